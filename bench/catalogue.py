@@ -1,0 +1,154 @@
+"""Catalogues of animals to measure on, kept below target/bench/ between runs."""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import json
+import os
+import random
+import shutil
+import sqlite3
+import subprocess
+import sys
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+
+from bench.machine import ROOT, CannotRun, now
+
+CACHE = ROOT / "target" / "bench"
+REAL_NAMES = ROOT / "tests" / "data" / "shelter-animals.csv"
+MIGRATIONS = ROOT / "migrations" / "sqlite"
+
+STATUSES = ("available", "pending", "sold")
+CATEGORIES = (1, 1, 1, 1, 1, 2, 2, 2, 2, 3)
+ROWS_AT_ONCE = 100_000
+
+# Always the same animals, in every catalogue of a size.
+SEED = 1
+
+
+@dataclass(frozen=True)
+class Catalogue:
+    database: Path
+    size: int
+    key: str
+
+    def copy(self, folder: Path) -> Catalogue:
+        """One that may be written to."""
+        folder.mkdir()
+        database = folder / self.database.name
+        shutil.copyfile(self.database, database)
+        return Catalogue(database, self.size, self.key)
+
+    def highest_id(self) -> int:
+        with self.reading() as connection:
+            return connection.execute("SELECT max(id) FROM pets").fetchone()[0]
+
+    def sample(self, count: int, seed: int) -> list[tuple[int, str]]:
+        """Animals from random places: identifier and status."""
+        draw = random.Random(seed)
+        with self.reading() as connection:
+            status = "SELECT status FROM pets WHERE id = ?"
+            drawn = [draw.randint(1, self.size) for _ in range(count)]
+            return [(pet, connection.execute(status, (pet,)).fetchone()[0]) for pet in drawn]
+
+    def reading(self):
+        """A connection for the length of a `with` block."""
+        return closing(sqlite3.connect(f"file:{self.database}?mode=ro", uri=True))
+
+    def warm(self) -> None:
+        """Reads the file once, so that the disk has no part in what follows."""
+        with open(self.database, "rb", buffering=0) as file:
+            while file.read(1 << 24):
+                pass
+
+
+def catalogue(petstore: Path, size: int) -> Catalogue:
+    """A catalogue of this size, made if it is not there or out of date."""
+    folder = CACHE / f"catalogue-{size}"
+    stamp = folder / "stamp.json"
+    # Whatever decides what is in the file.
+    wanted = {"size": size, "made_by": digest([*sorted(MIGRATIONS.glob("*.sql")), Path(__file__), REAL_NAMES])}
+    try:
+        found = json.loads(stamp.read_text())
+    except (OSError, ValueError):
+        found = {}
+    if {name: found.get(name) for name in wanted} != wanted:
+        key = make(petstore, folder, size)
+        stamp.write_text(json.dumps({**wanted, "key": key}))
+        found = json.loads(stamp.read_text())
+    return Catalogue(folder / "petstore.db", size, found["key"])
+
+
+def digest(files: list[Path]) -> str:
+    total = hashlib.sha256()
+    for file in files:
+        total.update(file.read_bytes() if file.exists() else b"absent")
+    return total.hexdigest()
+
+
+def make(petstore: Path, folder: Path, size: int) -> str:
+    print(f"Making a catalogue of {size:,} animals", end=" ", file=sys.stderr, flush=True)
+    start = now()
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True, mode=0o700)
+    database = folder / "petstore.db"
+    # The server's own program makes the file, so the schema is the one that ships.
+    create = [petstore, "keys", "create", "--name", "bench", "--database", f"sqlite:{database}"]
+    key = subprocess.run(create, check=True, text=True, capture_output=True, env=clean_environment()).stdout.strip()
+    fill(database, size)
+    print(f"took {now() - start:.0f} s", file=sys.stderr)
+    return key
+
+
+def clean_environment() -> dict[str, str]:
+    """Without settings of the server: every option stands at its default."""
+    return {name: value for name, value in os.environ.items() if not name.startswith("PETSTORE_")}
+
+
+def fill(database: Path, size: int) -> None:
+    """Adds the animals, past the server, not durably until the end: a million
+    in seconds."""
+    if sqlite3.sqlite_version_info < (3, 37):
+        raise CannotRun("Python's SQLite is older than 3.37, which knows no STRICT tables")
+    connection = sqlite3.connect(database, isolation_level=None)
+    for setting in ("journal_mode = OFF", "synchronous = OFF", "cache_size = -262144", "threads = 2"):
+        connection.execute(f"PRAGMA {setting}")
+    # An index is built faster whole than row by row.
+    indexes = connection.execute(
+        "SELECT name, sql FROM sqlite_schema WHERE tbl_name = 'pets' AND type = 'index' AND sql IS NOT NULL"
+    ).fetchall()
+    for name, _ in indexes:
+        connection.execute(f"DROP INDEX {name}")
+    connection.execute("BEGIN")
+    draw, known = random.Random(SEED), names()
+    for start in range(0, size, ROWS_AT_ONCE):
+        rows = animals(draw, known, min(ROWS_AT_ONCE, size - start))
+        connection.executemany("INSERT INTO pets (name, category_id, status) VALUES (?, ?, ?)", rows)
+    for _, sql in indexes:
+        connection.execute(sql)
+    connection.execute("COMMIT")
+    connection.execute("PRAGMA journal_mode = WAL")
+    connection.close()
+    with open(database, "rb") as file:
+        os.fsync(file.fileno())
+
+
+def animals(draw: random.Random, known: list[str], count: int):
+    """One third has no name, as in a real shelter; statuses are spread evenly."""
+    drawn = draw.choices(known, k=count)
+    drawn[::3] = [""] * len(drawn[::3])
+    return zip(drawn, draw.choices(CATEGORIES, k=count), draw.choices(STATUSES, k=count))
+
+
+def names() -> list[str]:
+    """Names of real animals if the test data is here, otherwise made-up ones."""
+    if REAL_NAMES.exists():
+        with open(REAL_NAMES, encoding="utf-8", newline="") as file:
+            return [row["name"] for row in csv.DictReader(file) if row["name"]]
+    first = ("Be", "Lu", "Ma", "Ro", "Ti", "Zo", "Char", "Dai", "Fran", "Gin", "Jas", "Mil")
+    middle = ("", "ck", "l", "mb", "nn", "s", "xt")
+    last = ("a", "er", "ie", "o", "y")
+    return [a + b + c for a in first for b in middle for c in last]

@@ -1,0 +1,85 @@
+"""wrk, which puts load on a server, and what is measured meanwhile."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+
+from bench.machine import ROOT, core_busy_seconds, now, pinned, tool
+from bench.servers import Server
+
+
+class Void(Exception):
+    """A measurement that does not count; says why."""
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """What one load on one server came to."""
+
+    answers: float
+    # Processor time of the server per request, in microseconds.
+    cost: float
+    # Requests answered per second.
+    rate: float
+    p99_ms: float
+    # The share of its core that the server had, and that others had.
+    busy: float
+    foreign: float
+
+
+@dataclass(frozen=True)
+class Load:
+    """Puts load on servers from a core of its own."""
+
+    core: int
+    server_core: int
+    # Loaded into wrk; see bench/awake.c.
+    awake: Path
+
+    def measure(self, server: Server, requests: Path, connections: int, seconds: float) -> Measurement:
+        start, cpu, core = now(), server.cpu_seconds(), core_busy_seconds(self.server_core)
+        result = self.run_wrk(server, requests, connections, seconds)
+        server.answered += result["requests"]
+        cpu = server.cpu_seconds() - cpu
+        others = core_busy_seconds(self.server_core) - core - cpu
+        return Measurement(
+            answers=result["requests"],
+            cost=cpu / result["requests"] * 1e6,
+            rate=result["requests"] / result["seconds"],
+            p99_ms=result["p99_us"] / 1e3,
+            busy=cpu / result["seconds"],
+            foreign=max(0.0, others / (now() - start)),
+        )
+
+    def run_wrk(self, server: Server, requests: Path, connections: int, seconds: float) -> dict:
+        command = [
+            str(tool("wrk")), "-t", "1", "-c", str(connections), "-d", f"{max(1, round(seconds))}s",
+            "-s", str(ROOT / "bench" / "send.lua"), server.url, "--", str(requests),
+        ]
+        with pinned(self.core):
+            wrk = subprocess.Popen(
+                command, env={**os.environ, "LD_PRELOAD": str(self.awake)},
+                text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+            )
+        try:
+            printed, _ = wrk.communicate(timeout=seconds + 60)
+        finally:
+            wrk.kill()
+        last = printed.strip().rpartition("\n")[2]
+        if wrk.returncode != 0 or not last.startswith("{"):
+            raise Void(f"wrk failed:\n{printed}")
+        result = json.loads(last)
+        # wrk lets a redirection pass for a success; nobody here ever redirects.
+        wrong = {kind: count for kind, count in result["errors"].items() if count}
+        if wrong or not result["requests"]:
+            raise Void(f"{result['requests']} answers, and errors {wrong} (status: other than 2xx)")
+        return result
+
+
+def medians(measurements: list[Measurement]) -> Measurement:
+    return Measurement(*(median(values) for values in zip(*(vars(each).values() for each in measurements))))

@@ -1,0 +1,181 @@
+"""The machine: its tools, its two cores, what it is and how busy."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import resource
+import shutil
+import subprocess
+import sys
+import time
+from contextlib import contextmanager
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+
+# Programs that are needed, and the Debian packages that have them.
+PACKAGES = {"wrk": "wrk", "nginx": "nginx", "cc": "gcc"}
+
+# Enough files for 4,096 connections at both of their ends.
+OPEN_FILES = 16384
+
+TICKS_A_SECOND = os.sysconf("SC_CLK_TCK")
+
+
+class CannotRun(Exception):
+    """The benchmark cannot be run here; says why."""
+
+
+def tool(name: str) -> str | None:
+    """The path of a program, also where only root usually looks."""
+    return shutil.which(name, path=os.environ.get("PATH", "") + ":/usr/local/sbin:/usr/sbin")
+
+
+def install_missing_tools() -> None:
+    missing = sorted(PACKAGES[name] for name in PACKAGES if not tool(name))
+    if not missing:
+        return
+    wanted = " ".join(missing)
+    root = as_root()
+    if root is None or not shutil.which("apt-get"):
+        raise CannotRun(f"missing: {wanted}. On Debian: apt-get install {wanted}")
+    print(f"Installing {wanted}", file=sys.stderr)
+    # Runlevel 1 keeps the nginx package from starting its service.
+    apt = [*root, "env", "RUNLEVEL=1", "DEBIAN_FRONTEND=noninteractive", "apt-get", "-qq"]
+    install = [*apt, "install", "-y", "--no-install-recommends", *missing]
+    if subprocess.call(install, stdout=sys.stderr) != 0:
+        # The list of packages may be old, or not there at all.
+        subprocess.call([*apt, "update"], stdout=sys.stderr)
+        if subprocess.call(install, stdout=sys.stderr) != 0:
+            raise CannotRun(f"cannot install {wanted}")
+
+
+def as_root() -> list[str] | None:
+    """What to put before a command to run it as root without a question."""
+    if os.geteuid() == 0:
+        return []
+    if shutil.which("sudo") and subprocess.call(["sudo", "-n", "true"], stderr=subprocess.DEVNULL) == 0:
+        return ["sudo", "-n"]
+    return None
+
+
+def two_cores() -> tuple[int, int]:
+    """One for the server, one for the load."""
+    cores = sorted(os.sched_getaffinity(0))
+    if len(cores) < 2:
+        raise CannotRun("two cores are needed, one for the server and one for the load")
+    return cores[0], cores[1]
+
+
+@contextmanager
+def pinned(core: int):
+    """What is started inside runs on this core alone, from its first
+    instruction: affinity is inherited."""
+    before = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {core})
+    try:
+        yield
+    finally:
+        os.sched_setaffinity(0, before)
+
+
+def raise_open_file_limit() -> None:
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    unlimited = most == resource.RLIM_INFINITY
+    if not unlimited and most < OPEN_FILES and os.geteuid() != 0:
+        raise CannotRun(f"ulimit -n allows {most} open files; {OPEN_FILES} are needed")
+    limit = OPEN_FILES if unlimited else max(OPEN_FILES, most)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (limit, limit))
+
+
+def core_busy_seconds(core: int) -> float:
+    """For how long a core has run anything, or was taken away by the
+    hypervisor, since the machine started."""
+    for line in Path("/proc/stat").read_text().splitlines():
+        name, *fields = line.split()
+        if name == f"cpu{core}":
+            user, nice, system, _idle, _iowait, irq, softirq, steal = map(int, fields[:8])
+            return (user + nice + system + irq + softirq + steal) / TICKS_A_SECOND
+    raise CannotRun(f"/proc/stat knows no core {core}")
+
+
+def description() -> dict[str, str]:
+    cpu = re.search(r"model name\s*:\s*(.+)", Path("/proc/cpuinfo").read_text())
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
+    return {
+        "Processor": f"{cpu[1].strip() if cpu else 'unknown'}, {os.cpu_count()} cores",
+        "Memory": f"{memory:.0f} GiB",
+        "Kernel": f"{os.uname().sysname} {os.uname().release} {os.uname().machine}",
+        "File system": output(["findmnt", "-n", "-o", "FSTYPE", "-T", str(ROOT)]),
+    }
+
+
+def versions(petstore: Path, metadata: dict) -> dict[str, str]:
+    return {
+        "petstore": f"{output([str(petstore), '--version']).split()[-1]} ({commit()})",
+        "SQLite": sqlite_version(metadata),
+        "rustc": output(["rustc", "--version"]).split()[1],
+        "nginx": output([tool("nginx"), "-v"]).rpartition("/")[2],
+        "wrk": output([tool("wrk"), "-v"]).split()[1].rpartition("/")[2],
+    }
+
+
+def commit() -> str:
+    describe = ["git", "-C", str(ROOT), "describe", "--always", "--dirty"]
+    try:
+        done = subprocess.run(describe, text=True, capture_output=True)
+    except OSError:
+        return "no commit"
+    return f"commit {done.stdout.strip()}" if done.returncode == 0 else "no commit"
+
+
+def sqlite_version(metadata: dict) -> str:
+    """The one that is compiled into the server."""
+    for package in metadata["packages"]:
+        if package["name"] == "libsqlite3-sys":
+            header = Path(package["manifest_path"]).parent / "sqlite3" / "sqlite3.h"
+            found = re.search(r'#define SQLITE_VERSION\s+"([^"]+)"', header.read_text())
+            if found:
+                return found[1]
+    return "unknown"
+
+
+def cargo_metadata() -> dict:
+    command = ["cargo", "metadata", "--locked", "--format-version=1"]
+    return json.loads(subprocess.check_output(command, cwd=ROOT))
+
+
+def build_server(metadata: dict) -> Path:
+    """The release binary, freshly built."""
+    subprocess.run(["cargo", "build", "--release", "--locked"], cwd=ROOT, check=True)
+    return Path(metadata["target_directory"]) / "release" / "petstore"
+
+
+def compile_program(source: str, folder: Path) -> Path:
+    return compile_c(source, folder / Path(source).stem)
+
+
+def compile_preload(source: str, folder: Path) -> Path:
+    """What LD_PRELOAD can load into another program."""
+    return compile_c(source, folder / f"{Path(source).stem}.so", "-shared", "-fPIC", "-ldl")
+
+
+def compile_c(source: str, target: Path, *flags: str) -> Path:
+    command = ["cc", "-O2", "-Wall", "-Wextra", "-o", str(target), str(ROOT / "bench" / source), *flags]
+    subprocess.run(command, check=True)
+    return target
+
+
+def output(command: list[str]) -> str:
+    """What a program prints, wherever it prints it; nothing if it fails to start."""
+    try:
+        done = subprocess.run(command, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    except OSError:
+        return ""
+    return done.stdout.strip()
+
+
+def now() -> float:
+    return time.monotonic()

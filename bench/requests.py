@@ -1,0 +1,64 @@
+"""Requests as bytes, ready to be sent."""
+
+from __future__ import annotations
+
+import base64
+import json
+import random
+import zlib
+from pathlib import Path
+
+from bench.catalogue import CATEGORIES, STATUSES, names
+
+FIRST_PAGE = "/v1/pets?status=available"
+SEED = 2
+
+CURSOR_VERSION = 1
+STATUS_BYTES = {None: b"-", "available": b"a", "pending": b"p", "sold": b"s"}
+
+
+def get(target: str, key: str, *fields: str) -> bytes:
+    return request("GET", target, key, *fields)
+
+
+def create(draw: random.Random, known: list[str], key: str) -> bytes:
+    animal = {
+        "name": draw.choice(known) if draw.random() > 1 / 3 else "",
+        "categoryId": draw.choice(CATEGORIES),
+        "status": draw.choice(STATUSES),
+    }
+    body = json.dumps(animal, ensure_ascii=False).encode()
+    fields = ("Content-Type: application/json", f"Content-Length: {len(body)}")
+    return request("POST", "/v1/pets", key, *fields) + body
+
+
+def create_requests(count: int, key: str) -> list[bytes]:
+    draw, known = random.Random(SEED), names()
+    return [create(draw, known, key) for _ in range(count)]
+
+
+def request(method: str, target: str, key: str, *fields: str) -> bytes:
+    lines = [f"{method} {target} HTTP/1.1", "Host: localhost", f"Authorization: Bearer {key}", *fields, "", ""]
+    return "\r\n".join(lines).encode()
+
+
+def page_target(status: str | None, after: int) -> str:
+    """The target of a `rel="next"` link, as the server makes it
+    (src/http/pets/cursor.rs, list.rs): walking to a random place among
+    millions would take all day. The server is asked whether it agrees before
+    any is used."""
+    checked = bytes([CURSOR_VERSION]) + STATUS_BYTES[status] + after.to_bytes(7, "big")
+    cursor = base64.urlsafe_b64encode(checked + zlib.crc32(checked).to_bytes(4, "big")).rstrip(b"=").decode()
+    by_status = f"status={status}&" if status else ""
+    return f"/v1/pets?limit=20&{by_status}cursor={cursor}"
+
+
+def write_rotation(requests: list[bytes], file: Path) -> Path:
+    """Writes requests for wrk to send in this order, again and again."""
+    file.write_bytes(b"".join(b"%d\n%b" % (len(each), each) for each in requests))
+    return file
+
+
+def path(request: bytes) -> str:
+    target = request.split()[1].decode()
+    return target.partition("?")[0]

@@ -1,0 +1,303 @@
+//! `petstore keys`: API keys, while the service runs or not.
+
+use std::{fmt::Write, time::Duration};
+
+use anyhow::{Context, bail, ensure};
+use clap::{Args, Subcommand, ValueEnum};
+use jiff::{SignedDuration, Timestamp};
+use serde::Serialize;
+
+use super::DatabaseArgs;
+use crate::{
+    config,
+    domain::{ApiKey, Clock, Deployment, KeyId, KeyRecord, NewKey, Scope, SystemClock},
+    store::{OpenMode, Store},
+};
+
+/// Create, list, revoke and rotate API keys
+#[derive(Debug, Subcommand)]
+pub(super) enum Keys {
+    Create(Create),
+    List(List),
+    Revoke(Revoke),
+    Rotate(Rotate),
+}
+
+/// Create an API key and print it: the one time that it is shown
+#[derive(Debug, Args)]
+pub(super) struct Create {
+    /// What to call the key, such as the program or person that uses it
+    #[arg(long, env = "PETSTORE_KEY_NAME")]
+    name: String,
+
+    /// What the key allows: to read animals, or to change them too
+    #[arg(long, value_enum, env = "PETSTORE_KEY_SCOPE", default_value = "write")]
+    scope: Scope,
+
+    /// How long the key is valid, such as 90d, 12h or 30s; for ever if not given
+    #[arg(long, value_name = "DURATION", env = "PETSTORE_KEY_EXPIRES", value_parser = config::duration)]
+    expires: Option<Duration>,
+
+    /// The deployment that the key is for
+    #[arg(long, value_enum, env = "PETSTORE_DEPLOYMENT", default_value = "production")]
+    deployment: Deployment,
+
+    #[command(flatten)]
+    database: DatabaseArgs,
+}
+
+/// List the API keys, without their secrets
+#[derive(Debug, Args)]
+pub(super) struct List {
+    /// A table for people, or one JSON array of objects
+    #[arg(long, value_enum, env = "PETSTORE_KEYS_FORMAT", default_value_t = Format::Table)]
+    format: Format,
+
+    #[command(flatten)]
+    database: DatabaseArgs,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum Format {
+    Table,
+    Json,
+}
+
+/// Revoke an API key: a running service refuses it within seconds
+#[derive(Debug, Args)]
+pub(super) struct Revoke {
+    /// The number of the key, as listed
+    id: KeyId,
+
+    #[command(flatten)]
+    database: DatabaseArgs,
+}
+
+/// Replace an API key: print a new one of the same name, scope and lifetime,
+/// and let the old one expire
+#[derive(Debug, Args)]
+pub(super) struct Rotate {
+    /// The number of the key, as listed
+    id: KeyId,
+
+    /// How long the old key stays valid beside the new one; 0s ends it at once
+    #[arg(
+        long,
+        value_name = "DURATION",
+        env = "PETSTORE_KEY_OVERLAP",
+        default_value = "24h",
+        value_parser = config::duration
+    )]
+    overlap: Duration,
+
+    #[command(flatten)]
+    database: DatabaseArgs,
+}
+
+impl Keys {
+    pub(super) fn run(self) -> anyhow::Result<()> {
+        let runtime = tokio::runtime::Builder::new_current_thread().build()?;
+        runtime.block_on(async {
+            match self {
+                Self::Create(create) => create.run().await,
+                Self::List(list) => list.run().await,
+                Self::Revoke(revoke) => revoke.run().await,
+                Self::Rotate(rotate) => rotate.run().await,
+            }
+        })
+    }
+}
+
+impl Create {
+    async fn run(self) -> anyhow::Result<()> {
+        let printable = !self.name.contains(char::is_control);
+        ensure!(!self.name.trim().is_empty() && printable, "--name must be a line of text");
+        let brief = self.expires.is_some_and(|expires| expires < Duration::from_secs(1));
+        ensure!(!brief, "--expires must be at least 1s");
+        let now = SystemClock.now();
+        let expires_at = self.expires.map(|expires| expiry(now, expires)).transpose()?;
+        let store = self.database.open(OpenMode::CreateAndMigrate)?;
+        let (key, new) = generate(self.name, self.scope, self.deployment, now, expires_at);
+        let record = store.create_key(new).await.context("cannot store the key")?;
+        show(&key, &record)
+    }
+}
+
+impl List {
+    async fn run(self) -> anyhow::Result<()> {
+        let store = self.database.open(OpenMode::AsIs)?;
+        let records = store.list_keys().await.context("cannot read the keys")?;
+        match self.format {
+            Format::Table => super::print(&table(&records))?,
+            Format::Json => {
+                let rows: Vec<Row> = records.iter().map(Row::from).collect();
+                super::print(&format!("{}\n", serde_json::to_string_pretty(&rows)?))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Revoke {
+    async fn run(self) -> anyhow::Result<()> {
+        let store = self.database.open(OpenMode::AsIs)?;
+        let now = SystemClock.now();
+        let revoked = store.revoke_key(self.id, now).await.context("cannot revoke the key")?;
+        let Some(record) = revoked else {
+            bail!("there is no key {}", self.id);
+        };
+        super::say(&format!("Key {} ({}) is revoked.", record.id, record.name));
+        Ok(())
+    }
+}
+
+impl Rotate {
+    async fn run(self) -> anyhow::Result<()> {
+        let store = self.database.open(OpenMode::AsIs)?;
+        let now = SystemClock.now();
+        let old = store.get_key(self.id).await.context("cannot read the key")?;
+        let Some(old) = old else {
+            bail!("there is no key {}", self.id);
+        };
+        ensure!(
+            old.is_valid_at(now),
+            "key {} is revoked or expired; create a new one instead",
+            old.id
+        );
+        if let Some(successor) = old.successor {
+            bail!("key {} was rotated already; rotate its successor, key {successor}", old.id);
+        }
+        let lifetime = old.expires_at.map(|end| end.duration_since(old.created_at));
+        let expires_at = lifetime
+            .map(|lifetime| now.checked_add(lifetime))
+            .transpose()
+            .context("the new key would expire too far in the future")?;
+        let until = expiry(now, self.overlap)?;
+        let (key, new) = generate(old.name, old.scope, old.deployment, now, expires_at);
+        let rotated =
+            store.rotate_key(old.id, new, until).await.context("cannot rotate the key")?;
+        let Some(record) = rotated else {
+            bail!("key {} was rotated by somebody else just now", self.id);
+        };
+        let ends = old.expires_at.map_or(until, |end| end.min(until));
+        super::say(&match self.overlap.as_secs() {
+            0 => format!("Key {} is no longer valid.", self.id),
+            _ => format!("Key {} is valid until {}.", self.id, whole_seconds(ends)),
+        });
+        show(&key, &record)
+    }
+}
+
+/// Makes a key for a first user.
+pub(super) async fn create_first(
+    store: &dyn Store,
+    deployment: Deployment,
+) -> anyhow::Result<ApiKey> {
+    let now = SystemClock.now();
+    let (key, new) = generate("first".to_owned(), Scope::Write, deployment, now, None);
+    store.create_key(new).await.context("cannot store the first key")?;
+    Ok(key)
+}
+
+fn generate(
+    name: String,
+    scope: Scope,
+    deployment: Deployment,
+    created_at: Timestamp,
+    expires_at: Option<Timestamp>,
+) -> (ApiKey, NewKey) {
+    let mut random = super::random();
+    let key = ApiKey::generate(deployment, &mut random);
+    let digest = key.digest();
+    let new = NewKey { digest, name, scope, deployment, created_at, expires_at };
+    (key, new)
+}
+
+/// When something ends that lasts for `duration` from now.
+fn expiry(now: Timestamp, duration: Duration) -> anyhow::Result<Timestamp> {
+    SignedDuration::try_from(duration)
+        .and_then(|duration| now.checked_add(duration))
+        .map_err(|_| anyhow::anyhow!("{duration:?} from now is too far in the future"))
+}
+
+/// The time as it is stored.
+fn whole_seconds(time: Timestamp) -> Timestamp {
+    Timestamp::from_second(time.as_second()).unwrap_or(time)
+}
+
+/// The key alone on standard output, words about it on standard error.
+fn show(key: &ApiKey, record: &KeyRecord) -> anyhow::Result<()> {
+    super::print_all(&format!("{}\n", key.reveal())).with_context(|| {
+        format!(
+            "key {0} was made but cannot be printed; revoke it: petstore keys revoke {0}",
+            record.id
+        )
+    })?;
+    let until = record.expires_at.map_or("for ever".to_owned(), |end| format!("until {end}"));
+    super::say(&format!(
+        "Key {} ({}): scope {}, {}, valid {until}. It is not shown again.",
+        record.id,
+        record.name,
+        record.scope.as_str(),
+        record.deployment.as_str(),
+    ));
+    Ok(())
+}
+
+/// A key as it is listed.
+#[derive(Serialize)]
+struct Row<'a> {
+    id: i64,
+    name: &'a str,
+    scope: &'static str,
+    deployment: &'static str,
+    created: Timestamp,
+    expires: Option<Timestamp>,
+    last_used: Option<Timestamp>,
+    revoked: Option<Timestamp>,
+}
+
+impl<'a> From<&'a KeyRecord> for Row<'a> {
+    fn from(record: &'a KeyRecord) -> Self {
+        Self {
+            id: record.id.0,
+            name: &record.name,
+            scope: record.scope.as_str(),
+            deployment: record.deployment.as_str(),
+            created: record.created_at,
+            expires: record.expires_at,
+            last_used: record.last_used_at,
+            revoked: record.revoked_at,
+        }
+    }
+}
+
+fn table(records: &[KeyRecord]) -> String {
+    let heading =
+        ["ID", "NAME", "SCOPE", "DEPLOYMENT", "CREATED", "EXPIRES", "LAST USED", "REVOKED"];
+    let time = |time: Option<Timestamp>| time.map_or("-".to_owned(), |time| time.to_string());
+    let mut lines = vec![heading.map(str::to_owned)];
+    lines.extend(records.iter().map(|record| {
+        [
+            record.id.to_string(),
+            // A name cannot break out of its line, nor write to the terminal.
+            record.name.escape_debug().to_string(),
+            record.scope.as_str().to_owned(),
+            record.deployment.as_str().to_owned(),
+            record.created_at.to_string(),
+            time(record.expires_at),
+            time(record.last_used_at),
+            time(record.revoked_at),
+        ]
+    }));
+    let widths: [usize; 8] = std::array::from_fn(|column| {
+        lines.iter().map(|line| line[column].chars().count()).max().unwrap_or_default()
+    });
+    let mut text = String::new();
+    for line in &lines {
+        let cells: Vec<String> =
+            line.iter().zip(widths).map(|(cell, width)| format!("{cell:width$}")).collect();
+        let _ = writeln!(text, "{}", cells.join("  ").trim_end());
+    }
+    text
+}

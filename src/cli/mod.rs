@@ -1,0 +1,152 @@
+//! The command line: one file a command. Results go to standard output; logs
+//! and words go to standard error.
+
+mod keys;
+mod openapi;
+mod serve;
+
+use std::{
+    io::{self, Write},
+    process::ExitCode,
+    sync::Arc,
+};
+
+use clap::{Args, Parser, Subcommand, error::ErrorKind};
+use rand::rngs::StdRng;
+
+use crate::{
+    config::{BaseUrl, DatabaseUrl},
+    store::{self, OpenError, OpenMode, Store},
+};
+
+/// A pet store: an HTTP JSON interface to a catalogue of animals, kept in one
+/// SQLite file.
+///
+/// `petstore serve` starts it. Every option can also be given by the variable
+/// that its description names.
+#[derive(Debug, Parser)]
+#[command(name = "petstore", version, max_term_width = 100)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Serve(serve::Serve),
+    #[command(subcommand)]
+    Keys(keys::Keys),
+    Openapi(openapi::Openapi),
+}
+
+/// Where the catalogue is.
+#[derive(Debug, Args)]
+struct DatabaseArgs {
+    /// The database: a SQLite file
+    #[arg(
+        long,
+        value_name = "URL",
+        env = "PETSTORE_DATABASE",
+        default_value = "sqlite:petstore.db"
+    )]
+    database: DatabaseUrl,
+}
+
+impl DatabaseArgs {
+    fn open(&self, mode: OpenMode) -> Result<Arc<dyn Store>, OpenError> {
+        store::open(&self.database, mode)
+    }
+}
+
+/// Where clients reach the two deployments.
+#[derive(Debug, Args)]
+struct BaseUrlArgs {
+    /// Where clients reach production, for the OpenAPI document and for links
+    #[arg(long, value_name = "URL", env = "PETSTORE_BASE_URL")]
+    base_url: Option<BaseUrl>,
+
+    /// Where clients reach staging
+    #[arg(long, value_name = "URL", env = "PETSTORE_STAGING_BASE_URL")]
+    staging_base_url: Option<BaseUrl>,
+}
+
+impl BaseUrlArgs {
+    /// Refuses one address for both.
+    fn check(&self) -> anyhow::Result<()> {
+        anyhow::ensure!(
+            self.base_url.is_none() || self.base_url != self.staging_base_url,
+            "--base-url and --staging-base-url are the same; production and staging are two services"
+        );
+        Ok(())
+    }
+}
+
+/// Reads the command line and does what it says. Whatever goes wrong is one
+/// line on standard error.
+#[must_use]
+pub fn main() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => return not_understood(&error),
+    };
+    let done = match cli.command {
+        Command::Serve(serve) => serve.run(),
+        Command::Keys(keys) => keys.run(),
+        Command::Openapi(openapi) => openapi.run(),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            say(&format!("error: {error:#}"));
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Shows help where it was asked for, and otherwise the first paragraph of
+/// clap's message, which says what is wrong, as one line.
+fn not_understood(error: &clap::Error) -> ExitCode {
+    let help = matches!(
+        error.kind(),
+        ErrorKind::DisplayHelp
+            | ErrorKind::DisplayVersion
+            | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand
+    );
+    if help {
+        let _ = error.print();
+    } else {
+        let text = error.to_string();
+        let first: Vec<&str> =
+            text.lines().map(str::trim).take_while(|line| !line.is_empty()).collect();
+        say(&first.join(" "));
+    }
+    ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2))
+}
+
+/// Randomness for keys and request ids, from the operating system.
+#[expect(clippy::disallowed_methods, reason = "the one place that draws randomness")]
+fn random() -> StdRng {
+    rand::make_rng()
+}
+
+/// Says something to the user, on standard error. If nobody can hear it, that
+/// is no reason to stop.
+fn say(words: &str) {
+    let _ = writeln!(io::stderr(), "{words}");
+}
+
+/// Writes a result to standard output. A reader that closes it has seen
+/// enough, which is no error.
+fn print(result: &str) -> io::Result<()> {
+    match print_all(result) {
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        done => done,
+    }
+}
+
+/// Writes a result to standard output that must not be lost.
+fn print_all(result: &str) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    out.write_all(result.as_bytes())?;
+    out.flush()
+}

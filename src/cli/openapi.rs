@@ -1,0 +1,46 @@
+//! `petstore openapi`.
+
+use clap::{Args, ValueEnum};
+
+use super::BaseUrlArgs;
+use crate::{
+    domain::{Clock, SystemClock},
+    http::openapi::Documents,
+};
+
+/// Print the OpenAPI document that the service serves
+#[derive(Debug, Args)]
+pub(super) struct Openapi {
+    /// The form of the document
+    #[arg(
+        long,
+        value_enum,
+        env = "PETSTORE_OPENAPI_FORMAT",
+        default_value_t = Format::Yaml
+    )]
+    format: Format,
+
+    #[command(flatten)]
+    base_urls: BaseUrlArgs,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum Format {
+    Yaml,
+    Json,
+}
+
+impl Openapi {
+    pub(super) fn run(self) -> anyhow::Result<()> {
+        self.base_urls.check()?;
+        let BaseUrlArgs { base_url, staging_base_url } = &self.base_urls;
+        let documents = Documents::new(base_url.as_ref(), staging_base_url.as_ref())?;
+        let document = documents.at(SystemClock.now());
+        let text = match self.format {
+            Format::Yaml => &document.yaml,
+            Format::Json => &document.json,
+        };
+        super::print(std::str::from_utf8(text)?)?;
+        Ok(())
+    }
+}

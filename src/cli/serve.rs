@@ -1,0 +1,204 @@
+//! `petstore serve`.
+
+use std::{
+    io::{self, IsTerminal},
+    net::SocketAddr,
+    num::NonZeroU32,
+    sync::Arc,
+    time::Duration,
+};
+
+use anyhow::Context;
+use clap::{Args, builder::BoolishValueParser};
+use tokio::{
+    net::TcpListener,
+    signal::unix::{SignalKind, signal},
+    sync::oneshot,
+    time,
+};
+use tracing::{info, level_filters::LevelFilter, warn};
+
+use super::{BaseUrlArgs, DatabaseArgs, keys};
+use crate::{
+    config,
+    domain::{Clock, Deployment, KeyRecord, SystemClock},
+    http::{self, App},
+    server::{self, Limits},
+    store::{OpenMode, Store},
+    telemetry::{self, LogFormat, chain},
+};
+
+/// How often the last uses of keys are written down.
+const SAVE_USES_EVERY: Duration = Duration::from_secs(5);
+
+/// How long writing them down may take.
+const SAVE_USES_WITHIN: Duration = Duration::from_secs(1);
+
+/// See [`Limits::client_timeout`].
+const CLIENT_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// Serve the catalogue over HTTP
+#[derive(Debug, Args)]
+pub(super) struct Serve {
+    #[command(flatten)]
+    database: DatabaseArgs,
+
+    /// The address and port to listen on; port 0 takes a free one
+    #[arg(long, value_name = "ADDRESS", env = "PETSTORE_LISTEN", default_value = "127.0.0.1:8080")]
+    listen: SocketAddr,
+
+    /// Which deployment this is; it accepts the API keys of this one alone
+    #[arg(long, value_enum, env = "PETSTORE_DEPLOYMENT", default_value = "production")]
+    deployment: Deployment,
+
+    #[command(flatten)]
+    base_urls: BaseUrlArgs,
+
+    /// How log lines look: text at a terminal and JSON otherwise, if not given
+    #[arg(long, value_enum, env = "PETSTORE_LOG_FORMAT")]
+    log_format: Option<LogFormat>,
+
+    /// The least important lines to log: error, warn, info, debug, trace or off
+    #[arg(long, value_name = "LEVEL", env = "PETSTORE_LOG_LEVEL", default_value = "info")]
+    log_level: LevelFilter,
+
+    /// Log a line for every request, not only for failed and slow ones
+    #[arg(long, env = "PETSTORE_ACCESS_LOG", value_parser = BoolishValueParser::new())]
+    access_log: bool,
+
+    /// From which duration on a request is logged as slow
+    #[arg(
+        long,
+        value_name = "DURATION",
+        env = "PETSTORE_SLOW_REQUEST",
+        default_value = "1s",
+        value_parser = config::duration
+    )]
+    slow_request: Duration,
+
+    /// How many connections may be open at once; one more is answered 503
+    #[arg(long, value_name = "COUNT", env = "PETSTORE_MAX_CONNECTIONS", default_value = "10000")]
+    max_connections: NonZeroU32,
+
+    /// How long requests in flight may still take after SIGTERM or Ctrl-C
+    #[arg(
+        long,
+        value_name = "DURATION",
+        env = "PETSTORE_SHUTDOWN_TIMEOUT",
+        default_value = "10s",
+        value_parser = config::duration
+    )]
+    shutdown_timeout: Duration,
+}
+
+impl Serve {
+    pub(super) fn run(self) -> anyhow::Result<()> {
+        self.base_urls.check()?;
+        let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+        runtime.block_on(self.serve())
+    }
+
+    async fn serve(self) -> anyhow::Result<()> {
+        let listener = TcpListener::bind(self.listen)
+            .await
+            .with_context(|| format!("cannot listen on {}", self.listen))?;
+        let address = listener.local_addr()?;
+        let store = self.database.open(OpenMode::CreateAndMigrate)?;
+        let mut terminated = signal(SignalKind::terminate())?;
+        let mut interrupted = signal(SignalKind::interrupt())?;
+
+        let _log = telemetry::start(self.log_format, self.log_level);
+        self.welcome(store.as_ref(), address).await?;
+
+        let settings = http::Settings {
+            deployment: self.deployment,
+            base_url: self.base_urls.base_url,
+            staging_base_url: self.base_urls.staging_base_url,
+            access_log: self.access_log,
+            slow_request: self.slow_request,
+        };
+        let limits = Limits {
+            max_connections: self.max_connections.get() as usize,
+            client_timeout: CLIENT_TIMEOUT,
+            shutdown_timeout: self.shutdown_timeout,
+        };
+        let mut random = super::random();
+        let app = Arc::new(App::new(store, Arc::new(SystemClock), &mut random, &settings)?);
+        let (stop, stopped) = oneshot::channel::<()>();
+        let told_twice = async move {
+            let mut told = async || {
+                tokio::select! {
+                    _ = terminated.recv() => {}
+                    _ = interrupted.recv() => {}
+                }
+            };
+            told().await;
+            drop(stop);
+            told().await;
+        };
+        let serving = async {
+            let stopped = async { drop(stopped.await) };
+            tokio::select! {
+                () = server::serve(listener, Arc::clone(&app), &limits, stopped) => {}
+                () = save_uses_forever(&app) => {}
+            }
+            save_uses(&app).await;
+        };
+        // Whoever says it twice does not want to wait.
+        tokio::select! {
+            () = serving => {}
+            () = told_twice => {}
+        }
+        info!("stopped");
+        Ok(())
+    }
+
+    /// Says where the service is, and how to get a key if there is none.
+    async fn welcome(&self, store: &dyn Store, address: SocketAddr) -> anyhow::Result<()> {
+        info!(
+            deployment = self.deployment.as_str(),
+            database = %self.database.database,
+            "serving http://{address}/v1"
+        );
+        let keys = store.list_keys().await.context("cannot read the keys")?;
+        let now = SystemClock.now();
+        let is_valid = |key: &KeyRecord| key.deployment == self.deployment && key.is_valid_at(now);
+        if keys.iter().any(is_valid) {
+            return Ok(());
+        }
+        if !keys.is_empty() || !io::stderr().is_terminal() {
+            warn!(
+                "there is no valid API key for this deployment; make one: \
+                 petstore keys create --name NAME --deployment {} --database {}",
+                self.deployment.as_str(),
+                self.database.database
+            );
+            return Ok(());
+        }
+        let key = keys::create_first(store, self.deployment).await?;
+        let key = key.reveal();
+        super::say(&format!(
+            "\nThis is your first API key. It is shown this once:\n\n    {key}\n\n\
+             Try it:\n\n    curl -H 'Authorization: Bearer {key}' http://{address}/v1/pets\n"
+        ));
+        Ok(())
+    }
+}
+
+async fn save_uses_forever(app: &App) {
+    let mut times = time::interval(SAVE_USES_EVERY);
+    loop {
+        times.tick().await;
+        save_uses(app).await;
+    }
+}
+
+/// Does not wait long for a database that is away: the times are no more than
+/// a help to the operator.
+async fn save_uses(app: &App) {
+    match time::timeout(SAVE_USES_WITHIN, app.save_key_uses()).await {
+        Ok(Ok(())) => {}
+        Ok(Err(error)) => warn!(cause = chain(&error), "cannot note the last use of keys"),
+        Err(_) => warn!("cannot note the last use of keys in time"),
+    }
+}

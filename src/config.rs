@@ -1,0 +1,171 @@
+//! Settings that a user gives, each checked when it is read.
+
+use std::{fmt, path::PathBuf, str::FromStr, time::Duration};
+
+use clap::{ValueEnum, builder::PossibleValue};
+use url::Url;
+
+use crate::domain::{Deployment, Scope};
+
+/// Where the catalogue is kept.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum DatabaseUrl {
+    /// A SQLite file: `sqlite:PATH`, or `sqlite://PATH`.
+    Sqlite(PathBuf),
+}
+
+impl FromStr for DatabaseUrl {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let path = text
+            .strip_prefix("sqlite:")
+            .ok_or("a database reads sqlite:PATH, such as sqlite:petstore.db")?;
+        let path = path.strip_prefix("//").unwrap_or(path);
+        match path {
+            "" => Err("the path after sqlite: is missing".to_owned()),
+            // SQLite would take it for a database in memory, one a connection.
+            _ if path.starts_with(':') => Err(format!("{path} is not a path to a file")),
+            _ if path.contains('?') => Err("parameters after ? are not known here".to_owned()),
+            _ => Ok(Self::Sqlite(path.into())),
+        }
+    }
+}
+
+impl fmt::Display for DatabaseUrl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Sqlite(path) => write!(f, "sqlite:{}", path.display()),
+        }
+    }
+}
+
+/// The address under which clients reach a deployment; ends in `/v1`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BaseUrl(Url);
+
+impl BaseUrl {
+    /// The address as text, without a slash at its end.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        self.0.as_str()
+    }
+
+    /// Its path: `/v1`, or a longer one behind a proxy that strips the rest.
+    #[must_use]
+    pub fn path(&self) -> &str {
+        self.0.path()
+    }
+}
+
+impl FromStr for BaseUrl {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let url = Url::parse(text)
+            .map_err(|error| format!("{error}; a base URL begins with http:// or https://"))?;
+        if !matches!(url.scheme(), "http" | "https") {
+            return Err("a base URL begins with http:// or https://".to_owned());
+        }
+        if !url.username().is_empty() || url.password().is_some() {
+            return Err("a base URL holds no user name or password".to_owned());
+        }
+        if url.query().is_some() || url.fragment().is_some() || !url.path().ends_with("/v1") {
+            return Err("a base URL ends in /v1".to_owned());
+        }
+        // A link to //v1/pets would name the host v1.
+        if url.path().starts_with("//") {
+            return Err("the path of a base URL does not begin with //".to_owned());
+        }
+        Ok(Self(url))
+    }
+}
+
+/// Reads a duration such as `90d`, `12h`, `30s` or `1h 30m`.
+///
+/// # Errors
+///
+/// Says what is wrong if it is none.
+pub fn duration(text: &str) -> Result<Duration, String> {
+    humantime::parse_duration(text)
+        .map_err(|error| format!("{error}; a duration reads like 90d, 12h or 30s"))
+}
+
+impl ValueEnum for Scope {
+    fn value_variants<'a>() -> &'a [Self] {
+        &Self::ALL
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        Some(PossibleValue::new(self.as_str()))
+    }
+}
+
+impl ValueEnum for Deployment {
+    fn value_variants<'a>() -> &'a [Self] {
+        &Self::ALL
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        Some(PossibleValue::new(self.as_str()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_database_is_a_sqlite_file() {
+        for (text, path) in [
+            ("sqlite:petstore.db", "petstore.db"),
+            ("sqlite:/var/lib/petstore.db", "/var/lib/petstore.db"),
+            ("sqlite://petstore.db", "petstore.db"),
+            ("sqlite:///var/lib/petstore.db", "/var/lib/petstore.db"),
+        ] {
+            assert_eq!(text.parse(), Ok(DatabaseUrl::Sqlite(path.into())), "{text}");
+        }
+        for bad in [
+            "",
+            "petstore.db",
+            "sqlite:",
+            "sqlite://",
+            "sqlite::memory:",
+            "sqlite:a.db?mode=rwc",
+            "mysql:x",
+        ] {
+            assert!(bad.parse::<DatabaseUrl>().is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_base_url_is_http_and_ends_in_v1() {
+        for good in ["https://pets.example/v1", "http://127.0.0.1:8080/shop/v1"] {
+            assert_eq!(good.parse::<BaseUrl>().unwrap().as_str(), good);
+        }
+        for bad in [
+            "pets.example/v1",
+            "ftp://pets.example/v1",
+            "https://pets.example/",
+            "https://pets.example/v1/",
+            "https://pets.example/v2",
+            "https://pets.example//v1",
+            "https://pets.example/v1?x=1",
+            "https://pets.example/v1#x",
+            "https://me:secret@pets.example/v1",
+            "",
+        ] {
+            assert!(bad.parse::<BaseUrl>().is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_duration_has_a_unit() {
+        assert_eq!(duration("90d"), Ok(Duration::from_hours(90 * 24)));
+        assert_eq!(duration("12h"), Ok(Duration::from_hours(12)));
+        assert_eq!(duration("30s"), Ok(Duration::from_secs(30)));
+        for bad in ["", "90", "d", "-1d", "1 fortnight"] {
+            assert!(duration(bad).is_err(), "{bad}");
+        }
+    }
+}

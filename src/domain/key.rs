@@ -1,0 +1,308 @@
+//! API keys: what they look like, what is kept of them, what they allow.
+//!
+//! A key reads `pets_live_` (production) or `pets_test_` (staging), 30 random
+//! base62 characters, and 6 base62 characters of the CRC-32 of all before
+//! them. Its shape tells a secret scanner what it is, and tells the service
+//! that a mistyped one cannot be a key, without a look-up. Only its SHA-256
+//! is ever stored: 178 random bits need no slow hash.
+
+use std::{fmt, str::FromStr};
+
+use jiff::Timestamp;
+use rand::{CryptoRng, RngExt};
+use sha2::{Digest, Sha256};
+
+const BASE62: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+const RANDOM_LENGTH: usize = 30;
+const CHECKSUM_LENGTH: usize = 6;
+
+/// Which of the two deployments a service, or a key, belongs to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Deployment {
+    /// The real store.
+    #[default]
+    Production,
+    /// The one to try things on.
+    Staging,
+}
+
+impl Deployment {
+    /// Both of them.
+    pub const ALL: [Self; 2] = [Self::Production, Self::Staging];
+
+    /// The name as it stands on the command line and in the database.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Production => "production",
+            Self::Staging => "staging",
+        }
+    }
+
+    /// How each of its keys begins.
+    #[must_use]
+    pub fn key_prefix(self) -> &'static str {
+        match self {
+            Self::Production => "pets_live_",
+            Self::Staging => "pets_test_",
+        }
+    }
+}
+
+/// What a key allows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Scope {
+    /// To read animals.
+    Read,
+    /// To read animals and to change them.
+    #[default]
+    Write,
+}
+
+impl Scope {
+    /// Both of them.
+    pub const ALL: [Self; 2] = [Self::Read, Self::Write];
+
+    /// The name as it stands on the command line and in the database.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Read => "read",
+            Self::Write => "write",
+        }
+    }
+
+    /// Whether a key of this scope may do what needs `needed`.
+    #[must_use]
+    pub fn allows(self, needed: Self) -> bool {
+        match needed {
+            Self::Read => true,
+            Self::Write => self == Self::Write,
+        }
+    }
+}
+
+/// A secret API key. Lives from its making until it was shown once; `Debug`
+/// hides it, and nothing but [`ApiKey::reveal`] gives it away.
+pub struct ApiKey(String);
+
+impl ApiKey {
+    /// Makes a new key for `deployment`.
+    pub fn generate(deployment: Deployment, random: &mut impl CryptoRng) -> Self {
+        let mut text = String::from(deployment.key_prefix());
+        for _ in 0..RANDOM_LENGTH {
+            text.push(char::from(BASE62[random.random_range(0..BASE62.len())]));
+        }
+        let checksum = checksum(text.as_bytes());
+        text.extend(checksum.map(char::from));
+        Self(text)
+    }
+
+    /// The key itself, to show it to its owner once.
+    #[must_use]
+    pub fn reveal(&self) -> &str {
+        &self.0
+    }
+
+    /// What is stored of it.
+    #[must_use]
+    pub fn digest(&self) -> KeyDigest {
+        KeyDigest(Sha256::digest(&self.0).into())
+    }
+}
+
+impl fmt::Debug for ApiKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("ApiKey(hidden)")
+    }
+}
+
+/// The SHA-256 of a key, by which it is found.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct KeyDigest([u8; 32]);
+
+impl KeyDigest {
+    /// The digest of what a client sent as a key, if it has the shape of a
+    /// key of `deployment`; `None` says that it cannot be one.
+    #[must_use]
+    pub fn of_presented(text: &str, deployment: Deployment) -> Option<Self> {
+        let rest = text.strip_prefix(deployment.key_prefix())?.as_bytes();
+        let well_formed = rest.len() == RANDOM_LENGTH + CHECKSUM_LENGTH
+            && rest.iter().all(u8::is_ascii_alphanumeric);
+        if !well_formed {
+            return None;
+        }
+        let (checked, given) = text.as_bytes().split_at(text.len() - CHECKSUM_LENGTH);
+        (checksum(checked) == given).then(|| Self(Sha256::digest(text).into()))
+    }
+
+    /// A digest read back from where it was stored.
+    #[must_use]
+    pub fn from_bytes(bytes: [u8; 32]) -> Self {
+        Self(bytes)
+    }
+
+    /// The digest, to be stored.
+    #[must_use]
+    pub fn as_bytes(&self) -> &[u8; 32] {
+        &self.0
+    }
+}
+
+impl fmt::Debug for KeyDigest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("KeyDigest(hidden)")
+    }
+}
+
+/// CRC-32 (the one of gzip and PNG) in base62, the highest digit first.
+fn checksum(text: &[u8]) -> [u8; CHECKSUM_LENGTH] {
+    let mut rest = crc32fast::hash(text) as usize;
+    let mut digits = [0; CHECKSUM_LENGTH];
+    for digit in digits.iter_mut().rev() {
+        *digit = BASE62[rest % BASE62.len()];
+        rest /= BASE62.len();
+    }
+    digits
+}
+
+/// The number under which an operator knows a key; it is no secret.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct KeyId(pub i64);
+
+impl fmt::Display for KeyId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl FromStr for KeyId {
+    type Err = std::num::ParseIntError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        text.parse().map(Self)
+    }
+}
+
+/// A key that is about to be stored.
+#[derive(Debug, Clone)]
+pub struct NewKey {
+    /// What is kept of the secret.
+    pub digest: KeyDigest,
+    /// What the operator calls it.
+    pub name: String,
+    /// What it allows.
+    pub scope: Scope,
+    /// Where it is valid.
+    pub deployment: Deployment,
+    /// When it was made.
+    pub created_at: Timestamp,
+    /// From when on it is refused; never, if `None`.
+    pub expires_at: Option<Timestamp>,
+}
+
+/// A stored key: all that is known of it, which is not the secret. Times are
+/// kept to the second.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KeyRecord {
+    /// Its number.
+    pub id: KeyId,
+    /// What the operator calls it.
+    pub name: String,
+    /// What it allows.
+    pub scope: Scope,
+    /// Where it is valid.
+    pub deployment: Deployment,
+    /// When it was made.
+    pub created_at: Timestamp,
+    /// From when on it is refused; never, if `None`.
+    pub expires_at: Option<Timestamp>,
+    /// When it was last accepted, a few seconds late; never, if `None`.
+    pub last_used_at: Option<Timestamp>,
+    /// When it was revoked, if it was.
+    pub revoked_at: Option<Timestamp>,
+    /// The key that replaces it, if it was rotated.
+    pub successor: Option<KeyId>,
+}
+
+impl KeyRecord {
+    /// Whether the key is accepted at `now`: neither revoked nor expired.
+    #[must_use]
+    pub fn is_valid_at(&self, now: Timestamp) -> bool {
+        self.revoked_at.is_none() && self.expires_at.is_none_or(|end| now < end)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use rand::{SeedableRng, rngs::StdRng};
+
+    use super::*;
+
+    #[test]
+    fn a_key_has_its_prefix_30_random_and_6_checksum_characters() {
+        let mut random = StdRng::seed_from_u64(1);
+        for deployment in Deployment::ALL {
+            let key = ApiKey::generate(deployment, &mut random);
+            let rest = key.reveal().strip_prefix(deployment.key_prefix()).unwrap();
+            assert_eq!(rest.len(), 36);
+            assert!(rest.bytes().all(|byte| BASE62.contains(&byte)));
+        }
+    }
+
+    #[test]
+    fn the_checksum_is_the_crc_32_in_base62() {
+        // CRC-32("123456789") is 0xCBF43926, the check value of the algorithm.
+        let mut value = 0_usize;
+        for digit in checksum(b"123456789") {
+            value = value * 62 + BASE62.iter().position(|&b| b == digit).unwrap();
+        }
+        assert_eq!(value, 0xCBF4_3926);
+    }
+
+    #[test]
+    fn debug_shows_neither_the_key_nor_its_digest() {
+        let key = ApiKey::generate(Deployment::Production, &mut StdRng::seed_from_u64(2));
+        assert_eq!(format!("{key:?}"), "ApiKey(hidden)");
+        assert_eq!(format!("{:?}", key.digest()), "KeyDigest(hidden)");
+    }
+
+    #[test]
+    fn a_read_key_may_read_and_a_write_key_may_do_both() {
+        assert!(Scope::Read.allows(Scope::Read));
+        assert!(!Scope::Read.allows(Scope::Write));
+        assert!(Scope::Write.allows(Scope::Read));
+        assert!(Scope::Write.allows(Scope::Write));
+    }
+
+    proptest! {
+        #[test]
+        fn a_generated_key_is_recognised_in_its_own_deployment_only(seed: u64) {
+            let key = ApiKey::generate(Deployment::Staging, &mut StdRng::seed_from_u64(seed));
+            prop_assert_eq!(
+                KeyDigest::of_presented(key.reveal(), Deployment::Staging),
+                Some(key.digest())
+            );
+            prop_assert_eq!(KeyDigest::of_presented(key.reveal(), Deployment::Production), None);
+        }
+
+        #[test]
+        fn a_key_with_one_character_changed_is_no_key(
+            seed: u64,
+            at in 0..46_usize,
+            to in proptest::char::range(' ', '~'),
+        ) {
+            let key = ApiKey::generate(Deployment::Production, &mut StdRng::seed_from_u64(seed));
+            let mut text = key.reveal().to_owned();
+            text.replace_range(at..=at, &to.to_string());
+            prop_assume!(text != key.reveal());
+            prop_assert_eq!(KeyDigest::of_presented(&text, Deployment::Production), None);
+        }
+
+        #[test]
+        fn no_other_text_is_a_key(text: String) {
+            prop_assert_eq!(KeyDigest::of_presented(&text, Deployment::Production), None);
+        }
+    }
+}

@@ -1,0 +1,60 @@
+//! Reading the catalogue page by page, in ascending order of identifier.
+
+use super::{PetId, PetStatus};
+
+/// How many animals a page holds at most: 1 to 100, 20 if nobody says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Limit(u8);
+
+impl Limit {
+    /// The smallest page.
+    pub const MIN: u8 = 1;
+    /// The largest page.
+    pub const MAX: u8 = 100;
+
+    /// `None` outside 1 to 100; a limit is never clamped, since a client that
+    /// asked for more would take a short page for the last one.
+    #[must_use]
+    pub fn new(limit: i64) -> Option<Self> {
+        let limit = u8::try_from(limit).ok()?;
+        (Self::MIN..=Self::MAX).contains(&limit).then_some(Self(limit))
+    }
+
+    /// The limit as a number.
+    #[must_use]
+    pub fn get(self) -> u8 {
+        self.0
+    }
+}
+
+impl Default for Limit {
+    fn default() -> Self {
+        Self(20)
+    }
+}
+
+/// Which page is wanted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct PageRequest {
+    /// At most this many animals.
+    pub limit: Limit,
+    /// Only animals of this status; all of them if `None`.
+    pub status: Option<PetStatus>,
+    /// Only animals with a higher identifier than this; from the first if `None`.
+    pub after: Option<PetId>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_limit_lies_between_1_and_100_and_is_20_by_default() {
+        for outside in [i64::MIN, -1, 0, 101, 256 + 20, i64::MAX] {
+            assert_eq!(Limit::new(outside), None, "{outside}");
+        }
+        assert_eq!(Limit::new(1).unwrap().get(), 1);
+        assert_eq!(Limit::new(100).unwrap().get(), 100);
+        assert_eq!(Limit::default().get(), 20);
+    }
+}

@@ -1,0 +1,183 @@
+//! The animal.
+
+use std::{fmt, str::FromStr};
+
+/// The identifier of an animal: from 1 to 2^53 - 1, so that clients that keep
+/// every number as an IEEE 754 double read it exactly.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct PetId(i64);
+
+impl PetId {
+    /// The highest identifier that is ever given: 2^53 - 1.
+    pub const MAX: i64 = (1 << 53) - 1;
+
+    /// `None` if no animal can have this identifier.
+    #[must_use]
+    pub fn new(id: i64) -> Option<Self> {
+        (1..=Self::MAX).contains(&id).then_some(Self(id))
+    }
+
+    /// The identifier as a number.
+    #[must_use]
+    pub fn get(self) -> i64 {
+        self.0
+    }
+}
+
+/// Whether an animal can be had.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum PetStatus {
+    /// On offer; what an animal is when nobody says otherwise.
+    #[default]
+    Available,
+    /// Promised to somebody.
+    Pending,
+    /// Gone to a new home.
+    Sold,
+}
+
+impl PetStatus {
+    /// Every status, in the order of the contract.
+    pub const ALL: [Self; 3] = [Self::Available, Self::Pending, Self::Sold];
+
+    /// The status as the contract spells it.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Available => "available",
+            Self::Pending => "pending",
+            Self::Sold => "sold",
+        }
+    }
+}
+
+/// The text is not one of `available`, `pending` and `sold`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("not one of available, pending and sold")]
+pub struct UnknownStatus;
+
+impl FromStr for PetStatus {
+    type Err = UnknownStatus;
+
+    fn from_str(text: &str) -> Result<Self, UnknownStatus> {
+        Self::ALL.into_iter().find(|status| status.as_str() == text).ok_or(UnknownStatus)
+    }
+}
+
+impl fmt::Display for PetStatus {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// An animal's name: any Unicode text without U+0000, kept exactly as given,
+/// the empty text included.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PetName(String);
+
+impl PetName {
+    /// `None` if the text holds U+0000, which PostgreSQL cannot keep; it is
+    /// refused on every backend, so that a catalogue can move between them.
+    #[must_use]
+    pub fn new(text: String) -> Option<Self> {
+        (!text.contains('\0')).then_some(Self(text))
+    }
+
+    /// The name as text.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+/// An animal that has no identifier yet.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewPet {
+    /// What it is called.
+    pub name: PetName,
+    /// The category it belongs to; any number, none is looked up.
+    pub category_id: i64,
+    /// Whether it can be had.
+    pub status: PetStatus,
+}
+
+impl NewPet {
+    /// The same animal, under the identifier that the store gave it.
+    #[must_use]
+    pub fn with_id(self, id: PetId) -> Pet {
+        Pet { id, name: self.name, category_id: self.category_id, status: self.status }
+    }
+}
+
+/// An animal in the catalogue.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Pet {
+    /// Given by the store, never to two animals.
+    pub id: PetId,
+    /// What it is called.
+    pub name: PetName,
+    /// The category it belongs to.
+    pub category_id: i64,
+    /// Whether it can be had.
+    pub status: PetStatus,
+}
+
+impl Pet {
+    /// The animal without its own memory.
+    #[must_use]
+    pub fn borrowed(&self) -> PetRef<'_> {
+        PetRef {
+            id: self.id,
+            name: self.name.as_str(),
+            category_id: self.category_id,
+            status: self.status,
+        }
+    }
+}
+
+/// An animal in the catalogue, as it passes by: what a page is made of, without
+/// a copy of each name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PetRef<'a> {
+    /// See [`Pet::id`].
+    pub id: PetId,
+    /// See [`Pet::name`].
+    pub name: &'a str,
+    /// See [`Pet::category_id`].
+    pub category_id: i64,
+    /// See [`Pet::status`].
+    pub status: PetStatus,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_id_lies_between_1_and_2_to_the_53_minus_1() {
+        for outside in [i64::MIN, -1, 0, PetId::MAX + 1, i64::MAX] {
+            assert_eq!(PetId::new(outside), None, "{outside}");
+        }
+        for inside in [1, 2, 9_007_199_254_740_991] {
+            assert_eq!(PetId::new(inside).map(PetId::get), Some(inside));
+        }
+    }
+
+    #[test]
+    fn a_status_reads_back_from_its_own_text_and_from_no_other() {
+        for status in PetStatus::ALL {
+            assert_eq!(status.as_str().parse(), Ok(status));
+        }
+        for other in ["", "Available", "available ", "adopted"] {
+            assert_eq!(other.parse::<PetStatus>(), Err(UnknownStatus));
+        }
+    }
+
+    #[test]
+    fn a_name_is_kept_as_given_and_refuses_only_u_0000() {
+        for kept in ["", " ", "*Seth", "Zoë", "\u{1}\u{10FFFF}"] {
+            assert_eq!(PetName::new(kept.to_owned()).unwrap().as_str(), kept);
+        }
+        assert_eq!(PetName::new("a\0b".to_owned()), None);
+    }
+}

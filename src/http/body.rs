@@ -1,0 +1,64 @@
+//! Reading a request's body, within limits of size and time.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use http_body_util::{BodyExt, LengthLimitError, Limited};
+use hyper::{HeaderMap, header};
+
+use super::{
+    RequestBody,
+    error::{ApiError, Problem},
+};
+
+/// The largest body that is read, in bytes.
+const MAX_BODY: usize = 64 << 10;
+
+/// How long a client may take to send a body.
+const BODY_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// Reads the whole body of a request that must be JSON.
+///
+/// # Errors
+///
+/// 415 if it is not declared to be JSON, 413 above [`MAX_BODY`], 408 if it
+/// does not arrive in time, 400 if it breaks off.
+pub(super) async fn read_json(
+    headers: &HeaderMap,
+    body: &mut impl RequestBody,
+) -> Result<Bytes, ApiError> {
+    if !is_json(headers) {
+        return Err(ApiError::new(
+            Problem::UnsupportedMediaType,
+            "The body must be plain JSON, declared by Content-Type: application/json.",
+        ));
+    }
+    let too_large = || {
+        let message = format!("The body is larger than {MAX_BODY} bytes.");
+        ApiError::new(Problem::BodyTooLarge, message)
+    };
+    if body.size_hint().lower() > MAX_BODY as u64 {
+        return Err(too_large());
+    }
+    match tokio::time::timeout(BODY_TIMEOUT, Limited::new(body, MAX_BODY).collect()).await {
+        Ok(Ok(collected)) => Ok(collected.to_bytes()),
+        Ok(Err(error)) if error.is::<LengthLimitError>() => Err(too_large()),
+        Ok(Err(_)) => Err(ApiError::new(
+            Problem::InvalidBody,
+            "The body broke off before its end, or is not well framed.",
+        )),
+        Err(_) => Err(ApiError::new(Problem::BodyTimeout, "The body did not arrive in time.")),
+    }
+}
+
+/// Whether the body is declared, once, as `application/json` with any
+/// parameters (RFC 8259 gives them no meaning), and not encoded in any way.
+fn is_json(headers: &HeaderMap) -> bool {
+    let mut types = headers.get_all(header::CONTENT_TYPE).iter();
+    let (Some(value), None) = (types.next(), types.next()) else {
+        return false;
+    };
+    let essence = value.as_bytes().split(|&byte| byte == b';').next().unwrap_or_default();
+    essence.trim_ascii().eq_ignore_ascii_case(b"application/json")
+        && !headers.contains_key(header::CONTENT_ENCODING)
+}

@@ -1,0 +1,366 @@
+//! JSON in and out: parsing strictly, and rendering answers.
+
+use std::{cell::Cell, collections::HashSet, fmt};
+
+use bytes::Bytes;
+use http_body_util::Full;
+use hyper::{
+    StatusCode,
+    header::{self, HeaderValue},
+};
+use serde::{
+    Serialize,
+    de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor},
+};
+use serde_json::value::RawValue;
+
+use super::{
+    Response,
+    error::{ApiError, Problem},
+};
+
+/// How deep objects and arrays may nest in a body.
+pub(super) const MAX_DEPTH: usize = 64;
+
+/// A JSON response.
+pub(super) fn response(status: StatusCode, body: impl Into<Bytes>) -> Response {
+    let mut response = Response::new(Full::new(body.into()));
+    *response.status_mut() = status;
+    response
+        .headers_mut()
+        .insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    response
+}
+
+/// Renders a value whose rendering cannot fail: text and numbers alone.
+pub(super) fn render(value: &impl Serialize) -> Vec<u8> {
+    serde_json::to_vec(value).unwrap_or_default()
+}
+
+/// Writes a JSON string.
+pub(super) fn write_string(out: &mut Vec<u8>, text: &str) {
+    // Neither text nor memory can fail to be written.
+    let _ = serde_json::to_writer(out, text);
+}
+
+/// The members of a JSON object that were asked for by name, unparsed.
+///
+/// The whole text is checked meanwhile, the members that nobody asked for
+/// too: syntax, UTF-8, escapes that stand for no character, members that occur
+/// twice (RFC 8259 leaves their meaning open), and depth.
+///
+/// # Errors
+///
+/// 400 that says where the text is wrong.
+pub(super) fn object_members<'a, const N: usize>(
+    text: &'a [u8],
+    names: [&'static str; N],
+) -> Result<[Option<&'a RawValue>; N], ApiError> {
+    if nests_too_deep(text) {
+        let message = format!("The body nests deeper than {MAX_DEPTH} levels.");
+        return Err(ApiError::new(Problem::InvalidBody, message));
+    }
+    let repeated = Cell::new(None);
+    let visitor = Members { names, check: Check { repeated: &repeated } };
+    let mut deserializer = serde_json::Deserializer::from_slice(text);
+    let parsed = deserializer
+        .deserialize_map(visitor)
+        .and_then(|members| deserializer.end().map(|()| members));
+    parsed.map_err(|error| {
+        let message = match repeated.take() {
+            Some(name) => {
+                // Long enough to recognise it by.
+                let shown: String = name.chars().take(40).collect();
+                format!("The body has the member {shown:?} twice.")
+            }
+            None if error.is_data() => "The body must be a JSON object.".to_owned(),
+            None => format!(
+                "The body is not valid JSON, at line {}, column {}.",
+                error.line(),
+                error.column()
+            ),
+        };
+        ApiError::new(Problem::InvalidBody, message)
+    })
+}
+
+/// The text of a JSON string; `None` if the value is something else, or holds
+/// an escape that stands for no character.
+pub(super) fn string(value: &RawValue) -> Option<String> {
+    serde_json::from_str(value.get()).ok()
+}
+
+/// The integer that a JSON number stands for, in the sense of JSON Schema:
+/// `1.0` and `1e2` are integers, `1.5` is none. Exact, unlike a detour through
+/// floating point. `None` if the value is no integer, or not an int64.
+pub(super) fn integer(value: &RawValue) -> Option<i64> {
+    let text = value.get();
+    if !text.starts_with(|first: char| first == '-' || first.is_ascii_digit()) {
+        return None;
+    }
+    let (mantissa, exponent) = text.split_once(['e', 'E']).unwrap_or((text, "0"));
+    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+    let negative = whole.starts_with('-');
+    let digits = [whole.trim_start_matches('-'), fraction].concat();
+    let significant = digits.trim_end_matches('0');
+    if significant.is_empty() {
+        return Some(0);
+    }
+    // How many zeros stand behind the significant digits.
+    let dropped = digits.len() - significant.len();
+    let zeros = exponent
+        .parse::<i64>()
+        .ok()?
+        .checked_sub(i64::try_from(fraction.len()).ok()?)?
+        .checked_add(i64::try_from(dropped).ok()?)?;
+    let power = 10_i128.checked_pow(u32::try_from(zeros).ok()?)?;
+    let size = significant.parse::<i128>().ok()?.checked_mul(power)?;
+    i64::try_from(if negative { -size } else { size }).ok()
+}
+
+/// Whether brackets stand more than [`MAX_DEPTH`] deep. Looked at before the
+/// text is parsed, since the parser goes one call deeper with each.
+fn nests_too_deep(text: &[u8]) -> bool {
+    let (mut depth, mut in_string, mut escaped) = (0_usize, false, false);
+    for &byte in text {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' => escaped = in_string,
+            b'"' => in_string = !in_string,
+            b'[' | b'{' if !in_string => depth += 1,
+            b']' | b'}' if !in_string => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        if depth > MAX_DEPTH {
+            return true;
+        }
+    }
+    false
+}
+
+/// Checks a value and keeps nothing of it, except the name of a member that
+/// occurs twice.
+#[derive(Clone, Copy)]
+struct Check<'f> {
+    repeated: &'f Cell<Option<String>>,
+}
+
+impl Check<'_> {
+    fn once<E: serde::de::Error>(self, seen: &mut HashSet<String>, name: String) -> Result<(), E> {
+        if let Some(name) = seen.replace(name) {
+            self.repeated.set(Some(name));
+            return Err(E::custom("a member occurs twice"));
+        }
+        Ok(())
+    }
+}
+
+impl<'de> DeserializeSeed<'de> for Check<'_> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Check<'_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("any JSON value")
+    }
+
+    fn visit_unit<E>(self) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_bool<E>(self, _: bool) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_u64<E>(self, _: u64) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_i64<E>(self, _: i64) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_str<E>(self, _: &str) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut elements: A) -> Result<(), A::Error> {
+        while elements.next_element_seed(self)?.is_some() {}
+        Ok(())
+    }
+
+    /// Other numbers come here too: with `arbitrary_precision`, which keeps
+    /// them from being refused as out of the range of a double, they are shown
+    /// as a map.
+    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<(), A::Error> {
+        let mut seen = HashSet::new();
+        while let Some(name) = members.next_key()? {
+            self.once(&mut seen, name)?;
+            members.next_value_seed(self)?;
+        }
+        Ok(())
+    }
+}
+
+/// Reads an object, keeps the members of these names, and checks the others.
+struct Members<'f, const N: usize> {
+    names: [&'static str; N],
+    check: Check<'f>,
+}
+
+impl<'de, const N: usize> Visitor<'de> for Members<'_, N> {
+    type Value = [Option<&'de RawValue>; N];
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a JSON object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Self::Value, A::Error> {
+        let mut found = [None; N];
+        let mut seen = HashSet::new();
+        while let Some(name) = members.next_key::<String>()? {
+            match self.names.iter().position(|&wanted| wanted == name) {
+                Some(at) => found[at] = Some(members.next_value()?),
+                None => members.next_value_seed(self.check)?,
+            }
+            self.check.once(&mut seen, name)?;
+        }
+        Ok(found)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn integer_of(text: &str) -> Option<i64> {
+        integer(&serde_json::from_str::<Box<RawValue>>(text).unwrap())
+    }
+
+    #[test]
+    fn an_integer_is_a_number_without_a_fraction_within_int64() {
+        for (text, value) in [
+            ("0", 0),
+            ("-0", 0),
+            ("0e999999999999999999999", 0),
+            ("1", 1),
+            ("1.0", 1),
+            ("-1.000", -1),
+            ("1e2", 100),
+            ("1.5e1", 15),
+            ("1200E-2", 12),
+            ("9007199254740993.0", 9_007_199_254_740_993),
+            ("9223372036854775807", i64::MAX),
+            ("922337203685477580.7e1", i64::MAX),
+            ("-9223372036854775808.0", i64::MIN),
+        ] {
+            assert_eq!(integer_of(text), Some(value), "{text}");
+        }
+        for text in [
+            "1.5",
+            "1e-1",
+            "9223372036854775808",
+            "-9223372036854775809",
+            "1e19",
+            "1e400",
+            "1e99999999999999999999",
+            "\"1\"",
+            "true",
+            "null",
+            "[1]",
+            "{}",
+        ] {
+            assert_eq!(integer_of(text), None, "{text}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn every_int64_reads_back_however_it_is_written(value: i64, zeros in 0..5_usize) {
+            let padded = format!("{value}{}", "0".repeat(zeros));
+            prop_assert_eq!(integer_of(&value.to_string()), Some(value));
+            prop_assert_eq!(integer_of(&format!("{value}.{}", "0".repeat(zeros + 1))), Some(value));
+            prop_assert_eq!(integer_of(&format!("{padded}e-{zeros}")), Some(value));
+        }
+
+        #[test]
+        fn no_body_makes_the_parser_panic_or_keep_what_is_no_object(body: Vec<u8>) {
+            if object_members(&body, ["name"]).is_ok() {
+                let value: serde_json::Value = serde_json::from_slice(&body).unwrap();
+                prop_assert!(value.is_object());
+            }
+        }
+    }
+
+    fn refusal(body: impl AsRef<[u8]>) -> String {
+        object_members(body.as_ref(), ["name"]).unwrap_err().message().to_owned()
+    }
+
+    #[test]
+    fn members_that_nobody_asked_for_are_checked_and_ignored() {
+        for fine in [
+            r#"{"x": 1e400, "y": [null, true, "\ud83d\ude00", {"name": 1, "x": {}}]}"#,
+            r#"{"x": {"x": {"x": -0.0}}}"#,
+            " {} ",
+        ] {
+            assert!(object_members(fine.as_bytes(), ["name"]).unwrap()[0].is_none(), "{fine}");
+        }
+    }
+
+    #[test]
+    fn a_member_that_occurs_twice_is_refused_wherever_it_stands() {
+        for body in [
+            r#"{"name": "a", "name": "a"}"#,
+            r#"{"name": "a", "n\u0061me": "b"}"#,
+            r#"{"x": {"name": 1, "name": 2}}"#,
+            r#"{"x": [{"name": 1, "name": 2}]}"#,
+        ] {
+            assert_eq!(refusal(body), r#"The body has the member "name" twice."#, "{body}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_json_object_is_refused() {
+        for body in ["null", "1", "\"name\"", "[]", "[{}]"] {
+            assert_eq!(refusal(body), "The body must be a JSON object.", "{body}");
+        }
+        for body in [
+            "",
+            "{",
+            "{}{}",
+            "{} x",
+            r#"{"name": "a",}"#,
+            r#"{name: "a"}"#,
+            r#"{"x": 01}"#,
+            r#"{"x": "\ud800"}"#,
+            r#"{"x": "\udc00\ud800"}"#,
+            r#"{"\ud800": 1}"#,
+            "{\"x\": \"\u{1}\"}",
+            "\u{feff}{}",
+        ] {
+            assert!(refusal(body).starts_with("The body is not valid JSON"), "{body}");
+        }
+        for body in [&b"{\"x\": \"\xff\"}"[..], b"{\"name\": \"\xc3\x28\"}", b"\xff"] {
+            assert!(refusal(body).starts_with("The body is not valid JSON"), "{body:?}");
+        }
+    }
+
+    #[test]
+    fn a_body_may_nest_64_deep_and_no_deeper() {
+        let nested =
+            |depth: usize| format!("{{\"x\":{}{}}}", "[".repeat(depth - 1), "]".repeat(depth - 1));
+        assert!(object_members(nested(MAX_DEPTH).as_bytes(), ["name"]).is_ok());
+        assert_eq!(refusal(nested(MAX_DEPTH + 1)), "The body nests deeper than 64 levels.");
+        assert_eq!(refusal(nested(20_000)), "The body nests deeper than 64 levels.");
+        let flat = format!(r#"{{"x": "\"{}"}}"#, "[".repeat(100));
+        assert!(object_members(flat.as_bytes(), ["name"]).is_ok());
+    }
+}

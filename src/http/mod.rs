@@ -1,0 +1,239 @@
+//! The contract: HTTP requests in, domain calls, HTTP answers out.
+
+mod auth;
+mod body;
+mod deprecation;
+mod docs;
+mod error;
+mod json;
+mod log;
+pub mod openapi;
+mod pets;
+mod query;
+mod request_id;
+mod router;
+
+use std::{panic::AssertUnwindSafe, sync::Arc, time::Duration};
+
+use bytes::Bytes;
+use futures_util::FutureExt;
+use http_body_util::Full;
+use hyper::{
+    Method, Request,
+    body::Body,
+    header::{self, HeaderValue},
+    http::request::Parts,
+};
+use rand::{Rng, SeedableRng, rngs::StdRng};
+
+use self::{
+    auth::KeyRing,
+    error::{ApiError, Problem},
+    openapi::{DocumentError, Documents},
+    pets::FirstPages,
+    request_id::RequestIds,
+    router::Operation,
+};
+use crate::{
+    config::BaseUrl,
+    domain::{Clock, Deployment, KeyId},
+    store::{Store, StoreError},
+};
+
+/// An answer: always whole, so that a slow reader holds memory alone.
+pub type Response = hyper::Response<Full<Bytes>>;
+
+/// The largest request line and header fields together that are taken, in bytes.
+const MAX_HEAD: usize = 16 << 10;
+
+/// The most header fields that are taken.
+const MAX_FIELDS: usize = 64;
+
+/// What an operator can choose about the interface.
+#[derive(Debug, Clone)]
+pub struct Settings {
+    /// Whose keys are accepted.
+    pub deployment: Deployment,
+    /// Where clients reach production.
+    pub base_url: Option<BaseUrl>,
+    /// Where clients reach staging.
+    pub staging_base_url: Option<BaseUrl>,
+    /// Whether every request is logged, or only those that failed or were slow.
+    pub access_log: bool,
+    /// From which duration on a request is slow.
+    pub slow_request: Duration,
+}
+
+/// The interface: answers requests, and holds all that it takes to do so.
+pub struct App {
+    store: Arc<dyn Store>,
+    clock: Arc<dyn Clock>,
+    keys: KeyRing,
+    request_ids: RequestIds,
+    documents: Documents,
+    first_pages: FirstPages,
+    /// The path of the list as clients see it, for links.
+    pets_path: String,
+    /// The link to the replacement of `getPet`.
+    successor: HeaderValue,
+    access_log: bool,
+    slow_request: Duration,
+}
+
+impl App {
+    /// Puts the interface together over `store`.
+    ///
+    /// # Errors
+    ///
+    /// Only if the build is broken.
+    pub fn new(
+        store: Arc<dyn Store>,
+        clock: Arc<dyn Clock>,
+        random: &mut impl Rng,
+        settings: &Settings,
+    ) -> Result<Self, DocumentError> {
+        let production = settings.base_url.as_ref();
+        let staging = settings.staging_base_url.as_ref();
+        let own = match settings.deployment {
+            Deployment::Production => production,
+            Deployment::Staging => staging,
+        };
+        let pets_path = format!("{}/pets", own.map_or("/v1", BaseUrl::path));
+        let successor = format!(r#"<{pets_path}>; rel="successor-version""#);
+        Ok(Self {
+            keys: KeyRing::new(Arc::clone(&store), Arc::clone(&clock), settings.deployment),
+            store,
+            clock,
+            request_ids: RequestIds::new(StdRng::from_rng(random)),
+            documents: Documents::new(production, staging)?,
+            first_pages: FirstPages::default(),
+            successor: HeaderValue::try_from(successor)
+                .map_err(|error| DocumentError(error.to_string()))?,
+            pets_path,
+            access_log: settings.access_log,
+            slow_request: settings.slow_request,
+        })
+    }
+
+    /// Writes down when keys were last used, as far as the store does not know
+    /// it yet. Called from time to time, off the path of any request.
+    ///
+    /// # Errors
+    ///
+    /// The store's; the uses are then written the next time.
+    pub async fn save_key_uses(&self) -> Result<(), StoreError> {
+        self.keys.save_uses().await
+    }
+
+    /// Answers one request, whatever happens: gives it an id, announces the
+    /// deprecation, turns a panic into a 500, and logs.
+    pub async fn handle<B: RequestBody>(&self, request: Request<B>) -> Response {
+        let started = self.clock.instant();
+        let (request, mut body) = request.into_parts();
+        let request_id = self.request_ids.of(&request.headers);
+        let mut facts = Facts::default();
+
+        let answered = AssertUnwindSafe(self.answer(&request, &mut body, &mut facts));
+        let (mut response, cause) = match answered.catch_unwind().await {
+            Ok(Ok(response)) => (response, None),
+            Ok(Err(error)) => error.into_response(),
+            Err(_) => ApiError::internal(Arc::new(Panicked)).into_response(),
+        };
+
+        let headers = response.headers_mut();
+        if deprecation::concerns(request.uri.path()) {
+            deprecation::announce(headers, &self.successor);
+        }
+        if !body.is_end_stream() && request.version < hyper::Version::HTTP_2 {
+            // What is left of the body stands between this request and the
+            // next, so there is no next one (RFC 9112, section 9.6).
+            headers.insert(header::CONNECTION, HeaderValue::from_static("close"));
+        }
+        headers.insert(request_id::HEADER, request_id.clone());
+        if request.method == Method::HEAD {
+            without_body(&mut response);
+        }
+        let took = self.clock.instant().saturating_duration_since(started);
+        self.log(&request, &response, &facts, cause.as_ref(), took);
+        response
+    }
+
+    /// Holds the request to the limits, checks its key, finds the operation,
+    /// and runs it.
+    async fn answer<B: RequestBody>(
+        &self,
+        request: &Parts,
+        body: &mut B,
+        facts: &mut Facts,
+    ) -> Result<Response, ApiError> {
+        check_head(request)?;
+        let path = request.uri.path();
+        let caller = if auth::is_needed_for(path) {
+            Some(self.keys.authenticate(&request.headers).await?)
+        } else {
+            None
+        };
+        facts.key_id = caller.map(|caller| caller.key_id);
+        let operation = Operation::find(&request.method, path)?;
+        facts.operation = Some(operation);
+        auth::allow(caller, operation.needs())?;
+        match operation {
+            Operation::ListPets => pets::list(self, request).await,
+            Operation::CreatePet => pets::create(self, request, body).await,
+            Operation::GetPet => pets::get(self, request).await,
+            Operation::OpenapiYaml => Ok(openapi::yaml(self)),
+            Operation::OpenapiJson => Ok(openapi::json(self)),
+            Operation::DocsRedirect => Ok(docs::redirect()),
+            Operation::DocsFile => docs::file(path),
+        }
+    }
+}
+
+/// The body of a request, from a connection or from a test.
+pub trait RequestBody:
+    Body<Data = Bytes, Error: std::error::Error + Send + Sync + 'static> + Unpin
+{
+}
+
+impl<B> RequestBody for B where
+    B: Body<Data = Bytes, Error: std::error::Error + Send + Sync + 'static> + Unpin
+{
+}
+
+/// What was found out about a request on the way to its answer.
+#[derive(Default)]
+struct Facts {
+    key_id: Option<KeyId>,
+    operation: Option<Operation>,
+}
+
+/// Makes the answer to a `HEAD`: what `GET` would say of the body, without it.
+fn without_body(response: &mut Response) {
+    let length = response.body().size_hint().exact().unwrap_or_default();
+    response.headers_mut().insert(header::CONTENT_LENGTH, length.into());
+    *response.body_mut() = Full::default();
+}
+
+/// Refuses a head that is larger than anything a client of ours needs.
+fn check_head(request: &Parts) -> Result<(), ApiError> {
+    let headers = &request.headers;
+    let fields: usize = headers
+        .iter()
+        .map(|(name, value)| name.as_str().len() + value.len() + ": \r\n".len())
+        .sum();
+    let uri = &request.uri;
+    let line = request.method.as_str().len()
+        + uri.authority().map_or(0, |authority| authority.as_str().len())
+        + uri.path_and_query().map_or(0, |target| target.as_str().len());
+    if headers.len() > MAX_FIELDS || line + fields > MAX_HEAD {
+        let message = format!(
+            "The request line and header fields exceed {MAX_HEAD} bytes or {MAX_FIELDS} fields."
+        );
+        return Err(ApiError::new(Problem::HeadTooLarge, message));
+    }
+    Ok(())
+}
+
+#[derive(Debug, thiserror::Error)]
+#[error("a handler panicked")]
+struct Panicked;

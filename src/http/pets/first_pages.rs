@@ -1,0 +1,59 @@
+//! First pages, rendered before, and good for as long as nobody has written.
+
+use std::{
+    collections::HashMap,
+    sync::{PoisonError, RwLock},
+};
+
+use bytes::Bytes;
+use hyper::header::HeaderValue;
+
+use crate::{
+    domain::{Limit, PageRequest, PetStatus},
+    store::Version,
+};
+
+/// The largest page that is kept, in bytes, and how many are: at most 8 MiB.
+const MAX_PAGE: usize = 64 << 10;
+const MAX_PAGES: usize = 128;
+
+/// A page as it is answered.
+#[derive(Clone)]
+pub(super) struct RenderedPage {
+    pub(super) body: Bytes,
+    /// The link to the page that follows, if one does.
+    pub(super) next: Option<HeaderValue>,
+}
+
+type Wanted = (Option<PetStatus>, Limit);
+
+/// The first pages that were asked for, by what makes them different.
+#[derive(Default)]
+pub(in crate::http) struct FirstPages {
+    pages: RwLock<HashMap<Wanted, (Version, RenderedPage)>>,
+}
+
+impl FirstPages {
+    /// The page, if it was rendered at this version of the catalogue.
+    pub(super) fn find(
+        &self,
+        wanted: &PageRequest,
+        version: Option<Version>,
+    ) -> Option<RenderedPage> {
+        let pages = self.pages.read().unwrap_or_else(PoisonError::into_inner);
+        let (rendered_at, page) = pages.get(&(wanted.status, wanted.limit))?;
+        (Some(*rendered_at) == version).then(|| page.clone())
+    }
+
+    /// Keeps a page that was read after `version` was told.
+    pub(super) fn keep(&self, wanted: &PageRequest, version: Option<Version>, page: &RenderedPage) {
+        let Some(version) = version.filter(|_| page.body.len() <= MAX_PAGE) else {
+            return;
+        };
+        let mut pages = self.pages.write().unwrap_or_else(PoisonError::into_inner);
+        if pages.len() >= MAX_PAGES {
+            pages.clear();
+        }
+        pages.insert((wanted.status, wanted.limit), (version, page.clone()));
+    }
+}

@@ -1,0 +1,52 @@
+//! `getPet`: `GET /v1/pets/{petId}`, deprecated.
+
+use hyper::{StatusCode, http::request::Parts};
+use percent_encoding::percent_decode_str;
+
+use super::{
+    super::{
+        App, Response, deprecation,
+        error::{ApiError, Problem},
+        json, query,
+    },
+    wire,
+};
+use crate::domain::PetId;
+
+/// Answers one animal, until the operation is removed.
+pub(in crate::http) async fn get(app: &App, request: &Parts) -> Result<Response, ApiError> {
+    if deprecation::is_removed_at(app.clock.now()) {
+        return Err(ApiError::new(
+            Problem::OperationRemoved,
+            "Reading an animal by its identifier was removed on 5 December 2030. \
+             List animals instead.",
+        ));
+    }
+    let [] = query::parameters(request.uri.query(), [])?;
+    let not_found = || ApiError::new(Problem::NotFound, "No animal has this identifier.");
+    let id = pet_id(request.uri.path()).ok_or_else(not_found)?;
+    let pet = app.store.get_pet(id).await?.ok_or_else(not_found)?;
+    Ok(json::response(StatusCode::OK, wire::pet(pet.borrowed())))
+}
+
+/// The identifier at the end of the path. What is no int64 identifies no animal.
+fn pet_id(path: &str) -> Option<PetId> {
+    let (_, last) = path.rsplit_once('/')?;
+    let text = percent_decode_str(last).decode_utf8().ok()?;
+    query::integer(&text).and_then(PetId::new)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_identifier_is_the_decoded_last_segment() {
+        let id = |path: &str| pet_id(path).map(PetId::get);
+        assert_eq!(id("/v1/pets/17"), Some(17));
+        assert_eq!(id("/v1/pets/%317"), Some(17));
+        for none in ["x", "%FF", "", "0", "-1", "1.0", "9223372036854775808", "%00", "%2f1"] {
+            assert_eq!(id(&format!("/v1/pets/{none}")), None, "{none}");
+        }
+    }
+}

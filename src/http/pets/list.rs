@@ -1,0 +1,116 @@
+//! `listPets`: `GET /v1/pets`.
+
+use hyper::{
+    StatusCode,
+    header::{self, HeaderValue},
+    http::request::Parts,
+};
+
+use super::{
+    super::{
+        App, Response,
+        error::{ApiError, Problem},
+        json, query,
+    },
+    cursor,
+    first_pages::RenderedPage,
+    wire,
+};
+use crate::domain::{Limit, PageRequest, PetRef, PetStatus};
+
+/// Answers a page of animals, and where the next one is.
+pub(in crate::http) async fn list(app: &App, request: &Parts) -> Result<Response, ApiError> {
+    let wanted = parse(request.uri.query())?;
+    // The first page is what most clients ask for, again and again.
+    if wanted.after.is_some() {
+        return Ok(answer(&read(app, &wanted).await?));
+    }
+    let version = app.store.version().await?;
+    if let Some(page) = app.first_pages.find(&wanted, version) {
+        return Ok(answer(&page));
+    }
+    let page = read(app, &wanted).await?;
+    app.first_pages.keep(&wanted, version, &page);
+    Ok(answer(&page))
+}
+
+async fn read(app: &App, wanted: &PageRequest) -> Result<RenderedPage, ApiError> {
+    let mut pets = wire::Pets::with_capacity(wanted.limit.get());
+    let mut last = None;
+    let mut show = |pet: PetRef<'_>| {
+        pets.push(pet);
+        last = Some(pet.id);
+    };
+    let has_more = app.store.list_pets(wanted, &mut show).await?;
+    let next = last
+        .filter(|_| has_more)
+        .map(|last| next_link(&app.pets_path, wanted, &cursor::encode(wanted.status, last)));
+    Ok(RenderedPage { body: pets.finish().into(), next })
+}
+
+fn answer(page: &RenderedPage) -> Response {
+    let mut response = json::response(StatusCode::OK, page.body.clone());
+    if let Some(next) = &page.next {
+        response.headers_mut().insert(header::LINK, next.clone());
+    }
+    response
+}
+
+fn parse(query: Option<&str>) -> Result<PageRequest, ApiError> {
+    let [limit, status, cursor] = query::parameters(query, ["limit", "status", "cursor"])?;
+    let invalid = |message: &'static str| ApiError::new(Problem::InvalidParameter, message);
+    let limit = match limit {
+        None => Limit::default(),
+        Some(text) => query::integer(&text)
+            .and_then(Limit::new)
+            .ok_or_else(|| invalid("limit must be an integer from 1 to 100."))?,
+    };
+    let status = match status {
+        None => None,
+        Some(text) => Some(
+            text.parse::<PetStatus>()
+                .map_err(|_| invalid("status must be one of available, pending and sold."))?,
+        ),
+    };
+    let after = match cursor {
+        None => None,
+        Some(text) => Some(cursor::decode(&text, status)?),
+    };
+    Ok(PageRequest { limit, status, after })
+}
+
+/// The link to the page that follows (RFC 8288).
+fn next_link(path: &str, wanted: &PageRequest, cursor: &str) -> HeaderValue {
+    let limit = wanted.limit.get();
+    let link = match wanted.status {
+        None => format!(r#"<{path}?limit={limit}&cursor={cursor}>; rel="next""#),
+        Some(status) => {
+            format!(r#"<{path}?limit={limit}&status={status}&cursor={cursor}>; rel="next""#)
+        }
+    };
+    HeaderValue::try_from(link).unwrap_or(HeaderValue::from_static(""))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn limit_is_taken_from_1_to_100_and_refused_otherwise(limit: i16) {
+            let parsed = parse(Some(&format!("limit={limit}"))).ok();
+            let expected = (1..=100).contains(&limit);
+            prop_assert_eq!(parsed.is_some(), expected);
+            if let Some(parsed) = parsed {
+                prop_assert_eq!(i16::from(parsed.limit.get()), limit);
+            }
+        }
+
+        #[test]
+        fn no_query_makes_the_parser_panic(query: String) {
+            let _ = parse(Some(&query));
+        }
+    }
+}

@@ -1,0 +1,94 @@
+//! An animal as JSON. Written by hand, since a page is the service's hottest
+//! path: about a microsecond less for 20 animals than a derived `Serialize`.
+
+use super::super::json;
+use crate::domain::PetRef;
+
+/// About what one animal takes, in bytes.
+const USUAL_LENGTH: usize = 80;
+
+/// A Pet of the contract.
+pub(super) fn pet(pet: PetRef<'_>) -> Vec<u8> {
+    let mut out = Vec::with_capacity(USUAL_LENGTH);
+    write_pet(&mut out, pet);
+    out
+}
+
+/// A Pets array of the contract, in the making.
+pub(super) struct Pets(Vec<u8>);
+
+impl Pets {
+    /// An array that will hold so many animals.
+    pub(super) fn with_capacity(count: u8) -> Self {
+        let mut out = Vec::with_capacity(2 + usize::from(count) * USUAL_LENGTH);
+        out.push(b'[');
+        Self(out)
+    }
+
+    pub(super) fn push(&mut self, pet: PetRef<'_>) {
+        if self.0.len() > 1 {
+            self.0.push(b',');
+        }
+        write_pet(&mut self.0, pet);
+    }
+
+    pub(super) fn finish(mut self) -> Vec<u8> {
+        self.0.push(b']');
+        self.0
+    }
+}
+
+fn write_pet(out: &mut Vec<u8>, pet: PetRef<'_>) {
+    out.extend_from_slice(b"{\"id\":");
+    write_integer(out, pet.id.get());
+    out.extend_from_slice(b",\"name\":");
+    json::write_string(out, pet.name);
+    out.extend_from_slice(b",\"categoryId\":");
+    write_integer(out, pet.category_id);
+    out.extend_from_slice(b",\"status\":\"");
+    out.extend_from_slice(pet.status.as_str().as_bytes());
+    out.extend_from_slice(b"\"}");
+}
+
+fn write_integer(out: &mut Vec<u8>, value: i64) {
+    out.extend_from_slice(itoa::Buffer::new().format(value).as_bytes());
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    use super::*;
+    use crate::domain::{NewPet, PetId, PetName, PetStatus};
+
+    proptest! {
+        #[test]
+        fn what_is_written_reads_back_as_the_same_animal(
+            id in 1..=PetId::MAX,
+            name in "[^\0]*",
+            category_id: i64,
+            status in 0..3_usize,
+        ) {
+            let new = NewPet {
+                name: PetName::new(name.clone()).unwrap(),
+                category_id,
+                status: PetStatus::ALL[status],
+            };
+            let animal = new.with_id(PetId::new(id).unwrap());
+            let value = json!({
+                "id": id,
+                "name": name,
+                "categoryId": category_id,
+                "status": PetStatus::ALL[status].as_str(),
+            });
+            let read = |bytes: Vec<u8>| serde_json::from_slice::<serde_json::Value>(&bytes).unwrap();
+            prop_assert_eq!(read(pet(animal.borrowed())), value.clone());
+            let mut pets = Pets::with_capacity(2);
+            prop_assert_eq!(read(Pets::with_capacity(0).finish()), json!([]));
+            pets.push(animal.borrowed());
+            pets.push(animal.borrowed());
+            prop_assert_eq!(read(pets.finish()), json!([value.clone(), value]));
+        }
+    }
+}

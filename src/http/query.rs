@@ -1,0 +1,131 @@
+//! Reading a query strictly: every parameter known, none given twice.
+//!
+//! A client that guesses `page`, or writes `Status=`, would otherwise read the
+//! wrong animals without knowing.
+
+use std::borrow::Cow;
+
+use super::error::{ApiError, Problem};
+
+/// The values of the parameters of these names, decoded.
+///
+/// # Errors
+///
+/// 400 for a parameter of another name, and for one that is given twice.
+pub(super) fn parameters<'a, const N: usize>(
+    query: Option<&'a str>,
+    names: [&'static str; N],
+) -> Result<[Option<Cow<'a, str>>; N], ApiError> {
+    let mut values = [const { None }; N];
+    for (name, value) in form_urlencoded::parse(query.unwrap_or_default().as_bytes()) {
+        let Some(at) = names.iter().position(|&known| known == name) else {
+            return Err(unknown(&name, &names));
+        };
+        if values[at].replace(value).is_some() {
+            let message = format!("The parameter {name} is given more than once.");
+            return Err(ApiError::new(Problem::InvalidParameter, message));
+        }
+    }
+    Ok(values)
+}
+
+fn unknown(name: &str, known: &[&str]) -> ApiError {
+    // Long enough to recognise a misspelling by.
+    let shown: String = name.chars().take(40).collect();
+    let known = match known {
+        [] => "it has none".to_owned(),
+        known => format!("it has {}", known.join(", ")),
+    };
+    let message = format!("This operation has no query parameter {shown:?}; {known}.");
+    ApiError::new(Problem::UnknownParameter, message)
+}
+
+/// An int64 as it stands in a path or a query: decimal digits, with a minus
+/// sign if negative, without a plus sign or leading zeros.
+pub(super) fn integer(text: &str) -> Option<i64> {
+    let digits = text.strip_prefix('-').unwrap_or(text);
+    let canonical = text == "0" || !digits.starts_with(['0', '+', '-']);
+    canonical.then(|| text.parse().ok())?
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn read(query: &str) -> Result<[Option<String>; 2], (Problem, String)> {
+        parameters(Some(query), ["limit", "status"])
+            .map(|values| values.map(|value| value.map(Cow::into_owned)))
+            .map_err(|error| (error.problem(), error.message().to_owned()))
+    }
+
+    #[test]
+    fn parameters_come_decoded_in_the_order_of_their_names() {
+        assert_eq!(read(""), Ok([None, None]));
+        assert_eq!(read("&&"), Ok([None, None]));
+        assert_eq!(
+            read("st%61tus=a+b%20c&limit=%C3%A9"),
+            Ok([Some("é".to_owned()), Some("a b c".to_owned())])
+        );
+        assert_eq!(read("limit"), Ok([Some(String::new()), None]));
+    }
+
+    #[test]
+    fn an_unknown_parameter_is_named_with_the_known_ones() {
+        let (problem, message) = read("limit=1&page=2").unwrap_err();
+        assert_eq!(problem, Problem::UnknownParameter);
+        assert_eq!(
+            message,
+            "This operation has no query parameter \"page\"; it has limit, status."
+        );
+        for query in ["Limit=1", "=1", "limit%00=1", "limit[]=1"] {
+            assert_eq!(read(query).unwrap_err().0, Problem::UnknownParameter, "{query}");
+        }
+    }
+
+    #[test]
+    fn a_parameter_that_is_given_twice_is_refused_even_with_one_value() {
+        assert_eq!(read("limit=1&limit=1").unwrap_err().0, Problem::InvalidParameter);
+    }
+
+    #[test]
+    fn an_integer_has_one_spelling() {
+        for (text, value) in [("0", 0), ("7", 7), ("-7", -7), ("9223372036854775807", i64::MAX)] {
+            assert_eq!(integer(text), Some(value));
+        }
+        for text in [
+            "",
+            "-",
+            "-0",
+            "+7",
+            "07",
+            "-07",
+            "--7",
+            "-+7",
+            " 7",
+            "7 ",
+            "7.0",
+            "7e0",
+            "0x7",
+            "٧",
+            "9223372036854775808",
+        ] {
+            assert_eq!(integer(text), None, "{text}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn every_int64_reads_back(value: i64) {
+            prop_assert_eq!(integer(&value.to_string()), Some(value));
+        }
+
+        #[test]
+        fn what_reads_as_an_integer_is_written_the_same(text: String) {
+            if let Some(value) = integer(&text) {
+                prop_assert_eq!(value.to_string(), text);
+            }
+        }
+    }
+}

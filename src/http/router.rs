@@ -1,0 +1,77 @@
+//! Every path and method of the service, and what each needs.
+
+use hyper::Method;
+
+use super::{deprecation, error::ApiError};
+use crate::domain::Scope;
+
+/// What a request can ask for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Operation {
+    ListPets,
+    CreatePet,
+    GetPet,
+    OpenapiYaml,
+    OpenapiJson,
+    DocsRedirect,
+    DocsFile,
+}
+
+use Operation::{CreatePet, DocsFile, DocsRedirect, GetPet, ListPets, OpenapiJson, OpenapiYaml};
+
+/// What a path answers to which method. `HEAD` stands beside each `GET`.
+fn operations_at(path: &str) -> Option<&'static [(Method, Operation)]> {
+    Some(match path {
+        "/v1/pets" => &[(Method::GET, ListPets), (Method::POST, CreatePet)],
+        _ if deprecation::concerns(path) => &[(Method::GET, GetPet)],
+        "/openapi.yaml" => &[(Method::GET, OpenapiYaml)],
+        "/openapi.json" => &[(Method::GET, OpenapiJson)],
+        "/docs" => &[(Method::GET, DocsRedirect)],
+        _ if path.starts_with("/docs/") => &[(Method::GET, DocsFile)],
+        _ => return None,
+    })
+}
+
+impl Operation {
+    /// Finds the operation that a request asks for.
+    ///
+    /// # Errors
+    ///
+    /// 404 if nothing is at the path, 405 if something else is.
+    pub(super) fn find(method: &Method, path: &str) -> Result<Self, ApiError> {
+        let there = operations_at(path).ok_or_else(ApiError::no_such_path)?;
+        let method = if method == Method::HEAD { &Method::GET } else { method };
+        let found = there.iter().find(|(own, _)| own == method);
+        found.map(|&(_, operation)| operation).ok_or_else(|| {
+            let allowed: Vec<&str> = there
+                .iter()
+                .flat_map(|(method, _)| match *method {
+                    Method::GET => vec!["GET", "HEAD"],
+                    ref other => vec![other.as_str()],
+                })
+                .collect();
+            ApiError::method_not_allowed(&allowed.join(", "))
+        })
+    }
+
+    /// The path, with a name in place of what varies.
+    pub(super) fn route(self) -> &'static str {
+        match self {
+            ListPets | CreatePet => "/v1/pets",
+            GetPet => "/v1/pets/{petId}",
+            OpenapiYaml => "/openapi.yaml",
+            OpenapiJson => "/openapi.json",
+            DocsRedirect => "/docs",
+            DocsFile => "/docs/{file}",
+        }
+    }
+
+    /// The scope that a key must have, if one is needed at all.
+    pub(super) fn needs(self) -> Option<Scope> {
+        match self {
+            ListPets | GetPet => Some(Scope::Read),
+            CreatePet => Some(Scope::Write),
+            OpenapiYaml | OpenapiJson | DocsRedirect | DocsFile => None,
+        }
+    }
+}

@@ -1,0 +1,181 @@
+//! A client's socket, with two manners that TCP lacks.
+
+use std::{
+    io,
+    pin::Pin,
+    task::{Context, Poll, ready},
+    time::Duration,
+};
+
+use tokio::{
+    io::{AsyncRead, AsyncWrite, ReadBuf},
+    net::TcpStream,
+    time::{self, Sleep},
+};
+
+/// How many bytes tell HTTP/1 and HTTP/2 apart: the length of the HTTP/2
+/// connection preface (RFC 9113, section 3.4).
+const PREFACE_LENGTH: usize = 24;
+
+/// How much of what a client still sends is read, and thrown away, after the
+/// last answer.
+const LINGER_BYTES: usize = 1 << 20;
+const LINGER_TIMEOUT: Duration = Duration::from_secs(2);
+
+/// A socket that
+///
+/// - fails if the client's first bytes do not come in time. hyper's own timeout begins
+///   only when it knows which version of HTTP a client speaks;
+/// - lingers when it is shut down: it reads on for a moment. A socket that is
+///   closed with unread bytes is reset, and the reset can overtake the answer
+///   that tells the client why (RFC 9112, section 9.6).
+pub(super) struct ClientStream {
+    stream: TcpStream,
+    phase: Phase,
+}
+
+enum Phase {
+    /// So many bytes are still due by the deadline.
+    Opening(usize, Deadline),
+    Open,
+    /// The last answer was sent; so many bytes are still thrown away, until
+    /// the deadline.
+    Lingering(usize, Deadline),
+}
+
+type Deadline = Pin<Box<Sleep>>;
+
+impl ClientStream {
+    pub(super) fn new(stream: TcpStream, first_bytes_within: Duration) -> Self {
+        let deadline = Box::pin(time::sleep(first_bytes_within));
+        Self { stream, phase: Phase::Opening(PREFACE_LENGTH, deadline) }
+    }
+}
+
+impl ClientStream {
+    /// Notes that something was written: the client's request was understood,
+    /// so its first bytes are no longer due.
+    fn wrote(&mut self) {
+        if matches!(self.phase, Phase::Opening(..)) {
+            self.phase = Phase::Open;
+        }
+    }
+}
+
+impl AsyncRead for ClientStream {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let before = buffer.filled().len();
+        let read = Pin::new(&mut self.stream).poll_read(cx, buffer);
+        let Phase::Opening(due, deadline) = &mut self.phase else {
+            return read;
+        };
+        match read {
+            Poll::Ready(_) => {
+                *due = due.saturating_sub(buffer.filled().len() - before);
+                if *due == 0 {
+                    self.phase = Phase::Open;
+                }
+                read
+            }
+            Poll::Pending => {
+                ready!(deadline.as_mut().poll(cx));
+                Poll::Ready(Err(io::ErrorKind::TimedOut.into()))
+            }
+        }
+    }
+}
+
+impl AsyncWrite for ClientStream {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        self.wrote();
+        Pin::new(&mut self.stream).poll_write(cx, bytes)
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        slices: &[io::IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        self.wrote();
+        Pin::new(&mut self.stream).poll_write_vectored(cx, slices)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.stream.is_write_vectored()
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_flush(cx)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let this = &mut *self;
+        if !matches!(this.phase, Phase::Lingering(..)) {
+            ready!(Pin::new(&mut this.stream).poll_shutdown(cx))?;
+            let deadline = Box::pin(time::sleep(LINGER_TIMEOUT));
+            this.phase = Phase::Lingering(LINGER_BYTES, deadline);
+        }
+        let Phase::Lingering(left, deadline) = &mut this.phase else {
+            return Poll::Ready(Ok(()));
+        };
+        let mut scratch = [0; 4096];
+        while *left > 0 {
+            let mut buffer = ReadBuf::new(&mut scratch);
+            match Pin::new(&mut this.stream).poll_read(cx, &mut buffer) {
+                Poll::Ready(Ok(())) if !buffer.filled().is_empty() => {
+                    *left = left.saturating_sub(buffer.filled().len());
+                }
+                // The client closed its side too, or is gone.
+                Poll::Ready(_) => return Poll::Ready(Ok(())),
+                Poll::Pending => {
+                    ready!(deadline.as_mut().poll(cx));
+                    return Poll::Ready(Ok(()));
+                }
+            }
+        }
+        Poll::Ready(Ok(()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::{
+        io::{AsyncReadExt, AsyncWriteExt},
+        net::TcpListener,
+    };
+
+    use super::*;
+
+    async fn connected() -> (TcpStream, ClientStream) {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let (client, server) = tokio::join!(TcpStream::connect(address), listener.accept());
+        (client.unwrap(), ClientStream::new(server.unwrap().0, Duration::from_mins(1)))
+    }
+
+    #[tokio::test]
+    async fn a_client_that_is_still_sending_when_it_was_answered_is_not_reset() {
+        let (mut client, mut server) = connected().await;
+        client.write_all(&vec![b' '; 100_000]).await.unwrap();
+        let answering = tokio::spawn(async move {
+            server.write_all(b"answer").await.unwrap();
+            server.shutdown().await.unwrap();
+        });
+        let mut answer = String::new();
+        client.read_to_string(&mut answer).await.unwrap();
+        assert_eq!(answer, "answer");
+        for _ in 0..8 {
+            client.write_all(&vec![b' '; 100_000]).await.unwrap();
+        }
+        drop(client);
+        answering.await.unwrap();
+    }
+}

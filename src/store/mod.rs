@@ -1,0 +1,171 @@
+//! What a store promises. One suite (`tests/store`) holds every backend to it.
+
+pub mod sqlite;
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use jiff::Timestamp;
+
+use crate::{
+    config::DatabaseUrl,
+    domain::{KeyDigest, KeyId, KeyRecord, NewKey, NewPet, PageRequest, Pet, PetId, PetRef},
+};
+
+/// Keeps the animals and the API keys.
+///
+/// Every method may fail with any [`StoreError`]; what it can mean beyond that
+/// stands with the method. A row that is not there is `Ok(None)`, not an error.
+/// What a method acknowledged is on disk, and every later call sees it. Every
+/// future may be dropped at any time: the work is then done whole or not at all.
+#[async_trait]
+pub trait Store: Send + Sync {
+    /// Shows the animals of the page that `request` asks for to `show`, in
+    /// ascending order of identifier, and returns whether more follow. An
+    /// animal that stands throughout a walk from page to page is on exactly
+    /// one of them. After an error, what was shown counts for nothing.
+    async fn list_pets(
+        &self,
+        request: &PageRequest,
+        show: &mut ShowPet<'_>,
+    ) -> Result<bool, StoreError>;
+
+    /// A version of all that is stored: as long as it stays the same, nobody
+    /// has written, in whatever process. What is read after it was told is at
+    /// least as new. `None` if the store cannot tell without reading.
+    async fn version(&self) -> Result<Option<Version>, StoreError>;
+
+    /// Adds an animal under the next identifier, higher than all before it.
+    async fn create_pet(&self, pet: NewPet) -> Result<Pet, StoreError>;
+
+    /// The animal with this identifier.
+    async fn get_pet(&self, id: PetId) -> Result<Option<Pet>, StoreError>;
+
+    /// Adds a key.
+    async fn create_key(&self, key: NewKey) -> Result<KeyRecord, StoreError>;
+
+    /// The key with this digest, valid or not.
+    async fn find_key(&self, digest: &KeyDigest) -> Result<Option<KeyRecord>, StoreError>;
+
+    /// The key with this number, valid or not.
+    async fn get_key(&self, id: KeyId) -> Result<Option<KeyRecord>, StoreError>;
+
+    /// Every key, valid or not, in ascending order of number.
+    async fn list_keys(&self) -> Result<Vec<KeyRecord>, StoreError>;
+
+    /// Revokes a key as of `at`, and returns it as it now stands. One that was
+    /// revoked before keeps its first date.
+    async fn revoke_key(&self, id: KeyId, at: Timestamp) -> Result<Option<KeyRecord>, StoreError>;
+
+    /// Adds `successor` and lets the key `id` expire at `until`, unless it
+    /// expires sooner: both or neither. Returns the successor; `None`, and
+    /// nothing is added, if there is no key `id` or it has a successor already.
+    async fn rotate_key(
+        &self,
+        id: KeyId,
+        successor: NewKey,
+        until: Timestamp,
+    ) -> Result<Option<KeyRecord>, StoreError>;
+
+    /// Notes when keys were last used. An earlier time than the one that is
+    /// known changes nothing, nor does the number of no key.
+    async fn record_key_uses(&self, uses: Vec<(KeyId, Timestamp)>) -> Result<(), StoreError>;
+}
+
+/// What the animals of a page are shown to. See [`Store::list_pets`].
+pub type ShowPet<'a> = dyn FnMut(PetRef<'_>) + Send + 'a;
+
+/// See [`Store::version`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Version(pub(crate) [u8; 48]);
+
+/// Why a store could not do what it was asked.
+#[derive(Debug, Clone, thiserror::Error)]
+pub enum StoreError {
+    /// More is asked than the store can do; nothing was done, and the same
+    /// request may succeed in a moment.
+    #[error("the store has more to do than it can")]
+    Overloaded,
+    /// Something around the store is out of order (a full disk, a lock held
+    /// by another process, a failing device); it may pass.
+    #[error("the store is unavailable")]
+    Unavailable(#[source] Cause),
+    /// The store found something that cannot be, in itself or in its data.
+    #[error("the store failed")]
+    Internal(#[source] Cause),
+}
+
+/// What lay behind an error: for the log, never for a client.
+pub type Cause = Arc<dyn std::error::Error + Send + Sync>;
+
+/// What to do about a database that is not there, or is of an older version.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OpenMode {
+    /// Create an absent database, and migrate an older one.
+    CreateAndMigrate,
+    /// Take it as it is, or not at all.
+    AsIs,
+}
+
+/// Why a database could not be opened. Each reads as one line for the operator.
+#[derive(Debug, thiserror::Error)]
+pub enum OpenError {
+    /// Nothing is there, and nothing was to be created.
+    #[error("there is no database at {0}; `petstore serve` and `petstore keys create` make one")]
+    Absent(String),
+    /// It is something else.
+    #[error("{0} is not a SQLite database")]
+    NotADatabase(String),
+    /// It may not be written.
+    #[error("the database {0} may not be written by this user")]
+    ReadOnly(String),
+    /// It belongs to another program.
+    #[error("{0} is a SQLite database, but not one of petstore")]
+    NotOurs(String),
+    /// It was written by a newer release.
+    #[error(
+        "{path} has schema version {found}, and this petstore knows versions up to {known}: \
+         it was written by a newer release, use that one"
+    )]
+    TooNew {
+        /// Where it is.
+        path: String,
+        /// The version that it has.
+        found: u32,
+        /// The highest version that this release knows.
+        known: u32,
+    },
+    /// It was written by an older release, and was not to be migrated.
+    #[error(
+        "{path} has schema version {found}, and this petstore needs {known}: \
+         `petstore serve` migrates it"
+    )]
+    TooOld {
+        /// Where it is.
+        path: String,
+        /// The version that it has.
+        found: u32,
+        /// The version that this release needs.
+        known: u32,
+    },
+    /// It cannot be read or written.
+    #[error("cannot open the database {path}: {cause}")]
+    Io {
+        /// Where it is.
+        path: String,
+        /// What lay behind it.
+        cause: Cause,
+    },
+}
+
+/// Opens the store that `url` names. Blocks while a database is created or
+/// migrated.
+///
+/// # Errors
+///
+/// See [`OpenError`]; nothing was changed then.
+pub fn open(url: &DatabaseUrl, mode: OpenMode) -> Result<Arc<dyn Store>, OpenError> {
+    match url {
+        DatabaseUrl::Sqlite(path) => Ok(Arc::new(sqlite::SqliteStore::open(path, mode)?)),
+    }
+}

@@ -1,0 +1,120 @@
+//! Opening the file: settings, and what to say when it cannot be opened.
+
+use std::{path::Path, sync::Arc, thread, time::Duration};
+
+use rusqlite::{Connection, ErrorCode, MAIN_DB, OpenFlags, config::DbConfig};
+
+use super::migrations;
+use crate::store::{OpenError, OpenMode};
+
+/// How long a statement waits for a lock that another process holds.
+const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// Bytes that the write-ahead log keeps after it was folded into the file.
+const WAL_SIZE_LIMIT: i64 = 64 << 20;
+
+/// The page cache of a connection, in KiB (negative means KiB to SQLite).
+const CACHE_SIZE: i64 = -8 << 10;
+
+/// Opens the connection that writes, and brings the schema up to date.
+pub(super) fn open_for_writing(path: &Path, mode: OpenMode) -> Result<Connection, OpenError> {
+    let shown = path.display().to_string();
+    let create = match mode {
+        OpenMode::CreateAndMigrate => OpenFlags::SQLITE_OPEN_CREATE,
+        OpenMode::AsIs => match path.try_exists() {
+            Ok(false) => return Err(OpenError::Absent(shown)),
+            _ => OpenFlags::empty(),
+        },
+    };
+    let failed = |error| cannot_open(&shown, error);
+    let mut connection =
+        connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE | create).map_err(failed)?;
+    // SQLite settles for reading where it may not write.
+    if connection.is_readonly(MAIN_DB).map_err(failed)? {
+        return Err(OpenError::ReadOnly(shown));
+    }
+    // Before anything is written: a file that is not ours stays as it was.
+    let recognised = migrations::recognise(&connection).map_err(failed)?;
+    migrations::check(&recognised, mode, &shown)?;
+    prepare_patiently(&mut connection).map_err(failed)?;
+    Ok(connection)
+}
+
+/// Changing the journal mode is the one statement that does not wait for a
+/// lock. Another process that opens the same new file at this moment holds it
+/// only briefly.
+#[expect(clippy::disallowed_methods, reason = "nothing tells when the lock is free")]
+fn prepare_patiently(connection: &mut Connection) -> rusqlite::Result<()> {
+    let mut tries = 100;
+    loop {
+        tries -= 1;
+        match prepare(connection) {
+            Err(error) if tries > 0 && is_busy(&error) => {
+                thread::sleep(BUSY_TIMEOUT / 100);
+            }
+            done => return done,
+        }
+    }
+}
+
+fn is_busy(error: &rusqlite::Error) -> bool {
+    matches!(error.sqlite_error_code(), Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked))
+}
+
+fn prepare(connection: &mut Connection) -> rusqlite::Result<()> {
+    // Readers never wait for the writer (WAL), and a commit returns once the
+    // log is on disk (FULL).
+    connection.pragma_update(None, "journal_mode", "WAL")?;
+    connection.pragma_update(None, "synchronous", "FULL")?;
+    connection.pragma_update(None, "journal_size_limit", WAL_SIZE_LIMIT)?;
+    migrations::run(connection)
+}
+
+/// Opens a connection that reads a database which the writer has prepared.
+pub(super) fn open_for_reading(path: &Path) -> Result<Connection, OpenError> {
+    let open = || -> rusqlite::Result<Connection> {
+        let connection = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+        connection.pragma_update(None, "query_only", true)?;
+        Ok(connection)
+    };
+    open().map_err(|error| cannot_open(&path.display().to_string(), error))
+}
+
+fn connect(path: &Path, flags: OpenFlags) -> rusqlite::Result<Connection> {
+    // Every connection is used by one thread at a time.
+    let connection = Connection::open_with_flags(path, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
+    connection.busy_timeout(BUSY_TIMEOUT)?;
+    connection.pragma_update(None, "cache_size", CACHE_SIZE)?;
+    // Without it, the bundled build (STAT4) plans a statement anew whenever a
+    // bound value changes.
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
+    Ok(connection)
+}
+
+fn cannot_open(path: &str, error: rusqlite::Error) -> OpenError {
+    let path = path.to_owned();
+    match error.sqlite_error_code() {
+        Some(ErrorCode::NotADatabase) => OpenError::NotADatabase(path),
+        _ => OpenError::Io { path, cause: Arc::new(error) },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pragma(connection: &Connection, name: &str) -> i64 {
+        connection.pragma_query_value(None, name, |row| row.get(0)).unwrap()
+    }
+
+    #[test]
+    fn a_commit_waits_for_the_disk_and_a_reader_cannot_write() {
+        let directory = tempfile::TempDir::new().unwrap();
+        let path = directory.path().join("petstore.db");
+        let writing = open_for_writing(&path, OpenMode::CreateAndMigrate).unwrap();
+        assert_eq!(pragma(&writing, "synchronous"), 2, "FULL");
+        let reading = open_for_reading(&path).unwrap();
+        assert_eq!(pragma(&reading, "query_only"), 1);
+        assert!(reading.db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG).unwrap());
+    }
+}

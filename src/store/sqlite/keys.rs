@@ -1,0 +1,129 @@
+//! API keys as rows.
+
+use jiff::Timestamp;
+use rusqlite::{Connection, OptionalExtension, Row, params, types::Type};
+
+use crate::domain::{Deployment, KeyDigest, KeyId, KeyRecord, NewKey, Scope};
+
+/// The columns in the order in which [`record`] reads them.
+macro_rules! columns {
+    () => {
+        "id, name, scope, deployment, created_at, expires_at, last_used_at, revoked_at, successor_id"
+    };
+}
+
+const INSERT: &str = concat!(
+    "INSERT INTO api_keys (digest, name, scope, deployment, created_at, expires_at)
+     VALUES (?1, ?2, ?3, ?4, ?5, ?6) RETURNING ",
+    columns!()
+);
+const FIND: &str = concat!("SELECT ", columns!(), " FROM api_keys WHERE digest = ?1");
+const GET: &str = concat!("SELECT ", columns!(), " FROM api_keys WHERE id = ?1");
+const LIST: &str = concat!("SELECT ", columns!(), " FROM api_keys ORDER BY id");
+const REVOKE: &str = concat!(
+    "UPDATE api_keys SET revoked_at = coalesce(revoked_at, ?2) WHERE id = ?1 RETURNING ",
+    columns!()
+);
+const EXPIRE: &str = "UPDATE api_keys
+    SET expires_at = min(coalesce(expires_at, ?2), ?2), successor_id = ?3 WHERE id = ?1";
+const RECORD_USE: &str =
+    "UPDATE api_keys SET last_used_at = max(coalesce(last_used_at, ?2), ?2) WHERE id = ?1";
+
+pub(super) fn insert(connection: &Connection, key: &NewKey) -> rusqlite::Result<KeyRecord> {
+    connection.prepare_cached(INSERT)?.query_row(
+        params![
+            key.digest.as_bytes(),
+            key.name,
+            key.scope.as_str(),
+            key.deployment.as_str(),
+            key.created_at.as_second(),
+            key.expires_at.map(Timestamp::as_second)
+        ],
+        record,
+    )
+}
+
+pub(super) fn find(
+    connection: &Connection,
+    digest: &KeyDigest,
+) -> rusqlite::Result<Option<KeyRecord>> {
+    connection.prepare_cached(FIND)?.query_row([digest.as_bytes()], record).optional()
+}
+
+pub(super) fn get(connection: &Connection, id: KeyId) -> rusqlite::Result<Option<KeyRecord>> {
+    connection.prepare_cached(GET)?.query_row([id.0], record).optional()
+}
+
+pub(super) fn list(connection: &Connection) -> rusqlite::Result<Vec<KeyRecord>> {
+    connection.prepare_cached(LIST)?.query_map([], record)?.collect()
+}
+
+pub(super) fn revoke(
+    connection: &Connection,
+    id: KeyId,
+    at: Timestamp,
+) -> rusqlite::Result<Option<KeyRecord>> {
+    connection.prepare_cached(REVOKE)?.query_row(params![id.0, at.as_second()], record).optional()
+}
+
+pub(super) fn rotate(
+    connection: &Connection,
+    id: KeyId,
+    successor: &NewKey,
+    until: Timestamp,
+) -> rusqlite::Result<Option<KeyRecord>> {
+    if get(connection, id)?.is_none_or(|key| key.successor.is_some()) {
+        return Ok(None);
+    }
+    let successor = insert(connection, successor)?;
+    connection.prepare_cached(EXPIRE)?.execute(params![id.0, until.as_second(), successor.id.0])?;
+    Ok(Some(successor))
+}
+
+pub(super) fn record_uses(
+    connection: &Connection,
+    uses: &[(KeyId, Timestamp)],
+) -> rusqlite::Result<()> {
+    let mut statement = connection.prepare_cached(RECORD_USE)?;
+    for (id, at) in uses {
+        statement.execute(params![id.0, at.as_second()])?;
+    }
+    Ok(())
+}
+
+fn record(row: &Row<'_>) -> rusqlite::Result<KeyRecord> {
+    Ok(KeyRecord {
+        id: KeyId(row.get(0)?),
+        name: row.get(1)?,
+        scope: one_of(row, 2, Scope::ALL, Scope::as_str)?,
+        deployment: one_of(row, 3, Deployment::ALL, Deployment::as_str)?,
+        created_at: timestamp(row.get(4)?, 4)?,
+        expires_at: optional_timestamp(row, 5)?,
+        last_used_at: optional_timestamp(row, 6)?,
+        revoked_at: optional_timestamp(row, 7)?,
+        successor: row.get::<_, Option<i64>>(8)?.map(KeyId),
+    })
+}
+
+/// The one of `all` whose name stands in the column.
+fn one_of<T: Copy>(
+    row: &Row<'_>,
+    column: usize,
+    all: [T; 2],
+    name: impl Fn(T) -> &'static str,
+) -> rusqlite::Result<T> {
+    let text = row.get_ref(column)?.as_str()?;
+    all.into_iter()
+        .find(|&value| name(value) == text)
+        .ok_or_else(|| rusqlite::Error::InvalidColumnType(column, text.to_owned(), Type::Text))
+}
+
+fn optional_timestamp(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<Timestamp>> {
+    let seconds: Option<i64> = row.get(column)?;
+    seconds.map(|seconds| timestamp(seconds, column)).transpose()
+}
+
+fn timestamp(seconds: i64, column: usize) -> rusqlite::Result<Timestamp> {
+    Timestamp::from_second(seconds)
+        .map_err(|_| rusqlite::Error::IntegralValueOutOfRange(column, seconds))
+}

@@ -1,0 +1,130 @@
+//! The embedded store: one SQLite file, one connection that writes and a few
+//! that read.
+//!
+//! Reads run where they are asked for: a usual page takes microseconds, less
+//! than handing it to another thread would. Writes go to the one writer, whose
+//! thread waits for the disk so that the runtime's threads never do.
+
+mod connection;
+mod file;
+mod keys;
+mod migrations;
+mod pets;
+mod readers;
+mod wal_index;
+mod writer;
+
+use std::{path::Path, sync::Arc};
+
+use async_trait::async_trait;
+use jiff::Timestamp;
+
+use self::{file::FileId, readers::Readers, wal_index::WalIndex, writer::Writer};
+use super::{OpenError, OpenMode, ShowPet, Store, StoreError, Version};
+use crate::domain::{KeyDigest, KeyId, KeyRecord, NewKey, NewPet, PageRequest, Pet, PetId};
+
+/// A catalogue in one SQLite file.
+pub struct SqliteStore {
+    // Dropped in this order, so that the writer's connection is the last to
+    // close and folds the write-ahead log into the file.
+    readers: Readers,
+    writer: Writer,
+    wal_index: WalIndex,
+}
+
+impl SqliteStore {
+    /// Opens the file at `path`.
+    ///
+    /// # Errors
+    ///
+    /// See [`OpenError`]; nothing was changed then.
+    pub fn open(path: &Path, mode: OpenMode) -> Result<Self, OpenError> {
+        let writing = connection::open_for_writing(path, mode)?;
+        let readers = Readers::open(path)?;
+        let in_file =
+            |error| OpenError::Io { path: path.display().to_string(), cause: Arc::new(error) };
+        let file = FileId::of(path).map_err(in_file)?;
+        Ok(Self {
+            readers,
+            writer: Writer::start(writing, file).map_err(in_file)?,
+            wal_index: WalIndex::open(path).map_err(in_file)?,
+        })
+    }
+}
+
+#[async_trait]
+impl Store for SqliteStore {
+    async fn list_pets(
+        &self,
+        request: &PageRequest,
+        show: &mut ShowPet<'_>,
+    ) -> Result<bool, StoreError> {
+        self.readers.read(|connection| pets::list(connection, request, show))
+    }
+
+    async fn version(&self) -> Result<Option<Version>, StoreError> {
+        let version = self.wal_index.version();
+        version.map(Some).map_err(|error| StoreError::Unavailable(Arc::new(error)))
+    }
+
+    async fn create_pet(&self, pet: NewPet) -> Result<Pet, StoreError> {
+        self.writer.write(|connection| pets::insert(connection, pet)).await
+    }
+
+    async fn get_pet(&self, id: PetId) -> Result<Option<Pet>, StoreError> {
+        self.readers.read(|connection| pets::get(connection, id))
+    }
+
+    async fn create_key(&self, key: NewKey) -> Result<KeyRecord, StoreError> {
+        self.writer.write(move |connection| keys::insert(connection, &key)).await
+    }
+
+    async fn find_key(&self, digest: &KeyDigest) -> Result<Option<KeyRecord>, StoreError> {
+        self.readers.read(|connection| keys::find(connection, digest))
+    }
+
+    async fn get_key(&self, id: KeyId) -> Result<Option<KeyRecord>, StoreError> {
+        self.readers.read(|connection| keys::get(connection, id))
+    }
+
+    async fn list_keys(&self) -> Result<Vec<KeyRecord>, StoreError> {
+        self.readers.read(keys::list)
+    }
+
+    async fn revoke_key(&self, id: KeyId, at: Timestamp) -> Result<Option<KeyRecord>, StoreError> {
+        self.writer.write(move |connection| keys::revoke(connection, id, at)).await
+    }
+
+    async fn rotate_key(
+        &self,
+        id: KeyId,
+        successor: NewKey,
+        until: Timestamp,
+    ) -> Result<Option<KeyRecord>, StoreError> {
+        self.writer.write(move |connection| keys::rotate(connection, id, &successor, until)).await
+    }
+
+    async fn record_key_uses(&self, uses: Vec<(KeyId, Timestamp)>) -> Result<(), StoreError> {
+        self.writer.write(move |connection| keys::record_uses(connection, &uses)).await
+    }
+}
+
+/// Sorts a failure into what may pass and what cannot be.
+impl From<rusqlite::Error> for StoreError {
+    fn from(error: rusqlite::Error) -> Self {
+        use rusqlite::ErrorCode as Code;
+        match error.sqlite_error_code() {
+            Some(
+                Code::DatabaseBusy
+                | Code::DatabaseLocked
+                | Code::DiskFull
+                | Code::SystemIoFailure
+                | Code::CannotOpen
+                | Code::ReadOnly
+                | Code::FileLockingProtocolFailed
+                | Code::OutOfMemory,
+            ) => Self::Unavailable(Arc::new(error)),
+            _ => Self::Internal(Arc::new(error)),
+        }
+    }
+}

@@ -1,0 +1,305 @@
+//! The one connection that writes, on a thread of its own.
+//!
+//! Writes wait in a bounded queue. The thread takes all that have gathered and
+//! commits them in one transaction, so that they share one wait for the disk;
+//! only then is any of them acknowledged. Each stands in a savepoint, so that
+//! one that fails takes nothing of the others with it.
+
+use std::{
+    io,
+    panic::{self, AssertUnwindSafe},
+    sync::Arc,
+    thread,
+};
+
+use rusqlite::{Connection, Transaction, TransactionBehavior};
+use tokio::sync::{
+    mpsc::{self, error::TrySendError},
+    oneshot,
+};
+
+use super::file::FileId;
+use crate::store::StoreError;
+
+/// How many writes may wait beside those that are being committed; one more
+/// is refused as overload.
+const QUEUE_LENGTH: usize = 1024;
+
+/// A write that waits for its turn: given a connection inside a transaction,
+/// or the reason why there is none.
+type Job = Box<dyn FnOnce(Result<&Connection, StoreError>) -> Acknowledge + Send>;
+
+/// Tells the one who asked how it ended, given how the commit ended.
+type Acknowledge = Box<dyn FnOnce(Result<(), StoreError>) + Send>;
+
+pub(super) struct Writer {
+    /// `None` only while dropping.
+    queue: Option<mpsc::Sender<Job>>,
+    thread: Option<thread::JoinHandle<()>>,
+}
+
+impl Writer {
+    pub(super) fn start(connection: Connection, file: FileId) -> io::Result<Self> {
+        let (queue, jobs) = mpsc::channel(QUEUE_LENGTH);
+        let thread = thread::Builder::new()
+            .name("petstore-writer".to_owned())
+            .spawn(move || run(connection, &file, jobs))?;
+        Ok(Self { queue: Some(queue), thread: Some(thread) })
+    }
+
+    /// Does `work` in a transaction, and returns once it is on disk.
+    ///
+    /// If the future is dropped while it waits, the work is done all the same.
+    pub(super) async fn write<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Connection) -> rusqlite::Result<T> + Send + 'static,
+    ) -> Result<T, StoreError> {
+        let (answer, answered) = oneshot::channel();
+        let job: Job = Box::new(move |connection| {
+            let done = connection.and_then(|connection| in_savepoint(connection, work));
+            Box::new(move |committed| {
+                // Nobody may be waiting any more; the write stands regardless.
+                // A job's own error says more than that of the commit.
+                let _ = answer.send(done.and_then(|value| committed.map(|()| value)));
+            })
+        });
+        let stopped = || StoreError::Internal(Arc::new(WriterStopped));
+        match self.queue.as_ref().ok_or_else(stopped)?.try_send(job) {
+            Ok(()) => {}
+            Err(TrySendError::Full(_)) => return Err(StoreError::Overloaded),
+            Err(TrySendError::Closed(_)) => return Err(stopped()),
+        }
+        answered.await.unwrap_or_else(|_| Err(stopped()))
+    }
+}
+
+impl Drop for Writer {
+    /// Waits until all that is queued is on disk.
+    fn drop(&mut self) {
+        self.queue = None;
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+fn run(mut connection: Connection, file: &FileId, mut jobs: mpsc::Receiver<Job>) {
+    let mut batch = Vec::with_capacity(QUEUE_LENGTH);
+    while jobs.blocking_recv_many(&mut batch, QUEUE_LENGTH) > 0 {
+        commit(&mut connection, file, &mut batch);
+    }
+}
+
+/// Does every job of the batch in one transaction, then acknowledges them.
+fn commit(connection: &mut Connection, file: &FileId, batch: &mut Vec<Job>) {
+    let mut done = Vec::with_capacity(batch.len());
+    let committed = match begin(connection, file) {
+        Ok(transaction) => {
+            done.extend(batch.drain(..).map(|job| job(Ok(&transaction))));
+            finish(transaction)
+        }
+        Err(error) => {
+            done.extend(batch.drain(..).map(|job| job(Err(error.clone()))));
+            Err(error)
+        }
+    };
+    for acknowledge in done {
+        acknowledge(committed.clone());
+    }
+}
+
+fn begin<'c>(connection: &'c mut Connection, file: &FileId) -> Result<Transaction<'c>, StoreError> {
+    file.check()?;
+    // IMMEDIATE takes the write lock now, when waiting for another process is
+    // allowed; a read that turns into a write is refused at once.
+    Ok(connection.transaction_with_behavior(TransactionBehavior::Immediate)?)
+}
+
+fn finish(transaction: Transaction<'_>) -> Result<(), StoreError> {
+    if transaction.is_autocommit() {
+        return Err(StoreError::Unavailable(Arc::new(TransactionLost)));
+    }
+    Ok(transaction.commit()?)
+}
+
+/// Does `work`, and undoes all of it if it fails.
+fn in_savepoint<T>(
+    connection: &Connection,
+    work: impl FnOnce(&Connection) -> rusqlite::Result<T>,
+) -> Result<T, StoreError> {
+    if connection.is_autocommit() {
+        // A job before this one met an error at which SQLite gave up the whole
+        // transaction. Nothing more may be written outside of one.
+        return Err(StoreError::Unavailable(Arc::new(TransactionLost)));
+    }
+    connection.prepare_cached("SAVEPOINT job")?.execute([])?;
+    let done = match panic::catch_unwind(AssertUnwindSafe(|| work(connection))) {
+        Ok(Ok(value)) => Ok(value),
+        Ok(Err(error)) => Err(StoreError::from(error)),
+        Err(_) => Err(StoreError::Internal(Arc::new(WritePanicked))),
+    };
+    if !connection.is_autocommit() && end_savepoint(connection, done.is_ok()).is_err() {
+        // What this job wrote can no longer be told from the rest.
+        let _ = connection.execute_batch("ROLLBACK");
+    }
+    done
+}
+
+fn end_savepoint(connection: &Connection, keep: bool) -> rusqlite::Result<()> {
+    if !keep {
+        connection.prepare_cached("ROLLBACK TO job")?.execute([])?;
+    }
+    connection.prepare_cached("RELEASE job")?.execute([])?;
+    Ok(())
+}
+
+#[derive(Debug, thiserror::Error)]
+#[error("the transaction was rolled back by an earlier failure")]
+struct TransactionLost;
+
+#[derive(Debug, thiserror::Error)]
+#[error("the writer has stopped")]
+struct WriterStopped;
+
+#[derive(Debug, thiserror::Error)]
+#[error("a write panicked")]
+struct WritePanicked;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    async fn writer() -> (Writer, tempfile::TempDir) {
+        let directory = tempfile::TempDir::new().unwrap();
+        let file = directory.path().join("test.db");
+        let connection = Connection::open(&file).unwrap();
+        // As in earnest: with a rollback journal SQLite looks after its file itself.
+        connection.pragma_update(None, "journal_mode", "WAL").unwrap();
+        let id = FileId::of(&file).unwrap();
+        let writer = Writer::start(connection, id).unwrap();
+        writer
+            .write(|connection| connection.execute("CREATE TABLE t (x INTEGER UNIQUE)", []))
+            .await
+            .unwrap();
+        (writer, directory)
+    }
+
+    fn insert(x: i64) -> impl FnOnce(&Connection) -> rusqlite::Result<usize> {
+        move |connection| connection.execute("INSERT INTO t VALUES (?1)", [x])
+    }
+
+    async fn rows(writer: &Writer) -> i64 {
+        let count = |connection: &Connection| {
+            connection.query_row("SELECT count(*) FROM t", [], |row| row.get(0))
+        };
+        writer.write(count).await.unwrap()
+    }
+
+    /// Keeps the writer busy until the returned sender is dropped, so that what
+    /// is written meanwhile gathers in one batch.
+    fn hold(writer: &Writer) -> (std::sync::mpsc::Sender<()>, impl Future) {
+        let (release, held) = std::sync::mpsc::channel();
+        let holding = writer.write(move |_| {
+            let _ = held.recv();
+            Ok(())
+        });
+        (release, holding)
+    }
+
+    #[tokio::test]
+    async fn a_write_that_fails_takes_nothing_of_its_batch_with_it() {
+        let (writer, _directory) = writer().await;
+        let (release, holding) = hold(&writer);
+        let (_, a, b, c, ()) = tokio::join!(
+            holding,
+            writer.write(insert(1)),
+            writer.write(|connection| {
+                insert(2)(connection)?;
+                insert(1)(connection)
+            }),
+            writer.write(insert(3)),
+            async { drop(release) },
+        );
+        assert!(a.is_ok());
+        assert!(matches!(b, Err(StoreError::Internal(_))));
+        assert!(c.is_ok());
+        assert_eq!(rows(&writer).await, 2);
+    }
+
+    #[tokio::test]
+    async fn a_write_that_panics_fails_alone_and_the_writer_lives_on() {
+        let (writer, _directory) = writer().await;
+        let panicked = writer
+            .write(|connection| {
+                insert(1)(connection)?;
+                panic!("on purpose")
+            })
+            .await;
+        let panicked: Result<(), _> = panicked;
+        assert!(matches!(panicked, Err(StoreError::Internal(_))));
+        assert_eq!(rows(&writer).await, 0);
+    }
+
+    #[tokio::test]
+    async fn when_the_transaction_is_lost_all_of_the_batch_fails_and_nothing_stays() {
+        let (writer, _directory) = writer().await;
+        let (release, holding) = hold(&writer);
+        let (_, a, b, c, ()) = tokio::join!(
+            holding,
+            writer.write(insert(1)),
+            writer.write(|connection| connection.execute("ROLLBACK", [])),
+            writer.write(insert(3)),
+            async { drop(release) },
+        );
+        for lost in [a, c] {
+            assert!(matches!(lost, Err(StoreError::Unavailable(_))), "{lost:?}");
+        }
+        assert!(b.is_err());
+        assert_eq!(rows(&writer).await, 0);
+    }
+
+    #[tokio::test]
+    async fn nothing_is_acknowledged_once_the_file_is_gone() {
+        let (writer, directory) = writer().await;
+        writer.write(insert(1)).await.unwrap();
+        std::fs::remove_file(directory.path().join("test.db")).unwrap();
+        let refused = writer.write(insert(2)).await;
+        assert!(matches!(refused, Err(StoreError::Unavailable(_))), "{refused:?}");
+    }
+
+    #[tokio::test]
+    async fn a_full_queue_refuses_at_once() {
+        let (writer, _directory) = writer().await;
+        let (release, holding) = hold(&writer);
+        let mut holding = Box::pin(holding);
+        assert!(futures_util::poll!(holding.as_mut()).is_pending());
+        let mut waiting = Vec::new();
+        // The held job may or may not have left the queue yet.
+        let refused = loop {
+            let mut write = Box::pin(writer.write(insert(i64::try_from(waiting.len()).unwrap())));
+            match futures_util::poll!(write.as_mut()) {
+                std::task::Poll::Ready(refused) => break refused,
+                std::task::Poll::Pending => waiting.push(write),
+            }
+            assert!(waiting.len() <= 2 * QUEUE_LENGTH + 1, "nothing was refused");
+        };
+        assert!(matches!(refused, Err(StoreError::Overloaded)));
+        drop(release);
+        for write in waiting {
+            write.await.unwrap();
+        }
+    }
+
+    #[tokio::test]
+    async fn a_write_whose_caller_went_away_is_done_all_the_same() {
+        let (writer, _directory) = writer().await;
+        let (release, holding) = hold(&writer);
+        let mut holding = Box::pin(holding);
+        assert!(futures_util::poll!(holding.as_mut()).is_pending());
+        let mut write = Box::pin(writer.write(insert(1)));
+        assert!(futures_util::poll!(write.as_mut()).is_pending());
+        drop(write);
+        drop(release);
+        assert_eq!(rows(&writer).await, 1);
+    }
+}

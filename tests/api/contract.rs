@@ -1,0 +1,216 @@
+//! Holds every answer that any test receives to `openapi.yaml`: a status code,
+//! header field, member or error code that is not declared there fails the test.
+
+use std::sync::LazyLock;
+
+use reqwest::{
+    Method, StatusCode,
+    header::{HeaderMap, HeaderName},
+};
+use serde_json::{Map, Value, json};
+
+/// The document, with every `$ref` replaced by what it refers to.
+pub(crate) static DOCUMENT: LazyLock<Value> = LazyLock::new(|| {
+    let document: Value = serde_saphyr::from_str(include_str!("../../openapi.yaml")).unwrap();
+    inline(&document, &document)
+});
+
+/// Fields that HTTP itself brings along.
+const OF_HTTP: [&str; 5] =
+    ["content-type", "content-length", "date", "transfer-encoding", "connection"];
+
+/// Fails unless the document declares this answer.
+pub(crate) fn check(
+    method: &Method,
+    path: &str,
+    status: StatusCode,
+    headers: &HeaderMap,
+    body: &[u8],
+) {
+    let what = format!("{method} {path} answered {status}");
+    let Some(api_path) = path.strip_prefix("/v1") else {
+        if !status.is_success() && !status.is_redirection() {
+            check_body(&what, &DOCUMENT["components"]["schemas"]["Error"], body);
+        }
+        return;
+    };
+    let declared = declared_response(method, api_path, status)
+        .unwrap_or_else(|| panic!("{what}, which is not declared"));
+    check_headers(&what, declared, headers);
+    if *method == Method::HEAD {
+        assert!(body.is_empty(), "{what} with a body");
+        return;
+    }
+    assert_eq!(headers["content-type"], "application/json", "{what}");
+    let content = &declared["content"]["application/json"];
+    check_body(&what, &content["schema"], body);
+    if let Some(examples) = content["examples"].as_object() {
+        let error: Value = serde_json::from_slice(body).unwrap();
+        let code = error["code"].as_str().unwrap();
+        assert!(examples.contains_key(code), "{what} with the undeclared code {code}");
+        assert_eq!(error["status"], status.as_u16(), "{what}");
+    }
+}
+
+/// The declaration of a status code of an operation. For what is no operation:
+/// that of `listPets` for 401 and 431, and what 404 and 405 always look like.
+fn declared_response(method: &Method, path: &str, status: StatusCode) -> Option<&'static Value> {
+    let status = status.as_str();
+    let template = match path.strip_prefix("/pets/") {
+        Some(id) if !id.is_empty() && !id.contains('/') => "/pets/{petId}",
+        _ => path,
+    };
+    let method = match *method {
+        Method::HEAD => "get".to_owned(),
+        _ => method.as_str().to_lowercase(),
+    };
+    let operation = &DOCUMENT["paths"][template][&method];
+    if operation.is_object() {
+        return operation["responses"].get(status);
+    }
+    match (status, template) {
+        ("401" | "431", _) => DOCUMENT["paths"]["/pets"]["get"]["responses"].get(status),
+        ("404", _) => Some(&UNKNOWN_PATH),
+        ("405", "/pets" | "/pets/{petId}") => Some(&UNKNOWN_METHOD),
+        _ => None,
+    }
+}
+
+static UNKNOWN_PATH: LazyLock<Value> = LazyLock::new(|| error_with(json!({})));
+
+static UNKNOWN_METHOD: LazyLock<Value> =
+    LazyLock::new(|| error_with(json!({ "Allow": { "required": true } })));
+
+fn error_with(headers: Value) -> Value {
+    let schema = &DOCUMENT["components"]["schemas"]["Error"];
+    let mut headers: Map<String, Value> = serde_json::from_value(headers).unwrap();
+    headers.insert("X-Request-Id".to_owned(), json!({ "required": true }));
+    json!({ "headers": headers, "content": { "application/json": { "schema": schema } } })
+}
+
+fn check_headers(what: &str, declared: &Value, headers: &HeaderMap) {
+    let declared = declared["headers"].as_object().unwrap();
+    // The deprecation is announced on every answer of the deprecated path,
+    // also on those that belong to no operation.
+    let deprecation = ["deprecation", "sunset", "link"];
+    for name in headers.keys() {
+        let known = declared.keys().any(|declared| declared.eq_ignore_ascii_case(name.as_str()))
+            || OF_HTTP.contains(&name.as_str())
+            || (what.contains("/v1/pets/") && deprecation.contains(&name.as_str()));
+        assert!(known, "{what} with the undeclared header field {name}");
+    }
+    for (name, header) in declared {
+        let value = headers.get(name.parse::<HeaderName>().unwrap());
+        let required = header["required"] == true;
+        assert!(value.is_some() || !required, "{what} without the header field {name}");
+        if let (Some(value), Some(schema)) = (value, header.get("schema")) {
+            let text = value.to_str().unwrap();
+            let value = match schema["type"].as_str() {
+                Some("integer") => json!(text.parse::<i64>().unwrap()),
+                _ => json!(text),
+            };
+            check_schema(what, schema, &value);
+        }
+    }
+}
+
+fn check_body(what: &str, schema: &Value, body: &[u8]) {
+    let body = serde_json::from_slice(body)
+        .unwrap_or_else(|error| panic!("{what} with a body that is no JSON: {error}"));
+    check_schema(what, &closed(schema), &body);
+}
+
+fn check_schema(what: &str, schema: &Value, value: &Value) {
+    let validator =
+        jsonschema::options().with_draft(jsonschema::Draft::Draft4).build(schema).unwrap();
+    let errors: Vec<String> = validator.iter_errors(value).map(|error| error.to_string()).collect();
+    assert!(errors.is_empty(), "{what}: {value} is not as declared: {errors:?}");
+}
+
+/// The schema, allowing no member that it does not name.
+fn closed(schema: &Value) -> Value {
+    match schema {
+        Value::Object(members) => {
+            let mut members: Map<String, Value> =
+                members.iter().map(|(name, member)| (name.clone(), closed(member))).collect();
+            if members.contains_key("properties") {
+                members.insert("additionalProperties".to_owned(), json!(false));
+            }
+            members.into()
+        }
+        other => other.clone(),
+    }
+}
+
+fn inline(value: &Value, document: &Value) -> Value {
+    match value {
+        Value::Object(members) => match members.get("$ref").and_then(Value::as_str) {
+            Some(reference) => {
+                let pointer = reference.strip_prefix('#').unwrap();
+                inline(document.pointer(pointer).unwrap(), document)
+            }
+            None => members
+                .iter()
+                .map(|(name, member)| (name.clone(), inline(member, document)))
+                .collect::<Map<_, _>>()
+                .into(),
+        },
+        Value::Array(elements) => {
+            elements.iter().map(|element| inline(element, document)).collect()
+        }
+        other => other.clone(),
+    }
+}
+
+mod tests {
+    use super::*;
+
+    fn answer(status: u16, headers: &[(&'static str, &str)], body: &str) {
+        let mut map = HeaderMap::new();
+        for (name, value) in
+            [("content-type", "application/json"), ("x-request-id", "1")].iter().chain(headers)
+        {
+            map.insert(*name, value.parse().unwrap());
+        }
+        let status = StatusCode::from_u16(status).unwrap();
+        check(&Method::GET, "/v1/pets", status, &map, body.as_bytes());
+    }
+
+    const PETS: &str = r#"[{"id": 1, "name": "a", "categoryId": 1, "status": "sold"}]"#;
+
+    #[test]
+    fn a_declared_answer_passes() {
+        answer(200, &[], PETS);
+        answer(200, &[("link", "x")], "[]");
+    }
+
+    #[test]
+    #[should_panic(expected = "not declared")]
+    fn an_undeclared_status_code_fails() {
+        answer(202, &[], PETS);
+    }
+
+    #[test]
+    #[should_panic(expected = "undeclared header field x-more")]
+    fn an_undeclared_header_field_fails() {
+        answer(200, &[("x-more", "1")], PETS);
+    }
+
+    #[test]
+    #[should_panic(expected = "without the header field WWW-Authenticate")]
+    fn a_missing_header_field_fails() {
+        answer(401, &[], r#"{"code": "missing_api_key", "message": "", "status": 401}"#);
+    }
+
+    #[test]
+    #[should_panic(expected = "Additional properties")]
+    fn an_undeclared_member_fails() {
+        answer(200, &[], r#"[{"id": 1, "name": "a", "categoryId": 1, "more": 1}]"#);
+    }
+
+    #[test]
+    #[should_panic(expected = "undeclared code")]
+    fn an_undeclared_error_code_fails() {
+        answer(400, &[], r#"{"code": "invalid_body", "message": "", "status": 400}"#);
+    }
+}

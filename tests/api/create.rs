@@ -1,0 +1,194 @@
+//! `createPet`: `POST /v1/pets`.
+
+use reqwest::Method;
+use serde_json::json;
+
+use super::harness::Server;
+
+#[tokio::test]
+async fn the_created_animal_is_answered_and_stands_in_the_list() {
+    let server = Server::start().await;
+    let reply = server.post(r#"{"name": "Frank", "categoryId": 1, "status": "pending"}"#).await;
+    assert_eq!(reply.status, 201);
+    let frank = json!({ "id": 1, "name": "Frank", "categoryId": 1, "status": "pending" });
+    assert_eq!(reply.json(), frank);
+    assert_eq!(server.get("/v1/pets").await.json(), json!([frank]));
+    assert_eq!(server.get("/v1/pets/1").await.json(), frank);
+}
+
+#[tokio::test]
+async fn ids_ascend_from_1() {
+    let server = Server::start().await;
+    for id in 1..=5 {
+        let reply = server.post(r#"{"name": "", "categoryId": 1}"#).await;
+        assert_eq!(reply.json()["id"], id);
+        // A refused one takes no id.
+        server.post(r#"{"name": ""}"#).await.expect_error(400, "invalid_body");
+    }
+}
+
+#[tokio::test]
+async fn status_omitted_is_available() {
+    let server = Server::start().await;
+    let reply = server.post(r#"{"name": "Frank", "categoryId": 1}"#).await;
+    assert_eq!(reply.json()["status"], "available");
+}
+
+#[tokio::test]
+async fn status_null_is_400() {
+    let server = Server::start().await;
+    let reply = server.post(r#"{"name": "Frank", "categoryId": 1, "status": null}"#).await;
+    reply.expect_error(400, "invalid_body");
+}
+
+#[tokio::test]
+async fn a_name_is_any_unicode_text_kept_exactly_except_with_u_0000() {
+    let server = Server::start().await;
+    for name in [
+        "",
+        " ",
+        "  padded\t",
+        "*Seth",
+        "O'Malley \"the\" cat\\",
+        "Zoë",
+        "Zoe\u{308}",
+        "\u{1}\u{7f}\u{85}\u{2028}\u{feff}",
+        "猫🐈\u{10FFFF}\u{FFFF}",
+        "'; DROP TABLE pets; --",
+        &"n".repeat(60_000),
+    ] {
+        let reply = server.post(json!({ "name": name, "categoryId": 1 }).to_string()).await;
+        assert_eq!(reply.json()["name"], name);
+        let id = &reply.json()["id"];
+        assert_eq!(server.get(&format!("/v1/pets/{id}")).await.json()["name"], name);
+    }
+    for body in
+        [r#"{"name": "\u0000", "categoryId": 1}"#, r#"{"name": "a\u0000b", "categoryId": 1}"#]
+    {
+        server.post(body).await.expect_error(400, "invalid_body");
+    }
+}
+
+#[tokio::test]
+async fn a_category_id_is_any_int64() {
+    let server = Server::start().await;
+    for id in [i64::MIN, -1, 0, 1, (1 << 53) + 1, i64::MAX] {
+        let reply = server.post(format!(r#"{{"name": "", "categoryId": {id}}}"#)).await;
+        assert_eq!(reply.status, 201);
+        assert_eq!(reply.json()["categoryId"], id);
+    }
+}
+
+#[tokio::test]
+async fn integers_in_json_are_those_of_json_schema() {
+    let server = Server::start().await;
+    for (number, value) in [
+        ("1.0", 1_i64),
+        ("-3.00", -3),
+        ("1e3", 1000),
+        ("12.5E1", 125),
+        ("-0", 0),
+        ("9007199254740993.0", 9_007_199_254_740_993),
+    ] {
+        let reply = server.post(format!(r#"{{"name": "", "categoryId": {number}}}"#)).await;
+        assert_eq!(reply.json()["categoryId"], value, "{number}");
+    }
+    for other in [
+        "1.5",
+        "\"1\"",
+        "true",
+        "null",
+        "[1]",
+        "{}",
+        "9223372036854775808",
+        "-9223372036854775809",
+        "1e400",
+    ] {
+        let reply = server.post(format!(r#"{{"name": "", "categoryId": {other}}}"#)).await;
+        reply.expect_error(400, "invalid_body");
+        assert!(reply.json()["message"].as_str().unwrap().contains("categoryId"), "{other}");
+    }
+}
+
+#[tokio::test]
+async fn unknown_members_are_ignored_and_id_too() {
+    let server = Server::start().await;
+    let body = r#"{"id": 99, "name": "Frank", "tags": [{"x": 1e400}, null], "categoryId": 1,
+                   "Name": "no", "status": "sold"}"#;
+    let reply = server.post(body).await;
+    assert_eq!(
+        reply.json(),
+        json!({ "id": 1, "name": "Frank", "categoryId": 1, "status": "sold" })
+    );
+}
+
+#[tokio::test]
+async fn duplicate_members_broken_json_lone_surrogates_and_invalid_utf_8_are_400() {
+    let server = Server::start().await;
+    let bodies: [&[u8]; 18] = [
+        br#"{"name": "a", "name": "a", "categoryId": 1}"#,
+        br#"{"name": "a", "categoryId": 1, "categoryId": 2}"#,
+        br#"{"name": "a", "categoryId": 1, "x": 1, "x": 1}"#,
+        br#"{"name": "a", "categoryId": 1, "x": {"y": 1, "y": 1}}"#,
+        br#"{"name": "a", "categoryId": 1"#,
+        br#"{"name": "a", "categoryId": 1,}"#,
+        br#"{"name": "a", "categoryId": 1} x"#,
+        br#"{"name": "a", "categoryId": 01}"#,
+        br#"{"name": "a", "categoryId": NaN}"#,
+        b"{'name': 'a', 'categoryId': 1}",
+        br#"{"name": "\ud800", "categoryId": 1}"#,
+        br#"{"name": "\udc00\ud800", "categoryId": 1}"#,
+        br#"{"name": "a", "categoryId": 1, "x": "\ud800"}"#,
+        b"{\"name\": \"\xff\", \"categoryId\": 1}",
+        b"{\"name\": \"\xed\xa0\x80\", \"categoryId\": 1}",
+        b"{\"name\": \"a\", \"categoryId\": 1, \"x\": \"\xc3\"}",
+        b"\xef\xbb\xbf{\"name\": \"a\", \"categoryId\": 1}",
+        b"",
+    ];
+    for body in bodies {
+        let reply = server.post(body).await;
+        reply.expect_error(400, "invalid_body");
+    }
+    assert_eq!(server.get("/v1/pets").await.body, b"[]");
+}
+
+#[tokio::test]
+async fn what_is_no_new_pet_is_400() {
+    let server = Server::start().await;
+    for (body, says) in [
+        ("null", "object"),
+        ("[]", "object"),
+        ("\"name\"", "object"),
+        ("{}", "name"),
+        (r#"{"categoryId": 1}"#, "name"),
+        (r#"{"name": null, "categoryId": 1}"#, "name"),
+        (r#"{"name": 7, "categoryId": 1}"#, "name"),
+        (r#"{"name": "a"}"#, "categoryId"),
+        (r#"{"name": "a", "categoryId": 1, "status": ""}"#, "status"),
+        (r#"{"name": "a", "categoryId": 1, "status": "Sold"}"#, "status"),
+        (r#"{"name": "a", "categoryId": 1, "status": 1}"#, "status"),
+        (r#"{"name": "a", "categoryId": 1, "status": ["sold"]}"#, "status"),
+    ] {
+        let reply = server.post(body).await;
+        reply.expect_error(400, "invalid_body");
+        let message = reply.json()["message"].as_str().unwrap().to_owned();
+        assert!(message.contains(says), "{body}: {message}");
+    }
+}
+
+#[tokio::test]
+async fn a_query_parameter_is_400() {
+    let server = Server::start().await;
+    let headers = [("authorization", &*server.bearer()), ("content-type", "application/json")];
+    let body = r#"{"name": "", "categoryId": 1}"#;
+    let reply = server.send(Method::POST, "/v1/pets?dry=1", &headers, body).await;
+    reply.expect_error(400, "unknown_parameter");
+}
+
+#[tokio::test]
+async fn location_names_the_animal() {
+    let server = Server::start().await;
+    let reply = server.post(r#"{"name": "Frank", "categoryId": 1}"#).await;
+    assert_eq!(reply.header("location"), Some("/v1/pets/1"));
+    assert_eq!(server.get("/v1/pets/1").await.json(), reply.json());
+}

@@ -1,0 +1,135 @@
+//! The documents that the service hands out without a key.
+
+use petstore::domain::Deployment;
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use super::{
+    contract::DOCUMENT,
+    harness::{Reply, Server, Setup},
+};
+
+async fn fetch(server: &Server, target: &str) -> Reply {
+    let reply = server.send(Method::GET, target, &[], "").await;
+    assert_eq!(reply.status, 200, "{target}");
+    reply
+}
+
+async fn both_forms(server: &Server) -> Value {
+    let json = fetch(server, "/openapi.json").await;
+    assert_eq!(json.header("content-type"), Some("application/json"));
+    let yaml = fetch(server, "/openapi.yaml").await;
+    assert_eq!(yaml.header("content-type"), Some("application/yaml"));
+    let from_yaml: Value =
+        serde_saphyr::from_str(std::str::from_utf8(&yaml.body).unwrap()).unwrap();
+    assert_eq!(from_yaml, json.json());
+    // serde_json would read its own notation of numbers back without a word.
+    assert!(!String::from_utf8(yaml.body).unwrap().contains("serde_json"));
+    from_yaml
+}
+
+#[tokio::test]
+async fn the_contract_is_served_in_both_forms_without_a_key() {
+    let server = Server::start().await;
+    let document = both_forms(&server).await;
+    assert_eq!(document["openapi"], "3.0.3");
+    assert_eq!(document["info"]["version"], "1.0.0");
+    let source: Value = serde_saphyr::from_str(include_str!("../../openapi.yaml")).unwrap();
+    assert_eq!(document, source);
+}
+
+#[tokio::test]
+async fn the_two_deployments_stand_in_the_servers() {
+    let (production, staging) = ("https://pets.example/v1", "https://staging.pets.example/v1");
+    for (base_url, staging_base_url, servers) in [
+        (None, None, vec!["/v1"]),
+        (Some(production), None, vec![production]),
+        (None, Some(staging), vec![staging]),
+        (Some(production), Some(staging), vec![production, staging]),
+    ] {
+        let setup = Setup {
+            deployment: Deployment::Staging,
+            base_url,
+            staging_base_url,
+            ..Setup::default()
+        };
+        let served = both_forms(&Server::start_with(setup).await).await;
+        let urls: Vec<&Value> =
+            served["servers"].as_array().unwrap().iter().map(|server| &server["url"]).collect();
+        assert_eq!(urls, servers);
+    }
+}
+
+#[tokio::test]
+async fn after_the_removal_the_document_has_no_trace_of_get_pet() {
+    let setup = Setup { now: "2030-12-05T00:00:00Z", ..Setup::default() };
+    let served = both_forms(&Server::start_with(setup).await).await;
+    let paths: Vec<&String> = served["paths"].as_object().unwrap().keys().collect();
+    assert_eq!(paths, ["/pets"]);
+    let created = &served["paths"]["/pets"]["post"]["responses"]["201"];
+    assert_eq!(created["headers"].get("Location"), None);
+    assert_eq!(created["links"], json!({}));
+    let text = served.to_string();
+    for word in ["getPet", "petId", "Deprecation", "Sunset", "x-sunset", "2030"] {
+        assert!(!text.contains(word), "{word}");
+    }
+}
+
+/// Collects the `$ref`s below a value.
+fn references(value: &Value, found: &mut Vec<String>) {
+    match value {
+        Value::Object(members) => {
+            if let Some(reference) = members.get("$ref").and_then(Value::as_str) {
+                found.push(reference.trim_start_matches('#').to_owned());
+            }
+            members.values().for_each(|member| references(member, found));
+        }
+        Value::Array(elements) => elements.iter().for_each(|element| references(element, found)),
+        _ => {}
+    }
+}
+
+#[tokio::test]
+async fn every_reference_leads_somewhere_before_and_after_the_removal() {
+    for now in ["2026-12-01T00:00:00Z", "2031-01-01T00:00:00Z"] {
+        let setup = Setup { now, ..Setup::default() };
+        let served = both_forms(&Server::start_with(setup).await).await;
+        let mut found = Vec::new();
+        references(&served, &mut found);
+        assert!(found.len() > 10);
+        for pointer in found {
+            assert!(served.pointer(&pointer).is_some(), "{pointer}");
+        }
+    }
+}
+
+#[test]
+fn every_operation_has_an_example_for_everything_that_it_answers() {
+    let paths = DOCUMENT["paths"].as_object().unwrap();
+    for operation in paths.values().flat_map(|path| path.as_object().unwrap().values()) {
+        let Some(responses) = operation["responses"].as_object() else { continue };
+        for (status, response) in responses {
+            let name = &operation["operationId"];
+            let content = &response["content"]["application/json"];
+            let has_one = content.get("example").is_some() || content.get("examples").is_some();
+            assert!(has_one, "{name} {status} has no example");
+            for (field, header) in response["headers"].as_object().unwrap() {
+                assert!(header.get("example").is_some(), "{name} {status} {field}");
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn docs_is_a_page_that_asks_no_other_host() {
+    let server = Server::start().await;
+    let page = fetch(&server, "/docs").await;
+    assert_eq!(page.header("content-type"), Some("text/html"));
+    let policy = page.header("content-security-policy").unwrap().to_owned();
+    assert!(policy.contains("default-src 'none'") && policy.contains("script-src 'self'"));
+    assert!(!policy.contains("http"), "{policy}");
+    let script = fetch(&server, "/docs/swagger-initializer.js").await;
+    assert!(String::from_utf8(script.body).unwrap().contains("../openapi.json"));
+    fetch(&server, "/docs/swagger-ui-bundle.js").await;
+    server.send(Method::GET, "/docs/nothing", &[], "").await.expect_error(404, "not_found");
+}

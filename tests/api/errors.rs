@@ -1,0 +1,197 @@
+//! What all errors have in common, and those that belong to no operation.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use jiff::Timestamp;
+use petstore::{
+    domain::{
+        KeyDigest, KeyId, KeyRecord, NewKey, NewPet, PageRequest, Pet, PetId, PetStatus::Available,
+    },
+    store::{ShowPet, Store, StoreError, Version},
+};
+use reqwest::Method;
+
+use super::harness::{Server, Setup};
+
+#[tokio::test]
+async fn a_path_that_is_not_there_is_404() {
+    let server = Server::start().await;
+    for target in [
+        "/v1",
+        "/v1/",
+        "/v1/pets/",
+        "/v1/pets//",
+        "/v1/pets/1/",
+        "/v1/pets/1/2",
+        "/v1//pets",
+        "/v1/Pets",
+        "/v1/openapi.yaml",
+        "/v2/pets",
+        "/pets",
+        "/",
+        "/v1%2Fpets",
+    ] {
+        server.get(target).await.expect_error(404, "not_found");
+    }
+}
+
+#[tokio::test]
+async fn store_orders_is_404_for_now() {
+    let server = Server::start().await;
+    server.get("/v1/store/orders").await.expect_error(404, "not_found");
+}
+
+#[tokio::test]
+async fn outside_of_v1_no_key_is_asked_for() {
+    let server = Server::start().await;
+    for target in ["/", "/v1x", "/v2/pets", "//v1/pets"] {
+        server.send(Method::GET, target, &[], "").await.expect_error(404, "not_found");
+    }
+}
+
+#[tokio::test]
+async fn a_method_that_a_path_does_not_have_is_405_with_allow() {
+    let server = Server::start().await;
+    for (methods, target, allow) in [
+        (["PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "BREW"], "/v1/pets", "GET, HEAD, POST"),
+        (["PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "POST"], "/v1/pets/1", "GET, HEAD"),
+        (["PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "POST"], "/openapi.yaml", "GET, HEAD"),
+    ] {
+        for method in methods {
+            let reply = server.request(method.parse().unwrap(), target).await;
+            reply.expect_error(405, "method_not_allowed");
+            assert_eq!(reply.header("allow"), Some(allow));
+        }
+    }
+}
+
+/// Does nothing but fail, once the key was found.
+struct Failing<F>(Arc<dyn Store>, F);
+
+#[async_trait]
+impl<F: Fn() -> StoreError + Send + Sync> Store for Failing<F> {
+    async fn find_key(&self, digest: &KeyDigest) -> Result<Option<KeyRecord>, StoreError> {
+        self.0.find_key(digest).await
+    }
+    async fn list_pets(&self, _: &PageRequest, _: &mut ShowPet<'_>) -> Result<bool, StoreError> {
+        Err(self.1())
+    }
+    async fn version(&self) -> Result<Option<Version>, StoreError> {
+        Err(self.1())
+    }
+    async fn create_pet(&self, _: NewPet) -> Result<Pet, StoreError> {
+        Err(self.1())
+    }
+    async fn get_pet(&self, _: PetId) -> Result<Option<Pet>, StoreError> {
+        Err(self.1())
+    }
+    async fn create_key(&self, _: NewKey) -> Result<KeyRecord, StoreError> {
+        Err(self.1())
+    }
+    async fn get_key(&self, _: KeyId) -> Result<Option<KeyRecord>, StoreError> {
+        Err(self.1())
+    }
+    async fn list_keys(&self) -> Result<Vec<KeyRecord>, StoreError> {
+        Err(self.1())
+    }
+    async fn revoke_key(&self, _: KeyId, _: Timestamp) -> Result<Option<KeyRecord>, StoreError> {
+        Err(self.1())
+    }
+    async fn rotate_key(
+        &self,
+        _: KeyId,
+        _: NewKey,
+        _: Timestamp,
+    ) -> Result<Option<KeyRecord>, StoreError> {
+        Err(self.1())
+    }
+    async fn record_key_uses(&self, _: Vec<(KeyId, Timestamp)>) -> Result<(), StoreError> {
+        Err(self.1())
+    }
+}
+
+async fn server_over(wrap: fn(Arc<dyn Store>) -> Arc<dyn Store>) -> Server {
+    Server::start_with(Setup { wrap, ..Setup::default() }).await
+}
+
+const NEW_PET: &str = r#"{"name": "", "categoryId": 1}"#;
+
+#[tokio::test]
+async fn a_store_with_too_much_to_do_is_503_with_retry_after() {
+    let server = server_over(|store| Arc::new(Failing(store, || StoreError::Overloaded))).await;
+    for reply in
+        [server.get("/v1/pets").await, server.post(NEW_PET).await, server.get("/v1/pets/1").await]
+    {
+        reply.expect_error(503, "unavailable");
+        assert_eq!(reply.header("retry-after"), Some("1"));
+    }
+}
+
+#[derive(Debug, thiserror::Error)]
+#[error("rusqlite: disk I/O error at /var/lib/petstore.db")]
+struct Secret;
+
+#[tokio::test]
+async fn an_error_of_ours_says_nothing_of_the_inside() {
+    let unavailable = |store| -> Arc<dyn Store> {
+        Arc::new(Failing(store, || StoreError::Unavailable(Arc::new(Secret))))
+    };
+    let internal = |store| -> Arc<dyn Store> {
+        Arc::new(Failing(store, || StoreError::Internal(Arc::new(Secret))))
+    };
+    for (wrap, status, code) in
+        [(unavailable as fn(_) -> _, 503, "unavailable"), (internal as fn(_) -> _, 500, "internal")]
+    {
+        let server = server_over(wrap).await;
+        for reply in [
+            server.get("/v1/pets").await,
+            server.post(NEW_PET).await,
+            server.get("/v1/pets/1").await,
+        ] {
+            reply.expect_error(status, code);
+            let text = String::from_utf8(reply.body).unwrap();
+            for word in ["rusqlite", "I/O", "/var", "::", "Secret"] {
+                assert!(!text.contains(word), "{text}");
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn no_message_names_a_type_a_library_or_a_line_of_ours() {
+    let server = Server::start().await;
+    let mut replies = vec![
+        server.get("/v1/pets?limit=x").await,
+        server.get("/v1/pets?x=1").await,
+        server.get("/v1/pets?cursor=x").await,
+        server.get("/v1/pets/x").await,
+        server.get("/v1/x").await,
+        server.get_with_key("/v1/pets", "x").await,
+        server.request(Method::POST, "/v1/pets").await,
+        server.request(Method::PUT, "/v1/pets").await,
+    ];
+    for body in ["", "[", "[]", "{}", r#"{"name": 1}"#, r#"{"name": "", "categoryId": 1.5}"#] {
+        replies.push(server.post(body).await);
+    }
+    for reply in replies {
+        let message = reply.json()["message"].as_str().unwrap().to_owned();
+        assert!(message.ends_with('.'), "{message}");
+        for word in
+            ["serde", "i64", "u64", "struct", "::", "expected", "invalid type", "EOF", ".rs"]
+        {
+            assert!(!message.contains(word), "{message}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_panic_is_500_and_the_server_lives_on() {
+    let server = server_over(|store| Arc::new(Failing(store, || panic!("on purpose")))).await;
+    for _ in 0..3 {
+        let reply = server.get("/v1/pets").await;
+        reply.expect_error(500, "internal");
+        assert!(!reply.json()["message"].as_str().unwrap().contains("purpose"));
+    }
+    server.fill([Available]).await;
+}

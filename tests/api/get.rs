@@ -1,0 +1,102 @@
+//! `getPet`: `GET /v1/pets/{petId}`, on both sides of its removal.
+
+use std::time::Duration;
+
+use petstore::domain::PetStatus::Sold;
+use reqwest::Method;
+use serde_json::json;
+
+use super::harness::{Reply, Server, Setup};
+
+const LAST_SECOND: &str = "2030-12-04T23:59:59Z";
+const REMOVED: &str = "2030-12-05T00:00:00Z";
+
+async fn server_at(now: &'static str) -> Server {
+    let server = Server::start_with(Setup { now, ..Setup::default() }).await;
+    server.fill([Sold]).await;
+    server
+}
+
+fn expect_deprecation(reply: &Reply) {
+    assert_eq!(reply.header("deprecation"), Some("@1795219200"));
+    assert_eq!(reply.header("sunset"), Some("Thu, 05 Dec 2030 00:00:00 GMT"));
+    assert_eq!(reply.header("link"), Some(r#"</v1/pets>; rel="successor-version""#));
+}
+
+#[tokio::test]
+async fn an_animal_is_read_by_its_id() {
+    let server = server_at(LAST_SECOND).await;
+    let reply = server.get("/v1/pets/1").await;
+    assert_eq!(reply.status, 200);
+    let frank = json!({ "id": 1, "name": "Frank", "categoryId": 1, "status": "sold" });
+    assert_eq!(reply.json(), frank);
+    assert_eq!(server.get("/v1/pets/%31").await.json(), frank);
+    assert_eq!(server.request(Method::HEAD, "/v1/pets/1").await.status, 200);
+}
+
+#[tokio::test]
+async fn a_pet_id_that_is_not_there_or_no_int64_is_404() {
+    let server = server_at(LAST_SECOND).await;
+    for id in [
+        "2",
+        "0",
+        "-1",
+        "9223372036854775807",
+        "-9223372036854775808",
+        "9223372036854775808",
+        "1.0",
+        "1e0",
+        "+1",
+        "01",
+        "%201",
+        "one",
+        "%00",
+        "%FF",
+        "%2F",
+        "null",
+    ] {
+        let reply = server.get(&format!("/v1/pets/{id}")).await;
+        reply.expect_error(404, "not_found");
+    }
+}
+
+#[tokio::test]
+async fn every_by_id_reply_announces_the_deprecation() {
+    let server = server_at(LAST_SECOND).await;
+    for target in ["/v1/pets/1", "/v1/pets/2", "/v1/pets/x", "/v1/pets/1?x=1"] {
+        expect_deprecation(&server.get(target).await);
+    }
+    expect_deprecation(&server.send(Method::GET, "/v1/pets/1", &[], "").await);
+    expect_deprecation(&server.get_with_key("/v1/pets/1", "wrong").await);
+    expect_deprecation(&server.request(Method::DELETE, "/v1/pets/1").await);
+    expect_deprecation(&server_at(REMOVED).await.get("/v1/pets/1").await);
+    assert_eq!(server.get("/v1/pets").await.header("deprecation"), None);
+}
+
+#[tokio::test]
+async fn from_5_december_2030_it_is_410_and_without_a_key_401() {
+    let server = server_at(LAST_SECOND).await;
+    assert_eq!(server.get("/v1/pets/1").await.status, 200);
+    server.clock.advance(Duration::from_secs(1));
+    for id in ["1", "2", "x"] {
+        let reply = server.get(&format!("/v1/pets/{id}")).await;
+        reply.expect_error(410, "operation_removed");
+    }
+    let reply = server.send(Method::GET, "/v1/pets/1", &[], "").await;
+    reply.expect_error(401, "missing_api_key");
+}
+
+#[tokio::test]
+async fn from_5_december_2030_the_rest_goes_on_and_a_create_has_no_location() {
+    let server = server_at(REMOVED).await;
+    let reply = server.post(r#"{"name": "", "categoryId": 1}"#).await;
+    assert_eq!(reply.status, 201);
+    assert_eq!(reply.header("location"), None);
+    assert_eq!(server.get("/v1/pets").await.ids(), [1, 2]);
+}
+
+#[tokio::test]
+async fn a_query_parameter_is_400() {
+    let server = server_at(LAST_SECOND).await;
+    server.get("/v1/pets/1?fields=name").await.expect_error(400, "unknown_parameter");
+}

@@ -1,0 +1,295 @@
+//! A real server on a free port, over a fresh database, with a clock that the
+//! test sets.
+
+use std::{
+    net::SocketAddr,
+    sync::{Arc, Mutex},
+    time::{Duration, Instant},
+};
+
+use jiff::{SignedDuration, Timestamp};
+use petstore::{
+    config::DatabaseUrl,
+    domain::{ApiKey, Clock, Deployment, KeyId, NewKey, NewPet, PetName, PetStatus, Scope},
+    http::{App, Settings},
+    server::{self, Limits},
+    store::{self, OpenMode, Store},
+};
+use rand::{SeedableRng, rngs::StdRng};
+use reqwest::{
+    Client, Method, StatusCode,
+    header::{HeaderMap, HeaderValue},
+};
+use serde_json::Value;
+use tempfile::TempDir;
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::{TcpListener, TcpStream},
+    sync::oneshot,
+    task::JoinHandle,
+};
+
+use super::contract;
+
+/// What must happen soon, and would otherwise be waited for without end.
+pub(crate) async fn soon<T>(condition: impl Future<Output = T>) -> T {
+    let happened = tokio::time::timeout(Duration::from_secs(30), condition).await;
+    happened.unwrap_or_else(|_| panic!("it did not happen within 30 seconds"))
+}
+
+/// A clock that stands still until it is moved.
+pub(crate) struct ManualClock(Mutex<(Timestamp, Instant)>);
+
+impl ManualClock {
+    #[expect(clippy::disallowed_methods, reason = "an Instant can only be had from the machine")]
+    fn at(now: &str) -> Arc<Self> {
+        Arc::new(Self(Mutex::new((now.parse().unwrap(), Instant::now()))))
+    }
+
+    pub(crate) fn advance(&self, by: Duration) {
+        let mut time = self.0.lock().unwrap();
+        time.0 += SignedDuration::try_from(by).unwrap();
+        time.1 += by;
+    }
+}
+
+impl Clock for ManualClock {
+    fn now(&self) -> Timestamp {
+        self.0.lock().unwrap().0
+    }
+
+    fn instant(&self) -> Instant {
+        self.0.lock().unwrap().1
+    }
+}
+
+/// How a server is started, where a test wants it otherwise than usual.
+pub(crate) struct Setup {
+    pub(crate) now: &'static str,
+    pub(crate) deployment: Deployment,
+    pub(crate) base_url: Option<&'static str>,
+    pub(crate) staging_base_url: Option<&'static str>,
+    pub(crate) limits: Limits,
+    /// Put in front of the real store.
+    pub(crate) wrap: fn(Arc<dyn Store>) -> Arc<dyn Store>,
+}
+
+impl Default for Setup {
+    fn default() -> Self {
+        Self {
+            now: "2026-12-01T12:00:00Z",
+            deployment: Deployment::Production,
+            base_url: None,
+            staging_base_url: None,
+            limits: Limits {
+                max_connections: 1000,
+                client_timeout: Duration::from_mins(1),
+                shutdown_timeout: Duration::from_mins(1),
+            },
+            wrap: |store| store,
+        }
+    }
+}
+
+pub(crate) struct Server {
+    pub(crate) address: SocketAddr,
+    pub(crate) clock: Arc<ManualClock>,
+    /// The store itself, behind whatever was put in front of it.
+    pub(crate) store: Arc<dyn Store>,
+    pub(crate) app: Arc<App>,
+    /// A key that may do everything.
+    pub(crate) key: String,
+    deployment: Deployment,
+    client: Client,
+    random: Mutex<StdRng>,
+    stop: Option<oneshot::Sender<()>>,
+    serving: Option<JoinHandle<()>>,
+    // Removed last.
+    directory: TempDir,
+}
+
+/// An answer, read to its end and held to the contract.
+#[derive(Debug)]
+pub(crate) struct Reply {
+    pub(crate) status: StatusCode,
+    pub(crate) headers: HeaderMap,
+    pub(crate) body: Vec<u8>,
+}
+
+impl Reply {
+    pub(crate) fn json(&self) -> Value {
+        serde_json::from_slice(&self.body).unwrap()
+    }
+
+    pub(crate) fn header(&self, name: &str) -> Option<&str> {
+        self.headers.get(name).map(|value| value.to_str().unwrap())
+    }
+
+    /// Fails unless this is an error of this status and code.
+    #[track_caller]
+    pub(crate) fn expect_error(&self, status: u16, code: &str) -> &Self {
+        let error = self.json();
+        assert_eq!((self.status.as_u16(), error["code"].as_str()), (status, Some(code)), "{error}");
+        self
+    }
+
+    /// The ids on a page.
+    #[track_caller]
+    pub(crate) fn ids(&self) -> Vec<i64> {
+        assert_eq!(self.status, 200, "{}", self.json());
+        self.json().as_array().unwrap().iter().map(|pet| pet["id"].as_i64().unwrap()).collect()
+    }
+
+    /// The target of the link to the next page.
+    pub(crate) fn next(&self) -> Option<String> {
+        let link = self.header("link")?;
+        let (target, relation) = link.strip_prefix('<').unwrap().split_once('>').unwrap();
+        assert_eq!(relation, "; rel=\"next\"");
+        Some(target.to_owned())
+    }
+}
+
+impl Server {
+    pub(crate) async fn start() -> Self {
+        Self::start_with(Setup::default()).await
+    }
+
+    pub(crate) async fn start_with(setup: Setup) -> Self {
+        let directory = TempDir::new().unwrap();
+        let url = DatabaseUrl::Sqlite(directory.path().join("petstore.db"));
+        let store = store::open(&url, OpenMode::CreateAndMigrate).unwrap();
+        let clock = ManualClock::at(setup.now);
+        let settings = Settings {
+            deployment: setup.deployment,
+            base_url: setup.base_url.map(|url| url.parse().unwrap()),
+            staging_base_url: setup.staging_base_url.map(|url| url.parse().unwrap()),
+            access_log: true,
+            slow_request: Duration::from_secs(1),
+        };
+        let mut random = StdRng::seed_from_u64(1);
+        let seen = (setup.wrap)(Arc::clone(&store));
+        let app = Arc::new(App::new(seen, clock.clone(), &mut random, &settings).unwrap());
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let (stop, stopped) = oneshot::channel();
+        let shared = Arc::clone(&app);
+        let serving = tokio::spawn(async move {
+            let stopped = async { drop(stopped.await) };
+            server::serve(listener, shared, &setup.limits, stopped).await;
+        });
+        let mut server = Self {
+            address,
+            clock,
+            store,
+            app,
+            key: String::new(),
+            deployment: setup.deployment,
+            client: Client::builder().no_proxy().build().unwrap(),
+            random: Mutex::new(random),
+            stop: Some(stop),
+            serving: Some(serving),
+            directory,
+        };
+        server.key = server.new_key(Scope::Write, None).await.0;
+        server
+    }
+
+    /// Opens the same database once more, as another process would.
+    pub(crate) fn open_beside(&self) -> Arc<dyn Store> {
+        let url = DatabaseUrl::Sqlite(self.directory.path().join("petstore.db"));
+        store::open(&url, OpenMode::AsIs).unwrap()
+    }
+
+    /// Makes a key that holds for so long.
+    pub(crate) async fn new_key(&self, scope: Scope, expires: Option<Duration>) -> (String, KeyId) {
+        let key = ApiKey::generate(self.deployment, &mut *self.random.lock().unwrap());
+        let now = self.clock.now();
+        let new = NewKey {
+            digest: key.digest(),
+            name: "test".to_owned(),
+            scope,
+            deployment: self.deployment,
+            created_at: now,
+            expires_at: expires.map(|after| now + SignedDuration::try_from(after).unwrap()),
+        };
+        let record = self.store.create_key(new).await.unwrap();
+        (key.reveal().to_owned(), record.id)
+    }
+
+    /// Puts animals of these statuses in the catalogue, beside the interface.
+    pub(crate) async fn fill(&self, statuses: impl IntoIterator<Item = PetStatus>) {
+        for status in statuses {
+            let name = PetName::new("Frank".to_owned()).unwrap();
+            let new = NewPet { name, category_id: 1, status };
+            self.store.create_pet(new).await.unwrap();
+        }
+    }
+
+    /// Sends a request as it is, and holds the answer to the contract.
+    pub(crate) async fn send(
+        &self,
+        method: Method,
+        target: &str,
+        headers: &[(&str, &str)],
+        body: impl Into<reqwest::Body>,
+    ) -> Reply {
+        let url = format!("http://{}{target}", self.address);
+        let mut request = self.client.request(method.clone(), url).body(body);
+        for (name, value) in headers {
+            request = request.header(*name, HeaderValue::from_bytes(value.as_bytes()).unwrap());
+        }
+        let response = request.send().await.unwrap();
+        let path = response.url().path().to_owned();
+        let reply = Reply {
+            status: response.status(),
+            headers: response.headers().clone(),
+            body: response.bytes().await.unwrap().to_vec(),
+        };
+        contract::check(&method, &path, reply.status, &reply.headers, &reply.body);
+        reply
+    }
+
+    /// Sends a request with the key.
+    pub(crate) async fn request(&self, method: Method, target: &str) -> Reply {
+        self.send(method, target, &[("authorization", &self.bearer())], "").await
+    }
+
+    pub(crate) async fn get(&self, target: &str) -> Reply {
+        self.request(Method::GET, target).await
+    }
+
+    pub(crate) async fn get_with_key(&self, target: &str, key: &str) -> Reply {
+        self.send(Method::GET, target, &[("authorization", &format!("Bearer {key}"))], "").await
+    }
+
+    /// Posts a body to `/v1/pets`, as JSON.
+    pub(crate) async fn post(&self, body: impl Into<reqwest::Body>) -> Reply {
+        let headers = [("authorization", &*self.bearer()), ("content-type", "application/json")];
+        self.send(Method::POST, "/v1/pets", &headers, body).await
+    }
+
+    pub(crate) fn bearer(&self) -> String {
+        format!("Bearer {}", self.key)
+    }
+
+    /// Opens a connection, for what no proper client sends.
+    pub(crate) async fn connect(&self) -> TcpStream {
+        TcpStream::connect(self.address).await.unwrap()
+    }
+
+    /// Sends bytes, and reads all that comes until the server closes.
+    pub(crate) async fn raw(&self, bytes: impl AsRef<[u8]>) -> String {
+        let mut stream = self.connect().await;
+        // The server may have read enough before all is sent.
+        let _ = stream.write_all(bytes.as_ref()).await;
+        let mut answer = Vec::new();
+        soon(stream.read_to_end(&mut answer)).await.unwrap();
+        String::from_utf8(answer).unwrap()
+    }
+
+    /// Tells the server to end; the handle completes once it has.
+    pub(crate) fn stop(&mut self) -> JoinHandle<()> {
+        drop(self.stop.take());
+        self.serving.take().unwrap()
+    }
+}

@@ -1,0 +1,239 @@
+//! Sizes, media types and times, and the identifier of a request.
+
+use std::{sync::Arc, time::Duration};
+
+use petstore::server::Limits;
+use reqwest::Method;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+
+use super::harness::{Server, Setup, soon};
+
+/// A valid body of exactly so many bytes.
+fn body_of(length: usize) -> String {
+    let frame = r#"{"name": "", "categoryId": 1}"#;
+    format!(r#"{{"name": "{}", "categoryId": 1}}"#, "n".repeat(length - frame.len()))
+}
+
+#[tokio::test]
+async fn a_body_may_have_64_kib_and_one_byte_more_is_413() {
+    let server = Server::start().await;
+    assert_eq!(server.post(body_of(65_536)).await.status, 201);
+    server.post(body_of(65_537)).await.expect_error(413, "payload_too_large");
+    // Far more, so that the client is still sending when it is answered.
+    server.post(vec![b' '; 8 << 20]).await.expect_error(413, "payload_too_large");
+}
+
+#[tokio::test]
+async fn a_client_that_sends_all_before_it_reads_still_gets_the_answer() {
+    let server = Server::start().await;
+    for (key, status) in [(server.bearer(), 413), ("Bearer wrong".to_owned(), 401)] {
+        let head = format!(
+            "POST /v1/pets HTTP/1.1\r\nhost: x\r\nauthorization: {key}\r\n\
+             content-type: application/json\r\ncontent-length: 2000000\r\n\r\n"
+        );
+        let answer = server.raw(head + &" ".repeat(900_000)).await;
+        assert!(answer.starts_with(&format!("HTTP/1.1 {status} ")), "{answer}");
+    }
+}
+
+#[tokio::test]
+async fn a_chunked_body_is_held_to_the_same_limit() {
+    let server = Server::start().await;
+    let request = |length: usize| {
+        format!(
+            "POST /v1/pets HTTP/1.1\r\nhost: x\r\nauthorization: {}\r\nconnection: close\r\n\
+             content-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n\
+             {length:x}\r\n{}\r\n0\r\n\r\n",
+            server.bearer(),
+            body_of(length)
+        )
+    };
+    assert!(server.raw(request(65_536)).await.starts_with("HTTP/1.1 201 "));
+    assert!(server.raw(request(65_537)).await.starts_with("HTTP/1.1 413 "));
+}
+
+#[tokio::test]
+async fn a_content_type_other_than_json_is_415() {
+    let server = Server::start().await;
+    let bearer = server.bearer();
+    let body = r#"{"name": "", "categoryId": 1}"#;
+    for media_type in ["text/plain", "application/xml", "application/jsonp", "json", ""] {
+        let headers = [("authorization", &*bearer), ("content-type", media_type)];
+        let reply = server.send(Method::POST, "/v1/pets", &headers, body).await;
+        reply.expect_error(415, "unsupported_media_type");
+    }
+    let headers = [("authorization", &*bearer)];
+    let reply = server.send(Method::POST, "/v1/pets", &headers, body).await;
+    reply.expect_error(415, "unsupported_media_type");
+    for other in [("content-type", "text/plain"), ("content-encoding", "gzip")] {
+        let headers = [("authorization", &*bearer), ("content-type", "application/json"), other];
+        let reply = server.send(Method::POST, "/v1/pets", &headers, body).await;
+        reply.expect_error(415, "unsupported_media_type");
+    }
+    for media_type in
+        ["application/json", "application/json; charset=utf-8", "Application/JSON ;a=b"]
+    {
+        let headers = [("authorization", &*bearer), ("content-type", media_type)];
+        let reply = server.send(Method::POST, "/v1/pets", &headers, body).await;
+        assert_eq!(reply.status, 201, "{media_type}");
+    }
+}
+
+#[tokio::test]
+async fn a_head_above_16_kib_or_64_fields_is_431() {
+    let server = Server::start().await;
+    let bearer = server.bearer();
+    let large = "x".repeat(16 << 10);
+    let headers = [("authorization", &*bearer), ("x-large", &*large)];
+    let reply = server.send(Method::GET, "/v1/pets", &headers, "").await;
+    reply.expect_error(431, "payload_too_large");
+    let target = format!("/v1/pets?x={large}");
+    server.get(&target).await.expect_error(431, "payload_too_large");
+
+    let names: Vec<String> = (0..80).map(|at| format!("x-{at}")).collect();
+    let mut headers = vec![("authorization", &*bearer)];
+    headers.extend(names.iter().map(|name| (&**name, "1")));
+    let reply = server.send(Method::GET, "/v1/pets", &headers, "").await;
+    reply.expect_error(431, "payload_too_large");
+    let reply = server.send(Method::GET, "/v1/pets", &headers[..50], "").await;
+    assert_eq!(reply.status, 200);
+}
+
+#[tokio::test]
+async fn every_reply_has_a_request_id_and_a_sane_one_is_kept() {
+    let server = Server::start().await;
+    let first = server.get("/v1/pets").await;
+    let second = server.get("/v1/nothing").await;
+    assert_ne!(first.header("x-request-id"), second.header("x-request-id"));
+    let bearer = server.bearer();
+    for (given, kept) in [("order-17.a:b_c", true), ("a b", false), ("<x>", false)] {
+        let headers = [("authorization", &*bearer), ("x-request-id", given)];
+        let reply = server.send(Method::GET, "/v1/pets", &headers, "").await;
+        assert_eq!(reply.header("x-request-id") == Some(given), kept, "{given}");
+    }
+}
+
+#[tokio::test]
+async fn http_2_is_spoken_with_prior_knowledge() {
+    let server = Server::start().await;
+    let client = reqwest::Client::builder().no_proxy().http2_prior_knowledge().build().unwrap();
+    let url = format!("http://{}/v1/pets", server.address);
+    let reply = client.get(&url).bearer_auth(&server.key).send().await.unwrap();
+    assert_eq!(reply.version(), reqwest::Version::HTTP_2);
+    assert_eq!(reply.status(), 200);
+    let large = vec![b' '; 1 << 20];
+    let request = client.post(&url).bearer_auth(&server.key).body(large);
+    let reply = request.header("content-type", "application/json").send().await.unwrap();
+    assert_eq!(reply.status(), 413);
+}
+
+async fn impatient() -> Server {
+    Server::start_with(Setup {
+        limits: Limits { client_timeout: Duration::from_millis(500), ..Setup::default().limits },
+        ..Setup::default()
+    })
+    .await
+}
+
+#[tokio::test]
+async fn a_client_that_does_not_finish_its_head_is_closed() {
+    let server = impatient().await;
+    for beginning in ["", "G", "PRI * HTTP/2.0\r\n", "GET /v1/pets HTTP/1.1\r\nhost: x\r\nx-more: "]
+    {
+        let mut stream = server.connect().await;
+        stream.write_all(beginning.as_bytes()).await.unwrap();
+        let mut answer = Vec::new();
+        // Ends when the server closes.
+        let _ = soon(stream.read_to_end(&mut answer)).await;
+        assert!(answer.is_empty(), "{beginning}");
+    }
+}
+
+#[tokio::test]
+async fn a_connection_that_stays_idle_after_an_answer_is_closed() {
+    let server = impatient().await;
+    let mut stream = server.connect().await;
+    stream.write_all(b"GET /docs HTTP/1.1\r\nhost: x\r\n\r\n").await.unwrap();
+    let mut answer = String::new();
+    soon(stream.read_to_string(&mut answer)).await.unwrap();
+    assert!(answer.starts_with("HTTP/1.1 308 "), "{answer}");
+}
+
+#[tokio::test]
+async fn a_client_that_takes_nothing_of_its_answers_is_closed() {
+    let server = impatient().await;
+    let mut stream = server.connect().await;
+    let file = server.send(Method::GET, "/docs/swagger-ui-bundle.js", &[], "").await;
+    // More than the buffers of both sides hold.
+    let requests = 20;
+    let request = "GET /docs/swagger-ui-bundle.js HTTP/1.1\r\nhost: x\r\n\r\n";
+    stream.write_all(request.repeat(requests).as_bytes()).await.unwrap();
+    // The server gives up on the first answer that it cannot get rid of. The
+    // client reads only then, when the connection is gone.
+    soon(async {
+        while Arc::strong_count(&server.app) > 2 {
+            tokio::task::yield_now().await;
+        }
+    })
+    .await;
+    let mut answers = Vec::new();
+    let _ = soon(stream.read_to_end(&mut answers)).await;
+    assert!(answers.len() < requests * file.body.len());
+}
+
+#[tokio::test]
+async fn an_http_2_connection_that_asks_for_nothing_is_closed() {
+    let server = impatient().await;
+    let mut stream = server.connect().await;
+    // The preface, and an empty SETTINGS frame; then nothing, which is no error.
+    stream.write_all(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n").await.unwrap();
+    stream.write_all(&[0, 0, 0, 4, 0, 0, 0, 0, 0]).await.unwrap();
+    let mut frames = Vec::new();
+    let _ = soon(stream.read_to_end(&mut frames)).await;
+    assert!(!frames.is_empty());
+}
+
+#[tokio::test]
+async fn an_answer_that_leaves_a_body_unread_says_that_the_connection_ends() {
+    let server = Server::start().await;
+    let head = format!(
+        "POST /v1/nothing HTTP/1.1\r\nhost: x\r\nauthorization: {}\r\ncontent-length: 2\r\n\r\n",
+        server.bearer()
+    );
+    let answer = server.raw(head).await;
+    assert!(answer.starts_with("HTTP/1.1 404 "), "{answer}");
+    assert!(answer.contains("connection: close\r\n"), "{answer}");
+    let whole = server.get("/v1/nothing").await;
+    assert_eq!(whole.header("connection"), None);
+}
+
+#[tokio::test]
+async fn a_client_that_closed_its_side_is_still_answered() {
+    let server = Server::start().await;
+    let mut stream = server.connect().await;
+    stream.write_all(b"GET /v1/pets HTTP/1.1\r\nhost: x\r\n\r\n").await.unwrap();
+    stream.shutdown().await.unwrap();
+    let mut answer = String::new();
+    soon(stream.read_to_string(&mut answer)).await.unwrap();
+    assert!(answer.starts_with("HTTP/1.1 401 "), "{answer}");
+}
+
+#[tokio::test]
+async fn a_connection_above_the_limit_is_told_so() {
+    let server = Server::start_with(Setup {
+        limits: Limits { max_connections: 1, ..Setup::default().limits },
+        ..Setup::default()
+    })
+    .await;
+    let mut first = server.connect().await;
+    first.write_all(b"GET /v1/pets HTTP/1.1\r\nhost: x\r\n\r\n").await.unwrap();
+    let mut answer = [0; 12];
+    soon(first.read_exact(&mut answer)).await.unwrap();
+    assert_eq!(&answer, b"HTTP/1.1 401");
+    let mut second = server.connect().await;
+    let mut answer = String::new();
+    soon(second.read_to_string(&mut answer)).await.unwrap();
+    assert!(answer.starts_with("HTTP/1.1 503 "), "{answer}");
+    assert!(answer.contains("retry-after: 1\r\n"), "{answer}");
+    assert!(answer.contains(r#""code":"unavailable""#), "{answer}");
+}

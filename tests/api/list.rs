@@ -1,0 +1,212 @@
+//! `listPets`: `GET /v1/pets`.
+
+use petstore::domain::{
+    NewPet, PetName,
+    PetStatus::{Available, Pending, Sold},
+};
+use reqwest::Method;
+
+use super::harness::{Server, Setup};
+
+#[tokio::test]
+async fn an_empty_catalogue_is_an_empty_array() {
+    let server = Server::start().await;
+    let reply = server.get("/v1/pets").await;
+    assert_eq!(reply.body, b"[]");
+    assert_eq!(reply.next(), None);
+}
+
+#[tokio::test]
+async fn an_animal_is_listed_with_all_its_members() {
+    let server = Server::start().await;
+    server.post(r#"{"name": "Zoë \"Z\"", "categoryId": -7, "status": "sold"}"#).await;
+    let reply = server.get("/v1/pets").await;
+    assert_eq!(
+        String::from_utf8(reply.body).unwrap(),
+        r#"[{"id":1,"name":"Zoë \"Z\"","categoryId":-7,"status":"sold"}]"#
+    );
+}
+
+#[tokio::test]
+async fn the_list_is_in_ascending_order_of_id() {
+    let server = Server::start().await;
+    server.fill([Sold, Available, Pending, Available, Sold]).await;
+    assert_eq!(server.get("/v1/pets").await.ids(), [1, 2, 3, 4, 5]);
+}
+
+#[tokio::test]
+async fn status_filters_the_list() {
+    let server = Server::start().await;
+    server.fill([Sold, Available, Pending, Available, Sold]).await;
+    assert_eq!(server.get("/v1/pets?status=available").await.ids(), [2, 4]);
+    assert_eq!(server.get("/v1/pets?status=pending").await.ids(), [3]);
+    assert_eq!(server.get("/v1/pets?status=sold").await.ids(), [1, 5]);
+}
+
+#[tokio::test]
+async fn limit_is_20_by_default_and_goes_from_1_to_100() {
+    let server = Server::start().await;
+    server.fill([Available; 101]).await;
+    for (query, length) in [("", 20), ("?limit=1", 1), ("?limit=99", 99), ("?limit=100", 100)] {
+        assert_eq!(server.get(&format!("/v1/pets{query}")).await.ids().len(), length, "{query}");
+    }
+}
+
+#[tokio::test]
+async fn an_invalid_empty_or_repeated_limit_or_status_is_400() {
+    let server = Server::start().await;
+    for (query, names) in [
+        ("limit=0", "limit"),
+        ("limit=101", "limit"),
+        ("limit=-1", "limit"),
+        ("limit=9223372036854775808", "limit"),
+        ("limit=1.0", "limit"),
+        ("limit=1e1", "limit"),
+        ("limit=%2B1", "limit"),
+        ("limit=+1", "limit"),
+        ("limit=01", "limit"),
+        ("limit=1%20", "limit"),
+        ("limit=ten", "limit"),
+        ("limit=%D9%A1", "limit"),
+        ("limit=", "limit"),
+        ("limit", "limit"),
+        ("limit=1&limit=1", "limit"),
+        ("limit=1&limit=2", "limit"),
+        ("status=", "status"),
+        ("status", "status"),
+        ("status=SOLD", "status"),
+        ("status=adopted", "status"),
+        ("status=sold,pending", "status"),
+        ("status=sold%00", "status"),
+        ("status=%FF", "status"),
+        ("status=sold&status=sold", "status"),
+        ("status=sold&limit=5&status=pending", "status"),
+    ] {
+        let reply = server.get(&format!("/v1/pets?{query}")).await;
+        reply.expect_error(400, "invalid_parameter");
+        let message = reply.json()["message"].as_str().unwrap().to_owned();
+        assert!(message.contains(names), "{query}: {message}");
+    }
+}
+
+#[tokio::test]
+async fn an_unknown_query_parameter_is_400() {
+    let server = Server::start().await;
+    for query in ["page=2", "offset=20", "Status=sold", "LIMIT=1", "limit=5&x", "=", "status[]=x"] {
+        let reply = server.get(&format!("/v1/pets?{query}")).await;
+        reply.expect_error(400, "unknown_parameter");
+    }
+    let reply = server.get("/v1/pets?page=2").await;
+    assert!(reply.json()["message"].as_str().unwrap().contains("\"page\""));
+    assert_eq!(server.get("/v1/pets?").await.status, 200);
+    assert_eq!(server.get("/v1/pets?&").await.status, 200);
+}
+
+#[tokio::test]
+async fn the_next_link_is_absent_on_the_last_page_the_exactly_full_one_too() {
+    let server = Server::start().await;
+    server.fill([Available, Sold, Available, Available, Available]).await;
+    for (query, has_next) in [
+        ("limit=4", true),
+        ("limit=5", false),
+        ("limit=6", false),
+        ("limit=3&status=available", true),
+        ("limit=4&status=available", false),
+        ("limit=1&status=sold", false),
+        ("limit=1&status=pending", false),
+    ] {
+        let reply = server.get(&format!("/v1/pets?{query}")).await;
+        assert_eq!(reply.next().is_some(), has_next, "{query}");
+    }
+}
+
+#[tokio::test]
+async fn the_next_link_holds_limit_status_and_cursor() {
+    let server = Server::start().await;
+    server.fill([Sold; 3]).await;
+    let next = server.get("/v1/pets?status=sold&limit=2").await.next().unwrap();
+    assert!(next.starts_with("/v1/pets?limit=2&status=sold&cursor="), "{next}");
+    let next = server.get("/v1/pets?limit=2").await.next().unwrap();
+    assert!(next.starts_with("/v1/pets?limit=2&cursor="), "{next}");
+}
+
+#[tokio::test]
+async fn links_begin_with_the_path_of_the_base_url() {
+    let server = Server::start_with(Setup {
+        base_url: Some("https://shop.example/animals/v1"),
+        ..Setup::default()
+    })
+    .await;
+    server.fill([Sold; 2]).await;
+    let next = server.get("/v1/pets?limit=1").await.next().unwrap();
+    assert!(next.starts_with("/animals/v1/pets?limit=1&cursor="), "{next}");
+}
+
+fn cursor_of(next: &str) -> &str {
+    next.split_once("cursor=").unwrap().1
+}
+
+#[tokio::test]
+async fn a_cursor_holds_with_another_limit_and_not_with_another_status() {
+    let server = Server::start().await;
+    server.fill([Sold; 9]).await;
+    let next = server.get("/v1/pets?status=sold&limit=2").await.next().unwrap();
+    let cursor = cursor_of(&next);
+    let with_limit_3 = format!("/v1/pets?cursor={cursor}&limit=3&status=sold");
+    assert_eq!(server.get(&with_limit_3).await.ids(), [3, 4, 5]);
+    for other in ["", "status=available&", "status=pending&"] {
+        let reply = server.get(&format!("/v1/pets?{other}cursor={cursor}")).await;
+        reply.expect_error(400, "invalid_cursor");
+    }
+    let next = server.get("/v1/pets?limit=2").await.next().unwrap();
+    let reply = server.get(&format!("/v1/pets?status=sold&cursor={}", cursor_of(&next))).await;
+    reply.expect_error(400, "invalid_cursor");
+}
+
+#[tokio::test]
+async fn an_altered_empty_or_invented_cursor_is_400_and_a_repeated_one_too() {
+    let server = Server::start().await;
+    server.fill([Sold; 3]).await;
+    let next = server.get("/v1/pets?limit=1").await.next().unwrap();
+    let cursor = cursor_of(&next);
+    let altered = format!("{}x", &cursor[..cursor.len() - 1]);
+    let longer = format!("{cursor}A");
+    for invalid in ["", "1", "AAAAAAAAAAAAAAAAAA", &altered, &longer, &cursor[1..], "%00", "%FF"] {
+        let reply = server.get(&format!("/v1/pets?cursor={invalid}")).await;
+        reply.expect_error(400, "invalid_cursor");
+    }
+    let reply = server.get(&format!("/v1/pets?cursor={cursor}&cursor={cursor}")).await;
+    reply.expect_error(400, "invalid_parameter");
+}
+
+#[tokio::test]
+async fn what_anybody_added_is_on_the_first_page_at_once() {
+    let server = Server::start().await;
+    let beside = server.open_beside();
+    for id in 1..=10 {
+        if id % 2 == 0 {
+            server.post(r#"{"name": "Frank", "categoryId": 1, "status": "sold"}"#).await;
+        } else {
+            // As another process on the same database would.
+            let name = PetName::new("Frank".to_owned()).unwrap();
+            let new = NewPet { name, category_id: 1, status: Sold };
+            beside.create_pet(new).await.unwrap();
+        }
+        for _ in 0..2 {
+            assert_eq!(server.get("/v1/pets").await.ids().last(), Some(&id));
+            assert_eq!(server.get("/v1/pets?status=sold").await.ids().last(), Some(&id));
+        }
+    }
+}
+
+#[tokio::test]
+async fn head_answers_what_get_answers_without_the_body() {
+    let server = Server::start().await;
+    server.fill([Sold; 3]).await;
+    let get = server.get("/v1/pets?limit=2").await;
+    let head = server.request(Method::HEAD, "/v1/pets?limit=2").await;
+    assert_eq!(head.status, 200);
+    for name in ["content-type", "content-length", "link"] {
+        assert_eq!(head.header(name), get.header(name), "{name}");
+    }
+}

@@ -1,0 +1,16 @@
+//! The interface, held to its contract through a real server and a real
+//! client. One file an operation, and one for what they share.
+
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
+
+mod authentication;
+mod contract;
+mod create;
+mod documents;
+mod errors;
+mod get;
+mod harness;
+mod limits;
+mod list;
+mod shutdown;
+mod walks;

@@ -1,0 +1,80 @@
+//! Ending: what is in flight is answered, and nothing holds the server up.
+
+use std::{sync::Arc, time::Duration};
+
+use petstore::server::Limits;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+
+use super::harness::{Server, Setup, soon};
+
+async fn stopping_within(shutdown_timeout: Duration) -> Server {
+    Server::start_with(Setup {
+        limits: Limits { shutdown_timeout, ..Setup::default().limits },
+        ..Setup::default()
+    })
+    .await
+}
+
+#[tokio::test]
+async fn a_request_in_flight_is_answered_before_the_server_ends() {
+    let mut server = stopping_within(Duration::from_mins(1)).await;
+    let mut stream = server.connect().await;
+    let body = r#"{"name": "last", "categoryId": 1}"#;
+    let head = format!(
+        "POST /v1/pets HTTP/1.1\r\nhost: x\r\nauthorization: {}\r\nexpect: 100-continue\r\n\
+         content-type: application/json\r\ncontent-length: {}\r\n\r\n",
+        server.bearer(),
+        body.len()
+    );
+    stream.write_all(head.as_bytes()).await.unwrap();
+    // The service asks for the body, so the request is in flight now.
+    let mut interim = [0; 25];
+    soon(stream.read_exact(&mut interim)).await.unwrap();
+    assert_eq!(&interim, b"HTTP/1.1 100 Continue\r\n\r\n");
+
+    let ended = server.stop();
+    stream.write_all(body.as_bytes()).await.unwrap();
+    let mut answer = String::new();
+    soon(stream.read_to_string(&mut answer)).await.unwrap();
+    assert!(answer.starts_with("HTTP/1.1 201 "), "{answer}");
+    soon(ended).await.unwrap();
+}
+
+#[tokio::test]
+async fn idle_and_silent_connections_do_not_hold_the_server_up() {
+    let mut server = stopping_within(Duration::from_mins(1)).await;
+    let silent = server.connect().await;
+    let mut idle = server.connect().await;
+    idle.write_all(b"GET /docs HTTP/1.1\r\nhost: x\r\n\r\n").await.unwrap();
+    let mut answer = [0; 12];
+    soon(idle.read_exact(&mut answer)).await.unwrap();
+    // Well before the deadline of a minute.
+    soon(server.stop()).await.unwrap();
+    drop((silent, idle));
+}
+
+#[tokio::test]
+async fn a_stuck_request_is_cut_at_the_deadline() {
+    let mut server = stopping_within(Duration::from_millis(200)).await;
+    let mut stream = server.connect().await;
+    let head = format!(
+        "POST /v1/pets HTTP/1.1\r\nhost: x\r\nauthorization: {}\r\n\
+         content-type: application/json\r\ncontent-length: 100\r\n\r\n{{",
+        server.bearer()
+    );
+    stream.write_all(head.as_bytes()).await.unwrap();
+    soon(server.stop()).await.unwrap();
+    let mut answer = Vec::new();
+    let _ = soon(stream.read_to_end(&mut answer)).await;
+    assert!(answer.is_empty());
+}
+
+#[tokio::test]
+async fn after_the_end_nothing_is_left_running() {
+    let mut server = stopping_within(Duration::from_mins(1)).await;
+    server.get("/docs").await;
+    soon(server.stop()).await.unwrap();
+    assert!(tokio::net::TcpStream::connect(server.address).await.is_err());
+    // The test holds the last handles: no task of the server does.
+    assert_eq!(Arc::strong_count(&server.app), 1);
+}

@@ -1,0 +1,187 @@
+//! `petstore keys`.
+
+use std::{
+    fs,
+    time::{Duration, Instant},
+};
+
+use serde_json::Value;
+
+use super::program::{Service, client, directory, new_key, run};
+
+fn listed(directory: &std::path::Path) -> Vec<Value> {
+    let done = run(directory, &["keys", "list", "--format", "json"]).expect_success();
+    serde_json::from_str(&done.stdout).unwrap()
+}
+
+#[test]
+fn create_prints_the_key_alone_and_words_to_standard_error() {
+    let here = directory();
+    let done = run(here.path(), &["keys", "create", "--name", "me"]).expect_success();
+    let key = done.stdout.strip_suffix('\n').unwrap();
+    assert_eq!(key.len(), 46);
+    assert!(key.starts_with("pets_live_") && !key.contains(char::is_whitespace), "{key}");
+    assert!(done.stderr.contains("me") && !done.stderr.contains(key), "{}", done.stderr);
+}
+
+#[test]
+fn create_takes_scope_expiry_and_deployment() {
+    let here = directory();
+    let arguments = [
+        "keys",
+        "create",
+        "--name",
+        "robot",
+        "--scope",
+        "read",
+        "--expires",
+        "90d",
+        "--deployment",
+        "staging",
+    ];
+    let done = run(here.path(), &arguments).expect_success();
+    assert!(done.stdout.starts_with("pets_test_"));
+    let key = &listed(here.path())[0];
+    assert_eq!((&key["name"], &key["scope"]), (&"robot".into(), &"read".into()));
+    assert_eq!(key["deployment"], "staging");
+    let time = |member: &str| key[member].as_str().unwrap().parse::<jiff::Timestamp>().unwrap();
+    assert_eq!(time("expires").duration_since(time("created")).as_hours(), 90 * 24);
+}
+
+#[test]
+fn list_shows_every_member_and_never_a_secret() {
+    let here = directory();
+    let key = new_key(here.path());
+    let keys = listed(here.path());
+    assert_eq!(keys.len(), 1);
+    let members: Vec<&String> = keys[0].as_object().unwrap().keys().collect();
+    assert_eq!(
+        members,
+        ["id", "name", "scope", "deployment", "created", "expires", "last_used", "revoked"]
+    );
+    let table = run(here.path(), &["keys", "list"]).expect_success().stdout;
+    assert!(table.starts_with("ID  NAME  SCOPE  DEPLOYMENT  CREATED"), "{table}");
+    assert_eq!(table.lines().count(), 2);
+    let secret = &key["pets_live_".len()..];
+    assert!(!table.contains(secret) && !format!("{keys:?}").contains(secret));
+}
+
+#[test]
+fn the_secret_is_on_no_disk() {
+    let here = directory();
+    let key = new_key(here.path());
+    for entry in fs::read_dir(here.path()).unwrap() {
+        let bytes = fs::read(entry.unwrap().path()).unwrap();
+        assert!(!bytes.windows(key.len()).any(|window| window == key.as_bytes()));
+    }
+}
+
+#[test]
+fn what_is_wrong_is_one_line() {
+    let here = directory();
+    for (arguments, says) in [
+        (&["keys", "create"][..], "--name"),
+        (&["keys", "create", "--name", " "], "--name"),
+        (&["keys", "create", "--name", "x", "--scope", "admin"], "read, write"),
+        (&["keys", "create", "--name", "two\nlines"], "--name"),
+        (&["keys", "create", "--name", "x", "--expires", "0s"], "at least 1s"),
+        (&["keys", "create", "--name", "x", "--expires", "90"], "90d"),
+        (&["keys", "create", "--name", "x", "--expires", "99999999y"], "too far"),
+        (&["keys", "create", "--name", "x", "--database", "petstore.db"], "sqlite:"),
+        (&["keys", "list"], "there is no database at petstore.db"),
+        (&["keys", "revoke", "1"], "there is no database at petstore.db"),
+        (&["keys", "rotate", "1"], "there is no database at petstore.db"),
+        (&["keys", "revoke", "one"], "one"),
+    ] {
+        let line = run(here.path(), arguments).expect_one_line();
+        assert!(line.contains(says), "{line}");
+    }
+    assert_eq!(fs::read_dir(here.path()).unwrap().count(), 0);
+    new_key(here.path());
+    for command in ["revoke", "rotate"] {
+        let line = run(here.path(), &["keys", command, "99"]).expect_one_line();
+        assert!(line.contains("there is no key 99"), "{line}");
+    }
+}
+
+#[test]
+fn rotate_prints_a_key_of_the_same_kind_and_lets_the_old_one_expire() {
+    let here = directory();
+    let create =
+        ["keys", "create", "--name", "robot", "--scope", "read", "--deployment", "staging"];
+    let old = run(here.path(), &create).expect_success().stdout;
+    let rotate = ["keys", "rotate", "1", "--overlap", "12h"];
+    let new = run(here.path(), &rotate).expect_success().stdout;
+    assert!(new.starts_with("pets_test_") && new != old, "{new}");
+    let keys = listed(here.path());
+    for member in ["name", "scope", "deployment"] {
+        assert_eq!(keys[0][member], keys[1][member]);
+    }
+    let time = |value: &Value| value.as_str().unwrap().parse::<jiff::Timestamp>().unwrap();
+    let overlap = time(&keys[0]["expires"]).duration_since(time(&keys[1]["created"]));
+    assert_eq!(overlap.as_hours(), 12);
+    assert_eq!(keys[1]["expires"], Value::Null);
+}
+
+#[test]
+fn a_key_is_rotated_once_and_then_its_successor_is() {
+    let here = directory();
+    new_key(here.path());
+    run(here.path(), &["keys", "rotate", "1"]).expect_success();
+    let line = run(here.path(), &["keys", "rotate", "1"]).expect_one_line();
+    assert!(line.contains("rotate its successor, key 2"), "{line}");
+    run(here.path(), &["keys", "rotate", "2"]).expect_success();
+    assert_eq!(listed(here.path())[2]["expires"], Value::Null);
+}
+
+#[test]
+fn a_key_that_cannot_be_shown_is_an_error_that_names_it() {
+    let here = directory();
+    let mut command = super::program::command(here.path(), &["keys", "create", "--name", "me"]);
+    let full = fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+    let output = command.stdout(full).output().unwrap();
+    assert!(!output.status.success());
+    let words = String::from_utf8(output.stderr).unwrap();
+    assert!(words.contains("petstore keys revoke 1"), "{words}");
+}
+
+#[test]
+fn a_revoked_key_is_not_rotated() {
+    let here = directory();
+    new_key(here.path());
+    run(here.path(), &["keys", "revoke", "1"]).expect_success();
+    assert_ne!(listed(here.path())[0]["revoked"], Value::Null);
+    let line = run(here.path(), &["keys", "rotate", "1"]).expect_one_line();
+    assert!(line.contains("revoked"), "{line}");
+}
+
+/// The status code of a list with this key.
+async fn status(url: &str, key: &str) -> u16 {
+    let request = client().get(format!("{url}/pets")).bearer_auth(key);
+    request.send().await.unwrap().status().as_u16()
+}
+
+#[expect(clippy::disallowed_methods, reason = "the promise is about real seconds")]
+#[tokio::test]
+async fn all_of_it_works_while_the_service_runs_and_a_revocation_counts_within_5_seconds() {
+    let here = directory();
+    let service = Service::start(here.path(), &[]);
+    let key = new_key(here.path());
+    assert_eq!(status(&service.url, &key).await, 200);
+    let rotated = run(here.path(), &["keys", "rotate", "1"]).expect_success().stdout;
+    assert_eq!(status(&service.url, rotated.trim_end()).await, 200);
+    assert_eq!(status(&service.url, &key).await, 200);
+
+    run(here.path(), &["keys", "revoke", "1"]).expect_success();
+    let revoked = Instant::now();
+    while status(&service.url, &key).await != 401 {
+        assert!(revoked.elapsed() < Duration::from_secs(5), "it is still accepted");
+    }
+    assert_eq!(status(&service.url, rotated.trim_end()).await, 200);
+
+    // Written down when the service ends, if not before.
+    service.signal("TERM");
+    assert!(service.wait().0.success());
+    let keys = listed(here.path());
+    assert!(keys.iter().all(|key| key["last_used"] != Value::Null), "{keys:?}");
+}

@@ -1,0 +1,10 @@
+//! The program itself: its commands, its signals, and its death.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod keys;
+mod kill;
+mod openapi;
+mod program;
+mod serve;
+mod start;

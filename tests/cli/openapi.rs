@@ -1,0 +1,29 @@
+//! `petstore openapi`.
+
+use serde_json::{Value, json};
+
+use super::program::{directory, run};
+
+#[test]
+fn it_prints_the_document_in_both_forms_with_the_servers() {
+    let here = directory();
+    let plain = run(here.path(), &["openapi"]).expect_success().stdout;
+    assert!(plain.starts_with("openapi: "), "{plain}");
+    let arguments = [
+        "openapi",
+        "--format",
+        "json",
+        "--base-url",
+        "https://pets.example/v1",
+        "--staging-base-url",
+        "https://staging.pets.example/v1",
+    ];
+    let document: Value =
+        serde_json::from_str(&run(here.path(), &arguments).expect_success().stdout).unwrap();
+    let urls: Vec<&Value> =
+        document["servers"].as_array().unwrap().iter().map(|server| &server["url"]).collect();
+    assert_eq!(urls, ["https://pets.example/v1", "https://staging.pets.example/v1"]);
+    let yaml: Value = serde_saphyr::from_str(&plain).unwrap();
+    assert_eq!(yaml["servers"][0]["url"], json!("/v1"));
+    assert_eq!(yaml["paths"], document["paths"]);
+}

@@ -1,0 +1,142 @@
+//! Running `petstore` as its users do.
+
+use std::{
+    io::{BufRead, BufReader, Read},
+    path::Path,
+    process::{Child, Command, ExitStatus, Stdio},
+    thread::{self, JoinHandle},
+};
+
+use reqwest::{Client, RequestBuilder};
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+/// What a command left behind.
+#[derive(Debug)]
+pub(crate) struct Done {
+    pub(crate) status: ExitStatus,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
+}
+
+impl Done {
+    #[track_caller]
+    pub(crate) fn expect_success(self) -> Self {
+        assert!(self.status.success(), "{self:?}");
+        self
+    }
+
+    /// Fails unless the command failed with one line on standard error, and
+    /// returns that line.
+    #[track_caller]
+    pub(crate) fn expect_one_line(self) -> String {
+        assert!(!self.status.success() && self.status.code().is_some(), "{self:?}");
+        assert_eq!(self.stdout, "", "{self:?}");
+        assert_eq!(self.stderr.lines().count(), 1, "{self:?}");
+        assert!(self.stderr.starts_with("error: "), "{self:?}");
+        self.stderr
+    }
+}
+
+/// The command, in this folder, with no settings from outside.
+pub(crate) fn command(directory: &Path, arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_petstore"));
+    command.current_dir(directory).args(arguments).stdin(Stdio::null());
+    for (name, _) in std::env::vars().filter(|(name, _)| name.starts_with("PETSTORE_")) {
+        command.env_remove(name);
+    }
+    command
+}
+
+pub(crate) fn run(directory: &Path, arguments: &[&str]) -> Done {
+    finish(&mut command(directory, arguments))
+}
+
+/// Runs a command to its end.
+pub(crate) fn finish(command: &mut Command) -> Done {
+    let output = command.output().unwrap();
+    Done {
+        status: output.status,
+        stdout: String::from_utf8(output.stdout).unwrap(),
+        stderr: String::from_utf8(output.stderr).unwrap(),
+    }
+}
+
+/// Makes a key, and returns it.
+pub(crate) fn new_key(directory: &Path) -> String {
+    let done = run(directory, &["keys", "create", "--name", "test"]).expect_success();
+    done.stdout.trim_end().to_owned()
+}
+
+/// A running `petstore serve` on a free port; killed when dropped.
+pub(crate) struct Service {
+    process: Child,
+    pub(crate) url: String,
+    /// The log up to the line that says where it serves.
+    pub(crate) first_lines: Vec<Value>,
+    rest: Option<JoinHandle<String>>,
+}
+
+impl Service {
+    pub(crate) fn start(directory: &Path, arguments: &[&str]) -> Self {
+        let mut command = command(directory, &["serve", "--listen", "127.0.0.1:0"]);
+        let mut process = command.args(arguments).stderr(Stdio::piped()).spawn().unwrap();
+        let mut log = BufReader::new(process.stderr.take().unwrap());
+        let mut first_lines = Vec::new();
+        let url = loop {
+            let mut line = String::new();
+            assert_ne!(log.read_line(&mut line).unwrap(), 0, "it ended: {first_lines:?}");
+            let line: Value = serde_json::from_str(&line).unwrap_or(json!(line));
+            let url = line["message"].as_str().and_then(|text| text.strip_prefix("serving "));
+            let url = url.map(str::to_owned);
+            first_lines.push(line);
+            if let Some(url) = url {
+                break url;
+            }
+        };
+        let rest = thread::spawn(move || {
+            let mut text = String::new();
+            log.read_to_string(&mut text).unwrap();
+            text
+        });
+        Self { process, url, first_lines, rest: Some(rest) }
+    }
+
+    /// Sends a signal by name, such as `TERM`.
+    pub(crate) fn signal(&self, name: &str) {
+        let pid = self.process.id().to_string();
+        assert!(Command::new("kill").args(["-s", name, &pid]).status().unwrap().success());
+    }
+
+    /// Waits until it has ended; returns how, and the rest of its log.
+    pub(crate) fn wait(mut self) -> (ExitStatus, String) {
+        let status = self.process.wait().unwrap();
+        (status, self.rest.take().unwrap().join().unwrap())
+    }
+
+    pub(crate) fn kill(mut self) {
+        self.process.kill().unwrap();
+        self.process.wait().unwrap();
+    }
+}
+
+impl Drop for Service {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+pub(crate) fn directory() -> TempDir {
+    TempDir::new().unwrap()
+}
+
+pub(crate) fn client() -> Client {
+    Client::builder().no_proxy().build().unwrap()
+}
+
+/// A request that adds an animal.
+pub(crate) fn create(client: &Client, url: &str, key: &str, name: &str) -> RequestBuilder {
+    let body = json!({ "name": name, "categoryId": 1 });
+    client.post(format!("{url}/pets")).bearer_auth(key).json(&body)
+}

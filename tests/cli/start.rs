@@ -1,0 +1,126 @@
+//! What can go wrong before anything is served: one clear line, and the end.
+
+use std::{fs, net::TcpListener, os::unix::fs::PermissionsExt, process::Command};
+
+use super::program::{directory, new_key, run};
+
+#[test]
+fn bad_settings_are_one_line() {
+    let here = directory();
+    for (arguments, says) in [
+        (&["serve", "--database", "mysql://x"][..], "sqlite:PATH"),
+        (&["serve", "--database", "sqlite:"], "missing"),
+        (&["serve", "--database", "sqlite:nowhere/petstore.db"], "nowhere/petstore.db"),
+        (&["serve", "--listen", "localhost"], "--listen"),
+        (&["serve", "--base-url", "https://pets.example"], "/v1"),
+        (&["serve", "--staging-base-url", "pets.example/v1"], "--staging-base-url"),
+        (&["serve", "--deployment", "test"], "production, staging"),
+        (&["serve", "--max-connections", "0"], "--max-connections"),
+        (&["serve", "--shutdown-timeout", "soon"], "--shutdown-timeout"),
+        (&["serve", "--log-format", "xml"], "text, json"),
+        (&["serve", "--unknown"], "--unknown"),
+        (&["sell"], "sell"),
+        (
+            &["serve", "--base-url", "https://a/v1", "--staging-base-url", "https://a/v1"],
+            "are the same",
+        ),
+    ] {
+        let mut command = super::program::command(here.path(), arguments);
+        // Another service may be at the usual port.
+        let command = command.env("PETSTORE_LISTEN", "127.0.0.1:0");
+        let line = super::program::finish(command).expect_one_line();
+        assert!(line.contains(says), "{line}");
+    }
+    assert_eq!(fs::read_dir(here.path()).unwrap().count(), 0);
+}
+
+#[test]
+fn a_variable_stands_for_its_option_and_is_checked_like_it() {
+    let here = directory();
+    let mut command = super::program::command(here.path(), &["keys", "create"]);
+    command.env("PETSTORE_KEY_NAME", "me").env("PETSTORE_DATABASE", "sqlite:other.db");
+    assert!(command.output().unwrap().status.success());
+    assert!(here.path().join("other.db").exists());
+    let mut command = super::program::command(here.path(), &["serve"]);
+    let output = command.env("PETSTORE_BASE_URL", "x").output().unwrap();
+    assert!(String::from_utf8(output.stderr).unwrap().contains("--base-url"));
+}
+
+#[test]
+fn every_option_has_a_variable() {
+    let here = directory();
+    for command in [
+        &["serve"][..],
+        &["openapi"],
+        &["keys", "create"],
+        &["keys", "list"],
+        &["keys", "revoke"],
+        &["keys", "rotate"],
+    ] {
+        let help = run(here.path(), &[command, &["--help"]].concat()).expect_success().stdout;
+        let options = help.lines().filter(|line| line.trim_start().starts_with("--")).count();
+        let variables = help.matches("PETSTORE_").count();
+        assert!(options > 0);
+        assert_eq!(options, variables, "{help}");
+    }
+}
+
+#[test]
+fn a_port_in_use_is_one_line() {
+    let here = directory();
+    let taken = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = taken.local_addr().unwrap().to_string();
+    let line = run(here.path(), &["serve", "--listen", &address]).expect_one_line();
+    assert!(line.contains(&format!("cannot listen on {address}")), "{line}");
+}
+
+#[test]
+fn a_file_that_is_no_database_is_one_line() {
+    let here = directory();
+    fs::write(here.path().join("petstore.db"), "these are notes".repeat(100)).unwrap();
+    let line = run(here.path(), &["serve", "--listen", "127.0.0.1:0"]).expect_one_line();
+    assert_eq!(line, "error: petstore.db is not a SQLite database\n");
+}
+
+#[test]
+fn a_database_of_a_newer_version_is_one_line() {
+    let here = directory();
+    new_key(here.path());
+    let database = rusqlite::Connection::open(here.path().join("petstore.db")).unwrap();
+    database.pragma_update(None, "user_version", 7).unwrap();
+    drop(database);
+    for command in [&["serve", "--listen", "127.0.0.1:0"][..], &["keys", "list"]] {
+        let line = run(here.path(), command).expect_one_line();
+        assert!(line.contains("written by a newer release"), "{line}");
+    }
+}
+
+#[test]
+fn a_folder_that_cannot_be_written_is_one_line() {
+    // Permissions do not bind root.
+    let root = Command::new("id").arg("-u").output().unwrap().stdout == b"0\n";
+    let here = directory();
+    let database = if root {
+        "sqlite:/proc/petstore.db".to_owned()
+    } else {
+        let closed = here.path().join("closed");
+        fs::create_dir(&closed).unwrap();
+        fs::set_permissions(&closed, fs::Permissions::from_mode(0o500)).unwrap();
+        format!("sqlite:{}/petstore.db", closed.display())
+    };
+    let arguments = ["serve", "--listen", "127.0.0.1:0", "--database", &database];
+    let line = run(here.path(), &arguments).expect_one_line();
+    assert!(line.contains("cannot open the database"), "{line}");
+}
+
+#[test]
+fn help_teaches_and_goes_to_standard_output() {
+    let here = directory();
+    let help = run(here.path(), &["--help"]).expect_success();
+    for word in ["serve", "keys", "openapi"] {
+        assert!(help.stdout.contains(word), "{}", help.stdout);
+    }
+    assert_eq!(help.stderr, "");
+    let version = run(here.path(), &["--version"]).expect_success();
+    assert_eq!(version.stdout, format!("petstore {}\n", env!("CARGO_PKG_VERSION")));
+}

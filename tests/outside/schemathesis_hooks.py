@@ -1,0 +1,98 @@
+"""What schemathesis must be told about the cursors of `GET /pets`.
+
+A cursor is opaque: the service hands it out in the `Link` of a page, for the
+`status` that the page was asked for, and refuses every other one. No schema
+can say that. So wherever schemathesis wants to send what must be accepted, a
+made-up cursor gives way to one that the service handed out for the same
+status. What must be refused is sent as it was generated.
+
+Reads PETSTORE_URL (with the version segment) and PETSTORE_KEY.
+"""
+
+import os
+import re
+import zlib
+from collections import defaultdict
+from urllib.parse import parse_qs, urljoin, urlsplit
+from urllib.request import Request, urlopen
+
+import schemathesis
+from schemathesis.generation.meta import TestPhase
+
+URL = os.environ["PETSTORE_URL"]
+KEY = os.environ["PETSTORE_KEY"]
+STATUSES = [None, "available", "pending", "sold"]
+
+# By status, None for a list without one: the cursors handed out so far, in
+# the order of their appearance.
+handed_out = defaultdict(list)
+
+
+def note_next_page(link):
+    """Keeps the cursor of a `Link: <...>; rel="next"`, and returns where it leads."""
+    match = re.search(r'<([^>]*)>; rel="next"', link or "")
+    if match is None:
+        return None
+    query = parse_qs(urlsplit(match[1]).query)
+    [status], [cursor] = query.get("status", [None]), query["cursor"]
+    if cursor not in handed_out[status]:
+        handed_out[status].append(cursor)
+    return match[1]
+
+
+def walk(status):
+    """Reads every page of a list, so that there are cursors from the start."""
+    page = f"{URL}/pets?limit=7" + (f"&status={status}" if status else "")
+    while page:
+        with urlopen(Request(page, headers={"Authorization": f"Bearer {KEY}"})) as response:
+            reference = note_next_page(response.headers["Link"])
+        page = reference and urljoin(page, reference)
+    if not handed_out[status]:
+        raise SystemExit(f"too few animals for a second page of the list, status {status}")
+
+
+for each in STATUSES:
+    walk(each)
+
+
+@schemathesis.hook
+def before_load_schema(context, raw_schema):
+    """Adds a link from each page to the next one for the stateful phase to follow.
+
+    It cannot stand in the document itself: the expressions of OpenAPI take a
+    header as a whole, and the cursor is a part of one. It counts as inferred,
+    since a last page without a link is nothing to report.
+    """
+    raw_schema["paths"]["/pets"]["get"]["responses"]["200"]["links"] = {
+        "NextPage": {
+            "operationId": "listPets",
+            "x-schemathesis": {"is_inferred": True},
+            "parameters": {
+                "status": "$request.query.status",
+                "cursor": "$response.header.Link#regex:cursor=([A-Za-z0-9_-]+)",
+            },
+        }
+    }
+
+
+@schemathesis.hook
+def before_call(context, case, kwargs):
+    query = case.query or {}
+    if case.operation.label != "GET /pets" or "cursor" not in query:
+        return
+    # The examples of the document must hold together as they are.
+    if case.meta is None or case.meta.phase.name == TestPhase.EXAMPLES:
+        return
+    if not case.meta.generation.mode.is_positive:
+        return
+    genuine = handed_out[query.get("status")]
+    if query["cursor"] not in genuine:
+        # Chosen by what was generated, so that a seed always leads to the same requests.
+        case.query["cursor"] = genuine[zlib.crc32(query["cursor"].encode()) % len(genuine)]
+
+
+@schemathesis.hook
+def after_call(context, case, response):
+    if case.operation.label == "GET /pets":
+        for link in response.headers.get("link", []):
+            note_next_page(link)

@@ -1,0 +1,213 @@
+//! SQLite: the suite, and what concerns its file.
+
+use std::{fs, path::Path, sync::Arc, thread};
+
+use petstore::{
+    config::DatabaseUrl,
+    domain::{NewPet, PetId, PetName, PetStatus::Sold},
+    store::{self, OpenError, OpenMode, StoreError},
+};
+use rusqlite::Connection;
+use tempfile::TempDir;
+
+use crate::suite::{AnyStore, suite};
+
+suite!(fresh());
+
+fn fresh() -> (AnyStore, TempDir) {
+    let directory = TempDir::new().unwrap();
+    let store = open(&directory.path().join("petstore.db"), OpenMode::CreateAndMigrate).unwrap();
+    (store, directory)
+}
+
+fn open(path: &Path, mode: OpenMode) -> Result<AnyStore, OpenError> {
+    store::open(&DatabaseUrl::Sqlite(path.to_owned()), mode)
+}
+
+fn sold() -> NewPet {
+    NewPet { name: PetName::new("Frank".to_owned()).unwrap(), category_id: 1, status: Sold }
+}
+
+async fn next_id(store: &AnyStore) -> i64 {
+    store.create_pet(sold()).await.unwrap().id.get()
+}
+
+#[tokio::test]
+async fn what_was_created_is_there_after_the_store_is_opened_again() {
+    let (store, directory) = fresh();
+    let created = store.create_pet(sold()).await.unwrap();
+    drop(store);
+    let store = open(&directory.path().join("petstore.db"), OpenMode::AsIs).unwrap();
+    assert_eq!(store.get_pet(created.id).await.unwrap(), Some(created));
+}
+
+#[tokio::test]
+async fn two_stores_on_one_file_see_each_other_at_once_and_share_the_ids() {
+    let (one, directory) = fresh();
+    let two = open(&directory.path().join("petstore.db"), OpenMode::CreateAndMigrate).unwrap();
+    for id in 1..=20 {
+        let (writer, reader) = if id % 2 == 0 { (&one, &two) } else { (&two, &one) };
+        assert_eq!(next_id(writer).await, id);
+        assert!(reader.get_pet(PetId::new(id).unwrap()).await.unwrap().is_some());
+    }
+}
+
+#[tokio::test]
+async fn a_write_of_another_process_changes_the_version() {
+    let (one, directory) = fresh();
+    let two = open(&directory.path().join("petstore.db"), OpenMode::AsIs).unwrap();
+    for _ in 0..20 {
+        let before = one.version().await.unwrap();
+        next_id(&two).await;
+        assert_ne!(one.version().await.unwrap(), before);
+    }
+}
+
+#[tokio::test]
+async fn an_id_is_never_given_again_even_when_its_animal_was_deleted_by_hand() {
+    let (store, directory) = fresh();
+    assert_eq!(next_id(&store).await, 1);
+    assert_eq!(next_id(&store).await, 2);
+    let beside = Connection::open(directory.path().join("petstore.db")).unwrap();
+    beside.execute("DELETE FROM pets", []).unwrap();
+    assert_eq!(next_id(&store).await, 3);
+}
+
+#[tokio::test]
+async fn ids_stay_below_2_to_the_53() {
+    let (store, directory) = fresh();
+    assert_eq!(next_id(&store).await, 1);
+    let beside = Connection::open(directory.path().join("petstore.db")).unwrap();
+    beside.execute("UPDATE sqlite_sequence SET seq = ?1", [PetId::MAX - 1]).unwrap();
+    assert_eq!(next_id(&store).await, PetId::MAX);
+    let refused = store.create_pet(sold()).await;
+    assert!(matches!(refused, Err(StoreError::Internal(_))), "{refused:?}");
+}
+
+#[tokio::test]
+async fn while_another_process_holds_the_lock_reads_go_on() {
+    let (store, directory) = fresh();
+    assert_eq!(next_id(&store).await, 1);
+    let mut beside = Connection::open(directory.path().join("petstore.db")).unwrap();
+    let holding =
+        beside.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate).unwrap();
+    let creating = tokio::spawn({
+        let store = Arc::clone(&store);
+        async move { next_id(&store).await }
+    });
+    let first = PetId::new(1).unwrap();
+    assert!(store.get_pet(first).await.unwrap().is_some());
+    drop(holding);
+    assert_eq!(creating.await.unwrap(), 2);
+}
+
+#[test]
+fn ten_that_start_at_once_on_an_absent_database_all_open_it() {
+    for _ in 0..10 {
+        let directory = TempDir::new().unwrap();
+        let path = directory.path().join("petstore.db");
+        thread::scope(|scope| {
+            let opening: Vec<_> = (0..10)
+                .map(|_| scope.spawn(|| open(&path, OpenMode::CreateAndMigrate).map(drop)))
+                .collect();
+            for opened in opening {
+                opened.join().unwrap().unwrap();
+            }
+        });
+    }
+}
+
+#[tokio::test]
+async fn the_file_is_durable_and_recognised_as_ours() {
+    let (store, directory) = fresh();
+    next_id(&store).await;
+    let beside = Connection::open(directory.path().join("petstore.db")).unwrap();
+    let pragma = |name: &str| -> String {
+        beside
+            .pragma_query_value(None, name, |row| row.get::<_, rusqlite::types::Value>(0))
+            .map(|value| format!("{value:?}"))
+            .unwrap()
+    };
+    assert_eq!(pragma("journal_mode"), r#"Text("wal")"#);
+    assert_eq!(pragma("user_version"), "Integer(1)");
+    assert_eq!(pragma("application_id"), "Integer(1885697139)");
+    assert_eq!(pragma("integrity_check"), r#"Text("ok")"#);
+}
+
+#[test]
+fn a_page_by_status_is_read_from_the_covering_index_alone() {
+    let (_store, directory) = fresh();
+    let beside = Connection::open(directory.path().join("petstore.db")).unwrap();
+    let plan: String = beside
+        .query_row(
+            "EXPLAIN QUERY PLAN SELECT id, name, category_id, status FROM pets
+             WHERE status = 'sold' AND id > 1 ORDER BY id LIMIT 21",
+            [],
+            |row| row.get("detail"),
+        )
+        .unwrap();
+    assert_eq!(plan, "SEARCH pets USING COVERING INDEX pets_by_status (status=? AND id>?)");
+}
+
+#[test]
+fn an_absent_database_is_created_only_where_that_was_asked_for() {
+    let directory = TempDir::new().unwrap();
+    let path = directory.path().join("petstore.db");
+    let refused = open(&path, OpenMode::AsIs).err().unwrap();
+    assert!(matches!(refused, OpenError::Absent(_)), "{refused}");
+    assert!(!path.exists());
+    open(&path, OpenMode::CreateAndMigrate).unwrap();
+    open(&path, OpenMode::AsIs).unwrap();
+}
+
+/// Fails to open the file, in either mode, and finds it as it was.
+fn refusal(path: &Path) -> String {
+    let before = fs::read(path).unwrap();
+    let [one, two] =
+        [OpenMode::CreateAndMigrate, OpenMode::AsIs].map(|mode| open(path, mode).err().unwrap());
+    assert_eq!(one.to_string(), two.to_string());
+    assert_eq!(fs::read(path).unwrap(), before);
+    one.to_string()
+}
+
+#[test]
+fn a_file_that_is_no_database_is_refused_and_left_as_it_was() {
+    let directory = TempDir::new().unwrap();
+    let path = directory.path().join("notes.txt");
+    fs::write(&path, "not a database, but long enough to be taken for one: ".repeat(100)).unwrap();
+    assert!(refusal(&path).ends_with("notes.txt is not a SQLite database"));
+}
+
+#[test]
+fn a_database_of_another_program_is_refused_and_left_as_it_was() {
+    let directory = TempDir::new().unwrap();
+    let path = directory.path().join("other.db");
+    let other = Connection::open(&path).unwrap();
+    other.execute("CREATE TABLE pets (name TEXT)", []).unwrap();
+    drop(other);
+    assert!(refusal(&path).ends_with("other.db is a SQLite database, but not one of petstore"));
+}
+
+#[test]
+fn a_database_of_a_newer_version_is_refused_and_left_as_it_was() {
+    let (store, directory) = fresh();
+    drop(store);
+    let path = directory.path().join("petstore.db");
+    let newer = Connection::open(&path).unwrap();
+    newer.pragma_update(None, "user_version", 99).unwrap();
+    drop(newer);
+    let message = refusal(&path);
+    assert!(
+        message.contains("schema version 99") && message.contains("newer release"),
+        "{message}"
+    );
+}
+
+#[test]
+fn a_path_that_cannot_be_opened_is_said_so() {
+    let directory = TempDir::new().unwrap();
+    for path in [directory.path().to_owned(), directory.path().join("absent/petstore.db")] {
+        let message = open(&path, OpenMode::CreateAndMigrate).err().unwrap().to_string();
+        assert!(message.starts_with("cannot open the database "), "{message}");
+    }
+}

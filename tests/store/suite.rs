@@ -1,0 +1,281 @@
+//! The promises of [`Store`], method by method. A backend runs all of them by
+//! one line: `suite!(its_way_to_open_a_fresh_store)`.
+
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use petstore::{
+    domain::{
+        ApiKey, Deployment, KeyId, Limit, NewKey, NewPet, PageRequest, Pet, PetId, PetName, PetRef,
+        PetStatus::{self, Available, Pending, Sold},
+        Scope,
+    },
+    store::Store,
+};
+use rand::{SeedableRng, rngs::StdRng};
+
+/// Makes a test of every promise. `$open` gives a fresh, empty store, and
+/// something that is kept until the test ends.
+macro_rules! suite {
+    ($open:expr) => {
+        $crate::suite::suite!(
+            $open,
+            created_animals_get_ascending_ids_and_read_back_the_same,
+            an_animal_that_is_not_there_is_none,
+            a_page_holds_the_lowest_ids_after_the_given_one,
+            a_page_says_whether_more_follow,
+            the_version_changes_with_every_write_or_there_is_none,
+            creates_at_once_get_an_id_each,
+            a_create_whose_future_is_dropped_is_whole_or_not_at_all,
+            a_created_key_is_found_by_its_digest_and_its_number,
+            keys_are_listed_in_order_of_their_number,
+            a_revoked_key_keeps_its_first_date,
+            a_rotation_adds_the_successor_and_lets_the_key_expire,
+            a_rotation_never_prolongs_a_key,
+            a_rotation_of_no_key_adds_nothing,
+            a_key_is_rotated_once,
+            a_rotation_that_fails_changes_nothing,
+            the_last_use_of_a_key_only_moves_forward
+        );
+    };
+    ($open:expr, $($promise:ident),*) => {
+        $(#[tokio::test]
+        async fn $promise() {
+            let (store, _kept) = $open;
+            $crate::suite::$promise(store).await;
+        })*
+    };
+}
+pub(crate) use suite;
+
+pub(crate) type AnyStore = Arc<dyn Store>;
+
+fn new_pet(name: &str, category_id: i64, status: PetStatus) -> NewPet {
+    NewPet { name: PetName::new(name.to_owned()).unwrap(), category_id, status }
+}
+
+async fn fill(store: &AnyStore, statuses: &[PetStatus]) {
+    for &status in statuses {
+        store.create_pet(new_pet("", 1, status)).await.unwrap();
+    }
+}
+
+fn request(limit: i64, status: Option<PetStatus>, after: Option<i64>) -> PageRequest {
+    let after = after.map(|id| PetId::new(id).unwrap());
+    PageRequest { limit: Limit::new(limit).unwrap(), status, after }
+}
+
+/// A page that was read to its end.
+struct Page {
+    pets: Vec<Pet>,
+    has_more: bool,
+}
+
+async fn list(store: &AnyStore, request: &PageRequest) -> Page {
+    let mut pets = Vec::new();
+    let mut show = |pet: PetRef<'_>| {
+        pets.push(new_pet(pet.name, pet.category_id, pet.status).with_id(pet.id));
+    };
+    let has_more = store.list_pets(request, &mut show).await.unwrap();
+    Page { pets, has_more }
+}
+
+fn ids(pets: &[Pet]) -> Vec<i64> {
+    pets.iter().map(|pet| pet.id.get()).collect()
+}
+
+pub(crate) async fn created_animals_get_ascending_ids_and_read_back_the_same(store: AnyStore) {
+    let animals = [
+        new_pet("", i64::MIN, Available),
+        new_pet("O'Malley \"the\" cat", -1, Pending),
+        new_pet("Zoe\u{308} 🐈 \u{1}\u{FFFF}", i64::MAX, Sold),
+        new_pet(&"n".repeat(65_000), 0, Sold),
+    ];
+    for (id, new) in (1..).zip(animals) {
+        let id = PetId::new(id).unwrap();
+        let created = store.create_pet(new.clone()).await.unwrap();
+        assert_eq!(created, new.with_id(id));
+        assert_eq!(store.get_pet(id).await.unwrap().as_ref(), Some(&created));
+        let listed = list(&store, &PageRequest::default()).await.pets;
+        assert_eq!(listed.last(), Some(&created));
+    }
+}
+
+pub(crate) async fn an_animal_that_is_not_there_is_none(store: AnyStore) {
+    fill(&store, &[Sold]).await;
+    for id in [2, PetId::MAX] {
+        assert_eq!(store.get_pet(PetId::new(id).unwrap()).await.unwrap(), None);
+    }
+}
+
+pub(crate) async fn a_page_holds_the_lowest_ids_after_the_given_one(store: AnyStore) {
+    fill(&store, &[Sold, Available, Sold, Pending, Sold, Available]).await;
+    for (limit, status, after, expected) in [
+        (100, None, None, vec![1, 2, 3, 4, 5, 6]),
+        (2, None, None, vec![1, 2]),
+        (2, None, Some(2), vec![3, 4]),
+        (100, Some(Sold), None, vec![1, 3, 5]),
+        (1, Some(Sold), Some(1), vec![3]),
+        (5, Some(Available), Some(2), vec![6]),
+        (5, Some(Pending), Some(4), vec![]),
+        (5, None, Some(PetId::MAX), vec![]),
+    ] {
+        let page = list(&store, &request(limit, status, after)).await;
+        assert_eq!(ids(&page.pets), expected, "{limit} {status:?} {after:?}");
+    }
+}
+
+pub(crate) async fn a_page_says_whether_more_follow(store: AnyStore) {
+    assert!(!list(&store, &request(1, None, None)).await.has_more);
+    fill(&store, &[Sold, Available, Sold]).await;
+    for (limit, status, after, more) in [
+        (2, None, None, true),
+        (3, None, None, false),
+        (2, None, Some(1), false),
+        (1, Some(Sold), None, true),
+        (2, Some(Sold), None, false),
+        (1, Some(Available), None, false),
+    ] {
+        let page = list(&store, &request(limit, status, after)).await;
+        assert_eq!(page.has_more, more, "{limit} {status:?} {after:?}");
+    }
+}
+
+pub(crate) async fn the_version_changes_with_every_write_or_there_is_none(store: AnyStore) {
+    for _ in 0..20 {
+        let before = store.version().await.unwrap();
+        if let Some(before) = before {
+            assert_eq!(store.version().await.unwrap(), Some(before));
+        }
+        fill(&store, &[Sold]).await;
+        let after = store.version().await.unwrap();
+        assert!(after != before || after.is_none());
+    }
+}
+
+pub(crate) async fn creates_at_once_get_an_id_each(store: AnyStore) {
+    let creating: Vec<_> = (0..200)
+        .map(|number| {
+            let store = Arc::clone(&store);
+            tokio::spawn(async move { store.create_pet(new_pet("", number, Sold)).await })
+        })
+        .collect();
+    let mut created = Vec::new();
+    for task in creating {
+        created.push(task.await.unwrap().unwrap());
+    }
+    created.sort_by_key(|pet| pet.id);
+    assert_eq!(ids(&created), (1..=200).collect::<Vec<_>>());
+    for pet in created {
+        assert_eq!(store.get_pet(pet.id).await.unwrap(), Some(pet));
+    }
+}
+
+pub(crate) async fn a_create_whose_future_is_dropped_is_whole_or_not_at_all(store: AnyStore) {
+    for _ in 0..50 {
+        let mut create = store.create_pet(new_pet("whole", 7, Pending));
+        let _ = futures_util::poll!(create.as_mut());
+        drop(create);
+    }
+    let last = store.create_pet(new_pet("last", 7, Pending)).await.unwrap();
+    let page = list(&store, &request(100, None, None)).await;
+    assert_eq!(page.pets.last(), Some(&last));
+    for pet in &page.pets[..page.pets.len() - 1] {
+        assert_eq!((pet.name.as_str(), pet.category_id, pet.status), ("whole", 7, Pending));
+    }
+}
+
+fn at(second: i64) -> Timestamp {
+    Timestamp::from_second(second).unwrap()
+}
+
+fn new_key(seed: u64, expires_at: Option<i64>) -> NewKey {
+    let key = ApiKey::generate(Deployment::Staging, &mut StdRng::seed_from_u64(seed));
+    NewKey {
+        digest: key.digest(),
+        name: format!("key \"{seed}\""),
+        scope: Scope::Read,
+        deployment: Deployment::Staging,
+        created_at: at(1_000),
+        expires_at: expires_at.map(at),
+    }
+}
+
+pub(crate) async fn a_created_key_is_found_by_its_digest_and_its_number(store: AnyStore) {
+    let new = new_key(1, Some(9_000));
+    assert_eq!(store.find_key(&new.digest).await.unwrap(), None);
+    let record = store.create_key(new.clone()).await.unwrap();
+    assert_eq!(record.name, new.name);
+    assert_eq!((record.scope, record.deployment), (new.scope, new.deployment));
+    assert_eq!((record.created_at, record.expires_at), (new.created_at, new.expires_at));
+    assert_eq!((record.last_used_at, record.revoked_at), (None, None));
+    assert_eq!(store.find_key(&new.digest).await.unwrap().as_ref(), Some(&record));
+    assert_eq!(store.get_key(record.id).await.unwrap().as_ref(), Some(&record));
+    assert_eq!(store.find_key(&new_key(2, None).digest).await.unwrap(), None);
+    assert_eq!(store.get_key(KeyId(99)).await.unwrap(), None);
+}
+
+pub(crate) async fn keys_are_listed_in_order_of_their_number(store: AnyStore) {
+    assert_eq!(store.list_keys().await.unwrap(), []);
+    let mut records = Vec::new();
+    for seed in 1..=3 {
+        records.push(store.create_key(new_key(seed, None)).await.unwrap());
+    }
+    assert_eq!(store.list_keys().await.unwrap(), records);
+}
+
+pub(crate) async fn a_revoked_key_keeps_its_first_date(store: AnyStore) {
+    let new = new_key(1, None);
+    let id = store.create_key(new.clone()).await.unwrap().id;
+    for second in [2_000, 3_000] {
+        let revoked = store.revoke_key(id, at(second)).await.unwrap().unwrap();
+        assert_eq!(revoked.revoked_at, Some(at(2_000)));
+    }
+    let found = store.find_key(&new.digest).await.unwrap().unwrap();
+    assert_eq!(found.revoked_at, Some(at(2_000)));
+    assert_eq!(store.revoke_key(KeyId(99), at(2_000)).await.unwrap(), None);
+}
+
+pub(crate) async fn a_rotation_adds_the_successor_and_lets_the_key_expire(store: AnyStore) {
+    let id = store.create_key(new_key(1, None)).await.unwrap().id;
+    let successor = store.rotate_key(id, new_key(2, None), at(5_000)).await.unwrap().unwrap();
+    assert_eq!(store.find_key(&new_key(2, None).digest).await.unwrap(), Some(successor));
+    let old = store.get_key(id).await.unwrap().unwrap();
+    assert_eq!((old.expires_at, old.revoked_at), (Some(at(5_000)), None));
+}
+
+pub(crate) async fn a_rotation_never_prolongs_a_key(store: AnyStore) {
+    let id = store.create_key(new_key(1, Some(4_000))).await.unwrap().id;
+    store.rotate_key(id, new_key(2, None), at(5_000)).await.unwrap().unwrap();
+    assert_eq!(store.get_key(id).await.unwrap().unwrap().expires_at, Some(at(4_000)));
+}
+
+pub(crate) async fn a_rotation_of_no_key_adds_nothing(store: AnyStore) {
+    let rotated = store.rotate_key(KeyId(99), new_key(2, None), at(5_000)).await.unwrap();
+    assert_eq!(rotated, None);
+    assert_eq!(store.list_keys().await.unwrap(), []);
+}
+
+pub(crate) async fn a_key_is_rotated_once(store: AnyStore) {
+    let id = store.create_key(new_key(1, None)).await.unwrap().id;
+    let successor = store.rotate_key(id, new_key(2, None), at(5_000)).await.unwrap().unwrap();
+    assert_eq!(store.get_key(id).await.unwrap().unwrap().successor, Some(successor.id));
+    assert_eq!(store.rotate_key(id, new_key(3, None), at(4_000)).await.unwrap(), None);
+    assert_eq!(store.list_keys().await.unwrap().len(), 2);
+}
+
+pub(crate) async fn a_rotation_that_fails_changes_nothing(store: AnyStore) {
+    let record = store.create_key(new_key(1, None)).await.unwrap();
+    // The successor is a key that exists already.
+    assert!(store.rotate_key(record.id, new_key(1, None), at(5_000)).await.is_err());
+    assert_eq!(store.list_keys().await.unwrap(), [record]);
+}
+
+pub(crate) async fn the_last_use_of_a_key_only_moves_forward(store: AnyStore) {
+    let id = store.create_key(new_key(1, None)).await.unwrap().id;
+    let last_use = async || store.get_key(id).await.unwrap().unwrap().last_used_at;
+    for (second, expected) in [(3_000, 3_000), (2_000, 3_000), (4_000, 4_000)] {
+        store.record_key_uses(vec![(id, at(second)), (KeyId(99), at(second))]).await.unwrap();
+        assert_eq!(last_use().await, Some(at(expected)));
+    }
+}

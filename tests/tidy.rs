@@ -1,0 +1,154 @@
+//! Rules that no lint knows.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::{
+    collections::BTreeSet,
+    fs,
+    path::{Path, PathBuf},
+};
+
+/// Every file of the project below these folders, with its text.
+fn files(folders: &[&str], ending: &str) -> Vec<(PathBuf, String)> {
+    fn collect(folder: &Path, ending: &str, found: &mut Vec<(PathBuf, String)>) {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                collect(&path, ending, found);
+            } else if path.to_str().unwrap().ends_with(ending) {
+                let text = fs::read_to_string(&path).unwrap();
+                found.push((path, text));
+            }
+        }
+    }
+    let mut found = Vec::new();
+    for folder in folders {
+        collect(&Path::new(env!("CARGO_MANIFEST_DIR")).join(folder), ending, &mut found);
+    }
+    assert!(!found.is_empty());
+    found
+}
+
+#[test]
+fn no_source_file_is_longer_than_400_lines() {
+    for (path, text) in files(&["src", "tests"], ".rs") {
+        let lines = text.lines().count();
+        assert!(lines <= 400, "{} has {lines} lines", path.display());
+    }
+}
+
+#[test]
+fn every_source_file_begins_by_saying_what_it_is_for() {
+    for (path, text) in files(&["src", "tests"], ".rs") {
+        assert!(text.starts_with("//! "), "{}", path.display());
+    }
+}
+
+#[test]
+fn nothing_is_left_for_later_and_no_test_is_ignored() {
+    // Written apart, so that this file does not find itself.
+    let words =
+        [["TO", "DO"], ["FIX", "ME"], ["X", "XX"], ["#[ign", "ore"]].map(|two| two.concat());
+    for (path, text) in files(&["src", "tests"], ".rs") {
+        for word in &words {
+            assert!(!text.contains(word), "{} contains {word}", path.display());
+        }
+    }
+}
+
+#[test]
+fn no_test_waits_for_a_fixed_time() {
+    let words = [["thread::sl", "eep"], ["time::sl", "eep"]].map(|two| two.concat());
+    for (path, text) in files(&["tests"], ".rs") {
+        for word in &words {
+            assert!(!text.contains(word), "{} contains {word}", path.display());
+        }
+    }
+}
+
+#[test]
+fn the_domain_knows_neither_http_nor_sql_nor_any_format() {
+    for (path, text) in files(&["src/domain"], ".rs") {
+        for word in ["hyper", "rusqlite", "serde", "clap", "crate::http", "crate::store"] {
+            let used = text
+                .lines()
+                .any(|line| !line.trim_start().starts_with("//") && line.contains(word));
+            assert!(!used, "{} uses {word}", path.display());
+        }
+    }
+}
+
+#[test]
+fn migrations_are_numbered_without_a_gap() {
+    let mut names: Vec<String> = files(&["migrations/sqlite"], ".sql")
+        .iter()
+        .map(|(path, _)| path.file_name().unwrap().to_str().unwrap().to_owned())
+        .collect();
+    names.sort();
+    for (number, name) in (1..).zip(names) {
+        assert!(name.starts_with(&format!("{number:04}_")), "{name}");
+    }
+}
+
+/// The names of all functions in the files that hold tests, as `file::name`.
+fn test_names() -> BTreeSet<String> {
+    let mut names = BTreeSet::new();
+    for (path, text) in files(&["src", "tests"], ".rs") {
+        let file = path.file_stem().unwrap().to_str().unwrap();
+        for line in text.lines() {
+            let line =
+                line.trim_start().trim_start_matches("pub(crate) ").trim_start_matches("async ");
+            let name = line.strip_prefix("fn ").and_then(|rest| rest.split('(').next());
+            names.extend(name.map(|name| format!("{file}::{name}")));
+        }
+    }
+    names
+}
+
+#[test]
+fn every_decision_in_the_contract_names_tests_that_exist() {
+    let (_, text) = files(&["docs"], "contract.md").remove(0);
+    let names = test_names();
+    let mut decisions = 0;
+    let mut in_table_with_tests = false;
+    for line in text.lines() {
+        let last = line.trim_end_matches(" |").rsplit("| ").next().unwrap_or_default();
+        match (line.starts_with("| "), last) {
+            (false, _) => in_table_with_tests &= line.starts_with('|'),
+            (true, "Test") => in_table_with_tests = true,
+            (true, proof) if in_table_with_tests => {
+                decisions += 1;
+                for name in proof.split(", ").map(|name| name.trim_matches('`')) {
+                    assert!(names.contains(name), "there is no test {name}: {line}");
+                }
+            }
+            _ => {}
+        }
+    }
+    assert!(decisions >= 30, "only {decisions} decisions");
+}
+
+#[test]
+fn the_error_codes_are_the_same_in_the_code_the_contract_and_its_description() {
+    let code_of_quotes = |text: &str| -> BTreeSet<String> {
+        text.split('"').skip(1).step_by(2).map(str::to_owned).collect()
+    };
+    let (_, source) = files(&["src/http"], "error.rs").remove(0);
+    let table = source.split("match self {").nth(1).unwrap().split("\n    }").next().unwrap();
+    let in_code = code_of_quotes(table);
+    let openapi =
+        fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("openapi.yaml")).unwrap();
+    let in_openapi: BTreeSet<String> = openapi
+        .lines()
+        .filter_map(|line| line.trim().strip_prefix("code: "))
+        .map(str::to_owned)
+        .collect();
+    // 405 belongs to no operation, so the document has no example of it.
+    let in_openapi: BTreeSet<String> =
+        in_openapi.into_iter().chain(["method_not_allowed".to_owned()]).collect();
+    assert_eq!(in_code, in_openapi);
+    let (_, docs) = files(&["docs"], "contract.md").remove(0);
+    for code in in_code {
+        assert!(docs.contains(&format!("| `{code}` |")), "{code} is not described");
+    }
+}
