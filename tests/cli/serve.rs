@@ -41,7 +41,8 @@ fn without_a_terminal_it_makes_no_key_and_says_how_to() {
 /// Runs `petstore serve` in a terminal of its own until it has said `last`,
 /// then presses Ctrl-C. Returns all that it showed, and whether it succeeded.
 fn at_a_terminal(here: &Path, last: &str) -> (String, bool) {
-    let serve = format!("'{}' serve --listen 127.0.0.1:0", env!("CARGO_BIN_EXE_petstore"));
+    // In the place of the shell: one that waits beside it may die of the Ctrl-C.
+    let serve = format!("exec '{}' serve --listen 127.0.0.1:0", env!("CARGO_BIN_EXE_petstore"));
     let mut terminal = Command::new("script")
         .args(["-qec", &serve, "/dev/null"])
         .current_dir(here)
