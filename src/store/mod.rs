@@ -9,7 +9,10 @@ use jiff::Timestamp;
 
 use crate::{
     config::DatabaseUrl,
-    domain::{KeyDigest, KeyId, KeyRecord, NewKey, NewPet, PageRequest, Pet, PetId, PetRef},
+    domain::{
+        IdempotentRequest, KeyDigest, KeyId, KeyRecord, NewKey, NewPet, PageRequest, Pet, PetId,
+        PetRef,
+    },
 };
 
 /// Keeps the animals and the API keys.
@@ -36,7 +39,26 @@ pub trait Store: Send + Sync {
     async fn version(&self) -> Result<Option<Version>, StoreError>;
 
     /// Adds an animal under the next identifier, higher than all before it.
-    async fn create_pet(&self, pet: NewPet) -> Result<Pet, StoreError>;
+    ///
+    /// With `retry`, adds it only once: what was added under the same API key
+    /// and idempotency key in the 24 hours before is replayed, whether or not
+    /// its answer was ever received. The animal and the memory of the request
+    /// are kept together or not at all, and a request that failed is not
+    /// remembered.
+    async fn create_pet(
+        &self,
+        pet: NewPet,
+        retry: Option<IdempotentRequest>,
+    ) -> Result<Created, StoreError>;
+
+    /// Forgets requests that came before `before`, the oldest first and at most
+    /// `limit` of them, and returns how many. Requests that
+    /// [`Self::create_pet`] takes for never seen only take up room.
+    async fn forget_idempotency_keys(
+        &self,
+        before: Timestamp,
+        limit: u32,
+    ) -> Result<usize, StoreError>;
 
     /// The animal with this identifier.
     async fn get_pet(&self, id: PetId) -> Result<Option<Pet>, StoreError>;
@@ -70,6 +92,17 @@ pub trait Store: Send + Sync {
     /// Notes when keys were last used. An earlier time than the one that is
     /// known changes nothing, nor does the number of no key.
     async fn record_key_uses(&self, uses: Vec<(KeyId, Timestamp)>) -> Result<(), StoreError>;
+}
+
+/// What became of a request to add an animal. See [`Store::create_pet`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Created {
+    /// It was added.
+    New(Pet),
+    /// This same request added it before.
+    Replayed(Pet),
+    /// Nothing was added: the same idempotency key came with another animal.
+    Conflict,
 }
 
 /// What the animals of a page are shown to. See [`Store::list_pets`].

@@ -6,9 +6,10 @@ use async_trait::async_trait;
 use jiff::Timestamp;
 use petstore::{
     domain::{
-        KeyDigest, KeyId, KeyRecord, NewKey, NewPet, PageRequest, Pet, PetId, PetStatus::Available,
+        IdempotentRequest, KeyDigest, KeyId, KeyRecord, NewKey, NewPet, PageRequest, Pet, PetId,
+        PetStatus::Available,
     },
-    store::{ShowPet, Store, StoreError, Version},
+    store::{Created, ShowPet, Store, StoreError, Version},
 };
 use reqwest::Method;
 
@@ -80,7 +81,14 @@ impl<F: Fn() -> StoreError + Send + Sync> Store for Failing<F> {
     async fn version(&self) -> Result<Option<Version>, StoreError> {
         Err(self.1())
     }
-    async fn create_pet(&self, _: NewPet) -> Result<Pet, StoreError> {
+    async fn create_pet(
+        &self,
+        _: NewPet,
+        _: Option<IdempotentRequest>,
+    ) -> Result<Created, StoreError> {
+        Err(self.1())
+    }
+    async fn forget_idempotency_keys(&self, _: Timestamp, _: u32) -> Result<usize, StoreError> {
         Err(self.1())
     }
     async fn get_pet(&self, _: PetId) -> Result<Option<Pet>, StoreError> {

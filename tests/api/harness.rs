@@ -221,7 +221,7 @@ impl Server {
         for status in statuses {
             let name = PetName::new("Frank".to_owned()).unwrap();
             let new = NewPet { name, category_id: 1, status };
-            self.store.create_pet(new).await.unwrap();
+            self.store.create_pet(new, None).await.unwrap();
         }
     }
 

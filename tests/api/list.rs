@@ -190,7 +190,7 @@ async fn what_anybody_added_is_on_the_first_page_at_once() {
             // As another process on the same database would.
             let name = PetName::new("Frank".to_owned()).unwrap();
             let new = NewPet { name, category_id: 1, status: Sold };
-            beside.create_pet(new).await.unwrap();
+            beside.create_pet(new, None).await.unwrap();
         }
         for _ in 0..2 {
             assert_eq!(server.get("/v1/pets").await.ids().last(), Some(&id));

@@ -5,12 +5,15 @@ use std::{fs, path::Path, sync::Arc, thread};
 use petstore::{
     config::DatabaseUrl,
     domain::{NewPet, PetId, PetName, PetStatus::Sold},
-    store::{self, OpenError, OpenMode, StoreError},
+    store::{self, Created, OpenError, OpenMode, StoreError},
 };
 use rusqlite::Connection;
 use tempfile::TempDir;
 
-use crate::suite::{AnyStore, suite};
+use crate::{
+    retries::named,
+    suite::{AnyStore, create, suite},
+};
 
 suite!(fresh());
 
@@ -29,13 +32,13 @@ fn sold() -> NewPet {
 }
 
 async fn next_id(store: &AnyStore) -> i64 {
-    store.create_pet(sold()).await.unwrap().id.get()
+    create(store, sold()).await.id.get()
 }
 
 #[tokio::test]
 async fn what_was_created_is_there_after_the_store_is_opened_again() {
     let (store, directory) = fresh();
-    let created = store.create_pet(sold()).await.unwrap();
+    let created = create(&store, sold()).await;
     drop(store);
     let store = open(&directory.path().join("petstore.db"), OpenMode::AsIs).unwrap();
     assert_eq!(store.get_pet(created.id).await.unwrap(), Some(created));
@@ -80,8 +83,64 @@ async fn ids_stay_below_2_to_the_53() {
     let beside = Connection::open(directory.path().join("petstore.db")).unwrap();
     beside.execute("UPDATE sqlite_sequence SET seq = ?1", [PetId::MAX - 1]).unwrap();
     assert_eq!(next_id(&store).await, PetId::MAX);
-    let refused = store.create_pet(sold()).await;
+    let refused = store.create_pet(sold(), None).await;
     assert!(matches!(refused, Err(StoreError::Internal(_))), "{refused:?}");
+}
+
+#[tokio::test]
+async fn a_request_that_failed_is_not_remembered() {
+    let (store, directory) = fresh();
+    assert_eq!(next_id(&store).await, 1);
+    let beside = Connection::open(directory.path().join("petstore.db")).unwrap();
+    let continue_after =
+        |id: i64| beside.execute("UPDATE sqlite_sequence SET seq = ?1", [id]).unwrap();
+    let repeated = named(1, "retry-1", &sold(), 0);
+    continue_after(PetId::MAX);
+    store.create_pet(sold(), Some(repeated.clone())).await.unwrap_err();
+    continue_after(1);
+    let added = store.create_pet(sold(), Some(repeated)).await.unwrap();
+    assert!(matches!(added, Created::New(_)), "{added:?}");
+}
+
+#[tokio::test]
+async fn a_request_is_known_again_after_the_store_is_opened_again() {
+    let (store, directory) = fresh();
+    let repeated = named(1, "retry-1", &sold(), 0);
+    let Created::New(pet) = store.create_pet(sold(), Some(repeated.clone())).await.unwrap() else {
+        panic!("it was new");
+    };
+    drop(store);
+    let store = open(&directory.path().join("petstore.db"), OpenMode::AsIs).unwrap();
+    let again = store.create_pet(sold(), Some(repeated)).await.unwrap();
+    assert_eq!(again, Created::Replayed(pet));
+}
+
+#[tokio::test]
+async fn a_request_whose_animal_was_deleted_by_hand_adds_it_anew() {
+    let (store, directory) = fresh();
+    let repeated = named(1, "retry-1", &sold(), 0);
+    store.create_pet(sold(), Some(repeated.clone())).await.unwrap();
+    let beside = Connection::open(directory.path().join("petstore.db")).unwrap();
+    beside.execute("DELETE FROM pets", []).unwrap();
+    let again = store.create_pet(sold(), Some(repeated)).await.unwrap();
+    assert!(matches!(again, Created::New(pet) if pet.id.get() == 2));
+}
+
+#[test]
+fn requests_to_be_forgotten_are_found_by_their_age_alone() {
+    let (_store, directory) = fresh();
+    let beside = Connection::open(directory.path().join("petstore.db")).unwrap();
+    let mut plan = beside
+        .prepare(
+            "EXPLAIN QUERY PLAN DELETE FROM idempotency_keys WHERE (api_key_id, key) IN
+             (SELECT api_key_id, key FROM idempotency_keys WHERE created_at < 1
+              ORDER BY created_at LIMIT 1)",
+        )
+        .unwrap();
+    let steps: Vec<String> =
+        plan.query_map([], |row| row.get("detail")).unwrap().map(Result::unwrap).collect();
+    assert!(steps.iter().all(|step| !step.contains("SCAN") && !step.contains("SORT")), "{steps:?}");
+    assert!(steps.iter().any(|step| step.contains("idempotency_keys_by_age")), "{steps:?}");
 }
 
 #[tokio::test]
@@ -129,7 +188,7 @@ async fn the_file_is_durable_and_recognised_as_ours() {
             .unwrap()
     };
     assert_eq!(pragma("journal_mode"), r#"Text("wal")"#);
-    assert_eq!(pragma("user_version"), "Integer(1)");
+    assert_eq!(pragma("user_version"), "Integer(2)");
     assert_eq!(pragma("application_id"), "Integer(1885697139)");
     assert_eq!(pragma("integrity_check"), r#"Text("ok")"#);
 }

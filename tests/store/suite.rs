@@ -10,7 +10,7 @@ use petstore::{
         PetStatus::{self, Available, Pending, Sold},
         Scope,
     },
-    store::Store,
+    store::{Created, Store},
 };
 use rand::{SeedableRng, rngs::StdRng};
 
@@ -27,6 +27,13 @@ macro_rules! suite {
             the_version_changes_with_every_write_or_there_is_none,
             creates_at_once_get_an_id_each,
             a_create_whose_future_is_dropped_is_whole_or_not_at_all,
+            a_repeated_request_replays_its_animal_and_adds_none,
+            the_same_key_with_another_animal_is_a_conflict,
+            an_idempotency_key_belongs_to_one_api_key,
+            a_request_is_remembered_for_24_hours_and_then_counts_as_new,
+            repetitions_at_once_add_one_animal,
+            a_request_whose_future_is_dropped_can_be_repeated,
+            old_requests_are_forgotten_in_steps,
             a_created_key_is_found_by_its_digest_and_its_number,
             keys_are_listed_in_order_of_their_number,
             a_revoked_key_keeps_its_first_date,
@@ -46,17 +53,26 @@ macro_rules! suite {
         })*
     };
 }
+pub(crate) use crate::retries::*;
 pub(crate) use suite;
 
 pub(crate) type AnyStore = Arc<dyn Store>;
 
-fn new_pet(name: &str, category_id: i64, status: PetStatus) -> NewPet {
+/// Adds an animal by a request without a name.
+pub(crate) async fn create(store: &AnyStore, new: NewPet) -> Pet {
+    match store.create_pet(new, None).await.unwrap() {
+        Created::New(pet) => pet,
+        other => panic!("{other:?}"),
+    }
+}
+
+pub(crate) fn new_pet(name: &str, category_id: i64, status: PetStatus) -> NewPet {
     NewPet { name: PetName::new(name.to_owned()).unwrap(), category_id, status }
 }
 
 async fn fill(store: &AnyStore, statuses: &[PetStatus]) {
     for &status in statuses {
-        store.create_pet(new_pet("", 1, status)).await.unwrap();
+        create(store, new_pet("", 1, status)).await;
     }
 }
 
@@ -80,6 +96,11 @@ async fn list(store: &AnyStore, request: &PageRequest) -> Page {
     Page { pets, has_more }
 }
 
+/// How many animals there are, up to a hundred.
+pub(crate) async fn count(store: &AnyStore) -> usize {
+    list(store, &request(100, None, None)).await.pets.len()
+}
+
 fn ids(pets: &[Pet]) -> Vec<i64> {
     pets.iter().map(|pet| pet.id.get()).collect()
 }
@@ -93,7 +114,7 @@ pub(crate) async fn created_animals_get_ascending_ids_and_read_back_the_same(sto
     ];
     for (id, new) in (1..).zip(animals) {
         let id = PetId::new(id).unwrap();
-        let created = store.create_pet(new.clone()).await.unwrap();
+        let created = create(&store, new.clone()).await;
         assert_eq!(created, new.with_id(id));
         assert_eq!(store.get_pet(id).await.unwrap().as_ref(), Some(&created));
         let listed = list(&store, &PageRequest::default()).await.pets;
@@ -157,12 +178,12 @@ pub(crate) async fn creates_at_once_get_an_id_each(store: AnyStore) {
     let creating: Vec<_> = (0..200)
         .map(|number| {
             let store = Arc::clone(&store);
-            tokio::spawn(async move { store.create_pet(new_pet("", number, Sold)).await })
+            tokio::spawn(async move { create(&store, new_pet("", number, Sold)).await })
         })
         .collect();
     let mut created = Vec::new();
     for task in creating {
-        created.push(task.await.unwrap().unwrap());
+        created.push(task.await.unwrap());
     }
     created.sort_by_key(|pet| pet.id);
     assert_eq!(ids(&created), (1..=200).collect::<Vec<_>>());
@@ -173,11 +194,11 @@ pub(crate) async fn creates_at_once_get_an_id_each(store: AnyStore) {
 
 pub(crate) async fn a_create_whose_future_is_dropped_is_whole_or_not_at_all(store: AnyStore) {
     for _ in 0..50 {
-        let mut create = store.create_pet(new_pet("whole", 7, Pending));
+        let mut create = store.create_pet(new_pet("whole", 7, Pending), None);
         let _ = futures_util::poll!(create.as_mut());
         drop(create);
     }
-    let last = store.create_pet(new_pet("last", 7, Pending)).await.unwrap();
+    let last = create(&store, new_pet("last", 7, Pending)).await;
     let page = list(&store, &request(100, None, None)).await;
     assert_eq!(page.pets.last(), Some(&last));
     for pet in &page.pets[..page.pets.len() - 1] {
@@ -185,7 +206,7 @@ pub(crate) async fn a_create_whose_future_is_dropped_is_whole_or_not_at_all(stor
     }
 }
 
-fn at(second: i64) -> Timestamp {
+pub(crate) fn at(second: i64) -> Timestamp {
     Timestamp::from_second(second).unwrap()
 }
 

@@ -1,5 +1,7 @@
 //! `createPet`: `POST /v1/pets`.
 
+use std::sync::Arc;
+
 use hyper::{
     StatusCode,
     header::{self, HeaderValue},
@@ -14,7 +16,10 @@ use super::{
     },
     wire,
 };
-use crate::domain::{NewPet, PetName, PetStatus};
+use crate::{
+    domain::{NewPet, PetName, PetStatus},
+    store::Created,
+};
 
 /// Adds an animal, and answers it once it is on disk.
 pub(in crate::http) async fn create(
@@ -24,7 +29,10 @@ pub(in crate::http) async fn create(
 ) -> Result<Response, ApiError> {
     let [] = query::parameters(request.uri.query(), [])?;
     let new = parse(&body::read_json(&request.headers, body).await?)?;
-    let pet = app.store.create_pet(new).await?;
+    let pet = match app.store.create_pet(new, None).await? {
+        Created::New(pet) | Created::Replayed(pet) => pet,
+        Created::Conflict => return Err(ApiError::internal(Arc::new(Unasked))),
+    };
     let mut response = json::response(StatusCode::CREATED, wire::pet(pet.borrowed()));
     if !deprecation::is_removed_at(app.clock.now()) {
         let location = format!("{}/{}", app.pets_path, pet.id.get());
@@ -60,6 +68,10 @@ fn parse(text: &[u8]) -> Result<NewPet, ApiError> {
     };
     Ok(NewPet { name, category_id, status })
 }
+
+#[derive(Debug, thiserror::Error)]
+#[error("the store remembered a request that has no name")]
+struct Unasked;
 
 #[cfg(test)]
 mod tests {

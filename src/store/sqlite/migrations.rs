@@ -6,11 +6,13 @@ use rusqlite::{Connection, TransactionBehavior};
 use crate::store::{OpenError, OpenMode};
 
 /// Step n stands at index n - 1. A step that was released never changes.
-const STEPS: [&str; KNOWN as usize] =
-    [include_str!("../../../migrations/sqlite/0001_catalogue.sql")];
+const STEPS: [&str; KNOWN as usize] = [
+    include_str!("../../../migrations/sqlite/0001_catalogue.sql"),
+    include_str!("../../../migrations/sqlite/0002_idempotency_keys.sql"),
+];
 
 /// The schema version that this release reads and writes.
-const KNOWN: u32 = 1;
+const KNOWN: u32 = 2;
 
 /// Marks a file as petstore's in its header ("pets"); `file` and SQLite's own
 /// tools show it.

@@ -7,6 +7,7 @@
 
 mod connection;
 mod file;
+mod idempotency;
 mod keys;
 mod migrations;
 mod pets;
@@ -20,8 +21,10 @@ use async_trait::async_trait;
 use jiff::Timestamp;
 
 use self::{file::FileId, readers::Readers, wal_index::WalIndex, writer::Writer};
-use super::{OpenError, OpenMode, ShowPet, Store, StoreError, Version};
-use crate::domain::{KeyDigest, KeyId, KeyRecord, NewKey, NewPet, PageRequest, Pet, PetId};
+use super::{Created, OpenError, OpenMode, ShowPet, Store, StoreError, Version};
+use crate::domain::{
+    IdempotentRequest, KeyDigest, KeyId, KeyRecord, NewKey, NewPet, PageRequest, Pet, PetId,
+};
 
 /// A catalogue in one SQLite file.
 pub struct SqliteStore {
@@ -67,8 +70,25 @@ impl Store for SqliteStore {
         version.map(Some).map_err(|error| StoreError::Unavailable(Arc::new(error)))
     }
 
-    async fn create_pet(&self, pet: NewPet) -> Result<Pet, StoreError> {
-        self.writer.write(|connection| pets::insert(connection, pet)).await
+    async fn create_pet(
+        &self,
+        pet: NewPet,
+        retry: Option<IdempotentRequest>,
+    ) -> Result<Created, StoreError> {
+        self.writer
+            .write(|connection| match retry {
+                None => pets::insert(connection, pet).map(Created::New),
+                Some(request) => idempotency::insert_once(connection, pet, &request),
+            })
+            .await
+    }
+
+    async fn forget_idempotency_keys(
+        &self,
+        before: Timestamp,
+        limit: u32,
+    ) -> Result<usize, StoreError> {
+        self.writer.write(move |connection| idempotency::forget(connection, before, limit)).await
     }
 
     async fn get_pet(&self, id: PetId) -> Result<Option<Pet>, StoreError> {
