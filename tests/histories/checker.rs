@@ -1,0 +1,158 @@
+//! Whether a history is linearizable: whether each operation can have happened
+//! at one moment between its call and its return, so that all the answers are
+//! those of a sequential catalogue.
+//!
+//! The search for such moments takes exponential time in general. Here ids
+//! ascend and nothing changes or goes away, so every state of the catalogue is
+//! "all animals up to some id", and an answer says two things alone: the animal
+//! `i` was there already, and the animal `j` was not there yet. What is left is
+//! to find a moment for the coming of each animal, in the order of the ids.
+//! That takes one pass, and misses nothing: `proofs.rs` compares it with the
+//! exhaustive search.
+
+use std::collections::{BTreeMap, HashMap};
+
+use super::history::{Animal, Event, Moment, Operation};
+
+/// When an animal came: after the one, before the other. Each with the event
+/// that says so.
+struct Coming<'h> {
+    after: Option<(Moment, &'h Event)>,
+    before: Option<(Moment, &'h Event)>,
+}
+
+impl<'h> Coming<'h> {
+    /// It was not there yet at the call of `event`.
+    fn is_after_call(&mut self, event: &'h Event) {
+        if self.after.is_none_or(|(moment, _)| moment < event.called) {
+            self.after = Some((event.called, event));
+        }
+    }
+
+    /// It was there at the return of `event`.
+    fn is_before_return(&mut self, event: &'h Event) {
+        if self.before.is_none_or(|(moment, _)| moment > event.returned) {
+            self.before = Some((event.returned, event));
+        }
+    }
+}
+
+/// Checks a history that ends with a walk through everything.
+///
+/// # Errors
+///
+/// Which answers no sequential catalogue gives, for people.
+pub(crate) fn check(history: &[Event]) -> Result<(), String> {
+    let known = animals(history)?;
+    let mut comings: BTreeMap<i64, Coming<'_>> =
+        known.keys().map(|&id| (id, Coming { after: None, before: None })).collect();
+    let id_of: HashMap<&str, i64> =
+        known.values().map(|animal| (animal.name.as_str(), animal.id)).collect();
+    for event in history {
+        let (there, not_yet) = match &event.operation {
+            Operation::Create { name, .. } => {
+                let id = id_of.get(name.as_str()).copied();
+                (id, id)
+            }
+            Operation::Get { id, found: Some(_) } => (Some(*id), None),
+            Operation::Get { id, found: None } => (None, Some(*id)),
+            Operation::List { .. } => bounds_of_page(event, &known)?,
+        };
+        if let Some(coming) = there.and_then(|id| comings.get_mut(&id)) {
+            coming.is_before_return(event);
+        }
+        if let Some(coming) = not_yet.and_then(|id| comings.get_mut(&id)) {
+            coming.is_after_call(event);
+        }
+    }
+    in_order_of_ids(&comings)
+}
+
+/// Every animal that anybody saw, by id.
+fn animals(history: &[Event]) -> Result<BTreeMap<i64, &Animal>, String> {
+    let mut asked = HashMap::new();
+    for event in history {
+        if let Operation::Create { name, category_id, status, .. } = &event.operation {
+            assert!(asked.insert(name.as_str(), (*category_id, *status)).is_none(), "{name} again");
+        }
+    }
+    let mut by_id: BTreeMap<i64, &Animal> = BTreeMap::new();
+    let mut by_name: HashMap<&str, i64> = HashMap::new();
+    for event in history {
+        for animal in event.seen() {
+            let same = by_id.entry(animal.id).or_insert(animal);
+            if *same != animal {
+                return Err(format!("one id for two animals: {same:?} and {animal:?}"));
+            }
+            let id = *by_name.entry(&animal.name).or_insert(animal.id);
+            if id != animal.id {
+                return Err(format!("one create gave two animals, {id} and {animal:?}"));
+            }
+            if asked.get(animal.name.as_str()) != Some(&(animal.category_id, &animal.status)) {
+                return Err(format!("nobody asked for {animal:?}"));
+            }
+        }
+        let other = |id: i64| event.seen().iter().any(|animal| animal.id != id);
+        let wrong = match &event.operation {
+            Operation::Create { name, .. } => event.seen().iter().any(|seen| seen.name != *name),
+            Operation::Get { id, .. } => other(*id),
+            Operation::List { .. } => false,
+        };
+        if wrong {
+            return Err(format!("another animal than the one asked for: {event:?}"));
+        }
+    }
+    Ok(by_id)
+}
+
+/// The last animal that was there when this page was read, and the first that
+/// was not there yet.
+fn bounds_of_page(
+    event: &Event,
+    known: &BTreeMap<i64, &Animal>,
+) -> Result<(Option<i64>, Option<i64>), String> {
+    let Operation::List { status, limit, after, page, more } = &event.operation else {
+        return Ok((None, None));
+    };
+    let mut due = known
+        .range(after + 1..)
+        .filter(|(_, animal)| status.is_none_or(|status| status == animal.status))
+        .map(|(&id, _)| id);
+    for animal in page {
+        if due.next() != Some(animal.id) {
+            return Err(format!("{} is not the next one on the page of {event:?}", animal.id));
+        }
+    }
+    let last = page.last().map(|animal| animal.id);
+    let next = due.next();
+    match (more, page.len().cmp(limit)) {
+        (_, std::cmp::Ordering::Greater) => Err(format!("more than the limit: {event:?}")),
+        (true, std::cmp::Ordering::Less) => {
+            Err(format!("a next page after a short one: {event:?}"))
+        }
+        (true, _) if next.is_none() => Err(format!("a next page, and no animal for it: {event:?}")),
+        (true, _) => Ok((next, None)),
+        (false, _) => Ok((last, next)),
+    }
+}
+
+/// Fails unless every animal can have come after all with lower ids.
+fn in_order_of_ids(comings: &BTreeMap<i64, Coming<'_>>) -> Result<(), String> {
+    let mut after: Option<(i64, Moment, &Event)> = None;
+    for (&id, coming) in comings {
+        if let Some((moment, event)) = coming.after
+            && after.is_none_or(|(_, latest, _)| latest < moment)
+        {
+            after = Some((id, moment, event));
+        }
+        if let (Some((lower, latest, not_yet)), Some((moment, there))) = (after, coming.before)
+            && latest >= moment
+        {
+            return Err(format!(
+                "{id} was there when this returned:\n  {there:?}\n\
+                 and {lower} not yet when this was called later:\n  {not_yet:?}"
+            ));
+        }
+    }
+    Ok(())
+}

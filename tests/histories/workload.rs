@@ -1,0 +1,264 @@
+//! What the clients of a history do, drawn from a seed, and the recording of
+//! it. The same seed gives the same requests; how they interleave is up to the
+//! machine.
+
+use std::{
+    pin::pin,
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::{Duration, Instant},
+};
+
+use bytes::Bytes;
+use http_body_util::{BodyExt, Full};
+use hyper::{Request, Response, StatusCode};
+use jiff::Timestamp;
+use petstore::{
+    domain::{ApiKey, Clock, Deployment, NewKey, Scope, SystemClock},
+    http::{App, Settings},
+    store::Store,
+};
+use rand::{Rng, RngExt, SeedableRng, rngs::StdRng};
+use serde_json::json;
+use tokio::task::JoinSet;
+
+use super::history::{Animal, Event, Moment, Operation};
+
+const STATUSES: [&str; 3] = ["available", "pending", "sold"];
+
+/// Few of them, so that clients meet at the pages that the service keeps.
+const LIMITS: [usize; 4] = [1, 3, 10, 100];
+
+/// What a client does next.
+#[derive(Debug)]
+enum Step {
+    Create(&'static str),
+    /// A create whose client goes away after so many turns.
+    Abandon(&'static str, usize),
+    Get(i64),
+    FirstPage(Option<&'static str>, usize),
+    Walk(Option<&'static str>, usize),
+}
+
+impl Step {
+    fn any(random: &mut impl Rng, ids: i64) -> Self {
+        let status = STATUSES[random.random_range(0..STATUSES.len())];
+        let filter = random.random_bool(0.5).then_some(status);
+        let limit = LIMITS[random.random_range(0..LIMITS.len())];
+        match random.random_range(0..20) {
+            0..8 => Self::Create(status),
+            8 => Self::Abandon(status, random.random_range(0..3)),
+            9..12 => Self::Get(random.random_range(1..=ids)),
+            12..17 => Self::FirstPage(filter, limit),
+            _ => Self::Walk(filter, limit),
+        }
+    }
+}
+
+/// A date before the end of reading by id, whatever the machine's is.
+struct BeforeTheEnd;
+
+impl Clock for BeforeTheEnd {
+    fn now(&self) -> Timestamp {
+        "2026-12-01T12:00:00Z".parse().unwrap()
+    }
+
+    fn instant(&self) -> Instant {
+        SystemClock.instant()
+    }
+}
+
+/// Takes the events of a history down.
+#[derive(Default)]
+struct Record {
+    moment: AtomicU64,
+    events: Mutex<Vec<Event>>,
+}
+
+impl Record {
+    fn now(&self) -> Moment {
+        self.moment.fetch_add(1, Ordering::SeqCst)
+    }
+
+    fn add(&self, called: Moment, returned: Moment, operation: Operation) {
+        let mut events = self.events.lock().unwrap_or_else(PoisonError::into_inner);
+        events.push(Event { called, returned, operation });
+    }
+}
+
+/// A client of one of the services.
+struct Client {
+    name: String,
+    app: Arc<App>,
+    key: String,
+    record: Arc<Record>,
+}
+
+impl Client {
+    async fn send(&self, method: &str, target: &str, body: String) -> Response<Full<Bytes>> {
+        let request = Request::builder()
+            .method(method)
+            .uri(target)
+            .header("authorization", format!("Bearer {}", self.key))
+            .header("content-type", "application/json")
+            .body(Full::from(body));
+        self.app.handle(request.unwrap()).await
+    }
+
+    async fn run(&self, steps: Vec<Step>) {
+        for (number, step) in steps.into_iter().enumerate() {
+            match step {
+                Step::Create(status) => self.create(number, status, None).await,
+                Step::Abandon(status, turns) => self.create(number, status, Some(turns)).await,
+                Step::Get(id) => self.get(id).await,
+                Step::FirstPage(status, limit) => {
+                    self.page(first_page(status, limit), status, limit, 0).await;
+                }
+                Step::Walk(status, limit) => self.walk(status, limit).await,
+            }
+        }
+    }
+
+    /// Creates an animal; or goes away after so many turns, if that is sooner.
+    async fn create(&self, number: usize, status: &'static str, turns: Option<usize>) {
+        let name = format!("{}.{number}", self.name);
+        let category_id = i64::try_from(number).unwrap();
+        let body = json!({ "name": name, "categoryId": category_id, "status": status });
+        let called = self.record.now();
+        let mut creating = pin!(self.send("POST", "/v1/pets", body.to_string()));
+        let mut response = None;
+        match turns {
+            None => response = Some(creating.await),
+            Some(turns) => {
+                for _ in 0..turns {
+                    if let std::task::Poll::Ready(ready) = futures_util::poll!(creating.as_mut()) {
+                        response = Some(ready);
+                        break;
+                    }
+                    tokio::task::yield_now().await;
+                }
+            }
+        }
+        let answered = match response {
+            Some(response) => Some(read(response, StatusCode::CREATED).await),
+            None => None,
+        };
+        let returned = if answered.is_some() { self.record.now() } else { Moment::MAX };
+        let operation = Operation::Create { name, category_id, status, answered };
+        self.record.add(called, returned, operation);
+    }
+
+    async fn get(&self, id: i64) {
+        let called = self.record.now();
+        let response = self.send("GET", &format!("/v1/pets/{id}"), String::new()).await;
+        let returned = self.record.now();
+        let found = match response.status() {
+            StatusCode::NOT_FOUND => None,
+            _ => Some(read(response, StatusCode::OK).await),
+        };
+        self.record.add(called, returned, Operation::Get { id, found });
+    }
+
+    async fn walk(&self, status: Option<&'static str>, limit: usize) {
+        let mut next = Some((first_page(status, limit), 0));
+        while let Some((target, after)) = next {
+            next = self.page(target, status, limit, after).await;
+        }
+    }
+
+    /// Reads a page, and returns where the next one is and after which id.
+    async fn page(
+        &self,
+        target: String,
+        status: Option<&'static str>,
+        limit: usize,
+        after: i64,
+    ) -> Option<(String, i64)> {
+        let called = self.record.now();
+        let response = self.send("GET", &target, String::new()).await;
+        let returned = self.record.now();
+        let next = response.headers().get("link").map(|link| {
+            let link = link.to_str().unwrap();
+            link.trim_start_matches('<').split_once('>').unwrap().0.to_owned()
+        });
+        let page: Vec<Animal> = read(response, StatusCode::OK).await;
+        let last = page.last().map_or(after, |animal| animal.id);
+        let more = next.is_some();
+        self.record.add(called, returned, Operation::List { status, limit, after, page, more });
+        next.map(|next| (next, last))
+    }
+}
+
+fn first_page(status: Option<&str>, limit: usize) -> String {
+    let filter = status.map_or(String::new(), |status| format!("&status={status}"));
+    format!("/v1/pets?limit={limit}{filter}")
+}
+
+async fn read<T: serde::de::DeserializeOwned>(
+    response: Response<Full<Bytes>>,
+    expected: StatusCode,
+) -> T {
+    let status = response.status();
+    let body = response.into_body().collect().await.unwrap().to_bytes();
+    assert_eq!(status, expected, "{}", String::from_utf8_lossy(&body));
+    serde_json::from_slice(&body).unwrap()
+}
+
+/// A service over each of `stores`, which are one database opened several
+/// times; clients that work on them at once, as `seed` says; and what they saw.
+pub(crate) async fn history(seed: u64, stores: &[Arc<dyn Store>]) -> Vec<Event> {
+    let mut random = StdRng::seed_from_u64(seed);
+    let key = ApiKey::generate(Deployment::Production, &mut random);
+    let new = NewKey {
+        digest: key.digest(),
+        name: "histories".to_owned(),
+        scope: Scope::Write,
+        deployment: Deployment::Production,
+        created_at: BeforeTheEnd.now(),
+        expires_at: None,
+    };
+    stores[0].create_key(new).await.unwrap();
+    let settings = Settings {
+        deployment: Deployment::Production,
+        base_url: None,
+        staging_base_url: None,
+        access_log: false,
+        slow_request: Duration::from_mins(1),
+    };
+    let apps: Vec<Arc<App>> = stores
+        .iter()
+        .map(|store| App::new(Arc::clone(store), Arc::new(BeforeTheEnd), &mut random, &settings))
+        .map(|app| Arc::new(app.unwrap()))
+        .collect();
+
+    let record = Arc::new(Record::default());
+    let client = |number: usize| Client {
+        name: number.to_string(),
+        app: Arc::clone(&apps[number % apps.len()]),
+        key: key.reveal().to_owned(),
+        record: Arc::clone(&record),
+    };
+    let clients = random.random_range(2..=8);
+    let mut running = JoinSet::new();
+    for number in 0..clients {
+        let count = random.random_range(8..=16);
+        let ids = i64::try_from(clients * count / 2).unwrap();
+        let steps: Vec<Step> = (0..count).map(|_| Step::any(&mut random, ids)).collect();
+        let client = client(number);
+        running.spawn(async move { client.run(steps).await });
+    }
+    while let Some(done) = running.join_next().await {
+        done.unwrap();
+    }
+    // Afterwards everybody sees the same.
+    for number in 0..apps.len() {
+        for status in [None, Some(STATUSES[0]), Some(STATUSES[1]), Some(STATUSES[2])] {
+            client(number).walk(status, 10).await;
+        }
+    }
+    drop(std::mem::take(&mut running));
+    let mut events = record.events.lock().unwrap_or_else(PoisonError::into_inner);
+    std::mem::take(&mut *events)
+}
