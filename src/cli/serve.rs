@@ -34,6 +34,9 @@ const SAVE_USES_EVERY: Duration = Duration::from_secs(5);
 /// How long writing them down may take.
 const SAVE_USES_WITHIN: Duration = Duration::from_secs(1);
 
+/// How often requests are forgotten that came with an `Idempotency-Key` and are old.
+const FORGET_REQUESTS_EVERY: Duration = Duration::from_mins(1);
+
 /// See [`Limits::client_timeout`].
 const CLIENT_TIMEOUT: Duration = Duration::from_secs(30);
 
@@ -141,6 +144,7 @@ impl Serve {
             tokio::select! {
                 () = server::serve(listener, Arc::clone(&app), &limits, stopped) => {}
                 () = save_uses_forever(&app) => {}
+                () = forget_requests_forever(&app) => {}
             }
             save_uses(&app).await;
         };
@@ -201,4 +205,20 @@ async fn save_uses(app: &App) {
         Ok(Err(error)) => warn!(cause = chain(&error), "cannot note the last use of keys"),
         Err(_) => warn!("cannot note the last use of keys in time"),
     }
+}
+
+async fn forget_requests_forever(app: &App) {
+    let mut times = time::interval(FORGET_REQUESTS_EVERY);
+    loop {
+        times.tick().await;
+        // In small steps, each of which shares its commit with other writes.
+        while forget_requests(app).await {}
+    }
+}
+
+async fn forget_requests(app: &App) -> bool {
+    app.forget_old_requests().await.unwrap_or_else(|error| {
+        warn!(cause = chain(&error), "cannot forget old idempotency keys");
+        false
+    })
 }

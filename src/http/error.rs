@@ -29,6 +29,10 @@ pub(super) enum Problem {
     InvalidCursor,
     /// The body is not a valid `NewPet`.
     InvalidBody,
+    /// The idempotency key came with another animal before.
+    IdempotencyConflict,
+    /// The first request with this idempotency key is not answered yet.
+    IdempotencyInProgress,
     /// The body did not arrive in time.
     BodyTimeout,
     /// Nothing is there.
@@ -62,6 +66,8 @@ impl Problem {
             Self::UnknownParameter => ("unknown_parameter", StatusCode::BAD_REQUEST),
             Self::InvalidCursor => ("invalid_cursor", StatusCode::BAD_REQUEST),
             Self::InvalidBody => ("invalid_body", StatusCode::BAD_REQUEST),
+            Self::IdempotencyConflict => ("idempotency_conflict", StatusCode::UNPROCESSABLE_ENTITY),
+            Self::IdempotencyInProgress => ("idempotency_in_progress", StatusCode::CONFLICT),
             Self::BodyTimeout => ("invalid_body", StatusCode::REQUEST_TIMEOUT),
             Self::NotFound => ("not_found", StatusCode::NOT_FOUND),
             Self::OperationRemoved => ("operation_removed", StatusCode::GONE),
@@ -90,7 +96,7 @@ impl Problem {
                 header::WWW_AUTHENTICATE,
                 r#"Bearer realm="petstore", error="insufficient_scope", scope="write""#,
             ),
-            Self::Unavailable => (header::RETRY_AFTER, "1"),
+            Self::Unavailable | Self::IdempotencyInProgress => (header::RETRY_AFTER, "1"),
             _ => return,
         };
         headers.insert(name, HeaderValue::from_static(value));

@@ -5,6 +5,7 @@ mod body;
 mod deprecation;
 mod docs;
 mod error;
+mod idempotency;
 mod json;
 mod log;
 pub mod openapi;
@@ -29,6 +30,7 @@ use rand::{Rng, SeedableRng, rngs::StdRng};
 use self::{
     auth::KeyRing,
     error::{ApiError, Problem},
+    idempotency::InFlight,
     openapi::{DocumentError, Documents},
     pets::FirstPages,
     request_id::RequestIds,
@@ -36,7 +38,7 @@ use self::{
 };
 use crate::{
     config::BaseUrl,
-    domain::{Clock, Deployment, KeyId},
+    domain::{Clock, Deployment, KeyId, idempotency::forgotten_before},
     store::{Store, StoreError},
 };
 
@@ -48,6 +50,10 @@ const MAX_HEAD: usize = 16 << 10;
 
 /// The most header fields that are taken.
 const MAX_FIELDS: usize = 64;
+
+/// How many old requests are forgotten in one step, so that no other write
+/// waits long for it.
+const FORGET_AT_ONCE: u32 = 200;
 
 /// What an operator can choose about the interface.
 #[derive(Debug, Clone)]
@@ -69,6 +75,7 @@ pub struct App {
     store: Arc<dyn Store>,
     clock: Arc<dyn Clock>,
     keys: KeyRing,
+    in_flight: InFlight,
     request_ids: RequestIds,
     documents: Documents,
     first_pages: FirstPages,
@@ -102,6 +109,7 @@ impl App {
         let successor = format!(r#"<{pets_path}>; rel="successor-version""#);
         Ok(Self {
             keys: KeyRing::new(Arc::clone(&store), Arc::clone(&clock), settings.deployment),
+            in_flight: InFlight::default(),
             store,
             clock,
             request_ids: RequestIds::new(StdRng::from_rng(random)),
@@ -123,6 +131,19 @@ impl App {
     /// The store's; the uses are then written the next time.
     pub async fn save_key_uses(&self) -> Result<(), StoreError> {
         self.keys.save_uses().await
+    }
+
+    /// Forgets some of the requests that came with an `Idempotency-Key` more
+    /// than 24 hours ago, and returns whether there may be more. Called from
+    /// time to time, off the path of any request.
+    ///
+    /// # Errors
+    ///
+    /// The store's.
+    pub async fn forget_old_requests(&self) -> Result<bool, StoreError> {
+        let before = forgotten_before(self.clock.now());
+        let forgotten = self.store.forget_idempotency_keys(before, FORGET_AT_ONCE).await?;
+        Ok(forgotten >= FORGET_AT_ONCE as usize)
     }
 
     /// Answers one request, whatever happens: gives it an id, announces the
@@ -179,7 +200,7 @@ impl App {
         auth::allow(caller, operation.needs())?;
         match operation {
             Operation::ListPets => pets::list(self, request).await,
-            Operation::CreatePet => pets::create(self, request, body).await,
+            Operation::CreatePet => pets::create(self, caller, request, body).await,
             Operation::GetPet => pets::get(self, request).await,
             Operation::OpenapiYaml => Ok(openapi::yaml(self)),
             Operation::OpenapiJson => Ok(openapi::json(self)),

@@ -68,7 +68,7 @@ async fn a_method_that_a_path_does_not_have_is_405_with_allow() {
 }
 
 /// Does nothing but fail, once the key was found.
-struct Failing<F>(Arc<dyn Store>, F);
+pub(crate) struct Failing<F>(pub(crate) Arc<dyn Store>, pub(crate) F);
 
 #[async_trait]
 impl<F: Fn() -> StoreError + Send + Sync> Store for Failing<F> {

@@ -3,6 +3,7 @@
 
 use std::{
     net::SocketAddr,
+    path::PathBuf,
     sync::{Arc, Mutex},
     time::{Duration, Instant},
 };
@@ -194,10 +195,14 @@ impl Server {
         server
     }
 
+    /// Where the database is.
+    pub(crate) fn database(&self) -> PathBuf {
+        self.directory.path().join("petstore.db")
+    }
+
     /// Opens the same database once more, as another process would.
     pub(crate) fn open_beside(&self) -> Arc<dyn Store> {
-        let url = DatabaseUrl::Sqlite(self.directory.path().join("petstore.db"));
-        store::open(&url, OpenMode::AsIs).unwrap()
+        store::open(&DatabaseUrl::Sqlite(self.database()), OpenMode::AsIs).unwrap()
     }
 
     /// Makes a key that holds for so long.
@@ -260,6 +265,17 @@ impl Server {
 
     pub(crate) async fn get_with_key(&self, target: &str, key: &str) -> Reply {
         self.send(Method::GET, target, &[("authorization", &format!("Bearer {key}"))], "").await
+    }
+
+    /// Posts a body to `/v1/pets`, as JSON, with this `Idempotency-Key`.
+    pub(crate) async fn post_named(&self, key: &str, body: impl Into<reqwest::Body>) -> Reply {
+        let bearer = self.bearer();
+        let headers = [
+            ("authorization", &*bearer),
+            ("content-type", "application/json"),
+            ("idempotency-key", key),
+        ];
+        self.send(Method::POST, "/v1/pets", &headers, body).await
     }
 
     /// Posts a body to `/v1/pets`, as JSON.

@@ -10,6 +10,7 @@ mod documents;
 mod errors;
 mod get;
 mod harness;
+mod idempotency;
 mod limits;
 mod list;
 mod shutdown;

@@ -18,8 +18,8 @@ const ROUNDS: usize = 5;
 const CREATES: usize = 1_000;
 const WRITERS: usize = 64;
 
-/// Which animal was acknowledged under which id.
-type Acknowledged = HashMap<i64, String>;
+/// Which animal was acknowledged, or found, under which id.
+pub(crate) type Acknowledged = HashMap<i64, String>;
 
 /// Lets 64 writers create 1,000 animals, and kills the service once `after` of
 /// them were acknowledged.
@@ -60,7 +60,7 @@ async fn create_and_kill(here: &Path, key: &str, round: usize, after: usize) -> 
 }
 
 /// Everything in the catalogue, by a walk.
-async fn catalogue(here: &Path, key: &str) -> Acknowledged {
+pub(crate) async fn catalogue(here: &Path, key: &str) -> Acknowledged {
     let service = Service::start(here, &[]);
     let client = client();
     let origin = service.url.trim_end_matches("/v1");

@@ -6,5 +6,6 @@ mod keys;
 mod kill;
 mod openapi;
 mod program;
+mod retries;
 mod serve;
 mod start;

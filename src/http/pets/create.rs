@@ -1,7 +1,5 @@
 //! `createPet`: `POST /v1/pets`.
 
-use std::sync::Arc;
-
 use hyper::{
     StatusCode,
     header::{self, HeaderValue},
@@ -10,28 +8,45 @@ use hyper::{
 
 use super::{
     super::{
-        App, RequestBody, Response, body, deprecation,
+        App, RequestBody, Response,
+        auth::Caller,
+        body, deprecation,
         error::{ApiError, Problem},
-        json, query,
+        idempotency, json, query,
     },
     wire,
 };
 use crate::{
-    domain::{NewPet, PetName, PetStatus},
+    domain::{IdempotentRequest, NewPet, PetName, PetStatus, idempotency::fingerprint},
     store::Created,
 };
 
-/// Adds an animal, and answers it once it is on disk.
+/// Adds an animal, and answers it once it is on disk. A request that `caller`
+/// named and sends again is answered as it was the first time.
 pub(in crate::http) async fn create(
     app: &App,
+    caller: Option<Caller>,
     request: &Parts,
     body: &mut impl RequestBody,
 ) -> Result<Response, ApiError> {
     let [] = query::parameters(request.uri.query(), [])?;
+    let key = idempotency::key(&request.headers)?;
     let new = parse(&body::read_json(&request.headers, body).await?)?;
-    let pet = match app.store.create_pet(new, None).await? {
+    let retry = key.zip(caller).map(|(key, caller)| IdempotentRequest {
+        api_key: caller.key_id,
+        key,
+        fingerprint: fingerprint(&new),
+        now: app.clock.now(),
+    });
+    let _entered = retry.as_ref().map(|request| app.in_flight.enter(request)).transpose()?;
+    let pet = match app.store.create_pet(new, retry).await? {
         Created::New(pet) | Created::Replayed(pet) => pet,
-        Created::Conflict => return Err(ApiError::internal(Arc::new(Unasked))),
+        Created::Conflict => {
+            return Err(ApiError::new(
+                Problem::IdempotencyConflict,
+                "This Idempotency-Key was used for another animal within the last 24 hours.",
+            ));
+        }
     };
     let mut response = json::response(StatusCode::CREATED, wire::pet(pet.borrowed()));
     if !deprecation::is_removed_at(app.clock.now()) {
@@ -68,10 +83,6 @@ fn parse(text: &[u8]) -> Result<NewPet, ApiError> {
     };
     Ok(NewPet { name, category_id, status })
 }
-
-#[derive(Debug, thiserror::Error)]
-#[error("the store remembered a request that has no name")]
-struct Unasked;
 
 #[cfg(test)]
 mod tests {

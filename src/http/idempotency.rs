@@ -1,0 +1,221 @@
+//! `Idempotency-Key`: a client that did not see the answer to its request can
+//! send it again (draft-ietf-httpapi-idempotency-key-header).
+
+use std::{
+    borrow::Cow,
+    collections::HashSet,
+    sync::{Mutex, PoisonError},
+};
+
+use hyper::HeaderMap;
+
+use super::error::{ApiError, Problem};
+use crate::{
+    domain::{IdempotencyKey, IdempotentRequest, KeyId},
+    store::StoreError,
+};
+
+const HEADER: &str = "idempotency-key";
+
+/// How many named requests may be in the hands of the store at once.
+const MAX_IN_FLIGHT: usize = 4096;
+
+/// The name that the client gave the request, if it gave one.
+///
+/// # Errors
+///
+/// 400 if it is not a valid one, or stands twice.
+pub(super) fn key(headers: &HeaderMap) -> Result<Option<IdempotencyKey>, ApiError> {
+    let mut fields = headers.get_all(HEADER).iter();
+    let Some(field) = fields.next() else {
+        return Ok(None);
+    };
+    let invalid = || {
+        let message = "Idempotency-Key must be given once, as 1 to 255 visible ASCII characters, \
+                       best in double quotes.";
+        ApiError::new(Problem::InvalidParameter, message)
+    };
+    if fields.next().is_some() {
+        return Err(invalid());
+    }
+    let text = field.to_str().ok().and_then(unquoted).ok_or_else(invalid)?;
+    IdempotencyKey::new(text.into_owned()).map(Some).ok_or_else(invalid)
+}
+
+/// What stands between the quotes of a String (RFC 8941, section 3.3.3). Many
+/// clients send a bare UUID: a value without quotes is taken as it is, unless
+/// it could be two, or have parameters.
+fn unquoted(value: &str) -> Option<Cow<'_, str>> {
+    let Some(rest) = value.strip_prefix('"') else {
+        return (!value.contains(['"', '\\', ',', ';'])).then_some(Cow::Borrowed(value));
+    };
+    let inner = rest.strip_suffix('"')?;
+    if !inner.contains(['"', '\\']) {
+        return Some(Cow::Borrowed(inner));
+    }
+    let mut text = String::with_capacity(inner.len());
+    let mut characters = inner.chars();
+    while let Some(character) = characters.next() {
+        text.push(match character {
+            '\\' => characters.next().filter(|escaped| matches!(escaped, '"' | '\\'))?,
+            '"' => return None,
+            other => other,
+        });
+    }
+    Some(Cow::Owned(text))
+}
+
+/// The named requests that the store is working on, so that one that is sent
+/// again too soon is told so instead of waiting behind itself.
+#[derive(Default)]
+pub(super) struct InFlight(Mutex<HashSet<(KeyId, IdempotencyKey)>>);
+
+impl InFlight {
+    /// Enters a request, which leaves when the result is dropped.
+    ///
+    /// # Errors
+    ///
+    /// 409 if it is there already; 503 above [`MAX_IN_FLIGHT`].
+    pub(super) fn enter(&self, request: &IdempotentRequest) -> Result<Entered<'_>, ApiError> {
+        let entry = (request.api_key, request.key.clone());
+        let mut entries = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if entries.contains(&entry) {
+            return Err(ApiError::new(
+                Problem::IdempotencyInProgress,
+                "The request with this Idempotency-Key is still in progress. \
+                 Send it again in a moment.",
+            ));
+        }
+        if entries.len() >= MAX_IN_FLIGHT {
+            return Err(StoreError::Overloaded.into());
+        }
+        entries.insert(entry.clone());
+        Ok(Entered { all: self, entry })
+    }
+}
+
+pub(super) struct Entered<'a> {
+    all: &'a InFlight,
+    entry: (KeyId, IdempotencyKey),
+}
+
+impl Drop for Entered<'_> {
+    fn drop(&mut self) {
+        self.all.0.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.entry);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use hyper::header::HeaderValue;
+    use jiff::Timestamp;
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn read(fields: &[&str]) -> Result<Option<String>, Problem> {
+        let mut headers = HeaderMap::new();
+        for field in fields {
+            headers.append(HEADER, HeaderValue::from_bytes(field.as_bytes()).unwrap());
+        }
+        key(&headers)
+            .map(|key| key.map(|key| key.as_str().to_owned()))
+            .map_err(|error| error.problem())
+    }
+
+    #[test]
+    fn a_key_is_read_with_and_without_quotes() {
+        assert_eq!(read(&[]), Ok(None));
+        let longest = "k".repeat(255);
+        let quoted_longest = format!("\"{}\"", r"\\".repeat(255));
+        for (field, value) in [
+            (r#""8e03978e-40d5-43dd-bc93-6894a57f9324""#, "8e03978e-40d5-43dd-bc93-6894a57f9324"),
+            ("8e03978e-40d5-43dd-bc93-6894a57f9324", "8e03978e-40d5-43dd-bc93-6894a57f9324"),
+            ("a/b+c==", "a/b+c=="),
+            (r#""a,b;c""#, "a,b;c"),
+            (r#""a\"b\\c""#, r#"a"b\c"#),
+            (&longest, &longest),
+            (&quoted_longest, &r"\".repeat(255)),
+        ] {
+            assert_eq!(read(&[field]), Ok(Some(value.to_owned())), "{field}");
+        }
+    }
+
+    #[test]
+    fn an_invalid_empty_or_repeated_key_is_refused() {
+        let too_long = "k".repeat(256);
+        let quoted_too_long = format!("\"{too_long}\"");
+        for fields in [
+            &[""][..],
+            &["\"\""],
+            &["\""],
+            &["\"a"],
+            &["a\""],
+            &["\"a\"b\""],
+            &["\"a\\\""],
+            &["\"a\\b\""],
+            &["\"a\"; b=1"],
+            &["\"a\", \"b\""],
+            &["a, b"],
+            &["a,b"],
+            &["a;b"],
+            &["a b"],
+            &["\"a b\""],
+            &["a\tb"],
+            &["é"],
+            &["\"é\""],
+            &[&too_long],
+            &[&quoted_too_long],
+            &["a", "b"],
+            &["a", "a"],
+        ] {
+            assert_eq!(read(fields), Err(Problem::InvalidParameter), "{fields:?}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn a_key_in_quotes_reads_back(text in "[!-~]{1,255}") {
+            let escaped = text.replace('\\', r"\\").replace('"', "\\\"");
+            prop_assert_eq!(read(&[&format!("\"{escaped}\"")]), Ok(Some(text)));
+        }
+    }
+
+    fn request(api_key: i64, number: usize) -> IdempotentRequest {
+        IdempotentRequest {
+            api_key: KeyId(api_key),
+            key: IdempotencyKey::new(format!("retry-{number}")).unwrap(),
+            fingerprint: [0; 32],
+            now: Timestamp::UNIX_EPOCH,
+        }
+    }
+
+    fn refusal(refused: Result<Entered<'_>, ApiError>) -> Problem {
+        refused.err().unwrap().problem()
+    }
+
+    #[test]
+    fn a_request_is_in_flight_until_its_entry_is_dropped() {
+        let in_flight = InFlight::default();
+        let first = in_flight.enter(&request(1, 1)).unwrap();
+        let again = in_flight.enter(&request(1, 1));
+        assert_eq!(refusal(again), Problem::IdempotencyInProgress);
+        // Refusing the second leaves the first where it was.
+        let again = in_flight.enter(&request(1, 1));
+        assert_eq!(refusal(again), Problem::IdempotencyInProgress);
+        let _others = [in_flight.enter(&request(2, 1)), in_flight.enter(&request(1, 2))];
+        drop(first);
+        assert!(in_flight.enter(&request(1, 1)).is_ok());
+    }
+
+    #[test]
+    fn no_more_than_so_many_requests_are_in_flight() {
+        let in_flight = InFlight::default();
+        let enter = |number| in_flight.enter(&request(1, number));
+        let entered: Vec<_> =
+            (0..MAX_IN_FLIGHT).map(|number| enter(number).ok().unwrap()).collect();
+        assert_eq!(refusal(enter(MAX_IN_FLIGHT)), Problem::Unavailable);
+        drop(entered);
+        assert!(in_flight.0.lock().unwrap().is_empty());
+    }
+}

@@ -1,0 +1,176 @@
+//! `Idempotency-Key`: a create that is sent again.
+
+use std::{pin::pin, sync::Arc, time::Duration};
+
+use futures_util::future::{Either, select};
+use petstore::domain::Scope;
+use reqwest::Method;
+use rusqlite::{Connection, TransactionBehavior};
+
+use super::{
+    errors::Failing,
+    harness::{Server, Setup, soon},
+};
+
+const FRANK: &str = r#"{"name": "Frank", "categoryId": 1}"#;
+
+async fn count(server: &Server) -> usize {
+    server.get("/v1/pets?limit=100").await.ids().len()
+}
+
+#[tokio::test]
+async fn a_repeated_create_is_answered_as_the_first_and_adds_nothing() {
+    let server = Server::start().await;
+    let first = server.post_named("\"retry-1\"", FRANK).await;
+    assert_eq!(first.status, 201);
+    server.post(FRANK).await;
+    // The same animal in another spelling, too.
+    let spelt = r#"{"categoryId": 1.0, "status": "available", "x": [], "name": "\u0046rank"}"#;
+    for body in [FRANK, spelt] {
+        let again = server.post_named("\"retry-1\"", body).await;
+        assert_eq!(again.status, 201);
+        assert_eq!(again.body, first.body);
+        assert_eq!(again.header("location"), Some("/v1/pets/1"));
+    }
+    assert_eq!(count(&server).await, 2);
+}
+
+#[tokio::test]
+async fn another_animal_under_the_same_key_is_422() {
+    let server = Server::start().await;
+    let first = server.post_named("\"retry-1\"", FRANK).await;
+    for body in [
+        r#"{"name": "frank", "categoryId": 1}"#,
+        r#"{"name": "Frank", "categoryId": 2}"#,
+        r#"{"name": "Frank", "categoryId": 1, "status": "sold"}"#,
+    ] {
+        let reply = server.post_named("\"retry-1\"", body).await;
+        reply.expect_error(422, "idempotency_conflict");
+    }
+    assert_eq!(server.post_named("\"retry-1\"", FRANK).await.body, first.body);
+    assert_eq!(count(&server).await, 1);
+}
+
+#[tokio::test]
+async fn a_key_may_be_sent_with_or_without_quotes_and_nothing_else() {
+    let server = Server::start().await;
+    let uuid = "8e03978e-40d5-43dd-bc93-6894a57f9324";
+    let first = server.post_named(uuid, FRANK).await;
+    let again = server.post_named(&format!("\"{uuid}\""), FRANK).await;
+    assert_eq!((again.status, again.body), (first.status, first.body));
+    for invalid in ["", "\"\"", "a b", "\"a", "a, b", "é", &"k".repeat(256)] {
+        let reply = server.post_named(invalid, FRANK).await;
+        reply.expect_error(400, "invalid_parameter");
+        assert!(reply.json()["message"].as_str().unwrap().contains("Idempotency-Key"));
+    }
+    let bearer = server.bearer();
+    let twice = [
+        ("authorization", &*bearer),
+        ("content-type", "application/json"),
+        ("idempotency-key", "a"),
+        ("idempotency-key", "a"),
+    ];
+    let reply = server.send(Method::POST, "/v1/pets", &twice, FRANK).await;
+    reply.expect_error(400, "invalid_parameter");
+    assert_eq!(count(&server).await, 1);
+}
+
+#[tokio::test]
+async fn keys_of_two_clients_do_not_meet() {
+    let server = Server::start().await;
+    server.post_named("\"retry-1\"", FRANK).await;
+    let (other, _) = server.new_key(Scope::Write, None).await;
+    let headers = [
+        ("authorization", &*format!("Bearer {other}")),
+        ("content-type", "application/json"),
+        ("idempotency-key", "\"retry-1\""),
+    ];
+    let zoe = r#"{"name": "Zoe", "categoryId": 2}"#;
+    let reply = server.send(Method::POST, "/v1/pets", &headers, zoe).await;
+    assert_eq!(reply.json()["id"], 2);
+}
+
+#[tokio::test]
+async fn the_key_the_scope_and_the_body_are_checked_before_a_repetition_is_looked_for() {
+    let server = Server::start().await;
+    server.post_named("\"retry-1\"", FRANK).await;
+    server.post_named("\"retry-1\"", "{}").await.expect_error(400, "invalid_body");
+    let (reader, _) = server.new_key(Scope::Read, None).await;
+    for (key, status, code) in
+        [("wrong", 401, "invalid_api_key"), (&reader, 403, "insufficient_scope")]
+    {
+        let headers = [
+            ("authorization", &*format!("Bearer {key}")),
+            ("content-type", "application/json"),
+            ("idempotency-key", "\"retry-1\""),
+        ];
+        let reply = server.send(Method::POST, "/v1/pets", &headers, FRANK).await;
+        reply.expect_error(status, code);
+    }
+}
+
+#[tokio::test]
+async fn a_repetition_in_flight_is_409_with_retry_after() {
+    let server = Server::start().await;
+    let mut beside = Connection::open(server.database()).unwrap();
+    // Nothing is written until this ends.
+    let holding = beside.transaction_with_behavior(TransactionBehavior::Immediate).unwrap();
+    let one = pin!(server.post_named("\"retry-1\"", FRANK));
+    let two = pin!(server.post_named("\"retry-1\"", FRANK));
+    let (refused, waiting) = match soon(select(one, two)).await {
+        Either::Left((refused, waiting)) | Either::Right((refused, waiting)) => (refused, waiting),
+    };
+    refused.expect_error(409, "idempotency_in_progress");
+    assert_eq!(refused.header("retry-after"), Some("1"));
+    drop(holding);
+    let added = soon(waiting).await;
+    assert_eq!(added.status, 201);
+    let again = server.post_named("\"retry-1\"", FRANK).await;
+    assert_eq!((again.status, again.body), (added.status, added.body));
+}
+
+#[tokio::test]
+async fn a_request_that_failed_can_be_sent_again() {
+    let wrap = |store| -> Arc<dyn petstore::store::Store> {
+        Arc::new(Failing(store, || petstore::store::StoreError::Overloaded))
+    };
+    let server = Server::start_with(Setup { wrap, ..Setup::default() }).await;
+    for _ in 0..3 {
+        server.post_named("\"retry-1\"", FRANK).await.expect_error(503, "unavailable");
+    }
+    let server = Server::start().await;
+    server.post_named("\"retry-1\"", "{}").await.expect_error(400, "invalid_body");
+    assert_eq!(server.post_named("\"retry-1\"", FRANK).await.status, 201);
+}
+
+#[tokio::test]
+async fn after_24_hours_a_key_is_new_again() {
+    let server = Server::start().await;
+    let first = server.post_named("\"retry-1\"", FRANK).await;
+    server.clock.advance(Duration::from_hours(24));
+    assert_eq!(server.post_named("\"retry-1\"", FRANK).await.body, first.body);
+    server.clock.advance(Duration::from_secs(1));
+    let other = server.post_named("\"retry-1\"", r#"{"name": "Zoe", "categoryId": 2}"#).await;
+    assert_eq!(other.json()["id"], 2);
+}
+
+#[tokio::test]
+async fn old_requests_are_forgotten_when_told_to_and_young_ones_stay() {
+    let server = Server::start().await;
+    for number in 0..201 {
+        server.post_named(&format!("\"old-{number}\""), FRANK).await;
+    }
+    server.clock.advance(Duration::from_hours(24));
+    server.post_named("\"young\"", FRANK).await;
+    server.clock.advance(Duration::from_secs(1));
+    let beside = Connection::open(server.database()).unwrap();
+    let remembered = || -> i64 {
+        let sql = "SELECT count(*) FROM idempotency_keys";
+        beside.query_row(sql, [], |row| row.get(0)).unwrap()
+    };
+    assert_eq!(remembered(), 202);
+    assert!(server.app.forget_old_requests().await.unwrap());
+    assert!(!server.app.forget_old_requests().await.unwrap());
+    assert_eq!(remembered(), 1);
+    assert_eq!(count(&server).await, 100);
+}
