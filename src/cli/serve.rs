@@ -40,6 +40,9 @@ const FORGET_REQUESTS_EVERY: Duration = Duration::from_mins(1);
 /// See [`Limits::client_timeout`].
 const CLIENT_TIMEOUT: Duration = Duration::from_secs(30);
 
+/// See [`Limits::connection_age`].
+const CONNECTION_AGE: Duration = Duration::from_hours(1);
+
 /// Serve the catalogue over HTTP
 #[derive(Debug, Args)]
 pub(super) struct Serve {
@@ -83,6 +86,10 @@ pub(super) struct Serve {
     #[arg(long, value_name = "COUNT", env = "PETSTORE_MAX_CONNECTIONS", default_value = "10000")]
     max_connections: NonZeroU32,
 
+    /// How many of them may come from one address; half of all, if not given
+    #[arg(long, value_name = "COUNT", env = "PETSTORE_MAX_CONNECTIONS_PER_ADDRESS")]
+    max_connections_per_address: Option<NonZeroU32>,
+
     /// How long requests in flight may still take after SIGTERM or Ctrl-C
     #[arg(
         long,
@@ -113,17 +120,14 @@ impl Serve {
         let _log = telemetry::start(self.log_format, self.log_level);
         self.welcome(store.as_ref(), address).await?;
 
+        let limits = self.limits();
         let settings = http::Settings {
             deployment: self.deployment,
             base_url: self.base_urls.base_url,
             staging_base_url: self.base_urls.staging_base_url,
             access_log: self.access_log,
             slow_request: self.slow_request,
-        };
-        let limits = Limits {
-            max_connections: self.max_connections.get() as usize,
-            client_timeout: CLIENT_TIMEOUT,
-            shutdown_timeout: self.shutdown_timeout,
+            ..http::Settings::default()
         };
         let mut random = super::random();
         let app = Arc::new(App::new(store, Arc::new(SystemClock), &mut random, &settings)?);
@@ -155,6 +159,31 @@ impl Serve {
         }
         info!("stopped");
         Ok(())
+    }
+
+    /// What the server allows. Each connection is an open file, so there can be
+    /// no more of them than the system gives us files.
+    fn limits(&self) -> Limits {
+        let wanted = self.max_connections.get() as usize;
+        let max_connections = match server::raise_open_files_limit() {
+            Some(possible) if possible < wanted => {
+                warn!(
+                    "this process may have too few open files for {wanted} connections; \
+                     it takes {possible} (see ulimit -n)"
+                );
+                possible
+            }
+            _ => wanted,
+        };
+        let per_address = self.max_connections_per_address;
+        Limits {
+            max_connections,
+            max_connections_per_address: per_address
+                .map_or(max_connections.div_ceil(2), |count| count.get() as usize),
+            client_timeout: CLIENT_TIMEOUT,
+            connection_age: CONNECTION_AGE,
+            shutdown_timeout: self.shutdown_timeout,
+        }
     }
 
     /// Says where the service is, and how to get a key if there is none.

@@ -27,6 +27,8 @@ pub(super) enum Problem {
     UnknownParameter,
     /// The cursor was not made by this service for this status.
     InvalidCursor,
+    /// The head contradicts the rules of HTTP.
+    InvalidRequest,
     /// The body is not a valid `NewPet`.
     InvalidBody,
     /// The idempotency key came with another animal before.
@@ -65,6 +67,7 @@ impl Problem {
             Self::InvalidParameter => ("invalid_parameter", StatusCode::BAD_REQUEST),
             Self::UnknownParameter => ("unknown_parameter", StatusCode::BAD_REQUEST),
             Self::InvalidCursor => ("invalid_cursor", StatusCode::BAD_REQUEST),
+            Self::InvalidRequest => ("invalid_request", StatusCode::BAD_REQUEST),
             Self::InvalidBody => ("invalid_body", StatusCode::BAD_REQUEST),
             Self::IdempotencyConflict => ("idempotency_conflict", StatusCode::UNPROCESSABLE_ENTITY),
             Self::IdempotencyInProgress => ("idempotency_in_progress", StatusCode::CONFLICT),
@@ -96,6 +99,8 @@ impl Problem {
                 header::WWW_AUTHENTICATE,
                 r#"Bearer realm="petstore", error="insufficient_scope", scope="write""#,
             ),
+            // Nobody knows where the next request would begin.
+            Self::InvalidRequest => (header::CONNECTION, "close"),
             Self::Unavailable | Self::IdempotencyInProgress => (header::RETRY_AFTER, "1"),
             _ => return,
         };
@@ -118,6 +123,11 @@ impl ApiError {
     /// is allowed. It names nothing of the inside.
     pub(super) fn new(problem: Problem, message: impl Into<Cow<'static, str>>) -> Self {
         Self { problem, message: message.into(), allow: None, cause: None }
+    }
+
+    /// With what lay behind it, for the log.
+    pub(super) fn caused_by(self, cause: Cause) -> Self {
+        Self { cause: Some(cause), ..self }
     }
 
     /// Nothing is at the path.

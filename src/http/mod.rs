@@ -1,10 +1,12 @@
 //! The contract: HTTP requests in, domain calls, HTTP answers out.
 
+mod answers;
 mod auth;
 mod body;
 mod deprecation;
 mod docs;
 mod error;
+mod head;
 mod idempotency;
 mod json;
 mod log;
@@ -14,7 +16,9 @@ mod query;
 mod request_id;
 mod router;
 
-use std::{panic::AssertUnwindSafe, sync::Arc, time::Duration};
+use std::{
+    future::poll_fn, panic::AssertUnwindSafe, pin::pin, sync::Arc, task::Poll, time::Duration,
+};
 
 use bytes::Bytes;
 use futures_util::FutureExt;
@@ -28,6 +32,7 @@ use hyper::{
 use rand::{Rng, SeedableRng, rngs::StdRng};
 
 use self::{
+    answers::AnswerMemory,
     auth::KeyRing,
     error::{ApiError, Problem},
     idempotency::InFlight,
@@ -44,12 +49,6 @@ use crate::{
 
 /// An answer: always whole, so that a slow reader holds memory alone.
 pub type Response = hyper::Response<Full<Bytes>>;
-
-/// The largest request line and header fields together that are taken, in bytes.
-const MAX_HEAD: usize = 16 << 10;
-
-/// The most header fields that are taken.
-const MAX_FIELDS: usize = 64;
 
 /// How many old requests are forgotten in one step, so that no other write
 /// waits long for it.
@@ -68,6 +67,28 @@ pub struct Settings {
     pub access_log: bool,
     /// From which duration on a request is slow.
     pub slow_request: Duration,
+    /// How long a request may take, from its head to its answer.
+    pub request_timeout: Duration,
+    /// How much memory, in bytes, answers may take together until their clients
+    /// have read them.
+    pub answer_memory: usize,
+}
+
+impl Default for Settings {
+    /// Those of `petstore serve` without any option.
+    fn default() -> Self {
+        Self {
+            deployment: Deployment::Production,
+            base_url: None,
+            staging_base_url: None,
+            access_log: false,
+            slow_request: Duration::from_secs(1),
+            // More than a body may take to arrive, and more than the store
+            // waits for a lock.
+            request_timeout: Duration::from_secs(45),
+            answer_memory: 256 << 20,
+        }
+    }
 }
 
 /// The interface: answers requests, and holds all that it takes to do so.
@@ -85,6 +106,8 @@ pub struct App {
     successor: HeaderValue,
     access_log: bool,
     slow_request: Duration,
+    request_timeout: Duration,
+    answer_memory: AnswerMemory,
 }
 
 impl App {
@@ -120,6 +143,8 @@ impl App {
             pets_path,
             access_log: settings.access_log,
             slow_request: settings.slow_request,
+            request_timeout: settings.request_timeout,
+            answer_memory: AnswerMemory::new(settings.answer_memory),
         })
     }
 
@@ -146,6 +171,12 @@ impl App {
         Ok(forgotten >= FORGET_AT_ONCE as usize)
     }
 
+    /// A new `X-Request-Id`, for what is answered before there is a request.
+    #[must_use]
+    pub fn new_request_id(&self) -> String {
+        self.request_ids.new_id().to_str().unwrap_or_default().to_owned()
+    }
+
     /// Answers one request, whatever happens: gives it an id, announces the
     /// deprecation, turns a panic into a 500, and logs.
     pub async fn handle<B: RequestBody>(&self, request: Request<B>) -> Response {
@@ -155,10 +186,12 @@ impl App {
         let mut facts = Facts::default();
 
         let answered = AssertUnwindSafe(self.answer(&request, &mut body, &mut facts));
-        let (mut response, cause) = match answered.catch_unwind().await {
-            Ok(Ok(response)) => (response, None),
-            Ok(Err(error)) => error.into_response(),
-            Err(_) => ApiError::internal(Arc::new(Panicked)).into_response(),
+        let answered = within(self.request_timeout, answered.catch_unwind()).await;
+        let (mut response, cause) = match answered {
+            Some(Ok(Ok(response))) => (response, None),
+            Some(Ok(Err(error))) => error.into_response(),
+            Some(Err(_)) => ApiError::internal(Arc::new(Panicked)).into_response(),
+            None => took_too_long().into_response(),
         };
 
         let headers = response.headers_mut();
@@ -187,7 +220,7 @@ impl App {
         body: &mut B,
         facts: &mut Facts,
     ) -> Result<Response, ApiError> {
-        check_head(request)?;
+        head::check(request)?;
         let path = request.uri.path();
         let caller = if auth::is_needed_for(path) {
             Some(self.keys.authenticate(&request.headers).await?)
@@ -235,26 +268,27 @@ fn without_body(response: &mut Response) {
     *response.body_mut() = Full::default();
 }
 
-/// Refuses a head that is larger than anything a client of ours needs.
-fn check_head(request: &Parts) -> Result<(), ApiError> {
-    let headers = &request.headers;
-    let fields: usize = headers
-        .iter()
-        .map(|(name, value)| name.as_str().len() + value.len() + ": \r\n".len())
-        .sum();
-    let uri = &request.uri;
-    let line = request.method.as_str().len()
-        + uri.authority().map_or(0, |authority| authority.as_str().len())
-        + uri.path_and_query().map_or(0, |target| target.as_str().len());
-    if headers.len() > MAX_FIELDS || line + fields > MAX_HEAD {
-        let message = format!(
-            "The request line and header fields exceed {MAX_HEAD} bytes or {MAX_FIELDS} fields."
-        );
-        return Err(ApiError::new(Problem::HeadTooLarge, message));
+/// What `work` comes to, unless that takes longer. Most requests never wait for
+/// anything, and cost no timer.
+async fn within<T>(limit: Duration, work: impl Future<Output = T>) -> Option<T> {
+    let mut work = pin!(work);
+    match poll_fn(|cx| Poll::Ready(work.as_mut().poll(cx))).await {
+        Poll::Ready(done) => Some(done),
+        Poll::Pending => tokio::time::timeout(limit, work).await.ok(),
     }
-    Ok(())
+}
+
+/// What was asked of the store may be done all the same, once it is back.
+fn took_too_long() -> ApiError {
+    let message = "The service did not answer in time. An animal that was to be added may have \
+                   been added nevertheless.";
+    ApiError::new(Problem::Unavailable, message).caused_by(Arc::new(TookTooLong))
 }
 
 #[derive(Debug, thiserror::Error)]
 #[error("a handler panicked")]
 struct Panicked;
+
+#[derive(Debug, thiserror::Error)]
+#[error("the request took too long")]
+struct TookTooLong;

@@ -29,7 +29,8 @@ impl RequestIds {
         }
     }
 
-    fn new_id(&self) -> HeaderValue {
+    /// A new name.
+    pub(super) fn new_id(&self) -> HeaderValue {
         const HEX: &[u8; 16] = b"0123456789abcdef";
         let mut bytes = [0; 16];
         self.0.lock().unwrap_or_else(PoisonError::into_inner).fill_bytes(&mut bytes);

@@ -1,23 +1,24 @@
 //! One connection, from its first byte to its last.
 
-use std::{
-    convert::Infallible,
-    sync::{
-        Arc,
-        atomic::{AtomicUsize, Ordering},
-    },
-    time::Duration,
-};
+use std::{convert::Infallible, sync::Arc, time::Duration};
 
-use hyper::service::service_fn;
+use hyper::{
+    Version,
+    header::{self, HeaderValue},
+    service::service_fn,
+};
 use hyper_util::{
     rt::{TokioExecutor, TokioIo, TokioTimer},
     server::conn::auto,
 };
-use tokio::{net::TcpStream, sync::watch, time};
+use tokio::{
+    io::{AsyncRead, AsyncWrite},
+    sync::watch,
+    time,
+};
 use tracing::debug;
 
-use super::io::ClientStream;
+use super::{Limits, activity::Activity, io::ClientStream};
 use crate::http::App;
 
 /// The most bytes of a head that are read; the service answers what is above
@@ -28,6 +29,17 @@ const HEAD_BUFFER: u32 = 64 << 10;
 /// How many requests one HTTP/2 connection may have in flight.
 const MAX_STREAMS: u32 = 32;
 
+/// How many bytes an HTTP/2 client may send before they are read: of one
+/// request, as much as a body may have, and of all together.
+const STREAM_WINDOW: u32 = 64 << 10;
+const CONNECTION_WINDOW: u32 = 256 << 10;
+
+/// How many requests an HTTP/2 client may take back before they were begun, and
+/// how many it may make us take back by breaking the rules; one more of either
+/// ends the connection.
+const MAX_RESETS: usize = 20;
+const MAX_FORCED_RESETS: usize = 256;
+
 /// How often an HTTP/2 connection is asked for a sign of life, and how long
 /// the answer may take.
 const PING_INTERVAL: Duration = Duration::from_secs(30);
@@ -37,29 +49,84 @@ const PING_TIMEOUT: Duration = Duration::from_secs(10);
 /// At the first it is asked to end; until the last, answers may still be read.
 const QUIET_LOOKS: u32 = 4;
 
+/// How many bytes a second a client must read to count as one that reads.
+const SLOWEST_READER: u128 = 1 << 10;
+
 /// Serves a connection until it ends. Once `stopped` closes, it ends after the
 /// requests that are in flight.
-pub(super) async fn serve(
-    stream: TcpStream,
+pub(super) async fn serve<S>(
+    stream: S,
     app: Arc<App>,
-    client_timeout: Duration,
+    limits: Limits,
     mut stopped: watch::Receiver<()>,
-) {
-    // A small answer must not wait for the acknowledgement of the one before.
-    let _ = stream.set_nodelay(true);
-    let io = TokioIo::new(ClientStream::new(stream, client_timeout));
+) where
+    S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+{
     let activity = Arc::new(Activity::default());
+    let look_every = limits.client_timeout;
+    let io = TokioIo::new(ClientStream::new(stream, look_every, Arc::clone(&activity)));
     let service = service_fn({
         let activity = Arc::clone(&activity);
         move |request| {
-            let (app, begun) = (Arc::clone(&app), activity.begin());
+            let version = request.version();
+            let (app, activity) = (Arc::clone(&app), Arc::clone(&activity));
+            let begun = activity.begin(version);
             async move {
-                let response = app.handle(request).await;
+                let mut response = app.handle(request).await;
                 drop(begun);
+                if activity.is_old() && version < Version::HTTP_2 {
+                    let close = HeaderValue::from_static("close");
+                    response.headers_mut().insert(header::CONNECTION, close);
+                }
                 Ok::<_, Infallible>(response)
             }
         }
     });
+    let builder = protocol(look_every);
+    let mut connection = std::pin::pin!(builder.serve_connection(io, service));
+    let fewest_bytes = SLOWEST_READER * look_every.as_millis() / 1000;
+    let fewest_bytes = u64::try_from(fewest_bytes).unwrap_or(u64::MAX);
+    let old_after = limits.connection_age.as_millis() / look_every.as_millis().max(1);
+    let mut looks = 0;
+    let mut quiet_looks = 0;
+    let mut stopping = false;
+    // The one timer for all that is measured in tens of seconds.
+    let mut look = time::interval(look_every);
+    look.reset();
+    let ended = loop {
+        tokio::select! {
+            ended = connection.as_mut() => break ended,
+            // The sender says nothing; it goes away when the server stops.
+            _ = stopped.changed(), if !stopping => {
+                stopping = true;
+                connection.as_mut().graceful_shutdown();
+            }
+            _ = look.tick() => {
+                looks += 1;
+                if looks == old_after.max(1) {
+                    // HTTP/2 can tell the client to stop asking; in HTTP/1 only
+                    // an answer can, and a request may be on its way.
+                    activity.grow_old();
+                    if activity.is_http_2() {
+                        connection.as_mut().graceful_shutdown();
+                    }
+                }
+                quiet_looks = if activity.was_quiet(fewest_bytes) { quiet_looks + 1 } else { 0 };
+                if quiet_looks == 1 {
+                    connection.as_mut().graceful_shutdown();
+                } else if quiet_looks == QUIET_LOOKS {
+                    return;
+                }
+            }
+        }
+    };
+    if let Err(error) = ended {
+        debug!(%error, "a connection ended early");
+    }
+}
+
+/// HTTP/1 and HTTP/2, within the limits of what hyper knows to limit.
+fn protocol(client_timeout: Duration) -> auto::Builder<TokioExecutor> {
     let mut builder = auto::Builder::new(TokioExecutor::new());
     builder
         .http1()
@@ -74,64 +141,11 @@ pub(super) async fn serve(
         .timer(TokioTimer::new())
         .max_header_list_size(HEAD_BUFFER)
         .max_concurrent_streams(MAX_STREAMS)
+        .initial_stream_window_size(STREAM_WINDOW)
+        .initial_connection_window_size(CONNECTION_WINDOW)
+        .max_pending_accept_reset_streams(MAX_RESETS)
+        .max_local_error_reset_streams(MAX_FORCED_RESETS)
         .keep_alive_interval(PING_INTERVAL)
         .keep_alive_timeout(PING_TIMEOUT);
-    let mut connection = std::pin::pin!(builder.serve_connection(io, service));
-    let mut stopping = false;
-    let mut quiet_looks = 0;
-    let mut look = time::interval(client_timeout);
-    look.reset();
-    let ended = loop {
-        tokio::select! {
-            ended = connection.as_mut() => break ended,
-            // The sender says nothing; it goes away when the server stops.
-            _ = stopped.changed(), if !stopping => {
-                stopping = true;
-                connection.as_mut().graceful_shutdown();
-            }
-            _ = look.tick() => {
-                quiet_looks = if activity.was_quiet() { quiet_looks + 1 } else { 0 };
-                if quiet_looks == 1 {
-                    connection.as_mut().graceful_shutdown();
-                } else if quiet_looks == QUIET_LOOKS {
-                    return;
-                }
-            }
-        }
-    };
-    if let Err(error) = ended {
-        debug!(%error, "a connection ended early");
-    }
-}
-
-/// What goes on in a connection. A client could otherwise hold one for ever by
-/// reading nothing of its answers, or, over HTTP/2, by asking for nothing and
-/// answering pings.
-#[derive(Default)]
-struct Activity {
-    requests: AtomicUsize,
-    in_flight: AtomicUsize,
-    requests_at_last_look: AtomicUsize,
-}
-
-impl Activity {
-    /// Counts a request, which is in flight until the result is dropped.
-    fn begin(self: &Arc<Self>) -> impl Drop + use<> {
-        struct Begun(Arc<Activity>);
-        impl Drop for Begun {
-            fn drop(&mut self) {
-                self.0.in_flight.fetch_sub(1, Ordering::Relaxed);
-            }
-        }
-        self.requests.fetch_add(1, Ordering::Relaxed);
-        self.in_flight.fetch_add(1, Ordering::Relaxed);
-        Begun(Arc::clone(self))
-    }
-
-    /// Whether nothing was asked since the last look, and nothing is in flight.
-    fn was_quiet(&self) -> bool {
-        let requests = self.requests.load(Ordering::Relaxed);
-        requests == self.requests_at_last_look.swap(requests, Ordering::Relaxed)
-            && self.in_flight.load(Ordering::Relaxed) == 0
-    }
+    builder
 }

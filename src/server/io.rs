@@ -3,15 +3,17 @@
 use std::{
     io,
     pin::Pin,
+    sync::Arc,
     task::{Context, Poll, ready},
     time::Duration,
 };
 
 use tokio::{
     io::{AsyncRead, AsyncWrite, ReadBuf},
-    net::TcpStream,
     time::{self, Sleep},
 };
+
+use super::activity::Activity;
 
 /// How many bytes tell HTTP/1 and HTTP/2 apart: the length of the HTTP/2
 /// connection preface (RFC 9113, section 3.4).
@@ -29,9 +31,12 @@ const LINGER_TIMEOUT: Duration = Duration::from_secs(2);
 /// - lingers when it is shut down: it reads on for a moment. A socket that is
 ///   closed with unread bytes is reset, and the reset can overtake the answer
 ///   that tells the client why (RFC 9112, section 9.6).
-pub(super) struct ClientStream {
-    stream: TcpStream,
+///
+/// It also counts what is written, from which it is seen whether the client reads.
+pub(super) struct ClientStream<S> {
+    stream: S,
     phase: Phase,
+    activity: Arc<Activity>,
 }
 
 enum Phase {
@@ -45,24 +50,25 @@ enum Phase {
 
 type Deadline = Pin<Box<Sleep>>;
 
-impl ClientStream {
-    pub(super) fn new(stream: TcpStream, first_bytes_within: Duration) -> Self {
+impl<S> ClientStream<S> {
+    pub(super) fn new(stream: S, first_bytes_within: Duration, activity: Arc<Activity>) -> Self {
         let deadline = Box::pin(time::sleep(first_bytes_within));
-        Self { stream, phase: Phase::Opening(PREFACE_LENGTH, deadline) }
+        Self { stream, phase: Phase::Opening(PREFACE_LENGTH, deadline), activity }
     }
-}
 
-impl ClientStream {
     /// Notes that something was written: the client's request was understood,
     /// so its first bytes are no longer due.
-    fn wrote(&mut self) {
+    fn wrote(&mut self, written: &Poll<io::Result<usize>>) {
         if matches!(self.phase, Phase::Opening(..)) {
             self.phase = Phase::Open;
+        }
+        if let Poll::Ready(Ok(bytes)) = written {
+            self.activity.wrote(*bytes);
         }
     }
 }
 
-impl AsyncRead for ClientStream {
+impl<S: AsyncRead + Unpin> AsyncRead for ClientStream<S> {
     fn poll_read(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
@@ -89,14 +95,15 @@ impl AsyncRead for ClientStream {
     }
 }
 
-impl AsyncWrite for ClientStream {
+impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for ClientStream<S> {
     fn poll_write(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
-        self.wrote();
-        Pin::new(&mut self.stream).poll_write(cx, bytes)
+        let written = Pin::new(&mut self.stream).poll_write(cx, bytes);
+        self.wrote(&written);
+        written
     }
 
     fn poll_write_vectored(
@@ -104,8 +111,9 @@ impl AsyncWrite for ClientStream {
         cx: &mut Context<'_>,
         slices: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
-        self.wrote();
-        Pin::new(&mut self.stream).poll_write_vectored(cx, slices)
+        let written = Pin::new(&mut self.stream).poll_write_vectored(cx, slices);
+        self.wrote(&written);
+        written
     }
 
     fn is_write_vectored(&self) -> bool {
@@ -149,16 +157,17 @@ impl AsyncWrite for ClientStream {
 mod tests {
     use tokio::{
         io::{AsyncReadExt, AsyncWriteExt},
-        net::TcpListener,
+        net::{TcpListener, TcpStream},
     };
 
     use super::*;
 
-    async fn connected() -> (TcpStream, ClientStream) {
+    async fn connected() -> (TcpStream, ClientStream<TcpStream>) {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let (client, server) = tokio::join!(TcpStream::connect(address), listener.accept());
-        (client.unwrap(), ClientStream::new(server.unwrap().0, Duration::from_mins(1)))
+        let server = server.unwrap().0;
+        (client.unwrap(), ClientStream::new(server, Duration::from_mins(1), Arc::default()))
     }
 
     #[tokio::test]

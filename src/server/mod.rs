@@ -1,19 +1,25 @@
 //! Sockets: accepting connections, holding them to their limits, and letting
 //! them end well.
 
+mod activity;
 mod connection;
 mod io;
+mod open_files;
+mod places;
 
-use std::{sync::Arc, time::Duration};
+use std::{io::Error, net::IpAddr, sync::Arc, time::Duration};
 
+use rustix::net::sockopt::set_socket_send_buffer_size;
 use tokio::{
     net::{TcpListener, TcpStream},
-    sync::{OwnedSemaphorePermit, Semaphore, watch},
+    sync::watch,
     task::JoinSet,
-    time,
+    time::{self, MissedTickBehavior},
 };
 use tracing::{info, warn};
 
+pub use self::open_files::raise_limit as raise_open_files_limit;
+use self::places::{Full, Places};
 use crate::http::App;
 
 /// What the server allows.
@@ -21,10 +27,16 @@ use crate::http::App;
 pub struct Limits {
     /// How many connections may be open at once.
     pub max_connections: usize,
+    /// How many of them may come from one address (IPv6: one /64 network).
+    pub max_connections_per_address: usize,
     /// How long a client may take to send the head of a request, and may stay
     /// idle between two requests. After four times as long without a request,
-    /// what it has not read of its answers is not sent any more.
+    /// what it has not read of its answers is not sent any more, unless it
+    /// reads on at 1 KiB a second or faster.
     pub client_timeout: Duration,
+    /// When a connection is asked to end, however busy it is. Rounded down to
+    /// a multiple of `client_timeout`.
+    pub connection_age: Duration,
     /// How long requests in flight may still take once the server is told to end.
     pub shutdown_timeout: Duration,
 }
@@ -33,13 +45,13 @@ pub struct Limits {
 /// the process has too many open files.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
-/// What a connection above the limit is told before it is closed.
-const TOO_MANY_CONNECTIONS: &[u8] = b"HTTP/1.1 503 Service Unavailable\r\n\
-    content-type: application/json\r\n\
-    content-length: 92\r\n\
-    retry-after: 1\r\n\
-    connection: close\r\n\r\n\
-    {\"code\":\"unavailable\",\"message\":\"Too many connections. Try again in a moment.\",\"status\":503}";
+/// How much of the answers to one connection the system takes ahead of the
+/// client, in bytes (Linux doubles it). With a buffer that grows without end,
+/// nobody would see for minutes whether the client still reads.
+const SEND_BUFFER: usize = 256 << 10;
+
+/// How often, at most, the log says that connections were turned away.
+const REPORT_EVERY: Duration = Duration::from_secs(1);
 
 /// Serves `app` on `listener` until `stop` completes, then lets what is in
 /// flight finish within the limit.
@@ -49,18 +61,47 @@ pub async fn serve(
     limits: &Limits,
     stop: impl Future<Output = ()>,
 ) {
-    let places = Arc::new(Semaphore::new(limits.max_connections));
+    // Connections inherit it; a system that refuses gives them another.
+    let _ = set_socket_send_buffer_size(&listener, SEND_BUFFER);
+    let places = Places::new(limits.max_connections, limits.max_connections_per_address);
     let (stopping, stopped) = watch::channel(());
     let mut connections = JoinSet::new();
+    let mut turned_away = TurnedAway::default();
+    let mut report = time::interval(REPORT_EVERY);
+    report.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let mut stop = std::pin::pin!(stop);
     loop {
-        let (stream, place) = tokio::select! {
+        let accepted = tokio::select! {
             () = &mut stop => break,
-            accepted = accept(&listener, &places) => accepted,
+            _ = report.tick(), if turned_away.has_news() => {
+                turned_away.report();
+                continue;
+            }
             Some(_) = connections.join_next() => continue,
+            accepted = listener.accept() => accepted,
         };
+        let (stream, address) = match accepted {
+            Ok((stream, address)) => (stream, address.ip()),
+            Err(error) => {
+                turned_away.failures += 1;
+                turned_away.last_error = Some(error);
+                time::sleep(ACCEPT_PAUSE).await;
+                continue;
+            }
+        };
+        let place = match places.take(address) {
+            Ok(place) => place,
+            Err(full) => {
+                turn_away(&stream, full, &app);
+                turned_away.refused += 1;
+                turned_away.last_address = Some(address);
+                continue;
+            }
+        };
+        // A small answer must not wait for the acknowledgement of the one before.
+        let _ = stream.set_nodelay(true);
         let connection =
-            connection::serve(stream, Arc::clone(&app), limits.client_timeout, stopped.clone());
+            connection::serve(stream, Arc::clone(&app), limits.clone(), stopped.clone());
         connections.spawn(async move {
             connection.await;
             drop(place);
@@ -80,36 +121,52 @@ pub async fn serve(
     }
 }
 
-/// The next connection that there is a place for.
-async fn accept(
-    listener: &TcpListener,
-    places: &Arc<Semaphore>,
-) -> (TcpStream, OwnedSemaphorePermit) {
-    loop {
-        match listener.accept().await {
-            Ok((stream, _)) => match Arc::clone(places).try_acquire_owned() {
-                Ok(place) => return (stream, place),
-                Err(_) => {
-                    // A fresh socket takes this much without waiting.
-                    let _ = stream.try_write(TOO_MANY_CONNECTIONS);
-                }
-            },
-            Err(error) => {
-                warn!(%error, "cannot accept a connection");
-                time::sleep(ACCEPT_PAUSE).await;
-            }
-        }
-    }
+/// Tells a connection that there is no place for why it is closed.
+fn turn_away(stream: &TcpStream, full: Full, app: &App) {
+    let whose = match full {
+        Full::InAll => "",
+        Full::ForAddress => " from this address",
+    };
+    let body = format!(
+        r#"{{"code":"unavailable","message":"Too many connections{whose}. Try again in a moment.","status":503}}"#
+    );
+    let answer = format!(
+        "HTTP/1.1 503 Service Unavailable\r\n\
+         content-type: application/json\r\n\
+         content-length: {}\r\n\
+         retry-after: 1\r\n\
+         x-request-id: {}\r\n\
+         connection: close\r\n\r\n{body}",
+        body.len(),
+        app.new_request_id()
+    );
+    // A fresh socket takes this much without waiting.
+    let _ = stream.try_write(answer.as_bytes());
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
+/// The connections that were not served since the log last said so: a flood of
+/// them shall not become a flood of lines.
+#[derive(Default)]
+struct TurnedAway {
+    refused: u64,
+    last_address: Option<IpAddr>,
+    failures: u64,
+    last_error: Option<Error>,
+}
 
-    #[test]
-    fn the_answer_to_one_connection_too_many_has_the_length_that_it_claims() {
-        let answer = std::str::from_utf8(TOO_MANY_CONNECTIONS).unwrap();
-        let (head, body) = answer.split_once("\r\n\r\n").unwrap();
-        assert!(head.contains(&format!("content-length: {}\r\n", body.len())));
+impl TurnedAway {
+    fn has_news(&self) -> bool {
+        self.refused > 0 || self.failures > 0
+    }
+
+    fn report(&mut self) {
+        if let Some(address) = self.last_address {
+            let refused = self.refused;
+            warn!(refused, last = %address, "connections above the limit were turned away");
+        }
+        if let Some(error) = &self.last_error {
+            warn!(failures = self.failures, %error, "connections could not be accepted");
+        }
+        *self = Self::default();
     }
 }

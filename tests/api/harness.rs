@@ -71,6 +71,8 @@ pub(crate) struct Setup {
     pub(crate) base_url: Option<&'static str>,
     pub(crate) staging_base_url: Option<&'static str>,
     pub(crate) limits: Limits,
+    pub(crate) request_timeout: Duration,
+    pub(crate) answer_memory: usize,
     /// Put in front of the real store.
     pub(crate) wrap: fn(Arc<dyn Store>) -> Arc<dyn Store>,
 }
@@ -84,9 +86,13 @@ impl Default for Setup {
             staging_base_url: None,
             limits: Limits {
                 max_connections: 1000,
+                max_connections_per_address: 1000,
                 client_timeout: Duration::from_mins(1),
+                connection_age: Duration::from_hours(1),
                 shutdown_timeout: Duration::from_mins(1),
             },
+            request_timeout: Duration::from_mins(1),
+            answer_memory: 256 << 20,
             wrap: |store| store,
         }
     }
@@ -166,6 +172,8 @@ impl Server {
             staging_base_url: setup.staging_base_url.map(|url| url.parse().unwrap()),
             access_log: true,
             slow_request: Duration::from_secs(1),
+            request_timeout: setup.request_timeout,
+            answer_memory: setup.answer_memory,
         };
         let mut random = StdRng::seed_from_u64(1);
         let seen = (setup.wrap)(Arc::clone(&store));
@@ -203,6 +211,11 @@ impl Server {
     /// Opens the same database once more, as another process would.
     pub(crate) fn open_beside(&self) -> Arc<dyn Store> {
         store::open(&DatabaseUrl::Sqlite(self.database()), OpenMode::AsIs).unwrap()
+    }
+
+    /// Opens the database file as any other program could.
+    pub(crate) fn open_file(&self) -> rusqlite::Connection {
+        rusqlite::Connection::open(self.directory.path().join("petstore.db")).unwrap()
     }
 
     /// Makes a key that holds for so long.

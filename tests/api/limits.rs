@@ -2,9 +2,17 @@
 
 use std::{sync::Arc, time::Duration};
 
-use petstore::server::Limits;
+use petstore::{
+    domain::{NewPet, PetName, PetStatus},
+    server::Limits,
+};
 use reqwest::Method;
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use rusqlite::TransactionBehavior;
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::{TcpSocket, TcpStream},
+    time,
+};
 
 use super::harness::{Server, Setup, soon};
 
@@ -236,4 +244,143 @@ async fn a_connection_above_the_limit_is_told_so() {
     assert!(answer.starts_with("HTTP/1.1 503 "), "{answer}");
     assert!(answer.contains("retry-after: 1\r\n"), "{answer}");
     assert!(answer.contains(r#""code":"unavailable""#), "{answer}");
+}
+
+#[tokio::test]
+async fn one_address_cannot_have_all_the_connections() {
+    let server = Server::start_with(Setup {
+        limits: Limits { max_connections_per_address: 1, ..Setup::default().limits },
+        ..Setup::default()
+    })
+    .await;
+    let mut first = server.connect().await;
+    first.write_all(b"GET /v1/pets HTTP/1.1\r\nhost: x\r\n\r\n").await.unwrap();
+    let mut answer = [0; 12];
+    soon(first.read_exact(&mut answer)).await.unwrap();
+    let answer = server.raw("").await;
+    assert!(answer.starts_with("HTTP/1.1 503 "), "{answer}");
+    assert!(answer.contains("x-request-id: "), "{answer}");
+    let (head, body) = answer.split_once("\r\n\r\n").unwrap();
+    assert!(head.contains(&format!("content-length: {}\r\n", body.len())), "{answer}");
+    // From another address there is a place.
+    let socket = TcpSocket::new_v4().unwrap();
+    socket.bind("127.0.0.2:0".parse().unwrap()).unwrap();
+    let mut other = socket.connect(server.address).await.unwrap();
+    other.write_all(b"GET /v1/pets HTTP/1.1\r\nhost: x\r\n\r\n").await.unwrap();
+    let mut answer = [0; 12];
+    soon(other.read_exact(&mut answer)).await.unwrap();
+    assert_eq!(&answer, b"HTTP/1.1 401");
+}
+
+#[tokio::test]
+async fn a_busy_connection_of_some_age_ends_with_an_answer_that_says_so() {
+    let server = Server::start_with(Setup {
+        limits: Limits {
+            client_timeout: Duration::from_millis(100),
+            connection_age: Duration::from_millis(300),
+            ..Setup::default().limits
+        },
+        ..Setup::default()
+    })
+    .await;
+    let mut stream = server.connect().await;
+    let mut answers = Vec::new();
+    soon(async {
+        while !String::from_utf8_lossy(&answers).contains("connection: close\r\n") {
+            stream.write_all(b"GET /docs HTTP/1.1\r\nhost: x\r\n\r\n").await.unwrap();
+            assert_ne!(stream.read_buf(&mut answers).await.unwrap(), 0);
+        }
+        assert_eq!(stream.read_buf(&mut answers).await.unwrap(), 0);
+    })
+    .await;
+    assert!(answers.ends_with(b"\r\n\r\n"));
+}
+
+#[tokio::test]
+async fn a_request_that_would_wait_without_end_is_503() {
+    let server = Server::start_with(Setup {
+        request_timeout: Duration::from_millis(200),
+        ..Setup::default()
+    })
+    .await;
+    // The store waits five seconds for the lock that somebody else holds.
+    let mut beside = server.open_file();
+    let lock = beside.transaction_with_behavior(TransactionBehavior::Immediate).unwrap();
+    let body = r#"{"name": "", "categoryId": 1}"#;
+    let reply = server.post(body).await;
+    reply.expect_error(503, "unavailable");
+    assert!(reply.json()["message"].as_str().unwrap().contains("in time"));
+    drop(lock);
+    soon(async { while server.post(body).await.status != 201 {} }).await;
+}
+
+/// A connection of a client that takes in little of what it does not read.
+async fn connect_with_small_buffer(server: &Server) -> TcpStream {
+    let socket = TcpSocket::new_v4().unwrap();
+    socket.set_recv_buffer_size(64 << 10).unwrap();
+    socket.connect(server.address).await.unwrap()
+}
+
+/// Asks for a hundred animals, and reads nothing.
+async fn ask_for_large_page(server: &Server, stream: &mut TcpStream) {
+    let head = format!(
+        "GET /v1/pets?limit=100 HTTP/1.1\r\nhost: x\r\nauthorization: {}\r\n\r\n",
+        server.bearer()
+    );
+    stream.write_all(head.as_bytes()).await.unwrap();
+}
+
+/// Puts a hundred animals with names of 64 KiB in the catalogue.
+async fn fill_with_large_names(server: &Server) {
+    let name = "n".repeat(64 << 10);
+    for _ in 0..100 {
+        let name = PetName::new(name.clone()).unwrap();
+        let new = NewPet { name, category_id: 1, status: PetStatus::Available };
+        server.store.create_pet(new, None).await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn a_client_that_reads_slowly_but_steadily_gets_its_whole_answer() {
+    let server = Server::start_with(Setup {
+        limits: Limits { client_timeout: Duration::from_millis(250), ..Setup::default().limits },
+        ..Setup::default()
+    })
+    .await;
+    fill_with_large_names(&server).await;
+    let mut stream = connect_with_small_buffer(&server).await;
+    ask_for_large_page(&server, &mut stream).await;
+    // Three seconds in all, which is twelve looks at the connection.
+    let mut pace = time::interval(Duration::from_millis(30));
+    let mut answer = Vec::new();
+    let mut piece = vec![0; 64 << 10];
+    soon(async {
+        loop {
+            pace.tick().await;
+            match stream.read(&mut piece).await.unwrap() {
+                0 => break,
+                read => answer.extend_from_slice(&piece[..read]),
+            }
+        }
+    })
+    .await;
+    assert!(answer.len() > 100 << 16 && answer.ends_with(b"}]"), "{}", answer.len());
+}
+
+#[tokio::test]
+async fn answers_that_nobody_reads_leave_room_for_the_usual_ones() {
+    let server = Server::start_with(Setup { answer_memory: 16 << 20, ..Setup::default() }).await;
+    fill_with_large_names(&server).await;
+    server.fill([PetStatus::Sold]).await;
+    let mut stuck = connect_with_small_buffer(&server).await;
+    ask_for_large_page(&server, &mut stuck).await;
+    let mut answer = [0; 12];
+    soon(stuck.read_exact(&mut answer)).await.unwrap();
+    assert_eq!(&answer, b"HTTP/1.1 200");
+    server.get("/v1/pets?limit=100").await.expect_error(503, "unavailable");
+    assert_eq!(server.get("/v1/pets?status=sold&limit=100").await.ids().len(), 1);
+    assert_eq!(server.get("/v1/pets/1").await.status, 200);
+    // Once the client is gone, so is its answer.
+    drop(stuck);
+    soon(async { while server.get("/v1/pets?limit=100").await.status != 200 {} }).await;
 }

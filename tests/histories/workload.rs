@@ -99,6 +99,7 @@ struct Client {
 impl Client {
     async fn send(&self, method: &str, target: &str, body: String) -> Response<Full<Bytes>> {
         let request = Request::builder()
+            .header("host", "x")
             .method(method)
             .uri(target)
             .header("authorization", format!("Bearer {}", self.key))
@@ -220,13 +221,7 @@ pub(crate) async fn history(seed: u64, stores: &[Arc<dyn Store>]) -> Vec<Event> 
         expires_at: None,
     };
     stores[0].create_key(new).await.unwrap();
-    let settings = Settings {
-        deployment: Deployment::Production,
-        base_url: None,
-        staging_base_url: None,
-        access_log: false,
-        slow_request: Duration::from_mins(1),
-    };
+    let settings = Settings { slow_request: Duration::from_mins(1), ..Settings::default() };
     let apps: Vec<Arc<App>> = stores
         .iter()
         .map(|store| App::new(Arc::clone(store), Arc::new(BeforeTheEnd), &mut random, &settings))

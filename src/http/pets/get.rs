@@ -26,7 +26,8 @@ pub(in crate::http) async fn get(app: &App, request: &Parts) -> Result<Response,
     let not_found = || ApiError::new(Problem::NotFound, "No animal has this identifier.");
     let id = pet_id(request.uri.path()).ok_or_else(not_found)?;
     let pet = app.store.get_pet(id).await?.ok_or_else(not_found)?;
-    Ok(json::response(StatusCode::OK, wire::pet(pet.borrowed())))
+    let body = app.answer_memory.hold(wire::pet(pet.borrowed()))?;
+    Ok(json::response(StatusCode::OK, body))
 }
 
 /// The identifier at the end of the path. What is no int64 identifies no animal.

@@ -45,7 +45,7 @@ async fn read(app: &App, wanted: &PageRequest) -> Result<RenderedPage, ApiError>
     let next = last
         .filter(|_| has_more)
         .map(|last| next_link(&app.pets_path, wanted, &cursor::encode(wanted.status, last)));
-    Ok(RenderedPage { body: pets.finish().into(), next })
+    Ok(RenderedPage { body: app.answer_memory.hold(pets.finish())?, next })
 }
 
 fn answer(page: &RenderedPage) -> Response {

@@ -1,0 +1,87 @@
+//! The memory that answers take.
+//!
+//! An answer stays in memory until its client has read it, and a client may
+//! take its time. Over all connections together there must be an end to that.
+
+use std::sync::{
+    Arc,
+    atomic::{AtomicUsize, Ordering::Relaxed},
+};
+
+use bytes::Bytes;
+
+use super::error::{ApiError, Problem};
+
+/// The largest answer that counts as a usual one, in bytes. The last quarter of
+/// the memory is kept for these, so that clients who read large ones slowly
+/// take no room from the others.
+const USUAL: usize = 64 << 10;
+
+/// How much memory answers hold, and how much they may.
+pub(super) struct AnswerMemory {
+    held: Arc<AtomicUsize>,
+    limit: usize,
+}
+
+/// An answer that gives its memory back when it is dropped, wherever it is then.
+struct Held {
+    answer: Vec<u8>,
+    memory: Arc<AtomicUsize>,
+}
+
+impl AnswerMemory {
+    /// For answers of at most `limit` bytes together.
+    pub(super) fn new(limit: usize) -> Self {
+        Self { held: Arc::default(), limit }
+    }
+
+    /// Counts an answer for as long as any part of it is in memory.
+    ///
+    /// # Errors
+    ///
+    /// 503 if there is no room for it.
+    pub(super) fn hold(&self, answer: Vec<u8>) -> Result<Bytes, ApiError> {
+        let size = answer.capacity();
+        let before = self.held.fetch_add(size, Relaxed);
+        let held = Held { answer, memory: Arc::clone(&self.held) };
+        let limit = if size <= USUAL { self.limit } else { self.limit / 4 * 3 };
+        if before.saturating_add(size) > limit {
+            let message = "Too many answers wait for their clients to read them. Try again in a \
+                           moment, or ask for fewer animals at once.";
+            return Err(ApiError::new(Problem::Unavailable, message));
+        }
+        Ok(Bytes::from_owner(held))
+    }
+}
+
+impl AsRef<[u8]> for Held {
+    fn as_ref(&self) -> &[u8] {
+        &self.answer
+    }
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        self.memory.fetch_sub(self.answer.capacity(), Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn large_answers_leave_a_quarter_to_the_usual_ones() {
+        let memory = AnswerMemory::new(400 << 10);
+        let large: Vec<Bytes> = (0..3).map(|_| memory.hold(vec![1; 100 << 10]).unwrap()).collect();
+        assert!(memory.hold(vec![1; 100 << 10]).is_err());
+        let usual: Vec<Bytes> = (0..2).map(|_| memory.hold(vec![1; 50 << 10]).unwrap()).collect();
+        assert_eq!(memory.hold(vec![1; 50 << 10]).unwrap_err().problem(), Problem::Unavailable);
+        // A part of an answer keeps all of it.
+        let part = large[0].slice(..1);
+        drop((large, usual));
+        assert_eq!(memory.held.load(Relaxed), 100 << 10);
+        drop(part);
+        assert_eq!(memory.held.load(Relaxed), 0);
+    }
+}

@@ -1,0 +1,121 @@
+//! Holding the head of a request to its limits, and to the rules of HTTP that
+//! hyper leaves to us.
+
+use hyper::{
+    Version,
+    header::{self, HeaderValue},
+    http::request::Parts,
+};
+
+use super::error::{ApiError, Problem};
+
+/// The largest request line and header fields together that are taken, in bytes.
+const MAX_HEAD: usize = 16 << 10;
+
+/// The most header fields that are taken.
+const MAX_FIELDS: usize = 64;
+
+/// Refuses a head that is larger than anything a client of ours needs, and one
+/// that a proxy before us may have understood otherwise than we do.
+///
+/// # Errors
+///
+/// 431 above the limits. 400 if an HTTP/1.1 request does not have exactly one
+/// `Host` (RFC 9112, section 3.2), or a transfer coding beside `chunked`
+/// (section 6.1).
+pub(super) fn check(request: &Parts) -> Result<(), ApiError> {
+    let headers = &request.headers;
+    let uri = &request.uri;
+    let mut length = request.method.as_str().len()
+        + uri.authority().map_or(0, |authority| authority.as_str().len())
+        + uri.path_and_query().map_or(0, |target| target.as_str().len());
+    let mut hosts = 0;
+    let mut codings = 0;
+    let mut is_sound = true;
+    for (name, value) in headers {
+        length += name.as_str().len() + value.len() + ": \r\n".len();
+        if name == header::HOST {
+            hosts += 1;
+            is_sound &= is_host(value);
+        } else if name == header::TRANSFER_ENCODING {
+            codings += 1;
+            is_sound &= value.as_bytes().eq_ignore_ascii_case(b"chunked");
+        }
+    }
+    if headers.len() > MAX_FIELDS || length > MAX_HEAD {
+        let message = format!(
+            "The request line and header fields exceed {MAX_HEAD} bytes or {MAX_FIELDS} fields."
+        );
+        return Err(ApiError::new(Problem::HeadTooLarge, message));
+    }
+    let has_host = hosts == 1 || request.version != Version::HTTP_11;
+    if is_sound && has_host && hosts <= 1 && codings <= 1 {
+        return Ok(());
+    }
+    Err(ApiError::new(
+        Problem::InvalidRequest,
+        "A request must have exactly one Host, and no Transfer-Encoding but chunked.",
+    ))
+}
+
+/// Whether it has the characters of a host and port, or is empty (RFC 9110,
+/// section 7.2). No URL is ever made from it, so what they say does not matter.
+fn is_host(value: &HeaderValue) -> bool {
+    let allowed = |byte: &u8| byte.is_ascii_alphanumeric() || b"-._~%!$&'()*+,;=:[]".contains(byte);
+    value.as_bytes().iter().all(allowed)
+}
+
+#[cfg(test)]
+mod tests {
+    use hyper::Request;
+
+    use super::*;
+
+    fn checked(version: Version, fields: &[(&str, &str)]) -> Result<(), Problem> {
+        let mut request = Request::builder().version(version).uri("/v1/pets");
+        for (name, value) in fields {
+            request = request.header(*name, *value);
+        }
+        check(&request.body(()).unwrap().into_parts().0).map_err(|error| error.problem())
+    }
+
+    #[test]
+    fn an_http_1_1_request_has_exactly_one_host() {
+        let (old, usual, new) = (Version::HTTP_10, Version::HTTP_11, Version::HTTP_2);
+        for host in ["x", "", "x:80", "[::1]:80", "pets.example.com"] {
+            assert_eq!(checked(usual, &[("host", host)]), Ok(()), "{host}");
+        }
+        for host in ["a b", "a/b", "u@h", "a\\b", "a, b", "\u{e9}"] {
+            assert_eq!(checked(usual, &[("host", host)]), Err(Problem::InvalidRequest), "{host}");
+        }
+        assert_eq!(checked(usual, &[]), Err(Problem::InvalidRequest));
+        assert_eq!(checked(old, &[]), Ok(()));
+        assert_eq!(checked(new, &[]), Ok(()));
+        for version in [old, usual, new] {
+            let twice = [("host", "x"), ("host", "x")];
+            assert_eq!(checked(version, &twice), Err(Problem::InvalidRequest));
+        }
+    }
+
+    #[test]
+    fn chunked_is_the_only_transfer_coding() {
+        let with = |codings: &[&str]| {
+            let mut fields = vec![("host", "x")];
+            fields.extend(codings.iter().map(|coding| ("transfer-encoding", *coding)));
+            checked(Version::HTTP_11, &fields)
+        };
+        assert_eq!(with(&["chunked"]), Ok(()));
+        assert_eq!(with(&["Chunked"]), Ok(()));
+        for codings in [
+            &["gzip, chunked"][..],
+            &["gzip", "chunked"],
+            &["chunked", "chunked"],
+            &["chunked, chunked"],
+            &["chunked;q=1"],
+            &["identity"],
+            &[""],
+        ] {
+            assert_eq!(with(codings), Err(Problem::InvalidRequest), "{codings:?}");
+        }
+    }
+}

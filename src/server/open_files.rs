@@ -1,0 +1,36 @@
+//! How many files the process may have open: each connection is one.
+
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+
+/// How many files are kept for what is no connection: the database, the
+/// listener, the log.
+const RESERVED: u64 = 256;
+
+/// Raises the limit of open files as far as this user may, and returns how many
+/// connections fit under it; `None` if there is no limit.
+#[must_use]
+pub fn raise_limit() -> Option<usize> {
+    let limit = getrlimit(Resource::Nofile);
+    // Where the system refuses (macOS has a lower one that it does not tell),
+    // the limit stays as it was.
+    let raised = Rlimit { current: limit.maximum, ..limit };
+    let _ = setrlimit(Resource::Nofile, raised);
+    getrlimit(Resource::Nofile).current.map(connections_under)
+}
+
+fn connections_under(limit: u64) -> usize {
+    let connections = limit - RESERVED.min(limit / 2);
+    usize::try_from(connections).unwrap_or(usize::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn some_files_are_kept_for_what_is_no_connection() {
+        assert_eq!(connections_under(1024), 768);
+        assert_eq!(connections_under(100), 50);
+        assert_eq!(connections_under(1), 1);
+    }
+}
