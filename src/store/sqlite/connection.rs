@@ -4,7 +4,7 @@ use std::{path::Path, sync::Arc, thread, time::Duration};
 
 use rusqlite::{Connection, ErrorCode, MAIN_DB, OpenFlags, config::DbConfig};
 
-use super::migrations;
+use super::{migrations, wal, wal_index::WalIndex};
 use crate::store::{OpenError, OpenMode};
 
 /// How long a statement waits for a lock that another process holds.
@@ -16,8 +16,12 @@ const WAL_SIZE_LIMIT: i64 = 64 << 20;
 /// The page cache of a connection, in KiB (negative means KiB to SQLite).
 const CACHE_SIZE: i64 = -8 << 10;
 
-/// Opens the connection that writes, and brings the schema up to date.
-pub(super) fn open_for_writing(path: &Path, mode: OpenMode) -> Result<Connection, OpenError> {
+/// Opens the connection that writes, and brings the log to the disk and the
+/// schema up to date.
+pub(super) fn open_for_writing(
+    path: &Path,
+    mode: OpenMode,
+) -> Result<(Connection, WalIndex), OpenError> {
     let shown = path.display().to_string();
     let create = match mode {
         OpenMode::CreateAndMigrate => OpenFlags::SQLITE_OPEN_CREATE,
@@ -36,15 +40,20 @@ pub(super) fn open_for_writing(path: &Path, mode: OpenMode) -> Result<Connection
     // Before anything is written: a file that is not ours stays as it was.
     let recognised = migrations::recognise(&connection).map_err(failed)?;
     migrations::check(&recognised, mode, &shown)?;
-    prepare_patiently(&mut connection).map_err(failed)?;
-    Ok(connection)
+    prepare_patiently(&connection).map_err(failed)?;
+    let in_log = |cause| OpenError::Io { path: shown.clone(), cause };
+    let wal_index = WalIndex::open(path).map_err(|error| in_log(Arc::new(error)))?;
+    wal::bring_to_disk(&mut connection, &wal_index, path)
+        .map_err(|error| in_log(Arc::from(error)))?;
+    migrations::run(&mut connection).map_err(failed)?;
+    Ok((connection, wal_index))
 }
 
 /// Changing the journal mode is the one statement that does not wait for a
 /// lock. Another process that opens the same new file at this moment holds it
 /// only briefly.
 #[expect(clippy::disallowed_methods, reason = "nothing tells when the lock is free")]
-fn prepare_patiently(connection: &mut Connection) -> rusqlite::Result<()> {
+fn prepare_patiently(connection: &Connection) -> rusqlite::Result<()> {
     let mut tries = 100;
     loop {
         tries -= 1;
@@ -61,13 +70,14 @@ fn is_busy(error: &rusqlite::Error) -> bool {
     matches!(error.sqlite_error_code(), Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked))
 }
 
-fn prepare(connection: &mut Connection) -> rusqlite::Result<()> {
+fn prepare(connection: &Connection) -> rusqlite::Result<()> {
     // Readers never wait for the writer (WAL), and a commit returns once the
     // log is on disk (FULL).
     connection.pragma_update(None, "journal_mode", "WAL")?;
     connection.pragma_update(None, "synchronous", "FULL")?;
     connection.pragma_update(None, "journal_size_limit", WAL_SIZE_LIMIT)?;
-    migrations::run(connection)
+    // SQLite opens the log when it first reads.
+    connection.pragma_query_value(None, "user_version", |_| Ok(()))
 }
 
 /// Opens a connection that reads a database which the writer has prepared.
@@ -111,7 +121,7 @@ mod tests {
     fn a_commit_waits_for_the_disk_and_a_reader_cannot_write() {
         let directory = tempfile::TempDir::new().unwrap();
         let path = directory.path().join("petstore.db");
-        let writing = open_for_writing(&path, OpenMode::CreateAndMigrate).unwrap();
+        let (writing, _) = open_for_writing(&path, OpenMode::CreateAndMigrate).unwrap();
         assert_eq!(pragma(&writing, "synchronous"), 2, "FULL");
         let reading = open_for_reading(&path).unwrap();
         assert_eq!(pragma(&reading, "query_only"), 1);

@@ -12,6 +12,7 @@ mod keys;
 mod migrations;
 mod pets;
 mod readers;
+mod wal;
 mod wal_index;
 mod writer;
 
@@ -42,16 +43,12 @@ impl SqliteStore {
     ///
     /// See [`OpenError`]; nothing was changed then.
     pub fn open(path: &Path, mode: OpenMode) -> Result<Self, OpenError> {
-        let writing = connection::open_for_writing(path, mode)?;
+        let (writing, wal_index) = connection::open_for_writing(path, mode)?;
         let readers = Readers::open(path)?;
         let in_file =
             |error| OpenError::Io { path: path.display().to_string(), cause: Arc::new(error) };
         let file = FileId::of(path).map_err(in_file)?;
-        Ok(Self {
-            readers,
-            writer: Writer::start(writing, file).map_err(in_file)?,
-            wal_index: WalIndex::open(path).map_err(in_file)?,
-        })
+        Ok(Self { readers, writer: Writer::start(writing, file).map_err(in_file)?, wal_index })
     }
 }
 

@@ -31,4 +31,15 @@ impl WalIndex {
         self.0.read_exact_at(&mut header, 0)?;
         Ok(Version(header))
     }
+
+    /// Whether anybody has committed since the first of those who have the
+    /// database open read the log: that sets `iChange` to 0, and each commit
+    /// adds 1. False also if nobody has read the log yet.
+    pub(super) fn was_committed_to(&self) -> io::Result<bool> {
+        let mut changes = [0; 4];
+        match self.0.read_exact_at(&mut changes, 8) {
+            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Ok(false),
+            done => done.map(|()| changes != [0; 4]),
+        }
+    }
 }

@@ -1,0 +1,104 @@
+//! A fault at the first, second, third … operation, until none fires.
+
+use std::thread;
+
+use faulty_vfs::{Fault, Kind};
+
+use crate::script::Run;
+
+/// Says which case it was that failed.
+struct SayIfItFails(Kind, usize);
+
+impl Drop for SayIfItFails {
+    fn drop(&mut self) {
+        if thread::panicking() {
+            eprintln!("this was {:?} at operation {}", self.0, self.1);
+        }
+    }
+}
+
+/// Fails at each operation in turn; `then` is what must hold.
+async fn at_each(kind: Kind, persistent: bool, then: impl AsyncFn(&mut Run, usize)) {
+    for at in 1.. {
+        let _said = SayIfItFails(kind, at);
+        let mut run = Run::new();
+        run.disk.set(Fault { kind, at, persistent });
+        run.everything().await;
+        let fired = run.disk.fired();
+        then(&mut run, at).await;
+        if !fired {
+            eprintln!("{kind:?}, persistent: {persistent}: {} operations", at - 1);
+            assert!(at > 10);
+            return;
+        }
+    }
+}
+
+async fn goes_on_after(kind: Kind, persistent: bool) {
+    at_each(kind, persistent, async |run, at| {
+        run.goes_on().await;
+        run.survives_a_power_cut(at as u64).await;
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn an_io_error_once() {
+    goes_on_after(Kind::IoError, false).await;
+}
+
+#[tokio::test]
+async fn io_errors_from_then_on() {
+    goes_on_after(Kind::IoError, true).await;
+}
+
+#[tokio::test]
+async fn a_short_write_once() {
+    goes_on_after(Kind::ShortWrite, false).await;
+}
+
+#[tokio::test]
+async fn short_writes_from_then_on() {
+    goes_on_after(Kind::ShortWrite, true).await;
+}
+
+#[tokio::test]
+async fn a_full_disk_once() {
+    goes_on_after(Kind::Full, false).await;
+}
+
+#[tokio::test]
+async fn a_full_disk_from_then_on() {
+    goes_on_after(Kind::Full, true).await;
+}
+
+#[tokio::test]
+async fn a_failed_sync_whose_pages_are_lost_once() {
+    goes_on_after(Kind::LostSync, false).await;
+    goes_on_after(Kind::RevertedSync, false).await;
+}
+
+#[tokio::test]
+async fn failed_syncs_whose_pages_are_lost_from_then_on() {
+    goes_on_after(Kind::LostSync, true).await;
+    goes_on_after(Kind::RevertedSync, true).await;
+}
+
+#[tokio::test]
+async fn a_failed_sync_after_which_the_process_is_killed() {
+    at_each(Kind::LostSync, true, async |run, at| {
+        run.kill();
+        run.goes_on().await;
+        run.create(3).await;
+        run.survives_a_power_cut(at as u64).await;
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_power_cut() {
+    at_each(Kind::PowerCut, false, async |run, at| {
+        run.survives_a_power_cut(at as u64).await;
+    })
+    .await;
+}

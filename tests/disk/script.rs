@@ -1,0 +1,247 @@
+//! What is done to a store while its disk fails, and what must hold after it.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    panic,
+    path::Path,
+    sync::Arc,
+};
+
+use faulty_vfs::Disk;
+use futures_util::future::join_all;
+use jiff::Timestamp;
+use petstore::{
+    config::DatabaseUrl,
+    domain::{
+        ApiKey, Deployment, IdempotencyKey, IdempotentRequest, KeyId, Limit, NewKey, NewPet,
+        PageRequest, PetId, PetName, PetRef, PetStatus, Scope, idempotency::fingerprint,
+    },
+    store::{self, Created, OpenError, OpenMode, Store, StoreError},
+};
+use rand::{RngExt, SeedableRng, rngs::StdRng};
+use rusqlite::Connection;
+use tempfile::TempDir;
+
+type AnyStore = Arc<dyn Store>;
+
+fn open(path: &Path) -> Result<AnyStore, OpenError> {
+    store::open(&DatabaseUrl::Sqlite(path.to_owned()), OpenMode::CreateAndMigrate)
+}
+
+/// One run: a store that is used, closed, opened again and used again.
+pub(crate) struct Run {
+    pub(crate) disk: Disk,
+    directory: TempDir,
+    store: Option<AnyStore>,
+    next_name: usize,
+    acknowledged: BTreeMap<i64, String>,
+    refused: BTreeSet<String>,
+    /// Refused before the store was closed while its disk failed. Such a write
+    /// may be whole in the log, and be found there when it is opened again.
+    uncertain: BTreeSet<String>,
+    /// Switches to a store that does not wait for its commits: see `proofs`.
+    pub(crate) acknowledges_early: bool,
+}
+
+impl Run {
+    pub(crate) fn new() -> Self {
+        let directory = directory();
+        let disk = Disk::under(directory.path()).unwrap();
+        Self {
+            disk,
+            directory,
+            store: None,
+            next_name: 0,
+            acknowledged: BTreeMap::new(),
+            refused: BTreeSet::new(),
+            uncertain: BTreeSet::new(),
+            acknowledges_early: false,
+        }
+    }
+
+    /// All that a store does to its disk, whether it succeeds or not.
+    pub(crate) async fn everything(&mut self) {
+        self.open();
+        self.create(1).await;
+        self.create(1).await;
+        self.keys().await;
+        self.create(6).await;
+        self.fold();
+        self.create(1).await;
+        self.create(3).await;
+        self.close();
+        self.open();
+        self.create(1).await;
+        self.keys().await;
+        self.create(4).await;
+        if let Some(store) = &self.store {
+            let _ = list(store).await;
+        }
+    }
+
+    pub(crate) fn open(&mut self) {
+        self.store = open(&self.directory.path().join("petstore.db")).ok();
+    }
+
+    pub(crate) fn close(&mut self) {
+        self.store = None;
+        self.uncertain.append(&mut self.refused);
+    }
+
+    /// Creates so many animals at once, and notes what was said about each.
+    pub(crate) async fn create(&mut self, count: usize) {
+        let Some(store) = &self.store else { return };
+        let names: Vec<String> = (self.next_name..self.next_name + count).map(name).collect();
+        self.next_name += count;
+        let created = join_all(names.iter().map(|name| create(store, name))).await;
+        for (name, created) in names.into_iter().zip(created) {
+            let last = self.acknowledged.last_key_value().map_or(0, |(id, _)| *id);
+            match created {
+                Ok(id) => self.acknowledge(id, name),
+                Err(_) if self.acknowledges_early => self.acknowledge(last + 1, name),
+                Err(_) => drop(self.refused.insert(name)),
+            }
+        }
+    }
+
+    fn acknowledge(&mut self, id: i64, name: String) {
+        assert_eq!(self.acknowledged.insert(id, name), None, "{id} was given twice");
+    }
+
+    /// Makes a key, rotates it and uses it.
+    async fn keys(&mut self) {
+        let Some(store) = &self.store else { return };
+        let Ok(key) = store.create_key(new_key(self.next_name)).await else { return };
+        let _ = store.rotate_key(key.id, new_key(self.next_name + 1), Timestamp::UNIX_EPOCH).await;
+        let _ = store.record_key_uses(vec![(KeyId(1), Timestamp::UNIX_EPOCH)]).await;
+        self.next_name += 2;
+    }
+
+    /// Folds the write-ahead log into the file, as another process may.
+    fn fold(&self) {
+        if let Ok(beside) = Connection::open(self.directory.path().join("petstore.db")) {
+            let _ = beside.execute_batch("PRAGMA wal_checkpoint(RESTART)");
+        }
+    }
+
+    /// The process dies, and another one opens what the operating system has.
+    pub(crate) fn kill(&mut self) {
+        let directory = directory();
+        let disk = self.disk.kill(directory.path()).unwrap();
+        self.close();
+        (self.directory, self.disk) = (directory, disk);
+    }
+
+    /// Once the fault has ended, the store works at once, and holds what it
+    /// acknowledged and nothing that it refused. A refused request that is sent
+    /// again adds its animal once.
+    pub(crate) async fn goes_on(&mut self) {
+        self.disk.heal();
+        if self.store.is_none() {
+            self.store = Some(open(&self.directory.path().join("petstore.db")).unwrap());
+        }
+        let refused = self.refused.len();
+        self.create(1).await;
+        assert_eq!(self.refused.len(), refused, "it does not work again");
+        let store = self.store.clone().unwrap();
+        let mut there = list(&store).await.unwrap();
+        there.retain(|(_, name)| !self.uncertain.contains(name));
+        assert!(there.into_iter().eq(self.acknowledged.clone()));
+        for name in self.refused.split_off("").into_iter().chain(self.uncertain.split_off("")) {
+            let id = create(&store, &name).await.unwrap();
+            self.acknowledge(id, name);
+        }
+        let there = list(&store).await.unwrap();
+        assert!(there.into_iter().eq(self.acknowledged.clone()));
+    }
+
+    /// After a power cut the database opens, is sound, and holds whatever was
+    /// acknowledged, whichever of the unsynced sectors reached the disk.
+    pub(crate) async fn survives_a_power_cut(&mut self, seed: u64) {
+        self.disk.cut_power();
+        self.store = None;
+        let mut random = StdRng::seed_from_u64(seed);
+        self.is_sound_with(|| false).await;
+        self.is_sound_with(|| random.random()).await;
+    }
+
+    async fn is_sound_with(&self, keep: impl FnMut() -> bool) {
+        let directory = directory();
+        self.disk.salvage(directory.path(), keep).unwrap();
+        let path = directory.path().join("petstore.db");
+        let store = open(&path).unwrap();
+        let beside = Connection::open(&path).unwrap();
+        let verdict: String =
+            beside.query_row("PRAGMA integrity_check", [], |row| row.get(0)).unwrap();
+        assert_eq!(verdict, "ok");
+        let there = list(&store).await.unwrap();
+        for (id, name) in &self.acknowledged {
+            assert!(there.contains(&(*id, name.clone())), "lost: {id}");
+        }
+        let names: BTreeSet<_> = there.iter().map(|(_, name)| name).collect();
+        assert_eq!(names.len(), there.len(), "doubled");
+        let next = store.create_pet(pet("next"), None).await.unwrap();
+        let Created::New(next) = next else { panic!("{next:?}") };
+        let next = next.id.get();
+        assert!(there.iter().all(|(id, _)| *id < next));
+    }
+}
+
+/// In memory, where there is such a place: what is a disk here is the model.
+fn directory() -> TempDir {
+    TempDir::new_in("/dev/shm").or_else(|_| TempDir::new()).unwrap()
+}
+
+/// Every fourth is so long that it takes pages of its own.
+fn name(number: usize) -> String {
+    format!("{number}{}", "-".repeat(if number % 4 == 3 { 9_000 } else { 20 }))
+}
+
+fn pet(name: &str) -> NewPet {
+    let name = PetName::new(name.to_owned()).unwrap();
+    NewPet { name, category_id: 1, status: PetStatus::Sold }
+}
+
+/// Adds an animal as a careful client does; it can be asked for again.
+async fn create(store: &AnyStore, name: &str) -> Result<i64, StoreError> {
+    let pet = pet(name);
+    let number: String = name.chars().take_while(char::is_ascii_digit).collect();
+    let request = IdempotentRequest {
+        api_key: KeyId(1),
+        key: IdempotencyKey::new(number).unwrap(),
+        fingerprint: fingerprint(&pet),
+        now: Timestamp::UNIX_EPOCH,
+    };
+    match store.create_pet(pet, Some(request)).await? {
+        Created::New(pet) | Created::Replayed(pet) => Ok(pet.id.get()),
+        Created::Conflict => panic!("it was the same animal"),
+    }
+}
+
+fn new_key(seed: usize) -> NewKey {
+    let mut random = StdRng::seed_from_u64(seed as u64);
+    NewKey {
+        digest: ApiKey::generate(Deployment::Production, &mut random).digest(),
+        name: "key".to_owned(),
+        scope: Scope::Write,
+        deployment: Deployment::Production,
+        created_at: Timestamp::UNIX_EPOCH,
+        expires_at: None,
+    }
+}
+
+/// Everything in the store, by a walk.
+async fn list(store: &AnyStore) -> Result<Vec<(i64, String)>, StoreError> {
+    let mut all: Vec<(i64, String)> = Vec::new();
+    loop {
+        let after = all.last().map(|(id, _)| PetId::new(*id).unwrap());
+        let request = PageRequest { limit: Limit::new(10).unwrap(), status: None, after };
+        let mut page = Vec::new();
+        let mut show = |pet: PetRef<'_>| page.push((pet.id.get(), pet.name.to_owned()));
+        let more = store.list_pets(&request, &mut show).await?;
+        all.append(&mut page);
+        if !more {
+            return Ok(all);
+        }
+    }
+}
