@@ -10,7 +10,7 @@ use serde::Serialize;
 use super::DatabaseArgs;
 use crate::{
     config,
-    domain::{ApiKey, Clock, Deployment, KeyId, KeyRecord, NewKey, Scope, SystemClock},
+    domain::{ApiKey, Clock, Deployment, KeyId, KeyRecord, NewKey, RateLimit, Scope, SystemClock},
     store::{OpenMode, Store},
 };
 
@@ -37,6 +37,11 @@ pub(super) struct Create {
     /// How long the key is valid, such as 90d, 12h or 30s; for ever if not given
     #[arg(long, value_name = "DURATION", env = "PETSTORE_KEY_EXPIRES", value_parser = config::duration)]
     expires: Option<Duration>,
+
+    /// How often the key may be used, such as 10/s, 600/min or 5000/h; as the
+    /// service says if not given
+    #[arg(long, value_name = "RATE", env = "PETSTORE_KEY_RATE_LIMIT")]
+    rate_limit: Option<RateLimit>,
 
     /// The deployment that the key is for
     #[arg(long, value_enum, env = "PETSTORE_DEPLOYMENT", default_value = "production")]
@@ -73,8 +78,8 @@ pub(super) struct Revoke {
     database: DatabaseArgs,
 }
 
-/// Replace an API key: print a new one of the same name, scope and lifetime,
-/// and let the old one expire
+/// Replace an API key: print a new one of the same name, scope, rate limit and
+/// lifetime, and let the old one expire
 #[derive(Debug, Args)]
 pub(super) struct Rotate {
     /// The number of the key, as listed
@@ -117,7 +122,16 @@ impl Create {
         let now = SystemClock.now();
         let expires_at = self.expires.map(|expires| expiry(now, expires)).transpose()?;
         let store = self.database.open(OpenMode::CreateAndMigrate)?;
-        let (key, new) = generate(self.name, self.scope, self.deployment, now, expires_at);
+        let key = generate(self.deployment);
+        let new = NewKey {
+            digest: key.digest(),
+            name: self.name,
+            scope: self.scope,
+            deployment: self.deployment,
+            created_at: now,
+            expires_at,
+            rate_limit: self.rate_limit,
+        };
         let record = store.create_key(new).await.context("cannot store the key")?;
         show(&key, &record)
     }
@@ -173,7 +187,16 @@ impl Rotate {
             .transpose()
             .context("the new key would expire too far in the future")?;
         let until = expiry(now, self.overlap)?;
-        let (key, new) = generate(old.name, old.scope, old.deployment, now, expires_at);
+        let key = generate(old.deployment);
+        let new = NewKey {
+            digest: key.digest(),
+            name: old.name,
+            scope: old.scope,
+            deployment: old.deployment,
+            created_at: now,
+            expires_at,
+            rate_limit: old.rate_limit,
+        };
         let rotated =
             store.rotate_key(old.id, new, until).await.context("cannot rotate the key")?;
         let Some(record) = rotated else {
@@ -193,24 +216,22 @@ pub(super) async fn create_first(
     store: &dyn Store,
     deployment: Deployment,
 ) -> anyhow::Result<ApiKey> {
-    let now = SystemClock.now();
-    let (key, new) = generate("first".to_owned(), Scope::Write, deployment, now, None);
+    let key = generate(deployment);
+    let new = NewKey {
+        digest: key.digest(),
+        name: "first".to_owned(),
+        scope: Scope::Write,
+        deployment,
+        created_at: SystemClock.now(),
+        expires_at: None,
+        rate_limit: None,
+    };
     store.create_key(new).await.context("cannot store the first key")?;
     Ok(key)
 }
 
-fn generate(
-    name: String,
-    scope: Scope,
-    deployment: Deployment,
-    created_at: Timestamp,
-    expires_at: Option<Timestamp>,
-) -> (ApiKey, NewKey) {
-    let mut random = super::random();
-    let key = ApiKey::generate(deployment, &mut random);
-    let digest = key.digest();
-    let new = NewKey { digest, name, scope, deployment, created_at, expires_at };
-    (key, new)
+fn generate(deployment: Deployment) -> ApiKey {
+    ApiKey::generate(deployment, &mut super::random())
 }
 
 /// When something ends that lasts for `duration` from now.
@@ -255,6 +276,7 @@ struct Row<'a> {
     expires: Option<Timestamp>,
     last_used: Option<Timestamp>,
     revoked: Option<Timestamp>,
+    rate_limit: Option<String>,
 }
 
 impl<'a> From<&'a KeyRecord> for Row<'a> {
@@ -268,13 +290,23 @@ impl<'a> From<&'a KeyRecord> for Row<'a> {
             expires: record.expires_at,
             last_used: record.last_used_at,
             revoked: record.revoked_at,
+            rate_limit: record.rate_limit.map(|limit| limit.to_string()),
         }
     }
 }
 
 fn table(records: &[KeyRecord]) -> String {
-    let heading =
-        ["ID", "NAME", "SCOPE", "DEPLOYMENT", "CREATED", "EXPIRES", "LAST USED", "REVOKED"];
+    let heading = [
+        "ID",
+        "NAME",
+        "SCOPE",
+        "DEPLOYMENT",
+        "CREATED",
+        "EXPIRES",
+        "LAST USED",
+        "REVOKED",
+        "RATE LIMIT",
+    ];
     let time = |time: Option<Timestamp>| time.map_or("-".to_owned(), |time| time.to_string());
     let mut lines = vec![heading.map(str::to_owned)];
     lines.extend(records.iter().map(|record| {
@@ -288,9 +320,10 @@ fn table(records: &[KeyRecord]) -> String {
             time(record.expires_at),
             time(record.last_used_at),
             time(record.revoked_at),
+            record.rate_limit.map_or("-".to_owned(), |limit| limit.to_string()),
         ]
     }));
-    let widths: [usize; 8] = std::array::from_fn(|column| {
+    let widths: [usize; 9] = std::array::from_fn(|column| {
         lines.iter().map(|line| line[column].chars().count()).max().unwrap_or_default()
     });
     let mut text = String::new();

@@ -12,6 +12,8 @@ use jiff::Timestamp;
 use rand::{CryptoRng, RngExt};
 use sha2::{Digest, Sha256};
 
+use super::RateLimit;
+
 const BASE62: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 const RANDOM_LENGTH: usize = 30;
 const CHECKSUM_LENGTH: usize = 6;
@@ -199,6 +201,8 @@ pub struct NewKey {
     pub created_at: Timestamp,
     /// From when on it is refused; never, if `None`.
     pub expires_at: Option<Timestamp>,
+    /// How often it may be used; as often as any key, if `None`.
+    pub rate_limit: Option<RateLimit>,
 }
 
 /// A stored key: all that is known of it, which is not the secret. Times are
@@ -221,6 +225,8 @@ pub struct KeyRecord {
     pub last_used_at: Option<Timestamp>,
     /// When it was revoked, if it was.
     pub revoked_at: Option<Timestamp>,
+    /// How often it may be used; as often as any key, if `None`.
+    pub rate_limit: Option<RateLimit>,
     /// The key that replaces it, if it was rotated.
     pub successor: Option<KeyId>,
 }

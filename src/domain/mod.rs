@@ -9,9 +9,11 @@ pub mod idempotency;
 pub mod key;
 pub mod page;
 pub mod pet;
+pub mod rate_limit;
 
 pub use clock::{Clock, SystemClock};
 pub use idempotency::{IdempotencyKey, IdempotentRequest};
 pub use key::{ApiKey, Deployment, KeyDigest, KeyId, KeyRecord, NewKey, Scope};
 pub use page::{Limit, PageRequest};
 pub use pet::{NewPet, Pet, PetId, PetName, PetRef, PetStatus};
+pub use rate_limit::RateLimit;

@@ -11,7 +11,9 @@ use std::{
 use jiff::{SignedDuration, Timestamp};
 use petstore::{
     config::DatabaseUrl,
-    domain::{ApiKey, Clock, Deployment, KeyId, NewKey, NewPet, PetName, PetStatus, Scope},
+    domain::{
+        ApiKey, Clock, Deployment, KeyId, NewKey, NewPet, PetName, PetStatus, RateLimit, Scope,
+    },
     http::{App, Settings},
     server::{self, Limits},
     store::{self, OpenMode, Store},
@@ -220,6 +222,16 @@ impl Server {
 
     /// Makes a key that holds for so long.
     pub(crate) async fn new_key(&self, scope: Scope, expires: Option<Duration>) -> (String, KeyId) {
+        self.new_limited_key(scope, expires, None).await
+    }
+
+    /// Makes a key that may be used so often.
+    pub(crate) async fn new_limited_key(
+        &self,
+        scope: Scope,
+        expires: Option<Duration>,
+        rate_limit: Option<RateLimit>,
+    ) -> (String, KeyId) {
         let key = ApiKey::generate(self.deployment, &mut *self.random.lock().unwrap());
         let now = self.clock.now();
         let new = NewKey {
@@ -229,6 +241,7 @@ impl Server {
             deployment: self.deployment,
             created_at: now,
             expires_at: expires.map(|after| now + SignedDuration::try_from(after).unwrap()),
+            rate_limit,
         };
         let record = self.store.create_key(new).await.unwrap();
         (key.reveal().to_owned(), record.id)

@@ -25,7 +25,7 @@ fn create_prints_the_key_alone_and_words_to_standard_error() {
 }
 
 #[test]
-fn create_takes_scope_expiry_and_deployment() {
+fn create_takes_scope_expiry_rate_limit_and_deployment() {
     let here = directory();
     let arguments = [
         "keys",
@@ -36,6 +36,8 @@ fn create_takes_scope_expiry_and_deployment() {
         "read",
         "--expires",
         "90d",
+        "--rate-limit",
+        "60/min",
         "--deployment",
         "staging",
     ];
@@ -43,7 +45,7 @@ fn create_takes_scope_expiry_and_deployment() {
     assert!(done.stdout.starts_with("pets_test_"));
     let key = &listed(here.path())[0];
     assert_eq!((&key["name"], &key["scope"]), (&"robot".into(), &"read".into()));
-    assert_eq!(key["deployment"], "staging");
+    assert_eq!((&key["deployment"], &key["rate_limit"]), (&"staging".into(), &"60/min".into()));
     let time = |member: &str| key[member].as_str().unwrap().parse::<jiff::Timestamp>().unwrap();
     assert_eq!(time("expires").duration_since(time("created")).as_hours(), 90 * 24);
 }
@@ -57,7 +59,17 @@ fn list_shows_every_member_and_never_a_secret() {
     let members: Vec<&String> = keys[0].as_object().unwrap().keys().collect();
     assert_eq!(
         members,
-        ["id", "name", "scope", "deployment", "created", "expires", "last_used", "revoked"]
+        [
+            "id",
+            "name",
+            "scope",
+            "deployment",
+            "created",
+            "expires",
+            "last_used",
+            "revoked",
+            "rate_limit"
+        ]
     );
     let table = run(here.path(), &["keys", "list"]).expect_success().stdout;
     assert!(table.starts_with("ID  NAME  SCOPE  DEPLOYMENT  CREATED"), "{table}");
@@ -87,6 +99,7 @@ fn what_is_wrong_is_one_line() {
         (&["keys", "create", "--name", "x", "--expires", "0s"], "at least 1s"),
         (&["keys", "create", "--name", "x", "--expires", "90"], "90d"),
         (&["keys", "create", "--name", "x", "--expires", "99999999y"], "too far"),
+        (&["keys", "create", "--name", "x", "--rate-limit", "60"], "600/min"),
         (&["keys", "create", "--name", "x", "--database", "petstore.db"], "sqlite:"),
         (&["keys", "list"], "there is no database at petstore.db"),
         (&["keys", "revoke", "1"], "there is no database at petstore.db"),
@@ -107,14 +120,14 @@ fn what_is_wrong_is_one_line() {
 #[test]
 fn rotate_prints_a_key_of_the_same_kind_and_lets_the_old_one_expire() {
     let here = directory();
-    let create =
-        ["keys", "create", "--name", "robot", "--scope", "read", "--deployment", "staging"];
+    let create = "keys create --name robot --scope read --rate-limit 9/s --deployment staging";
+    let create: Vec<&str> = create.split(' ').collect();
     let old = run(here.path(), &create).expect_success().stdout;
     let rotate = ["keys", "rotate", "1", "--overlap", "12h"];
     let new = run(here.path(), &rotate).expect_success().stdout;
     assert!(new.starts_with("pets_test_") && new != old, "{new}");
     let keys = listed(here.path());
-    for member in ["name", "scope", "deployment"] {
+    for member in ["name", "scope", "deployment", "rate_limit"] {
         assert_eq!(keys[0][member], keys[1][member]);
     }
     let time = |value: &Value| value.as_str().unwrap().parse::<jiff::Timestamp>().unwrap();

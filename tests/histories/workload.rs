@@ -219,6 +219,7 @@ pub(crate) async fn history(seed: u64, stores: &[Arc<dyn Store>]) -> Vec<Event> 
         deployment: Deployment::Production,
         created_at: BeforeTheEnd.now(),
         expires_at: None,
+        rate_limit: None,
     };
     stores[0].create_key(new).await.unwrap();
     let settings = Settings { slow_request: Duration::from_mins(1), ..Settings::default() };

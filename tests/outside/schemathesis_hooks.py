@@ -1,10 +1,13 @@
-"""What schemathesis must be told about the cursors of `GET /pets`.
+"""What schemathesis must be told about cursors and idempotency keys.
 
 A cursor is opaque: the service hands it out in the `Link` of a page, for the
 `status` that the page was asked for, and refuses every other one. No schema
 can say that. So wherever schemathesis wants to send what must be accepted, a
 made-up cursor gives way to one that the service handed out for the same
 status. What must be refused is sent as it was generated.
+
+An `Idempotency-Key` is for one animal. Wherever schemathesis would send one a
+second time with what must be accepted, it gives way to a new one.
 
 Reads PETSTORE_URL (with the version segment) and PETSTORE_KEY.
 """
@@ -26,6 +29,9 @@ STATUSES = [None, "available", "pending", "sold"]
 # By status, None for a list without one: the cursors handed out so far, in
 # the order of their appearance.
 handed_out = defaultdict(list)
+
+# The idempotency keys sent so far, without their quotes.
+spent = set()
 
 
 def note_next_page(link):
@@ -75,15 +81,32 @@ def before_load_schema(context, raw_schema):
     }
 
 
+def must_be_accepted(case):
+    return case.meta is not None and case.meta.generation.mode.is_positive
+
+
 @schemathesis.hook
 def before_call(context, case, kwargs):
+    if must_be_accepted(case):
+        use_genuine_cursor(case)
+        use_new_idempotency_key(case)
+
+
+def use_new_idempotency_key(case):
+    key = (case.headers or {}).get("Idempotency-Key")
+    if key is None:
+        return
+    if key.strip('"') in spent:
+        key = case.headers["Idempotency-Key"] = f'"schemathesis-{len(spent)}"'
+    spent.add(key.strip('"'))
+
+
+def use_genuine_cursor(case):
     query = case.query or {}
     if case.operation.label != "GET /pets" or "cursor" not in query:
         return
     # The examples of the document must hold together as they are.
-    if case.meta is None or case.meta.phase.name == TestPhase.EXAMPLES:
-        return
-    if not case.meta.generation.mode.is_positive:
+    if case.meta.phase.name == TestPhase.EXAMPLES:
         return
     genuine = handed_out[query.get("status")]
     if query["cursor"] not in genuine:

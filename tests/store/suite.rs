@@ -219,6 +219,7 @@ fn new_key(seed: u64, expires_at: Option<i64>) -> NewKey {
         deployment: Deployment::Staging,
         created_at: at(1_000),
         expires_at: expires_at.map(at),
+        rate_limit: Some("60/min".parse().unwrap()),
     }
 }
 
@@ -229,11 +230,14 @@ pub(crate) async fn a_created_key_is_found_by_its_digest_and_its_number(store: A
     assert_eq!(record.name, new.name);
     assert_eq!((record.scope, record.deployment), (new.scope, new.deployment));
     assert_eq!((record.created_at, record.expires_at), (new.created_at, new.expires_at));
+    assert_eq!(record.rate_limit, new.rate_limit);
     assert_eq!((record.last_used_at, record.revoked_at), (None, None));
     assert_eq!(store.find_key(&new.digest).await.unwrap().as_ref(), Some(&record));
     assert_eq!(store.get_key(record.id).await.unwrap().as_ref(), Some(&record));
     assert_eq!(store.find_key(&new_key(2, None).digest).await.unwrap(), None);
     assert_eq!(store.get_key(KeyId(99)).await.unwrap(), None);
+    let unlimited = NewKey { rate_limit: None, ..new_key(3, None) };
+    assert_eq!(store.create_key(unlimited).await.unwrap().rate_limit, None);
 }
 
 pub(crate) async fn keys_are_listed_in_order_of_their_number(store: AnyStore) {

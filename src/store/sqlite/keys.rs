@@ -3,18 +3,21 @@
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension, Row, params, types::Type};
 
-use crate::domain::{Deployment, KeyDigest, KeyId, KeyRecord, NewKey, Scope};
+use crate::domain::{
+    Deployment, KeyDigest, KeyId, KeyRecord, NewKey, RateLimit, Scope, rate_limit::NoRate,
+};
 
 /// The columns in the order in which [`record`] reads them.
 macro_rules! columns {
     () => {
-        "id, name, scope, deployment, created_at, expires_at, last_used_at, revoked_at, successor_id"
+        "id, name, scope, deployment, created_at, expires_at, last_used_at, revoked_at, successor_id, \
+         rate_limit"
     };
 }
 
 const INSERT: &str = concat!(
-    "INSERT INTO api_keys (digest, name, scope, deployment, created_at, expires_at)
-     VALUES (?1, ?2, ?3, ?4, ?5, ?6) RETURNING ",
+    "INSERT INTO api_keys (digest, name, scope, deployment, created_at, expires_at, rate_limit)
+     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) RETURNING ",
     columns!()
 );
 const FIND: &str = concat!("SELECT ", columns!(), " FROM api_keys WHERE digest = ?1");
@@ -37,7 +40,8 @@ pub(super) fn insert(connection: &Connection, key: &NewKey) -> rusqlite::Result<
             key.scope.as_str(),
             key.deployment.as_str(),
             key.created_at.as_second(),
-            key.expires_at.map(Timestamp::as_second)
+            key.expires_at.map(Timestamp::as_second),
+            key.rate_limit.map(|limit| limit.to_string())
         ],
         record,
     )
@@ -102,6 +106,7 @@ fn record(row: &Row<'_>) -> rusqlite::Result<KeyRecord> {
         last_used_at: optional_timestamp(row, 6)?,
         revoked_at: optional_timestamp(row, 7)?,
         successor: row.get::<_, Option<i64>>(8)?.map(KeyId),
+        rate_limit: optional_rate_limit(row, 9)?,
     })
 }
 
@@ -116,6 +121,15 @@ fn one_of<T: Copy>(
     all.into_iter()
         .find(|&value| name(value) == text)
         .ok_or_else(|| rusqlite::Error::InvalidColumnType(column, text.to_owned(), Type::Text))
+}
+
+fn optional_rate_limit(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<RateLimit>> {
+    let Some(text) = row.get_ref(column)?.as_str_or_null()? else {
+        return Ok(None);
+    };
+    text.parse().map(Some).map_err(|error: NoRate| {
+        rusqlite::Error::FromSqlConversionFailure(column, Type::Text, Box::new(error))
+    })
 }
 
 fn optional_timestamp(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<Timestamp>> {

@@ -9,10 +9,11 @@ use crate::store::{OpenError, OpenMode};
 const STEPS: [&str; KNOWN as usize] = [
     include_str!("../../../migrations/sqlite/0001_catalogue.sql"),
     include_str!("../../../migrations/sqlite/0002_idempotency_keys.sql"),
+    include_str!("../../../migrations/sqlite/0003_key_rate_limits.sql"),
 ];
 
 /// The schema version that this release reads and writes.
-const KNOWN: u32 = 2;
+const KNOWN: u32 = 3;
 
 /// Marks a file as petstore's in its header ("pets"); `file` and SQLite's own
 /// tools show it.

@@ -1,0 +1,295 @@
+//! How often something may be done, and the meter that counts it.
+//!
+//! The algorithm is GCRA (ITU-T I.371): all of a quota may be used at once, and
+//! comes back evenly. A meter is one number, the time at which its quota would
+//! be whole again, so it needs no task that refills it.
+
+use std::{
+    fmt,
+    num::NonZeroU32,
+    str::FromStr,
+    sync::atomic::{AtomicU64, Ordering},
+    time::Duration,
+};
+
+/// A span of time over which is counted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Period {
+    Second,
+    Minute,
+    Hour,
+}
+
+impl Period {
+    const ALL: [Self; 3] = [Self::Second, Self::Minute, Self::Hour];
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Second => "s",
+            Self::Minute => "min",
+            Self::Hour => "h",
+        }
+    }
+
+    fn seconds(self) -> u32 {
+        match self {
+            Self::Second => 1,
+            Self::Minute => 60,
+            Self::Hour => 60 * 60,
+        }
+    }
+}
+
+/// So many requests in a second, a minute or an hour: 1 to 1,000,000. Reads
+/// `10/s`, `600/min` or `5000/h`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RateLimit {
+    requests: NonZeroU32,
+    period: Period,
+}
+
+impl RateLimit {
+    const MAX_REQUESTS: u32 = 1_000_000;
+
+    /// How many requests may come at once, after which they come back evenly.
+    #[must_use]
+    pub fn quota(self) -> u32 {
+        self.requests.get()
+    }
+
+    /// Over how many seconds the quota comes back.
+    #[must_use]
+    pub fn window(self) -> u32 {
+        self.period.seconds()
+    }
+
+    /// Nanoseconds in which one request comes back.
+    fn interval(self) -> u64 {
+        u64::from(self.window()) * NANOS / u64::from(self.quota())
+    }
+
+    /// Nanoseconds in which all of the quota comes back.
+    fn whole(self) -> u64 {
+        self.interval() * u64::from(self.quota())
+    }
+}
+
+const NANOS: u64 = 1_000_000_000;
+
+/// The text is no rate.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("a rate reads like 10/s, 600/min or 5000/h, from 1 to {max}", max = RateLimit::MAX_REQUESTS)]
+pub struct NoRate;
+
+impl FromStr for RateLimit {
+    type Err = NoRate;
+
+    fn from_str(text: &str) -> Result<Self, NoRate> {
+        let (requests, period) = text.split_once('/').ok_or(NoRate)?;
+        let requests: NonZeroU32 = requests.parse().map_err(|_| NoRate)?;
+        let period = Period::ALL.into_iter().find(|known| known.name() == period).ok_or(NoRate)?;
+        let limit = Self { requests, period };
+        // One spelling each, and not +10/s.
+        let valid = requests.get() <= Self::MAX_REQUESTS && limit.to_string() == text;
+        valid.then_some(limit).ok_or(NoRate)
+    }
+}
+
+impl fmt::Display for RateLimit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}", self.requests, self.period.name())
+    }
+}
+
+/// Counts requests against a [`RateLimit`]; a new one has all of its quota.
+/// Times are durations since one moment, the same for all calls.
+#[derive(Debug, Default)]
+pub struct Meter {
+    /// When the quota will be whole again, in nanoseconds.
+    whole_at: AtomicU64,
+}
+
+/// What a meter says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Reading {
+    /// Against what was counted.
+    pub limit: RateLimit,
+    /// Whether one more request is, or was, within the limit.
+    pub within: bool,
+    /// How many more may follow at once.
+    pub remaining: u32,
+    /// In how many seconds there will be more, rounded up; at least 1.
+    pub more_in: u64,
+}
+
+impl Meter {
+    /// Takes one request off the quota, unless nothing is left of it.
+    pub fn take(&self, limit: RateLimit, now: Duration) -> Reading {
+        let now = nanos(now);
+        let taken = self.whole_at.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |whole_at| {
+            let after = whole_at.max(now) + limit.interval();
+            (after - now <= limit.whole()).then_some(after)
+        });
+        match taken {
+            Ok(before) => Reading::new(limit, true, before.max(now) + limit.interval() - now),
+            Err(whole_at) => Reading::new(limit, false, whole_at.saturating_sub(now)),
+        }
+    }
+
+    /// Whether something is left of the quota; takes nothing.
+    pub fn read(&self, limit: RateLimit, now: Duration) -> Reading {
+        let used = self.whole_at.load(Ordering::Relaxed).saturating_sub(nanos(now));
+        Reading::new(limit, used + limit.interval() <= limit.whole(), used)
+    }
+}
+
+impl Reading {
+    /// `used`: in how many nanoseconds the quota will be whole again.
+    fn new(limit: RateLimit, within: bool, used: u64) -> Self {
+        // Above the whole only if the limit was lowered.
+        let left = limit.whole().saturating_sub(used) / limit.interval();
+        let one_more = limit.whole().saturating_sub((left + 1) * limit.interval());
+        Self {
+            limit,
+            within,
+            remaining: u32::try_from(left).unwrap_or(u32::MAX),
+            more_in: used.saturating_sub(one_more).div_ceil(NANOS).max(1),
+        }
+    }
+}
+
+fn nanos(time: Duration) -> u64 {
+    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX / 2)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn limit(text: &str) -> RateLimit {
+        text.parse().unwrap()
+    }
+
+    #[test]
+    fn a_rate_has_one_spelling() {
+        for (text, quota, window) in [
+            ("1/s", 1, 1),
+            ("600/min", 600, 60),
+            ("5000/h", 5000, 3600),
+            ("1000000/s", 1_000_000, 1),
+        ] {
+            assert_eq!((limit(text).quota(), limit(text).window()), (quota, window));
+            assert_eq!(limit(text).to_string(), text);
+        }
+        for bad in [
+            "",
+            "600",
+            "/min",
+            "0/s",
+            "-1/s",
+            "+1/s",
+            "01/s",
+            "1.5/s",
+            "1/",
+            "1/d",
+            "1/S",
+            "1 /s",
+            "1/s/s",
+            "1000001/s",
+            "off",
+        ] {
+            assert_eq!(bad.parse::<RateLimit>(), Err(NoRate), "{bad}");
+        }
+    }
+
+    #[test]
+    fn all_of_the_quota_may_be_used_at_once_and_comes_back_evenly() {
+        let meter = Meter::default();
+        let (limit, start) = (limit("60/min"), Duration::from_hours(1));
+        for remaining in (0..60).rev() {
+            let reading = meter.take(limit, start);
+            assert_eq!((reading.within, reading.remaining, reading.more_in), (true, remaining, 1));
+        }
+        let spent = Reading { limit, within: false, remaining: 0, more_in: 1 };
+        assert_eq!(meter.take(limit, start), spent);
+        assert_eq!(meter.take(limit, start + Duration::from_millis(999)), spent);
+        assert!(meter.take(limit, start + Duration::from_secs(1)).within);
+        assert_eq!(meter.take(limit, start + Duration::from_secs(1)), spent);
+        let later = meter.take(limit, start + Duration::from_mins(2));
+        assert_eq!((later.within, later.remaining), (true, 59));
+    }
+
+    #[test]
+    fn a_reading_says_when_there_will_be_more() {
+        let meter = Meter::default();
+        let limit = limit("2/h");
+        let at = |seconds| meter.take(limit, Duration::from_secs(seconds));
+        assert_eq!((at(0).remaining, at(600).remaining), (1, 0));
+        let refused = at(601);
+        assert_eq!((refused.within, refused.more_in), (false, 1199));
+        assert!(at(1800).within);
+    }
+
+    #[test]
+    fn to_read_takes_nothing() {
+        let meter = Meter::default();
+        let (limit, now) = (limit("1/s"), Duration::from_secs(9));
+        for _ in 0..3 {
+            assert!(meter.read(limit, now).within);
+        }
+        meter.take(limit, now);
+        assert_eq!(meter.read(limit, now), meter.take(limit, now));
+        assert!(!meter.read(limit, now).within);
+    }
+
+    #[test]
+    fn a_limit_that_is_lowered_counts_what_was_used() {
+        let meter = Meter::default();
+        for _ in 0..100 {
+            meter.take(limit("100/min"), Duration::ZERO);
+        }
+        let reading = meter.take(limit("1/min"), Duration::ZERO);
+        assert_eq!((reading.within, reading.remaining, reading.more_in), (false, 0, 60));
+    }
+
+    proptest! {
+        #[test]
+        fn in_no_window_are_there_more_than_twice_the_quota(
+            quota in 1..50_u32,
+            gaps in proptest::collection::vec(0..3_000_u64, 1..300),
+        ) {
+            let (meter, limit) = (Meter::default(), limit(&format!("{quota}/min")));
+            let mut now = Duration::ZERO;
+            let mut taken = Vec::new();
+            for gap in gaps {
+                now += Duration::from_millis(gap);
+                let before = meter.read(limit, now);
+                let reading = meter.take(limit, now);
+                prop_assert_eq!(before.within, reading.within);
+                if reading.within {
+                    taken.push(now);
+                    prop_assert_eq!(reading.remaining + 1, before.remaining);
+                }
+            }
+            for (at, &first) in taken.iter().enumerate() {
+                let end = first + Duration::from_mins(1);
+                let within = taken[at..].iter().take_while(|&&time| time < end).count();
+                prop_assert!(within <= 2 * quota as usize, "{within}");
+            }
+        }
+
+        #[test]
+        fn whoever_waits_as_told_is_let_through(quota in 1..1_000_000_u32, start in 0..1_000_000_u64) {
+            let (meter, limit) = (Meter::default(), limit(&format!("{quota}/h")));
+            let start = Duration::from_millis(start);
+            for _ in 0..quota.min(100) {
+                meter.take(limit, start);
+            }
+            let reading = meter.read(limit, start);
+            let later = start + Duration::from_secs(reading.more_in);
+            prop_assert!(meter.read(limit, later).remaining > reading.remaining);
+        }
+    }
+}
