@@ -227,6 +227,7 @@ fn new_key(seed: usize) -> NewKey {
         deployment: Deployment::Production,
         created_at: Timestamp::UNIX_EPOCH,
         expires_at: None,
+        rate_limit: None,
     }
 }
 
