@@ -20,6 +20,7 @@ use std::{path::Path, sync::Arc};
 
 use async_trait::async_trait;
 use jiff::Timestamp;
+use rusqlite::Connection;
 
 use self::{file::FileId, readers::Readers, wal_index::WalIndex, writer::Writer};
 use super::{Created, OpenError, OpenMode, ShowPet, Store, StoreError, Version};
@@ -72,11 +73,12 @@ impl Store for SqliteStore {
         pet: NewPet,
         retry: Option<IdempotentRequest>,
     ) -> Result<Created, StoreError> {
+        let Some(request) = retry else {
+            let insert = |connection: &Connection| pets::insert(connection, pet).map(Created::New);
+            return self.writer.write_by_one_statement(insert).await;
+        };
         self.writer
-            .write(|connection| match retry {
-                None => pets::insert(connection, pet).map(Created::New),
-                Some(request) => idempotency::insert_once(connection, pet, &request),
-            })
+            .write(move |connection| idempotency::insert_once(connection, pet, &request))
             .await
     }
 

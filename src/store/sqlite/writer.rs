@@ -2,8 +2,8 @@
 //!
 //! Writes wait in a bounded queue. The thread takes all that have gathered and
 //! commits them in one transaction, so that they share one wait for the disk;
-//! only then is any of them acknowledged. Each stands in a savepoint, so that
-//! one that fails takes nothing of the others with it.
+//! only then is any of them acknowledged. One that fails takes nothing of the
+//! others with it.
 
 use std::{
     io,
@@ -50,16 +50,32 @@ impl Writer {
         Ok(Self { queue: Some(queue), thread: Some(thread) })
     }
 
-    /// Does `work` in a transaction, and returns once it is on disk.
+    /// Does `work`, all of it or nothing, and returns once it is on disk.
     ///
     /// If the future is dropped while it waits, the work is done all the same.
     pub(super) async fn write<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Connection) -> rusqlite::Result<T> + Send + 'static,
     ) -> Result<T, StoreError> {
+        self.enqueue(|connection| in_savepoint(connection, work)).await
+    }
+
+    /// Does `work`, which changes something by one statement alone: SQLite undoes
+    /// one that fails by itself, and no savepoint (a tenth of a create) is needed.
+    pub(super) async fn write_by_one_statement<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Connection) -> rusqlite::Result<T> + Send + 'static,
+    ) -> Result<T, StoreError> {
+        self.enqueue(|connection| in_transaction(connection, work)).await
+    }
+
+    async fn enqueue<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Connection) -> Result<T, StoreError> + Send + 'static,
+    ) -> Result<T, StoreError> {
         let (answer, answered) = oneshot::channel();
         let job: Job = Box::new(move |connection| {
-            let done = connection.and_then(|connection| in_savepoint(connection, work));
+            let done = connection.and_then(work);
             Box::new(move |committed| {
                 // Nobody may be waiting any more; the write stands regardless.
                 // A job's own error says more than that of the commit.
@@ -139,22 +155,29 @@ fn in_savepoint<T>(
     connection: &Connection,
     work: impl FnOnce(&Connection) -> rusqlite::Result<T>,
 ) -> Result<T, StoreError> {
-    if connection.is_autocommit() {
-        // A job before this one met an error at which SQLite gave up the whole
-        // transaction. Nothing more may be written outside of one.
-        return Err(StoreError::Unavailable(Arc::new(TransactionLost)));
-    }
-    connection.prepare_cached("SAVEPOINT job")?.execute([])?;
-    let done = match panic::catch_unwind(AssertUnwindSafe(|| work(connection))) {
-        Ok(Ok(value)) => Ok(value),
-        Ok(Err(error)) => Err(StoreError::from(error)),
-        Err(_) => Err(StoreError::Internal(Arc::new(WritePanicked))),
-    };
+    let begin = |connection: &Connection| connection.prepare_cached("SAVEPOINT job")?.execute([]);
+    in_transaction(connection, begin)?;
+    let done = in_transaction(connection, work);
     if !connection.is_autocommit() && end_savepoint(connection, done.is_ok()).is_err() {
         // What this job wrote can no longer be told from the rest.
         let _ = connection.execute_batch("ROLLBACK");
     }
     done
+}
+
+fn in_transaction<T>(
+    connection: &Connection,
+    work: impl FnOnce(&Connection) -> rusqlite::Result<T>,
+) -> Result<T, StoreError> {
+    if connection.is_autocommit() {
+        // A job before this one met an error at which SQLite gave up the whole
+        // transaction. Nothing more may be written outside of one.
+        return Err(StoreError::Unavailable(Arc::new(TransactionLost)));
+    }
+    match panic::catch_unwind(AssertUnwindSafe(|| work(connection))) {
+        Ok(done) => done.map_err(StoreError::from),
+        Err(_) => Err(StoreError::Internal(Arc::new(WritePanicked))),
+    }
 }
 
 fn end_savepoint(connection: &Connection, keep: bool) -> rusqlite::Result<()> {
