@@ -1,6 +1,7 @@
 //! The command line: one file a command. Results go to standard output; logs
 //! and words go to standard error.
 
+mod check;
 mod keys;
 mod openapi;
 mod serve;
@@ -36,6 +37,7 @@ enum Command {
     Serve(serve::Serve),
     #[command(subcommand)]
     Keys(keys::Keys),
+    Check(check::Check),
     Openapi(openapi::Openapi),
 }
 
@@ -92,6 +94,7 @@ pub fn main() -> ExitCode {
     let done = match cli.command {
         Command::Serve(serve) => serve.run(),
         Command::Keys(keys) => keys.run(),
+        Command::Check(check) => check.run(),
         Command::Openapi(openapi) => openapi.run(),
     };
     match done {

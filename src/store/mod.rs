@@ -181,6 +181,14 @@ pub enum OpenError {
         /// The version that this release needs.
         known: u32,
     },
+    /// It is not as it was left.
+    #[error("the database {path} is damaged ({what}): `petstore check` tells more")]
+    Damaged {
+        /// Where it is.
+        path: String,
+        /// What was found first.
+        what: String,
+    },
     /// It cannot be read or written.
     #[error("cannot open the database {path}: {cause}")]
     Io {
@@ -201,4 +209,27 @@ pub fn open(url: &DatabaseUrl, mode: OpenMode) -> Result<Arc<dyn Store>, OpenErr
     match url {
         DatabaseUrl::Sqlite(path) => Ok(Arc::new(sqlite::SqliteStore::open(path, mode)?)),
     }
+}
+
+/// Reads everything in the database that `url` names, and changes nothing.
+/// Blocks for as long as that takes.
+///
+/// # Errors
+///
+/// See [`OpenError`]; a database that is open to reading but damaged is none.
+pub fn check(url: &DatabaseUrl) -> Result<Checkup, OpenError> {
+    match url {
+        DatabaseUrl::Sqlite(path) => sqlite::check(path),
+    }
+}
+
+/// What [`check`] found.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Checkup {
+    /// How many animals could be read.
+    pub animals: u64,
+    /// How many API keys there are.
+    pub keys: u64,
+    /// All that is wrong, a line each.
+    pub problems: Vec<String>,
 }

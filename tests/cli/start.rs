@@ -52,6 +52,7 @@ fn every_option_has_a_variable() {
     for command in [
         &["serve"][..],
         &["openapi"],
+        &["check"],
         &["keys", "create"],
         &["keys", "list"],
         &["keys", "revoke"],
@@ -117,7 +118,7 @@ fn a_folder_that_cannot_be_written_is_one_line() {
 fn help_teaches_and_goes_to_standard_output() {
     let here = directory();
     let help = run(here.path(), &["--help"]).expect_success();
-    for word in ["serve", "keys", "openapi"] {
+    for word in ["serve", "keys", "check", "openapi"] {
         assert!(help.stdout.contains(word), "{}", help.stdout);
     }
     assert_eq!(help.stderr, "");

@@ -4,7 +4,7 @@ use std::{path::Path, sync::Arc, thread, time::Duration};
 
 use rusqlite::{Connection, ErrorCode, MAIN_DB, OpenFlags, config::DbConfig};
 
-use super::{migrations, wal, wal_index::WalIndex};
+use super::{check, migrations, wal, wal_index::WalIndex};
 use crate::store::{OpenError, OpenMode};
 
 /// How long a statement waits for a lock that another process holds.
@@ -46,7 +46,29 @@ pub(super) fn open_for_writing(
     wal::bring_to_disk(&mut connection, &wal_index, path)
         .map_err(|error| in_log(Arc::from(error)))?;
     migrations::run(&mut connection).map_err(failed)?;
-    Ok((connection, wal_index))
+    match check::glance(&connection).map_err(failed)? {
+        None => Ok((connection, wal_index)),
+        Some(what) => Err(OpenError::Damaged { path: shown, what }),
+    }
+}
+
+/// Opens a database that may be damaged, and only reads it: nothing is
+/// recovered, folded or migrated.
+pub(super) fn open_to_check<T>(
+    path: &Path,
+    look: impl FnOnce(&Connection) -> rusqlite::Result<T>,
+) -> Result<T, OpenError> {
+    let shown = path.display().to_string();
+    if let Ok(false) = path.try_exists() {
+        return Err(OpenError::Absent(shown));
+    }
+    let failed = |error| cannot_open(&shown, error);
+    let connection = open_for_reading(path)?;
+    let no_fold = DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE;
+    connection.set_db_config(no_fold, true).map_err(failed)?;
+    let recognised = migrations::recognise(&connection).map_err(failed)?;
+    migrations::check(&recognised, OpenMode::AsIs, &shown)?;
+    look(&connection).map_err(failed)
 }
 
 /// Changing the journal mode is the one statement that does not wait for a
@@ -105,6 +127,7 @@ fn cannot_open(path: &str, error: rusqlite::Error) -> OpenError {
     let path = path.to_owned();
     match error.sqlite_error_code() {
         Some(ErrorCode::NotADatabase) => OpenError::NotADatabase(path),
+        Some(ErrorCode::DatabaseCorrupt) => OpenError::Damaged { path, what: error.to_string() },
         _ => OpenError::Io { path, cause: Arc::new(error) },
     }
 }

@@ -5,6 +5,7 @@
 //! than handing it to another thread would. Writes go to the one writer, whose
 //! thread waits for the disk so that the runtime's threads never do.
 
+mod check;
 mod connection;
 mod file;
 mod idempotency;
@@ -23,7 +24,7 @@ use jiff::Timestamp;
 use rusqlite::Connection;
 
 use self::{file::FileId, readers::Readers, wal_index::WalIndex, writer::Writer};
-use super::{Created, OpenError, OpenMode, ShowPet, Store, StoreError, Version};
+use super::{Checkup, Created, OpenError, OpenMode, ShowPet, Store, StoreError, Version};
 use crate::domain::{
     IdempotentRequest, KeyDigest, KeyId, KeyRecord, NewKey, NewPet, PageRequest, Pet, PetId,
 };
@@ -51,6 +52,11 @@ impl SqliteStore {
         let file = FileId::of(path).map_err(in_file)?;
         Ok(Self { readers, writer: Writer::start(writing, file).map_err(in_file)?, wal_index })
     }
+}
+
+/// Reads the whole file at `path`. See [`super::check`].
+pub(super) fn check(path: &Path) -> Result<Checkup, OpenError> {
+    connection::open_to_check(path, check::all)
 }
 
 #[async_trait]
