@@ -34,6 +34,8 @@ enum Fault {
     NoNextPage,
     /// Every eighth animal is acknowledged and forgotten.
     Lost,
+    /// A request that is sent again is not known again.
+    AddedAgain,
 }
 
 struct Faulty {
@@ -84,6 +86,7 @@ impl Store for Faulty {
         pet: NewPet,
         retry: Option<IdempotentRequest>,
     ) -> Result<Created, StoreError> {
+        let retry = retry.filter(|_| self.fault != Fault::AddedAgain);
         let created = self.store.create_pet(pet.clone(), retry).await?;
         let Created::New(Pet { id, .. }) = created else {
             return Ok(created);
@@ -207,4 +210,9 @@ fn a_missing_link_to_the_next_page_is_recognised() {
 #[test]
 fn an_acknowledged_animal_that_is_lost_is_recognised() {
     objection(Fault::Lost);
+}
+
+#[test]
+fn a_request_that_is_sent_again_and_adds_again_is_recognised() {
+    assert!(objection(Fault::AddedAgain).contains("one create gave two animals"));
 }

@@ -8,7 +8,7 @@ use serde::Deserialize;
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Animal {
     pub(crate) id: i64,
-    /// No two creates of a history ask for the same name.
+    /// Two creates with the same name are the same request, sent again.
     pub(crate) name: String,
     pub(crate) category_id: i64,
     pub(crate) status: String,
@@ -62,5 +62,11 @@ impl Event {
             }
             Operation::List { page, .. } => page,
         }
+    }
+
+    /// Whether this is a create of that animal.
+    pub(crate) fn asks_for(&self, animal: &Animal) -> bool {
+        matches!(&self.operation, Operation::Create { name, category_id, status, .. }
+            if *name == animal.name && *category_id == animal.category_id && *status == animal.status)
     }
 }

@@ -52,11 +52,13 @@ fn a_good_history_passes() {
         create(5, 8, 2),
         list(6, 7, 0, &[1], false),
         list(10, 11, 0, &[1, 2], false),
-        // Its client went away, and it came nevertheless.
+        // Its client went away, and it came nevertheless; asked for again, it
+        // is the same.
         create(12, Moment::MAX, 3),
         list(13, 14, 0, &[1, 2], true),
         create(15, 16, 4),
         list(17, 18, 2, &[3, 4], false),
+        create(19, 20, 3),
     ])
     .unwrap();
 }
@@ -113,6 +115,16 @@ fn a_create_that_gave_two_animals_is_recognised() {
     let Operation::List { page: animals, .. } = &mut page.operation else { unreachable!() };
     animals.push(doubled);
     expect_objection(&[create(0, 1, 1), page], "one create gave two animals");
+}
+
+#[test]
+fn a_create_that_is_sent_again_and_gives_another_animal_is_recognised() {
+    let mut again = create(2, 3, 1);
+    let Operation::Create { answered: Some(animal), .. } = &mut again.operation else {
+        unreachable!()
+    };
+    animal.id = 2;
+    expect_objection(&[create(0, 1, 1), again], "one create gave two animals");
 }
 
 #[test]
@@ -188,9 +200,12 @@ fn exists_order(left: &[Event], catalogue: &[i64]) -> bool {
         let mut catalogue = catalogue.to_vec();
         let possible = match rest.remove(at).operation {
             Operation::Create { category_id: id, .. } => {
+                let is_new = !catalogue.contains(&id);
                 let ascends = catalogue.last().is_none_or(|&last| last < id);
-                catalogue.push(id);
-                ascends
+                if is_new {
+                    catalogue.push(id);
+                }
+                ascends || !is_new
             }
             Operation::Get { id, found } => catalogue.contains(&id) == found.is_some(),
             Operation::List { status, limit, after, page, more } => {
@@ -213,16 +228,22 @@ fn page_of(catalogue: &[i64], status: Option<&str>, after: i64) -> Vec<Animal> {
 fn any_history() -> impl Strategy<Value = Vec<Event>> {
     let read =
         (0..=4_usize, 0..4_i64, 1..=2_usize, proptest::option::of(0..2_usize), any::<bool>());
-    let moments = Just((0..16).collect::<Vec<Moment>>()).prop_shuffle();
+    let again = proptest::collection::vec(1..=4_i64, 0..=2);
+    let moments = Just((0..20).collect::<Vec<Moment>>()).prop_shuffle();
     let abandoned = proptest::collection::vec(proptest::bool::weighted(0.2), 4);
-    (1..=4_usize, proptest::collection::vec(read, 1..=4), moments, abandoned).prop_map(
-        |(creates, reads, moments, abandoned)| {
+    (1..=4_usize, proptest::collection::vec(read, 1..=4), moments, abandoned, again).prop_map(
+        |(creates, reads, moments, abandoned, again)| {
             let all: Vec<i64> = (1..).take(creates).collect();
             let mut moments = moments.chunks(2).map(|two| (two[0].min(two[1]), two[0].max(two[1])));
             let mut history = Vec::new();
             for (&id, abandoned) in all.iter().zip(abandoned) {
                 let (called, returned) = moments.next().unwrap();
                 history.push(create(called, if abandoned { Moment::MAX } else { returned }, id));
+            }
+            // Some are asked for again.
+            for id in again.into_iter().filter(|id| all.contains(id)) {
+                let (called, returned) = moments.next().unwrap();
+                history.push(create(called, returned, id));
             }
             for (state, after, limit, status, by_id) in reads {
                 let (called, returned) = moments.next().unwrap();

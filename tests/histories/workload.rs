@@ -3,11 +3,12 @@
 //! machine.
 
 use std::{
-    pin::pin,
+    pin::{Pin, pin},
     sync::{
         Arc, Mutex, PoisonError,
         atomic::{AtomicU64, Ordering},
     },
+    task::Poll,
     time::{Duration, Instant},
 };
 
@@ -37,6 +38,8 @@ enum Step {
     Create(&'static str),
     /// A create whose client goes away after so many turns.
     Abandon(&'static str, usize),
+    /// The same, but the client sends it again, elsewhere, until it is answered.
+    Insist(&'static str, usize),
     Get(i64),
     FirstPage(Option<&'static str>, usize),
     Walk(Option<&'static str>, usize),
@@ -48,8 +51,9 @@ impl Step {
         let filter = random.random_bool(0.5).then_some(status);
         let limit = LIMITS[random.random_range(0..LIMITS.len())];
         match random.random_range(0..20) {
-            0..8 => Self::Create(status),
-            8 => Self::Abandon(status, random.random_range(0..3)),
+            0..7 => Self::Create(status),
+            7 => Self::Abandon(status, random.random_range(0..3)),
+            8 => Self::Insist(status, random.random_range(0..6)),
             9..12 => Self::Get(random.random_range(1..=ids)),
             12..17 => Self::FirstPage(filter, limit),
             _ => Self::Walk(filter, limit),
@@ -92,27 +96,31 @@ impl Record {
 struct Client {
     name: String,
     app: Arc<App>,
+    /// Where it sends again what was not answered.
+    other: Arc<App>,
     key: String,
     record: Arc<Record>,
 }
 
 impl Client {
-    async fn send(&self, method: &str, target: &str, body: String) -> Response<Full<Bytes>> {
-        let request = Request::builder()
-            .header("host", "x")
-            .method(method)
-            .uri(target)
-            .header("authorization", format!("Bearer {}", self.key))
-            .header("content-type", "application/json")
-            .body(Full::from(body));
-        self.app.handle(request.unwrap()).await
+    async fn send(&self, target: &str) -> Response<Full<Bytes>> {
+        let request = Request::get(target).header("host", "x").header("authorization", &self.key);
+        self.app.handle(request.body(Full::default()).unwrap()).await
     }
 
     async fn run(&self, steps: Vec<Step>) {
         for (number, step) in steps.into_iter().enumerate() {
             match step {
-                Step::Create(status) => self.create(number, status, None).await,
-                Step::Abandon(status, turns) => self.create(number, status, Some(turns)).await,
+                Step::Create(status) => {
+                    assert!(self.create(&self.app, number, status, None).await);
+                }
+                Step::Abandon(status, turns) => {
+                    self.create(&self.app, number, status, Some(turns)).await;
+                }
+                Step::Insist(status, turns) => {
+                    self.create(&self.app, number, status, Some(turns)).await;
+                    while !self.create(&self.other, number, status, None).await {}
+                }
                 Step::Get(id) => self.get(id).await,
                 Step::FirstPage(status, limit) => {
                     self.page(first_page(status, limit), status, limit, 0).await;
@@ -122,38 +130,48 @@ impl Client {
         }
     }
 
-    /// Creates an animal; or goes away after so many turns, if that is sooner.
-    async fn create(&self, number: usize, status: &'static str, turns: Option<usize>) {
+    /// Creates an animal, and returns whether it was told so; or goes away
+    /// after so many turns, if that is sooner.
+    async fn create(
+        &self,
+        app: &App,
+        number: usize,
+        status: &'static str,
+        turns: Option<usize>,
+    ) -> bool {
         let name = format!("{}.{number}", self.name);
         let category_id = i64::try_from(number).unwrap();
         let body = json!({ "name": name, "categoryId": category_id, "status": status });
+        let request = Request::post("/v1/pets")
+            .header("host", "x")
+            .header("authorization", &self.key)
+            .header("content-type", "application/json")
+            .header("idempotency-key", &name)
+            .body(Full::from(body.to_string()));
         let called = self.record.now();
-        let mut creating = pin!(self.send("POST", "/v1/pets", body.to_string()));
-        let mut response = None;
-        match turns {
-            None => response = Some(creating.await),
-            Some(turns) => {
-                for _ in 0..turns {
-                    if let std::task::Poll::Ready(ready) = futures_util::poll!(creating.as_mut()) {
-                        response = Some(ready);
-                        break;
-                    }
-                    tokio::task::yield_now().await;
-                }
-            }
-        }
-        let answered = match response {
-            Some(response) => Some(read(response, StatusCode::CREATED).await),
-            None => None,
+        let creating = pin!(app.handle(request.unwrap()));
+        let response = match turns {
+            None => Some(creating.await),
+            Some(turns) => within(turns, creating).await,
         };
-        let returned = if answered.is_some() { self.record.now() } else { Moment::MAX };
+        // One that is still in progress elsewhere has told the client nothing.
+        let told = response.filter(|response| response.status() != StatusCode::CONFLICT);
+        let (answered, returned) = match told {
+            Some(response) => {
+                let returned = self.record.now();
+                (Some(read(response, StatusCode::CREATED).await), returned)
+            }
+            None => (None, Moment::MAX),
+        };
+        let told = answered.is_some();
         let operation = Operation::Create { name, category_id, status, answered };
         self.record.add(called, returned, operation);
+        told
     }
 
     async fn get(&self, id: i64) {
         let called = self.record.now();
-        let response = self.send("GET", &format!("/v1/pets/{id}"), String::new()).await;
+        let response = self.send(&format!("/v1/pets/{id}")).await;
         let returned = self.record.now();
         let found = match response.status() {
             StatusCode::NOT_FOUND => None,
@@ -178,7 +196,7 @@ impl Client {
         after: i64,
     ) -> Option<(String, i64)> {
         let called = self.record.now();
-        let response = self.send("GET", &target, String::new()).await;
+        let response = self.send(&target).await;
         let returned = self.record.now();
         let next = response.headers().get("link").map(|link| {
             let link = link.to_str().unwrap();
@@ -190,6 +208,17 @@ impl Client {
         self.record.add(called, returned, Operation::List { status, limit, after, page, more });
         next.map(|next| (next, last))
     }
+}
+
+/// What a future gives within so many turns.
+async fn within<T>(turns: usize, mut future: Pin<&mut impl Future<Output = T>>) -> Option<T> {
+    for _ in 0..turns {
+        if let Poll::Ready(ready) = futures_util::poll!(future.as_mut()) {
+            return Some(ready);
+        }
+        tokio::task::yield_now().await;
+    }
+    None
 }
 
 fn first_page(status: Option<&str>, limit: usize) -> String {
@@ -233,7 +262,8 @@ pub(crate) async fn history(seed: u64, stores: &[Arc<dyn Store>]) -> Vec<Event> 
     let client = |number: usize| Client {
         name: number.to_string(),
         app: Arc::clone(&apps[number % apps.len()]),
-        key: key.reveal().to_owned(),
+        other: Arc::clone(&apps[(number + 1) % apps.len()]),
+        key: format!("Bearer {}", key.reveal()),
         record: Arc::clone(&record),
     };
     let clients = random.random_range(2..=8);

@@ -1,0 +1,126 @@
+//! A store in memory, of thirty animals and the last one that was added: a
+//! fuzzer asks too often for a disk, and must not fill memory.
+
+use std::sync::{Mutex, PoisonError};
+
+use async_trait::async_trait;
+use jiff::Timestamp;
+use petstore::{
+    domain::{
+        IdempotentRequest, KeyDigest, KeyId, KeyRecord, NewKey, NewPet, PageRequest, Pet, PetId,
+        PetName, PetStatus,
+    },
+    store::{Created, ShowPet, Store, StoreError, Version},
+};
+
+/// How many animals are always there, with the ids from 1.
+pub(super) const ANIMALS: i64 = 30;
+
+pub(super) struct Memory {
+    pets: Mutex<Vec<Pet>>,
+    keys: Vec<(KeyDigest, KeyRecord)>,
+}
+
+/// The animal with this id, of those that are always there.
+pub(super) fn animal(id: i64) -> Option<Pet> {
+    let id = PetId::new(id).filter(|id| id.get() <= ANIMALS)?;
+    let status = PetStatus::ALL[usize::try_from(id.get()).ok()? % 3];
+    let name = PetName::new(format!("animal {}", id.get()))?;
+    Some(NewPet { name, category_id: -id.get(), status }.with_id(id))
+}
+
+impl Memory {
+    /// Knows one key.
+    pub(super) fn new(key: NewKey) -> Self {
+        let record = KeyRecord {
+            id: KeyId(1),
+            name: key.name,
+            scope: key.scope,
+            deployment: key.deployment,
+            created_at: key.created_at,
+            expires_at: None,
+            rate_limit: None,
+            last_used_at: None,
+            revoked_at: None,
+            successor: None,
+        };
+        let pets = (1..=ANIMALS).filter_map(animal).collect();
+        Self { pets: Mutex::new(pets), keys: vec![(key.digest, record)] }
+    }
+}
+
+#[async_trait]
+impl Store for Memory {
+    async fn list_pets(
+        &self,
+        request: &PageRequest,
+        show: &mut ShowPet<'_>,
+    ) -> Result<bool, StoreError> {
+        let pets = self.pets.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut due = pets.iter().take(usize::try_from(ANIMALS).unwrap()).filter(|pet| {
+            request.status.is_none_or(|status| status == pet.status)
+                && request.after.is_none_or(|after| after < pet.id)
+        });
+        due.by_ref().take(request.limit.get().into()).for_each(|pet| show(pet.borrowed()));
+        Ok(due.next().is_some())
+    }
+
+    async fn version(&self) -> Result<Option<Version>, StoreError> {
+        Ok(None)
+    }
+
+    async fn create_pet(
+        &self,
+        pet: NewPet,
+        _: Option<IdempotentRequest>,
+    ) -> Result<Created, StoreError> {
+        let pet = pet.with_id(PetId::new(ANIMALS + 1).unwrap());
+        let mut pets = self.pets.lock().unwrap_or_else(PoisonError::into_inner);
+        pets.truncate(usize::try_from(ANIMALS).unwrap());
+        pets.push(pet.clone());
+        Ok(Created::New(pet))
+    }
+
+    async fn forget_idempotency_keys(&self, _: Timestamp, _: u32) -> Result<usize, StoreError> {
+        Ok(0)
+    }
+
+    async fn get_pet(&self, id: PetId) -> Result<Option<Pet>, StoreError> {
+        let pets = self.pets.lock().unwrap_or_else(PoisonError::into_inner);
+        Ok(pets.iter().find(|pet| pet.id == id).cloned())
+    }
+
+    async fn find_key(&self, digest: &KeyDigest) -> Result<Option<KeyRecord>, StoreError> {
+        let known = self.keys.iter().find(|(known, _)| known == digest);
+        Ok(known.map(|(_, record)| record.clone()))
+    }
+
+    async fn create_key(&self, _: NewKey) -> Result<KeyRecord, StoreError> {
+        Err(StoreError::Overloaded)
+    }
+
+    async fn get_key(&self, _: KeyId) -> Result<Option<KeyRecord>, StoreError> {
+        Err(StoreError::Overloaded)
+    }
+
+    async fn list_keys(&self) -> Result<Vec<KeyRecord>, StoreError> {
+        Err(StoreError::Overloaded)
+    }
+
+    async fn revoke_key(&self, _: KeyId, _: Timestamp) -> Result<Option<KeyRecord>, StoreError> {
+        Err(StoreError::Overloaded)
+    }
+
+    async fn rotate_key(
+        &self,
+        _: KeyId,
+        _: NewKey,
+        _: Timestamp,
+    ) -> Result<Option<KeyRecord>, StoreError> {
+        Err(StoreError::Overloaded)
+    }
+
+    async fn record_key_uses(&self, _: Vec<(KeyId, Timestamp)>) -> Result<(), StoreError> {
+        Ok(())
+    }
+}
