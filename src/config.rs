@@ -91,6 +91,19 @@ pub fn duration(text: &str) -> Result<Duration, String> {
         .map_err(|error| format!("{error}; a duration reads like 90d, 12h or 30s"))
 }
 
+/// Reads a duration of one second to one day.
+///
+/// # Errors
+///
+/// Says what is wrong if it is none.
+pub fn timeout(text: &str) -> Result<Duration, String> {
+    let timeout = duration(text)?;
+    if timeout < Duration::from_secs(1) || timeout > Duration::from_hours(24) {
+        return Err("it must be from 1s to 24h".to_owned());
+    }
+    Ok(timeout)
+}
+
 impl ValueEnum for Scope {
     fn value_variants<'a>() -> &'a [Self] {
         &Self::ALL
@@ -135,6 +148,15 @@ mod tests {
             "mysql:x",
         ] {
             assert!(bad.parse::<DatabaseUrl>().is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_timeout_is_from_a_second_to_a_day() {
+        assert_eq!(timeout("1s"), Ok(Duration::from_secs(1)));
+        assert_eq!(timeout("24h"), Ok(Duration::from_hours(24)));
+        for other in ["0s", "999ms", "2days", "30", ""] {
+            assert!(timeout(other).is_err(), "{other}");
         }
     }
 

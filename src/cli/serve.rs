@@ -37,8 +37,9 @@ const SAVE_USES_WITHIN: Duration = Duration::from_secs(1);
 /// How often requests are forgotten that came with an `Idempotency-Key` and are old.
 const FORGET_REQUESTS_EVERY: Duration = Duration::from_mins(1);
 
-/// See [`Limits::client_timeout`].
-const CLIENT_TIMEOUT: Duration = Duration::from_secs(30);
+/// How long a request may take beside the time for its body: more than the
+/// store waits for a lock.
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(15);
 
 /// See [`Limits::connection_age`].
 const CONNECTION_AGE: Duration = Duration::from_hours(1);
@@ -90,6 +91,16 @@ pub(super) struct Serve {
     #[arg(long, value_name = "COUNT", env = "PETSTORE_MAX_CONNECTIONS_PER_ADDRESS")]
     max_connections_per_address: Option<NonZeroU32>,
 
+    /// How long a client may take to send a head or a body, or send nothing
+    #[arg(
+        long,
+        value_name = "DURATION",
+        env = "PETSTORE_CLIENT_TIMEOUT",
+        default_value = "30s",
+        value_parser = config::timeout
+    )]
+    client_timeout: Duration,
+
     /// How long requests in flight may still take after SIGTERM or Ctrl-C
     #[arg(
         long,
@@ -127,6 +138,8 @@ impl Serve {
             staging_base_url: self.base_urls.staging_base_url,
             access_log: self.access_log,
             slow_request: self.slow_request,
+            body_timeout: self.client_timeout,
+            request_timeout: self.client_timeout + ANSWER_TIMEOUT,
             ..http::Settings::default()
         };
         let mut random = super::random();
@@ -180,7 +193,7 @@ impl Serve {
             max_connections,
             max_connections_per_address: per_address
                 .map_or(max_connections.div_ceil(2), |count| count.get() as usize),
-            client_timeout: CLIENT_TIMEOUT,
+            client_timeout: self.client_timeout,
             connection_age: CONNECTION_AGE,
             shutdown_timeout: self.shutdown_timeout,
         }

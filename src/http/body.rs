@@ -14,10 +14,8 @@ use super::{
 /// The largest body that is read, in bytes.
 const MAX_BODY: usize = 64 << 10;
 
-/// How long a client may take to send a body.
-const BODY_TIMEOUT: Duration = Duration::from_secs(30);
-
-/// Reads the whole body of a request that must be JSON.
+/// Reads the whole body of a request that must be JSON, and must arrive within
+/// `timeout`.
 ///
 /// # Errors
 ///
@@ -26,6 +24,7 @@ const BODY_TIMEOUT: Duration = Duration::from_secs(30);
 pub(super) async fn read_json(
     headers: &HeaderMap,
     body: &mut impl RequestBody,
+    timeout: Duration,
 ) -> Result<Bytes, ApiError> {
     if !is_json(headers) {
         return Err(ApiError::new(
@@ -40,7 +39,7 @@ pub(super) async fn read_json(
     if body.size_hint().lower() > MAX_BODY as u64 {
         return Err(too_large());
     }
-    match tokio::time::timeout(BODY_TIMEOUT, Limited::new(body, MAX_BODY).collect()).await {
+    match tokio::time::timeout(timeout, Limited::new(body, MAX_BODY).collect()).await {
         Ok(Ok(collected)) => Ok(collected.to_bytes()),
         Ok(Err(error)) if error.is::<LengthLimitError>() => Err(too_large()),
         Ok(Err(_)) => Err(ApiError::new(

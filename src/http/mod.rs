@@ -67,6 +67,8 @@ pub struct Settings {
     pub access_log: bool,
     /// From which duration on a request is slow.
     pub slow_request: Duration,
+    /// How long a client may take to send a body.
+    pub body_timeout: Duration,
     /// How long a request may take, from its head to its answer.
     pub request_timeout: Duration,
     /// How much memory, in bytes, answers may take together until their clients
@@ -83,8 +85,7 @@ impl Default for Settings {
             staging_base_url: None,
             access_log: false,
             slow_request: Duration::from_secs(1),
-            // More than a body may take to arrive, and more than the store
-            // waits for a lock.
+            body_timeout: Duration::from_secs(30),
             request_timeout: Duration::from_secs(45),
             answer_memory: 256 << 20,
         }
@@ -106,6 +107,7 @@ pub struct App {
     successor: HeaderValue,
     access_log: bool,
     slow_request: Duration,
+    body_timeout: Duration,
     request_timeout: Duration,
     answer_memory: AnswerMemory,
 }
@@ -143,6 +145,7 @@ impl App {
             pets_path,
             access_log: settings.access_log,
             slow_request: settings.slow_request,
+            body_timeout: settings.body_timeout,
             request_timeout: settings.request_timeout,
             answer_memory: AnswerMemory::new(settings.answer_memory),
         })

@@ -21,6 +21,7 @@ pub(super) struct Activity {
     written_at_last_look: AtomicU64,
     is_http_2: AtomicBool,
     is_old: AtomicBool,
+    is_cut: AtomicBool,
 }
 
 impl Activity {
@@ -66,6 +67,15 @@ impl Activity {
 
     pub(super) fn is_old(&self) -> bool {
         self.is_old.load(Relaxed)
+    }
+
+    /// The connection ends now, whatever was not sent yet.
+    pub(super) fn cut(&self) {
+        self.is_cut.store(true, Relaxed);
+    }
+
+    pub(super) fn is_cut(&self) -> bool {
+        self.is_cut.load(Relaxed)
     }
 }
 

@@ -11,14 +11,14 @@ use hyper_util::{
     rt::{TokioExecutor, TokioIo, TokioTimer},
     server::conn::auto,
 };
-use tokio::{
-    io::{AsyncRead, AsyncWrite},
-    sync::watch,
-    time,
-};
+use tokio::{sync::watch, time};
 use tracing::debug;
 
-use super::{Limits, activity::Activity, io::ClientStream};
+use super::{
+    Limits,
+    activity::Activity,
+    io::{ClientStream, Socket},
+};
 use crate::http::App;
 
 /// The most bytes of a head that are read; the service answers what is above
@@ -54,14 +54,12 @@ const SLOWEST_READER: u128 = 1 << 10;
 
 /// Serves a connection until it ends. Once `stopped` closes, it ends after the
 /// requests that are in flight.
-pub(super) async fn serve<S>(
-    stream: S,
+pub(super) async fn serve(
+    stream: impl Socket,
     app: Arc<App>,
     limits: Limits,
     mut stopped: watch::Receiver<()>,
-) where
-    S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
-{
+) {
     let activity = Arc::new(Activity::default());
     let look_every = limits.client_timeout;
     let io = TokioIo::new(ClientStream::new(stream, look_every, Arc::clone(&activity)));
@@ -115,6 +113,7 @@ pub(super) async fn serve<S>(
                 if quiet_looks == 1 {
                     connection.as_mut().graceful_shutdown();
                 } else if quiet_looks == QUIET_LOOKS {
+                    activity.cut();
                     return;
                 }
             }

@@ -10,6 +10,7 @@ use std::{
 
 use tokio::{
     io::{AsyncRead, AsyncWrite, ReadBuf},
+    net::TcpStream,
     time::{self, Sleep},
 };
 
@@ -24,6 +25,18 @@ const PREFACE_LENGTH: usize = 24;
 const LINGER_BYTES: usize = 1 << 20;
 const LINGER_TIMEOUT: Duration = Duration::from_secs(2);
 
+/// What a client can be connected by.
+pub(super) trait Socket: AsyncRead + AsyncWrite + Unpin + Send + 'static {
+    /// When it is closed, throw away what was not sent yet.
+    fn reset_on_close(&self);
+}
+
+impl Socket for TcpStream {
+    fn reset_on_close(&self) {
+        let _ = self.set_zero_linger();
+    }
+}
+
 /// A socket that
 ///
 /// - fails if the client's first bytes do not come in time. hyper's own timeout begins
@@ -32,8 +45,10 @@ const LINGER_TIMEOUT: Duration = Duration::from_secs(2);
 ///   closed with unread bytes is reset, and the reset can overtake the answer
 ///   that tells the client why (RFC 9112, section 9.6).
 ///
-/// It also counts what is written, from which it is seen whether the client reads.
-pub(super) struct ClientStream<S> {
+/// It also counts what is written, from which it is seen whether the client
+/// reads; if the connection is cut because it does not, the system drops at once
+/// what it still holds for the client.
+pub(super) struct ClientStream<S: Socket> {
     stream: S,
     phase: Phase,
     activity: Arc<Activity>,
@@ -50,7 +65,7 @@ enum Phase {
 
 type Deadline = Pin<Box<Sleep>>;
 
-impl<S> ClientStream<S> {
+impl<S: Socket> ClientStream<S> {
     pub(super) fn new(stream: S, first_bytes_within: Duration, activity: Arc<Activity>) -> Self {
         let deadline = Box::pin(time::sleep(first_bytes_within));
         Self { stream, phase: Phase::Opening(PREFACE_LENGTH, deadline), activity }
@@ -68,7 +83,15 @@ impl<S> ClientStream<S> {
     }
 }
 
-impl<S: AsyncRead + Unpin> AsyncRead for ClientStream<S> {
+impl<S: Socket> Drop for ClientStream<S> {
+    fn drop(&mut self) {
+        if self.activity.is_cut() {
+            self.stream.reset_on_close();
+        }
+    }
+}
+
+impl<S: Socket> AsyncRead for ClientStream<S> {
     fn poll_read(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
@@ -95,7 +118,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for ClientStream<S> {
     }
 }
 
-impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for ClientStream<S> {
+impl<S: Socket> AsyncWrite for ClientStream<S> {
     fn poll_write(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
@@ -157,7 +180,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for ClientStream<S> {
 mod tests {
     use tokio::{
         io::{AsyncReadExt, AsyncWriteExt},
-        net::{TcpListener, TcpStream},
+        net::TcpListener,
     };
 
     use super::*;

@@ -174,6 +174,7 @@ impl Server {
             staging_base_url: setup.staging_base_url.map(|url| url.parse().unwrap()),
             access_log: true,
             slow_request: Duration::from_secs(1),
+            body_timeout: Duration::from_mins(1),
             request_timeout: setup.request_timeout,
             answer_memory: setup.answer_memory,
         };

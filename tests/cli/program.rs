@@ -102,9 +102,13 @@ impl Service {
         Self { process, url, first_lines, rest: Some(rest) }
     }
 
+    pub(crate) fn pid(&self) -> u32 {
+        self.process.id()
+    }
+
     /// Sends a signal by name, such as `TERM`.
     pub(crate) fn signal(&self, name: &str) {
-        let pid = self.process.id().to_string();
+        let pid = self.pid().to_string();
         assert!(Command::new("kill").args(["-s", name, &pid]).status().unwrap().success());
     }
 

@@ -31,7 +31,7 @@ pub(in crate::http) async fn create(
 ) -> Result<Response, ApiError> {
     let [] = query::parameters(request.uri.query(), [])?;
     let key = idempotency::key(&request.headers)?;
-    let new = parse(&body::read_json(&request.headers, body).await?)?;
+    let new = parse(&body::read_json(&request.headers, body, app.body_timeout).await?)?;
     let retry = key.zip(caller).map(|(key, caller)| IdempotentRequest {
         api_key: caller.key_id,
         key,

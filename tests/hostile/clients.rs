@@ -1,0 +1,180 @@
+//! Slow, silent and rude clients, many of each at once (`HOSTILE_CLIENTS`,
+//! usually 100). A healthy client is served meanwhile (`HOSTILE_ROUNDS` of a
+//! create, a read and a list each, usually 20), and afterwards nothing is left.
+
+use std::{sync::Arc, time::Duration};
+
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::TcpStream,
+    sync::Barrier,
+    task::JoinSet,
+    time,
+};
+
+use super::target::{Healthy, Target, count, eventually};
+
+/// How long a client may be silent, in these tests.
+const CLIENT_TIMEOUT: &str = "2s";
+
+/// How often a slow client sends one byte more.
+const PACE: Duration = Duration::from_millis(100);
+
+/// What a client does to its connection, from the first byte on, until the
+/// server closes it.
+#[derive(Debug, Clone, Copy)]
+enum Attack {
+    /// Connects, and says nothing.
+    Silent,
+    /// Sends its head byte by byte.
+    SlowHead,
+    /// Sends its body byte by byte.
+    SlowBody,
+    /// Asks for much, and reads nothing.
+    SlowReader,
+    /// Resets its connection in the midst of a request, again and again.
+    Reset,
+    /// Closes its own side, after half of a head or after a whole one.
+    HalfClose,
+}
+
+use Attack::{HalfClose, Reset, Silent, SlowBody, SlowHead, SlowReader};
+
+impl Attack {
+    /// Attacks once. `begun` is told as soon as the attack has its effect.
+    async fn run(self, target: &Target, begun: &Barrier) {
+        let mut stream = target.connect().await;
+        match self {
+            Silent => {
+                begun.wait().await;
+                assert!(Target::is_closed(stream).await.is_empty());
+            }
+            SlowHead => {
+                begun.wait().await;
+                let head = format!("GET /v1/pets HTTP/1.1\r\nx: {}", "x".repeat(10_000));
+                assert!(trickle(stream, head.as_bytes()).await.is_empty());
+            }
+            SlowBody => {
+                let head = format!(
+                    "POST /v1/pets HTTP/1.1\r\nhost: x\r\nauthorization: Bearer {}\r\n\
+                     content-type: application/json\r\ncontent-length: 10000\r\n\r\n",
+                    target.key
+                );
+                stream.write_all(head.as_bytes()).await.unwrap();
+                begun.wait().await;
+                let answer = trickle(stream, &[b' '; 10_000]).await;
+                assert!(answer.starts_with(b"HTTP/1.1 408 "), "{answer:?}");
+            }
+            SlowReader => {
+                // A megabyte and a half each, of which the buffers take less.
+                let request = "GET /docs/swagger-ui-bundle.js HTTP/1.1\r\nhost: x\r\n\r\n";
+                stream.write_all(request.repeat(8).as_bytes()).await.unwrap();
+                begun.wait().await;
+                // Not read before the server has given up: then there is an
+                // error, or less than all.
+                eventually(stream.ready(tokio::io::Interest::ERROR)).await.unwrap();
+            }
+            Reset => {
+                begun.wait().await;
+                for _ in 0..10 {
+                    stream.write_all(b"GET /v1/pets HTTP/1.1\r\nhost: x\r\n").await.unwrap();
+                    stream.set_zero_linger().unwrap();
+                    stream = target.connect().await;
+                }
+            }
+            HalfClose => {
+                stream.write_all(b"GET /v1/pets HTTP/1.1\r\nhost: x\r\n").await.unwrap();
+                stream.shutdown().await.unwrap();
+                assert!(!Target::is_closed(stream).await.starts_with(b"HTTP/1.1 2"));
+                let mut whole = target.connect().await;
+                whole.write_all(b"GET /v1/pets HTTP/1.1\r\nhost: x\r\n\r\n").await.unwrap();
+                whole.shutdown().await.unwrap();
+                begun.wait().await;
+                assert!(Target::is_closed(whole).await.starts_with(b"HTTP/1.1 401 "));
+            }
+        }
+    }
+}
+
+/// Sends byte by byte until the server closes; what it said before it did.
+async fn trickle(stream: TcpStream, bytes: &[u8]) -> Vec<u8> {
+    let (mut reader, mut writer) = stream.into_split();
+    let mut pace = time::interval(PACE);
+    let sending = async {
+        for byte in bytes {
+            pace.tick().await;
+            if writer.write_all(&[*byte]).await.is_err() {
+                break;
+            }
+        }
+    };
+    let mut answer = Vec::new();
+    eventually(async {
+        tokio::select! {
+            _ = reader.read_to_end(&mut answer) => {}
+            () = async { sending.await; std::future::pending().await } => {}
+        }
+    })
+    .await;
+    answer
+}
+
+async fn attack(attack: Attack) {
+    let clients = count("HOSTILE_CLIENTS", 100);
+    let rounds = count("HOSTILE_ROUNDS", 20);
+    let target = Arc::new(Target::start(&["--client-timeout", CLIENT_TIMEOUT]));
+    let healthy = Healthy::of(&target);
+    let quiet = healthy.p99_of(rounds).await;
+    let (files, memory) = (target.open_files(), target.memory("VmRSS"));
+
+    let begun = Arc::new(Barrier::new(clients + 1));
+    let mut attackers = JoinSet::new();
+    for _ in 0..clients {
+        let (target, begun) = (Arc::clone(&target), Arc::clone(&begun));
+        attackers.spawn(async move { attack.run(&target, &begun).await });
+    }
+    begun.wait().await;
+    let under_attack = healthy.p99_of(rounds).await;
+    let meanwhile = healthy.meanwhile();
+    while let Some(done) = eventually(attackers.join_next()).await {
+        done.unwrap();
+    }
+    meanwhile.end().await;
+    target.recovers_to(files).await;
+    eprintln!(
+        "{attack:?}: {clients} clients; healthy p99 of {rounds} rounds {quiet:.1?} before, \
+         {under_attack:.1?} meanwhile; memory {memory} MiB before, {} at most, {} after",
+        target.memory("VmHWM"),
+        target.memory("VmRSS"),
+    );
+}
+
+#[tokio::test]
+async fn silent_clients_are_closed_and_hurt_nobody() {
+    attack(Silent).await;
+}
+
+#[tokio::test]
+async fn clients_that_send_their_head_slowly_are_closed_and_hurt_nobody() {
+    attack(SlowHead).await;
+}
+
+#[tokio::test]
+async fn clients_that_send_their_body_slowly_are_answered_408_and_hurt_nobody() {
+    attack(SlowBody).await;
+}
+
+#[tokio::test]
+async fn clients_that_do_not_read_their_answers_are_cut_and_hurt_nobody() {
+    attack(SlowReader).await;
+}
+
+#[tokio::test]
+async fn clients_that_reset_their_connections_hurt_nobody() {
+    attack(Reset).await;
+}
+
+#[tokio::test]
+async fn clients_that_close_their_own_side_are_answered_and_hurt_nobody() {
+    attack(HalfClose).await;
+}

@@ -1,0 +1,251 @@
+//! Floods and stalls of HTTP/2 frames, on `HOSTILE_H2` connections each, one
+//! after the other (usually 3). A healthy client is served meanwhile, the memory
+//! stays within bounds, and afterwards nothing is left.
+
+use std::sync::Arc;
+
+use serde_json::json;
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::TcpStream,
+    task::JoinSet,
+};
+
+use super::{
+    frames::{
+        CANCEL, CONTINUATION, DATA, END_STREAM, GOAWAY, HEADERS, INITIAL_WINDOW_SIZE, PING,
+        RST_STREAM, SETTINGS, WINDOW_UPDATE, connect, frame, parse, request, request_fields,
+        setting, streams,
+    },
+    target::{Healthy, Target, count, eventually},
+};
+
+/// How much memory the service may ever take, in MiB: what answers may take
+/// until they are read, and as much for the rest.
+const MEMORY: u64 = 512;
+
+/// How often a frame is sent that the service must not go on taking.
+const FLOOD: usize = 100_000;
+
+/// Attacks a service again and again while a healthy client uses it.
+async fn attack(name: &str, attack: impl AsyncFn(&Target)) {
+    let times = count("HOSTILE_H2", 3);
+    let target = Target::start(&["--client-timeout", "2s"]);
+    let healthy = Healthy::of(&target);
+    healthy.round().await;
+    let files = target.open_files();
+    let meanwhile = healthy.meanwhile();
+    for _ in 0..times {
+        attack(&target).await;
+    }
+    let rounds = meanwhile.end().await;
+    target.recovers_to(files).await;
+    let memory = target.memory("VmHWM");
+    eprintln!("{name}: {times} times, {rounds} healthy rounds meanwhile, {memory} MiB at most");
+    assert!(memory < MEMORY, "{memory} MiB");
+}
+
+/// Sends frames, reading all that comes meanwhile, until all are sent or the
+/// server closes. Then closes the client's side. What came, and how many were sent.
+async fn flood(
+    stream: TcpStream,
+    frames: impl Iterator<Item = Vec<u8>>,
+) -> (Vec<(u8, u32, Vec<u8>)>, usize) {
+    let (mut reader, mut writer) = stream.into_split();
+    let mut sent = 0;
+    let mut came = Vec::new();
+    let sending = async {
+        for frame in frames {
+            if writer.write_all(&frame).await.is_err() {
+                break;
+            }
+            sent += 1;
+        }
+        let _ = writer.shutdown().await;
+    };
+    let (_, ()) = eventually(async { tokio::join!(reader.read_to_end(&mut came), sending) }).await;
+    (parse(&came), sent)
+}
+
+/// Whether the server ended the connection for what the client did.
+fn was_blamed(frames: &[(u8, u32, Vec<u8>)]) -> bool {
+    frames.iter().any(|(kind, _, payload)| *kind == GOAWAY && payload[4..8] != [0; 4])
+}
+
+#[tokio::test]
+async fn rapid_resets_end_the_connection() {
+    attack("rapid reset", async |target| {
+        let stream = connect(target, &[]).await;
+        let resets = streams().take(FLOOD).map(|stream| {
+            let mut frames = request(stream, "GET", "/v1/pets", &target.key);
+            frames.extend(frame(RST_STREAM, 0, stream, &CANCEL));
+            frames
+        });
+        let (came, sent) = flood(stream, resets).await;
+        assert!(was_blamed(&came) || sent < FLOOD, "{sent} sent");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn errors_that_make_the_server_reset_streams_end_the_connection() {
+    attack("made to reset", async |target| {
+        let stream = connect(target, &[]).await;
+        let mistakes = streams().take(FLOOD).map(|stream| {
+            let mut frames = request(stream, "POST", "/v1/pets", &target.key);
+            // No increment, which is an error of the stream (section 6.9).
+            frames.extend(frame(WINDOW_UPDATE, 0, stream, &[0; 4]));
+            frames
+        });
+        let (came, sent) = flood(stream, mistakes).await;
+        assert!(was_blamed(&came) || sent < FLOOD, "{sent} sent");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_head_that_goes_on_in_continuations_without_end_ends_the_connection() {
+    attack("CONTINUATION flood", async |target| {
+        let stream = connect(target, &[]).await;
+        let begin = frame(HEADERS, END_STREAM, 1, &request_fields("GET", "/v1/pets", &target.key));
+        let more = frame(CONTINUATION, 0, 1, &[0, 1, b'a', 1, b'b'].repeat(3000));
+        let frames = std::iter::once(begin).chain(std::iter::repeat_n(more, FLOOD));
+        let (_, sent) = flood(stream, frames).await;
+        assert!(sent < 1000, "{sent} sent");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn empty_continuations_end_the_connection() {
+    attack("empty CONTINUATION flood", async |target| {
+        let stream = connect(target, &[]).await;
+        let begin = frame(HEADERS, END_STREAM, 1, &request_fields("GET", "/v1/pets", &target.key));
+        let frames = std::iter::once(begin)
+            .chain(std::iter::repeat_n(frame(CONTINUATION, 0, 1, &[]), 10 * FLOOD));
+        let (came, sent) = flood(stream, frames).await;
+        assert!(was_blamed(&came) || sent < 10 * FLOOD, "{sent} sent");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_flood_of_pings_settings_and_window_updates_hurts_nobody() {
+    for (name, frame) in [
+        ("ping flood", frame(PING, 0, 0, &[7; 8])),
+        ("settings flood", frame(SETTINGS, 0, 0, &setting(INITIAL_WINDOW_SIZE, 1000))),
+        ("window update flood", frame(WINDOW_UPDATE, 0, 0, &[0, 0, 0, 1])),
+    ] {
+        attack(name, async |target| {
+            let stream = connect(target, &[]).await;
+            flood(stream, std::iter::repeat_n(frame.clone(), FLOOD)).await;
+        })
+        .await;
+    }
+}
+
+#[tokio::test]
+async fn a_flood_of_empty_data_hurts_nobody() {
+    attack("empty DATA flood", async |target| {
+        let stream = connect(target, &[]).await;
+        let begin = request(1, "POST", "/v1/pets", &target.key);
+        let frames =
+            std::iter::once(begin).chain(std::iter::repeat_n(frame(DATA, 0, 1, &[]), FLOOD));
+        flood(stream, frames).await;
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn pings_whose_answers_nobody_reads_are_not_kept() {
+    attack("pings without reading", async |target| {
+        let mut stream = connect(target, &[]).await;
+        let pings = frame(PING, 0, 0, &[7; 8]).repeat(1000);
+        // Until the server takes no more, or has had 17 MB of them.
+        for _ in 0..1000 {
+            let write = stream.write_all(&pings);
+            let taken = tokio::time::timeout(std::time::Duration::from_secs(1), write).await;
+            if !matches!(taken, Ok(Ok(()))) {
+                break;
+            }
+        }
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn of_many_streams_at_once_32_are_served_and_the_rest_refused() {
+    attack("many streams", async |target| {
+        let stream = connect(target, &[]).await;
+        let body = frame(DATA, END_STREAM, 1, json!({}).to_string().as_bytes());
+        let requests = streams()
+            .take(1000)
+            .map(|stream| request(stream, "POST", "/v1/pets", &target.key))
+            .chain(std::iter::once(body));
+        let (came, _) = flood(stream, requests).await;
+        let refused = came.iter().filter(|(kind, ..)| *kind == RST_STREAM).count();
+        assert!(refused >= 900 || was_blamed(&came), "{refused} refused");
+    })
+    .await;
+}
+
+/// A hundred animals with names of 64 KiB make a page of 6.5 MB.
+async fn fill_with_large_names(target: &Target) {
+    let name = "n".repeat(60_000);
+    let (client, url) = (super::program::client(), &target.service.url);
+    for _ in 0..100 {
+        let create = super::program::create(&client, url, &target.key, &name);
+        assert_eq!(create.send().await.unwrap().status(), 201);
+    }
+}
+
+#[tokio::test]
+async fn answers_that_are_never_let_through_are_bounded_and_cut() {
+    let connections = count("HOSTILE_STALLS", 3);
+    let target = Arc::new(Target::start(&["--client-timeout", "2s"]));
+    fill_with_large_names(&target).await;
+    let healthy = Healthy::of(&target);
+    healthy.round().await;
+    let files = target.open_files();
+    let mut stalled = JoinSet::new();
+    for _ in 0..connections {
+        let target = Arc::clone(&target);
+        stalled.spawn(async move {
+            // No byte of a body may be sent, on any stream.
+            let mut stream = connect(&target, &setting(INITIAL_WINDOW_SIZE, 0)).await;
+            for id in streams().take(32) {
+                let get = request(id, "GET", "/v1/pets?limit=100", &target.key);
+                stream.write_all(&get).await.unwrap();
+            }
+            let mut heads = Vec::new();
+            while parse(&heads).iter().filter(|(kind, ..)| *kind == HEADERS).count() < 32 {
+                assert_ne!(stream.read_buf(&mut heads).await.unwrap(), 0);
+            }
+            stream
+        });
+    }
+    // All have their answers in memory, or were refused for want of room.
+    let stalled = eventually(stalled.join_all()).await;
+    let memory = target.memory("VmRSS");
+    for _ in 0..10 {
+        let created = super::program::create(
+            &super::program::client(),
+            &target.service.url,
+            &target.key,
+            "a",
+        );
+        assert_eq!(created.send().await.unwrap().status(), 201);
+        assert_eq!(healthy.get("/pets/101").await["name"], "healthy");
+    }
+    for stream in stalled {
+        Target::is_closed(stream).await;
+    }
+    target.recovers_to(files).await;
+    eprintln!(
+        "stalled answers: {connections} connections of 32 streams, {memory} MiB with all of them, \
+         {} at most, {} after",
+        target.memory("VmHWM"),
+        target.memory("VmRSS")
+    );
+    assert!(memory < MEMORY, "{memory} MiB");
+}

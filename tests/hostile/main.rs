@@ -1,0 +1,17 @@
+//! Clients that mean harm, against the real program: slow and silent ones,
+//! malformed HTTP, floods of HTTP/2 frames, and a SIGTERM in the midst of it.
+//!
+//! Small counts here, full ones by `scripts/torture`, through the variables
+//! that each file names.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod clients;
+mod frames;
+mod h2;
+mod malformed;
+#[expect(dead_code, reason = "the tests of the command line need more of it")]
+#[path = "../cli/program.rs"]
+mod program;
+mod shutdown;
+mod target;
