@@ -11,7 +11,10 @@ use hyper_util::{
     rt::{TokioExecutor, TokioIo, TokioTimer},
     server::conn::auto,
 };
-use tokio::{sync::watch, time};
+use tokio::{
+    sync::watch,
+    time::{self, MissedTickBehavior},
+};
 use tracing::debug;
 
 use super::{
@@ -91,6 +94,8 @@ pub(super) async fn serve(
     // The one timer for all that is measured in tens of seconds.
     let mut look = time::interval(look_every);
     look.reset();
+    // A service that was busy for long has not looked in between.
+    look.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let ended = loop {
         tokio::select! {
             ended = connection.as_mut() => break ended,
