@@ -54,6 +54,11 @@ impl ManualClock {
         time.0 += SignedDuration::try_from(by).unwrap();
         time.1 += by;
     }
+
+    /// Sets the date and time of day, as an operator or a time server may.
+    pub(crate) fn set(&self, now: Timestamp) {
+        self.0.lock().unwrap().0 = now;
+    }
 }
 
 impl Clock for ManualClock {

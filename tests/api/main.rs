@@ -4,6 +4,7 @@
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
 mod authentication;
+mod clock;
 mod contract;
 mod create;
 mod documents;

@@ -1,7 +1,8 @@
-//! `kill -9` in the middle of creates: what was acknowledged is there.
+//! `kill -9` under 64 writers: what was acknowledged is there, once and whole.
 
 use std::{
-    collections::HashMap,
+    collections::{BTreeMap, HashMap, HashSet},
+    env,
     path::Path,
     sync::{
         Arc, Mutex,
@@ -10,35 +11,32 @@ use std::{
 };
 
 use rand::{RngExt, SeedableRng, rngs::StdRng};
+use reqwest::Client;
 use serde_json::Value;
 
-use super::program::{Service, client, create, directory, new_key};
+use super::program::{Service, client, create, directory, new_key, run};
 
-const ROUNDS: usize = 5;
-const CREATES: usize = 1_000;
+/// How many kills there are if nobody says.
+const KILLS: usize = 100;
 const WRITERS: usize = 64;
 
-/// Which animal was acknowledged, or found, under which id.
-pub(crate) type Acknowledged = HashMap<i64, String>;
+/// Which animal was acknowledged under which id.
+type Acknowledged = HashMap<i64, String>;
 
-/// Lets 64 writers create 1,000 animals, and kills the service once `after` of
-/// them were acknowledged.
-async fn create_and_kill(here: &Path, key: &str, round: usize, after: usize) -> Acknowledged {
-    let service = Service::start(here, &[]);
+/// Lets 64 writers create animals until the service dies, which it does a
+/// moment after `after` of them were acknowledged.
+async fn create_and_kill(service: Service, key: &str, kill: usize, after: usize) -> Acknowledged {
     let next = Arc::new(AtomicUsize::new(0));
     let acknowledged = Arc::new(Mutex::new(Acknowledged::new()));
+    let client = client();
     let writers: Vec<_> = (0..WRITERS)
         .map(|_| {
             let (next, acknowledged) = (Arc::clone(&next), Arc::clone(&acknowledged));
-            let (url, key) = (service.url.clone(), key.to_owned());
+            let (client, url, key) = (client.clone(), service.url.clone(), key.to_owned());
             tokio::spawn(async move {
-                let client = client();
                 loop {
                     let number = next.fetch_add(1, Ordering::Relaxed);
-                    if number >= CREATES {
-                        return;
-                    }
-                    let name = format!("round {round}, animal {number}");
+                    let name = format!("kill {kill}, animal {number}");
                     // An error is the killed service's silence; nothing was promised.
                     let Ok(reply) = create(&client, &url, &key, &name).send().await else { return };
                     assert_eq!(reply.status(), 201);
@@ -59,47 +57,87 @@ async fn create_and_kill(here: &Path, key: &str, round: usize, after: usize) -> 
     Arc::try_unwrap(acknowledged).unwrap().into_inner().unwrap()
 }
 
-/// Everything in the catalogue, by a walk.
-pub(crate) async fn catalogue(here: &Path, key: &str) -> Acknowledged {
-    let service = Service::start(here, &[]);
-    let client = client();
-    let origin = service.url.trim_end_matches("/v1");
-    let mut target = "/v1/pets?limit=100".to_owned();
-    let mut all = Acknowledged::new();
-    loop {
-        let request = client.get(format!("{origin}{target}")).bearer_auth(key);
-        let page = request.send().await.unwrap();
-        let link = page.headers().get("link").map(|link| link.to_str().unwrap().to_owned());
-        for pet in page.json::<Vec<Value>>().await.unwrap() {
-            let (id, name) = (pet["id"].as_i64().unwrap(), pet["name"].as_str().unwrap());
-            assert_eq!(all.insert(id, name.to_owned()), None, "{id} twice");
-        }
-        match link {
-            Some(link) => {
-                target = link.trim_start_matches('<').split_once('>').unwrap().0.to_owned();
+/// What was found by a walk, which can be taken up where it ended.
+struct Walk {
+    found: BTreeMap<i64, String>,
+    last_page: String,
+}
+
+impl Walk {
+    fn new() -> Self {
+        Self { found: BTreeMap::new(), last_page: "/v1/pets?limit=100".to_owned() }
+    }
+
+    /// Walks on to the end. What is met again must be as it was.
+    async fn go_on(&mut self, client: &Client, service: &Service, key: &str) {
+        let origin = service.url.trim_end_matches("/v1");
+        loop {
+            let request = client.get(format!("{origin}{}", self.last_page)).bearer_auth(key);
+            let page = request.send().await.unwrap();
+            assert_eq!(page.status(), 200);
+            let link = page.headers().get("link").map(|link| link.to_str().unwrap().to_owned());
+            for pet in page.json::<Vec<Value>>().await.unwrap() {
+                let (id, name) = (pet["id"].as_i64().unwrap(), pet["name"].as_str().unwrap());
+                let before = self.found.insert(id, name.to_owned());
+                assert!(before.is_none_or(|before| before == name), "{id} has changed");
             }
-            None => return all,
+            let Some(link) = link else { return };
+            self.last_page = link.trim_start_matches('<').split_once('>').unwrap().0.to_owned();
         }
     }
 }
 
-#[tokio::test]
-async fn after_kill_9_during_1000_creates_every_acknowledged_animal_is_there() {
-    let seed = 20_261_121;
-    eprintln!("seed {seed}");
+/// Everything in the catalogue.
+pub(crate) async fn catalogue(here: &Path, key: &str) -> BTreeMap<i64, String> {
+    let mut walk = Walk::new();
+    walk.go_on(&client(), &Service::start(here, &[]), key).await;
+    walk.found
+}
+
+fn number(variable: &str) -> Option<usize> {
+    env::var(variable).ok().map(|text| text.parse().unwrap())
+}
+
+fn assert_all_are_there(acknowledged: &Acknowledged, walk: &Walk) {
+    for (id, name) in acknowledged {
+        assert_eq!(walk.found.get(id), Some(name), "{id} was lost");
+    }
+}
+
+async fn kills(here: &Path, kills: usize, seed: u64) {
     let mut random = StdRng::seed_from_u64(seed);
-    let here = directory();
-    let key = new_key(here.path());
+    let key = new_key(here);
+    let client = client();
     let mut promised = Acknowledged::new();
-    for round in 0..ROUNDS {
-        let after = random.random_range(1..CREATES * 9 / 10);
-        for (id, name) in create_and_kill(here.path(), &key, round, after).await {
+    let mut walk = Walk::new();
+    for kill in 0..kills {
+        let service = Service::start(here, &[]);
+        walk.go_on(&client, &service, &key).await;
+        assert_all_are_there(&promised, &walk);
+        for (id, name) in create_and_kill(service, &key, kill, random.random_range(0..150)).await {
             assert_eq!(promised.insert(id, name), None, "{id} was given twice");
         }
-        let found = catalogue(here.path(), &key).await;
-        for (id, name) in &promised {
-            assert_eq!(found.get(id), Some(name), "round {round}, killed after {after}");
-        }
-        eprintln!("round {round}: {} acknowledged in all, {} found", promised.len(), found.len());
     }
+    let service = Service::start(here, &[]);
+    walk.go_on(&client, &service, &key).await;
+    assert_all_are_there(&promised, &walk);
+    let mut from_the_start = Walk::new();
+    from_the_start.go_on(&client, &service, &key).await;
+    assert!(from_the_start.found == walk.found);
+    let names: HashSet<_> = walk.found.values().collect();
+    assert_eq!(names.len(), walk.found.len(), "an animal is there twice");
+    run(here, &["check"]).expect_success();
+    eprintln!(
+        "{kills} kills, KILLS_SEED={seed}: {} acknowledged, none of them lost; {} found, none twice",
+        promised.len(),
+        walk.found.len()
+    );
+}
+
+/// `KILLS` says how often it is killed, `KILLS_SEED` when.
+#[tokio::test]
+async fn after_kill_9_under_64_writers_every_acknowledged_animal_is_there_once() {
+    let seed = number("KILLS_SEED").unwrap_or(20_261_121) as u64;
+    eprintln!("KILLS_SEED={seed}");
+    kills(directory().path(), number("KILLS").unwrap_or(KILLS), seed).await;
 }

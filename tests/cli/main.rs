@@ -1,8 +1,14 @@
 //! The program itself: its commands, its signals, and its death.
 
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test fails by panicking"
+)]
 
 mod check;
+mod faults;
 mod keys;
 mod kill;
 mod openapi;

@@ -41,11 +41,17 @@ impl Done {
 /// The command, in this folder, with no settings from outside.
 pub(crate) fn command(directory: &Path, arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_petstore"));
-    command.current_dir(directory).args(arguments).stdin(Stdio::null());
+    command.args(arguments);
+    settle(&mut command, directory);
+    command
+}
+
+/// Lets a command run in this folder, with no settings from outside.
+pub(crate) fn settle(command: &mut Command, directory: &Path) {
+    command.current_dir(directory).stdin(Stdio::null());
     for (name, _) in std::env::vars().filter(|(name, _)| name.starts_with("PETSTORE_")) {
         command.env_remove(name);
     }
-    command
 }
 
 pub(crate) fn run(directory: &Path, arguments: &[&str]) -> Done {
@@ -80,7 +86,13 @@ pub(crate) struct Service {
 impl Service {
     pub(crate) fn start(directory: &Path, arguments: &[&str]) -> Self {
         let mut command = command(directory, &["serve", "--listen", "127.0.0.1:0"]);
-        let mut process = command.args(arguments).stderr(Stdio::piped()).spawn().unwrap();
+        command.args(arguments);
+        Self::from(command)
+    }
+
+    /// Starts it by a command of another kind, which must become it.
+    pub(crate) fn from(mut command: Command) -> Self {
+        let mut process = command.stderr(Stdio::piped()).spawn().unwrap();
         let mut log = BufReader::new(process.stderr.take().unwrap());
         let mut first_lines = Vec::new();
         let url = loop {
@@ -102,6 +114,7 @@ impl Service {
         Self { process, url, first_lines, rest: Some(rest) }
     }
 
+    /// The number of its process.
     pub(crate) fn pid(&self) -> u32 {
         self.process.id()
     }

@@ -160,6 +160,22 @@ async fn while_another_process_holds_the_lock_reads_go_on() {
     assert_eq!(creating.await.unwrap(), 2);
 }
 
+#[tokio::test]
+async fn while_its_directory_is_away_nothing_is_added_and_then_it_goes_on() {
+    let above = TempDir::new().unwrap();
+    let (here, away) = (above.path().join("here"), above.path().join("away"));
+    fs::create_dir(&here).unwrap();
+    let store = open(&here.join("petstore.db"), OpenMode::CreateAndMigrate).unwrap();
+    for id in 1..=20 {
+        assert_eq!(next_id(&store).await, id);
+        fs::rename(&here, &away).unwrap();
+        let refused = store.create_pet(sold(), None).await;
+        assert!(matches!(refused, Err(StoreError::Unavailable(_))), "{refused:?}");
+        assert!(store.get_pet(PetId::new(id).unwrap()).await.unwrap().is_some());
+        fs::rename(&away, &here).unwrap();
+    }
+}
+
 #[test]
 fn ten_that_start_at_once_on_an_absent_database_all_open_it() {
     for _ in 0..10 {

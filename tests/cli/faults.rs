@@ -1,0 +1,195 @@
+//! The machine runs out of something: of disk, of open files. What was
+//! acknowledged stays, the rest is refused at once, and when there is room again
+//! the service goes on by itself.
+
+use std::{
+    env,
+    fs::{self, File, OpenOptions},
+    io::{ErrorKind, Write},
+    path::{Path, PathBuf},
+    process::Command,
+    time::Duration,
+};
+
+use reqwest::Client;
+use serde_json::Value;
+use tokio::time::timeout;
+
+use super::program::{Service, client, create, directory, new_key, run, settle};
+
+const ROUNDS: usize = 20;
+
+/// How long the service may take to go on.
+const RECOVERY: Duration = Duration::from_secs(5);
+
+/// A small disk of its own, which only the processes in it see.
+const DISK: &str = "160m";
+
+/// Adds an animal; its id, or the error code.
+async fn add(client: &Client, service: &Service, key: &str, name: &str) -> Result<i64, String> {
+    let reply = create(client, &service.url, key, name).send().await.unwrap();
+    let status = reply.status();
+    let body: Value = reply.json().await.unwrap();
+    match status.as_u16() {
+        201 => Ok(body["id"].as_i64().unwrap()),
+        503 => Err(body["code"].as_str().unwrap().to_owned()),
+        _ => panic!("{status}: {body}"),
+    }
+}
+
+/// Adds animals until one is acknowledged, for no longer than the service may
+/// take to go on.
+async fn add_soon(client: &Client, service: &Service, key: &str, name: &str) -> i64 {
+    let added = async {
+        loop {
+            if let Ok(id) = add(client, service, key, name).await {
+                return id;
+            }
+            tokio::task::yield_now().await;
+        }
+    };
+    timeout(RECOVERY, added).await.unwrap_or_else(|_| panic!("it did not go on within 5 seconds"))
+}
+
+async fn found(client: &Client, service: &Service, key: &str, id: i64) -> bool {
+    let request = client.get(format!("{}/pets/{id}", service.url)).bearer_auth(key);
+    request.send().await.unwrap().status() == 200
+}
+
+/// How to start a program that may mount a disk for itself alone: root may
+/// just so, others in a user namespace.
+fn with_mounts_of_its_own() -> Command {
+    let may = |flags: &str| {
+        let mut mount = Command::new("unshare");
+        mount.args([flags, "mount", "-t", "tmpfs", "none"]).arg(env::temp_dir());
+        let tried = mount.output();
+        tried.is_ok_and(|output| output.status.success())
+    };
+    let flags = ["-m", "-Urm"].into_iter().find(|flags| may(flags));
+    let mut command = Command::new("unshare");
+    command.arg(flags.expect("neither root nor user namespaces: no small disk can be mounted"));
+    command
+}
+
+/// The disk of the service, seen from outside.
+struct SmallDisk {
+    folder: PathBuf,
+    filler: File,
+}
+
+impl SmallDisk {
+    fn of(service: &Service, path: &Path) -> Self {
+        let root = PathBuf::from(format!("/proc/{}/root", service.pid()));
+        let folder = root.join(path.strip_prefix("/").unwrap());
+        let filler =
+            OpenOptions::new().create_new(true).append(true).open(folder.join("filler")).unwrap();
+        Self { folder, filler }
+    }
+
+    /// Leaves no byte free.
+    fn fill(&mut self) {
+        for size in [1 << 20, 4096] {
+            let zeros = vec![0; size];
+            loop {
+                match self.filler.write(&zeros) {
+                    Ok(_) => {}
+                    Err(error) if error.kind() == ErrorKind::StorageFull => break,
+                    Err(error) => panic!("{error}"),
+                }
+            }
+        }
+    }
+
+    /// Makes room for a log and what is folded from it.
+    fn free(&self) {
+        let size = self.filler.metadata().unwrap().len();
+        self.filler.set_len(size.saturating_sub(12 << 20)).unwrap();
+    }
+}
+
+#[tokio::test]
+async fn a_full_disk_is_503_and_when_there_is_room_again_the_service_goes_on() {
+    let here = directory();
+    let mut command = with_mounts_of_its_own();
+    let script = format!(
+        "mount -t tmpfs -o size={DISK} none \"$PWD\" && cd \"$PWD\" && \
+         {0} keys create --name test >key && exec {0} serve --listen 127.0.0.1:0",
+        env!("CARGO_BIN_EXE_petstore")
+    );
+    command.args(["sh", "-c", &script]);
+    settle(&mut command, here.path());
+    let service = Service::from(command);
+    let mut disk = SmallDisk::of(&service, here.path());
+    let key = fs::read_to_string(disk.folder.join("key")).unwrap().trim_end().to_owned();
+    let client = client();
+    let long = "n".repeat(20_000);
+    let mut acknowledged = Vec::new();
+    for round in 0..ROUNDS {
+        disk.fill();
+        // There may still be room in the log.
+        let code = loop {
+            match add(&client, &service, &key, &long).await {
+                Ok(id) => acknowledged.push(id),
+                Err(code) => break code,
+            }
+        };
+        assert_eq!(code, "unavailable");
+        assert!(acknowledged.len() < 100 * (round + 1), "the disk is not full");
+        if let Some(last) = acknowledged.last() {
+            assert!(found(&client, &service, &key, *last).await, "reads go on");
+        }
+        disk.free();
+        for _ in 0..10 {
+            acknowledged.push(add_soon(&client, &service, &key, &long).await);
+        }
+    }
+    for id in &acknowledged {
+        assert!(found(&client, &service, &key, *id).await, "{id} was lost");
+    }
+    assert!(acknowledged.is_sorted_by(|one, next| one < next), "an id was given twice");
+    // Nobody outside can open it where it is, but nobody writes it now.
+    for file in ["petstore.db", "petstore.db-wal"] {
+        fs::copy(disk.folder.join(file), here.path().join(file)).unwrap();
+    }
+    run(here.path(), &["check"]).expect_success();
+    eprintln!("{ROUNDS} times full, {} acknowledged, none lost", acknowledged.len());
+}
+
+/// The number that the next file to be opened would have.
+fn next_file(service: &Service) -> usize {
+    let folder = format!("/proc/{}/fd", service.pid());
+    (0..1024).find(|number| fs::symlink_metadata(format!("{folder}/{number}")).is_err()).unwrap()
+}
+
+/// Sets the limit of open files of a process that runs.
+fn limit_open_files(service: &Service, limit: usize) {
+    let (id, limit) = (service.pid().to_string(), format!("--nofile={limit}:"));
+    assert!(Command::new("prlimit").args(["--pid", &id, &limit]).status().unwrap().success());
+}
+
+#[tokio::test]
+async fn out_of_open_files_those_who_are_connected_go_on_and_others_wait() {
+    let here = directory();
+    let key = new_key(here.path());
+    let service = Service::start(here.path(), &[]);
+    let connected = client();
+    let mut last = add(&connected, &service, &key, "first").await.unwrap();
+    // They stay: one that left would leave a place.
+    let newcomers: Vec<Client> = (0..ROUNDS).map(|_| client()).collect();
+    for newcomer in &newcomers {
+        limit_open_files(&service, next_file(&service));
+        let mut waiting = Box::pin(add(newcomer, &service, &key, "newcomer"));
+        for _ in 0..10 {
+            assert!(futures_util::poll!(waiting.as_mut()).is_pending());
+            let id = add(&connected, &service, &key, "connected").await.unwrap();
+            assert!(id > last);
+            last = id;
+        }
+        limit_open_files(&service, 1024);
+        let id = timeout(RECOVERY, waiting).await.expect("it did not go on in 5 seconds").unwrap();
+        assert!(id > last);
+        last = id;
+    }
+    run(here.path(), &["check"]).expect_success();
+    eprintln!("{ROUNDS} times out of open files, {last} acknowledged, none lost");
+}
