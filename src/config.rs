@@ -5,7 +5,7 @@ use std::{fmt, path::PathBuf, str::FromStr, time::Duration};
 use clap::{ValueEnum, builder::PossibleValue};
 use url::Url;
 
-use crate::domain::{Deployment, Scope};
+use crate::domain::{Deployment, RateLimit, Scope};
 
 /// Where the catalogue is kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -104,6 +104,24 @@ pub fn timeout(text: &str) -> Result<Duration, String> {
     Ok(timeout)
 }
 
+/// A rate such as `600/min`, or `off`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RateOrOff(pub Option<RateLimit>);
+
+impl FromStr for RateOrOff {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "off" => Ok(Self(None)),
+            rate => {
+                let limit = rate.parse().map_err(|error| format!("{error}; or off"))?;
+                Ok(Self(Some(limit)))
+            }
+        }
+    }
+}
+
 impl ValueEnum for Scope {
     fn value_variants<'a>() -> &'a [Self] {
         &Self::ALL
@@ -178,6 +196,15 @@ mod tests {
             "",
         ] {
             assert!(bad.parse::<BaseUrl>().is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_rate_can_be_off() {
+        assert_eq!("off".parse(), Ok(RateOrOff(None)));
+        assert_eq!("9/s".parse(), Ok(RateOrOff("9/s".parse().ok())));
+        for bad in ["", "Off", "0/s", "600"] {
+            assert!(bad.parse::<RateOrOff>().unwrap_err().ends_with("; or off"), "{bad}");
         }
     }
 

@@ -20,7 +20,7 @@ use tracing::{info, level_filters::LevelFilter, warn};
 
 use super::{BaseUrlArgs, DatabaseArgs, keys};
 use crate::{
-    config,
+    config::{self, RateOrOff},
     domain::{Clock, Deployment, KeyRecord, SystemClock},
     http::{self, App},
     server::{self, Limits},
@@ -83,6 +83,21 @@ pub(super) struct Serve {
     )]
     slow_request: Duration,
 
+    /// How often an API key may be used, such as 10/s, 600/min or 5000/h, or
+    /// off; a key with a limit of its own is held to that
+    #[arg(long, value_name = "RATE", env = "PETSTORE_RATE_LIMIT", default_value = "off")]
+    rate_limit: RateOrOff,
+
+    /// How often one address may come with API keys that are not valid, or off;
+    /// above it, keys that were not in use before are not looked up
+    #[arg(
+        long,
+        value_name = "RATE",
+        env = "PETSTORE_FAILED_AUTH_LIMIT",
+        default_value = http::FAILED_AUTH_LIMIT
+    )]
+    failed_auth_limit: RateOrOff,
+
     /// How many connections may be open at once; one more is answered 503
     #[arg(long, value_name = "COUNT", env = "PETSTORE_MAX_CONNECTIONS", default_value = "10000")]
     max_connections: NonZeroU32,
@@ -136,6 +151,8 @@ impl Serve {
             deployment: self.deployment,
             base_url: self.base_urls.base_url,
             staging_base_url: self.base_urls.staging_base_url,
+            rate_limit: self.rate_limit.0,
+            failed_auth_limit: self.failed_auth_limit.0,
             access_log: self.access_log,
             slow_request: self.slow_request,
             body_timeout: self.client_timeout,

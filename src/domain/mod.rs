@@ -4,6 +4,7 @@
 //! What must be checked ([`PetName`], [`PetId`], [`Limit`], [`KeyDigest`], [`IdempotencyKey`]) is
 //! checked once, when it is made; whoever holds one holds a valid one.
 
+pub mod client;
 pub mod clock;
 pub mod idempotency;
 pub mod key;
@@ -11,6 +12,7 @@ pub mod page;
 pub mod pet;
 pub mod rate_limit;
 
+pub use client::ClientAddress;
 pub use clock::{Clock, SystemClock};
 pub use idempotency::{IdempotencyKey, IdempotentRequest};
 pub use key::{ApiKey, Deployment, KeyDigest, KeyId, KeyRecord, NewKey, Scope};

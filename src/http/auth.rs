@@ -11,10 +11,18 @@ use std::{
 
 use hyper::{HeaderMap, header};
 use jiff::Timestamp;
+use rand::Rng;
 
-use super::error::{ApiError, Problem};
+use super::{
+    Settings,
+    error::{ApiError, Problem},
+    rate_limit::FailedKeys,
+};
 use crate::{
-    domain::{Clock, Deployment, KeyDigest, KeyId, KeyRecord, Scope},
+    domain::{
+        ClientAddress, Clock, Deployment, KeyDigest, KeyId, KeyRecord, RateLimit, Scope,
+        rate_limit::{Meter, Reading},
+    },
     store::{Store, StoreError},
 };
 
@@ -29,6 +37,8 @@ pub(super) struct Caller {
     pub(super) key_id: KeyId,
     /// What the key allows.
     pub(super) scope: Scope,
+    /// How much of its quota is left, if it has one.
+    pub(super) rate: Option<Reading>,
 }
 
 /// Whether a request needs a key: everything under `/v1` does, also what is
@@ -60,6 +70,11 @@ pub(super) struct KeyRing {
     store: Arc<dyn Store>,
     clock: Arc<dyn Clock>,
     deployment: Deployment,
+    /// How often a key may be used that has no limit of its own.
+    rate_limit: Option<RateLimit>,
+    failed: Option<FailedKeys>,
+    /// Since when meters count.
+    started: Instant,
     /// Holds keys that the store has, so it grows no larger than the
     /// operator's list of keys, whatever clients send.
     known: RwLock<HashMap<KeyDigest, Arc<CachedKey>>>,
@@ -69,41 +84,99 @@ pub(super) struct KeyRing {
 struct CachedKey {
     record: KeyRecord,
     read_at: Instant,
-    /// When it was last used, in seconds since 1970, if the store does not
-    /// know that yet; [`NOTHING`] otherwise. Outlives each reading of the key.
-    unsaved_use: Arc<AtomicI64>,
+    /// Outlives each reading of the key.
+    usage: Arc<Usage>,
+}
+
+/// How a key is used.
+struct Usage {
+    /// When it was last, in seconds since 1970, if the store does not know that
+    /// yet; [`NOTHING`] otherwise.
+    unsaved: AtomicI64,
+    meter: Meter,
 }
 
 const NOTHING: i64 = i64::MIN;
 
 impl KeyRing {
-    /// A ring for the keys of `deployment` that `store` holds.
+    /// A ring for the keys that `store` holds.
     pub(super) fn new(
         store: Arc<dyn Store>,
         clock: Arc<dyn Clock>,
-        deployment: Deployment,
+        random: &mut impl Rng,
+        settings: &Settings,
     ) -> Self {
-        Self { store, clock, deployment, known: RwLock::default() }
+        Self {
+            started: clock.instant(),
+            store,
+            clock,
+            deployment: settings.deployment,
+            rate_limit: settings.rate_limit,
+            failed: settings.failed_auth_limit.map(|limit| FailedKeys::new(limit, random)),
+            known: RwLock::default(),
+        }
     }
 
-    /// Finds out who sent a request with these header fields.
+    /// Finds out who sent a request with these header fields, and counts it.
     ///
     /// # Errors
     ///
-    /// 401 without a valid key; 503 or 500 if the store cannot say.
-    pub(super) async fn authenticate(&self, headers: &HeaderMap) -> Result<Caller, ApiError> {
+    /// 401 without a valid key, or 429 if `client` sent too many that are not;
+    /// 503 or 500 if the store cannot say.
+    pub(super) async fn authenticate(
+        &self,
+        headers: &HeaderMap,
+        client: ClientAddress,
+    ) -> Result<Caller, ApiError> {
+        let refused = match self.recognise(headers, client).await {
+            Err(error) if error.problem() == Problem::InvalidApiKey => error,
+            done => return done,
+        };
+        if let Some(failed) = &self.failed {
+            failed.count(client, self.time())?;
+        }
+        Err(refused)
+    }
+
+    async fn recognise(
+        &self,
+        headers: &HeaderMap,
+        client: ClientAddress,
+    ) -> Result<Caller, ApiError> {
         let digest = KeyDigest::of_presented(presented_key(headers)?, self.deployment)
             .ok_or_else(refused)?;
         let now = self.clock.now();
-        let known = match self.recall(&digest) {
-            Some(known) => known,
-            None => self.look_up(digest).await?.ok_or_else(refused)?,
+        let known = if let Some(known) = self.recall(&digest) {
+            known
+        } else {
+            self.check_client(client, &digest)?;
+            self.look_up(digest).await?.ok_or_else(refused)?
         };
         if !known.record.is_valid_at(now) {
             return Err(refused());
         }
-        known.unsaved_use.fetch_max(now.as_second(), Ordering::Relaxed);
-        Ok(Caller { key_id: known.record.id, scope: known.record.scope })
+        known.usage.unsaved.fetch_max(now.as_second(), Ordering::Relaxed);
+        let limit = known.record.rate_limit.or(self.rate_limit);
+        let rate = limit.map(|limit| known.usage.meter.take(limit, self.time()));
+        Ok(Caller { key_id: known.record.id, scope: known.record.scope, rate })
+    }
+
+    /// The time as meters count it.
+    fn time(&self) -> Duration {
+        self.clock.instant().saturating_duration_since(self.started)
+    }
+
+    /// Refuses to look up a key for a client who failed too often, unless the
+    /// key was met before: what others send from the same address must not
+    /// hold up those who have one.
+    fn check_client(&self, client: ClientAddress, digest: &KeyDigest) -> Result<(), ApiError> {
+        let Some(failed) = &self.failed else {
+            return Ok(());
+        };
+        if self.known.read().unwrap_or_else(PoisonError::into_inner).contains_key(digest) {
+            return Ok(());
+        }
+        failed.check(client, self.time())
     }
 
     fn recall(&self, digest: &KeyDigest) -> Option<Arc<CachedKey>> {
@@ -121,11 +194,11 @@ impl KeyRing {
             known.remove(&digest);
             return Ok(None);
         };
-        let unsaved_use = known.get(&digest).map_or_else(
-            || Arc::new(AtomicI64::new(NOTHING)),
-            |earlier| Arc::clone(&earlier.unsaved_use),
+        let usage = known.get(&digest).map_or_else(
+            || Arc::new(Usage { unsaved: AtomicI64::new(NOTHING), meter: Meter::default() }),
+            |earlier| Arc::clone(&earlier.usage),
         );
-        let key = Arc::new(CachedKey { record, read_at, unsaved_use });
+        let key = Arc::new(CachedKey { record, read_at, usage });
         known.insert(digest, Arc::clone(&key));
         Ok(Some(key))
     }
@@ -141,19 +214,19 @@ impl KeyRing {
             .filter_map(|(id, second, _)| Some((*id, Timestamp::from_second(*second).ok()?)))
             .collect();
         self.store.record_key_uses(uses).await?;
-        for (_, saved, unsaved_use) in unsaved {
+        for (_, saved, usage) in unsaved {
             // Unless the key was used again meanwhile.
             let relaxed = Ordering::Relaxed;
-            let _ = unsaved_use.compare_exchange(saved, NOTHING, relaxed, relaxed);
+            let _ = usage.unsaved.compare_exchange(saved, NOTHING, relaxed, relaxed);
         }
         Ok(())
     }
 
-    fn unsaved_uses(&self) -> Vec<(KeyId, i64, Arc<AtomicI64>)> {
+    fn unsaved_uses(&self) -> Vec<(KeyId, i64, Arc<Usage>)> {
         let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
         let unsaved = |key: &Arc<CachedKey>| {
-            let second = key.unsaved_use.load(Ordering::Relaxed);
-            (second != NOTHING).then(|| (key.record.id, second, Arc::clone(&key.unsaved_use)))
+            let second = key.usage.unsaved.load(Ordering::Relaxed);
+            (second != NOTHING).then(|| (key.record.id, second, Arc::clone(&key.usage)))
         };
         known.values().filter_map(unsaved).collect()
     }
@@ -194,9 +267,16 @@ fn refused() -> ApiError {
 
 #[cfg(test)]
 mod tests {
+    use std::net::{IpAddr, Ipv6Addr};
+
     use hyper::header::HeaderValue;
+    use rand::{SeedableRng, rngs::StdRng};
 
     use super::*;
+    use crate::{
+        domain::{ApiKey, SystemClock},
+        store::{OpenMode, sqlite::SqliteStore},
+    };
 
     #[test]
     fn everything_under_v1_needs_a_key_and_nothing_else_does() {
@@ -223,5 +303,36 @@ mod tests {
             assert_eq!(presented(none), Err(Problem::MissingApiKey), "{none:?}");
         }
         assert_eq!(presented(&["Bearer k", "Bearer k"]), Err(Problem::InvalidApiKey));
+    }
+
+    #[tokio::test]
+    async fn a_million_invalid_keys_leave_nothing_in_memory() {
+        let directory = tempfile::TempDir::new().unwrap();
+        let path = directory.path().join("petstore.db");
+        let store = Arc::new(SqliteStore::open(&path, OpenMode::CreateAndMigrate).unwrap());
+        let mut random = StdRng::seed_from_u64(1);
+        let settings = Settings { failed_auth_limit: "9/s".parse().ok(), ..Settings::default() };
+        let ring = KeyRing::new(store, Arc::new(SystemClock), &mut random, &settings);
+        let mut answered_401 = 0;
+        for number in 0..1_000_000_u64 {
+            // Nearly all from a few addresses, and some from ever new ones.
+            let network = if number % 100 == 0 { number } else { number % 7 };
+            let client = IpAddr::from(Ipv6Addr::from_bits(u128::from(network) << 64)).into();
+            let mut headers = HeaderMap::new();
+            // Every tenth has the shape of a key.
+            let key = if number % 10 == 0 {
+                ApiKey::generate(Deployment::Production, &mut random).reveal().to_owned()
+            } else {
+                number.to_string()
+            };
+            let bearer = HeaderValue::try_from(format!("Bearer {key}")).unwrap();
+            headers.insert(header::AUTHORIZATION, bearer);
+            match ring.authenticate(&headers, client).await.unwrap_err().problem() {
+                Problem::InvalidApiKey => answered_401 += 1,
+                problem => assert_eq!(problem, Problem::RateLimited),
+            }
+        }
+        assert!((10_000..500_000).contains(&answered_401), "{answered_401}");
+        assert_eq!(ring.known.read().unwrap().len(), 0);
     }
 }

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 
 use hyper::{
     HeaderMap, StatusCode,
-    header::{self, HeaderValue},
+    header::{self, HeaderName, HeaderValue},
 };
 use serde::Serialize;
 
@@ -35,6 +35,8 @@ pub(super) enum Problem {
     IdempotencyConflict,
     /// The first request with this idempotency key is not answered yet.
     IdempotencyInProgress,
+    /// More was asked than a key or an address may.
+    RateLimited,
     /// The body did not arrive in time.
     BodyTimeout,
     /// Nothing is there.
@@ -71,6 +73,7 @@ impl Problem {
             Self::InvalidBody => ("invalid_body", StatusCode::BAD_REQUEST),
             Self::IdempotencyConflict => ("idempotency_conflict", StatusCode::UNPROCESSABLE_ENTITY),
             Self::IdempotencyInProgress => ("idempotency_in_progress", StatusCode::CONFLICT),
+            Self::RateLimited => ("rate_limited", StatusCode::TOO_MANY_REQUESTS),
             Self::BodyTimeout => ("invalid_body", StatusCode::REQUEST_TIMEOUT),
             Self::NotFound => ("not_found", StatusCode::NOT_FOUND),
             Self::OperationRemoved => ("operation_removed", StatusCode::GONE),
@@ -113,8 +116,8 @@ impl Problem {
 pub(super) struct ApiError {
     problem: Problem,
     message: Cow<'static, str>,
-    /// The methods that the path has, for 405.
-    allow: Option<HeaderValue>,
+    /// A header field that says more: `Allow` or `Retry-After`.
+    field: Option<(HeaderName, HeaderValue)>,
     cause: Option<Cause>,
 }
 
@@ -122,7 +125,7 @@ impl ApiError {
     /// `message` is for people: which part of the request is wrong, and what
     /// is allowed. It names nothing of the inside.
     pub(super) fn new(problem: Problem, message: impl Into<Cow<'static, str>>) -> Self {
-        Self { problem, message: message.into(), allow: None, cause: None }
+        Self { problem, message: message.into(), field: None, cause: None }
     }
 
     /// With what lay behind it, for the log.
@@ -139,8 +142,16 @@ impl ApiError {
     pub(super) fn method_not_allowed(allowed: &str) -> Self {
         let message = format!("This path does not have this method; it has {allowed}.");
         Self {
-            allow: HeaderValue::from_str(allowed).ok(),
+            field: HeaderValue::from_str(allowed).ok().map(|allowed| (header::ALLOW, allowed)),
             ..Self::new(Problem::MethodNotAllowed, message)
+        }
+    }
+
+    /// More was asked than allowed; in so many seconds there will be more.
+    pub(super) fn rate_limited(message: String, more_in: u64) -> Self {
+        Self {
+            field: Some((header::RETRY_AFTER, more_in.into())),
+            ..Self::new(Problem::RateLimited, message)
         }
     }
 
@@ -159,13 +170,13 @@ impl ApiError {
             json::render(&ErrorBody { code, message: &self.message, status: status.as_u16() });
         let mut response = json::response(status, body);
         self.problem.add_headers(response.headers_mut());
-        if let Some(allow) = self.allow {
-            response.headers_mut().insert(header::ALLOW, allow);
+        if let Some((name, value)) = self.field {
+            response.headers_mut().insert(name, value);
         }
         (response, self.cause)
     }
 
-    #[cfg(test)]
+    /// What went wrong.
     pub(super) fn problem(&self) -> Problem {
         self.problem
     }

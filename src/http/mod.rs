@@ -13,6 +13,7 @@ mod log;
 pub mod openapi;
 mod pets;
 mod query;
+mod rate_limit;
 mod request_id;
 mod router;
 
@@ -24,7 +25,7 @@ use bytes::Bytes;
 use futures_util::FutureExt;
 use http_body_util::Full;
 use hyper::{
-    Method, Request,
+    Method, Request, StatusCode,
     body::Body,
     header::{self, HeaderValue},
     http::request::Parts,
@@ -43,7 +44,10 @@ use self::{
 };
 use crate::{
     config::BaseUrl,
-    domain::{Clock, Deployment, KeyId, idempotency::forgotten_before},
+    domain::{
+        ClientAddress, Clock, Deployment, KeyId, RateLimit, idempotency::forgotten_before,
+        rate_limit::Reading,
+    },
     store::{Store, StoreError},
 };
 
@@ -54,6 +58,10 @@ pub type Response = hyper::Response<Full<Bytes>>;
 /// waits long for it.
 const FORGET_AT_ONCE: u32 = 200;
 
+/// How often an address may come with a key that is not valid, unless the
+/// operator says otherwise.
+pub const FAILED_AUTH_LIMIT: &str = "600/min";
+
 /// What an operator can choose about the interface.
 #[derive(Debug, Clone)]
 pub struct Settings {
@@ -63,6 +71,10 @@ pub struct Settings {
     pub base_url: Option<BaseUrl>,
     /// Where clients reach staging.
     pub staging_base_url: Option<BaseUrl>,
+    /// How often a key may be used that has no limit of its own.
+    pub rate_limit: Option<RateLimit>,
+    /// How often an address may come with a key that is not valid.
+    pub failed_auth_limit: Option<RateLimit>,
     /// Whether every request is logged, or only those that failed or were slow.
     pub access_log: bool,
     /// From which duration on a request is slow.
@@ -83,6 +95,8 @@ impl Default for Settings {
             deployment: Deployment::Production,
             base_url: None,
             staging_base_url: None,
+            rate_limit: None,
+            failed_auth_limit: FAILED_AUTH_LIMIT.parse().ok(),
             access_log: false,
             slow_request: Duration::from_secs(1),
             body_timeout: Duration::from_secs(30),
@@ -133,7 +147,7 @@ impl App {
         let pets_path = format!("{}/pets", own.map_or("/v1", BaseUrl::path));
         let successor = format!(r#"<{pets_path}>; rel="successor-version""#);
         Ok(Self {
-            keys: KeyRing::new(Arc::clone(&store), Arc::clone(&clock), settings.deployment),
+            keys: KeyRing::new(Arc::clone(&store), Arc::clone(&clock), random, settings),
             in_flight: InFlight::default(),
             store,
             clock,
@@ -180,15 +194,19 @@ impl App {
         self.request_ids.new_id().to_str().unwrap_or_default().to_owned()
     }
 
-    /// Answers one request, whatever happens: gives it an id, announces the
-    /// deprecation, turns a panic into a 500, and logs.
-    pub async fn handle<B: RequestBody>(&self, request: Request<B>) -> Response {
+    /// Answers one request of `client`, whatever happens: gives it an id,
+    /// announces the deprecation, turns a panic into a 500, and logs.
+    pub async fn handle<B: RequestBody>(
+        &self,
+        client: ClientAddress,
+        request: Request<B>,
+    ) -> Response {
         let started = self.clock.instant();
         let (request, mut body) = request.into_parts();
         let request_id = self.request_ids.of(&request.headers);
         let mut facts = Facts::default();
 
-        let answered = AssertUnwindSafe(self.answer(&request, &mut body, &mut facts));
+        let answered = AssertUnwindSafe(self.answer(client, &request, &mut body, &mut facts));
         let answered = within(self.request_timeout, answered.catch_unwind()).await;
         let (mut response, cause) = match answered {
             Some(Ok(Ok(response))) => (response, None),
@@ -197,7 +215,13 @@ impl App {
             None => took_too_long().into_response(),
         };
 
+        let status = response.status();
         let headers = response.headers_mut();
+        if let Some(rate) = facts.rate
+            && (status.is_success() || status == StatusCode::TOO_MANY_REQUESTS)
+        {
+            rate_limit::announce(headers, rate);
+        }
         if deprecation::concerns(request.uri.path()) {
             deprecation::announce(headers, &self.successor);
         }
@@ -219,6 +243,7 @@ impl App {
     /// and runs it.
     async fn answer<B: RequestBody>(
         &self,
+        client: ClientAddress,
         request: &Parts,
         body: &mut B,
         facts: &mut Facts,
@@ -226,11 +251,13 @@ impl App {
         head::check(request)?;
         let path = request.uri.path();
         let caller = if auth::is_needed_for(path) {
-            Some(self.keys.authenticate(&request.headers).await?)
+            Some(self.keys.authenticate(&request.headers, client).await?)
         } else {
             None
         };
         facts.key_id = caller.map(|caller| caller.key_id);
+        facts.rate = caller.and_then(|caller| caller.rate);
+        rate_limit::check(facts.rate)?;
         let operation = Operation::find(&request.method, path)?;
         facts.operation = Some(operation);
         auth::allow(caller, operation.needs())?;
@@ -261,6 +288,8 @@ impl<B> RequestBody for B where
 #[derive(Default)]
 struct Facts {
     key_id: Option<KeyId>,
+    /// How much of the key's quota is left, if it has one.
+    rate: Option<Reading>,
     operation: Option<Operation>,
 }
 

@@ -22,7 +22,7 @@ use super::{
     activity::Activity,
     io::{ClientStream, Socket},
 };
-use crate::http::App;
+use crate::{domain::ClientAddress, http::App};
 
 /// The most bytes of a head that are read; the service answers what is above
 /// its own, lower limit with an Error body, and hyper what is above this one
@@ -59,6 +59,7 @@ const SLOWEST_READER: u128 = 1 << 10;
 /// requests that are in flight.
 pub(super) async fn serve(
     stream: impl Socket,
+    client: ClientAddress,
     app: Arc<App>,
     limits: Limits,
     mut stopped: watch::Receiver<()>,
@@ -73,7 +74,7 @@ pub(super) async fn serve(
             let (app, activity) = (Arc::clone(&app), Arc::clone(&activity));
             let begun = activity.begin(version);
             async move {
-                let mut response = app.handle(request).await;
+                let mut response = app.handle(client, request).await;
                 drop(begun);
                 if activity.is_old() && version < Version::HTTP_2 {
                     let close = HeaderValue::from_static("close");

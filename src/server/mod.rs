@@ -89,7 +89,7 @@ pub async fn serve(
                 continue;
             }
         };
-        let place = match places.take(address) {
+        let place = match places.take(address.into()) {
             Ok(place) => place,
             Err(full) => {
                 turn_away(&stream, full, &app);
@@ -100,8 +100,13 @@ pub async fn serve(
         };
         // A small answer must not wait for the acknowledgement of the one before.
         let _ = stream.set_nodelay(true);
-        let connection =
-            connection::serve(stream, Arc::clone(&app), limits.clone(), stopped.clone());
+        let connection = connection::serve(
+            stream,
+            address.into(),
+            Arc::clone(&app),
+            limits.clone(),
+            stopped.clone(),
+        );
         connections.spawn(async move {
             connection.await;
             drop(place);

@@ -2,9 +2,10 @@
 
 use std::{
     collections::HashMap,
-    net::{IpAddr, Ipv6Addr},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
+
+use crate::domain::ClientAddress;
 
 /// How many connections are open, by the address that they come from. Holds no
 /// address without a connection, so it grows no larger than the limit.
@@ -17,7 +18,7 @@ pub(super) struct Places {
 #[derive(Default)]
 struct Taken {
     in_all: usize,
-    by_address: HashMap<IpAddr, usize>,
+    by_address: HashMap<ClientAddress, usize>,
 }
 
 /// Why there is no place.
@@ -32,7 +33,7 @@ pub(super) enum Full {
 /// A connection's place; free again when dropped.
 pub(super) struct Place {
     places: Arc<Places>,
-    address: IpAddr,
+    address: ClientAddress,
 }
 
 impl Places {
@@ -41,8 +42,7 @@ impl Places {
     }
 
     /// Takes a place for a connection from this address.
-    pub(super) fn take(self: &Arc<Self>, address: IpAddr) -> Result<Place, Full> {
-        let address = network(address);
+    pub(super) fn take(self: &Arc<Self>, address: ClientAddress) -> Result<Place, Full> {
         let mut taken = self.taken();
         if taken.in_all >= self.in_all {
             return Err(Full::InAll);
@@ -74,21 +74,14 @@ impl Drop for Place {
     }
 }
 
-/// What counts as one address: an IPv6 client chooses freely among the 2^64
-/// of its network (RFC 4291, section 2.5.1).
-fn network(address: IpAddr) -> IpAddr {
-    match address.to_canonical() {
-        IpAddr::V6(address) => Ipv6Addr::from_bits(address.to_bits() >> 64 << 64).into(),
-        address @ IpAddr::V4(_) => address,
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use std::net::IpAddr;
+
     use super::*;
 
-    fn address(text: &str) -> IpAddr {
-        text.parse().unwrap()
+    fn address(text: &str) -> ClientAddress {
+        text.parse::<IpAddr>().unwrap().into()
     }
 
     #[test]
@@ -114,12 +107,5 @@ mod tests {
         }
         let taken = places.taken();
         assert_eq!((taken.in_all, taken.by_address.len()), (0, 0));
-    }
-
-    #[test]
-    fn an_ipv6_network_is_one_address_and_a_mapped_address_is_that_of_ipv4() {
-        assert_eq!(network(address("2001:db8::1")), network(address("2001:db8::ffff:2")));
-        assert_ne!(network(address("2001:db8::1")), network(address("2001:db8:0:1::1")));
-        assert_eq!(network(address("::ffff:192.0.2.1")), address("192.0.2.1"));
     }
 }

@@ -80,6 +80,8 @@ pub(crate) struct Setup {
     pub(crate) limits: Limits,
     pub(crate) request_timeout: Duration,
     pub(crate) answer_memory: usize,
+    pub(crate) rate_limit: Option<&'static str>,
+    pub(crate) failed_auth_limit: Option<&'static str>,
     /// Put in front of the real store.
     pub(crate) wrap: fn(Arc<dyn Store>) -> Arc<dyn Store>,
 }
@@ -100,6 +102,8 @@ impl Default for Setup {
             },
             request_timeout: Duration::from_mins(1),
             answer_memory: 256 << 20,
+            rate_limit: None,
+            failed_auth_limit: None,
             wrap: |store| store,
         }
     }
@@ -177,6 +181,8 @@ impl Server {
             deployment: setup.deployment,
             base_url: setup.base_url.map(|url| url.parse().unwrap()),
             staging_base_url: setup.staging_base_url.map(|url| url.parse().unwrap()),
+            rate_limit: setup.rate_limit.map(|rate| rate.parse().unwrap()),
+            failed_auth_limit: setup.failed_auth_limit.map(|rate| rate.parse().unwrap()),
             access_log: true,
             slow_request: Duration::from_secs(1),
             body_timeout: Duration::from_mins(1),

@@ -14,5 +14,6 @@ mod harness;
 mod idempotency;
 mod limits;
 mod list;
+mod rate_limit;
 mod shutdown;
 mod walks;

@@ -127,3 +127,17 @@ async fn without_the_access_log_a_good_request_leaves_no_line() {
     let (_, log) = service.wait();
     assert!(!log.contains("201"), "{log}");
 }
+
+#[tokio::test]
+async fn keys_are_held_to_the_limit_that_was_asked_for_and_guesses_to_theirs() {
+    let here = directory();
+    let service =
+        Service::start(here.path(), &["--rate-limit", "1/h", "--failed-auth-limit", "1/h"]);
+    let key = new_key(here.path());
+    let status = async |key: &str| {
+        let request = client().get(format!("{}/pets", service.url)).bearer_auth(key);
+        request.send().await.unwrap().status().as_u16()
+    };
+    assert_eq!((status(&key).await, status(&key).await), (200, 429));
+    assert_eq!((status("wrong").await, status("wrong").await), (401, 429));
+}

@@ -17,6 +17,8 @@ fn bad_settings_are_one_line() {
         (&["serve", "--deployment", "test"], "production, staging"),
         (&["serve", "--max-connections", "0"], "--max-connections"),
         (&["serve", "--shutdown-timeout", "soon"], "--shutdown-timeout"),
+        (&["serve", "--rate-limit", "600"], "600/min or 5000/h"),
+        (&["serve", "--failed-auth-limit", "none"], "or off"),
         (&["serve", "--log-format", "xml"], "text, json"),
         (&["serve", "--unknown"], "--unknown"),
         (&["sell"], "sell"),

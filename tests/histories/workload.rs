@@ -3,6 +3,7 @@
 //! machine.
 
 use std::{
+    net::IpAddr,
     pin::{Pin, pin},
     sync::{
         Arc, Mutex, PoisonError,
@@ -17,7 +18,7 @@ use http_body_util::{BodyExt, Full};
 use hyper::{Request, Response, StatusCode};
 use jiff::Timestamp;
 use petstore::{
-    domain::{ApiKey, Clock, Deployment, NewKey, Scope, SystemClock},
+    domain::{ApiKey, ClientAddress, Clock, Deployment, NewKey, Scope, SystemClock},
     http::{App, Settings},
     store::Store,
 };
@@ -92,6 +93,10 @@ impl Record {
     }
 }
 
+fn from_here() -> ClientAddress {
+    IpAddr::from([127, 0, 0, 1]).into()
+}
+
 /// A client of one of the services.
 struct Client {
     name: String,
@@ -105,7 +110,7 @@ struct Client {
 impl Client {
     async fn send(&self, target: &str) -> Response<Full<Bytes>> {
         let request = Request::get(target).header("host", "x").header("authorization", &self.key);
-        self.app.handle(request.body(Full::default()).unwrap()).await
+        self.app.handle(from_here(), request.body(Full::default()).unwrap()).await
     }
 
     async fn run(&self, steps: Vec<Step>) {
@@ -149,7 +154,7 @@ impl Client {
             .header("idempotency-key", &name)
             .body(Full::from(body.to_string()));
         let called = self.record.now();
-        let creating = pin!(app.handle(request.unwrap()));
+        let creating = pin!(app.handle(from_here(), request.unwrap()));
         let response = match turns {
             None => Some(creating.await),
             Some(turns) => within(turns, creating).await,
