@@ -29,9 +29,9 @@ LEGEND = """\
 The server has one core to itself, the load ([wrk](https://github.com/wg/wrk)) another. There are 64
 connections and 1 million animals unless the row says otherwise. **Cost** is the processor time of the
 server per request, user and system, of all its threads, as the operating system counts it. **Ratio**
-is, for A, B, C, F and J, the yardstick's cost over ours (1.00: as cheap; higher is better); for D and
-E our requests per second over the yardstick's, since a wait for the disk costs time, not processor;
-for G our cost over the yardstick's (lower is better). It is the median of the rounds, with the lowest
+is the yardstick's cost over ours (1.00: as cheap; higher is better); for E our requests per second over
+the yardstick's; for G our cost over the yardstick's (lower is better). D has the ratio of rates beside
+it, which falls as the disk gets slower: 64 clients wait for it, and the yardstick's do not. It is the median of the rounds, with the lowest
 and the highest. Server and yardstick take turns, round by round, and ratios are taken between
 neighbours. Figures in pairs are ours / the yardstick's. A run with an answer other than 2xx or with
 an error of a socket is void. All files are in the operating system's cache. The load never sleeps, so
