@@ -6,17 +6,16 @@
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a benchmark stops at the first surprise")]
 
-use std::{env, sync::Arc};
+use std::{env, net::IpAddr, sync::Arc};
 
 use bytes::Bytes;
 use http_body_util::Full;
 use hyper::{Request, StatusCode, header};
 use jiff::Timestamp;
 use petstore::{
-    config::DatabaseUrl,
     domain::{ApiKey, Clock, Deployment, NewKey, NewPet, PetName, PetStatus, Scope},
     http::{App, Settings},
-    store::{self, OpenMode},
+    store::{OpenMode, Store, sqlite::SqliteStore},
 };
 use rand::{SeedableRng, rngs::StdRng};
 
@@ -43,8 +42,8 @@ async fn main() {
     let count: u32 = count.parse().unwrap();
 
     let directory = tempfile::TempDir::new().unwrap();
-    let url = DatabaseUrl::Sqlite(directory.path().join("petstore.db"));
-    let store = store::open(&url, OpenMode::CreateAndMigrate).unwrap();
+    let path = directory.path().join("petstore.db");
+    let store = Arc::new(SqliteStore::open(&path, OpenMode::CreateAndMigrate).unwrap());
     let mut random = StdRng::seed_from_u64(1);
     let key = ApiKey::generate(Deployment::Production, &mut random);
     store
@@ -68,9 +67,10 @@ async fn main() {
     #[expect(clippy::disallowed_methods, reason = "an Instant can only be had from the machine")]
     let clock = Arc::new(Still(std::time::Instant::now()));
     let app = App::new(store, clock, &mut random, &Settings::default()).unwrap();
+    let client = IpAddr::from([127, 0, 0, 1]).into();
     let get = |path: String| ("GET", path, "");
     let first_page = || get("/v1/pets?status=available".to_owned());
-    let page = app.handle(request(first_page(), key.reveal())).await;
+    let page = app.handle(client, request(first_page(), key.reveal())).await;
     let next = next_page(page.headers()[header::LINK].to_str().unwrap());
 
     for at in 0..i64::from(count) {
@@ -86,7 +86,7 @@ async fn main() {
             "key-check" => (get("/v1/".to_owned()), StatusCode::NOT_FOUND),
             other => panic!("no benchmark is called {other}"),
         };
-        let response = app.handle(request(asked, key.reveal())).await;
+        let response = app.handle(client, request(asked, key.reveal())).await;
         assert_eq!(response.status(), expected);
     }
 }

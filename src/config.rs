@@ -5,22 +5,31 @@ use std::{fmt, path::PathBuf, str::FromStr, time::Duration};
 use clap::{ValueEnum, builder::PossibleValue};
 use url::Url;
 
-use crate::domain::{Deployment, RateLimit, Scope};
+use crate::{
+    domain::{Deployment, RateLimit, Scope},
+    store::postgres::PostgresUrl,
+};
 
 /// Where the catalogue is kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum DatabaseUrl {
     /// A SQLite file: `sqlite:PATH`, or `sqlite://PATH`.
     Sqlite(PathBuf),
+    /// A PostgreSQL cluster: `postgres://…` or `postgresql://…`.
+    Postgres(PostgresUrl),
 }
 
 impl FromStr for DatabaseUrl {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let path = text
-            .strip_prefix("sqlite:")
-            .ok_or("a database reads sqlite:PATH, such as sqlite:petstore.db")?;
+        if let Some(url) = PostgresUrl::parse(text) {
+            return url.map(Self::Postgres);
+        }
+        let path = text.strip_prefix("sqlite:").ok_or(
+            "a database reads sqlite:PATH, such as sqlite:petstore.db, \
+             or postgres://USER@HOST/DATABASE",
+        )?;
         let path = path.strip_prefix("//").unwrap_or(path);
         match path {
             "" => Err("the path after sqlite: is missing".to_owned()),
@@ -36,6 +45,7 @@ impl fmt::Display for DatabaseUrl {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Sqlite(path) => write!(f, "sqlite:{}", path.display()),
+            Self::Postgres(url) => url.fmt(f),
         }
     }
 }
@@ -147,7 +157,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_database_is_a_sqlite_file() {
+    fn a_database_is_a_sqlite_file_or_a_postgresql_url() {
         for (text, path) in [
             ("sqlite:petstore.db", "petstore.db"),
             ("sqlite:/var/lib/petstore.db", "/var/lib/petstore.db"),
@@ -164,6 +174,7 @@ mod tests {
             "sqlite::memory:",
             "sqlite:a.db?mode=rwc",
             "mysql:x",
+            "postgres:x",
         ] {
             assert!(bad.parse::<DatabaseUrl>().is_err(), "{bad}");
         }

@@ -1,6 +1,6 @@
 //! `petstore keys`: API keys, while the service runs or not.
 
-use std::{fmt::Write, time::Duration};
+use std::{fmt::Write, num::NonZeroU32, time::Duration};
 
 use anyhow::{Context, bail, ensure};
 use clap::{Args, Subcommand, ValueEnum};
@@ -13,6 +13,9 @@ use crate::{
     domain::{ApiKey, Clock, Deployment, KeyId, KeyRecord, NewKey, RateLimit, Scope, SystemClock},
     store::{OpenMode, Store},
 };
+
+/// A command does one thing after the other.
+const CONNECTIONS: NonZeroU32 = NonZeroU32::MIN;
 
 /// Create, list, revoke and rotate API keys
 #[derive(Debug, Subcommand)]
@@ -101,7 +104,7 @@ pub(super) struct Rotate {
 
 impl Keys {
     pub(super) fn run(self) -> anyhow::Result<()> {
-        let runtime = tokio::runtime::Builder::new_current_thread().build()?;
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         runtime.block_on(async {
             match self {
                 Self::Create(create) => create.run().await,
@@ -121,7 +124,7 @@ impl Create {
         ensure!(!brief, "--expires must be at least 1s");
         let now = SystemClock.now();
         let expires_at = self.expires.map(|expires| expiry(now, expires)).transpose()?;
-        let store = self.database.open(OpenMode::CreateAndMigrate)?;
+        let store = self.database.open(OpenMode::CreateAndMigrate, CONNECTIONS).await?;
         let key = generate(self.deployment);
         let new = NewKey {
             digest: key.digest(),
@@ -139,7 +142,7 @@ impl Create {
 
 impl List {
     async fn run(self) -> anyhow::Result<()> {
-        let store = self.database.open(OpenMode::AsIs)?;
+        let store = self.database.open(OpenMode::AsIs, CONNECTIONS).await?;
         let records = store.list_keys().await.context("cannot read the keys")?;
         match self.format {
             Format::Table => super::print(&table(&records))?,
@@ -154,7 +157,7 @@ impl List {
 
 impl Revoke {
     async fn run(self) -> anyhow::Result<()> {
-        let store = self.database.open(OpenMode::AsIs)?;
+        let store = self.database.open(OpenMode::AsIs, CONNECTIONS).await?;
         let now = SystemClock.now();
         let revoked = store.revoke_key(self.id, now).await.context("cannot revoke the key")?;
         let Some(record) = revoked else {
@@ -167,7 +170,7 @@ impl Revoke {
 
 impl Rotate {
     async fn run(self) -> anyhow::Result<()> {
-        let store = self.database.open(OpenMode::AsIs)?;
+        let store = self.database.open(OpenMode::AsIs, CONNECTIONS).await?;
         let now = SystemClock.now();
         let old = store.get_key(self.id).await.context("cannot read the key")?;
         let Some(old) = old else {

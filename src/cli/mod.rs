@@ -7,12 +7,14 @@ mod openapi;
 mod serve;
 
 use std::{
+    ffi::OsStr,
     io::{self, Write},
+    num::NonZeroU32,
     process::ExitCode,
     sync::Arc,
 };
 
-use clap::{Args, Parser, Subcommand, error::ErrorKind};
+use clap::{Args, Parser, Subcommand, builder::TypedValueParser, error::ErrorKind};
 use rand::rngs::StdRng;
 
 use crate::{
@@ -21,7 +23,7 @@ use crate::{
 };
 
 /// A pet store: an HTTP JSON interface to a catalogue of animals, kept in one
-/// SQLite file.
+/// SQLite file or in PostgreSQL.
 ///
 /// `petstore serve` starts it. Every option can also be given by the variable
 /// that its description names.
@@ -44,19 +46,49 @@ enum Command {
 /// Where the catalogue is.
 #[derive(Debug, Args)]
 struct DatabaseArgs {
-    /// The database: a SQLite file
+    /// The database: `sqlite:PATH`, or `postgres://USER@HOST/DATABASE`
     #[arg(
         long,
         value_name = "URL",
         env = "PETSTORE_DATABASE",
-        default_value = "sqlite:petstore.db"
+        // It may hold a password.
+        hide_env_values = true,
+        default_value = "sqlite:petstore.db",
+        value_parser = DatabaseUrlParser
     )]
     database: DatabaseUrl,
 }
 
 impl DatabaseArgs {
-    fn open(&self, mode: OpenMode) -> Result<Arc<dyn Store>, OpenError> {
-        store::open(&self.database, mode)
+    /// Opens the database. One of PostgreSQL is reached over up to
+    /// `connections` connections.
+    async fn open(
+        &self,
+        mode: OpenMode,
+        connections: NonZeroU32,
+    ) -> Result<Arc<dyn Store>, OpenError> {
+        store::open(&self.database, mode, connections, &mut random()).await
+    }
+}
+
+/// Reads a database URL. clap's own error would repeat it, with its password.
+#[derive(Clone)]
+struct DatabaseUrlParser;
+
+impl TypedValueParser for DatabaseUrlParser {
+    type Value = DatabaseUrl;
+
+    fn parse_ref(
+        &self,
+        command: &clap::Command,
+        _: Option<&clap::Arg>,
+        value: &OsStr,
+    ) -> Result<DatabaseUrl, clap::Error> {
+        let parsed = value.to_str().ok_or_else(|| "it is not UTF-8".to_owned());
+        parsed.and_then(str::parse).map_err(|reason| {
+            let message = format!("invalid value for '--database <URL>': {reason}\n");
+            clap::Error::raw(ErrorKind::ValueValidation, message).with_cmd(command)
+        })
     }
 }
 

@@ -50,6 +50,10 @@ pub(super) struct Serve {
     #[command(flatten)]
     database: DatabaseArgs,
 
+    /// How many connections to keep to PostgreSQL at most; SQLite needs none
+    #[arg(long, value_name = "COUNT", env = "PETSTORE_DATABASE_CONNECTIONS", default_value = "16")]
+    database_connections: NonZeroU32,
+
     /// The address and port to listen on; port 0 takes a free one
     #[arg(long, value_name = "ADDRESS", env = "PETSTORE_LISTEN", default_value = "127.0.0.1:8080")]
     listen: SocketAddr,
@@ -139,7 +143,8 @@ impl Serve {
             .await
             .with_context(|| format!("cannot listen on {}", self.listen))?;
         let address = listener.local_addr()?;
-        let store = self.database.open(OpenMode::CreateAndMigrate)?;
+        let store =
+            self.database.open(OpenMode::CreateAndMigrate, self.database_connections).await?;
         let mut terminated = signal(SignalKind::terminate())?;
         let mut interrupted = signal(SignalKind::interrupt())?;
 

@@ -1,11 +1,13 @@
 //! What a store promises. One suite (`tests/store`) holds every backend to it.
 
+pub mod postgres;
 pub mod sqlite;
 
-use std::sync::Arc;
+use std::{num::NonZeroU32, sync::Arc};
 
 use async_trait::async_trait;
 use jiff::Timestamp;
+use rand::Rng;
 
 use crate::{
     config::DatabaseUrl,
@@ -152,9 +154,20 @@ pub enum OpenError {
     /// It may not be written.
     #[error("the database {0} may not be written by this user")]
     ReadOnly(String),
+    /// It is not on a disk of ours.
+    #[error("{0} is no file that petstore could check; PostgreSQL has pg_amcheck for that")]
+    NotAFile(String),
     /// It belongs to another program.
     #[error("{0} is a SQLite database, but not one of petstore")]
     NotOurs(String),
+    /// Another program keeps something there under a name that petstore needs.
+    #[error("{path} is not petstore's ({what}): give it a database or schema of its own")]
+    NameTaken {
+        /// Where it is.
+        path: String,
+        /// What is there.
+        what: String,
+    },
     /// It was written by a newer release.
     #[error(
         "{path} has schema version {found}, and this petstore knows versions up to {known}: \
@@ -199,16 +212,25 @@ pub enum OpenError {
     },
 }
 
-/// Opens the store that `url` names. Blocks while a database is created or
-/// migrated.
+/// Opens the store that `url` names, and brings its schema up to date if `mode`
+/// says so. Blocks while a SQLite file is opened; for PostgreSQL, up to
+/// `connections` connections will be open at once, and `random` spreads retries.
 ///
 /// # Errors
 ///
 /// See [`OpenError`]; nothing was changed then.
-pub fn open(url: &DatabaseUrl, mode: OpenMode) -> Result<Arc<dyn Store>, OpenError> {
-    match url {
-        DatabaseUrl::Sqlite(path) => Ok(Arc::new(sqlite::SqliteStore::open(path, mode)?)),
-    }
+pub async fn open(
+    url: &DatabaseUrl,
+    mode: OpenMode,
+    connections: NonZeroU32,
+    random: &mut impl Rng,
+) -> Result<Arc<dyn Store>, OpenError> {
+    Ok(match url {
+        DatabaseUrl::Sqlite(path) => Arc::new(sqlite::SqliteStore::open(path, mode)?),
+        DatabaseUrl::Postgres(url) => {
+            Arc::new(postgres::PostgresStore::open(url, mode, connections, random).await?)
+        }
+    })
 }
 
 /// Reads everything in the database that `url` names, and changes nothing.
@@ -220,6 +242,7 @@ pub fn open(url: &DatabaseUrl, mode: OpenMode) -> Result<Arc<dyn Store>, OpenErr
 pub fn check(url: &DatabaseUrl) -> Result<Checkup, OpenError> {
     match url {
         DatabaseUrl::Sqlite(path) => sqlite::check(path),
+        DatabaseUrl::Postgres(url) => Err(OpenError::NotAFile(url.to_string())),
     }
 }
 

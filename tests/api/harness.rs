@@ -2,15 +2,15 @@
 //! test sets.
 
 use std::{
+    any::Any,
     net::SocketAddr,
-    path::PathBuf,
+    num::NonZeroU32,
     sync::{Arc, Mutex},
     time::{Duration, Instant},
 };
 
 use jiff::{SignedDuration, Timestamp};
 use petstore::{
-    config::DatabaseUrl,
     domain::{
         ApiKey, Clock, Deployment, KeyId, NewKey, NewPet, PetName, PetStatus, RateLimit, Scope,
     },
@@ -24,7 +24,6 @@ use reqwest::{
     header::{HeaderMap, HeaderValue},
 };
 use serde_json::Value;
-use tempfile::TempDir;
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::{TcpListener, TcpStream},
@@ -32,7 +31,7 @@ use tokio::{
     task::JoinHandle,
 };
 
-use super::contract;
+use super::{backend::Backend, contract};
 
 /// What must happen soon, and would otherwise be waited for without end.
 pub(crate) async fn soon<T>(condition: impl Future<Output = T>) -> T {
@@ -109,7 +108,7 @@ impl Default for Setup {
     }
 }
 
-pub(crate) struct Server {
+pub(crate) struct Server<B> {
     pub(crate) address: SocketAddr,
     pub(crate) clock: Arc<ManualClock>,
     /// The store itself, behind whatever was put in front of it.
@@ -123,7 +122,7 @@ pub(crate) struct Server {
     stop: Option<oneshot::Sender<()>>,
     serving: Option<JoinHandle<()>>,
     // Removed last.
-    directory: TempDir,
+    database: B,
 }
 
 /// An answer, read to its end and held to the contract.
@@ -167,15 +166,19 @@ impl Reply {
     }
 }
 
-impl Server {
+async fn open(database: &impl Backend, mode: OpenMode) -> Arc<dyn Store> {
+    let connections = NonZeroU32::new(8).unwrap();
+    store::open(&database.url(), mode, connections, &mut StdRng::seed_from_u64(2)).await.unwrap()
+}
+
+impl<B: Backend> Server<B> {
     pub(crate) async fn start() -> Self {
         Self::start_with(Setup::default()).await
     }
 
     pub(crate) async fn start_with(setup: Setup) -> Self {
-        let directory = TempDir::new().unwrap();
-        let url = DatabaseUrl::Sqlite(directory.path().join("petstore.db"));
-        let store = store::open(&url, OpenMode::CreateAndMigrate).unwrap();
+        let database = B::fresh().await;
+        let store = open(&database, OpenMode::CreateAndMigrate).await;
         let clock = ManualClock::at(setup.now);
         let settings = Settings {
             deployment: setup.deployment,
@@ -211,25 +214,25 @@ impl Server {
             random: Mutex::new(random),
             stop: Some(stop),
             serving: Some(serving),
-            directory,
+            database,
         };
         server.key = server.new_key(Scope::Write, None).await.0;
         server
     }
 
-    /// Where the database is.
-    pub(crate) fn database(&self) -> PathBuf {
-        self.directory.path().join("petstore.db")
-    }
-
     /// Opens the same database once more, as another process would.
-    pub(crate) fn open_beside(&self) -> Arc<dyn Store> {
-        store::open(&DatabaseUrl::Sqlite(self.database()), OpenMode::AsIs).unwrap()
+    pub(crate) async fn open_beside(&self) -> Arc<dyn Store> {
+        open(&self.database, OpenMode::AsIs).await
     }
 
-    /// Opens the database file as any other program could.
-    pub(crate) fn open_file(&self) -> rusqlite::Connection {
-        rusqlite::Connection::open(self.directory.path().join("petstore.db")).unwrap()
+    /// Lets nobody write until what it returns is dropped.
+    pub(crate) async fn hold_writes(&self) -> Box<dyn Any> {
+        self.database.hold_writes().await
+    }
+
+    /// How many rows a table has.
+    pub(crate) async fn count_rows(&self, table: &str) -> i64 {
+        self.database.count_rows(table).await
     }
 
     /// Makes a key that holds for so long.

@@ -5,7 +5,6 @@ use std::{pin::pin, sync::Arc, time::Duration};
 use futures_util::future::{Either, select};
 use petstore::domain::Scope;
 use reqwest::Method;
-use rusqlite::{Connection, TransactionBehavior};
 
 use super::{
     errors::Failing,
@@ -112,9 +111,7 @@ async fn the_key_the_scope_and_the_body_are_checked_before_a_repetition_is_looke
 #[tokio::test]
 async fn a_repetition_in_flight_is_409_with_retry_after() {
     let server = Server::start().await;
-    let mut beside = Connection::open(server.database()).unwrap();
-    // Nothing is written until this ends.
-    let holding = beside.transaction_with_behavior(TransactionBehavior::Immediate).unwrap();
+    let holding = server.hold_writes().await;
     let one = pin!(server.post_named("\"retry-1\"", FRANK));
     let two = pin!(server.post_named("\"retry-1\"", FRANK));
     let (refused, waiting) = match soon(select(one, two)).await {
@@ -163,14 +160,10 @@ async fn old_requests_are_forgotten_when_told_to_and_young_ones_stay() {
     server.clock.advance(Duration::from_hours(24));
     server.post_named("\"young\"", FRANK).await;
     server.clock.advance(Duration::from_secs(1));
-    let beside = Connection::open(server.database()).unwrap();
-    let remembered = || -> i64 {
-        let sql = "SELECT count(*) FROM idempotency_keys";
-        beside.query_row(sql, [], |row| row.get(0)).unwrap()
-    };
-    assert_eq!(remembered(), 202);
+    let remembered = || server.count_rows("idempotency_keys");
+    assert_eq!(remembered().await, 202);
     assert!(server.app.forget_old_requests().await.unwrap());
     assert!(!server.app.forget_old_requests().await.unwrap());
-    assert_eq!(remembered(), 1);
+    assert_eq!(remembered().await, 1);
     assert_eq!(count(&server).await, 100);
 }

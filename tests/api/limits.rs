@@ -7,7 +7,6 @@ use petstore::{
     server::Limits,
 };
 use reqwest::Method;
-use rusqlite::TransactionBehavior;
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::{TcpSocket, TcpStream},
@@ -304,8 +303,7 @@ async fn a_request_that_would_wait_without_end_is_503() {
     })
     .await;
     // The store waits five seconds for the lock that somebody else holds.
-    let mut beside = server.open_file();
-    let lock = beside.transaction_with_behavior(TransactionBehavior::Immediate).unwrap();
+    let lock = server.hold_writes().await;
     let body = r#"{"name": "", "categoryId": 1}"#;
     let reply = server.post(body).await;
     reply.expect_error(503, "unavailable");

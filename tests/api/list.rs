@@ -182,7 +182,7 @@ async fn an_altered_empty_or_invented_cursor_is_400_and_a_repeated_one_too() {
 #[tokio::test]
 async fn what_anybody_added_is_on_the_first_page_at_once() {
     let server = Server::start().await;
-    let beside = server.open_beside();
+    let beside = server.open_beside().await;
     for id in 1..=10 {
         if id % 2 == 0 {
             server.post(r#"{"name": "Frank", "categoryId": 1, "status": "sold"}"#).await;

@@ -1,19 +1,43 @@
 //! The interface, held to its contract through a real server and a real
-//! client. One file an operation, and one for what they share.
+//! client, over each store. One file an operation, and one for what they share.
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
+#![expect(clippy::duplicate_mod, reason = "every test runs over every store")]
 
-mod authentication;
-mod clock;
+mod backend;
 mod contract;
-mod create;
-mod documents;
-mod errors;
-mod get;
 mod harness;
-mod idempotency;
-mod limits;
-mod list;
-mod rate_limit;
-mod shutdown;
-mod walks;
+#[path = "../shared/postgres.rs"]
+mod postgres_cluster;
+
+/// Makes a module of all tests, with a `Server` over one store.
+macro_rules! suite {
+    ($store:ident, $backend:ident) => {
+        #[path = "."]
+        mod $store {
+            use crate::contract;
+
+            mod harness {
+                pub(super) use crate::harness::*;
+
+                pub(super) type Server = crate::harness::Server<crate::backend::$backend>;
+            }
+
+            mod authentication;
+            mod clock;
+            mod create;
+            mod documents;
+            mod errors;
+            mod get;
+            mod idempotency;
+            mod limits;
+            mod list;
+            mod rate_limit;
+            mod shutdown;
+            mod walks;
+        }
+    };
+}
+
+suite!(sqlite, Sqlite);
+suite!(postgres, Postgres);

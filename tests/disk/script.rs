@@ -11,12 +11,11 @@ use faulty_vfs::Disk;
 use futures_util::future::join_all;
 use jiff::Timestamp;
 use petstore::{
-    config::DatabaseUrl,
     domain::{
         ApiKey, Deployment, IdempotencyKey, IdempotentRequest, KeyId, Limit, NewKey, NewPet,
         PageRequest, PetId, PetName, PetRef, PetStatus, Scope, idempotency::fingerprint,
     },
-    store::{self, Created, OpenError, OpenMode, Store, StoreError},
+    store::{Created, OpenError, OpenMode, Store, StoreError, sqlite::SqliteStore},
 };
 use rand::{RngExt, SeedableRng, rngs::StdRng};
 use rusqlite::Connection;
@@ -25,7 +24,7 @@ use tempfile::TempDir;
 type AnyStore = Arc<dyn Store>;
 
 fn open(path: &Path) -> Result<AnyStore, OpenError> {
-    store::open(&DatabaseUrl::Sqlite(path.to_owned()), OpenMode::CreateAndMigrate)
+    Ok(Arc::new(SqliteStore::open(path, OpenMode::CreateAndMigrate)?))
 }
 
 /// One run: a store that is used, closed, opened again and used again.

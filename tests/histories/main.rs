@@ -11,10 +11,7 @@ mod workload;
 
 use std::{env, sync::Arc};
 
-use petstore::{
-    config::DatabaseUrl,
-    store::{self, OpenMode, Store},
-};
+use petstore::store::{OpenMode, Store, sqlite::SqliteStore};
 use tempfile::TempDir;
 use tokio::runtime::{Builder, Runtime};
 
@@ -24,8 +21,9 @@ const HISTORIES: u64 = 50;
 /// A fresh database, opened twice as by two processes.
 fn sqlite() -> (Vec<Arc<dyn Store>>, TempDir) {
     let directory = TempDir::new().unwrap();
-    let url = DatabaseUrl::Sqlite(directory.path().join("petstore.db"));
-    let stores = (0..2).map(|_| store::open(&url, OpenMode::CreateAndMigrate).unwrap()).collect();
+    let path = directory.path().join("petstore.db");
+    let open = || SqliteStore::open(&path, OpenMode::CreateAndMigrate).unwrap();
+    let stores = (0..2).map(|_| -> Arc<dyn Store> { Arc::new(open()) }).collect();
     (stores, directory)
 }
 

@@ -2,6 +2,11 @@
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
+mod postgres;
+#[path = "../shared/postgres.rs"]
+mod postgres_cluster;
+mod postgres_faults;
+mod proxy;
 mod retries;
 mod sqlite;
 mod suite;

@@ -3,9 +3,8 @@
 use std::{fs, path::Path, sync::Arc, thread};
 
 use petstore::{
-    config::DatabaseUrl,
     domain::{NewPet, PetId, PetName, PetStatus::Sold},
-    store::{self, Created, OpenError, OpenMode, StoreError},
+    store::{Created, OpenError, OpenMode, StoreError, sqlite::SqliteStore},
 };
 use rusqlite::Connection;
 use tempfile::TempDir;
@@ -24,7 +23,7 @@ fn fresh() -> (AnyStore, TempDir) {
 }
 
 fn open(path: &Path, mode: OpenMode) -> Result<AnyStore, OpenError> {
-    store::open(&DatabaseUrl::Sqlite(path.to_owned()), mode)
+    Ok(Arc::new(SqliteStore::open(path, mode)?))
 }
 
 fn sold() -> NewPet {

@@ -12,7 +12,7 @@ use petstore::{
     },
     store::{Created, Store},
 };
-use rand::{SeedableRng, rngs::StdRng};
+use rand::{RngExt, SeedableRng, rngs::StdRng};
 
 /// Makes a test of every promise. `$open` gives a fresh, empty store, and
 /// something that is kept until the test ends.
@@ -106,11 +106,14 @@ fn ids(pets: &[Pet]) -> Vec<i64> {
 }
 
 pub(crate) async fn created_animals_get_ascending_ids_and_read_back_the_same(store: AnyStore) {
+    let mut random = StdRng::seed_from_u64(1);
+    let incompressible: String = (0..20_000).map(|_| random.random_range('0'..='퟿')).collect();
     let animals = [
         new_pet("", i64::MIN, Available),
         new_pet("O'Malley \"the\" cat", -1, Pending),
         new_pet("Zoe\u{308} 🐈 \u{1}\u{FFFF}", i64::MAX, Sold),
         new_pet(&"n".repeat(65_000), 0, Sold),
+        new_pet(&incompressible, 0, Sold),
     ];
     for (id, new) in (1..).zip(animals) {
         let id = PetId::new(id).unwrap();

@@ -1,0 +1,193 @@
+//! API keys as rows.
+
+use std::mem;
+
+use jiff::Timestamp;
+use tokio_postgres::{GenericClient, Row, types::ToSql};
+
+use super::{faults::Failure, pool::Connection};
+use crate::domain::{Deployment, KeyDigest, KeyId, KeyRecord, NewKey, Scope};
+
+/// The columns in the order in which [`record`] reads them.
+macro_rules! columns {
+    () => {
+        "id, name, scope, deployment, created_at, expires_at, last_used_at, revoked_at, successor_id, \
+         rate_limit"
+    };
+}
+
+const INSERT: &str = concat!(
+    "INSERT INTO api_keys (digest, name, scope, deployment, created_at, expires_at, rate_limit)
+     VALUES ($1, $2, $3, $4, $5, $6, $7) RETURNING ",
+    columns!()
+);
+const FIND: &str = concat!("SELECT ", columns!(), " FROM api_keys WHERE digest = $1");
+const GET: &str = concat!("SELECT ", columns!(), " FROM api_keys WHERE id = $1");
+const LIST: &str = concat!("SELECT ", columns!(), " FROM api_keys ORDER BY id");
+const REVOKE: &str = concat!(
+    "UPDATE api_keys SET revoked_at = coalesce(revoked_at, $2) WHERE id = $1 RETURNING ",
+    columns!()
+);
+/// Whoever rotates the same key at the same time waits.
+const LOCK: &str = "SELECT successor_id FROM api_keys WHERE id = $1 FOR UPDATE";
+const EXPIRE: &str = "UPDATE api_keys
+    SET expires_at = least(coalesce(expires_at, $2), $2), successor_id = $3 WHERE id = $1";
+const RECORD_USES: &str = "UPDATE api_keys SET last_used_at = used.at
+    FROM (SELECT id, max(at) AS at FROM unnest($1::bigint[], $2::bigint[]) AS use (id, at)
+          GROUP BY id) AS used
+    WHERE api_keys.id = used.id AND (last_used_at IS NULL OR last_used_at < used.at)";
+
+/// The constraint that keeps a key from being there twice.
+const DIGEST: &str = "api_keys_digest";
+
+/// Runs [`INSERT`].
+async fn insert(client: &impl GenericClient, key: &NewKey) -> Result<KeyRecord, Failure> {
+    let digest = &key.digest.as_bytes()[..];
+    let expires_at = key.expires_at.map(Timestamp::as_second);
+    let rate_limit = key.rate_limit.map(|limit| limit.to_string());
+    let parameters: [&(dyn ToSql + Sync); 7] = [
+        &digest,
+        &key.name,
+        &key.scope.as_str(),
+        &key.deployment.as_str(),
+        &key.created_at.as_second(),
+        &expires_at,
+        &rate_limit,
+    ];
+    record(&client.query_one(INSERT, &parameters).await?)
+}
+
+/// A key on its way: the same however often it is tried.
+pub(super) struct Create {
+    key: NewKey,
+    tried_before: bool,
+}
+
+impl Create {
+    pub(super) fn new(key: NewKey) -> Self {
+        Self { key, tried_before: false }
+    }
+
+    /// Adds the key, unless an earlier try has added it.
+    pub(super) async fn insert(
+        &mut self,
+        connection: &mut Connection,
+    ) -> Result<KeyRecord, Failure> {
+        let tried_before = mem::replace(&mut self.tried_before, true);
+        match insert(&**connection, &self.key).await {
+            Err(failure) if tried_before && failure.is_duplicate(DIGEST) => {
+                find(connection, &self.key.digest).await?.ok_or(Failure::Raced)
+            }
+            done => done,
+        }
+    }
+}
+
+pub(super) async fn find(
+    connection: &mut Connection,
+    digest: &KeyDigest,
+) -> Result<Option<KeyRecord>, Failure> {
+    let digest = &digest.as_bytes()[..];
+    let statement = connection.prepared(FIND).await?;
+    let row = connection.query_opt(&statement, &[&digest]).await?;
+    row.as_ref().map(record).transpose()
+}
+
+pub(super) async fn get(
+    connection: &mut Connection,
+    id: KeyId,
+) -> Result<Option<KeyRecord>, Failure> {
+    let row = connection.query_opt(GET, &[&id.0]).await?;
+    row.as_ref().map(record).transpose()
+}
+
+pub(super) async fn list(connection: &mut Connection) -> Result<Vec<KeyRecord>, Failure> {
+    let rows = connection.query(LIST, &[]).await?;
+    rows.iter().map(record).collect()
+}
+
+pub(super) async fn revoke(
+    connection: &mut Connection,
+    id: KeyId,
+    at: Timestamp,
+) -> Result<Option<KeyRecord>, Failure> {
+    let parameters: [&(dyn ToSql + Sync); 2] = [&id.0, &at.as_second()];
+    let row = connection.query_opt(REVOKE, &parameters).await?;
+    row.as_ref().map(record).transpose()
+}
+
+/// Adds the successor, unless an earlier try has added it.
+pub(super) async fn rotate(
+    connection: &mut Connection,
+    id: KeyId,
+    successor: &NewKey,
+    until: Timestamp,
+) -> Result<Option<KeyRecord>, Failure> {
+    let transaction = connection.transaction().await?;
+    let Some(row) = transaction.query_opt(LOCK, &[&id.0]).await? else {
+        return Ok(None);
+    };
+    if row.try_get::<_, Option<i64>>(0)?.is_some() {
+        drop(transaction);
+        return rotated_before(connection, id, successor).await;
+    }
+    let added = insert(&transaction, successor).await?;
+    let expiry: [&(dyn ToSql + Sync); 3] = [&id.0, &until.as_second(), &added.id.0];
+    transaction.execute(EXPIRE, &expiry).await?;
+    transaction.commit().await?;
+    Ok(Some(added))
+}
+
+/// The successor, if it is this one.
+async fn rotated_before(
+    connection: &mut Connection,
+    id: KeyId,
+    successor: &NewKey,
+) -> Result<Option<KeyRecord>, Failure> {
+    let old = get(connection, id).await?;
+    let found = find(connection, &successor.digest).await?;
+    Ok(found.filter(|found| old.is_some_and(|old| old.successor == Some(found.id))))
+}
+
+pub(super) async fn record_uses(
+    connection: &mut Connection,
+    uses: &[(KeyId, Timestamp)],
+) -> Result<(), Failure> {
+    let (ids, times): (Vec<i64>, Vec<i64>) =
+        uses.iter().map(|(id, at)| (id.0, at.as_second())).unzip();
+    connection.execute(RECORD_USES, &[&ids, &times]).await?;
+    Ok(())
+}
+
+fn record(row: &Row) -> Result<KeyRecord, Failure> {
+    let optional_time = |column: usize, name| -> Result<Option<Timestamp>, Failure> {
+        row.try_get::<_, Option<i64>>(column)?.map(|second| time(second, name)).transpose()
+    };
+    let rate_limit = row.try_get::<_, Option<&str>>(9)?.map(str::parse);
+    Ok(KeyRecord {
+        id: KeyId(row.try_get(0)?),
+        name: row.try_get(1)?,
+        scope: one_of(row.try_get(2)?, Scope::ALL, Scope::as_str, "scope")?,
+        deployment: one_of(row.try_get(3)?, Deployment::ALL, Deployment::as_str, "deployment")?,
+        created_at: time(row.try_get(4)?, "created_at")?,
+        expires_at: optional_time(5, "expires_at")?,
+        last_used_at: optional_time(6, "last_used_at")?,
+        revoked_at: optional_time(7, "revoked_at")?,
+        successor: row.try_get::<_, Option<i64>>(8)?.map(KeyId),
+        rate_limit: rate_limit.transpose().map_err(|_| Failure::Row("rate_limit"))?,
+    })
+}
+
+/// The one of `all` that has this name.
+fn one_of<T: Copy>(
+    text: &str,
+    all: [T; 2],
+    name: impl Fn(T) -> &'static str,
+    column: &'static str,
+) -> Result<T, Failure> {
+    all.into_iter().find(|&value| name(value) == text).ok_or(Failure::Row(column))
+}
+
+fn time(second: i64, column: &'static str) -> Result<Timestamp, Failure> {
+    Timestamp::from_second(second).map_err(|_| Failure::Row(column))
+}

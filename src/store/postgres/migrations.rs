@@ -1,0 +1,126 @@
+//! The schema, as numbered steps. The number of the last step that was run
+//! stands in the one row of `petstore_schema`.
+
+use std::sync::Arc;
+
+use tokio_postgres::{Client, Error, GenericClient, error::SqlState};
+
+use super::connect::Unreachable;
+use crate::store::{OpenError, OpenMode};
+
+/// Step n stands at index n - 1. A step that was released never changes.
+const STEPS: [&str; KNOWN as usize] =
+    [include_str!("../../../migrations/postgres/0001_catalogue.sql")];
+
+/// The schema version that this release reads and writes.
+const KNOWN: u32 = 1;
+
+/// How often processes that start at once may get in each other's way. Each
+/// time, one of them has come to its end.
+const MAX_TRIES: u32 = 20;
+
+/// Makes the one row, and holds it until the end of the transaction: processes
+/// that start at once wait for each other here.
+const HOLD: &str = "
+    CREATE TABLE IF NOT EXISTS petstore_schema (
+        only_row BOOLEAN PRIMARY KEY CHECK (only_row),
+        version  BIGINT  NOT NULL
+    );
+    INSERT INTO petstore_schema VALUES (TRUE, 0) ON CONFLICT DO NOTHING;
+    SELECT version FROM petstore_schema FOR UPDATE";
+const READ: &str = "SELECT version FROM petstore_schema";
+const NOTE: &str = "UPDATE petstore_schema SET version = $1";
+
+/// Refuses a database that this release must not touch, and brings the schema
+/// up to date if `mode` says so. `url` is for messages.
+pub(super) async fn run(client: &mut Client, mode: OpenMode, url: &str) -> Result<(), OpenError> {
+    let mut tries = 0;
+    loop {
+        let found = version(client).await.map_err(|error| cannot_open(url, &error))?;
+        if check(found, mode, url)? {
+            return Ok(());
+        }
+        tries += 1;
+        match migrate(client).await {
+            Err(Stopped::Raced(_)) if tries < MAX_TRIES => {}
+            Err(Stopped::NameTaken(error)) => {
+                let table = error.as_db_error().map_or("", |error| error.message());
+                let what = table.to_owned();
+                return Err(OpenError::NameTaken { path: url.to_owned(), what });
+            }
+            Err(Stopped::Raced(error) | Stopped::Failed(error)) => {
+                return Err(cannot_open(url, &error));
+            }
+            Ok(()) => {}
+        }
+    }
+}
+
+/// Whether all is as it should be.
+fn check(found: Option<u32>, mode: OpenMode, url: &str) -> Result<bool, OpenError> {
+    let path = url.to_owned();
+    match (found, mode) {
+        (Some(KNOWN), _) => Ok(true),
+        (Some(found), _) if found > KNOWN => Err(OpenError::TooNew { path, found, known: KNOWN }),
+        (_, OpenMode::CreateAndMigrate) => Ok(false),
+        (Some(found), OpenMode::AsIs) if found > 0 => {
+            Err(OpenError::TooOld { path, found, known: KNOWN })
+        }
+        (_, OpenMode::AsIs) => Err(OpenError::Absent(path)),
+    }
+}
+
+/// The version that the database has; `None` if it is not one of petstore yet.
+async fn version(client: &impl GenericClient) -> Result<Option<u32>, Error> {
+    match client.query_opt(READ, &[]).await {
+        Ok(None) => Ok(None),
+        Ok(Some(row)) => Ok(Some(u32::try_from(row.try_get::<_, i64>(0)?).unwrap_or(u32::MAX))),
+        Err(error) if error.code() == Some(&SqlState::UNDEFINED_TABLE) => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+/// Why the steps were not run.
+enum Stopped {
+    /// Another process was at it.
+    Raced(Error),
+    /// There is something that petstore did not make.
+    NameTaken(Error),
+    Failed(Error),
+}
+
+/// Runs the steps that the database lacks: all of them or none.
+async fn migrate(client: &mut Client) -> Result<(), Stopped> {
+    let raced = |error: Error| {
+        let met_another = error.code().is_some_and(|code| {
+            code.code().starts_with("40")
+                || [
+                    SqlState::UNIQUE_VIOLATION,
+                    SqlState::DUPLICATE_TABLE,
+                    SqlState::DUPLICATE_OBJECT,
+                ]
+                .contains(code)
+        });
+        if met_another { Stopped::Raced(error) } else { Stopped::Failed(error) }
+    };
+    let transaction = client.transaction().await.map_err(Stopped::Failed)?;
+    transaction.batch_execute(HOLD).await.map_err(raced)?;
+    let done = version(&transaction).await.map_err(raced)?.unwrap_or(0);
+    for step in STEPS.iter().skip(done as usize) {
+        transaction.batch_execute(step).await.map_err(|error| match error.code() {
+            Some(&SqlState::DUPLICATE_TABLE | &SqlState::DUPLICATE_OBJECT) => {
+                Stopped::NameTaken(error)
+            }
+            _ => raced(error),
+        })?;
+    }
+    if done < KNOWN {
+        transaction.execute(NOTE, &[&i64::from(KNOWN)]).await.map_err(raced)?;
+    }
+    transaction.commit().await.map_err(raced)
+}
+
+/// The error of opening the database at `url`.
+pub(super) fn cannot_open(url: &str, error: &Error) -> OpenError {
+    OpenError::Io { path: url.to_owned(), cause: Arc::new(Unreachable::from(error)) }
+}

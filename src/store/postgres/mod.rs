@@ -1,0 +1,223 @@
+//! The store for many machines: a PostgreSQL cluster, or an engine that speaks
+//! its protocol.
+//!
+//! Every operation is written so that it can be tried again after its
+//! connection broke, without being done twice: a create carries a token of its
+//! own or the client's idempotency key, and the rest comes out the same.
+
+mod connect;
+mod faults;
+mod idempotency;
+mod keys;
+mod migrations;
+mod pets;
+mod pool;
+mod tls;
+mod tokens;
+mod url;
+
+use std::{
+    num::NonZeroU32,
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
+
+use async_trait::async_trait;
+use futures_util::FutureExt;
+use jiff::Timestamp;
+use rand::{Rng, RngExt, SeedableRng, rngs::StdRng};
+use tokio::time;
+
+pub use self::url::PostgresUrl;
+use self::{
+    connect::{Connector, Unreachable},
+    faults::Remedy,
+    pool::{Access, Connection, Pool, Try},
+    tokens::Tokens,
+};
+use super::{Cause, Created, OpenError, OpenMode, ShowPet, Store, StoreError, Version};
+use crate::domain::{
+    IdempotentRequest, KeyDigest, KeyId, KeyRecord, NewKey, NewPet, PageRequest, Pet, PetId,
+};
+
+/// How long an operation may take, with all of its tries.
+const DONE_WITHIN: Duration = Duration::from_secs(5);
+
+/// The pause before the second try; each further one is twice as long, up to
+/// the longest, and each is drawn between half and one and a half of that.
+const FIRST_PAUSE: Duration = Duration::from_millis(10);
+const LONGEST_PAUSE: Duration = Duration::from_millis(320);
+
+/// A catalogue in a PostgreSQL database.
+pub struct PostgresStore {
+    pool: Pool,
+    tokens: Tokens,
+    /// For pauses, so that those who met do not meet again.
+    random: Mutex<StdRng>,
+}
+
+impl PostgresStore {
+    /// Connects to the database at `url`. The store will keep up to
+    /// `connections` connections.
+    ///
+    /// # Errors
+    ///
+    /// See [`OpenError`]; nothing was changed then.
+    pub async fn open(
+        url: &PostgresUrl,
+        mode: OpenMode,
+        connections: NonZeroU32,
+        random: &mut impl Rng,
+    ) -> Result<Self, OpenError> {
+        let shown = url.to_string();
+        let failed = |cause: Cause| OpenError::Io { path: shown.clone(), cause };
+        let connector = Connector::new(url).map_err(|error| failed(Arc::new(error)))?;
+        let mut session = connector.connect().await.map_err(|error| failed(Arc::new(error)))?;
+        let encoding = session.client.query_one("SHOW server_encoding", &[]).await;
+        let encoding: Result<String, _> = encoding.and_then(|row| row.try_get(0));
+        let encoding = encoding.map_err(|error| migrations::cannot_open(&shown, &error))?;
+        if !["UTF8", "utf8"].contains(&encoding.as_str()) {
+            let reason = format!("its encoding is {encoding}, and names need UTF8");
+            return Err(failed(Arc::new(Unreachable::new(reason))));
+        }
+        migrations::run(&mut session.client, mode, &shown).await?;
+        Ok(Self {
+            pool: Pool::new(connector, connections).map_err(|error| failed(Arc::new(error)))?,
+            tokens: Tokens::default(),
+            random: Mutex::new(StdRng::from_rng(random)),
+        })
+    }
+
+    /// Does `work` on `what`, again if need be. It must come to the same end
+    /// however often it is done, and whether or not an earlier time is known
+    /// to have failed.
+    async fn run<W: Send, T>(
+        &self,
+        access: Access,
+        mut what: W,
+        work: impl for<'t> Fn(&'t mut Connection, &'t mut W) -> Try<'t, T> + Sync,
+    ) -> Result<T, StoreError> {
+        let mut last = None;
+        let trying = async {
+            let mut pause = FIRST_PAUSE;
+            loop {
+                let (error, again) = match self.pool.lease(access).await {
+                    Ok(lease) => match lease.use_for(&work, &mut what).await {
+                        Ok(done) => return Ok(done),
+                        Err(failure) => {
+                            let remedy = failure.remedy();
+                            if remedy == Remedy::Reconnect {
+                                self.pool.distrust_all();
+                            }
+                            let again = matches!(remedy, Remedy::Repeat | Remedy::Reconnect);
+                            (StoreError::from(failure), again)
+                        }
+                    },
+                    // What was begun must be brought to an end; what was not
+                    // need not wait for a database that is away.
+                    Err(error) => (error, last.is_some()),
+                };
+                if !again {
+                    return Err(error);
+                }
+                last = Some(error);
+                time::sleep(self.around(pause)).await;
+                pause = LONGEST_PAUSE.min(pause * 2);
+            }
+        };
+        let done = time::timeout(DONE_WITHIN, trying).await;
+        done.unwrap_or_else(|_| Err(last.unwrap_or(StoreError::Unavailable(Arc::new(TooSlow)))))
+    }
+
+    fn around(&self, pause: Duration) -> Duration {
+        let mut random = self.random.lock().unwrap_or_else(PoisonError::into_inner);
+        pause.mul_f64(random.random_range(0.5..1.5))
+    }
+}
+
+#[derive(Debug, thiserror::Error)]
+#[error("the database did not answer within {} seconds", DONE_WITHIN.as_secs())]
+struct TooSlow;
+
+#[async_trait]
+impl Store for PostgresStore {
+    async fn list_pets(
+        &self,
+        request: &PageRequest,
+        show: &mut ShowPet<'_>,
+    ) -> Result<bool, StoreError> {
+        let page = pets::Page::new(request, show);
+        self.run(Access::Read, page, |on, page| page.list(on).boxed()).await
+    }
+
+    async fn version(&self) -> Result<Option<Version>, StoreError> {
+        Ok(None)
+    }
+
+    async fn create_pet(
+        &self,
+        pet: NewPet,
+        retry: Option<IdempotentRequest>,
+    ) -> Result<Created, StoreError> {
+        if let Some(request) = retry {
+            return self
+                .run(Access::Write, (pet, request), |on, (pet, request)| {
+                    idempotency::insert_once(on, pet, request).boxed()
+                })
+                .await;
+        }
+        let create = pets::Create::new(pet, &self.tokens);
+        self.run(Access::Write, create, |on, create| create.insert(on).boxed())
+            .await
+            .map(Created::New)
+    }
+
+    async fn forget_idempotency_keys(
+        &self,
+        before: Timestamp,
+        limit: u32,
+    ) -> Result<usize, StoreError> {
+        self.run(Access::Write, (), |on, ()| idempotency::forget(on, before, limit).boxed()).await
+    }
+
+    async fn get_pet(&self, id: PetId) -> Result<Option<Pet>, StoreError> {
+        self.run(Access::Read, (), |on, ()| pets::get(on, id).boxed()).await
+    }
+
+    async fn create_key(&self, key: NewKey) -> Result<KeyRecord, StoreError> {
+        let create = keys::Create::new(key);
+        self.run(Access::Write, create, |on, create| create.insert(on).boxed()).await
+    }
+
+    async fn find_key(&self, digest: &KeyDigest) -> Result<Option<KeyRecord>, StoreError> {
+        self.run(Access::Read, *digest, |on, digest| keys::find(on, digest).boxed()).await
+    }
+
+    async fn get_key(&self, id: KeyId) -> Result<Option<KeyRecord>, StoreError> {
+        self.run(Access::Read, (), |on, ()| keys::get(on, id).boxed()).await
+    }
+
+    async fn list_keys(&self) -> Result<Vec<KeyRecord>, StoreError> {
+        self.run(Access::Read, (), |on, ()| keys::list(on).boxed()).await
+    }
+
+    async fn revoke_key(&self, id: KeyId, at: Timestamp) -> Result<Option<KeyRecord>, StoreError> {
+        self.run(Access::Write, (), |on, ()| keys::revoke(on, id, at).boxed()).await
+    }
+
+    async fn rotate_key(
+        &self,
+        id: KeyId,
+        successor: NewKey,
+        until: Timestamp,
+    ) -> Result<Option<KeyRecord>, StoreError> {
+        self.run(Access::Write, successor, |on, successor| {
+            keys::rotate(on, id, successor, until).boxed()
+        })
+        .await
+    }
+
+    async fn record_key_uses(&self, uses: Vec<(KeyId, Timestamp)>) -> Result<(), StoreError> {
+        self.run(Access::Write, uses, |on, uses| keys::record_uses(on, uses).boxed()).await
+    }
+}

@@ -1,0 +1,147 @@
+//! Animals as rows.
+
+use std::pin::pin;
+
+use futures_util::TryStreamExt;
+use tokio_postgres::{Row, types::ToSql};
+
+use super::{faults::Failure, pool::Connection, tokens::Tokens};
+use crate::{
+    domain::{NewPet, PageRequest, Pet, PetId, PetName, PetRef},
+    store::ShowPet,
+};
+
+const LIST: &str = "SELECT id, name, category_id, status FROM pets
+    WHERE id > $1 ORDER BY id LIMIT $2";
+/// NULLS FIRST is the order of the index on the status, and not of the primary
+/// key, so that no plan walks along that and leaves out the other statuses.
+const LIST_BY_STATUS: &str = "SELECT id, name, category_id, status FROM pets
+    WHERE status = $3 AND id > $1 ORDER BY id NULLS FIRST LIMIT $2";
+const GET: &str = "SELECT id, name, category_id, status FROM pets WHERE id = $1";
+const INSERT: &str = "INSERT INTO pets (name, category_id, status, token)
+    VALUES ($1, $2, $3, $4) RETURNING id";
+const FIND_BY_TOKEN: &str = "SELECT id FROM pets WHERE token = $1";
+
+/// The constraint that keeps a token from being used twice.
+const TOKEN: &str = "pets_token";
+
+/// A page on its way.
+pub(super) struct Page<'r, 's> {
+    request: &'r PageRequest,
+    show: &'r mut ShowPet<'s>,
+    shown: bool,
+}
+
+impl<'r, 's> Page<'r, 's> {
+    pub(super) fn new(request: &'r PageRequest, show: &'r mut ShowPet<'s>) -> Self {
+        Self { request, show, shown: false }
+    }
+
+    /// Shows the page, and returns whether more follow.
+    pub(super) async fn list(&mut self, connection: &mut Connection) -> Result<bool, Failure> {
+        let listed = self.list_from_the_first(connection).await;
+        // What was shown cannot be shown again.
+        listed.map_err(|failure| if self.shown { failure.in_the_middle() } else { failure })
+    }
+
+    async fn list_from_the_first(&mut self, connection: &mut Connection) -> Result<bool, Failure> {
+        let after = self.request.after.map_or(0, PetId::get);
+        // One more than wanted, which tells whether a page follows.
+        let fetched = i64::from(self.request.limit.get()) + 1;
+        let rows = match self.request.status {
+            None => {
+                let parameters: [&(dyn ToSql + Sync); 2] = [&after, &fetched];
+                let statement = connection.prepared(LIST).await?;
+                connection.query_raw(&statement, parameters).await?
+            }
+            Some(status) => {
+                let parameters: [&(dyn ToSql + Sync); 3] = [&after, &fetched, &status.as_str()];
+                let statement = connection.prepared(LIST_BY_STATUS).await?;
+                connection.query_raw(&statement, parameters).await?
+            }
+        };
+        let mut rows = pin!(rows);
+        let mut left = self.request.limit.get();
+        while let Some(row) = rows.try_next().await? {
+            if left == 0 {
+                return Ok(true);
+            }
+            self.shown = true;
+            (self.show)(pet(&row)?);
+            left -= 1;
+        }
+        Ok(false)
+    }
+}
+
+pub(super) async fn get(connection: &mut Connection, id: PetId) -> Result<Option<Pet>, Failure> {
+    let statement = connection.prepared(GET).await?;
+    let row = connection.query_opt(&statement, &[&id.get()]).await?;
+    row.as_ref().map(owned).transpose()
+}
+
+/// A create on its way: the same however often it is tried.
+pub(super) struct Create<'a> {
+    new: NewPet,
+    tokens: &'a Tokens,
+    /// What it was tried with before.
+    token: Option<i64>,
+}
+
+impl<'a> Create<'a> {
+    pub(super) fn new(new: NewPet, tokens: &'a Tokens) -> Self {
+        Self { new, tokens, token: None }
+    }
+
+    /// Adds the animal, unless an earlier try has added it. A try that is
+    /// still under way is waited for.
+    pub(super) async fn insert(&mut self, connection: &mut Connection) -> Result<Pet, Failure> {
+        let tried_before = self.token.is_some();
+        let token = match self.token {
+            Some(token) => token,
+            None => self.tokens.next(connection).await?,
+        };
+        self.token = Some(token);
+        let statement = connection.prepared(INSERT).await?;
+        let status = self.new.status.as_str();
+        let parameters: [&(dyn ToSql + Sync); 4] =
+            [&self.new.name.as_str(), &self.new.category_id, &status, &token];
+        let row = match connection.query_one(&statement, &parameters).await {
+            Ok(row) => row,
+            Err(error) => {
+                let failure = Failure::from(error);
+                if !failure.is_duplicate(TOKEN) {
+                    return Err(failure);
+                }
+                if !tried_before {
+                    self.tokens.renew();
+                    self.token = None;
+                    return Err(Failure::Raced);
+                }
+                connection.query_one(FIND_BY_TOKEN, &[&token]).await?
+            }
+        };
+        Ok(self.new.clone().with_id(id(row.try_get(0)?)?))
+    }
+}
+
+pub(super) fn id(id: i64) -> Result<PetId, Failure> {
+    PetId::new(id).ok_or(Failure::Row("id"))
+}
+
+/// The animal in a row that begins with the columns of [`GET`].
+pub(super) fn owned(row: &Row) -> Result<Pet, Failure> {
+    let found = pet(row)?;
+    let name = PetName::new(found.name.to_owned()).ok_or(Failure::Row("name"))?;
+    let (category_id, status) = (found.category_id, found.status);
+    Ok(NewPet { name, category_id, status }.with_id(found.id))
+}
+
+fn pet(row: &Row) -> Result<PetRef<'_>, Failure> {
+    Ok(PetRef {
+        id: id(row.try_get(0)?)?,
+        name: row.try_get(1)?,
+        category_id: row.try_get(2)?,
+        status: row.try_get::<_, &str>(3)?.parse().map_err(|_| Failure::Row("status"))?,
+    })
+}

@@ -1,0 +1,233 @@
+//! TLS to the database: rustls, behind the traits of the driver.
+
+use std::{
+    fs, io,
+    path::Path,
+    pin::Pin,
+    sync::Arc,
+    task::{Context, Poll},
+};
+
+use futures_util::future::BoxFuture;
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio_postgres::{
+    Socket,
+    tls::{ChannelBinding, MakeTlsConnect, TlsConnect, TlsStream},
+};
+use tokio_rustls::{
+    TlsConnector, client,
+    rustls::{
+        CertificateError, ClientConfig, DigitallySignedStruct, Error, RootCertStore,
+        SignatureScheme,
+        client::{
+            WebPkiServerVerifier,
+            danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier},
+        },
+        crypto::{CryptoProvider, ring},
+        pki_types::{CertificateDer, ServerName, UnixTime, pem::PemObject},
+    },
+};
+
+use super::url::{PostgresUrl, SslMode};
+
+/// What may go wrong: a file with certificates that cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum TlsError {
+    #[error("cannot read the certificates in {path}: {cause}")]
+    File { path: String, cause: String },
+    #[error("no trusted certificates were found: give sslrootcert")]
+    NoRoots,
+    #[error("cannot set up TLS: {0}")]
+    Setup(String),
+}
+
+/// Makes connections of one kind.
+#[derive(Clone)]
+pub(super) struct Tls(TlsConnector);
+
+impl Tls {
+    /// `None` if `url` asks for none.
+    pub(super) fn new(url: &PostgresUrl) -> Result<Option<Self>, TlsError> {
+        let provider = Arc::new(ring::default_provider());
+        let setup = |error: &dyn std::error::Error| TlsError::Setup(error.to_string());
+        let verifier: Arc<dyn ServerCertVerifier> = match url.ssl_mode() {
+            SslMode::Disable => return Ok(None),
+            SslMode::Prefer | SslMode::Require => {
+                Arc::new(Verifier { provider: Arc::clone(&provider), chain: None })
+            }
+            mode @ (SslMode::VerifyCa | SslMode::VerifyFull) => {
+                let roots = match url.root_certificate() {
+                    Some(path) => roots_in(path)?,
+                    None => roots_of_the_system()?,
+                };
+                let full = WebPkiServerVerifier::builder_with_provider(
+                    Arc::new(roots),
+                    Arc::clone(&provider),
+                )
+                .build()
+                .map_err(|error| setup(&error))?;
+                match mode {
+                    SslMode::VerifyFull => full,
+                    _ => Arc::new(Verifier { provider: Arc::clone(&provider), chain: Some(full) }),
+                }
+            }
+        };
+        let config = ClientConfig::builder_with_provider(provider)
+            .with_safe_default_protocol_versions()
+            .map_err(|error| setup(&error))?
+            .dangerous()
+            .with_custom_certificate_verifier(verifier)
+            .with_no_client_auth();
+        Ok(Some(Self(TlsConnector::from(Arc::new(config)))))
+    }
+}
+
+fn roots_in(path: &Path) -> Result<RootCertStore, TlsError> {
+    let failed = |cause: String| TlsError::File { path: path.display().to_string(), cause };
+    let text = fs::read(path).map_err(|error| failed(error.to_string()))?;
+    let mut roots = RootCertStore::empty();
+    for certificate in CertificateDer::pem_slice_iter(&text) {
+        let certificate = certificate.map_err(|error| failed(error.to_string()))?;
+        roots.add(certificate).map_err(|error| failed(error.to_string()))?;
+    }
+    if roots.is_empty() {
+        return Err(failed("there is none".to_owned()));
+    }
+    Ok(roots)
+}
+
+fn roots_of_the_system() -> Result<RootCertStore, TlsError> {
+    let mut roots = RootCertStore::empty();
+    roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
+    if roots.is_empty() { Err(TlsError::NoRoots) } else { Ok(roots) }
+}
+
+/// Checks less than rustls would: what `require` (nothing but that the server
+/// has the key of its certificate) and `verify-ca` (not the name) stand for.
+#[derive(Debug)]
+struct Verifier {
+    provider: Arc<CryptoProvider>,
+    /// Checks where the certificate comes from.
+    chain: Option<Arc<WebPkiServerVerifier>>,
+}
+
+impl ServerCertVerifier for Verifier {
+    fn verify_server_cert(
+        &self,
+        certificate: &CertificateDer<'_>,
+        intermediates: &[CertificateDer<'_>],
+        name: &ServerName<'_>,
+        ocsp: &[u8],
+        now: UnixTime,
+    ) -> Result<ServerCertVerified, Error> {
+        let Some(chain) = &self.chain else {
+            return Ok(ServerCertVerified::assertion());
+        };
+        match chain.verify_server_cert(certificate, intermediates, name, ocsp, now) {
+            Err(Error::InvalidCertificate(
+                CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. },
+            )) => Ok(ServerCertVerified::assertion()),
+            verified => verified,
+        }
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signed: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        let algorithms = &self.provider.signature_verification_algorithms;
+        tokio_rustls::rustls::crypto::verify_tls12_signature(
+            message,
+            certificate,
+            signed,
+            algorithms,
+        )
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signed: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        let algorithms = &self.provider.signature_verification_algorithms;
+        tokio_rustls::rustls::crypto::verify_tls13_signature(
+            message,
+            certificate,
+            signed,
+            algorithms,
+        )
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        self.provider.signature_verification_algorithms.supported_schemes()
+    }
+}
+
+impl MakeTlsConnect<Socket> for Tls {
+    type Stream = Stream;
+    type TlsConnect = Handshake;
+    type Error = io::Error;
+
+    fn make_tls_connect(&mut self, host: &str) -> io::Result<Handshake> {
+        let name = ServerName::try_from(host.to_owned()).map_err(io::Error::other)?;
+        Ok(Handshake { connector: self.0.clone(), name })
+    }
+}
+
+/// A handshake that is about to be made.
+pub(super) struct Handshake {
+    connector: TlsConnector,
+    name: ServerName<'static>,
+}
+
+impl TlsConnect<Socket> for Handshake {
+    type Stream = Stream;
+    type Error = io::Error;
+    type Future = BoxFuture<'static, io::Result<Stream>>;
+
+    fn connect(self, socket: Socket) -> Self::Future {
+        Box::pin(
+            async move { Ok(Stream(Box::new(self.connector.connect(self.name, socket).await?))) },
+        )
+    }
+}
+
+/// A protected connection.
+pub(super) struct Stream(Box<client::TlsStream<Socket>>);
+
+impl TlsStream for Stream {
+    fn channel_binding(&self) -> ChannelBinding {
+        ChannelBinding::none()
+    }
+}
+
+impl AsyncRead for Stream {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        Pin::new(&mut *self.0).poll_read(context, buffer)
+    }
+}
+
+impl AsyncWrite for Stream {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        Pin::new(&mut *self.0).poll_write(context, buffer)
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut *self.0).poll_flush(context)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut *self.0).poll_shutdown(context)
+    }
+}

@@ -1,0 +1,51 @@
+//! A PostgreSQL cluster for the tests of one program, started by the first of
+//! them that needs it.
+
+use std::{
+    io::{BufRead, BufReader},
+    process::{Child, Command, Stdio},
+    sync::{
+        OnceLock,
+        atomic::{AtomicU32, Ordering},
+    },
+};
+
+use tokio_postgres::{Client, NoTls};
+
+struct Cluster {
+    url: String,
+    /// Ends, and removes the cluster, when its standard input does: with this
+    /// program, however that ends.
+    _running: Child,
+}
+
+/// The URL of the cluster, where a test is a superuser.
+pub(crate) fn cluster() -> &'static str {
+    static CLUSTER: OnceLock<Cluster> = OnceLock::new();
+    let start = || {
+        let script = concat!(env!("CARGO_MANIFEST_DIR"), "/scripts/throwaway-postgres");
+        let mut running =
+            Command::new(script).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        let mut url = String::new();
+        BufReader::new(running.stdout.take().unwrap()).read_line(&mut url).unwrap();
+        assert!(url.starts_with("postgres://"), "there is no PostgreSQL to test with");
+        Cluster { url: url.trim_end().to_owned(), _running: running }
+    };
+    &CLUSTER.get_or_init(start).url
+}
+
+/// The URL of a fresh, empty schema, which stands for a database of its own.
+pub(crate) async fn fresh_url() -> String {
+    static NEXT: AtomicU32 = AtomicU32::new(1);
+    let name = format!("test_{}", NEXT.fetch_add(1, Ordering::Relaxed));
+    let client = connect(cluster()).await;
+    client.batch_execute(&format!("CREATE SCHEMA {name}")).await.unwrap();
+    format!("{}?options=-csearch_path%3D{name}&application_name={name}", cluster())
+}
+
+/// A connection beside those that are tested; closed when dropped.
+pub(crate) async fn connect(url: &str) -> Client {
+    let (client, connection) = tokio_postgres::connect(url, NoTls).await.unwrap();
+    tokio::spawn(connection);
+    client
+}

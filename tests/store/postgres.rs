@@ -1,0 +1,188 @@
+//! PostgreSQL: the suite, and what concerns a cluster.
+
+use std::num::NonZeroU32;
+
+use petstore::{
+    config::DatabaseUrl,
+    domain::{NewPet, PetId, PetName, PetStatus::Sold},
+    store::{self, Created, OpenError, OpenMode, StoreError},
+};
+use rand::{SeedableRng, rngs::StdRng};
+
+use crate::{
+    postgres_cluster::{connect, fresh_url},
+    retries::named,
+    suite::{AnyStore, create, suite},
+};
+
+suite!(fresh().await);
+
+const CONNECTIONS: NonZeroU32 = NonZeroU32::new(8).unwrap();
+
+pub(crate) async fn open(url: &str, mode: OpenMode) -> Result<AnyStore, OpenError> {
+    let url: DatabaseUrl = url.parse().unwrap();
+    store::open(&url, mode, CONNECTIONS, &mut StdRng::seed_from_u64(1)).await
+}
+
+/// A fresh store, and its URL.
+pub(crate) async fn fresh() -> (AnyStore, String) {
+    let url = fresh_url().await;
+    (open(&url, OpenMode::CreateAndMigrate).await.unwrap(), url)
+}
+
+pub(crate) fn sold() -> NewPet {
+    NewPet { name: PetName::new("Frank".to_owned()).unwrap(), category_id: 1, status: Sold }
+}
+
+pub(crate) async fn next_id(store: &AnyStore) -> i64 {
+    create(store, sold()).await.id.get()
+}
+
+#[tokio::test]
+async fn two_stores_on_one_database_see_each_other_at_once_and_share_the_ids() {
+    let (one, url) = fresh().await;
+    let two = open(&url, OpenMode::AsIs).await.unwrap();
+    for id in 1..=20 {
+        let (writer, reader) = if id % 2 == 0 { (&one, &two) } else { (&two, &one) };
+        assert_eq!(next_id(writer).await, id);
+        assert!(reader.get_pet(PetId::new(id).unwrap()).await.unwrap().is_some());
+    }
+}
+
+#[tokio::test]
+async fn what_was_created_is_there_after_the_store_is_opened_again() {
+    let (store, url) = fresh().await;
+    let created = create(&store, sold()).await;
+    drop(store);
+    let store = open(&url, OpenMode::AsIs).await.unwrap();
+    assert_eq!(store.get_pet(created.id).await.unwrap(), Some(created));
+}
+
+#[tokio::test]
+async fn an_id_is_never_given_again_even_when_its_animal_was_deleted_by_hand() {
+    let (store, url) = fresh().await;
+    assert_eq!(next_id(&store).await, 1);
+    connect(&url).await.execute("DELETE FROM pets", &[]).await.unwrap();
+    assert_eq!(next_id(&store).await, 2);
+}
+
+#[tokio::test]
+async fn ids_stay_below_2_to_the_53() {
+    let (store, url) = fresh().await;
+    let sql = format!("SELECT setval('pets_ids', {})", PetId::MAX - 1);
+    connect(&url).await.query_one(&sql, &[]).await.unwrap();
+    assert_eq!(next_id(&store).await, PetId::MAX);
+    let refused = store.create_pet(sold(), None).await;
+    assert!(matches!(refused, Err(StoreError::Internal(_))), "{refused:?}");
+}
+
+#[tokio::test]
+async fn a_request_whose_animal_was_deleted_by_hand_adds_it_anew() {
+    let (store, url) = fresh().await;
+    let repeated = named(1, "retry-1", &sold(), 0);
+    store.create_pet(sold(), Some(repeated.clone())).await.unwrap();
+    connect(&url).await.execute("DELETE FROM pets", &[]).await.unwrap();
+    let again = store.create_pet(sold(), Some(repeated)).await.unwrap();
+    assert!(matches!(again, Created::New(pet) if pet.id.get() == 2));
+}
+
+#[tokio::test]
+async fn ten_that_start_at_once_on_an_empty_database_all_open_it() {
+    for _ in 0..5 {
+        let url = fresh_url().await;
+        let opening: Vec<_> = (0..10)
+            .map(|_| {
+                let url = url.clone();
+                tokio::spawn(async move { open(&url, OpenMode::CreateAndMigrate).await })
+            })
+            .collect();
+        for (id, opened) in (1..).zip(opening) {
+            assert_eq!(next_id(&opened.await.unwrap().unwrap()).await, id);
+        }
+    }
+}
+
+/// Fails to open the database, in either mode, and leaves its tables as they were.
+async fn refusal(url: &str) -> String {
+    let beside = connect(url).await;
+    let tables = async || -> Vec<String> {
+        let sql = "SELECT relname::text FROM pg_class
+            WHERE relnamespace = current_schema()::regnamespace ORDER BY relname";
+        beside.query(sql, &[]).await.unwrap().iter().map(|row| row.get(0)).collect()
+    };
+    let before = tables().await;
+    let one = open(url, OpenMode::CreateAndMigrate).await.err().unwrap();
+    open(url, OpenMode::AsIs).await.err().unwrap();
+    assert_eq!(tables().await, before);
+    one.to_string()
+}
+
+#[tokio::test]
+async fn an_empty_database_is_filled_only_where_that_was_asked_for() {
+    let url = fresh_url().await;
+    let refused = open(&url, OpenMode::AsIs).await.err().unwrap();
+    assert!(matches!(refused, OpenError::Absent(_)), "{refused}");
+    open(&url, OpenMode::CreateAndMigrate).await.unwrap();
+    open(&url, OpenMode::AsIs).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_table_of_another_program_is_refused_and_left_as_it_was() {
+    let url = fresh_url().await;
+    connect(&url).await.batch_execute("CREATE TABLE pets (name TEXT)").await.unwrap();
+    let message = refusal(&url).await;
+    assert!(message.contains("relation \"pets\" already exists"), "{message}");
+}
+
+#[tokio::test]
+async fn a_database_of_a_newer_version_is_refused_and_left_as_it_was() {
+    let (store, url) = fresh().await;
+    drop(store);
+    let newer = "UPDATE petstore_schema SET version = 99";
+    connect(&url).await.execute(newer, &[]).await.unwrap();
+    let message = refusal(&url).await;
+    assert!(message.contains("schema version 99") && message.contains("newer"), "{message}");
+}
+
+#[tokio::test]
+async fn a_database_that_cannot_be_reached_is_said_so_in_one_line_without_the_password() {
+    for (url, reason) in [
+        ("postgres://me:s3cret@%2Fnowhere/pets", "No such file"),
+        ("postgres://me:s3cret@127.0.0.1:1,127.0.0.1:2/pets", "127.0.0.1: error connecting"),
+        ("postgres://me@127.0.0.1:1/pets?sslmode=verify-ca&sslrootcert=/no/root.crt", "/no/root"),
+    ] {
+        let message = open(url, OpenMode::AsIs).await.err().unwrap().to_string();
+        assert!(message.starts_with("cannot open the database postgres://me@"), "{message}");
+        assert!(message.contains(reason) && !message.contains("s3cret"), "{message}");
+        assert_eq!(message.lines().count(), 1);
+    }
+}
+
+/// What the planner does with a page by status when it plans for every status
+/// at once, after the statistics have told it that nearly all are available.
+#[tokio::test]
+async fn a_page_by_status_is_one_walk_along_its_index_whatever_the_statistics_say() {
+    let (_store, url) = fresh().await;
+    let beside = connect(&url).await;
+    beside
+        .batch_execute(
+            "INSERT INTO pets (name, category_id, status)
+             SELECT 'Frank', 1, CASE WHEN n < 50000 THEN 'available' ELSE 'sold' END
+             FROM generate_series(1, 50010) AS n;
+             ANALYZE pets;
+             SET plan_cache_mode = force_generic_plan;
+             PREPARE page AS SELECT id, name, category_id, status FROM pets
+             WHERE status = $3 AND id > $1 ORDER BY id NULLS FIRST LIMIT $2",
+        )
+        .await
+        .unwrap();
+    for status in ["available", "sold"] {
+        let sql = format!("EXPLAIN EXECUTE page (0, 21, '{status}')");
+        let plan = beside.query(&sql, &[]).await.unwrap();
+        let plan: Vec<String> = plan.iter().map(|row| row.get(0)).collect();
+        let plan = plan.join("\n");
+        assert!(plan.contains("Index Scan using pets_by_status"), "{plan}");
+        assert!(plan.contains("Index Cond: ((status = $3) AND (id > $1))"), "{plan}");
+        assert!(!plan.contains("Sort"), "{plan}");
+    }
+}

@@ -1,0 +1,162 @@
+//! PostgreSQL when something breaks: the connection, the server, the client.
+
+use std::sync::Arc;
+
+use petstore::{
+    domain::{ApiKey, Deployment, NewKey, PetId, Scope},
+    store::{Created, OpenMode, StoreError},
+};
+use rand::{SeedableRng, rngs::StdRng};
+
+use crate::{
+    postgres::{fresh, next_id, open, sold},
+    postgres_cluster::{connect, fresh_url},
+    proxy::{Line, Proxy},
+    retries::named,
+    suite::{AnyStore, at, count, create, new_pet},
+};
+
+/// A store behind a line that can be broken, which has done a bit already.
+async fn behind_a_line() -> (AnyStore, Proxy) {
+    let line = Proxy::to(&fresh_url().await);
+    let store = open(&line.url, OpenMode::CreateAndMigrate).await.unwrap();
+    assert_eq!(next_id(&store).await, 1);
+    (store, line)
+}
+
+fn new_key(seed: u64) -> NewKey {
+    let key = ApiKey::generate(Deployment::Staging, &mut StdRng::seed_from_u64(seed));
+    NewKey {
+        digest: key.digest(),
+        name: "test".to_owned(),
+        scope: Scope::Read,
+        deployment: Deployment::Staging,
+        created_at: at(1_000),
+        expires_at: None,
+        rate_limit: None,
+    }
+}
+
+#[tokio::test]
+async fn a_create_whose_answer_is_lost_is_done_once_and_answered() {
+    let (store, line) = behind_a_line().await;
+    for number in 0..5 {
+        line.set(Line::LosesAnswer { after: 0, then_up: true });
+        let created = create(&store, new_pet("Frank", number, sold().status)).await;
+        assert_eq!(line.line(), Line::Up);
+        assert_eq!(store.get_pet(created.id).await.unwrap(), Some(created));
+        assert_eq!(count(&store).await, usize::try_from(number).unwrap() + 2);
+    }
+}
+
+#[tokio::test]
+async fn a_create_whose_request_is_lost_is_done_once_and_answered() {
+    let (store, line) = behind_a_line().await;
+    line.set(Line::LosesRequest);
+    let created = create(&store, sold()).await;
+    assert_eq!(line.line(), Line::Up);
+    assert_eq!(store.get_pet(created.id).await.unwrap(), Some(created));
+    assert_eq!(count(&store).await, 2);
+}
+
+#[tokio::test]
+async fn a_named_create_is_done_once_whichever_answer_is_lost() {
+    let (store, line) = behind_a_line().await;
+    let mut after = 0;
+    loop {
+        line.set(Line::LosesAnswer { after, then_up: true });
+        let request = named(1, &format!("retry-{after}"), &sold(), 0);
+        let (Created::New(pet) | Created::Replayed(pet)) =
+            store.create_pet(sold(), Some(request.clone())).await.unwrap()
+        else {
+            panic!("it was the same animal");
+        };
+        assert_eq!(count(&store).await, after + 2);
+        let again = store.create_pet(sold(), Some(request)).await.unwrap();
+        assert_eq!(again, Created::Replayed(pet));
+        if line.line() != Line::Up {
+            // All answers arrived.
+            assert!(after > 0);
+            return;
+        }
+        after += 1;
+    }
+}
+
+#[tokio::test]
+async fn a_key_is_made_and_rotated_once_whichever_answer_is_lost() {
+    let (store, line) = behind_a_line().await;
+    let mut after = 0;
+    loop {
+        line.set(Line::LosesAnswer { after, then_up: true });
+        let old = store.create_key(new_key(after as u64)).await.unwrap();
+        let lost_one = line.line() == Line::Up;
+        line.set(Line::LosesAnswer { after, then_up: true });
+        let successor = new_key(1_000 + after as u64);
+        let rotated = store.rotate_key(old.id, successor, at(5_000)).await.unwrap().unwrap();
+        let lost_one = line.line() == Line::Up || lost_one;
+        line.set(Line::Up);
+        let old = store.get_key(old.id).await.unwrap().unwrap();
+        assert_eq!((old.successor, old.expires_at), (Some(rotated.id), Some(at(5_000))));
+        assert_eq!(store.list_keys().await.unwrap().len(), 2 * (after + 1));
+        if !lost_one {
+            assert!(after > 3, "a rotation has several answers");
+            return;
+        }
+        after += 1;
+    }
+}
+
+#[tokio::test]
+async fn a_page_is_read_again_unless_a_part_was_shown() {
+    let (store, line) = behind_a_line().await;
+    line.set(Line::LosesAnswer { after: 0, then_up: true });
+    assert_eq!(count(&store).await, 1);
+    assert_eq!(line.line(), Line::Up);
+}
+
+#[tokio::test]
+async fn what_became_of_a_create_is_known_when_the_database_is_back() {
+    let (store, line) = behind_a_line().await;
+    let request = named(1, "retry-1", &sold(), 0);
+    line.set(Line::LosesAnswer { after: 1, then_up: false });
+    let unknown = store.create_pet(sold(), Some(request.clone())).await;
+    assert!(matches!(unknown, Err(StoreError::Unavailable(_))), "{unknown:?}");
+    assert_eq!(line.line(), Line::Down);
+    line.set(Line::Up);
+    let known = store.create_pet(sold(), Some(request)).await.unwrap();
+    assert!(matches!(known, Created::Replayed(_)), "{known:?}");
+    assert_eq!(count(&store).await, 2);
+}
+
+#[tokio::test]
+async fn while_the_database_is_away_all_is_unavailable_and_afterwards_all_works() {
+    let (store, line) = behind_a_line().await;
+    let first = PetId::new(1).unwrap();
+    for away in [Line::Down, Line::Frozen] {
+        line.set(away);
+        let reading = Arc::clone(&store);
+        let read = tokio::spawn(async move { reading.get_pet(first).await });
+        let created = store.create_pet(sold(), None).await;
+        assert!(matches!(created, Err(StoreError::Unavailable(_))), "{created:?}");
+        let read = read.await.unwrap();
+        assert!(matches!(read, Err(StoreError::Unavailable(_))), "{read:?}");
+        line.set(Line::Up);
+        assert!(store.get_pet(first).await.unwrap().is_some());
+        next_id(&store).await;
+    }
+}
+
+#[tokio::test]
+async fn a_server_that_ends_its_connections_is_not_noticed() {
+    let (store, url) = fresh().await;
+    for _ in 0..3 {
+        next_id(&store).await;
+        let beside = connect(&url).await;
+        let sql = "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity
+            WHERE application_name = current_setting('application_name')
+            AND pid <> pg_backend_pid()";
+        assert!(beside.query_one(sql, &[]).await.is_ok());
+        assert!(store.get_pet(PetId::new(1).unwrap()).await.unwrap().is_some());
+    }
+}
