@@ -11,7 +11,6 @@ use std::{
 use anyhow::Context;
 use clap::{Args, builder::BoolishValueParser};
 use tokio::{
-    net::TcpListener,
     signal::unix::{SignalKind, signal},
     sync::oneshot,
     time,
@@ -139,8 +138,7 @@ impl Serve {
     }
 
     async fn serve(self) -> anyhow::Result<()> {
-        let listener = TcpListener::bind(self.listen)
-            .await
+        let listener = server::listen(self.listen)
             .with_context(|| format!("cannot listen on {}", self.listen))?;
         let address = listener.local_addr()?;
         let store =
@@ -149,9 +147,9 @@ impl Serve {
         let mut interrupted = signal(SignalKind::interrupt())?;
 
         let _log = telemetry::start(self.log_format, self.log_level);
+        let limits = self.limits();
         self.welcome(store.as_ref(), address).await?;
 
-        let limits = self.limits();
         let settings = http::Settings {
             deployment: self.deployment,
             base_url: self.base_urls.base_url,

@@ -7,11 +7,16 @@ mod io;
 mod open_files;
 mod places;
 
-use std::{io::Error, net::IpAddr, sync::Arc, time::Duration};
+use std::{
+    io::Error,
+    net::{IpAddr, SocketAddr},
+    sync::Arc,
+    time::Duration,
+};
 
 use rustix::net::sockopt::set_socket_send_buffer_size;
 use tokio::{
-    net::{TcpListener, TcpStream},
+    net::{TcpListener, TcpSocket, TcpStream},
     sync::watch,
     task::JoinSet,
     time::{self, MissedTickBehavior},
@@ -50,8 +55,25 @@ const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 /// nobody would see for minutes whether the client still reads.
 const SEND_BUFFER: usize = 256 << 10;
 
+/// How many connections may wait to be accepted, as far as the system allows.
+/// What comes above that is not refused, but heard seconds later.
+const BACKLOG: u32 = 4096;
+
 /// How often, at most, the log says that connections were turned away.
 const REPORT_EVERY: Duration = Duration::from_secs(1);
+
+/// Listens on `address`. Needs a runtime.
+///
+/// # Errors
+///
+/// The system's, if the address is taken, not ours, or not allowed.
+pub fn listen(address: SocketAddr) -> Result<TcpListener, Error> {
+    let socket = if address.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() }?;
+    // The connections of the process before may not have faded away yet.
+    socket.set_reuseaddr(true)?;
+    socket.bind(address)?;
+    socket.listen(BACKLOG)
+}
 
 /// Serves `app` on `listener` until `stop` completes, then lets what is in
 /// flight finish within the limit.
@@ -111,6 +133,9 @@ pub async fn serve(
             connection.await;
             drop(place);
         });
+    }
+    if turned_away.has_news() {
+        turned_away.report();
     }
     drop(listener);
     drop(stopped);

@@ -93,8 +93,8 @@ async fn errors_that_make_the_server_reset_streams_end_the_connection() {
         let stream = connect(target, &[]).await;
         let mistakes = streams().take(FLOOD).map(|stream| {
             let mut frames = request(stream, "POST", "/v1/pets", &target.key);
-            // No increment, which is an error of the stream (section 6.9).
-            frames.extend(frame(WINDOW_UPDATE, 0, stream, &[0; 4]));
+            // More than a window can be, an error of the stream (section 6.9.1).
+            frames.extend(frame(WINDOW_UPDATE, 0, stream, &[0x7f, 0xff, 0xff, 0xff]));
             frames
         });
         let (came, sent) = flood(stream, mistakes).await;
@@ -108,7 +108,9 @@ async fn a_head_that_goes_on_in_continuations_without_end_ends_the_connection() 
     attack("CONTINUATION flood", async |target| {
         let stream = connect(target, &[]).await;
         let begin = frame(HEADERS, END_STREAM, 1, &request_fields("GET", "/v1/pets", &target.key));
-        let more = frame(CONTINUATION, 0, 1, &[0, 1, b'a', 1, b'b'].repeat(3000));
+        // Fields with a value of 3,700 bytes, whose length takes three (RFC 7541, 5.1).
+        let field = [&[0, 1, b'a', 0x7f, 0xf5, 0x1b], &*vec![b'b'; 3700]].concat();
+        let more = frame(CONTINUATION, 0, 1, &field.repeat(4));
         let frames = std::iter::once(begin).chain(std::iter::repeat_n(more, FLOOD));
         let (_, sent) = flood(stream, frames).await;
         assert!(sent < 1000, "{sent} sent");

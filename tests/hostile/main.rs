@@ -7,6 +7,7 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod clients;
+mod files;
 mod frames;
 mod h2;
 mod malformed;

@@ -1,0 +1,67 @@
+//! Too few open files: the service says so, takes what it can, and recovers.
+
+use std::{fs, process::Command, time::Duration};
+
+use serde_json::Value;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+
+use super::{
+    program::{Service, command, directory},
+    target::{Healthy, Target, eventually},
+};
+
+/// The lines of a log with this message.
+fn lines(log: &str, message: &str) -> Vec<Value> {
+    let lines = log.lines().map(|line| serde_json::from_str(line).unwrap());
+    lines.filter(|line: &Value| line["message"].as_str().unwrap().contains(message)).collect()
+}
+
+#[tokio::test]
+async fn out_of_open_files_it_says_so_and_recovers() {
+    let target = Target::start(&[]);
+    let healthy = Healthy::of(&target);
+    healthy.round().await;
+    let files = target.open_files();
+    // Room for ten connections more.
+    let limit = format!("--nofile={}:", files + 10);
+    let pid = target.service.pid().to_string();
+    assert!(Command::new("prlimit").args(["--pid", &pid, &limit]).status().unwrap().success());
+    let mut connections = Vec::new();
+    for _ in 0..20 {
+        connections.push(target.connect().await);
+    }
+    // The last one is not taken, and so not answered.
+    let last = connections.last_mut().unwrap();
+    last.write_all(b"GET /docs HTTP/1.1\r\nhost: x\r\n\r\n").await.unwrap();
+    let mut answer = [0; 12];
+    let waited = tokio::time::timeout(Duration::from_secs(1), last.read_exact(&mut answer)).await;
+    assert!(waited.is_err(), "{waited:?}");
+    // Until others go.
+    connections.drain(..15);
+    let last = connections.last_mut().unwrap();
+    eventually(last.read_exact(&mut answer)).await.unwrap();
+    assert_eq!(&answer, b"HTTP/1.1 308");
+    healthy.round().await;
+    target.service.signal("TERM");
+    let (status, log) = target.service.wait();
+    assert!(status.success(), "{log}");
+    let told = lines(&log, "could not be accepted");
+    let failures: u64 = told.iter().map(|line| line["failures"].as_u64().unwrap()).sum();
+    assert!(!told.is_empty() && failures > told.len() as u64, "{log}");
+}
+
+#[test]
+fn the_limit_of_open_files_is_raised_and_if_it_is_too_low_connections_are_fewer() {
+    let here = directory();
+    let serve = command(here.path(), &[]);
+    let mut limited = Command::new("sh");
+    let script = "ulimit -S -n 300; ulimit -H -n 600; exec \"$0\" serve --listen 127.0.0.1:0";
+    limited.args(["-c", script]).arg(serve.get_program()).current_dir(here.path());
+    let service = Service::from(limited);
+    let limits = fs::read_to_string(format!("/proc/{}/limits", service.pid())).unwrap();
+    let files = limits.lines().find(|line| line.starts_with("Max open files")).unwrap();
+    assert_eq!(files.split_whitespace().nth(3), Some("600"), "{files}");
+    let words = "too few open files for 10000 connections; it takes 344";
+    let told = |line: &Value| line["message"].as_str().unwrap().contains(words);
+    assert!(service.first_lines.iter().any(told), "{:?}", service.first_lines);
+}
