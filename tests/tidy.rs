@@ -105,11 +105,12 @@ fn test_names() -> BTreeSet<String> {
     names
 }
 
-#[test]
-fn every_decision_in_the_contract_names_tests_that_exist() {
-    let (_, text) = files(&["docs"], "contract.md").remove(0);
+/// Checks the last column of every table that has one for tests; returns how
+/// many rows there are.
+fn rows_with_tests_that_exist(document: &str) -> usize {
+    let (_, text) = files(&["docs"], document).remove(0);
     let names = test_names();
-    let mut decisions = 0;
+    let mut rows = 0;
     let mut in_table_with_tests = false;
     for line in text.lines() {
         let last = line.trim_end_matches(" |").rsplit("| ").next().unwrap_or_default();
@@ -117,7 +118,7 @@ fn every_decision_in_the_contract_names_tests_that_exist() {
             (false, _) => in_table_with_tests &= line.starts_with('|'),
             (true, "Test") => in_table_with_tests = true,
             (true, proof) if in_table_with_tests => {
-                decisions += 1;
+                rows += 1;
                 for name in proof.split(", ").map(|name| name.trim_matches('`')) {
                     assert!(names.contains(name), "there is no test {name}: {line}");
                 }
@@ -125,7 +126,15 @@ fn every_decision_in_the_contract_names_tests_that_exist() {
             _ => {}
         }
     }
-    assert!(decisions >= 30, "only {decisions} decisions");
+    rows
+}
+
+#[test]
+fn every_decision_in_the_contract_and_every_promise_names_tests_that_exist() {
+    for (document, least) in [("contract.md", 30), ("reliability.md", 10)] {
+        let rows = rows_with_tests_that_exist(document);
+        assert!(rows >= least, "only {rows} rows in {document}");
+    }
 }
 
 #[test]
