@@ -12,26 +12,31 @@ use std::{
 
 use tokio_postgres::{Client, NoTls};
 
-struct Cluster {
-    url: String,
+/// A cluster of its own.
+pub(crate) struct Cluster {
+    /// Where a test is a superuser.
+    pub(crate) url: String,
     /// Ends, and removes the cluster, when its standard input does: with this
-    /// program, however that ends.
+    /// value, or with this program, however that ends.
     _running: Child,
 }
 
-/// The URL of the cluster, where a test is a superuser.
-pub(crate) fn cluster() -> &'static str {
-    static CLUSTER: OnceLock<Cluster> = OnceLock::new();
-    let start = || {
+impl Cluster {
+    pub(crate) fn start() -> Self {
         let script = concat!(env!("CARGO_MANIFEST_DIR"), "/scripts/throwaway-postgres");
         let mut running =
             Command::new(script).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
         let mut url = String::new();
         BufReader::new(running.stdout.take().unwrap()).read_line(&mut url).unwrap();
         assert!(url.starts_with("postgres://"), "there is no PostgreSQL to test with");
-        Cluster { url: url.trim_end().to_owned(), _running: running }
-    };
-    &CLUSTER.get_or_init(start).url
+        Self { url: url.trim_end().to_owned(), _running: running }
+    }
+}
+
+/// The URL of the cluster that the tests share.
+pub(crate) fn cluster() -> &'static str {
+    static CLUSTER: OnceLock<Cluster> = OnceLock::new();
+    &CLUSTER.get_or_init(Cluster::start).url
 }
 
 /// The URL of a fresh, empty schema, which stands for a database of its own.

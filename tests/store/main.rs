@@ -5,7 +5,9 @@
 mod postgres;
 #[path = "../shared/postgres.rs"]
 mod postgres_cluster;
+mod postgres_connections;
 mod postgres_faults;
+mod postgres_tls;
 mod proxy;
 mod retries;
 mod sqlite;

@@ -24,7 +24,7 @@ async fn behind_a_line() -> (AnyStore, Proxy) {
     (store, line)
 }
 
-fn new_key(seed: u64) -> NewKey {
+pub(crate) fn new_key(seed: u64) -> NewKey {
     let key = ApiKey::generate(Deployment::Staging, &mut StdRng::seed_from_u64(seed));
     NewKey {
         digest: key.digest(),
