@@ -14,7 +14,7 @@ const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 const WAL_SIZE_LIMIT: i64 = 64 << 20;
 
 /// The page cache of a connection, in KiB (negative means KiB to SQLite).
-const CACHE_SIZE: i64 = -8 << 10;
+const CACHE_SIZE: i64 = -32 << 10;
 
 /// Opens the connection that writes, and brings the log to the disk and the
 /// schema up to date.

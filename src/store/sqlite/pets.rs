@@ -2,12 +2,14 @@
 
 use rusqlite::{Connection, Row, params, types::Type};
 
-use crate::domain::{NewPet, PageRequest, Pet, PetId, PetName, PetRef, pet::UnknownStatus};
+use crate::domain::{
+    NewPet, PageRequest, Pet, PetId, PetName, PetRef, PetStatus, pet::UnknownStatus,
+};
 use crate::store::ShowPet;
 
 const LIST: &str = "SELECT id, name, category_id, status FROM pets
     WHERE id > ?1 ORDER BY id LIMIT ?2";
-const LIST_BY_STATUS: &str = "SELECT id, name, category_id, status FROM pets
+const LIST_BY_STATUS: &str = "SELECT id, name, category_id FROM pets
     WHERE status = ?3 AND id > ?1 ORDER BY id LIMIT ?2";
 const GET: &str = "SELECT id, name, category_id, status FROM pets WHERE id = ?1";
 const INSERT: &str = "INSERT INTO pets (name, category_id, status) VALUES (?1, ?2, ?3)";
@@ -34,7 +36,7 @@ pub(super) fn list(
     };
     for _ in 0..request.limit.get() {
         match rows.next()? {
-            Some(row) => show(pet(row)?),
+            Some(row) => show(pet(row, request.status)?),
             None => return Ok(false),
         }
     }
@@ -47,7 +49,7 @@ pub(super) fn get(connection: &Connection, id: PetId) -> rusqlite::Result<Option
     let Some(row) = rows.next()? else {
         return Ok(None);
     };
-    let found = pet(row)?;
+    let found = pet(row, None)?;
     let name = PetName::new(found.name.to_owned())
         .ok_or_else(|| rusqlite::Error::InvalidColumnType(1, "name".to_owned(), Type::Text))?;
     let (category_id, status) = (found.category_id, found.status);
@@ -64,14 +66,19 @@ pub(super) fn insert(connection: &Connection, new: NewPet) -> rusqlite::Result<P
     Ok(new.with_id(id))
 }
 
-fn pet<'r>(row: &'r Row<'_>) -> rusqlite::Result<PetRef<'r>> {
+/// The animal of a row. Its status is that of the row, unless all have `status`.
+fn pet<'r>(row: &'r Row<'_>, status: Option<PetStatus>) -> rusqlite::Result<PetRef<'r>> {
     let id: i64 = row.get(0)?;
     Ok(PetRef {
         id: PetId::new(id).ok_or(rusqlite::Error::IntegralValueOutOfRange(0, id))?,
         name: row.get_ref(1)?.as_str()?,
         category_id: row.get(2)?,
-        status: row.get_ref(3)?.as_str()?.parse().map_err(|unknown: UnknownStatus| {
-            rusqlite::Error::FromSqlConversionFailure(3, Type::Text, Box::new(unknown))
-        })?,
+        status: status.map_or_else(|| read_status(row), Ok)?,
+    })
+}
+
+fn read_status(row: &Row<'_>) -> rusqlite::Result<PetStatus> {
+    row.get_ref(3)?.as_str()?.parse().map_err(|unknown: UnknownStatus| {
+        rusqlite::Error::FromSqlConversionFailure(3, Type::Text, Box::new(unknown))
     })
 }
