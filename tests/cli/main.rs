@@ -12,6 +12,9 @@ mod faults;
 mod keys;
 mod kill;
 mod openapi;
+mod postgres;
+#[path = "../shared/postgres.rs"]
+mod postgres_cluster;
 mod program;
 mod retries;
 mod serve;

@@ -1,7 +1,7 @@
 //! PostgreSQL: what becomes of connections when clients leave, when there are
 //! too few of them, and when another server takes the writes.
 
-use std::{num::NonZeroU32, sync::Arc};
+use std::{fs, num::NonZeroU32, sync::Arc};
 
 use petstore::{
     domain::{PageRequest, PetId},
@@ -13,17 +13,23 @@ use tokio_postgres::Client;
 use crate::{
     postgres::{next_id, open, sold},
     postgres_cluster::{Cluster, connect, fresh_url},
+    postgres_tls::place,
     suite::{AnyStore, at, count, create},
 };
 
 /// A store with one connection, and beside it one that looks on and one that
 /// is in its way.
 async fn with_one_connection() -> (AnyStore, Client, Client) {
+    with_connections(1).await
+}
+
+async fn with_connections(connections: u32) -> (AnyStore, Client, Client) {
     let url = fresh_url().await;
     let parsed = url.parse().unwrap();
     let mut random = StdRng::seed_from_u64(1);
     let mode = OpenMode::CreateAndMigrate;
-    let store = store::open(&parsed, mode, NonZeroU32::MIN, &mut random).await.unwrap();
+    let connections = NonZeroU32::new(connections).unwrap();
+    let store = store::open(&parsed, mode, connections, &mut random).await.unwrap();
     assert_eq!(next_id(&store).await, 1);
     let other = url.replace("application_name=", "application_name=other_than_");
     (store, connect(&url).await, connect(&other).await)
@@ -40,7 +46,7 @@ async fn until(beside: &Client, count: i64, state: &str) {
 }
 
 /// Waits until the store waits for a lock.
-async fn until_blocked(beside: &Client) {
+pub(crate) async fn until_blocked(beside: &Client) {
     until(beside, 1, "wait_event_type = 'Lock'").await;
 }
 
@@ -72,6 +78,16 @@ async fn a_create_whose_client_leaves_is_whole_and_its_connection_is_used_again(
 }
 
 #[tokio::test]
+async fn whoever_comes_after_a_client_that_left_does_not_wait_behind_its_statement() {
+    let (store, beside, other) = with_connections(2).await;
+    other.batch_execute("BEGIN; LOCK TABLE pets IN SHARE MODE").await.unwrap();
+    leave_when_blocked(store.create_pet(sold(), None), &beside).await;
+    assert!(store.get_pet(PetId::new(1).unwrap()).await.unwrap().is_some());
+    until_blocked(&beside).await;
+    other.batch_execute("COMMIT").await.unwrap();
+}
+
+#[tokio::test]
 async fn a_read_whose_client_leaves_is_cancelled_if_it_takes_long() {
     let (store, beside, other) = with_one_connection().await;
     other.batch_execute("BEGIN; LOCK TABLE pets IN ACCESS EXCLUSIVE MODE").await.unwrap();
@@ -80,6 +96,10 @@ async fn a_read_whose_client_leaves_is_cancelled_if_it_takes_long() {
     leave_when_blocked(store.list_pets(&request, &mut show), &beside).await;
     // The lock is still held.
     until_at_rest(&beside).await;
+    let name: String = beside.query_one("SHOW application_name", &[]).await.unwrap().get(0);
+    let log = fs::read_to_string(place().0.join("log")).unwrap();
+    let cancelled = format!("{name}: ERROR:  canceling statement due to user request");
+    assert!(log.contains(&cancelled), "{log}");
     other.batch_execute("COMMIT").await.unwrap();
     assert_eq!(count(&store).await, 1);
 }

@@ -11,6 +11,7 @@ use rand::{SeedableRng, rngs::StdRng};
 use crate::{
     postgres::{fresh, next_id, open, sold},
     postgres_cluster::{connect, fresh_url},
+    postgres_connections::until_blocked,
     proxy::{Line, Proxy},
     retries::named,
     suite::{AnyStore, at, count, create, new_pet},
@@ -158,5 +159,36 @@ async fn a_server_that_ends_its_connections_is_not_noticed() {
             AND pid <> pg_backend_pid()";
         assert!(beside.query_one(sql, &[]).await.is_ok());
         assert!(store.get_pet(PetId::new(1).unwrap()).await.unwrap().is_some());
+    }
+}
+
+/// Another process is in the middle of the same request.
+#[tokio::test]
+async fn of_two_that_add_the_same_at_once_the_second_waits_for_the_first() {
+    for first_is_done in [true, false] {
+        let (store, url) = fresh().await;
+        let request = named(1, "retry-1", &sold(), 0);
+        let mut other = connect(&url).await;
+        let first = other.transaction().await.unwrap();
+        let fingerprint = &request.fingerprint[..];
+        let sql = "INSERT INTO idempotency_keys VALUES (1, 'retry-1', $1, 1, 0)";
+        first.execute(sql, &[&fingerprint]).await.unwrap();
+        let sql = "INSERT INTO pets (name, category_id, status) VALUES ('Frank', 1, 'sold')";
+        first.execute(sql, &[]).await.unwrap();
+        let second = tokio::spawn({
+            let (store, request) = (Arc::clone(&store), request.clone());
+            async move { store.create_pet(sold(), Some(request)).await.unwrap() }
+        });
+        until_blocked(&connect(&url).await).await;
+        if first_is_done {
+            first.commit().await.unwrap();
+            let replayed = second.await.unwrap();
+            assert!(matches!(replayed, Created::Replayed(pet) if pet.id.get() == 1));
+        } else {
+            first.rollback().await.unwrap();
+            let added = second.await.unwrap();
+            assert!(matches!(added, Created::New(pet) if pet.id.get() == 2));
+        }
+        assert_eq!(count(&store).await, 1);
     }
 }

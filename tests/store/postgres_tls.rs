@@ -11,7 +11,7 @@ use crate::{
 };
 
 /// The folder and the port of the cluster.
-fn place() -> (PathBuf, String) {
+pub(crate) fn place() -> (PathBuf, String) {
     let (folder, port) = cluster().split(['@', '/']).nth(3).unwrap().split_once(':').unwrap();
     (folder.replace("%2F", "/").into(), port.to_owned())
 }
