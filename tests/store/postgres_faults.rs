@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use petstore::{
-    domain::{ApiKey, Deployment, NewKey, PetId, Scope},
+    domain::{ApiKey, Deployment, NewKey, PageRequest, PetId, Scope},
     store::{Created, OpenMode, StoreError},
 };
 use rand::{SeedableRng, rngs::StdRng};
@@ -109,11 +109,22 @@ async fn a_key_is_made_and_rotated_once_whichever_answer_is_lost() {
 }
 
 #[tokio::test]
-async fn a_page_is_read_again_unless_a_part_was_shown() {
+async fn a_page_is_read_again_unless_a_part_of_it_was_shown() {
     let (store, line) = behind_a_line().await;
     line.set(Line::LosesAnswer { after: 0, then_up: true });
     assert_eq!(count(&store).await, 1);
     assert_eq!(line.line(), Line::Up);
+
+    for _ in 0..20 {
+        create(&store, new_pet(&"n".repeat(10_000), 1, sold().status)).await;
+    }
+    // The page is some 200 kB, which take more than one answer.
+    line.set(Line::LosesAnswer { after: 1, then_up: true });
+    let mut shown = 0;
+    let page = PageRequest::default();
+    let broken = store.list_pets(&page, &mut |_| shown += 1).await;
+    assert!(matches!(broken, Err(StoreError::Unavailable(_))), "{broken:?}");
+    assert!((1..20).contains(&shown), "{shown}");
 }
 
 #[tokio::test]
