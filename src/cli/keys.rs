@@ -278,6 +278,7 @@ struct Row<'a> {
     created: Timestamp,
     expires: Option<Timestamp>,
     last_used: Option<Timestamp>,
+    last_deprecated_call: Option<Timestamp>,
     revoked: Option<Timestamp>,
     rate_limit: Option<String>,
 }
@@ -292,6 +293,7 @@ impl<'a> From<&'a KeyRecord> for Row<'a> {
             created: record.created_at,
             expires: record.expires_at,
             last_used: record.last_used_at,
+            last_deprecated_call: record.last_deprecated_call_at,
             revoked: record.revoked_at,
             rate_limit: record.rate_limit.map(|limit| limit.to_string()),
         }
@@ -307,6 +309,7 @@ fn table(records: &[KeyRecord]) -> String {
         "CREATED",
         "EXPIRES",
         "LAST USED",
+        "LAST DEPRECATED CALL",
         "REVOKED",
         "RATE LIMIT",
     ];
@@ -322,11 +325,12 @@ fn table(records: &[KeyRecord]) -> String {
             record.created_at.to_string(),
             time(record.expires_at),
             time(record.last_used_at),
+            time(record.last_deprecated_call_at),
             time(record.revoked_at),
             record.rate_limit.map_or("-".to_owned(), |limit| limit.to_string()),
         ]
     }));
-    let widths: [usize; 9] = std::array::from_fn(|column| {
+    let widths: [usize; 10] = std::array::from_fn(|column| {
         lines.iter().map(|line| line[column].chars().count()).max().unwrap_or_default()
     });
     let mut text = String::new();

@@ -223,12 +223,26 @@ pub struct KeyRecord {
     pub expires_at: Option<Timestamp>,
     /// When it was last accepted, a few seconds late; never, if `None`.
     pub last_used_at: Option<Timestamp>,
+    /// When it last called the deprecated operation, a few seconds late; never,
+    /// if `None`.
+    pub last_deprecated_call_at: Option<Timestamp>,
     /// When it was revoked, if it was.
     pub revoked_at: Option<Timestamp>,
     /// How often it may be used; as often as any key, if `None`.
     pub rate_limit: Option<RateLimit>,
     /// The key that replaces it, if it was rotated.
     pub successor: Option<KeyId>,
+}
+
+/// That a key was used.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KeyUse {
+    /// Its number.
+    pub id: KeyId,
+    /// When it was last accepted.
+    pub used_at: Timestamp,
+    /// When it last called the deprecated operation, if it did.
+    pub deprecated_call_at: Option<Timestamp>,
 }
 
 impl KeyRecord {

@@ -15,7 +15,7 @@ pub mod rate_limit;
 pub use client::ClientAddress;
 pub use clock::{Clock, SystemClock};
 pub use idempotency::{IdempotencyKey, IdempotentRequest};
-pub use key::{ApiKey, Deployment, KeyDigest, KeyId, KeyRecord, NewKey, Scope};
+pub use key::{ApiKey, Deployment, KeyDigest, KeyId, KeyRecord, KeyUse, NewKey, Scope};
 pub use page::{Limit, PageRequest};
 pub use pet::{NewPet, Pet, PetId, PetName, PetRef, PetStatus};
 pub use rate_limit::RateLimit;

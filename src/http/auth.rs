@@ -20,7 +20,7 @@ use super::{
 };
 use crate::{
     domain::{
-        ClientAddress, Clock, Deployment, KeyDigest, KeyId, KeyRecord, RateLimit, Scope,
+        ClientAddress, Clock, Deployment, KeyDigest, KeyId, KeyRecord, KeyUse, RateLimit, Scope,
         rate_limit::{Meter, Reading},
     },
     store::{Store, StoreError},
@@ -31,14 +31,24 @@ use crate::{
 const BELIEVED_FOR: Duration = Duration::from_secs(2);
 
 /// Who sent a request.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Caller {
-    /// The number of the key.
-    pub(super) key_id: KeyId,
-    /// What the key allows.
-    pub(super) scope: Scope,
+    key: Arc<CachedKey>,
+    /// When the key was found to be valid.
+    at: Timestamp,
     /// How much of its quota is left, if it has one.
     pub(super) rate: Option<Reading>,
+}
+
+impl Caller {
+    /// The number of the key.
+    pub(super) fn key_id(&self) -> KeyId {
+        self.key.record.id
+    }
+
+    /// Notes that the request is one for the deprecated operation.
+    pub(super) fn note_deprecated_call(&self) {
+        self.key.usage.unsaved_deprecated_call.fetch_max(self.at.as_second(), Ordering::Relaxed);
+    }
 }
 
 /// Whether a request needs a key: everything under `/v1` does, also what is
@@ -53,11 +63,11 @@ pub(super) fn is_needed_for(path: &str) -> bool {
 /// # Errors
 ///
 /// 403.
-pub(super) fn allow(caller: Option<Caller>, needed: Option<Scope>) -> Result<(), ApiError> {
+pub(super) fn allow(caller: Option<&Caller>, needed: Option<Scope>) -> Result<(), ApiError> {
     let Some(needed) = needed else {
         return Ok(());
     };
-    if caller.is_some_and(|caller| caller.scope.allows(needed)) {
+    if caller.is_some_and(|caller| caller.key.record.scope.allows(needed)) {
         return Ok(());
     }
     let message = format!("The API key lacks the scope {}.", needed.as_str());
@@ -93,10 +103,22 @@ struct Usage {
     /// When it was last, in seconds since 1970, if the store does not know that
     /// yet; [`NOTHING`] otherwise.
     unsaved: AtomicI64,
+    /// Likewise, when it last called the deprecated operation.
+    unsaved_deprecated_call: AtomicI64,
     meter: Meter,
 }
 
 const NOTHING: i64 = i64::MIN;
+
+impl Default for Usage {
+    fn default() -> Self {
+        Self {
+            unsaved: AtomicI64::new(NOTHING),
+            unsaved_deprecated_call: AtomicI64::new(NOTHING),
+            meter: Meter::default(),
+        }
+    }
+}
 
 impl KeyRing {
     /// A ring for the keys that `store` holds.
@@ -158,7 +180,7 @@ impl KeyRing {
         known.usage.unsaved.fetch_max(now.as_second(), Ordering::Relaxed);
         let limit = known.record.rate_limit.or(self.rate_limit);
         let rate = limit.map(|limit| known.usage.meter.take(limit, self.time()));
-        Ok(Caller { key_id: known.record.id, scope: known.record.scope, rate })
+        Ok(Caller { key: known, at: now, rate })
     }
 
     /// The time as meters count it.
@@ -194,10 +216,8 @@ impl KeyRing {
             known.remove(&digest);
             return Ok(None);
         };
-        let usage = known.get(&digest).map_or_else(
-            || Arc::new(Usage { unsaved: AtomicI64::new(NOTHING), meter: Meter::default() }),
-            |earlier| Arc::clone(&earlier.usage),
-        );
+        let usage = known.get(&digest).map(|earlier| Arc::clone(&earlier.usage));
+        let usage = usage.unwrap_or_default();
         let key = Arc::new(CachedKey { record, read_at, usage });
         known.insert(digest, Arc::clone(&key));
         Ok(Some(key))
@@ -209,26 +229,53 @@ impl KeyRing {
         if unsaved.is_empty() {
             return Ok(());
         }
-        let uses = unsaved
-            .iter()
-            .filter_map(|(id, second, _)| Some((*id, Timestamp::from_second(*second).ok()?)))
-            .collect();
+        let uses = unsaved.iter().filter_map(UnsavedUse::to_save).collect();
         self.store.record_key_uses(uses).await?;
-        for (_, saved, usage) in unsaved {
-            // Unless the key was used again meanwhile.
-            let relaxed = Ordering::Relaxed;
-            let _ = usage.unsaved.compare_exchange(saved, NOTHING, relaxed, relaxed);
-        }
+        unsaved.iter().for_each(UnsavedUse::saved);
         Ok(())
     }
 
-    fn unsaved_uses(&self) -> Vec<(KeyId, i64, Arc<Usage>)> {
+    fn unsaved_uses(&self) -> Vec<UnsavedUse> {
         let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
         let unsaved = |key: &Arc<CachedKey>| {
-            let second = key.usage.unsaved.load(Ordering::Relaxed);
-            (second != NOTHING).then(|| (key.record.id, second, Arc::clone(&key.usage)))
+            let used = key.usage.unsaved.load(Ordering::Relaxed);
+            let called = key.usage.unsaved_deprecated_call.load(Ordering::Relaxed);
+            let usage = || Arc::clone(&key.usage);
+            let id = key.record.id;
+            (used.max(called) != NOTHING).then(|| UnsavedUse { id, used, called, usage: usage() })
         };
         known.values().filter_map(unsaved).collect()
+    }
+}
+
+/// What the store does not know yet of how a key is used.
+struct UnsavedUse {
+    id: KeyId,
+    used: i64,
+    called: i64,
+    usage: Arc<Usage>,
+}
+
+impl UnsavedUse {
+    fn to_save(&self) -> Option<KeyUse> {
+        let time = |second: i64| Timestamp::from_second(second).ok();
+        Some(KeyUse {
+            id: self.id,
+            // A call that came just after the use that belongs to it was saved
+            // is a use.
+            used_at: time(self.used.max(self.called))?,
+            // NOTHING is no time.
+            deprecated_call_at: time(self.called),
+        })
+    }
+
+    /// Forgets it, unless the key was used again meanwhile.
+    fn saved(&self) {
+        let Usage { unsaved, unsaved_deprecated_call, .. } = &*self.usage;
+        for (noted, saved) in [(unsaved, self.used), (unsaved_deprecated_call, self.called)] {
+            let relaxed = Ordering::Relaxed;
+            let _ = noted.compare_exchange(saved, NOTHING, relaxed, relaxed);
+        }
     }
 }
 
@@ -327,7 +374,7 @@ mod tests {
             };
             let bearer = HeaderValue::try_from(format!("Bearer {key}")).unwrap();
             headers.insert(header::AUTHORIZATION, bearer);
-            match ring.authenticate(&headers, client).await.unwrap_err().problem() {
+            match ring.authenticate(&headers, client).await.err().unwrap().problem() {
                 Problem::InvalidApiKey => answered_401 += 1,
                 problem => assert_eq!(problem, Problem::RateLimited),
             }

@@ -34,7 +34,7 @@ use rand::{Rng, SeedableRng, rngs::StdRng};
 
 use self::{
     answers::AnswerMemory,
-    auth::KeyRing,
+    auth::{Caller, KeyRing},
     error::{ApiError, Problem},
     idempotency::InFlight,
     openapi::{DocumentError, Documents},
@@ -255,7 +255,8 @@ impl App {
         } else {
             None
         };
-        facts.key_id = caller.map(|caller| caller.key_id);
+        let caller = caller.as_ref();
+        facts.key_id = caller.map(Caller::key_id);
         facts.rate = caller.and_then(|caller| caller.rate);
         rate_limit::check(facts.rate)?;
         let operation = Operation::find(&request.method, path)?;
@@ -264,7 +265,7 @@ impl App {
         match operation {
             Operation::ListPets => pets::list(self, request).await,
             Operation::CreatePet => pets::create(self, caller, request, body).await,
-            Operation::GetPet => pets::get(self, request).await,
+            Operation::GetPet => pets::get(self, caller, request).await,
             Operation::OpenapiYaml => Ok(openapi::yaml(self)),
             Operation::OpenapiJson => Ok(openapi::json(self)),
             Operation::DocsRedirect => Ok(docs::redirect()),

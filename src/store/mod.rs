@@ -12,8 +12,8 @@ use rand::Rng;
 use crate::{
     config::DatabaseUrl,
     domain::{
-        IdempotentRequest, KeyDigest, KeyId, KeyRecord, NewKey, NewPet, PageRequest, Pet, PetId,
-        PetRef,
+        IdempotentRequest, KeyDigest, KeyId, KeyRecord, KeyUse, NewKey, NewPet, PageRequest, Pet,
+        PetId, PetRef,
     },
 };
 
@@ -91,9 +91,10 @@ pub trait Store: Send + Sync {
         until: Timestamp,
     ) -> Result<Option<KeyRecord>, StoreError>;
 
-    /// Notes when keys were last used. An earlier time than the one that is
-    /// known changes nothing, nor does the number of no key.
-    async fn record_key_uses(&self, uses: Vec<(KeyId, Timestamp)>) -> Result<(), StoreError>;
+    /// Notes when keys were last used, and when they last called the deprecated
+    /// operation. An earlier time than the one that is known changes nothing,
+    /// nor does the number of no key.
+    async fn record_key_uses(&self, uses: Vec<KeyUse>) -> Result<(), StoreError>;
 }
 
 /// What became of a request to add an animal. See [`Store::create_pet`].

@@ -145,3 +145,21 @@ async fn the_last_use_of_a_key_is_written_down_when_told_to_and_not_before() {
     server.app.save_key_uses().await.unwrap();
     assert_eq!(last_use().await, Some(now));
 }
+
+#[tokio::test]
+async fn of_each_key_it_is_known_when_it_last_called_the_deprecated_operation() {
+    let server = Server::start().await;
+    let (caller, calling) = server.new_key(Scope::Read, None).await;
+    let (reader, reading) = server.new_key(Scope::Read, None).await;
+    let record = async |id| server.store.get_key(id).await.unwrap().unwrap();
+    // Counted also if no animal is there.
+    server.get_with_key("/v1/pets/17", &caller).await;
+    let now = server.clock.now();
+    server.clock.advance(Duration::from_secs(7));
+    server.get_with_key("/v1/pets", &caller).await;
+    server.get_with_key("/v1/pets", &reader).await;
+    server.app.save_key_uses().await.unwrap();
+    assert_eq!(record(calling).await.last_deprecated_call_at, Some(now));
+    assert_eq!(record(calling).await.last_used_at, Some(server.clock.now()));
+    assert_eq!(record(reading).await.last_deprecated_call_at, None);
+}

@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use jiff::Timestamp;
 use petstore::{
     domain::{
-        IdempotentRequest, KeyDigest, KeyId, KeyRecord, NewKey, NewPet, PageRequest, Pet, PetId,
+        IdempotentRequest, KeyDigest, KeyId, KeyRecord, KeyUse, NewKey, NewPet, PageRequest, Pet, PetId,
         PetStatus::Available,
     },
     store::{Created, ShowPet, Store, StoreError, Version},
@@ -114,7 +114,7 @@ impl<F: Fn() -> StoreError + Send + Sync> Store for Failing<F> {
     ) -> Result<Option<KeyRecord>, StoreError> {
         Err(self.1())
     }
-    async fn record_key_uses(&self, _: Vec<(KeyId, Timestamp)>) -> Result<(), StoreError> {
+    async fn record_key_uses(&self, _: Vec<KeyUse>) -> Result<(), StoreError> {
         Err(self.1())
     }
 }

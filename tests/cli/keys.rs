@@ -67,6 +67,7 @@ fn list_shows_every_member_and_never_a_secret() {
             "created",
             "expires",
             "last_used",
+            "last_deprecated_call",
             "revoked",
             "rate_limit"
         ]

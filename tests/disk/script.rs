@@ -12,8 +12,8 @@ use futures_util::future::join_all;
 use jiff::Timestamp;
 use petstore::{
     domain::{
-        ApiKey, Deployment, IdempotencyKey, IdempotentRequest, KeyId, Limit, NewKey, NewPet,
-        PageRequest, PetId, PetName, PetRef, PetStatus, Scope, idempotency::fingerprint,
+        ApiKey, Deployment, IdempotencyKey, IdempotentRequest, KeyId, KeyUse, Limit, NewKey,
+        NewPet, PageRequest, PetId, PetName, PetRef, PetStatus, Scope, idempotency::fingerprint,
     },
     store::{Created, OpenError, OpenMode, Store, StoreError, sqlite::SqliteStore},
 };
@@ -112,7 +112,9 @@ impl Run {
         let Some(store) = &self.store else { return };
         let Ok(key) = store.create_key(new_key(self.next_name)).await else { return };
         let _ = store.rotate_key(key.id, new_key(self.next_name + 1), Timestamp::UNIX_EPOCH).await;
-        let _ = store.record_key_uses(vec![(KeyId(1), Timestamp::UNIX_EPOCH)]).await;
+        let (id, used_at) = (KeyId(1), Timestamp::UNIX_EPOCH);
+        let used = KeyUse { id, used_at, deprecated_call_at: Some(used_at) };
+        let _ = store.record_key_uses(vec![used]).await;
         self.next_name += 2;
     }
 

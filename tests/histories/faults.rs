@@ -10,8 +10,8 @@ use async_trait::async_trait;
 use jiff::Timestamp;
 use petstore::{
     domain::{
-        IdempotentRequest, KeyDigest, KeyId, KeyRecord, NewKey, NewPet, PageRequest, Pet, PetId,
-        PetRef,
+        IdempotentRequest, KeyDigest, KeyId, KeyRecord, KeyUse, NewKey, NewPet, PageRequest, Pet,
+        PetId, PetRef,
     },
     store::{Created, ShowPet, Store, StoreError, Version},
 };
@@ -154,7 +154,7 @@ impl Store for Faulty {
         self.store.rotate_key(id, successor, until).await
     }
 
-    async fn record_key_uses(&self, uses: Vec<(KeyId, Timestamp)>) -> Result<(), StoreError> {
+    async fn record_key_uses(&self, uses: Vec<KeyUse>) -> Result<(), StoreError> {
         self.store.record_key_uses(uses).await
     }
 }

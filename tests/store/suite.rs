@@ -6,7 +6,8 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use petstore::{
     domain::{
-        ApiKey, Deployment, KeyId, Limit, NewKey, NewPet, PageRequest, Pet, PetId, PetName, PetRef,
+        ApiKey, Deployment, KeyId, KeyUse, Limit, NewKey, NewPet, PageRequest, Pet, PetId, PetName,
+        PetRef,
         PetStatus::{self, Available, Pending, Sold},
         Scope,
     },
@@ -42,7 +43,8 @@ macro_rules! suite {
             a_rotation_of_no_key_adds_nothing,
             a_key_is_rotated_once,
             a_rotation_that_fails_changes_nothing,
-            the_last_use_of_a_key_only_moves_forward
+            the_last_use_of_a_key_only_moves_forward,
+            the_last_deprecated_call_of_a_key_only_moves_forward
         );
     };
     ($open:expr, $($promise:ident),*) => {
@@ -303,7 +305,28 @@ pub(crate) async fn the_last_use_of_a_key_only_moves_forward(store: AnyStore) {
     let id = store.create_key(new_key(1, None)).await.unwrap().id;
     let last_use = async || store.get_key(id).await.unwrap().unwrap().last_used_at;
     for (second, expected) in [(3_000, 3_000), (2_000, 3_000), (4_000, 4_000)] {
-        store.record_key_uses(vec![(id, at(second)), (KeyId(99), at(second))]).await.unwrap();
+        let used = |id| KeyUse { id, used_at: at(second), deprecated_call_at: None };
+        store.record_key_uses(vec![used(id), used(KeyId(99))]).await.unwrap();
         assert_eq!(last_use().await, Some(at(expected)));
     }
+}
+
+pub(crate) async fn the_last_deprecated_call_of_a_key_only_moves_forward(store: AnyStore) {
+    let id = store.create_key(new_key(1, None)).await.unwrap().id;
+    let other = store.create_key(new_key(2, None)).await.unwrap();
+    for (second, called, expected) in [
+        (1_000, None, None),
+        (3_000, Some(2_000), Some(2_000)),
+        (4_000, None, Some(2_000)),
+        (4_000, Some(1_000), Some(2_000)),
+        (4_000, Some(4_000), Some(4_000)),
+    ] {
+        let deprecated_call_at = called.map(at);
+        let used = KeyUse { id, used_at: at(second), deprecated_call_at };
+        store.record_key_uses(vec![used]).await.unwrap();
+        let record = store.get_key(id).await.unwrap().unwrap();
+        assert_eq!(record.last_used_at, Some(at(second)));
+        assert_eq!(record.last_deprecated_call_at, expected.map(at));
+    }
+    assert_eq!(store.get_key(other.id).await.unwrap(), Some(other));
 }

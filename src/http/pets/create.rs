@@ -25,7 +25,7 @@ use crate::{
 /// named and sends again is answered as it was the first time.
 pub(in crate::http) async fn create(
     app: &App,
-    caller: Option<Caller>,
+    caller: Option<&Caller>,
     request: &Parts,
     body: &mut impl RequestBody,
 ) -> Result<Response, ApiError> {
@@ -33,7 +33,7 @@ pub(in crate::http) async fn create(
     let key = idempotency::key(&request.headers)?;
     let new = parse(&body::read_json(&request.headers, body, app.body_timeout).await?)?;
     let retry = key.zip(caller).map(|(key, caller)| IdempotentRequest {
-        api_key: caller.key_id,
+        api_key: caller.key_id(),
         key,
         fingerprint: fingerprint(&new),
         now: app.clock.now(),

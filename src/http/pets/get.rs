@@ -5,7 +5,9 @@ use percent_encoding::percent_decode_str;
 
 use super::{
     super::{
-        App, Response, deprecation,
+        App, Response,
+        auth::Caller,
+        deprecation,
         error::{ApiError, Problem},
         json, query,
     },
@@ -14,7 +16,15 @@ use super::{
 use crate::domain::PetId;
 
 /// Answers one animal, until the operation is removed.
-pub(in crate::http) async fn get(app: &App, request: &Parts) -> Result<Response, ApiError> {
+pub(in crate::http) async fn get(
+    app: &App,
+    caller: Option<&Caller>,
+    request: &Parts,
+) -> Result<Response, ApiError> {
+    // Whatever becomes of it: whoever still calls it is to be told.
+    if let Some(caller) = caller {
+        caller.note_deprecated_call();
+    }
     if deprecation::is_removed_at(app.clock.now()) {
         return Err(ApiError::new(
             Problem::OperationRemoved,

@@ -6,13 +6,13 @@ use jiff::Timestamp;
 use tokio_postgres::{GenericClient, Row, types::ToSql};
 
 use super::{faults::Failure, pool::Connection};
-use crate::domain::{Deployment, KeyDigest, KeyId, KeyRecord, NewKey, Scope};
+use crate::domain::{Deployment, KeyDigest, KeyId, KeyRecord, KeyUse, NewKey, Scope};
 
 /// The columns in the order in which [`record`] reads them.
 macro_rules! columns {
     () => {
         "id, name, scope, deployment, created_at, expires_at, last_used_at, revoked_at, successor_id, \
-         rate_limit"
+         rate_limit, last_deprecated_call_at"
     };
 }
 
@@ -32,10 +32,17 @@ const REVOKE: &str = concat!(
 const LOCK: &str = "SELECT successor_id FROM api_keys WHERE id = $1 FOR UPDATE";
 const EXPIRE: &str = "UPDATE api_keys
     SET expires_at = least(coalesce(expires_at, $2), $2), successor_id = $3 WHERE id = $1";
-const RECORD_USES: &str = "UPDATE api_keys SET last_used_at = used.at
-    FROM (SELECT id, max(at) AS at FROM unnest($1::bigint[], $2::bigint[]) AS use (id, at)
+/// What GREATEST is given as NULL, it passes over.
+const RECORD_USES: &str = "UPDATE api_keys
+    SET last_used_at = greatest(last_used_at, used.at),
+        last_deprecated_call_at = greatest(last_deprecated_call_at, used.deprecated_call_at)
+    FROM (SELECT id, max(at) AS at, max(deprecated_call_at) AS deprecated_call_at
+          FROM unnest($1::bigint[], $2::bigint[], $3::bigint[]) AS use (id, at, deprecated_call_at)
           GROUP BY id) AS used
-    WHERE api_keys.id = used.id AND (last_used_at IS NULL OR last_used_at < used.at)";
+    WHERE api_keys.id = used.id
+        AND (last_used_at IS NULL OR last_used_at < used.at
+            OR coalesce(last_deprecated_call_at < used.deprecated_call_at,
+                        used.deprecated_call_at IS NOT NULL))";
 
 /// The constraint that keeps a key from being there twice.
 const DIGEST: &str = "api_keys_digest";
@@ -151,11 +158,13 @@ async fn rotated_before(
 
 pub(super) async fn record_uses(
     connection: &mut Connection,
-    uses: &[(KeyId, Timestamp)],
+    uses: &[KeyUse],
 ) -> Result<(), Failure> {
-    let (ids, times): (Vec<i64>, Vec<i64>) =
-        uses.iter().map(|(id, at)| (id.0, at.as_second())).unzip();
-    connection.execute(RECORD_USES, &[&ids, &times]).await?;
+    let ids: Vec<i64> = uses.iter().map(|key| key.id.0).collect();
+    let times: Vec<i64> = uses.iter().map(|key| key.used_at.as_second()).collect();
+    let calls: Vec<Option<i64>> =
+        uses.iter().map(|key| key.deprecated_call_at.map(Timestamp::as_second)).collect();
+    connection.execute(RECORD_USES, &[&ids, &times, &calls]).await?;
     Ok(())
 }
 
@@ -175,6 +184,7 @@ fn record(row: &Row) -> Result<KeyRecord, Failure> {
         revoked_at: optional_time(7, "revoked_at")?,
         successor: row.try_get::<_, Option<i64>>(8)?.map(KeyId),
         rate_limit: rate_limit.transpose().map_err(|_| Failure::Row("rate_limit"))?,
+        last_deprecated_call_at: optional_time(10, "last_deprecated_call_at")?,
     })
 }
 

@@ -37,7 +37,7 @@ use self::{
 };
 use super::{Cause, Created, OpenError, OpenMode, ShowPet, Store, StoreError, Version};
 use crate::domain::{
-    IdempotentRequest, KeyDigest, KeyId, KeyRecord, NewKey, NewPet, PageRequest, Pet, PetId,
+    IdempotentRequest, KeyDigest, KeyId, KeyRecord, KeyUse, NewKey, NewPet, PageRequest, Pet, PetId,
 };
 
 /// How long an operation may take, with all of its tries.
@@ -217,7 +217,7 @@ impl Store for PostgresStore {
         .await
     }
 
-    async fn record_key_uses(&self, uses: Vec<(KeyId, Timestamp)>) -> Result<(), StoreError> {
+    async fn record_key_uses(&self, uses: Vec<KeyUse>) -> Result<(), StoreError> {
         self.run(Access::Write, uses, |on, uses| keys::record_uses(on, uses).boxed()).await
     }
 }

@@ -4,14 +4,14 @@ use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension, Row, params, types::Type};
 
 use crate::domain::{
-    Deployment, KeyDigest, KeyId, KeyRecord, NewKey, RateLimit, Scope, rate_limit::NoRate,
+    Deployment, KeyDigest, KeyId, KeyRecord, KeyUse, NewKey, RateLimit, Scope, rate_limit::NoRate,
 };
 
 /// The columns in the order in which [`record`] reads them.
 macro_rules! columns {
     () => {
         "id, name, scope, deployment, created_at, expires_at, last_used_at, revoked_at, successor_id, \
-         rate_limit"
+         rate_limit, last_deprecated_call_at"
     };
 }
 
@@ -29,8 +29,11 @@ const REVOKE: &str = concat!(
 );
 const EXPIRE: &str = "UPDATE api_keys
     SET expires_at = min(coalesce(expires_at, ?2), ?2), successor_id = ?3 WHERE id = ?1";
-const RECORD_USE: &str =
-    "UPDATE api_keys SET last_used_at = max(coalesce(last_used_at, ?2), ?2) WHERE id = ?1";
+const RECORD_USE: &str = "UPDATE api_keys
+    SET last_used_at = max(coalesce(last_used_at, ?2), ?2),
+        last_deprecated_call_at = max(
+            coalesce(last_deprecated_call_at, ?3), coalesce(?3, last_deprecated_call_at))
+    WHERE id = ?1";
 
 pub(super) fn insert(connection: &Connection, key: &NewKey) -> rusqlite::Result<KeyRecord> {
     connection.prepare_cached(INSERT)?.query_row(
@@ -84,13 +87,11 @@ pub(super) fn rotate(
     Ok(Some(successor))
 }
 
-pub(super) fn record_uses(
-    connection: &Connection,
-    uses: &[(KeyId, Timestamp)],
-) -> rusqlite::Result<()> {
+pub(super) fn record_uses(connection: &Connection, uses: &[KeyUse]) -> rusqlite::Result<()> {
     let mut statement = connection.prepare_cached(RECORD_USE)?;
-    for (id, at) in uses {
-        statement.execute(params![id.0, at.as_second()])?;
+    for KeyUse { id, used_at, deprecated_call_at } in uses {
+        let deprecated_call_at = deprecated_call_at.map(Timestamp::as_second);
+        statement.execute(params![id.0, used_at.as_second(), deprecated_call_at])?;
     }
     Ok(())
 }
@@ -107,6 +108,7 @@ fn record(row: &Row<'_>) -> rusqlite::Result<KeyRecord> {
         revoked_at: optional_timestamp(row, 7)?,
         successor: row.get::<_, Option<i64>>(8)?.map(KeyId),
         rate_limit: optional_rate_limit(row, 9)?,
+        last_deprecated_call_at: optional_timestamp(row, 10)?,
     })
 }
 

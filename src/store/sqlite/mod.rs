@@ -26,7 +26,7 @@ use rusqlite::Connection;
 use self::{file::FileId, readers::Readers, wal_index::WalIndex, writer::Writer};
 use super::{Checkup, Created, OpenError, OpenMode, ShowPet, Store, StoreError, Version};
 use crate::domain::{
-    IdempotentRequest, KeyDigest, KeyId, KeyRecord, NewKey, NewPet, PageRequest, Pet, PetId,
+    IdempotentRequest, KeyDigest, KeyId, KeyRecord, KeyUse, NewKey, NewPet, PageRequest, Pet, PetId,
 };
 
 /// A catalogue in one SQLite file.
@@ -129,7 +129,7 @@ impl Store for SqliteStore {
         self.writer.write(move |connection| keys::rotate(connection, id, &successor, until)).await
     }
 
-    async fn record_key_uses(&self, uses: Vec<(KeyId, Timestamp)>) -> Result<(), StoreError> {
+    async fn record_key_uses(&self, uses: Vec<KeyUse>) -> Result<(), StoreError> {
         self.writer.write(move |connection| keys::record_uses(connection, &uses)).await
     }
 }

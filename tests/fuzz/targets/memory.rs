@@ -7,8 +7,8 @@ use async_trait::async_trait;
 use jiff::Timestamp;
 use petstore::{
     domain::{
-        IdempotentRequest, KeyDigest, KeyId, KeyRecord, NewKey, NewPet, PageRequest, Pet, PetId,
-        PetName, PetStatus,
+        IdempotentRequest, KeyDigest, KeyId, KeyRecord, KeyUse, NewKey, NewPet, PageRequest, Pet,
+        PetId, PetName, PetStatus,
     },
     store::{Created, ShowPet, Store, StoreError, Version},
 };
@@ -41,6 +41,7 @@ impl Memory {
             expires_at: None,
             rate_limit: None,
             last_used_at: None,
+            last_deprecated_call_at: None,
             revoked_at: None,
             successor: None,
         };
@@ -120,7 +121,7 @@ impl Store for Memory {
         Err(StoreError::Overloaded)
     }
 
-    async fn record_key_uses(&self, _: Vec<(KeyId, Timestamp)>) -> Result<(), StoreError> {
+    async fn record_key_uses(&self, _: Vec<KeyUse>) -> Result<(), StoreError> {
         Ok(())
     }
 }
