@@ -1,0 +1,146 @@
+//! The tour with a client that progenitor generates from the contract. What the contract rules out
+//! does not compile, or is refused before it is sent.
+
+use std::{env, sync::atomic::Ordering::Relaxed};
+
+use anyhow::{Context, ensure};
+use petstore_tour::{WAITS, field, next_page, send_patiently};
+use progenitor_client::{ClientHooks, OperationInfo};
+use reqwest::header::{AUTHORIZATION, HeaderMap};
+use uuid::Uuid;
+
+use crate::client::{
+    Client, ClientInfo, Error, ResponseValue,
+    types::{self, NewPet, Pet, PetStatus, Pets},
+};
+
+mod client {
+    progenitor::generate_api!(spec = "../../openapi.yaml", interface = Builder);
+}
+
+/// How every request of the client is sent.
+impl ClientHooks<()> for Client {
+    async fn exec(
+        &self,
+        request: reqwest::Request,
+        _: &OperationInfo,
+    ) -> reqwest::Result<reqwest::Response> {
+        send_patiently(self.client(), request).await
+    }
+}
+
+type Answer<T> = Result<ResponseValue<T>, Error<types::Error>>;
+
+fn connect(key: Option<&str>) -> anyhow::Result<Client> {
+    let url = env::var("PETSTORE_URL").unwrap_or("http://127.0.0.1:8080/v1".to_owned());
+    let mut headers = HeaderMap::new();
+    if let Some(key) = key {
+        headers.insert(AUTHORIZATION, format!("Bearer {key}").parse()?);
+    }
+    let client = reqwest::Client::builder().default_headers(headers).build()?;
+    Ok(Client::new_with_client(&url, client))
+}
+
+async fn add(client: &Client, animal: &NewPet, key: Uuid) -> Answer<Pet> {
+    let key = format!("\"{key}\"");
+    client.create_pet().idempotency_key(key).body(animal.clone()).send().await
+}
+
+/// Every animal of every page. The cursor is in the link of each page.
+async fn walk(client: &Client, status: Option<PetStatus>) -> anyhow::Result<Vec<Pet>> {
+    let mut animals = Vec::new();
+    let mut cursor: Option<String> = None;
+    loop {
+        let mut request = client.list_pets().limit(5);
+        if let Some(status) = status {
+            request = request.status(status);
+        }
+        if let Some(cursor) = cursor {
+            request = request.cursor(cursor);
+        }
+        let page: ResponseValue<Pets> = request.send().await?;
+        cursor = next_page(page.headers()).and_then(|link| {
+            let (_, query) = link.split_once('?')?;
+            query.split('&').find_map(|pair| pair.strip_prefix("cursor=")).map(str::to_owned)
+        });
+        animals.extend(page.into_inner().0);
+        if cursor.is_none() {
+            return Ok(animals);
+        }
+    }
+}
+
+/// The error that an action must end in.
+fn refusal<T>(answer: Answer<T>) -> anyhow::Result<String> {
+    match answer {
+        Err(Error::ErrorResponse(why)) => Ok(format!("{} {}", why.status, *why.code)),
+        Err(error) => Err(anyhow::anyhow!("{error:?}")),
+        Ok(_) => anyhow::bail!("it was not refused"),
+    }
+}
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> anyhow::Result<()> {
+    let key = env::var("PETSTORE_KEY").context("PETSTORE_KEY")?;
+    let read_key = env::var("PETSTORE_READ_KEY").context("PETSTORE_READ_KEY")?;
+    let petstore = connect(Some(&key))?;
+    let reader = connect(Some(&read_key))?;
+
+    let statuses = [PetStatus::Available, PetStatus::Pending, PetStatus::Sold];
+    let tour = format!("Tour {}", Uuid::new_v4());
+    let mut added = Vec::new();
+    let mut last = None;
+    for number in 0..12 {
+        let name = format!("{tour}, {number}");
+        let animal: NewPet =
+            NewPet::builder().name(name).category_id(7).status(statuses[number % 3]).try_into()?;
+        let idempotency_key = Uuid::new_v4();
+        added.push(add(&petstore, &animal, idempotency_key).await?.into_inner());
+        last = Some((animal, idempotency_key));
+    }
+    let (mut animal, idempotency_key) = last.context("nothing was added")?;
+    println!("added {} animals, each with an Idempotency-Key", added.len());
+
+    ensure!(add(&petstore, &animal, idempotency_key).await?.id == added[11].id);
+    println!("sent one of them again: the same animal, not a second one");
+
+    let mut walked = walk(&petstore, None).await?;
+    walked.retain(|pet| pet.name.starts_with(&tour));
+    ensure!(walked.iter().map(|pet| pet.id).eq(added.iter().map(|pet| pet.id)));
+    println!("walked the list by its links: each of the {} once", walked.len());
+
+    let sold = walk(&petstore, Some(PetStatus::Sold)).await?;
+    ensure!(sold.iter().all(|pet| pet.status == Some(PetStatus::Sold)));
+    let ours = sold.iter().filter(|pet| pet.name.starts_with(&tour)).count();
+    println!("walked those with the status sold: {ours} of the 12, and no other status");
+
+    let id = i64::try_from(added[0].id.get())?;
+    let one = petstore.get_pet().pet_id(id).send().await?;
+    ensure!(field(one.headers(), "deprecation").starts_with('@'));
+    ensure!(field(one.headers(), "link").ends_with(r#"rel="successor-version""#));
+    println!("read one by its id: deprecated, ends on {}", field(one.headers(), "sunset"));
+
+    println!("without a key: {}", refusal(connect(None)?.list_pets().send().await)?);
+    println!("with a wrong key: {}", refusal(connect(Some("wrong"))?.list_pets().send().await)?);
+    let refused = refusal(add(&reader, &animal, Uuid::new_v4()).await)?;
+    println!("adding with a key that may only read: {refused}");
+    let refused = refusal(petstore.list_pets().limit(500).send().await)?;
+    println!("asking for 500 animals at once: {refused}");
+    animal.name = "Another".parse()?;
+    let refused = refusal(add(&petstore, &animal, idempotency_key).await)?;
+    println!("adding another animal under the same Idempotency-Key: {refused}");
+    let refused = refusal(petstore.get_pet().pet_id(9_007_199_254_740_991_i64).send().await)?;
+    println!("reading an animal that is not there: {refused}");
+
+    for _ in 0..100 {
+        reader.list_pets().limit(1).send().await?;
+        if WAITS.load(Relaxed) > 0 {
+            println!(
+                "asking too often: 429 rate_limited, waited as long as Retry-After said, \
+                 was answered"
+            );
+            return Ok(());
+        }
+    }
+    anyhow::bail!("it could be asked without end")
+}
