@@ -18,3 +18,4 @@ pub mod http;
 pub mod server;
 pub mod store;
 pub mod telemetry;
+mod verifier;

@@ -2,9 +2,11 @@
 //! and words go to standard error.
 
 mod check;
+mod healthcheck;
 mod keys;
 mod openapi;
 mod serve;
+mod tls;
 
 use std::{
     ffi::OsStr,
@@ -36,10 +38,11 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    Serve(serve::Serve),
+    Serve(Box<serve::Serve>),
     #[command(subcommand)]
     Keys(keys::Keys),
     Check(check::Check),
+    Healthcheck(healthcheck::Healthcheck),
     Openapi(openapi::Openapi),
 }
 
@@ -127,6 +130,7 @@ pub fn main() -> ExitCode {
         Command::Serve(serve) => serve.run(),
         Command::Keys(keys) => keys.run(),
         Command::Check(check) => check.run(),
+        Command::Healthcheck(healthcheck) => healthcheck.run(),
         Command::Openapi(openapi) => openapi.run(),
     };
     match done {

@@ -1,6 +1,7 @@
 //! `petstore serve`.
 
 use std::{
+    future::pending,
     io::{self, IsTerminal},
     net::SocketAddr,
     num::NonZeroU32,
@@ -17,15 +18,18 @@ use tokio::{
 };
 use tracing::{info, level_filters::LevelFilter, warn};
 
-use super::{BaseUrlArgs, DatabaseArgs, keys};
+use super::{BaseUrlArgs, DatabaseArgs, keys, tls::TlsArgs};
 use crate::{
     config::{self, RateOrOff},
     domain::{Clock, Deployment, KeyRecord, SystemClock},
     http::{self, App},
-    server::{self, Limits},
+    server::{self, Limits, Tls},
     store::{OpenMode, Store},
     telemetry::{self, LogFormat, chain},
 };
+
+/// How often the files of the TLS certificate are read.
+const LOOK_AT_CERTIFICATE_EVERY: Duration = Duration::from_secs(1);
 
 /// How often the last uses of keys are written down.
 const SAVE_USES_EVERY: Duration = Duration::from_secs(5);
@@ -60,6 +64,9 @@ pub(super) struct Serve {
     /// Which deployment this is; it accepts the API keys of this one alone
     #[arg(long, value_enum, env = "PETSTORE_DEPLOYMENT", default_value = "production")]
     deployment: Deployment,
+
+    #[command(flatten)]
+    tls: TlsArgs,
 
     #[command(flatten)]
     base_urls: BaseUrlArgs,
@@ -141,6 +148,8 @@ impl Serve {
         let listener = server::listen(self.listen)
             .with_context(|| format!("cannot listen on {}", self.listen))?;
         let address = listener.local_addr()?;
+        let tls = self.tls.load()?;
+        let url = format!("{}://{address}/v1", if tls.is_some() { "https" } else { "http" });
         let store =
             self.database.open(OpenMode::CreateAndMigrate, self.database_connections).await?;
         let mut terminated = signal(SignalKind::terminate())?;
@@ -148,7 +157,7 @@ impl Serve {
 
         let _log = telemetry::start(self.log_format, self.log_level);
         let limits = self.limits();
-        self.welcome(store.as_ref(), address).await?;
+        self.welcome(store.as_ref(), &url).await?;
 
         let settings = http::Settings {
             deployment: self.deployment,
@@ -179,7 +188,8 @@ impl Serve {
         let serving = async {
             let stopped = async { drop(stopped.await) };
             tokio::select! {
-                () = server::serve(listener, Arc::clone(&app), &limits, stopped) => {}
+                () = server::serve(listener, tls.clone(), Arc::clone(&app), &limits, stopped) => {}
+                () = renew_forever(tls.as_deref()) => {}
                 () = save_uses_forever(&app) => {}
                 () = forget_requests_forever(&app) => {}
             }
@@ -220,11 +230,11 @@ impl Serve {
     }
 
     /// Says where the service is, and how to get a key if there is none.
-    async fn welcome(&self, store: &dyn Store, address: SocketAddr) -> anyhow::Result<()> {
+    async fn welcome(&self, store: &dyn Store, url: &str) -> anyhow::Result<()> {
         info!(
             deployment = self.deployment.as_str(),
             database = %self.database.database,
-            "serving http://{address}/v1"
+            "serving {url}"
         );
         let keys = store.list_keys().await.context("cannot read the keys")?;
         let now = SystemClock.now();
@@ -245,9 +255,16 @@ impl Serve {
         let key = key.reveal();
         super::say(&format!(
             "\nThis is your first API key. It is shown this once:\n\n    {key}\n\n\
-             Try it:\n\n    curl -H 'Authorization: Bearer {key}' http://{address}/v1/pets\n"
+             Try it:\n\n    curl -H 'Authorization: Bearer {key}' {url}/pets\n"
         ));
         Ok(())
+    }
+}
+
+async fn renew_forever(tls: Option<&Tls>) {
+    match tls {
+        Some(tls) => tls.renew_forever(LOOK_AT_CERTIFICATE_EVERY).await,
+        None => pending().await,
     }
 }
 

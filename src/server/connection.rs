@@ -48,6 +48,9 @@ const MAX_FORCED_RESETS: usize = 256;
 const PING_INTERVAL: Duration = Duration::from_secs(30);
 const PING_TIMEOUT: Duration = Duration::from_secs(10);
 
+/// Tells browsers to come over TLS alone, for a year from now on (RFC 6797).
+const ALWAYS_ENCRYPTED: &str = "max-age=31536000";
+
 /// After how many looks in a row at which nothing went on a connection is cut.
 /// At the first it is asked to end; until the last, answers may still be read.
 const QUIET_LOOKS: u32 = 4;
@@ -57,8 +60,8 @@ const SLOWEST_READER: u128 = 1 << 10;
 
 /// Serves a connection until it ends. Once `stopped` closes, it ends after the
 /// requests that are in flight.
-pub(super) async fn serve(
-    stream: impl Socket,
+pub(super) async fn serve<S: Socket>(
+    stream: S,
     client: ClientAddress,
     app: Arc<App>,
     limits: Limits,
@@ -79,6 +82,10 @@ pub(super) async fn serve(
                 if activity.is_old() && version < Version::HTTP_2 {
                     let close = HeaderValue::from_static("close");
                     response.headers_mut().insert(header::CONNECTION, close);
+                }
+                if S::IS_ENCRYPTED {
+                    let always = HeaderValue::from_static(ALWAYS_ENCRYPTED);
+                    response.headers_mut().insert(header::STRICT_TRANSPORT_SECURITY, always);
                 }
                 Ok::<_, Infallible>(response)
             }

@@ -13,6 +13,7 @@ use tokio::{
     net::TcpStream,
     time::{self, Sleep},
 };
+use tokio_rustls::server::TlsStream;
 
 use super::activity::Activity;
 
@@ -27,13 +28,26 @@ const LINGER_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// What a client can be connected by.
 pub(super) trait Socket: AsyncRead + AsyncWrite + Unpin + Send + 'static {
+    /// Whether nobody on the way can read or change what goes over it.
+    const IS_ENCRYPTED: bool;
+
     /// When it is closed, throw away what was not sent yet.
     fn reset_on_close(&self);
 }
 
 impl Socket for TcpStream {
+    const IS_ENCRYPTED: bool = false;
+
     fn reset_on_close(&self) {
         let _ = self.set_zero_linger();
+    }
+}
+
+impl Socket for TlsStream<TcpStream> {
+    const IS_ENCRYPTED: bool = true;
+
+    fn reset_on_close(&self) {
+        self.get_ref().0.reset_on_close();
     }
 }
 

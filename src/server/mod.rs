@@ -6,6 +6,7 @@ mod connection;
 mod io;
 mod open_files;
 mod places;
+mod tls;
 
 use std::{
     io::Error,
@@ -25,6 +26,7 @@ use tracing::{info, warn};
 
 pub use self::open_files::raise_limit as raise_open_files_limit;
 use self::places::{Full, Places};
+pub use self::tls::{Tls, TlsError};
 use crate::http::App;
 
 /// What the server allows.
@@ -75,10 +77,11 @@ pub fn listen(address: SocketAddr) -> Result<TcpListener, Error> {
     socket.listen(BACKLOG)
 }
 
-/// Serves `app` on `listener` until `stop` completes, then lets what is in
-/// flight finish within the limit.
+/// Serves `app` on `listener`, over TLS if there is a certificate, until `stop`
+/// completes, then lets what is in flight finish within the limit.
 pub async fn serve(
     listener: TcpListener,
+    tls: Option<Arc<Tls>>,
     app: Arc<App>,
     limits: &Limits,
     stop: impl Future<Output = ()>,
@@ -114,7 +117,9 @@ pub async fn serve(
         let place = match places.take(address.into()) {
             Ok(place) => place,
             Err(full) => {
-                turn_away(&stream, full, &app);
+                if tls.is_none() {
+                    turn_away(&stream, full, &app);
+                }
                 turned_away.refused += 1;
                 turned_away.last_address = Some(address);
                 continue;
@@ -122,17 +127,24 @@ pub async fn serve(
         };
         // A small answer must not wait for the acknowledgement of the one before.
         let _ = stream.set_nodelay(true);
-        let connection = connection::serve(
-            stream,
-            address.into(),
-            Arc::clone(&app),
-            limits.clone(),
-            stopped.clone(),
-        );
-        connections.spawn(async move {
-            connection.await;
-            drop(place);
-        });
+        let (app, limits, mut stopped) = (Arc::clone(&app), limits.clone(), stopped.clone());
+        // Two tasks, so that one without TLS takes no memory for it.
+        if let Some(tls) = &tls {
+            let acceptor = tls.acceptor();
+            connections.spawn(async move {
+                let within = limits.client_timeout;
+                let stream = tls::shake_hands(acceptor, stream, within, &mut stopped).await;
+                if let Some(stream) = stream {
+                    connection::serve(stream, address.into(), app, limits, stopped).await;
+                }
+                drop(place);
+            });
+        } else {
+            connections.spawn(async move {
+                connection::serve(stream, address.into(), app, limits, stopped).await;
+                drop(place);
+            });
+        }
     }
     if turned_away.has_news() {
         turned_away.report();
@@ -151,7 +163,8 @@ pub async fn serve(
     }
 }
 
-/// Tells a connection that there is no place for why it is closed.
+/// Tells a connection that there is no place for why it is closed. One that
+/// expects TLS would not understand, and a handshake is more than it is worth.
 fn turn_away(stream: &TcpStream, full: Full, app: &App) {
     let whose = match full {
         Full::InAll => "",

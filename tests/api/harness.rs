@@ -15,7 +15,7 @@ use petstore::{
         ApiKey, Clock, Deployment, KeyId, NewKey, NewPet, PetName, PetStatus, RateLimit, Scope,
     },
     http::{App, Settings},
-    server::{self, Limits},
+    server::{self, Limits, Tls},
     store::{self, OpenMode, Store},
 };
 use rand::{SeedableRng, rngs::StdRng};
@@ -77,6 +77,7 @@ pub(crate) struct Setup {
     pub(crate) base_url: Option<&'static str>,
     pub(crate) staging_base_url: Option<&'static str>,
     pub(crate) limits: Limits,
+    pub(crate) tls: Option<Arc<Tls>>,
     pub(crate) request_timeout: Duration,
     pub(crate) answer_memory: usize,
     pub(crate) rate_limit: Option<&'static str>,
@@ -99,6 +100,7 @@ impl Default for Setup {
                 connection_age: Duration::from_hours(1),
                 shutdown_timeout: Duration::from_mins(1),
             },
+            tls: None,
             request_timeout: Duration::from_mins(1),
             answer_memory: 256 << 20,
             rate_limit: None,
@@ -201,7 +203,7 @@ impl<B: Backend> Server<B> {
         let shared = Arc::clone(&app);
         let serving = tokio::spawn(async move {
             let stopped = async { drop(stopped.await) };
-            server::serve(listener, shared, &setup.limits, stopped).await;
+            server::serve(listener, setup.tls, shared, &setup.limits, stopped).await;
         });
         let mut server = Self {
             address,

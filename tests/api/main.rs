@@ -5,10 +5,14 @@
 #![expect(clippy::duplicate_mod, reason = "every test runs over every store")]
 
 mod backend;
+#[path = "../shared/certificates.rs"]
+mod certificates;
 mod contract;
 mod harness;
 #[path = "../shared/postgres.rs"]
 mod postgres_cluster;
+// It is the same over each store.
+mod tls;
 
 /// Makes a module of all tests, with a `Server` over one store.
 macro_rules! suite {

@@ -7,6 +7,8 @@
     reason = "a test fails by panicking"
 )]
 
+#[path = "../shared/certificates.rs"]
+mod certificates;
 mod check;
 mod faults;
 mod keys;
@@ -19,3 +21,4 @@ mod program;
 mod retries;
 mod serve;
 mod start;
+mod tls;

@@ -55,6 +55,7 @@ fn every_option_has_a_variable() {
         &["serve"][..],
         &["openapi"],
         &["check"],
+        &["healthcheck"],
         &["keys", "create"],
         &["keys", "list"],
         &["keys", "revoke"],

@@ -17,18 +17,15 @@ use tokio_postgres::{
 use tokio_rustls::{
     TlsConnector, client,
     rustls::{
-        CertificateError, ClientConfig, DigitallySignedStruct, Error, RootCertStore,
-        SignatureScheme,
-        client::{
-            WebPkiServerVerifier,
-            danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier},
-        },
-        crypto::{CryptoProvider, ring},
-        pki_types::{CertificateDer, ServerName, UnixTime, pem::PemObject},
+        ClientConfig, RootCertStore,
+        client::{WebPkiServerVerifier, danger::ServerCertVerifier},
+        crypto::ring,
+        pki_types::{CertificateDer, ServerName, pem::PemObject},
     },
 };
 
 use super::url::{PostgresUrl, SslMode};
+use crate::verifier::Verifier;
 
 /// What may go wrong: a file with certificates that cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -53,7 +50,7 @@ impl Tls {
         let verifier: Arc<dyn ServerCertVerifier> = match url.ssl_mode() {
             SslMode::Disable => return Ok(None),
             SslMode::Prefer | SslMode::Require => {
-                Arc::new(Verifier { provider: Arc::clone(&provider), chain: None })
+                Arc::new(Verifier::of_nothing(Arc::clone(&provider)))
             }
             mode @ (SslMode::VerifyCa | SslMode::VerifyFull) => {
                 let roots = match url.root_certificate() {
@@ -68,7 +65,7 @@ impl Tls {
                 .map_err(|error| setup(&error))?;
                 match mode {
                     SslMode::VerifyFull => full,
-                    _ => Arc::new(Verifier { provider: Arc::clone(&provider), chain: Some(full) }),
+                    _ => Arc::new(Verifier::of_the_chain(Arc::clone(&provider), full)),
                 }
             }
         };
@@ -100,70 +97,6 @@ fn roots_of_the_system() -> Result<RootCertStore, TlsError> {
     let mut roots = RootCertStore::empty();
     roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
     if roots.is_empty() { Err(TlsError::NoRoots) } else { Ok(roots) }
-}
-
-/// Checks less than rustls would: what `require` (nothing but that the server
-/// has the key of its certificate) and `verify-ca` (not the name) stand for.
-#[derive(Debug)]
-struct Verifier {
-    provider: Arc<CryptoProvider>,
-    /// Checks where the certificate comes from.
-    chain: Option<Arc<WebPkiServerVerifier>>,
-}
-
-impl ServerCertVerifier for Verifier {
-    fn verify_server_cert(
-        &self,
-        certificate: &CertificateDer<'_>,
-        intermediates: &[CertificateDer<'_>],
-        name: &ServerName<'_>,
-        ocsp: &[u8],
-        now: UnixTime,
-    ) -> Result<ServerCertVerified, Error> {
-        let Some(chain) = &self.chain else {
-            return Ok(ServerCertVerified::assertion());
-        };
-        match chain.verify_server_cert(certificate, intermediates, name, ocsp, now) {
-            Err(Error::InvalidCertificate(
-                CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. },
-            )) => Ok(ServerCertVerified::assertion()),
-            verified => verified,
-        }
-    }
-
-    fn verify_tls12_signature(
-        &self,
-        message: &[u8],
-        certificate: &CertificateDer<'_>,
-        signed: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, Error> {
-        let algorithms = &self.provider.signature_verification_algorithms;
-        tokio_rustls::rustls::crypto::verify_tls12_signature(
-            message,
-            certificate,
-            signed,
-            algorithms,
-        )
-    }
-
-    fn verify_tls13_signature(
-        &self,
-        message: &[u8],
-        certificate: &CertificateDer<'_>,
-        signed: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, Error> {
-        let algorithms = &self.provider.signature_verification_algorithms;
-        tokio_rustls::rustls::crypto::verify_tls13_signature(
-            message,
-            certificate,
-            signed,
-            algorithms,
-        )
-    }
-
-    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
-        self.provider.signature_verification_algorithms.supported_schemes()
-    }
 }
 
 impl MakeTlsConnect<Socket> for Tls {

@@ -1,0 +1,30 @@
+//! Which certificate the service has.
+
+use std::{path::PathBuf, sync::Arc};
+
+use clap::Args;
+
+use crate::server::{Tls, TlsError};
+
+/// The certificate, if the service is to speak TLS.
+#[derive(Debug, Args)]
+pub(super) struct TlsArgs {
+    /// The certificate for TLS, with its chain, in the PEM format; read again
+    /// when it is renewed
+    #[arg(long, value_name = "FILE", env = "PETSTORE_TLS_CERT", requires = "tls_key")]
+    tls_cert: Option<PathBuf>,
+
+    /// The private key of the certificate, in the PEM format, not encrypted
+    #[arg(long, value_name = "FILE", env = "PETSTORE_TLS_KEY", requires = "tls_cert")]
+    tls_key: Option<PathBuf>,
+}
+
+impl TlsArgs {
+    /// Reads the certificate, if there is one.
+    pub(super) fn load(&self) -> Result<Option<Arc<Tls>>, TlsError> {
+        let (Some(certificate), Some(key)) = (&self.tls_cert, &self.tls_key) else {
+            return Ok(None);
+        };
+        Tls::load(certificate.clone(), key.clone()).map(|tls| Some(Arc::new(tls)))
+    }
+}

@@ -1,0 +1,187 @@
+//! TLS on a listener: handshakes, and a certificate that is renewed while
+//! connections go on.
+
+use std::{
+    fs,
+    os::unix::fs::PermissionsExt,
+    path::{Path, PathBuf},
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
+
+use tokio::{
+    io::AsyncWriteExt,
+    net::TcpStream,
+    sync::watch,
+    task,
+    time::{self, MissedTickBehavior},
+};
+use tokio_rustls::{
+    TlsAcceptor,
+    rustls::{
+        self, ServerConfig,
+        crypto::ring,
+        pki_types::{CertificateDer, PrivateKeyDer, pem::PemObject},
+    },
+    server::TlsStream,
+};
+use tracing::{debug, info, warn};
+
+use super::io::ClientStream;
+
+/// Why there is no TLS: what is wrong with which file.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct TlsError(String);
+
+/// A certificate and its key, in two files in the PEM format that are renewed
+/// from time to time. TLS 1.2 and 1.3; HTTP/2 and HTTP/1.1 by ALPN (RFC 7301).
+pub struct Tls {
+    files: Files,
+    first: Found,
+    /// For handshakes that begin now. A session is resumed under the certificate
+    /// that it began with alone: each configuration remembers its own.
+    current: Mutex<Arc<ServerConfig>>,
+}
+
+impl Tls {
+    /// Reads both files: that of the certificate with the chain up to the root,
+    /// and that of its private key (PKCS#8, PKCS#1 or SEC1).
+    ///
+    /// # Errors
+    ///
+    /// See [`TlsError`].
+    pub fn load(certificate: PathBuf, key: PathBuf) -> Result<Self, TlsError> {
+        let files = Files { certificate, key };
+        let found = files.read()?;
+        let config = files.config(&found)?;
+        Ok(Self { files, first: found, current: Mutex::new(config) })
+    }
+
+    /// Looks at the files from time to time, and uses what is new in them for
+    /// the handshakes that follow. What it finds twice in a row counts: files
+    /// that are just being written look different each time. If it cannot be
+    /// used, the log says so once, and what was used before goes on.
+    pub async fn renew_forever(&self, look_every: Duration) {
+        warn_if_exposed(&self.files.key, &self.first);
+        let mut looks = time::interval(look_every);
+        looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let mut decided = Ok(self.first.clone());
+        let mut last = decided.clone();
+        loop {
+            looks.tick().await;
+            let files = self.files.clone();
+            let Ok(found) = task::spawn_blocking(move || files.read()).await else {
+                continue;
+            };
+            let is_settled = found == last;
+            last = found;
+            if !is_settled || last == decided {
+                continue;
+            }
+            decided = last.clone();
+            let renewed = last.as_ref().map_err(Clone::clone);
+            match renewed.and_then(|found| Ok((found, self.files.config(found)?))) {
+                Ok((found, config)) => {
+                    *self.current.lock().unwrap_or_else(PoisonError::into_inner) = config;
+                    info!("the renewed TLS certificate is in use");
+                    warn_if_exposed(&self.files.key, found);
+                }
+                Err(error) => {
+                    warn!(%error, "the renewed TLS certificate cannot be used; the old one goes on");
+                }
+            }
+        }
+    }
+
+    pub(super) fn acceptor(&self) -> TlsAcceptor {
+        let current = self.current.lock().unwrap_or_else(PoisonError::into_inner);
+        Arc::clone(&current).into()
+    }
+}
+
+#[derive(Clone)]
+struct Files {
+    certificate: PathBuf,
+    key: PathBuf,
+}
+
+/// What stands in the files. Not to be shown: it holds the key.
+#[derive(Clone, PartialEq, Eq)]
+struct Found {
+    certificate: Vec<u8>,
+    key: Vec<u8>,
+    /// Whether every user of the machine may read the key.
+    is_exposed: bool,
+}
+
+impl Files {
+    fn read(&self) -> Result<Found, TlsError> {
+        let read = |path: &Path| {
+            let text = fs::read(path).and_then(|text| Ok((text, fs::metadata(path)?)));
+            text.map_err(|error| TlsError(format!("cannot read {}: {error}", path.display())))
+        };
+        let (certificate, _) = read(&self.certificate)?;
+        let (key, about_key) = read(&self.key)?;
+        Ok(Found { certificate, key, is_exposed: about_key.permissions().mode() & 0o004 != 0 })
+    }
+
+    fn config(&self, found: &Found) -> Result<Arc<ServerConfig>, TlsError> {
+        let (certificate, key) = (self.certificate.display(), self.key.display());
+        let chain: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(&found.certificate).collect();
+        let chain = chain.map_err(|error| {
+            TlsError(format!("{certificate} holds no certificates in the PEM format: {error}"))
+        })?;
+        if chain.is_empty() {
+            return Err(TlsError(format!("{certificate} holds no certificate in the PEM format")));
+        }
+        let private = PrivateKeyDer::from_pem_slice(&found.key).map_err(|error| {
+            TlsError(format!(
+                "{key} holds no private key in the PEM format, not encrypted: {error}"
+            ))
+        })?;
+        let mut config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
+            .with_safe_default_protocol_versions()
+            .and_then(|builder| builder.with_no_client_auth().with_single_cert(chain, private))
+            .map_err(|error| match error {
+                rustls::Error::InconsistentKeys(_) => {
+                    TlsError(format!("the private key in {key} is not that of {certificate}"))
+                }
+                error => TlsError(format!("cannot use {certificate} with {key}: {error}")),
+            })?;
+        config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
+        Ok(Arc::new(config))
+    }
+}
+
+fn warn_if_exposed(key: &Path, found: &Found) {
+    if found.is_exposed {
+        warn!("every user of this machine may read the private key in {}", key.display());
+    }
+}
+
+/// Makes a handshake. `None` if it fails, takes too long, or the server is told
+/// to end: there is no request yet that could be lost.
+pub(super) async fn shake_hands(
+    acceptor: TlsAcceptor,
+    stream: TcpStream,
+    within: Duration,
+    stopped: &mut watch::Receiver<()>,
+) -> Option<TlsStream<TcpStream>> {
+    let handshake = time::timeout(within, acceptor.accept(stream).into_fallible());
+    let done = tokio::select! {
+        // The sender says nothing; it goes away when the server stops.
+        _ = stopped.changed() => return None,
+        done = handshake => done,
+    };
+    match done {
+        Ok(Ok(stream)) => Some(stream),
+        Ok(Err((error, stream))) => {
+            debug!(%error, "a TLS handshake failed");
+            // The client was told why, and shall be able to read that.
+            let _ = ClientStream::new(stream, within, Arc::default()).shutdown().await;
+            None
+        }
+        Err(_) => None,
+    }
+}

@@ -1,0 +1,308 @@
+//! TLS: what is spoken, a certificate that is renewed under load, and clients
+//! that do not come to a handshake.
+
+use std::{
+    convert::Infallible,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed},
+    },
+    time::Duration,
+};
+
+use bytes::Bytes;
+use http_body_util::{BodyExt, Empty, combinators::BoxBody};
+use hyper::{
+    Request, Response, Version,
+    body::Incoming,
+    client::conn::{http1, http2},
+    header,
+};
+use hyper_util::rt::{TokioExecutor, TokioIo};
+use petstore::server::{Limits, Tls};
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::TcpStream,
+    task::JoinSet,
+};
+use tokio_rustls::{
+    client::TlsStream,
+    rustls::{
+        ALL_VERSIONS, ProtocolVersion,
+        version::{TLS12, TLS13},
+    },
+};
+
+use crate::{
+    backend::Sqlite,
+    certificates::{Certificates, shown},
+    harness::{self, Setup, soon},
+};
+
+type Server = harness::Server<Sqlite>;
+
+/// A server over TLS.
+struct Secure {
+    server: Server,
+    certificates: Certificates,
+    tls: Arc<Tls>,
+}
+
+impl Secure {
+    async fn start() -> Self {
+        Self::start_with(Setup::default().limits).await
+    }
+
+    async fn start_with(limits: Limits) -> Self {
+        let certificates = Certificates::new();
+        let tls = Arc::new(Tls::load(certificates.certificate(), certificates.key()).unwrap());
+        let setup = Setup { limits, tls: Some(Arc::clone(&tls)), ..Setup::default() };
+        Self { server: Server::start_with(setup).await, certificates, tls }
+    }
+
+    async fn connect(&self, protocol: &str) -> TlsStream<TcpStream> {
+        let stream = self.server.connect().await;
+        self.certificates.connect(stream, ALL_VERSIONS, &[protocol]).await.unwrap()
+    }
+
+    fn request(&self, path: &str) -> Request<BoxBody<Bytes, Infallible>> {
+        Request::get(format!("https://localhost{path}"))
+            .header(header::HOST, "localhost")
+            .header(header::AUTHORIZATION, self.server.bearer())
+            .body(BoxBody::new(Empty::new()))
+            .unwrap()
+    }
+
+    /// A client of HTTP/1.1 that keeps its connection.
+    async fn client(&self) -> http1::SendRequest<BoxBody<Bytes, Infallible>> {
+        let io = TokioIo::new(self.connect("http/1.1").await);
+        let (client, connection) = http1::handshake(io).await.unwrap();
+        tokio::spawn(connection);
+        client
+    }
+}
+
+/// Reads an answer to its end.
+async fn finish(answer: Response<Incoming>) -> Response<Bytes> {
+    let (parts, body) = answer.into_parts();
+    Response::from_parts(parts, body.collect().await.unwrap().to_bytes())
+}
+
+#[tokio::test]
+async fn http_1_1_and_http_2_are_chosen_by_alpn_over_tls_1_2_and_1_3() {
+    let secure = Secure::start().await;
+    for (version, expected) in
+        [(&TLS12, ProtocolVersion::TLSv1_2), (&TLS13, ProtocolVersion::TLSv1_3)]
+    {
+        for (offered, chosen) in [
+            (&["h2", "http/1.1"][..], Version::HTTP_2),
+            (&["http/1.1"], Version::HTTP_11),
+            (&[], Version::HTTP_11),
+        ] {
+            let stream = secure.server.connect().await;
+            let stream = secure.certificates.connect(stream, &[version], offered).await.unwrap();
+            assert_eq!(stream.get_ref().1.protocol_version(), Some(expected));
+            let protocol = stream.get_ref().1.alpn_protocol().map(<[u8]>::to_vec);
+            let io = TokioIo::new(stream);
+            let request = secure.request("/v1/pets");
+            let answer = if protocol.as_deref() == Some(b"h2") {
+                let (mut client, connection) =
+                    http2::handshake(TokioExecutor::new(), io).await.unwrap();
+                tokio::spawn(connection);
+                client.send_request(request).await.unwrap()
+            } else {
+                let (mut client, connection) = http1::handshake(io).await.unwrap();
+                tokio::spawn(connection);
+                client.send_request(request).await.unwrap()
+            };
+            assert_eq!((answer.status().as_u16(), answer.version()), (200, chosen), "{offered:?}");
+            assert_eq!(&answer.headers()["strict-transport-security"], "max-age=31536000");
+            assert_eq!(finish(answer).await.body(), "[]");
+        }
+    }
+    let stream = secure.server.connect().await;
+    let refused = secure.certificates.connect(stream, ALL_VERSIONS, &["spdy/3"]).await;
+    assert!(refused.unwrap_err().to_string().contains("NoApplicationProtocol"));
+}
+
+#[tokio::test]
+async fn without_tls_no_answer_speaks_of_it() {
+    let server = Server::start().await;
+    assert_eq!(server.get("/v1/pets").await.header("strict-transport-security"), None);
+}
+
+/// The first answer to a `ClientHello` that goes up to a version, and says the
+/// same for the rest: one suite, one curve, one signature, no compression.
+async fn answer_to_hello(secure: &Secure, version: [u8; 2]) -> Vec<u8> {
+    let extensions: &[u8] = &[0, 10, 0, 4, 0, 2, 0, 23, 0, 11, 0, 2, 1, 0, 0, 13, 0, 4, 0, 2, 4, 3];
+    let length = |bytes: &[u8]| u8::try_from(bytes.len()).unwrap();
+    let mut hello = [&version[..], &[7; 32], &[0, 0, 2, 0xc0, 0x2b, 1, 0]].concat();
+    hello.extend([0, length(extensions)]);
+    hello.extend(extensions);
+    let record = [22, 3, 1, 0, length(&hello) + 4, 1, 0, 0, length(&hello)];
+    let mut stream = secure.server.connect().await;
+    stream.write_all(&[&record[..], &hello].concat()).await.unwrap();
+    let mut answer = [0; 7];
+    soon(stream.read_exact(&mut answer)).await.unwrap();
+    answer.into()
+}
+
+#[tokio::test]
+async fn tls_1_1_is_refused() {
+    let secure = Secure::start().await;
+    // A ServerHello follows.
+    assert_eq!(answer_to_hello(&secure, [3, 3]).await[0], 22);
+    // An alert: fatal, protocol_version (RFC 8446, section 6.2).
+    for earlier in [[3, 2], [3, 1], [3, 0]] {
+        assert_eq!(answer_to_hello(&secure, earlier).await, [21, 3, 3, 0, 2, 2, 70]);
+    }
+}
+
+#[tokio::test]
+async fn a_certificate_is_renewed_20_times_under_load_and_no_request_fails() {
+    let secure = Arc::new(Secure::start().await);
+    let tls = Arc::clone(&secure.tls);
+    let renewing = tokio::spawn(async move { tls.renew_forever(Duration::from_millis(10)).await });
+    let stop = Arc::new(AtomicBool::new(false));
+    let answered = Arc::new(AtomicUsize::new(0));
+    let mut clients = JoinSet::new();
+    for keeps_its_connection in [true, true, false, false] {
+        let (secure, stop, answered) =
+            (Arc::clone(&secure), Arc::clone(&stop), Arc::clone(&answered));
+        clients.spawn(async move {
+            let mut client = secure.client().await;
+            while !stop.load(Relaxed) {
+                if !keeps_its_connection {
+                    client = secure.client().await;
+                }
+                client.ready().await.unwrap();
+                let answer = client.send_request(secure.request("/v1/pets")).await.unwrap();
+                assert_eq!(finish(answer).await.body(), "[]");
+                answered.fetch_add(1, Relaxed);
+            }
+        });
+    }
+    for serial in 2..22 {
+        let before = answered.load(Relaxed);
+        let renewed = secure.certificates.renew(serial);
+        soon(async {
+            while shown(&secure.connect("http/1.1").await) != renewed
+                || answered.load(Relaxed) == before
+            {
+                tokio::task::yield_now().await;
+            }
+        })
+        .await;
+    }
+    stop.store(true, Relaxed);
+    while let Some(done) = soon(clients.join_next()).await {
+        done.unwrap();
+    }
+    renewing.abort();
+}
+
+#[tokio::test]
+async fn a_renewed_pair_that_cannot_be_used_leaves_the_old_one() {
+    let secure = Secure::start().await;
+    let first = shown(&secure.connect("h2").await);
+    let tls = Arc::clone(&secure.tls);
+    let renewing = tokio::spawn(async move { tls.renew_forever(Duration::from_millis(1)).await });
+    let key = std::fs::read(secure.certificates.key()).unwrap();
+    secure.certificates.renew(2);
+    let certificate = std::fs::read(secure.certificates.certificate()).unwrap();
+    // A new certificate with the old key, half of one, and none at all.
+    for (certificate, key) in
+        [(&certificate[..], &key[..]), (&certificate[..99], &key), (b"", &key)]
+    {
+        std::fs::write(secure.certificates.certificate(), certificate).unwrap();
+        std::fs::write(secure.certificates.key(), key).unwrap();
+        // Many looks.
+        for _ in 0..20 {
+            assert_eq!(shown(&secure.connect("h2").await), first);
+        }
+    }
+    std::fs::remove_file(secure.certificates.key()).unwrap();
+    assert_eq!(shown(&secure.connect("h2").await), first);
+    let third = secure.certificates.renew(3);
+    soon(async {
+        while shown(&secure.connect("h2").await) != third {
+            tokio::task::yield_now().await;
+        }
+    })
+    .await;
+    renewing.abort();
+}
+
+#[tokio::test]
+async fn plain_http_is_closed_and_not_reset() {
+    let secure = Secure::start().await;
+    let mut stream = secure.server.connect().await;
+    let request = format!("GET /docs HTTP/1.1\r\nhost: x\r\nx: {}\r\n\r\n", "x".repeat(100_000));
+    stream.write_all(request.as_bytes()).await.unwrap();
+    let mut answer = Vec::new();
+    soon(stream.read_to_end(&mut answer)).await.unwrap();
+    assert!(!answer.starts_with(b"HTTP"), "{answer:?}");
+}
+
+#[tokio::test]
+async fn a_client_that_does_not_finish_its_handshake_is_closed() {
+    let client_timeout = Duration::from_millis(50);
+    let limits = Limits { client_timeout, ..Setup::default().limits };
+    let secure = Secure::start_with(limits).await;
+    for beginning in [&b""[..], &[22, 3, 1, 0, 200, 1]] {
+        let mut stream = secure.server.connect().await;
+        stream.write_all(beginning).await.unwrap();
+        assert_eq!(soon(stream.read(&mut [0])).await.unwrap(), 0);
+    }
+    // Nor is one that says nothing after it.
+    let mut stream = secure.connect("h2").await;
+    let mut answer = Vec::new();
+    let _ = soon(stream.read_to_end(&mut answer)).await;
+    assert!(!answer.starts_with(b"HTTP"), "{answer:?}");
+}
+
+#[tokio::test]
+async fn connections_in_a_handshake_count_and_one_too_many_is_closed() {
+    let limits = Limits { max_connections_per_address: 1, ..Setup::default().limits };
+    let secure = Secure::start_with(limits).await;
+    let first = secure.server.connect().await;
+    let mut second = secure.server.connect().await;
+    let _ = soon(second.read_to_end(&mut Vec::new())).await;
+    drop(first);
+    soon(async {
+        while secure.client().await.ready().await.is_err() {
+            tokio::task::yield_now().await;
+        }
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_client_that_takes_nothing_of_its_answers_is_cut() {
+    let client_timeout = Duration::from_millis(50);
+    let limits = Limits { client_timeout, ..Setup::default().limits };
+    let secure = Secure::start_with(limits).await;
+    let mut stream = secure.connect("http/1.1").await;
+    let request = "GET /docs/swagger-ui-bundle.js HTTP/1.1\r\nhost: x\r\n\r\n";
+    stream.write_all(request.repeat(20).as_bytes()).await.unwrap();
+    stream.flush().await.unwrap();
+    soon(async {
+        while Arc::strong_count(&secure.server.app) > 2 {
+            tokio::task::yield_now().await;
+        }
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn neither_handshakes_nor_idle_connections_hold_up_the_end() {
+    let mut secure = Secure::start().await;
+    let silent = secure.server.connect().await;
+    let mut client = secure.client().await;
+    let request = secure.request("/v1/pets");
+    finish(client.send_request(request).await.unwrap()).await;
+    // Well before the deadline of a minute.
+    soon(secure.server.stop()).await.unwrap();
+    drop((silent, client));
+    assert_eq!(Arc::strong_count(&secure.server.app), 1);
+}

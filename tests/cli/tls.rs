@@ -1,0 +1,125 @@
+//! The program over TLS: what it makes of the files, and `petstore healthcheck`.
+
+use std::{fs, net::TcpListener, os::unix::fs::PermissionsExt, path::Path};
+
+use tokio::net::TcpStream;
+use tokio_rustls::rustls::ALL_VERSIONS;
+
+use super::{
+    certificates::{Certificates, shown},
+    program::{Service, command, directory, finish, run},
+};
+
+fn serve_with(here: &Path, certificates: &Certificates) -> Service {
+    let (certificate, key) = (certificates.certificate(), certificates.key());
+    let files = ["--tls-cert", certificate.to_str().unwrap(), "--tls-key", key.to_str().unwrap()];
+    Service::start(here, &files)
+}
+
+fn address(service: &Service) -> String {
+    let (_, address) = service.url.split_once("://").unwrap();
+    address.strip_suffix("/v1").unwrap().to_owned()
+}
+
+#[tokio::test]
+async fn a_renewed_certificate_is_picked_up_without_being_told() {
+    let here = directory();
+    let certificates = Certificates::new();
+    let service = serve_with(here.path(), &certificates);
+    assert!(service.url.starts_with("https://127.0.0.1:"), "{}", service.url);
+    let renewed = certificates.renew(2);
+    let seen = async || {
+        let stream = TcpStream::connect(address(&service)).await.unwrap();
+        shown(&certificates.connect(stream, ALL_VERSIONS, &["h2"]).await.unwrap())
+    };
+    while seen().await != renewed {
+        tokio::task::yield_now().await;
+    }
+    service.signal("TERM");
+    let (status, log) = service.wait();
+    assert!(status.success());
+    assert!(log.contains("the renewed TLS certificate is in use"), "{log}");
+    assert!(!log.contains("may read the private key"), "{log}");
+}
+
+#[test]
+fn a_key_that_everybody_may_read_is_a_warning() {
+    let here = directory();
+    let certificates = Certificates::new();
+    fs::set_permissions(certificates.key(), fs::Permissions::from_mode(0o644)).unwrap();
+    let service = serve_with(here.path(), &certificates);
+    // It has begun to look at the files when it answers.
+    let done = run(here.path(), &["healthcheck", "--url", &service.url.replace("/v1", "/docs/")]);
+    done.expect_success();
+    service.signal("TERM");
+    let (_, log) = service.wait();
+    assert!(log.contains("every user of this machine may read the private key"), "{log}");
+}
+
+#[test]
+fn a_certificate_and_key_that_cannot_be_used_are_one_line() {
+    let here = directory();
+    let (one, other) = (Certificates::new(), Certificates::new());
+    let nothing = here.path().join("nothing.pem");
+    fs::write(&nothing, "nothing").unwrap();
+    let absent = here.path().join("absent.pem");
+    for (certificate, key, says) in [
+        (one.certificate(), other.key(), "is not that of"),
+        (absent.clone(), one.key(), "absent.pem: No such file"),
+        (one.certificate(), absent, "absent.pem: No such file"),
+        (nothing.clone(), one.key(), "holds no certificate"),
+        (one.certificate(), nothing, "holds no private key"),
+        (one.key(), one.certificate(), "holds no certificate"),
+    ] {
+        let mut command = command(here.path(), &["serve", "--listen", "127.0.0.1:0"]);
+        command.env("PETSTORE_TLS_CERT", certificate).env("PETSTORE_TLS_KEY", key);
+        let line = finish(&mut command).expect_one_line();
+        assert!(line.contains(says), "{line}");
+    }
+    for (option, other) in [("--tls-cert", "--tls-key"), ("--tls-key", "--tls-cert")] {
+        let line = run(here.path(), &["serve", option, "x.pem"]).expect_one_line();
+        assert!(line.contains(other), "{line}");
+    }
+    assert!(!here.path().join("petstore.db").exists());
+}
+
+#[test]
+fn healthcheck_finds_the_service_by_its_settings_and_says_what_is_wrong() {
+    let here = directory();
+    let certificates = Certificates::new();
+    for service in [Service::start(here.path(), &[]), serve_with(here.path(), &certificates)] {
+        let is_secure = service.url.starts_with("https:");
+        let healthcheck = |is_secure: bool| {
+            let mut command = command(here.path(), &["healthcheck"]);
+            command.env("PETSTORE_LISTEN", address(&service));
+            if is_secure {
+                command.env("PETSTORE_TLS_CERT", certificates.certificate());
+            }
+            finish(&mut command)
+        };
+        let done = healthcheck(is_secure).expect_success();
+        assert_eq!((&*done.stdout, &*done.stderr), ("", ""));
+        let line = healthcheck(!is_secure).expect_one_line();
+        assert!(line.contains("cannot ask http"), "{line}");
+        // It has no key.
+        let pets = format!("{}/pets", service.url);
+        let line = run(here.path(), &["healthcheck", "--url", &pets]).expect_one_line();
+        assert!(line.contains("answered 401"), "{line}");
+        let listen = address(&service);
+        service.kill();
+        let line = run(here.path(), &["healthcheck", "--listen", &listen]).expect_one_line();
+        assert!(line.contains("refused"), "{line}");
+    }
+    let line = run(here.path(), &["healthcheck", "--url", "ftp://127.0.0.1"]).expect_one_line();
+    assert!(line.contains("http:// or https://"), "{line}");
+}
+
+#[test]
+fn healthcheck_does_not_wait_long_for_a_service_that_hangs() {
+    let here = directory();
+    // Connections are accepted by the system, and answered by nobody.
+    let hangs = TcpListener::bind("127.0.0.1:0").unwrap();
+    let listen = hangs.local_addr().unwrap().to_string();
+    let line = run(here.path(), &["healthcheck", "--listen", &listen]).expect_one_line();
+    assert!(line.contains("did not answer within 3s"), "{line}");
+}

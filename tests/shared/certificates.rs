@@ -1,0 +1,94 @@
+//! Certificates for `localhost`, from a root of the test's own, and clients that
+//! trust that root alone.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+use rcgen::{
+    BasicConstraints, CertificateParams, CertifiedIssuer, DistinguishedName, DnType, IsCa, KeyPair,
+    SerialNumber,
+};
+use tempfile::TempDir;
+use tokio::net::TcpStream;
+use tokio_rustls::{
+    TlsConnector,
+    client::TlsStream,
+    rustls::{
+        ClientConfig, RootCertStore, SupportedProtocolVersion,
+        crypto::ring,
+        pki_types::{CertificateDer, ServerName},
+    },
+};
+
+/// A root, and the two files in which a service finds its certificate and key.
+pub(crate) struct Certificates {
+    folder: TempDir,
+    root: CertifiedIssuer<'static, KeyPair>,
+}
+
+impl Certificates {
+    /// Makes the root, and the first certificate, of serial number 1.
+    pub(crate) fn new() -> Self {
+        let mut params = CertificateParams::default();
+        params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+        params.distinguished_name = DistinguishedName::new();
+        params.distinguished_name.push(DnType::CommonName, "a root for tests");
+        let root = CertifiedIssuer::self_signed(params, KeyPair::generate().unwrap()).unwrap();
+        let made = Self { folder: TempDir::new().unwrap(), root };
+        made.renew(1);
+        made
+    }
+
+    pub(crate) fn certificate(&self) -> PathBuf {
+        self.folder.path().join("certificate.pem")
+    }
+
+    pub(crate) fn key(&self) -> PathBuf {
+        self.folder.path().join("key.pem")
+    }
+
+    /// Puts a certificate of this serial number in place, with a key of its own:
+    /// the one first, then the other. Returns the certificate.
+    pub(crate) fn renew(&self, serial: u64) -> CertificateDer<'static> {
+        let key = KeyPair::generate().unwrap();
+        let mut params = CertificateParams::new(["localhost".to_owned()]).unwrap();
+        params.serial_number = Some(SerialNumber::from(serial));
+        let certificate = params.signed_by(&key, &self.root).unwrap();
+        write_for_us_alone(&self.key(), &key.serialize_pem());
+        fs::write(self.certificate(), certificate.pem()).unwrap();
+        certificate.der().clone()
+    }
+
+    /// Connects, and makes a handshake of one of these versions.
+    pub(crate) async fn connect(
+        &self,
+        stream: TcpStream,
+        versions: &[&'static SupportedProtocolVersion],
+        protocols: &[&str],
+    ) -> std::io::Result<TlsStream<TcpStream>> {
+        let mut roots = RootCertStore::empty();
+        roots.add(self.root.der().clone()).unwrap();
+        let mut config = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
+            .with_protocol_versions(versions)
+            .unwrap()
+            .with_root_certificates(roots)
+            .with_no_client_auth();
+        config.alpn_protocols = protocols.iter().map(|name| name.as_bytes().to_vec()).collect();
+        let name = ServerName::try_from("localhost").unwrap();
+        TlsConnector::from(Arc::new(config)).connect(name, stream).await
+    }
+}
+
+/// The certificate that the server has shown.
+pub(crate) fn shown(stream: &TlsStream<TcpStream>) -> CertificateDer<'static> {
+    stream.get_ref().1.peer_certificates().unwrap()[0].clone()
+}
+
+fn write_for_us_alone(path: &Path, text: &str) {
+    use std::os::unix::fs::PermissionsExt;
+    fs::write(path, text).unwrap();
+    fs::set_permissions(path, fs::Permissions::from_mode(0o600)).unwrap();
+}
