@@ -1,0 +1,70 @@
+# Checks of what an integrator gets: the docs page, what docs/clients.md tells, the programs in
+# examples/ and the clients made from openapi.yaml. A part of scripts/test.
+
+# /docs in a browser. What it looked like is left in the target folder;
+# docs/docs-page.png is a copy.
+open_docs_page() {
+    start_service sqlite
+    load_some_animals
+    cp tests/outside/docs-page.mjs "$outside/node"
+    node "$outside/node/docs-page.mjs" "$outside/chromium/chromium" "$outside/docs-page.png"
+    stop_service
+}
+
+# The programs in examples/, and the clients that openapi.yaml is made into for
+# them. Nothing that is generated or built stands among the sources.
+build_examples() {
+    local to=$outside/examples
+    rm -rf "$to/python" "$to/typescript/build"
+    mkdir -p "$to/python"
+    # It looks for the formatter that it was installed with.
+    PATH=$to/venv/bin:$PATH openapi-python-client generate \
+        --path openapi.yaml --meta none --output-path "$to/python/petstore" --fail-on-warning
+    "$to/typescript/node_modules/.bin/openapi-typescript" openapi.yaml \
+        --default-non-nullable=false --output "$to/typescript/petstore.ts"
+    cp examples/typescript/{*.ts,tsconfig.json} "$to/typescript"
+    (cd "$to/typescript" && node_modules/.bin/tsc)
+    cargo fmt --manifest-path examples/rust/Cargo.toml --check
+    RUSTFLAGS='-D warnings' CARGO_TARGET_DIR=$to/rust \
+        cargo build --locked --manifest-path examples/rust/Cargo.toml
+}
+
+# tour CLIENT TOUR COMMAND...: runs a client through a proxy that drops answers,
+# and compares what it prints.
+tour() {
+    local name=$1 expected=$2
+    shift 2
+    echo "$name"
+    PYTHONPATH=$outside/examples/python python3 tests/outside/unsteady.py "$@" |
+        diff "$expected" -
+}
+
+# The commands that docs/clients.md tells a newcomer, as they stand there.
+follow_first_hour() {
+    start_service sqlite
+    sed -n '/^### Every animal/,/^## /s/^    //p' docs/clients.md >"$scratch/first-hour"
+    load_some_animals
+    (cd "$scratch" && bash -euo pipefail first-hour) | tee "$scratch/walked"
+    grep -Fx "300 animals" "$scratch/walked" >/dev/null
+    stop_service
+}
+
+# Each of the clients goes the same way, and says so in the same words.
+take_tours() {
+    local to=$outside/examples
+    # No generated client can leave out a member that is required.
+    grep -v invalid_body examples/tour.txt >"$scratch/generated-tour.txt"
+    start_service "$1"
+    PETSTORE_READ_KEY=$("$petstore" keys create --name reader --scope read --rate-limit 5/s \
+        --database "$database")
+    export PETSTORE_READ_KEY
+    tour "curl" examples/tour.txt examples/curl/tour.sh
+    tour "Python" examples/tour.txt "$to/venv/bin/python" examples/python/tour.py
+    tour "TypeScript" examples/tour.txt node "$to/typescript/build/tour.js"
+    tour "Rust" examples/tour.txt "$to/rust/debug/tour"
+    tour "openapi-python-client" "$scratch/generated-tour.txt" \
+        "$to/venv/bin/python" examples/python/generated.py
+    tour "openapi-typescript" "$scratch/generated-tour.txt" node "$to/typescript/build/generated.js"
+    tour "progenitor" "$scratch/generated-tour.txt" "$to/rust/debug/generated"
+    stop_service
+}
