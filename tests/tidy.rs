@@ -90,6 +90,29 @@ fn migrations_are_numbered_without_a_gap() {
     }
 }
 
+#[test]
+fn what_deploy_names_is_there() {
+    let read =
+        |path: &str| fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(path)).unwrap();
+    let source: String = files(&["src/cli"], ".rs").into_iter().map(|(_, text)| text).collect();
+    let mut settings = 0;
+    for file in ["deploy/petstore.env", "deploy/Containerfile", "docs/deployment.md"] {
+        let text = read(file);
+        let is_of_name = |c: char| c.is_ascii_uppercase() || c == '_';
+        for word in text.split(|c| !is_of_name(c)).filter(|word| word.starts_with("PETSTORE_")) {
+            assert!(source.contains(&format!("env = \"{word}\"")), "{file} has {word}");
+            settings += 1;
+        }
+    }
+    assert!(settings > 5);
+    // What the image is built from, and by which compiler.
+    for path in read(".dockerignore").lines().filter_map(|line| line.strip_prefix('!')) {
+        assert!(Path::new(env!("CARGO_MANIFEST_DIR")).join(path).exists(), "{path}");
+    }
+    let image = concat!("FROM docker.io/library/rust:", env!("CARGO_PKG_RUST_VERSION"), "-");
+    assert!(read("deploy/Containerfile").contains(image), "{image}");
+}
+
 /// The names of all functions in the files that hold tests, as `file::name`.
 fn test_names() -> BTreeSet<String> {
     let mut names = BTreeSet::new();

@@ -16,7 +16,7 @@ use std::{
     sync::Arc,
 };
 
-use clap::{Args, Parser, Subcommand, builder::TypedValueParser, error::ErrorKind};
+use clap::{Args, CommandFactory, Parser, Subcommand, builder::TypedValueParser, error::ErrorKind};
 use rand::rngs::StdRng;
 
 use crate::{
@@ -116,6 +116,12 @@ impl BaseUrlArgs {
         );
         Ok(())
     }
+}
+
+/// The command line, for those who describe it: man pages and completions.
+#[must_use]
+pub fn command() -> clap::Command {
+    Cli::command()
 }
 
 /// Reads the command line and does what it says. Whatever goes wrong is one

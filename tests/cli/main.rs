@@ -22,3 +22,4 @@ mod retries;
 mod serve;
 mod start;
 mod tls;
+mod upgrade;
