@@ -4,7 +4,7 @@ use std::{path::Path, sync::Arc, thread, time::Duration};
 
 use rusqlite::{Connection, ErrorCode, MAIN_DB, OpenFlags, config::DbConfig};
 
-use super::{check, migrations, wal, wal_index::WalIndex};
+use super::{check, migrations, page, wal, wal_index::WalIndex};
 use crate::store::{OpenError, OpenMode};
 
 /// How long a statement waits for a lock that another process holds.
@@ -107,6 +107,7 @@ pub(super) fn open_for_reading(path: &Path) -> Result<Connection, OpenError> {
     let open = || -> rusqlite::Result<Connection> {
         let connection = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
         connection.pragma_update(None, "query_only", true)?;
+        page::prepare(&connection)?;
         Ok(connection)
     };
     open().map_err(|error| cannot_open(&path.display().to_string(), error))

@@ -11,6 +11,7 @@ mod file;
 mod idempotency;
 mod keys;
 mod migrations;
+mod page;
 mod pets;
 mod readers;
 mod wal;
@@ -46,7 +47,7 @@ impl SqliteStore {
     /// See [`OpenError`]; nothing was changed then.
     pub fn open(path: &Path, mode: OpenMode) -> Result<Self, OpenError> {
         let (writing, wal_index) = connection::open_for_writing(path, mode)?;
-        let readers = Readers::open(path)?;
+        let readers = Readers::open(path, wal_index.clone())?;
         let in_file =
             |error| OpenError::Io { path: path.display().to_string(), cause: Arc::new(error) };
         let file = FileId::of(path).map_err(in_file)?;
@@ -66,7 +67,7 @@ impl Store for SqliteStore {
         request: &PageRequest,
         show: &mut ShowPet<'_>,
     ) -> Result<bool, StoreError> {
-        self.readers.read(|connection| pets::list(connection, request, show))
+        self.readers.read(|connection| page::list(connection, request, show))
     }
 
     async fn version(&self) -> Result<Option<Version>, StoreError> {

@@ -10,6 +10,7 @@ use crate::store::Version;
 /// The shared memory of the write-ahead log, a file beside the database. Every
 /// commit, in whatever process, becomes visible by rewriting its header
 /// (SQLite, "WAL-mode File Format", section 2.1: `iChange` and others).
+#[derive(Clone)]
 pub(super) struct WalIndex(&'static File);
 
 impl WalIndex {
@@ -30,6 +31,11 @@ impl WalIndex {
         let mut header = [0; 48];
         self.0.read_exact_at(&mut header, 0)?;
         Ok(Version(header))
+    }
+
+    /// How many pages the log held at this version (`mxFrame`), folded ones too.
+    pub(super) fn pages_in_log(Version(header): &Version) -> u32 {
+        u32::from_ne_bytes([header[16], header[17], header[18], header[19]])
     }
 
     /// Whether anybody has committed since the first of those who have the
