@@ -1,5 +1,5 @@
-/* Keeps the load awake. Loaded into wrk (LD_PRELOAD), it asks again and again
- * for events where wrk would sleep until there are some.
+/* Keeps the load awake. Loaded into wrk or pgbench (LD_PRELOAD), it asks again
+ * and again for events where they would sleep until there are some.
  *
  * Whoever answers a client that sleeps on another core must wake that core,
  * and pays for it; in a virtual machine, where it takes a detour through the
@@ -9,6 +9,8 @@
 
 #define _GNU_SOURCE
 #include <dlfcn.h>
+#include <poll.h>
+#include <signal.h>
 #include <sys/epoll.h>
 #include <time.h>
 
@@ -30,5 +32,22 @@ int epoll_wait(int queue, struct epoll_event *events, int most, int timeout) {
     do {
         found = look(queue, events, most, 0);
     } while (found == 0 && (timeout < 0 || milliseconds() < end));
+    return found;
+}
+
+typedef int poll_function(struct pollfd *, nfds_t, const struct timespec *, const sigset_t *);
+
+/* Only to be interrupted by an event: pgbench needs no more exact a timeout. */
+int ppoll(struct pollfd *files, nfds_t count, const struct timespec *timeout, const sigset_t *mask) {
+    static poll_function *look;
+    if (!look) {
+        look = (poll_function *)dlsym(RTLD_NEXT, "ppoll");
+    }
+    const struct timespec at_once = {0, 0};
+    long end = timeout ? milliseconds() + timeout->tv_sec * 1000 + timeout->tv_nsec / 1000000 : 0;
+    int found;
+    do {
+        found = look(files, count, &at_once, mask);
+    } while (found == 0 && (!timeout || milliseconds() < end));
     return found;
 }

@@ -37,6 +37,10 @@ class Catalogue:
     size: int
     key: str
 
+    @property
+    def url(self) -> str:
+        return f"sqlite:{self.database}"
+
     def copy(self, folder: Path) -> Catalogue:
         """One that may be written to."""
         folder.mkdir()

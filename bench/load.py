@@ -34,12 +34,13 @@ class Measurement:
 
 @dataclass(frozen=True)
 class Load:
-    """Puts load on servers from a core of its own."""
+    """Puts load on servers from some cores, of its own where one is given for
+    the server."""
 
-    core: int
-    server_core: int
-    # Loaded into wrk; see bench/awake.c.
-    awake: Path
+    cores: set[int]
+    server_core: int | None = None
+    # Loaded into wrk where it has a core to itself; see bench/awake.c.
+    awake: Path | None = None
 
     def measure(self, server: Server, requests: Path, connections: int, seconds: float) -> Measurement:
         start, cpu, core = now(), server.cpu_seconds(), core_busy_seconds(self.server_core)
@@ -61,10 +62,10 @@ class Load:
             str(tool("wrk")), "-t", "1", "-c", str(connections), "-d", f"{max(1, round(seconds))}s",
             "-s", str(ROOT / "bench" / "send.lua"), server.url, "--", str(requests),
         ]
-        with pinned(self.core):
+        awake = {"LD_PRELOAD": str(self.awake)} if self.awake else {}
+        with pinned(self.cores):
             wrk = subprocess.Popen(
-                command, env={**os.environ, "LD_PRELOAD": str(self.awake)},
-                text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                command, env={**os.environ, **awake}, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
             )
         try:
             printed, _ = wrk.communicate(timeout=seconds + 60)

@@ -11,12 +11,14 @@ import subprocess
 import sys
 import time
 from contextlib import contextmanager
+from glob import glob
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 
 # Programs that are needed, and the Debian packages that have them.
 PACKAGES = {"wrk": "wrk", "nginx": "nginx", "cc": "gcc"}
+PACKAGES_FOR_POSTGRES = {"wrk": "wrk", "pgbench": "postgresql", "psql": "postgresql", "openssl": "openssl"}
 
 # Enough files for 4,096 connections at both of their ends.
 OPEN_FILES = 16384
@@ -29,12 +31,14 @@ class CannotRun(Exception):
 
 
 def tool(name: str) -> str | None:
-    """The path of a program, also where only root usually looks."""
-    return shutil.which(name, path=os.environ.get("PATH", "") + ":/usr/local/sbin:/usr/sbin")
+    """The path of a program, also where only root usually looks, and where
+    Debian keeps those of PostgreSQL."""
+    folders = [os.environ.get("PATH", ""), "/usr/local/sbin", "/usr/sbin", *glob("/usr/lib/postgresql/*/bin")]
+    return shutil.which(name, path=":".join(folders))
 
 
-def install_missing_tools() -> None:
-    missing = sorted(PACKAGES[name] for name in PACKAGES if not tool(name))
+def install_missing_tools(packages: dict[str, str]) -> None:
+    missing = sorted({packages[name] for name in packages if not tool(name)})
     if not missing:
         return
     wanted = " ".join(missing)
@@ -70,11 +74,11 @@ def two_cores() -> tuple[int, int]:
 
 
 @contextmanager
-def pinned(core: int):
-    """What is started inside runs on this core alone, from its first
+def pinned(cores: set[int]):
+    """What is started inside runs on these cores alone, from its first
     instruction: affinity is inherited."""
     before = os.sched_getaffinity(0)
-    os.sched_setaffinity(0, {core})
+    os.sched_setaffinity(0, cores)
     try:
         yield
     finally:
@@ -90,15 +94,16 @@ def raise_open_file_limit() -> None:
     resource.setrlimit(resource.RLIMIT_NOFILE, (limit, limit))
 
 
-def core_busy_seconds(core: int) -> float:
-    """For how long a core has run anything, or was taken away by the
-    hypervisor, since the machine started."""
+def core_busy_seconds(core: int | None = None) -> float:
+    """For how long a core, or all of them together, ran anything, or was taken
+    away by the hypervisor, since the machine started."""
+    wanted = "cpu" if core is None else f"cpu{core}"
     for line in Path("/proc/stat").read_text().splitlines():
         name, *fields = line.split()
-        if name == f"cpu{core}":
+        if name == wanted:
             user, nice, system, _idle, _iowait, irq, softirq, steal = map(int, fields[:8])
             return (user + nice + system + irq + softirq + steal) / TICKS_A_SECOND
-    raise CannotRun(f"/proc/stat knows no core {core}")
+    raise CannotRun(f"/proc/stat knows no {wanted}")
 
 
 def description() -> dict[str, str]:
@@ -114,12 +119,33 @@ def description() -> dict[str, str]:
 
 def versions(petstore: Path, metadata: dict) -> dict[str, str]:
     return {
-        "petstore": f"{output([str(petstore), '--version']).split()[-1]} ({commit()})",
+        "petstore": petstore_version(petstore),
         "SQLite": sqlite_version(metadata),
-        "rustc": output(["rustc", "--version"]).split()[1],
+        "rustc": rustc_version(),
         "nginx": output([tool("nginx"), "-v"]).rpartition("/")[2],
-        "wrk": output([tool("wrk"), "-v"]).split()[1].rpartition("/")[2],
+        "wrk": wrk_version(),
     }
+
+
+def versions_over_postgres(petstore: Path) -> dict[str, str]:
+    return {
+        "petstore": petstore_version(petstore),
+        "PostgreSQL": output([tool("pgbench"), "--version"]).split()[2],
+        "rustc": rustc_version(),
+        "wrk": wrk_version(),
+    }
+
+
+def petstore_version(petstore: Path) -> str:
+    return f"{output([str(petstore), '--version']).split()[-1]} ({commit()})"
+
+
+def rustc_version() -> str:
+    return output(["rustc", "--version"]).split()[1]
+
+
+def wrk_version() -> str:
+    return output([tool("wrk"), "-v"]).split()[1].rpartition("/")[2]
 
 
 def commit() -> str:

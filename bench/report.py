@@ -7,7 +7,6 @@ from bench.results import Row
 
 PAGE = ROOT / "docs" / "performance.md"
 PLOT = ROOT / "docs" / "performance.svg"
-BEGIN, END = "<!-- bench:begin -->", "<!-- bench:end -->"
 
 # Below, it is not the server that limits the throughput.
 BUSY = 0.90
@@ -15,14 +14,19 @@ BUSY_WORKLOADS = {"A", "B", "C", "J", "log"}
 # Above, something else had too much of the server's core.
 QUIET = 0.05
 
-INTRODUCTION = f"""# Performance
+INTRODUCTION = """# Performance
 
 What a request costs, measured beside what it could cost. `scripts/bench` measures all of it anew, on
 a Linux machine with two cores or more, in about a quarter of an hour, and writes the part of this
 page that follows.
 
-{BEGIN}
-{END}
+<!-- bench:begin -->
+<!-- bench:end -->
+
+## Over PostgreSQL
+
+<!-- bench-postgres:begin -->
+<!-- bench-postgres:end -->
 """
 
 LEGEND = """\
@@ -130,18 +134,20 @@ def write_page(rows: list[Row], facts: dict[str, str], settings: str) -> None:
     ]
     if found := warnings(rows):
         sections.append("What makes some of these figures doubtful:\n\n" + "\n".join(f"- {each}" for each in found))
-    replace_measured_part("\n\n".join(sections))
+    replace_measured_part("bench", "\n\n".join(sections))
 
 
 def markdown_facts(facts: dict[str, str]) -> str:
     return "\n".join(["| | |", "| --- | --- |", *(f"| {name} | {value} |" for name, value in facts.items())])
 
 
-def replace_measured_part(text: str) -> None:
+def replace_measured_part(part: str, text: str) -> None:
+    """Writes what stands between the marks of a part."""
+    first, last = f"<!-- {part}:begin -->", f"<!-- {part}:end -->"
     PAGE.parent.mkdir(exist_ok=True)
     page = PAGE.read_text(encoding="utf-8") if PAGE.exists() else INTRODUCTION
-    before, begin, rest = page.partition(BEGIN)
-    _, end, after = rest.partition(END)
+    before, begin, rest = page.partition(first)
+    _, end, after = rest.partition(last)
     if not (begin and end):
-        raise ValueError(f"{PAGE} lacks the marks {BEGIN} and {END}")
-    PAGE.write_text(f"{before}{BEGIN}\n\n{text}\n\n{END}{after}", encoding="utf-8")
+        raise ValueError(f"{PAGE} lacks the marks {first} and {last}")
+    PAGE.write_text(f"{before}{first}\n\n{text}\n\n{last}{after}", encoding="utf-8")

@@ -10,8 +10,9 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 from string import Template
+from typing import Protocol
 
-from bench.catalogue import Catalogue, clean_environment
+from bench.catalogue import clean_environment
 from bench.machine import ROOT, TICKS_A_SECOND, CannotRun, now, pinned, tool
 
 # What the README recommends for production beyond the defaults.
@@ -143,22 +144,28 @@ def free_port() -> int:
         return listener.getsockname()[1]
 
 
+class Kept(Protocol):
+    """Where animals are kept."""
+
+    url: str
+
+
 @dataclass(frozen=True)
 class Launcher:
-    """Starts servers on one core; their logs and files go to a folder."""
+    """Starts servers on some cores; their logs and files go to a folder."""
 
     petstore_program: Path
-    core: int
+    cores: set[int]
     folder: Path
-    file_sending: str
+    file_sending: str = "read"
 
-    def petstore(self, catalogue: Catalogue, first: bytes, *options: str, preload: Path | None = None) -> Server:
+    def petstore(self, kept: Kept, first: bytes, *options: str, preload: Path | None = None) -> Server:
         """The server on a catalogue, started with the options of production.
         `first` is a request that it must answer with 200."""
         port = free_port()
         command = [
             str(self.petstore_program), "serve",
-            "--database", f"sqlite:{catalogue.database}",
+            "--database", kept.url,
             "--listen", f"127.0.0.1:{port}",
             *RECOMMENDED_OPTIONS, *options,
         ]
@@ -189,7 +196,7 @@ class Launcher:
 
     def start(self, command: list[str], port: int, first: bytes, environment: dict[str, str]) -> Server:
         log = self.folder / f"{port}.log"
-        with open(log, "wb") as file, pinned(self.core):
+        with open(log, "wb") as file, pinned(self.cores):
             started = now()
             process = subprocess.Popen(command, env=environment, stdin=subprocess.DEVNULL, stdout=file, stderr=file)
         return Server(process, port, started, log, first)

@@ -190,7 +190,7 @@ def durable_appends(bench: Bench) -> float:
     """How often a second this machine can make 4 KiB durable, in the file
     system that holds the catalogues."""
     file = bench.folder / "append"
-    with pinned(bench.load.server_core):
+    with pinned({bench.load.server_core}):
         printed = subprocess.check_output([bench.append_sync, file, str(bench.seconds)], text=True)
     file.unlink()
     writes, seconds = printed.split()

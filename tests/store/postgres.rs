@@ -158,8 +158,8 @@ async fn a_database_that_cannot_be_reached_is_said_so_in_one_line_without_the_pa
     }
 }
 
-/// What the planner does with a page by status when it plans for every status
-/// at once, after the statistics have told it that nearly all are available.
+/// What the planner does with a page by status, after the statistics have told
+/// it that nearly all are available.
 #[tokio::test]
 async fn a_page_by_status_is_one_walk_along_its_index_whatever_the_statistics_say() {
     let (store, url) = fresh().await;
@@ -176,11 +176,14 @@ async fn a_page_by_status_is_one_walk_along_its_index_whatever_the_statistics_sa
              SELECT 'Frank', 1, CASE WHEN n < 50000 THEN 'available' ELSE 'sold' END
              FROM generate_series(1, 50010) AS n;
              ANALYZE pets;
-             SET plan_cache_mode = force_generic_plan;
              PREPARE page AS {page}"
         ))
         .await
         .unwrap();
+    // After some plans for one page each, PostgreSQL settles for one for all.
+    for _ in 0..6 {
+        beside.batch_execute("EXECUTE page (0, 21, 'sold')").await.unwrap();
+    }
     for status in ["available", "sold"] {
         let sql = format!("EXPLAIN EXECUTE page (0, 21, '{status}')");
         let plan = beside.query(&sql, &[]).await.unwrap();

@@ -1,0 +1,131 @@
+"""A PostgreSQL to measure on, and pgbench, which puts load on it with the
+server's own statements."""
+
+from __future__ import annotations
+
+import os
+import random
+import re
+import subprocess
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from bench.catalogue import SEED, STATUSES, animals, clean_environment, names
+from bench.load import Void
+from bench.machine import ROOT, CannotRun, tool
+
+SCRIPT = ROOT / "scripts" / "throwaway-postgres"
+STATEMENTS = ROOT / "src" / "store" / "postgres" / "pets.rs"
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """A running PostgreSQL."""
+
+    url: str
+
+    def run(self, sql: str, data: str | None = None) -> str:
+        """What a statement prints; `data` is what it copies."""
+        options = ["--no-psqlrc", "--quiet", "--tuples-only", "--no-align", "--set=ON_ERROR_STOP=1"]
+        command = [tool("psql"), *options, self.url, "--command", sql]
+        done = subprocess.run(command, check=True, text=True, input=data or "", capture_output=True)
+        return done.stdout.strip()
+
+    def fill(self, petstore: Path, size: int) -> str:
+        """Makes the tables, a key and the animals; returns the key."""
+        create = [petstore, "keys", "create", "--name", "bench", "--database", self.url]
+        made = subprocess.run(create, check=True, text=True, capture_output=True, env=clean_environment())
+        draw = random.Random(SEED)
+        rows = "".join(f"{name}\t{category}\t{status}\n" for name, category, status in animals(draw, names(), size))
+        self.run("COPY pets (name, category_id, status) FROM STDIN", rows)
+        self.run("VACUUM ANALYZE pets")
+        self.run("CHECKPOINT")
+        return made.stdout.strip()
+
+    def settle(self) -> None:
+        """Has what was written before tidied up now, and not while the next is
+        measured."""
+        self.run("VACUUM pets")
+        self.run("CHECKPOINT")
+
+    def move_to(self, cores: set[int]) -> None:
+        """Lets it, and the connections that come, run on these cores alone."""
+        postmaster = int(Path(self.run("SHOW data_directory"), "postmaster.pid").read_text().split()[0])
+        children = Path(f"/proc/{postmaster}/task/{postmaster}/children").read_text().split()
+        for process in [postmaster, *map(int, children)]:
+            try:
+                os.sched_setaffinity(process, cores)
+            except ProcessLookupError:
+                # It ended meanwhile: that of `SHOW`, for one.
+                pass
+
+
+@contextmanager
+def cluster():
+    """A PostgreSQL that is gone at the end of the block. It does not wait for
+    the disk."""
+    script = subprocess.Popen([SCRIPT], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    try:
+        url = script.stdout.readline().strip()
+        if not url:
+            raise CannotRun("PostgreSQL does not start")
+        yield Cluster(url)
+    finally:
+        # At the end of its input it stops, and removes the cluster.
+        script.stdin.close()
+        script.wait()
+
+
+def statement(name: str, *values: str) -> str:
+    """A statement of the server's, as it stands in its source, on one line,
+    with `values` for its parameters."""
+    found = re.search(rf'^const {name}: &str = "([^"]*)";', STATEMENTS.read_text(), re.MULTILINE)
+    if not found:
+        raise CannotRun(f"{STATEMENTS} has no statement {name}")
+    sql = " ".join(found[1].split())
+    for number, value in enumerate(values, 1):
+        sql = sql.replace(f"${number}", value)
+    return sql + ";\n"
+
+
+def page_scripts(folder: Path, size: int) -> list[Path]:
+    """Pages of 20 and the row that tells whether more follow, from random
+    places: a quarter of all animals, a quarter of each status."""
+    place = f"\\set after random(1, {size})\n"
+    rows = {"of_all": statement("LIST", ":after", ":rows")}
+    rows |= {each: statement("LIST_BY_STATUS", ":after", ":rows", f":{each}") for each in STATUSES}
+    return [write(folder / f"{name}.sql", place + sql) for name, sql in rows.items()]
+
+
+def create_scripts(folder: Path) -> list[Path]:
+    # Far above the tokens of any server.
+    token = "\\set token :series * 4294967296 + :client_id * 16777216 + :count\n\\set count :count + 1\n"
+    insert = statement("INSERT", ":name", ":category", ":available", ":token")
+    return [write(folder / "create.sql", token + insert)]
+
+
+def write(file: Path, text: str) -> Path:
+    file.write_text(text)
+    return file
+
+
+# Given to every script.
+VALUES = {"rows": "21", "name": "Frank", "category": "1", "count": "0", **{each: each for each in STATUSES}}
+
+
+def pgbench(url: str, scripts: list[Path], connections: int, seconds: float, series: int, awake: Path | None) -> float:
+    """Runs the scripts, drawn at random, and returns how many a second. With
+    `awake` it never sleeps; see bench/awake.c."""
+    values = [f"--define={name}={value}" for name, value in {**VALUES, "series": series}.items()]
+    command = [
+        tool("pgbench"), "--no-vacuum", "--protocol=prepared", "--jobs=1",
+        f"--client={connections}", f"--time={max(1, round(seconds))}",
+        *values, *(f"--file={script}" for script in scripts), url,
+    ]
+    preload = {"LD_PRELOAD": str(awake)} if awake else {}
+    done = subprocess.run(command, text=True, capture_output=True, env={**os.environ, **preload})
+    rate = re.search(r"^tps = ([\d.]+)", done.stdout, re.MULTILINE)
+    if done.returncode != 0 or not rate:
+        raise Void(f"pgbench failed:\n{done.stdout}\n{done.stderr}")
+    return float(rate[1])

@@ -1,0 +1,193 @@
+"""The server over PostgreSQL, beside pgbench with the same statements."""
+
+from __future__ import annotations
+
+import os
+import random
+import resource
+import sys
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from dataclasses import dataclass
+from itertools import cycle, islice
+from pathlib import Path
+from statistics import median
+
+from bench.catalogue import SEED, STATUSES
+from bench.load import Load
+from bench.machine import compile_preload, core_busy_seconds, now, pinned
+from bench.pgbench import Cluster, create_scripts, page_scripts, pgbench
+from bench.requests import create_requests, get, page_target, write_rotation
+from bench.results import Spread
+from bench.servers import Launcher, Server
+
+SIZE = 1_000_000
+PLACES = 100_000
+CREATES = 1_000
+
+# To PostgreSQL, of the servers together or of pgbench; and of the clients to
+# the servers together.
+DATABASE_CONNECTIONS = 16
+CLIENTS = 64
+WARM_UP = 2.0
+
+MUST, GOAL = 0.6, 0.8
+
+
+@dataclass(frozen=True)
+class Found:
+    """What one load came to."""
+
+    # Answers per second.
+    rate: float
+    # Processor time per answer in microseconds: of the servers or of pgbench,
+    # which is all of its core if it never sleeps, and of PostgreSQL.
+    own: float
+    database: float
+
+
+@dataclass(frozen=True)
+class Cores:
+    """Where PostgreSQL runs, and where all the rest does."""
+
+    title: str
+    database: set[int]
+    clients: set[int]
+
+    @property
+    def are_apart(self) -> bool:
+        return not self.database & self.clients
+
+
+@dataclass(frozen=True)
+class Row:
+    workload: str
+    cores: Cores
+    pgbench: Found
+    one: Found
+    two: Found
+    ratio: Spread
+    ratio_of_two: Spread
+
+
+def measure(cluster: Cluster, petstore: Path, folder: Path, rounds: int, seconds: float) -> list[Row]:
+    """All of it, in a PostgreSQL that is empty."""
+    key = cluster.fill(petstore, SIZE)
+    return Bench(cluster, petstore, key, compile_preload("awake.c", folder), folder, rounds, seconds).rows()
+
+
+@dataclass(frozen=True)
+class Bench:
+    cluster: Cluster
+    petstore: Path
+    key: str
+    awake: Path
+    folder: Path
+    rounds: int
+    seconds: float
+
+    def rows(self) -> list[Row]:
+        first, second = sorted(os.sched_getaffinity(0))[:2]
+        apart = Cores("apart", {first}, {second})
+        shared = Cores("shared", {first, second}, {first, second})
+        return [
+            self.row(title, cores, requests, scripts)
+            for title, requests, scripts in (
+                ("Pages of 20 from random places", self.pages(), page_scripts(self.folder, SIZE)),
+                ("Create", create_requests(CREATES, self.key), create_scripts(self.folder)),
+            )
+            for cores in (apart, shared)
+        ]
+
+    def pages(self) -> list[bytes]:
+        draw = random.Random(SEED)
+        statuses = islice(cycle([None, *STATUSES]), PLACES)
+        return [get(page_target(status, draw.randint(1, SIZE)), self.key) for status in statuses]
+
+    def row(self, title: str, cores: Cores, requests: list[bytes], scripts: list[Path]) -> Row:
+        sent = write_rotation(requests, self.folder / "requests")
+        self.cluster.settle()
+        self.cluster.move_to(cores.database)
+        with pinned(cores.clients), ExitStack() as stack:
+            launcher = Launcher(self.petstore, cores.clients, self.folder)
+            load = Load(cores.clients)
+            alone = self.servers(launcher, stack, 1)
+            both = self.servers(launcher, stack, 2)
+            subjects = {
+                "pgbench": lambda seconds: self.by_pgbench(scripts, cores, seconds),
+                "petstore": lambda seconds: self.by_servers(load, alone, sent, seconds),
+                "two petstores": lambda seconds: self.by_servers(load, both, sent, seconds),
+            }
+            theirs, one, two = self.measure(f"{title}, cores: {cores.title}", subjects)
+        return Row(
+            title, cores, medians(theirs), medians(one), medians(two),
+            Spread.of_ratios([each.rate for each in one], [each.rate for each in theirs]),
+            Spread.of_ratios([each.rate for each in two], [each.rate for each in one]),
+        )
+
+    def servers(self, launcher: Launcher, stack: ExitStack, count: int) -> list[Server]:
+        """So many processes, which share the connections among them."""
+        first = get("/v1/pets", self.key)
+        options = ["--database-connections", str(DATABASE_CONNECTIONS // count)]
+        servers = [launcher.petstore(self.cluster, first, *options) for _ in range(count)]
+        for server in servers:
+            stack.enter_context(server)
+            server.wait_until_it_answers()
+        return servers
+
+    def measure(self, title: str, subjects: dict[str, Callable[[float], Found]]) -> list[list[Found]]:
+        """In turn, round by round, so that a change in the machine's mood meets
+        them all. One list of rounds for each."""
+        print(title, file=sys.stderr)
+        for load in subjects.values():
+            load(WARM_UP)
+        rounds: list[list[Found]] = [[] for _ in subjects]
+        for _ in range(self.rounds):
+            for (name, load), measured in zip(subjects.items(), rounds):
+                measured.append(load(self.seconds))
+                show(name, measured[-1])
+        return rounds
+
+    def by_pgbench(self, scripts: list[Path], cores: Cores, seconds: float) -> Found:
+        start, busy, used = now(), core_busy_seconds(), children_seconds()
+        # A series of tokens that nobody else has.
+        series = 1_000_000 + int(start)
+        awake = self.awake if cores.are_apart else None
+        rate = pgbench(self.cluster.url, scripts, DATABASE_CONNECTIONS, seconds, series, awake)
+        own = children_seconds() - used
+        return found(rate, rate * seconds, own, core_busy_seconds() - busy - own)
+
+    def by_servers(self, load: Load, servers: list[Server], requests: Path, seconds: float) -> Found:
+        busy, used = core_busy_seconds(), children_seconds()
+        own = sum(server.cpu_seconds() for server in servers)
+        share = CLIENTS // len(servers)
+        with ThreadPoolExecutor() as threads:
+            running = [threads.submit(load.run_wrk, server, requests, share, seconds) for server in servers]
+        results = [each.result() for each in running]
+        own = sum(server.cpu_seconds() for server in servers) - own
+        wrk = children_seconds() - used
+        answers = sum(result["requests"] for result in results)
+        rate = sum(result["requests"] / result["seconds"] for result in results)
+        return found(rate, answers, own, core_busy_seconds() - busy - own - wrk)
+
+
+def found(rate: float, answers: float, own: float, database: float) -> Found:
+    return Found(rate, own / answers * 1e6, database / answers * 1e6)
+
+
+def children_seconds() -> float:
+    """Processor time of programs that we started, and that have ended."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+def medians(rounds: list[Found]) -> Found:
+    return Found(*(median(values) for values in zip(*(vars(each).values() for each in rounds))))
+
+
+def show(name: str, each: Found) -> None:
+    print(
+        f"  {name:14} {each.rate:9,.0f}/s  own {each.own:6.1f} µs  PostgreSQL {each.database:6.1f} µs",
+        file=sys.stderr,
+    )
