@@ -195,3 +195,35 @@ async fn of_several_servers_the_one_that_takes_writes_is_used_also_when_it_chang
         assert_eq!(animals(&beside[primary]).await, before + 1, "{round}");
     }
 }
+
+/// Two servers that both take writes: the first was the primary, and nobody has
+/// told it that it is none any more.
+#[tokio::test]
+async fn a_server_that_hangs_is_left_also_when_it_wakes_and_still_takes_writes() {
+    let clusters = [Cluster::start(), Cluster::start()];
+    for cluster in &clusters {
+        drop(open(&cluster.url, OpenMode::CreateAndMigrate).await.unwrap());
+    }
+    let former = Proxy::to(&clusters[0].url);
+    let host = |url: &str| url.split(['@', '/']).nth(3).unwrap().to_owned();
+    let hosts = format!("{},{}", host(&former.url), host(&clusters[1].url));
+    let url = format!("postgres://petstore@{hosts}/postgres");
+    let store = open(&url, OpenMode::AsIs).await.unwrap();
+    let at_once: Vec<_> = (0..8).map(|_| create(&store, sold())).collect();
+    futures_util::future::join_all(at_once).await;
+    former.set(Line::Frozen);
+    let animal = PetId::new(1).unwrap();
+    let mut hung = 0;
+    while store.get_pet(animal).await.is_err() {
+        hung += 1;
+    }
+    // The second may have begun before the first was given up.
+    assert!((1..=2).contains(&hung), "{hung}");
+    former.set(Line::Up);
+    for animals in 1..=8 {
+        create(&store, sold()).await;
+        let now = connect(&clusters[1].url).await;
+        let sql = "SELECT count(*) FROM pets";
+        assert_eq!(now.query_one(sql, &[]).await.unwrap().get::<_, i64>(0), animals);
+    }
+}

@@ -59,13 +59,16 @@ impl From<tokio_postgres::Error> for Unreachable {
 pub(super) struct Connector {
     servers: Vec<Config>,
     tls: Option<Tls>,
-    /// The server that took writes when last asked, which is asked first.
+    /// The server that took writes when last asked, which is asked first. What
+    /// another one answers may be out of date.
     primary: AtomicUsize,
 }
 
 /// A connection to the database, with its settings.
 pub(super) struct Session {
     pub(super) client: Client,
+    /// Its number among those that the [`Connector`] knows.
+    server: usize,
     tls: Option<Tls>,
     /// Moves bytes between the client and the socket.
     driver: JoinHandle<()>,
@@ -84,7 +87,7 @@ impl Connector {
         for step in 0..self.servers.len() {
             let number = (first + step) % self.servers.len();
             let server = &self.servers[number];
-            let reason = match time::timeout(ANSWERED_WITHIN, self.connect_to(server)).await {
+            let reason = match time::timeout(ANSWERED_WITHIN, self.connect_to(number)).await {
                 Ok(Ok(session)) => {
                     self.primary.store(number, Ordering::Relaxed);
                     return Ok(session);
@@ -97,7 +100,23 @@ impl Connector {
         Err(Unreachable(reasons.join("; ")))
     }
 
-    async fn connect_to(&self, server: &Config) -> Result<Session, tokio_postgres::Error> {
+    /// Whether this is a session with the server that took writes when one was
+    /// last looked for.
+    pub(super) fn is_with_primary(&self, session: &Session) -> bool {
+        session.server == self.primary.load(Ordering::Relaxed)
+    }
+
+    /// Notes that the server of this session hangs: the next one is asked first
+    /// from now on. A former primary that nobody has told so hangs in every
+    /// write, waiting for standbys that have left it.
+    pub(super) fn suspect(&self, session: &Session) {
+        let next = (session.server + 1) % self.servers.len();
+        let relaxed = Ordering::Relaxed;
+        let _ = self.primary.compare_exchange(session.server, next, relaxed, relaxed);
+    }
+
+    async fn connect_to(&self, number: usize) -> Result<Session, tokio_postgres::Error> {
+        let server = &self.servers[number];
         // PostgreSQL speaks no TLS over a socket in the file system.
         let is_local = matches!(server.get_hosts().first(), Some(Host::Unix(_)));
         let tls = self.tls.as_ref().filter(|_| !is_local).cloned();
@@ -116,7 +135,7 @@ impl Connector {
                 (client, tokio::spawn(async { drop(connection.await) }))
             }
         };
-        let session = Session { client, tls, driver };
+        let session = Session { client, server: number, tls, driver };
         session.client.batch_execute(SETTINGS).await?;
         Ok(session)
     }

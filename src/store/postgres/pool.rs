@@ -135,6 +135,9 @@ impl managed::Manager for Connector {
         if connection.is_closed() || metrics.age() > MAX_AGE {
             return Err(RecycleError::message("it is closed, or old"));
         }
+        if !self.is_with_primary(&connection.session) {
+            return Err(RecycleError::message("another server takes the writes"));
+        }
         if metrics.last_used() > MAX_REST {
             connection.check_connection().await.map_err(Unreachable::from)?;
         }
@@ -199,6 +202,9 @@ async fn settle(connection: Object<Connector>, access: Access) {
     let settled = time::timeout(patience, idle).await;
     if matches!(settled, Ok(Ok(_))) {
         return;
+    }
+    if let Some(pool) = Object::pool(&connection) {
+        pool.manager().suspect(&connection.session);
     }
     if access == Access::Read {
         connection.session.cancel().await;
