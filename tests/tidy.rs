@@ -184,3 +184,38 @@ fn the_error_codes_are_the_same_in_the_code_the_contract_and_its_description() {
         assert!(docs.contains(&format!("| `{code}` |")), "{code} is not described");
     }
 }
+
+#[test]
+fn the_settings_of_patroni_and_haproxy_keep_the_promise_of_a_failover() {
+    let file = |name: &str| {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("deploy/patroni");
+        fs::read_to_string(folder.join(name)).unwrap()
+    };
+    let patroni: serde_json::Value = serde_saphyr::from_str(&file("patroni.yml")).unwrap();
+    let shared = &patroni["bootstrap"]["dcs"];
+    assert_eq!(shared["synchronous_mode"], true);
+    let seconds = |name: &str| shared[name].as_u64().unwrap();
+    let (ttl, loop_wait) = (seconds("ttl"), seconds("loop_wait"));
+    assert!(loop_wait + 2 * seconds("retry_timeout") <= ttl);
+    // The next check, and so many that fail, each up to its timeout.
+    let haproxy = file("haproxy.cfg");
+    assert!(haproxy.contains("on-marked-down shutdown-sessions"));
+    let number = |name: &str| -> u64 {
+        let value = haproxy.split(name).nth(1).unwrap().split_whitespace().next().unwrap();
+        value.trim_end_matches('s').parse().unwrap()
+    };
+    let check = number(" inter ") + number("timeout check ");
+    let given_up = number(" fall ") * check;
+    assert!(given_up < ttl - loop_wait, "{given_up}");
+    // Those who start etcd and Patroni split these at the first `=`.
+    for name in ["node.env", "etcd.env"] {
+        for line in file(name).lines().filter(|line| !line.starts_with('#')) {
+            let (variable, value) = line.split_once('=').unwrap();
+            assert!(
+                variable.chars().all(|c| c.is_ascii_uppercase() || "_23".contains(c)),
+                "{line}"
+            );
+            assert!(!value.is_empty() && !value.contains(char::is_whitespace), "{line}");
+        }
+    }
+}
