@@ -182,6 +182,8 @@ class Harness:
         print(f"  {kind} {tally.rounds}: {primary.name} {what}; no writes: {shown}; longest answer {longest:.1f} s; "
               f"whole again after {now - began:.0f} s; {len(book.acknowledged) - acknowledged} acknowledged; "
               f"behind {stale or 0}; faults {len(book.faults)}", flush=True)
+        if "haproxy" in stale:
+            book.fault(f"{kind} {tally.rounds}: what was read by way of HAProxy was out of date")
         for name, seconds in outages.items():
             if seconds > BACK_WITHIN:
                 book.fault(f"{kind} {tally.rounds}: writes of {name} were back after {seconds:.1f} s")
