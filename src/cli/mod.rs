@@ -1,10 +1,12 @@
 //! The command line: one file a command. Results go to standard output; logs
 //! and words go to standard error.
 
+mod backup;
 mod check;
 mod healthcheck;
 mod keys;
 mod openapi;
+mod restore;
 mod serve;
 mod tls;
 
@@ -42,6 +44,8 @@ enum Command {
     #[command(subcommand)]
     Keys(keys::Keys),
     Check(check::Check),
+    Backup(backup::Backup),
+    Restore(restore::Restore),
     Healthcheck(healthcheck::Healthcheck),
     Openapi(openapi::Openapi),
 }
@@ -137,6 +141,8 @@ pub fn main() -> ExitCode {
         Command::Keys(keys) => keys.run(),
         Command::Check(check) => check.run(),
         Command::Healthcheck(healthcheck) => healthcheck.run(),
+        Command::Backup(backup) => backup.run(),
+        Command::Restore(restore) => restore.run(),
         Command::Openapi(openapi) => openapi.run(),
     };
     match done {

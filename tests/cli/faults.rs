@@ -58,7 +58,7 @@ async fn found(client: &Client, service: &Service, key: &str, id: i64) -> bool {
 
 /// How to start a program that may mount a disk for itself alone: root may
 /// just so, others in a user namespace.
-fn with_mounts_of_its_own() -> Command {
+pub(crate) fn with_mounts_of_its_own() -> Command {
     let may = |flags: &str| {
         let mut mount = Command::new("unshare");
         mount.args([flags, "mount", "-t", "tmpfs", "none"]).arg(env::temp_dir());

@@ -7,6 +7,7 @@
     reason = "a test fails by panicking"
 )]
 
+mod backup;
 #[path = "../shared/certificates.rs"]
 mod certificates;
 mod check;
@@ -18,6 +19,7 @@ mod postgres;
 #[path = "../shared/postgres.rs"]
 mod postgres_cluster;
 mod program;
+mod restore;
 mod retries;
 mod serve;
 mod start;

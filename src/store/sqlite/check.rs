@@ -31,21 +31,34 @@ pub(super) fn glance(connection: &Connection) -> rusqlite::Result<Option<String>
     Ok(None)
 }
 
+/// One of the things that are looked at.
+type Step = fn(&Connection, &mut Checkup) -> rusqlite::Result<()>;
+
 /// Reads everything, and says all that is wrong.
 pub(super) fn all(connection: &Connection) -> rusqlite::Result<Checkup> {
+    let mut found = Checkup { animals: 0, keys: 0, problems: schema(connection)? };
+    take(&[integrity, references, animals, sequences, api_keys], connection, &mut found)?;
+    Ok(found)
+}
+
+/// Reads everything that is the same in a database of an older version. Keys
+/// are not counted.
+pub(super) fn of_any_version(connection: &Connection) -> rusqlite::Result<Checkup> {
     let mut found = Checkup { animals: 0, keys: 0, problems: Vec::new() };
-    let steps: [fn(&Connection, &mut Checkup) -> rusqlite::Result<()>; 5] =
-        [integrity, references, animals, sequences, api_keys];
-    found.problems.extend(schema(connection)?);
+    take(&[integrity, references, animals, sequences], connection, &mut found)?;
+    Ok(found)
+}
+
+fn take(steps: &[Step], connection: &Connection, found: &mut Checkup) -> rusqlite::Result<()> {
     for step in steps {
-        match step(connection, &mut found) {
+        match step(connection, found) {
             Ok(()) => {}
             // It says no more than this at the place where it is damaged.
             Err(error) if is_damage(&error) => found.problems.push(error.to_string()),
             Err(error) => return Err(error),
         }
     }
-    Ok(found)
+    Ok(())
 }
 
 /// Whether it is the file that is wrong, and not the way to it.

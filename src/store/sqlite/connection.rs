@@ -58,6 +58,13 @@ pub(super) fn open_to_check<T>(
     path: &Path,
     look: impl FnOnce(&Connection) -> rusqlite::Result<T>,
 ) -> Result<T, OpenError> {
+    let connection = open_untouched(path, OpenMode::AsIs)?;
+    look(&connection).map_err(|error| cannot_open(&path.display().to_string(), error))
+}
+
+/// Opens a database only to read it, and leaves it as it is. One of an older
+/// version will do, unless `mode` says otherwise.
+pub(super) fn open_untouched(path: &Path, mode: OpenMode) -> Result<Connection, OpenError> {
     let shown = path.display().to_string();
     if let Ok(false) = path.try_exists() {
         return Err(OpenError::Absent(shown));
@@ -67,8 +74,8 @@ pub(super) fn open_to_check<T>(
     let no_fold = DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE;
     connection.set_db_config(no_fold, true).map_err(failed)?;
     let recognised = migrations::recognise(&connection).map_err(failed)?;
-    migrations::check(&recognised, OpenMode::AsIs, &shown)?;
-    look(&connection).map_err(failed)
+    migrations::check(&recognised, mode, &shown)?;
+    Ok(connection)
 }
 
 /// Changing the journal mode is the one statement that does not wait for a
@@ -88,7 +95,8 @@ fn prepare_patiently(connection: &Connection) -> rusqlite::Result<()> {
     }
 }
 
-fn is_busy(error: &rusqlite::Error) -> bool {
+/// Whether another process holds a lock.
+pub(super) fn is_busy(error: &rusqlite::Error) -> bool {
     matches!(error.sqlite_error_code(), Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked))
 }
 

@@ -25,19 +25,26 @@ impl FileId {
     }
 
     /// Fails if another file, or none, is there now.
-    pub(super) fn check(&self) -> Result<(), StoreError> {
+    pub(super) fn check(&self) -> Result<(), FileGone> {
         match device_and_inode(&self.path) {
             Ok(there) if there == self.device_and_inode => Ok(()),
-            _ => Err(StoreError::Unavailable(Arc::new(FileGone(self.path.clone())))),
+            _ => Err(FileGone(self.path.clone())),
         }
     }
 }
 
-fn device_and_inode(path: &Path) -> io::Result<(u64, u64)> {
+/// What tells the file at `path` from every other.
+pub(super) fn device_and_inode(path: &Path) -> io::Result<(u64, u64)> {
     let metadata = path.metadata()?;
     Ok((metadata.dev(), metadata.ino()))
 }
 
 #[derive(Debug, thiserror::Error)]
 #[error("the database file {} was removed or replaced", .0.display())]
-struct FileGone(PathBuf);
+pub(super) struct FileGone(PathBuf);
+
+impl From<FileGone> for StoreError {
+    fn from(error: FileGone) -> Self {
+        Self::Unavailable(Arc::new(error))
+    }
+}

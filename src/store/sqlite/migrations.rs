@@ -85,6 +85,11 @@ pub(super) fn run(connection: &mut Connection) -> rusqlite::Result<()> {
     transaction.commit()
 }
 
+/// Whether the schema is the one of this release.
+pub(super) fn is_current(connection: &Connection) -> rusqlite::Result<bool> {
+    Ok(version(connection)? == KNOWN)
+}
+
 fn version(connection: &Connection) -> rusqlite::Result<u32> {
     connection.pragma_query_value(None, "user_version", |row| row.get(0))
 }

@@ -7,6 +7,7 @@
 
 mod check;
 mod connection;
+mod copy;
 mod file;
 mod idempotency;
 mod keys;
@@ -24,6 +25,7 @@ use async_trait::async_trait;
 use jiff::Timestamp;
 use rusqlite::Connection;
 
+pub(crate) use self::copy::copy;
 use self::{file::FileId, readers::Readers, wal_index::WalIndex, writer::Writer};
 use super::{Checkup, Created, OpenError, OpenMode, ShowPet, Store, StoreError, Version};
 use crate::domain::{
@@ -46,11 +48,16 @@ impl SqliteStore {
     ///
     /// See [`OpenError`]; nothing was changed then.
     pub fn open(path: &Path, mode: OpenMode) -> Result<Self, OpenError> {
+        let before = FileId::of(path).ok();
         let (writing, wal_index) = connection::open_for_writing(path, mode)?;
         let readers = Readers::open(path, wal_index.clone())?;
         let in_file =
             |error| OpenError::Io { path: path.display().to_string(), cause: Arc::new(error) };
         let file = FileId::of(path).map_err(in_file)?;
+        // A restore that was under way has replaced what we waited for.
+        if let Some(Err(error)) = before.map(|before| before.check()) {
+            return Err(OpenError::Io { path: path.display().to_string(), cause: Arc::new(error) });
+        }
         Ok(Self { readers, writer: Writer::start(writing, file).map_err(in_file)?, wal_index })
     }
 }

@@ -1,0 +1,42 @@
+//! `petstore restore`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use rand::RngExt;
+
+use super::{DatabaseArgs, backup};
+use crate::store::sqlite;
+
+/// Put a copy that `petstore backup` made in the place of the database
+///
+/// SRC is read from end to end first, and left as it is. The service must not
+/// run. If the command is cut short at any moment, the database is the old one
+/// or the new one, whole.
+#[derive(Debug, Args)]
+pub(super) struct Restore {
+    /// The file to restore from
+    #[arg(value_name = "SRC")]
+    source: PathBuf,
+
+    /// Replace the database if it is there
+    #[arg(long)]
+    force: bool,
+
+    #[command(flatten)]
+    database: DatabaseArgs,
+}
+
+impl Restore {
+    pub(super) fn run(self) -> anyhow::Result<()> {
+        let number = super::random().random();
+        let animals =
+            sqlite::copy(&self.source, backup::file(&self.database)?, self.force, number)?;
+        let copy = &self.database.database;
+        super::print(&format!(
+            "{copy} is a sound copy of {}: {animals} animals\n",
+            self.source.display()
+        ))?;
+        Ok(())
+    }
+}

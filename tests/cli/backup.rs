@@ -1,0 +1,225 @@
+//! `petstore backup`: a whole file or none, whoever writes meanwhile.
+
+use std::{
+    collections::BTreeMap,
+    fs,
+    os::unix::fs::PermissionsExt,
+    path::Path,
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicBool, Ordering},
+    },
+    thread,
+};
+
+use rusqlite::Connection;
+use serde_json::Value;
+
+use super::{
+    faults::with_mounts_of_its_own,
+    program::{Service, client, command, create, directory, finish, new_key, run, settle},
+};
+
+const WRITERS: usize = 64;
+
+/// The animals in a file, by id.
+pub(crate) fn animals(file: &Path) -> BTreeMap<i64, String> {
+    let database = Connection::open(file).unwrap();
+    let mut statement = database.prepare("SELECT id, name FROM pets").unwrap();
+    let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).unwrap();
+    rows.collect::<Result<_, _>>().unwrap()
+}
+
+/// Adds so many animals of this name, past the service, and folds the log.
+pub(crate) fn fill(file: &Path, name: &str, count: u32) {
+    let database = Connection::open(file).unwrap();
+    let animals = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?1)
+         INSERT INTO pets (name, category_id, status) SELECT ?2, i, 'sold' FROM n";
+    database.execute(animals, (count, name)).unwrap();
+    database.execute_batch("PRAGMA wal_checkpoint(TRUNCATE)").unwrap();
+}
+
+pub(crate) fn expect_sound(directory: &Path, file: &str) {
+    run(directory, &["check", "--database", &format!("sqlite:{file}")]).expect_success();
+}
+
+/// The names of all files in a folder.
+pub(crate) fn files(directory: &Path) -> Vec<String> {
+    let name = |entry: std::io::Result<fs::DirEntry>| entry.unwrap().file_name();
+    let names = fs::read_dir(directory).unwrap().map(name);
+    let mut names: Vec<String> = names.map(|name| name.into_string().unwrap()).collect();
+    names.sort();
+    names
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_backup_under_64_writers_holds_all_that_was_acknowledged_before_it_began() {
+    let here = directory();
+    let key = new_key(here.path());
+    fill(&here.path().join("petstore.db"), "before", 20_000);
+    let service = Service::start(here.path(), &[]);
+    let acknowledged = Arc::new(Mutex::new(BTreeMap::new()));
+    let done = Arc::new(AtomicBool::new(false));
+    let client = client();
+    let writers: Vec<_> = (0..WRITERS)
+        .map(|writer| {
+            let (acknowledged, done) = (Arc::clone(&acknowledged), Arc::clone(&done));
+            let (client, url, key) = (client.clone(), service.url.clone(), key.clone());
+            tokio::spawn(async move {
+                for number in 0.. {
+                    let name = format!("writer {writer}, animal {number}");
+                    let reply = create(&client, &url, &key, &name).send().await.unwrap();
+                    assert_eq!(reply.status(), 201);
+                    let id = reply.json::<Value>().await.unwrap()["id"].as_i64().unwrap();
+                    acknowledged.lock().unwrap().insert(id, name);
+                    if done.load(Ordering::Relaxed) {
+                        return;
+                    }
+                }
+            })
+        })
+        .collect();
+    let count = || acknowledged.lock().unwrap().len();
+    for round in 0..5 {
+        let wanted = count() + 200;
+        while count() < wanted {
+            tokio::task::yield_now().await;
+        }
+        let before = acknowledged.lock().unwrap().clone();
+        let (folder, name) = (here.path().to_owned(), format!("backup-{round}.db"));
+        let backup = name.clone();
+        let said = tokio::task::spawn_blocking(move || run(&folder, &["backup", &backup]));
+        let said = said.await.unwrap().expect_success().stdout;
+        assert!(count() > before.len(), "nobody wrote meanwhile");
+        let file = here.path().join(&name);
+        assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
+        expect_sound(here.path(), &name);
+        let found = animals(&file);
+        let expected =
+            format!("{name} is a sound copy of sqlite:petstore.db: {} animals\n", found.len());
+        assert_eq!(said, expected);
+        for (id, animal) in before {
+            assert_eq!(found.get(&id), Some(&animal), "{id}");
+        }
+    }
+    done.store(true, Ordering::Relaxed);
+    for writer in writers {
+        writer.await.unwrap();
+    }
+    let backups = files(here.path()).into_iter().filter(|name| name.contains("backup"));
+    assert_eq!(backups.count(), 5, "nothing is left beside the backups");
+}
+
+#[test]
+fn a_backup_that_is_killed_leaves_no_half_file() {
+    let here = directory();
+    new_key(here.path());
+    fill(&here.path().join("petstore.db"), "Frank", 100_000);
+    for _ in 0..5 {
+        let mut backup = command(here.path(), &["backup", "backup.db"]).spawn().unwrap();
+        // Its work is to be seen from its first moment on.
+        while !files(here.path()).iter().any(|name| name.ends_with(".partial")) {
+            thread::yield_now();
+        }
+        backup.kill().unwrap();
+        assert!(!backup.wait().unwrap().success());
+        assert!(!here.path().join("backup.db").exists());
+        for name in files(here.path()).iter().filter(|name| name.contains(".partial")) {
+            fs::remove_file(here.path().join(name)).unwrap();
+        }
+    }
+    run(here.path(), &["backup", "backup.db"]).expect_success();
+    expect_sound(here.path(), "backup.db");
+}
+
+#[test]
+fn what_is_there_already_is_left_alone_unless_forced() {
+    let here = directory();
+    new_key(here.path());
+    fs::write(here.path().join("backup.db"), "mine").unwrap();
+    let line = run(here.path(), &["backup", "backup.db"]).expect_one_line();
+    assert_eq!(line, "error: backup.db is there already; --force replaces it\n");
+    assert_eq!(fs::read(here.path().join("backup.db")).unwrap(), b"mine");
+    // SQLite would take this for the log of the backup.
+    fs::write(here.path().join("other.db-wal"), "mine").unwrap();
+    let line = run(here.path(), &["backup", "other.db"]).expect_one_line();
+    assert_eq!(line, "error: other.db-wal is there already; --force replaces it\n");
+    for name in ["backup.db", "other.db"] {
+        run(here.path(), &["backup", "--force", name]).expect_success();
+        expect_sound(here.path(), name);
+    }
+    let mut copies = files(here.path());
+    // An empty log of the database that was read stays open to the next one.
+    copies.retain(|name| !name.starts_with("petstore.db"));
+    assert_eq!(copies, ["backup.db", "other.db"]);
+}
+
+#[test]
+fn the_database_itself_is_no_place_for_its_backup() {
+    let here = directory();
+    new_key(here.path());
+    let before = fs::read(here.path().join("petstore.db")).unwrap();
+    let line = run(here.path(), &["backup", "--force", "./petstore.db"]).expect_one_line();
+    assert_eq!(line, "error: ./petstore.db is the database itself\n");
+    assert!(fs::read(here.path().join("petstore.db")).unwrap() == before);
+}
+
+#[test]
+fn without_a_database_or_a_folder_for_the_backup_one_line_says_so() {
+    let here = directory();
+    let line = run(here.path(), &["backup", "backup.db"]).expect_one_line();
+    assert!(line.starts_with("error: there is no database at petstore.db"), "{line}");
+    let postgres = ["backup", "backup.db", "--database", "postgres://me:s3cret@db/pets"];
+    let line = run(here.path(), &postgres).expect_one_line();
+    assert!(line.contains("pg_dump") && !line.contains("s3cret"), "{line}");
+    assert_eq!(files(here.path()), [""; 0]);
+    new_key(here.path());
+    let line = run(here.path(), &["backup", "absent/backup.db"]).expect_one_line();
+    assert!(line.starts_with("error: cannot write absent/backup.db: "), "{line}");
+}
+
+#[test]
+fn a_full_disk_is_one_line_and_leaves_nothing() {
+    let here = directory();
+    new_key(here.path());
+    fill(&here.path().join("petstore.db"), "Frank", 50_000);
+    fs::create_dir(here.path().join("disk")).unwrap();
+    let mut backup = with_mounts_of_its_own();
+    let script = "mount -t tmpfs -o size=1m none disk || exit 99
+        \"$0\" backup disk/backup.db; code=$?
+        ls -A disk
+        exit $code";
+    backup.args(["sh", "-c", script, env!("CARGO_BIN_EXE_petstore")]);
+    settle(&mut backup, here.path());
+    let line = finish(&mut backup).expect_one_line();
+    assert_eq!(line, "error: cannot write disk/backup.db: database or disk is full\n");
+}
+
+#[test]
+fn a_damaged_database_is_not_copied() {
+    let here = directory();
+    new_key(here.path());
+    fill(&here.path().join("petstore.db"), "Frank", 5_000);
+    let mut whole = fs::read(here.path().join("petstore.db")).unwrap();
+    let middle = whole.len() / 2;
+    whole[middle..middle + 4096].fill(0xAB);
+    fs::write(here.path().join("petstore.db"), whole).unwrap();
+    let line = run(here.path(), &["backup", "backup.db"]).expect_one_line();
+    assert!(line.starts_with("error: petstore.db is damaged ("), "{line}");
+    assert!(line.ends_with("), and was not copied\n"), "{line}");
+    assert!(!files(here.path()).iter().any(|name| name.contains("backup")));
+}
+
+#[test]
+fn a_database_of_an_older_release_is_copied_as_it_is() {
+    let here = directory();
+    let database = Connection::open(here.path().join("petstore.db")).unwrap();
+    database.execute_batch(include_str!("../../migrations/sqlite/0001_catalogue.sql")).unwrap();
+    database.pragma_update(None, "application_id", 0x7065_7473).unwrap();
+    database.pragma_update(None, "user_version", 1).unwrap();
+    drop(database);
+    run(here.path(), &["backup", "backup.db"]).expect_success();
+    run(here.path(), &["restore", "backup.db", "--database", "sqlite:new.db"]).expect_success();
+    let copy = Connection::open(here.path().join("new.db")).unwrap();
+    assert_eq!(copy.pragma_query_value(None, "user_version", |row| row.get(0)), Ok(1));
+}

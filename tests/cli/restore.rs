@@ -1,0 +1,162 @@
+//! `petstore restore`: the old database or the new one, and nothing of both.
+
+use std::{fs, process::Stdio, thread};
+
+use rusqlite::Connection;
+
+use super::{
+    backup::{animals, expect_sound, files, fill},
+    program::{Service, client, command, create, directory, new_key, run},
+};
+
+#[test]
+fn a_database_is_as_it_was_when_it_was_backed_up() {
+    let here = directory();
+    let database = here.path().join("petstore.db");
+    new_key(here.path());
+    fill(&database, "then", 100);
+    run(here.path(), &["backup", "backup.db"]).expect_success();
+    let then = animals(&database);
+    fill(&database, "since", 100);
+    let line = run(here.path(), &["restore", "backup.db"]).expect_one_line();
+    assert_eq!(line, "error: petstore.db is there already; --force replaces it\n");
+    assert_eq!(animals(&database).len(), 200);
+    let said = run(here.path(), &["restore", "--force", "backup.db"]).expect_success().stdout;
+    assert_eq!(said, "sqlite:petstore.db is a sound copy of backup.db: 100 animals\n");
+    assert_eq!(animals(&database), then);
+    assert_eq!(files(here.path()), ["backup.db", "petstore.db"]);
+    // Into an empty place, it takes no force.
+    fs::remove_file(&database).unwrap();
+    run(here.path(), &["restore", "backup.db"]).expect_success();
+    assert_eq!(animals(&database), then);
+}
+
+#[tokio::test]
+async fn while_the_service_runs_its_database_is_not_replaced() {
+    let here = directory();
+    let key = new_key(here.path());
+    run(here.path(), &["backup", "backup.db"]).expect_success();
+    let service = Service::start(here.path(), &[]);
+    let line = run(here.path(), &["restore", "--force", "backup.db"]).expect_one_line();
+    assert_eq!(line, "error: petstore.db is in use; stop the service first\n");
+    let reply = create(&client(), &service.url, &key, "Frank").send().await.unwrap();
+    assert_eq!(reply.status(), 201);
+    service.kill();
+    assert_eq!(animals(&here.path().join("petstore.db")).len(), 1);
+}
+
+/// What the service leaves when it is killed is a log of the old file, which
+/// must not be read into the new one.
+#[tokio::test]
+async fn the_log_of_the_old_database_does_not_get_into_the_new_one() {
+    let here = directory();
+    let key = new_key(here.path());
+    run(here.path(), &["backup", "backup.db"]).expect_success();
+    let service = Service::start(here.path(), &[]);
+    let reply = create(&client(), &service.url, &key, "Frank").send().await.unwrap();
+    assert_eq!(reply.status(), 201);
+    service.kill();
+    assert!(here.path().join("petstore.db-wal").exists());
+    // Also if its file is damaged so much that nothing can be read.
+    for damaged in [false, true] {
+        let wal = fs::read(here.path().join("petstore.db-wal"));
+        if damaged {
+            fs::write(here.path().join("petstore.db"), "no database").unwrap();
+            fs::write(here.path().join("petstore.db-journal"), "no journal").unwrap();
+        }
+        run(here.path(), &["restore", "--force", "backup.db"]).expect_success();
+        assert_eq!(files(here.path()), ["backup.db", "petstore.db"]);
+        assert!(animals(&here.path().join("petstore.db")).is_empty());
+        expect_sound(here.path(), "petstore.db");
+        fs::write(here.path().join("petstore.db-wal"), wal.unwrap()).unwrap();
+    }
+}
+
+#[test]
+fn a_damaged_copy_is_not_restored() {
+    let here = directory();
+    let database = here.path().join("petstore.db");
+    new_key(here.path());
+    fill(&database, "Frank", 5_000);
+    run(here.path(), &["backup", "backup.db"]).expect_success();
+    let backup = fs::read(here.path().join("backup.db")).unwrap();
+    let before = animals(&database);
+    for page in [1, backup.len() / 4096 / 2, backup.len() / 4096 - 1] {
+        let mut damaged = backup.clone();
+        damaged[page * 4096..][..4096].fill(0xAB);
+        fs::write(here.path().join("backup.db"), damaged).unwrap();
+        let line = run(here.path(), &["restore", "--force", "backup.db"]).expect_one_line();
+        assert!(line.starts_with("error: backup.db is damaged ("), "{line}");
+    }
+    fs::write(here.path().join("backup.db"), "no database").unwrap();
+    let line = run(here.path(), &["restore", "--force", "backup.db"]).expect_one_line();
+    assert_eq!(line, "error: backup.db is not a SQLite database\n");
+    assert_eq!(animals(&database), before);
+    assert_eq!(files(here.path()), ["backup.db", "petstore.db"]);
+}
+
+#[test]
+fn a_restore_that_is_killed_leaves_the_old_database_or_the_new_one() {
+    let here = directory();
+    let database = here.path().join("petstore.db");
+    new_key(here.path());
+    fill(&database, "new", 2_000);
+    run(here.path(), &["backup", "backup.db"]).expect_success();
+    fs::remove_file(&database).unwrap();
+    new_key(here.path());
+    fill(&database, "old", 3_000);
+    fs::rename(&database, here.path().join("old.db")).unwrap();
+    let (old, new) =
+        (animals(&here.path().join("old.db")), animals(&here.path().join("backup.db")));
+    let (mut was_old, mut was_new) = (0, 0);
+    // Later and later, until it is done before it is killed.
+    for patience in (0..).map(|round: u64| round * round) {
+        fs::copy(here.path().join("old.db"), &database).unwrap();
+        let mut restore =
+            command(here.path(), &["restore", "--force", "backup.db"]).spawn().unwrap();
+        for _ in 0..patience * 100 {
+            thread::yield_now();
+        }
+        restore.kill().unwrap();
+        let ended = restore.wait().unwrap();
+        let found = animals(&database);
+        assert!(found == old || found == new, "{} animals", found.len());
+        expect_sound(here.path(), "petstore.db");
+        was_old += u32::from(found == old);
+        was_new += u32::from(found == new);
+        if ended.success() {
+            break;
+        }
+    }
+    assert!(was_old > 0 && was_new > 0);
+}
+
+/// It would write into a file that nobody will find.
+#[test]
+fn a_service_that_waited_for_a_restore_does_not_serve_the_old_file() {
+    let here = directory();
+    let database = here.path().join("petstore.db");
+    new_key(here.path());
+    run(here.path(), &["backup", "backup.db"]).expect_success();
+    let restoring = Connection::open(&database).unwrap();
+    restoring.execute_batch("PRAGMA journal_mode = DELETE; BEGIN EXCLUSIVE").unwrap();
+    let mut serve = command(here.path(), &["serve", "--listen", "127.0.0.1:0"]);
+    let service = serve.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let open_files = format!("/proc/{}/fd", service.id());
+    let has_it_open = || {
+        let files = fs::read_dir(&open_files).unwrap();
+        files
+            .filter_map(|file| fs::read_link(file.unwrap().path()).ok())
+            .any(|file| file == database)
+    };
+    while !has_it_open() {
+        thread::yield_now();
+    }
+    fs::rename(here.path().join("backup.db"), &database).unwrap();
+    drop(restoring);
+    let ended = service.wait_with_output().unwrap();
+    let said = String::from_utf8(ended.stderr).unwrap();
+    assert!(!ended.status.success());
+    assert!(said.starts_with("error: cannot open the database petstore.db: "), "{said}");
+    assert_eq!(said.lines().count(), 1, "{said}");
+}
