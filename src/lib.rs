@@ -15,6 +15,7 @@ pub mod cli;
 pub mod config;
 pub mod domain;
 pub mod http;
+pub mod metrics;
 pub mod server;
 pub mod store;
 pub mod telemetry;

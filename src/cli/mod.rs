@@ -5,6 +5,7 @@ mod backup;
 mod check;
 mod healthcheck;
 mod keys;
+mod management;
 mod openapi;
 mod restore;
 mod serve;

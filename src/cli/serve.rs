@@ -18,11 +18,15 @@ use tokio::{
 };
 use tracing::{info, level_filters::LevelFilter, warn};
 
-use super::{BaseUrlArgs, DatabaseArgs, keys, tls::TlsArgs};
+use super::{
+    BaseUrlArgs, DatabaseArgs, keys,
+    management::{self, ManagementArgs},
+    tls::TlsArgs,
+};
 use crate::{
     config::{self, RateOrOff},
     domain::{Clock, Deployment, KeyRecord, SystemClock},
-    http::{self, App},
+    http::{self, App, Management},
     server::{self, Limits, Tls},
     store::{OpenMode, Store},
     telemetry::{self, LogFormat, chain},
@@ -60,6 +64,9 @@ pub(super) struct Serve {
     /// The address and port to listen on; port 0 takes a free one
     #[arg(long, value_name = "ADDRESS", env = "PETSTORE_LISTEN", default_value = "127.0.0.1:8080")]
     listen: SocketAddr,
+
+    #[command(flatten)]
+    management: ManagementArgs,
 
     /// Which deployment this is; it accepts the API keys of this one alone
     #[arg(long, value_enum, env = "PETSTORE_DEPLOYMENT", default_value = "production")]
@@ -150,6 +157,7 @@ impl Serve {
         let address = listener.local_addr()?;
         let tls = self.tls.load()?;
         let url = format!("{}://{address}/v1", if tls.is_some() { "https" } else { "http" });
+        let management_listener = self.management.listen()?;
         let store =
             self.database.open(OpenMode::CreateAndMigrate, self.database_connections).await?;
         let mut terminated = signal(SignalKind::terminate())?;
@@ -157,6 +165,7 @@ impl Serve {
 
         let _log = telemetry::start(self.log_format, self.log_level);
         let limits = self.limits();
+        management::welcome(management_listener.as_ref());
         self.welcome(store.as_ref(), &url).await?;
 
         let settings = http::Settings {
@@ -173,7 +182,9 @@ impl Serve {
         };
         let mut random = super::random();
         let app = Arc::new(App::new(store, Arc::new(SystemClock), &mut random, &settings)?);
+        let management = Arc::new(Management::new(Arc::clone(&app)));
         let (stop, stopped) = oneshot::channel::<()>();
+        let ending = Arc::clone(&management);
         let told_twice = async move {
             let mut told = async || {
                 tokio::select! {
@@ -182,9 +193,11 @@ impl Serve {
                 }
             };
             told().await;
+            ending.announce_end();
             drop(stop);
             told().await;
         };
+        let (ended, all_ended) = oneshot::channel::<()>();
         let serving = async {
             let stopped = async { drop(stopped.await) };
             tokio::select! {
@@ -194,10 +207,13 @@ impl Serve {
                 () = forget_requests_forever(&app) => {}
             }
             save_uses(&app).await;
+            drop(ended);
         };
+        let all_ended = async { drop(all_ended.await) };
+        let managing = management::serve(management_listener, management, &limits, all_ended);
         // Whoever says it twice does not want to wait.
         tokio::select! {
-            () = serving => {}
+            _ = async { tokio::join!(serving, managing) } => {}
             () = told_twice => {}
         }
         info!("stopped");

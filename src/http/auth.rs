@@ -2,10 +2,7 @@
 
 use std::{
     collections::HashMap,
-    sync::{
-        Arc, PoisonError, RwLock,
-        atomic::{AtomicI64, Ordering},
-    },
+    sync::{Arc, PoisonError, RwLock},
     time::{Duration, Instant},
 };
 
@@ -16,13 +13,15 @@ use rand::Rng;
 use super::{
     Settings,
     error::{ApiError, Problem},
+    key_usage::{UnsavedUse, Usage},
     rate_limit::FailedKeys,
 };
 use crate::{
     domain::{
-        ClientAddress, Clock, Deployment, KeyDigest, KeyId, KeyRecord, KeyUse, RateLimit, Scope,
-        rate_limit::{Meter, Reading},
+        ClientAddress, Clock, Deployment, KeyDigest, KeyId, KeyRecord, RateLimit, Scope,
+        rate_limit::Reading,
     },
+    metrics::{Exposition, Kind},
     store::{Store, StoreError},
 };
 
@@ -47,7 +46,7 @@ impl Caller {
 
     /// Notes that the request is one for the deprecated operation.
     pub(super) fn note_deprecated_call(&self) {
-        self.key.usage.unsaved_deprecated_call.fetch_max(self.at.as_second(), Ordering::Relaxed);
+        self.key.usage.note_deprecated_call(self.at);
     }
 }
 
@@ -96,28 +95,6 @@ struct CachedKey {
     read_at: Instant,
     /// Outlives each reading of the key.
     usage: Arc<Usage>,
-}
-
-/// How a key is used.
-struct Usage {
-    /// When it was last, in seconds since 1970, if the store does not know that
-    /// yet; [`NOTHING`] otherwise.
-    unsaved: AtomicI64,
-    /// Likewise, when it last called the deprecated operation.
-    unsaved_deprecated_call: AtomicI64,
-    meter: Meter,
-}
-
-const NOTHING: i64 = i64::MIN;
-
-impl Default for Usage {
-    fn default() -> Self {
-        Self {
-            unsaved: AtomicI64::new(NOTHING),
-            unsaved_deprecated_call: AtomicI64::new(NOTHING),
-            meter: Meter::default(),
-        }
-    }
 }
 
 impl KeyRing {
@@ -177,7 +154,7 @@ impl KeyRing {
         if !known.record.is_valid_at(now) {
             return Err(refused());
         }
-        known.usage.unsaved.fetch_max(now.as_second(), Ordering::Relaxed);
+        known.usage.note_use(now);
         let limit = known.record.rate_limit.or(self.rate_limit);
         let rate = limit.map(|limit| known.usage.meter.take(limit, self.time()));
         Ok(Caller { key: known, at: now, rate })
@@ -223,6 +200,24 @@ impl KeyRing {
         Ok(Some(key))
     }
 
+    /// Shows what was counted, key by key: of keys that the store has, so of no
+    /// more than there are.
+    pub(super) fn expose(&self, page: &mut Exposition) {
+        let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
+        let mut calls: Vec<(KeyId, u64)> = known
+            .values()
+            .map(|key| (key.record.id, key.usage.deprecated_calls.get()))
+            .filter(|&(_, calls)| calls > 0)
+            .collect();
+        drop(known);
+        calls.sort_unstable();
+        let name = "petstore_deprecated_calls_total";
+        page.begin(Kind::Counter, name, "Calls of the deprecated operation, by key.");
+        for (id, calls) in calls {
+            page.sample(name, &[("operation", &"getPet"), ("key_id", &id)], calls);
+        }
+    }
+
     /// See [`super::App::save_key_uses`].
     pub(super) async fn save_uses(&self) -> Result<(), StoreError> {
         let unsaved = self.unsaved_uses();
@@ -237,45 +232,7 @@ impl KeyRing {
 
     fn unsaved_uses(&self) -> Vec<UnsavedUse> {
         let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
-        let unsaved = |key: &Arc<CachedKey>| {
-            let used = key.usage.unsaved.load(Ordering::Relaxed);
-            let called = key.usage.unsaved_deprecated_call.load(Ordering::Relaxed);
-            let usage = || Arc::clone(&key.usage);
-            let id = key.record.id;
-            (used.max(called) != NOTHING).then(|| UnsavedUse { id, used, called, usage: usage() })
-        };
-        known.values().filter_map(unsaved).collect()
-    }
-}
-
-/// What the store does not know yet of how a key is used.
-struct UnsavedUse {
-    id: KeyId,
-    used: i64,
-    called: i64,
-    usage: Arc<Usage>,
-}
-
-impl UnsavedUse {
-    fn to_save(&self) -> Option<KeyUse> {
-        let time = |second: i64| Timestamp::from_second(second).ok();
-        Some(KeyUse {
-            id: self.id,
-            // A call that came just after the use that belongs to it was saved
-            // is a use.
-            used_at: time(self.used.max(self.called))?,
-            // NOTHING is no time.
-            deprecated_call_at: time(self.called),
-        })
-    }
-
-    /// Forgets it, unless the key was used again meanwhile.
-    fn saved(&self) {
-        let Usage { unsaved, unsaved_deprecated_call, .. } = &*self.usage;
-        for (noted, saved) in [(unsaved, self.used), (unsaved_deprecated_call, self.called)] {
-            let relaxed = Ordering::Relaxed;
-            let _ = noted.compare_exchange(saved, NOTHING, relaxed, relaxed);
-        }
+        known.values().filter_map(|key| key.usage.unsaved(key.record.id)).collect()
     }
 }
 

@@ -9,7 +9,10 @@ mod error;
 mod head;
 mod idempotency;
 mod json;
+mod key_usage;
 mod log;
+mod management;
+mod metrics;
 pub mod openapi;
 mod pets;
 mod query;
@@ -32,11 +35,13 @@ use hyper::{
 };
 use rand::{Rng, SeedableRng, rngs::StdRng};
 
+pub use self::management::Management;
 use self::{
     answers::AnswerMemory,
     auth::{Caller, KeyRing},
     error::{ApiError, Problem},
     idempotency::InFlight,
+    metrics::Metrics,
     openapi::{DocumentError, Documents},
     pets::FirstPages,
     request_id::RequestIds,
@@ -48,6 +53,7 @@ use crate::{
         ClientAddress, Clock, Deployment, KeyId, RateLimit, idempotency::forgotten_before,
         rate_limit::Reading,
     },
+    metrics::Connections,
     store::{Store, StoreError},
 };
 
@@ -124,6 +130,7 @@ pub struct App {
     body_timeout: Duration,
     request_timeout: Duration,
     answer_memory: AnswerMemory,
+    metrics: Metrics,
 }
 
 impl App {
@@ -162,6 +169,7 @@ impl App {
             body_timeout: settings.body_timeout,
             request_timeout: settings.request_timeout,
             answer_memory: AnswerMemory::new(settings.answer_memory),
+            metrics: Metrics::default(),
         })
     }
 
@@ -188,6 +196,12 @@ impl App {
         Ok(forgotten >= FORGET_AT_ONCE as usize)
     }
 
+    /// The connections over which its requests come.
+    #[must_use]
+    pub fn connections(&self) -> &Arc<Connections> {
+        &self.metrics.connections
+    }
+
     /// A new `X-Request-Id`, for what is answered before there is a request.
     #[must_use]
     pub fn new_request_id(&self) -> String {
@@ -202,6 +216,7 @@ impl App {
         request: Request<B>,
     ) -> Response {
         let started = self.clock.instant();
+        let _active = self.metrics.active.enter();
         let (request, mut body) = request.into_parts();
         let request_id = self.request_ids.of(&request.headers);
         let mut facts = Facts::default();
@@ -210,7 +225,10 @@ impl App {
         let answered = within(self.request_timeout, answered.catch_unwind()).await;
         let (mut response, cause) = match answered {
             Some(Ok(Ok(response))) => (response, None),
-            Some(Ok(Err(error))) => error.into_response(),
+            Some(Ok(Err(error))) => {
+                self.metrics.count_refusal(error.problem());
+                error.into_response()
+            }
             Some(Err(_)) => ApiError::internal(Arc::new(Panicked)).into_response(),
             None => took_too_long().into_response(),
         };
@@ -235,6 +253,7 @@ impl App {
             without_body(&mut response);
         }
         let took = self.clock.instant().saturating_duration_since(started);
+        self.metrics.count(facts.operation, status, took);
         self.log(&request, &response, &facts, cause.as_ref(), took);
         response
     }

@@ -33,6 +33,23 @@ fn operations_at(path: &str) -> Option<&'static [(Method, Operation)]> {
 }
 
 impl Operation {
+    /// All of them, in the order of their declaration.
+    pub(super) const ALL: [Self; 7] =
+        [ListPets, CreatePet, GetPet, OpenapiYaml, OpenapiJson, DocsRedirect, DocsFile];
+
+    /// What it is called, in the contract if it is part of that.
+    pub(super) fn id(self) -> &'static str {
+        match self {
+            ListPets => "listPets",
+            CreatePet => "createPet",
+            GetPet => "getPet",
+            OpenapiYaml => "openapiYaml",
+            OpenapiJson => "openapiJson",
+            DocsRedirect => "docsRedirect",
+            DocsFile => "docsFile",
+        }
+    }
+
     /// Finds the operation that a request asks for.
     ///
     /// # Errors

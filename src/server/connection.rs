@@ -18,11 +18,11 @@ use tokio::{
 use tracing::debug;
 
 use super::{
-    Limits,
+    Handler, Limits,
     activity::Activity,
     io::{ClientStream, Socket},
 };
-use crate::{domain::ClientAddress, http::App};
+use crate::domain::ClientAddress;
 
 /// The most bytes of a head that are read; the service answers what is above
 /// its own, lower limit with an Error body, and hyper what is above this one
@@ -63,7 +63,7 @@ const SLOWEST_READER: u128 = 1 << 10;
 pub(super) async fn serve<S: Socket>(
     stream: S,
     client: ClientAddress,
-    app: Arc<App>,
+    handler: Arc<impl Handler>,
     limits: Limits,
     mut stopped: watch::Receiver<()>,
 ) {
@@ -74,10 +74,10 @@ pub(super) async fn serve<S: Socket>(
         let activity = Arc::clone(&activity);
         move |request| {
             let version = request.version();
-            let (app, activity) = (Arc::clone(&app), Arc::clone(&activity));
+            let (handler, activity) = (Arc::clone(&handler), Arc::clone(&activity));
             let begun = activity.begin(version);
             async move {
-                let mut response = app.handle(client, request).await;
+                let mut response = handler.handle(client, request).await;
                 drop(begun);
                 if activity.is_old() && version < Version::HTTP_2 {
                     let close = HeaderValue::from_static("close");

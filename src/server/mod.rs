@@ -3,6 +3,7 @@
 
 mod activity;
 mod connection;
+mod handler;
 mod io;
 mod open_files;
 mod places;
@@ -24,10 +25,10 @@ use tokio::{
 };
 use tracing::{info, warn};
 
+pub use self::handler::Handler;
 pub use self::open_files::raise_limit as raise_open_files_limit;
 use self::places::{Full, Places};
 pub use self::tls::{Tls, TlsError};
-use crate::http::App;
 
 /// What the server allows.
 #[derive(Debug, Clone)]
@@ -77,12 +78,12 @@ pub fn listen(address: SocketAddr) -> Result<TcpListener, Error> {
     socket.listen(BACKLOG)
 }
 
-/// Serves `app` on `listener`, over TLS if there is a certificate, until `stop`
-/// completes, then lets what is in flight finish within the limit.
+/// Serves `handler` on `listener`, over TLS if there is a certificate, until
+/// `stop` completes, then lets what is in flight finish within the limit.
 pub async fn serve(
     listener: TcpListener,
     tls: Option<Arc<Tls>>,
-    app: Arc<App>,
+    handler: Arc<impl Handler>,
     limits: &Limits,
     stop: impl Future<Output = ()>,
 ) {
@@ -118,8 +119,9 @@ pub async fn serve(
             Ok(place) => place,
             Err(full) => {
                 if tls.is_none() {
-                    turn_away(&stream, full, &app);
+                    turn_away(&stream, full, handler.as_ref());
                 }
+                handler.connections().turned_away.count();
                 turned_away.refused += 1;
                 turned_away.last_address = Some(address);
                 continue;
@@ -127,7 +129,9 @@ pub async fn serve(
         };
         // A small answer must not wait for the acknowledgement of the one before.
         let _ = stream.set_nodelay(true);
-        let (app, limits, mut stopped) = (Arc::clone(&app), limits.clone(), stopped.clone());
+        let place = (place, handler.connections().begin());
+        let (handler, limits, mut stopped) =
+            (Arc::clone(&handler), limits.clone(), stopped.clone());
         // Two tasks, so that one without TLS takes no memory for it.
         if let Some(tls) = &tls {
             let acceptor = tls.acceptor();
@@ -135,13 +139,13 @@ pub async fn serve(
                 let within = limits.client_timeout;
                 let stream = tls::shake_hands(acceptor, stream, within, &mut stopped).await;
                 if let Some(stream) = stream {
-                    connection::serve(stream, address.into(), app, limits, stopped).await;
+                    connection::serve(stream, address.into(), handler, limits, stopped).await;
                 }
                 drop(place);
             });
         } else {
             connections.spawn(async move {
-                connection::serve(stream, address.into(), app, limits, stopped).await;
+                connection::serve(stream, address.into(), handler, limits, stopped).await;
                 drop(place);
             });
         }
@@ -165,7 +169,7 @@ pub async fn serve(
 
 /// Tells a connection that there is no place for why it is closed. One that
 /// expects TLS would not understand, and a handshake is more than it is worth.
-fn turn_away(stream: &TcpStream, full: Full, app: &App) {
+fn turn_away(stream: &TcpStream, full: Full, handler: &impl Handler) {
     let whose = match full {
         Full::InAll => "",
         Full::ForAddress => " from this address",
@@ -181,7 +185,7 @@ fn turn_away(stream: &TcpStream, full: Full, app: &App) {
          x-request-id: {}\r\n\
          connection: close\r\n\r\n{body}",
         body.len(),
-        app.new_request_id()
+        handler.new_request_id()
     );
     // A fresh socket takes this much without waiting.
     let _ = stream.try_write(answer.as_bytes());

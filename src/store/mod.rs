@@ -15,6 +15,7 @@ use crate::{
         IdempotentRequest, KeyDigest, KeyId, KeyRecord, KeyUse, NewKey, NewPet, PageRequest, Pet,
         PetId, PetRef,
     },
+    metrics::Exposition,
 };
 
 /// Keeps the animals and the API keys.
@@ -90,6 +91,12 @@ pub trait Store: Send + Sync {
         successor: NewKey,
         until: Timestamp,
     ) -> Result<Option<KeyRecord>, StoreError>;
+
+    /// Whether an animal could be added now.
+    async fn check_ready(&self) -> Result<(), StoreError>;
+
+    /// Shows what an operator may want to watch.
+    fn expose(&self, page: &mut Exposition);
 
     /// Notes when keys were last used, and when they last called the deprecated
     /// operation. An earlier time than the one that is known changes nothing,

@@ -9,6 +9,7 @@ use petstore::{
         IdempotentRequest, KeyDigest, KeyId, KeyRecord, KeyUse, NewKey, NewPet, PageRequest, Pet, PetId,
         PetStatus::Available,
     },
+    metrics::Exposition,
     store::{Created, ShowPet, Store, StoreError, Version},
 };
 use reqwest::Method;
@@ -114,6 +115,10 @@ impl<F: Fn() -> StoreError + Send + Sync> Store for Failing<F> {
     ) -> Result<Option<KeyRecord>, StoreError> {
         Err(self.1())
     }
+    async fn check_ready(&self) -> Result<(), StoreError> {
+        Err(self.1())
+    }
+    fn expose(&self, _: &mut Exposition) {}
     async fn record_key_uses(&self, _: Vec<KeyUse>) -> Result<(), StoreError> {
         Err(self.1())
     }

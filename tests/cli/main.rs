@@ -14,11 +14,16 @@ mod check;
 mod faults;
 mod keys;
 mod kill;
+mod management;
+mod metrics;
 mod openapi;
 mod postgres;
 #[path = "../shared/postgres.rs"]
 mod postgres_cluster;
 mod program;
+#[expect(dead_code, reason = "here the database is only there or away")]
+#[path = "../store/proxy.rs"]
+mod proxy;
 mod restore;
 mod retries;
 mod serve;

@@ -13,6 +13,7 @@ use petstore::{
         IdempotentRequest, KeyDigest, KeyId, KeyRecord, KeyUse, NewKey, NewPet, PageRequest, Pet,
         PetId, PetRef,
     },
+    metrics::Exposition,
     store::{Created, ShowPet, Store, StoreError, Version},
 };
 
@@ -152,6 +153,14 @@ impl Store for Faulty {
         until: Timestamp,
     ) -> Result<Option<KeyRecord>, StoreError> {
         self.store.rotate_key(id, successor, until).await
+    }
+
+    async fn check_ready(&self) -> Result<(), StoreError> {
+        self.store.check_ready().await
+    }
+
+    fn expose(&self, page: &mut Exposition) {
+        self.store.expose(page);
     }
 
     async fn record_key_uses(&self, uses: Vec<KeyUse>) -> Result<(), StoreError> {

@@ -10,6 +10,7 @@ use hyper::header::HeaderValue;
 
 use crate::{
     domain::{Limit, PageRequest, PetStatus},
+    metrics::{Counter, Exposition, Kind},
     store::Version,
 };
 
@@ -31,6 +32,8 @@ type Wanted = (Option<PetStatus>, Limit);
 #[derive(Default)]
 pub(in crate::http) struct FirstPages {
     pages: RwLock<HashMap<Wanted, (Version, RenderedPage)>>,
+    hits: Counter,
+    misses: Counter,
 }
 
 impl FirstPages {
@@ -40,9 +43,24 @@ impl FirstPages {
         wanted: &PageRequest,
         version: Option<Version>,
     ) -> Option<RenderedPage> {
+        let found = self.recall(wanted, version);
+        if found.is_some() { &self.hits } else { &self.misses }.count();
+        found
+    }
+
+    fn recall(&self, wanted: &PageRequest, version: Option<Version>) -> Option<RenderedPage> {
         let pages = self.pages.read().unwrap_or_else(PoisonError::into_inner);
         let (rendered_at, page) = pages.get(&(wanted.status, wanted.limit))?;
         (Some(*rendered_at) == version).then(|| page.clone())
+    }
+
+    /// Shows how often a page was found.
+    pub(in crate::http) fn expose(&self, page: &mut Exposition) {
+        let name = "petstore_first_pages_total";
+        page.begin(Kind::Counter, name, "First pages that were asked for: kept in memory or not.");
+        for (cache, counter) in [("hit", &self.hits), ("miss", &self.misses)] {
+            page.sample(name, &[("cache", &cache)], counter.get());
+        }
     }
 
     /// Keeps a page that was read after `version` was told.

@@ -36,8 +36,12 @@ use self::{
     tokens::Tokens,
 };
 use super::{Cause, Created, OpenError, OpenMode, ShowPet, Store, StoreError, Version};
-use crate::domain::{
-    IdempotentRequest, KeyDigest, KeyId, KeyRecord, KeyUse, NewKey, NewPet, PageRequest, Pet, PetId,
+use crate::{
+    domain::{
+        IdempotentRequest, KeyDigest, KeyId, KeyRecord, KeyUse, NewKey, NewPet, PageRequest, Pet,
+        PetId,
+    },
+    metrics::Exposition,
 };
 
 /// How long an operation may take, with all of its tries.
@@ -215,6 +219,14 @@ impl Store for PostgresStore {
             keys::rotate(on, id, successor, until).boxed()
         })
         .await
+    }
+
+    async fn check_ready(&self) -> Result<(), StoreError> {
+        self.run(Access::Write, (), |on, ()| on.check_ready().boxed()).await
+    }
+
+    fn expose(&self, page: &mut Exposition) {
+        self.pool.expose(page);
     }
 
     async fn record_key_uses(&self, uses: Vec<KeyUse>) -> Result<(), StoreError> {

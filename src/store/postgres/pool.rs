@@ -23,7 +23,10 @@ use super::{
     connect::{Connector, Session, Unreachable},
     faults::{Failure, Remedy},
 };
-use crate::store::StoreError;
+use crate::{
+    metrics::{Counter, Exposition, Kind},
+    store::StoreError,
+};
 
 /// How long an operation waits for a connection while all are in use.
 const FREE_WITHIN: Duration = Duration::from_secs(1);
@@ -71,6 +74,14 @@ impl Connection {
         self.statements.insert(sql, statement.clone());
         Ok(statement)
     }
+
+    /// Locks a row that nothing else locks while the service runs. A standby
+    /// refuses that, and its commit waits for the disk like any other.
+    pub(super) async fn check_ready(&mut self) -> Result<(), Failure> {
+        let statement = self.prepared("SELECT version FROM petstore_schema FOR KEY SHARE").await?;
+        self.session.client.execute(&statement, &[]).await?;
+        Ok(())
+    }
 }
 
 impl Deref for Connection {
@@ -88,7 +99,11 @@ impl DerefMut for Connection {
 }
 
 /// All connections of a store.
-pub(super) struct Pool(managed::Pool<Connector>);
+pub(super) struct Pool {
+    connections: managed::Pool<Connector>,
+    /// Those who waited for one in vain.
+    timeouts: Counter,
+}
 
 impl Pool {
     pub(super) fn new(connector: Connector, connections: NonZeroU32) -> Result<Self, BuildError> {
@@ -100,14 +115,17 @@ impl Pool {
             .recycle_timeout(Some(ANSWERED_WITHIN))
             .runtime(Runtime::Tokio1)
             .build()
-            .map(Self)
+            .map(|connections| Self { connections, timeouts: Counter::default() })
     }
 
     /// A connection for one operation.
     pub(super) async fn lease(&self, access: Access) -> Result<Lease, StoreError> {
-        match self.0.get().await {
+        match self.connections.get().await {
             Ok(connection) => Ok(Lease { connection: Some(connection), access }),
-            Err(PoolError::Timeout(TimeoutType::Wait)) => Err(StoreError::Overloaded),
+            Err(PoolError::Timeout(TimeoutType::Wait)) => {
+                self.timeouts.count();
+                Err(StoreError::Overloaded)
+            }
             Err(error) => Err(StoreError::Unavailable(Arc::new(error))),
         }
     }
@@ -115,7 +133,24 @@ impl Pool {
     /// Closes the connections that rest: what one of them found out about its
     /// server, the others would find out one after the other.
     pub(super) fn distrust_all(&self) {
-        drop(self.0.retain(|_, _| false));
+        drop(self.connections.retain(|_, _| false));
+    }
+}
+
+impl Pool {
+    /// Shows how many connections there are, and who waits for one.
+    pub(super) fn expose(&self, page: &mut Exposition) {
+        let managed::Status { max_size, size, available, waiting } = self.connections.status();
+        let name = "db_client_connection_count";
+        page.begin(Kind::Gauge, name, "Connections to PostgreSQL.");
+        for (state, count) in [("idle", available), ("used", size.saturating_sub(available))] {
+            page.sample(name, &[("db_client_connection_state", &state)], count);
+        }
+        page.number("db_client_connection_max", "How many there may be.", max_size);
+        let help = "Operations that wait for a connection.";
+        page.number("db_client_connection_pending_requests", help, waiting);
+        let help = "Operations that waited for one in vain, answered 503.";
+        page.counter("db_client_connection_timeouts_total", help, &self.timeouts);
     }
 }
 

@@ -24,6 +24,11 @@ impl FileId {
         Ok(Self { path, device_and_inode })
     }
 
+    /// Where it is, whatever names lead there.
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
     /// Fails if another file, or none, is there now.
     pub(super) fn check(&self) -> Result<(), FileGone> {
         match device_and_inode(&self.path) {

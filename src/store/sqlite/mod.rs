@@ -8,6 +8,7 @@
 mod check;
 mod connection;
 mod copy;
+mod figures;
 mod file;
 mod idempotency;
 mod keys;
@@ -19,7 +20,10 @@ mod wal;
 mod wal_index;
 mod writer;
 
-use std::{path::Path, sync::Arc};
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 use async_trait::async_trait;
 use jiff::Timestamp;
@@ -28,8 +32,12 @@ use rusqlite::Connection;
 pub(crate) use self::copy::copy;
 use self::{file::FileId, readers::Readers, wal_index::WalIndex, writer::Writer};
 use super::{Checkup, Created, OpenError, OpenMode, ShowPet, Store, StoreError, Version};
-use crate::domain::{
-    IdempotentRequest, KeyDigest, KeyId, KeyRecord, KeyUse, NewKey, NewPet, PageRequest, Pet, PetId,
+use crate::{
+    domain::{
+        IdempotentRequest, KeyDigest, KeyId, KeyRecord, KeyUse, NewKey, NewPet, PageRequest, Pet,
+        PetId,
+    },
+    metrics::Exposition,
 };
 
 /// A catalogue in one SQLite file.
@@ -39,6 +47,8 @@ pub struct SqliteStore {
     readers: Readers,
     writer: Writer,
     wal_index: WalIndex,
+    /// The write-ahead log.
+    wal: PathBuf,
 }
 
 impl SqliteStore {
@@ -58,7 +68,10 @@ impl SqliteStore {
         if let Some(Err(error)) = before.map(|before| before.check()) {
             return Err(OpenError::Io { path: path.display().to_string(), cause: Arc::new(error) });
         }
-        Ok(Self { readers, writer: Writer::start(writing, file).map_err(in_file)?, wal_index })
+        let mut wal = file.path().as_os_str().to_owned();
+        wal.push("-wal");
+        let writer = Writer::start(writing, file).map_err(in_file)?;
+        Ok(Self { readers, writer, wal_index, wal: wal.into() })
     }
 }
 
@@ -135,6 +148,16 @@ impl Store for SqliteStore {
         until: Timestamp,
     ) -> Result<Option<KeyRecord>, StoreError> {
         self.writer.write(move |connection| keys::rotate(connection, id, &successor, until)).await
+    }
+
+    async fn check_ready(&self) -> Result<(), StoreError> {
+        self.writer.check().await
+    }
+
+    fn expose(&self, page: &mut Exposition) {
+        self.writer.expose(page);
+        let size = self.wal.metadata().map_or(0, |log| log.len());
+        page.number("petstore_wal_size_bytes", "The size of the write-ahead log.", size);
     }
 
     async fn record_key_uses(&self, uses: Vec<KeyUse>) -> Result<(), StoreError> {

@@ -8,7 +8,7 @@
 use std::{
     io,
     panic::{self, AssertUnwindSafe},
-    sync::Arc,
+    sync::{Arc, atomic::Ordering::Relaxed},
     thread,
 };
 
@@ -18,8 +18,8 @@ use tokio::sync::{
     oneshot,
 };
 
-use super::file::FileId;
-use crate::store::StoreError;
+use super::{figures::Figures, file::FileId};
+use crate::{metrics::Exposition, store::StoreError};
 
 /// How many writes may wait beside those that are being committed; one more
 /// is refused as overload.
@@ -36,6 +36,7 @@ type Job = Box<dyn FnOnce(Result<&Connection, StoreError>) -> Acknowledge + Send
 type Acknowledge = Box<dyn FnOnce(Result<(), StoreError>) + Send>;
 
 pub(super) struct Writer {
+    figures: Arc<Figures>,
     /// `None` only while dropping.
     queue: Option<mpsc::Sender<Job>>,
     thread: Option<thread::JoinHandle<()>>,
@@ -44,10 +45,12 @@ pub(super) struct Writer {
 impl Writer {
     pub(super) fn start(connection: Connection, file: FileId) -> io::Result<Self> {
         let (queue, jobs) = mpsc::channel(QUEUE_LENGTH);
+        let figures = Arc::new(Figures::default());
+        let counting = Arc::clone(&figures);
         let thread = thread::Builder::new()
             .name("petstore-writer".to_owned())
-            .spawn(move || run(connection, &file, jobs))?;
-        Ok(Self { queue: Some(queue), thread: Some(thread) })
+            .spawn(move || run(connection, &file, jobs, &counting))?;
+        Ok(Self { figures, queue: Some(queue), thread: Some(thread) })
     }
 
     /// Does `work`, all of it or nothing, and returns once it is on disk.
@@ -69,6 +72,33 @@ impl Writer {
         self.enqueue(|connection| in_transaction(connection, work)).await
     }
 
+    /// Whether a write would be done: takes the lock that one takes, and, if the
+    /// last one failed, writes something that changes nothing.
+    pub(super) async fn check(&self) -> Result<(), StoreError> {
+        let is_failing = self.figures.is_failing.load(Relaxed);
+        self.write(move |connection| {
+            if !is_failing {
+                return Ok(());
+            }
+            let version: u32 =
+                connection.pragma_query_value(None, "user_version", |row| row.get(0))?;
+            connection.pragma_update(None, "user_version", version)
+        })
+        .await?;
+        self.figures.is_failing.store(false, Relaxed);
+        Ok(())
+    }
+
+    /// Shows what was counted.
+    pub(super) fn expose(&self, page: &mut Exposition) {
+        let waiting = self.queue.as_ref().map_or(0, |queue| QUEUE_LENGTH - queue.capacity());
+        let help = "Writes that wait for the writer.";
+        page.number("petstore_writer_queue_length", help, waiting);
+        let help = "How many writes may wait.";
+        page.number("petstore_writer_queue_limit", help, QUEUE_LENGTH);
+        self.figures.expose(page);
+    }
+
     async fn enqueue<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Connection) -> Result<T, StoreError> + Send + 'static,
@@ -85,7 +115,10 @@ impl Writer {
         let stopped = || StoreError::Internal(Arc::new(WriterStopped));
         match self.queue.as_ref().ok_or_else(stopped)?.try_send(job) {
             Ok(()) => {}
-            Err(TrySendError::Full(_)) => return Err(StoreError::Overloaded),
+            Err(TrySendError::Full(_)) => {
+                self.figures.refusals.count();
+                return Err(StoreError::Overloaded);
+            }
             Err(TrySendError::Closed(_)) => return Err(stopped()),
         }
         answered.await.unwrap_or_else(|_| Err(stopped()))
@@ -102,7 +135,12 @@ impl Drop for Writer {
     }
 }
 
-fn run(mut connection: Connection, file: &FileId, mut jobs: mpsc::Receiver<Job>) {
+fn run(
+    mut connection: Connection,
+    file: &FileId,
+    mut jobs: mpsc::Receiver<Job>,
+    figures: &Figures,
+) {
     let mut batch = Vec::with_capacity(QUEUE_LENGTH);
     while jobs.blocking_recv_many(&mut batch, QUEUE_LENGTH) > 0 {
         if batch.len() < FEW {
@@ -114,23 +152,28 @@ fn run(mut connection: Connection, file: &FileId, mut jobs: mpsc::Receiver<Job>)
                 batch.push(job);
             }
         }
-        commit(&mut connection, file, &mut batch);
+        commit(&mut connection, file, &mut batch, figures);
     }
 }
 
 /// Does every job of the batch in one transaction, then acknowledges them.
-fn commit(connection: &mut Connection, file: &FileId, batch: &mut Vec<Job>) {
+fn commit(connection: &mut Connection, file: &FileId, batch: &mut Vec<Job>, figures: &Figures) {
     let mut done = Vec::with_capacity(batch.len());
     let committed = match begin(connection, file) {
         Ok(transaction) => {
+            let changes_before = transaction.total_changes();
             done.extend(batch.drain(..).map(|job| job(Ok(&transaction))));
-            finish(transaction)
+            let has_changes = transaction.total_changes() != changes_before;
+            figures.watch(has_changes.then_some(done.len()), || finish(transaction))
         }
         Err(error) => {
             done.extend(batch.drain(..).map(|job| job(Err(error.clone()))));
             Err(error)
         }
     };
+    if committed.is_err() {
+        figures.note_failure();
+    }
     for acknowledge in done {
         acknowledge(committed.clone());
     }

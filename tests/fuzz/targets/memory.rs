@@ -10,6 +10,7 @@ use petstore::{
         IdempotentRequest, KeyDigest, KeyId, KeyRecord, KeyUse, NewKey, NewPet, PageRequest, Pet,
         PetId, PetName, PetStatus,
     },
+    metrics::Exposition,
     store::{Created, ShowPet, Store, StoreError, Version},
 };
 
@@ -120,6 +121,12 @@ impl Store for Memory {
     ) -> Result<Option<KeyRecord>, StoreError> {
         Err(StoreError::Overloaded)
     }
+
+    async fn check_ready(&self) -> Result<(), StoreError> {
+        Ok(())
+    }
+
+    fn expose(&self, _: &mut Exposition) {}
 
     async fn record_key_uses(&self, _: Vec<KeyUse>) -> Result<(), StoreError> {
         Ok(())

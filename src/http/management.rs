@@ -1,0 +1,125 @@
+//! The management listener: whether the service lives, whether it is ready, and
+//! what it has counted. For operators alone; it asks for no key.
+
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
+
+use hyper::{
+    Method, Request, StatusCode,
+    body::Body,
+    header::{self, HeaderValue},
+};
+use serde_json::json;
+use tokio::time;
+
+use super::{App, Response, error::ApiError, head, json, without_body};
+use crate::{
+    metrics::{Connections, Exposition},
+    store::StoreError,
+    telemetry::chain,
+};
+
+/// How long the store may take to say that it is ready.
+const READY_WITHIN: Duration = Duration::from_secs(2);
+
+/// What operators ask about an [`App`].
+pub struct Management {
+    app: Arc<App>,
+    is_ending: AtomicBool,
+    connections: Arc<Connections>,
+}
+
+impl Management {
+    /// For this service.
+    #[must_use]
+    pub fn new(app: Arc<App>) -> Self {
+        Self { app, is_ending: AtomicBool::new(false), connections: Arc::default() }
+    }
+
+    /// From now on the service is not ready any more.
+    pub fn announce_end(&self) {
+        self.is_ending.store(true, Ordering::Relaxed);
+    }
+
+    /// The connections of this listener.
+    #[must_use]
+    pub fn connections(&self) -> &Arc<Connections> {
+        &self.connections
+    }
+
+    /// See [`App::new_request_id`].
+    #[must_use]
+    pub fn new_request_id(&self) -> String {
+        self.app.new_request_id()
+    }
+
+    /// Answers one request.
+    pub async fn handle<B: Body>(&self, request: Request<B>) -> Response {
+        let (request, body) = request.into_parts();
+        let answered = match head::check(&request) {
+            Ok(()) => self.answer(&request.method, request.uri.path()).await,
+            Err(error) => Err(error),
+        };
+        let mut response = answered.unwrap_or_else(|error| error.into_response().0);
+        if !body.is_end_stream() && request.version < hyper::Version::HTTP_2 {
+            let close = HeaderValue::from_static("close");
+            response.headers_mut().insert(header::CONNECTION, close);
+        }
+        if request.method == Method::HEAD {
+            without_body(&mut response);
+        }
+        response
+    }
+
+    async fn answer(&self, method: &Method, path: &str) -> Result<Response, ApiError> {
+        if !["/livez", "/readyz", "/metrics"].contains(&path) {
+            return Err(ApiError::no_such_path());
+        }
+        if ![Method::GET, Method::HEAD].contains(method) {
+            return Err(ApiError::method_not_allowed("GET, HEAD"));
+        }
+        Ok(match path {
+            "/livez" => state(&[]),
+            "/readyz" => state(&self.not_ready().await),
+            _ => metrics(self.app.metrics()),
+        })
+    }
+
+    /// The parts that are not ready, and why.
+    async fn not_ready(&self) -> Vec<(&'static str, String)> {
+        let mut parts = Vec::new();
+        if self.is_ending.load(Ordering::Relaxed) {
+            parts.push(("server", "shutting down".to_owned()));
+        }
+        match time::timeout(READY_WITHIN, self.app.store.check_ready()).await {
+            // One that has much to do is there.
+            Ok(Ok(()) | Err(StoreError::Overloaded)) => {}
+            Ok(Err(error)) => parts.push(("store", chain(&error))),
+            Err(_) => parts.push(("store", "no answer in time".to_owned())),
+        }
+        parts
+    }
+}
+
+/// 200 if nothing is amiss, and otherwise 503 with what is.
+fn state(amiss: &[(&'static str, String)]) -> Response {
+    if amiss.is_empty() {
+        return json::response(StatusCode::OK, json::render(&json!({ "status": "ok" })));
+    }
+    let parts: Vec<_> =
+        amiss.iter().map(|(part, reason)| json!({ "part": part, "reason": reason })).collect();
+    let body = json!({ "status": "not ready", "notReady": parts });
+    json::response(StatusCode::SERVICE_UNAVAILABLE, json::render(&body))
+}
+
+fn metrics(page: String) -> Response {
+    let mut response = json::response(StatusCode::OK, page);
+    let content_type = HeaderValue::from_static(Exposition::CONTENT_TYPE);
+    response.headers_mut().insert(header::CONTENT_TYPE, content_type);
+    response
+}

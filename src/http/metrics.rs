@@ -1,0 +1,143 @@
+//! What is counted of requests.
+
+use std::{array, fmt::Display, sync::Arc, time::Duration};
+
+use hyper::StatusCode;
+
+use super::{App, error::Problem, router::Operation};
+use crate::metrics::{Connections, Counter, Exposition, Gauge, Histogram, Kind};
+
+/// What a key can be refused for.
+const KEY_PROBLEMS: [Problem; 4] = [
+    Problem::MissingApiKey,
+    Problem::InvalidApiKey,
+    Problem::InsufficientScope,
+    Problem::RateLimited,
+];
+
+/// Status codes are from 100 to 599.
+const STATUS_CODES: usize = 500;
+
+/// Counts requests, each by its operation.
+pub(super) struct Metrics {
+    pub(super) connections: Arc<Connections>,
+    /// Those that are not answered yet.
+    pub(super) active: Gauge,
+    by_operation: [OfOperation; Operation::ALL.len()],
+    /// Those that were refused before an operation was found.
+    of_none: OfOperation,
+    refused_keys: [Counter; KEY_PROBLEMS.len()],
+}
+
+struct OfOperation {
+    by_status: Box<[Counter]>,
+    durations: Histogram,
+}
+
+impl Default for OfOperation {
+    fn default() -> Self {
+        Self {
+            by_status: (0..STATUS_CODES).map(|_| Counter::default()).collect(),
+            durations: Histogram::of_durations(),
+        }
+    }
+}
+
+impl Default for Metrics {
+    fn default() -> Self {
+        Self {
+            connections: Arc::default(),
+            active: Gauge::default(),
+            by_operation: array::from_fn(|_| OfOperation::default()),
+            of_none: OfOperation::default(),
+            refused_keys: Default::default(),
+        }
+    }
+}
+
+impl Metrics {
+    /// Counts a request that was answered.
+    pub(super) fn count(&self, operation: Option<Operation>, status: StatusCode, took: Duration) {
+        let counted = operation.map_or(&self.of_none, |operation| self.of(operation));
+        if let Some(counter) = counted.by_status.get(usize::from(status.as_u16()) - 100) {
+            counter.count();
+        }
+        counted.durations.observe(took);
+    }
+
+    /// Counts a request that was refused, if it was because of its key.
+    pub(super) fn count_refusal(&self, problem: Problem) {
+        if let Some(at) = KEY_PROBLEMS.iter().position(|&counted| counted == problem) {
+            self.refused_keys[at].count();
+        }
+    }
+
+    fn of(&self, operation: Operation) -> &OfOperation {
+        &self.by_operation[operation as usize]
+    }
+
+    /// What was counted of each operation, with its name and its route.
+    fn each(&self) -> impl Iterator<Item = (&OfOperation, &'static str, &'static str)> {
+        let found = Operation::ALL.into_iter();
+        found.map(|operation| (self.of(operation), operation.id(), operation.route())).chain([(
+            &self.of_none,
+            "none",
+            "none",
+        )])
+    }
+
+    fn expose(&self, page: &mut Exposition) {
+        let name = "http_server_requests_total";
+        page.begin(Kind::Counter, name, "Requests that were answered.");
+        for (counted, operation, route) in self.each() {
+            for (counter, status) in counted.by_status.iter().zip(100_u16..) {
+                // Most of them never occur.
+                if counter.get() > 0 {
+                    let labels: [(&str, &dyn Display); 3] = [
+                        ("operation", &operation),
+                        ("http_route", &route),
+                        ("http_response_status_code", &status),
+                    ];
+                    page.sample(name, &labels, counter.get());
+                }
+            }
+        }
+        let name = "http_server_request_duration_seconds";
+        page.begin(Kind::Histogram, name, "From the head of a request to its answer.");
+        for (counted, operation, route) in self.each() {
+            let labels: [(&str, &dyn Display); 2] =
+                [("operation", &operation), ("http_route", &route)];
+            page.spread(name, &labels, &counted.durations);
+        }
+        page.gauge("http_server_active_requests", "Requests in flight.", &self.active);
+        let Connections { open, accepted, turned_away } = &*self.connections;
+        page.gauge("petstore_connections", "Connections that are open.", open);
+        let help = "Connections that were served.";
+        page.counter("petstore_connections_accepted_total", help, accepted);
+        let help = "Connections above the limits, answered 503.";
+        page.counter("petstore_connections_turned_away_total", help, turned_away);
+        let name = "petstore_rejected_keys_total";
+        let help = "Requests that were refused for their API key, by error code.";
+        page.begin(Kind::Counter, name, help);
+        for (problem, counter) in KEY_PROBLEMS.into_iter().zip(&self.refused_keys) {
+            let (code, _) = problem.code_and_status();
+            page.sample(name, &[("code", &code)], counter.get());
+        }
+    }
+}
+
+impl App {
+    /// All that was counted, as a page for Prometheus.
+    #[must_use]
+    pub fn metrics(&self) -> String {
+        let mut page = Exposition::default();
+        self.metrics.expose(&mut page);
+        self.keys.expose(&mut page);
+        self.first_pages.expose(&mut page);
+        self.store.expose(&mut page);
+        let name = "petstore_build_info";
+        page.begin(Kind::Gauge, name, "Always 1; the version is in the label.");
+        page.sample(name, &[("version", &env!("CARGO_PKG_VERSION"))], 1);
+        page.finish()
+    }
+}

@@ -1,0 +1,166 @@
+//! What is counted while the service runs, for whoever watches it.
+//!
+//! A number is an atomic of its own, found without a look-up: a request pays
+//! for a handful of additions, and nothing grows, whoever reads it or nobody.
+
+mod exposition;
+
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering::Relaxed},
+    },
+    time::Duration,
+};
+
+pub use self::exposition::{Exposition, Kind};
+
+/// A number that only grows.
+#[derive(Debug, Default)]
+pub struct Counter(AtomicU64);
+
+impl Counter {
+    /// Adds one.
+    pub fn count(&self) {
+        self.0.fetch_add(1, Relaxed);
+    }
+
+    /// How many there were.
+    #[must_use]
+    pub fn get(&self) -> u64 {
+        self.0.load(Relaxed)
+    }
+}
+
+/// How many there are at this moment.
+#[derive(Debug, Default)]
+pub struct Gauge(AtomicU64);
+
+impl Gauge {
+    /// Counts one more until the result is dropped.
+    pub fn enter(&self) -> Entered<'_> {
+        self.0.fetch_add(1, Relaxed);
+        Entered(self)
+    }
+
+    /// How many there are.
+    #[must_use]
+    pub fn get(&self) -> u64 {
+        self.0.load(Relaxed)
+    }
+}
+
+/// One of those that a [`Gauge`] counts.
+#[must_use = "it is counted until it is dropped"]
+pub struct Entered<'g>(&'g Gauge);
+
+impl Drop for Entered<'_> {
+    fn drop(&mut self) {
+        self.0.0.fetch_sub(1, Relaxed);
+    }
+}
+
+/// How values are spread: how many were at most so large, for a few sizes.
+#[derive(Debug)]
+pub struct Histogram {
+    bounds: &'static [u64],
+    /// One for each bound, and one for what is larger than all of them.
+    buckets: Box<[AtomicU64]>,
+    sum: AtomicU64,
+    /// How many of the values' units are one of the shown.
+    scale: f64,
+}
+
+/// In nanoseconds: from where a page comes from memory to where clients give up.
+const DURATIONS: &[u64] = &[
+    10_000,
+    25_000,
+    50_000,
+    100_000,
+    250_000,
+    500_000,
+    1_000_000,
+    2_500_000,
+    5_000_000,
+    10_000_000,
+    25_000_000,
+    50_000_000,
+    100_000_000,
+    250_000_000,
+    500_000_000,
+    1_000_000_000,
+    2_500_000_000,
+    5_000_000_000,
+    10_000_000_000,
+];
+
+const SIZES: &[u64] = &[1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024];
+
+impl Histogram {
+    /// Of durations, from 10 microseconds to 10 seconds; shown in seconds.
+    #[must_use]
+    pub fn of_durations() -> Self {
+        Self::new(DURATIONS, 1e9)
+    }
+
+    /// Of sizes, from 1 to 1,024.
+    #[must_use]
+    pub fn of_sizes() -> Self {
+        Self::new(SIZES, 1.0)
+    }
+
+    fn new(bounds: &'static [u64], scale: f64) -> Self {
+        let buckets = (0..=bounds.len()).map(|_| AtomicU64::default()).collect();
+        Self { bounds, buckets, sum: AtomicU64::default(), scale }
+    }
+
+    /// Counts a duration.
+    pub fn observe(&self, took: Duration) {
+        self.observe_number(u64::try_from(took.as_nanos()).unwrap_or(u64::MAX));
+    }
+
+    /// Counts a size.
+    pub fn observe_size(&self, size: usize) {
+        self.observe_number(size as u64);
+    }
+
+    fn observe_number(&self, value: u64) {
+        let at = self.bounds.iter().position(|&bound| value <= bound);
+        // A few comparisons: most values are small.
+        let bucket = at.unwrap_or(self.bounds.len());
+        if let Some(bucket) = self.buckets.get(bucket) {
+            bucket.fetch_add(1, Relaxed);
+        }
+        self.sum.fetch_add(value, Relaxed);
+    }
+}
+
+/// The connections to a listener.
+#[derive(Debug, Default)]
+pub struct Connections {
+    /// Those that are open.
+    pub open: Gauge,
+    /// Those that were ever served.
+    pub accepted: Counter,
+    /// Those for which there was no place.
+    pub turned_away: Counter,
+}
+
+impl Connections {
+    /// Counts a connection, which is open until the result is dropped.
+    pub fn begin(self: &Arc<Self>) -> OpenConnection {
+        self.accepted.count();
+        self.open.0.fetch_add(1, Relaxed);
+        OpenConnection(Arc::clone(self))
+    }
+}
+
+/// One of [`Connections`].
+#[must_use = "it is counted until it is dropped"]
+pub struct OpenConnection(Arc<Connections>);
+
+impl Drop for OpenConnection {
+    fn drop(&mut self) {
+        self.0.open.0.fetch_sub(1, Relaxed);
+    }
+}

@@ -1,0 +1,55 @@
+//! What a server serves.
+
+use std::sync::Arc;
+
+use hyper::{Request, body::Incoming};
+
+use crate::{
+    domain::ClientAddress,
+    http::{App, Management, Response},
+    metrics::Connections,
+};
+
+/// Requests in, answers out.
+pub trait Handler: Send + Sync + 'static {
+    /// Answers one request of `client`, whatever happens.
+    fn handle(
+        &self,
+        client: ClientAddress,
+        request: Request<Incoming>,
+    ) -> impl Future<Output = Response> + Send;
+
+    /// A new `X-Request-Id`, for what is answered before there is a request.
+    fn new_request_id(&self) -> String;
+
+    /// Where its connections are counted.
+    fn connections(&self) -> &Arc<Connections>;
+}
+
+impl Handler for App {
+    async fn handle(&self, client: ClientAddress, request: Request<Incoming>) -> Response {
+        self.handle(client, request).await
+    }
+
+    fn new_request_id(&self) -> String {
+        self.new_request_id()
+    }
+
+    fn connections(&self) -> &Arc<Connections> {
+        self.connections()
+    }
+}
+
+impl Handler for Management {
+    async fn handle(&self, _: ClientAddress, request: Request<Incoming>) -> Response {
+        self.handle(request).await
+    }
+
+    fn new_request_id(&self) -> String {
+        self.new_request_id()
+    }
+
+    fn connections(&self) -> &Arc<Connections> {
+        self.connections()
+    }
+}

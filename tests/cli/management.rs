@@ -1,0 +1,194 @@
+//! The management listener: whether the service lives and is ready.
+
+use std::{fs, path::Path, time::Duration};
+
+use reqwest::{Client, Method};
+use serde_json::{Value, json};
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::TcpStream,
+    time::timeout,
+};
+
+use super::{
+    postgres_cluster::fresh_url,
+    program::{Service, client, create, directory, new_key, run},
+    proxy::{Line, Proxy},
+};
+
+pub(super) const MANAGED: [&str; 2] = ["--management-listen", "127.0.0.1:0"];
+
+/// Where a service is managed.
+pub(super) fn management_url(service: &Service) -> &str {
+    let mut lines = service.first_lines.iter().filter_map(|line| line["message"].as_str());
+    lines.find_map(|line| line.strip_prefix("managed at ")).unwrap()
+}
+
+/// Status code and body.
+async fn ask(client: &Client, service: &Service, path: &str) -> (u16, Value) {
+    let url = format!("{}{path}", management_url(service));
+    let reply = client.get(url).send().await.unwrap();
+    (reply.status().as_u16(), reply.json().await.unwrap())
+}
+
+/// Waits until `/readyz` answers with this status; returns what it says.
+async fn wait_for(client: &Client, service: &Service, status: u16) -> Value {
+    let answered = async {
+        loop {
+            let (answered, body) = ask(client, service, "/readyz").await;
+            if answered == status {
+                return body;
+            }
+            tokio::task::yield_now().await;
+        }
+    };
+    let answered = timeout(Duration::from_secs(30), answered).await;
+    answered.unwrap_or_else(|_| panic!("it never was {status}"))
+}
+
+fn ok() -> (u16, Value) {
+    (200, json!({ "status": "ok" }))
+}
+
+#[tokio::test]
+async fn while_the_directory_is_away_it_lives_and_is_not_ready_and_then_it_is() {
+    let here = directory();
+    let folder = here.path().join("data");
+    fs::create_dir(&folder).unwrap();
+    let database = format!("sqlite:{}/petstore.db", folder.display());
+    let service = Service::start(here.path(), &[&MANAGED[..], &["--database", &database]].concat());
+    let client = client();
+    assert_eq!(ask(&client, &service, "/readyz").await, ok());
+
+    let away = here.path().join("away");
+    fs::rename(&folder, &away).unwrap();
+    let (status, body) = ask(&client, &service, "/readyz").await;
+    assert_eq!((status, &body["status"]), (503, &json!("not ready")));
+    assert_eq!(body["notReady"][0]["part"], "store");
+    let reason = body["notReady"][0]["reason"].as_str().unwrap();
+    assert!(reason.contains("was removed or replaced"), "{reason}");
+    assert_eq!(ask(&client, &service, "/livez").await, ok());
+
+    fs::rename(&away, &folder).unwrap();
+    assert_eq!(ask(&client, &service, "/readyz").await, ok());
+}
+
+// The line is a task of the test, which also waits for the program.
+#[tokio::test(flavor = "multi_thread")]
+async fn without_its_postgresql_it_lives_and_is_not_ready_and_then_it_is() {
+    let here = directory();
+    let proxy = Proxy::to(&fresh_url().await);
+    let service =
+        Service::start(here.path(), &[&MANAGED[..], &["--database", &proxy.url]].concat());
+    let client = client();
+    assert_eq!(ask(&client, &service, "/readyz").await, ok());
+    for away in [Line::Down, Line::Frozen] {
+        proxy.set(away);
+        let body = wait_for(&client, &service, 503).await;
+        assert_eq!(body["notReady"][0]["part"], "store", "{body}");
+        assert_eq!(ask(&client, &service, "/livez").await, ok());
+        proxy.set(Line::Up);
+        assert_eq!(wait_for(&client, &service, 200).await, ok().1);
+    }
+}
+
+/// Begins a create, whose body is still to come.
+async fn begin_create(service: &Service, key: &str, body: &str) -> TcpStream {
+    let address = service.url.strip_prefix("http://").unwrap().strip_suffix("/v1").unwrap();
+    let mut stream = TcpStream::connect(address).await.unwrap();
+    let head = format!(
+        "POST /v1/pets HTTP/1.1\r\nhost: x\r\nauthorization: Bearer {key}\r\n\
+         expect: 100-continue\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n",
+        body.len()
+    );
+    stream.write_all(head.as_bytes()).await.unwrap();
+    let mut interim = [0; 25];
+    stream.read_exact(&mut interim).await.unwrap();
+    assert_eq!(&interim, b"HTTP/1.1 100 Continue\r\n\r\n");
+    stream
+}
+
+#[tokio::test]
+async fn while_it_shuts_down_it_says_so_and_lives_until_all_is_answered() {
+    let here = directory();
+    let service = Service::start(here.path(), &MANAGED);
+    let key = new_key(here.path());
+    let body = r#"{"name": "last", "categoryId": 1}"#;
+    let mut in_flight = begin_create(&service, &key, body).await;
+
+    service.signal("TERM");
+    let client = client();
+    let says = wait_for(&client, &service, 503).await;
+    assert_eq!(says["notReady"], json!([{ "part": "server", "reason": "shutting down" }]));
+    assert_eq!(ask(&client, &service, "/livez").await, ok());
+
+    in_flight.write_all(body.as_bytes()).await.unwrap();
+    let mut answer = String::new();
+    in_flight.read_to_string(&mut answer).await.unwrap();
+    assert!(answer.starts_with("HTTP/1.1 201 "), "{answer}");
+    drop(client);
+    assert_eq!(service.wait().0.code(), Some(0));
+}
+
+#[tokio::test]
+async fn it_answers_get_and_head_alone_and_nothing_but_what_it_is_there_for() {
+    let here = directory();
+    let service = Service::start(here.path(), &MANAGED);
+    let client = client();
+    let asked = async |method: Method, path: &str| {
+        let url = format!("{}{path}", management_url(&service));
+        let reply = client.request(method, url).send().await.unwrap();
+        let allow = reply.headers().get("allow").map(|allow| allow.to_str().unwrap().to_owned());
+        let length = reply.headers().get("content-length").map(ToOwned::to_owned);
+        (reply.status().as_u16(), allow, length)
+    };
+    for path in ["/livez", "/readyz", "/metrics"] {
+        let (status, _, length) = asked(Method::HEAD, path).await;
+        assert_eq!((status, length.is_some_and(|length| length != "0")), (200, true), "{path}");
+        let (status, allow, _) = asked(Method::POST, path).await;
+        assert_eq!((status, allow.as_deref()), (405, Some("GET, HEAD")), "{path}");
+    }
+    for path in ["/", "/v1/pets", "/metrics/", "/openapi.yaml"] {
+        assert_eq!(asked(Method::GET, path).await.0, 404, "{path}");
+    }
+    // And the public listener knows none of it.
+    let public = service.url.strip_suffix("/v1").unwrap();
+    for path in ["/livez", "/readyz", "/metrics"] {
+        assert_eq!(client.get(format!("{public}{path}")).send().await.unwrap().status(), 404);
+    }
+}
+
+#[test]
+fn it_is_off_unless_asked_for_and_an_address_that_is_taken_is_one_line() {
+    let here = directory();
+    let service = Service::start(here.path(), &MANAGED);
+    let taken = management_url(&service).strip_prefix("http://").unwrap();
+    let line =
+        run(here.path(), &["serve", "--listen", "127.0.0.1:0", "--management-listen", taken])
+            .expect_one_line();
+    assert!(line.contains(taken), "{line}");
+    let without = Service::start(here.path(), &[]);
+    assert!(!format!("{:?}", without.first_lines).contains("managed"));
+}
+
+fn last_deprecated_calls(directory: &Path) -> Vec<Value> {
+    let listed = run(directory, &["keys", "list", "--format", "json"]).expect_success();
+    let keys: Vec<Value> = serde_json::from_str(&listed.stdout).unwrap();
+    keys.iter().map(|key| key["last_deprecated_call"].clone()).collect()
+}
+
+#[tokio::test]
+async fn the_list_of_keys_says_who_called_the_deprecated_operation_and_when() {
+    let here = directory();
+    let service = Service::start(here.path(), &[]);
+    let (caller, other) = (new_key(here.path()), new_key(here.path()));
+    let client = client();
+    assert_eq!(create(&client, &service.url, &other, "a").send().await.unwrap().status(), 201);
+    let read = client.get(format!("{}/pets/1", service.url)).bearer_auth(&caller);
+    assert_eq!(read.send().await.unwrap().status(), 200);
+    service.signal("TERM");
+    assert!(service.wait().0.success());
+    let calls = last_deprecated_calls(here.path());
+    assert!(calls[0].as_str().is_some_and(|at| at.parse::<jiff::Timestamp>().is_ok()), "{calls:?}");
+    assert_eq!(calls[1], Value::Null);
+}
