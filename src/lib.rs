@@ -14,6 +14,7 @@
 pub mod cli;
 pub mod config;
 pub mod domain;
+pub mod files;
 pub mod http;
 pub mod metrics;
 pub mod server;

@@ -3,10 +3,15 @@
 
 mod backup;
 mod check;
+mod copy;
+mod export;
 mod healthcheck;
+mod import;
 mod keys;
 mod management;
 mod openapi;
+mod progress;
+mod rejects;
 mod restore;
 mod serve;
 mod tls;
@@ -44,6 +49,9 @@ enum Command {
     Serve(Box<serve::Serve>),
     #[command(subcommand)]
     Keys(keys::Keys),
+    Import(import::Import),
+    Export(export::Export),
+    Copy(copy::Copy),
     Check(check::Check),
     Backup(backup::Backup),
     Restore(restore::Restore),
@@ -89,12 +97,13 @@ impl TypedValueParser for DatabaseUrlParser {
     fn parse_ref(
         &self,
         command: &clap::Command,
-        _: Option<&clap::Arg>,
+        option: Option<&clap::Arg>,
         value: &OsStr,
     ) -> Result<DatabaseUrl, clap::Error> {
         let parsed = value.to_str().ok_or_else(|| "it is not UTF-8".to_owned());
         parsed.and_then(str::parse).map_err(|reason| {
-            let message = format!("invalid value for '--database <URL>': {reason}\n");
+            let option = option.map(ToString::to_string).unwrap_or_default();
+            let message = format!("invalid value for '{option}': {reason}\n");
             clap::Error::raw(ErrorKind::ValueValidation, message).with_cmd(command)
         })
     }
@@ -140,6 +149,9 @@ pub fn main() -> ExitCode {
     let done = match cli.command {
         Command::Serve(serve) => serve.run(),
         Command::Keys(keys) => keys.run(),
+        Command::Import(import) => import.run(),
+        Command::Export(export) => export.run(),
+        Command::Copy(copy) => copy.run(),
         Command::Check(check) => check.run(),
         Command::Healthcheck(healthcheck) => healthcheck.run(),
         Command::Backup(backup) => backup.run(),
@@ -149,7 +161,8 @@ pub fn main() -> ExitCode {
     match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            say(&format!("error: {error:#}"));
+            // What a database says has several lines.
+            say(&format!("error: {error:#}").replace('\n', " "));
             ExitCode::FAILURE
         }
     }

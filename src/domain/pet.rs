@@ -70,17 +70,22 @@ impl fmt::Display for PetStatus {
     }
 }
 
-/// An animal's name: any Unicode text without U+0000, kept exactly as given,
-/// the empty text included.
+/// An animal's name: any Unicode text of up to 64 KiB without U+0000, kept
+/// exactly as given, the empty text included.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PetName(String);
 
 impl PetName {
-    /// `None` if the text holds U+0000, which PostgreSQL cannot keep; it is
-    /// refused on every backend, so that a catalogue can move between them.
+    /// The longest one, in bytes: what a request has room for, so that a page
+    /// stays as small as it can be filled through the interface.
+    pub const MAX_LENGTH: usize = 64 << 10;
+
+    /// `None` if the text is longer than [`Self::MAX_LENGTH`], or holds U+0000,
+    /// which PostgreSQL cannot keep; it is refused on every backend, so that a
+    /// catalogue can move between them.
     #[must_use]
     pub fn new(text: String) -> Option<Self> {
-        (!text.contains('\0')).then_some(Self(text))
+        (text.len() <= Self::MAX_LENGTH && !text.contains('\0')).then_some(Self(text))
     }
 
     /// The name as text.
@@ -174,10 +179,12 @@ mod tests {
     }
 
     #[test]
-    fn a_name_is_kept_as_given_and_refuses_only_u_0000() {
-        for kept in ["", " ", "*Seth", "Zoë", "\u{1}\u{10FFFF}"] {
+    fn a_name_is_kept_as_given_and_refuses_only_u_0000_and_more_than_64_kib() {
+        let longest = "n".repeat(64 << 10);
+        for kept in ["", " ", "*Seth", "Zoë", "\u{1}\u{10FFFF}", &longest] {
             assert_eq!(PetName::new(kept.to_owned()).unwrap().as_str(), kept);
         }
         assert_eq!(PetName::new("a\0b".to_owned()), None);
+        assert_eq!(PetName::new(longest + "n"), None);
     }
 }

@@ -86,14 +86,14 @@ pub(super) fn object_members<'a, const N: usize>(
 
 /// The text of a JSON string; `None` if the value is something else, or holds
 /// an escape that stands for no character.
-pub(super) fn string(value: &RawValue) -> Option<String> {
+pub(crate) fn string(value: &RawValue) -> Option<String> {
     serde_json::from_str(value.get()).ok()
 }
 
 /// The integer that a JSON number stands for, in the sense of JSON Schema:
 /// `1.0` and `1e2` are integers, `1.5` is none. Exact, unlike a detour through
 /// floating point. `None` if the value is no integer, or not an int64.
-pub(super) fn integer(value: &RawValue) -> Option<i64> {
+pub(crate) fn integer(value: &RawValue) -> Option<i64> {
     let text = value.get();
     if !text.starts_with(|first: char| first == '-' || first.is_ascii_digit()) {
         return None;

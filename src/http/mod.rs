@@ -8,7 +8,7 @@ mod docs;
 mod error;
 mod head;
 mod idempotency;
-mod json;
+pub(crate) mod json;
 mod key_usage;
 mod log;
 mod management;
@@ -23,6 +23,8 @@ mod router;
 use std::{
     future::poll_fn, panic::AssertUnwindSafe, pin::pin, sync::Arc, task::Poll, time::Duration,
 };
+
+pub(crate) use pets::write_pet;
 
 use bytes::Bytes;
 use futures_util::FutureExt;

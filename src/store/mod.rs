@@ -1,5 +1,6 @@
 //! What a store promises. One suite (`tests/store`) holds every backend to it.
 
+pub mod bulk;
 pub mod postgres;
 pub mod sqlite;
 

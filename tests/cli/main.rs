@@ -8,10 +8,13 @@
 )]
 
 mod backup;
+mod broken_off;
 #[path = "../shared/certificates.rs"]
 mod certificates;
 mod check;
+mod copy;
 mod faults;
+mod import;
 mod keys;
 mod kill;
 mod management;

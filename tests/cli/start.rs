@@ -56,6 +56,9 @@ fn every_option_has_a_variable() {
         &["openapi"],
         &["check"],
         &["healthcheck"],
+        &["import"],
+        &["export"],
+        &["copy"],
         &["keys", "create"],
         &["keys", "list"],
         &["keys", "revoke"],
@@ -121,7 +124,7 @@ fn a_folder_that_cannot_be_written_is_one_line() {
 fn help_teaches_and_goes_to_standard_output() {
     let here = directory();
     let help = run(here.path(), &["--help"]).expect_success();
-    for word in ["serve", "keys", "check", "openapi"] {
+    for word in ["serve", "keys", "import", "export", "copy", "check", "openapi"] {
         assert!(help.stdout.contains(word), "{}", help.stdout);
     }
     assert_eq!(help.stderr, "");

@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
+mod bulk;
 mod postgres;
 #[path = "../shared/postgres.rs"]
 mod postgres_cluster;

@@ -11,3 +11,4 @@ pub(super) use create::create;
 pub(super) use first_pages::FirstPages;
 pub(super) use get::get;
 pub(super) use list::list;
+pub(crate) use wire::write_pet;

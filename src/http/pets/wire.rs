@@ -38,7 +38,8 @@ impl Pets {
     }
 }
 
-fn write_pet(out: &mut Vec<u8>, pet: PetRef<'_>) {
+/// Writes a Pet of the contract.
+pub(crate) fn write_pet(out: &mut Vec<u8>, pet: PetRef<'_>) {
     out.extend_from_slice(b"{\"id\":");
     write_integer(out, pet.id.get());
     out.extend_from_slice(b",\"name\":");

@@ -6,7 +6,10 @@ use jiff::Timestamp;
 use tokio_postgres::{GenericClient, Row, types::ToSql};
 
 use super::{faults::Failure, pool::Connection};
-use crate::domain::{Deployment, KeyDigest, KeyId, KeyRecord, KeyUse, NewKey, Scope};
+use crate::{
+    domain::{Deployment, KeyDigest, KeyId, KeyRecord, KeyUse, NewKey, Scope},
+    store::bulk::StoredKey,
+};
 
 /// The columns in the order in which [`record`] reads them.
 macro_rules! columns {
@@ -24,6 +27,8 @@ const INSERT: &str = concat!(
 const FIND: &str = concat!("SELECT ", columns!(), " FROM api_keys WHERE digest = $1");
 const GET: &str = concat!("SELECT ", columns!(), " FROM api_keys WHERE id = $1");
 const LIST: &str = concat!("SELECT ", columns!(), " FROM api_keys ORDER BY id");
+pub(super) const LIST_WITH_DIGESTS: &str =
+    concat!("SELECT ", columns!(), ", digest FROM api_keys ORDER BY id");
 const REVOKE: &str = concat!(
     "UPDATE api_keys SET revoked_at = coalesce(revoked_at, $2) WHERE id = $1 RETURNING ",
     columns!()
@@ -166,6 +171,13 @@ pub(super) async fn record_uses(
         uses.iter().map(|key| key.deprecated_call_at.map(Timestamp::as_second)).collect();
     connection.execute(RECORD_USES, &[&ids, &times, &calls]).await?;
     Ok(())
+}
+
+/// The key in a row of [`LIST_WITH_DIGESTS`].
+pub(super) fn stored(row: &Row) -> Result<StoredKey, Failure> {
+    let digest: &[u8] = row.try_get("digest")?;
+    let digest = digest.try_into().map_err(|_| Failure::Row("digest"))?;
+    Ok(StoredKey { digest: KeyDigest::from_bytes(digest), record: record(row)? })
 }
 
 fn record(row: &Row) -> Result<KeyRecord, Failure> {

@@ -5,13 +5,16 @@
 //! connection broke, without being done twice: a create carries a token of its
 //! own or the client's idempotency key, and the rest comes out the same.
 
+mod bulk;
 mod connect;
 mod faults;
 mod idempotency;
 mod keys;
+mod load;
 mod migrations;
 mod pets;
 mod pool;
+mod snapshot;
 mod tls;
 mod tokens;
 mod url;
@@ -28,13 +31,13 @@ use jiff::Timestamp;
 use rand::{Rng, RngExt, SeedableRng, rngs::StdRng};
 use tokio::time;
 
-pub use self::url::PostgresUrl;
 use self::{
-    connect::{Connector, Unreachable},
+    connect::{Connector, Session, Unreachable},
     faults::Remedy,
     pool::{Access, Connection, Pool, Try},
     tokens::Tokens,
 };
+pub use self::{load::PostgresLoad, snapshot::PostgresSnapshot, url::PostgresUrl};
 use super::{Cause, Created, OpenError, OpenMode, ShowPet, Store, StoreError, Version};
 use crate::{
     domain::{
@@ -73,18 +76,8 @@ impl PostgresStore {
         connections: NonZeroU32,
         random: &mut impl Rng,
     ) -> Result<Self, OpenError> {
-        let shown = url.to_string();
-        let failed = |cause: Cause| OpenError::Io { path: shown.clone(), cause };
-        let connector = Connector::new(url).map_err(|error| failed(Arc::new(error)))?;
-        let mut session = connector.connect().await.map_err(|error| failed(Arc::new(error)))?;
-        let encoding = session.client.query_one("SHOW server_encoding", &[]).await;
-        let encoding: Result<String, _> = encoding.and_then(|row| row.try_get(0));
-        let encoding = encoding.map_err(|error| migrations::cannot_open(&shown, &error))?;
-        if !["UTF8", "utf8"].contains(&encoding.as_str()) {
-            let reason = format!("its encoding is {encoding}, and names need UTF8");
-            return Err(failed(Arc::new(Unreachable::new(reason))));
-        }
-        migrations::run(&mut session.client, mode, &shown).await?;
+        let failed = |cause: Cause| OpenError::Io { path: url.to_string(), cause };
+        let (connector, _) = prepare(url, mode).await?;
         Ok(Self {
             pool: Pool::new(connector, connections).map_err(|error| failed(Arc::new(error)))?,
             tokens: Tokens::default(),
@@ -137,6 +130,24 @@ impl PostgresStore {
         let mut random = self.random.lock().unwrap_or_else(PoisonError::into_inner);
         pause.mul_f64(random.random_range(0.5..1.5))
     }
+}
+
+/// Connects to the database at `url`, and brings its schema up to date if
+/// `mode` says so.
+async fn prepare(url: &PostgresUrl, mode: OpenMode) -> Result<(Connector, Session), OpenError> {
+    let shown = url.to_string();
+    let failed = |cause: Cause| OpenError::Io { path: shown.clone(), cause };
+    let connector = Connector::new(url).map_err(|error| failed(Arc::new(error)))?;
+    let mut session = connector.connect().await.map_err(|error| failed(Arc::new(error)))?;
+    let encoding = session.client.query_one("SHOW server_encoding", &[]).await;
+    let encoding: Result<String, _> = encoding.and_then(|row| row.try_get(0));
+    let encoding = encoding.map_err(|error| migrations::cannot_open(&shown, &error))?;
+    if !["UTF8", "utf8"].contains(&encoding.as_str()) {
+        let reason = format!("its encoding is {encoding}, and names need UTF8");
+        return Err(failed(Arc::new(Unreachable::new(reason))));
+    }
+    migrations::run(&mut session.client, mode, &shown).await?;
+    Ok((connector, session))
 }
 
 #[derive(Debug, thiserror::Error)]

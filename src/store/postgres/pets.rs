@@ -145,7 +145,7 @@ pub(super) fn owned(row: &Row) -> Result<Pet, Failure> {
     Ok(NewPet { name, category_id, status }.with_id(found.id))
 }
 
-fn pet(row: &Row) -> Result<PetRef<'_>, Failure> {
+pub(super) fn pet(row: &Row) -> Result<PetRef<'_>, Failure> {
     Ok(PetRef {
         id: id(row.try_get(0)?)?,
         name: row.try_get(1)?,

@@ -154,6 +154,8 @@ fn problem_of(row: &Row<'_>) -> rusqlite::Result<Option<String>> {
         "has an id that cannot be"
     } else if name.is_none() {
         "has a name that is no Unicode text"
+    } else if name.is_some_and(|name| name.len() > PetName::MAX_LENGTH) {
+        "has a name of more than 64 KiB"
     } else if name.is_some_and(|name| PetName::new(name.to_owned()).is_none()) {
         "has a name with U+0000"
     } else if category_id != Type::Integer {

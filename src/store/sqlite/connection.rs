@@ -132,7 +132,7 @@ fn connect(path: &Path, flags: OpenFlags) -> rusqlite::Result<Connection> {
     Ok(connection)
 }
 
-fn cannot_open(path: &str, error: rusqlite::Error) -> OpenError {
+pub(super) fn cannot_open(path: &str, error: rusqlite::Error) -> OpenError {
     let path = path.to_owned();
     match error.sqlite_error_code() {
         Some(ErrorCode::NotADatabase) => OpenError::NotADatabase(path),

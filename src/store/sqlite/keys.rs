@@ -3,8 +3,12 @@
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension, Row, params, types::Type};
 
-use crate::domain::{
-    Deployment, KeyDigest, KeyId, KeyRecord, KeyUse, NewKey, RateLimit, Scope, rate_limit::NoRate,
+use crate::{
+    domain::{
+        Deployment, KeyDigest, KeyId, KeyRecord, KeyUse, NewKey, RateLimit, Scope,
+        rate_limit::NoRate,
+    },
+    store::bulk::StoredKey,
 };
 
 /// The columns in the order in which [`record`] reads them.
@@ -23,6 +27,8 @@ const INSERT: &str = concat!(
 const FIND: &str = concat!("SELECT ", columns!(), " FROM api_keys WHERE digest = ?1");
 const GET: &str = concat!("SELECT ", columns!(), " FROM api_keys WHERE id = ?1");
 const LIST: &str = concat!("SELECT ", columns!(), " FROM api_keys ORDER BY id");
+const LIST_WITH_DIGESTS: &str =
+    concat!("SELECT ", columns!(), ", digest FROM api_keys ORDER BY id");
 const REVOKE: &str = concat!(
     "UPDATE api_keys SET revoked_at = coalesce(revoked_at, ?2) WHERE id = ?1 RETURNING ",
     columns!()
@@ -63,6 +69,13 @@ pub(super) fn get(connection: &Connection, id: KeyId) -> rusqlite::Result<Option
 
 pub(super) fn list(connection: &Connection) -> rusqlite::Result<Vec<KeyRecord>> {
     connection.prepare_cached(LIST)?.query_map([], record)?.collect()
+}
+
+pub(super) fn list_with_digests(connection: &Connection) -> rusqlite::Result<Vec<StoredKey>> {
+    let stored = |row: &Row<'_>| -> rusqlite::Result<StoredKey> {
+        Ok(StoredKey { digest: KeyDigest::from_bytes(row.get("digest")?), record: record(row)? })
+    };
+    connection.prepare(LIST_WITH_DIGESTS)?.query_map([], stored)?.collect()
 }
 
 pub(super) fn revoke(

@@ -12,10 +12,12 @@ mod figures;
 mod file;
 mod idempotency;
 mod keys;
+mod load;
 mod migrations;
 mod page;
 mod pets;
 mod readers;
+mod snapshot;
 mod wal;
 mod wal_index;
 mod writer;
@@ -31,6 +33,7 @@ use rusqlite::Connection;
 
 pub(crate) use self::copy::copy;
 use self::{file::FileId, readers::Readers, wal_index::WalIndex, writer::Writer};
+pub use self::{load::SqliteLoad, snapshot::SqliteSnapshot};
 use super::{Checkup, Created, OpenError, OpenMode, ShowPet, Store, StoreError, Version};
 use crate::{
     domain::{

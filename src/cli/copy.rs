@@ -1,0 +1,115 @@
+//! `petstore copy`.
+
+use std::ops::ControlFlow;
+
+use anyhow::{Context, ensure};
+use clap::Args;
+
+use super::{DatabaseUrlParser, progress::Progress};
+use crate::{
+    config::DatabaseUrl,
+    domain::{NewPet, PetName},
+    store::bulk::{self, CommitError, Ids, Load, Snapshot},
+};
+
+/// Copy everything from one database to another, which must be empty
+///
+/// All animals with their ids, all API keys, and the memory of requests with an
+/// Idempotency-Key, as they are at one moment: what is added to the source
+/// afterwards is not copied. All of it is there at the end, or nothing.
+#[derive(Debug, Args)]
+pub(super) struct Copy {
+    /// The database to copy: `sqlite:PATH`, or `postgres://USER@HOST/DATABASE`
+    #[arg(
+        long,
+        value_name = "URL",
+        env = "PETSTORE_COPY_FROM",
+        hide_env_values = true,
+        value_parser = DatabaseUrlParser
+    )]
+    from: DatabaseUrl,
+
+    /// Where to copy it to; made if it is not there
+    #[arg(
+        long,
+        value_name = "URL",
+        env = "PETSTORE_COPY_TO",
+        hide_env_values = true,
+        value_parser = DatabaseUrlParser
+    )]
+    to: DatabaseUrl,
+}
+
+/// How much was copied.
+struct Copied {
+    animals: u64,
+    keys: usize,
+    requests: u64,
+}
+
+impl Copy {
+    pub(super) fn run(self) -> anyhow::Result<()> {
+        ensure!(!self.is_onto_itself(), "--from and --to are the same database");
+        let mut from = bulk::snapshot(&self.from)?;
+        let mut to = bulk::load(&self.to)?;
+        to.begin(Ids::Given).with_context(|| format!("cannot write {}", self.to))?;
+        ensure!(to.is_empty()?, "{} is not empty; nothing was copied", self.to);
+        let copied = copy(&mut *from, &mut *to).context("nothing was copied")?;
+        to.commit().map_err(|error| match error {
+            CommitError::NotDone(error) => anyhow::Error::from(error).context("nothing was copied"),
+            unknown @ CommitError::Unknown(_) => unknown.into(),
+        })?;
+        let Copied { animals, keys, requests } = copied;
+        super::say(&format!(
+            "Copied {animals} animals, {keys} API keys and {requests} idempotency keys to {}.",
+            self.to
+        ));
+        Ok(())
+    }
+
+    /// Also by another way to the same file.
+    fn is_onto_itself(&self) -> bool {
+        match (&self.from, &self.to) {
+            (DatabaseUrl::Sqlite(from), DatabaseUrl::Sqlite(to)) => {
+                let place = |path: &std::path::Path| path.canonicalize().ok();
+                from == to || place(from).is_some_and(|from| Some(from) == place(to))
+            }
+            (from, to) => from == to,
+        }
+    }
+}
+
+fn copy(from: &mut dyn Snapshot, to: &mut dyn Load) -> anyhow::Result<Copied> {
+    let keys = from.keys()?;
+    to.add_keys(&keys)?;
+    let mut copied = Copied { animals: 0, keys: keys.len(), requests: 0 };
+    let mut added = Ok(());
+    from.requests(&mut |request| {
+        copied.requests += 1;
+        added = to.add_request(&request).map_err(anyhow::Error::from);
+        goes_on(&added)
+    })?;
+    added?;
+
+    let mut progress = Progress::of_animals("Copying", from.count_pets(None)?);
+    let mut added = Ok(());
+    from.pets(None, &mut |pet| {
+        progress.animal();
+        copied.animals += 1;
+        let name = PetName::new(pet.name.to_owned());
+        added = name
+            .with_context(|| format!("animal {} has a name that cannot be", pet.id.get()))
+            .and_then(|name| {
+                let (category_id, status) = (pet.category_id, pet.status);
+                Ok(to.add_pet(Some(pet.id), &NewPet { name, category_id, status })?)
+            });
+        goes_on(&added)
+    })?;
+    added?;
+    to.continue_after(from.last_ids()?)?;
+    Ok(copied)
+}
+
+fn goes_on(done: &anyhow::Result<()>) -> ControlFlow<()> {
+    if done.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+}

@@ -1,0 +1,89 @@
+//! `petstore export`.
+
+use std::{
+    io::{self, IsTerminal},
+    ops::ControlFlow,
+};
+
+use anyhow::Context;
+use clap::{Args, ValueEnum};
+
+use super::{DatabaseArgs, progress::Progress};
+use crate::{
+    domain::PetStatus,
+    files::{CsvWriter, Format, NdjsonWriter, Writer},
+    store::bulk,
+};
+
+/// Write all animals to standard output, in order of their id
+///
+/// They are those of one moment, also while the service runs. As CSV, they
+/// have the header id,name,categoryId,status.
+#[derive(Debug, Args)]
+pub(super) struct Export {
+    /// How to write the animals
+    #[arg(long, value_enum, env = "PETSTORE_EXPORT_FORMAT", default_value = "csv")]
+    format: Format,
+
+    /// Only animals of this status
+    #[arg(long, value_enum, env = "PETSTORE_EXPORT_STATUS")]
+    status: Option<PetStatus>,
+
+    #[command(flatten)]
+    database: DatabaseArgs,
+}
+
+impl Export {
+    pub(super) fn run(self) -> anyhow::Result<()> {
+        let mut snapshot = bulk::snapshot(&self.database.database)?;
+        let out = io::stdout().lock();
+        // A bar would stand between the lines, and nobody needs one for it.
+        let mut progress = if out.is_terminal() || !io::stderr().is_terminal() {
+            Progress::hidden()
+        } else {
+            Progress::of_animals("Exporting", snapshot.count_pets(self.status)?)
+        };
+        let mut written = Ok(());
+        let mut write = |writer: &mut dyn Writer| -> anyhow::Result<()> {
+            snapshot
+                .pets(self.status, &mut |pet| {
+                    progress.animal();
+                    written = writer.write(pet);
+                    if written.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+                })
+                .context("cannot read the animals")?;
+            match std::mem::replace(&mut written, Ok(())).and_then(|()| writer.finish()) {
+                // The reader has seen enough.
+                Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+                done => done.context("cannot write the animals"),
+            }
+        };
+        match self.format {
+            Format::Csv => write(&mut CsvWriter::new(out)?),
+            Format::Ndjson => write(&mut NdjsonWriter::new(out)),
+        }
+    }
+}
+
+impl ValueEnum for Format {
+    fn value_variants<'a>() -> &'a [Self] {
+        &[Self::Csv, Self::Ndjson]
+    }
+
+    fn to_possible_value(&self) -> Option<clap::builder::PossibleValue> {
+        Some(clap::builder::PossibleValue::new(match self {
+            Self::Csv => "csv",
+            Self::Ndjson => "ndjson",
+        }))
+    }
+}
+
+impl ValueEnum for PetStatus {
+    fn value_variants<'a>() -> &'a [Self] {
+        &Self::ALL
+    }
+
+    fn to_possible_value(&self) -> Option<clap::builder::PossibleValue> {
+        Some(clap::builder::PossibleValue::new(self.as_str()))
+    }
+}

@@ -1,0 +1,247 @@
+//! `petstore import`.
+//!
+//! The file is read twice: first to check all of it, then to add it. So nobody
+//! who writes to the same database waits for a slow pipe or a bad file, and the
+//! first wrong row does not hide the others.
+
+use std::{
+    io,
+    ops::ControlFlow,
+    path::{Path, PathBuf},
+};
+
+use anyhow::{Context, bail, ensure};
+use clap::{Args, builder::BoolishValueParser};
+
+use super::{DatabaseArgs, progress::Progress, rejects::Rejects};
+use crate::{
+    domain::PetId,
+    files::{self, Format, MetIds, Place, Row, Source, Wrong},
+    store::{
+        OpenError,
+        bulk::{self, CommitError, Ids, LastIds, Load},
+    },
+};
+
+/// How many wrong rows are told one by one.
+const TOLD: u64 = 20;
+
+/// Stands for the number of a row where an identifier is taken already.
+const IN_CATALOGUE: u64 = 0;
+
+/// Add the animals of a file, all of them or none
+///
+/// As CSV, it begins with a header: name and categoryId, and perhaps status and
+/// id, in any order. As NDJSON, it has an object of these members on each line.
+/// Without a status, an animal is available. It works while the service runs.
+#[derive(Debug, Args)]
+pub(super) struct Import {
+    /// The file to read; - is standard input
+    file: PathBuf,
+
+    /// How the animals stand in the file; as the ending of its name says, if
+    /// not given (.csv, .ndjson or .jsonl)
+    #[arg(long, value_enum, env = "PETSTORE_IMPORT_FORMAT")]
+    format: Option<Format>,
+
+    /// Add the animals of the good rows, although others are wrong; needs
+    /// --rejects
+    #[arg(long, env = "PETSTORE_IMPORT_SKIP_INVALID", value_parser = BoolishValueParser::new())]
+    skip_invalid: bool,
+
+    /// Where to write the wrong rows, as CSV with their lines and what is wrong;
+    /// the file must not be there yet
+    #[arg(long, value_name = "FILE", env = "PETSTORE_IMPORT_REJECTS")]
+    rejects: Option<PathBuf>,
+
+    /// Check the file, and add nothing
+    #[arg(long, env = "PETSTORE_IMPORT_DRY_RUN", value_parser = BoolishValueParser::new())]
+    dry_run: bool,
+
+    /// Keep the ids of the file, which must be free; they are ignored otherwise
+    #[arg(long, env = "PETSTORE_IMPORT_KEEP_IDS", value_parser = BoolishValueParser::new())]
+    keep_ids: bool,
+
+    #[command(flatten)]
+    database: DatabaseArgs,
+}
+
+/// What is known of a file once it was checked.
+struct Checked {
+    good: u64,
+    wrong: u64,
+    /// Under which identifiers animals will be added, if they are kept.
+    met: Option<MetIds>,
+}
+
+impl Import {
+    pub(super) fn run(self) -> anyhow::Result<()> {
+        let format = self.format.or_else(|| Format::of(&self.file)).context(
+            "what the file is cannot be told from its name; say --format csv or --format ndjson",
+        )?;
+        ensure!(
+            self.skip_invalid == self.rejects.is_some(),
+            "--skip-invalid and --rejects FILE go together, so that no row is lost"
+        );
+        let source = self.open().with_context(|| format!("cannot read {}", self.name()))?;
+        let mut rejects = self.rejects.as_deref().map(Rejects::create).transpose()?;
+        let checked = self.check(&source, format, rejects.as_mut())?;
+        let Checked { good, wrong, .. } = checked;
+        if wrong > 0 && !self.skip_invalid {
+            let rows = good + wrong;
+            bail!("{}: {wrong} of {rows} rows are wrong; nothing was imported", self.name());
+        }
+        if let Some(rejects) = &mut rejects {
+            rejects.finish()?;
+        }
+        if !self.dry_run {
+            self.add(&source, format, &checked)?;
+        }
+        let done = if self.dry_run { "Would import" } else { "Imported" };
+        let refused = rejects.map_or(String::new(), |rejects| {
+            format!(" {wrong} rows were refused: see {}.", rejects.keep().display())
+        });
+        super::say(&format!("{done} {good} animals.{refused}"));
+        Ok(())
+    }
+
+    fn open(&self) -> io::Result<Source> {
+        if self.file == Path::new("-") {
+            return Source::copied_from(io::stdin().lock());
+        }
+        Source::open(&self.file)
+    }
+
+    /// The file, for people.
+    fn name(&self) -> String {
+        match self.file.to_string_lossy().as_ref() {
+            "-" => "standard input".to_owned(),
+            name => name.to_owned(),
+        }
+    }
+
+    /// Reads the whole file, and says what is wrong with it.
+    fn check(
+        &self,
+        source: &Source,
+        format: Format,
+        mut rejects: Option<&mut Rejects>,
+    ) -> anyhow::Result<Checked> {
+        let refused = || format!("nothing was imported: {}", self.name());
+        let met = self.keep_ids.then(|| self.taken_ids()).transpose()?;
+        let mut rows = files::read(source, format, self.keep_ids).with_context(refused)?;
+        let mut progress = Progress::of_bytes("Checking", source.length());
+        let mut checked = Checked { good: 0, wrong: 0, met };
+        while let Some(row) = rows.next().with_context(refused)? {
+            progress.step(|_| rows.bytes_read());
+            let wrong = match row {
+                Err(wrong) => wrong,
+                Ok(row) => {
+                    let Some(wrong) = checked.is_taken(&row)? else {
+                        checked.good += 1;
+                        continue;
+                    };
+                    wrong
+                }
+            };
+            checked.wrong += 1;
+            let place = rows.place()?;
+            if checked.wrong <= TOLD {
+                progress.suspend(|| super::say(&told(&place, &wrong)));
+            }
+            if let Some(rejects) = &mut rejects {
+                rejects.write(&place, &wrong)?;
+            }
+        }
+        if checked.wrong > TOLD {
+            progress.suspend(|| super::say(&format!("and {} more rows", checked.wrong - TOLD)));
+        }
+        Ok(checked)
+    }
+
+    /// The identifiers of the animals that are there.
+    fn taken_ids(&self) -> anyhow::Result<MetIds> {
+        let met = MetIds::new()?;
+        let mut snapshot = match bulk::snapshot(&self.database.database) {
+            Err(OpenError::Absent(_)) => return Ok(met),
+            snapshot => snapshot?,
+        };
+        let mut noted = Ok(None);
+        snapshot.pets(None, &mut |pet| {
+            noted = met.meet(pet.id, IN_CATALOGUE);
+            if noted.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+        })?;
+        noted?;
+        Ok(met)
+    }
+
+    /// Reads the whole file again, and adds what is good of it.
+    fn add(&self, source: &Source, format: Format, checked: &Checked) -> anyhow::Result<()> {
+        let refused = "nothing was imported";
+        let mut load = bulk::load(&self.database.database).context(refused)?;
+        load.begin(if self.keep_ids { Ids::Given } else { Ids::Next }).context(refused)?;
+        self.add_rows(&mut *load, source, format, checked).context(refused)?;
+        load.commit().map_err(|error| match error {
+            CommitError::NotDone(error) => anyhow::Error::from(error).context(refused),
+            unknown @ CommitError::Unknown(_) => unknown.into(),
+        })
+    }
+
+    fn add_rows(
+        &self,
+        load: &mut dyn Load,
+        source: &Source,
+        format: Format,
+        checked: &Checked,
+    ) -> anyhow::Result<()> {
+        let mut rows = files::read(source, format, self.keep_ids)?;
+        let mut progress = Progress::of_animals("Importing", checked.good);
+        let (mut good, mut number) = (0, 0);
+        let mut last = LastIds::default();
+        while let Some(row) = rows.next()? {
+            number += 1;
+            let Some(row) = row.ok().filter(|row| checked.is_good(row, number)) else {
+                continue;
+            };
+            load.add_pet(row.id, &row.pet)?;
+            good += 1;
+            progress.animal();
+            last.pet = last.pet.max(row.id.map_or(0, PetId::get));
+        }
+        let same = (good, number) == (checked.good, checked.good + checked.wrong);
+        ensure!(same, "{} was changed while it was read", self.name());
+        load.continue_after(last)?;
+        Ok(())
+    }
+}
+
+impl Checked {
+    /// Whether the row after those that were checked has an identifier that is
+    /// taken. Notes it if not.
+    fn is_taken(&self, row: &Row) -> anyhow::Result<Option<Wrong>> {
+        let (Some(met), Some(id)) = (&self.met, row.id) else {
+            return Ok(None);
+        };
+        let by = match met.meet(id, self.good + self.wrong + 1)? {
+            None => return Ok(None),
+            Some(IN_CATALOGUE) => "is taken by an animal of the catalogue",
+            Some(_) => "stands in the file already",
+        };
+        Ok(Some(Wrong { column: Some("id"), reason: format!("{} {by}", id.get()) }))
+    }
+
+    /// Whether a row that could be read was found good.
+    fn is_good(&self, row: &Row, number: u64) -> bool {
+        let (Some(met), Some(id)) = (&self.met, row.id) else {
+            return true;
+        };
+        self.wrong == 0 || matches!(met.met_in(id), Ok(Some(first)) if first == number)
+    }
+}
+
+/// A wrong row, for people.
+fn told(place: &Place, wrong: &Wrong) -> String {
+    let Wrong { column, reason } = wrong;
+    let column = column.map_or(String::new(), |column| format!("{column} "));
+    format!("line {}: {column}{reason}", place.line)
+}

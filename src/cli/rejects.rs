@@ -1,0 +1,78 @@
+//! The rows of a file that were refused, for whoever mends them.
+
+use std::{
+    fs::{self, File},
+    io,
+    path::{Path, PathBuf},
+};
+
+use anyhow::Context;
+
+use crate::files::{Place, Wrong};
+
+/// A file with the header `line,column,reason,row`. It is removed when dropped,
+/// unless it is to be kept.
+pub(super) struct Rejects {
+    path: PathBuf,
+    writer: csv::Writer<File>,
+    is_kept: bool,
+}
+
+impl Rejects {
+    /// Makes the file, which must not be there: it could be one that somebody
+    /// needs, the file with the animals for one.
+    pub(super) fn create(path: &Path) -> anyhow::Result<Self> {
+        let shown = path.display();
+        let file = File::create_new(path)
+            .with_context(|| format!("cannot create {shown} for --rejects"))?;
+        let mut rejects =
+            Self { path: path.to_owned(), writer: csv::Writer::from_writer(file), is_kept: false };
+        rejects.write_record(["line", "column", "reason", "row"].map(str::as_bytes))?;
+        Ok(rejects)
+    }
+
+    /// Adds a row, which stands there as it is.
+    pub(super) fn write(&mut self, place: &Place, wrong: &Wrong) -> anyhow::Result<()> {
+        let line = place.line.to_string();
+        let column = wrong.column.unwrap_or_default();
+        self.write_record([
+            line.as_bytes(),
+            column.as_bytes(),
+            wrong.reason.as_bytes(),
+            &place.text,
+        ])
+    }
+
+    /// Brings all of it to the disk.
+    pub(super) fn finish(&mut self) -> anyhow::Result<()> {
+        let written = self.writer.flush().and_then(|()| self.writer.get_ref().sync_all());
+        self.in_context(written)
+    }
+
+    /// Lets it stay, and says where it is.
+    pub(super) fn keep(mut self) -> PathBuf {
+        self.is_kept = true;
+        self.path.clone()
+    }
+
+    fn write_record<'f>(
+        &mut self,
+        record: impl IntoIterator<Item = &'f [u8]>,
+    ) -> anyhow::Result<()> {
+        let written = self.writer.write_record(record).map_err(io::Error::from);
+        self.in_context(written)
+    }
+
+    fn in_context(&self, written: io::Result<()>) -> anyhow::Result<()> {
+        written
+            .with_context(|| format!("nothing was imported: cannot write {}", self.path.display()))
+    }
+}
+
+impl Drop for Rejects {
+    fn drop(&mut self) {
+        if !self.is_kept {
+            let _ = fs::remove_file(&self.path);
+        }
+    }
+}

@@ -1,0 +1,161 @@
+//! Newline-delimited JSON: an object on each line.
+
+use std::{
+    cell::Cell,
+    io::{self, BufRead, BufReader, BufWriter, Write},
+    rc::Rc,
+    str,
+};
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use super::{
+    CATEGORY_ID, Fault, ID, MAX_ROW, NAME, Place, Row, Rows, Source, Writer, Wrong, name,
+    no_category_id, no_id, no_status,
+    source::{self, Bounded},
+    wrong,
+};
+use crate::{
+    domain::{NewPet, PetId, PetRef},
+    http::json,
+};
+
+/// How much is read, or written, at once, in bytes.
+const BUFFER: usize = 64 << 10;
+
+/// See [`Rows`].
+pub(super) struct NdjsonRows<'s> {
+    reader: BufReader<Bounded<'s>>,
+    allowance: Rc<Cell<u64>>,
+    /// The number of the line that was read last, and the line.
+    number: u64,
+    line: Vec<u8>,
+    bytes_read: u64,
+    with_ids: bool,
+}
+
+/// The members of an animal, unparsed. Others are refused: one that is
+/// misspelt would be lost.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Members<'a> {
+    #[serde(borrow)]
+    id: Option<&'a RawValue>,
+    #[serde(borrow)]
+    name: Option<&'a RawValue>,
+    #[serde(borrow, rename = "categoryId")]
+    category_id: Option<&'a RawValue>,
+    #[serde(borrow)]
+    status: Option<&'a RawValue>,
+}
+
+impl<'s> NdjsonRows<'s> {
+    pub(super) fn open(source: &'s Source, with_ids: bool) -> Result<Self, Fault> {
+        let allowance = Rc::new(Cell::new(MAX_ROW));
+        let reader = BufReader::with_capacity(BUFFER, source.reader(&allowance));
+        let line = Vec::new();
+        let mut rows = Self { reader, allowance, number: 0, line, bytes_read: 0, with_ids };
+        let mark = "\u{FEFF}".as_bytes();
+        if rows.reader.fill_buf()?.starts_with(mark) {
+            rows.reader.consume(mark.len());
+        }
+        Ok(rows)
+    }
+
+    /// Reads the next line that is not blank, if there is one.
+    fn read(&mut self) -> Result<bool, Fault> {
+        loop {
+            self.allowance.set(MAX_ROW);
+            self.number += 1;
+            self.line.clear();
+            let line = self.number;
+            let read = self.reader.read_until(b'\n', &mut self.line);
+            self.bytes_read += read.map_err(|error| {
+                if source::is_row_too_long(&error) {
+                    Fault::File { line, reason: error.to_string() }
+                } else {
+                    Fault::Io(error)
+                }
+            })? as u64;
+            if self.line.is_empty() {
+                return Ok(false);
+            }
+            if !self.line.trim_ascii().is_empty() {
+                return Ok(true);
+            }
+        }
+    }
+
+    fn row(&self) -> Result<Row, Wrong> {
+        let whole = |reason: &str| Wrong { column: None, reason: reason.to_owned() };
+        let line = str::from_utf8(&self.line).map_err(|_| whole("the line is not UTF-8"))?;
+        // The reader would take an array for the members in their order.
+        if !line.trim_start().starts_with('{') {
+            return Err(whole("the line is no JSON object"));
+        }
+        let members: Members<'_> = serde_json::from_str(line).map_err(|error| {
+            let text = error.to_string();
+            let reason = text.rsplit_once(" at line ").map_or(&*text, |(reason, _)| reason);
+            whole(&format!("not an animal as JSON, at byte {}: {reason}", error.column()))
+        })?;
+        let missing = |column| wrong(column, "is missing");
+        let text = members.name.ok_or_else(|| missing(NAME))?;
+        let text = json::string(text).ok_or_else(|| wrong(NAME, "must be a string"))?;
+        let category_id = members.category_id.ok_or_else(|| missing(CATEGORY_ID))?;
+        let status = members.status.map(|status| {
+            let status = json::string(status).and_then(|status| status.parse().ok());
+            status.ok_or_else(no_status)
+        });
+        let id = self.with_ids.then(|| {
+            let id = members.id.ok_or_else(|| missing(ID))?;
+            json::integer(id).and_then(PetId::new).ok_or_else(no_id)
+        });
+        let pet = NewPet {
+            name: name(text)?,
+            category_id: json::integer(category_id).ok_or_else(no_category_id)?,
+            status: status.transpose()?.unwrap_or_default(),
+        };
+        Ok(Row { id: id.transpose()?, pet })
+    }
+}
+
+impl Rows for NdjsonRows<'_> {
+    fn next(&mut self) -> Result<Option<Result<Row, Wrong>>, Fault> {
+        Ok(self.read()?.then(|| self.row()))
+    }
+
+    fn place(&self) -> io::Result<Place> {
+        Ok(Place { line: self.number, text: self.line.trim_ascii_end().to_vec() })
+    }
+
+    fn bytes_read(&self) -> u64 {
+        self.bytes_read
+    }
+}
+
+/// See [`Writer`].
+pub struct NdjsonWriter<W: Write> {
+    out: BufWriter<W>,
+    line: Vec<u8>,
+}
+
+impl<W: Write> NdjsonWriter<W> {
+    /// Begins with nothing.
+    pub fn new(out: W) -> Self {
+        Self { out: BufWriter::with_capacity(BUFFER, out), line: Vec::new() }
+    }
+}
+
+impl<W: Write> Writer for NdjsonWriter<W> {
+    fn write(&mut self, pet: PetRef<'_>) -> io::Result<()> {
+        self.line.clear();
+        crate::http::write_pet(&mut self.line, pet);
+        self.line.push(b'\n');
+        self.out.write_all(&self.line)
+    }
+
+    fn finish(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+}

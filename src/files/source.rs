@@ -1,0 +1,103 @@
+//! A file that can be read more than once.
+
+use std::{
+    cell::Cell,
+    error::Error,
+    fs::File,
+    io::{self, Read},
+    os::unix::fs::FileExt,
+    path::Path,
+    rc::Rc,
+};
+
+/// How long a row may be at least; what is much longer is refused. A quote that
+/// is not closed makes one row of all that follows.
+pub const MAX_ROW: u64 = 1 << 20;
+
+/// A file, or a copy of what can be read but once.
+pub struct Source {
+    file: File,
+    /// In bytes.
+    length: u64,
+}
+
+impl Source {
+    /// Opens the file at `path`. A pipe is copied to a file without a name in
+    /// the folder for temporary files.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be read, or not be copied.
+    pub fn open(path: &Path) -> io::Result<Self> {
+        Self::of(File::open(path)?)
+    }
+
+    /// All that can be read from `input`.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be copied.
+    pub fn copied_from(mut input: impl Read) -> io::Result<Self> {
+        let mut file = tempfile::tempfile()?;
+        let length = io::copy(&mut input, &mut file)?;
+        Ok(Self { file, length })
+    }
+
+    fn of(file: File) -> io::Result<Self> {
+        let metadata = file.metadata()?;
+        if metadata.is_file() {
+            return Ok(Self { file, length: metadata.len() });
+        }
+        Self::copied_from(file)
+    }
+
+    /// How many bytes there are.
+    #[must_use]
+    pub fn length(&self) -> u64 {
+        self.length
+    }
+
+    /// What stands from byte `start` up to byte `end`.
+    pub(super) fn bytes(&self, start: u64, end: u64) -> io::Result<Vec<u8>> {
+        let length = usize::try_from(end.saturating_sub(start)).map_err(io::Error::other)?;
+        let mut bytes = vec![0; length];
+        self.file.read_exact_at(&mut bytes, start)?;
+        Ok(bytes)
+    }
+
+    /// A reader from the beginning, which fails with `RowTooLong` if more than
+    /// a row may have is read without `allowance` being filled up again.
+    pub(super) fn reader(&self, allowance: &Rc<Cell<u64>>) -> Bounded<'_> {
+        Bounded { file: &self.file, offset: 0, allowance: Rc::clone(allowance) }
+    }
+}
+
+/// See [`Source::reader`].
+pub(super) struct Bounded<'s> {
+    file: &'s File,
+    offset: u64,
+    allowance: Rc<Cell<u64>>,
+}
+
+impl Read for Bounded<'_> {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        let left = self.allowance.get();
+        if left == 0 {
+            return Err(io::Error::other(RowTooLong));
+        }
+        let length = self.file.read_at(into, self.offset)?;
+        self.offset += length as u64;
+        self.allowance.set(left.saturating_sub(length as u64));
+        Ok(length)
+    }
+}
+
+/// More was read than a row may have.
+#[derive(Debug, thiserror::Error)]
+#[error("the row that begins here is longer than {MAX_ROW} bytes")]
+struct RowTooLong;
+
+/// Whether this is what [`Source::reader`] fails with.
+pub(super) fn is_row_too_long(error: &io::Error) -> bool {
+    error.get_ref().is_some_and(<dyn Error + Send + Sync>::is::<RowTooLong>)
+}

@@ -1,0 +1,43 @@
+//! A connection for whole catalogues, and waiting for it.
+
+use std::{future::Future, sync::Arc};
+
+use tokio::runtime::{self, Runtime};
+use tokio_postgres::Client;
+
+use super::{connect::Session, faults::Failure, url::PostgresUrl};
+use crate::store::{OpenError, OpenMode, StoreError};
+
+/// A statement takes as long as there are animals, and as whoever reads or
+/// sends them. But creates wait behind one that waits for a lock.
+const PATIENCE: &str = "SET statement_timeout = 0; SET idle_in_transaction_session_timeout = 0;
+    SET lock_timeout = '5s'";
+
+/// A connection that blocks. Whatever it was in the middle of is undone when
+/// it is dropped.
+pub(super) struct Blocking {
+    session: Session,
+    runtime: Runtime,
+}
+
+impl Blocking {
+    /// Connects to the database at `url`. See [`super::prepare`].
+    pub(super) fn open(url: &PostgresUrl, mode: OpenMode) -> Result<Self, OpenError> {
+        let failed = |cause| OpenError::Io { path: url.to_string(), cause };
+        let runtime = runtime::Builder::new_current_thread().enable_all().build();
+        let runtime = runtime.map_err(|error| failed(Arc::new(error)))?;
+        let (_, session) = runtime.block_on(super::prepare(url, mode))?;
+        let patient = runtime.block_on(session.client.batch_execute(PATIENCE));
+        patient.map_err(|error| failed(Arc::new(error)))?;
+        Ok(Self { session, runtime })
+    }
+
+    /// Waits for what `work` does over the connection.
+    pub(super) fn wait<'s, T, E: Into<Failure>, F: Future<Output = Result<T, E>>>(
+        &'s self,
+        work: impl FnOnce(&'s Client) -> F,
+    ) -> Result<T, StoreError> {
+        let done = self.runtime.block_on(work(&self.session.client));
+        done.map_err(|error| StoreError::from(error.into()))
+    }
+}

@@ -1,0 +1,204 @@
+//! Filling a catalogue, in one transaction, by COPY.
+
+use std::pin::Pin;
+
+use jiff::Timestamp;
+use tokio_postgres::{
+    binary_copy::BinaryCopyInWriter,
+    types::{ToSql, Type},
+};
+
+use super::{bulk::Blocking, faults::Failure, url::PostgresUrl};
+use crate::{
+    domain::{KeyRecord, NewPet, PetId},
+    store::{
+        OpenError, OpenMode, StoreError,
+        bulk::{CommitError, Ids, LastIds, Load, StoredKey, StoredRequest},
+    },
+};
+
+/// Nobody draws an identifier, or adds an animal under one that is given here,
+/// until the end.
+const LOCK: &str = "LOCK TABLE pets IN SHARE ROW EXCLUSIVE MODE";
+const IS_EMPTY: &str = "SELECT NOT EXISTS (SELECT 1 FROM pets)
+    AND NOT EXISTS (SELECT 1 FROM api_keys) AND NOT EXISTS (SELECT 1 FROM idempotency_keys)";
+/// Not taken back with the transaction: at worst, identifiers are left out.
+const CONTINUE_PETS: &str = "SELECT setval('pets_ids', $1) FROM pets_ids
+    WHERE last_value < $1 OR NOT is_called";
+const CONTINUE_KEYS: &str = "SELECT setval(pg_get_serial_sequence('api_keys', 'id'), $1)";
+
+/// Where rows go.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Into {
+    Pets,
+    PetsWithIds,
+    /// All of them are there before a successor is looked for, since that is
+    /// done at the end of the statement.
+    Keys,
+    Requests,
+}
+
+impl Into {
+    fn sql(self) -> &'static str {
+        match self {
+            Self::Pets => "COPY pets (name, category_id, status) FROM STDIN (FORMAT binary)",
+            Self::PetsWithIds => {
+                "COPY pets (name, category_id, status, id) FROM STDIN (FORMAT binary)"
+            }
+            Self::Keys => {
+                "COPY api_keys (id, digest, name, scope, deployment, created_at, expires_at,
+                    last_used_at, last_deprecated_call_at, revoked_at, successor_id, rate_limit)
+                 FROM STDIN (FORMAT binary)"
+            }
+            Self::Requests => {
+                "COPY idempotency_keys (api_key_id, key, fingerprint, pet_id, created_at)
+                 FROM STDIN (FORMAT binary)"
+            }
+        }
+    }
+
+    fn types(self) -> &'static [Type] {
+        const N: Type = Type::INT8;
+        const T: Type = Type::TEXT;
+        const B: Type = Type::BYTEA;
+        match self {
+            Self::Pets => &[T, N, T],
+            Self::PetsWithIds => &[T, N, T, N],
+            Self::Keys => &[N, B, T, T, T, N, N, N, N, N, N, T],
+            Self::Requests => &[N, T, B, N, N],
+        }
+    }
+}
+
+/// See [`Load`].
+pub struct PostgresLoad {
+    /// The COPY that is under way. A connection has one at a time.
+    copying: Option<(Into, Pin<Box<BinaryCopyInWriter>>)>,
+    connection: Blocking,
+}
+
+impl PostgresLoad {
+    pub(in crate::store) fn open(url: &PostgresUrl) -> Result<Self, OpenError> {
+        let connection = Blocking::open(url, OpenMode::CreateAndMigrate)?;
+        Ok(Self { copying: None, connection })
+    }
+
+    /// Adds a row, by a COPY of its kind.
+    fn add(&mut self, into: Into, row: &[&(dyn ToSql + Sync)]) -> Result<(), StoreError> {
+        if self.copying.as_ref().is_none_or(|(under_way, _)| *under_way != into) {
+            self.finish_copying()?;
+            let sink = self.connection.wait(|client| client.copy_in(into.sql()))?;
+            self.copying = Some((into, Box::pin(BinaryCopyInWriter::new(sink, into.types()))));
+        }
+        match &mut self.copying {
+            Some((_, writer)) => self.connection.wait(|_| writer.as_mut().write(row)),
+            None => Ok(()),
+        }
+    }
+
+    fn finish_copying(&mut self) -> Result<(), StoreError> {
+        if let Some((_, mut writer)) = self.copying.take() {
+            self.connection.wait(async |_| writer.as_mut().finish().await)?;
+        }
+        Ok(())
+    }
+}
+
+impl Load for PostgresLoad {
+    fn begin(&mut self, ids: Ids) -> Result<(), StoreError> {
+        self.connection.wait(async |client| {
+            client.batch_execute("BEGIN").await?;
+            match ids {
+                Ids::Given => client.batch_execute(LOCK).await,
+                Ids::Next => Ok(()),
+            }
+        })
+    }
+
+    fn is_empty(&mut self) -> Result<bool, StoreError> {
+        self.connection.wait(async |client| {
+            client.query_one(IS_EMPTY, &[]).await.and_then(|row| row.try_get(0))
+        })
+    }
+
+    fn add_pet(&mut self, id: Option<PetId>, pet: &NewPet) -> Result<(), StoreError> {
+        let (name, category_id, status) = (pet.name.as_str(), pet.category_id, pet.status.as_str());
+        match id.map(PetId::get) {
+            None => self.add(Into::Pets, &[&name, &category_id, &status]),
+            Some(id) => self.add(Into::PetsWithIds, &[&name, &category_id, &status, &id]),
+        }
+    }
+
+    fn add_keys(&mut self, keys: &[StoredKey]) -> Result<(), StoreError> {
+        for StoredKey { digest, record } in keys {
+            // In full, so that a further member cannot be forgotten here.
+            let KeyRecord {
+                id,
+                name,
+                scope,
+                deployment,
+                created_at,
+                expires_at,
+                last_used_at,
+                last_deprecated_call_at,
+                revoked_at,
+                rate_limit,
+                successor,
+            } = record;
+            let row: [&(dyn ToSql + Sync); 12] = [
+                &id.0,
+                &&digest.as_bytes()[..],
+                name,
+                &scope.as_str(),
+                &deployment.as_str(),
+                &created_at.as_second(),
+                &expires_at.map(Timestamp::as_second),
+                &last_used_at.map(Timestamp::as_second),
+                &last_deprecated_call_at.map(Timestamp::as_second),
+                &revoked_at.map(Timestamp::as_second),
+                &successor.map(|key| key.0),
+                &rate_limit.map(|limit| limit.to_string()),
+            ];
+            self.add(Into::Keys, &row)?;
+        }
+        Ok(())
+    }
+
+    fn add_request(&mut self, stored: &StoredRequest) -> Result<(), StoreError> {
+        let request = &stored.request;
+        let row: [&(dyn ToSql + Sync); 5] = [
+            &request.api_key.0,
+            &request.key.as_str(),
+            &&request.fingerprint[..],
+            &stored.pet.get(),
+            &request.now.as_second(),
+        ];
+        self.add(Into::Requests, &row)
+    }
+
+    fn continue_after(&mut self, last: LastIds) -> Result<(), StoreError> {
+        self.finish_copying()?;
+        self.connection.wait(async |client| {
+            if last.pet > 0 {
+                client.execute(CONTINUE_PETS, &[&last.pet]).await?;
+            }
+            if last.key > 0 {
+                client.execute(CONTINUE_KEYS, &[&last.key]).await?;
+            }
+            Ok::<_, Failure>(())
+        })
+    }
+
+    fn commit(&mut self) -> Result<(), CommitError> {
+        self.finish_copying()?;
+        let mut refused = false;
+        let committed = self.connection.wait(async |client| {
+            let committed = client.batch_execute("COMMIT").await;
+            refused = committed.as_ref().is_err_and(|error| error.as_db_error().is_some());
+            committed
+        });
+        committed.map_err(|error| {
+            if refused { CommitError::NotDone(error) } else { CommitError::Unknown(error) }
+        })
+    }
+}

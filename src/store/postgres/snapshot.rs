@@ -1,0 +1,120 @@
+//! A whole catalogue as it is at one moment.
+
+use std::{ops::ControlFlow, pin::pin};
+
+use futures_util::TryStreamExt;
+use jiff::Timestamp;
+use tokio_postgres::{Row, types::ToSql};
+
+use super::{bulk::Blocking, faults::Failure, keys, pets, url::PostgresUrl};
+use crate::{
+    domain::{IdempotencyKey, IdempotentRequest, KeyId, PetId, PetRef, PetStatus},
+    store::{
+        OpenError, OpenMode, StoreError,
+        bulk::{LastIds, Snapshot, StoredKey, StoredRequest},
+    },
+};
+
+/// All that is read later is of the moment of the first query.
+const BEGIN: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SELECT 1 FROM pets LIMIT 1";
+const COUNT: &str = "SELECT count(*) FROM pets WHERE $1::text IS NULL OR status = $1";
+const ALL: &str = "SELECT id, name, category_id, status FROM pets ORDER BY id";
+const ALL_OF_STATUS: &str = "SELECT id, name, category_id, status FROM pets
+    WHERE status = $1 ORDER BY id NULLS FIRST";
+const REQUESTS: &str =
+    "SELECT api_key_id, key, fingerprint, created_at, pet_id FROM idempotency_keys";
+/// Sequences know no snapshot. Read last, they are no lower than what it holds.
+const LAST_PET: &str = "SELECT CASE WHEN is_called THEN last_value ELSE 0 END FROM pets_ids";
+const LAST_KEY: &str = "SELECT coalesce(max(id), 0) FROM api_keys";
+
+/// See [`Snapshot`].
+pub struct PostgresSnapshot(Blocking);
+
+impl PostgresSnapshot {
+    pub(in crate::store) fn open(url: &PostgresUrl) -> Result<Self, OpenError> {
+        let connection = Blocking::open(url, OpenMode::AsIs)?;
+        connection.wait(|client| client.batch_execute(BEGIN)).map_err(|error| OpenError::Io {
+            path: url.to_string(),
+            cause: std::sync::Arc::new(error),
+        })?;
+        Ok(Self(connection))
+    }
+
+    /// Shows each row that `sql` gives, until `show` breaks off.
+    fn each(
+        &self,
+        sql: &str,
+        parameters: &[&(dyn ToSql + Sync)],
+        mut show: impl FnMut(&Row) -> Result<ControlFlow<()>, Failure>,
+    ) -> Result<(), StoreError> {
+        self.0.wait(async |client| {
+            let rows = client.query_raw(sql, parameters.iter().copied()).await?;
+            let mut rows = pin!(rows);
+            while let Some(row) = rows.try_next().await? {
+                if show(&row)?.is_break() {
+                    break;
+                }
+            }
+            Ok::<_, Failure>(())
+        })
+    }
+}
+
+impl Snapshot for PostgresSnapshot {
+    fn count_pets(&mut self, status: Option<PetStatus>) -> Result<u64, StoreError> {
+        let status = status.map(PetStatus::as_str);
+        let count: i64 = self.0.wait(async |client| {
+            client.query_one(COUNT, &[&status]).await.and_then(|row| row.try_get(0))
+        })?;
+        Ok(count.unsigned_abs())
+    }
+
+    fn pets(
+        &mut self,
+        status: Option<PetStatus>,
+        show: &mut dyn FnMut(PetRef<'_>) -> ControlFlow<()>,
+    ) -> Result<(), StoreError> {
+        let show = |row: &Row| Ok(show(pets::pet(row)?));
+        match status {
+            None => self.each(ALL, &[], show),
+            Some(status) => self.each(ALL_OF_STATUS, &[&status.as_str()], show),
+        }
+    }
+
+    fn keys(&mut self) -> Result<Vec<StoredKey>, StoreError> {
+        self.0.wait(async |client| {
+            let rows = client.query(keys::LIST_WITH_DIGESTS, &[]).await?;
+            rows.iter().map(keys::stored).collect::<Result<_, Failure>>()
+        })
+    }
+
+    fn requests(
+        &mut self,
+        show: &mut dyn FnMut(StoredRequest) -> ControlFlow<()>,
+    ) -> Result<(), StoreError> {
+        self.each(REQUESTS, &[], |row| Ok(show(request(row)?)))
+    }
+
+    fn last_ids(&mut self) -> Result<LastIds, StoreError> {
+        self.0.wait(async |client| {
+            let pet = client.query_one(LAST_PET, &[]).await?.try_get(0)?;
+            let key = client.query_one(LAST_KEY, &[]).await?.try_get(0)?;
+            Ok::<_, Failure>(LastIds { pet, key })
+        })
+    }
+}
+
+fn request(row: &Row) -> Result<StoredRequest, Failure> {
+    Ok(StoredRequest {
+        request: IdempotentRequest {
+            api_key: KeyId(row.try_get(0)?),
+            key: IdempotencyKey::new(row.try_get(1)?).ok_or(Failure::Row("key"))?,
+            fingerprint: row
+                .try_get::<_, &[u8]>(2)?
+                .try_into()
+                .map_err(|_| Failure::Row("fingerprint"))?,
+            now: Timestamp::from_second(row.try_get(3)?).map_err(|_| Failure::Row("created_at"))?,
+        },
+        pet: PetId::new(row.try_get(4)?).ok_or(Failure::Row("pet_id"))?,
+    })
+}

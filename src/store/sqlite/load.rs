@@ -1,0 +1,144 @@
+//! Filling a catalogue, in one transaction on a connection of its own.
+//!
+//! It holds the lock for writing from its beginning to its end, so a service
+//! that runs on the same file adds nothing meanwhile; it reads as ever.
+
+use std::{path::Path, sync::Arc, time::Duration};
+
+use jiff::Timestamp;
+use rusqlite::{Connection, ErrorCode, params};
+
+use super::{connection, file::FileId};
+use crate::{
+    domain::{KeyRecord, NewPet, PetId},
+    store::{
+        OpenError, OpenMode, StoreError,
+        bulk::{CommitError, Ids, LastIds, Load, StoredKey, StoredRequest},
+    },
+};
+
+/// How long to wait for a lock that is hardly ever free: the writer of a busy
+/// service takes it again at once.
+const LOCKED_WITHIN: Duration = Duration::from_mins(1);
+
+/// The page cache, in KiB (negative means KiB to SQLite): what is changed is
+/// written to the log once, if it fits.
+const CACHE_SIZE: i64 = -64 << 10;
+
+const INSERT: &str = "INSERT INTO pets (id, name, category_id, status) VALUES (?1, ?2, ?3, ?4)";
+const INSERT_KEY: &str = "INSERT INTO api_keys (id, digest, name, scope, deployment, created_at,
+        expires_at, last_used_at, last_deprecated_call_at, revoked_at, successor_id, rate_limit)
+    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)";
+const INSERT_REQUEST: &str = "INSERT INTO idempotency_keys
+    (api_key_id, key, fingerprint, pet_id, created_at) VALUES (?1, ?2, ?3, ?4, ?5)";
+const IS_EMPTY: &str = "SELECT NOT EXISTS (SELECT 1 FROM pets)
+    AND NOT EXISTS (SELECT 1 FROM api_keys) AND NOT EXISTS (SELECT 1 FROM idempotency_keys)";
+/// A table that nothing was ever added to has no row there.
+const NOTE_LAST_ID: &str = "UPDATE sqlite_sequence SET seq = max(seq, ?2) WHERE name = ?1";
+const NOTE_FIRST_LAST_ID: &str = "INSERT INTO sqlite_sequence (name, seq) VALUES (?1, ?2)";
+
+/// See [`Load`].
+pub struct SqliteLoad {
+    connection: Connection,
+    file: FileId,
+}
+
+impl SqliteLoad {
+    pub(in crate::store) fn open(path: &Path) -> Result<Self, OpenError> {
+        let (connection, _) = connection::open_for_writing(path, OpenMode::CreateAndMigrate)?;
+        let shown = path.display().to_string();
+        let file = FileId::of(path)
+            .map_err(|error| OpenError::Io { path: shown.clone(), cause: Arc::new(error) })?;
+        connection
+            .busy_timeout(LOCKED_WITHIN)
+            .and_then(|()| connection.pragma_update(None, "cache_size", CACHE_SIZE))
+            .map_err(|error| connection::cannot_open(&shown, error))?;
+        Ok(Self { connection, file })
+    }
+}
+
+impl Load for SqliteLoad {
+    fn begin(&mut self, _: Ids) -> Result<(), StoreError> {
+        // Successors come after the keys that they replace.
+        Ok(self.connection.execute_batch("BEGIN IMMEDIATE; PRAGMA defer_foreign_keys = ON")?)
+    }
+
+    fn is_empty(&mut self) -> Result<bool, StoreError> {
+        Ok(self.connection.query_row(IS_EMPTY, [], |row| row.get(0))?)
+    }
+
+    fn add_pet(&mut self, id: Option<PetId>, pet: &NewPet) -> Result<(), StoreError> {
+        self.connection.prepare_cached(INSERT)?.execute(params![
+            id.map(PetId::get),
+            pet.name.as_str(),
+            pet.category_id,
+            pet.status.as_str()
+        ])?;
+        Ok(())
+    }
+
+    fn add_keys(&mut self, keys: &[StoredKey]) -> Result<(), StoreError> {
+        let mut insert = self.connection.prepare(INSERT_KEY)?;
+        for StoredKey { digest, record } in keys {
+            // In full, so that a further member cannot be forgotten here.
+            let KeyRecord {
+                id,
+                name,
+                scope,
+                deployment,
+                created_at,
+                expires_at,
+                last_used_at,
+                last_deprecated_call_at,
+                revoked_at,
+                rate_limit,
+                successor,
+            } = record;
+            insert.execute(params![
+                id.0,
+                digest.as_bytes(),
+                name,
+                scope.as_str(),
+                deployment.as_str(),
+                created_at.as_second(),
+                expires_at.map(Timestamp::as_second),
+                last_used_at.map(Timestamp::as_second),
+                last_deprecated_call_at.map(Timestamp::as_second),
+                revoked_at.map(Timestamp::as_second),
+                successor.map(|key| key.0),
+                rate_limit.map(|limit| limit.to_string())
+            ])?;
+        }
+        Ok(())
+    }
+
+    fn add_request(&mut self, stored: &StoredRequest) -> Result<(), StoreError> {
+        let request = &stored.request;
+        self.connection.prepare_cached(INSERT_REQUEST)?.execute(params![
+            request.api_key.0,
+            request.key.as_str(),
+            request.fingerprint,
+            stored.pet.get(),
+            request.now.as_second()
+        ])?;
+        Ok(())
+    }
+
+    fn continue_after(&mut self, last: LastIds) -> Result<(), StoreError> {
+        for (table, last) in [("pets", last.pet), ("api_keys", last.key)] {
+            if last > 0 && self.connection.execute(NOTE_LAST_ID, params![table, last])? == 0 {
+                self.connection.execute(NOTE_FIRST_LAST_ID, params![table, last])?;
+            }
+        }
+        Ok(())
+    }
+
+    fn commit(&mut self) -> Result<(), CommitError> {
+        self.file.check().map_err(StoreError::from)?;
+        self.connection.execute_batch("COMMIT").map_err(|error| match error.sqlite_error_code() {
+            // Then its last frame is not in the log.
+            Some(ErrorCode::DiskFull) => CommitError::NotDone(error.into()),
+            _ => CommitError::Unknown(error.into()),
+        })
+    }
+}

@@ -1,0 +1,120 @@
+//! A whole catalogue as it is at one moment.
+
+use std::{ops::ControlFlow, path::Path};
+
+use jiff::Timestamp;
+use rusqlite::{Connection, Row, types::Type};
+
+use super::{connection, keys, pets};
+use crate::{
+    domain::{IdempotencyKey, IdempotentRequest, KeyId, PetId, PetRef, PetStatus},
+    store::{
+        OpenError, OpenMode, StoreError,
+        bulk::{LastIds, Snapshot, StoredKey, StoredRequest},
+    },
+};
+
+const COUNT: &str = "SELECT count(*) FROM pets WHERE ?1 IS NULL OR status = ?1";
+const ALL: &str = "SELECT id, name, category_id, status FROM pets ORDER BY id";
+const ALL_OF_STATUS: &str = "SELECT id, name, category_id FROM pets WHERE status = ?1 ORDER BY id";
+const REQUESTS: &str =
+    "SELECT api_key_id, key, fingerprint, created_at, pet_id FROM idempotency_keys";
+const LAST_ID: &str = "SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = ?1";
+
+/// See [`Snapshot`].
+pub struct SqliteSnapshot(Connection);
+
+impl SqliteSnapshot {
+    pub(in crate::store) fn open(path: &Path) -> Result<Self, OpenError> {
+        let connection = connection::open_untouched(path, OpenMode::AsIs)?;
+        // The moment is that of the first read.
+        let begun = connection
+            .execute_batch("BEGIN")
+            .and_then(|()| connection.query_row("SELECT count(*) FROM api_keys", [], |_| Ok(())));
+        begun.map_err(|error| connection::cannot_open(&path.display().to_string(), error))?;
+        Ok(Self(connection))
+    }
+}
+
+impl Snapshot for SqliteSnapshot {
+    fn count_pets(&mut self, status: Option<PetStatus>) -> Result<u64, StoreError> {
+        let status = status.map(PetStatus::as_str);
+        let count: i64 = self.0.query_row(COUNT, [status], |row| row.get(0))?;
+        Ok(count.unsigned_abs())
+    }
+
+    fn pets(
+        &mut self,
+        status: Option<PetStatus>,
+        show: &mut dyn FnMut(PetRef<'_>) -> ControlFlow<()>,
+    ) -> Result<(), StoreError> {
+        let mut statement;
+        let mut rows = match status {
+            None => {
+                statement = self.0.prepare(ALL)?;
+                statement.query([])?
+            }
+            Some(status) => {
+                statement = self.0.prepare(ALL_OF_STATUS)?;
+                statement.query([status.as_str()])?
+            }
+        };
+        while let Some(row) = rows.next()? {
+            if show(pet(row, status)?).is_break() {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    fn keys(&mut self) -> Result<Vec<StoredKey>, StoreError> {
+        Ok(keys::list_with_digests(&self.0)?)
+    }
+
+    fn requests(
+        &mut self,
+        show: &mut dyn FnMut(StoredRequest) -> ControlFlow<()>,
+    ) -> Result<(), StoreError> {
+        let mut statement = self.0.prepare(REQUESTS)?;
+        let mut rows = statement.query([])?;
+        while let Some(row) = rows.next()? {
+            if show(request(row)?).is_break() {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    fn last_ids(&mut self) -> Result<LastIds, StoreError> {
+        let last = |table| self.0.query_row(LAST_ID, [table], |row| row.get(0));
+        Ok(LastIds { pet: last("pets")?, key: last("api_keys")? })
+    }
+}
+
+/// The animal of a row. Its status is that of the row, unless all have `status`.
+fn pet<'r>(row: &'r Row<'_>, status: Option<PetStatus>) -> rusqlite::Result<PetRef<'r>> {
+    Ok(PetRef {
+        id: pets::identifier(row.get(0)?)?,
+        name: row.get_ref(1)?.as_str()?,
+        category_id: row.get(2)?,
+        status: match status {
+            Some(status) => status,
+            None => pets::status(row.get_ref(3)?)?,
+        },
+    })
+}
+
+fn request(row: &Row<'_>) -> rusqlite::Result<StoredRequest> {
+    let (key, second, id): (String, i64, i64) = (row.get(1)?, row.get(3)?, row.get(4)?);
+    let no_key = || rusqlite::Error::InvalidColumnType(1, "key".to_owned(), Type::Text);
+    let out_of_range = |column, value| rusqlite::Error::IntegralValueOutOfRange(column, value);
+    Ok(StoredRequest {
+        request: IdempotentRequest {
+            api_key: KeyId(row.get(0)?),
+            key: IdempotencyKey::new(key).ok_or_else(no_key)?,
+            fingerprint: row.get(2)?,
+            now: Timestamp::from_second(second).map_err(|_| out_of_range(3, second))?,
+        },
+        pet: PetId::new(id).ok_or_else(|| out_of_range(4, id))?,
+    })
+}

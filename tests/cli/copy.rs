@@ -1,0 +1,88 @@
+//! `petstore copy`: from one database to another, and back.
+
+use std::fs;
+
+use serde_json::Value;
+
+use super::{
+    postgres_cluster::fresh_url,
+    program::{Service, client, create, directory, run},
+};
+
+/// An export of everything, in both formats.
+fn exports(here: &std::path::Path, database: &str) -> [String; 2] {
+    ["csv", "ndjson"].map(|format| {
+        let export = ["export", "--format", format, "--database", database];
+        run(here, &export).expect_success().stdout
+    })
+}
+
+#[tokio::test]
+async fn a_hundred_thousand_animals_go_to_postgresql_and_back_and_are_the_same() {
+    let here = directory();
+    let shelter = include_str!("../data/shelter-animals.csv");
+    let (header, animals) = shelter.split_once('\n').unwrap();
+    fs::write(here.path().join("many.csv"), format!("{header}\n{}", animals.repeat(10))).unwrap();
+    let original = "sqlite:petstore.db";
+    run(here.path(), &["import", "many.csv"]).expect_success();
+    let created = run(here.path(), &["keys", "create", "--name", "me"]).expect_success();
+    let key = created.stdout.trim_end();
+    run(here.path(), &["keys", "rotate", "1"]).expect_success();
+    // An animal whose request is remembered.
+    let service = Service::start(here.path(), &[]);
+    let client = client();
+    let create = |url: &str| create(&client, url, key, "Frank").header("Idempotency-Key", "k");
+    let animal: Value = create(&service.url).send().await.unwrap().json().await.unwrap();
+    service.kill();
+
+    let there = fresh_url().await;
+    let back = "sqlite:back.db";
+    for (from, to, kind) in [(original, &*there, "postgres:"), (&there, back, "sqlite:")] {
+        let said = run(here.path(), &["copy", "--from", from, "--to", to]).expect_success();
+        let expected = "Copied 100001 animals, 2 API keys and 1 idempotency keys to ";
+        assert!(said.stderr.starts_with(&format!("{expected}{kind}")), "{said:?}");
+    }
+    let expected = exports(here.path(), original);
+    assert_eq!(expected[0].lines().count(), 100_002);
+    let keys = |database: &str| {
+        let list = ["keys", "list", "--format", "json", "--database", database];
+        run(here.path(), &list).expect_success().stdout
+    };
+    for copy in [&there, back] {
+        assert!(exports(here.path(), copy) == expected, "{copy}");
+        assert_eq!(keys(copy), keys(original));
+        let service = Service::start(here.path(), &["--database", copy]);
+        let again: Value = create(&service.url).send().await.unwrap().json().await.unwrap();
+        assert_eq!(again, animal);
+        let next = super::program::create(&client, &service.url, key, "Zoe").send().await.unwrap();
+        assert_eq!(next.json::<Value>().await.unwrap()["id"], 100_002);
+    }
+    run(here.path(), &["check", "--database", back]).expect_success();
+}
+
+#[tokio::test]
+async fn a_database_that_is_not_empty_or_the_same_or_not_there_is_refused_and_left_as_it_was() {
+    let here = directory();
+    fs::write(here.path().join("one.csv"), "name,categoryId\nFrank,1\n").unwrap();
+    run(here.path(), &["import", "one.csv"]).expect_success();
+    std::os::unix::fs::symlink("petstore.db", here.path().join("link.db")).unwrap();
+    let postgres = fresh_url().await;
+    run(here.path(), &["keys", "create", "--name", "me", "--database", &postgres]).expect_success();
+    let before = exports(here.path(), "sqlite:petstore.db");
+    for (from, to, says) in [
+        ("sqlite:petstore.db", "sqlite:petstore.db", "are the same database"),
+        ("sqlite:petstore.db", "sqlite:link.db", "are the same database"),
+        ("sqlite:petstore.db", &postgres, "is not empty; nothing was copied"),
+        (&postgres, "sqlite:petstore.db", "is not empty; nothing was copied"),
+        (&postgres, &postgres, "are the same database"),
+        ("sqlite:absent.db", "sqlite:new.db", "there is no database at absent.db"),
+        ("absent.db", "sqlite:new.db", "invalid value for '--from <URL>': "),
+        ("sqlite:petstore.db", "new.db", "invalid value for '--to <URL>': "),
+    ] {
+        let line = run(here.path(), &["copy", "--from", from, "--to", to]).expect_one_line();
+        assert!(line.contains(says), "{line}");
+        assert!(!line.contains("csearch_path"), "{line}");
+    }
+    assert_eq!(exports(here.path(), "sqlite:petstore.db"), before);
+    assert!(!here.path().join("new.db").exists());
+}

@@ -1,0 +1,323 @@
+//! Whole catalogues at once: what [`bulk`] promises, over every store.
+
+use std::{ops::ControlFlow, path::Path};
+
+use petstore::{
+    config::DatabaseUrl,
+    domain::{
+        ApiKey, Deployment, KeyId, KeyUse, NewKey, NewPet, PageRequest, Pet, PetId,
+        PetStatus::{self, Available, Pending, Sold},
+        Scope,
+    },
+    store::{
+        self, Created, OpenMode,
+        bulk::{self, CommitError, Ids, LastIds, Load, Snapshot},
+    },
+};
+use rand::{SeedableRng, rngs::StdRng};
+use tempfile::TempDir;
+
+use crate::{
+    postgres_cluster::fresh_url,
+    retries::named,
+    suite::{AnyStore, at, create, new_pet},
+};
+
+/// Makes a test of every promise over the databases that `$fresh` gives.
+macro_rules! over {
+    ($backend:ident, $fresh:expr) => {
+        mod $backend {
+            use super::*;
+            over!(
+                $fresh,
+                a_snapshot_holds_what_was_there_when_it_began,
+                a_snapshot_can_be_of_one_status_and_broken_off,
+                what_is_loaded_is_there_after_the_commit_and_not_before,
+                a_load_that_is_dropped_leaves_nothing,
+                given_ids_are_kept_and_the_next_one_is_higher,
+                an_id_that_is_taken_is_not_given_again,
+                keys_and_requests_go_along_and_count_as_before,
+                an_id_that_was_given_once_is_not_given_again_after_a_move,
+                a_database_is_empty_without_animals_keys_and_requests
+            );
+        }
+    };
+    ($fresh:expr, $($promise:ident),*) => {
+        $(#[tokio::test]
+        async fn $promise() {
+            let (url, _kept) = $fresh;
+            super::$promise(url).await;
+        })*
+    };
+}
+
+over!(sqlite, {
+    let directory = TempDir::new().unwrap();
+    (sqlite_url(directory.path()), directory)
+});
+over!(postgres, (fresh_url().await.parse().unwrap(), ()));
+
+fn sqlite_url(directory: &Path) -> DatabaseUrl {
+    DatabaseUrl::Sqlite(directory.join("petstore.db"))
+}
+
+async fn open(url: &DatabaseUrl) -> AnyStore {
+    let connections = std::num::NonZeroU32::MIN;
+    let mut random = StdRng::seed_from_u64(1);
+    store::open(url, OpenMode::CreateAndMigrate, connections, &mut random).await.unwrap()
+}
+
+/// Does what must not be done on a thread of the runtime.
+async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
+    tokio::task::spawn_blocking(work).await.unwrap()
+}
+
+fn snapshot(url: &DatabaseUrl) -> Box<dyn Snapshot> {
+    bulk::snapshot(url).unwrap()
+}
+
+fn load(url: &DatabaseUrl, ids: Ids) -> Box<dyn Load> {
+    let mut load = bulk::load(url).unwrap();
+    load.begin(ids).unwrap();
+    load
+}
+
+fn id(id: i64) -> PetId {
+    PetId::new(id).unwrap()
+}
+
+fn pets(snapshot: &mut dyn Snapshot, status: Option<PetStatus>) -> Vec<Pet> {
+    let mut pets = Vec::new();
+    let mut show = |pet: petstore::domain::PetRef<'_>| {
+        pets.push(new_pet(pet.name, pet.category_id, pet.status).with_id(pet.id));
+        ControlFlow::Continue(())
+    };
+    snapshot.pets(status, &mut show).unwrap();
+    pets
+}
+
+fn animals() -> [NewPet; 3] {
+    [
+        new_pet("", i64::MIN, Available),
+        new_pet("Zo\u{308}e \"the\", cat\n\\N", i64::MAX, Sold),
+        new_pet(&"n".repeat(60_000), 0, Pending),
+    ]
+}
+
+async fn a_snapshot_holds_what_was_there_when_it_began(url: DatabaseUrl) {
+    let store = open(&url).await;
+    let first = create(&store, new_pet("before", 1, Sold)).await;
+    let runtime = tokio::runtime::Handle::current();
+    blocking(move || {
+        let mut snapshot = snapshot(&url);
+        runtime.block_on(create(&store, new_pet("after", 1, Sold)));
+        assert_eq!(snapshot.count_pets(None).unwrap(), 1);
+        assert_eq!(pets(&mut *snapshot, None), [first]);
+    })
+    .await;
+}
+
+async fn a_snapshot_can_be_of_one_status_and_broken_off(url: DatabaseUrl) {
+    let store = open(&url).await;
+    for status in [Sold, Available, Sold, Pending] {
+        create(&store, new_pet("", 1, status)).await;
+    }
+    blocking(move || {
+        let mut snapshot = snapshot(&url);
+        for (status, expected) in
+            [(None, vec![1, 2, 3, 4]), (Some(Sold), vec![1, 3]), (Some(Available), vec![2])]
+        {
+            assert_eq!(snapshot.count_pets(status).unwrap(), expected.len() as u64);
+            let ids: Vec<i64> =
+                pets(&mut *snapshot, status).iter().map(|pet| pet.id.get()).collect();
+            assert_eq!(ids, expected);
+        }
+        let mut shown = 0;
+        let mut show = |_: petstore::domain::PetRef<'_>| {
+            shown += 1;
+            ControlFlow::Break(())
+        };
+        snapshot.pets(None, &mut show).unwrap();
+        assert_eq!(shown, 1);
+    })
+    .await;
+}
+
+async fn what_is_loaded_is_there_after_the_commit_and_not_before(url: DatabaseUrl) {
+    let store = open(&url).await;
+    create(&store, new_pet("first", 1, Sold)).await;
+    let after = blocking(move || {
+        let mut load = load(&url, Ids::Next);
+        for pet in &animals() {
+            load.add_pet(None, pet).unwrap();
+        }
+        load.continue_after(LastIds::default()).unwrap();
+        assert_eq!(snapshot(&url).count_pets(None).unwrap(), 1);
+        load.commit().unwrap();
+        pets(&mut *snapshot(&url), None)
+    })
+    .await;
+    for (number, new) in (2..).zip(animals()) {
+        let pet = new.with_id(id(number));
+        assert!(after.contains(&pet));
+        assert_eq!(store.get_pet(pet.id).await.unwrap(), Some(pet));
+    }
+    assert_eq!(create(&store, new_pet("next", 1, Sold)).await.id, id(5));
+}
+
+async fn a_load_that_is_dropped_leaves_nothing(url: DatabaseUrl) {
+    let store = open(&url).await;
+    blocking(move || {
+        for ids in [Ids::Next, Ids::Given] {
+            let mut load = load(&url, ids);
+            for (number, pet) in (1..).zip(&animals()) {
+                load.add_pet((ids == Ids::Given).then(|| id(number)), pet).unwrap();
+            }
+            drop(load);
+            assert_eq!(pets(&mut *snapshot(&url), None), []);
+        }
+    })
+    .await;
+    create(&store, new_pet("next", 1, Sold)).await;
+}
+
+async fn given_ids_are_kept_and_the_next_one_is_higher(url: DatabaseUrl) {
+    let store = open(&url).await;
+    create(&store, new_pet("first", 1, Sold)).await;
+    blocking(move || {
+        let mut load = load(&url, Ids::Given);
+        for (number, pet) in [900, 7, 40].into_iter().zip(&animals()) {
+            load.add_pet(Some(id(number)), pet).unwrap();
+        }
+        load.continue_after(LastIds { pet: 900, key: 0 }).unwrap();
+        load.commit().unwrap();
+    })
+    .await;
+    assert_eq!(store.get_pet(id(7)).await.unwrap(), Some(animals()[1].clone().with_id(id(7))));
+    assert_eq!(create(&store, new_pet("next", 1, Sold)).await.id, id(901));
+}
+
+async fn an_id_that_is_taken_is_not_given_again(url: DatabaseUrl) {
+    let store = open(&url).await;
+    let taken = create(&store, new_pet("first", 1, Sold)).await;
+    blocking(move || {
+        let mut load = load(&url, Ids::Given);
+        let [one, other, _] = animals();
+        let added = load
+            .add_pet(Some(id(2)), &one)
+            .and_then(|()| load.add_pet(Some(taken.id), &other))
+            .and_then(|()| load.continue_after(LastIds { pet: 2, key: 0 }))
+            .map_err(CommitError::from)
+            .and_then(|()| load.commit());
+        assert!(matches!(added, Err(CommitError::NotDone(_))), "{added:?}");
+        drop(load);
+        assert_eq!(pets(&mut *snapshot(&url), None), [taken]);
+    })
+    .await;
+}
+
+fn new_key(seed: u64) -> NewKey {
+    let key = ApiKey::generate(Deployment::Staging, &mut StdRng::seed_from_u64(seed));
+    NewKey {
+        digest: key.digest(),
+        name: format!("key \"{seed}\""),
+        scope: Scope::Read,
+        deployment: Deployment::Staging,
+        created_at: at(1_000),
+        expires_at: Some(at(9_000)),
+        rate_limit: Some("60/min".parse().unwrap()),
+    }
+}
+
+/// Copies everything to a fresh database of the other kind and back again, and
+/// gives the store there.
+async fn there_and_back(url: DatabaseUrl) -> (AnyStore, TempDir) {
+    let directory = TempDir::new().unwrap();
+    let [there, back] = if matches!(url, DatabaseUrl::Sqlite(_)) {
+        [fresh_url().await.parse().unwrap(), sqlite_url(directory.path())]
+    } else {
+        [sqlite_url(directory.path()), fresh_url().await.parse().unwrap()]
+    };
+    let store = blocking({
+        let back = back.clone();
+        move || {
+            for (from, to) in [(&url, &there), (&there, &back)] {
+                let (mut from, mut to) = (snapshot(from), load(to, Ids::Given));
+                assert!(to.is_empty().unwrap());
+                to.add_keys(&from.keys().unwrap()).unwrap();
+                from.requests(&mut |request| {
+                    to.add_request(&request).unwrap();
+                    ControlFlow::Continue(())
+                })
+                .unwrap();
+                for pet in pets(&mut *from, None) {
+                    let (name, category_id, status) = (pet.name, pet.category_id, pet.status);
+                    let new = NewPet { name, category_id, status };
+                    to.add_pet(Some(pet.id), &new).unwrap();
+                }
+                to.continue_after(from.last_ids().unwrap()).unwrap();
+                to.commit().unwrap();
+            }
+        }
+    });
+    store.await;
+    (open(&back).await, directory)
+}
+
+async fn keys_and_requests_go_along_and_count_as_before(url: DatabaseUrl) {
+    let store = open(&url).await;
+    let key = store.create_key(new_key(1)).await.unwrap().id;
+    let plain = NewKey { expires_at: None, rate_limit: None, ..new_key(2) };
+    store.rotate_key(key, plain, at(5_000)).await.unwrap().unwrap();
+    store.create_key(new_key(3)).await.unwrap();
+    store.revoke_key(KeyId(3), at(4_000)).await.unwrap();
+    let used = KeyUse { id: key, used_at: at(3_000), deprecated_call_at: Some(at(2_500)) };
+    store.record_key_uses(vec![used]).await.unwrap();
+    let [animal, other, _] = animals();
+    let request = named(key.0, "retry-1", &animal, 2_000);
+    let created = store.create_pet(animal.clone(), Some(request.clone())).await.unwrap();
+    let Created::New(pet) = created else { panic!("{created:?}") };
+    let keys = store.list_keys().await.unwrap();
+
+    let (copy, _directory) = there_and_back(url).await;
+    assert_eq!(copy.list_keys().await.unwrap(), keys);
+    let found = copy.find_key(&new_key(1).digest).await.unwrap();
+    assert_eq!(found.as_ref(), keys.first());
+    let again = copy.create_pet(animal, Some(request)).await.unwrap();
+    assert_eq!(again, Created::Replayed(pet));
+    let conflict = copy.create_pet(other.clone(), Some(named(key.0, "retry-1", &other, 2_000)));
+    assert_eq!(conflict.await.unwrap(), Created::Conflict);
+    assert_eq!(copy.create_key(new_key(4)).await.unwrap().id, KeyId(4));
+}
+
+async fn an_id_that_was_given_once_is_not_given_again_after_a_move(url: DatabaseUrl) {
+    let store = open(&url).await;
+    for _ in 0..3 {
+        create(&store, new_pet("", 1, Sold)).await;
+    }
+    // As if the last ones had been deleted by hand.
+    blocking({
+        let url = url.clone();
+        move || {
+            let mut load = load(&url, Ids::Given);
+            load.continue_after(LastIds { pet: 70, key: 0 }).unwrap();
+            load.commit().unwrap();
+        }
+    })
+    .await;
+    let (copy, _directory) = there_and_back(url).await;
+    assert_eq!(create(&copy, new_pet("", 1, Sold)).await.id, id(71));
+}
+
+async fn a_database_is_empty_without_animals_keys_and_requests(url: DatabaseUrl) {
+    let is_empty = async |url: &DatabaseUrl| {
+        let url = url.clone();
+        blocking(move || load(&url, Ids::Given).is_empty().unwrap()).await
+    };
+    assert!(is_empty(&url).await);
+    let store = open(&url).await;
+    store.create_key(new_key(1)).await.unwrap();
+    assert!(!is_empty(&url).await);
+    let page = PageRequest::default();
+    assert!(!store.list_pets(&page, &mut |_| ()).await.unwrap());
+}
