@@ -43,6 +43,10 @@ pub(super) struct Healthcheck {
     #[arg(long, value_name = "ADDRESS", env = "PETSTORE_LISTEN", default_value = "127.0.0.1:8080")]
     listen: SocketAddr,
 
+    /// Where the service is managed, if anywhere: its `/livez` is asked then
+    #[arg(long, value_name = "ADDRESS", env = "PETSTORE_MANAGEMENT_LISTEN")]
+    management_listen: Option<SocketAddr>,
+
     /// The certificate of the service, if it speaks TLS
     #[arg(long, value_name = "FILE", env = "PETSTORE_TLS_CERT")]
     tls_cert: Option<PathBuf>,
@@ -62,7 +66,9 @@ impl Healthcheck {
         Ok(())
     }
 
-    /// What to ask: of the service itself, something that needs no key.
+    /// What to ask: where the service is managed, since that has connections of
+    /// its own when those of clients are all taken; or else something that needs
+    /// no key.
     fn question(&self) -> anyhow::Result<Url> {
         if let Some(url) = &self.url {
             ensure!(
@@ -70,6 +76,9 @@ impl Healthcheck {
                 "--url begins with http:// or https://"
             );
             return Ok(url.clone());
+        }
+        if let Some(address) = self.management_listen {
+            return Ok(format!("http://{}/livez", reachable(address)).parse()?);
         }
         let scheme = if self.tls_cert.is_some() { "https" } else { "http" };
         Ok(format!("{scheme}://{}/openapi.yaml", reachable(self.listen)).parse()?)
@@ -127,10 +136,11 @@ async fn ask_over(
 mod tests {
     use super::*;
 
-    fn asked(listen: &str, tls_cert: Option<&str>) -> String {
+    fn asked(listen: &str, management: Option<&str>, tls_cert: Option<&str>) -> String {
         let check = Healthcheck {
             url: None,
             listen: listen.parse().unwrap(),
+            management_listen: management.map(|address| address.parse().unwrap()),
             tls_cert: tls_cert.map(PathBuf::from),
         };
         check.question().unwrap().to_string()
@@ -138,13 +148,14 @@ mod tests {
 
     #[test]
     fn the_service_is_asked_where_it_is_reached_on_its_own_machine() {
-        for (listen, tls_cert, url) in [
-            ("127.0.0.1:8080", None, "http://127.0.0.1:8080/openapi.yaml"),
-            ("0.0.0.0:80", None, "http://127.0.0.1/openapi.yaml"),
-            ("[::]:8443", Some("x.pem"), "https://[::1]:8443/openapi.yaml"),
-            ("192.0.2.1:443", Some("x.pem"), "https://192.0.2.1/openapi.yaml"),
+        for (listen, management, tls_cert, url) in [
+            ("127.0.0.1:8080", None, None, "http://127.0.0.1:8080/openapi.yaml"),
+            ("0.0.0.0:80", None, None, "http://127.0.0.1/openapi.yaml"),
+            ("[::]:8443", None, Some("x.pem"), "https://[::1]:8443/openapi.yaml"),
+            ("192.0.2.1:443", None, Some("x.pem"), "https://192.0.2.1/openapi.yaml"),
+            ("0.0.0.0:443", Some("0.0.0.0:9090"), Some("x.pem"), "http://127.0.0.1:9090/livez"),
         ] {
-            assert_eq!(asked(listen, tls_cert), url);
+            assert_eq!(asked(listen, management, tls_cert), url);
         }
     }
 }

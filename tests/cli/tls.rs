@@ -115,6 +115,20 @@ fn healthcheck_finds_the_service_by_its_settings_and_says_what_is_wrong() {
 }
 
 #[test]
+fn healthcheck_asks_where_the_service_is_managed() {
+    let here = directory();
+    let service = Service::start(here.path(), &["--management-listen", "127.0.0.1:0"]);
+    let managed = service
+        .first_lines
+        .iter()
+        .find_map(|line| line["message"].as_str()?.strip_prefix("managed at http://"))
+        .unwrap();
+    // Nobody is where clients would be.
+    let arguments = ["healthcheck", "--listen", "127.0.0.1:1", "--management-listen", managed];
+    run(here.path(), &arguments).expect_success();
+}
+
+#[test]
 fn healthcheck_does_not_wait_long_for_a_service_that_hangs() {
     let here = directory();
     // Connections are accepted by the system, and answered by nobody.
