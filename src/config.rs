@@ -3,6 +3,7 @@
 use std::{fmt, path::PathBuf, str::FromStr, time::Duration};
 
 use clap::{ValueEnum, builder::PossibleValue};
+use hyper::header::HeaderValue;
 use url::Url;
 
 use crate::{
@@ -88,6 +89,36 @@ impl FromStr for BaseUrl {
             return Err("the path of a base URL does not begin with //".to_owned());
         }
         Ok(Self(url))
+    }
+}
+
+/// The origin of pages: scheme, host and port, as a browser writes them in
+/// `Origin` (RFC 6454, section 6.1).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Origin(HeaderValue);
+
+impl Origin {
+    /// As it stands in a header field.
+    #[must_use]
+    pub fn header_value(&self) -> HeaderValue {
+        self.0.clone()
+    }
+}
+
+impl FromStr for Origin {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let form = "an origin reads like https://shop.example or http://localhost:3000";
+        let url = Url::parse(text).map_err(|error| format!("{error}; {form}"))?;
+        if !matches!(url.scheme(), "http" | "https") {
+            return Err(form.to_owned());
+        }
+        let origin = url.origin().ascii_serialization();
+        if origin != text {
+            return Err(format!("browsers write it {origin}; {form}"));
+        }
+        HeaderValue::try_from(origin).map(Self).map_err(|error| error.to_string())
     }
 }
 
@@ -207,6 +238,26 @@ mod tests {
             "",
         ] {
             assert!(bad.parse::<BaseUrl>().is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn an_origin_is_written_as_browsers_write_it() {
+        for good in ["https://shop.example", "http://localhost:3000", "https://[::1]:8443"] {
+            assert_eq!(good.parse::<Origin>().unwrap().header_value(), good);
+        }
+        for bad in [
+            "*",
+            "null",
+            "",
+            "shop.example",
+            "ftp://shop.example",
+            "https://Shop.example",
+            "https://shop.example/",
+            "https://shop.example:443",
+            "https://me@shop.example",
+        ] {
+            assert!(bad.parse::<Origin>().is_err(), "{bad}");
         }
     }
 

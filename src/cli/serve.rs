@@ -24,7 +24,7 @@ use super::{
     tls::TlsArgs,
 };
 use crate::{
-    config::{self, RateOrOff},
+    config::{self, Origin, RateOrOff},
     domain::{Clock, Deployment, KeyRecord, SystemClock},
     http::{self, App, Management},
     server::{self, Limits, Tls},
@@ -77,6 +77,11 @@ pub(super) struct Serve {
 
     #[command(flatten)]
     base_urls: BaseUrlArgs,
+
+    /// A site whose pages may use the service from a browser, such as
+    /// `https://shop.example`; may be given several times
+    #[arg(long, value_name = "ORIGIN", env = "PETSTORE_CORS_ORIGIN", value_delimiter = ',')]
+    cors_origin: Vec<Origin>,
 
     /// How log lines look: text at a terminal and JSON otherwise, if not given
     #[arg(long, value_enum, env = "PETSTORE_LOG_FORMAT")]
@@ -172,6 +177,7 @@ impl Serve {
             deployment: self.deployment,
             base_url: self.base_urls.base_url,
             staging_base_url: self.base_urls.staging_base_url,
+            cors_origins: self.cors_origin,
             rate_limit: self.rate_limit.0,
             failed_auth_limit: self.failed_auth_limit.0,
             access_log: self.access_log,

@@ -3,9 +3,12 @@
 mod answers;
 mod auth;
 mod body;
+mod cors;
 mod deprecation;
+mod discovery;
 mod docs;
 mod error;
+mod etag;
 mod head;
 mod idempotency;
 pub(crate) mod json;
@@ -41,6 +44,7 @@ pub use self::management::Management;
 use self::{
     answers::AnswerMemory,
     auth::{Caller, KeyRing},
+    cors::Cors,
     error::{ApiError, Problem},
     idempotency::InFlight,
     metrics::Metrics,
@@ -50,7 +54,7 @@ use self::{
     router::Operation,
 };
 use crate::{
-    config::BaseUrl,
+    config::{BaseUrl, Origin},
     domain::{
         ClientAddress, Clock, Deployment, KeyId, RateLimit, idempotency::forgotten_before,
         rate_limit::Reading,
@@ -79,6 +83,8 @@ pub struct Settings {
     pub base_url: Option<BaseUrl>,
     /// Where clients reach staging.
     pub staging_base_url: Option<BaseUrl>,
+    /// The sites whose pages may use the service from a browser.
+    pub cors_origins: Vec<Origin>,
     /// How often a key may be used that has no limit of its own.
     pub rate_limit: Option<RateLimit>,
     /// How often an address may come with a key that is not valid.
@@ -103,6 +109,7 @@ impl Default for Settings {
             deployment: Deployment::Production,
             base_url: None,
             staging_base_url: None,
+            cors_origins: Vec::new(),
             rate_limit: None,
             failed_auth_limit: FAILED_AUTH_LIMIT.parse().ok(),
             access_log: false,
@@ -122,6 +129,9 @@ pub struct App {
     in_flight: InFlight,
     request_ids: RequestIds,
     documents: Documents,
+    /// What `/.well-known/api-catalog` says.
+    catalog: Bytes,
+    cors: Cors,
     first_pages: FirstPages,
     /// The path of the list as clients see it, for links.
     pets_path: String,
@@ -162,6 +172,8 @@ impl App {
             clock,
             request_ids: RequestIds::new(StdRng::from_rng(random)),
             documents: Documents::new(production, staging)?,
+            catalog: discovery::catalog(own),
+            cors: Cors::new(&settings.cors_origins),
             first_pages: FirstPages::default(),
             successor: HeaderValue::try_from(successor)
                 .map_err(|error| DocumentError(error.to_string()))?,
@@ -238,7 +250,7 @@ impl App {
         let status = response.status();
         let headers = response.headers_mut();
         if let Some(rate) = facts.rate
-            && (status.is_success() || status == StatusCode::TOO_MANY_REQUESTS)
+            && (status.as_u16() < 400 || status == StatusCode::TOO_MANY_REQUESTS)
         {
             rate_limit::announce(headers, rate);
         }
@@ -251,6 +263,7 @@ impl App {
             headers.insert(header::CONNECTION, HeaderValue::from_static("close"));
         }
         headers.insert(request_id::HEADER, request_id.clone());
+        self.cors.announce(&request.headers, headers);
         if request.method == Method::HEAD {
             without_body(&mut response);
         }
@@ -270,6 +283,9 @@ impl App {
         facts: &mut Facts,
     ) -> Result<Response, ApiError> {
         head::check(request)?;
+        if let Some(allowed) = self.cors.preflight(request) {
+            return Ok(allowed);
+        }
         let path = request.uri.path();
         let caller = if auth::is_needed_for(path) {
             Some(self.keys.authenticate(&request.headers, client).await?)
@@ -289,6 +305,7 @@ impl App {
             Operation::GetPet => pets::get(self, caller, request).await,
             Operation::OpenapiYaml => Ok(openapi::yaml(self)),
             Operation::OpenapiJson => Ok(openapi::json(self)),
+            Operation::ApiCatalog => Ok(discovery::answer(self)),
             Operation::DocsRedirect => Ok(docs::redirect()),
             Operation::DocsFile => docs::file(path),
         }
@@ -316,7 +333,11 @@ struct Facts {
 }
 
 /// Makes the answer to a `HEAD`: what `GET` would say of the body, without it.
+/// A 304 says nothing of one.
 fn without_body(response: &mut Response) {
+    if response.status() == StatusCode::NOT_MODIFIED {
+        return;
+    }
     let length = response.body().size_hint().exact().unwrap_or_default();
     response.headers_mut().insert(header::CONTENT_LENGTH, length.into());
     *response.body_mut() = Full::default();

@@ -2,7 +2,7 @@
 
 use hyper::Method;
 
-use super::{deprecation, error::ApiError};
+use super::{deprecation, discovery, error::ApiError};
 use crate::domain::Scope;
 
 /// What a request can ask for.
@@ -13,11 +13,14 @@ pub(super) enum Operation {
     GetPet,
     OpenapiYaml,
     OpenapiJson,
+    ApiCatalog,
     DocsRedirect,
     DocsFile,
 }
 
-use Operation::{CreatePet, DocsFile, DocsRedirect, GetPet, ListPets, OpenapiJson, OpenapiYaml};
+use Operation::{
+    ApiCatalog, CreatePet, DocsFile, DocsRedirect, GetPet, ListPets, OpenapiJson, OpenapiYaml,
+};
 
 /// What a path answers to which method. `HEAD` stands beside each `GET`.
 fn operations_at(path: &str) -> Option<&'static [(Method, Operation)]> {
@@ -26,6 +29,7 @@ fn operations_at(path: &str) -> Option<&'static [(Method, Operation)]> {
         _ if deprecation::concerns(path) => &[(Method::GET, GetPet)],
         "/openapi.yaml" => &[(Method::GET, OpenapiYaml)],
         "/openapi.json" => &[(Method::GET, OpenapiJson)],
+        discovery::PATH => &[(Method::GET, ApiCatalog)],
         "/docs" => &[(Method::GET, DocsRedirect)],
         _ if path.starts_with("/docs/") => &[(Method::GET, DocsFile)],
         _ => return None,
@@ -34,8 +38,8 @@ fn operations_at(path: &str) -> Option<&'static [(Method, Operation)]> {
 
 impl Operation {
     /// All of them, in the order of their declaration.
-    pub(super) const ALL: [Self; 7] =
-        [ListPets, CreatePet, GetPet, OpenapiYaml, OpenapiJson, DocsRedirect, DocsFile];
+    pub(super) const ALL: [Self; 8] =
+        [ListPets, CreatePet, GetPet, OpenapiYaml, OpenapiJson, ApiCatalog, DocsRedirect, DocsFile];
 
     /// What it is called, in the contract if it is part of that.
     pub(super) fn id(self) -> &'static str {
@@ -45,6 +49,7 @@ impl Operation {
             GetPet => "getPet",
             OpenapiYaml => "openapiYaml",
             OpenapiJson => "openapiJson",
+            ApiCatalog => "apiCatalog",
             DocsRedirect => "docsRedirect",
             DocsFile => "docsFile",
         }
@@ -78,6 +83,7 @@ impl Operation {
             GetPet => "/v1/pets/{petId}",
             OpenapiYaml => "/openapi.yaml",
             OpenapiJson => "/openapi.json",
+            ApiCatalog => discovery::PATH,
             DocsRedirect => "/docs",
             DocsFile => "/docs/{file}",
         }
@@ -88,7 +94,7 @@ impl Operation {
         match self {
             ListPets | GetPet => Some(Scope::Read),
             CreatePet => Some(Scope::Write),
-            OpenapiYaml | OpenapiJson | DocsRedirect | DocsFile => None,
+            OpenapiYaml | OpenapiJson | ApiCatalog | DocsRedirect | DocsFile => None,
         }
     }
 }

@@ -76,6 +76,7 @@ pub(crate) struct Setup {
     pub(crate) deployment: Deployment,
     pub(crate) base_url: Option<&'static str>,
     pub(crate) staging_base_url: Option<&'static str>,
+    pub(crate) cors_origins: &'static [&'static str],
     pub(crate) limits: Limits,
     pub(crate) tls: Option<Arc<Tls>>,
     pub(crate) request_timeout: Duration,
@@ -93,6 +94,7 @@ impl Default for Setup {
             deployment: Deployment::Production,
             base_url: None,
             staging_base_url: None,
+            cors_origins: &[],
             limits: Limits {
                 max_connections: 1000,
                 max_connections_per_address: 1000,
@@ -186,6 +188,7 @@ impl<B: Backend> Server<B> {
             deployment: setup.deployment,
             base_url: setup.base_url.map(|url| url.parse().unwrap()),
             staging_base_url: setup.staging_base_url.map(|url| url.parse().unwrap()),
+            cors_origins: setup.cors_origins.iter().map(|origin| origin.parse().unwrap()).collect(),
             rate_limit: setup.rate_limit.map(|rate| rate.parse().unwrap()),
             failed_auth_limit: setup.failed_auth_limit.map(|rate| rate.parse().unwrap()),
             access_log: true,

@@ -29,6 +29,8 @@ macro_rules! suite {
 
             mod authentication;
             mod clock;
+            mod conditional;
+            mod cors;
             mod create;
             mod documents;
             mod errors;

@@ -24,6 +24,8 @@ pub(super) struct RenderedPage {
     pub(super) body: Bytes,
     /// The link to the page that follows, if one does.
     pub(super) next: Option<HeaderValue>,
+    /// Its `ETag`.
+    pub(super) tag: HeaderValue,
 }
 
 type Wanted = (Option<PetStatus>, Limit);

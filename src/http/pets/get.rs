@@ -9,7 +9,7 @@ use super::{
         auth::Caller,
         deprecation,
         error::{ApiError, Problem},
-        json, query,
+        etag, json, query,
     },
     wire,
 };
@@ -37,7 +37,8 @@ pub(in crate::http) async fn get(
     let id = pet_id(request.uri.path()).ok_or_else(not_found)?;
     let pet = app.store.get_pet(id).await?.ok_or_else(not_found)?;
     let body = app.answer_memory.hold(wire::pet(pet.borrowed()))?;
-    Ok(json::response(StatusCode::OK, body))
+    let tag = etag::of(&body, None);
+    Ok(etag::answer(&request.headers, json::response(StatusCode::OK, body), tag))
 }
 
 /// The identifier at the end of the path. What is no int64 identifies no animal.

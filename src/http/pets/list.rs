@@ -10,7 +10,7 @@ use super::{
     super::{
         App, Response,
         error::{ApiError, Problem},
-        json, query,
+        etag, json, query,
     },
     cursor,
     first_pages::RenderedPage,
@@ -23,15 +23,15 @@ pub(in crate::http) async fn list(app: &App, request: &Parts) -> Result<Response
     let wanted = parse(request.uri.query())?;
     // The first page is what most clients ask for, again and again.
     if wanted.after.is_some() {
-        return Ok(answer(&read(app, &wanted).await?));
+        return Ok(answer(request, read(app, &wanted).await?));
     }
     let version = app.store.version().await?;
     if let Some(page) = app.first_pages.find(&wanted, version) {
-        return Ok(answer(&page));
+        return Ok(answer(request, page));
     }
     let page = read(app, &wanted).await?;
     app.first_pages.keep(&wanted, version, &page);
-    Ok(answer(&page))
+    Ok(answer(request, page))
 }
 
 async fn read(app: &App, wanted: &PageRequest) -> Result<RenderedPage, ApiError> {
@@ -45,15 +45,17 @@ async fn read(app: &App, wanted: &PageRequest) -> Result<RenderedPage, ApiError>
     let next = last
         .filter(|_| has_more)
         .map(|last| next_link(&app.pets_path, wanted, &cursor::encode(wanted.status, last)));
-    Ok(RenderedPage { body: app.answer_memory.hold(pets.finish())?, next })
+    let body = app.answer_memory.hold(pets.finish())?;
+    let tag = etag::of(&body, next.as_ref());
+    Ok(RenderedPage { body, next, tag })
 }
 
-fn answer(page: &RenderedPage) -> Response {
-    let mut response = json::response(StatusCode::OK, page.body.clone());
-    if let Some(next) = &page.next {
-        response.headers_mut().insert(header::LINK, next.clone());
+fn answer(request: &Parts, page: RenderedPage) -> Response {
+    let mut response = json::response(StatusCode::OK, page.body);
+    if let Some(next) = page.next {
+        response.headers_mut().insert(header::LINK, next);
     }
-    response
+    etag::answer(&request.headers, response, page.tag)
 }
 
 fn parse(query: Option<&str>) -> Result<PageRequest, ApiError> {

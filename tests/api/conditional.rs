@@ -1,0 +1,127 @@
+//! `ETag` and `If-None-Match`.
+
+use std::net::IpAddr;
+
+use bytes::Bytes;
+use http_body_util::Empty;
+use hyper::Request;
+use petstore::{
+    domain::PetStatus,
+    http::{App, Settings},
+};
+use rand::{SeedableRng, rngs::StdRng};
+use reqwest::Method;
+
+use super::harness::{Reply, Server};
+
+const ANIMAL: &str = r#"{"name": "Frank", "categoryId": 1}"#;
+
+async fn get_unless(server: &Server, target: &str, tag: &str) -> Reply {
+    let headers = [("authorization", &*server.bearer()), ("if-none-match", tag)];
+    server.send(Method::GET, target, &headers, "").await
+}
+
+fn tag(reply: &Reply) -> String {
+    reply.header("etag").unwrap().to_owned()
+}
+
+#[tokio::test]
+async fn what_has_not_changed_is_304_without_a_body() {
+    let server = Server::start().await;
+    server.fill([PetStatus::Sold; 5]).await;
+    let first = server.get("/v1/pets?limit=2").await;
+    let second = first.next().unwrap();
+    for target in ["/v1/pets?limit=2", &second, "/v1/pets?status=pending", "/v1/pets/3"] {
+        let full = server.get(target).await;
+        assert_eq!(full.status, 200);
+        let again = get_unless(&server, target, &tag(&full)).await;
+        assert_eq!((again.status.as_u16(), again.body.len()), (304, 0), "{target}");
+        for field in ["etag", "link", "cache-control", "deprecation"] {
+            assert_eq!(again.header(field), full.header(field), "{target} {field}");
+        }
+        assert_eq!((again.header("content-type"), again.header("content-length")), (None, None));
+    }
+}
+
+#[tokio::test]
+async fn after_a_change_it_is_200_with_another_tag() {
+    let server = Server::start().await;
+    server.fill([PetStatus::Available; 2]).await;
+    // A page that is exactly full, and one that is not.
+    for target in ["/v1/pets?limit=2", "/v1/pets"] {
+        let before = tag(&server.get(target).await);
+        server.post(ANIMAL).await;
+        let after = get_unless(&server, target, &before).await;
+        assert_eq!(after.status, 200, "{target}");
+        assert_ne!(tag(&after), before);
+    }
+    // Nobody else's list has changed.
+    let sold = tag(&server.get("/v1/pets?status=sold").await);
+    server.post(ANIMAL).await;
+    assert_eq!(get_unless(&server, "/v1/pets?status=sold", &sold).await.status, 304);
+}
+
+#[tokio::test]
+async fn a_tag_holds_in_every_process() {
+    let server = Server::start().await;
+    server.fill([PetStatus::Available; 3]).await;
+    let (store, clock) = (server.open_beside().await, server.clock.clone());
+    let mut random = StdRng::seed_from_u64(3);
+    let beside = App::new(store, clock, &mut random, &Settings::default()).unwrap();
+    for target in ["/v1/pets?limit=2", "/v1/pets/2"] {
+        let known = tag(&server.get(target).await);
+        assert_eq!(ask(&server, &beside, target, &known).await, 304);
+    }
+    let known = tag(&server.get("/v1/pets").await);
+    assert_eq!(ask(&server, &beside, "/v1/pets", &known).await, 304);
+    server.post(ANIMAL).await;
+    assert_eq!(ask(&server, &beside, "/v1/pets", &known).await, 200);
+}
+
+/// What another process answers.
+async fn ask(server: &Server, app: &App, target: &str, tag: &str) -> u16 {
+    let request = Request::get(target)
+        .header("host", "x")
+        .header("authorization", server.bearer())
+        .header("if-none-match", tag)
+        .body(Empty::<Bytes>::new())
+        .unwrap();
+    app.handle(IpAddr::from([127, 0, 0, 1]).into(), request).await.status().as_u16()
+}
+
+#[tokio::test]
+async fn if_none_match_is_compared_weakly_and_takes_lists_and_the_asterisk() {
+    let server = Server::start().await;
+    server.fill([PetStatus::Available; 1]).await;
+    let known = tag(&server.get("/v1/pets").await);
+    let strong = known.trim_start_matches("W/");
+    for given in [&known, strong, "*", &format!("\"x\", {known}"), &format!("W/\"a,b\" ,{strong}")]
+    {
+        assert_eq!(get_unless(&server, "/v1/pets", given).await.status, 304, "{given}");
+    }
+    for given in ["\"x\"", "W/\"\"", "", "x", "**"] {
+        assert_eq!(get_unless(&server, "/v1/pets", given).await.status, 200, "{given}");
+    }
+    // Errors are no answers that a client could have.
+    get_unless(&server, "/v1/pets/9", "*").await.expect_error(404, "not_found");
+    get_unless(&server, "/v1/pets?limit=0", "*").await.expect_error(400, "invalid_parameter");
+    let wrong = [("authorization", "Bearer x"), ("if-none-match", &known)];
+    let refused = server.send(Method::GET, "/v1/pets", &wrong, "").await;
+    refused.expect_error(401, "invalid_api_key");
+}
+
+#[tokio::test]
+async fn head_answers_304_like_get_and_a_create_ignores_the_condition() {
+    let server = Server::start().await;
+    let known = tag(&server.get("/v1/pets").await);
+    let bearer = server.bearer();
+    let headers = [("authorization", &*bearer), ("if-none-match", &known)];
+    let head = server.send(Method::HEAD, "/v1/pets", &headers, "").await;
+    assert_eq!((head.status.as_u16(), head.header("content-length")), (304, None));
+    let headers = [
+        ("authorization", &*bearer),
+        ("if-none-match", "*"),
+        ("content-type", "application/json"),
+    ];
+    assert_eq!(server.send(Method::POST, "/v1/pets", &headers, ANIMAL).await.status, 201);
+}

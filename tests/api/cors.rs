@@ -1,0 +1,104 @@
+//! CORS: what pages of other sites may do in a browser.
+
+use petstore::domain::Scope;
+use reqwest::Method;
+
+use super::harness::{Reply, Server, Setup};
+
+const SHOP: &str = "https://shop.example";
+const OTHER: &str = "https://other.example";
+
+async fn start() -> Server {
+    let cors_origins = &[SHOP, "http://localhost:3000"];
+    Server::start_with(Setup { cors_origins, ..Setup::default() }).await
+}
+
+async fn preflight(server: &Server, target: &str, origin: &str) -> Reply {
+    let headers = [
+        ("origin", origin),
+        ("access-control-request-method", "POST"),
+        ("access-control-request-headers", "authorization,content-type,idempotency-key"),
+    ];
+    server.send(Method::OPTIONS, target, &headers, "").await
+}
+
+async fn get_from(server: &Server, target: &str, origin: &str, key: &str) -> Reply {
+    let headers = [("origin", origin), ("authorization", &format!("Bearer {key}"))];
+    server.send(Method::GET, target, &headers, "").await
+}
+
+#[tokio::test]
+async fn a_preflight_of_an_allowed_origin_is_answered_before_the_key_is_checked() {
+    let server = start().await;
+    for origin in [SHOP, "http://localhost:3000"] {
+        let reply = preflight(&server, "/v1/pets", origin).await;
+        assert_eq!((reply.status.as_u16(), reply.body.len()), (204, 0));
+        assert_eq!(reply.header("access-control-allow-origin"), Some(origin));
+        assert_eq!(reply.header("vary"), Some("Origin"));
+        assert!(reply.header("access-control-allow-methods").unwrap().contains("POST"));
+        let fields = reply.header("access-control-allow-headers").unwrap().to_lowercase();
+        for field in ["authorization", "content-type", "idempotency-key", "if-none-match"] {
+            assert!(fields.contains(field), "{field}");
+        }
+        // A key is a header field like any other; there is nothing else to let in.
+        assert_eq!(reply.header("access-control-allow-credentials"), None);
+    }
+}
+
+#[tokio::test]
+async fn an_origin_that_is_not_allowed_gets_nothing_but_what_it_got_before() {
+    let server = start().await;
+    for origin in [OTHER, "null", "*", "https://shop.example.evil.example", "http://shop.example"] {
+        let reply = preflight(&server, "/v1/pets", origin).await;
+        reply.expect_error(401, "missing_api_key");
+        for reply in [reply, get_from(&server, "/v1/pets", origin, &server.key).await] {
+            assert_eq!(reply.header("access-control-allow-origin"), None, "{origin}");
+            // A cache must not give this answer to the shop.
+            assert_eq!(reply.header("vary"), Some("Origin"));
+        }
+    }
+}
+
+#[tokio::test]
+async fn an_allowed_page_can_read_every_answer_and_its_header_fields() {
+    let server = start().await;
+    let (reader, _) = server.new_key(Scope::Read, None).await;
+    for (target, key, status) in [
+        ("/v1/pets", &*reader, 200),
+        ("/v1/pets?limit=0", &reader, 400),
+        ("/v1/pets", "wrong", 401),
+        ("/v1/pets/7", &reader, 404),
+        ("/v1/nothing", &reader, 404),
+        ("/openapi.json", "", 200),
+    ] {
+        let reply = get_from(&server, target, SHOP, key).await;
+        assert_eq!(reply.status, status, "{target}");
+        assert_eq!(reply.header("access-control-allow-origin"), Some(SHOP), "{target}");
+        let exposed = reply.header("access-control-expose-headers").unwrap().to_lowercase();
+        for field in [
+            "link", "location", "retry-after", "ratelimit", "deprecation", "sunset",
+            "x-request-id", "etag",
+        ] {
+            assert!(exposed.split(", ").any(|name| name == field), "{field}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn without_the_option_no_answer_speaks_of_origins() {
+    let server = Server::start().await;
+    let asked = preflight(&server, "/v1/pets", SHOP).await;
+    asked.expect_error(401, "missing_api_key");
+    for reply in [asked, get_from(&server, "/v1/pets", SHOP, &server.key).await] {
+        let speaks = |name: &str| name.starts_with("access-control-") || name == "vary";
+        assert!(!reply.headers.keys().any(|name| speaks(name.as_str())), "{:?}", reply.headers);
+    }
+}
+
+#[tokio::test]
+async fn options_without_a_preflight_is_405_as_ever() {
+    let server = start().await;
+    let headers = [("origin", SHOP), ("authorization", &*server.bearer())];
+    let reply = server.send(Method::OPTIONS, "/v1/pets", &headers, "").await;
+    reply.expect_error(405, "method_not_allowed");
+}
