@@ -20,4 +20,5 @@ pub mod metrics;
 pub mod server;
 pub mod store;
 pub mod telemetry;
+pub mod traces;
 mod verifier;

@@ -1,15 +1,18 @@
-//! The management listener of `petstore serve`.
+//! How operators watch `petstore serve`: the management listener, and traces.
 
 use std::{net::SocketAddr, sync::Arc, time::Duration};
 
 use anyhow::Context;
 use clap::Args;
-use tokio::net::TcpListener;
+use rand::Rng;
+use tokio::{net::TcpListener, sync::watch};
 use tracing::info;
 
 use crate::{
-    http::Management,
+    domain::Deployment,
+    http::{App, Management},
     server::{self, Limits},
+    traces::{self, Endpoint, Exporter},
 };
 
 /// Few look at it, and nobody needs long.
@@ -23,6 +26,11 @@ pub(super) struct ManagementArgs {
     /// not given. Take a private address
     #[arg(long, value_name = "ADDRESS", env = "PETSTORE_MANAGEMENT_LISTEN")]
     management_listen: Option<SocketAddr>,
+
+    /// Where a collector takes traces by OTLP over HTTP, such as
+    /// `http://127.0.0.1:4318`; without it there are none
+    #[arg(long, value_name = "URL", env = "OTEL_EXPORTER_OTLP_ENDPOINT")]
+    otlp_endpoint: Option<Endpoint>,
 }
 
 impl ManagementArgs {
@@ -35,6 +43,20 @@ impl ManagementArgs {
             server::listen(address).with_context(|| format!("cannot listen on {address}"))?;
         Ok(Some(listener))
     }
+
+    /// Lets requests leave spans, if a collector was named.
+    pub(super) fn trace(
+        self,
+        app: App,
+        deployment: Deployment,
+        random: &mut impl Rng,
+    ) -> anyhow::Result<(App, Option<Exporter>)> {
+        let Some(endpoint) = self.otlp_endpoint else {
+            return Ok((app, None));
+        };
+        let (spans, exporter) = traces::start(endpoint, deployment, random)?;
+        Ok((app.traced(spans), Some(exporter)))
+    }
 }
 
 /// Says where the service is managed.
@@ -44,15 +66,18 @@ pub(super) fn welcome(listener: Option<&TcpListener>) {
     }
 }
 
-/// Serves `management` until `stop` completes, within the limits of clients.
-pub(super) async fn serve(
+/// Serves `management`, within the limits of clients, and sends spans on, until
+/// the sender of `all_ended` goes away.
+pub(super) async fn run(
     listener: Option<TcpListener>,
     management: Arc<Management>,
+    exporter: Option<Exporter>,
     limits: &Limits,
-    stop: impl Future<Output = ()>,
+    all_ended: watch::Receiver<()>,
 ) {
-    let Some(listener) = listener else {
-        return;
+    let end = || {
+        let mut all_ended = all_ended.clone();
+        async move { drop(all_ended.changed().await) }
     };
     let limits = Limits {
         max_connections: MAX_CONNECTIONS,
@@ -60,5 +85,15 @@ pub(super) async fn serve(
         shutdown_timeout: SHUTDOWN_TIMEOUT,
         ..limits.clone()
     };
-    server::serve(listener, None, management, &limits, stop).await;
+    let serving = async {
+        if let Some(listener) = listener {
+            server::serve(listener, None, management, &limits, end()).await;
+        }
+    };
+    let exporting = async {
+        if let Some(exporter) = exporter {
+            exporter.run(end()).await;
+        }
+    };
+    tokio::join!(serving, exporting);
 }

@@ -13,7 +13,7 @@ use anyhow::Context;
 use clap::{Args, builder::BoolishValueParser};
 use tokio::{
     signal::unix::{SignalKind, signal},
-    sync::oneshot,
+    sync::{oneshot, watch},
     time,
 };
 use tracing::{info, level_filters::LevelFilter, warn};
@@ -187,7 +187,9 @@ impl Serve {
             ..http::Settings::default()
         };
         let mut random = super::random();
-        let app = Arc::new(App::new(store, Arc::new(SystemClock), &mut random, &settings)?);
+        let app = App::new(store, Arc::new(SystemClock), &mut random, &settings)?;
+        let (app, exporter) = self.management.trace(app, self.deployment, &mut random)?;
+        let app = Arc::new(app);
         let management = Arc::new(Management::new(Arc::clone(&app)));
         let (stop, stopped) = oneshot::channel::<()>();
         let ending = Arc::clone(&management);
@@ -203,7 +205,7 @@ impl Serve {
             drop(stop);
             told().await;
         };
-        let (ended, all_ended) = oneshot::channel::<()>();
+        let (ended, all_ended) = watch::channel(());
         let serving = async {
             let stopped = async { drop(stopped.await) };
             tokio::select! {
@@ -215,11 +217,11 @@ impl Serve {
             save_uses(&app).await;
             drop(ended);
         };
-        let all_ended = async { drop(all_ended.await) };
-        let managing = management::serve(management_listener, management, &limits, all_ended);
+        let watching =
+            management::run(management_listener, management, exporter, &limits, all_ended);
         // Whoever says it twice does not want to wait.
         tokio::select! {
-            _ = async { tokio::join!(serving, managing) } => {}
+            _ = async { tokio::join!(serving, watching) } => {}
             () = told_twice => {}
         }
         info!("stopped");

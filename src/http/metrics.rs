@@ -135,6 +135,9 @@ impl App {
         self.keys.expose(&mut page);
         self.first_pages.expose(&mut page);
         self.store.expose(&mut page);
+        if let Some(spans) = &self.spans {
+            spans.expose(&mut page);
+        }
         let name = "petstore_build_info";
         page.begin(Kind::Gauge, name, "Always 1; the version is in the label.");
         page.sample(name, &[("version", &env!("CARGO_PKG_VERSION"))], 1);

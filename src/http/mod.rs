@@ -22,6 +22,8 @@ mod query;
 mod rate_limit;
 mod request_id;
 mod router;
+mod trace;
+mod trace_context;
 
 use std::{
     future::poll_fn, panic::AssertUnwindSafe, pin::pin, sync::Arc, task::Poll, time::Duration,
@@ -61,6 +63,7 @@ use crate::{
     },
     metrics::Connections,
     store::{Store, StoreError},
+    traces::Spans,
 };
 
 /// An answer: always whole, so that a slow reader holds memory alone.
@@ -143,6 +146,8 @@ pub struct App {
     request_timeout: Duration,
     answer_memory: AnswerMemory,
     metrics: Metrics,
+    /// Where each request leaves a span, if traces are wanted.
+    spans: Option<Spans>,
 }
 
 impl App {
@@ -184,6 +189,7 @@ impl App {
             request_timeout: settings.request_timeout,
             answer_memory: AnswerMemory::new(settings.answer_memory),
             metrics: Metrics::default(),
+            spans: None,
         })
     }
 
@@ -269,6 +275,7 @@ impl App {
         }
         let took = self.clock.instant().saturating_duration_since(started);
         self.metrics.count(facts.operation, status, took);
+        self.trace(&request, &response, &facts, took);
         self.log(&request, &response, &facts, cause.as_ref(), took);
         response
     }

@@ -22,7 +22,12 @@ pub struct Counter(AtomicU64);
 impl Counter {
     /// Adds one.
     pub fn count(&self) {
-        self.0.fetch_add(1, Relaxed);
+        self.add(1);
+    }
+
+    /// Adds so many.
+    pub fn add(&self, count: usize) {
+        self.0.fetch_add(count as u64, Relaxed);
     }
 
     /// How many there were.

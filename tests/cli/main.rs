@@ -32,4 +32,5 @@ mod retries;
 mod serve;
 mod start;
 mod tls;
+mod traces;
 mod upgrade;

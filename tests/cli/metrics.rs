@@ -14,10 +14,10 @@ use super::{
 };
 
 /// A page of metrics.
-struct Page(String);
+pub(super) struct Page(String);
 
 impl Page {
-    async fn of(client: &Client, service: &Service) -> Self {
+    pub(super) async fn of(client: &Client, service: &Service) -> Self {
         let reply = client.get(format!("{}/metrics", management_url(service)));
         let reply = reply.send().await.unwrap();
         assert_eq!(reply.status(), 200);
@@ -47,7 +47,7 @@ impl Page {
     }
 
     #[track_caller]
-    fn value(&self, name: &str, labels: &[&str]) -> u64 {
+    pub(super) fn value(&self, name: &str, labels: &[&str]) -> u64 {
         self.sum(name, labels)
     }
 

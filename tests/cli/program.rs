@@ -49,7 +49,8 @@ pub(crate) fn command(directory: &Path, arguments: &[&str]) -> Command {
 /// Lets a command run in this folder, with no settings from outside.
 pub(crate) fn settle(command: &mut Command, directory: &Path) {
     command.current_dir(directory).stdin(Stdio::null());
-    for (name, _) in std::env::vars().filter(|(name, _)| name.starts_with("PETSTORE_")) {
+    let is_ours = |name: &str| name.starts_with("PETSTORE_") || name.starts_with("OTEL_");
+    for (name, _) in std::env::vars().filter(|(name, _)| is_ours(name)) {
         command.env_remove(name);
     }
 }

@@ -23,7 +23,8 @@ use tokio_rustls::{
     },
 };
 
-/// A root, and the two files in which a service finds its certificate and key.
+/// A root, also as `root.pem`, and the two files in which a service finds its
+/// certificate and key.
 pub(crate) struct Certificates {
     folder: TempDir,
     root: CertifiedIssuer<'static, KeyPair>,
@@ -38,6 +39,7 @@ impl Certificates {
         params.distinguished_name.push(DnType::CommonName, "a root for tests");
         let root = CertifiedIssuer::self_signed(params, KeyPair::generate().unwrap()).unwrap();
         let made = Self { folder: TempDir::new().unwrap(), root };
+        fs::write(made.folder.path().join("root.pem"), made.root.pem()).unwrap();
         made.renew(1);
         made
     }
