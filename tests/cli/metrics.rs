@@ -5,7 +5,7 @@ use std::{collections::BTreeSet, fmt::Debug, fs, iter::Sum, path::Path, str::Fro
 
 use reqwest::Client;
 use serde_json::Value;
-use tokio::task::JoinSet;
+use tokio::{io::AsyncReadExt, net::TcpStream, task::JoinSet};
 
 use super::{
     management::{MANAGED, management_url},
@@ -195,7 +195,8 @@ async fn commits_that_fail_are_counted() {
     let lost = create(&watched.client, &watched.service.url, &watched.key, "lost");
     assert_eq!(lost.send().await.unwrap().status(), 503);
     let page = watched.page().await;
-    assert_eq!(page.value("petstore_commit_failures_total", &[]), 1);
+    // The housekeeping that begins with the service may fail, too.
+    assert!(page.value("petstore_commit_failures_total", &[]) >= 1);
     let unavailable = ["http_response_status_code=\"503\""];
     assert_eq!(page.value("http_server_requests_total", &unavailable), 1);
 }
@@ -251,8 +252,12 @@ async fn connections_that_are_turned_away_are_counted() {
     let here = directory();
     let watched = Watched::start(here.path(), &["--max-connections", "1"]);
     watched.get("/pets", &watched.key).await;
-    let turned_away = client().get(format!("{}/pets", watched.service.url)).send().await.unwrap();
-    assert_eq!(turned_away.status(), 503);
+    let address = watched.service.url.strip_prefix("http://").unwrap().strip_suffix("/v1").unwrap();
+    // The answer comes unasked, which not every client takes for one.
+    let mut answer = String::new();
+    let mut turned_away = TcpStream::connect(address).await.unwrap();
+    turned_away.read_to_string(&mut answer).await.unwrap();
+    assert!(answer.starts_with("HTTP/1.1 503 "), "{answer}");
     let page = watched.page().await;
     assert_eq!(page.value("petstore_connections_turned_away_total", &[]), 1);
     assert_eq!(page.value("petstore_connections", &[]), 1);
