@@ -3,6 +3,7 @@
 mod answers;
 mod auth;
 mod body;
+mod compression;
 mod cors;
 mod deprecation;
 mod discovery;
@@ -270,6 +271,7 @@ impl App {
         }
         headers.insert(request_id::HEADER, request_id.clone());
         self.cors.announce(&request.headers, headers);
+        compression::apply(&self.answer_memory, &request.headers, &mut response);
         if request.method == Method::HEAD {
             without_body(&mut response);
         }

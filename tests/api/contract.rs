@@ -1,7 +1,7 @@
 //! Holds every answer that any test receives to `openapi.yaml`: a status code,
 //! header field, member or error code that is not declared there fails the test.
 
-use std::sync::LazyLock;
+use std::{io::Read, sync::LazyLock};
 
 use reqwest::{
     Method, StatusCode,
@@ -16,8 +16,15 @@ pub(crate) static DOCUMENT: LazyLock<Value> = LazyLock::new(|| {
 });
 
 /// Fields that HTTP itself brings along.
-const OF_HTTP: [&str; 6] =
-    ["content-type", "content-length", "date", "transfer-encoding", "connection", "vary"];
+const OF_HTTP: [&str; 7] = [
+    "content-type",
+    "content-length",
+    "content-encoding",
+    "date",
+    "transfer-encoding",
+    "connection",
+    "vary",
+];
 
 /// What begins the names of the fields of CORS, which is for browsers alone.
 const OF_CORS: &str = "access-control-";
@@ -31,6 +38,7 @@ pub(crate) fn check(
     body: &[u8],
 ) {
     let what = format!("{method} {path} answered {status}");
+    let body = &decoded(headers, body);
     let Some(api_path) = path.strip_prefix("/v1") else {
         if !status.is_success() && !status.is_redirection() {
             check_body(&what, &DOCUMENT["components"]["schemas"]["Error"], body);
@@ -57,6 +65,22 @@ pub(crate) fn check(
         assert!(examples.contains_key(code), "{what} with the undeclared code {code}");
         assert_eq!(error["status"], status.as_u16(), "{what}");
     }
+}
+
+/// What a body says, whatever its content coding.
+pub(crate) fn decoded(headers: &HeaderMap, body: &[u8]) -> Vec<u8> {
+    let mut plain = Vec::new();
+    match headers.get("content-encoding").map(|coding| coding.to_str().unwrap()) {
+        // The answer to a HEAD, too, says how the body would be coded.
+        Some(_) if body.is_empty() => {}
+        Some("gzip") => {
+            flate2::read::GzDecoder::new(body).read_to_end(&mut plain).unwrap();
+        }
+        Some("zstd") => plain = zstd::decode_all(body).unwrap(),
+        Some(other) => panic!("nobody asked for {other}"),
+        None => plain = body.to_vec(),
+    }
+    plain
 }
 
 /// The declaration of a status code of an operation. For what is no operation:

@@ -29,6 +29,7 @@ macro_rules! suite {
 
             mod authentication;
             mod clock;
+            mod compression;
             mod conditional;
             mod cors;
             mod create;

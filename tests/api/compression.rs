@@ -1,0 +1,134 @@
+//! Content codings: `Accept-Encoding` and what comes of it.
+
+use petstore::domain::PetStatus;
+use reqwest::Method;
+
+use super::{
+    contract::decoded,
+    harness::{Reply, Server, Setup},
+};
+
+/// A page of 6 KB.
+const LARGE: &str = "/v1/pets?limit=100";
+
+async fn start() -> Server {
+    let server = Server::start().await;
+    server.fill([PetStatus::Sold; 100]).await;
+    server
+}
+
+async fn ask(server: &Server, method: Method, target: &str, accepted: &str) -> Reply {
+    let headers = [("authorization", &*server.bearer()), ("accept-encoding", accepted)];
+    server.send(method, target, &headers, "").await
+}
+
+fn vary(reply: &Reply) -> Vec<&str> {
+    reply.headers.get_all("vary").iter().map(|value| value.to_str().unwrap()).collect()
+}
+
+#[tokio::test]
+async fn a_large_answer_comes_in_the_coding_that_was_asked_for() {
+    let server = start().await;
+    for target in [LARGE, "/openapi.json", "/openapi.yaml"] {
+        let plain = server.get(target).await;
+        for (accepted, coding) in
+            [("gzip", "gzip"), ("zstd", "zstd"), ("gzip, br, zstd", "zstd"), ("*", "gzip")]
+        {
+            let reply = ask(&server, Method::GET, target, accepted).await;
+            assert_eq!(reply.status, 200);
+            assert_eq!(reply.header("content-encoding"), Some(coding), "{target} {accepted}");
+            assert_eq!(decoded(&reply.headers, &reply.body), plain.body, "{target} {accepted}");
+            assert!(reply.body.len() < plain.body.len() / 2, "{target} {accepted}");
+            let length = reply.body.len().to_string();
+            assert_eq!(reply.header("content-length"), Some(&*length));
+            for field in ["etag", "content-type", "link"] {
+                assert_eq!(reply.header(field), plain.header(field), "{target} {field}");
+            }
+            assert_eq!(vary(&reply), ["Accept-Encoding"]);
+        }
+    }
+}
+
+#[tokio::test]
+async fn who_asks_for_no_coding_that_there_is_gets_none_and_no_error() {
+    let server = start().await;
+    let plain = server.get(LARGE).await;
+    assert_eq!((plain.status.as_u16(), plain.ids().len()), (200, 100));
+    // A cache must not give to this client what others asked for.
+    assert_eq!((plain.header("content-encoding"), vary(&plain)), (None, vec!["Accept-Encoding"]));
+    for accepted in ["", "identity", "br", "gzip;q=0", "identity;q=0", "*;q=0", "gzip;q=x", "é"] {
+        let reply = ask(&server, Method::GET, LARGE, accepted).await;
+        assert_eq!((reply.status.as_u16(), &reply.body), (200, &plain.body), "{accepted}");
+        assert_eq!(reply.header("content-encoding"), None, "{accepted}");
+        assert_eq!(vary(&reply), ["Accept-Encoding"]);
+    }
+}
+
+#[tokio::test]
+async fn what_is_small_or_very_large_is_not_compressed() {
+    let server = start().await;
+    let name = "Frank ".repeat(6 << 10);
+    for _ in 0..2 {
+        let added = server.post(format!(r#"{{"name": "{name}", "categoryId": 1}}"#)).await;
+        assert_eq!(added.status, 201);
+    }
+    for target in [
+        "/v1/pets",
+        "/v1/pets/1",
+        "/v1/pets?status=available",
+        "/v1/nothing",
+        "/docs/swagger-ui-bundle.js",
+        "/docs/favicon-32x32.png",
+    ] {
+        let reply = ask(&server, Method::GET, target, "gzip, zstd").await;
+        assert!(!(2 << 10..=64 << 10).contains(&reply.body.len()), "{target}");
+        assert_eq!((reply.header("content-encoding"), vary(&reply).len()), (None, 0), "{target}");
+    }
+}
+
+#[tokio::test]
+async fn head_says_of_the_coding_what_get_says() {
+    let server = start().await;
+    for accepted in ["gzip", "zstd", "identity"] {
+        let get = ask(&server, Method::GET, LARGE, accepted).await;
+        let head = ask(&server, Method::HEAD, LARGE, accepted).await;
+        for field in ["content-encoding", "content-length", "content-type", "etag", "vary"] {
+            assert_eq!(head.header(field), get.header(field), "{accepted} {field}");
+        }
+        assert!(head.body.is_empty());
+    }
+}
+
+#[tokio::test]
+async fn what_is_known_is_304_whatever_its_coding_was() {
+    let server = start().await;
+    let known = ask(&server, Method::GET, LARGE, "gzip").await;
+    let bearer = server.bearer();
+    for accepted in ["gzip", "zstd", ""] {
+        let headers = [
+            ("authorization", &*bearer),
+            ("accept-encoding", accepted),
+            ("if-none-match", known.header("etag").unwrap()),
+        ];
+        let again = server.send(Method::GET, LARGE, &headers, "").await;
+        assert_eq!((again.status.as_u16(), again.body.len()), (304, 0));
+        assert_eq!(again.header("content-encoding"), None);
+        assert_eq!(vary(&again), ["Accept-Encoding"]);
+    }
+}
+
+#[tokio::test]
+async fn vary_names_the_coding_beside_the_origin() {
+    let cors_origins = &["https://shop.example"];
+    let server: Server = Server::start_with(Setup { cors_origins, ..Setup::default() }).await;
+    let reply = ask(&server, Method::GET, "/openapi.json", "gzip").await;
+    assert_eq!(vary(&reply), ["Origin", "Accept-Encoding"]);
+}
+
+#[tokio::test]
+async fn without_memory_for_the_compressed_answer_it_comes_as_it_is() {
+    let server: Server = Server::start_with(Setup { answer_memory: 0, ..Setup::default() }).await;
+    let reply = ask(&server, Method::GET, "/openapi.json", "gzip").await;
+    assert_eq!((reply.status.as_u16(), reply.header("content-encoding")), (200, None));
+    assert!(reply.json().is_object());
+}
