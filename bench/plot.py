@@ -76,11 +76,9 @@ def draw(costs: dict[int, Spread], nginx: float) -> str:
 
 def nice_top(highest: float) -> float:
     """Where the axis ends: five round steps, with room above the data."""
-    step = 10 ** math.floor(math.log10(highest / 5))
-    for factor in (1, 2, 2.5, 5, 10):
-        if 5 * factor * step >= highest * 1.15:
-            return 5 * factor * step
-    raise AssertionError("ten steps of a power of ten are more than any figure below it")
+    least = highest * 1.15 / 5
+    power = 10 ** math.floor(math.log10(least))
+    return 5 * next(factor * power for factor in (1, 2, 2.5, 5, 10) if factor * power >= least)
 
 
 def grid(top: float, y) -> list[str]:
