@@ -124,11 +124,11 @@ fn a_key_whose_successor_is_not_there_is_found() {
 #[test]
 fn a_table_without_its_index_is_found_by_check_and_at_start() {
     let here = directory();
-    database(here.path()).execute("DROP INDEX pets_by_status", []).unwrap();
-    assert_eq!(problems(here.path())[0], "pets_by_status is missing");
+    database(here.path()).execute("DROP INDEX pets_sold", []).unwrap();
+    assert_eq!(problems(here.path())[0], "pets_sold is missing");
     for command in [&["serve", "--listen", "127.0.0.1:0"][..], &["keys", "list"]] {
         let line = run(here.path(), command).expect_one_line();
-        let expected = "error: the database petstore.db is damaged (pets_by_status is missing): \
+        let expected = "error: the database petstore.db is damaged (pets_sold is missing): \
                         `petstore check` tells more\n";
         assert_eq!(line, expected);
     }

@@ -3,7 +3,7 @@
 
 use rusqlite::{Connection, ErrorCode, Row, types::Type};
 
-use super::{keys, migrations};
+use super::{keys, migrations, pets};
 use crate::{
     domain::{PetId, PetName, PetStatus},
     store::Checkup,
@@ -21,12 +21,15 @@ pub(super) fn glance(connection: &Connection) -> rusqlite::Result<Option<String>
     for edge in [
         "SELECT id, name FROM pets ORDER BY id LIMIT 1",
         "SELECT id, name FROM pets ORDER BY id DESC LIMIT 1",
-        "SELECT status, name FROM pets INDEXED BY pets_by_status ORDER BY status LIMIT 1",
-        "SELECT status, name FROM pets INDEXED BY pets_by_status ORDER BY status DESC LIMIT 1",
         "SELECT digest, name FROM api_keys ORDER BY id DESC LIMIT 1",
         "SELECT key, fingerprint FROM idempotency_keys ORDER BY created_at LIMIT 1",
     ] {
         connection.prepare(edge)?.query([])?.next()?;
+    }
+    for (status, order) in PetStatus::ALL.into_iter().flat_map(|of| [(of, "ASC"), (of, "DESC")]) {
+        let pets = pets::of_status(status);
+        let edge = format!("SELECT id, name {pets} ORDER BY id {order} LIMIT 1");
+        connection.prepare(&edge)?.query([])?.next()?;
     }
     Ok(None)
 }

@@ -5,15 +5,14 @@
 //! which puts it on the page, and hands out no row but the first one for which
 //! there is no room.
 
-use std::cell::RefCell;
+use std::{cell::RefCell, sync::LazyLock};
 
 use rusqlite::{
     Connection,
     functions::{Context, FunctionFlags},
-    params,
 };
 
-use super::pets::{identifier, status};
+use super::pets::{self, identifier};
 use crate::{
     domain::{PageRequest, PetId, PetRef, PetStatus},
     store::ShowPet,
@@ -24,8 +23,12 @@ use crate::{
 // that the index does not decide, if that is the one which is named.
 const BEYOND: &str = "SELECT 1 FROM pets NOT INDEXED
     WHERE id > ?1 AND NOT goes_on_page(id, name, category_id, status) ORDER BY id LIMIT 1";
-const BEYOND_BY_STATUS: &str = "SELECT 1 FROM pets INDEXED BY pets_by_status
-    WHERE status = ?2 AND id > ?1 AND NOT goes_on_page(id, name, category_id) ORDER BY id LIMIT 1";
+static BEYOND_OF_STATUS: LazyLock<[String; 3]> = LazyLock::new(|| {
+    PetStatus::ALL.map(|status| {
+        let pets = pets::of_status(status);
+        format!("SELECT 1 {pets} AND id > ?1 AND NOT goes_on_page(id, name, category_id) ORDER BY id LIMIT 1")
+    })
+});
 
 thread_local! {
     /// The page that this thread is looking for. SQLite calls a function on the
@@ -71,14 +74,16 @@ pub(super) fn list(
 ) -> rusqlite::Result<bool> {
     PAGE.with_borrow_mut(|page| page.begin(request));
     let after = request.after.map_or(0, PetId::get);
-    let more_follow = match request.status {
-        None => connection.prepare_cached(BEYOND)?.exists([after])?,
-        Some(status) => {
-            connection.prepare_cached(BEYOND_BY_STATUS)?.exists(params![after, status.as_str()])?
-        }
-    };
+    let more_follow = connection.prepare_cached(beyond(request.status))?.exists([after])?;
     PAGE.with_borrow(|page| page.show(show));
     Ok(more_follow)
+}
+
+fn beyond(status: Option<PetStatus>) -> &'static str {
+    match status {
+        None => BEYOND,
+        Some(status) => &BEYOND_OF_STATUS[status as usize],
+    }
 }
 
 impl Page {
@@ -101,7 +106,7 @@ impl Page {
             id: identifier(row.get(0)?)?,
             name_end: self.names.len(),
             category_id: row.get(2)?,
-            status: self.status.map_or_else(|| status(row.get_raw(3)), Ok)?,
+            status: self.status.map_or_else(|| pets::status(row.get_raw(3)), Ok)?,
         });
         Ok(true)
     }
@@ -135,17 +140,16 @@ mod tests {
             )
             .unwrap();
         let reading = connection::open_for_reading(&path).unwrap();
-        for (sql, plan) in [
-            (BEYOND, "SEARCH pets USING INTEGER PRIMARY KEY (rowid>?)"),
-            (
-                BEYOND_BY_STATUS,
-                "SEARCH pets USING COVERING INDEX pets_by_status (status=? AND id>?)",
-            ),
-        ] {
-            let sql = sql.replace("?1", "1").replace("?2", "'available'");
-            let mut statement = reading.prepare(&format!("EXPLAIN QUERY PLAN {sql}")).unwrap();
-            let steps = statement.query_map([], |row| row.get::<_, String>("detail")).unwrap();
-            assert_eq!(steps.map(Result::unwrap).collect::<Vec<_>>(), [plan]);
+        let plan = |status| {
+            let sql = format!("EXPLAIN QUERY PLAN {}", beyond(status));
+            let mut statement = reading.prepare(&sql).unwrap();
+            let steps = statement.query_map([1], |row| row.get::<_, String>("detail")).unwrap();
+            steps.map(Result::unwrap).collect::<Vec<_>>()
+        };
+        assert_eq!(plan(None), ["SEARCH pets USING INTEGER PRIMARY KEY (rowid>?)"]);
+        for status in PetStatus::ALL {
+            let expected = format!("SEARCH pets USING COVERING INDEX pets_{status} (id>?)");
+            assert_eq!(plan(Some(status)), [expected]);
         }
     }
 }

@@ -31,6 +31,12 @@ pub(super) fn insert(connection: &Connection, new: NewPet) -> rusqlite::Result<P
     Ok(new.with_id(identifier(id)?))
 }
 
+/// The animals of a status, along the index that holds those and no others. The
+/// status is part of the text: for a bound one, SQLite could not take that index.
+pub(super) fn of_status(status: PetStatus) -> String {
+    format!("FROM pets INDEXED BY pets_{status} WHERE status = '{status}'")
+}
+
 pub(super) fn identifier(id: i64) -> rusqlite::Result<PetId> {
     PetId::new(id).ok_or(rusqlite::Error::IntegralValueOutOfRange(0, id))
 }

@@ -16,7 +16,6 @@ use crate::{
 
 const COUNT: &str = "SELECT count(*) FROM pets WHERE ?1 IS NULL OR status = ?1";
 const ALL: &str = "SELECT id, name, category_id, status FROM pets ORDER BY id";
-const ALL_OF_STATUS: &str = "SELECT id, name, category_id FROM pets WHERE status = ?1 ORDER BY id";
 const REQUESTS: &str =
     "SELECT api_key_id, key, fingerprint, created_at, pet_id FROM idempotency_keys";
 const LAST_ID: &str = "SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = ?1";
@@ -55,8 +54,10 @@ impl Snapshot for SqliteSnapshot {
                 statement.query([])?
             }
             Some(status) => {
-                statement = self.0.prepare(ALL_OF_STATUS)?;
-                statement.query([status.as_str()])?
+                let pets = pets::of_status(status);
+                let all = format!("SELECT id, name, category_id {pets} ORDER BY id");
+                statement = self.0.prepare(&all)?;
+                statement.query([])?
             }
         };
         while let Some(row) = rows.next()? {
