@@ -47,6 +47,11 @@ async fn a_file_of_the_first_schema_is_brought_up_to_date_and_served_with_its_ke
     for key in [WRITER, READER] {
         assert_eq!(list(key).await.json::<Value>().await.unwrap(), pets);
     }
+    for (pet, status) in ["available", "pending", "sold"].iter().enumerate() {
+        let of_status = format!("{}/pets?status={status}", service.url);
+        let answer = client.get(of_status).bearer_auth(READER).send().await.unwrap();
+        assert_eq!(answer.json::<Value>().await.unwrap(), json!([pets[pet]]));
+    }
     for key in [REVOKED, EXPIRED, STAGING] {
         assert_eq!(list(key).await.status(), StatusCode::UNAUTHORIZED);
     }
