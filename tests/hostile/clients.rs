@@ -4,11 +4,13 @@
 
 use std::{sync::Arc, time::Duration};
 
+use futures_util::future::join_all;
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::TcpStream,
+    runtime,
     sync::Barrier,
-    task::JoinSet,
+    task::{self, JoinHandle},
     time,
 };
 
@@ -41,6 +43,17 @@ enum Attack {
 use Attack::{HalfClose, Reset, Silent, SlowBody, SlowHead, SlowReader};
 
 impl Attack {
+    /// Attacks so many times at once, on a thread of its own: the healthy client
+    /// is to wait for the server, and not for its neighbours in the test.
+    fn crowd(self, clients: usize, target: &Arc<Target>, begun: &Arc<Barrier>) -> JoinHandle<()> {
+        let (target, begun) = (Arc::clone(target), Arc::clone(begun));
+        let runtime = runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        task::spawn_blocking(move || {
+            let attacks = (0..clients).map(|_| self.run(&target, &begun));
+            runtime.block_on(join_all(attacks));
+        })
+    }
+
     /// Attacks once. `begun` is told as soon as the attack has its effect.
     async fn run(self, target: &Target, begun: &Barrier) {
         let mut stream = target.connect().await;
@@ -130,17 +143,11 @@ async fn attack(attack: Attack) {
     let (files, memory) = (target.open_files(), target.memory("VmRSS"));
 
     let begun = Arc::new(Barrier::new(clients + 1));
-    let mut attackers = JoinSet::new();
-    for _ in 0..clients {
-        let (target, begun) = (Arc::clone(&target), Arc::clone(&begun));
-        attackers.spawn(async move { attack.run(&target, &begun).await });
-    }
+    let crowd = attack.crowd(clients, &target, &begun);
     begun.wait().await;
     let under_attack = healthy.p99_of(rounds).await;
     let meanwhile = healthy.meanwhile();
-    while let Some(done) = eventually(attackers.join_next()).await {
-        done.unwrap();
-    }
+    eventually(crowd).await.unwrap();
     meanwhile.end().await;
     target.recovers_to(files).await;
     eprintln!(
