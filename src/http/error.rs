@@ -187,14 +187,19 @@ impl ApiError {
     }
 }
 
+/// Says so also of what takes too long.
+pub(super) const MAY_HAVE_BEEN_ADDED: &str = "The service did not come to an end with this in \
+     time. An animal that was to be added may have been added nevertheless.";
+
 impl From<StoreError> for ApiError {
     fn from(error: StoreError) -> Self {
-        let cause = match error {
+        let later = "The service cannot do this right now. Try again in a moment.";
+        let (message, cause) = match error {
             StoreError::Internal(cause) => return Self::internal(cause),
-            StoreError::Overloaded => None,
-            StoreError::Unavailable(cause) => Some(cause),
+            StoreError::Overloaded => (later, None),
+            StoreError::Unavailable(cause) => (later, Some(cause)),
+            StoreError::OutcomeUnknown(cause) => (MAY_HAVE_BEEN_ADDED, Some(cause)),
         };
-        let message = "The service cannot do this right now. Try again in a moment.";
         Self { cause, ..Self::new(Problem::Unavailable, message) }
     }
 }

@@ -48,7 +48,7 @@ use self::{
     answers::AnswerMemory,
     auth::{Caller, KeyRing},
     cors::Cors,
-    error::{ApiError, Problem},
+    error::{ApiError, MAY_HAVE_BEEN_ADDED, Problem},
     idempotency::InFlight,
     metrics::Metrics,
     openapi::{DocumentError, Documents},
@@ -364,9 +364,7 @@ async fn within<T>(limit: Duration, work: impl Future<Output = T>) -> Option<T> 
 
 /// What was asked of the store may be done all the same, once it is back.
 fn took_too_long() -> ApiError {
-    let message = "The service did not answer in time. An animal that was to be added may have \
-                   been added nevertheless.";
-    ApiError::new(Problem::Unavailable, message).caused_by(Arc::new(TookTooLong))
+    ApiError::new(Problem::Unavailable, MAY_HAVE_BEEN_ADDED).caused_by(Arc::new(TookTooLong))
 }
 
 #[derive(Debug, thiserror::Error)]

@@ -134,6 +134,10 @@ pub enum StoreError {
     /// by another process, a failing device); it may pass.
     #[error("the store is unavailable")]
     Unavailable(#[source] Cause),
+    /// The store became unavailable in the middle of a write, which may have
+    /// been done.
+    #[error("the store became unavailable, and it is not known what was done")]
+    OutcomeUnknown(#[source] Cause),
     /// The store found something that cannot be, in itself or in its data.
     #[error("the store failed")]
     Internal(#[source] Cause),

@@ -172,6 +172,18 @@ async fn an_error_of_ours_says_nothing_of_the_inside() {
 }
 
 #[tokio::test]
+async fn a_create_whose_outcome_is_unknown_says_so() {
+    let unknown = |store| -> Arc<dyn Store> {
+        Arc::new(Failing(store, || StoreError::OutcomeUnknown(Arc::new(Secret))))
+    };
+    let reply = server_over(unknown).await.post(NEW_PET).await;
+    reply.expect_error(503, "unavailable");
+    let error = reply.json();
+    assert!(error["message"].as_str().unwrap().contains("may have been added"), "{error}");
+    assert_eq!(reply.header("retry-after"), Some("1"));
+}
+
+#[tokio::test]
 async fn no_message_names_a_type_a_library_or_a_line_of_ours() {
     let server = Server::start().await;
     let mut replies = vec![

@@ -94,22 +94,25 @@ impl PostgresStore {
         mut what: W,
         work: impl for<'t> Fn(&'t mut Connection, &'t mut W) -> Try<'t, T> + Sync,
     ) -> Result<T, StoreError> {
-        let mut last = None;
+        let (mut begun, mut last) = (false, None);
         let trying = async {
             let mut pause = FIRST_PAUSE;
             loop {
                 let (error, again) = match self.pool.lease(access).await {
-                    Ok(lease) => match lease.use_for(&work, &mut what).await {
-                        Ok(done) => return Ok(done),
-                        Err(failure) => {
-                            let remedy = failure.remedy();
-                            if remedy == Remedy::Reconnect {
-                                self.pool.distrust_all();
+                    Ok(lease) => {
+                        begun = true;
+                        match lease.use_for(&work, &mut what).await {
+                            Ok(done) => return Ok(done),
+                            Err(failure) => {
+                                let remedy = failure.remedy();
+                                if remedy == Remedy::Reconnect {
+                                    self.pool.distrust_all();
+                                }
+                                let again = matches!(remedy, Remedy::Repeat | Remedy::Reconnect);
+                                (StoreError::from(failure), again)
                             }
-                            let again = matches!(remedy, Remedy::Repeat | Remedy::Reconnect);
-                            (StoreError::from(failure), again)
                         }
-                    },
+                    }
                     // What was begun must be brought to an end; what was not
                     // need not wait for a database that is away.
                     Err(error) => (error, last.is_some()),
@@ -122,8 +125,17 @@ impl PostgresStore {
                 pause = LONGEST_PAUSE.min(pause * 2);
             }
         };
-        let done = time::timeout(DONE_WITHIN, trying).await;
-        done.unwrap_or_else(|_| Err(last.unwrap_or(StoreError::Unavailable(Arc::new(TooSlow)))))
+        let (error, may_be_done) = match time::timeout(DONE_WITHIN, trying).await {
+            Ok(Ok(done)) => return Ok(done),
+            Ok(Err(error)) => (error, last.is_some()),
+            Err(_) => (last.unwrap_or(StoreError::Unavailable(Arc::new(TooSlow))), begun),
+        };
+        Err(match error {
+            StoreError::Unavailable(cause) if may_be_done && access == Access::Write => {
+                StoreError::OutcomeUnknown(cause)
+            }
+            known => known,
+        })
     }
 
     fn around(&self, pause: Duration) -> Duration {
