@@ -123,13 +123,16 @@ async fn ask_over(
     let request = Request::get(&url[url::Position::BeforePath..url::Position::AfterQuery])
         .header(header::HOST, &url[url::Position::BeforeHost..url::Position::AfterPort])
         .body(Empty::<Bytes>::new())?;
-    tokio::select! {
-        answer = client.send_request(request) => Ok(answer?.status()),
+    let mut asking = std::pin::pin!(client.send_request(request));
+    let answer = tokio::select! {
+        answer = asking.as_mut() => answer,
+        // The answer may have come with the end of the connection.
         ended = connection => {
             ended?;
-            anyhow::bail!("the connection was closed")
+            asking.await
         }
-    }
+    };
+    Ok(answer?.status())
 }
 
 #[cfg(test)]

@@ -94,8 +94,15 @@ impl Import {
         if let Some(rejects) = &mut rejects {
             rejects.finish()?;
         }
-        if !self.dry_run {
-            self.add(&source, format, &checked)?;
+        let added = if self.dry_run { Ok(()) } else { self.add(&source, format, &checked) };
+        if let Err(error) = added {
+            // If the others may have been imported, it says which were not.
+            if error.is::<CommitError>()
+                && let Some(rejects) = rejects
+            {
+                rejects.keep();
+            }
+            return Err(error);
         }
         let done = if self.dry_run { "Would import" } else { "Imported" };
         let refused = rejects.map_or(String::new(), |rejects| {

@@ -153,7 +153,10 @@ impl Serve {
     pub(super) fn run(self) -> anyhow::Result<()> {
         self.base_urls.check()?;
         let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
-        runtime.block_on(self.serve())
+        let served = runtime.block_on(self.serve());
+        // A name that is still being looked up must not hold up the end.
+        runtime.shutdown_timeout(Duration::from_secs(1));
+        served
     }
 
     async fn serve(self) -> anyhow::Result<()> {

@@ -7,7 +7,7 @@ use std::{
     str,
 };
 
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
 use super::{
@@ -46,8 +46,13 @@ struct Members<'a> {
     name: Option<&'a RawValue>,
     #[serde(borrow, rename = "categoryId")]
     category_id: Option<&'a RawValue>,
-    #[serde(borrow)]
+    #[serde(borrow, default, deserialize_with = "given")]
     status: Option<&'a RawValue>,
+}
+
+/// A member that is given, `null` too, which is no status.
+fn given<'de: 'a, 'a, D: Deserializer<'de>>(value: D) -> Result<Option<&'a RawValue>, D::Error> {
+    Deserialize::deserialize(value).map(Some)
 }
 
 impl<'s> NdjsonRows<'s> {

@@ -41,18 +41,32 @@ impl AnswerMemory {
     ///
     /// 503 if there is no room for it.
     pub(super) fn hold(&self, answer: Vec<u8>) -> Result<Bytes, ApiError> {
+        let limit = if answer.len() <= USUAL { self.limit } else { self.limit / 4 * 3 };
+        self.hold_within(limit, answer).ok_or_else(|| {
+            let message = "Too many answers wait for their clients to read them. Try again in a \
+                           moment, or ask for fewer animals at once.";
+            ApiError::new(Problem::Unavailable, message).caused_by(Arc::new(AnswerMemoryFull))
+        })
+    }
+
+    /// The same for a copy of an answer that would do without it: none while
+    /// half of the memory is in use. Copies of what anybody may read, without a
+    /// key, can so not take the place of answers.
+    pub(super) fn hold_copy(&self, copy: Vec<u8>) -> Option<Bytes> {
+        self.hold_within(self.limit / 2, copy)
+    }
+
+    fn hold_within(&self, limit: usize, answer: Vec<u8>) -> Option<Bytes> {
         let size = answer.capacity();
         let before = self.held.fetch_add(size, Relaxed);
         let held = Held { answer, memory: Arc::clone(&self.held) };
-        let limit = if size <= USUAL { self.limit } else { self.limit / 4 * 3 };
-        if before.saturating_add(size) > limit {
-            let message = "Too many answers wait for their clients to read them. Try again in a \
-                           moment, or ask for fewer animals at once.";
-            return Err(ApiError::new(Problem::Unavailable, message));
-        }
-        Ok(Bytes::from_owner(held))
+        (before.saturating_add(size) <= limit).then(|| Bytes::from_owner(held))
     }
 }
+
+#[derive(Debug, thiserror::Error)]
+#[error("the memory for answers that wait to be read is full")]
+struct AnswerMemoryFull;
 
 impl AsRef<[u8]> for Held {
     fn as_ref(&self) -> &[u8] {
@@ -83,5 +97,26 @@ mod tests {
         assert_eq!(memory.held.load(Relaxed), 100 << 10);
         drop(part);
         assert_eq!(memory.held.load(Relaxed), 0);
+    }
+
+    #[test]
+    fn copies_leave_half_to_the_answers_themselves() {
+        let memory = AnswerMemory::new(400 << 10);
+        let copies: Vec<Bytes> =
+            (0..9).map_while(|_| memory.hold_copy(vec![1; 40 << 10])).collect();
+        assert_eq!(copies.len(), 5);
+        let usual: Vec<Bytes> = (0..4).map(|_| memory.hold(vec![1; 50 << 10]).unwrap()).collect();
+        drop((copies, usual));
+        assert_eq!(memory.held.load(Relaxed), 0);
+    }
+
+    #[test]
+    fn an_answer_is_usual_by_what_is_in_it() {
+        let memory = AnswerMemory::new(400 << 10);
+        let large = memory.hold(vec![1; 300 << 10]).unwrap();
+        let mut roomy = Vec::with_capacity(70 << 10);
+        roomy.resize(USUAL, 1);
+        drop(memory.hold(roomy).unwrap());
+        drop(large);
     }
 }

@@ -1,15 +1,64 @@
 //! Reading a request's body, within limits of size and time.
 
-use std::time::Duration;
+use std::{
+    pin::Pin,
+    task::{Context, Poll},
+    time::Duration,
+};
 
 use bytes::Bytes;
 use http_body_util::{BodyExt, LengthLimitError, Limited};
-use hyper::{HeaderMap, header};
+use hyper::{
+    HeaderMap,
+    body::{Body, Frame, SizeHint},
+    header,
+};
 
 use super::{
     RequestBody,
     error::{ApiError, Problem},
 };
+
+/// A body that notes whether it was read to its end. hyper says so only of one
+/// that is empty, or whose length was declared.
+pub(super) struct Noting<B> {
+    body: B,
+    is_read: bool,
+}
+
+impl<B: RequestBody> Noting<B> {
+    pub(super) fn new(body: B) -> Self {
+        let is_read = body.is_end_stream();
+        Self { body, is_read }
+    }
+
+    /// Whether nothing of it is left.
+    pub(super) fn is_read(&self) -> bool {
+        self.is_read
+    }
+}
+
+impl<B: RequestBody> Body for Noting<B> {
+    type Data = Bytes;
+    type Error = B::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, B::Error>>> {
+        let frame = Pin::new(&mut self.body).poll_frame(cx);
+        self.is_read = matches!(frame, Poll::Ready(None)) || self.body.is_end_stream();
+        frame
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
+}
 
 /// The largest body that is read, in bytes.
 const MAX_BODY: usize = 64 << 10;

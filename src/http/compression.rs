@@ -44,8 +44,8 @@ pub(super) fn apply(memory: &AnswerMemory, request: &HeaderMap, response: &mut R
         return;
     };
     // Without memory for both, what is there already is sent.
-    let Some(compressed) = compress(coding, &body).ok().and_then(|bytes| memory.hold(bytes).ok())
-    else {
+    let compressed = compress(coding, &body).ok().and_then(|copy| memory.hold_copy(copy));
+    let Some(compressed) = compressed else {
         return;
     };
     *response.body_mut() = Full::new(compressed);

@@ -1,7 +1,7 @@
 //! Everything that can go wrong with a request, and the one place where a
 //! status code is chosen for it.
 
-use std::borrow::Cow;
+use std::{borrow::Cow, sync::Arc};
 
 use hyper::{
     HeaderMap, StatusCode,
@@ -196,7 +196,7 @@ impl From<StoreError> for ApiError {
         let later = "The service cannot do this right now. Try again in a moment.";
         let (message, cause) = match error {
             StoreError::Internal(cause) => return Self::internal(cause),
-            StoreError::Overloaded => (later, None),
+            StoreError::Overloaded => (later, Some(Arc::new(error) as Cause)),
             StoreError::Unavailable(cause) => (later, Some(cause)),
             StoreError::OutcomeUnknown(cause) => (MAY_HAVE_BEEN_ADDED, Some(cause)),
         };

@@ -4,7 +4,7 @@
 use std::{
     borrow::Cow,
     collections::HashSet,
-    sync::{Mutex, PoisonError},
+    sync::{Arc, Mutex, PoisonError},
 };
 
 use hyper::HeaderMap;
@@ -87,12 +87,16 @@ impl InFlight {
             ));
         }
         if entries.len() >= MAX_IN_FLIGHT {
-            return Err(StoreError::Overloaded.into());
+            return Err(ApiError::from(StoreError::Overloaded).caused_by(Arc::new(TooManyInFlight)));
         }
         entries.insert(entry.clone());
         Ok(Entered { all: self, entry })
     }
 }
+
+#[derive(Debug, thiserror::Error)]
+#[error("{MAX_IN_FLIGHT} requests with an Idempotency-Key are in progress")]
+struct TooManyInFlight;
 
 pub(super) struct Entered<'a> {
     all: &'a InFlight,

@@ -47,6 +47,7 @@ pub use self::management::Management;
 use self::{
     answers::AnswerMemory,
     auth::{Caller, KeyRing},
+    body::Noting,
     cors::Cors,
     error::{ApiError, MAY_HAVE_BEEN_ADDED, Problem},
     idempotency::InFlight,
@@ -238,7 +239,8 @@ impl App {
     ) -> Response {
         let started = self.clock.instant();
         let _active = self.metrics.active.enter();
-        let (request, mut body) = request.into_parts();
+        let (request, body) = request.into_parts();
+        let mut body = Noting::new(body);
         let request_id = self.request_ids.of(&request.headers);
         let mut facts = Facts::default();
 
@@ -264,7 +266,7 @@ impl App {
         if deprecation::concerns(request.uri.path()) {
             deprecation::announce(headers, &self.successor);
         }
-        if !body.is_end_stream() && request.version < hyper::Version::HTTP_2 {
+        if !body.is_read() && request.version < hyper::Version::HTTP_2 {
             // What is left of the body stands between this request and the
             // next, so there is no next one (RFC 9112, section 9.6).
             headers.insert(header::CONNECTION, HeaderValue::from_static("close"));

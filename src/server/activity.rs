@@ -5,6 +5,8 @@ use std::sync::{
     atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed},
 };
 
+use bytes::Bytes;
+use http_body_util::Full;
 use hyper::Version;
 
 /// What goes on in a connection: written down as it happens, and looked at from
@@ -15,10 +17,13 @@ use hyper::Version;
 pub(super) struct Activity {
     requests: AtomicU64,
     in_flight: AtomicUsize,
+    /// Answers of which a part was not sent yet.
+    unsent: AtomicUsize,
     /// In bytes, as far as the socket has taken them.
     written: AtomicU64,
     requests_at_last_look: AtomicU64,
     written_at_last_look: AtomicU64,
+    unsent_at_last_look: AtomicUsize,
     is_http_2: AtomicBool,
     is_old: AtomicBool,
     is_cut: AtomicBool,
@@ -46,14 +51,38 @@ impl Activity {
         self.written.fetch_add(bytes as u64, Relaxed);
     }
 
-    /// Whether, since the last look, nothing was asked, nothing is in flight,
-    /// and fewer than so many bytes were written.
+    /// Counts the answer for as long as any part of it waits to be sent.
+    pub(super) fn owe(self: &Arc<Self>, answer: Full<Bytes>) -> Full<Bytes> {
+        struct Owed(Bytes, Arc<Activity>);
+        impl AsRef<[u8]> for Owed {
+            fn as_ref(&self) -> &[u8] {
+                &self.0
+            }
+        }
+        impl Drop for Owed {
+            fn drop(&mut self) {
+                self.1.unsent.fetch_sub(1, Relaxed);
+            }
+        }
+        let Some(bytes) = answer.into_inner() else {
+            return Full::default();
+        };
+        self.unsent.fetch_add(1, Relaxed);
+        Full::new(Bytes::from_owner(Owed(bytes, Arc::clone(self))))
+    }
+
+    /// Whether, since the last look, fewer than so many bytes were written, and
+    /// nothing was asked and nothing is in flight. Who leaves answers unread may
+    /// ask what he likes.
     pub(super) fn was_quiet(&self, fewest_bytes: u64) -> bool {
         let requests = self.requests.load(Relaxed);
         let written = self.written.load(Relaxed);
+        let unsent = self.unsent.load(Relaxed);
         let nothing_asked = requests == self.requests_at_last_look.swap(requests, Relaxed);
         let taken = written - self.written_at_last_look.swap(written, Relaxed);
-        nothing_asked && taken < fewest_bytes && self.in_flight.load(Relaxed) == 0
+        let leaves_unread = self.unsent_at_last_look.swap(unsent, Relaxed) > 0 && unsent > 0;
+        let asks_nothing = nothing_asked && self.in_flight.load(Relaxed) == 0;
+        taken < fewest_bytes && (leaves_unread || asks_nothing)
     }
 
     pub(super) fn is_http_2(&self) -> bool {
@@ -96,5 +125,21 @@ mod tests {
         assert!(!activity.was_quiet(10), "the client reads");
         activity.wrote(9);
         assert!(activity.was_quiet(10), "too slowly");
+    }
+
+    #[test]
+    fn who_leaves_answers_unread_is_quiet_whatever_he_asks() {
+        let activity = Arc::new(Activity::default());
+        let answer = activity.owe(Full::new(Bytes::from_static(b"answer")));
+        drop(activity.begin(Version::HTTP_2));
+        assert!(!activity.was_quiet(10), "it may only just have been made");
+        let _begun = activity.begin(Version::HTTP_2);
+        assert!(activity.was_quiet(10));
+        activity.wrote(10);
+        assert!(!activity.was_quiet(10), "the client reads");
+        let part = answer.into_inner().unwrap().slice(..1);
+        assert!(activity.was_quiet(10), "a part is unread");
+        drop(part);
+        assert!(!activity.was_quiet(10));
     }
 }

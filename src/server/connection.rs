@@ -79,6 +79,10 @@ pub(super) async fn serve<S: Socket>(
             async move {
                 let mut response = handler.handle(client, request).await;
                 drop(begun);
+                // In HTTP/1, nothing more is asked before an answer was sent.
+                if version == Version::HTTP_2 {
+                    response = response.map(|body| activity.owe(body));
+                }
                 if activity.is_old() && version < Version::HTTP_2 {
                     let close = HeaderValue::from_static("close");
                     response.headers_mut().insert(header::CONNECTION, close);

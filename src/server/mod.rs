@@ -187,6 +187,9 @@ fn turn_away(stream: &TcpStream, full: Full, handler: &impl Handler) {
         body.len(),
         handler.new_request_id()
     );
+    // What the client has sent already is read, or the socket would be reset
+    // when it is closed, and the reset could overtake the answer.
+    let _ = stream.try_read(&mut [0; 4 << 10]);
     // A fresh socket takes this much without waiting.
     let _ = stream.try_write(answer.as_bytes());
 }

@@ -215,6 +215,28 @@ async fn an_answer_that_leaves_a_body_unread_says_that_the_connection_ends() {
 }
 
 #[tokio::test]
+async fn a_chunked_body_that_is_read_to_its_end_leaves_the_connection_open() {
+    let server = Server::start().await;
+    let create = format!(
+        "POST /v1/pets HTTP/1.1\r\nhost: x\r\nauthorization: {}\r\n\
+         content-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n\
+         1d\r\n{{\"name\": \"\", \"categoryId\": 1}}\r\n0\r\n\r\n",
+        server.bearer()
+    );
+    let mut stream = server.connect().await;
+    for _ in 0..3 {
+        stream.write_all(create.as_bytes()).await.unwrap();
+        let mut answer = Vec::new();
+        while !answer.ends_with(b"}") {
+            assert!(soon(stream.read_buf(&mut answer)).await.unwrap() > 0, "{answer:?}");
+        }
+        let answer = String::from_utf8(answer).unwrap();
+        assert!(answer.starts_with("HTTP/1.1 201 "), "{answer}");
+        assert!(!answer.contains("connection: close"), "{answer}");
+    }
+}
+
+#[tokio::test]
 async fn a_client_that_closed_its_side_is_still_answered() {
     let server = Server::start().await;
     let mut stream = server.connect().await;
@@ -237,12 +259,13 @@ async fn a_connection_above_the_limit_is_told_so() {
     let mut answer = [0; 12];
     soon(first.read_exact(&mut answer)).await.unwrap();
     assert_eq!(&answer, b"HTTP/1.1 401");
-    let mut second = server.connect().await;
-    let mut answer = String::new();
-    soon(second.read_to_string(&mut answer)).await.unwrap();
-    assert!(answer.starts_with("HTTP/1.1 503 "), "{answer}");
-    assert!(answer.contains("retry-after: 1\r\n"), "{answer}");
-    assert!(answer.contains(r#""code":"unavailable""#), "{answer}");
+    // Also one that sends its request before it is told.
+    for request in ["", "GET /v1/pets HTTP/1.1\r\nhost: x\r\n\r\n"] {
+        let answer = server.raw(request).await;
+        assert!(answer.starts_with("HTTP/1.1 503 "), "{answer}");
+        assert!(answer.contains("retry-after: 1\r\n"), "{answer}");
+        assert!(answer.contains(r#""code":"unavailable""#), "{answer}");
+    }
 }
 
 #[tokio::test]

@@ -151,6 +151,7 @@ fn each_kind_of_bad_line_of_ndjson_is_refused_with_its_line_member_and_reason() 
         (br#"{"name":"x","categoryId":"1"}"#, "categoryId must be an integer"),
         (br#"{"name":"x","categoryId":1.5}"#, "categoryId must be an integer"),
         (br#"{"name":"x","categoryId":1,"status":""}"#, "status must be one of"),
+        (br#"{"name":"x","categoryId":1,"status":null}"#, "status must be one of"),
         (br#"{"name":"x","categoryId":1,"Status":"sold"}"#, "not an animal as JSON, at byte 35"),
         (br#"{"name":"x","categoryId":1,"name":"y"}"#, "not an animal as JSON, at byte 33"),
         (br#"{"name":"x","categoryId":1"#, "not an animal as JSON, at byte 26"),

@@ -1,6 +1,13 @@
 //! The program over TLS: what it makes of the files, and `petstore healthcheck`.
 
-use std::{fs, net::TcpListener, os::unix::fs::PermissionsExt, path::Path};
+use std::{
+    fs,
+    io::{Read, Write},
+    net::TcpListener,
+    os::unix::fs::PermissionsExt,
+    path::Path,
+    thread,
+};
 
 use tokio::net::TcpStream;
 use tokio_rustls::rustls::ALL_VERSIONS;
@@ -110,6 +117,16 @@ fn healthcheck_finds_the_service_by_its_settings_and_says_what_is_wrong() {
         let line = run(here.path(), &["healthcheck", "--listen", &listen]).expect_one_line();
         assert!(line.contains("refused"), "{line}");
     }
+    // A server that ends the connection with its answer.
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    let answering = thread::spawn(move || {
+        let (mut stream, _) = listener.accept().unwrap();
+        assert!(stream.read(&mut [0; 1 << 10]).unwrap() > 0);
+        stream.write_all(b"HTTP/1.1 204 No Content\r\nconnection: close\r\n\r\n").unwrap();
+    });
+    run(here.path(), &["healthcheck", "--url", &url]).expect_success();
+    answering.join().unwrap();
     let line = run(here.path(), &["healthcheck", "--url", "ftp://127.0.0.1"]).expect_one_line();
     assert!(line.contains("http:// or https://"), "{line}");
 }

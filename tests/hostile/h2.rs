@@ -2,13 +2,14 @@
 //! after the other (usually 3). A healthy client is served meanwhile, the memory
 //! stays within bounds, and afterwards nothing is left.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use serde_json::json;
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::TcpStream,
     task::JoinSet,
+    time,
 };
 
 use super::{
@@ -189,6 +190,36 @@ async fn of_many_streams_at_once_32_are_served_and_the_rest_refused() {
         assert!(refused >= 900 || was_blamed(&came), "{refused} refused");
     })
     .await;
+}
+
+#[tokio::test]
+async fn who_asks_a_trifle_now_and_then_does_not_keep_answers_that_he_never_reads() {
+    let target = Target::start(&["--client-timeout", "1s"]);
+    let healthy = Healthy::of(&target);
+    healthy.round().await;
+    let stream = connect(&target, &setting(INITIAL_WINDOW_SIZE, 0)).await;
+    let (mut reader, mut writer) = stream.into_split();
+    let mut streams = streams();
+    let unread = request(streams.next().unwrap(), "GET", "/v1/pets", &target.key);
+    writer.write_all(&unread).await.unwrap();
+    let mut came = Vec::new();
+    let mut pace = time::interval(Duration::from_millis(200));
+    eventually(async {
+        for stream in streams {
+            tokio::select! {
+                // Heads alone, which need no window.
+                read = reader.read_to_end(&mut came) => return drop(read),
+                _ = pace.tick() => {}
+            }
+            let trifle = request(stream, "HEAD", "/", &target.key);
+            if writer.write_all(&trifle).await.is_err() {
+                return;
+            }
+        }
+    })
+    .await;
+    assert!(parse(&came).iter().any(|(kind, ..)| *kind == HEADERS));
+    healthy.round().await;
 }
 
 /// A hundred animals with names of 64 KiB make a page of 6.5 MB.

@@ -141,11 +141,12 @@ async fn while_all_connections_are_in_use_one_more_operation_is_too_much() {
 }
 
 #[tokio::test]
-async fn a_write_that_waits_too_long_is_unavailable_and_not_done_later() {
+async fn a_write_that_waits_too_long_is_given_up_and_not_done_later() {
     let (store, beside, other) = with_one_connection().await;
     other.batch_execute("BEGIN; LOCK TABLE pets IN SHARE MODE").await.unwrap();
     let refused = store.create_pet(sold(), None).await;
-    assert!(matches!(refused, Err(StoreError::Unavailable(_))), "{refused:?}");
+    // It was sent, and is ended by the server only a moment later.
+    assert!(matches!(refused, Err(StoreError::OutcomeUnknown(_))), "{refused:?}");
     until_at_rest(&beside).await;
     other.batch_execute("COMMIT").await.unwrap();
     assert_eq!(count(&store).await, 1);

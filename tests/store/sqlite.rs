@@ -66,6 +66,23 @@ async fn a_write_of_another_process_changes_the_version() {
 }
 
 #[tokio::test]
+async fn a_database_behind_a_symbolic_link_is_the_same_one() {
+    let (one, directory) = fresh();
+    let link = directory.path().join("link.db");
+    std::os::unix::fs::symlink(directory.path().join("petstore.db"), &link).unwrap();
+    // Not what SQLite uses.
+    std::fs::write(directory.path().join("link.db-shm"), vec![0; 32 << 10]).unwrap();
+    let two = open(&link, OpenMode::AsIs).unwrap();
+    for (writing, reading) in [(&one, &two), (&two, &one)] {
+        let before = reading.version().await.unwrap();
+        let id = next_id(writing).await;
+        assert_ne!(reading.version().await.unwrap(), before);
+        let pet = reading.get_pet(PetId::new(id).unwrap()).await.unwrap();
+        assert!(pet.is_some());
+    }
+}
+
+#[tokio::test]
 async fn an_id_is_never_given_again_even_when_its_animal_was_deleted_by_hand() {
     let (store, directory) = fresh();
     assert_eq!(next_id(&store).await, 1);

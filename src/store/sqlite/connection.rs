@@ -42,8 +42,10 @@ pub(super) fn open_for_writing(
     migrations::check(&recognised, mode, &shown)?;
     prepare_patiently(&connection).map_err(failed)?;
     let in_log = |cause| OpenError::Io { path: shown.clone(), cause };
-    let wal_index = WalIndex::open(path).map_err(|error| in_log(Arc::new(error)))?;
-    wal::bring_to_disk(&mut connection, &wal_index, path)
+    // SQLite has its log beside the file itself, whatever link leads there.
+    let path = path.canonicalize().map_err(|error| in_log(Arc::new(error)))?;
+    let wal_index = WalIndex::open(&path).map_err(|error| in_log(Arc::new(error)))?;
+    wal::bring_to_disk(&mut connection, &wal_index, &path)
         .map_err(|error| in_log(Arc::from(error)))?;
     migrations::run(&mut connection).map_err(failed)?;
     match check::glance(&connection).map_err(failed)? {

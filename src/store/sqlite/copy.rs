@@ -10,7 +10,10 @@ use std::{
     time::Duration,
 };
 
-use rusqlite::{Connection, OpenFlags, backup::Backup};
+use rusqlite::{
+    Connection, OpenFlags,
+    backup::{Backup, StepResult},
+};
 use rustix::{
     fs::{FlockOperation, fcntl_lock},
     io::Errno,
@@ -75,6 +78,7 @@ pub(crate) fn copy(from: &Path, to: &Path, replace: bool, number: u64) -> Result
     let partial = Partial::create(to, number).map_err(|error| failed(Arc::new(error)))?;
     let animals = fill(&partial.0, &source).map_err(|problem| match problem {
         Problem::Damage(what) => CopyError::Damaged { path: from.display().to_string(), what },
+        Problem::Locked => CopyError::InUse(from.display().to_string()),
         Problem::Write(error) => failed(Arc::new(error)),
     })?;
     partial.put_at(to, replaced.as_ref()).map_err(|error| failed(Arc::new(error)))?;
@@ -133,6 +137,8 @@ fn take_over(path: &Path) -> Result<Option<File>, CopyError> {
 /// Why a copy could not be filled.
 enum Problem {
     Damage(String),
+    /// Somebody is replacing the source.
+    Locked,
     Write(rusqlite::Error),
 }
 
@@ -150,7 +156,9 @@ fn fill(path: &Path, source: &Connection) -> Result<u64, Problem> {
     target.pragma_update(None, "locking_mode", "EXCLUSIVE")?;
     target.pragma_update(None, "journal_mode", "OFF")?;
     target.pragma_update(None, "synchronous", "OFF")?;
-    Backup::new(source, &mut target)?.step(-1)?;
+    if Backup::new(source, &mut target)?.step(-1)? != StepResult::Done {
+        return Err(Problem::Locked);
+    }
     // The pages say that there is a log beside them. There is none, and whoever
     // may not write beside the copy can read it, too.
     target.pragma_update(None, "journal_mode", "DELETE")?;

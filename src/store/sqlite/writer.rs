@@ -85,7 +85,9 @@ impl Writer {
             connection.pragma_update(None, "user_version", version)
         })
         .await?;
-        self.figures.is_failing.store(false, Relaxed);
+        if is_failing {
+            self.figures.is_failing.store(false, Relaxed);
+        }
         Ok(())
     }
 
