@@ -35,11 +35,11 @@ connections and 1 million animals unless the row says otherwise. **Cost** is the
 server per request, user and system, of all its threads, as the operating system counts it. **Ratio**
 is the yardstick's cost over ours (1.00: as cheap; higher is better); for E our requests per second over
 the yardstick's; for G our cost over the yardstick's (lower is better). D has the ratio of rates beside
-it, which falls as the disk gets slower: 64 clients wait for it, and the yardstick's do not. It is the median of the rounds, with the lowest
-and the highest. Server and yardstick take turns, round by round, and ratios are taken between
-neighbours. Figures in pairs are ours / the yardstick's. A run with an answer other than 2xx or with
-an error of a socket is void. All files are in the operating system's cache. The load never sleeps, so
-that no server pays for waking it (`bench/awake.c`).
+it, which falls as the disk gets slower: 64 clients wait for it, and the yardstick's do not. The ratio is
+the median of the rounds, with the lowest and the highest. Server and yardstick take turns, round by
+round, and ratios are taken between neighbours. Figures in pairs are ours / the yardstick's. A run with
+an answer other than 2xx or with an error of a socket is void. All files are in the operating system's
+cache. The load never sleeps, so that no server pays for waking it (`bench/awake.c`).
 
 nginx has one worker process. It gets the same requests, and sends the same body, or for random places
 one of middle length, from a file that it keeps open; it checks no key. D's yardstick is the same
