@@ -24,7 +24,7 @@ pub(super) struct Metrics {
     /// Those that are not answered yet.
     pub(super) active: Gauge,
     by_operation: [OfOperation; Operation::ALL.len()],
-    /// Those that were refused before an operation was found.
+    /// Those that were answered before an operation was found.
     of_none: OfOperation,
     refused_keys: [Counter; KEY_PROBLEMS.len()],
 }
@@ -114,7 +114,7 @@ impl Metrics {
         page.gauge("petstore_connections", "Connections that are open.", open);
         let help = "Connections that were served.";
         page.counter("petstore_connections_accepted_total", help, accepted);
-        let help = "Connections above the limits, answered 503.";
+        let help = "Connections above the limits, answered 503 (not over TLS) and closed.";
         page.counter("petstore_connections_turned_away_total", help, turned_away);
         let name = "petstore_rejected_keys_total";
         let help = "Requests that were refused for their API key, by error code.";
