@@ -13,7 +13,7 @@ use crate::{config::DatabaseUrl, store::sqlite};
 /// The copy is of one moment, and holds everything that was acknowledged before
 /// the command began. It is read from end to end, written to disk, and only
 /// then named DEST. It holds the digests of API keys, so only its owner may
-/// read it.
+/// read it. The database is a SQLite file; PostgreSQL has tools of its own.
 #[derive(Debug, Args)]
 pub(super) struct Backup {
     /// The file to write

@@ -10,7 +10,8 @@ use crate::store;
 /// Read everything in the database, and say what is wrong with it
 ///
 /// Every page, index, animal and key is looked at, and nothing is changed. It
-/// works while the service runs, and fails if anything is wrong.
+/// works while the service runs, and fails if anything is wrong. The database is
+/// a SQLite file; PostgreSQL has tools of its own.
 #[derive(Debug, Args)]
 pub(super) struct Check {
     #[command(flatten)]

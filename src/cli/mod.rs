@@ -35,8 +35,8 @@ use crate::{
 /// A pet store: an HTTP JSON interface to a catalogue of animals, kept in one
 /// SQLite file or in PostgreSQL.
 ///
-/// `petstore serve` starts it. Every option can also be given by the variable
-/// that its description names.
+/// `petstore serve` starts it. Every option but `--force` can also be given by
+/// the variable that its description names.
 #[derive(Debug, Parser)]
 #[command(name = "petstore", version, max_term_width = 100)]
 struct Cli {

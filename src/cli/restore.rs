@@ -12,7 +12,7 @@ use crate::store::sqlite;
 ///
 /// SRC is read from end to end first, and left as it is. The service must not
 /// run. If the command is cut short at any moment, the database is the old one
-/// or the new one, whole.
+/// or the new one, whole. It is a SQLite file; PostgreSQL has tools of its own.
 #[derive(Debug, Args)]
 pub(super) struct Restore {
     /// The file to restore from
