@@ -1,5 +1,8 @@
 // The tour with a client that is generated from the contract: openapi-typescript makes the types
 // (`npm run generate`), openapi-fetch does the rest. What the contract rules out does not compile.
+//
+//   cd examples/typescript && npm ci && npm run generate && npm run build
+//   node build/generated.js
 
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";

@@ -1,5 +1,7 @@
 //! The tour with a client that progenitor generates from the contract. What the contract rules out
 //! does not compile, or is refused before it is sent.
+//!
+//!     cargo run --manifest-path examples/rust/Cargo.toml --bin generated
 
 use std::{env, sync::atomic::Ordering::Relaxed};
 
