@@ -32,7 +32,6 @@ const BELIEVED_FOR: Duration = Duration::from_secs(2);
 /// Who sent a request.
 pub(super) struct Caller {
     key: Arc<CachedKey>,
-    /// When the key was found to be valid.
     at: Timestamp,
     /// How much of its quota is left, if it has one.
     pub(super) rate: Option<Reading>,
@@ -42,6 +41,11 @@ impl Caller {
     /// The number of the key.
     pub(super) fn key_id(&self) -> KeyId {
         self.key.record.id
+    }
+
+    /// When its key was found to be valid.
+    pub(super) fn asked_at(&self) -> Timestamp {
+        self.at
     }
 
     /// Notes that the request is one for the deprecated operation.

@@ -2,11 +2,14 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use hyper::{HeaderMap, header::HeaderValue};
+use hyper::{
+    HeaderMap,
+    header::{HeaderName, HeaderValue},
+};
 use rand::{Rng, rngs::StdRng};
 
 /// The header field, in requests and in answers.
-pub(super) const HEADER: &str = "x-request-id";
+pub(super) const HEADER: HeaderName = HeaderName::from_static("x-request-id");
 
 /// The longest identifier of a client's that is kept, in characters.
 const MAX_LENGTH: usize = 128;

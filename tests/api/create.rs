@@ -2,8 +2,9 @@
 
 use reqwest::Method;
 use serde_json::json;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
-use super::harness::Server;
+use super::harness::{Server, soon};
 
 #[tokio::test]
 async fn the_created_animal_is_answered_and_stands_in_the_list() {
@@ -191,4 +192,26 @@ async fn location_names_the_animal() {
     let reply = server.post(r#"{"name": "Frank", "categoryId": 1}"#).await;
     assert_eq!(reply.header("location"), Some("/v1/pets/1"));
     assert_eq!(server.get("/v1/pets/1").await.json(), reply.json());
+}
+
+#[tokio::test]
+async fn a_chunked_body_that_is_read_to_its_end_leaves_the_connection_open() {
+    let server = Server::start().await;
+    let create = format!(
+        "POST /v1/pets HTTP/1.1\r\nhost: x\r\nauthorization: {}\r\n\
+         content-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n\
+         1d\r\n{{\"name\": \"\", \"categoryId\": 1}}\r\n0\r\n\r\n",
+        server.bearer()
+    );
+    let mut stream = server.connect().await;
+    for _ in 0..3 {
+        stream.write_all(create.as_bytes()).await.unwrap();
+        let mut answer = Vec::new();
+        while !answer.ends_with(b"}") {
+            assert!(soon(stream.read_buf(&mut answer)).await.unwrap() > 0, "{answer:?}");
+        }
+        let answer = String::from_utf8(answer).unwrap();
+        assert!(answer.starts_with("HTTP/1.1 201 "), "{answer}");
+        assert!(!answer.contains("connection: close"), "{answer}");
+    }
 }

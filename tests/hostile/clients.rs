@@ -5,13 +5,14 @@
 use std::{sync::Arc, time::Duration};
 
 use futures_util::future::join_all;
+use petstore::domain::{Clock, SystemClock};
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::TcpStream,
     runtime,
     sync::Barrier,
     task::{self, JoinHandle},
-    time,
+    time::{self, Interval},
 };
 
 use super::target::{Healthy, Target, count, eventually};
@@ -19,7 +20,7 @@ use super::target::{Healthy, Target, count, eventually};
 /// How long a client may be silent, in these tests.
 const CLIENT_TIMEOUT: &str = "2s";
 
-/// How often a slow client sends one byte more.
+/// How often a slow client sends one byte more, and a rude one resets.
 const PACE: Duration = Duration::from_millis(100);
 
 /// What a client does to its connection, from the first byte on, until the
@@ -49,13 +50,21 @@ impl Attack {
         let (target, begun) = (Arc::clone(target), Arc::clone(begun));
         let runtime = runtime::Builder::new_current_thread().enable_all().build().unwrap();
         task::spawn_blocking(move || {
-            let attacks = (0..clients).map(|_| self.run(&target, &begun));
-            runtime.block_on(join_all(attacks));
+            runtime.block_on(async {
+                let clients = u32::try_from(clients).unwrap();
+                // Evenly, and not all at the same moment.
+                let now: time::Instant = SystemClock.instant().into();
+                let attacks = (0..clients).map(|client| {
+                    let offset = PACE * client / clients;
+                    self.run(&target, &begun, time::interval_at(now + offset, PACE))
+                });
+                join_all(attacks).await
+            });
         })
     }
 
     /// Attacks once. `begun` is told as soon as the attack has its effect.
-    async fn run(self, target: &Target, begun: &Barrier) {
+    async fn run(self, target: &Target, begun: &Barrier, mut pace: Interval) {
         let mut stream = target.connect().await;
         match self {
             Silent => {
@@ -65,7 +74,7 @@ impl Attack {
             SlowHead => {
                 stream.write_all(b"GET /v1/pets HTTP/1.1\r\nhost: x\r\nx: ").await.unwrap();
                 begun.wait().await;
-                assert!(trickle(stream, &[b'x'; 10_000]).await.is_empty());
+                assert!(trickle(stream, &[b'x'; 10_000], pace).await.is_empty());
             }
             SlowBody => {
                 let head = format!(
@@ -75,7 +84,7 @@ impl Attack {
                 );
                 stream.write_all(head.as_bytes()).await.unwrap();
                 begun.wait().await;
-                let answer = trickle(stream, &[b' '; 10_000]).await;
+                let answer = trickle(stream, &[b' '; 10_000], pace).await;
                 assert!(answer.starts_with(b"HTTP/1.1 408 "), "{answer:?}");
             }
             SlowReader => {
@@ -90,6 +99,7 @@ impl Attack {
             Reset => {
                 begun.wait().await;
                 for _ in 0..10 {
+                    pace.tick().await;
                     stream.write_all(b"GET /v1/pets HTTP/1.1\r\nhost: x\r\n").await.unwrap();
                     stream.set_zero_linger().unwrap();
                     stream = target.connect().await;
@@ -112,9 +122,8 @@ impl Attack {
 }
 
 /// Sends byte by byte until the server closes; what it said before it did.
-async fn trickle(stream: TcpStream, bytes: &[u8]) -> Vec<u8> {
+async fn trickle(stream: TcpStream, bytes: &[u8], mut pace: Interval) -> Vec<u8> {
     let (mut reader, mut writer) = stream.into_split();
-    let mut pace = time::interval(PACE);
     let sending = async {
         for byte in bytes {
             pace.tick().await;

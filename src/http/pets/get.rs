@@ -25,7 +25,8 @@ pub(in crate::http) async fn get(
     if let Some(caller) = caller {
         caller.note_deprecated_call();
     }
-    if deprecation::is_removed_at(app.clock.now()) {
+    let asked_at = caller.map_or_else(|| app.clock.now(), Caller::asked_at);
+    if deprecation::is_removed_at(asked_at) {
         return Err(ApiError::new(
             Problem::OperationRemoved,
             "Reading an animal by its identifier was removed on 5 December 2030. \
