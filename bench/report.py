@@ -17,7 +17,7 @@ QUIET = 0.05
 INTRODUCTION = """# Performance
 
 What a request costs, measured beside what it could cost. `scripts/bench` measures all of it anew, on
-a Linux machine with two cores or more, in about a quarter of an hour, and writes the part of this
+a Linux machine with two cores or more, in some ten minutes, and writes the part of this
 page that follows.
 
 <!-- bench:begin -->

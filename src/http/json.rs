@@ -5,7 +5,7 @@ use std::{cell::Cell, collections::HashSet, fmt};
 use bytes::Bytes;
 use http_body_util::Full;
 use hyper::{
-    HeaderMap, StatusCode,
+    StatusCode,
     header::{self, HeaderValue},
 };
 use serde::{
@@ -22,15 +22,11 @@ use super::{
 /// How deep objects and arrays may nest in a body.
 pub(super) const MAX_DEPTH: usize = 64;
 
-/// So many header fields most answers have at most.
-const USUAL_FIELDS: usize = 12;
-
 /// A JSON response.
 pub(super) fn response(status: StatusCode, body: impl Into<Bytes>) -> Response {
     let mut response = Response::new(Full::new(body.into()));
     *response.status_mut() = status;
     let headers = response.headers_mut();
-    *headers = HeaderMap::with_capacity(USUAL_FIELDS);
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
     response
 }

@@ -22,6 +22,7 @@ const CLIENT_TIMEOUT: &str = "2s";
 
 /// How often a slow client sends one byte more, and a rude one resets.
 const PACE: Duration = Duration::from_millis(100);
+const RESET_PACE: Duration = Duration::from_millis(500);
 
 /// What a client does to its connection, from the first byte on, until the
 /// server closes it.
@@ -50,21 +51,16 @@ impl Attack {
         let (target, begun) = (Arc::clone(target), Arc::clone(begun));
         let runtime = runtime::Builder::new_current_thread().enable_all().build().unwrap();
         task::spawn_blocking(move || {
-            runtime.block_on(async {
-                let clients = u32::try_from(clients).unwrap();
-                // Evenly, and not all at the same moment.
-                let now: time::Instant = SystemClock.instant().into();
-                let attacks = (0..clients).map(|client| {
-                    let offset = PACE * client / clients;
-                    self.run(&target, &begun, time::interval_at(now + offset, PACE))
-                });
-                join_all(attacks).await
-            });
+            let clients = u32::try_from(clients).unwrap();
+            let attacks =
+                (0..clients).map(|client| self.run(&target, &begun, RESET_PACE * client / clients));
+            runtime.block_on(join_all(attacks));
         })
     }
 
-    /// Attacks once. `begun` is told as soon as the attack has its effect.
-    async fn run(self, target: &Target, begun: &Barrier, mut pace: Interval) {
+    /// Attacks once. `begun` is told as soon as the attack has its effect. What is
+    /// done at a pace begins so much later, so that not all do it at once.
+    async fn run(self, target: &Target, begun: &Barrier, later: Duration) {
         let mut stream = target.connect().await;
         match self {
             Silent => {
@@ -74,7 +70,7 @@ impl Attack {
             SlowHead => {
                 stream.write_all(b"GET /v1/pets HTTP/1.1\r\nhost: x\r\nx: ").await.unwrap();
                 begun.wait().await;
-                assert!(trickle(stream, &[b'x'; 10_000], pace).await.is_empty());
+                assert!(trickle(stream, &[b'x'; 10_000], later).await.is_empty());
             }
             SlowBody => {
                 let head = format!(
@@ -84,7 +80,7 @@ impl Attack {
                 );
                 stream.write_all(head.as_bytes()).await.unwrap();
                 begun.wait().await;
-                let answer = trickle(stream, &[b' '; 10_000], pace).await;
+                let answer = trickle(stream, &[b' '; 10_000], later).await;
                 assert!(answer.starts_with(b"HTTP/1.1 408 "), "{answer:?}");
             }
             SlowReader => {
@@ -98,6 +94,7 @@ impl Attack {
             }
             Reset => {
                 begun.wait().await;
+                let mut pace = pace(RESET_PACE, later);
                 for _ in 0..10 {
                     pace.tick().await;
                     stream.write_all(b"GET /v1/pets HTTP/1.1\r\nhost: x\r\n").await.unwrap();
@@ -121,8 +118,13 @@ impl Attack {
     }
 }
 
+fn pace(every: Duration, later: Duration) -> Interval {
+    time::interval_at((SystemClock.instant() + later).into(), every)
+}
+
 /// Sends byte by byte until the server closes; what it said before it did.
-async fn trickle(stream: TcpStream, bytes: &[u8], mut pace: Interval) -> Vec<u8> {
+async fn trickle(stream: TcpStream, bytes: &[u8], later: Duration) -> Vec<u8> {
+    let mut pace = pace(PACE, later);
     let (mut reader, mut writer) = stream.into_split();
     let sending = async {
         for byte in bytes {
