@@ -14,7 +14,8 @@ use crate::{
     store::Version,
 };
 
-/// The largest page that is kept, in bytes, and how many are: at most 8 MiB.
+/// The largest page that is kept, in bytes, and how many are: at most 8 MiB, in
+/// at most twice as much memory.
 const MAX_PAGE: usize = 64 << 10;
 const MAX_PAGES: usize = 128;
 
