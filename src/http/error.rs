@@ -187,7 +187,7 @@ impl ApiError {
     }
 }
 
-/// Says so also of what takes too long.
+/// What a client is told whose request was given up, and may have been done.
 pub(super) const MAY_HAVE_BEEN_ADDED: &str = "The service did not come to an end with this in \
      time. An animal that was to be added may have been added nevertheless.";
 

@@ -26,8 +26,9 @@ pub(super) const MAX_DEPTH: usize = 64;
 pub(super) fn response(status: StatusCode, body: impl Into<Bytes>) -> Response {
     let mut response = Response::new(Full::new(body.into()));
     *response.status_mut() = status;
-    let headers = response.headers_mut();
-    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    response
+        .headers_mut()
+        .insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
     response
 }
 

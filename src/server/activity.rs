@@ -72,8 +72,8 @@ impl Activity {
     }
 
     /// Whether, since the last look, fewer than so many bytes were written, and
-    /// nothing was asked and nothing is in flight. Who leaves answers unread may
-    /// ask what he likes.
+    /// nothing was asked and nothing is in flight. Whoever leaves answers
+    /// unread may ask for more, and is quiet all the same.
     pub(super) fn was_quiet(&self, fewest_bytes: u64) -> bool {
         let requests = self.requests.load(Relaxed);
         let written = self.written.load(Relaxed);

@@ -24,11 +24,11 @@ const PREFACE_LENGTH: usize = 24;
 /// How much of what a client still sends is read, and thrown away, after the
 /// last answer.
 const LINGER_BYTES: usize = 1 << 20;
+const LINGER_TIMEOUT: Duration = Duration::from_secs(2);
+
 /// Up to this size, in bytes, the head and body of an answer are copied together:
 /// that costs less than to have the system gather them (`writev`).
 const SMALL_ANSWER: usize = 1 << 10;
-
-const LINGER_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// What a client can be connected by.
 pub(super) trait Socket: AsyncRead + AsyncWrite + Unpin + Send + 'static {
