@@ -27,7 +27,12 @@ mod trace;
 mod trace_context;
 
 use std::{
-    future::poll_fn, panic::AssertUnwindSafe, pin::pin, sync::Arc, task::Poll, time::Duration,
+    future::poll_fn,
+    panic::AssertUnwindSafe,
+    pin::{Pin, pin},
+    sync::Arc,
+    task::Poll,
+    time::Duration,
 };
 
 pub(crate) use pets::write_pet;
@@ -232,56 +237,61 @@ impl App {
 
     /// Answers one request of `client`, whatever happens: gives it an id,
     /// announces the deprecation, turns a panic into a 500, and logs.
-    pub async fn handle<B: RequestBody>(
+    pub fn handle<B: RequestBody>(
         &self,
         client: ClientAddress,
         request: Request<B>,
-    ) -> Response {
-        let started = self.clock.instant();
-        let _active = self.metrics.active.enter();
+    ) -> impl Future<Output = Response> {
+        // Taken apart here: the future would hold both the whole and the parts.
         let (request, body) = request.into_parts();
         let mut body = Noting::new(body);
-        let request_id = self.request_ids.of(&request.headers);
-        let mut facts = Facts::default();
+        async move {
+            let started = self.clock.instant();
+            let _active = self.metrics.active.enter();
+            let request_id = self.request_ids.of(&request.headers);
+            let mut facts = Facts::default();
 
-        let answered = AssertUnwindSafe(self.answer(client, &request, &mut body, &mut facts));
-        let answered = within(self.request_timeout, answered.catch_unwind()).await;
-        let (mut response, cause) = match answered {
-            Some(Ok(Ok(response))) => (response, None),
-            Some(Ok(Err(error))) => {
-                self.metrics.count_refusal(error.problem());
-                error.into_response()
+            let answered = {
+                let answer = AssertUnwindSafe(self.answer(client, &request, &mut body, &mut facts));
+                within(self.request_timeout, pin!(answer.catch_unwind())).await
+            };
+            let (mut response, cause) = match answered {
+                Some(Ok(Ok(response))) => (response, None),
+                Some(Ok(Err(error))) => {
+                    self.metrics.count_refusal(error.problem());
+                    error.into_response()
+                }
+                Some(Err(_)) => ApiError::internal(Arc::new(Panicked)).into_response(),
+                None => took_too_long().into_response(),
+            };
+
+            let status = response.status();
+            let headers = response.headers_mut();
+            if let Some(rate) = facts.rate
+                && (status.as_u16() < 400 || status == StatusCode::TOO_MANY_REQUESTS)
+            {
+                rate_limit::announce(headers, rate);
             }
-            Some(Err(_)) => ApiError::internal(Arc::new(Panicked)).into_response(),
-            None => took_too_long().into_response(),
-        };
-
-        let status = response.status();
-        let headers = response.headers_mut();
-        if let Some(rate) = facts.rate
-            && (status.as_u16() < 400 || status == StatusCode::TOO_MANY_REQUESTS)
-        {
-            rate_limit::announce(headers, rate);
+            if deprecation::concerns(request.uri.path()) {
+                deprecation::announce(headers, &self.successor);
+            }
+            if !body.is_read() && request.version < hyper::Version::HTTP_2 {
+                // What is left of the body stands between this request and the
+                // next, so there is no next one (RFC 9112, section 9.6).
+                headers.insert(header::CONNECTION, HeaderValue::from_static("close"));
+            }
+            headers.insert(request_id::HEADER, request_id.clone());
+            self.cors.announce(&request.headers, headers);
+            compression::apply(&self.answer_memory, &request.headers, &mut response);
+            if request.method == Method::HEAD {
+                without_body(&mut response);
+            }
+            let took = self.clock.instant().saturating_duration_since(started);
+            self.metrics.count(facts.operation, status, took);
+            self.trace(&request, &response, &facts, took);
+            self.log(&request, &response, &facts, cause.as_ref(), took);
+            response
         }
-        if deprecation::concerns(request.uri.path()) {
-            deprecation::announce(headers, &self.successor);
-        }
-        if !body.is_read() && request.version < hyper::Version::HTTP_2 {
-            // What is left of the body stands between this request and the
-            // next, so there is no next one (RFC 9112, section 9.6).
-            headers.insert(header::CONNECTION, HeaderValue::from_static("close"));
-        }
-        headers.insert(request_id::HEADER, request_id.clone());
-        self.cors.announce(&request.headers, headers);
-        compression::apply(&self.answer_memory, &request.headers, &mut response);
-        if request.method == Method::HEAD {
-            without_body(&mut response);
-        }
-        let took = self.clock.instant().saturating_duration_since(started);
-        self.metrics.count(facts.operation, status, took);
-        self.trace(&request, &response, &facts, took);
-        self.log(&request, &response, &facts, cause.as_ref(), took);
-        response
     }
 
     /// Holds the request to the limits, checks its key, finds the operation,
@@ -356,8 +366,7 @@ fn without_body(response: &mut Response) {
 
 /// What `work` comes to, unless that takes longer. Most requests never wait for
 /// anything, and cost no timer.
-async fn within<T>(limit: Duration, work: impl Future<Output = T>) -> Option<T> {
-    let mut work = pin!(work);
+async fn within<F: Future>(limit: Duration, mut work: Pin<&mut F>) -> Option<F::Output> {
     match poll_fn(|cx| Poll::Ready(work.as_mut().poll(cx))).await {
         Poll::Ready(done) => Some(done),
         Poll::Pending => tokio::time::timeout(limit, work).await.ok(),

@@ -27,8 +27,12 @@ pub trait Handler: Send + Sync + 'static {
 }
 
 impl Handler for App {
-    async fn handle(&self, client: ClientAddress, request: Request<Incoming>) -> Response {
-        self.handle(client, request).await
+    fn handle(
+        &self,
+        client: ClientAddress,
+        request: Request<Incoming>,
+    ) -> impl Future<Output = Response> + Send {
+        self.handle(client, request)
     }
 
     fn new_request_id(&self) -> String {
