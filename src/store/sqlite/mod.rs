@@ -63,7 +63,7 @@ impl SqliteStore {
     pub fn open(path: &Path, mode: OpenMode) -> Result<Self, OpenError> {
         let before = FileId::of(path).ok();
         let (writing, wal_index) = connection::open_for_writing(path, mode)?;
-        let readers = Readers::open(path, wal_index.clone())?;
+        let readers = Readers::open(path, wal_index)?;
         let in_file =
             |error| OpenError::Io { path: path.display().to_string(), cause: Arc::new(error) };
         let file = FileId::of(path).map_err(in_file)?;
@@ -94,8 +94,7 @@ impl Store for SqliteStore {
     }
 
     async fn version(&self) -> Result<Option<Version>, StoreError> {
-        let version = self.wal_index.version();
-        version.map(Some).map_err(|error| StoreError::Unavailable(Arc::new(error)))
+        Ok(Some(self.wal_index.version()))
     }
 
     async fn create_pet(

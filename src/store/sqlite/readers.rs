@@ -74,12 +74,11 @@ impl Readers {
         work: impl FnOnce(&Connection) -> rusqlite::Result<T>,
     ) -> Result<T, StoreError> {
         let mut reader = self.0.free();
-        let version = self.0.wal_index.version().ok();
-        if reader.kept.is_some() && reader.kept != version {
+        let version = self.0.wal_index.version();
+        if reader.kept.is_some_and(|kept| kept != version) {
             reader.let_go();
         }
         if reader.kept.is_none()
-            && let Some(version) = version
             && WalIndex::pages_in_log(&version) < LONG_LOG
             && self.0.may_keep()
         {

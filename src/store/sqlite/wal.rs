@@ -27,12 +27,12 @@ pub(super) fn bring_to_disk(
     wal_index: &WalIndex,
     path: &Path,
 ) -> Result<(), Box<dyn Error + Send + Sync>> {
-    if wal_index.was_committed_to()? {
+    if wal_index.was_committed_to() {
         return Ok(());
     }
     // Nobody appends while this is held.
     let held = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    if !wal_index.was_committed_to()? {
+    if !wal_index.was_committed_to() {
         let mut log = path.as_os_str().to_owned();
         log.push("-wal");
         rewrite(Path::new(&log))?;
