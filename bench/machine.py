@@ -94,15 +94,29 @@ def raise_open_file_limit() -> None:
     resource.setrlimit(resource.RLIMIT_NOFILE, (limit, limit))
 
 
+@contextmanager
+def awake(core: int, idle: Path):
+    """Keeps a core from sleeping for the length of a `with` block, and takes no
+    time from what else runs there; see bench/idle.c."""
+    with pinned({core}):
+        running = subprocess.Popen([idle])
+    try:
+        yield
+    finally:
+        running.kill()
+        running.wait()
+
+
 def core_busy_seconds(core: int | None = None) -> float:
-    """For how long a core, or all of them together, ran anything, or was taken
-    away by the hypervisor, since the machine started."""
+    """For how long a core, or all of them together, ran anything of usual or
+    higher priority, or was taken away by the hypervisor, since the machine
+    started."""
     wanted = "cpu" if core is None else f"cpu{core}"
     for line in Path("/proc/stat").read_text().splitlines():
         name, *fields = line.split()
         if name == wanted:
-            user, nice, system, _idle, _iowait, irq, softirq, steal = map(int, fields[:8])
-            return (user + nice + system + irq + softirq + steal) / TICKS_A_SECOND
+            user, _nice, system, _idle, _iowait, irq, softirq, steal = map(int, fields[:8])
+            return (user + system + irq + softirq + steal) / TICKS_A_SECOND
     raise CannotRun(f"/proc/stat knows no {wanted}")
 
 

@@ -28,7 +28,7 @@ const LINGER_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Up to this size, in bytes, the head and body of an answer are copied together:
 /// that costs less than to have the system gather them (`writev`).
-const SMALL_ANSWER: usize = 1 << 10;
+const SMALL_ANSWER: usize = 2 << 10;
 
 /// What a client can be connected by.
 pub(super) trait Socket: AsyncRead + AsyncWrite + Unpin + Send + 'static {

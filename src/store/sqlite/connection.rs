@@ -13,9 +13,6 @@ const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 /// Bytes that the write-ahead log keeps after it was folded into the file.
 const WAL_SIZE_LIMIT: i64 = 64 << 20;
 
-/// The page cache of a connection, in KiB (negative means KiB to SQLite).
-const CACHE_SIZE: i64 = -32 << 10;
-
 /// Opens the connection that writes, and brings the log to the disk and the
 /// schema up to date.
 pub(super) fn open_for_writing(
@@ -127,7 +124,6 @@ fn connect(path: &Path, flags: OpenFlags) -> rusqlite::Result<Connection> {
     // Every connection is used by one thread at a time.
     let connection = Connection::open_with_flags(path, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
     connection.busy_timeout(BUSY_TIMEOUT)?;
-    connection.pragma_update(None, "cache_size", CACHE_SIZE)?;
     // Without it, the bundled build (STAT4) plans a statement anew whenever a
     // bound value changes.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
