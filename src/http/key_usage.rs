@@ -40,12 +40,12 @@ impl Default for Usage {
 impl Usage {
     /// Notes that the key was accepted.
     pub(super) fn note_use(&self, at: Timestamp) {
-        self.used.fetch_max(at.as_second(), Relaxed);
+        advance(&self.used, at);
     }
 
     /// Notes that the key called the deprecated operation.
     pub(super) fn note_deprecated_call(&self, at: Timestamp) {
-        self.called.fetch_max(at.as_second(), Relaxed);
+        advance(&self.called, at);
         self.deprecated_calls.count();
     }
 
@@ -56,6 +56,14 @@ impl Usage {
             return None;
         }
         Some(UnsavedUse { id, used, called, usage: Arc::clone(self) })
+    }
+}
+
+/// Notes the second of `at`, unless it or a later one is noted. It mostly is, and
+/// cores that only look do not take the memory from each other.
+fn advance(noted: &AtomicI64, at: Timestamp) {
+    if noted.load(Relaxed) < at.as_second() {
+        noted.fetch_max(at.as_second(), Relaxed);
     }
 }
 

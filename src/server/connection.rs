@@ -110,6 +110,7 @@ pub(super) async fn serve<S: Socket>(
     look.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let ended = loop {
         tokio::select! {
+            biased;
             ended = connection.as_mut() => break ended,
             // The sender says nothing; it goes away when the server stops.
             _ = stopped.changed(), if !stopping => {

@@ -78,9 +78,7 @@ impl Readers {
         if reader.kept.is_some_and(|kept| kept != version) {
             reader.let_go();
         }
-        if reader.kept.is_none()
-            && WalIndex::pages_in_log(&version) < LONG_LOG
-            && self.0.may_keep()
+        if reader.kept.is_none() && WalIndex::pages_in_log(&version) < LONG_LOG && self.0.may_keep()
         {
             reader.keep(version);
         }

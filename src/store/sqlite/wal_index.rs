@@ -19,41 +19,38 @@ use crate::store::Version;
 /// database. Every commit, in whatever process, becomes visible by rewriting it
 /// (SQLite, "WAL-mode File Format", section 2.1: `iChange` and others).
 #[derive(Clone, Copy)]
-pub(super) struct WalIndex([&'static AtomicU64; WORDS]);
+pub(super) struct WalIndex([&'static AtomicU64; 6]);
 
-const WORDS: usize = 6;
+/// The size of the header, in bytes.
+const SIZE: usize = 48;
 
 impl WalIndex {
-    /// Maps the file that belongs to the database at `path`, which must be
-    /// open already, and stay so for as long as a version is asked for: SQLite
-    /// gives the file its size, and takes it away if nobody else has it open.
+    /// Maps the header of the file that belongs to the database at `path`. That
+    /// must be open already, and stay open for as long as anybody asks for a
+    /// version: SQLite truncates the file when it is the first to open it.
     ///
-    /// It stays open for ever: a process that closes any descriptor of a file
-    /// loses all its POSIX locks on that file, also those that SQLite took.
+    /// The file stays open for ever: a process that closes any descriptor of one
+    /// loses all its POSIX locks on it, also those that SQLite took.
     pub(super) fn open(path: &Path) -> io::Result<Self> {
         let mut name = path.as_os_str().to_owned();
         name.push("-shm");
         let file = File::open(name)?;
-        let size = WORDS * size_of::<AtomicU64>();
-        if file.metadata()?.len() < size as u64 {
+        if file.metadata()?.len() < SIZE as u64 {
             return Err(io::ErrorKind::UnexpectedEof.into());
         }
-        let (read, shared) = (ProtFlags::READ.bits(), MapFlags::SHARED.bits());
         let file = FileOffset::new(file, 0);
-        let mapped = MmapRegion::build(Some(file), size, read.cast_signed(), shared.cast_signed());
-        let mapped: &MmapRegion = Box::leak(Box::new(mapped.map_err(io::Error::other)?));
-        let mut words = [&NEVER_WRITTEN; WORDS];
-        for (at, word) in words.iter_mut().enumerate() {
-            let found = mapped.get_atomic_ref(at * size_of::<AtomicU64>());
-            *word = found.map_err(io::Error::other)?;
-        }
-        Ok(Self(words))
+        let read = ProtFlags::READ.bits().cast_signed();
+        let shared = MapFlags::SHARED.bits().cast_signed();
+        let header = MmapRegion::<()>::build(Some(file), SIZE, read, shared);
+        let header = Box::leak(Box::new(header.map_err(io::Error::other)?));
+        let word = |at| header.get_atomic_ref(at).map_err(io::Error::other);
+        Ok(Self([word(0)?, word(8)?, word(16)?, word(24)?, word(32)?, word(40)?]))
     }
 
     /// The header, which is a version of all that the database holds. One that
     /// is read while a commit rewrites it is like no other.
     pub(super) fn version(&self) -> Version {
-        let mut header = [0; 48];
+        let mut header = [0; SIZE];
         for (bytes, word) in header.chunks_exact_mut(8).zip(self.0) {
             bytes.copy_from_slice(&word.load(Acquire).to_ne_bytes());
         }
@@ -73,5 +70,3 @@ impl WalIndex {
         header[8..12] != [0; 4]
     }
 }
-
-static NEVER_WRITTEN: AtomicU64 = AtomicU64::new(0);
