@@ -105,7 +105,12 @@ fn prepare(connection: &Connection) -> rusqlite::Result<()> {
     connection.pragma_update(None, "journal_mode", "WAL")?;
     connection.pragma_update(None, "synchronous", "FULL")?;
     connection.pragma_update(None, "journal_size_limit", WAL_SIZE_LIMIT)?;
-    // SQLite opens the log when it first reads.
+    open_log(connection)
+}
+
+/// SQLite opens the log, by its name, when it first reads: so it does now, while
+/// the name is known to lead there.
+fn open_log(connection: &Connection) -> rusqlite::Result<()> {
     connection.pragma_query_value(None, "user_version", |_| Ok(()))
 }
 
@@ -115,6 +120,7 @@ pub(super) fn open_for_reading(path: &Path) -> Result<Connection, OpenError> {
         let connection = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
         connection.pragma_update(None, "query_only", true)?;
         page::prepare(&connection)?;
+        open_log(&connection)?;
         Ok(connection)
     };
     open().map_err(|error| cannot_open(&path.display().to_string(), error))
