@@ -39,13 +39,17 @@ it, which falls as the disk gets slower: 64 clients wait for it, and the yardsti
 the median of the rounds, with the lowest and the highest. Server and yardstick take turns, round by
 round, and ratios are taken between neighbours. Figures in pairs are ours / the yardstick's. A run with
 an answer other than 2xx or with an error of a socket is void. All files are in the operating system's
-cache. The load never sleeps, so that no server pays for waking it (`bench/awake.c`).
+cache. The load never sleeps, so that no server pays for waking it (`bench/awake.c`). Nor does the server's
+core: while nothing else wants it, a program of the lowest class has it (`bench/idle.c`), since a virtual
+machine takes long to wake a core, which a server that waits for the disk would pay for. What stands
+beside nginx is started three times in the course of the rounds, and nginx with it: where in memory a process
+happens to lie makes it up to a tenth dearer, for as long as it lives.
 
-nginx has one worker process. It gets the same requests, and sends the same body, or for random places
-one of middle length, from a file that it keeps open; it checks no key. D's yardstick is the same
-program with `fsync` and `fdatasync` doing nothing, which is SQLite's `synchronous=OFF`. E's appends
-4 KiB to a file in the same file system. H is the median of 10 starts. I is the resident memory after
-the first 1,000 answers, and with one answer on each open connection.
+nginx has one worker process. It gets the same requests, except that for C it gets one of them again and
+again, and sends the same body, or for random places one of middle length, from a file that it keeps open;
+it checks no key. D's yardstick is the same program with `fsync` and `fdatasync` doing nothing, which is
+SQLite's `synchronous=OFF`. E's appends 4 KiB to a file in the same file system. H is the median of 10
+starts. I is the resident memory after the first 1,000 answers, and with one answer on each open connection.
 """
 
 HEADINGS = [
