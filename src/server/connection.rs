@@ -110,6 +110,7 @@ pub(super) async fn serve<S: Socket>(
     look.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let ended = loop {
         tokio::select! {
+            // What wakes it most often is looked at first.
             biased;
             ended = connection.as_mut() => break ended,
             // The sender says nothing; it goes away when the server stops.
