@@ -102,6 +102,8 @@ def awake(core: int, idle: Path):
         running = subprocess.Popen([idle])
     try:
         yield
+        if running.poll() is not None:
+            raise CannotRun("the server's core was not kept awake")
     finally:
         running.kill()
         running.wait()

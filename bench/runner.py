@@ -60,8 +60,9 @@ class Bench:
         """The rounds, dealt out to processes that are started anew: where the
         memory of one happens to lie makes it up to a tenth dearer for as long
         as it lives."""
-        share, left = divmod(self.rounds, min(SITTINGS, self.rounds))
-        return [share + (sitting < left) for sitting in range(min(SITTINGS, self.rounds))]
+        sittings = min(SITTINGS, self.rounds)
+        share, left = divmod(self.rounds, sittings)
+        return [share + (sitting < left) for sitting in range(sittings)]
 
     def measure(self, *subjects: Subject, rounds: int | None = None) -> list[list[Measurement]]:
         """Measures the subjects in turn, round by round, so that a change in

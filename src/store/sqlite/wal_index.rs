@@ -5,9 +5,12 @@
 
 use std::{
     fs::File,
-    io,
+    io, mem,
     path::Path,
-    sync::atomic::{AtomicU64, Ordering::Acquire},
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering::Acquire},
+    },
 };
 
 use rustix::mm::{MapFlags, ProtFlags};
@@ -34,11 +37,13 @@ impl WalIndex {
     pub(super) fn open(path: &Path) -> io::Result<Self> {
         let mut name = path.as_os_str().to_owned();
         name.push("-shm");
-        let file = File::open(name)?;
+        let file = Arc::new(File::open(name)?);
+        // Also if it cannot be mapped.
+        mem::forget(Arc::clone(&file));
         if file.metadata()?.len() < SIZE as u64 {
             return Err(io::ErrorKind::UnexpectedEof.into());
         }
-        let file = FileOffset::new(file, 0);
+        let file = FileOffset::from_arc(file, 0);
         let read = ProtFlags::READ.bits().cast_signed();
         let shared = MapFlags::SHARED.bits().cast_signed();
         let header = MmapRegion::<()>::build(Some(file), SIZE, read, shared);
