@@ -6,6 +6,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use foldhash::fast::RandomState;
 use hyper::{HeaderMap, header};
 use jiff::Timestamp;
 use rand::Rng;
@@ -89,8 +90,9 @@ pub(super) struct KeyRing {
     /// Since when meters count.
     started: Instant,
     /// Holds keys that the store has, so it grows no larger than the
-    /// operator's list of keys, whatever clients send.
-    known: RwLock<HashMap<KeyDigest, Arc<CachedKey>>>,
+    /// operator's list of keys, whatever clients send. They send no digests, so
+    /// none can be chosen to meet others in the map: a hash that is quick will do.
+    known: RwLock<HashMap<KeyDigest, Arc<CachedKey>, RandomState>>,
 }
 
 /// A key as the store had it a moment ago.

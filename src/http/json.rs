@@ -39,6 +39,14 @@ pub(super) fn render(value: &impl Serialize) -> Vec<u8> {
 
 /// Writes a JSON string.
 pub(super) fn write_string(out: &mut Vec<u8>, text: &str) {
+    // Most need no escapes (RFC 8259, section 7), and are looked at and copied.
+    let needs_escape = |&byte: &u8| byte < b' ' || byte == b'"' || byte == b'\\';
+    if !text.as_bytes().iter().any(needs_escape) {
+        out.push(b'"');
+        out.extend_from_slice(text.as_bytes());
+        out.push(b'"');
+        return;
+    }
     // Neither text nor memory can fail to be written.
     let _ = serde_json::to_writer(out, text);
 }

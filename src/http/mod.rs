@@ -280,7 +280,7 @@ impl App {
                 // next, so there is no next one (RFC 9112, section 9.6).
                 headers.insert(header::CONNECTION, HeaderValue::from_static("close"));
             }
-            headers.insert(request_id::HEADER, request_id.clone());
+            headers.insert(request_id::HEADER, request_id);
             self.cors.announce(&request.headers, headers);
             compression::apply(&self.answer_memory, &request.headers, &mut response);
             if request.method == Method::HEAD {

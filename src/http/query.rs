@@ -28,7 +28,7 @@ pub(super) fn parameters<'a, const N: usize>(
         Ok(())
     };
     let query = query.unwrap_or_default();
-    if query.contains(['%', '+']) {
+    if query.bytes().any(|byte| matches!(byte, b'%' | b'+')) {
         form_urlencoded::parse(query.as_bytes())
             .try_for_each(|(name, value)| take(&name, value))?;
     } else {

@@ -27,15 +27,17 @@ use crate::{
 /// future may be dropped at any time: the work is then done whole or not at all.
 #[async_trait]
 pub trait Store: Send + Sync {
-    /// Shows the animals of the page that `request` asks for to `show`, in
-    /// ascending order of identifier, and returns whether more follow. An
-    /// animal that stands throughout a walk from page to page is on exactly
-    /// one of them. After an error, what was shown counts for nothing.
+    /// Reads the page that `request` asks for: calls `write` with each of its
+    /// animals, in ascending order of identifier, and with `page`, to write it at
+    /// the end. Returns the last of them if more follow: after it, the next page
+    /// begins. An animal that stands throughout a walk from page to page is on
+    /// exactly one of them. After an error, what was written counts for nothing.
     async fn list_pets(
         &self,
         request: &PageRequest,
-        show: &mut ShowPet<'_>,
-    ) -> Result<bool, StoreError>;
+        write: WritePet,
+        page: &mut Vec<u8>,
+    ) -> Result<Option<PetId>, StoreError>;
 
     /// A version of all that is stored: as long as it stays the same, nobody
     /// has written, in whatever process. What is read after it was told is at
@@ -116,8 +118,8 @@ pub enum Created {
     Conflict,
 }
 
-/// What the animals of a page are shown to. See [`Store::list_pets`].
-pub type ShowPet<'a> = dyn FnMut(PetRef<'_>) + Send + 'a;
+/// Writes an animal at the end of a text. See [`Store::list_pets`].
+pub type WritePet = fn(&mut Vec<u8>, PetRef<'_>);
 
 /// See [`Store::version`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -10,7 +10,7 @@ use petstore::{
         PetStatus::Available,
     },
     metrics::Exposition,
-    store::{Created, ShowPet, Store, StoreError, Version},
+    store::{Created, Store, StoreError, Version, WritePet},
 };
 use reqwest::Method;
 
@@ -76,7 +76,12 @@ impl<F: Fn() -> StoreError + Send + Sync> Store for Failing<F> {
     async fn find_key(&self, digest: &KeyDigest) -> Result<Option<KeyRecord>, StoreError> {
         self.0.find_key(digest).await
     }
-    async fn list_pets(&self, _: &PageRequest, _: &mut ShowPet<'_>) -> Result<bool, StoreError> {
+    async fn list_pets(
+        &self,
+        _: &PageRequest,
+        _: WritePet,
+        _: &mut Vec<u8>,
+    ) -> Result<Option<PetId>, StoreError> {
         Err(self.1())
     }
     async fn version(&self) -> Result<Option<Version>, StoreError> {

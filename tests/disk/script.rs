@@ -232,6 +232,10 @@ fn new_key(seed: usize) -> NewKey {
     }
 }
 
+fn write_line(page: &mut Vec<u8>, pet: PetRef<'_>) {
+    serde_json::to_writer(page, &(pet.id.get(), pet.name)).unwrap();
+}
+
 /// Everything in the store, by a walk.
 async fn list(store: &AnyStore) -> Result<Vec<(i64, String)>, StoreError> {
     let mut all: Vec<(i64, String)> = Vec::new();
@@ -239,10 +243,10 @@ async fn list(store: &AnyStore) -> Result<Vec<(i64, String)>, StoreError> {
         let after = all.last().map(|(id, _)| PetId::new(*id).unwrap());
         let request = PageRequest { limit: Limit::new(10).unwrap(), status: None, after };
         let mut page = Vec::new();
-        let mut show = |pet: PetRef<'_>| page.push((pet.id.get(), pet.name.to_owned()));
-        let more = store.list_pets(&request, &mut show).await?;
-        all.append(&mut page);
-        if !more {
+        let last = store.list_pets(&request, write_line, &mut page).await?;
+        let lines = serde_json::Deserializer::from_slice(&page).into_iter();
+        all.extend(lines.map(Result::<(i64, String), _>::unwrap));
+        if last.is_none() {
             return Ok(all);
         }
     }

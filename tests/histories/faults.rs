@@ -14,7 +14,7 @@ use petstore::{
         PetId, PetRef,
     },
     metrics::Exposition,
-    store::{Created, ShowPet, Store, StoreError, Version},
+    store::{Created, Store, StoreError, Version, WritePet},
 };
 
 use super::{checker, runtime, sqlite, workload};
@@ -54,24 +54,28 @@ impl Faulty {
     }
 }
 
+fn write_id(page: &mut Vec<u8>, pet: PetRef<'_>) {
+    page.extend(pet.id.get().to_be_bytes());
+}
+
 #[async_trait]
 impl Store for Faulty {
     async fn list_pets(
         &self,
         request: &PageRequest,
-        show: &mut ShowPet<'_>,
-    ) -> Result<bool, StoreError> {
+        write: WritePet,
+        page: &mut Vec<u8>,
+    ) -> Result<Option<PetId>, StoreError> {
+        let mut ids = Vec::new();
+        let last = self.store.list_pets(request, write_id, &mut ids).await?;
         let skips = self.fault == Fault::SkippedAnimal && request.after.is_some();
-        let mut first = true;
-        let mut show = |pet: PetRef<'_>| {
-            let left_out = skips && first;
-            if !left_out && !self.hides(pet.id) {
-                show(pet);
+        for id in ids.as_chunks().0.iter().skip(skips.into()) {
+            let id = PetId::new(i64::from_be_bytes(*id)).unwrap();
+            if let Some(pet) = self.store.get_pet(id).await?.filter(|_| !self.hides(id)) {
+                write(page, pet.borrowed());
             }
-            first = false;
-        };
-        let more = self.store.list_pets(request, &mut show).await?;
-        Ok(more && self.fault != Fault::NoNextPage)
+        }
+        Ok(last.filter(|_| self.fault != Fault::NoNextPage))
     }
 
     async fn version(&self) -> Result<Option<Version>, StoreError> {

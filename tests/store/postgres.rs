@@ -164,7 +164,7 @@ async fn a_database_that_cannot_be_reached_is_said_so_in_one_line_without_the_pa
 async fn a_page_by_status_is_one_walk_along_its_index_whatever_the_statistics_say() {
     let (store, url) = fresh().await;
     let request = PageRequest { status: Some(Sold), ..PageRequest::default() };
-    store.list_pets(&request, &mut |_| ()).await.unwrap();
+    store.list_pets(&request, |_, _| (), &mut Vec::new()).await.unwrap();
     let beside = connect(&url).await;
     // What the store's connection did last.
     let sql = "SELECT query FROM pg_stat_activity

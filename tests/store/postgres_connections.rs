@@ -93,9 +93,8 @@ async fn whoever_comes_after_a_client_that_left_does_not_wait_behind_its_stateme
 async fn a_read_whose_client_leaves_is_cancelled_if_it_takes_long() {
     let (store, beside, other) = with_one_connection().await;
     other.batch_execute("BEGIN; LOCK TABLE pets IN ACCESS EXCLUSIVE MODE").await.unwrap();
-    let mut show = |_: petstore::domain::PetRef<'_>| ();
-    let request = PageRequest::default();
-    leave_when_blocked(store.list_pets(&request, &mut show), &beside).await;
+    let (request, mut page) = (PageRequest::default(), Vec::new());
+    leave_when_blocked(store.list_pets(&request, |_, _| (), &mut page), &beside).await;
     // The lock is still held, and the server says why it waits no longer.
     let name: String = beside.query_one("SHOW application_name", &[]).await.unwrap().get(0);
     let ended = format!("{name}: ERROR:  canceling statement due to ");

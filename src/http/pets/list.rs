@@ -16,7 +16,7 @@ use super::{
     first_pages::RenderedPage,
     wire,
 };
-use crate::domain::{Limit, PageRequest, PetRef, PetStatus};
+use crate::domain::{Limit, PageRequest, PetStatus};
 
 /// Answers a page of animals, and where the next one is.
 pub(in crate::http) async fn list(app: &App, request: &Parts) -> Result<Response, ApiError> {
@@ -35,17 +35,11 @@ pub(in crate::http) async fn list(app: &App, request: &Parts) -> Result<Response
 }
 
 async fn read(app: &App, wanted: &PageRequest) -> Result<RenderedPage, ApiError> {
-    let mut pets = wire::Pets::with_capacity(wanted.limit.get());
-    let mut last = None;
-    let mut show = |pet: PetRef<'_>| {
-        pets.push(pet);
-        last = Some(pet.id);
-    };
-    let has_more = app.store.list_pets(wanted, &mut show).await?;
-    let next = last
-        .filter(|_| has_more)
-        .map(|last| next_link(&app.pets_path, wanted, &cursor::encode(wanted.status, last)));
-    let body = app.answer_memory.hold(pets.finish())?;
+    let mut pets = wire::begin_array(wanted.limit.get());
+    let last = app.store.list_pets(wanted, wire::write_element, &mut pets).await?;
+    let next =
+        last.map(|last| next_link(&app.pets_path, wanted, &cursor::encode(wanted.status, last)));
+    let body = app.answer_memory.hold(wire::end_array(pets))?;
     let tag = etag::of(&body, next.as_ref());
     Ok(RenderedPage { body, next, tag })
 }
@@ -83,13 +77,11 @@ fn parse(query: Option<&str>) -> Result<PageRequest, ApiError> {
 
 /// The link to the page that follows (RFC 8288).
 fn next_link(path: &str, wanted: &PageRequest, cursor: &str) -> HeaderValue {
-    let limit = wanted.limit.get();
-    let link = match wanted.status {
-        None => format!(r#"<{path}?limit={limit}&cursor={cursor}>; rel="next""#),
-        Some(status) => {
-            format!(r#"<{path}?limit={limit}&status={status}&cursor={cursor}>; rel="next""#)
-        }
-    };
+    let mut limit = itoa::Buffer::new();
+    let limit = limit.format(wanted.limit.get());
+    let (by, status) = wanted.status.map_or(("", ""), |status| ("&status=", status.as_str()));
+    let link =
+        ["<", path, "?limit=", limit, by, status, "&cursor=", cursor, r#">; rel="next""#].concat();
     HeaderValue::try_from(link).unwrap_or(HeaderValue::from_static(""))
 }
 

@@ -14,28 +14,25 @@ pub(super) fn pet(pet: PetRef<'_>) -> Vec<u8> {
     out
 }
 
-/// A Pets array of the contract, in the making.
-pub(super) struct Pets(Vec<u8>);
+/// The beginning of a Pets array of the contract, with room for so many animals.
+pub(super) fn begin_array(count: u8) -> Vec<u8> {
+    let mut out = Vec::with_capacity(2 + usize::from(count) * USUAL_LENGTH);
+    out.push(b'[');
+    out
+}
 
-impl Pets {
-    /// An array that will hold so many animals.
-    pub(super) fn with_capacity(count: u8) -> Self {
-        let mut out = Vec::with_capacity(2 + usize::from(count) * USUAL_LENGTH);
-        out.push(b'[');
-        Self(out)
+/// Writes the next Pet of an array.
+pub(super) fn write_element(out: &mut Vec<u8>, pet: PetRef<'_>) {
+    if out.len() > 1 {
+        out.push(b',');
     }
+    write_pet(out, pet);
+}
 
-    pub(super) fn push(&mut self, pet: PetRef<'_>) {
-        if self.0.len() > 1 {
-            self.0.push(b',');
-        }
-        write_pet(&mut self.0, pet);
-    }
-
-    pub(super) fn finish(mut self) -> Vec<u8> {
-        self.0.push(b']');
-        self.0
-    }
+/// Ends an array.
+pub(super) fn end_array(mut out: Vec<u8>) -> Vec<u8> {
+    out.push(b']');
+    out
 }
 
 /// Writes a Pet of the contract.
@@ -85,11 +82,11 @@ mod tests {
             });
             let read = |bytes: Vec<u8>| serde_json::from_slice::<serde_json::Value>(&bytes).unwrap();
             prop_assert_eq!(read(pet(animal.borrowed())), value.clone());
-            let mut pets = Pets::with_capacity(2);
-            prop_assert_eq!(read(Pets::with_capacity(0).finish()), json!([]));
-            pets.push(animal.borrowed());
-            pets.push(animal.borrowed());
-            prop_assert_eq!(read(pets.finish()), json!([value.clone(), value]));
+            prop_assert_eq!(read(end_array(begin_array(0))), json!([]));
+            let mut pets = begin_array(1);
+            write_element(&mut pets, animal.borrowed());
+            write_element(&mut pets, animal.borrowed());
+            prop_assert_eq!(read(end_array(pets)), json!([value.clone(), value]));
         }
     }
 }

@@ -15,9 +15,6 @@ pub(super) enum Failure {
     /// A row holds what cannot be.
     #[error("the column {0} holds what it cannot")]
     Row(&'static str),
-    /// It broke off after a part had been shown.
-    #[error(transparent)]
-    InTheMiddle(Box<Failure>),
     /// Another process did the same at this moment.
     #[error("somebody else was faster, again and again")]
     Raced,
@@ -41,7 +38,6 @@ impl Failure {
         let error = match self {
             Self::Database(error) => error,
             Self::Row(_) => return Remedy::Report,
-            Self::InTheMiddle(_) => return Remedy::GiveUp,
             Self::Raced => return Remedy::Repeat,
         };
         if let Some(error) = error.as_db_error() {
@@ -49,14 +45,6 @@ impl Failure {
         }
         let broken = error.source().is_some_and(<dyn Error>::is::<io::Error>);
         if error.is_closed() || broken { Remedy::Reconnect } else { Remedy::Report }
-    }
-
-    /// The same, where a second try would be wrong.
-    pub(super) fn in_the_middle(self) -> Self {
-        match self.remedy() {
-            Remedy::Report => self,
-            _ => Self::InTheMiddle(Box::new(self)),
-        }
     }
 
     /// Whether this is a row that must not be there twice, by the constraint

@@ -38,7 +38,7 @@ use self::{
     tokens::Tokens,
 };
 pub use self::{load::PostgresLoad, snapshot::PostgresSnapshot, url::PostgresUrl};
-use super::{Cause, Created, OpenError, OpenMode, ShowPet, Store, StoreError, Version};
+use super::{Cause, Created, OpenError, OpenMode, Store, StoreError, Version, WritePet};
 use crate::{
     domain::{
         IdempotentRequest, KeyDigest, KeyId, KeyRecord, KeyUse, NewKey, NewPet, PageRequest, Pet,
@@ -171,9 +171,10 @@ impl Store for PostgresStore {
     async fn list_pets(
         &self,
         request: &PageRequest,
-        show: &mut ShowPet<'_>,
-    ) -> Result<bool, StoreError> {
-        let page = pets::Page::new(request, show);
+        write: WritePet,
+        page: &mut Vec<u8>,
+    ) -> Result<Option<PetId>, StoreError> {
+        let page = pets::Page::new(request, write, page);
         self.run(Access::Read, page, |on, page| page.list(on).boxed()).await
     }
 

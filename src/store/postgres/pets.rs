@@ -8,7 +8,7 @@ use tokio_postgres::{Row, types::ToSql};
 use super::{faults::Failure, pool::Connection, tokens::Tokens};
 use crate::{
     domain::{Limit, NewPet, PageRequest, Pet, PetId, PetName, PetRef},
-    store::ShowPet,
+    store::WritePet,
 };
 
 /// The inner limit is what the planner counts with, and holds any page: of one
@@ -34,25 +34,26 @@ const FIND_BY_TOKEN: &str = "SELECT id FROM pets WHERE token = $1";
 const TOKEN: &str = "pets_token";
 
 /// A page on its way.
-pub(super) struct Page<'r, 's> {
+pub(super) struct Page<'r> {
     request: &'r PageRequest,
-    show: &'r mut ShowPet<'s>,
-    shown: bool,
+    write: WritePet,
+    text: &'r mut Vec<u8>,
+    /// Where in the text it begins.
+    begins: usize,
 }
 
-impl<'r, 's> Page<'r, 's> {
-    pub(super) fn new(request: &'r PageRequest, show: &'r mut ShowPet<'s>) -> Self {
-        Self { request, show, shown: false }
+impl<'r> Page<'r> {
+    pub(super) fn new(request: &'r PageRequest, write: WritePet, text: &'r mut Vec<u8>) -> Self {
+        Self { request, write, begins: text.len(), text }
     }
 
-    /// Shows the page, and returns whether more follow.
-    pub(super) async fn list(&mut self, connection: &mut Connection) -> Result<bool, Failure> {
-        let listed = self.list_from_the_first(connection).await;
-        // What was shown cannot be shown again.
-        listed.map_err(|failure| if self.shown { failure.in_the_middle() } else { failure })
-    }
-
-    async fn list_from_the_first(&mut self, connection: &mut Connection) -> Result<bool, Failure> {
+    /// Writes the page, in place of what an earlier try has written, and returns the
+    /// last animal of it if more follow.
+    pub(super) async fn list(
+        &mut self,
+        connection: &mut Connection,
+    ) -> Result<Option<PetId>, Failure> {
+        self.text.truncate(self.begins);
         let after = self.request.after.map_or(0, PetId::get);
         // One more than wanted, which tells whether a page follows.
         let fetched = i64::from(self.request.limit.get()) + 1;
@@ -70,15 +71,17 @@ impl<'r, 's> Page<'r, 's> {
         };
         let mut rows = pin!(rows);
         let mut left = self.request.limit.get();
+        let mut last = None;
         while let Some(row) = rows.try_next().await? {
             if left == 0 {
-                return Ok(true);
+                return Ok(last);
             }
-            self.shown = true;
-            (self.show)(pet(&row)?);
+            let pet = pet(&row)?;
+            (self.write)(self.text, pet);
+            last = Some(pet.id);
             left -= 1;
         }
-        Ok(false)
+        Ok(None)
     }
 }
 

@@ -34,7 +34,7 @@ use rusqlite::Connection;
 pub(crate) use self::copy::copy;
 use self::{file::FileId, readers::Readers, wal_index::WalIndex, writer::Writer};
 pub use self::{load::SqliteLoad, snapshot::SqliteSnapshot};
-use super::{Checkup, Created, OpenError, OpenMode, ShowPet, Store, StoreError, Version};
+use super::{Checkup, Created, OpenError, OpenMode, Store, StoreError, Version, WritePet};
 use crate::{
     domain::{
         IdempotentRequest, KeyDigest, KeyId, KeyRecord, KeyUse, NewKey, NewPet, PageRequest, Pet,
@@ -88,9 +88,10 @@ impl Store for SqliteStore {
     async fn list_pets(
         &self,
         request: &PageRequest,
-        show: &mut ShowPet<'_>,
-    ) -> Result<bool, StoreError> {
-        self.readers.read(|connection| page::list(connection, request, show))
+        write: WritePet,
+        page: &mut Vec<u8>,
+    ) -> Result<Option<PetId>, StoreError> {
+        self.readers.read(|connection| page::list(connection, request, write, page))
     }
 
     async fn version(&self) -> Result<Option<Version>, StoreError> {

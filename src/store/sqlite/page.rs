@@ -5,7 +5,7 @@
 //! which puts it on the page, and hands out no row but the first one for which
 //! there is no room.
 
-use std::{cell::RefCell, sync::LazyLock};
+use std::{cell::RefCell, mem, sync::LazyLock};
 
 use rusqlite::{
     Connection,
@@ -15,7 +15,7 @@ use rusqlite::{
 use super::pets::{self, identifier};
 use crate::{
     domain::{PageRequest, PetId, PetRef, PetStatus},
-    store::ShowPet,
+    store::WritePet,
 };
 
 // The function has an effect, so it must be the last condition to be looked at,
@@ -33,29 +33,17 @@ static BEYOND_OF_STATUS: LazyLock<[String; 3]> = LazyLock::new(|| {
 thread_local! {
     /// The page that this thread is looking for. SQLite calls a function on the
     /// thread that runs the statement.
-    static PAGE: RefCell<Page> = RefCell::default();
+    static PAGE: RefCell<Page> = const { RefCell::new(Page::NONE) };
 }
 
-/// The most bytes of names for which memory is kept until the next page.
-const USUAL_NAMES: usize = 64 << 10;
-
-#[derive(Default)]
 struct Page {
     /// How many more animals go on it.
     room: u8,
     /// The status of all, if the statement asks for one.
     status: Option<PetStatus>,
-    animals: Vec<Animal>,
-    /// The names of all, one after the other.
-    names: String,
-}
-
-struct Animal {
-    id: PetId,
-    /// Where its name ends, and that of the next one begins.
-    name_end: usize,
-    category_id: i64,
-    status: PetStatus,
+    write: WritePet,
+    text: Vec<u8>,
+    last: Option<PetId>,
 }
 
 /// Makes the function known to a connection that reads.
@@ -66,17 +54,27 @@ pub(super) fn prepare(connection: &Connection) -> rusqlite::Result<()> {
     connection.create_scalar_function("goes_on_page", 4, flags, goes_on_page)
 }
 
-/// Shows a page, and returns whether more follow.
+/// Writes a page at the end of `text`, and returns the last animal of it if more
+/// follow.
 pub(super) fn list(
     connection: &Connection,
     request: &PageRequest,
-    show: &mut ShowPet<'_>,
-) -> rusqlite::Result<bool> {
-    PAGE.with_borrow_mut(|page| page.begin(request));
+    write: WritePet,
+    text: &mut Vec<u8>,
+) -> rusqlite::Result<Option<PetId>> {
+    let mut statement = connection.prepare_cached(beyond(request.status))?;
     let after = request.after.map_or(0, PetId::get);
-    let more_follow = connection.prepare_cached(beyond(request.status))?.exists([after])?;
-    PAGE.with_borrow(|page| page.show(show));
-    Ok(more_follow)
+    PAGE.set(Page {
+        room: request.limit.get(),
+        status: request.status,
+        write,
+        text: mem::take(text),
+        last: None,
+    });
+    let more_follow = statement.exists([after]);
+    let page = PAGE.replace(Page::NONE);
+    *text = page.text;
+    Ok(if more_follow? { page.last } else { None })
 }
 
 fn beyond(status: Option<PetStatus>) -> &'static str {
@@ -87,13 +85,9 @@ fn beyond(status: Option<PetStatus>) -> &'static str {
 }
 
 impl Page {
-    fn begin(&mut self, request: &PageRequest) {
-        self.room = request.limit.get();
-        self.status = request.status;
-        self.animals.clear();
-        self.names.clear();
-        self.names.shrink_to(USUAL_NAMES);
-    }
+    /// There is no room on it.
+    const NONE: Self =
+        Self { room: 0, status: None, write: |_, _| (), text: Vec::new(), last: None };
 
     /// Takes the animal of a row, if there is room.
     fn take(&mut self, row: &Context<'_>) -> rusqlite::Result<bool> {
@@ -101,23 +95,16 @@ impl Page {
             return Ok(false);
         };
         self.room = room;
-        self.names.push_str(row.get_raw(1).as_str()?);
-        self.animals.push(Animal {
-            id: identifier(row.get(0)?)?,
-            name_end: self.names.len(),
-            category_id: row.get(2)?,
-            status: self.status.map_or_else(|| pets::status(row.get_raw(3)), Ok)?,
-        });
+        let id = identifier(row.get_raw(0).as_i64()?)?;
+        let name = row.get_raw(1).as_str()?;
+        let category_id = row.get_raw(2).as_i64()?;
+        let status = match self.status {
+            Some(status) => status,
+            None => pets::status(row.get_raw(3))?,
+        };
+        (self.write)(&mut self.text, PetRef { id, name, category_id, status });
+        self.last = Some(id);
         Ok(true)
-    }
-
-    fn show(&self, show: &mut ShowPet<'_>) {
-        let mut name_begin = 0;
-        for &Animal { id, name_end, category_id, status } in &self.animals {
-            let name = &self.names[name_begin..name_end];
-            show(PetRef { id, name, category_id, status });
-            name_begin = name_end;
-        }
     }
 }
 

@@ -38,7 +38,7 @@ pub(super) fn of_status(status: PetStatus) -> String {
 }
 
 pub(super) fn identifier(id: i64) -> rusqlite::Result<PetId> {
-    PetId::new(id).ok_or(rusqlite::Error::IntegralValueOutOfRange(0, id))
+    PetId::new(id).ok_or_else(|| rusqlite::Error::IntegralValueOutOfRange(0, id))
 }
 
 pub(super) fn status(value: ValueRef<'_>) -> rusqlite::Result<PetStatus> {

@@ -11,7 +11,7 @@ use petstore::{
         PetId, PetName, PetStatus,
     },
     metrics::Exposition,
-    store::{Created, ShowPet, Store, StoreError, Version},
+    store::{Created, Store, StoreError, Version, WritePet},
 };
 
 /// How many animals are always there, with the ids from 1.
@@ -56,15 +56,20 @@ impl Store for Memory {
     async fn list_pets(
         &self,
         request: &PageRequest,
-        show: &mut ShowPet<'_>,
-    ) -> Result<bool, StoreError> {
+        write: WritePet,
+        page: &mut Vec<u8>,
+    ) -> Result<Option<PetId>, StoreError> {
         let pets = self.pets.lock().unwrap_or_else(PoisonError::into_inner);
         let mut due = pets.iter().take(usize::try_from(ANIMALS).unwrap()).filter(|pet| {
             request.status.is_none_or(|status| status == pet.status)
                 && request.after.is_none_or(|after| after < pet.id)
         });
-        due.by_ref().take(request.limit.get().into()).for_each(|pet| show(pet.borrowed()));
-        Ok(due.next().is_some())
+        let mut last = None;
+        for pet in due.by_ref().take(request.limit.get().into()) {
+            write(page, pet.borrowed());
+            last = Some(pet.id);
+        }
+        Ok(due.next().and(last))
     }
 
     async fn version(&self) -> Result<Option<Version>, StoreError> {
