@@ -1,6 +1,7 @@
 //! A client's socket, with two manners that TCP lacks.
 
 use std::{
+    cell::RefCell,
     io,
     pin::Pin,
     sync::Arc,
@@ -29,6 +30,11 @@ const LINGER_TIMEOUT: Duration = Duration::from_secs(2);
 /// Up to this size, in bytes, the head and body of an answer are copied together:
 /// that costs less than to have the system gather them (`writev`).
 const SMALL_ANSWER: usize = 2 << 10;
+
+thread_local! {
+    /// The small answer that this thread sends.
+    static SMALL: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
+}
 
 /// What a client can be connected by.
 pub(super) trait Socket: AsyncRead + AsyncWrite + Unpin + Send + 'static {
@@ -154,14 +160,13 @@ impl<S: Socket> AsyncWrite for ClientStream<S> {
     ) -> Poll<io::Result<usize>> {
         let length: usize = slices.iter().map(|slice| slice.len()).sum();
         let written = if length <= SMALL_ANSWER {
-            let mut together = [0; SMALL_ANSWER];
-            let mut rest = &mut together[..];
-            for slice in slices {
-                let (here, after) = rest.split_at_mut(slice.len());
-                here.copy_from_slice(slice);
-                rest = after;
-            }
-            Pin::new(&mut self.stream).poll_write(cx, &together[..length])
+            SMALL.with_borrow_mut(|together| {
+                together.clear();
+                for slice in slices {
+                    together.extend_from_slice(slice);
+                }
+                Pin::new(&mut self.stream).poll_write(cx, together)
+            })
         } else {
             Pin::new(&mut self.stream).poll_write_vectored(cx, slices)
         };

@@ -42,7 +42,8 @@ pub(super) fn identifier(id: i64) -> rusqlite::Result<PetId> {
 }
 
 pub(super) fn status(value: ValueRef<'_>) -> rusqlite::Result<PetStatus> {
-    value.as_str()?.parse().map_err(|unknown: UnknownStatus| {
-        rusqlite::Error::FromSqlConversionFailure(3, Type::Text, Box::new(unknown))
+    let text = value.as_bytes()?;
+    PetStatus::ALL.into_iter().find(|status| status.as_str().as_bytes() == text).ok_or_else(|| {
+        rusqlite::Error::FromSqlConversionFailure(3, Type::Text, Box::new(UnknownStatus))
     })
 }

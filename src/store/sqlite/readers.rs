@@ -7,6 +7,7 @@
 //! So none is kept while the log is long enough to be folded, nor for long.
 
 use std::{
+    fs,
     path::Path,
     sync::{
         Arc, Mutex, MutexGuard, PoisonError, TryLockError, Weak,
@@ -32,6 +33,13 @@ const PAUSE: Duration = Duration::from_millis(20);
 /// From how many pages in the log on none is kept. From there on, SQLite folds
 /// the log after every commit until it succeeds (`wal_autocheckpoint`).
 const LONG_LOG: u32 = 1_000;
+
+/// How many bytes of pages SQLite keeps in memory for a connection by default.
+const FEW_PAGES: u64 = 2_000 << 10;
+
+/// How many bytes of pages all readers together may keep, if each can so keep the
+/// whole file. See [`page_cache`].
+const ALL_PAGES: u64 = 48 << 20;
 
 /// As many connections as the machine runs threads at once: a read never waits
 /// on a runtime thread, so no more than that are ever at work.
@@ -60,8 +68,13 @@ struct Reader {
 impl Readers {
     pub(super) fn open(path: &Path, wal_index: WalIndex) -> Result<Self, OpenError> {
         let count = thread::available_parallelism().map_or(1, usize::from);
+        let failed = |error| connection::cannot_open(&path.display().to_string(), error);
+        let file = fs::metadata(path).map_or(u64::MAX, |file| file.len());
+        let kibibytes = (page_cache(file, count as u64) >> 10).cast_signed();
         let reader = || {
             let connection = connection::open_for_reading(path)?;
+            // Pages if it is positive.
+            connection.pragma_update(None, "cache_size", -kibibytes).map_err(failed)?;
             Ok(Mutex::new(Reader { connection, kept: None }))
         };
         let readers = (0..count).map(|_| reader()).collect::<Result<_, _>>()?;
@@ -88,6 +101,17 @@ impl Readers {
         }
         Ok(done?)
     }
+}
+
+/// How many bytes of pages each of so many readers keeps of a file of this size.
+///
+/// What is there is spared a copy from the system's cache. But of a large file, more
+/// than a few pages are still only a part, and make what is not among them dearer
+/// than that saves (`docs/performance.md`).
+fn page_cache(file: u64, readers: u64) -> u64 {
+    let each = ALL_PAGES / readers;
+    // SQLite counts what it needs to find a page, too.
+    if file <= each / 8 * 7 { each.max(FEW_PAGES) } else { FEW_PAGES }
 }
 
 impl Shared {
@@ -159,5 +183,21 @@ impl Reader {
 
     fn run(&self, sql: &str) -> rusqlite::Result<usize> {
         self.connection.prepare_cached(sql)?.execute([])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_is_kept_whole_where_that_takes_no_more_memory_than_it_may() {
+        let mebibyte = 1 << 20;
+        assert_eq!(page_cache(0, 1), ALL_PAGES);
+        assert_eq!(page_cache(42 * mebibyte, 1), ALL_PAGES);
+        assert_eq!(page_cache(42 * mebibyte + 1, 1), FEW_PAGES);
+        assert_eq!(page_cache(42 * mebibyte, 2), FEW_PAGES);
+        assert_eq!(page_cache(21 * mebibyte, 2), ALL_PAGES / 2);
+        assert_eq!(page_cache(mebibyte, 64), FEW_PAGES);
     }
 }
