@@ -189,6 +189,25 @@ impl Reader {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::store::OpenMode;
+
+    #[test]
+    fn every_reader_has_its_share_of_the_page_cache() {
+        let directory = tempfile::TempDir::new().unwrap();
+        let path = directory.path().join("petstore.db");
+        let (_writing, wal_index) =
+            connection::open_for_writing(&path, OpenMode::CreateAndMigrate).unwrap();
+        let readers = Readers::open(&path, wal_index).unwrap();
+        let count = readers.0.readers.len() as u64;
+        for reader in &readers.0.readers {
+            let kibibytes: i64 = lock(reader)
+                .connection
+                .pragma_query_value(None, "cache_size", |row| row.get(0))
+                .unwrap();
+            assert!(kibibytes < 0, "they would be pages");
+            assert_eq!(kibibytes.unsigned_abs(), page_cache(0, count) >> 10);
+        }
+    }
 
     #[test]
     fn a_file_is_kept_whole_where_that_takes_no_more_memory_than_it_may() {
