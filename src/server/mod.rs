@@ -16,7 +16,7 @@ use std::{
     time::Duration,
 };
 
-use rustix::net::sockopt::set_socket_send_buffer_size;
+use rustix::{io::Errno, net::sockopt::set_socket_send_buffer_size};
 use tokio::{
     net::{TcpListener, TcpSocket, TcpStream},
     sync::watch,
@@ -49,8 +49,8 @@ pub struct Limits {
     pub shutdown_timeout: Duration,
 }
 
-/// How long to wait after a connection could not be accepted, which means that
-/// the process has too many open files.
+/// How long to wait, unless a connection ends first, after a connection could not
+/// be accepted because the process or the system has run out of something.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
 /// How much of the answers to one connection the system takes ahead of the
@@ -109,9 +109,16 @@ pub async fn serve(
         let (stream, address) = match accepted {
             Ok((stream, address)) => (stream, address.ip()),
             Err(error) => {
+                let concerns_the_next = !is_of_one_connection(&error);
                 turned_away.failures += 1;
                 turned_away.last_error = Some(error);
-                time::sleep(ACCEPT_PAUSE).await;
+                if concerns_the_next {
+                    // A connection that ends may give back what is missing.
+                    tokio::select! {
+                        () = time::sleep(ACCEPT_PAUSE) => {}
+                        Some(_) = connections.join_next() => {}
+                    }
+                }
                 continue;
             }
         };
@@ -167,6 +174,31 @@ pub async fn serve(
     }
 }
 
+/// Whether only the connection that was about to be accepted has failed: Linux
+/// reports its network errors here (accept(2), "Error handling"). The next one
+/// can be accepted at once.
+fn is_of_one_connection(error: &Error) -> bool {
+    let errno = error.raw_os_error().map(Errno::from_raw_os_error);
+    matches!(
+        errno,
+        Some(
+            Errno::CONNABORTED
+                | Errno::CONNRESET
+                | Errno::HOSTDOWN
+                | Errno::HOSTUNREACH
+                | Errno::INTR
+                | Errno::NETDOWN
+                | Errno::NETUNREACH
+                | Errno::NONET
+                | Errno::NOPROTOOPT
+                | Errno::OPNOTSUPP
+                | Errno::PERM
+                | Errno::PROTO
+                | Errno::TIMEDOUT
+        )
+    )
+}
+
 /// Tells a connection that there is no place for why it is closed. One that
 /// expects TLS would not understand, and a handshake is more than it is worth.
 fn turn_away(stream: &TcpStream, full: Full, handler: &impl Handler) {
@@ -218,5 +250,28 @@ impl TurnedAway {
             warn!(failures = self.failures, %error, "connections could not be accepted");
         }
         *self = Self::default();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_running_out_of_something_pauses_the_accept_loop() {
+        for errno in [
+            Errno::CONNABORTED,
+            Errno::CONNRESET,
+            Errno::NETDOWN,
+            Errno::PROTO,
+            Errno::PERM,
+            Errno::TIMEDOUT,
+        ] {
+            assert!(is_of_one_connection(&errno.into()), "{errno}");
+        }
+        // An error that nobody expects pauses too: without it, the loop could spin.
+        for errno in [Errno::MFILE, Errno::NFILE, Errno::NOBUFS, Errno::NOMEM, Errno::INVAL] {
+            assert!(!is_of_one_connection(&errno.into()), "{errno}");
+        }
     }
 }
