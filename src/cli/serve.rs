@@ -138,7 +138,18 @@ pub(super) struct Serve {
     )]
     client_timeout: Duration,
 
-    /// How long requests in flight may still take after SIGTERM or Ctrl-C
+    /// How long to go on as before after SIGTERM or Ctrl-C, with /readyz not
+    /// ready, so that load balancers notice; a second signal ends it
+    #[arg(
+        long,
+        value_name = "DURATION",
+        env = "PETSTORE_SHUTDOWN_DELAY",
+        default_value = "0s",
+        value_parser = config::duration
+    )]
+    shutdown_delay: Duration,
+
+    /// How long requests in flight may still take after that
     #[arg(
         long,
         value_name = "DURATION",
@@ -196,6 +207,7 @@ impl Serve {
         let management = Arc::new(Management::new(Arc::clone(&app)));
         let (stop, stopped) = oneshot::channel::<()>();
         let ending = Arc::clone(&management);
+        let shutdown_delay = self.shutdown_delay;
         let told_twice = async move {
             let mut told = async || {
                 tokio::select! {
@@ -205,6 +217,14 @@ impl Serve {
             };
             told().await;
             ending.announce_end();
+            if !shutdown_delay.is_zero() {
+                let seconds = shutdown_delay.as_secs_f64();
+                info!(seconds, "not ready any more; serving until the shutdown delay is over");
+                tokio::select! {
+                    () = time::sleep(shutdown_delay) => {}
+                    () = told() => {}
+                }
+            }
             drop(stop);
             told().await;
         };
@@ -222,7 +242,7 @@ impl Serve {
         };
         let watching =
             management::run(management_listener, management, exporter, &limits, all_ended);
-        // Whoever says it twice does not want to wait.
+        // An operator who sends a signal again does not want to wait.
         tokio::select! {
             _ = async { tokio::join!(serving, watching) } => {}
             () = told_twice => {}

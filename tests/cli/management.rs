@@ -131,6 +131,40 @@ async fn while_it_shuts_down_it_says_so_and_lives_until_all_is_answered() {
 }
 
 #[tokio::test]
+async fn during_the_shutdown_delay_it_is_not_ready_and_serves_until_a_second_signal() {
+    let here = directory();
+    let delay = [&MANAGED[..], &["--shutdown-delay", "1h"]].concat();
+    let service = Service::start(here.path(), &delay);
+    let key = new_key(here.path());
+
+    service.signal("TERM");
+    let says = wait_for(&client(), &service, 503).await;
+    assert_eq!(says["notReady"], json!([{ "part": "server", "reason": "shutting down" }]));
+    // Over connections that are new.
+    for name in ["Frank", "Greta"] {
+        let created = create(&client(), &service.url, &key, name).send().await.unwrap();
+        assert_eq!(created.status(), 201);
+    }
+
+    service.signal("TERM");
+    let (status, log) = service.wait();
+    assert_eq!(status.code(), Some(0), "{log}");
+    assert!(log.contains("serving until the shutdown delay is over"), "{log}");
+    assert!(log.contains("shutting down"), "{log}");
+}
+
+#[test]
+fn the_shutdown_delay_ends_by_itself() {
+    let here = directory();
+    let service = Service::start(here.path(), &["--shutdown-delay", "1s"]);
+    service.signal("TERM");
+    let (status, log) = service.wait();
+    assert_eq!(status.code(), Some(0), "{log}");
+    assert!(log.contains("serving until the shutdown delay is over"), "{log}");
+    assert!(log.contains("stopped"), "{log}");
+}
+
+#[tokio::test]
 async fn it_answers_get_and_head_alone_and_nothing_but_what_it_is_there_for() {
     let here = directory();
     let service = Service::start(here.path(), &MANAGED);
