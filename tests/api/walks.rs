@@ -6,13 +6,19 @@ use tokio::runtime::Runtime;
 
 use super::harness::Server;
 
-/// Every id that a walk sees, taking these limits in turn.
-async fn walk(server: &Server, status: Option<PetStatus>, limits: &[u8]) -> Vec<i64> {
+/// Every id that a walk among so many animals sees, taking these limits in turn.
+async fn walk(
+    server: &Server,
+    animals: usize,
+    status: Option<PetStatus>,
+    limits: &[u8],
+) -> Vec<i64> {
     let mut limits = limits.iter().cycle();
     let filter = status.map_or(String::new(), |status| format!("&status={status}"));
     let mut target = format!("/v1/pets?limit={}{filter}", limits.next().unwrap());
     let mut seen = Vec::new();
-    loop {
+    // Each page but the last has an animal.
+    for _ in 0..=animals {
         let page = server.get(&target).await;
         seen.extend(page.ids());
         let Some(next) = page.next() else {
@@ -21,6 +27,7 @@ async fn walk(server: &Server, status: Option<PetStatus>, limits: &[u8]) -> Vec<
         let cursor = next.split_once("cursor=").unwrap().1;
         target = format!("/v1/pets?limit={}{filter}&cursor={cursor}", limits.next().unwrap());
     }
+    panic!("a walk among {animals} animals does not end; it saw {seen:?}");
 }
 
 proptest! {
@@ -43,7 +50,7 @@ proptest! {
                     .collect()
             };
             for status in [None, Some(Available), Some(Pending), Some(Sold)] {
-                prop_assert_eq!(walk(&server, status, &limits).await, ids(status));
+                prop_assert_eq!(walk(&server, catalogue.len(), status, &limits).await, ids(status));
             }
             Ok(())
         })?;

@@ -71,6 +71,8 @@ impl Walk {
     /// Walks on to the end. What is met again must be as it was.
     async fn go_on(&mut self, client: &Client, service: &Service, key: &str) {
         let origin = service.url.trim_end_matches("/v1");
+        // The last id on the page before; the first page may have been read before.
+        let mut last = 0;
         loop {
             let request = client.get(format!("{origin}{}", self.last_page)).bearer_auth(key);
             let page = request.send().await.unwrap();
@@ -78,6 +80,8 @@ impl Walk {
             let link = page.headers().get("link").map(|link| link.to_str().unwrap().to_owned());
             for pet in page.json::<Vec<Value>>().await.unwrap() {
                 let (id, name) = (pet["id"].as_i64().unwrap(), pet["name"].as_str().unwrap());
+                assert!(id > last, "the walk does not go on: {id} comes after {last}");
+                last = id;
                 let before = self.found.insert(id, name.to_owned());
                 assert!(before.is_none_or(|before| before == name), "{id} has changed");
             }

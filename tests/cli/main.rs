@@ -31,6 +31,7 @@ mod restore;
 mod retries;
 mod serve;
 mod start;
+mod system_clock;
 mod tls;
 mod traces;
 mod upgrade;

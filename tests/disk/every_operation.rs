@@ -93,7 +93,7 @@ async fn failed_syncs_whose_pages_are_lost_from_then_on() {
 #[tokio::test]
 async fn a_failed_sync_after_which_the_process_is_killed() {
     at_each(Kind::LostSync, true, async |run, seed| {
-        run.kill();
+        run.kill().await;
         run.goes_on().await;
         run.create(3).await;
         run.survives_a_power_cut(seed).await;

@@ -21,6 +21,8 @@ use rand::{RngExt, SeedableRng, rngs::StdRng};
 use rusqlite::Connection;
 use tempfile::TempDir;
 
+use crate::faulty_store::{Fault, Faulty};
+
 type AnyStore = Arc<dyn Store>;
 
 fn open(path: &Path) -> Result<AnyStore, OpenError> {
@@ -38,8 +40,10 @@ pub(crate) struct Run {
     /// Refused before the store was closed while its disk failed. Such a write
     /// may be whole in the log, and be found there when it is opened again.
     uncertain: BTreeSet<String>,
-    /// Switches to a store that does not wait for its commits: see `proofs`.
+    /// Puts a store that does not wait for its commits in front of the store:
+    /// see `proofs`.
     pub(crate) acknowledges_early: bool,
+    early: Option<Arc<Faulty>>,
 }
 
 impl Run {
@@ -55,12 +59,13 @@ impl Run {
             refused: BTreeSet::new(),
             uncertain: BTreeSet::new(),
             acknowledges_early: false,
+            early: None,
         }
     }
 
     /// All that a store does to its disk, whether it succeeds or not.
     pub(crate) async fn everything(&mut self) {
-        self.open();
+        self.open().await;
         self.create(1).await;
         self.create(1).await;
         self.keys().await;
@@ -68,8 +73,8 @@ impl Run {
         self.fold();
         self.create(1).await;
         self.create(3).await;
-        self.close();
-        self.open();
+        self.close().await;
+        self.open().await;
         self.create(1).await;
         self.keys().await;
         self.create(4).await;
@@ -78,12 +83,21 @@ impl Run {
         }
     }
 
-    pub(crate) fn open(&mut self) {
+    async fn open(&mut self) {
         self.store = open(&self.directory.path().join("petstore.db")).ok();
+        if let Some(store) = self.store.take_if(|_| self.acknowledges_early) {
+            let last = self.acknowledged.last_key_value().map_or(0, |(id, _)| *id);
+            let early = Arc::new(Faulty::after(last, store, Fault::AcknowledgedEarly).await);
+            self.early = Some(Arc::clone(&early));
+            self.store = Some(early);
+        }
     }
 
-    pub(crate) fn close(&mut self) {
+    async fn close(&mut self) {
         self.store = None;
+        if let Some(early) = self.early.take() {
+            early.settle().await;
+        }
         self.uncertain.append(&mut self.refused);
     }
 
@@ -94,10 +108,8 @@ impl Run {
         self.next_name += count;
         let created = join_all(names.iter().map(|name| create(store, name))).await;
         for (name, created) in names.into_iter().zip(created) {
-            let last = self.acknowledged.last_key_value().map_or(0, |(id, _)| *id);
             match created {
                 Ok(id) => self.acknowledge(id, name),
-                Err(_) if self.acknowledges_early => self.acknowledge(last + 1, name),
                 Err(_) => drop(self.refused.insert(name)),
             }
         }
@@ -126,10 +138,10 @@ impl Run {
     }
 
     /// The process dies, and another one opens what the operating system has.
-    pub(crate) fn kill(&mut self) {
+    pub(crate) async fn kill(&mut self) {
         let directory = directory();
         let disk = self.disk.kill(directory.path()).unwrap();
-        self.close();
+        self.close().await;
         (self.directory, self.disk) = (directory, disk);
     }
 
@@ -160,7 +172,7 @@ impl Run {
     /// acknowledged, whichever of the unsynced sectors reached the disk.
     pub(crate) async fn survives_a_power_cut(&mut self, seed: u64) {
         self.disk.cut_power();
-        self.store = None;
+        self.close().await;
         let mut random = StdRng::seed_from_u64(seed);
         self.is_sound_with(|| false).await;
         self.is_sound_with(|| random.random()).await;
@@ -245,7 +257,12 @@ async fn list(store: &AnyStore) -> Result<Vec<(i64, String)>, StoreError> {
         let mut page = Vec::new();
         let last = store.list_pets(&request, write_line, &mut page).await?;
         let lines = serde_json::Deserializer::from_slice(&page).into_iter();
-        all.extend(lines.map(Result::<(i64, String), _>::unwrap));
+        for line in lines {
+            let (id, name): (i64, String) = line.unwrap();
+            let before = all.last().map_or(0, |(id, _)| *id);
+            assert!(id > before, "the walk does not go on: {id} comes after {before}");
+            all.push((id, name));
+        }
         if last.is_none() {
             return Ok(all);
         }

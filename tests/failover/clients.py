@@ -207,7 +207,9 @@ class Clients:
                 continue
             for pet in pets:
                 if pet["id"] <= last:
+                    # Such a walk may never end.
                     self.book.fault(f"{service.name}: {pet['id']} after {last} on {page}")
+                    return seen, began
                 last = pet["id"]
                 seen[last] = pet["name"]
             if watch:

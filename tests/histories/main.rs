@@ -5,8 +5,18 @@
 
 mod checker;
 mod faults;
+#[expect(dead_code, reason = "what is acknowledged early is of the disk's tests")]
+#[path = "../shared/faulty_store.rs"]
+mod faulty_store;
+mod first_pages;
 mod history;
+#[path = "../shared/postgres.rs"]
+mod postgres_cluster;
+#[expect(dead_code, reason = "here the program only serves")]
+#[path = "../cli/program.rs"]
+mod program;
 mod proofs;
+mod service;
 mod workload;
 
 use std::{env, sync::Arc};
@@ -15,8 +25,12 @@ use petstore::store::{OpenMode, Store, sqlite::SqliteStore};
 use tempfile::TempDir;
 use tokio::runtime::{Builder, Runtime};
 
-/// How many histories are made if nobody says.
+use self::service::Place;
+
+/// How many histories are made if nobody says, and for how many of them there is
+/// one of processes on each kind of database.
 const HISTORIES: u64 = 50;
+const FOR_ONE_OF_PROCESSES: u64 = 10;
 
 /// A fresh database, opened twice as by two processes.
 fn sqlite() -> (Vec<Arc<dyn Store>>, TempDir) {
@@ -37,21 +51,52 @@ fn number(variable: &str) -> Option<u64> {
 }
 
 /// `HISTORIES` says how many histories, `HISTORIES_SEED` the seed of the first.
-#[test]
-fn what_concurrent_clients_see_is_what_one_after_the_other_could_have_seen() {
-    let count = number("HISTORIES").unwrap_or(HISTORIES);
+fn histories(kind: &str, share: u64, place: impl AsyncFn(u64) -> (Place, TempDir)) {
+    let histories = number("HISTORIES").unwrap_or(HISTORIES);
+    let count = histories.div_ceil(share);
     let first = number("HISTORIES_SEED").unwrap_or(1);
     let runtime = runtime();
     let mut operations = 0;
     for seed in first..first + count {
-        // One process, or two on the same database.
-        let (mut stores, _kept) = sqlite();
-        stores.truncate(if seed % 2 == 0 { 1 } else { 2 });
-        let history = runtime.block_on(workload::history(seed, &stores));
+        let history = runtime.block_on(async {
+            let (place, _kept) = place(seed).await;
+            workload::history(seed, &place).await
+        });
         operations += history.len();
         if let Err(violation) = checker::check(&history) {
-            panic!("HISTORIES_SEED={seed} HISTORIES=1: {violation}");
+            panic!("{kind}, HISTORIES_SEED={seed} HISTORIES=1: {violation}");
         }
     }
-    eprintln!("{count} histories from seed {first}, {operations} operations, all linearizable");
+    eprintln!(
+        "{count} histories {kind}, from seed {first}: {operations} operations, all linearizable"
+    );
+}
+
+#[test]
+fn what_concurrent_clients_see_is_what_one_after_the_other_could_have_seen() {
+    histories("in one process", 1, async |seed| {
+        // One store, or two on the same file.
+        let (mut stores, directory) = sqlite();
+        stores.truncate(if seed % 2 == 0 { 1 } else { 2 });
+        (Place::here(&stores, &directory.path().join("petstore.db")).await, directory)
+    });
+}
+
+#[test]
+fn what_concurrent_clients_see_of_two_processes_on_one_file_is_as_sequential() {
+    histories("of two processes on a SQLite file", FOR_ONE_OF_PROCESSES, async |_| {
+        let directory = TempDir::new().unwrap();
+        let file = directory.path().join("petstore.db");
+        let url = format!("sqlite:{}", file.display());
+        (Place::processes(directory.path(), &url, Some(file)), directory)
+    });
+}
+
+#[test]
+fn what_concurrent_clients_see_of_two_processes_over_postgres_is_as_sequential() {
+    histories("of two processes over PostgreSQL", FOR_ONE_OF_PROCESSES, async |_| {
+        let directory = TempDir::new().unwrap();
+        let url = postgres_cluster::fresh_url().await;
+        (Place::processes(directory.path(), &url, None), directory)
+    });
 }

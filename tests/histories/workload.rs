@@ -3,35 +3,38 @@
 //! machine.
 
 use std::{
-    net::IpAddr,
+    collections::HashMap,
+    path::PathBuf,
     pin::{Pin, pin},
     sync::{
         Arc, Mutex, PoisonError,
         atomic::{AtomicU64, Ordering},
     },
     task::Poll,
-    time::{Duration, Instant},
+    time::Duration,
 };
 
 use bytes::Bytes;
-use http_body_util::{BodyExt, Full};
-use hyper::{Request, Response, StatusCode};
-use jiff::Timestamp;
-use petstore::{
-    domain::{ApiKey, ClientAddress, Clock, Deployment, NewKey, Scope, SystemClock},
-    http::{App, Settings},
-    store::Store,
-};
+use hyper::{Request, StatusCode, header};
 use rand::{Rng, RngExt, SeedableRng, rngs::StdRng};
+use rusqlite::Connection;
+use serde::de::DeserializeOwned;
 use serde_json::json;
 use tokio::task::JoinSet;
 
-use super::history::{Animal, Event, Moment, Operation};
+use super::{
+    history::{Animal, Event, Moment, Operation},
+    service::{Place, Response, Service},
+};
 
 const STATUSES: [&str; 3] = ["available", "pending", "sold"];
 
 /// Few of them, so that clients meet at the pages that the service keeps.
 const LIMITS: [usize; 4] = [1, 3, 10, 100];
+
+/// The most clients of a history, and the most steps of each.
+const CLIENTS: usize = 8;
+const STEPS: usize = 16;
 
 /// What a client does next.
 #[derive(Debug)]
@@ -44,6 +47,8 @@ enum Step {
     Get(i64),
     FirstPage(Option<&'static str>, usize),
     Walk(Option<&'static str>, usize),
+    /// The log of a SQLite file is written to the file, so that the log begins again.
+    Checkpoint,
 }
 
 impl Step {
@@ -51,27 +56,15 @@ impl Step {
         let status = STATUSES[random.random_range(0..STATUSES.len())];
         let filter = random.random_bool(0.5).then_some(status);
         let limit = LIMITS[random.random_range(0..LIMITS.len())];
-        match random.random_range(0..20) {
+        match random.random_range(0..22) {
             0..7 => Self::Create(status),
             7 => Self::Abandon(status, random.random_range(0..3)),
             8 => Self::Insist(status, random.random_range(0..6)),
             9..12 => Self::Get(random.random_range(1..=ids)),
             12..17 => Self::FirstPage(filter, limit),
-            _ => Self::Walk(filter, limit),
+            17..20 => Self::Walk(filter, limit),
+            _ => Self::Checkpoint,
         }
-    }
-}
-
-/// A date before the end of reading by id, whatever the machine's is.
-struct BeforeTheEnd;
-
-impl Clock for BeforeTheEnd {
-    fn now(&self) -> Timestamp {
-        "2026-12-01T12:00:00Z".parse().unwrap()
-    }
-
-    fn instant(&self) -> Instant {
-        SystemClock.instant()
     }
 }
 
@@ -80,6 +73,8 @@ impl Clock for BeforeTheEnd {
 struct Record {
     moment: AtomicU64,
     events: Mutex<Vec<Event>>,
+    /// Every response with a tag that any client got, by its target.
+    tagged: Mutex<HashMap<String, Vec<Response>>>,
 }
 
 impl Record {
@@ -91,39 +86,84 @@ impl Record {
         let mut events = self.events.lock().unwrap_or_else(PoisonError::into_inner);
         events.push(Event { called, returned, operation });
     }
-}
 
-fn from_here() -> ClientAddress {
-    IpAddr::from([127, 0, 0, 1]).into()
+    /// The tags of all responses from `target` so far, as a client sends them.
+    fn known(&self, target: &str) -> String {
+        let tagged = self.tagged.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = tagged.get(target).map_or(&[][..], Vec::as_slice);
+        known.iter().map(Response::tag).collect::<Vec<_>>().join(", ")
+    }
+
+    /// What `response` stands for: the earlier one with the same tag, if it is a
+    /// 304. Fails if one tag stands for two responses.
+    fn resolve(&self, target: &str, response: Response) -> Response {
+        let mut tagged = self.tagged.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = tagged.entry(target.to_owned()).or_default();
+        let same = known.iter().find(|known| known.tag() == response.tag());
+        match (response.status, same) {
+            (StatusCode::NOT_MODIFIED, Some(same)) => same.clone(),
+            (StatusCode::OK, Some(same)) => {
+                assert!(
+                    (&same.body, same.next()) == (&response.body, response.next()),
+                    "one tag for two responses from {target}: {same:?} and {response:?}"
+                );
+                response
+            }
+            (StatusCode::OK, None) => {
+                known.push(response.clone());
+                response
+            }
+            (StatusCode::NOT_MODIFIED, None) => panic!("304 with an unknown tag: {response:?}"),
+            _ => response,
+        }
+    }
 }
 
 /// A client of one of the services.
 struct Client {
     name: String,
-    app: Arc<App>,
+    service: Service,
     /// Where it sends again what was not answered.
-    other: Arc<App>,
+    other: Service,
     key: String,
     record: Arc<Record>,
+    /// The SQLite file, if there is one.
+    file: Option<PathBuf>,
 }
 
 impl Client {
-    async fn send(&self, target: &str) -> Response<Full<Bytes>> {
-        let request = Request::get(target).header("host", "x").header("authorization", &self.key);
-        self.app.handle(from_here(), request.body(Full::default()).unwrap()).await
+    /// Asks for `target`, every second time on the condition that the response
+    /// has changed. Returns the moments of the call and the return, too.
+    async fn read(&self, target: &str) -> (Moment, Response, Moment) {
+        let mut request = Request::get(target).header(header::AUTHORIZATION, &self.key);
+        let called = self.record.now();
+        if called.is_multiple_of(2) {
+            request = request.header(header::IF_NONE_MATCH, self.record.known(target));
+        }
+        let response = self.service.send(request.body(Bytes::new()).unwrap()).await;
+        let returned = self.record.now();
+        (called, self.record.resolve(target, response), returned)
+    }
+
+    fn checkpoint(&self) {
+        let Some(file) = &self.file else { return };
+        let beside = Connection::open(file).unwrap();
+        beside.busy_timeout(Duration::ZERO).unwrap();
+        // Does less, or nothing, while the file is in use.
+        let _ = beside.execute_batch("PRAGMA wal_checkpoint(RESTART)");
     }
 
     async fn run(&self, steps: Vec<Step>) {
         for (number, step) in steps.into_iter().enumerate() {
             match step {
                 Step::Create(status) => {
-                    assert!(self.create(&self.app, number, status, None).await);
+                    assert!(self.create(&self.service, number, status, None).await);
                 }
                 Step::Abandon(status, turns) => {
-                    self.create(&self.app, number, status, Some(turns)).await;
+                    self.create(&self.service, number, status, Some(turns)).await;
                 }
                 Step::Insist(status, turns) => {
-                    self.create(&self.app, number, status, Some(turns)).await;
+                    self.create(&self.service, number, status, Some(turns)).await;
                     while !self.create(&self.other, number, status, None).await {}
                 }
                 Step::Get(id) => self.get(id).await,
@@ -131,6 +171,7 @@ impl Client {
                     self.page(first_page(status, limit), status, limit, 0).await;
                 }
                 Step::Walk(status, limit) => self.walk(status, limit).await,
+                Step::Checkpoint => self.checkpoint(),
             }
         }
     }
@@ -139,7 +180,7 @@ impl Client {
     /// after so many turns, if that is sooner.
     async fn create(
         &self,
-        app: &App,
+        service: &Service,
         number: usize,
         status: &'static str,
         turns: Option<usize>,
@@ -148,23 +189,22 @@ impl Client {
         let category_id = i64::try_from(number).unwrap();
         let body = json!({ "name": name, "categoryId": category_id, "status": status });
         let request = Request::post("/v1/pets")
-            .header("host", "x")
-            .header("authorization", &self.key)
-            .header("content-type", "application/json")
+            .header(header::AUTHORIZATION, &self.key)
+            .header(header::CONTENT_TYPE, "application/json")
             .header("idempotency-key", &name)
-            .body(Full::from(body.to_string()));
+            .body(Bytes::from(body.to_string()));
         let called = self.record.now();
-        let creating = pin!(app.handle(from_here(), request.unwrap()));
+        let creating = pin!(service.send(request.unwrap()));
         let response = match turns {
             None => Some(creating.await),
             Some(turns) => within(turns, creating).await,
         };
         // One that is still in progress elsewhere has told the client nothing.
-        let told = response.filter(|response| response.status() != StatusCode::CONFLICT);
+        let told = response.filter(|response| response.status != StatusCode::CONFLICT);
         let (answered, returned) = match told {
             Some(response) => {
                 let returned = self.record.now();
-                (Some(read(response, StatusCode::CREATED).await), returned)
+                (Some(content(&response, StatusCode::CREATED)), returned)
             }
             None => (None, Moment::MAX),
         };
@@ -175,21 +215,22 @@ impl Client {
     }
 
     async fn get(&self, id: i64) {
-        let called = self.record.now();
-        let response = self.send(&format!("/v1/pets/{id}")).await;
-        let returned = self.record.now();
-        let found = match response.status() {
+        let (called, response, returned) = self.read(&format!("/v1/pets/{id}")).await;
+        let found = match response.status {
             StatusCode::NOT_FOUND => None,
-            _ => Some(read(response, StatusCode::OK).await),
+            _ => Some(content(&response, StatusCode::OK)),
         };
         self.record.add(called, returned, Operation::Get { id, found });
     }
 
     async fn walk(&self, status: Option<&'static str>, limit: usize) {
         let mut next = Some((first_page(status, limit), 0));
-        while let Some((target, after)) = next {
+        // Each page but the last has an animal, and each step of a client adds one at most.
+        for _ in 0..=CLIENTS * STEPS {
+            let Some((target, after)) = next else { return };
             next = self.page(target, status, limit, after).await;
         }
+        panic!("a walk with status {status:?} and limit {limit} does not end: {next:?} is next");
     }
 
     /// Reads a page, and returns where the next one is and after which id.
@@ -200,14 +241,9 @@ impl Client {
         limit: usize,
         after: i64,
     ) -> Option<(String, i64)> {
-        let called = self.record.now();
-        let response = self.send(&target).await;
-        let returned = self.record.now();
-        let next = response.headers().get("link").map(|link| {
-            let link = link.to_str().unwrap();
-            link.trim_start_matches('<').split_once('>').unwrap().0.to_owned()
-        });
-        let page: Vec<Animal> = read(response, StatusCode::OK).await;
+        let (called, response, returned) = self.read(&target).await;
+        let next = response.next();
+        let page: Vec<Animal> = content(&response, StatusCode::OK);
         let last = page.last().map_or(after, |animal| animal.id);
         let more = next.is_some();
         self.record.add(called, returned, Operation::List { status, limit, after, page, more });
@@ -231,50 +267,29 @@ fn first_page(status: Option<&str>, limit: usize) -> String {
     format!("/v1/pets?limit={limit}{filter}")
 }
 
-async fn read<T: serde::de::DeserializeOwned>(
-    response: Response<Full<Bytes>>,
-    expected: StatusCode,
-) -> T {
-    let status = response.status();
-    let body = response.into_body().collect().await.unwrap().to_bytes();
-    assert_eq!(status, expected, "{}", String::from_utf8_lossy(&body));
-    serde_json::from_slice(&body).unwrap()
+fn content<T: DeserializeOwned>(response: &Response, expected: StatusCode) -> T {
+    assert_eq!(response.status, expected, "{}", String::from_utf8_lossy(&response.body));
+    serde_json::from_slice(&response.body).unwrap()
 }
 
-/// A service over each of `stores`, which are one database opened several
-/// times; clients that work on them at once, as `seed` says; and what they saw.
-pub(crate) async fn history(seed: u64, stores: &[Arc<dyn Store>]) -> Vec<Event> {
+/// Clients that work on the services of a place at once, as `seed` says; and what
+/// they saw.
+pub(crate) async fn history(seed: u64, place: &Place) -> Vec<Event> {
     let mut random = StdRng::seed_from_u64(seed);
-    let key = ApiKey::generate(Deployment::Production, &mut random);
-    let new = NewKey {
-        digest: key.digest(),
-        name: "histories".to_owned(),
-        scope: Scope::Write,
-        deployment: Deployment::Production,
-        created_at: BeforeTheEnd.now(),
-        expires_at: None,
-        rate_limit: None,
-    };
-    stores[0].create_key(new).await.unwrap();
-    let settings = Settings { slow_request: Duration::from_mins(1), ..Settings::default() };
-    let apps: Vec<Arc<App>> = stores
-        .iter()
-        .map(|store| App::new(Arc::clone(store), Arc::new(BeforeTheEnd), &mut random, &settings))
-        .map(|app| Arc::new(app.unwrap()))
-        .collect();
-
     let record = Arc::new(Record::default());
+    let services = &place.services;
     let client = |number: usize| Client {
         name: number.to_string(),
-        app: Arc::clone(&apps[number % apps.len()]),
-        other: Arc::clone(&apps[(number + 1) % apps.len()]),
-        key: format!("Bearer {}", key.reveal()),
+        service: services[number % services.len()].clone(),
+        other: services[(number + 1) % services.len()].clone(),
+        key: format!("Bearer {}", place.key),
         record: Arc::clone(&record),
+        file: place.file.clone(),
     };
-    let clients = random.random_range(2..=8);
+    let clients = random.random_range(2..=CLIENTS);
     let mut running = JoinSet::new();
     for number in 0..clients {
-        let count = random.random_range(8..=16);
+        let count = random.random_range(STEPS / 2..=STEPS);
         let ids = i64::try_from(clients * count / 2).unwrap();
         let steps: Vec<Step> = (0..count).map(|_| Step::any(&mut random, ids)).collect();
         let client = client(number);
@@ -284,12 +299,11 @@ pub(crate) async fn history(seed: u64, stores: &[Arc<dyn Store>]) -> Vec<Event> 
         done.unwrap();
     }
     // Afterwards everybody sees the same.
-    for number in 0..apps.len() {
+    for number in 0..services.len() {
         for status in [None, Some(STATUSES[0]), Some(STATUSES[1]), Some(STATUSES[2])] {
             client(number).walk(status, 10).await;
         }
     }
-    drop(std::mem::take(&mut running));
     let mut events = record.events.lock().unwrap_or_else(PoisonError::into_inner);
     std::mem::take(&mut *events)
 }

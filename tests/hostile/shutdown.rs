@@ -116,7 +116,12 @@ async fn catalogue(url: &str, key: &str) -> HashMap<i64, String> {
             link.split_once('>').unwrap().0.to_owned()
         });
         for pet in page.json::<Vec<Value>>().await.unwrap() {
-            all.insert(pet["id"].as_i64().unwrap(), pet["name"].as_str().unwrap().to_owned());
+            let (id, name) = (pet["id"].as_i64().unwrap(), pet["name"].as_str().unwrap());
+            assert_eq!(
+                all.insert(id, name.to_owned()),
+                None,
+                "the walk does not go on: {id} twice"
+            );
         }
     }
     all

@@ -11,7 +11,7 @@ use tempfile::TempDir;
 
 use crate::{
     retries::named,
-    suite::{AnyStore, create, suite},
+    suite::{AnyStore, count, create, suite},
 };
 
 suite!(fresh());
@@ -62,6 +62,35 @@ async fn a_write_of_another_process_changes_the_version() {
         let before = one.version().await.unwrap();
         next_id(&two).await;
         assert_ne!(one.version().await.unwrap(), before);
+    }
+}
+
+/// How many pages the log has, as SQLite tells all who have the file open
+/// (`mxFrame`).
+fn pages_in_log(directory: &TempDir) -> u32 {
+    let shared = fs::read(directory.path().join("petstore.db-shm")).unwrap();
+    u32::from_ne_bytes(shared[16..20].try_into().unwrap())
+}
+
+#[tokio::test]
+async fn each_create_is_seen_also_when_the_log_begins_again_and_is_as_long_as_before() {
+    let (writing, directory) = fresh();
+    let file = directory.path().join("petstore.db");
+    let beside = Connection::open(&file).unwrap();
+    assert_eq!(next_id(&writing).await, 1);
+    for id in 2..=10 {
+        // All of the log is in the file, so the next commit begins it again,
+        // also while somebody keeps a transaction that needs the file only.
+        beside.execute_batch("PRAGMA wal_checkpoint").unwrap();
+        let reading = open(&file, OpenMode::AsIs).unwrap();
+        assert_eq!(count(&reading).await, id - 1);
+        let (pages, version) = (pages_in_log(&directory), reading.version().await.unwrap());
+        assert_eq!(next_id(&writing).await, i64::try_from(id).unwrap());
+        // The first log held the schema, too.
+        let is_as_long = pages_in_log(&directory) == pages;
+        assert!(is_as_long || id == 2, "the log did not begin again");
+        assert_ne!(reading.version().await.unwrap(), version);
+        assert_eq!(count(&reading).await, id);
     }
 }
 

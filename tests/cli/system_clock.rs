@@ -1,0 +1,142 @@
+//! The program under a system clock that is set while it runs: libfaketime takes
+//! the place of the system's clock.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+use reqwest::{Client, Response};
+use serde_json::Value;
+
+use super::program::{Done, Service, client, command, create, directory, finish};
+
+/// The time of day for the programs that use it, which look it up in a file
+/// whenever they ask what time it is. How time passes stays the machine's.
+struct FakedClock {
+    library: PathBuf,
+    file: PathBuf,
+}
+
+impl FakedClock {
+    /// A clock that stands at `now`, such as `2030-12-04 23:59:59` (UTC).
+    fn at(directory: &Path, now: &str) -> Self {
+        let library = fs::read_dir("/usr/lib").unwrap().find_map(|folder| {
+            let library = folder.unwrap().path().join("faketime/libfaketimeMT.so.1");
+            library.exists().then_some(library)
+        });
+        let library = library.expect("no libfaketime: install the Debian package faketime");
+        let clock = Self { library, file: directory.join("now") };
+        clock.set(now);
+        clock
+    }
+
+    fn set(&self, now: &str) {
+        // In one step: nobody reads half a time.
+        let new = self.file.with_extension("new");
+        fs::write(&new, now).unwrap();
+        fs::rename(new, &self.file).unwrap();
+    }
+
+    fn command(&self, directory: &Path, arguments: &[&str]) -> Command {
+        let mut command = command(directory, arguments);
+        command
+            .env("LD_PRELOAD", &self.library)
+            .env("FAKETIME_TIMESTAMP_FILE", &self.file)
+            .env("FAKETIME_NO_CACHE", "1")
+            .env("FAKETIME_DONT_FAKE_MONOTONIC", "1")
+            .env("NO_FAKE_STAT", "1")
+            .env("TZ", "UTC");
+        command
+    }
+
+    fn run(&self, directory: &Path, arguments: &[&str]) -> Done {
+        finish(&mut self.command(directory, arguments)).expect_success()
+    }
+
+    fn new_key(&self, directory: &Path, options: &[&str]) -> String {
+        let arguments = [&["keys", "create", "--name", "test"], options].concat();
+        self.run(directory, &arguments).stdout.trim_end().to_owned()
+    }
+
+    fn serve(&self, directory: &Path) -> Service {
+        Service::from(self.command(directory, &["serve", "--listen", "127.0.0.1:0"]))
+    }
+}
+
+async fn get(client: &Client, url: &str, path: &str, key: &str) -> Response {
+    client.get(format!("{url}{path}")).bearer_auth(key).send().await.unwrap()
+}
+
+async fn code(response: Response) -> (u16, String) {
+    let status = response.status().as_u16();
+    let error: Value = response.json().await.unwrap();
+    (status, error["code"].as_str().unwrap().to_owned())
+}
+
+#[tokio::test]
+async fn reading_by_id_ends_on_5_december_2030_as_announced() {
+    let here = directory();
+    let clock = FakedClock::at(here.path(), "2030-12-04 23:59:59");
+    let key = clock.new_key(here.path(), &[]);
+    let service = clock.serve(here.path());
+    let (client, url) = (client(), &service.url);
+    let created = create(&client, url, &key, "Frank").send().await.unwrap();
+    assert_eq!(created.status(), 201);
+    assert_eq!(created.headers()["location"], "/v1/pets/1");
+
+    let found = get(&client, url, "/pets/1", &key).await;
+    assert_eq!(found.status(), 200);
+    assert_eq!(found.headers()["deprecation"], "@1795219200");
+    assert_eq!(found.headers()["sunset"], "Thu, 05 Dec 2030 00:00:00 GMT");
+
+    clock.set("2030-12-05 00:00:00");
+    let gone = code(get(&client, url, "/pets/1", &key).await).await;
+    assert_eq!(gone, (410, "operation_removed".to_owned()));
+    // Nothing else has ended, and no link leads to what has.
+    let list = get(&client, url, "/pets", &key).await.json::<Value>().await.unwrap();
+    assert_eq!(list.as_array().unwrap().len(), 1);
+    let created = create(&client, url, &key, "Frank").send().await.unwrap();
+    assert_eq!((created.status().as_u16(), created.headers().get("location")), (201, None));
+
+    // A clock that went wrong and is set right again took nothing away.
+    clock.set("2030-12-04 23:59:59");
+    assert_eq!(get(&client, url, "/pets/1", &key).await.status(), 200);
+}
+
+#[tokio::test]
+async fn a_key_is_valid_until_the_second_at_which_it_expires() {
+    let here = directory();
+    let clock = FakedClock::at(here.path(), "2027-02-28 12:00:00");
+    let key = clock.new_key(here.path(), &["--expires", "1day"]);
+    let service = clock.serve(here.path());
+    let (client, url) = (client(), &service.url);
+    for (now, status) in [
+        ("2027-02-28 12:00:00", 200),
+        ("2027-03-01 11:59:59", 200),
+        ("2027-03-01 12:00:00", 401),
+        ("2027-03-01 11:59:59", 200),
+        ("2031-01-01 00:00:00", 401),
+    ] {
+        clock.set(now);
+        let response = get(&client, url, "/pets", &key).await;
+        assert_eq!(response.status(), status, "{now}");
+    }
+}
+
+#[tokio::test]
+async fn a_create_that_is_repeated_after_the_clock_was_an_hour_off_adds_nothing() {
+    let here = directory();
+    let clock = FakedClock::at(here.path(), "2027-02-28 12:00:00");
+    let key = clock.new_key(here.path(), &[]);
+    let service = clock.serve(here.path());
+    let (client, url) = (client(), &service.url);
+    for now in ["2027-02-28 12:00:00", "2027-02-28 13:00:00", "2027-02-28 11:00:00"] {
+        clock.set(now);
+        let request = create(&client, url, &key, "Frank").header("idempotency-key", "\"retry\"");
+        let created = request.send().await.unwrap();
+        assert_eq!(created.status(), 201, "{now}");
+        assert_eq!(created.json::<Value>().await.unwrap()["id"], 1, "{now}");
+    }
+}
