@@ -148,6 +148,9 @@ fn protocol(client_timeout: Duration) -> auto::Builder<TokioExecutor> {
     let mut builder = auto::Builder::new(TokioExecutor::new());
     builder
         .http1()
+        // HTTP ignores the case of a name. Clients that keep header fields in a
+        // plain map do not: they look for `Link`, find `link`, and miss it.
+        .title_case_headers(true)
         // Without a timer hyper's timeouts never fire.
         .timer(TokioTimer::new())
         .header_read_timeout(client_timeout)

@@ -211,11 +211,11 @@ fn turn_away(stream: &TcpStream, full: Full, handler: &impl Handler) {
     );
     let answer = format!(
         "HTTP/1.1 503 Service Unavailable\r\n\
-         content-type: application/json\r\n\
-         content-length: {}\r\n\
-         retry-after: 1\r\n\
-         x-request-id: {}\r\n\
-         connection: close\r\n\r\n{body}",
+         Content-Type: application/json\r\n\
+         Content-Length: {}\r\n\
+         Retry-After: 1\r\n\
+         X-Request-Id: {}\r\n\
+         Connection: close\r\n\r\n{body}",
         body.len(),
         handler.new_request_id()
     );

@@ -212,6 +212,6 @@ async fn a_chunked_body_that_is_read_to_its_end_leaves_the_connection_open() {
         }
         let answer = String::from_utf8(answer).unwrap();
         assert!(answer.starts_with("HTTP/1.1 201 "), "{answer}");
-        assert!(!answer.contains("connection: close"), "{answer}");
+        assert!(!answer.contains("Connection: close"), "{answer}");
     }
 }

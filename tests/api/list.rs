@@ -210,3 +210,27 @@ async fn head_answers_what_get_answers_without_the_body() {
         assert_eq!(head.header(name), get.header(name), "{name}");
     }
 }
+
+#[tokio::test]
+async fn a_client_that_compares_header_names_by_case_finds_them_in_title_case() {
+    let server = Server::start().await;
+    server.fill([Available; 2]).await;
+    let response = server
+        .raw(format!(
+            "GET /v1/pets?limit=1 HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\
+             authorization: {}\r\n\r\n",
+            server.bearer()
+        ))
+        .await;
+    let (head, _) = response.split_once("\r\n\r\n").unwrap();
+    let names: Vec<&str> =
+        head.lines().skip(1).map(|line| line.split_once(": ").unwrap().0).collect();
+    for name in ["Link", "Content-Type", "Content-Length", "X-Request-Id", "Etag", "Date"] {
+        assert!(names.contains(&name), "{name} is not among {names:?}");
+    }
+    let is_title_case = |word: &str| {
+        let (first, rest) = word.split_at(1);
+        first.to_uppercase() == first && rest.to_lowercase() == rest
+    };
+    assert!(names.iter().all(|name| name.split('-').all(is_title_case)), "{names:?}");
+}

@@ -48,7 +48,7 @@ async fn write(
         assert!(head.starts_with("HTTP/1.1 201 "), "{head}");
         let id = serde_json::from_slice::<Value>(&body).unwrap()["id"].as_i64().unwrap();
         acknowledged.send((id, name)).unwrap();
-        if head.contains("connection: close") {
+        if head.contains("Connection: close") {
             assert_eq!(stream.read(&mut [0]).await.unwrap(), 0);
             return;
         }
@@ -65,7 +65,7 @@ async fn answer(stream: &mut TcpStream) -> Option<(String, Vec<u8>)> {
         }
         let Some(end) = bytes.windows(4).position(|four| four == b"\r\n\r\n") else { continue };
         let head = String::from_utf8(bytes[..end + 2].to_vec()).unwrap();
-        let (_, length) = head.split_once("content-length: ").unwrap();
+        let (_, length) = head.split_once("Content-Length: ").unwrap();
         let length: usize = length.split("\r\n").next().unwrap().parse().unwrap();
         if bytes.len() == end + 4 + length {
             return Some((head, bytes[end + 4..].to_vec()));

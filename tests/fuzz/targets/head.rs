@@ -90,10 +90,10 @@ pub(crate) fn expect_answers(input: &[u8], answers: &[u8]) {
         assert!(!last, "an answer after the last one: {head}");
         assert!(status < 500, "{head}");
         count += 1;
-        last = field(head, "connection") == Some("close");
+        last = field(head, "Connection") == Some("close");
         // An answer to HEAD says what the length would be.
         let bare = left.is_empty() || left.starts_with(b"HTTP/1.");
-        let length = field(head, "content-length").map_or(0, |length| length.parse().unwrap());
+        let length = field(head, "Content-Length").map_or(0, |length| length.parse().unwrap());
         if bare || length == 0 {
             continue;
         }
@@ -119,7 +119,7 @@ mod tests {
     use super::*;
 
     const REQUEST: &[u8] = b"GET /docs HTTP/1.1\r\nhost: x\r\n\r\n";
-    const ANSWER: &str = "HTTP/1.1 308 Permanent Redirect\r\ncontent-length: 0\r\n\r\n";
+    const ANSWER: &str = "HTTP/1.1 308 Permanent Redirect\r\nContent-Length: 0\r\n\r\n";
 
     fn expect(answers: &str) {
         expect_answers(REQUEST, answers.as_bytes());
@@ -142,27 +142,27 @@ mod tests {
     #[test]
     #[should_panic(expected = "an answer after the last one")]
     fn an_answer_after_the_last_one_fails() {
-        let last = ANSWER.replace("content-length", "connection: close\r\ncontent-length");
+        let last = ANSWER.replace("Content-Length", "Connection: close\r\nContent-Length");
         expect(&(last + ANSWER));
     }
 
     #[test]
     #[should_panic(expected = "500 Internal")]
     fn a_fault_of_the_service_fails() {
-        expect("HTTP/1.1 500 Internal Server Error\r\ncontent-length: 0\r\n\r\n");
+        expect("HTTP/1.1 500 Internal Server Error\r\nContent-Length: 0\r\n\r\n");
     }
 
     #[test]
     #[should_panic(expected = "a whole body")]
     fn half_an_answer_fails() {
-        expect("HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\n[]");
+        expect("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n[]");
     }
 
     #[test]
     #[should_panic(expected = "left: 2")]
     fn an_error_of_another_form_fails() {
         expect(
-            "HTTP/1.1 404 Not Found\r\ncontent-length: 26\r\n\r\n{\"code\": \"x\",\"message\": 1}",
+            "HTTP/1.1 404 Not Found\r\nContent-Length: 26\r\n\r\n{\"code\": \"x\",\"message\": 1}",
         );
     }
 }
