@@ -278,9 +278,11 @@ impl Serve {
 
     /// Says where the service is, and how to get a key if there is none.
     async fn welcome(&self, store: &dyn Store, url: &str) -> anyhow::Result<()> {
+        let docs = format!("{}/docs", url.trim_end_matches("/v1"));
         info!(
             deployment = self.deployment.as_str(),
             database = %self.database.database,
+            docs = %docs,
             "serving {url}"
         );
         let keys = store.list_keys().await.context("cannot read the keys")?;
@@ -302,7 +304,8 @@ impl Serve {
         let key = key.reveal();
         super::say(&format!(
             "\nThis is your first API key. It is shown this once:\n\n    {key}\n\n\
-             Try it:\n\n    curl -H 'Authorization: Bearer {key}' {url}/pets\n"
+             Try it:\n\n    curl -H 'Authorization: Bearer {key}' {url}/pets\n\n\
+             Or open the documentation in a browser:\n\n    {docs}\n"
         ));
         Ok(())
     }

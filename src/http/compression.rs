@@ -83,7 +83,7 @@ fn wanted(request: &HeaderMap) -> Option<Coding> {
 }
 
 /// A `q=` from 0 to 1 (RFC 9110, section 12.4.2).
-fn weight(parameter: &str) -> Option<f32> {
+pub(super) fn weight(parameter: &str) -> Option<f32> {
     let q = parameter.trim().strip_prefix("q=")?;
     q.parse().ok().filter(|weight| (0.0..=1.0).contains(weight))
 }

@@ -1,12 +1,15 @@
 //! `/.well-known/api-catalog`: where everything is (RFC 9727), as a set of links
-//! (RFC 9264).
+//! (RFC 9264). And `/`, which leads a browser to the docs and a program to the links.
 
 use bytes::Bytes;
 use http_body_util::Full;
-use hyper::header::{self, HeaderValue};
+use hyper::{
+    HeaderMap, StatusCode,
+    header::{self, HeaderValue},
+};
 use serde_json::json;
 
-use super::{App, Response};
+use super::{App, Response, compression::weight};
 use crate::config::BaseUrl;
 
 /// Where the catalog is.
@@ -43,4 +46,71 @@ pub(super) fn answer(app: &App) -> Response {
     response.headers_mut().insert(header::CONTENT_TYPE, MEDIA_TYPE);
     response.headers_mut().insert(header::LINK, SELF_LINK);
     response
+}
+
+/// `GET /`: the catalog, or a redirect to `/docs/` if the request prefers HTML.
+pub(super) fn root(app: &App, request: &HeaderMap) -> Response {
+    let mut response = if prefers_html(request) {
+        let mut redirect = Response::default();
+        *redirect.status_mut() = StatusCode::TEMPORARY_REDIRECT;
+        redirect.headers_mut().insert(header::LOCATION, HeaderValue::from_static("docs/"));
+        redirect
+    } else {
+        answer(app)
+    };
+    response.headers_mut().insert(header::VARY, HeaderValue::from_static("Accept"));
+    response
+}
+
+/// Whether `Accept` names HTML, and with a higher weight than any JSON that it names
+/// (RFC 9110, section 12.5.1). A range such as `*/*` names neither.
+fn prefers_html(request: &HeaderMap) -> bool {
+    let (mut html, mut json) = (0.0_f32, 0.0_f32);
+    for field in request.get_all(header::ACCEPT) {
+        for element in field.to_str().unwrap_or_default().to_ascii_lowercase().split(',') {
+            let mut parts = element.split(';');
+            let named = match parts.next().unwrap_or_default().trim() {
+                "text/html" | "application/xhtml+xml" => &mut html,
+                "application/json" | "application/linkset+json" => &mut json,
+                _ => continue,
+            };
+            *named = named.max(parts.find_map(weight).unwrap_or(1.0));
+        }
+    }
+    html > json
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_request_that_names_html_above_json_prefers_html() {
+        let prefers = |fields: &[&str]| {
+            let mut request = HeaderMap::new();
+            for field in fields {
+                request.append(header::ACCEPT, field.parse().unwrap());
+            }
+            prefers_html(&request)
+        };
+        for fields in [
+            &["text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"][..],
+            &["Text/HTML; charset=utf-8; Q=0.5"],
+            &["application/json;q=0.4", "text/html;q=0.5"],
+        ] {
+            assert!(prefers(fields), "{fields:?}");
+        }
+        for fields in [
+            &[][..],
+            &[""],
+            &["*/*"],
+            &["text/*"],
+            &["text/html;q=0"],
+            &["application/json"],
+            &["application/json, text/html, */*"],
+            &["application/linkset+json, text/html;q=0.9"],
+        ] {
+            assert!(!prefers(fields), "{fields:?}");
+        }
+    }
 }

@@ -327,6 +327,7 @@ impl App {
             Operation::OpenapiYaml => Ok(openapi::yaml(self)),
             Operation::OpenapiJson => Ok(openapi::json(self)),
             Operation::ApiCatalog => Ok(discovery::answer(self)),
+            Operation::Root => Ok(discovery::root(self, &request.headers)),
             Operation::DocsRedirect => Ok(docs::redirect()),
             Operation::DocsFile => docs::file(path),
         }

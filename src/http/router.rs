@@ -14,12 +14,13 @@ pub(super) enum Operation {
     OpenapiYaml,
     OpenapiJson,
     ApiCatalog,
+    Root,
     DocsRedirect,
     DocsFile,
 }
 
 use Operation::{
-    ApiCatalog, CreatePet, DocsFile, DocsRedirect, GetPet, ListPets, OpenapiJson, OpenapiYaml,
+    ApiCatalog, CreatePet, DocsFile, DocsRedirect, GetPet, ListPets, OpenapiJson, OpenapiYaml, Root,
 };
 
 /// What a path answers to which method. `HEAD` stands beside each `GET`.
@@ -30,6 +31,7 @@ fn operations_at(path: &str) -> Option<&'static [(Method, Operation)]> {
         "/openapi.yaml" => &[(Method::GET, OpenapiYaml)],
         "/openapi.json" => &[(Method::GET, OpenapiJson)],
         discovery::PATH => &[(Method::GET, ApiCatalog)],
+        "/" => &[(Method::GET, Root)],
         "/docs" => &[(Method::GET, DocsRedirect)],
         _ if path.starts_with("/docs/") => &[(Method::GET, DocsFile)],
         _ => return None,
@@ -38,8 +40,17 @@ fn operations_at(path: &str) -> Option<&'static [(Method, Operation)]> {
 
 impl Operation {
     /// All of them, in the order of their declaration.
-    pub(super) const ALL: [Self; 8] =
-        [ListPets, CreatePet, GetPet, OpenapiYaml, OpenapiJson, ApiCatalog, DocsRedirect, DocsFile];
+    pub(super) const ALL: [Self; 9] = [
+        ListPets,
+        CreatePet,
+        GetPet,
+        OpenapiYaml,
+        OpenapiJson,
+        ApiCatalog,
+        Root,
+        DocsRedirect,
+        DocsFile,
+    ];
 
     /// What it is called, in the contract if it is part of that.
     pub(super) fn id(self) -> &'static str {
@@ -50,6 +61,7 @@ impl Operation {
             OpenapiYaml => "openapiYaml",
             OpenapiJson => "openapiJson",
             ApiCatalog => "apiCatalog",
+            Root => "root",
             DocsRedirect => "docsRedirect",
             DocsFile => "docsFile",
         }
@@ -84,6 +96,7 @@ impl Operation {
             OpenapiYaml => "/openapi.yaml",
             OpenapiJson => "/openapi.json",
             ApiCatalog => discovery::PATH,
+            Root => "/",
             DocsRedirect => "/docs",
             DocsFile => "/docs/{file}",
         }
@@ -94,7 +107,7 @@ impl Operation {
         match self {
             ListPets | GetPet => Some(Scope::Read),
             CreatePet => Some(Scope::Write),
-            OpenapiYaml | OpenapiJson | ApiCatalog | DocsRedirect | DocsFile => None,
+            OpenapiYaml | OpenapiJson | ApiCatalog | Root | DocsRedirect | DocsFile => None,
         }
     }
 }

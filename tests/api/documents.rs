@@ -169,3 +169,30 @@ async fn the_api_catalog_leads_to_the_contract_and_the_docs() {
         }
     }
 }
+
+#[tokio::test]
+async fn the_root_leads_a_browser_to_the_docs_and_a_program_to_the_api_catalog() {
+    let server = Server::start().await;
+    let browser = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8";
+    let page = server.send(Method::GET, "/", &[("accept", browser)], "").await;
+    // The client has followed the redirect.
+    assert_eq!((page.status.as_u16(), page.header("content-type")), (200, Some("text/html")));
+    assert!(page.header("content-security-policy").is_some());
+    let redirect = server
+        .raw("HEAD / HTTP/1.1\r\nhost: x\r\naccept: text/html\r\nconnection: close\r\n\r\n")
+        .await;
+    assert!(redirect.starts_with("HTTP/1.1 307 "), "{redirect}");
+    assert!(redirect.contains("Location: docs/\r\n"), "{redirect}");
+    assert!(redirect.contains("Vary: Accept\r\n"), "{redirect}");
+
+    let catalog = fetch(&server, "/.well-known/api-catalog").await;
+    for accept in ["*/*", "application/json"] {
+        let reply = server.send(Method::GET, "/", &[("accept", accept)], "").await;
+        assert_eq!((reply.status.as_u16(), &reply.body), (200, &catalog.body));
+        assert_eq!(reply.header("vary"), Some("Accept"));
+        for name in ["content-type", "link"] {
+            assert_eq!(reply.header(name), catalog.header(name));
+        }
+    }
+    server.send(Method::POST, "/", &[], "").await.expect_error(405, "method_not_allowed");
+}

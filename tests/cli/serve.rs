@@ -71,6 +71,7 @@ fn the_first_start_at_a_terminal_shows_a_key_once_with_a_curl_line_that_works() 
     let curl = shown.lines().map(str::trim).find(|line| line.starts_with("curl")).unwrap();
     assert!(curl.starts_with(&format!("curl -H 'Authorization: Bearer {key}' http://127.0.0.1:")));
     assert!(curl.ends_with("/v1/pets"), "{curl}");
+    assert!(shown.lines().any(|line| line.trim().ends_with("/docs")), "{shown}");
 
     let (shown, _) = at_a_terminal(here.path(), "serving");
     assert!(!shown.contains("pets_live_"), "{shown}");
@@ -80,6 +81,13 @@ fn the_first_start_at_a_terminal_shows_a_key_once_with_a_curl_line_that_works() 
     let pasted = format!("{before}{}/pets", service.url);
     let list = Command::new("sh").args(["-c", &pasted]).output().unwrap();
     assert_eq!(list.stdout, b"[]");
+}
+
+#[test]
+fn the_start_message_names_the_docs() {
+    let here = directory();
+    let service = Service::start(here.path(), &[]);
+    assert_eq!(service.first_lines[0]["docs"], service.url.replace("/v1", "/docs"));
 }
 
 #[tokio::test]
