@@ -10,7 +10,7 @@ use std::{
 use super::{
     faults::with_mounts_of_its_own,
     postgres_cluster::{connect, fresh_url},
-    program::{command, directory, finish, new_key, run, settle},
+    program::{directory, finish, new_key, run, settle},
 };
 
 /// Writes a file with so many animals.
@@ -25,6 +25,15 @@ fn signal(process: u32, name: &str) {
     assert!(sent.unwrap().success());
 }
 
+/// The command, to be ended by any signal: a program that a shell starts in the
+/// background may inherit that SIGINT is ignored.
+fn interruptible(directory: &Path, arguments: &[&str]) -> Command {
+    let mut command = Command::new("env");
+    command.args(["--default-signal=INT", env!("CARGO_BIN_EXE_petstore")]).args(arguments);
+    settle(&mut command, directory);
+    command
+}
+
 fn is_running(process: &mut Child) -> bool {
     process.try_wait().unwrap().is_none()
 }
@@ -36,7 +45,7 @@ fn an_import_that_is_interrupted_while_it_writes_leaves_nothing() {
     write_animals(&here.path().join("many.csv"), 300_000);
     let opened = here.path().join("petstore.db-shm");
     for name in ["INT", "TERM", "KILL"] {
-        let mut import = command(here.path(), &["import", "many.csv"]).spawn().unwrap();
+        let mut import = interruptible(here.path(), &["import", "many.csv"]).spawn().unwrap();
         // It opens the database once it has checked the file.
         while !opened.exists() {
             assert!(is_running(&mut import), "it has ended too early");
@@ -59,7 +68,7 @@ async fn an_import_into_postgresql_that_is_interrupted_leaves_nothing() {
     run(here.path(), &["keys", "create", "--name", "me", "--database", &database]).expect_success();
     write_animals(&here.path().join("many.csv"), 200_000);
     let import = ["import", "many.csv", "--database", &database];
-    let mut import = command(here.path(), &import).spawn().unwrap();
+    let mut import = interruptible(here.path(), &import).spawn().unwrap();
     let beside = connect(&database).await;
     let drawn = "SELECT CASE WHEN is_called THEN last_value ELSE 0 END FROM pets_ids";
     while beside.query_one(drawn, &[]).await.unwrap().get::<_, i64>(0) < 10_000 {

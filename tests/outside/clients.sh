@@ -29,14 +29,16 @@ build_examples() {
         cargo build --locked --manifest-path examples/rust/Cargo.toml
 }
 
-# tour CLIENT TOUR COMMAND...: runs a client through a proxy that drops answers,
-# and compares what it prints.
+# tour CLIENT TOUR COMMAND...: runs a client through a proxy that drops responses,
+# and compares what it prints. What the client says about the dropped responses is
+# shown only if the tour fails.
 tour() {
     local name=$1 expected=$2
     shift 2
     echo "$name"
-    PYTHONPATH=$outside/examples/python python3 tests/outside/unsteady.py "$@" |
-        diff "$expected" -
+    PYTHONPATH=$outside/examples/python python3 tests/outside/unsteady.py "$@" \
+        2>"$scratch/messages" | diff "$expected" - ||
+        { cat "$scratch/messages"; return 1; }
 }
 
 # The commands that docs/clients.md tells a newcomer, as they stand there.
