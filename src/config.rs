@@ -1,6 +1,13 @@
 //! Settings that a user gives, each checked when it is read.
 
-use std::{fmt, path::PathBuf, str::FromStr, time::Duration};
+use std::{
+    fmt,
+    net::{Ipv4Addr, SocketAddr, ToSocketAddrs},
+    num::NonZeroU32,
+    path::PathBuf,
+    str::FromStr,
+    time::Duration,
+};
 
 use clap::{ValueEnum, builder::PossibleValue};
 use hyper::header::HeaderValue;
@@ -28,7 +35,7 @@ impl FromStr for DatabaseUrl {
             return url.map(Self::Postgres);
         }
         let path = text.strip_prefix("sqlite:").ok_or(
-            "a database reads sqlite:PATH, such as sqlite:petstore.db, \
+            "the database must be sqlite:PATH, such as sqlite:petstore.db, \
              or postgres://USER@HOST/DATABASE",
         )?;
         let path = path.strip_prefix("//").unwrap_or(path);
@@ -119,6 +126,57 @@ impl FromStr for Origin {
             return Err(format!("browsers write it {origin}; {form}"));
         }
         HeaderValue::try_from(origin).map(Self).map_err(|error| error.to_string())
+    }
+}
+
+/// Reads an address to listen on: `127.0.0.1:8080`, `[::1]:8080`,
+/// `localhost:8080`, or `:8080` for all IPv4 addresses of the machine. A name is
+/// resolved, and the first IPv4 address taken if it has one. Port 0 stands for a
+/// free port.
+///
+/// # Errors
+///
+/// Says what is wrong with the text, or that the name is unknown.
+pub fn listen_address(text: &str) -> Result<SocketAddr, String> {
+    let form = "an address to listen on is HOST:PORT, such as 127.0.0.1:8080, localhost:8080 \
+                or :8080 for all addresses";
+    if let Ok(address) = text.parse() {
+        return Ok(address);
+    }
+    let (host, port) =
+        text.rsplit_once(':').ok_or_else(|| format!("the port is missing; {form}"))?;
+    let port: u16 =
+        port.parse().map_err(|_| format!("the port must be from 0 to 65535; {form}"))?;
+    if host.is_empty() {
+        return Ok((Ipv4Addr::UNSPECIFIED, port).into());
+    }
+    let addresses: Vec<SocketAddr> = (host, port)
+        .to_socket_addrs()
+        .map_err(|_| format!("the host {host} has no known address; {form}"))?
+        .collect();
+    let first = addresses.iter().find(|address| address.is_ipv4()).or(addresses.first());
+    first.copied().ok_or_else(|| format!("the host {host} has no address; {form}"))
+}
+
+/// Reads a count of at least 1.
+///
+/// # Errors
+///
+/// Says what is allowed.
+pub fn count(text: &str) -> Result<NonZeroU32, String> {
+    text.parse().map_err(|_| format!("it must be an integer from 1 to {}", u32::MAX))
+}
+
+/// Reads what switches an option on or off.
+///
+/// # Errors
+///
+/// Says what is allowed.
+pub fn switch(text: &str) -> Result<bool, String> {
+    match text.to_ascii_lowercase().as_str() {
+        "true" | "yes" | "on" | "1" => Ok(true),
+        "false" | "no" | "off" | "0" => Ok(false),
+        _ => Err("it must be true or false".to_owned()),
     }
 }
 
@@ -258,6 +316,22 @@ mod tests {
             "https://me@shop.example",
         ] {
             assert!(bad.parse::<Origin>().is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn an_address_to_listen_on_may_have_a_name_or_no_host() {
+        for (text, address) in [
+            ("127.0.0.1:8080", "127.0.0.1:8080"),
+            ("[::1]:0", "[::1]:0"),
+            (":8080", "0.0.0.0:8080"),
+            ("localhost:8080", "127.0.0.1:8080"),
+        ] {
+            assert_eq!(listen_address(text), Ok(address.parse().unwrap()), "{text}");
+        }
+        for bad in ["", "8080", "localhost", "127.0.0.1:", "127.0.0.1:65536", "127.0.0.1:http"] {
+            let reason = listen_address(bad).unwrap_err();
+            assert!(reason.contains("HOST:PORT"), "{bad}: {reason}");
         }
     }
 

@@ -6,9 +6,12 @@ use std::{
 };
 
 use clap::ValueEnum;
-use tracing::{error, level_filters::LevelFilter};
+use tracing::{Event, Level, Subscriber, error, level_filters::LevelFilter};
 use tracing_appender::non_blocking::WorkerGuard;
-use tracing_subscriber::fmt;
+use tracing_subscriber::{
+    fmt::{self, FmtContext, FormatEvent, FormatFields, format::Writer},
+    registry::LookupSpan,
+};
 
 /// How a log line looks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -26,16 +29,66 @@ pub enum LogFormat {
 pub fn start(format: Option<LogFormat>, level: LevelFilter) -> WorkerGuard {
     let terminal = io::stderr().is_terminal();
     let (writer, guard) = tracing_appender::non_blocking(io::stderr());
-    let lines = fmt().with_max_level(level).with_target(false).with_writer(writer);
+    let lines = fmt::fmt().with_max_level(level).with_target(false).with_writer(writer);
+    let to_journal = is_journal(std::env::var("JOURNAL_STREAM").ok().as_deref());
     match format.unwrap_or(if terminal { LogFormat::Text } else { LogFormat::Json }) {
-        LogFormat::Text => lines.with_ansi(terminal).init(),
-        LogFormat::Json => lines.json().flatten_event(true).init(),
+        LogFormat::Text => {
+            lines.with_ansi(terminal).map_event_format(|format| Line { format, to_journal }).init();
+        }
+        LogFormat::Json => lines
+            .json()
+            .flatten_event(true)
+            .map_event_format(|format| Line { format, to_journal })
+            .init(),
     }
     std::panic::set_hook(Box::new(|panic| {
         let location = panic.location().map(ToString::to_string);
         error!(location, "{}", panic.payload_as_str().unwrap_or("panicked"));
     }));
     guard
+}
+
+/// Whether standard error is the stream to the journal that systemd names, by
+/// device and inode, in this value of `JOURNAL_STREAM` (systemd.exec(5)).
+fn is_journal(stream: Option<&str>) -> bool {
+    let stderr = rustix::fs::fstat(io::stderr());
+    stderr.is_ok_and(|file| stream == Some(&format!("{}:{}", file.st_dev, file.st_ino)))
+}
+
+/// A line of the log. In the journal it begins with its level in the form of
+/// sd-daemon(3), which systemd takes off: `journalctl -p warning` finds it then.
+struct Line<F> {
+    format: F,
+    to_journal: bool,
+}
+
+impl<S, N, F> FormatEvent<S, N> for Line<F>
+where
+    S: Subscriber + for<'a> LookupSpan<'a>,
+    N: for<'a> FormatFields<'a> + 'static,
+    F: FormatEvent<S, N>,
+{
+    fn format_event(
+        &self,
+        context: &FmtContext<'_, S, N>,
+        mut writer: Writer<'_>,
+        event: &Event<'_>,
+    ) -> std::fmt::Result {
+        if self.to_journal {
+            write!(writer, "<{}>", priority(*event.metadata().level()))?;
+        }
+        self.format.format_event(context, writer, event)
+    }
+}
+
+/// The priority of syslog (RFC 5424, section 6.2.1).
+fn priority(level: Level) -> u8 {
+    match level {
+        Level::ERROR => 3,
+        Level::WARN => 4,
+        Level::INFO => 6,
+        _ => 7,
+    }
 }
 
 /// An error and all that lies behind it, in one line.
@@ -49,4 +102,19 @@ pub fn chain(error: &dyn Error) -> String {
         source = cause.source();
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn standard_error_is_the_journal_only_if_systemd_says_so() {
+        let stderr = rustix::fs::fstat(io::stderr()).unwrap();
+        let stream = format!("{}:{}", stderr.st_dev, stderr.st_ino);
+        assert!(is_journal(Some(&stream)));
+        for other in [None, Some(""), Some("0:0")] {
+            assert!(!is_journal(other), "{other:?}");
+        }
+    }
 }

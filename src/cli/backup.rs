@@ -15,6 +15,10 @@ use crate::{config::DatabaseUrl, store::sqlite};
 /// then named DEST. It holds the digests of API keys, so only its owner may
 /// read it. The database is a SQLite file; PostgreSQL has tools of its own.
 #[derive(Debug, Args)]
+#[command(after_help = concat!(
+    "Example:\n",
+    "  petstore backup /backup/petstore.db"
+))]
 pub(super) struct Backup {
     /// The file to write
     #[arg(value_name = "DEST")]

@@ -13,6 +13,10 @@ use crate::store;
 /// works while the service runs, and fails if anything is wrong. The database is
 /// a SQLite file; PostgreSQL has tools of its own.
 #[derive(Debug, Args)]
+#[command(after_help = concat!(
+    "Example:\n",
+    "  petstore check --database sqlite:/var/lib/petstore/petstore.db"
+))]
 pub(super) struct Check {
     #[command(flatten)]
     database: DatabaseArgs,

@@ -18,6 +18,10 @@ use crate::{
 /// Idempotency-Key, as they are at one moment: what is added to the source
 /// afterwards is not copied. All of it is there at the end, or nothing.
 #[derive(Debug, Args)]
+#[command(after_help = concat!(
+    "Example:\n",
+    "  petstore copy --from sqlite:petstore.db --to postgres://petstore@db/petstore"
+))]
 pub(super) struct Copy {
     /// The database to copy: `sqlite:PATH`, or `postgres://USER@HOST/DATABASE`
     #[arg(

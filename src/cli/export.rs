@@ -20,6 +20,11 @@ use crate::{
 /// They are those of one moment, also while the service runs. As CSV, they
 /// have the header id,name,categoryId,status.
 #[derive(Debug, Args)]
+#[command(after_help = concat!(
+    "Examples:\n",
+    "  petstore export > animals.csv\n",
+    "  petstore export --format ndjson --status available"
+))]
 pub(super) struct Export {
     /// How to write the animals
     #[arg(long, value_enum, env = "PETSTORE_EXPORT_FORMAT", default_value = "csv")]

@@ -34,6 +34,11 @@ const WITHIN: Duration = Duration::from_secs(3);
 /// It is found by the settings of `petstore serve`. Its certificate is not
 /// checked: nothing is asked that is a secret.
 #[derive(Debug, Args)]
+#[command(after_help = concat!(
+    "Examples:\n",
+    "  petstore healthcheck\n",
+    "  petstore healthcheck --url http://127.0.0.1:9090/readyz"
+))]
 pub(super) struct Healthcheck {
     /// What to ask instead; any answer of 200 to 299 is good
     #[arg(long, value_name = "URL", env = "PETSTORE_HEALTHCHECK_URL")]

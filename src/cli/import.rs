@@ -11,10 +11,11 @@ use std::{
 };
 
 use anyhow::{Context, bail, ensure};
-use clap::{Args, builder::BoolishValueParser};
+use clap::Args;
 
 use super::{DatabaseArgs, progress::Progress, rejects::Rejects};
 use crate::{
+    config,
     domain::PetId,
     files::{self, Format, MetIds, Place, Row, Source, Wrong},
     store::{
@@ -35,6 +36,12 @@ const IN_CATALOGUE: u64 = 0;
 /// id, in any order. As NDJSON, it has an object of these members on each line.
 /// Without a status, an animal is available. It works while the service runs.
 #[derive(Debug, Args)]
+#[command(after_help = concat!(
+    "Examples:\n",
+    "  petstore import animals.csv --dry-run\n",
+    "  petstore import animals.csv --skip-invalid --rejects wrong.csv\n",
+    "  petstore export | petstore import - --format csv --database sqlite:other.db"
+))]
 pub(super) struct Import {
     /// The file to read; - is standard input
     file: PathBuf,
@@ -46,7 +53,7 @@ pub(super) struct Import {
 
     /// Add the animals of the good rows, although others are wrong; needs
     /// --rejects
-    #[arg(long, env = "PETSTORE_IMPORT_SKIP_INVALID", value_parser = BoolishValueParser::new())]
+    #[arg(long, env = "PETSTORE_IMPORT_SKIP_INVALID", value_parser = config::switch)]
     skip_invalid: bool,
 
     /// Where to write the wrong rows, as CSV with their lines and what is wrong;
@@ -55,11 +62,11 @@ pub(super) struct Import {
     rejects: Option<PathBuf>,
 
     /// Check the file, and add nothing
-    #[arg(long, env = "PETSTORE_IMPORT_DRY_RUN", value_parser = BoolishValueParser::new())]
+    #[arg(long, env = "PETSTORE_IMPORT_DRY_RUN", value_parser = config::switch)]
     dry_run: bool,
 
     /// Keep the ids of the file, which must be free; they are ignored otherwise
-    #[arg(long, env = "PETSTORE_IMPORT_KEEP_IDS", value_parser = BoolishValueParser::new())]
+    #[arg(long, env = "PETSTORE_IMPORT_KEEP_IDS", value_parser = config::switch)]
     keep_ids: bool,
 
     #[command(flatten)]

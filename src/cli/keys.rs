@@ -28,6 +28,11 @@ pub(super) enum Keys {
 
 /// Create an API key and print it: the one time that it is shown
 #[derive(Debug, Args)]
+#[command(after_help = concat!(
+    "Examples:\n",
+    "  petstore keys create --name till\n",
+    "  petstore keys create --name website --scope read --rate-limit 600/min --expires 90d"
+))]
 pub(super) struct Create {
     /// What to call the key, such as the program or person that uses it
     #[arg(long, env = "PETSTORE_KEY_NAME")]
@@ -56,6 +61,11 @@ pub(super) struct Create {
 
 /// List the API keys, without their secrets
 #[derive(Debug, Args)]
+#[command(after_help = concat!(
+    "Examples:\n",
+    "  petstore keys list\n",
+    "  petstore keys list --format json"
+))]
 pub(super) struct List {
     /// A table for people, or one JSON array of objects
     #[arg(long, value_enum, env = "PETSTORE_KEYS_FORMAT", default_value_t = Format::Table)]
@@ -73,6 +83,10 @@ enum Format {
 
 /// Revoke an API key: a running service refuses it within seconds
 #[derive(Debug, Args)]
+#[command(after_help = concat!(
+    "Example:\n",
+    "  petstore keys revoke 3"
+))]
 pub(super) struct Revoke {
     /// The number of the key, as listed
     id: KeyId,
@@ -84,6 +98,11 @@ pub(super) struct Revoke {
 /// Replace an API key: print a new one of the same name, scope, rate limit and
 /// lifetime, and let the old one expire
 #[derive(Debug, Args)]
+#[command(after_help = concat!(
+    "Examples:\n",
+    "  petstore keys rotate 3\n",
+    "  petstore keys rotate 3 --overlap 7d"
+))]
 pub(super) struct Rotate {
     /// The number of the key, as listed
     id: KeyId,
@@ -270,6 +289,7 @@ fn show(key: &ApiKey, record: &KeyRecord) -> anyhow::Result<()> {
 
 /// A key as it is listed.
 #[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
 struct Row<'a> {
     id: i64,
     name: &'a str,

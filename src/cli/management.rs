@@ -9,6 +9,7 @@ use tokio::{net::TcpListener, sync::watch};
 use tracing::info;
 
 use crate::{
+    config,
     domain::Deployment,
     http::{App, Management},
     server::{self, Limits},
@@ -24,7 +25,7 @@ const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(1);
 pub(super) struct ManagementArgs {
     /// Where to answer /livez, /readyz and /metrics, without a key; nowhere if
     /// not given. Take a private address
-    #[arg(long, value_name = "ADDRESS", env = "PETSTORE_MANAGEMENT_LISTEN")]
+    #[arg(long, value_name = "ADDRESS", env = "PETSTORE_MANAGEMENT_LISTEN", value_parser = config::listen_address)]
     management_listen: Option<SocketAddr>,
 
     /// Where a collector takes traces by OTLP over HTTP, such as

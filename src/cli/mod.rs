@@ -3,6 +3,7 @@
 
 mod backup;
 mod check;
+mod completions;
 mod copy;
 mod export;
 mod healthcheck;
@@ -15,6 +16,7 @@ mod rejects;
 mod restore;
 mod serve;
 mod tls;
+mod variables;
 
 use std::{
     ffi::OsStr,
@@ -38,7 +40,19 @@ use crate::{
 /// `petstore serve` starts it. Every option but `--force` can also be given by
 /// the variable that its description names.
 #[derive(Debug, Parser)]
-#[command(name = "petstore", version, max_term_width = 100)]
+#[command(
+    name = "petstore",
+    version,
+    max_term_width = 100,
+    after_help = concat!(
+        "Start here:\n",
+        "  petstore serve                   serves the store at http://127.0.0.1:8080/v1\n",
+        "  petstore keys create --name me   makes an API key for it\n",
+        "\n",
+        "`petstore COMMAND --help` shows examples. The documents are in docs/ of the source, or in\n",
+        "/usr/share/doc/petstore; a running service shows its interface at /docs."
+    )
+)]
 struct Cli {
     #[command(subcommand)]
     command: Command,
@@ -57,6 +71,7 @@ enum Command {
     Restore(restore::Restore),
     Healthcheck(healthcheck::Healthcheck),
     Openapi(openapi::Openapi),
+    Completions(completions::Completions),
 }
 
 /// Where the catalogue is.
@@ -146,6 +161,12 @@ pub fn main() -> ExitCode {
         Ok(cli) => cli,
         Err(error) => return not_understood(&error),
     };
+    // `serve` logs them.
+    if !matches!(cli.command, Command::Serve(_)) {
+        for warning in variables::unknown() {
+            say(&format!("warning: {warning}"));
+        }
+    }
     let done = match cli.command {
         Command::Serve(serve) => serve.run(),
         Command::Keys(keys) => keys.run(),
@@ -157,6 +178,7 @@ pub fn main() -> ExitCode {
         Command::Backup(backup) => backup.run(),
         Command::Restore(restore) => restore.run(),
         Command::Openapi(openapi) => openapi.run(),
+        Command::Completions(completions) => completions.run(),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,
@@ -183,7 +205,11 @@ fn not_understood(error: &clap::Error) -> ExitCode {
         let text = error.to_string();
         let first: Vec<&str> =
             text.lines().map(str::trim).take_while(|line| !line.is_empty()).collect();
-        say(&first.join(" "));
+        let mut line = first.join(" ");
+        if let Some(variable) = variables::named_in(&line) {
+            line.extend([" (the value of the variable ", &variable, ")"]);
+        }
+        say(&line);
     }
     ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2))
 }

@@ -10,6 +10,11 @@ use crate::{
 
 /// Print the OpenAPI document that the service serves
 #[derive(Debug, Args)]
+#[command(after_help = concat!(
+    "Examples:\n",
+    "  petstore openapi > openapi.yaml\n",
+    "  petstore openapi --format json --base-url https://pets.example.com/v1"
+))]
 pub(super) struct Openapi {
     /// The form of the document
     #[arg(

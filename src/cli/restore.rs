@@ -14,6 +14,10 @@ use crate::store::sqlite;
 /// run. If the command is cut short at any moment, the database is the old one
 /// or the new one, whole. It is a SQLite file; PostgreSQL has tools of its own.
 #[derive(Debug, Args)]
+#[command(after_help = concat!(
+    "Example:\n",
+    "  petstore restore /backup/petstore.db --force"
+))]
 pub(super) struct Restore {
     /// The file to restore from
     #[arg(value_name = "SRC")]

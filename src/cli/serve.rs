@@ -10,7 +10,7 @@ use std::{
 };
 
 use anyhow::Context;
-use clap::{Args, builder::BoolishValueParser};
+use clap::Args;
 use tokio::{
     signal::unix::{SignalKind, signal},
     sync::{oneshot, watch},
@@ -22,6 +22,7 @@ use super::{
     BaseUrlArgs, DatabaseArgs, keys,
     management::{self, ManagementArgs},
     tls::TlsArgs,
+    variables,
 };
 use crate::{
     config::{self, Origin, RateOrOff},
@@ -53,16 +54,28 @@ const CONNECTION_AGE: Duration = Duration::from_hours(1);
 
 /// Serve the catalogue over HTTP
 #[derive(Debug, Args)]
+#[command(after_help = concat!(
+    "Examples:\n",
+    "  petstore serve\n",
+    "  petstore serve --database sqlite:/var/lib/petstore/petstore.db --listen :8080\n",
+    "  PETSTORE_DATABASE=postgres://petstore@db1,db2/petstore petstore serve"
+))]
 pub(super) struct Serve {
     #[command(flatten)]
     database: DatabaseArgs,
 
     /// How many connections to keep to PostgreSQL at most; SQLite needs none
-    #[arg(long, value_name = "COUNT", env = "PETSTORE_DATABASE_CONNECTIONS", default_value = "16")]
+    #[arg(long, value_name = "COUNT", env = "PETSTORE_DATABASE_CONNECTIONS", default_value = "16", value_parser = config::count)]
     database_connections: NonZeroU32,
 
     /// The address and port to listen on; port 0 takes a free one
-    #[arg(long, value_name = "ADDRESS", env = "PETSTORE_LISTEN", default_value = "127.0.0.1:8080")]
+    #[arg(
+        long,
+        value_name = "ADDRESS",
+        env = "PETSTORE_LISTEN",
+        default_value = "127.0.0.1:8080",
+        value_parser = config::listen_address
+    )]
     listen: SocketAddr,
 
     #[command(flatten)]
@@ -92,7 +105,7 @@ pub(super) struct Serve {
     log_level: LevelFilter,
 
     /// Log a line for every request, not only for failed and slow ones
-    #[arg(long, env = "PETSTORE_ACCESS_LOG", value_parser = BoolishValueParser::new())]
+    #[arg(long, env = "PETSTORE_ACCESS_LOG", value_parser = config::switch)]
     access_log: bool,
 
     /// From which duration on a request is logged as slow
@@ -121,11 +134,11 @@ pub(super) struct Serve {
     failed_auth_limit: RateOrOff,
 
     /// How many connections may be open at once; one more is answered 503
-    #[arg(long, value_name = "COUNT", env = "PETSTORE_MAX_CONNECTIONS", default_value = "10000")]
+    #[arg(long, value_name = "COUNT", env = "PETSTORE_MAX_CONNECTIONS", default_value = "10000", value_parser = config::count)]
     max_connections: NonZeroU32,
 
     /// How many of them may come from one address; half of all, if not given
-    #[arg(long, value_name = "COUNT", env = "PETSTORE_MAX_CONNECTIONS_PER_ADDRESS")]
+    #[arg(long, value_name = "COUNT", env = "PETSTORE_MAX_CONNECTIONS_PER_ADDRESS", value_parser = config::count)]
     max_connections_per_address: Option<NonZeroU32>,
 
     /// How long a client may take to send a head or a body, or send nothing
@@ -183,6 +196,9 @@ impl Serve {
         let mut interrupted = signal(SignalKind::interrupt())?;
 
         let _log = telemetry::start(self.log_format, self.log_level);
+        for warning in variables::unknown() {
+            warn!("{warning}");
+        }
         let limits = self.limits();
         management::welcome(management_listener.as_ref());
         self.welcome(store.as_ref(), &url).await?;

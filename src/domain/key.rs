@@ -179,10 +179,11 @@ impl fmt::Display for KeyId {
 }
 
 impl FromStr for KeyId {
-    type Err = std::num::ParseIntError;
+    type Err = &'static str;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        text.parse().map(Self)
+        let number = text.parse().ok().filter(|&number| number > 0);
+        number.map(Self).ok_or("a key is named by its number, as `petstore keys list` shows it")
     }
 }
 

@@ -45,7 +45,7 @@ fn create_takes_scope_expiry_rate_limit_and_deployment() {
     assert!(done.stdout.starts_with("pets_test_"));
     let key = &listed(here.path())[0];
     assert_eq!((&key["name"], &key["scope"]), (&"robot".into(), &"read".into()));
-    assert_eq!((&key["deployment"], &key["rate_limit"]), (&"staging".into(), &"60/min".into()));
+    assert_eq!((&key["deployment"], &key["rateLimit"]), (&"staging".into(), &"60/min".into()));
     let time = |member: &str| key[member].as_str().unwrap().parse::<jiff::Timestamp>().unwrap();
     assert_eq!(time("expires").duration_since(time("created")).as_hours(), 90 * 24);
 }
@@ -66,10 +66,10 @@ fn list_shows_every_member_and_never_a_secret() {
             "deployment",
             "created",
             "expires",
-            "last_used",
-            "last_deprecated_call",
+            "lastUsed",
+            "lastDeprecatedCall",
             "revoked",
-            "rate_limit"
+            "rateLimit"
         ]
     );
     let table = run(here.path(), &["keys", "list"]).expect_success().stdout;
@@ -128,7 +128,7 @@ fn rotate_prints_a_key_of_the_same_kind_and_lets_the_old_one_expire() {
     let new = run(here.path(), &rotate).expect_success().stdout;
     assert!(new.starts_with("pets_test_") && new != old, "{new}");
     let keys = listed(here.path());
-    for member in ["name", "scope", "deployment", "rate_limit"] {
+    for member in ["name", "scope", "deployment", "rateLimit"] {
         assert_eq!(keys[0][member], keys[1][member]);
     }
     let time = |value: &Value| value.as_str().unwrap().parse::<jiff::Timestamp>().unwrap();
@@ -197,5 +197,5 @@ async fn all_of_it_works_while_the_service_runs_and_a_revocation_counts_within_5
     service.signal("TERM");
     assert!(service.wait().0.success());
     let keys = listed(here.path());
-    assert!(keys.iter().all(|key| key["last_used"] != Value::Null), "{keys:?}");
+    assert!(keys.iter().all(|key| key["lastUsed"] != Value::Null), "{keys:?}");
 }

@@ -35,3 +35,4 @@ mod system_clock;
 mod tls;
 mod traces;
 mod upgrade;
+mod variables;

@@ -1,0 +1,22 @@
+//! `petstore completions`.
+
+use clap::Args;
+use clap_complete::{Shell, generate};
+
+/// Print a script that completes petstore's commands and options in a shell
+///
+/// For bash, add `source <(petstore completions bash)` to ~/.bashrc.
+#[derive(Debug, Args)]
+pub(super) struct Completions {
+    /// The shell
+    shell: Shell,
+}
+
+impl Completions {
+    pub(super) fn run(self) -> anyhow::Result<()> {
+        let mut script = Vec::new();
+        generate(self.shell, &mut super::command(), "petstore", &mut script);
+        super::print(std::str::from_utf8(&script)?)?;
+        Ok(())
+    }
+}

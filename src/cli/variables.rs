@@ -1,0 +1,72 @@
+//! Variables of the environment: every option has one.
+
+use std::env;
+
+use super::command;
+
+/// What the examples read: clients of the service.
+const OF_CLIENTS: [&str; 3] = ["PETSTORE_URL", "PETSTORE_KEY", "PETSTORE_READ_KEY"];
+
+/// What Kubernetes sets for a service that is called petstore begins like this.
+const OF_KUBERNETES: [&str; 2] = ["PETSTORE_PORT", "PETSTORE_SERVICE_"];
+
+/// A warning for each variable that begins like ours and that no option reads.
+pub(super) fn unknown() -> Vec<String> {
+    let known = known();
+    let mut warnings: Vec<String> = env::vars_os()
+        .filter_map(|(name, _)| name.into_string().ok())
+        .filter(|name| name.starts_with("PETSTORE_") && !known.contains(name))
+        .filter(|name| !OF_CLIENTS.contains(&name.as_str()))
+        .filter(|name| !OF_KUBERNETES.iter().any(|begin| name.starts_with(begin)))
+        .map(|name| {
+            let nearest = known.iter().min_by_key(|known| strsim::levenshtein(&name, known));
+            let nearest = nearest.map_or("", String::as_str);
+            format!("no option reads the variable {name}; the nearest name is {nearest}")
+        })
+        .collect();
+    warnings.sort();
+    warnings
+}
+
+/// The variable that gave the value which clap's `message` is about, if one did.
+pub(super) fn named_in(message: &str) -> Option<String> {
+    let mut found = None;
+    for_each_option(&built(), &mut |option| {
+        let variable = option.get_env().and_then(|name| name.to_str());
+        let is_meant = message.contains(&format!("'{option}'"));
+        let (true, Some(variable), Some(long)) = (is_meant, variable, option.get_long()) else {
+            return;
+        };
+        let is_given = env::args().any(|argument| {
+            let rest = argument.strip_prefix("--").and_then(|name| name.strip_prefix(long));
+            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('='))
+        });
+        if !is_given && env::var_os(variable).is_some() {
+            found = Some(variable.to_owned());
+        }
+    });
+    found
+}
+
+fn known() -> Vec<String> {
+    let mut names = Vec::new();
+    for_each_option(&built(), &mut |option| {
+        names.extend(option.get_env().and_then(|name| name.to_str()).map(str::to_owned));
+    });
+    names
+}
+
+/// The command line with all that clap adds to it.
+fn built() -> clap::Command {
+    let mut command = command();
+    command.build();
+    command
+}
+
+/// Visits the options of a command and of those below it.
+fn for_each_option(command: &clap::Command, visit: &mut dyn FnMut(&clap::Arg)) {
+    command.get_arguments().for_each(&mut *visit);
+    for below in command.get_subcommands() {
+        for_each_option(below, visit);
+    }
+}

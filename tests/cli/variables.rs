@@ -1,0 +1,64 @@
+//! Variables in the place of options, and words that no command understands.
+
+use super::program::{command, directory, finish, run};
+
+#[test]
+fn a_variable_that_no_option_reads_is_reported_with_the_nearest_name() {
+    let here = directory();
+    let mut openapi = command(here.path(), &["openapi"]);
+    // The last four belong to clients and to Kubernetes.
+    for name in [
+        "PETSTORE_DATABSE",
+        "PETSTORE_URL",
+        "PETSTORE_KEY",
+        "PETSTORE_PORT_8080_TCP",
+        "PETSTORE_SERVICE_HOST",
+    ] {
+        openapi.env(name, "x");
+    }
+    let done = finish(&mut openapi).expect_success();
+    assert_eq!(
+        done.stderr,
+        "warning: no option reads the variable PETSTORE_DATABSE; \
+         the nearest name is PETSTORE_DATABASE\n"
+    );
+}
+
+#[test]
+fn an_error_in_a_variable_names_the_variable() {
+    let here = directory();
+    for (variable, value, expected) in [
+        ("PETSTORE_LISTEN", "here", "the port is missing"),
+        ("PETSTORE_DATABASE", "mysql://me:secret@db/pets", "sqlite:PATH"),
+        ("PETSTORE_ACCESS_LOG", "maybe", "it must be true or false"),
+        ("PETSTORE_MAX_CONNECTIONS", "0", "from 1 to"),
+    ] {
+        let line = finish(command(here.path(), &["serve"]).env(variable, value)).expect_one_line();
+        assert!(line.contains(expected) && !line.contains("secret"), "{line}");
+        assert!(line.contains(&format!("the variable {variable}")), "{line}");
+    }
+    let line =
+        finish(command(here.path(), &["serve", "--listen", "here"]).env("PETSTORE_LISTEN", "x"))
+            .expect_one_line();
+    assert!(line.contains("the port is missing") && !line.contains("variable"), "{line}");
+}
+
+#[test]
+fn a_key_that_is_not_named_by_its_number_is_one_clear_line() {
+    let here = directory();
+    for word in ["abc", "0", "-1"] {
+        let line = run(here.path(), &["keys", "revoke", "--", word]).expect_one_line();
+        assert!(line.contains("a key is named by its number"), "{line}");
+    }
+}
+
+#[test]
+fn completions_are_scripts_that_name_the_commands() {
+    let here = directory();
+    for shell in ["bash", "zsh", "fish"] {
+        let script = run(here.path(), &["completions", shell]).expect_success().stdout;
+        assert!(script.contains("healthcheck") && script.contains("database"), "{shell}");
+    }
+    let line = run(here.path(), &["completions", "cmd"]).expect_one_line();
+    assert!(line.contains("bash"), "{line}");
+}
