@@ -78,7 +78,7 @@ class Load:
         # wrk lets a redirection pass for a success; nobody here ever redirects.
         wrong = {kind: count for kind, count in result["errors"].items() if count}
         if wrong or not result["requests"]:
-            raise Void(f"{result['requests']} answers, and errors {wrong} (status: other than 2xx)")
+            raise Void(f"{result['requests']} responses, with errors {wrong} (status: other than 2xx)")
         return result
 
 

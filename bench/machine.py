@@ -119,7 +119,7 @@ def core_busy_seconds(core: int | None = None) -> float:
         if name == wanted:
             user, _nice, system, _idle, _iowait, irq, softirq, steal = map(int, fields[:8])
             return (user + system + irq + softirq + steal) / TICKS_A_SECOND
-    raise CannotRun(f"/proc/stat knows no {wanted}")
+    raise CannotRun(f"/proc/stat does not list {wanted}")
 
 
 def description() -> dict[str, str]:

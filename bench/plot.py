@@ -6,7 +6,7 @@ import math
 
 from bench.results import Spread
 
-TITLE = "Cost of a page of 20 from a random place"
+TITLE = "Cost of a random page of 20 animals"
 
 WIDTH, HEIGHT = 720, 400
 LEFT, RIGHT, TOP, BOTTOM = 72, 24, 64, 64

@@ -94,7 +94,7 @@ class Bench:
         return [
             self.row(title, cores, requests, scripts)
             for title, requests, scripts in (
-                ("Pages of 20 from random places", self.pages(), page_scripts(self.folder, SIZE)),
+                ("Random pages of 20", self.pages(), page_scripts(self.folder, SIZE)),
                 ("Create", create_requests(CREATES, self.key), create_scripts(self.folder)),
             )
             for cores in (apart, shared)

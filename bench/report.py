@@ -16,9 +16,8 @@ QUIET = 0.05
 
 INTRODUCTION = """# Performance
 
-What a request costs, measured beside what it could cost. `scripts/bench` measures all of it anew, on
-a Linux machine with two cores or more, in some ten minutes, and writes the part of this
-page that follows.
+The cost of a request, compared with baselines such as nginx and pgbench. `scripts/bench` measures everything on a
+Linux machine with at least two cores in about ten minutes, and writes the next part of this page.
 
 <!-- bench:begin -->
 <!-- bench:end -->
@@ -30,37 +29,40 @@ page that follows.
 """
 
 LEGEND = """\
-The server has one core to itself, the load ([wrk](https://github.com/wg/wrk)) another. There are 64
-connections and 1 million animals unless the row says otherwise. **Cost** is the processor time of the
-server per request, user and system, of all its threads, as the operating system counts it. **Ratio**
-is the yardstick's cost over ours (1.00: as cheap; higher is better); for E our requests per second over
-the yardstick's; for G our cost over the yardstick's (lower is better). D has the ratio of rates beside
-it, which falls as the disk gets slower: 64 clients wait for it, and the yardstick's do not. The ratio is
-the median of the rounds, with the lowest and the highest. Server and yardstick take turns, round by
-round, and ratios are taken between neighbours. Figures in pairs are ours / the yardstick's. A run with
-an answer other than 2xx or with an error of a socket is void. All files are in the operating system's
-cache. The load never sleeps, so that no server pays for waking it (`bench/awake.c`). Nor does the server's
-core: while nothing else wants it, a program of the lowest class has it (`bench/idle.c`), since a virtual
-machine takes long to wake a core, which a server that waits for the disk would pay for. What stands
-beside nginx is started three times in the course of the rounds, and nginx with it: where in memory a process
-happens to lie makes it up to a tenth dearer, for as long as it lives.
+The server has one core to itself, and the load generator ([wrk](https://github.com/wg/wrk)) another. There are
+64 connections and 1 million animals unless the row says otherwise. All files are in the operating system's cache.
 
-nginx has one worker process. It gets the same requests, except that for C it gets one of them again and
-again, and sends the same body, or for random places one of middle length, from a file that it keeps open;
-it checks no key. D's yardstick is the same program with `fsync` and `fdatasync` doing nothing, which is
-SQLite's `synchronous=OFF`. E's appends 4 KiB to a file in the same file system. H is the median of 10
-starts. I is the resident memory after the first 1,000 answers, and with one answer on each open connection.
+- **Cost** is the server's processor time per request, user and system, over all its threads, as the operating
+  system counts it.
+- **Ratio** is the baseline's cost divided by ours (1.00: equal; higher is better). For E it is our requests per
+  second divided by the baseline's, and for G our cost divided by the baseline's (lower is better). The ratio is
+  the median of the rounds, with the lowest and the highest. For D, the table also gives the ratio of rates. It
+  falls as the disk gets slower, because 64 clients wait for the disk and the baseline's clients do not.
+- Pairs of figures are ours / the baseline's.
+
+Server and baseline take turns, round by round, and each ratio compares two neighbouring rounds. A run with a
+response other than 2xx, or with a socket error, is void. The load generator never sleeps, so no server pays for
+waking it (`bench/awake.c`). A process of the lowest scheduling class keeps the server's core awake
+(`bench/idle.c`): a virtual machine takes long to wake a core, and a server that waits for the disk would pay for
+that. Where nginx is the baseline, server and nginx start three times during the rounds, because the memory
+layout of a process can make it up to a tenth more expensive until it ends.
+
+nginx has one worker process and does not check API keys. It sends the same body each time, from a file that it
+keeps open: for random pages and animals, one of median length. It receives the same requests, except that for C
+it receives the same one each time. D's baseline is the same program with `fsync` and `fdatasync` disabled, which
+is SQLite's `synchronous=OFF`. E's baseline appends 4 KiB to a file in the same file system. H is the median of
+10 starts. I is the resident memory after the first 1,000 responses, and with one response on each open connection.
 """
 
 HEADINGS = [
-    "", "Workload", "Yardstick", "Ratio", "Must", "Goal", "Reached",
+    "", "Workload", "Baseline", "Ratio", "Required", "Goal", "Result",
     "Cost, µs", "Requests/s", "p99, ms",
 ]
 
 
 def cells(row: Row) -> list[str]:
     return [
-        row.letter, row.title, row.yardstick,
+        row.letter, row.title, row.baseline,
         figure(row), number(row.must, row.unit), number(row.goal, row.unit), row.verdict(),
         pair(row, lambda side: f"{side.cost:.1f}"),
         pair(row, lambda side: f"{side.rate:,.0f}"),
@@ -69,7 +71,7 @@ def cells(row: Row) -> list[str]:
 
 
 def pair(row: Row, text) -> str:
-    """Ours / the yardstick's."""
+    """Ours / the baseline's."""
     return " / ".join(text(side) for side in (row.ours, row.theirs) if side)
 
 
@@ -108,7 +110,7 @@ def warnings(rows: list[Row]) -> list[str]:
         sides = [side for side in (row.ours, row.theirs) if side]
         if any(side.foreign > QUIET for side in sides):
             shares = pair(row, lambda side: f"{side.foreign:.0%}")
-            found.append(f"{row.letter}: others had {shares} of the server's core.")
+            found.append(f"{row.letter}: other programs had {shares} of the server's core.")
         elif any(side.busy < BUSY for side in sides) and row.letter in BUSY_WORKLOADS:
             shares = pair(row, lambda side: f"{side.busy:.0%}")
             found.append(f"{row.letter}: the server was busy for {shares} of the time; the load was the limit.")
@@ -119,8 +121,8 @@ def verdict(rows: list[Row]) -> str:
     marked = [row for row in rows if row.must is not None]
     missed = [row.letter for row in marked if not row.reaches(row.must)]
     goals = [row.letter for row in marked if row.reaches(row.must) and row.reaches(row.goal)]
-    musts = "Every must is met" if not missed else f"Missed: {', '.join(missed)}"
-    return f"{musts}. Goals reached: {', '.join(goals) or 'none'}."
+    required = "Every requirement is met" if not missed else f"Missed: {', '.join(missed)}"
+    return f"{required}. Goals reached: {', '.join(dict.fromkeys(goals)) or 'none'}."
 
 
 def write_page(rows: list[Row], facts: dict[str, str], settings: str) -> None:
@@ -132,12 +134,12 @@ def write_page(rows: list[Row], facts: dict[str, str], settings: str) -> None:
         LEGEND.strip(),
         markdown_table(main),
         verdict(rows),
-        f"![Cost of a request against the size of the catalogue]({PLOT.name})",
-        "With the access log on, both to a file:",
+        f"![Cost of a request by size of the catalogue]({PLOT.name})",
+        "With the access log on, for both to a file:",
         markdown_table(logged),
     ]
     if found := warnings(rows):
-        sections.append("What makes some of these figures doubtful:\n\n" + "\n".join(f"- {each}" for each in found))
+        sections.append("Some of these figures are doubtful:\n\n" + "\n".join(f"- {each}" for each in found))
     replace_measured_part("bench", "\n\n".join(sections))
 
 

@@ -7,21 +7,24 @@ from bench.report import markdown_facts, replace_measured_part
 from bench.results import Spread
 
 LEGEND = f"""\
-`scripts/bench postgres` measures `petstore` beside `pgbench -M prepared`, which runs the same statements
-over as many connections to the same database: {DATABASE_CONNECTIONS}, and {SIZE:,} animals. The clients of
-`petstore` (wrk) have {CLIENTS} connections. **Ratio** is our answers a second over pgbench's, the median of the
-rounds, with the lowest and the highest. They take turns, round by round, and ratios are taken between
-neighbours. **Two** is what two processes answer a second over what one does; they share its connections,
-to both sides. **Cost** is processor time per answer: of pgbench or `petstore`, and of PostgreSQL. The
-database does not wait for the disk (`fsync = off`), since that wait would hide what all else costs.
+`scripts/bench postgres` compares `petstore` with `pgbench -M prepared`, which runs the same statements over the same
+number of connections ({DATABASE_CONNECTIONS}) to the same database, with {SIZE:,} animals. The clients of `petstore`
+(wrk) have {CLIENTS} connections. The database does not wait for the disk (`fsync = off`), because that wait would
+hide all other costs.
 
-First, PostgreSQL has one core to itself, and the other is for pgbench, or for `petstore` and its clients
-together. That is what a database on a machine of its own meets, and its core is what there is least of: the ratio
-says how much of what it can give arrives at clients over HTTP. It must be {MUST}, and {GOAL} is the goal. pgbench
-never sleeps, so that PostgreSQL does not pay for waking its core (`bench/awake.c`); the clients of `petstore` do.
+- **Ratio** is our responses per second divided by pgbench's: the median of the rounds, with the lowest and the
+  highest. The two take turns, round by round, and each ratio compares two neighbouring rounds.
+- **Two** is the responses per second of two processes divided by those of one. Two processes share the
+  connections, on both sides.
+- **Cost** is processor time per response: of pgbench or `petstore`, plus that of PostgreSQL.
 
-Then nobody has a core to himself, as if all ran on one small machine: what `petstore` and its clients cost, parsing
-HTTP at both ends, is taken from the database.
+In the rows **apart**, PostgreSQL has one core to itself, and pgbench, or `petstore` with its clients, has the other.
+This is like a database on a machine of its own, whose cores are the scarce resource: the ratio says how much of its
+capacity reaches HTTP clients. The required ratio is {MUST}, and the goal is {GOAL}. pgbench never sleeps, so
+PostgreSQL does not pay for waking its core (`bench/awake.c`); the clients of `petstore` do sleep.
+
+In the rows **shared**, all programs share both cores, as on one small machine. `petstore` and its clients, which
+parse HTTP at both ends, then take processor time from the database.
 """
 
 
@@ -32,7 +35,7 @@ def write_page(rows: list[Row], facts: dict[str, str], settings: str) -> None:
 
 def markdown_table(rows: list[Row]) -> str:
     headings = [
-        "Workload", "Cores", "pgbench/s", "petstore/s", "Ratio", "Reached", "Two",
+        "Workload", "Cores", "pgbench/s", "petstore/s", "Ratio", "Result", "Two",
         "Cost with pgbench, µs", "with petstore", "with two",
     ]
     table = [headings, ["---"] * len(headings), *map(cells, rows)]
@@ -56,7 +59,7 @@ def verdict(row: Row) -> str:
         return ""
     if row.ratio.middle < MUST:
         return "missed"
-    return "goal" if row.ratio.middle >= GOAL else "must"
+    return "goal" if row.ratio.middle >= GOAL else "required"
 
 
 def cost(found: Found) -> str:

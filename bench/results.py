@@ -30,7 +30,7 @@ class Spread:
 class Row:
     letter: str
     title: str
-    yardstick: str
+    baseline: str
     figure: Spread
     must: float | None = None
     goal: float | None = None
@@ -51,4 +51,4 @@ class Row:
             return ""
         if not self.reaches(self.must):
             return "missed"
-        return "goal" if self.reaches(self.goal) else "must"
+        return "goal" if self.reaches(self.goal) else "required"

@@ -19,7 +19,7 @@ from bench.machine import ROOT, TICKS_A_SECOND, CannotRun, now, pinned, tool
 RECOMMENDED_OPTIONS: list[str] = []
 
 # How nginx sends a file. For a page of a kilobyte, reading it and writing it
-# behind the header at once is the cheaper way, so the harder yardstick.
+# behind the header at once is the cheaper way, so the harder baseline.
 FILE_SENDING = {
     "read": "sendfile off;",
     "sendfile": "sendfile on; tcp_nopush on;",

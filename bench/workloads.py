@@ -1,4 +1,4 @@
-"""The workloads, each beside its yardstick."""
+"""The workloads, each beside its baseline."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def first_page(bench: Bench) -> list[Row]:
 
 
 def random_pages(bench: Bench) -> list[Row]:
-    title = "Pages of 20 from random places"
+    title = "Random pages of 20"
     catalogue = bench.catalogues[USUAL]
     requests = page_requests(catalogue)
     server = bench.launcher.petstore(catalogue, requests[0])
@@ -49,7 +49,7 @@ def random_pages(bench: Bench) -> list[Row]:
 
 
 def by_id(bench: Bench) -> list[Row]:
-    title = "One animal by id, random"
+    title = "One random animal by id"
     catalogue = bench.catalogues[USUAL]
     places = catalogue.sample(PLACES, PLACES_SEED)
     requests = [get(f"/v1/pets/{pet}", catalogue.key) for pet, _ in places]
@@ -254,7 +254,7 @@ def starts(bench: Bench) -> list[Row]:
         with bench.launcher.petstore(catalogue, get(FIRST_PAGE, catalogue.key)) as server:
             took.append(server.wait_until_it_answers() * 1e3)
     print(f"  H {median(took):.1f} ms", file=sys.stderr)
-    title = "Start to first answer, 10 M animals"
+    title = "Start to first response, 10 M animals"
     return [Row("H", title, "", Spread.of(took), 100, 50, unit="ms", higher_is_better=False)]
 
 

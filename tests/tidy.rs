@@ -66,6 +66,55 @@ fn no_test_waits_for_a_fixed_time() {
     }
 }
 
+/// The texts for users that are held to the language of CONTRIBUTING.md.
+const PLAIN: [&str; 6] = [
+    "docs/watching.md",
+    "docs/scale.md",
+    "docs/postgres.md",
+    "docs/import-export.md",
+    "docs/performance.md",
+    "deploy/prometheus/alerts.yaml",
+];
+
+/// Wording that makes a reader stop. CONTRIBUTING.md says what to write instead.
+const UNPLAIN: [&str; 21] = [
+    "anew",
+    "are answered",
+    "as it stands",
+    "as they stand",
+    "bear with",
+    "bears with",
+    "beside each other",
+    "but for",
+    "comes to an end",
+    "folded",
+    "for who",
+    "goes before",
+    "in vain",
+    "is answered",
+    "nor",
+    "so that it be",
+    "that is none",
+    "to fold",
+    "turned away",
+    "who asks",
+    "whoever",
+];
+
+#[test]
+fn the_text_for_users_is_in_plain_language() {
+    for file in PLAIN {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(file);
+        let text = fs::read_to_string(path).unwrap().to_lowercase();
+        let is_in_word = |c: char| c.is_alphanumeric() || c == '_';
+        let words: Vec<&str> = text.split(|c| !is_in_word(c)).filter(|w| !w.is_empty()).collect();
+        let text = format!(" {} ", words.join(" "));
+        for phrase in UNPLAIN {
+            assert!(!text.contains(&format!(" {phrase} ")), "{file} says \"{phrase}\"");
+        }
+    }
+}
+
 #[test]
 fn the_domain_knows_neither_http_nor_sql_nor_any_format() {
     for (path, text) in files(&["src/domain"], ".rs") {
