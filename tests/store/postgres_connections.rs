@@ -151,6 +151,29 @@ async fn a_write_that_waits_too_long_is_given_up_and_not_done_later() {
     assert_eq!(count(&store).await, 1);
 }
 
+/// The connection breaks after the INSERT was sent, and from then on another
+/// operation has the only one that there is.
+#[tokio::test]
+async fn a_create_that_was_sent_and_then_finds_no_free_connection_has_an_unknown_outcome() {
+    let url = fresh_url().await;
+    let line = Proxy::to(&url);
+    let (mode, one) = (OpenMode::CreateAndMigrate, NonZeroU32::MIN);
+    let mut random = StdRng::seed_from_u64(1);
+    let store = store::open(&line.url.parse().unwrap(), mode, one, &mut random).await.unwrap();
+    assert_eq!(next_id(&store).await, 1);
+    let other = url.replace("application_name=", "application_name=other_than_");
+    let other = connect(&other).await;
+    other.batch_execute("BEGIN; LOCK TABLE api_keys IN ACCESS EXCLUSIVE MODE").await.unwrap();
+    line.set(Line::LosesAnswer { after: 0, then_up: true });
+    let (unknown, reading) = tokio::join!(store.create_pet(sold(), None), store.list_keys());
+    assert_eq!(line.line(), Line::Up, "no answer was lost");
+    assert!(reading.is_err(), "the connection was free");
+    assert!(matches!(unknown, Err(StoreError::OutcomeUnknown(_))), "{unknown:?}");
+    other.batch_execute("COMMIT").await.unwrap();
+    // It had been done.
+    assert_eq!(count(&store).await, 2);
+}
+
 /// Makes a server a standby, as far as a client can tell, or no longer one.
 async fn set_standby(server: &Client, standby: bool) {
     let setting = if standby { "on" } else { "off" };
@@ -194,6 +217,30 @@ async fn of_several_servers_the_one_that_takes_writes_is_used_also_when_it_chang
         create(&store, sold()).await;
         assert_eq!(animals(&beside[primary]).await, before + 1, "{round}");
     }
+}
+
+#[tokio::test]
+async fn a_read_whose_client_leaves_does_not_make_the_pool_leave_its_server() {
+    let clusters = [Cluster::start(), Cluster::start()];
+    for cluster in &clusters {
+        drop(open(&cluster.url, OpenMode::CreateAndMigrate).await.unwrap());
+    }
+    let hosts: Vec<&str> =
+        clusters.iter().map(|cluster| cluster.url.split(['@', '/']).nth(3).unwrap()).collect();
+    let url = format!("postgres://petstore@{}/postgres", hosts.join(","));
+    let store = open(&url, OpenMode::AsIs).await.unwrap();
+    let beside = connect(&format!("{}?application_name=petstore", clusters[0].url)).await;
+    let other = connect(&clusters[0].url).await;
+    for animals in 1..=3 {
+        assert_eq!(next_id(&store).await, animals);
+        other.batch_execute("BEGIN; LOCK TABLE pets IN ACCESS EXCLUSIVE MODE").await.unwrap();
+        leave_when_blocked(store.get_pet(PetId::new(1).unwrap()), &beside).await;
+        // It is cancelled: the lock is still held.
+        until_at_rest(&beside).await;
+        other.batch_execute("COMMIT").await.unwrap();
+    }
+    // On the second server it would have been the first one.
+    assert_eq!(next_id(&store).await, 4);
 }
 
 /// Two servers that both take writes: the first was the primary, and nobody has

@@ -215,3 +215,75 @@ async fn of_two_that_add_the_same_at_once_the_second_waits_for_the_first() {
         assert_eq!(count(&store).await, 1);
     }
 }
+
+/// What keeps creates from being done, and what puts that right again.
+#[tokio::test]
+async fn a_store_is_ready_only_while_what_a_create_needs_is_there() {
+    let (owner, url) = fresh().await;
+    assert_eq!(next_id(&owner).await, 1);
+    let beside = connect(&url).await;
+    let schema: String = beside.query_one("SELECT current_schema()", &[]).await.unwrap().get(0);
+    let role = format!("service_{schema}");
+    beside
+        .batch_execute(&format!(
+            "CREATE ROLE {role} LOGIN;
+             GRANT USAGE ON SCHEMA {schema} TO {role};
+             GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA {schema} TO {role};
+             GRANT USAGE ON SEQUENCE pets_ids, pets_token_series TO {role}"
+        ))
+        .await
+        .unwrap();
+    let url = url.replace("postgres://petstore@", &format!("postgres://{role}@"));
+    let store = open(&url, OpenMode::AsIs).await.unwrap();
+    let ready = async || store.check_ready().await;
+    ready().await.unwrap();
+    for (broken, mended) in [
+        ("REVOKE INSERT ON pets FROM ROLE", "GRANT INSERT ON pets TO ROLE"),
+        ("REVOKE INSERT ON idempotency_keys FROM ROLE", "GRANT INSERT ON idempotency_keys TO ROLE"),
+        ("REVOKE UPDATE ON idempotency_keys FROM ROLE", "GRANT UPDATE ON idempotency_keys TO ROLE"),
+        ("REVOKE USAGE ON SEQUENCE pets_ids FROM ROLE", "GRANT USAGE ON SEQUENCE pets_ids TO ROLE"),
+        (
+            "REVOKE USAGE ON SEQUENCE pets_token_series FROM ROLE",
+            "GRANT USAGE ON SEQUENCE pets_token_series TO ROLE",
+        ),
+        ("BEGIN; LOCK TABLE pets IN SHARE MODE", "COMMIT"),
+        ("BEGIN; LOCK TABLE idempotency_keys IN SHARE MODE", "COMMIT"),
+    ] {
+        beside.batch_execute(&broken.replace("ROLE", &role)).await.unwrap();
+        assert!(ready().await.is_err(), "{broken}");
+        beside.batch_execute(&mended.replace("ROLE", &role)).await.unwrap();
+        ready().await.unwrap_or_else(|error| panic!("{mended}: {error:?}"));
+    }
+    // All of that took no identifier, and no place in the table.
+    assert_eq!(next_id(&store).await, 2);
+    let place = "SELECT ctid::text FROM pets WHERE id = 2";
+    assert_eq!(beside.query_one(place, &[]).await.unwrap().get::<_, &str>(0), "(0,2)");
+}
+
+#[tokio::test]
+async fn many_who_ask_whether_the_store_is_ready_leave_its_connections_to_others() {
+    let (store, url) = fresh().await;
+    let other = connect(&url).await;
+    other.batch_execute("BEGIN; LOCK TABLE pets IN SHARE MODE").await.unwrap();
+    let asking: Vec<_> = (0..64)
+        .map(|_| {
+            let store = Arc::clone(&store);
+            tokio::spawn(async move { store.check_ready().await })
+        })
+        .collect();
+    let beside = connect(&url).await;
+    let blocked = async || -> i64 {
+        let sql = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'
+            AND application_name = current_setting('application_name')";
+        beside.query_one(sql, &[]).await.unwrap().get(0)
+    };
+    while blocked().await == 0 {}
+    // With all 8 connections taken, this would be too much.
+    assert!(store.get_pet(PetId::new(1).unwrap()).await.unwrap().is_none());
+    assert!(blocked().await <= 1);
+    other.batch_execute("COMMIT").await.unwrap();
+    for asked in asking {
+        drop(asked.await.unwrap());
+    }
+    store.check_ready().await.unwrap();
+}

@@ -15,6 +15,9 @@ pub(super) enum Failure {
     /// A row holds what cannot be.
     #[error("the column {0} holds what it cannot")]
     Row(&'static str),
+    /// The role of the service lacks a right.
+    #[error("the role of the service may not {0}")]
+    Forbidden(&'static str),
     /// Another process did the same at this moment.
     #[error("somebody else was faster, again and again")]
     Raced,
@@ -37,7 +40,7 @@ impl Failure {
     pub(super) fn remedy(&self) -> Remedy {
         let error = match self {
             Self::Database(error) => error,
-            Self::Row(_) => return Remedy::Report,
+            Self::Row(_) | Self::Forbidden(_) => return Remedy::Report,
             Self::Raced => return Remedy::Repeat,
         };
         if let Some(error) = error.as_db_error() {
@@ -45,6 +48,18 @@ impl Failure {
         }
         let broken = error.source().is_some_and(<dyn Error>::is::<io::Error>);
         if error.is_closed() || broken { Remedy::Reconnect } else { Remedy::Report }
+    }
+
+    /// Whether it is certain that nothing was done. A server that says so over a
+    /// connection that it goes on with has undone the statement.
+    pub(super) fn is_certain(&self) -> bool {
+        let Self::Database(error) = self else {
+            return true;
+        };
+        error.as_db_error().is_some_and(|error| {
+            error.parsed_severity() == Some(Severity::Error)
+                && *error.code() != SqlState::T_R_STATEMENT_COMPLETION_UNKNOWN
+        })
     }
 
     /// Whether this is a row that must not be there twice, by the constraint

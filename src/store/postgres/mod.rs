@@ -14,12 +14,14 @@ mod load;
 mod migrations;
 mod pets;
 mod pool;
+mod probe;
 mod snapshot;
 mod tls;
 mod tokens;
 mod url;
 
 use std::{
+    mem,
     num::NonZeroU32,
     sync::{Arc, Mutex, PoisonError},
     time::Duration,
@@ -29,7 +31,7 @@ use async_trait::async_trait;
 use futures_util::FutureExt;
 use jiff::Timestamp;
 use rand::{Rng, RngExt, SeedableRng, rngs::StdRng};
-use tokio::time;
+use tokio::{sync::Semaphore, time};
 
 use self::{
     connect::{Connector, Session, Unreachable},
@@ -59,6 +61,9 @@ const LONGEST_PAUSE: Duration = Duration::from_millis(320);
 pub struct PostgresStore {
     pool: Pool,
     tokens: Tokens,
+    /// One probe at a time, so that those who ask whether the store is ready take
+    /// one connection at most from those who use it.
+    probes: Semaphore,
     /// For pauses, so that those who met do not meet again.
     random: Mutex<StdRng>,
 }
@@ -81,6 +86,7 @@ impl PostgresStore {
         Ok(Self {
             pool: Pool::new(connector, connections).map_err(|error| failed(Arc::new(error)))?,
             tokens: Tokens::default(),
+            probes: Semaphore::new(1),
             random: Mutex::new(StdRng::from_rng(random)),
         })
     }
@@ -94,16 +100,19 @@ impl PostgresStore {
         mut what: W,
         work: impl for<'t> Fn(&'t mut Connection, &'t mut W) -> Try<'t, T> + Sync,
     ) -> Result<T, StoreError> {
-        let (mut begun, mut last) = (false, None);
+        // Whether any try may have been done, as far as is known.
+        let mut may_be_done = false;
+        let mut last = None;
         let trying = async {
             let mut pause = FIRST_PAUSE;
             loop {
                 let (error, again) = match self.pool.lease(access).await {
                     Ok(lease) => {
-                        begun = true;
+                        let earlier_may_be = mem::replace(&mut may_be_done, true);
                         match lease.use_for(&work, &mut what).await {
                             Ok(done) => return Ok(done),
                             Err(failure) => {
+                                may_be_done = earlier_may_be || !failure.is_certain();
                                 let remedy = failure.remedy();
                                 if remedy == Remedy::Reconnect {
                                     self.pool.distrust_all();
@@ -125,16 +134,18 @@ impl PostgresStore {
                 pause = LONGEST_PAUSE.min(pause * 2);
             }
         };
-        let (error, may_be_done) = match time::timeout(DONE_WITHIN, trying).await {
+        let error = match time::timeout(DONE_WITHIN, trying).await {
             Ok(Ok(done)) => return Ok(done),
-            Ok(Err(error)) => (error, last.is_some()),
-            Err(_) => (last.unwrap_or(StoreError::Unavailable(Arc::new(TooSlow))), begun),
+            Ok(Err(error)) => error,
+            Err(_) => last.unwrap_or(StoreError::Unavailable(Arc::new(TooSlow))),
         };
+        // What the last try met says nothing about those before it.
         Err(match error {
-            StoreError::Unavailable(cause) if may_be_done && access == Access::Write => {
-                StoreError::OutcomeUnknown(cause)
-            }
-            known => known,
+            known if !may_be_done || access == Access::Read => known,
+            StoreError::Unavailable(cause)
+            | StoreError::OutcomeUnknown(cause)
+            | StoreError::Internal(cause) => StoreError::OutcomeUnknown(cause),
+            StoreError::Overloaded => StoreError::OutcomeUnknown(Arc::new(StoreError::Overloaded)),
         })
     }
 
@@ -246,7 +257,8 @@ impl Store for PostgresStore {
     }
 
     async fn check_ready(&self) -> Result<(), StoreError> {
-        self.run(Access::Write, (), |on, ()| on.check_ready().boxed()).await
+        let _permit = self.probes.acquire().await;
+        self.run(Access::Write, (), |on, ()| probe::probe(on).boxed()).await
     }
 
     fn expose(&self, page: &mut Exposition) {

@@ -5,6 +5,7 @@ use std::{
     collections::HashMap,
     num::NonZeroU32,
     ops::{Deref, DerefMut},
+    pin::pin,
     sync::Arc,
     time::Duration,
 };
@@ -73,14 +74,6 @@ impl Connection {
         let statement = self.session.client.prepare(sql).await?;
         self.statements.insert(sql, statement.clone());
         Ok(statement)
-    }
-
-    /// Locks a row that nothing else locks while the service runs. A standby
-    /// refuses that, and its commit waits for the disk like any other.
-    pub(super) async fn check_ready(&mut self) -> Result<(), Failure> {
-        let statement = self.prepared("SELECT version FROM petstore_schema FOR KEY SHARE").await?;
-        self.session.client.execute(&statement, &[]).await?;
-        Ok(())
     }
 }
 
@@ -222,27 +215,37 @@ impl Drop for Lease {
 }
 
 /// Waits until the server has answered what nobody waits for any more, and
-/// gives the connection back, or closes it if that takes too long.
+/// gives the connection back, or closes it if that takes too long. Only a server
+/// that gives no answer at all is suspected: a read that takes long, or a
+/// connection that breaks, says nothing about the server.
 ///
 /// A write is never cancelled: PostgreSQL would end its wait for a synchronous
 /// standby, and show to everybody an animal that a failover can still lose.
 async fn settle(connection: Object<Connector>, access: Access) {
+    if !has_settled(&connection, access).await {
+        drop(Object::take(connection));
+    }
+}
+
+/// Whether the connection can be used again.
+async fn has_settled(connection: &Object<Connector>, access: Access) -> bool {
     // Answered after all that was sent before, a ROLLBACK of the transaction
     // included that was dropped with the operation.
-    let idle = connection.simple_query("");
+    let mut idle = pin!(connection.simple_query(""));
     let patience = match access {
         Access::Read => READ_ENDED_WITHIN,
         Access::Write => WRITE_ENDED_WITHIN,
     };
-    let settled = time::timeout(patience, idle).await;
-    if matches!(settled, Ok(Ok(_))) {
-        return;
+    if let Ok(answered) = time::timeout(patience, idle.as_mut()).await {
+        return answered.is_ok();
     }
-    if let Some(pool) = Object::pool(&connection) {
+    let is_silent = access == Access::Write || {
+        connection.session.cancel().await;
+        time::timeout(ANSWERED_WITHIN, idle).await.is_err()
+    };
+    if is_silent && let Some(pool) = Object::pool(connection) {
         pool.manager().suspect(&connection.session);
     }
-    if access == Access::Read {
-        connection.session.cancel().await;
-    }
-    drop(Object::take(connection));
+    // A cancellation may come late, and would end what is done next.
+    false
 }

@@ -1,0 +1,33 @@
+//! Whether an animal could be added now.
+
+use tokio_postgres::SimpleQueryMessage;
+
+use super::{faults::Failure, pool::Connection};
+
+/// All that a create needs, in one transaction that adds no row and draws no
+/// number: the rights and the locks of its statements, which are asked for also
+/// where there is no row to add, and a commit that waits for the disk like any
+/// other, since it locks a row that nothing else locks while the service runs.
+/// A standby refuses all of that. A table that somebody has locked is given up
+/// before those who ask have to give up.
+const PROBE: &str = "SET LOCAL lock_timeout = '1s';
+    WITH request AS (
+        INSERT INTO idempotency_keys (api_key_id, key, fingerprint, pet_id, created_at)
+        SELECT api_key_id, key, fingerprint, pet_id, created_at FROM idempotency_keys WHERE FALSE
+        ON CONFLICT (api_key_id, key) DO UPDATE SET pet_id = excluded.pet_id
+    ), pet AS (
+        INSERT INTO pets (id, name, category_id, status, token)
+        SELECT id, name, category_id, status, token FROM pets WHERE FALSE
+    )
+    SELECT has_sequence_privilege('pets_ids', 'USAGE, UPDATE')
+        AND has_sequence_privilege('pets_token_series', 'USAGE, UPDATE')
+    FROM petstore_schema FOR KEY SHARE OF petstore_schema";
+
+pub(super) async fn probe(connection: &mut Connection) -> Result<(), Failure> {
+    let answers = connection.simple_query(PROBE).await?;
+    let may_draw = answers.iter().any(|answer| match answer {
+        SimpleQueryMessage::Row(row) => row.get(0) == Some("t"),
+        _ => false,
+    });
+    if may_draw { Ok(()) } else { Err(Failure::Forbidden("use the sequences: GRANT USAGE")) }
+}
