@@ -70,7 +70,7 @@ async fn main() {
     let client = IpAddr::from([127, 0, 0, 1]).into();
     let get = |path: String| ("GET", path, "");
     let first_page = || get("/v1/pets?status=available".to_owned());
-    let page = app.handle(client, request(first_page(), key.reveal())).await;
+    let page = app.handle(&client, request(first_page(), key.reveal())).await;
     let next = next_page(page.headers()[header::LINK].to_str().unwrap());
 
     for at in 0..i64::from(count) {
@@ -86,7 +86,7 @@ async fn main() {
             "key-check" => (get("/v1/".to_owned()), StatusCode::NOT_FOUND),
             other => panic!("no benchmark is called {other}"),
         };
-        let response = app.handle(client, request(asked, key.reveal())).await;
+        let response = app.handle(&client, request(asked, key.reveal())).await;
         assert_eq!(response.status(), expected);
     }
 }

@@ -26,7 +26,7 @@ use super::{
 };
 use crate::{
     config::{self, Origin, RateOrOff},
-    domain::{Clock, Deployment, KeyRecord, SystemClock},
+    domain::{Clock, Deployment, KeyRecord, SystemClock, client::ProxyNetwork},
     http::{self, App, Management},
     server::{self, Limits, Tls},
     store::{OpenMode, Store},
@@ -123,21 +123,21 @@ pub(super) struct Serve {
     #[arg(long, value_name = "RATE", env = "PETSTORE_RATE_LIMIT", default_value = "off")]
     rate_limit: RateOrOff,
 
-    /// How often one address may come with API keys that are not valid, or off;
-    /// above it, keys that were not in use before are not looked up
-    #[arg(
-        long,
-        value_name = "RATE",
-        env = "PETSTORE_FAILED_AUTH_LIMIT",
-        default_value = http::FAILED_AUTH_LIMIT
-    )]
-    failed_auth_limit: RateOrOff,
+    /// Has no effect any more; taken so that a service that sets it starts
+    #[arg(long, value_name = "RATE", env = "PETSTORE_FAILED_AUTH_LIMIT", hide = true)]
+    failed_auth_limit: Option<String>,
+
+    /// A proxy, or a network of them such as 10.0.0.0/8, whose `Forwarded` or
+    /// `X-Forwarded-For` says where clients are; may be given several times
+    #[arg(long, value_name = "CIDR", env = "PETSTORE_TRUSTED_PROXY", value_delimiter = ',')]
+    trusted_proxy: Vec<ProxyNetwork>,
 
     /// How many connections may be open at once; one more is answered 503
     #[arg(long, value_name = "COUNT", env = "PETSTORE_MAX_CONNECTIONS", default_value = "10000", value_parser = config::count)]
     max_connections: NonZeroU32,
 
-    /// How many of them may come from one address; half of all, if not given
+    /// How many of them may come from one address that is not a trusted proxy;
+    /// a 20th of all, but at least 64, if not given
     #[arg(long, value_name = "COUNT", env = "PETSTORE_MAX_CONNECTIONS_PER_ADDRESS", value_parser = config::count)]
     max_connections_per_address: Option<NonZeroU32>,
 
@@ -200,6 +200,9 @@ impl Serve {
             warn!("{warning}");
         }
         let limits = self.limits();
+        if self.failed_auth_limit.is_some() {
+            warn!("--failed-auth-limit (PETSTORE_FAILED_AUTH_LIMIT) has no effect; remove it");
+        }
         management::welcome(management_listener.as_ref());
         self.welcome(store.as_ref(), &url).await?;
 
@@ -209,7 +212,7 @@ impl Serve {
             staging_base_url: self.base_urls.staging_base_url,
             cors_origins: self.cors_origin,
             rate_limit: self.rate_limit.0,
-            failed_auth_limit: self.failed_auth_limit.0,
+            trusted_proxies: limits.trusted_proxies.clone(),
             access_log: self.access_log,
             slow_request: self.slow_request,
             body_timeout: self.client_timeout,
@@ -285,7 +288,8 @@ impl Serve {
         Limits {
             max_connections,
             max_connections_per_address: per_address
-                .map_or(max_connections.div_ceil(2), |count| count.get() as usize),
+                .map_or_else(|| per_address_of(max_connections), |count| count.get() as usize),
+            trusted_proxies: self.trusted_proxy.iter().copied().collect(),
             client_timeout: self.client_timeout,
             connection_age: CONNECTION_AGE,
             shutdown_timeout: self.shutdown_timeout,
@@ -327,6 +331,13 @@ impl Serve {
     }
 }
 
+/// How many of so many connections may come from one address, unless the
+/// operator says otherwise. It takes 20 addresses to use up the places of a
+/// large service; a small one can still be reached by one client's pool.
+fn per_address_of(max_connections: usize) -> usize {
+    max_connections.div_ceil(20).max(64)
+}
+
 async fn renew_forever(tls: Option<&Tls>) {
     match tls {
         Some(tls) => tls.renew_forever(LOOK_AT_CERTIFICATE_EVERY).await,
@@ -366,4 +377,15 @@ async fn forget_requests(app: &App) -> bool {
         warn!(cause = chain(&error), "cannot forget old idempotency keys");
         false
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_takes_20_addresses_to_use_up_the_places_of_a_large_service() {
+        assert_eq!(per_address_of(10_000), 500);
+        assert_eq!(per_address_of(768), 64);
+    }
 }

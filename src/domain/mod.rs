@@ -12,7 +12,7 @@ pub mod page;
 pub mod pet;
 pub mod rate_limit;
 
-pub use client::ClientAddress;
+pub use client::{Client, TrustedProxies};
 pub use clock::{Clock, SystemClock};
 pub use idempotency::{IdempotencyKey, IdempotentRequest};
 pub use key::{ApiKey, Deployment, KeyDigest, KeyId, KeyRecord, KeyUse, NewKey, Scope};

@@ -9,17 +9,16 @@ use std::{
 use foldhash::fast::RandomState;
 use hyper::{HeaderMap, header};
 use jiff::Timestamp;
-use rand::Rng;
 
 use super::{
     Settings,
     error::{ApiError, Problem},
+    issued_keys::IssuedKeys,
     key_usage::{UnsavedUse, Usage},
-    rate_limit::FailedKeys,
 };
 use crate::{
     domain::{
-        ClientAddress, Clock, Deployment, KeyDigest, KeyId, KeyRecord, RateLimit, Scope,
+        Client, Clock, Deployment, KeyDigest, KeyId, KeyRecord, RateLimit, Scope,
         rate_limit::Reading,
     },
     metrics::{Exposition, Kind},
@@ -86,7 +85,7 @@ pub(super) struct KeyRing {
     deployment: Deployment,
     /// How often a key may be used that has no limit of its own.
     rate_limit: Option<RateLimit>,
-    failed: Option<FailedKeys>,
+    issued: IssuedKeys,
     /// Since when meters count.
     started: Instant,
     /// Holds keys that the store has, so it grows no larger than the
@@ -105,19 +104,14 @@ struct CachedKey {
 
 impl KeyRing {
     /// A ring for the keys that `store` holds.
-    pub(super) fn new(
-        store: Arc<dyn Store>,
-        clock: Arc<dyn Clock>,
-        random: &mut impl Rng,
-        settings: &Settings,
-    ) -> Self {
+    pub(super) fn new(store: Arc<dyn Store>, clock: Arc<dyn Clock>, settings: &Settings) -> Self {
         Self {
             started: clock.instant(),
+            issued: IssuedKeys::new(Arc::clone(&store), Arc::clone(&clock)),
             store,
             clock,
             deployment: settings.deployment,
             rate_limit: settings.rate_limit,
-            failed: settings.failed_auth_limit.map(|limit| FailedKeys::new(limit, random)),
             known: RwLock::default(),
         }
     }
@@ -126,27 +120,12 @@ impl KeyRing {
     ///
     /// # Errors
     ///
-    /// 401 without a valid key, or 429 if `client` sent too many that are not;
-    /// 503 or 500 if the store cannot say.
+    /// 401 without a valid key; 503 or 500 if the store cannot say, and 503 if
+    /// the connection has lost its place meanwhile.
     pub(super) async fn authenticate(
         &self,
         headers: &HeaderMap,
-        client: ClientAddress,
-    ) -> Result<Caller, ApiError> {
-        let refused = match self.recognise(headers, client).await {
-            Err(error) if error.problem() == Problem::InvalidApiKey => error,
-            done => return done,
-        };
-        if let Some(failed) = &self.failed {
-            failed.count(client, self.time())?;
-        }
-        Err(refused)
-    }
-
-    async fn recognise(
-        &self,
-        headers: &HeaderMap,
-        client: ClientAddress,
+        client: &Client,
     ) -> Result<Caller, ApiError> {
         let digest = KeyDigest::of_presented(presented_key(headers)?, self.deployment)
             .ok_or_else(refused)?;
@@ -154,11 +133,13 @@ impl KeyRing {
         let known = if let Some(known) = self.recall(&digest) {
             known
         } else {
-            self.check_client(client, &digest)?;
             self.look_up(digest).await?.ok_or_else(refused)?
         };
         if !known.record.is_valid_at(now) {
             return Err(refused());
+        }
+        if !client.trust() {
+            return Err(ApiError::new(Problem::Unavailable, LOST_ITS_PLACE));
         }
         known.usage.note_use(now);
         let limit = known.record.rate_limit.or(self.rate_limit);
@@ -171,19 +152,6 @@ impl KeyRing {
         self.clock.instant().saturating_duration_since(self.started)
     }
 
-    /// Refuses to look up a key for a client who failed too often, unless the
-    /// key was met before: what others send from the same address must not
-    /// hold up those who have one.
-    fn check_client(&self, client: ClientAddress, digest: &KeyDigest) -> Result<(), ApiError> {
-        let Some(failed) = &self.failed else {
-            return Ok(());
-        };
-        if self.known.read().unwrap_or_else(PoisonError::into_inner).contains_key(digest) {
-            return Ok(());
-        }
-        failed.check(client, self.time())
-    }
-
     fn recall(&self, digest: &KeyDigest) -> Option<Arc<CachedKey>> {
         let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
         let key = known.get(digest)?;
@@ -192,6 +160,11 @@ impl KeyRing {
     }
 
     async fn look_up(&self, digest: KeyDigest) -> Result<Option<Arc<CachedKey>>, StoreError> {
+        let was_met =
+            self.known.read().unwrap_or_else(PoisonError::into_inner).contains_key(&digest);
+        if !was_met && !self.issued.contain(&digest).await? {
+            return Ok(None);
+        }
         let read_at = self.clock.instant();
         let record = self.store.find_key(&digest).await?;
         let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
@@ -242,6 +215,10 @@ impl KeyRing {
     }
 }
 
+/// What a client is told whose connection is closed to make room.
+const LOST_ITS_PLACE: &str = "All connections are in use, and this one is closed to make room. \
+     Retry in a moment.";
+
 /// The key in an `Authorization: Bearer KEY` field (RFC 6750, section 2.1).
 fn presented_key(headers: &HeaderMap) -> Result<&str, ApiError> {
     let mut fields = headers.get_all(header::AUTHORIZATION).iter();
@@ -277,8 +254,9 @@ fn refused() -> ApiError {
 
 #[cfg(test)]
 mod tests {
-    use std::net::{IpAddr, Ipv6Addr};
+    use std::net::IpAddr;
 
+    use futures_util::future::join_all;
     use hyper::header::HeaderValue;
     use rand::{SeedableRng, rngs::StdRng};
 
@@ -321,28 +299,25 @@ mod tests {
         let path = directory.path().join("petstore.db");
         let store = Arc::new(SqliteStore::open(&path, OpenMode::CreateAndMigrate).unwrap());
         let mut random = StdRng::seed_from_u64(1);
-        let settings = Settings { failed_auth_limit: "9/s".parse().ok(), ..Settings::default() };
-        let ring = KeyRing::new(store, Arc::new(SystemClock), &mut random, &settings);
-        let mut answered_401 = 0;
-        for number in 0..1_000_000_u64 {
-            // Nearly all from a few addresses, and some from ever new ones.
-            let network = if number % 100 == 0 { number } else { number % 7 };
-            let client = IpAddr::from(Ipv6Addr::from_bits(u128::from(network) << 64)).into();
+        let ring = KeyRing::new(store, Arc::new(SystemClock), &Settings::default());
+        let client = Client::from(IpAddr::from([192, 0, 2, 1]));
+        let is_refused = async |key: &str| {
             let mut headers = HeaderMap::new();
-            // Every tenth has the shape of a key.
-            let key = if number % 10 == 0 {
-                ApiKey::generate(Deployment::Production, &mut random).reveal().to_owned()
-            } else {
-                number.to_string()
-            };
             let bearer = HeaderValue::try_from(format!("Bearer {key}")).unwrap();
             headers.insert(header::AUTHORIZATION, bearer);
-            match ring.authenticate(&headers, client).await.err().unwrap().problem() {
-                Problem::InvalidApiKey => answered_401 += 1,
-                problem => assert_eq!(problem, Problem::RateLimited),
-            }
+            let refused = ring.authenticate(&headers, &client).await.err();
+            refused.is_some_and(|error| error.problem() == Problem::InvalidApiKey)
+        };
+        for number in 0..900_000 {
+            assert!(is_refused(&number.to_string()).await);
         }
-        assert!((10_000..500_000).contains(&answered_401), "{answered_401}");
+        // These have the shape of a key, and come at once.
+        let keys: Vec<_> =
+            (0..100_000).map(|_| ApiKey::generate(Deployment::Production, &mut random)).collect();
+        let refused = join_all(keys.iter().map(|key| is_refused(key.reveal()))).await;
+        assert!(refused.into_iter().all(|is_refused| is_refused));
         assert_eq!(ring.known.read().unwrap().len(), 0);
+        // The first is looked for at once; one more reading is for all others.
+        assert_eq!(ring.issued.count_readings(), 2);
     }
 }

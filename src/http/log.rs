@@ -1,18 +1,30 @@
-//! One line about a request: always when the service failed or was slow, and
-//! for every request with `--access-log`.
+//! One line about a request: always when the service failed or was slow, for
+//! some requests with an invalid API key, and for every request with
+//! `--access-log`.
 
-use std::time::Duration;
+use std::{
+    net::IpAddr,
+    sync::atomic::{AtomicU64, Ordering::Relaxed},
+    time::{Duration, Instant},
+};
 
 use hyper::http::request::Parts;
 use tracing::{error, info, warn};
 
-use super::{App, Facts, Response, request_id, router::Operation, trace_context};
-use crate::{domain::KeyId, store::Cause, telemetry::chain};
+use super::{
+    App, Facts, Response, error::Problem, forwarded, request_id, router::Operation, trace_context,
+};
+use crate::{
+    domain::{KeyId, RateLimit, rate_limit::Meter},
+    store::Cause,
+    telemetry::chain,
+};
 
 impl App {
     /// Writes the line about a request, if there is to be one.
     pub(super) fn log(
         &self,
+        peer: IpAddr,
         request: &Parts,
         response: &Response,
         facts: &Facts,
@@ -21,12 +33,20 @@ impl App {
     ) {
         let failed = response.status().is_server_error();
         let slow = took >= self.slow_request;
-        if !(failed || slow || self.access_log) {
+        let is_invalid_key = facts.problem == Some(Problem::InvalidApiKey);
+        if !(failed || slow || self.access_log || is_invalid_key) {
             return;
         }
+        let left_out =
+            if is_invalid_key { self.invalid_keys.line(self.clock.instant()) } else { None };
+        if !(failed || slow || self.access_log || left_out.is_some()) {
+            return;
+        }
+        let client = forwarded::client(peer, &request.headers, &self.trusted_proxies);
         let method = request.method.as_str();
         let route = facts.operation.map_or("none", Operation::route);
         let status = response.status().as_u16();
+        let code = facts.problem.map(|problem| problem.code_and_status().0);
         let duration_us = u64::try_from(took.as_micros()).unwrap_or(u64::MAX);
         let request_id = response.headers().get(request_id::HEADER).and_then(|id| id.to_str().ok());
         let key_id = facts.key_id.map(|KeyId(id)| id);
@@ -34,16 +54,52 @@ impl App {
         // The level is part of a line's static description, hence the macro.
         macro_rules! line {
             ($level:ident, $($field:tt)*) => {
-                $level!(method, route, status, duration_us, request_id, key_id, trace_id, $($field)*)
+                $level!(
+                    %client, method, route, status, code, duration_us, request_id, key_id, trace_id,
+                    $($field)*
+                )
             };
         }
         if failed {
             let cause = cause.map(|cause| chain(cause.as_ref()));
             line!(error, cause, "request failed");
+        } else if let Some(left_out) = left_out {
+            line!(warn, left_out, "request with an invalid API key");
         } else if slow {
             line!(warn, "slow request");
         } else {
             line!(info, "request");
         }
+    }
+}
+
+/// The lines about requests with invalid API keys: ten at once, and ten a
+/// minute, whatever clients send.
+pub(super) struct InvalidKeyLines {
+    limit: Option<RateLimit>,
+    started: Instant,
+    meter: Meter,
+    left_out: AtomicU64,
+}
+
+impl InvalidKeyLines {
+    pub(super) fn new(now: Instant) -> Self {
+        Self {
+            limit: "10/min".parse().ok(),
+            started: now,
+            meter: Meter::default(),
+            left_out: AtomicU64::default(),
+        }
+    }
+
+    /// Whether there is to be a line now, and how many were left out since the
+    /// last one.
+    fn line(&self, now: Instant) -> Option<u64> {
+        let now = now.saturating_duration_since(self.started);
+        if self.limit.is_some_and(|limit| self.meter.take(limit, now).within) {
+            return Some(self.left_out.swap(0, Relaxed));
+        }
+        self.left_out.fetch_add(1, Relaxed);
+        None
     }
 }

@@ -114,7 +114,7 @@ impl Metrics {
         page.gauge("petstore_connections", "Connections that are open.", open);
         let help = "Connections that were served.";
         page.counter("petstore_connections_accepted_total", help, accepted);
-        let help = "Connections above the limits, answered 503 (not over TLS) and closed.";
+        let help = "Connections that were closed because of the limits on them.";
         page.counter("petstore_connections_turned_away_total", help, turned_away);
         let name = "petstore_rejected_keys_total";
         let help = "Requests that were refused for their API key, by error code.";

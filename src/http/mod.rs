@@ -10,8 +10,10 @@ mod discovery;
 mod docs;
 mod error;
 mod etag;
+mod forwarded;
 mod head;
 mod idempotency;
+mod issued_keys;
 pub(crate) mod json;
 mod key_usage;
 mod log;
@@ -56,6 +58,7 @@ use self::{
     cors::Cors,
     error::{ApiError, MAY_HAVE_BEEN_ADDED, Problem},
     idempotency::InFlight,
+    log::InvalidKeyLines,
     metrics::Metrics,
     openapi::{DocumentError, Documents},
     pets::FirstPages,
@@ -65,7 +68,7 @@ use self::{
 use crate::{
     config::{BaseUrl, Origin},
     domain::{
-        ClientAddress, Clock, Deployment, KeyId, RateLimit, idempotency::forgotten_before,
+        Client, Clock, Deployment, KeyId, RateLimit, TrustedProxies, idempotency::forgotten_before,
         rate_limit::Reading,
     },
     metrics::Connections,
@@ -80,10 +83,6 @@ pub type Response = hyper::Response<Full<Bytes>>;
 /// waits long for it.
 const FORGET_AT_ONCE: u32 = 200;
 
-/// How often an address may come with a key that is not valid, unless the
-/// operator says otherwise.
-pub const FAILED_AUTH_LIMIT: &str = "600/min";
-
 /// What an operator can choose about the interface.
 #[derive(Debug, Clone)]
 pub struct Settings {
@@ -97,8 +96,8 @@ pub struct Settings {
     pub cors_origins: Vec<Origin>,
     /// How often a key may be used that has no limit of its own.
     pub rate_limit: Option<RateLimit>,
-    /// How often an address may come with a key that is not valid.
-    pub failed_auth_limit: Option<RateLimit>,
+    /// Whose word is taken for the addresses of clients.
+    pub trusted_proxies: TrustedProxies,
     /// Whether every request is logged, or only those that failed or were slow.
     pub access_log: bool,
     /// From which duration on a request is slow.
@@ -121,7 +120,7 @@ impl Default for Settings {
             staging_base_url: None,
             cors_origins: Vec::new(),
             rate_limit: None,
-            failed_auth_limit: FAILED_AUTH_LIMIT.parse().ok(),
+            trusted_proxies: TrustedProxies::default(),
             access_log: false,
             slow_request: Duration::from_secs(1),
             body_timeout: Duration::from_secs(30),
@@ -148,6 +147,8 @@ pub struct App {
     /// The link to the replacement of `getPet`.
     successor: HeaderValue,
     access_log: bool,
+    invalid_keys: InvalidKeyLines,
+    trusted_proxies: TrustedProxies,
     slow_request: Duration,
     body_timeout: Duration,
     request_timeout: Duration,
@@ -178,8 +179,10 @@ impl App {
         let pets_path = format!("{}/pets", own.map_or("/v1", BaseUrl::path));
         let successor = format!(r#"<{pets_path}>; rel="successor-version""#);
         Ok(Self {
-            keys: KeyRing::new(Arc::clone(&store), Arc::clone(&clock), random, settings),
+            keys: KeyRing::new(Arc::clone(&store), Arc::clone(&clock), settings),
             in_flight: InFlight::default(),
+            invalid_keys: InvalidKeyLines::new(clock.instant()),
+            trusted_proxies: settings.trusted_proxies.clone(),
             store,
             clock,
             request_ids: RequestIds::new(StdRng::from_rng(random)),
@@ -239,7 +242,7 @@ impl App {
     /// announces the deprecation, turns a panic into a 500, and logs.
     pub fn handle<B: RequestBody>(
         &self,
-        client: ClientAddress,
+        client: &Client,
         request: Request<B>,
     ) -> impl Future<Output = Response> {
         // Taken apart here: the future would hold both the whole and the parts.
@@ -255,14 +258,18 @@ impl App {
                 let answer = AssertUnwindSafe(self.answer(client, &request, &mut body, &mut facts));
                 within(self.request_timeout, pin!(answer.catch_unwind())).await
             };
+            let answered = match answered {
+                Some(Ok(answered)) => answered,
+                Some(Err(_)) => Err(ApiError::internal(Arc::new(Panicked))),
+                None => Err(took_too_long()),
+            };
             let (mut response, cause) = match answered {
-                Some(Ok(Ok(response))) => (response, None),
-                Some(Ok(Err(error))) => {
+                Ok(response) => (response, None),
+                Err(error) => {
+                    facts.problem = Some(error.problem());
                     self.metrics.count_refusal(error.problem());
                     error.into_response()
                 }
-                Some(Err(_)) => ApiError::internal(Arc::new(Panicked)).into_response(),
-                None => took_too_long().into_response(),
             };
 
             let status = response.status();
@@ -289,7 +296,7 @@ impl App {
             let took = self.clock.instant().saturating_duration_since(started);
             self.metrics.count(facts.operation, status, took);
             self.trace(&request, &response, &facts, took);
-            self.log(&request, &response, &facts, cause.as_ref(), took);
+            self.log(client.address(), &request, &response, &facts, cause.as_ref(), took);
             response
         }
     }
@@ -298,7 +305,7 @@ impl App {
     /// and runs it.
     async fn answer<B: RequestBody>(
         &self,
-        client: ClientAddress,
+        client: &Client,
         request: &Parts,
         body: &mut B,
         facts: &mut Facts,
@@ -352,6 +359,8 @@ struct Facts {
     /// How much of the key's quota is left, if it has one.
     rate: Option<Reading>,
     operation: Option<Operation>,
+    /// Why it was refused.
+    problem: Option<Problem>,
 }
 
 /// Makes the answer to a `HEAD`: what `GET` would say of the body, without it.

@@ -22,7 +22,7 @@ use super::{
     activity::Activity,
     io::{ClientStream, Socket},
 };
-use crate::domain::ClientAddress;
+use crate::domain::Client;
 
 /// The most bytes of a head that are read; the service answers what is above
 /// its own, lower limit with an Error body, and hyper what is above this one
@@ -62,7 +62,7 @@ const SLOWEST_READER: u128 = 1 << 10;
 /// requests that are in flight.
 pub(super) async fn serve<S: Socket>(
     stream: S,
-    client: ClientAddress,
+    client: Arc<Client>,
     handler: Arc<impl Handler>,
     limits: Limits,
     mut stopped: watch::Receiver<()>,
@@ -75,9 +75,10 @@ pub(super) async fn serve<S: Socket>(
         move |request| {
             let version = request.version();
             let (handler, activity) = (Arc::clone(&handler), Arc::clone(&activity));
+            let client = Arc::clone(&client);
             let begun = activity.begin(version);
             async move {
-                let mut response = handler.handle(client, request).await;
+                let mut response = handler.handle(&client, request).await;
                 drop(begun);
                 // In HTTP/1, nothing more is asked before an answer was sent.
                 if version == Version::HTTP_2 {

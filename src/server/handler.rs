@@ -5,7 +5,7 @@ use std::sync::Arc;
 use hyper::{Request, body::Incoming};
 
 use crate::{
-    domain::ClientAddress,
+    domain::Client,
     http::{App, Management, Response},
     metrics::Connections,
 };
@@ -15,7 +15,7 @@ pub trait Handler: Send + Sync + 'static {
     /// Answers one request of `client`, whatever happens.
     fn handle(
         &self,
-        client: ClientAddress,
+        client: &Client,
         request: Request<Incoming>,
     ) -> impl Future<Output = Response> + Send;
 
@@ -29,7 +29,7 @@ pub trait Handler: Send + Sync + 'static {
 impl Handler for App {
     fn handle(
         &self,
-        client: ClientAddress,
+        client: &Client,
         request: Request<Incoming>,
     ) -> impl Future<Output = Response> + Send {
         self.handle(client, request)
@@ -45,7 +45,7 @@ impl Handler for App {
 }
 
 impl Handler for Management {
-    async fn handle(&self, _: ClientAddress, request: Request<Incoming>) -> Response {
+    async fn handle(&self, _: &Client, request: Request<Incoming>) -> Response {
         self.handle(request).await
     }
 

@@ -25,6 +25,8 @@ use tokio::{
 };
 use tracing::{info, warn};
 
+use crate::domain::{Client, TrustedProxies};
+
 pub use self::handler::Handler;
 pub use self::open_files::raise_limit as raise_open_files_limit;
 use self::places::{Full, Places};
@@ -35,8 +37,11 @@ pub use self::tls::{Tls, TlsError};
 pub struct Limits {
     /// How many connections may be open at once.
     pub max_connections: usize,
-    /// How many of them may come from one address (IPv6: one /64 network).
+    /// How many of them may come from one address (IPv6: one /64 network) that
+    /// is not a trusted proxy.
     pub max_connections_per_address: usize,
+    /// From where any number may come.
+    pub trusted_proxies: TrustedProxies,
     /// How long a client may take to send the head of a request, and may stay
     /// idle between two requests. After four times as long without a request,
     /// what it has not read of its answers is not sent any more, unless it
@@ -89,7 +94,7 @@ pub async fn serve(
 ) {
     // Connections inherit it; a system that refuses gives them another.
     let _ = set_socket_send_buffer_size(&listener, SEND_BUFFER);
-    let places = Places::new(limits.max_connections, limits.max_connections_per_address);
+    let places = Places::new(limits);
     let (stopping, stopped) = watch::channel(());
     let mut connections = JoinSet::new();
     let mut turned_away = TurnedAway::default();
@@ -122,7 +127,8 @@ pub async fn serve(
                 continue;
             }
         };
-        let place = match places.take(address.into()) {
+        let client = Arc::new(Client::from(address));
+        let place = match places.take(&client) {
             Ok(place) => place,
             Err(full) => {
                 if tls.is_none() {
@@ -134,28 +140,34 @@ pub async fn serve(
                 continue;
             }
         };
+        if place.is_of_another {
+            handler.connections().turned_away.count();
+            turned_away.replaced += 1;
+        }
         // A small answer must not wait for the acknowledgement of the one before.
         let _ = stream.set_nodelay(true);
+        let number = place.number();
         let place = (place, handler.connections().begin());
         let (handler, limits, mut stopped) =
             (Arc::clone(&handler), limits.clone(), stopped.clone());
         // Two tasks, so that one without TLS takes no memory for it.
-        if let Some(tls) = &tls {
+        let task = if let Some(tls) = &tls {
             let acceptor = tls.acceptor();
             connections.spawn(async move {
                 let within = limits.client_timeout;
                 let stream = tls::shake_hands(acceptor, stream, within, &mut stopped).await;
                 if let Some(stream) = stream {
-                    connection::serve(stream, address.into(), handler, limits, stopped).await;
+                    connection::serve(stream, client, handler, limits, stopped).await;
                 }
                 drop(place);
-            });
+            })
         } else {
             connections.spawn(async move {
-                connection::serve(stream, address.into(), handler, limits, stopped).await;
+                connection::serve(stream, client, handler, limits, stopped).await;
                 drop(place);
-            });
-        }
+            })
+        };
+        places.note_task(number, task);
     }
     if turned_away.has_news() {
         turned_away.report();
@@ -231,6 +243,8 @@ fn turn_away(stream: &TcpStream, full: Full, handler: &impl Handler) {
 #[derive(Default)]
 struct TurnedAway {
     refused: u64,
+    /// Those that made room for others.
+    replaced: u64,
     last_address: Option<IpAddr>,
     failures: u64,
     last_error: Option<Error>,
@@ -238,13 +252,17 @@ struct TurnedAway {
 
 impl TurnedAway {
     fn has_news(&self) -> bool {
-        self.refused > 0 || self.failures > 0
+        self.refused > 0 || self.replaced > 0 || self.failures > 0
     }
 
     fn report(&mut self) {
         if let Some(address) = self.last_address {
             let refused = self.refused;
             warn!(refused, last = %address, "connections above the limit were turned away");
+        }
+        if self.replaced > 0 {
+            let replaced = self.replaced;
+            warn!(replaced, "connections without a valid API key were closed to make room");
         }
         if let Some(error) = &self.last_error {
             warn!(failures = self.failures, %error, "connections could not be accepted");

@@ -75,6 +75,9 @@ pub trait Store: Send + Sync {
     /// The key with this digest, valid or not.
     async fn find_key(&self, digest: &KeyDigest) -> Result<Option<KeyRecord>, StoreError>;
 
+    /// The digest of every key, valid or not, in any order.
+    async fn key_digests(&self) -> Result<Vec<KeyDigest>, StoreError>;
+
     /// The key with this number, valid or not.
     async fn get_key(&self, id: KeyId) -> Result<Option<KeyRecord>, StoreError>;
 

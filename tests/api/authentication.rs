@@ -1,11 +1,25 @@
 //! Keys: nothing under `/v1` answers without a valid one.
 
-use std::time::Duration;
+use std::{
+    net::IpAddr,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering::Relaxed},
+    },
+    time::Duration,
+};
 
-use petstore::domain::{Clock, Deployment, Scope};
+use bytes::Bytes;
+use http_body_util::{BodyExt, Empty};
+use hyper::Request;
+use petstore::{
+    domain::{ApiKey, Client, Clock, Deployment, Scope},
+    http::App,
+};
+use rand::{SeedableRng, rngs::StdRng};
 use reqwest::Method;
 
-use super::harness::{Server, Setup};
+use super::harness::{Server, Setup, soon};
 
 /// What would be each kind of error with a key.
 const REQUESTS: [(Method, &str); 9] = [
@@ -29,6 +43,43 @@ async fn the_key_is_checked_before_everything_else() {
         let wrong = [("authorization", "Bearer wrong")];
         let reply = server.send(method, target, &wrong, vec![b' '; 100_000]).await;
         reply.expect_error(401, "invalid_api_key");
+    }
+}
+
+/// Sends keys that nobody has issued, well formed and not, until told to stop;
+/// fails unless each is refused. Returns how many there were.
+async fn guess(app: Arc<App>, seed: u64, stop: Arc<AtomicBool>) -> usize {
+    let client = Client::from(IpAddr::from([127, 0, 0, 1]));
+    let mut random = StdRng::seed_from_u64(seed);
+    let mut guesses = 0;
+    while !stop.load(Relaxed) {
+        let unknown = ApiKey::generate(Deployment::Production, &mut random);
+        for key in [unknown.reveal(), "malformed"] {
+            let request = Request::get("/v1/pets")
+                .header("host", "x")
+                .header("authorization", format!("Bearer {key}"))
+                .body(Empty::<Bytes>::new().map_err(|never| match never {}));
+            assert_eq!(app.handle(&client, request.unwrap()).await.status(), 401);
+            guesses += 1;
+        }
+    }
+    guesses
+}
+
+#[tokio::test]
+async fn a_key_that_was_never_used_is_served_however_many_invalid_ones_come_from_its_address() {
+    let server = Server::start().await;
+    let stop = Arc::new(AtomicBool::new(false));
+    let guessing: Vec<_> = (0..500)
+        .map(|seed| tokio::spawn(guess(Arc::clone(&server.app), seed, Arc::clone(&stop))))
+        .collect();
+    for _ in 0..5 {
+        let (key, _) = server.new_key(Scope::Read, None).await;
+        assert_eq!(soon(server.get_with_key("/v1/pets", &key)).await.status, 200);
+    }
+    stop.store(true, Relaxed);
+    for guesses in guessing {
+        assert!(soon(guesses).await.unwrap() > 0);
     }
 }
 

@@ -86,7 +86,7 @@ async fn ask(server: &Server, app: &App, target: &str, tag: &str) -> u16 {
         .header("if-none-match", tag)
         .body(Empty::<Bytes>::new())
         .unwrap();
-    app.handle(IpAddr::from([127, 0, 0, 1]).into(), request).await.status().as_u16()
+    app.handle(&IpAddr::from([127, 0, 0, 1]).into(), request).await.status().as_u16()
 }
 
 #[tokio::test]

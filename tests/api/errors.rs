@@ -75,6 +75,9 @@ impl<F: Fn() -> StoreError + Send + Sync> Store for Failing<F> {
     async fn find_key(&self, digest: &KeyDigest) -> Result<Option<KeyRecord>, StoreError> {
         self.0.find_key(digest).await
     }
+    async fn key_digests(&self) -> Result<Vec<KeyDigest>, StoreError> {
+        self.0.key_digests().await
+    }
     async fn list_pets(
         &self,
         _: &PageRequest,

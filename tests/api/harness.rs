@@ -13,6 +13,7 @@ use jiff::{SignedDuration, Timestamp};
 use petstore::{
     domain::{
         ApiKey, Clock, Deployment, KeyId, NewKey, NewPet, PetName, PetStatus, RateLimit, Scope,
+        TrustedProxies,
     },
     http::{App, Settings},
     server::{self, Limits, Tls},
@@ -82,7 +83,6 @@ pub(crate) struct Setup {
     pub(crate) request_timeout: Duration,
     pub(crate) answer_memory: usize,
     pub(crate) rate_limit: Option<&'static str>,
-    pub(crate) failed_auth_limit: Option<&'static str>,
     /// Put in front of the real store.
     pub(crate) wrap: fn(Arc<dyn Store>) -> Arc<dyn Store>,
 }
@@ -98,6 +98,7 @@ impl Default for Setup {
             limits: Limits {
                 max_connections: 1000,
                 max_connections_per_address: 1000,
+                trusted_proxies: TrustedProxies::default(),
                 client_timeout: Duration::from_mins(1),
                 connection_age: Duration::from_hours(1),
                 shutdown_timeout: Duration::from_mins(1),
@@ -106,7 +107,6 @@ impl Default for Setup {
             request_timeout: Duration::from_mins(1),
             answer_memory: 256 << 20,
             rate_limit: None,
-            failed_auth_limit: None,
             wrap: |store| store,
         }
     }
@@ -190,7 +190,7 @@ impl<B: Backend> Server<B> {
             staging_base_url: setup.staging_base_url.map(|url| url.parse().unwrap()),
             cors_origins: setup.cors_origins.iter().map(|origin| origin.parse().unwrap()).collect(),
             rate_limit: setup.rate_limit.map(|rate| rate.parse().unwrap()),
-            failed_auth_limit: setup.failed_auth_limit.map(|rate| rate.parse().unwrap()),
+            trusted_proxies: setup.limits.trusted_proxies.clone(),
             access_log: true,
             slow_request: Duration::from_secs(1),
             body_timeout: Duration::from_mins(1),

@@ -226,53 +226,6 @@ async fn a_client_that_closed_its_side_is_still_answered() {
 }
 
 #[tokio::test]
-async fn a_connection_above_the_limit_is_told_so() {
-    let server = Server::start_with(Setup {
-        limits: Limits { max_connections: 1, ..Setup::default().limits },
-        ..Setup::default()
-    })
-    .await;
-    let mut first = server.connect().await;
-    first.write_all(b"GET /v1/pets HTTP/1.1\r\nhost: x\r\n\r\n").await.unwrap();
-    let mut answer = [0; 12];
-    soon(first.read_exact(&mut answer)).await.unwrap();
-    assert_eq!(&answer, b"HTTP/1.1 401");
-    // Also one that sends its request before it is told.
-    for request in ["", "GET /v1/pets HTTP/1.1\r\nhost: x\r\n\r\n"] {
-        let answer = server.raw(request).await;
-        assert!(answer.starts_with("HTTP/1.1 503 "), "{answer}");
-        assert!(answer.contains("Retry-After: 1\r\n"), "{answer}");
-        assert!(answer.contains(r#""code":"unavailable""#), "{answer}");
-    }
-}
-
-#[tokio::test]
-async fn one_address_cannot_have_all_the_connections() {
-    let server = Server::start_with(Setup {
-        limits: Limits { max_connections_per_address: 1, ..Setup::default().limits },
-        ..Setup::default()
-    })
-    .await;
-    let mut first = server.connect().await;
-    first.write_all(b"GET /v1/pets HTTP/1.1\r\nhost: x\r\n\r\n").await.unwrap();
-    let mut answer = [0; 12];
-    soon(first.read_exact(&mut answer)).await.unwrap();
-    let answer = server.raw("").await;
-    assert!(answer.starts_with("HTTP/1.1 503 "), "{answer}");
-    assert!(answer.contains("X-Request-Id: "), "{answer}");
-    let (head, body) = answer.split_once("\r\n\r\n").unwrap();
-    assert!(head.contains(&format!("Content-Length: {}\r\n", body.len())), "{answer}");
-    // From another address there is a place.
-    let socket = TcpSocket::new_v4().unwrap();
-    socket.bind("127.0.0.2:0".parse().unwrap()).unwrap();
-    let mut other = socket.connect(server.address).await.unwrap();
-    other.write_all(b"GET /v1/pets HTTP/1.1\r\nhost: x\r\n\r\n").await.unwrap();
-    let mut answer = [0; 12];
-    soon(other.read_exact(&mut answer)).await.unwrap();
-    assert_eq!(&answer, b"HTTP/1.1 401");
-}
-
-#[tokio::test]
 async fn a_busy_connection_of_some_age_ends_with_an_answer_that_says_so() {
     let server = Server::start_with(Setup {
         limits: Limits {

@@ -39,6 +39,7 @@ macro_rules! suite {
             mod idempotency;
             mod limits;
             mod list;
+            mod places;
             mod rate_limit;
             mod shutdown;
             mod walks;

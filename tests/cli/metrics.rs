@@ -204,7 +204,7 @@ async fn commits_that_fail_are_counted() {
 #[tokio::test]
 async fn rejected_keys_are_counted_by_error_code() {
     let here = directory();
-    let watched = Watched::start(here.path(), &["--failed-auth-limit", "2/h"]);
+    let watched = Watched::start(here.path(), &[]);
     let reader = run(here.path(), &["keys", "create", "--name", "reader", "--scope", "read"]);
     let reader = reader.expect_success().stdout.trim_end().to_owned();
     let revoked = new_key(here.path());
@@ -213,7 +213,10 @@ async fn rejected_keys_are_counted_by_error_code() {
     assert_eq!(refused.send().await.unwrap().status(), 403);
     assert_eq!(watched.get("/pets", &revoked).await, 401);
     assert_eq!(watched.get("/pets", "wrong").await, 401);
-    assert_eq!(watched.get("/pets", "wrong").await, 429);
+    let limited = run(here.path(), &["keys", "create", "--name", "limited", "--rate-limit", "1/h"]);
+    let limited = limited.expect_success().stdout.trim_end().to_owned();
+    assert_eq!(watched.get("/pets", &limited).await, 200);
+    assert_eq!(watched.get("/pets", &limited).await, 429);
     let without = watched.client.get(format!("{}/pets", watched.service.url));
     assert_eq!(without.send().await.unwrap().status(), 401);
     let page = watched.page().await;

@@ -18,7 +18,7 @@ fn bad_settings_are_one_line() {
         (&["serve", "--max-connections", "0"], "--max-connections"),
         (&["serve", "--shutdown-timeout", "soon"], "--shutdown-timeout"),
         (&["serve", "--rate-limit", "600"], "600/min or 5000/h"),
-        (&["serve", "--failed-auth-limit", "none"], "or off"),
+        (&["serve", "--trusted-proxy", "10.0.0.0/33"], "reads like 10.0.0.0/8"),
         (&["serve", "--log-format", "xml"], "text, json"),
         (&["serve", "--otlp-endpoint", "127.0.0.1:4318"], "http://127.0.0.1:4318"),
         (&["serve", "--unknown"], "--unknown"),

@@ -148,7 +148,10 @@ async fn trickle(stream: TcpStream, bytes: &[u8], later: Duration) -> Vec<u8> {
 async fn attack(attack: Attack) {
     let clients = count("HOSTILE_CLIENTS", 100);
     let rounds = count("HOSTILE_ROUNDS", 20);
-    let target = Arc::new(Target::start(&["--client-timeout", CLIENT_TIMEOUT]));
+    // All of them come from one address.
+    let many = ["--max-connections-per-address", "10000"];
+    let options = [&["--client-timeout", CLIENT_TIMEOUT], &many[..]].concat();
+    let target = Arc::new(Target::start(&options));
     let healthy = Healthy::of(&target);
     let quiet = healthy.p99_of(rounds).await;
     let (files, memory) = (target.open_files(), target.memory("VmRSS"));

@@ -175,6 +175,10 @@ impl Store for Faulty {
         self.store.find_key(digest).await
     }
 
+    async fn key_digests(&self) -> Result<Vec<KeyDigest>, StoreError> {
+        self.store.key_digests().await
+    }
+
     async fn get_key(&self, id: KeyId) -> Result<Option<KeyRecord>, StoreError> {
         self.store.get_key(id).await
     }

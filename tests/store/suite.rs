@@ -264,6 +264,9 @@ pub(crate) async fn keys_are_listed_in_order_of_their_number(store: AnyStore) {
         records.push(store.create_key(new_key(seed, None)).await.unwrap());
     }
     assert_eq!(store.list_keys().await.unwrap(), records);
+    let digests = store.key_digests().await.unwrap();
+    assert_eq!(digests.len(), 3);
+    assert!((1..=3).all(|seed| digests.contains(&new_key(seed, None).digest)));
 }
 
 pub(crate) async fn a_revoked_key_keeps_its_first_date(store: AnyStore) {

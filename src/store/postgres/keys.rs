@@ -25,6 +25,7 @@ const INSERT: &str = concat!(
     columns!()
 );
 const FIND: &str = concat!("SELECT ", columns!(), " FROM api_keys WHERE digest = $1");
+const DIGESTS: &str = "SELECT digest FROM api_keys";
 const GET: &str = concat!("SELECT ", columns!(), " FROM api_keys WHERE id = $1");
 const LIST: &str = concat!("SELECT ", columns!(), " FROM api_keys ORDER BY id");
 pub(super) const LIST_WITH_DIGESTS: &str =
@@ -105,6 +106,11 @@ pub(super) async fn find(
     row.as_ref().map(record).transpose()
 }
 
+pub(super) async fn digests(connection: &mut Connection) -> Result<Vec<KeyDigest>, Failure> {
+    let rows = connection.query(DIGESTS, &[]).await?;
+    rows.iter().map(digest).collect()
+}
+
 pub(super) async fn get(
     connection: &mut Connection,
     id: KeyId,
@@ -175,9 +181,12 @@ pub(super) async fn record_uses(
 
 /// The key in a row of [`LIST_WITH_DIGESTS`].
 pub(super) fn stored(row: &Row) -> Result<StoredKey, Failure> {
+    Ok(StoredKey { digest: digest(row)?, record: record(row)? })
+}
+
+fn digest(row: &Row) -> Result<KeyDigest, Failure> {
     let digest: &[u8] = row.try_get("digest")?;
-    let digest = digest.try_into().map_err(|_| Failure::Row("digest"))?;
-    Ok(StoredKey { digest: KeyDigest::from_bytes(digest), record: record(row)? })
+    digest.try_into().map(KeyDigest::from_bytes).map_err(|_| Failure::Row("digest"))
 }
 
 fn record(row: &Row) -> Result<KeyRecord, Failure> {

@@ -232,6 +232,10 @@ impl Store for PostgresStore {
         self.run(Access::Read, *digest, |on, digest| keys::find(on, digest).boxed()).await
     }
 
+    async fn key_digests(&self) -> Result<Vec<KeyDigest>, StoreError> {
+        self.run(Access::Read, (), |on, ()| keys::digests(on).boxed()).await
+    }
+
     async fn get_key(&self, id: KeyId) -> Result<Option<KeyRecord>, StoreError> {
         self.run(Access::Read, (), |on, ()| keys::get(on, id).boxed()).await
     }

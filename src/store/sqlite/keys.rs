@@ -25,6 +25,7 @@ const INSERT: &str = concat!(
     columns!()
 );
 const FIND: &str = concat!("SELECT ", columns!(), " FROM api_keys WHERE digest = ?1");
+const DIGESTS: &str = "SELECT digest FROM api_keys";
 const GET: &str = concat!("SELECT ", columns!(), " FROM api_keys WHERE id = ?1");
 const LIST: &str = concat!("SELECT ", columns!(), " FROM api_keys ORDER BY id");
 const LIST_WITH_DIGESTS: &str =
@@ -61,6 +62,11 @@ pub(super) fn find(
     digest: &KeyDigest,
 ) -> rusqlite::Result<Option<KeyRecord>> {
     connection.prepare_cached(FIND)?.query_row([digest.as_bytes()], record).optional()
+}
+
+pub(super) fn digests(connection: &Connection) -> rusqlite::Result<Vec<KeyDigest>> {
+    let digest = |row: &Row<'_>| row.get(0).map(KeyDigest::from_bytes);
+    connection.prepare_cached(DIGESTS)?.query_map([], digest)?.collect()
 }
 
 pub(super) fn get(connection: &Connection, id: KeyId) -> rusqlite::Result<Option<KeyRecord>> {

@@ -132,6 +132,10 @@ impl Store for SqliteStore {
         self.readers.read(|connection| keys::find(connection, digest))
     }
 
+    async fn key_digests(&self) -> Result<Vec<KeyDigest>, StoreError> {
+        self.readers.read(keys::digests)
+    }
+
     async fn get_key(&self, id: KeyId) -> Result<Option<KeyRecord>, StoreError> {
         self.readers.read(|connection| keys::get(connection, id))
     }

@@ -2,7 +2,10 @@
 
 use std::{net::SocketAddr, sync::LazyLock, time::Duration};
 
-use petstore::server::{self, Limits};
+use petstore::{
+    domain::TrustedProxies,
+    server::{self, Limits},
+};
 use serde_json::Value;
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
@@ -16,6 +19,7 @@ static ADDRESS: LazyLock<SocketAddr> = LazyLock::new(|| {
     let limits = Limits {
         max_connections: 1000,
         max_connections_per_address: 1000,
+        trusted_proxies: TrustedProxies::default(),
         client_timeout: Duration::from_mins(1),
         connection_age: Duration::from_hours(1),
         shutdown_timeout: Duration::from_mins(1),

@@ -106,6 +106,10 @@ impl Store for Memory {
         Err(StoreError::Overloaded)
     }
 
+    async fn key_digests(&self) -> Result<Vec<KeyDigest>, StoreError> {
+        Ok(self.keys.iter().map(|(digest, _)| *digest).collect())
+    }
+
     async fn get_key(&self, _: KeyId) -> Result<Option<KeyRecord>, StoreError> {
         Err(StoreError::Overloaded)
     }

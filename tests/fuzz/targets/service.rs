@@ -45,12 +45,7 @@ pub(super) static SERVICE: LazyLock<Service> = LazyLock::new(|| {
         expires_at: None,
         rate_limit: None,
     });
-    let settings = Settings {
-        slow_request: Duration::from_mins(1),
-        // Whoever fuzzes keys sends many that are none.
-        failed_auth_limit: None,
-        ..Settings::default()
-    };
+    let settings = Settings { slow_request: Duration::from_mins(1), ..Settings::default() };
     let app = App::new(Arc::new(store), Arc::new(BeforeTheEnd), &mut random, &settings).unwrap();
     let runtime = Builder::new_multi_thread()
         .worker_threads(1)
@@ -110,7 +105,7 @@ pub(super) fn send_with(
     let length = request.uri().path_and_query().unwrap().as_str().len() + authorization.len();
     let client = IpAddr::from([127, 0, 0, 1]).into();
     let (head, body) = SERVICE.runtime.block_on(async {
-        let (head, body) = SERVICE.app.handle(client, request).await.into_parts();
+        let (head, body) = SERVICE.app.handle(&client, request).await.into_parts();
         (head, body.collect().await.unwrap().to_bytes())
     });
     let body: Value = serde_json::from_slice(&body).unwrap();

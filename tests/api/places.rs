@@ -1,0 +1,95 @@
+//! How many connections there may be, and which go when there are too many.
+
+use petstore::server::Limits;
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::{TcpSocket, TcpStream},
+};
+
+use super::harness::{Server, Setup, soon};
+
+#[tokio::test]
+async fn a_connection_above_the_limit_is_told_so() {
+    let server = Server::start_with(Setup {
+        limits: Limits { max_connections: 1, ..Setup::default().limits },
+        ..Setup::default()
+    })
+    .await;
+    let mut first = server.connect().await;
+    ask(&mut first, &server.bearer(), b"HTTP/1.1 200").await;
+    // Also one that sends its request before it is told.
+    for request in ["", "GET /v1/pets HTTP/1.1\r\nhost: x\r\n\r\n"] {
+        let answer = server.raw(request).await;
+        assert!(answer.starts_with("HTTP/1.1 503 "), "{answer}");
+        assert!(answer.contains("Retry-After: 1\r\n"), "{answer}");
+        assert!(answer.contains(r#""code":"unavailable""#), "{answer}");
+    }
+}
+
+/// Asks for animals with this `Authorization`, and reads the beginning of the response.
+async fn ask(stream: &mut TcpStream, authorization: &str, begins: &[u8; 12]) {
+    let head =
+        format!("GET /v1/pets HTTP/1.1\r\nhost: x\r\nauthorization: {authorization}\r\n\r\n");
+    stream.write_all(head.as_bytes()).await.unwrap();
+    let mut answer = [0; 12];
+    soon(stream.read_exact(&mut answer)).await.unwrap();
+    assert_eq!(&answer, begins);
+    // The rest of it.
+    let mut rest = [0; 4096];
+    assert_ne!(soon(stream.read(&mut rest)).await.unwrap(), 0);
+}
+
+#[tokio::test]
+async fn when_all_places_are_taken_the_oldest_connection_without_a_valid_key_makes_room() {
+    let server = Server::start_with(Setup {
+        limits: Limits { max_connections: 3, ..Setup::default().limits },
+        ..Setup::default()
+    })
+    .await;
+    let bearer = server.bearer();
+    let mut with_key = server.connect().await;
+    ask(&mut with_key, &bearer, b"HTTP/1.1 200").await;
+    let silent = server.connect().await;
+    let mut refused = server.connect().await;
+    ask(&mut refused, "Bearer wrong", b"HTTP/1.1 401").await;
+    let mut newcomers = Vec::new();
+    for mut oldest in [silent, refused] {
+        let mut newcomer = server.connect().await;
+        ask(&mut newcomer, &bearer, b"HTTP/1.1 200").await;
+        let mut answer = Vec::new();
+        let _ = soon(oldest.read_to_end(&mut answer)).await;
+        assert!(answer.is_empty());
+        newcomers.push(newcomer);
+    }
+    // Those that have shown a key keep their places.
+    assert!(server.raw("").await.starts_with("HTTP/1.1 503 "));
+    for connection in newcomers.iter_mut().chain([&mut with_key]) {
+        ask(connection, &bearer, b"HTTP/1.1 200").await;
+    }
+}
+
+#[tokio::test]
+async fn one_address_cannot_have_all_the_connections() {
+    let server = Server::start_with(Setup {
+        limits: Limits { max_connections_per_address: 1, ..Setup::default().limits },
+        ..Setup::default()
+    })
+    .await;
+    let mut first = server.connect().await;
+    first.write_all(b"GET /v1/pets HTTP/1.1\r\nhost: x\r\n\r\n").await.unwrap();
+    let mut answer = [0; 12];
+    soon(first.read_exact(&mut answer)).await.unwrap();
+    let answer = server.raw("").await;
+    assert!(answer.starts_with("HTTP/1.1 503 "), "{answer}");
+    assert!(answer.contains("X-Request-Id: "), "{answer}");
+    let (head, body) = answer.split_once("\r\n\r\n").unwrap();
+    assert!(head.contains(&format!("Content-Length: {}\r\n", body.len())), "{answer}");
+    // From another address there is a place.
+    let socket = TcpSocket::new_v4().unwrap();
+    socket.bind("127.0.0.2:0".parse().unwrap()).unwrap();
+    let mut other = socket.connect(server.address).await.unwrap();
+    other.write_all(b"GET /v1/pets HTTP/1.1\r\nhost: x\r\n\r\n").await.unwrap();
+    let mut answer = [0; 12];
+    soon(other.read_exact(&mut answer)).await.unwrap();
+    assert_eq!(&answer, b"HTTP/1.1 401");
+}
