@@ -37,12 +37,22 @@ impl<'h> Coming<'h> {
     }
 }
 
+/// In which order animals become visible.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Order {
+    /// In that of their ids.
+    OfIds,
+    /// In any, as over PostgreSQL: an id is drawn a moment before the commit that
+    /// makes its animal visible. Each animal is checked by itself then.
+    Any,
+}
+
 /// Checks a history that ends with a walk through everything.
 ///
 /// # Errors
 ///
 /// Which answers no sequential catalogue gives, for people.
-pub(crate) fn check(history: &[Event]) -> Result<(), String> {
+pub(crate) fn check(history: &[Event], order: Order) -> Result<(), String> {
     let asked = creates(history);
     let known = animals(history, &asked)?;
     let mut comings: BTreeMap<i64, Coming<'_>> =
@@ -55,20 +65,24 @@ pub(crate) fn check(history: &[Event]) -> Result<(), String> {
                 let id = id_of.get(name.as_str()).copied();
                 // It comes after the first request for it, and not again.
                 let is_first = asked[name.as_str()].called == event.called;
-                (id, id.filter(|_| is_first))
+                (Vec::from_iter(id), Vec::from_iter(id.filter(|_| is_first)))
             }
-            Operation::Get { id, found: Some(_) } => (Some(*id), None),
-            Operation::Get { id, found: None } => (None, Some(*id)),
-            Operation::List { .. } => bounds_of_page(event, &known)?,
+            Operation::Get { id, found: Some(_) } => (vec![*id], vec![]),
+            Operation::Get { id, found: None } => (vec![], vec![*id]),
+            Operation::List { .. } if order == Order::Any => parts_of_page(event, &known)?,
+            Operation::List { .. } => {
+                let (there, not_yet) = bounds_of_page(event, &known)?;
+                (Vec::from_iter(there), Vec::from_iter(not_yet))
+            }
         };
-        if let Some(coming) = there.and_then(|id| comings.get_mut(&id)) {
-            coming.is_before_return(event);
+        for id in there {
+            comings.entry(id).and_modify(|coming| coming.is_before_return(event));
         }
-        if let Some(coming) = not_yet.and_then(|id| comings.get_mut(&id)) {
-            coming.is_after_call(event);
+        for id in not_yet {
+            comings.entry(id).and_modify(|coming| coming.is_after_call(event));
         }
     }
-    in_order_of_ids(&comings)
+    in_order(&comings, order)
 }
 
 /// The first request for each animal, by the animal's name.
@@ -150,10 +164,39 @@ fn bounds_of_page(
     }
 }
 
-/// Fails unless every animal can have come after all with lower ids.
-fn in_order_of_ids(comings: &BTreeMap<i64, Coming<'_>>) -> Result<(), String> {
+/// All animals that were there when this page was read, and all that were not
+/// there yet, if they may come in any order.
+fn parts_of_page(
+    event: &Event,
+    known: &BTreeMap<i64, &Animal>,
+) -> Result<(Vec<i64>, Vec<i64>), String> {
+    let Operation::List { status, limit, after, page, more } = &event.operation else {
+        return Ok((vec![], vec![]));
+    };
+    let there: Vec<i64> = page.iter().map(|animal| animal.id).collect();
+    let due = known
+        .range(after + 1..)
+        .filter(|(_, animal)| status.is_none_or(|status| status == animal.status));
+    let (shown, others): (Vec<i64>, Vec<i64>) =
+        due.map(|(&id, _)| id).partition(|id| there.contains(id));
+    if shown != there {
+        return Err(format!("the page is out of order, or not the one asked for: {event:?}"));
+    }
+    let last = there.last().copied().unwrap_or(*after);
+    let is_followed = others.last().is_some_and(|&id| id > last);
+    if there.len() > *limit || (*more && (there.len() < *limit || !is_followed)) {
+        return Err(format!("more than the limit, or a wrong link to the next page: {event:?}"));
+    }
+    let not_yet = others.into_iter().filter(|&id| !more || id < last).collect();
+    Ok((there, not_yet))
+}
+
+/// Fails unless every animal can have come after all with lower ids, if that is
+/// the order; after all that say that it was not there yet, in any case.
+fn in_order(comings: &BTreeMap<i64, Coming<'_>>, order: Order) -> Result<(), String> {
     let mut after: Option<(i64, Moment, &Event)> = None;
     for (&id, coming) in comings {
+        after = after.filter(|_| order == Order::OfIds);
         if let Some((moment, event)) = coming.after
             && after.is_none_or(|(_, latest, _)| latest < moment)
         {

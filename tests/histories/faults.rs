@@ -5,7 +5,7 @@ use std::sync::Arc;
 use petstore::store::Store;
 
 use super::{
-    checker,
+    checker::{self, Order},
     faulty_store::{Fault, Faulty},
     runtime,
     service::Place,
@@ -23,7 +23,7 @@ fn objection(fault: Fault) -> String {
             let place = Place::here(&[faulty], &directory.path().join("petstore.db")).await;
             workload::history(seed, &place).await
         });
-        if let Err(violation) = checker::check(&history) {
+        if let Err(violation) = checker::check(&history, Order::OfIds) {
             return violation;
         }
     }

@@ -25,7 +25,7 @@ use petstore::store::{OpenMode, Store, sqlite::SqliteStore};
 use tempfile::TempDir;
 use tokio::runtime::{Builder, Runtime};
 
-use self::service::Place;
+use self::{checker::Order, service::Place};
 
 /// How many histories are made if nobody says, and for how many of them there is
 /// one of processes on each kind of database.
@@ -51,7 +51,7 @@ fn number(variable: &str) -> Option<u64> {
 }
 
 /// `HISTORIES` says how many histories, `HISTORIES_SEED` the seed of the first.
-fn histories(kind: &str, share: u64, place: impl AsyncFn(u64) -> (Place, TempDir)) {
+fn histories(kind: &str, share: u64, order: Order, place: impl AsyncFn(u64) -> (Place, TempDir)) {
     let histories = number("HISTORIES").unwrap_or(HISTORIES);
     let count = histories.div_ceil(share);
     let first = number("HISTORIES_SEED").unwrap_or(1);
@@ -63,7 +63,7 @@ fn histories(kind: &str, share: u64, place: impl AsyncFn(u64) -> (Place, TempDir
             workload::history(seed, &place).await
         });
         operations += history.len();
-        if let Err(violation) = checker::check(&history) {
+        if let Err(violation) = checker::check(&history, order) {
             panic!("{kind}, HISTORIES_SEED={seed} HISTORIES=1: {violation}");
         }
     }
@@ -74,7 +74,7 @@ fn histories(kind: &str, share: u64, place: impl AsyncFn(u64) -> (Place, TempDir
 
 #[test]
 fn what_concurrent_clients_see_is_what_one_after_the_other_could_have_seen() {
-    histories("in one process", 1, async |seed| {
+    histories("in one process", 1, Order::OfIds, async |seed| {
         // One store, or two on the same file.
         let (mut stores, directory) = sqlite();
         stores.truncate(if seed % 2 == 0 { 1 } else { 2 });
@@ -84,17 +84,22 @@ fn what_concurrent_clients_see_is_what_one_after_the_other_could_have_seen() {
 
 #[test]
 fn what_concurrent_clients_see_of_two_processes_on_one_file_is_as_sequential() {
-    histories("of two processes on a SQLite file", FOR_ONE_OF_PROCESSES, async |_| {
-        let directory = TempDir::new().unwrap();
-        let file = directory.path().join("petstore.db");
-        let url = format!("sqlite:{}", file.display());
-        (Place::processes(directory.path(), &url, Some(file)), directory)
-    });
+    histories(
+        "of two processes on a SQLite file",
+        FOR_ONE_OF_PROCESSES,
+        Order::OfIds,
+        async |_| {
+            let directory = TempDir::new().unwrap();
+            let file = directory.path().join("petstore.db");
+            let url = format!("sqlite:{}", file.display());
+            (Place::processes(directory.path(), &url, Some(file)), directory)
+        },
+    );
 }
 
 #[test]
 fn what_concurrent_clients_see_of_two_processes_over_postgres_is_as_sequential() {
-    histories("of two processes over PostgreSQL", FOR_ONE_OF_PROCESSES, async |_| {
+    histories("of two processes over PostgreSQL", FOR_ONE_OF_PROCESSES, Order::Any, async |_| {
         let directory = TempDir::new().unwrap();
         let url = postgres_cluster::fresh_url().await;
         (Place::processes(directory.path(), &url, None), directory)

@@ -4,11 +4,15 @@
 use proptest::prelude::*;
 
 use super::{
-    checker::check,
+    checker::{self, Order},
     history::{Animal, Event, Moment, Operation},
 };
 
 const STATUSES: [&str; 2] = ["available", "sold"];
+
+fn check(history: &[Event]) -> Result<(), String> {
+    checker::check(history, Order::OfIds)
+}
 
 /// The animal with this id. Odd ones are on offer, even ones sold.
 fn animal(id: i64) -> Animal {
@@ -157,6 +161,28 @@ fn an_id_that_becomes_visible_after_a_higher_one_is_recognised() {
     expect_objection(&history, "2 was there when this returned");
     let page = [create(0, 9, 1), create(1, 8, 2), list(2, 3, 0, &[2], false), get(10, 11, 1, true)];
     expect_objection(&page, "2 is not the next one");
+}
+
+#[test]
+fn where_animals_come_in_any_order_each_is_still_checked() {
+    let check = |history: &[Event]| checker::check(history, Order::Any);
+    let [one, two] = [create(0, 9, 1), create(1, 8, 2)];
+    let both = [one, two, list(2, 3, 0, &[2], false)];
+    let then = |event: Event| [&both[..], &[event]].concat();
+    check(&then(list(10, 11, 0, &[1, 2], false))).unwrap();
+    check(&then(list(6, 7, 0, &[2], false))).unwrap();
+    for (event, words) in [
+        (list(10, 11, 0, &[2], false), "1 was there when this returned"),
+        (list(4, 5, 0, &[1], false), "2 was there when this returned"),
+        (get(4, 5, 2, false), "2 was there when this returned"),
+        (list(10, 11, 0, &[2, 1], false), "out of order"),
+        (list(10, 11, 1, &[1, 2], false), "out of order"),
+        (list(10, 11, 0, &[1], true), "a wrong link"),
+        (list(10, 11, 0, &[1, 2], true), "a wrong link"),
+    ] {
+        let violation = check(&then(event)).unwrap_err();
+        assert!(violation.contains(words), "{violation}");
+    }
 }
 
 #[test]
