@@ -67,13 +67,16 @@ fn no_test_waits_for_a_fixed_time() {
 }
 
 /// The texts for users that are held to the language of CONTRIBUTING.md.
-const PLAIN: [&str; 8] = [
+const PLAIN: [&str; 11] = [
     "docs/watching.md",
     "docs/scale.md",
     "docs/postgres.md",
     "docs/import-export.md",
     "docs/performance.md",
+    "ARCHITECTURE.md",
     "docs/backup.md",
+    "docs/deployment.md",
+    "docs/limits.md",
     "CONTRIBUTING.md",
     "deploy/prometheus/alerts.yaml",
 ];
