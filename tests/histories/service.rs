@@ -59,7 +59,7 @@ impl Service {
             Self::Here(app) => {
                 let from = IpAddr::from([127, 0, 0, 1]).into();
                 request.headers_mut().insert(header::HOST, header::HeaderValue::from_static("x"));
-                let response = app.handle(from, request.map(Full::from)).await;
+                let response = app.handle(&from, request.map(Full::from)).await;
                 let (head, body) = response.into_parts();
                 (head, body.collect().await.unwrap().to_bytes())
             }
