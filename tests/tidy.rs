@@ -67,7 +67,7 @@ fn no_test_waits_for_a_fixed_time() {
 }
 
 /// The texts for users that are held to the language of CONTRIBUTING.md.
-const PLAIN: [&str; 11] = [
+const PLAIN: [&str; 13] = [
     "docs/watching.md",
     "docs/scale.md",
     "docs/postgres.md",
@@ -75,8 +75,10 @@ const PLAIN: [&str; 11] = [
     "docs/performance.md",
     "ARCHITECTURE.md",
     "docs/backup.md",
+    "docs/contract.md",
     "docs/deployment.md",
     "docs/limits.md",
+    "docs/reliability.md",
     "CONTRIBUTING.md",
     "deploy/prometheus/alerts.yaml",
 ];
