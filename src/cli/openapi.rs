@@ -4,6 +4,7 @@ use clap::{Args, ValueEnum};
 
 use super::BaseUrlArgs;
 use crate::{
+    config::BaseUrl,
     domain::{Clock, SystemClock},
     http::openapi::Documents,
 };
@@ -25,6 +26,10 @@ pub(super) struct Openapi {
     )]
     format: Format,
 
+    /// Where clients reach the service; replaces the base URLs
+    #[arg(long, value_name = "URL", env = "PETSTORE_OPENAPI_SERVER")]
+    server: Option<BaseUrl>,
+
     #[command(flatten)]
     base_urls: BaseUrlArgs,
 }
@@ -39,7 +44,10 @@ impl Openapi {
     pub(super) fn run(self) -> anyhow::Result<()> {
         self.base_urls.check()?;
         let BaseUrlArgs { base_url, staging_base_url } = &self.base_urls;
-        let documents = Documents::new(base_url.as_ref(), staging_base_url.as_ref())?;
+        let documents = match &self.server {
+            Some(server) => Documents::new(None, None)?.at_server(server),
+            None => Documents::new(base_url.as_ref(), staging_base_url.as_ref())?,
+        };
         let document = documents.at(SystemClock.now());
         let text = match self.format {
             Format::Yaml => &document.yaml,

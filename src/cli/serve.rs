@@ -210,6 +210,7 @@ impl Serve {
             deployment: self.deployment,
             base_url: self.base_urls.base_url,
             staging_base_url: self.base_urls.staging_base_url,
+            tls: tls.is_some(),
             cors_origins: self.cors_origin,
             rate_limit: self.rate_limit.0,
             trusted_proxies: limits.trusted_proxies.clone(),

@@ -25,6 +25,7 @@ mod query;
 mod rate_limit;
 mod request_id;
 mod router;
+mod server_url;
 mod trace;
 mod trace_context;
 
@@ -60,7 +61,7 @@ use self::{
     idempotency::InFlight,
     log::InvalidKeyLines,
     metrics::Metrics,
-    openapi::{DocumentError, Documents},
+    openapi::{DocumentError, Served},
     pets::FirstPages,
     request_id::RequestIds,
     router::Operation,
@@ -92,6 +93,8 @@ pub struct Settings {
     pub base_url: Option<BaseUrl>,
     /// Where clients reach staging.
     pub staging_base_url: Option<BaseUrl>,
+    /// Whether clients reach the service over TLS.
+    pub tls: bool,
     /// The sites whose pages may use the service from a browser.
     pub cors_origins: Vec<Origin>,
     /// How often a key may be used that has no limit of its own.
@@ -118,6 +121,7 @@ impl Default for Settings {
             deployment: Deployment::Production,
             base_url: None,
             staging_base_url: None,
+            tls: false,
             cors_origins: Vec::new(),
             rate_limit: None,
             trusted_proxies: TrustedProxies::default(),
@@ -137,7 +141,7 @@ pub struct App {
     keys: KeyRing,
     in_flight: InFlight,
     request_ids: RequestIds,
-    documents: Documents,
+    documents: Served,
     /// What `/.well-known/api-catalog` says.
     catalog: Bytes,
     cors: Cors,
@@ -186,7 +190,7 @@ impl App {
             store,
             clock,
             request_ids: RequestIds::new(StdRng::from_rng(random)),
-            documents: Documents::new(production, staging)?,
+            documents: Served::new(settings)?,
             catalog: discovery::catalog(own),
             cors: Cors::new(&settings.cors_origins),
             first_pages: FirstPages::default(),
@@ -331,8 +335,8 @@ impl App {
             Operation::ListPets => pets::list(self, request).await,
             Operation::CreatePet => pets::create(self, caller, request, body).await,
             Operation::GetPet => pets::get(self, caller, request).await,
-            Operation::OpenapiYaml => Ok(openapi::yaml(self)),
-            Operation::OpenapiJson => Ok(openapi::json(self)),
+            Operation::OpenapiYaml => Ok(openapi::yaml(self, request)),
+            Operation::OpenapiJson => Ok(openapi::json(self, request)),
             Operation::ApiCatalog => Ok(discovery::answer(self)),
             Operation::Root => Ok(discovery::root(self, &request.headers)),
             Operation::DocsRedirect => Ok(docs::redirect()),

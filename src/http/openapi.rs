@@ -1,14 +1,22 @@
 //! The contract as this service serves it: `openapi.yaml`, with the servers of
 //! this installation filled in, and without what has been removed.
 
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, PoisonError},
+};
+
 use bytes::Bytes;
 use http_body_util::Full;
-use hyper::header::{self, HeaderValue};
+use hyper::{
+    header::{self, HeaderValue},
+    http::request::Parts,
+};
 use jiff::Timestamp;
 use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 
-use super::{App, Response, deprecation};
+use super::{App, Response, Settings, deprecation, server_url};
 use crate::config::BaseUrl;
 
 /// The document as it stands in the repository.
@@ -29,6 +37,49 @@ pub struct Document {
 pub struct Documents {
     before: Document,
     after: Document,
+}
+
+/// The most addresses that documents are kept for. A request for another one gets
+/// the relative address, so clients that invent hosts take neither memory nor time.
+const MAX_SERVERS: usize = 32;
+
+/// The documents as requests see them.
+pub(super) struct Served {
+    /// With the addresses that the operator gave, or else a relative one.
+    documents: Arc<Documents>,
+    /// With the address that a request named, if the operator gave none.
+    by_server: Option<Mutex<HashMap<String, Arc<Documents>>>>,
+    /// Whether the service speaks TLS.
+    tls: bool,
+}
+
+impl Served {
+    pub(super) fn new(settings: &Settings) -> Result<Self, DocumentError> {
+        let (production, staging) = (&settings.base_url, &settings.staging_base_url);
+        let is_relative = production.is_none() && staging.is_none();
+        Ok(Self {
+            documents: Arc::new(Documents::new(production.as_ref(), staging.as_ref())?),
+            by_server: is_relative.then(Mutex::default),
+            tls: settings.tls,
+        })
+    }
+
+    fn for_request(&self, request: &Parts) -> Arc<Documents> {
+        let named = self.by_server.as_ref().zip(server_url::of(request, self.tls));
+        let Some((by_server, server)) = named else {
+            return Arc::clone(&self.documents);
+        };
+        let mut by_server = by_server.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = by_server.get(server.as_str()) {
+            return Arc::clone(known);
+        }
+        if by_server.len() >= MAX_SERVERS {
+            return Arc::clone(&self.documents);
+        }
+        let documents = Arc::new(self.documents.at_server(&server));
+        by_server.insert(server.as_str().to_owned(), Arc::clone(&documents));
+        documents
+    }
 }
 
 /// `openapi.yaml` cannot be made into the document; a fault of the build.
@@ -64,6 +115,13 @@ impl Documents {
         Ok(Self { before: Document::render(&document)?, after: Document::render(&after)? })
     }
 
+    /// The documents with `server` in place of the relative address that they have
+    /// without a base URL.
+    #[must_use]
+    pub fn at_server(&self, server: &BaseUrl) -> Self {
+        Self { before: self.before.at_server(server), after: self.after.at_server(server) }
+    }
+
     /// The document as of `now`.
     #[must_use]
     pub fn at(&self, now: Timestamp) -> &Document {
@@ -72,6 +130,15 @@ impl Documents {
 }
 
 impl Document {
+    fn at_server(&self, server: &BaseUrl) -> Self {
+        let put = |document: &Bytes, before: &str, after: &str| {
+            let relative = format!("{before}/v1{after}");
+            let absolute = format!("{before}{}{after}", server.as_str());
+            String::from_utf8_lossy(document).replacen(&relative, &absolute, 1).into()
+        };
+        Self { json: put(&self.json, r#""url": ""#, r#"""#), yaml: put(&self.yaml, "url: ", "\n") }
+    }
+
     fn render(document: &Value) -> Result<Self, DocumentError> {
         let json = serde_json::to_vec_pretty(document)
             .map_err(|error| DocumentError(error.to_string()))?;
@@ -129,13 +196,15 @@ fn prune(value: &mut Value, document: &Value) {
 }
 
 /// `GET /openapi.json`.
-pub(super) fn json(app: &App) -> Response {
-    response("application/json", app.documents.at(app.clock.now()).json.clone())
+pub(super) fn json(app: &App, request: &Parts) -> Response {
+    let documents = app.documents.for_request(request);
+    response("application/json", documents.at(app.clock.now()).json.clone())
 }
 
 /// `GET /openapi.yaml` (media type: RFC 9512).
-pub(super) fn yaml(app: &App) -> Response {
-    response("application/yaml", app.documents.at(app.clock.now()).yaml.clone())
+pub(super) fn yaml(app: &App, request: &Parts) -> Response {
+    let documents = app.documents.for_request(request);
+    response("application/yaml", documents.at(app.clock.now()).yaml.clone())
 }
 
 fn response(media_type: &'static str, document: Bytes) -> Response {

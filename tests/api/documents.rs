@@ -1,7 +1,7 @@
 //! The documents that the service hands out without a key.
 
 use petstore::domain::Deployment;
-use reqwest::Method;
+use reqwest::{Client, Method};
 use serde_json::{Value, json};
 
 use super::{
@@ -34,15 +34,68 @@ async fn the_contract_is_served_in_both_forms_without_a_key() {
     let document = both_forms(&server).await;
     assert_eq!(document["openapi"], "3.0.3");
     assert_eq!(document["info"]["version"], "1.0.0");
-    let source: Value = serde_saphyr::from_str(include_str!("../../openapi.yaml")).unwrap();
+    let mut source: Value = serde_saphyr::from_str(include_str!("../../openapi.yaml")).unwrap();
+    source["servers"][0]["url"] = json!(format!("http://{}/v1", server.address));
     assert_eq!(document, source);
+}
+
+/// The address of the service in the document that a request with these header
+/// fields gets, in both forms.
+async fn served_address(server: &Server, headers: &[(&str, &str)]) -> String {
+    let json = server.send(Method::GET, "/openapi.json", headers, "").await.json();
+    let yaml = server.send(Method::GET, "/openapi.yaml", headers, "").await.body;
+    let yaml: Value = serde_saphyr::from_str(std::str::from_utf8(&yaml).unwrap()).unwrap();
+    assert_eq!(yaml, json);
+    json["servers"][0]["url"].as_str().unwrap().to_owned()
+}
+
+#[tokio::test]
+async fn without_a_base_url_the_document_names_the_host_of_the_request() {
+    for now in ["2026-12-01T00:00:00Z", "2031-01-01T00:00:00Z"] {
+        let server = Server::start_with(Setup { now, ..Setup::default() }).await;
+        let own = format!("http://{}/v1", server.address);
+        assert_eq!(served_address(&server, &[]).await, own);
+        let other = [("host", "pets.example:8080")];
+        assert_eq!(served_address(&server, &other).await, "http://pets.example:8080/v1");
+        let client = Client::builder().no_proxy().http2_prior_knowledge().build().unwrap();
+        let url = format!("http://{}/openapi.json", server.address);
+        let document: Value = client.get(url).send().await.unwrap().json().await.unwrap();
+        assert_eq!(document["servers"][0]["url"], own);
+    }
+}
+
+#[tokio::test]
+async fn an_address_that_may_be_wrong_stays_relative_in_the_document() {
+    let server = Server::start().await;
+    for headers in [
+        ("host", "pets'.example"),
+        ("host", "pets.example:99999"),
+        ("x-forwarded-proto", "https"),
+        ("x-forwarded-for", "192.0.2.1"),
+        ("forwarded", "proto=https"),
+        ("via", "1.1 proxy"),
+        ("sec-fetch-site", "same-origin"),
+    ] {
+        assert_eq!(served_address(&server, &[headers]).await, "/v1", "{headers:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_client_that_invents_hosts_takes_no_memory_for_each() {
+    let server = Server::start().await;
+    let own = served_address(&server, &[]).await;
+    for number in 0..100 {
+        let host = format!("h{number}.example");
+        server.send(Method::HEAD, "/openapi.json", &[("host", &host)], "").await;
+    }
+    assert_eq!(served_address(&server, &[("host", "new.example")]).await, "/v1");
+    assert_eq!(served_address(&server, &[]).await, own);
 }
 
 #[tokio::test]
 async fn the_two_deployments_stand_in_the_servers() {
     let (production, staging) = ("https://pets.example/v1", "https://staging.pets.example/v1");
     for (base_url, staging_base_url, servers) in [
-        (None, None, vec!["/v1"]),
         (Some(production), None, vec![production]),
         (None, Some(staging), vec![staging]),
         (Some(production), Some(staging), vec![production, staging]),

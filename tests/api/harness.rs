@@ -188,6 +188,7 @@ impl<B: Backend> Server<B> {
             deployment: setup.deployment,
             base_url: setup.base_url.map(|url| url.parse().unwrap()),
             staging_base_url: setup.staging_base_url.map(|url| url.parse().unwrap()),
+            tls: setup.tls.is_some(),
             cors_origins: setup.cors_origins.iter().map(|origin| origin.parse().unwrap()).collect(),
             rate_limit: setup.rate_limit.map(|rate| rate.parse().unwrap()),
             trusted_proxies: setup.limits.trusted_proxies.clone(),

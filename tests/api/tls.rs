@@ -20,6 +20,7 @@ use hyper::{
 };
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use petstore::server::{Limits, Tls};
+use serde_json::Value;
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::TcpStream,
@@ -123,6 +124,15 @@ async fn http_1_1_and_http_2_are_chosen_by_alpn_over_tls_1_2_and_1_3() {
     let stream = secure.server.connect().await;
     let refused = secure.certificates.connect(stream, ALL_VERSIONS, &["spdy/3"]).await;
     assert!(refused.unwrap_err().to_string().contains("NoApplicationProtocol"));
+}
+
+#[tokio::test]
+async fn over_tls_the_openapi_document_has_an_address_with_https() {
+    let secure = Secure::start().await;
+    let response = secure.client().await.send_request(secure.request("/openapi.json")).await;
+    let document = finish(response.unwrap()).await;
+    let document: Value = serde_json::from_slice(document.body()).unwrap();
+    assert_eq!(document["servers"][0]["url"], "https://localhost/v1");
 }
 
 #[tokio::test]

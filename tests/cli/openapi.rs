@@ -27,3 +27,22 @@ fn it_prints_the_document_in_both_forms_with_the_servers() {
     assert_eq!(yaml["servers"][0]["url"], json!("/v1"));
     assert_eq!(yaml["paths"], document["paths"]);
 }
+
+#[test]
+fn it_prints_the_document_with_the_address_of_one_service() {
+    let here = directory();
+    let server = "http://[::1]:8080/v1";
+    for (format, read) in [
+        ("json", (|text| serde_json::from_str(text).unwrap()) as fn(&str) -> Value),
+        ("yaml", |text| serde_saphyr::from_str(text).unwrap()),
+    ] {
+        let arguments = ["openapi", "--format", format, "--server", server];
+        let mut command = super::program::command(here.path(), &arguments);
+        command.env("PETSTORE_BASE_URL", "https://pets.example/v1");
+        let document = read(&super::program::finish(&mut command).expect_success().stdout);
+        assert_eq!(document["servers"].as_array().unwrap().len(), 1);
+        assert_eq!(document["servers"][0]["url"], server);
+    }
+    let refused = run(here.path(), &["openapi", "--server", "http://127.0.0.1:8080"]);
+    assert!(refused.expect_one_line().contains("/v1"));
+}
