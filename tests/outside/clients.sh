@@ -51,6 +51,24 @@ follow_first_hour() {
     stop_service
 }
 
+# The commands that docs/clients.md gives for two of the generators, unchanged: each client
+# must list every animal.
+walk_with_generated_clients() {
+    local language folder
+    start_service sqlite
+    load_some_animals
+    for language in Python Go; do
+        echo "$language"
+        folder=$(mktemp -d -p "$scratch")
+        sed -n -e '/^## Generated clients$/,/^###/s/^    //p' \
+            -e "/^### $language\$/,/^##/s/^    //p" docs/clients.md >"$folder/commands"
+        (cd "$folder" && PATH=$outside/generators/bin:$PATH GOCACHE=$outside/go-build GOPROXY=off \
+            bash -euo pipefail commands) >"$folder/log" 2>&1 || { cat "$folder/log"; return 1; }
+        tail -n 1 "$folder/log" | grep -Fx "300 animals"
+    done
+    stop_service
+}
+
 # Each of the clients goes the same way, and says so in the same words.
 take_tours() {
     local to=$outside/examples
