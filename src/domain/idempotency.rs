@@ -1,12 +1,19 @@
 //! Sending a request again without its work being done again.
 
-use jiff::{SignedDuration, Timestamp};
+use std::time::Duration;
+
+use jiff::Timestamp;
 use sha2::{Digest, Sha256};
 
 use super::{KeyId, NewPet};
 
-/// How long a request is remembered.
-const REMEMBERED_FOR: SignedDuration = SignedDuration::from_hours(24);
+/// How long a process must have seen the newest mark before it sets the next
+/// one. See [`crate::store::Store::mark_idempotency_keys`].
+pub const MARK_EVERY: Duration = Duration::from_mins(10);
+
+/// A request is forgotten so many marks after the first one behind it: after 48
+/// hours in which the service ran. Clients are promised 24.
+pub const REMEMBERED_FOR_MARKS: i64 = 288;
 
 /// What a client calls a request, so that it is known again: 1 to 255 visible
 /// ASCII characters. It means something beside one API key alone.
@@ -37,12 +44,24 @@ impl IdempotencyKey {
 pub struct IdempotentRequest {
     /// The API key that it came with.
     pub api_key: KeyId,
+    /// The first key of its lineage, to which the memory belongs: that of
+    /// which it is the successor, or the successor's successor. Often itself.
+    pub lineage: KeyId,
     /// What the client calls it.
     pub key: IdempotencyKey,
     /// Differs when another animal is asked for. See [`fingerprint`].
     pub fingerprint: [u8; 32],
     /// When it came.
     pub now: Timestamp,
+}
+
+impl IdempotentRequest {
+    /// The keys under which it is remembered: that of its lineage, and its own,
+    /// by which the release before this one looks for it.
+    pub fn owners(&self) -> impl Iterator<Item = KeyId> {
+        let own = (self.api_key != self.lineage).then_some(self.api_key);
+        [Some(self.lineage), own].into_iter().flatten()
+    }
 }
 
 /// The SHA-256 of what a request asks for. Two bodies that mean the same
@@ -56,12 +75,6 @@ pub fn fingerprint(pet: &NewPet) -> [u8; 32] {
     hash.update([0]);
     hash.update(pet.name.as_str());
     hash.finalize().into()
-}
-
-/// At `now`, requests that came before this count as never seen.
-#[must_use]
-pub fn forgotten_before(now: Timestamp) -> Timestamp {
-    now.checked_sub(REMEMBERED_FOR).unwrap_or(Timestamp::MIN)
 }
 
 #[cfg(test)]
@@ -96,12 +109,5 @@ mod tests {
         ] {
             assert_ne!(animal, other);
         }
-    }
-
-    #[test]
-    fn a_request_is_forgotten_after_24_hours() {
-        let now = "2026-12-02T12:00:00Z".parse().unwrap();
-        assert_eq!(forgotten_before(now).to_string(), "2026-12-01T12:00:00Z");
-        assert_eq!(forgotten_before(Timestamp::MIN), Timestamp::MIN);
     }
 }

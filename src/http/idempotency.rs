@@ -3,22 +3,71 @@
 
 use std::{
     borrow::Cow,
-    collections::HashSet,
-    sync::{Arc, Mutex, PoisonError},
+    collections::{HashMap, HashSet},
+    sync::{Arc, Mutex, PoisonError, RwLock},
+    time::Instant,
 };
 
 use hyper::HeaderMap;
 
 use super::error::{ApiError, Problem};
 use crate::{
-    domain::{IdempotencyKey, IdempotentRequest, KeyId},
-    store::StoreError,
+    domain::{
+        Clock, IdempotencyKey, IdempotentRequest, KeyId,
+        idempotency::{MARK_EVERY, REMEMBERED_FOR_MARKS},
+    },
+    store::{Store, StoreError},
 };
 
 const HEADER: &str = "idempotency-key";
 
 /// How many named requests may be in the hands of the store at once.
 const MAX_IN_FLIGHT: usize = 4096;
+
+/// How many requests are forgotten at once, in one transaction.
+const FORGET_AT_ONCE: u32 = 200;
+
+/// The first key of each lineage, by those of its keys that sent a named request.
+/// It never changes, so the store is asked once for each key.
+#[derive(Default)]
+pub(super) struct Lineages(RwLock<HashMap<KeyId, KeyId>>);
+
+impl Lineages {
+    /// See [`Store::first_of_lineage`].
+    pub(super) async fn first(&self, store: &dyn Store, key: KeyId) -> Result<KeyId, StoreError> {
+        let known = self.0.read().unwrap_or_else(PoisonError::into_inner).get(&key).copied();
+        if let Some(first) = known {
+            return Ok(first);
+        }
+        let first = store.first_of_lineage(key).await?;
+        self.0.write().unwrap_or_else(PoisonError::into_inner).insert(key, first);
+        Ok(first)
+    }
+}
+
+/// The newest mark of the store, and since when this process has seen it.
+#[derive(Default)]
+pub(super) struct LastMark(Mutex<Option<(i64, Instant)>>);
+
+impl LastMark {
+    /// See [`super::App::forget_old_requests`].
+    pub(super) async fn forget(
+        &self,
+        store: &dyn Store,
+        clock: &dyn Clock,
+    ) -> Result<bool, StoreError> {
+        let seen = *self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_due = |since| clock.instant().saturating_duration_since(since) >= MARK_EVERY;
+        let due = seen.filter(|&(_, since)| is_due(since)).map(|(mark, _)| mark);
+        let newest = store.mark_idempotency_keys(due).await?;
+        if seen.is_none_or(|(mark, _)| mark != newest) {
+            let seen = Some((newest, clock.instant()));
+            *self.0.lock().unwrap_or_else(PoisonError::into_inner) = seen;
+        }
+        let forgotten = store.forget_idempotency_keys(REMEMBERED_FOR_MARKS, FORGET_AT_ONCE).await?;
+        Ok(forgotten >= FORGET_AT_ONCE as usize)
+    }
+}
 
 /// The name that the client gave the request, if it gave one.
 ///
@@ -77,7 +126,7 @@ impl InFlight {
     ///
     /// 409 if it is there already; 503 above [`MAX_IN_FLIGHT`].
     pub(super) fn enter(&self, request: &IdempotentRequest) -> Result<Entered<'_>, ApiError> {
-        let entry = (request.api_key, request.key.clone());
+        let entry = (request.lineage, request.key.clone());
         let mut entries = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if entries.contains(&entry) {
             return Err(ApiError::new(
@@ -188,6 +237,7 @@ mod tests {
     fn request(api_key: i64, number: usize) -> IdempotentRequest {
         IdempotentRequest {
             api_key: KeyId(api_key),
+            lineage: KeyId(api_key),
             key: IdempotencyKey::new(format!("retry-{number}")).unwrap(),
             fingerprint: [0; 32],
             now: Timestamp::UNIX_EPOCH,

@@ -58,7 +58,7 @@ use self::{
     body::Noting,
     cors::Cors,
     error::{ApiError, MAY_HAVE_BEEN_ADDED, Problem},
-    idempotency::InFlight,
+    idempotency::{InFlight, LastMark, Lineages},
     log::InvalidKeyLines,
     metrics::Metrics,
     openapi::{DocumentError, Served},
@@ -68,10 +68,7 @@ use self::{
 };
 use crate::{
     config::{BaseUrl, Origin},
-    domain::{
-        Client, Clock, Deployment, KeyId, RateLimit, TrustedProxies, idempotency::forgotten_before,
-        rate_limit::Reading,
-    },
+    domain::{Client, Clock, Deployment, KeyId, RateLimit, TrustedProxies, rate_limit::Reading},
     metrics::Connections,
     store::{Store, StoreError},
     traces::Spans,
@@ -79,10 +76,6 @@ use crate::{
 
 /// An answer: always whole, so that a slow reader holds memory alone.
 pub type Response = hyper::Response<Full<Bytes>>;
-
-/// How many old requests are forgotten in one step, so that no other write
-/// waits long for it.
-const FORGET_AT_ONCE: u32 = 200;
 
 /// What an operator can choose about the interface.
 #[derive(Debug, Clone)]
@@ -140,6 +133,8 @@ pub struct App {
     clock: Arc<dyn Clock>,
     keys: KeyRing,
     in_flight: InFlight,
+    lineages: Lineages,
+    last_mark: LastMark,
     request_ids: RequestIds,
     documents: Served,
     /// What `/.well-known/api-catalog` says.
@@ -185,6 +180,8 @@ impl App {
         Ok(Self {
             keys: KeyRing::new(Arc::clone(&store), Arc::clone(&clock), settings),
             in_flight: InFlight::default(),
+            lineages: Lineages::default(),
+            last_mark: LastMark::default(),
             invalid_keys: InvalidKeyLines::new(clock.instant()),
             trusted_proxies: settings.trusted_proxies.clone(),
             store,
@@ -217,17 +214,15 @@ impl App {
         self.keys.save_uses().await
     }
 
-    /// Forgets some of the requests that came with an `Idempotency-Key` more
-    /// than 24 hours ago, and returns whether there may be more. Called from
-    /// time to time, off the path of any request.
+    /// Forgets some of the requests that came with an `Idempotency-Key` 48 hours
+    /// ago or earlier, as counted in marks, and returns whether there may be more.
+    /// Called from time to time, off the path of any request.
     ///
     /// # Errors
     ///
     /// The store's.
     pub async fn forget_old_requests(&self) -> Result<bool, StoreError> {
-        let before = forgotten_before(self.clock.now());
-        let forgotten = self.store.forget_idempotency_keys(before, FORGET_AT_ONCE).await?;
-        Ok(forgotten >= FORGET_AT_ONCE as usize)
+        self.last_mark.forget(self.store.as_ref(), self.clock.as_ref()).await
     }
 
     /// The connections over which its requests come.

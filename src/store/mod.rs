@@ -46,9 +46,9 @@ pub trait Store: Send + Sync {
 
     /// Adds an animal under the next identifier, higher than all before it.
     ///
-    /// With `retry`, adds it only once: what was added under the same API key
-    /// and idempotency key in the 24 hours before is replayed, whether or not
-    /// its answer was ever received. The animal and the memory of the request
+    /// With `retry`, adds it only once: what was added under the same lineage of
+    /// API keys and the same idempotency key is replayed until it is forgotten,
+    /// whether or not its response was ever received. The animal and the memory of the request
     /// are kept together or not at all, and a request that failed is not
     /// remembered.
     async fn create_pet(
@@ -57,14 +57,18 @@ pub trait Store: Send + Sync {
         retry: Option<IdempotentRequest>,
     ) -> Result<Created, StoreError>;
 
-    /// Forgets requests that came before `before`, the oldest first and at most
-    /// `limit` of them, and returns how many. Requests that
-    /// [`Self::create_pet`] takes for never seen only take up room.
-    async fn forget_idempotency_keys(
-        &self,
-        before: Timestamp,
-        limit: u32,
-    ) -> Result<usize, StoreError>;
+    /// Sets the next mark behind all requests that are remembered, if `seen` is
+    /// still the newest mark, and returns the newest one. They are counted from 1;
+    /// 0 says that there is none.
+    async fn mark_idempotency_keys(&self, seen: Option<i64>) -> Result<i64, StoreError>;
+
+    /// Forgets requests that came before the mark that is `marks` before the
+    /// newest, the oldest first and at most `limit` of them, and returns how many.
+    async fn forget_idempotency_keys(&self, marks: i64, limit: u32) -> Result<usize, StoreError>;
+
+    /// The first key of the lineage of the key `id`: follows the rotations back
+    /// from it. Never changes. Itself, if it is no key's successor.
+    async fn first_of_lineage(&self, id: KeyId) -> Result<KeyId, StoreError>;
 
     /// The animal with this identifier.
     async fn get_pet(&self, id: PetId) -> Result<Option<Pet>, StoreError>;

@@ -96,8 +96,14 @@ impl<F: Fn() -> StoreError + Send + Sync> Store for Failing<F> {
     ) -> Result<Created, StoreError> {
         Err(self.1())
     }
-    async fn forget_idempotency_keys(&self, _: Timestamp, _: u32) -> Result<usize, StoreError> {
+    async fn mark_idempotency_keys(&self, _: Option<i64>) -> Result<i64, StoreError> {
         Err(self.1())
+    }
+    async fn forget_idempotency_keys(&self, _: i64, _: u32) -> Result<usize, StoreError> {
+        Err(self.1())
+    }
+    async fn first_of_lineage(&self, id: KeyId) -> Result<KeyId, StoreError> {
+        self.0.first_of_lineage(id).await
     }
     async fn get_pet(&self, _: PetId) -> Result<Option<Pet>, StoreError> {
         Err(self.1())

@@ -3,12 +3,16 @@
 use std::{pin::pin, sync::Arc, time::Duration};
 
 use futures_util::future::{Either, select};
-use petstore::domain::Scope;
+use jiff::SignedDuration;
+use petstore::domain::{
+    ApiKey, Clock, Deployment, KeyId, NewKey, Scope, idempotency::MARK_EVERY,
+};
+use rand::{SeedableRng, rngs::StdRng};
 use reqwest::Method;
 
 use super::{
     errors::Failing,
-    harness::{Server, Setup, soon},
+    harness::{Reply, Server, Setup, soon},
 };
 
 const FRANK: &str = r#"{"name": "Frank", "categoryId": 1}"#;
@@ -140,30 +144,112 @@ async fn a_request_that_failed_can_be_sent_again() {
     assert_eq!(server.post_named("\"retry-1\"", FRANK).await.status, 201);
 }
 
-#[tokio::test]
-async fn after_24_hours_a_key_is_new_again() {
-    let server = Server::start().await;
-    let first = server.post_named("\"retry-1\"", FRANK).await;
-    server.clock.advance(Duration::from_hours(24));
-    assert_eq!(server.post_named("\"retry-1\"", FRANK).await.body, first.body);
-    server.clock.advance(Duration::from_secs(1));
-    let other = server.post_named("\"retry-1\"", r#"{"name": "Zoe", "categoryId": 2}"#).await;
-    assert_eq!(other.json()["id"], 2);
+/// Posts a body with this API key and the `Idempotency-Key` "retry-1".
+async fn post_with(server: &Server, key: &str, body: &'static str) -> Reply {
+    let headers = [
+        ("authorization", &*format!("Bearer {key}")),
+        ("content-type", "application/json"),
+        ("idempotency-key", "\"retry-1\""),
+    ];
+    server.send(Method::POST, "/v1/pets", &headers, body).await
+}
+
+/// Rotates a key, and returns its successor.
+async fn rotate(server: &Server, id: KeyId, seed: u64) -> (String, KeyId) {
+    let key = ApiKey::generate(Deployment::Production, &mut StdRng::seed_from_u64(seed));
+    let now = server.clock.now();
+    let successor = NewKey {
+        digest: key.digest(),
+        name: "successor".to_owned(),
+        scope: Scope::Write,
+        deployment: Deployment::Production,
+        created_at: now,
+        expires_at: None,
+        rate_limit: None,
+    };
+    let until = now + SignedDuration::from_hours(1);
+    let record = server.store.rotate_key(id, successor, until).await.unwrap().unwrap();
+    (key.reveal().to_owned(), record.id)
 }
 
 #[tokio::test]
-async fn old_requests_are_forgotten_when_told_to_and_young_ones_stay() {
+async fn a_create_that_is_repeated_with_a_successor_of_its_key_adds_nothing() {
+    let server = Server::start().await;
+    let (first, id) = server.new_key(Scope::Write, None).await;
+    let added = post_with(&server, &first, FRANK).await;
+    assert_eq!(added.status, 201);
+    let (second, id) = rotate(&server, id, 101).await;
+    let (third, _) = rotate(&server, id, 102).await;
+    for key in [&third, &second, &first] {
+        let again = post_with(&server, key, FRANK).await;
+        assert_eq!((again.status, &again.body), (added.status, &added.body));
+    }
+    let zoe = r#"{"name": "Zoe", "categoryId": 2}"#;
+    post_with(&server, &third, zoe).await.expect_error(422, "idempotency_conflict");
+    assert_eq!(count(&server).await, 1);
+}
+
+#[tokio::test]
+async fn a_repetition_with_the_successor_while_the_first_is_in_flight_is_409() {
+    let server = Server::start().await;
+    let (first, id) = server.new_key(Scope::Write, None).await;
+    let (second, _) = rotate(&server, id, 101).await;
+    let holding = server.hold_writes().await;
+    let one = pin!(post_with(&server, &first, FRANK));
+    let two = pin!(post_with(&server, &second, FRANK));
+    let (refused, waiting) = match soon(select(one, two)).await {
+        Either::Left((refused, waiting)) | Either::Right((refused, waiting)) => (refused, waiting),
+    };
+    refused.expect_error(409, "idempotency_in_progress");
+    drop(holding);
+    assert_eq!(soon(waiting).await.status, 201);
+    assert_eq!(count(&server).await, 1);
+}
+
+#[tokio::test]
+async fn a_clock_that_is_25_hours_ahead_for_a_minute_forgets_nothing() {
+    let server = Server::start().await;
+    let first = server.post_named("\"retry-1\"", FRANK).await;
+    let start = server.clock.now();
+    for hours in [25, -25, 24 * 10_000, 0] {
+        server.clock.set(start + SignedDuration::from_hours(hours));
+        server.clock.advance(Duration::from_mins(1));
+        assert!(!server.app.forget_old_requests().await.unwrap());
+        let again = server.post_named("\"retry-1\"", FRANK).await;
+        assert_eq!((again.status, &again.body), (first.status, &first.body), "{hours}");
+    }
+    assert_eq!(count(&server).await, 1);
+}
+
+/// Lets time pass as the service sees it, and says whether there is more to forget.
+async fn pass(server: &Server, marks: i64) -> bool {
+    let mut more = false;
+    for _ in 0..marks {
+        server.clock.advance(MARK_EVERY);
+        more = server.app.forget_old_requests().await.unwrap();
+    }
+    more
+}
+
+#[tokio::test]
+async fn requests_are_forgotten_after_48_hours_of_service_and_are_then_new_again() {
     let server = Server::start().await;
     for number in 0..201 {
         server.post_named(&format!("\"old-{number}\""), FRANK).await;
     }
-    server.clock.advance(Duration::from_hours(24));
+    assert!(!server.app.forget_old_requests().await.unwrap());
+    assert!(!pass(&server, 1).await);
     server.post_named("\"young\"", FRANK).await;
-    server.clock.advance(Duration::from_secs(1));
     let remembered = || server.count_rows("idempotency_keys");
+    assert!(!pass(&server, 287).await);
     assert_eq!(remembered().await, 202);
-    assert!(server.app.forget_old_requests().await.unwrap());
+    assert!(pass(&server, 1).await);
     assert!(!server.app.forget_old_requests().await.unwrap());
     assert_eq!(remembered().await, 1);
-    assert_eq!(count(&server).await, 100);
+    // What counts the time is forgotten, too.
+    assert_eq!(server.count_rows("idempotency_marks").await, 289);
+    pass(&server, 9).await;
+    assert_eq!(server.count_rows("idempotency_marks").await, 290);
+    let other = server.post_named("\"old-0\"", r#"{"name": "Zoe", "categoryId": 2}"#).await;
+    assert_eq!(other.json()["id"], 203);
 }

@@ -221,6 +221,7 @@ async fn create(store: &AnyStore, name: &str) -> Result<i64, StoreError> {
     let number: String = name.chars().take_while(char::is_ascii_digit).collect();
     let request = IdempotentRequest {
         api_key: KeyId(1),
+        lineage: KeyId(1),
         key: IdempotencyKey::new(number).unwrap(),
         fingerprint: fingerprint(&pet),
         now: Timestamp::UNIX_EPOCH,

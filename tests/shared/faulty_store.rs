@@ -152,12 +152,16 @@ impl Store for Faulty {
         Ok(created)
     }
 
-    async fn forget_idempotency_keys(
-        &self,
-        before: Timestamp,
-        limit: u32,
-    ) -> Result<usize, StoreError> {
-        self.store.forget_idempotency_keys(before, limit).await
+    async fn mark_idempotency_keys(&self, seen: Option<i64>) -> Result<i64, StoreError> {
+        self.store.mark_idempotency_keys(seen).await
+    }
+
+    async fn forget_idempotency_keys(&self, marks: i64, limit: u32) -> Result<usize, StoreError> {
+        self.store.forget_idempotency_keys(marks, limit).await
+    }
+
+    async fn first_of_lineage(&self, id: KeyId) -> Result<KeyId, StoreError> {
+        self.store.first_of_lineage(id).await
     }
 
     async fn get_pet(&self, id: PetId) -> Result<Option<Pet>, StoreError> {

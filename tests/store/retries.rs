@@ -11,7 +11,7 @@ use petstore::{
     store::Created,
 };
 
-use crate::suite::{AnyStore, at, count, new_pet};
+use crate::suite::{AnyStore, at, count, new_key, new_pet};
 
 const DAY: i64 = 24 * 60 * 60;
 
@@ -19,6 +19,7 @@ const DAY: i64 = 24 * 60 * 60;
 pub(crate) fn named(api_key: i64, key: &str, pet: &NewPet, second: i64) -> IdempotentRequest {
     IdempotentRequest {
         api_key: KeyId(api_key),
+        lineage: KeyId(api_key),
         key: IdempotencyKey::new(key.to_owned()).unwrap(),
         fingerprint: fingerprint(pet),
         now: at(second),
@@ -73,13 +74,67 @@ pub(crate) async fn an_idempotency_key_belongs_to_one_api_key(store: AnyStore) {
     assert_eq!(send(&store, 2, "a", ("Zoe", 1), 1).await, Created::Replayed(of_two));
 }
 
-pub(crate) async fn a_request_is_remembered_for_24_hours_and_then_counts_as_new(store: AnyStore) {
-    let first = new(send(&store, 1, "a", ("Frank", 1), 0).await);
-    assert_eq!(send(&store, 1, "a", ("Frank", 1), DAY).await, Created::Replayed(first));
-    // Another animal, too: nothing is left that it could conflict with.
-    let second = new(send(&store, 1, "a", ("Zoe", 2), DAY + 1).await);
-    let again = send(&store, 1, "a", ("Zoe", 2), 2 * DAY + 1).await;
-    assert_eq!(again, Created::Replayed(second));
+/// Rotates a key, and returns the number of its successor.
+async fn rotate(store: &AnyStore, key: KeyId, seed: u64) -> KeyId {
+    store.rotate_key(key, new_key(seed, None), at(5_000)).await.unwrap().unwrap().id
+}
+
+pub(crate) async fn a_request_repeated_with_a_successor_of_its_key_replays_its_animal(
+    store: AnyStore,
+) {
+    let other = store.create_key(new_key(1, None)).await.unwrap().id;
+    let first = store.create_key(new_key(2, None)).await.unwrap().id;
+    let second = rotate(&store, first, 3).await;
+    let third = rotate(&store, second, 4).await;
+    for (key, lineage) in [(other, other), (first, first), (second, first), (third, first)] {
+        assert_eq!(store.first_of_lineage(key).await.unwrap(), lineage);
+    }
+    let frank = new_pet("Frank", 1, Sold);
+    for (sent_with, repeated_with) in [(first, third), (second, first), (third, second)] {
+        let request = |api_key: KeyId| IdempotentRequest {
+            lineage: first,
+            ..named(api_key.0, &format!("with-{sent_with}"), &frank, 0)
+        };
+        let added = new(store.create_pet(frank.clone(), Some(request(sent_with))).await.unwrap());
+        for key in [repeated_with, sent_with] {
+            let again = store.create_pet(frank.clone(), Some(request(key))).await.unwrap();
+            assert_eq!(again, Created::Replayed(added.clone()));
+        }
+        let zoe = new_pet("Zoe", 1, Sold);
+        let request =
+            IdempotentRequest { fingerprint: fingerprint(&zoe), ..request(repeated_with) };
+        assert_eq!(store.create_pet(zoe, Some(request)).await.unwrap(), Created::Conflict);
+    }
+    assert_eq!(count(&store).await, 3);
+}
+
+/// It knew no lineage: to it, each key was the first one of its own.
+pub(crate) async fn what_the_release_before_remembered_for_a_successor_is_found(store: AnyStore) {
+    let frank = new_pet("Frank", 1, Sold);
+    let of_before = |name| named(2, name, &frank, 0);
+    let of_now = |name| IdempotentRequest { lineage: KeyId(1), ..of_before(name) };
+    for (first, then) in [(of_before("a"), of_now("a")), (of_now("b"), of_before("b"))] {
+        let added = new(store.create_pet(frank.clone(), Some(first)).await.unwrap());
+        let again = store.create_pet(frank.clone(), Some(then)).await.unwrap();
+        assert_eq!(again, Created::Replayed(added));
+    }
+    assert_eq!(count(&store).await, 2);
+}
+
+pub(crate) async fn a_request_is_remembered_whatever_the_clock_says(store: AnyStore) {
+    let frank = new(send(&store, 1, "a", ("Frank", 1), 0).await);
+    for second in [DAY, DAY + 1, 25 * 60 * 60, 10_000 * DAY, -10_000 * DAY, 1] {
+        let again = send(&store, 1, "a", ("Frank", 1), second).await;
+        assert_eq!(again, Created::Replayed(frank.clone()), "{second}");
+        assert_eq!(send(&store, 1, "a", ("Zoe", 2), second).await, Created::Conflict);
+    }
+    assert_eq!(count(&store).await, 1);
+}
+
+pub(crate) async fn a_mark_is_set_once_by_those_who_have_seen_the_last_one(store: AnyStore) {
+    for (seen, newest) in [(None, 0), (Some(0), 1), (Some(0), 1), (None, 1), (Some(1), 2)] {
+        assert_eq!(store.mark_idempotency_keys(seen).await.unwrap(), newest, "{seen:?}");
+    }
 }
 
 pub(crate) async fn repetitions_at_once_add_one_animal(store: AnyStore) {
@@ -114,15 +169,24 @@ pub(crate) async fn a_request_whose_future_is_dropped_can_be_repeated(store: Any
 }
 
 pub(crate) async fn old_requests_are_forgotten_in_steps(store: AnyStore) {
-    for second in 0..5 {
-        new(send(&store, 1, &format!("at-{second}"), ("Frank", 1), second).await);
+    let name = |number| format!("number-{number}");
+    for number in 0..3 {
+        new(send(&store, 1, &name(number), ("Frank", 1), 0).await);
     }
+    // Before there is a mark, all of them are young.
+    assert_eq!(store.forget_idempotency_keys(0, 2).await.unwrap(), 0);
+    assert_eq!(store.mark_idempotency_keys(Some(0)).await.unwrap(), 1);
+    for number in 3..5 {
+        // The date says that they are the oldest.
+        new(send(&store, 1, &name(number), ("Frank", 1), -DAY).await);
+    }
+    assert_eq!(store.mark_idempotency_keys(Some(1)).await.unwrap(), 2);
+    assert_eq!(store.forget_idempotency_keys(2, 2).await.unwrap(), 0);
     for forgotten in [2, 1, 0] {
-        assert_eq!(store.forget_idempotency_keys(at(3), 2).await.unwrap(), forgotten);
+        assert_eq!(store.forget_idempotency_keys(1, 2).await.unwrap(), forgotten);
     }
-    // They are gone though they were not a day old.
-    new(send(&store, 1, "at-2", ("Frank", 1), 5).await);
-    let kept = send(&store, 1, "at-3", ("Frank", 1), 5).await;
+    new(send(&store, 1, &name(2), ("Frank", 1), 5).await);
+    let kept = send(&store, 1, &name(3), ("Frank", 1), 5).await;
     assert!(matches!(kept, Created::Replayed(_)));
     assert_eq!(count(&store).await, 6);
 }

@@ -31,7 +31,10 @@ macro_rules! suite {
             a_repeated_request_replays_its_animal_and_adds_none,
             the_same_key_with_another_animal_is_a_conflict,
             an_idempotency_key_belongs_to_one_api_key,
-            a_request_is_remembered_for_24_hours_and_then_counts_as_new,
+            a_request_repeated_with_a_successor_of_its_key_replays_its_animal,
+            what_the_release_before_remembered_for_a_successor_is_found,
+            a_request_is_remembered_whatever_the_clock_says,
+            a_mark_is_set_once_by_those_who_have_seen_the_last_one,
             repetitions_at_once_add_one_animal,
             a_request_whose_future_is_dropped_can_be_repeated,
             old_requests_are_forgotten_in_steps,
@@ -227,7 +230,7 @@ pub(crate) fn at(second: i64) -> Timestamp {
     Timestamp::from_second(second).unwrap()
 }
 
-fn new_key(seed: u64, expires_at: Option<i64>) -> NewKey {
+pub(crate) fn new_key(seed: u64, expires_at: Option<i64>) -> NewKey {
     let key = ApiKey::generate(Deployment::Staging, &mut StdRng::seed_from_u64(seed));
     NewKey {
         digest: key.digest(),

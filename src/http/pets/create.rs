@@ -32,19 +32,23 @@ pub(in crate::http) async fn create(
     let [] = query::parameters(request.uri.query(), [])?;
     let key = idempotency::key(&request.headers)?;
     let new = parse(&body::read_json(&request.headers, body, app.body_timeout).await?)?;
-    let retry = key.zip(caller).map(|(key, caller)| IdempotentRequest {
-        api_key: caller.key_id(),
-        key,
-        fingerprint: fingerprint(&new),
-        now: app.clock.now(),
-    });
+    let retry = match key.zip(caller) {
+        Some((key, caller)) => Some(IdempotentRequest {
+            api_key: caller.key_id(),
+            lineage: app.lineages.first(app.store.as_ref(), caller.key_id()).await?,
+            key,
+            fingerprint: fingerprint(&new),
+            now: app.clock.now(),
+        }),
+        None => None,
+    };
     let _entered = retry.as_ref().map(|request| app.in_flight.enter(request)).transpose()?;
     let pet = match app.store.create_pet(new, retry).await? {
         Created::New(pet) | Created::Replayed(pet) => pet,
         Created::Conflict => {
             return Err(ApiError::new(
                 Problem::IdempotencyConflict,
-                "This Idempotency-Key was used for another animal within the last 24 hours.",
+                "This Idempotency-Key was used for another animal. Choose a new one for each animal.",
             ));
         }
     };

@@ -38,6 +38,12 @@ const REVOKE: &str = concat!(
 const LOCK: &str = "SELECT successor_id FROM api_keys WHERE id = $1 FOR UPDATE";
 const EXPIRE: &str = "UPDATE api_keys
     SET expires_at = least(coalesce(expires_at, $2), $2), successor_id = $3 WHERE id = $1";
+/// Asked once for each key and process, so it does without an index.
+const FIRST_OF_LINEAGE: &str = "WITH RECURSIVE lineage (id) AS (
+        SELECT $1::bigint
+        UNION SELECT api_keys.id FROM lineage JOIN api_keys ON successor_id = lineage.id)
+    SELECT id FROM lineage
+    WHERE NOT EXISTS (SELECT 1 FROM api_keys WHERE successor_id = lineage.id)";
 /// What GREATEST is given as NULL, it passes over.
 const RECORD_USES: &str = "UPDATE api_keys
     SET last_used_at = greatest(last_used_at, used.at),
@@ -165,6 +171,14 @@ async fn rotated_before(
     let old = get(connection, id).await?;
     let found = find(connection, &successor.digest).await?;
     Ok(found.filter(|found| old.is_some_and(|old| old.successor == Some(found.id))))
+}
+
+pub(super) async fn first_of_lineage(
+    connection: &mut Connection,
+    id: KeyId,
+) -> Result<KeyId, Failure> {
+    let row = connection.query_one(FIRST_OF_LINEAGE, &[&id.0]).await?;
+    Ok(KeyId(row.try_get(0)?))
 }
 
 pub(super) async fn record_uses(

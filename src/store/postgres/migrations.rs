@@ -12,10 +12,11 @@ use crate::store::{OpenError, OpenMode};
 const STEPS: [&str; KNOWN as usize] = [
     include_str!("../../../migrations/postgres/0001_catalogue.sql"),
     include_str!("../../../migrations/postgres/0002_deprecated_calls.sql"),
+    include_str!("../../../migrations/postgres/0003_idempotency_marks.sql"),
 ];
 
 /// The schema version that this release reads and writes.
-const KNOWN: u32 = 2;
+const KNOWN: u32 = 3;
 
 /// How often processes that start at once may get in each other's way. Each
 /// time, one of them has come to its end.

@@ -211,12 +211,16 @@ impl Store for PostgresStore {
             .map(Created::New)
     }
 
-    async fn forget_idempotency_keys(
-        &self,
-        before: Timestamp,
-        limit: u32,
-    ) -> Result<usize, StoreError> {
-        self.run(Access::Write, (), |on, ()| idempotency::forget(on, before, limit).boxed()).await
+    async fn mark_idempotency_keys(&self, seen: Option<i64>) -> Result<i64, StoreError> {
+        self.run(Access::Write, (), |on, ()| idempotency::mark(on, seen).boxed()).await
+    }
+
+    async fn forget_idempotency_keys(&self, marks: i64, limit: u32) -> Result<usize, StoreError> {
+        self.run(Access::Write, (), |on, ()| idempotency::forget(on, marks, limit).boxed()).await
+    }
+
+    async fn first_of_lineage(&self, id: KeyId) -> Result<KeyId, StoreError> {
+        self.run(Access::Read, (), |on, ()| keys::first_of_lineage(on, id).boxed()).await
     }
 
     async fn get_pet(&self, id: PetId) -> Result<Option<Pet>, StoreError> {

@@ -108,6 +108,7 @@ fn request(row: &Row) -> Result<StoredRequest, Failure> {
     Ok(StoredRequest {
         request: IdempotentRequest {
             api_key: KeyId(row.try_get(0)?),
+            lineage: KeyId(row.try_get(0)?),
             key: IdempotencyKey::new(row.try_get(1)?).ok_or(Failure::Row("key"))?,
             fingerprint: row
                 .try_get::<_, &[u8]>(2)?

@@ -1,22 +1,30 @@
 //! Requests that may come again, as rows.
 
-use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::pets;
 use crate::{
-    domain::{IdempotentRequest, NewPet, Pet, PetId, idempotency::forgotten_before},
+    domain::{
+        IdempotencyKey, IdempotentRequest, KeyId, NewPet, Pet, PetId,
+        idempotency::REMEMBERED_FOR_MARKS,
+    },
     store::Created,
 };
 
 const RECALL: &str = "SELECT fingerprint, pet_id FROM idempotency_keys
-    WHERE api_key_id = ?1 AND key = ?2 AND created_at >= ?3";
-/// Takes the place of one that counts as forgotten.
+    WHERE api_key_id = ?1 AND key = ?2";
+/// Takes the place of one whose animal somebody deleted by hand.
 const REMEMBER: &str = "INSERT OR REPLACE INTO idempotency_keys
     (api_key_id, key, fingerprint, pet_id, created_at) VALUES (?1, ?2, ?3, ?4, ?5)";
+const NEWEST_MARK: &str = "SELECT coalesce(max(number), 0) FROM idempotency_marks";
+const MARK: &str = "INSERT INTO idempotency_marks (number, last_pet_id)
+    SELECT ?1 + 1, coalesce(max(pet_id), 0) FROM idempotency_keys";
+const FORGET_MARKS: &str = "DELETE FROM idempotency_marks WHERE number < ?1";
 const FORGET: &str = "DELETE FROM idempotency_keys WHERE (api_key_id, key) IN
-    (SELECT api_key_id, key FROM idempotency_keys WHERE created_at < ?1
-     ORDER BY created_at LIMIT ?2)";
+    (SELECT api_key_id, key FROM idempotency_keys WHERE pet_id <=
+        (SELECT last_pet_id FROM idempotency_marks
+         WHERE number = (SELECT max(number) FROM idempotency_marks) - ?1)
+     ORDER BY pet_id LIMIT ?2)";
 
 /// Adds an animal, unless the request was seen before.
 pub(super) fn insert_once(
@@ -24,18 +32,23 @@ pub(super) fn insert_once(
     new: NewPet,
     request: &IdempotentRequest,
 ) -> rusqlite::Result<Created> {
-    if let Some((fingerprint, pet)) = recall(connection, request)? {
-        let same = fingerprint == request.fingerprint;
-        return Ok(if same { Created::Replayed(pet) } else { Created::Conflict });
+    for owner in request.owners() {
+        if let Some((fingerprint, pet)) = recall(connection, owner, &request.key)? {
+            let same = fingerprint == request.fingerprint;
+            return Ok(if same { Created::Replayed(pet) } else { Created::Conflict });
+        }
     }
     let pet = pets::insert(connection, new)?;
-    connection.prepare_cached(REMEMBER)?.execute(params![
-        request.api_key.0,
-        request.key.as_str(),
-        request.fingerprint,
-        pet.id.get(),
-        request.now.as_second()
-    ])?;
+    let mut remember = connection.prepare_cached(REMEMBER)?;
+    for owner in request.owners() {
+        remember.execute(params![
+            owner.0,
+            request.key.as_str(),
+            request.fingerprint,
+            pet.id.get(),
+            request.now.as_second()
+        ])?;
+    }
     Ok(Created::New(pet))
 }
 
@@ -43,14 +56,12 @@ pub(super) fn insert_once(
 /// added. `None` also if somebody deleted the animal by hand.
 fn recall(
     connection: &Connection,
-    request: &IdempotentRequest,
+    owner: KeyId,
+    key: &IdempotencyKey,
 ) -> rusqlite::Result<Option<([u8; 32], Pet)>> {
-    let since = forgotten_before(request.now).as_second();
     let recalled: Option<([u8; 32], i64)> = connection
         .prepare_cached(RECALL)?
-        .query_row(params![request.api_key.0, request.key.as_str(), since], |row| {
-            Ok((row.get(0)?, row.get(1)?))
-        })
+        .query_row(params![owner.0, key.as_str()], |row| Ok((row.get(0)?, row.get(1)?)))
         .optional()?;
     let Some((fingerprint, id)) = recalled else {
         return Ok(None);
@@ -59,10 +70,16 @@ fn recall(
     Ok(pets::get(connection, id)?.map(|pet| (fingerprint, pet)))
 }
 
-pub(super) fn forget(
-    connection: &Connection,
-    before: Timestamp,
-    limit: u32,
-) -> rusqlite::Result<usize> {
-    connection.prepare_cached(FORGET)?.execute(params![before.as_second(), limit])
+pub(super) fn mark(connection: &Connection, seen: Option<i64>) -> rusqlite::Result<i64> {
+    let newest = connection.prepare_cached(NEWEST_MARK)?.query_row([], |row| row.get(0))?;
+    if seen != Some(newest) {
+        return Ok(newest);
+    }
+    connection.execute(MARK, [newest])?;
+    connection.execute(FORGET_MARKS, [newest - REMEMBERED_FOR_MARKS])?;
+    Ok(newest + 1)
+}
+
+pub(super) fn forget(connection: &Connection, marks: i64, limit: u32) -> rusqlite::Result<usize> {
+    connection.prepare_cached(FORGET)?.execute(params![marks, limit])
 }

@@ -36,6 +36,12 @@ const REVOKE: &str = concat!(
 );
 const EXPIRE: &str = "UPDATE api_keys
     SET expires_at = min(coalesce(expires_at, ?2), ?2), successor_id = ?3 WHERE id = ?1";
+/// Asked once for each key and process, so it does without an index.
+const FIRST_OF_LINEAGE: &str = "WITH RECURSIVE lineage (id) AS (
+        VALUES (?1)
+        UNION SELECT api_keys.id FROM lineage JOIN api_keys ON successor_id = lineage.id)
+    SELECT id FROM lineage
+    WHERE NOT EXISTS (SELECT 1 FROM api_keys WHERE successor_id = lineage.id)";
 const RECORD_USE: &str = "UPDATE api_keys
     SET last_used_at = max(coalesce(last_used_at, ?2), ?2),
         last_deprecated_call_at = max(
@@ -104,6 +110,10 @@ pub(super) fn rotate(
     let successor = insert(connection, successor)?;
     connection.prepare_cached(EXPIRE)?.execute(params![id.0, until.as_second(), successor.id.0])?;
     Ok(Some(successor))
+}
+
+pub(super) fn first_of_lineage(connection: &Connection, id: KeyId) -> rusqlite::Result<KeyId> {
+    connection.prepare_cached(FIRST_OF_LINEAGE)?.query_row([id.0], |row| row.get(0).map(KeyId))
 }
 
 pub(super) fn record_uses(connection: &Connection, uses: &[KeyUse]) -> rusqlite::Result<()> {

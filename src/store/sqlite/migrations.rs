@@ -12,10 +12,11 @@ const STEPS: [&str; KNOWN as usize] = [
     include_str!("../../../migrations/sqlite/0003_key_rate_limits.sql"),
     include_str!("../../../migrations/sqlite/0004_deprecated_calls.sql"),
     include_str!("../../../migrations/sqlite/0005_indexes_by_status.sql"),
+    include_str!("../../../migrations/sqlite/0006_idempotency_marks.sql"),
 ];
 
 /// The schema version that this release reads and writes.
-const KNOWN: u32 = 5;
+const KNOWN: u32 = 6;
 
 /// Marks a file as petstore's in its header ("pets"); `file` and SQLite's own
 /// tools show it.

@@ -112,12 +112,16 @@ impl Store for SqliteStore {
             .await
     }
 
-    async fn forget_idempotency_keys(
-        &self,
-        before: Timestamp,
-        limit: u32,
-    ) -> Result<usize, StoreError> {
-        self.writer.write(move |connection| idempotency::forget(connection, before, limit)).await
+    async fn mark_idempotency_keys(&self, seen: Option<i64>) -> Result<i64, StoreError> {
+        self.writer.write(move |connection| idempotency::mark(connection, seen)).await
+    }
+
+    async fn forget_idempotency_keys(&self, marks: i64, limit: u32) -> Result<usize, StoreError> {
+        self.writer.write(move |connection| idempotency::forget(connection, marks, limit)).await
+    }
+
+    async fn first_of_lineage(&self, id: KeyId) -> Result<KeyId, StoreError> {
+        self.readers.read(|connection| keys::first_of_lineage(connection, id))
     }
 
     async fn get_pet(&self, id: PetId) -> Result<Option<Pet>, StoreError> {

@@ -112,6 +112,7 @@ fn request(row: &Row<'_>) -> rusqlite::Result<StoredRequest> {
     Ok(StoredRequest {
         request: IdempotentRequest {
             api_key: KeyId(row.get(0)?),
+            lineage: KeyId(row.get(0)?),
             key: IdempotencyKey::new(key).ok_or_else(no_key)?,
             fingerprint: row.get(2)?,
             now: Timestamp::from_second(second).map_err(|_| out_of_range(3, second))?,

@@ -88,8 +88,14 @@ impl Store for Memory {
         Ok(Created::New(pet))
     }
 
-    async fn forget_idempotency_keys(&self, _: Timestamp, _: u32) -> Result<usize, StoreError> {
+    async fn mark_idempotency_keys(&self, _: Option<i64>) -> Result<i64, StoreError> {
         Ok(0)
+    }
+    async fn forget_idempotency_keys(&self, _: i64, _: u32) -> Result<usize, StoreError> {
+        Ok(0)
+    }
+    async fn first_of_lineage(&self, id: KeyId) -> Result<KeyId, StoreError> {
+        Ok(id)
     }
 
     async fn get_pet(&self, id: PetId) -> Result<Option<Pet>, StoreError> {
