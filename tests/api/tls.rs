@@ -288,6 +288,21 @@ async fn connections_in_a_handshake_count_and_one_too_many_is_closed() {
 }
 
 #[tokio::test]
+async fn a_handshake_and_an_idle_http_2_connection_make_room_for_a_client_with_a_key() {
+    let limits = Limits { max_connections: 2, ..Setup::default().limits };
+    let secure = Secure::start_with(limits).await;
+    let mut idle = secure.connect("h2").await;
+    let mut handshake = secure.server.connect().await;
+    let mut clients = [secure.client().await, secure.client().await];
+    for client in &mut clients {
+        let answer = soon(client.send_request(secure.request("/v1/pets"))).await.unwrap();
+        assert_eq!(finish(answer).await.status(), 200);
+    }
+    let _ = soon(idle.read_to_end(&mut Vec::new())).await;
+    let _ = soon(handshake.read_to_end(&mut Vec::new())).await;
+}
+
+#[tokio::test]
 async fn a_client_that_takes_nothing_of_its_answers_is_cut() {
     let client_timeout = Duration::from_millis(50);
     let limits = Limits { client_timeout, ..Setup::default().limits };
