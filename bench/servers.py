@@ -167,6 +167,8 @@ class Launcher:
             str(self.petstore_program), "serve",
             "--database", kept.url,
             "--listen", f"127.0.0.1:{port}",
+            # All load comes from one address.
+            "--max-connections-per-address", "10000",
             *RECOMMENDED_OPTIONS, *options,
         ]
         environment = clean_environment()
