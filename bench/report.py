@@ -43,7 +43,7 @@ The server has one core to itself, and the load generator ([wrk](https://github.
 Server and baseline take turns, round by round, and each ratio compares two neighbouring rounds. A run with a
 response other than 2xx, or with a socket error, is void. The load generator never sleeps, so no server pays for
 waking it (`bench/awake.c`). A process of the lowest scheduling class keeps the server's core awake
-(`bench/idle.c`): a virtual machine takes long to wake a core, and a server that waits for the disk would pay for
+(`bench/idle.c`): a virtual machine takes a long time to wake a core, and a server that waits for the disk would pay for
 that. Where nginx is the baseline, server and nginx start three times during the rounds, because the memory
 layout of a process can make it up to a tenth more expensive until it ends.
 
@@ -55,7 +55,7 @@ is SQLite's `synchronous=OFF`. E's baseline appends 4 KiB to a file in the same 
 """
 
 HEADINGS = [
-    "", "Workload", "Baseline", "Ratio", "Required", "Goal", "Result",
+    "", "Workload", "Baseline", "Ratio", "Required", "Goal", "Reached",
     "Cost, µs", "Requests/s", "p99, ms",
 ]
 

@@ -35,7 +35,7 @@ def write_page(rows: list[Row], facts: dict[str, str], settings: str) -> None:
 
 def markdown_table(rows: list[Row]) -> str:
     headings = [
-        "Workload", "Cores", "pgbench/s", "petstore/s", "Ratio", "Result", "Two",
+        "Workload", "Cores", "pgbench/s", "petstore/s", "Ratio", "Reached", "Two",
         "Cost with pgbench, µs", "with petstore", "with two",
     ]
     table = [headings, ["---"] * len(headings), *map(cells, rows)]
