@@ -143,7 +143,7 @@ impl Create {
         ensure!(!brief, "--expires must be at least 1s");
         let now = SystemClock.now();
         let expires_at = self.expires.map(|expires| expiry(now, expires)).transpose()?;
-        let store = self.database.open(OpenMode::CreateAndMigrate, CONNECTIONS).await?;
+        let store = self.database.open(OpenMode::Create, CONNECTIONS).await?;
         let key = generate(self.deployment);
         let new = NewKey {
             digest: key.digest(),

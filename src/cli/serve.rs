@@ -184,6 +184,11 @@ impl Serve {
     }
 
     async fn serve(self) -> anyhow::Result<()> {
+        // First of all: to open the store may take long, and says so.
+        let _log = telemetry::start(self.log_format, self.log_level);
+        for warning in variables::unknown() {
+            warn!("{warning}");
+        }
         let listener = server::listen(self.listen)
             .with_context(|| format!("cannot listen on {}", self.listen))?;
         let address = listener.local_addr()?;
@@ -195,10 +200,6 @@ impl Serve {
         let mut terminated = signal(SignalKind::terminate())?;
         let mut interrupted = signal(SignalKind::interrupt())?;
 
-        let _log = telemetry::start(self.log_format, self.log_level);
-        for warning in variables::unknown() {
-            warn!("{warning}");
-        }
         let limits = self.limits();
         if self.failed_auth_limit.is_some() {
             warn!("--failed-auth-limit (PETSTORE_FAILED_AUTH_LIMIT) has no effect; remove it");
@@ -323,11 +324,12 @@ impl Serve {
         }
         let key = keys::create_first(store, self.deployment).await?;
         let key = key.reveal();
-        super::say(&format!(
+        let text = format!(
             "\nThis is your first API key. It is shown this once:\n\n    {key}\n\n\
              Try it:\n\n    curl -H 'Authorization: Bearer {key}' {url}/pets\n\n\
              Or open the documentation in a browser:\n\n    {docs}\n"
-        ));
+        );
+        text.split('\n').for_each(super::say);
         Ok(())
     }
 }

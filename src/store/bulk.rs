@@ -133,7 +133,7 @@ pub fn snapshot(url: &DatabaseUrl) -> Result<Box<dyn Snapshot>, OpenError> {
 }
 
 /// Opens the database that `url` names to add to it. One that is not there is
-/// made, an older one migrated.
+/// created; an older one is refused, since a service may run on it.
 ///
 /// # Errors
 ///

@@ -155,12 +155,16 @@ pub enum StoreError {
 /// What lay behind an error: for the log, never for a client.
 pub type Cause = Arc<dyn std::error::Error + Send + Sync>;
 
-/// What to do about a database that is not there, or is of an older version.
+/// What to do about a database that is not there, or has an older schema.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OpenMode {
-    /// Create an absent database, and migrate an older one.
+    /// Create an absent database, and migrate an older one. Only `petstore serve`
+    /// does this: a migration by another command would change the schema under
+    /// a service that runs.
     CreateAndMigrate,
-    /// Take it as it is, or not at all.
+    /// Create an absent database, and refuse an older one.
+    Create,
+    /// Refuse an absent database, and an older one.
     AsIs,
 }
 
@@ -203,7 +207,7 @@ pub enum OpenError {
         /// The highest version that this release knows.
         known: u32,
     },
-    /// It was written by an older release, and was not to be migrated.
+    /// It has the schema of an older release, and only `petstore serve` migrates.
     #[error(
         "{path} has schema version {found}, and this petstore needs {known}: \
          `petstore serve` migrates it"

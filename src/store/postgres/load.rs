@@ -79,7 +79,7 @@ pub struct PostgresLoad {
 
 impl PostgresLoad {
     pub(in crate::store) fn open(url: &PostgresUrl) -> Result<Self, OpenError> {
-        let connection = Blocking::open(url, OpenMode::CreateAndMigrate)?;
+        let connection = Blocking::open(url, OpenMode::Create)?;
         Ok(Self { copying: None, connection })
     }
 

@@ -4,9 +4,13 @@
 use std::sync::Arc;
 
 use tokio_postgres::{Client, Error, GenericClient, error::SqlState};
+use tracing::info;
 
 use super::connect::Unreachable;
-use crate::store::{OpenError, OpenMode};
+use crate::{
+    domain::{Clock, SystemClock},
+    store::{OpenError, OpenMode},
+};
 
 /// Step n stands at index n - 1. A step that was released never changes.
 const STEPS: [&str; KNOWN as usize] = [
@@ -44,7 +48,7 @@ pub(super) async fn run(client: &mut Client, mode: OpenMode, url: &str) -> Resul
             return Ok(());
         }
         tries += 1;
-        match migrate(client).await {
+        match migrate(client, mode, url).await {
             Err(Stopped::Raced(_)) if tries < MAX_TRIES => {}
             Err(Stopped::NameTaken(error)) => {
                 let table = error.as_db_error().map_or("", |error| error.message());
@@ -65,11 +69,9 @@ fn check(found: Option<u32>, mode: OpenMode, url: &str) -> Result<bool, OpenErro
     match (found, mode) {
         (Some(KNOWN), _) => Ok(true),
         (Some(found), _) if found > KNOWN => Err(OpenError::TooNew { path, found, known: KNOWN }),
-        (_, OpenMode::CreateAndMigrate) => Ok(false),
-        (Some(found), OpenMode::AsIs) if found > 0 => {
-            Err(OpenError::TooOld { path, found, known: KNOWN })
-        }
-        (_, OpenMode::AsIs) => Err(OpenError::Absent(path)),
+        (_, OpenMode::CreateAndMigrate) | (None | Some(0), OpenMode::Create) => Ok(false),
+        (None | Some(0), OpenMode::AsIs) => Err(OpenError::Absent(path)),
+        (Some(found), _) => Err(OpenError::TooOld { path, found, known: KNOWN }),
     }
 }
 
@@ -92,8 +94,8 @@ enum Stopped {
     Failed(Error),
 }
 
-/// Runs the steps that the database lacks: all of them or none.
-async fn migrate(client: &mut Client) -> Result<(), Stopped> {
+/// Runs the steps that the database lacks and `mode` allows: all of them or none.
+async fn migrate(client: &mut Client, mode: OpenMode, url: &str) -> Result<(), Stopped> {
     let raced = |error: Error| {
         let met_another = error.code().is_some_and(|code| {
             code.code().starts_with("40")
@@ -106,10 +108,18 @@ async fn migrate(client: &mut Client) -> Result<(), Stopped> {
         });
         if met_another { Stopped::Raced(error) } else { Stopped::Failed(error) }
     };
+    let started = SystemClock.instant();
     let transaction = client.transaction().await.map_err(Stopped::Failed)?;
     transaction.batch_execute(HOLD).await.map_err(raced)?;
-    let done = version(&transaction).await.map_err(raced)?.unwrap_or(0);
-    for step in STEPS.iter().skip(done as usize) {
+    // Another process may have been faster.
+    let from = version(&transaction).await.map_err(raced)?.unwrap_or(0);
+    if from >= KNOWN || (from > 0 && mode != OpenMode::CreateAndMigrate) {
+        return Ok(());
+    }
+    if from > 0 {
+        info!(database = url, from, to = KNOWN, "migrating the schema");
+    }
+    for step in STEPS.iter().skip(from as usize) {
         transaction.batch_execute(step).await.map_err(|error| match error.code() {
             Some(&SqlState::DUPLICATE_TABLE | &SqlState::DUPLICATE_OBJECT) => {
                 Stopped::NameTaken(error)
@@ -117,10 +127,14 @@ async fn migrate(client: &mut Client) -> Result<(), Stopped> {
             _ => raced(error),
         })?;
     }
-    if done < KNOWN {
-        transaction.execute(NOTE, &[&i64::from(KNOWN)]).await.map_err(raced)?;
+    transaction.execute(NOTE, &[&i64::from(KNOWN)]).await.map_err(raced)?;
+    transaction.commit().await.map_err(raced)?;
+    if from > 0 {
+        let took = SystemClock.instant().saturating_duration_since(started);
+        let duration_us = u64::try_from(took.as_micros()).unwrap_or(u64::MAX);
+        info!(database = url, from, to = KNOWN, duration_us, "migrated the schema");
     }
-    transaction.commit().await.map_err(raced)
+    Ok(())
 }
 
 /// The error of opening the database at `url`.

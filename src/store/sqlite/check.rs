@@ -88,8 +88,8 @@ fn schema(connection: &Connection) -> rusqlite::Result<Vec<String>> {
             .query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?
             .collect()
     };
-    let mut fresh = Connection::open_in_memory()?;
-    migrations::run(&mut fresh)?;
+    let fresh = Connection::open_in_memory()?;
+    migrations::create(&fresh)?;
     let found = objects(connection)?;
     let problem = |(name, sql): (String, String)| match found.iter().find(|(of, _)| *of == name) {
         None => Some(format!("{name} is missing")),

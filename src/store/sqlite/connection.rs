@@ -21,7 +21,7 @@ pub(super) fn open_for_writing(
 ) -> Result<(Connection, WalIndex), OpenError> {
     let shown = path.display().to_string();
     let create = match mode {
-        OpenMode::CreateAndMigrate => OpenFlags::SQLITE_OPEN_CREATE,
+        OpenMode::CreateAndMigrate | OpenMode::Create => OpenFlags::SQLITE_OPEN_CREATE,
         OpenMode::AsIs => match path.try_exists() {
             Ok(false) => return Err(OpenError::Absent(shown)),
             _ => OpenFlags::empty(),
@@ -44,7 +44,10 @@ pub(super) fn open_for_writing(
     let wal_index = WalIndex::open(&path).map_err(|error| in_log(Arc::new(error)))?;
     wal::bring_to_disk(&mut connection, &wal_index, &path)
         .map_err(|error| in_log(Arc::from(error)))?;
-    migrations::run(&mut connection).map_err(failed)?;
+    migrations::run(&mut connection, mode, &shown).map_err(failed)?;
+    // Another process may have made it meanwhile, one of another release.
+    let recognised = migrations::recognise(&connection).map_err(failed)?;
+    migrations::check(&recognised, mode, &shown)?;
     match check::glance(&connection).map_err(failed)? {
         None => Ok((connection, wal_index)),
         Some(what) => Err(OpenError::Damaged { path: shown, what }),

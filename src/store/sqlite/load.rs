@@ -45,7 +45,7 @@ pub struct SqliteLoad {
 
 impl SqliteLoad {
     pub(in crate::store) fn open(path: &Path) -> Result<Self, OpenError> {
-        let (connection, _) = connection::open_for_writing(path, OpenMode::CreateAndMigrate)?;
+        let (connection, _) = connection::open_for_writing(path, OpenMode::Create)?;
         let shown = path.display().to_string();
         let file = FileId::of(path)
             .map_err(|error| OpenError::Io { path: shown.clone(), cause: Arc::new(error) })?;

@@ -2,8 +2,12 @@
 //! the file's `user_version`.
 
 use rusqlite::{Connection, TransactionBehavior};
+use tracing::info;
 
-use crate::store::{OpenError, OpenMode};
+use crate::{
+    domain::{Clock, SystemClock},
+    store::{OpenError, OpenMode},
+};
 
 /// Step n stands at index n - 1. A step that was released never changes.
 const STEPS: [&str; KNOWN as usize] = [
@@ -52,39 +56,59 @@ pub(super) fn recognise(connection: &Connection) -> rusqlite::Result<Recognised>
 /// Refuses a database that this release must not touch.
 pub(super) fn check(recognised: &Recognised, mode: OpenMode, path: &str) -> Result<(), OpenError> {
     let path = path.to_owned();
-    let found = match *recognised {
-        Recognised::Version(version) => version,
-        Recognised::Empty => 0,
+    let (found, may_be_older) = match *recognised {
+        Recognised::Version(version) => (version, mode == OpenMode::CreateAndMigrate),
+        Recognised::Empty => (0, mode != OpenMode::AsIs),
         Recognised::NotOurs => return Err(OpenError::NotOurs(path)),
     };
     let known = KNOWN;
     if found > known {
         return Err(OpenError::TooNew { path, found, known });
     }
-    if found < known && mode == OpenMode::AsIs {
+    if found < known && !may_be_older {
         return Err(OpenError::TooOld { path, found, known });
     }
     Ok(())
 }
 
-/// Runs the steps that the database lacks: all of them or none. Processes that
-/// start at once wait for each other here.
-pub(super) fn run(connection: &mut Connection) -> rusqlite::Result<()> {
+/// Runs the steps that the database lacks and `mode` allows: all of them or
+/// none. Processes that start at once wait for each other here.
+pub(super) fn run(connection: &mut Connection, mode: OpenMode, path: &str) -> rusqlite::Result<()> {
     if version(connection)? == KNOWN {
         return Ok(());
     }
+    let started = SystemClock.instant();
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    let done = version(&transaction)?;
-    if done >= KNOWN {
-        // Another process was faster, perhaps one of a newer release.
+    // Another process may have been faster.
+    let from = version(&transaction)?;
+    if from >= KNOWN || (from > 0 && mode != OpenMode::CreateAndMigrate) {
         return Ok(());
     }
-    for step in STEPS.iter().skip(done as usize) {
-        transaction.execute_batch(step)?;
+    if from > 0 {
+        info!(database = path, from, to = KNOWN, "migrating the schema");
     }
-    transaction.pragma_update(None, "application_id", APPLICATION_ID)?;
-    transaction.pragma_update(None, "user_version", KNOWN)?;
-    transaction.commit()
+    run_from(from, &transaction)?;
+    transaction.commit()?;
+    if from > 0 {
+        let took = SystemClock.instant().saturating_duration_since(started);
+        let duration_us = u64::try_from(took.as_micros()).unwrap_or(u64::MAX);
+        info!(database = path, from, to = KNOWN, duration_us, "migrated the schema");
+    }
+    Ok(())
+}
+
+/// Makes the schema of this release in an empty database.
+pub(super) fn create(connection: &Connection) -> rusqlite::Result<()> {
+    run_from(0, connection)
+}
+
+/// Runs the steps after the one with this number.
+fn run_from(done: u32, connection: &Connection) -> rusqlite::Result<()> {
+    for step in STEPS.iter().skip(done as usize) {
+        connection.execute_batch(step)?;
+    }
+    connection.pragma_update(None, "application_id", APPLICATION_ID)?;
+    connection.pragma_update(None, "user_version", KNOWN)
 }
 
 /// Whether the schema is the one of this release.
