@@ -1,12 +1,18 @@
 //! `petstore backup`.
 
-use std::path::{Path, PathBuf};
+use std::{
+    fmt::Display,
+    path::{Path, PathBuf},
+};
 
 use clap::Args;
 use rand::RngExt;
 
 use super::DatabaseArgs;
-use crate::{config::DatabaseUrl, store::sqlite};
+use crate::{
+    config::DatabaseUrl,
+    store::sqlite::{self, Copied},
+};
 
 /// Copy the database to a file, while the service runs or not
 ///
@@ -34,15 +40,30 @@ pub(super) struct Backup {
 
 impl Backup {
     pub(super) fn run(self) -> anyhow::Result<()> {
-        let number = super::random().random();
-        let animals = sqlite::copy(file(&self.database)?, &self.destination, self.force, number)?;
-        let copy = self.destination.display();
-        super::print(&format!(
-            "{copy} is a sound copy of {}: {animals} animals\n",
-            self.database.database
-        ))?;
-        Ok(())
+        let (from, to) = (file(&self.database)?, &self.destination);
+        copy(from, to, self.force, (&to.display(), &self.database.database))
     }
+}
+
+/// Copies a database, and says so; `names` are those of the copy and of the
+/// database, for people.
+pub(super) fn copy(
+    from: &Path,
+    to: &Path,
+    replace: bool,
+    names: (&dyn Display, &dyn Display),
+) -> anyhow::Result<()> {
+    let Copied { animals, aside } = sqlite::copy(from, to, replace, super::random().random())?;
+    if let Some(aside) = aside {
+        super::say(&format!(
+            "What was at {} was damaged or not in one file. It is kept as {}; \
+             remove it and the files beside it when you no longer need it.",
+            names.0,
+            aside.display()
+        ));
+    }
+    super::print(&format!("{} is a sound copy of {}: {animals} animals\n", names.0, names.1))?;
+    Ok(())
 }
 
 /// The file that the database is.

@@ -3,10 +3,8 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use rand::RngExt;
 
 use super::{DatabaseArgs, backup};
-use crate::store::sqlite;
 
 /// Put a copy that `petstore backup` made in the place of the database
 ///
@@ -33,14 +31,7 @@ pub(super) struct Restore {
 
 impl Restore {
     pub(super) fn run(self) -> anyhow::Result<()> {
-        let number = super::random().random();
-        let animals =
-            sqlite::copy(&self.source, backup::file(&self.database)?, self.force, number)?;
-        let copy = &self.database.database;
-        super::print(&format!(
-            "{copy} is a sound copy of {}: {animals} animals\n",
-            self.source.display()
-        ))?;
-        Ok(())
+        let (from, to) = (&self.source, backup::file(&self.database)?);
+        backup::copy(from, to, self.force, (&self.database.database, &from.display()))
     }
 }

@@ -144,13 +144,23 @@ fn what_is_there_already_is_left_alone_unless_forced() {
     fs::write(here.path().join("other.db-wal"), "mine").unwrap();
     let line = run(here.path(), &["backup", "other.db"]).expect_one_line();
     assert_eq!(line, "error: other.db-wal is there already; --force replaces it\n");
-    for name in ["backup.db", "other.db"] {
-        run(here.path(), &["backup", "--force", name]).expect_success();
+    // What cannot be read as a database is no less kept.
+    for (name, end) in [("backup.db", ""), ("other.db", "-wal")] {
+        let said = run(here.path(), &["backup", "--force", name]).expect_success().stderr;
         expect_sound(here.path(), name);
+        let aside = format!("{name}.replaced-");
+        let kept: Vec<_> =
+            files(here.path()).into_iter().filter(|name| name.starts_with(&aside)).collect();
+        assert_eq!(kept.len(), 1, "{kept:?}");
+        assert!(said.contains(kept[0].strip_suffix(end).unwrap()), "{said}");
+        assert_eq!(fs::read(here.path().join(&kept[0])).unwrap(), b"mine");
+        // A sound one is replaced without a trace.
+        let said = run(here.path(), &["backup", "--force", name]).expect_success().stderr;
+        assert_eq!(said, "");
     }
     let mut copies = files(here.path());
     // An empty log of the database that was read stays open to the next one.
-    copies.retain(|name| !name.starts_with("petstore.db"));
+    copies.retain(|name| !name.starts_with("petstore.db") && !name.contains(".replaced-"));
     assert_eq!(copies, ["backup.db", "other.db"]);
 }
 

@@ -31,7 +31,7 @@ use async_trait::async_trait;
 use jiff::Timestamp;
 use rusqlite::Connection;
 
-pub(crate) use self::copy::copy;
+pub(crate) use self::copy::{Copied, copy};
 use self::{file::FileId, readers::Readers, wal_index::WalIndex, writer::Writer};
 pub use self::{load::SqliteLoad, snapshot::SqliteSnapshot};
 use super::{Checkup, Created, OpenError, OpenMode, Store, StoreError, Version, WritePet};
