@@ -28,7 +28,7 @@ impl Check {
         let found = store::check(database)?;
         let mut text = String::new();
         for problem in &found.problems {
-            writeln!(text, "{problem}")?;
+            writeln!(text, "{}", super::visible(problem))?;
         }
         let count = found.problems.len();
         if count == 0 {

@@ -5,8 +5,8 @@ use std::{
     ops::ControlFlow,
 };
 
-use anyhow::Context;
-use clap::{Args, ValueEnum};
+use anyhow::{Context, ensure};
+use clap::{Args, ValueEnum, builder::BoolishValueParser};
 
 use super::{DatabaseArgs, progress::Progress};
 use crate::{
@@ -34,12 +34,21 @@ pub(super) struct Export {
     #[arg(long, value_enum, env = "PETSTORE_EXPORT_STATUS")]
     status: Option<PetStatus>,
 
+    /// Change names that a spreadsheet would read as formulas, in CSV; such a
+    /// file is for reading, and not for an import
+    #[arg(long, env = "PETSTORE_EXPORT_SPREADSHEET", value_parser = BoolishValueParser::new())]
+    spreadsheet: bool,
+
     #[command(flatten)]
     database: DatabaseArgs,
 }
 
 impl Export {
     pub(super) fn run(self) -> anyhow::Result<()> {
+        ensure!(
+            !self.spreadsheet || matches!(self.format, Format::Csv),
+            "--spreadsheet is for --format csv"
+        );
         let mut snapshot = bulk::snapshot(&self.database.database)?;
         let out = io::stdout().lock();
         // A bar would stand between the lines, and nobody needs one for it.
@@ -64,6 +73,7 @@ impl Export {
             }
         };
         match self.format {
+            Format::Csv if self.spreadsheet => write(&mut CsvWriter::for_spreadsheet(out)?),
             Format::Csv => write(&mut CsvWriter::new(out)?),
             Format::Ndjson => write(&mut NdjsonWriter::new(out)),
         }

@@ -338,8 +338,7 @@ fn table(records: &[KeyRecord]) -> String {
     lines.extend(records.iter().map(|record| {
         [
             record.id.to_string(),
-            // A name cannot break out of its line, nor write to the terminal.
-            record.name.escape_debug().to_string(),
+            super::visible(&record.name).into_owned(),
             record.scope.as_str().to_owned(),
             record.deployment.as_str().to_owned(),
             record.created_at.to_string(),

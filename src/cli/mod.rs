@@ -19,7 +19,9 @@ mod tls;
 mod variables;
 
 use std::{
+    borrow::Cow,
     ffi::OsStr,
+    fmt::Write as _,
     io::{self, Write},
     num::NonZeroU32,
     process::ExitCode,
@@ -28,6 +30,7 @@ use std::{
 
 use clap::{Args, CommandFactory, Parser, Subcommand, builder::TypedValueParser, error::ErrorKind};
 use rand::rngs::StdRng;
+use rustix::{fs::Mode, process::umask};
 
 use crate::{
     config::{BaseUrl, DatabaseUrl},
@@ -157,6 +160,8 @@ pub fn command() -> clap::Command {
 /// line on standard error.
 #[must_use]
 pub fn main() -> ExitCode {
+    // A database has the digests of keys: what is created is for its owner.
+    umask(Mode::RWXG | Mode::RWXO);
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => return not_understood(&error),
@@ -220,16 +225,39 @@ fn random() -> StdRng {
     rand::make_rng()
 }
 
-/// Says something to the user, on standard error. If nobody can hear it, that
-/// is no reason to stop.
-fn say(words: &str) {
-    let _ = writeln!(io::stderr(), "{words}");
+/// Writes one line to standard error, for the user. If that cannot be written,
+/// the command goes on.
+fn say(line: &str) {
+    let _ = writeln!(io::stderr(), "{}", visible(line));
 }
 
-/// Writes a result to standard output. A reader that closes it has seen
-/// enough, which is no error.
+/// A text that may quote a file, a database or the command line, as one line that
+/// shows all of it: what would control a terminal, or change the order in which the
+/// text is read, stands there as in JSON (`\u001b`).
+fn visible(text: &str) -> Cow<'_, str> {
+    let is_hidden = |c: char| {
+        c.is_control()
+            || matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+    };
+    if !text.contains(is_hidden) {
+        return text.into();
+    }
+    let mut shown = String::with_capacity(text.len());
+    for c in text.chars() {
+        if is_hidden(c) {
+            let _ = write!(shown, "\\u{:04x}", u32::from(c));
+        } else {
+            shown.push(c);
+        }
+    }
+    shown.into()
+}
+
+/// Writes the lines of a result to standard output. A reader that closes it has
+/// read enough, which is not an error.
 fn print(result: &str) -> io::Result<()> {
-    match print_all(result) {
+    let lines: Vec<_> = result.split('\n').map(visible).collect();
+    match print_all(&lines.join("\n")) {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
         done => done,
     }

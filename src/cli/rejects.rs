@@ -8,6 +8,7 @@ use std::{
 
 use anyhow::Context;
 
+use super::visible;
 use crate::files::{Place, Wrong};
 
 /// A file with the header `line,column,reason,row`. It is removed when dropped,
@@ -31,14 +32,14 @@ impl Rejects {
         Ok(rejects)
     }
 
-    /// Adds a row, which stands there as it is.
+    /// Adds a row as it stands in the file, byte for byte, so that it can be mended.
     pub(super) fn write(&mut self, place: &Place, wrong: &Wrong) -> anyhow::Result<()> {
         let line = place.line.to_string();
         let column = wrong.column.unwrap_or_default();
         self.write_record([
             line.as_bytes(),
             column.as_bytes(),
-            wrong.reason.as_bytes(),
+            visible(&wrong.reason).as_bytes(),
             &place.text,
         ])
     }

@@ -1,6 +1,7 @@
 //! CSV (RFC 4180) with a header, in UTF-8.
 
 use std::{
+    borrow::Cow,
     cell::Cell,
     io::{self, Write},
     rc::Rc,
@@ -228,7 +229,10 @@ fn after_closing_quote(mut quoted: &[u8]) -> Option<&[u8]> {
 }
 
 /// See [`Writer`].
-pub struct CsvWriter<W: Write>(csv::Writer<W>);
+pub struct CsvWriter<W: Write> {
+    writer: csv::Writer<W>,
+    name: fn(&str) -> Cow<'_, str>,
+}
 
 impl<W: Write> CsvWriter<W> {
     /// Begins with the header.
@@ -239,7 +243,17 @@ impl<W: Write> CsvWriter<W> {
     pub fn new(out: W) -> io::Result<Self> {
         let mut writer = csv::WriterBuilder::new().buffer_capacity(BUFFER).from_writer(out);
         writer.write_record([ID, NAME, CATEGORY_ID, STATUS])?;
-        Ok(Self(writer))
+        Ok(Self { writer, name: |name| name.into() })
+    }
+
+    /// The same for a spreadsheet: names are changed so that none is read as a
+    /// formula. Such a file is for reading, and not for an import.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be written.
+    pub fn for_spreadsheet(out: W) -> io::Result<Self> {
+        Ok(Self { name: without_formulas, ..Self::new(out)? })
     }
 }
 
@@ -248,24 +262,71 @@ impl<W: Write> Writer for CsvWriter<W> {
         let (mut id, mut category_id) = (itoa::Buffer::new(), itoa::Buffer::new());
         let record = [
             id.format(pet.id.get()),
-            pet.name,
+            &(self.name)(pet.name),
             category_id.format(pet.category_id),
             pet.status.as_str(),
         ];
-        self.0.write_record(record).map_err(|error| match error.into_kind() {
+        self.writer.write_record(record).map_err(|error| match error.into_kind() {
             ErrorKind::Io(error) => error,
             other => io::Error::other(format!("{other:?}")),
         })
     }
 
     fn finish(&mut self) -> io::Result<()> {
-        self.0.flush()
+        self.writer.flush()
     }
+}
+
+/// Puts `'` before each character with which a formula begins, wherever a cell may
+/// begin: a spreadsheet may take another separator than the comma, and pass over
+/// blanks.
+fn without_formulas(name: &str) -> Cow<'_, str> {
+    let mut is_begin = true;
+    let mut changed = String::new();
+    let mut kept = 0;
+    for (at, c) in name.char_indices() {
+        if is_begin && matches!(c, '=' | '+' | '-' | '@' | '＝' | '＋' | '－' | '＠') {
+            changed.push_str(&name[kept..at]);
+            changed.push('\'');
+            kept = at;
+        }
+        let separates = matches!(c, ',' | ';' | '|' | '"') || c.is_control();
+        is_begin = separates || (is_begin && c.is_whitespace());
+    }
+    if kept == 0 && changed.is_empty() {
+        return name.into();
+    }
+    changed.push_str(&name[kept..]);
+    changed.into()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_a_spreadsheet_would_read_as_a_formula_is_made_text() {
+        for (name, expected) in [
+            ("=HYPERLINK(\"http://x\")", "'=HYPERLINK(\"http://x\")"),
+            ("+1", "'+1"),
+            ("-1", "'-1"),
+            ("@SUM(A1)", "'@SUM(A1)"),
+            ("\t=1", "\t'=1"),
+            ("\r=1", "\r'=1"),
+            ("  =1", "  '=1"),
+            ("＝1", "'＝1"),
+            ("Rex;=1", "Rex;'=1"),
+            ("Rex\t@x, -y", "Rex\t'@x, '-y"),
+            ("Rex\n=1\n=2", "Rex\n'=1\n'=2"),
+            ("Rex\",=1", "Rex\",'=1"),
+            ("Mary-Ann = 1 + 1", "Mary-Ann = 1 + 1"),
+            ("Frank", "Frank"),
+            ("'=1", "'=1"),
+            ("", ""),
+        ] {
+            assert_eq!(without_formulas(name), expected);
+        }
+    }
 
     #[test]
     fn a_record_is_well_quoted_as_rfc_4180_has_it() {

@@ -27,6 +27,7 @@ mod program;
 #[expect(dead_code, reason = "here the database is only there or away")]
 #[path = "../store/proxy.rs"]
 mod proxy;
+mod quoting;
 mod release_before;
 mod restore;
 mod retries;

@@ -1,8 +1,13 @@
 //! What can go wrong before anything is served: one clear line, and the end.
 
-use std::{fs, net::TcpListener, os::unix::fs::PermissionsExt, process::Command};
+use std::{
+    fs::{self, Permissions},
+    net::TcpListener,
+    os::unix::fs::PermissionsExt,
+    process::Command,
+};
 
-use super::program::{directory, new_key, run};
+use super::program::{Service, directory, finish, new_key, run, settle};
 
 #[test]
 fn bad_settings_are_one_line() {
@@ -131,4 +136,37 @@ fn help_teaches_and_goes_to_standard_output() {
     assert_eq!(help.stderr, "");
     let version = run(here.path(), &["--version"]).expect_success();
     assert_eq!(version.stdout, format!("petstore {}\n", env!("CARGO_PKG_VERSION")));
+}
+
+/// The digests of keys are in it.
+#[test]
+fn a_database_is_created_for_its_owner_only_and_one_that_is_there_keeps_its_mode() {
+    let here = directory();
+    fs::write(here.path().join("some.csv"), "name,categoryId\nFrank,1\n").unwrap();
+    let mode =
+        |name: &str| fs::metadata(here.path().join(name)).unwrap().permissions().mode() & 0o777;
+    for (name, arguments) in [
+        ("key.db", "keys create --name me --database sqlite:key.db"),
+        ("import.db", "import some.csv --database sqlite:import.db"),
+        ("copy.db", "copy --from sqlite:key.db --to sqlite:copy.db"),
+        ("backup.db", "backup backup.db --database sqlite:key.db"),
+    ] {
+        let mut open = Command::new("sh");
+        open.args(["-c", &format!("umask 0; exec \"$0\" {arguments}")]);
+        open.arg(env!("CARGO_BIN_EXE_petstore"));
+        settle(&mut open, here.path());
+        finish(&mut open).expect_success();
+        assert_eq!(mode(name), 0o600, "{name}");
+    }
+    let service = Service::start(here.path(), &[]);
+    for name in ["petstore.db", "petstore.db-wal", "petstore.db-shm"] {
+        assert_eq!(mode(name), 0o600, "{name}");
+    }
+    service.signal("TERM");
+    assert!(service.wait().0.success());
+    fs::set_permissions(here.path().join("petstore.db"), Permissions::from_mode(0o640)).unwrap();
+    let _service = Service::start(here.path(), &[]);
+    for name in ["petstore.db", "petstore.db-wal", "petstore.db-shm"] {
+        assert_eq!(mode(name), 0o640, "{name}");
+    }
 }
