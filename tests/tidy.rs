@@ -66,6 +66,15 @@ fn no_test_waits_for_a_fixed_time() {
     }
 }
 
+/// The pages in `docs/`, and those in the root folder.
+fn documents() -> Vec<(PathBuf, String)> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let in_root = fs::read_dir(root).unwrap().map(|entry| entry.unwrap().path());
+    let pages = in_root.filter(|path| path.extension().is_some_and(|ending| ending == "md"));
+    let read = |path: PathBuf| (path.clone(), fs::read_to_string(path).unwrap());
+    pages.map(read).chain(files(&["docs"], ".md")).collect()
+}
+
 /// Wording that makes a reader stop. CONTRIBUTING.md says what to write instead.
 const NOT_PLAIN: [&str; 23] = [
     "alone",
@@ -105,15 +114,41 @@ fn phrases_that_are_not_plain(text: &str) -> Vec<&'static str> {
 
 #[test]
 fn the_text_for_users_is_in_plain_language() {
-    let mut texts = [files(&["docs"], ".md"), files(&["deploy"], "")].concat();
-    for file in ["CONTRIBUTING.md", "ARCHITECTURE.md"] {
-        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(file);
-        texts.push((path.clone(), fs::read_to_string(path).unwrap()));
-    }
-    for (path, text) in texts {
+    for (path, text) in documents().into_iter().chain(files(&["deploy"], "")) {
         let found = phrases_that_are_not_plain(&text);
         assert!(found.is_empty(), "{} says {found:?}", path.display());
     }
+}
+
+/// The anchors of a page, as GitHub makes them from its headings.
+fn anchors(page: &Path) -> BTreeSet<String> {
+    let of_heading = |heading: &str| -> String {
+        let kept = |c: &char| c.is_alphanumeric() || " -_".contains(*c);
+        heading.trim().to_lowercase().chars().filter(kept).collect::<String>().replace(' ', "-")
+    };
+    let text = fs::read_to_string(page).unwrap();
+    let headings = text.lines().filter(|line| line.starts_with('#'));
+    headings.map(|line| of_heading(line.trim_start_matches('#'))).collect()
+}
+
+#[test]
+fn every_link_in_a_document_leads_to_a_file_and_a_heading_that_exist() {
+    let mut links = 0;
+    for (path, text) in documents() {
+        for link in text.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
+            if link.contains(':') {
+                continue;
+            }
+            let (file, heading) = link.split_once('#').unwrap_or((link, ""));
+            let target =
+                if file.is_empty() { path.clone() } else { path.with_file_name("").join(file) };
+            assert!(target.exists(), "{}: {link}", path.display());
+            let known = heading.is_empty() || anchors(&target).contains(heading);
+            assert!(known, "{}: no heading for {link}", path.display());
+            links += 1;
+        }
+    }
+    assert!(links > 50, "{links}");
 }
 
 #[test]
