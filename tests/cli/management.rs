@@ -208,7 +208,7 @@ fn it_is_off_unless_asked_for_and_an_address_that_is_taken_is_one_line() {
 fn last_deprecated_calls(directory: &Path) -> Vec<Value> {
     let listed = run(directory, &["keys", "list", "--format", "json"]).expect_success();
     let keys: Vec<Value> = serde_json::from_str(&listed.stdout).unwrap();
-    keys.iter().map(|key| key["last_deprecated_call"].clone()).collect()
+    keys.iter().map(|key| key["lastDeprecatedCall"].clone()).collect()
 }
 
 #[tokio::test]
