@@ -1,0 +1,2 @@
+"""Plants faults in the program, to see that the tests find them. See
+`scripts/torture mutants`."""

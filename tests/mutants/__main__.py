@@ -1,0 +1,165 @@
+"""Plants the faults of `mutants.toml` in a copy of the program, one at a time,
+and runs the tests that must fail for each.
+
+A mutant survives if its tests pass. One whose text is not in its file exactly
+once, that does not compile, or whose tests do not end, is an error, and so are
+tests that fail without any mutant: the list cannot grow stale unseen.
+"""
+
+import argparse
+import os
+import pathlib
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tomllib
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+FIELDS = {"name", "file", "from", "to", "target", "tests", "survives"}
+
+# How long tests may take, in seconds: none that fails needs so long.
+PATIENCE = 300
+
+
+class Wrong(Exception):
+    """The list, and not the program, is wrong."""
+
+
+def read_list() -> list[dict]:
+    with open(ROOT / "tests/mutants/mutants.toml", "rb") as file:
+        mutants = tomllib.load(file)["mutant"]
+    names = [mutant["name"] for mutant in mutants]
+    twice = {name for name in names if names.count(name) > 1}
+    if twice:
+        raise Wrong(f"two mutants have one name: {', '.join(twice)}")
+    stale = []
+    for mutant in mutants:
+        if mutant.keys() - FIELDS:
+            raise Wrong(f"{mutant['name']} has unknown fields")
+        try:
+            apply(mutant, (ROOT / mutant["file"]).read_text())
+        except (Wrong, OSError) as wrong:
+            stale.append(str(wrong))
+    if stale:
+        raise Wrong("\n".join(stale))
+    return mutants
+
+
+def apply(mutant: dict, text: str) -> str:
+    found = text.count(mutant["from"])
+    if found != 1:
+        raise Wrong(f"{mutant['name']}: the text stands {found} times in {mutant['file']}, not once")
+    return text.replace(mutant["from"], mutant["to"])
+
+
+def copy_tree(copy: pathlib.Path) -> None:
+    """Makes `copy` like the working tree; what is the same keeps its time, so
+    that cargo builds no more than it must."""
+    listed = subprocess.run(["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+                            cwd=ROOT, check=True, capture_output=True, text=True).stdout
+    names = {name for name in listed.split("\0") if name and (ROOT / name).is_file()}
+    for path in list(copy.rglob("*")):
+        if path.is_file() and str(path.relative_to(copy)) not in names:
+            path.unlink()
+    for name in sorted(names):
+        there, here = copy / name, ROOT / name
+        if not there.exists() or there.read_bytes() != here.read_bytes():
+            there.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(here, there)
+
+
+class Cargo:
+    def __init__(self, tree: pathlib.Path, build: pathlib.Path):
+        self.tree = tree
+        # What the last tests said.
+        self.said = ""
+        self.environment = os.environ | {"CARGO_TARGET_DIR": str(build), "RUST_BACKTRACE": "0"}
+
+    def run(self, arguments: list[str], seconds: int | None = None) -> tuple[int | None, str]:
+        """The exit code and the output; no code if it took too long."""
+        process = subprocess.Popen(["cargo", "test", "--locked", *arguments], cwd=self.tree,
+                                   env=self.environment, stdin=subprocess.DEVNULL, text=True,
+                                   stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                                   start_new_session=True)
+        try:
+            output, _ = process.communicate(timeout=seconds)
+            return process.returncode, output
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            return None, process.communicate()[0]
+
+    def test(self, mutant: dict) -> str:
+        """`passed`, `failed`, or what is wrong."""
+        target = ["--lib"] if mutant["target"] == "lib" else ["--test", mutant["target"]]
+        code, output = self.run([*target, "--no-run"])
+        if code:
+            return f"does not compile:\n{output[-3000:]}"
+        code, output = self.run([*target, "--", *mutant["tests"].split()], PATIENCE)
+        counts = re.search(r"test result: .*?(\d+) passed; (\d+) failed", output)
+        if code is None:
+            return f"the tests do not end within {PATIENCE} seconds"
+        if not counts or not any(map(int, counts.groups())):
+            return f"no tests ran:\n{output[-3000:]}"
+        self.said = output[-3000:]
+        return "failed" if code else "passed"
+
+
+def run(mutants: list[dict], folder: pathlib.Path) -> int:
+    tree, build = folder / "tree", folder / "build"
+    copy_tree(tree)
+    cargo = Cargo(tree, build)
+    wrong = 0
+    for target, tests in sorted({(mutant["target"], mutant["tests"]) for mutant in mutants}):
+        without = cargo.test({"target": target, "tests": tests})
+        if without != "passed":
+            wrong += 1
+            print(f"WRONG     {target} {tests}, without a mutant: {without}\n{cargo.said}", flush=True)
+    survivors = []
+    for mutant in mutants:
+        file = tree / mutant["file"]
+        sound = file.read_text()
+        file.write_text(apply(mutant, sound))
+        try:
+            result = cargo.test(mutant)
+        finally:
+            file.write_text(sound)
+        if result == "failed":
+            verdict = "caught"
+        elif result == "passed":
+            verdict = "survived"
+            survivors.append(mutant["name"])
+        else:
+            verdict = "WRONG"
+        expected = "survived" if "survives" in mutant else "caught"
+        wrong += verdict != expected
+        surprise = "" if verdict == expected else f"  <- it was to be {expected}"
+        print(f"{verdict:9} {mutant['name']}{surprise}", flush=True)
+        if verdict == "WRONG":
+            print(result, flush=True)
+    print(f"{len(mutants)} times a mutant was planted: {len(survivors)} survived {survivors}, {wrong} wrong")
+    return 1 if wrong else 0
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python3 -m tests.mutants", description=__doc__)
+    parser.add_argument("--check", action="store_true", help="only read the list, and compare it with the sources")
+    parser.add_argument("--folder", type=pathlib.Path, default=ROOT / "target/mutants",
+                        help="where the copy is built")
+    parser.add_argument("names", nargs="*", metavar="NAME", help="these mutants, or all whose names begin so")
+    arguments = parser.parse_args()
+    try:
+        mutants = read_list()
+        if arguments.names:
+            mutants = [mutant for mutant in mutants if mutant["name"].startswith(tuple(arguments.names))]
+        if not mutants:
+            raise Wrong("no mutant has such a name")
+        return 0 if arguments.check else run(mutants, arguments.folder)
+    except Wrong as wrong:
+        print(f"mutants.toml: {wrong}", file=sys.stderr)
+        return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
