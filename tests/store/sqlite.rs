@@ -310,7 +310,7 @@ async fn the_file_is_durable_and_recognised_as_ours() {
             .unwrap()
     };
     assert_eq!(pragma("journal_mode"), r#"Text("wal")"#);
-    assert_eq!(pragma("user_version"), "Integer(5)");
+    assert_eq!(pragma("user_version"), "Integer(6)");
     assert_eq!(pragma("application_id"), "Integer(1885697139)");
     assert_eq!(pragma("integrity_check"), r#"Text("ok")"#);
 }
