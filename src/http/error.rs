@@ -187,9 +187,10 @@ impl ApiError {
     }
 }
 
-/// What a client is told whose request was given up, and may have been done.
-pub(super) const MAY_HAVE_BEEN_ADDED: &str = "The service did not come to an end with this in \
-     time. An animal that was to be added may have been added nevertheless.";
+/// What a client is told when the outcome of its request is not known.
+pub(super) const MAY_HAVE_BEEN_ADDED: &str = "The service could not complete the request. An \
+     animal that it should add may or may not have been added; retry with the same \
+     Idempotency-Key to be sure.";
 
 impl From<StoreError> for ApiError {
     fn from(error: StoreError) -> Self {

@@ -220,6 +220,12 @@ pub enum OpenError {
         /// The version that this release needs.
         known: u32,
     },
+    /// Another process has it open, with another `-shm` file.
+    #[error(
+        "another process has the database {0} open, and the file {0}-shm, by which processes \
+         exclude each other, was removed or replaced meanwhile: stop that process first"
+    )]
+    SharedApart(String),
     /// It is not as it was left.
     #[error("the database {path} is damaged ({what}): `petstore check` tells more")]
     Damaged {

@@ -14,6 +14,7 @@ mod certificates;
 mod check;
 mod copy;
 mod faults;
+mod files;
 mod import;
 mod keys;
 mod kill;

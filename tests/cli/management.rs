@@ -32,7 +32,7 @@ async fn ask(client: &Client, service: &Service, path: &str) -> (u16, Value) {
 }
 
 /// Waits until `/readyz` answers with this status; returns what it says.
-async fn wait_for(client: &Client, service: &Service, status: u16) -> Value {
+pub(super) async fn wait_for(client: &Client, service: &Service, status: u16) -> Value {
     let answered = async {
         loop {
             let (answered, body) = ask(client, service, "/readyz").await;

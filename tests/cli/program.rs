@@ -1,9 +1,10 @@
 //! Running `petstore` as its users do.
 
 use std::{
-    io::{BufRead, BufReader, Read},
+    io::{BufRead, BufReader},
     path::Path,
     process::{Child, Command, ExitStatus, Stdio},
+    sync::{Arc, Mutex},
     thread::{self, JoinHandle},
 };
 
@@ -81,7 +82,8 @@ pub(crate) struct Service {
     pub(crate) url: String,
     /// The log up to the line that says where it serves.
     pub(crate) first_lines: Vec<Value>,
-    rest: Option<JoinHandle<String>>,
+    rest: Arc<Mutex<String>>,
+    reader: Option<JoinHandle<()>>,
 }
 
 impl Service {
@@ -107,12 +109,16 @@ impl Service {
                 break url;
             }
         };
-        let rest = thread::spawn(move || {
-            let mut text = String::new();
-            log.read_to_string(&mut text).unwrap();
-            text
+        let rest = Arc::<Mutex<String>>::default();
+        let read = Arc::clone(&rest);
+        let reader = thread::spawn(move || {
+            for line in log.lines() {
+                let mut rest = read.lock().unwrap();
+                rest.push_str(&line.unwrap());
+                rest.push('\n');
+            }
         });
-        Self { process, url, first_lines, rest: Some(rest) }
+        Self { process, url, first_lines, rest, reader: Some(reader) }
     }
 
     /// The number of its process.
@@ -129,7 +135,14 @@ impl Service {
     /// Waits until it has ended; returns how, and the rest of its log.
     pub(crate) fn wait(mut self) -> (ExitStatus, String) {
         let status = self.process.wait().unwrap();
-        (status, self.rest.take().unwrap().join().unwrap())
+        self.reader.take().unwrap().join().unwrap();
+        let log = self.rest.lock().unwrap().clone();
+        (status, log)
+    }
+
+    /// Whether the log said this after it said where it serves.
+    pub(crate) fn has_said(&self, text: &str) -> bool {
+        self.rest.lock().unwrap().contains(text)
     }
 
     pub(crate) fn kill(mut self) {

@@ -23,7 +23,7 @@ fn seed() -> u64 {
 }
 
 /// Fails at each operation in turn; `then` is what must hold.
-async fn at_each(kind: Kind, persistent: bool, then: impl AsyncFn(&mut Run, u64)) {
+async fn at_each(kind: Kind, persistent: bool, mut then: impl AsyncFnMut(&mut Run, u64)) {
     for at in 1.. {
         let _said = SayIfItFails(kind, at);
         let mut run = Run::new();
@@ -99,6 +99,33 @@ async fn a_failed_sync_after_which_the_process_is_killed() {
         run.survives_a_power_cut(seed).await;
     })
     .await;
+}
+
+#[tokio::test]
+async fn what_a_killed_process_left_in_the_log_is_on_disk_before_it_is_acknowledged() {
+    let mut replays = 0;
+    at_each(Kind::LostSync, true, async |run, seed| {
+        run.kill().await;
+        replays += run.acknowledges_what_was_left().await;
+        run.survives_a_power_cut(seed).await;
+    })
+    .await;
+    assert!(replays > 0, "nothing was left");
+}
+
+#[tokio::test]
+async fn what_is_said_not_to_be_added_is_not_there_even_after_a_kill() {
+    for (kind, can_be_unknown) in
+        [(Kind::IoError, true), (Kind::LostSync, true), (Kind::ShortWrite, false)]
+    {
+        let mut unknown = 0;
+        at_each(kind, true, async |run, _| {
+            run.said_the_truth().await;
+            unknown += run.unknown;
+        })
+        .await;
+        assert_eq!(unknown > 0, can_be_unknown, "{kind:?}: {unknown}");
+    }
 }
 
 #[tokio::test]

@@ -7,7 +7,7 @@ use std::{
     sync::Arc,
 };
 
-use faulty_vfs::Disk;
+use faulty_vfs::{Disk, close_files_under};
 use futures_util::future::join_all;
 use jiff::Timestamp;
 use petstore::{
@@ -31,15 +31,20 @@ fn open(path: &Path) -> Result<AnyStore, OpenError> {
 
 /// One run: a store that is used, closed, opened again and used again.
 pub(crate) struct Run {
-    pub(crate) disk: Disk,
-    directory: TempDir,
+    // Before the directory, which closes what the store leaves open.
     store: Option<AnyStore>,
+    pub(crate) disk: Disk,
+    directory: Directory,
     next_name: usize,
     acknowledged: BTreeMap<i64, String>,
     refused: BTreeSet<String>,
     /// Refused before the store was closed while its disk failed. Such a write
     /// may be whole in the log, and be found there when it is opened again.
     uncertain: BTreeSet<String>,
+    /// Of which it was said that they were not added, and not that this is unknown.
+    not_added: BTreeSet<String>,
+    /// Of how many it was said that this is unknown.
+    pub(crate) unknown: usize,
     /// Puts a store that does not wait for its commits in front of the store:
     /// see `proofs`.
     pub(crate) acknowledges_early: bool,
@@ -58,6 +63,8 @@ impl Run {
             acknowledged: BTreeMap::new(),
             refused: BTreeSet::new(),
             uncertain: BTreeSet::new(),
+            not_added: BTreeSet::new(),
+            unknown: 0,
             acknowledges_early: false,
             early: None,
         }
@@ -110,7 +117,13 @@ impl Run {
         for (name, created) in names.into_iter().zip(created) {
             match created {
                 Ok(id) => self.acknowledge(id, name),
-                Err(_) => drop(self.refused.insert(name)),
+                Err(error) => {
+                    match error {
+                        StoreError::OutcomeUnknown(_) => self.unknown += 1,
+                        _ => drop(self.not_added.insert(name.clone())),
+                    }
+                    self.refused.insert(name);
+                }
             }
         }
     }
@@ -168,6 +181,32 @@ impl Run {
         assert!(there.into_iter().eq(self.acknowledged.clone()));
     }
 
+    /// After a kill, nothing is there of which it was said that it was not added.
+    pub(crate) async fn said_the_truth(&mut self) {
+        self.kill().await;
+        self.disk.heal();
+        self.open().await;
+        for (id, name) in list(self.store.as_ref().unwrap()).await.unwrap() {
+            assert!(!self.not_added.contains(&name), "{id} was added");
+        }
+    }
+
+    /// Sends those refused creates again whose animals are in the log all the same,
+    /// and are acknowledged without a commit. Returns how many.
+    pub(crate) async fn acknowledges_what_was_left(&mut self) -> usize {
+        self.disk.heal();
+        self.open().await;
+        let store = self.store.clone().unwrap();
+        let there = list(&store).await.unwrap();
+        let left = there.into_iter().filter(|(_, name)| self.uncertain.contains(name));
+        let left: Vec<(i64, String)> = left.collect();
+        for (id, name) in &left {
+            assert_eq!(create(&store, name).await.unwrap(), *id);
+            self.acknowledge(*id, name.clone());
+        }
+        left.len()
+    }
+
     /// After a power cut the database opens, is sound, and holds whatever was
     /// acknowledged, whichever of the unsynced sectors reached the disk.
     pub(crate) async fn survives_a_power_cut(&mut self, seed: u64) {
@@ -201,8 +240,22 @@ impl Run {
 }
 
 /// In memory, where there is such a place: what is a disk here is the model.
-fn directory() -> TempDir {
-    TempDir::new_in("/dev/shm").or_else(|_| TempDir::new()).unwrap()
+struct Directory(TempDir);
+
+fn directory() -> Directory {
+    Directory(TempDir::new_in("/dev/shm").or_else(|_| TempDir::new()).unwrap())
+}
+
+impl Directory {
+    fn path(&self) -> &Path {
+        self.0.path()
+    }
+}
+
+impl Drop for Directory {
+    fn drop(&mut self) {
+        close_files_under(self.path());
+    }
 }
 
 /// Every fourth is so long that it takes pages of its own.

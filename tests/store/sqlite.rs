@@ -282,6 +282,20 @@ async fn while_its_directory_is_away_nothing_is_added_and_then_it_goes_on() {
     }
 }
 
+#[tokio::test]
+async fn while_no_animal_can_be_added_the_store_is_not_ready() {
+    let (store, directory) = fresh();
+    let beside = Connection::open(directory.path().join("petstore.db")).unwrap();
+    store.check_ready().await.unwrap();
+    let refuse = "CREATE TRIGGER refuse BEFORE INSERT ON pets BEGIN SELECT RAISE(ABORT, 'no'); END";
+    beside.execute_batch(refuse).unwrap();
+    store.check_ready().await.unwrap_err();
+    store.create_pet(sold(), None).await.unwrap_err();
+    beside.execute_batch("DROP TRIGGER refuse").unwrap();
+    store.check_ready().await.unwrap();
+    assert_eq!(next_id(&store).await, 1, "to look adds nothing");
+}
+
 #[test]
 fn ten_that_start_at_once_on_an_absent_database_all_open_it() {
     for _ in 0..10 {

@@ -12,6 +12,10 @@ use crate::{
 /// How many problems of a kind are told one by one.
 const TOLD: usize = 20;
 
+/// What is said if the write-ahead log does not hold what was committed to it.
+pub(super) const LOST_LOG: &str = "the write-ahead log was truncated or removed, and transactions \
+     that were committed to it are not in the database";
+
 /// Looks at a few pages of each table and index; takes well below a
 /// millisecond, whatever the size of the database. Returns what is wrong.
 pub(super) fn glance(connection: &Connection) -> rusqlite::Result<Option<String>> {

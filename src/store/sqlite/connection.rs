@@ -1,10 +1,11 @@
 //! Opening the file: settings, and what to say when it cannot be opened.
 
-use std::{path::Path, sync::Arc, thread, time::Duration};
+use std::{io, path::Path, sync::Arc, thread, time::Duration};
 
 use rusqlite::{Connection, ErrorCode, MAIN_DB, OpenFlags, config::DbConfig};
+use tracing::error;
 
-use super::{check, migrations, page, wal, wal_index::WalIndex};
+use super::{check, file, migrations, page, wal, wal_index::WalIndex};
 use crate::store::{OpenError, OpenMode};
 
 /// How long a statement waits for a lock that another process holds.
@@ -28,6 +29,9 @@ pub(super) fn open_for_writing(
         },
     };
     let failed = |error| cannot_open(&shown, error);
+    if path.canonicalize().is_ok_and(|path| file::has_lost_log(&path)) {
+        error!("{}: {shown}", check::LOST_LOG);
+    }
     let mut connection =
         connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE | create).map_err(failed)?;
     // SQLite settles for reading where it may not write.
@@ -41,6 +45,7 @@ pub(super) fn open_for_writing(
     let in_log = |cause| OpenError::Io { path: shown.clone(), cause };
     // SQLite has its log beside the file itself, whatever link leads there.
     let path = path.canonicalize().map_err(|error| in_log(Arc::new(error)))?;
+    refuse_if_shared_apart(&path)?;
     let wal_index = WalIndex::open(&path).map_err(|error| in_log(Arc::new(error)))?;
     wal::bring_to_disk(&mut connection, &wal_index, &path)
         .map_err(|error| in_log(Arc::from(error)))?;
@@ -55,13 +60,14 @@ pub(super) fn open_for_writing(
 }
 
 /// Opens a database that may be damaged, and only reads it: nothing is
-/// recovered, folded or migrated.
+/// recovered, checkpointed or migrated. Tells whether its log was lost.
 pub(super) fn open_to_check<T>(
     path: &Path,
-    look: impl FnOnce(&Connection) -> rusqlite::Result<T>,
+    look: impl FnOnce(&Connection, bool) -> rusqlite::Result<T>,
 ) -> Result<T, OpenError> {
+    let has_lost_log = path.canonicalize().is_ok_and(|path| file::has_lost_log(&path));
     let connection = open_untouched(path, OpenMode::AsIs)?;
-    look(&connection).map_err(|error| cannot_open(&path.display().to_string(), error))
+    look(&connection, has_lost_log).map_err(|error| cannot_open(&path.display().to_string(), error))
 }
 
 /// Opens a database only to read it, and leaves it as it is. One of an older
@@ -77,7 +83,28 @@ pub(super) fn open_untouched(path: &Path, mode: OpenMode) -> Result<Connection, 
     connection.set_db_config(no_fold, true).map_err(failed)?;
     let recognised = migrations::recognise(&connection).map_err(failed)?;
     migrations::check(&recognised, mode, &shown)?;
+    refuse_if_shared_apart(path)?;
     Ok(connection)
+}
+
+/// Two processes that have the same database open, but not the same `-shm` file
+/// beside it, would overwrite each other's commits. A process that is only now
+/// opening the database, or closing it, looks like that for a moment.
+#[expect(clippy::disallowed_methods, reason = "nothing tells when the other one is done")]
+fn refuse_if_shared_apart(path: &Path) -> Result<(), OpenError> {
+    let io_error = |cause: io::Error| OpenError::Io {
+        path: path.display().to_string(),
+        cause: Arc::new(cause),
+    };
+    let mut tries = 50;
+    while path.canonicalize().and_then(|path| file::is_shared_apart(&path)).map_err(io_error)? {
+        tries -= 1;
+        if tries == 0 {
+            return Err(OpenError::SharedApart(path.display().to_string()));
+        }
+        thread::sleep(BUSY_TIMEOUT / 250);
+    }
+    Ok(())
 }
 
 /// Changing the journal mode is the one statement that does not wait for a
@@ -108,6 +135,8 @@ fn prepare(connection: &Connection) -> rusqlite::Result<()> {
     connection.pragma_update(None, "journal_mode", "WAL")?;
     connection.pragma_update(None, "synchronous", "FULL")?;
     connection.pragma_update(None, "journal_size_limit", WAL_SIZE_LIMIT)?;
+    // None within a commit: the writer runs them (`writer.rs`).
+    connection.pragma_update(None, "wal_autocheckpoint", 0)?;
     open_log(connection)
 }
 

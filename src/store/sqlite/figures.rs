@@ -1,7 +1,5 @@
 //! What is counted of writes.
 
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
-
 use crate::{
     domain::{Clock, SystemClock},
     metrics::{Counter, Exposition, Histogram},
@@ -13,8 +11,6 @@ pub(super) struct Figures {
     commits: Histogram,
     failures: Counter,
     pub(super) refusals: Counter,
-    /// Whether a commit failed, and none has succeeded since that changed something.
-    pub(super) is_failing: AtomicBool,
 }
 
 impl Default for Figures {
@@ -24,7 +20,6 @@ impl Default for Figures {
             commits: Histogram::of_durations(),
             failures: Counter::default(),
             refusals: Counter::default(),
-            is_failing: AtomicBool::new(false),
         }
     }
 }
@@ -45,16 +40,12 @@ impl Figures {
         let done = commit();
         self.commits.observe(SystemClock.instant().saturating_duration_since(started));
         self.batch_sizes.observe_size(size);
-        if done.is_ok() && self.is_failing.load(Relaxed) {
-            self.is_failing.store(false, Relaxed);
-        }
         done
     }
 
     /// Notes that a batch could not be begun or committed.
     pub(super) fn note_failure(&self) {
         self.failures.count();
-        self.is_failing.store(true, Relaxed);
     }
 
     pub(super) fn expose(&self, page: &mut Exposition) {

@@ -8,7 +8,7 @@ use std::{path::Path, sync::Arc, time::Duration};
 use jiff::Timestamp;
 use rusqlite::{Connection, ErrorCode, params};
 
-use super::{connection, file::FileId};
+use super::{connection, file::Files};
 use crate::{
     domain::{KeyRecord, NewPet, PetId},
     store::{
@@ -40,20 +40,20 @@ const NOTE_FIRST_LAST_ID: &str = "INSERT INTO sqlite_sequence (name, seq) VALUES
 /// See [`Load`].
 pub struct SqliteLoad {
     connection: Connection,
-    file: FileId,
+    files: Files,
 }
 
 impl SqliteLoad {
     pub(in crate::store) fn open(path: &Path) -> Result<Self, OpenError> {
-        let (connection, _) = connection::open_for_writing(path, OpenMode::Create)?;
+        let (connection, wal_index) = connection::open_for_writing(path, OpenMode::Create)?;
         let shown = path.display().to_string();
-        let file = FileId::of(path)
+        let files = Files::open(path, wal_index)
             .map_err(|error| OpenError::Io { path: shown.clone(), cause: Arc::new(error) })?;
         connection
             .busy_timeout(LOCKED_WITHIN)
             .and_then(|()| connection.pragma_update(None, "cache_size", CACHE_SIZE))
             .map_err(|error| connection::cannot_open(&shown, error))?;
-        Ok(Self { connection, file })
+        Ok(Self { connection, files })
     }
 }
 
@@ -134,11 +134,14 @@ impl Load for SqliteLoad {
     }
 
     fn commit(&mut self) -> Result<(), CommitError> {
-        self.file.check().map_err(StoreError::from)?;
-        self.connection.execute_batch("COMMIT").map_err(|error| match error.sqlite_error_code() {
-            // Then its last frame is not in the log.
-            Some(ErrorCode::DiskFull) => CommitError::NotDone(error.into()),
-            _ => CommitError::Unknown(error.into()),
-        })
+        self.files.check().map_err(StoreError::from)?;
+        self.connection.execute_batch("COMMIT").map_err(|error| {
+            match error.sqlite_error_code() {
+                // Then its last frame is not in the log.
+                Some(ErrorCode::DiskFull) => CommitError::NotDone(error.into()),
+                _ => CommitError::Unknown(error.into()),
+            }
+        })?;
+        self.files.check().map_err(|harm| CommitError::Unknown(harm.into()))
     }
 }

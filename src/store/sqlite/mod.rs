@@ -6,6 +6,7 @@
 //! thread waits for the disk so that the runtime's threads never do.
 
 mod check;
+mod checkpoints;
 mod connection;
 mod copy;
 mod figures;
@@ -17,12 +18,14 @@ mod migrations;
 mod page;
 mod pets;
 mod readers;
+mod rescue;
 mod snapshot;
 mod wal;
 mod wal_index;
 mod writer;
 
 use std::{
+    io,
     path::{Path, PathBuf},
     sync::Arc,
 };
@@ -32,7 +35,7 @@ use jiff::Timestamp;
 use rusqlite::Connection;
 
 pub(crate) use self::copy::{Copied, copy};
-use self::{file::FileId, readers::Readers, wal_index::WalIndex, writer::Writer};
+use self::{file::Files, readers::Readers, wal_index::WalIndex, writer::Writer};
 pub use self::{load::SqliteLoad, snapshot::SqliteSnapshot};
 use super::{Checkup, Created, OpenError, OpenMode, Store, StoreError, Version, WritePet};
 use crate::{
@@ -61,26 +64,29 @@ impl SqliteStore {
     ///
     /// See [`OpenError`]; nothing was changed then.
     pub fn open(path: &Path, mode: OpenMode) -> Result<Self, OpenError> {
-        let before = FileId::of(path).ok();
+        let before = file::device_and_inode(path).ok();
         let (writing, wal_index) = connection::open_for_writing(path, mode)?;
         let readers = Readers::open(path, wal_index)?;
         let in_file =
-            |error| OpenError::Io { path: path.display().to_string(), cause: Arc::new(error) };
-        let file = FileId::of(path).map_err(in_file)?;
+            |cause| OpenError::Io { path: path.display().to_string(), cause: Arc::new(cause) };
+        let files = Files::open(path, wal_index).map_err(in_file)?;
         // A restore that was under way has replaced what we waited for.
-        if let Some(Err(error)) = before.map(|before| before.check()) {
-            return Err(OpenError::Io { path: path.display().to_string(), cause: Arc::new(error) });
+        if before.is_some_and(|before| !files.is(before)) {
+            return Err(in_file(io::Error::other("it was replaced meanwhile")));
         }
-        let mut wal = file.path().as_os_str().to_owned();
-        wal.push("-wal");
-        let writer = Writer::start(writing, file).map_err(in_file)?;
-        Ok(Self { readers, writer, wal_index, wal: wal.into() })
+        let wal = files.log().to_owned();
+        let writer = Writer::start(writing, files).map_err(in_file)?;
+        Ok(Self { readers, writer, wal_index, wal })
     }
 }
 
 /// Reads the whole file at `path`. See [`super::check`].
 pub(super) fn check(path: &Path) -> Result<Checkup, OpenError> {
-    connection::open_to_check(path, check::all)
+    connection::open_to_check(path, |connection, has_lost_log| {
+        let mut found = check::all(connection)?;
+        found.problems.extend(has_lost_log.then(|| check::LOST_LOG.to_owned()));
+        Ok(found)
+    })
 }
 
 #[async_trait]
@@ -162,7 +168,7 @@ impl Store for SqliteStore {
     }
 
     async fn check_ready(&self) -> Result<(), StoreError> {
-        self.writer.check().await
+        self.writer.write(pets::try_to_insert).await
     }
 
     fn expose(&self, page: &mut Exposition) {

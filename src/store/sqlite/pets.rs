@@ -31,6 +31,18 @@ pub(super) fn insert(connection: &Connection, new: NewPet) -> rusqlite::Result<P
     Ok(new.with_id(identifier(id)?))
 }
 
+/// Does all that it takes to add an animal, and undoes it. The pages that it
+/// changed and changed back are written to the log with the commit.
+pub(super) fn try_to_insert(connection: &Connection) -> rusqlite::Result<()> {
+    connection.execute_batch("SAVEPOINT trial")?;
+    connection.prepare_cached(INSERT)?.insert(params![
+        "trial",
+        0,
+        PetStatus::Available.as_str()
+    ])?;
+    connection.execute_batch("ROLLBACK TO trial; RELEASE trial")
+}
+
 /// The animals of a status, along the index that holds those and no others. The
 /// status is part of the text: for a bound one, SQLite could not take that index.
 pub(super) fn of_status(status: PetStatus) -> String {

@@ -30,9 +30,9 @@ const KEPT_FOR: Duration = Duration::from_millis(200);
 /// a moment without readers finds one.
 const PAUSE: Duration = Duration::from_millis(20);
 
-/// From how many pages in the log on none is kept. From there on, SQLite folds
-/// the log after every commit until it succeeds (`wal_autocheckpoint`).
-const LONG_LOG: u32 = 1_000;
+/// From how many pages in the log on none is kept. From there on, there is a
+/// checkpoint after every batch of writes until one reaches the end of the log.
+pub(super) const LONG_LOG: u32 = 1_000;
 
 /// How many bytes of pages SQLite keeps in memory for a connection by default.
 const FEW_PAGES: u64 = 2_000 << 10;

@@ -6,19 +6,19 @@
 //! others with it.
 
 use std::{
-    io,
+    io, iter,
     panic::{self, AssertUnwindSafe},
-    sync::{Arc, atomic::Ordering::Relaxed},
+    sync::Arc,
     thread,
 };
 
-use rusqlite::{Connection, Transaction, TransactionBehavior};
+use rusqlite::{Connection, ErrorCode, Transaction, TransactionBehavior};
 use tokio::sync::{
     mpsc::{self, error::TrySendError},
     oneshot,
 };
 
-use super::{figures::Figures, file::FileId};
+use super::{checkpoints::Checkpoints, figures::Figures, file::Files, rescue::Rescue};
 use crate::{metrics::Exposition, store::StoreError};
 
 /// How many writes may wait beside those that are being committed; one more
@@ -43,13 +43,13 @@ pub(super) struct Writer {
 }
 
 impl Writer {
-    pub(super) fn start(connection: Connection, file: FileId) -> io::Result<Self> {
+    pub(super) fn start(connection: Connection, files: Files) -> io::Result<Self> {
         let (queue, jobs) = mpsc::channel(QUEUE_LENGTH);
         let figures = Arc::new(Figures::default());
         let counting = Arc::clone(&figures);
         let thread = thread::Builder::new()
             .name("petstore-writer".to_owned())
-            .spawn(move || run(connection, &file, jobs, &counting))?;
+            .spawn(move || run(connection, files, jobs, &counting))?;
         Ok(Self { figures, queue: Some(queue), thread: Some(thread) })
     }
 
@@ -70,25 +70,6 @@ impl Writer {
         work: impl FnOnce(&Connection) -> rusqlite::Result<T> + Send + 'static,
     ) -> Result<T, StoreError> {
         self.enqueue(|connection| in_transaction(connection, work)).await
-    }
-
-    /// Whether a write would be done: takes the lock that one takes, and, if the
-    /// last one failed, writes something that changes nothing.
-    pub(super) async fn check(&self) -> Result<(), StoreError> {
-        let is_failing = self.figures.is_failing.load(Relaxed);
-        self.write(move |connection| {
-            if !is_failing {
-                return Ok(());
-            }
-            let version: u32 =
-                connection.pragma_query_value(None, "user_version", |row| row.get(0))?;
-            connection.pragma_update(None, "user_version", version)
-        })
-        .await?;
-        if is_failing {
-            self.figures.is_failing.store(false, Relaxed);
-        }
-        Ok(())
     }
 
     /// Shows what was counted.
@@ -139,34 +120,51 @@ impl Drop for Writer {
 
 fn run(
     mut connection: Connection,
-    file: &FileId,
+    mut files: Files,
     mut jobs: mpsc::Receiver<Job>,
     figures: &Figures,
 ) {
     let mut batch = Vec::with_capacity(QUEUE_LENGTH);
+    let mut rescue = Rescue::default();
+    let mut checkpoints = Checkpoints::default();
     while jobs.blocking_recv_many(&mut batch, QUEUE_LENGTH) > 0 {
         if batch.len() < FEW {
             // Where the requests have to share a core with this thread, those
             // at hand come first, and the writes among them join this batch.
             // With a core to spare, this takes no time.
             thread::yield_now();
-            while let Ok(job) = jobs.try_recv() {
-                batch.push(job);
-            }
+            fill_up(&mut batch, iter::from_fn(|| jobs.try_recv().ok()));
         }
-        commit(&mut connection, file, &mut batch, figures);
+        let has_committed = commit(&mut connection, &mut files, &mut batch, figures);
+        rescue.tend(&connection, &files);
+        if has_committed && files.want_checkpoint() {
+            checkpoints.run(&connection, &mut files);
+        }
     }
 }
 
+/// Takes more writes into the batch, up to its limit: those that come without
+/// end must not keep the first from being committed.
+fn fill_up<T>(batch: &mut Vec<T>, more: impl Iterator<Item = T>) {
+    batch.extend(more.take(QUEUE_LENGTH.saturating_sub(batch.len())));
+}
+
 /// Does every job of the batch in one transaction, then acknowledges them.
-fn commit(connection: &mut Connection, file: &FileId, batch: &mut Vec<Job>, figures: &Figures) {
+/// Returns whether anything was committed.
+fn commit(
+    connection: &mut Connection,
+    files: &mut Files,
+    batch: &mut Vec<Job>,
+    figures: &Figures,
+) -> bool {
+    let mut has_changes = false;
     let mut done = Vec::with_capacity(batch.len());
-    let committed = match begin(connection, file) {
+    let committed = match begin(connection, files) {
         Ok(transaction) => {
             let changes_before = transaction.total_changes();
             done.extend(batch.drain(..).map(|job| job(Ok(&transaction))));
-            let has_changes = transaction.total_changes() != changes_before;
-            figures.watch(has_changes.then_some(done.len()), || finish(transaction))
+            has_changes = transaction.total_changes() != changes_before;
+            figures.watch(has_changes.then_some(done.len()), || finish(transaction, files))
         }
         Err(error) => {
             done.extend(batch.drain(..).map(|job| job(Err(error.clone()))));
@@ -179,20 +177,33 @@ fn commit(connection: &mut Connection, file: &FileId, batch: &mut Vec<Job>, figu
     for acknowledge in done {
         acknowledge(committed.clone());
     }
+    committed.is_ok() && has_changes
 }
 
-fn begin<'c>(connection: &'c mut Connection, file: &FileId) -> Result<Transaction<'c>, StoreError> {
-    file.check()?;
+fn begin<'c>(
+    connection: &'c mut Connection,
+    files: &mut Files,
+) -> Result<Transaction<'c>, StoreError> {
     // IMMEDIATE takes the write lock now, when waiting for another process is
     // allowed; a read that turns into a write is refused at once.
-    Ok(connection.transaction_with_behavior(TransactionBehavior::Immediate)?)
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    // From here on, nobody else appends to the log.
+    files.check()?;
+    Ok(transaction)
 }
 
-fn finish(transaction: Transaction<'_>) -> Result<(), StoreError> {
+fn finish(transaction: Transaction<'_>, files: &mut Files) -> Result<(), StoreError> {
     if transaction.is_autocommit() {
         return Err(StoreError::Unavailable(Arc::new(TransactionLost)));
     }
-    Ok(transaction.commit()?)
+    transaction.commit().map_err(|error| match error.sqlite_error_code() {
+        // Then its last page is not in the log.
+        Some(ErrorCode::DiskFull) => StoreError::from(error),
+        // All of it may be in the log. As long as this process lives, the next
+        // commit overwrites it; if the process dies first, the next one reads it.
+        _ => StoreError::OutcomeUnknown(Arc::new(error)),
+    })?;
+    files.check().map_err(|harm| StoreError::OutcomeUnknown(Arc::new(harm)))
 }
 
 /// Does `work`, and undoes all of it if it fails.
@@ -248,6 +259,7 @@ struct WritePanicked;
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::store::sqlite::wal_index::WalIndex;
 
     async fn writer() -> (Writer, tempfile::TempDir) {
         let directory = tempfile::TempDir::new().unwrap();
@@ -255,8 +267,9 @@ mod tests {
         let connection = Connection::open(&file).unwrap();
         // As in earnest: with a rollback journal SQLite looks after its file itself.
         connection.pragma_update(None, "journal_mode", "WAL").unwrap();
-        let id = FileId::of(&file).unwrap();
-        let writer = Writer::start(connection, id).unwrap();
+        connection.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(())).unwrap();
+        let files = Files::open(&file, WalIndex::open(&file).unwrap()).unwrap();
+        let writer = Writer::start(connection, files).unwrap();
         writer
             .write(|connection| connection.execute("CREATE TABLE t (x INTEGER UNIQUE)", []))
             .await
@@ -339,15 +352,6 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn nothing_is_acknowledged_once_the_file_is_gone() {
-        let (writer, directory) = writer().await;
-        writer.write(insert(1)).await.unwrap();
-        std::fs::remove_file(directory.path().join("test.db")).unwrap();
-        let refused = writer.write(insert(2)).await;
-        assert!(matches!(refused, Err(StoreError::Unavailable(_))), "{refused:?}");
-    }
-
-    #[tokio::test]
     async fn a_full_queue_refuses_at_once() {
         let (writer, _directory) = writer().await;
         let (release, holding) = hold(&writer);
@@ -368,6 +372,13 @@ mod tests {
         for write in waiting {
             write.await.unwrap();
         }
+    }
+
+    #[test]
+    fn a_batch_takes_no_more_than_its_limit_however_many_writes_come() {
+        let mut batch = vec![0; FEW - 1];
+        fill_up(&mut batch, 0..10 * QUEUE_LENGTH);
+        assert_eq!(batch.len(), QUEUE_LENGTH);
     }
 
     #[tokio::test]

@@ -9,6 +9,7 @@
 //! forbids itself.
 
 mod model;
+mod sync;
 mod vfs;
 
 use std::{
@@ -23,6 +24,7 @@ use std::{
 
 pub use model::{Fault, Kind};
 use model::{Model, Operation, Verdict};
+pub use sync::close_files_under;
 
 static DISKS: Mutex<BTreeMap<PathBuf, Arc<Mutex<Model>>>> = Mutex::new(BTreeMap::new());
 
@@ -134,8 +136,9 @@ impl Drop for Disk {
 }
 
 /// Begins to look whether somebody writes a log past SQLite, until SQLite
-/// writes it again. A log that was is taken to have been rewritten whole and
-/// synced. (No other file: to close one would take SQLite's locks from it.)
+/// writes it again. A log that was is taken to have been rewritten whole, and
+/// to be on disk only once somebody syncs it (`sync.rs`). (No other file: to
+/// close one would take SQLite's locks from it.)
 fn watch_for_others(model: &mut Model, path: &Path) {
     let Some(name) = path.file_name().filter(|name| name.as_bytes().ends_with(b"-wal")) else {
         return;

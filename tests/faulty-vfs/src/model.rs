@@ -184,10 +184,9 @@ impl Model {
         self.in_memory.push((name.to_owned(), change));
     }
 
-    /// Somebody wrote all of the file past SQLite, and synced it.
+    /// Somebody wrote all of the file past SQLite.
     pub(crate) fn rewritten(&mut self, name: &OsStr, content: Vec<u8>) {
-        self.in_memory.retain(|(of, _)| of != name);
-        self.on_disk.insert(name.to_owned(), content);
+        self.change(name, Change::Write(0, content));
     }
 
     /// What was done to the file is on disk.

@@ -1,0 +1,356 @@
+//! The files of the database are removed, truncated and replaced while the
+//! service writes them. It notices before it acknowledges anything more.
+
+use std::{
+    collections::{BTreeMap, HashSet},
+    fs::{self, File, OpenOptions},
+    os::unix::process::ExitStatusExt,
+    path::{Path, PathBuf},
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicBool, AtomicU8, Ordering},
+    },
+};
+
+use reqwest::Client;
+use rusqlite::Connection;
+use serde_json::Value;
+
+use super::{
+    kill::catalogue,
+    management::{MANAGED, wait_for},
+    program::{Service, client, create, directory, new_key, run},
+};
+
+const WRITERS: usize = 8;
+
+/// How many animals are acknowledged before a file is touched.
+const ENOUGH: usize = 100;
+
+/// What the log says when the service does not trust its files any more.
+const REFUSES: &str = "nothing is added any more";
+
+type Acknowledged = Arc<Mutex<BTreeMap<i64, String>>>;
+
+/// Everything that is sent is acknowledged.
+const SOUND: u8 = 0;
+/// A file is being touched.
+const TOUCHED: u8 = 1;
+/// Nothing that is sent may be acknowledged.
+const HARMED: u8 = 2;
+
+/// Clients that add animals until they are told to stop, or nobody answers.
+struct Writers {
+    acknowledged: Acknowledged,
+    phase: Arc<AtomicU8>,
+    stop: Arc<AtomicBool>,
+    tasks: Vec<tokio::task::JoinHandle<()>>,
+}
+
+impl Writers {
+    fn start(service: &Service, key: &str, who: &str) -> Self {
+        let acknowledged = Acknowledged::default();
+        let phase = Arc::new(AtomicU8::new(SOUND));
+        let stop = Arc::new(AtomicBool::new(false));
+        let client = client();
+        let task = |writer: usize| {
+            let (client, url, key) = (client.clone(), service.url.clone(), key.to_owned());
+            let (acknowledged, phase, stop) =
+                (Arc::clone(&acknowledged), Arc::clone(&phase), Arc::clone(&stop));
+            let who = who.to_owned();
+            tokio::spawn(async move {
+                for number in 0.. {
+                    let name = format!("{who} {writer}, animal {number} {}", "-".repeat(200));
+                    let sent_in = phase.load(Ordering::SeqCst);
+                    let Ok(reply) = create(&client, &url, &key, &name).send().await else { return };
+                    let status = reply.status().as_u16();
+                    let Ok(body) = reply.json::<Value>().await else { return };
+                    match status {
+                        201 if sent_in == HARMED => panic!("acknowledged too late: {body}"),
+                        201 => {
+                            let id = body["id"].as_i64().unwrap();
+                            let before = acknowledged.lock().unwrap().insert(id, name);
+                            assert_eq!(before, None, "{id} was given twice");
+                        }
+                        503 if phase.load(Ordering::SeqCst) != SOUND => {}
+                        _ => panic!("{status}: {body}"),
+                    }
+                    if stop.load(Ordering::SeqCst) {
+                        return;
+                    }
+                }
+            })
+        };
+        let tasks = (0..WRITERS).map(task).collect();
+        Self { acknowledged, phase, stop, tasks }
+    }
+
+    async fn until(&self, count: usize) {
+        while self.acknowledged.lock().unwrap().len() < count {
+            assert!(self.tasks.iter().any(|task| !task.is_finished()), "all writers failed");
+            tokio::task::yield_now().await;
+        }
+    }
+
+    async fn end(self) -> BTreeMap<i64, String> {
+        self.stop.store(true, Ordering::SeqCst);
+        for task in self.tasks {
+            task.await.unwrap();
+        }
+        Arc::try_unwrap(self.acknowledged).unwrap().into_inner().unwrap()
+    }
+}
+
+fn path(here: &Path, end: &str) -> PathBuf {
+    here.join(format!("petstore.db{end}"))
+}
+
+fn remove(here: &Path, ends: &[&str]) {
+    for end in ends {
+        fs::remove_file(path(here, end)).unwrap();
+    }
+}
+
+/// What is left after a file was touched.
+struct Left {
+    key: String,
+    acknowledged: BTreeMap<i64, String>,
+    log: String,
+}
+
+/// Serves writers, touches a file under them, waits until the service says that
+/// it is not ready, and kills it.
+async fn harm(here: &Path, touch: impl FnOnce(&Path)) -> Left {
+    let key = new_key(here);
+    let service = Service::start(here, &MANAGED);
+    let writers = Writers::start(&service, &key, "writer");
+    writers.until(ENOUGH).await;
+    writers.phase.store(TOUCHED, Ordering::SeqCst);
+    touch(here);
+    writers.phase.store(HARMED, Ordering::SeqCst);
+    let not_ready = wait_for(&Client::new(), &service, 503).await;
+    let reason = not_ready["notReady"][0]["reason"].as_str().unwrap();
+    assert!(reason.contains("petstore.db"), "{reason}");
+    for _ in 0..10 {
+        let refused = create(&client(), &service.url, &key, "too late").send().await.unwrap();
+        assert_eq!(refused.status(), 503);
+    }
+    while !service.has_said(REFUSES) {
+        tokio::task::yield_now().await;
+    }
+    service.signal("KILL");
+    let acknowledged = writers.end().await;
+    let (_, log) = service.wait();
+    Left { key, acknowledged, log }
+}
+
+impl Left {
+    /// The one line of the log that says what has happened.
+    fn line(&self) -> &str {
+        let mut lines = self.log.lines().filter(|line| line.contains(REFUSES));
+        let line = lines.next().unwrap();
+        assert!(line.contains("ERROR"), "{line}");
+        assert_eq!(lines.next(), None, "it is said once");
+        line
+    }
+
+    /// Everything that was acknowledged is served, once.
+    async fn is_all_there(&self, here: &Path) {
+        let found = catalogue(here, &self.key).await;
+        for (id, name) in &self.acknowledged {
+            assert_eq!(found.get(id), Some(name), "{id} was lost");
+        }
+        let names: HashSet<_> = found.values().filter(|name| *name != "too late").collect();
+        assert_eq!(names.len(), found.values().filter(|name| *name != "too late").count());
+        run(here, &["check"]).expect_success();
+    }
+
+    /// Restores the copy that the log names.
+    fn restore_the_copy(&self, here: &Path) {
+        let copy = path(here, ".rescued-1");
+        assert!(self.line().contains(&*copy.canonicalize().unwrap().to_string_lossy()));
+        run(here, &["restore", &copy.to_string_lossy(), "--force"]).expect_success();
+    }
+}
+
+#[tokio::test]
+async fn when_the_log_is_removed_everything_acknowledged_is_written_into_the_database() {
+    let here = directory();
+    let left = harm(here.path(), |here| fs::remove_file(path(here, "-wal")).unwrap()).await;
+    assert!(left.line().contains("petstore.db-wal was removed or replaced"), "{}", left.line());
+    left.is_all_there(here.path()).await;
+}
+
+#[tokio::test]
+async fn when_the_log_is_replaced_everything_acknowledged_is_written_into_the_database() {
+    let here = directory();
+    let left = harm(here.path(), |here| {
+        let copy = path(here, "-copy");
+        fs::copy(path(here, "-wal"), &copy).unwrap();
+        fs::rename(copy, path(here, "-wal")).unwrap();
+    })
+    .await;
+    assert!(left.line().contains("petstore.db-wal was removed or replaced"), "{}", left.line());
+    left.is_all_there(here.path()).await;
+}
+
+#[tokio::test]
+async fn when_the_log_is_truncated_nothing_more_is_acknowledged_and_check_tells() {
+    for keep in [0, 20_000] {
+        let here = directory();
+        let left = harm(here.path(), |here| {
+            let log = OpenOptions::new().write(true).open(path(here, "-wal")).unwrap();
+            log.set_len(keep).unwrap();
+        })
+        .await;
+        let line = left.line();
+        assert!(line.contains("petstore.db-wal was truncated or overwritten"), "{line}");
+        let checked = run(here.path(), &["check"]);
+        assert!(!checked.status.success(), "{checked:?}");
+        assert!(checked.stdout.contains("was truncated or removed"), "{checked:?}");
+    }
+}
+
+#[tokio::test]
+async fn when_the_database_is_truncated_nothing_more_is_acknowledged() {
+    let here = directory();
+    let left = harm(here.path(), |here| {
+        OpenOptions::new().write(true).open(path(here, "")).unwrap().set_len(8192).unwrap();
+    })
+    .await;
+    let line = left.line();
+    assert!(line.contains("petstore.db was truncated or overwritten"), "{line}");
+}
+
+#[tokio::test]
+async fn when_an_old_backup_is_copied_over_the_database_nothing_more_is_acknowledged() {
+    let here = directory();
+    run(here.path(), &["keys", "create", "--name", "old"]).expect_success();
+    run(here.path(), &["backup", "old.db"]).expect_success();
+    let left = harm(here.path(), |here| {
+        let before = File::open(path(here, "")).unwrap();
+        // In place: it stays the same file.
+        fs::copy(here.join("old.db"), path(here, "")).unwrap();
+        drop(before);
+    })
+    .await;
+    let line = left.line();
+    assert!(line.contains("petstore.db was truncated or overwritten"), "{line}");
+    run(here.path(), &["restore", "old.db", "--force"]).expect_success();
+    run(here.path(), &["check"]).expect_success();
+}
+
+#[tokio::test]
+async fn when_the_database_is_removed_everything_acknowledged_is_in_the_copy_that_the_log_names() {
+    let here = directory();
+    let left = harm(here.path(), |here| fs::remove_file(path(here, "")).unwrap()).await;
+    assert!(left.line().contains("petstore.db was removed or replaced"), "{}", left.line());
+    left.restore_the_copy(here.path());
+    left.is_all_there(here.path()).await;
+}
+
+#[tokio::test]
+async fn when_all_files_are_removed_everything_acknowledged_is_in_the_copy_that_the_log_names() {
+    let here = directory();
+    let left = harm(here.path(), |here| {
+        remove(here, &["", "-wal", "-shm"]);
+    })
+    .await;
+    left.restore_the_copy(here.path());
+    left.is_all_there(here.path()).await;
+}
+
+#[tokio::test]
+async fn when_both_side_files_are_removed_everything_acknowledged_is_in_the_copy() {
+    let here = directory();
+    let left = harm(here.path(), |here| {
+        remove(here, &["-wal", "-shm"]);
+    })
+    .await;
+    left.restore_the_copy(here.path());
+    left.is_all_there(here.path()).await;
+}
+
+#[tokio::test]
+async fn when_the_index_of_the_log_is_removed_no_second_process_writes() {
+    let here = directory();
+    let left = harm(here.path(), |here| {
+        fs::remove_file(path(here, "-shm")).unwrap();
+        let refused = run(here, &["keys", "create", "--name", "second"]).expect_one_line();
+        assert!(refused.contains("petstore.db-shm"), "{refused}");
+        let refused = run(here, &["backup", "copy.db"]).expect_one_line();
+        assert!(refused.contains("petstore.db-shm"), "{refused}");
+    })
+    .await;
+    assert!(left.line().contains("petstore.db-shm was removed or replaced"), "{}", left.line());
+    left.is_all_there(here.path()).await;
+}
+
+#[tokio::test]
+async fn when_the_index_of_the_log_is_truncated_the_process_ends_and_nothing_is_lost() {
+    const SIGBUS: i32 = 7;
+    let here = directory();
+    let key = new_key(here.path());
+    let service = Service::start(here.path(), &[]);
+    let writers = Writers::start(&service, &key, "writer");
+    writers.until(ENOUGH).await;
+    writers.phase.store(TOUCHED, Ordering::SeqCst);
+    let index = OpenOptions::new().write(true).open(path(here.path(), "-shm")).unwrap();
+    index.set_len(0).unwrap();
+    let (status, log) = service.wait();
+    assert_eq!(status.signal(), Some(SIGBUS));
+    let acknowledged = writers.end().await;
+    Left { key, acknowledged, log }.is_all_there(here.path()).await;
+}
+
+/// Checkpoints, backups and a `VACUUM` as fast as they go, by connections that
+/// open and close.
+fn maintain(here: &Path, stop: &AtomicBool) -> usize {
+    let mut rounds = 0;
+    while !stop.load(Ordering::SeqCst) {
+        let beside = Connection::open(path(here, "")).unwrap();
+        for mode in ["PASSIVE", "FULL", "RESTART", "TRUNCATE"] {
+            let _ = beside.query_row(&format!("PRAGMA wal_checkpoint({mode})"), [], |_| Ok(()));
+        }
+        if rounds % 20 == 0 {
+            let _ = beside.execute_batch("VACUUM");
+            run(here, &["keys", "create", "--name", "another"]).expect_success();
+            run(here, &["backup", "copy.db", "--force"]).expect_success();
+        }
+        rounds += 1;
+    }
+    rounds
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn processes_that_write_and_checkpoint_at_full_speed_do_not_alarm_each_other() {
+    let here = directory();
+    let key = new_key(here.path());
+    let services = [0, 1].map(|_| Service::start(here.path(), &MANAGED));
+    let writers = [0, 1].map(|n| Writers::start(&services[n], &key, &format!("service {n}")));
+    let stop = Arc::new(AtomicBool::new(false));
+    let maintaining = std::thread::spawn({
+        let (here, stop) = (here.path().to_owned(), Arc::clone(&stop));
+        move || maintain(&here, &stop)
+    });
+    for writers in &writers {
+        writers.until(1_500).await;
+    }
+    stop.store(true, Ordering::SeqCst);
+    let rounds = maintaining.join().unwrap();
+    let mut acknowledged = BTreeMap::new();
+    for writers in writers {
+        for (id, name) in writers.end().await {
+            assert_eq!(acknowledged.insert(id, name), None, "{id} was given twice");
+        }
+    }
+    for service in services {
+        wait_for(&Client::new(), &service, 200).await;
+        service.signal("TERM");
+        let (status, log) = service.wait();
+        assert!(status.success() && !log.contains("ERROR"), "{log}");
+        assert!(!log.contains("the checkpoint"), "{log}");
+    }
+    eprintln!("{} acknowledged, {rounds} rounds of checkpoints, no alarm", acknowledged.len());
+    Left { key, acknowledged, log: String::new() }.is_all_there(here.path()).await;
+}
