@@ -26,7 +26,7 @@ const FILES: [(&str, &str); 4] = [
 fn main() -> io::Result<()> {
     let folder: PathBuf = std::env::args_os().nth(1).unwrap_or_else(|| ".".into()).into();
     fs::create_dir_all(&folder)?;
-    // A page on every page would help nobody.
+    // The page of `help` would only list the other pages.
     let mut command = without_help(petstore::cli::command());
     for shell in [Shell::Bash, Shell::Zsh, Shell::Fish] {
         clap_complete::generate_to(shell, &mut command, "petstore", &folder)?;

@@ -17,20 +17,20 @@ from petstore.models import Error, NewPet, PetStatus
 from petstore.types import UNSET
 
 URL = os.environ.get("PETSTORE_URL", "http://127.0.0.1:8080/v1")
-TRIES = 6
+ATTEMPTS = 6
 
 waits = 0
 
 
-class Patient(httpx.HTTPTransport):
-    """Sends a request again if its connection broke, and after 429 and 503 as
-    soon as `Retry-After` allows: reading may always be repeated, and adding with
-    an `Idempotency-Key`."""
+class Retrying(httpx.HTTPTransport):
+    """Retries a request if its connection broke, and after 429 and 503 when the
+    time in `Retry-After` is over. It is safe to retry a read, and a create with an
+    `Idempotency-Key`."""
 
     def handle_request(self, request):
         global waits
-        for tried in range(1, TRIES):
-            seconds = 0.1 * 2**tried
+        for attempt in range(1, ATTEMPTS):
+            seconds = 0.1 * 2**attempt
             try:
                 response = super().handle_request(request)
                 if response.status_code not in (429, 503):
@@ -45,14 +45,14 @@ class Patient(httpx.HTTPTransport):
 
 
 def connect(key):
-    arguments = {"timeout": httpx.Timeout(30), "httpx_args": {"transport": Patient()}}
+    arguments = {"timeout": httpx.Timeout(30), "httpx_args": {"transport": Retrying()}}
     if key is None:
         return Client(URL, **arguments)
     return AuthenticatedClient(URL, token=key, **arguments)
 
 
 def add(client, animal, idempotency_key):
-    """Adds an animal. However often the request has to be sent, it is added once."""
+    """Adds an animal, only once even if the request is retried."""
     key = f'"{idempotency_key}"'
     return create_pet.sync(client=client, body=animal, idempotency_key=key)
 
@@ -67,10 +67,10 @@ def walk(client, status=UNSET):
         cursor = link and link[1]
 
 
-def refusal(answer):
-    """The error that must have been answered."""
-    assert isinstance(answer, Error), answer
-    return f"{answer.status} {answer.code}"
+def error_of(response):
+    """The error that the response must be."""
+    assert isinstance(response, Error), response
+    return f"{response.status} {response.code}"
 
 
 def main():
@@ -87,34 +87,34 @@ def main():
     print(f"added {len(added)} animals, each with an Idempotency-Key")
 
     assert add(petstore, animals[0], keys[0]) == added[0]
-    print("sent one of them again: the same animal, not a second one")
+    print("retried one of them: the same animal, not a second one")
 
     walked = [animal for animal in walk(petstore) if animal.name.startswith(tour)]
     assert walked == added
-    print(f"walked the list by its links: each of the {len(walked)} once")
+    print(f"read all pages by their links: each of the {len(walked)} once")
 
     sold = list(walk(petstore, PetStatus.SOLD))
     assert {animal.status for animal in sold} == {PetStatus.SOLD}
     ours = [animal for animal in sold if animal.name.startswith(tour)]
-    print(f"walked those with the status sold: {len(ours)} of the 12, and no other status")
+    print(f"read all pages with the status sold: {len(ours)} of the 12, and no other status")
 
     one = get_pet.sync_detailed(added[0].id, client=petstore)
     assert one.parsed == added[0] and one.headers["Deprecation"].startswith("@")
     assert one.headers["Link"].endswith('rel="successor-version"')
     print(f"read one by its id: deprecated, ends on {one.headers['Sunset']}")
 
-    print("without a key:", refusal(list_pets.sync(client=connect(None))))
-    print("with a wrong key:", refusal(list_pets.sync(client=connect("wrong"))))
+    print("without a key:", error_of(list_pets.sync(client=connect(None))))
+    print("with an invalid key:", error_of(list_pets.sync(client=connect("wrong"))))
     print(
-        "adding with a key that may only read:", refusal(add(reader, animals[0], uuid.uuid4()))
+        "adding with a read-only key:", error_of(add(reader, animals[0], uuid.uuid4()))
     )
-    print("asking for 500 animals at once:", refusal(list_pets.sync(client=petstore, limit=500)))
+    print("requesting 500 animals at once:", error_of(list_pets.sync(client=petstore, limit=500)))
     print(
-        "adding another animal under the same Idempotency-Key:",
-        refusal(add(petstore, animals[1], keys[0])),
+        "adding another animal with the same Idempotency-Key:",
+        error_of(add(petstore, animals[1], keys[0])),
     )
     print(
-        "reading an animal that is not there:", refusal(get_pet.sync(2**53 - 1, client=petstore))
+        "reading an animal that does not exist:", error_of(get_pet.sync(2**53 - 1, client=petstore))
     )
 
     for _ in range(100):
@@ -122,8 +122,8 @@ def main():
         if waits:
             break
     else:
-        raise AssertionError("it could be asked without end")
-    print("asking too often: 429 rate_limited, waited as long as Retry-After said, was answered")
+        raise AssertionError("the rate limit was never reached")
+    print("exceeding the rate limit: 429 rate_limited, then 200 after the wait in Retry-After")
 
 
 if __name__ == "__main__":

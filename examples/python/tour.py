@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""A tour of the pet store in Python, with requests: adds animals, walks the
-list, and meets every kind of error. Needs two keys:
+"""A tour of the pet store in Python, with requests: adds animals, reads all
+pages, and causes every kind of error. Needs two API keys:
 
     export PETSTORE_KEY=$(petstore keys create --name tour)
     export PETSTORE_READ_KEY=$(petstore keys create --name reader --scope read --rate-limit 5/s)
@@ -20,7 +20,7 @@ URL = os.environ.get("PETSTORE_URL", "http://127.0.0.1:8080/v1") + "/"
 
 
 class PetstoreError(Exception):
-    """The service refused a request. `code` is for programs, the text for people."""
+    """The service rejected a request. `code` is for programs, the text for people."""
 
     def __init__(self, error):
         super().__init__(f"{error['status']} {error['code']}: {error['message']}")
@@ -28,11 +28,11 @@ class PetstoreError(Exception):
 
 
 class Petstore:
-    """The catalogue, as one API key sees it."""
+    """The catalogue, accessed with one API key."""
 
-    # A request that got no answer, or 429 or 503, is sent again, as soon as
-    # Retry-After allows. Reading may always be repeated, and so may adding: an
-    # Idempotency-Key makes sure that the animal is added once.
+    # A request without a response, or with 429 or 503, is retried when the time in
+    # Retry-After is over. It is safe to retry a read, and a create with an
+    # Idempotency-Key: the service adds the animal only once.
     RETRY = Retry(
         total=5,
         backoff_factor=0.2,
@@ -59,7 +59,7 @@ class Petstore:
         while target:
             response = self.request("GET", target, params=filters)
             yield response.json()
-            # The link holds the filters.
+            # The link includes the filters.
             target, filters = response.links.get("next", {}).get("url"), None
 
     def animals(self, **filters):
@@ -74,13 +74,13 @@ class Petstore:
         return response
 
 
-def refused(action, *arguments, **filters):
-    """The error that an action must end in."""
+def error_of(action, *arguments, **filters):
+    """The error that an action must cause."""
     try:
         action(*arguments, **filters)
     except PetstoreError as error:
         return f"{error.status} {error.code}"
-    raise AssertionError("it was not refused")
+    raise AssertionError("the service did not reject it")
 
 
 def main():
@@ -98,43 +98,43 @@ def main():
     print(f"added {len(added)} animals, each with an Idempotency-Key")
 
     assert petstore.add(animals[0], keys[0]) == added[0]
-    print("sent one of them again: the same animal, not a second one")
+    print("retried one of them: the same animal, not a second one")
 
     walked = [animal for animal in petstore.animals(limit=5) if animal["name"].startswith(tour)]
     assert walked == added
-    print(f"walked the list by its links: each of the {len(walked)} once")
+    print(f"read all pages by their links: each of the {len(walked)} once")
 
     sold = list(petstore.animals(limit=5, status="sold"))
     assert {animal["status"] for animal in sold} == {"sold"}
     ours = [animal for animal in sold if animal["name"].startswith(tour)]
-    print(f"walked those with the status sold: {len(ours)} of the 12, and no other status")
+    print(f"read all pages with the status sold: {len(ours)} of the 12, and no other status")
 
     response = petstore.request("GET", f"pets/{added[0]['id']}")
     assert response.json() == added[0] and response.headers["Deprecation"].startswith("@")
     assert response.links["successor-version"]["url"].endswith("/pets")
     print(f"read one by its id: deprecated, ends on {response.headers['Sunset']}")
 
-    print("without a key:", refused(Petstore(None).request, "GET", "pets"))
-    print("with a wrong key:", refused(Petstore("wrong").request, "GET", "pets"))
-    print("adding with a key that may only read:", refused(reader.add, animals[0]))
-    print("asking for 500 animals at once:", refused(petstore.request, "GET", "pets?limit=500"))
-    print("adding an animal without a category:", refused(petstore.add, {"name": "Frank"}))
+    print("without a key:", error_of(Petstore(None).request, "GET", "pets"))
+    print("with an invalid key:", error_of(Petstore("wrong").request, "GET", "pets"))
+    print("adding with a read-only key:", error_of(reader.add, animals[0]))
+    print("requesting 500 animals at once:", error_of(petstore.request, "GET", "pets?limit=500"))
+    print("adding an animal without a category:", error_of(petstore.add, {"name": "Frank"}))
     print(
-        "adding another animal under the same Idempotency-Key:",
-        refused(petstore.add, animals[1], keys[0]),
+        "adding another animal with the same Idempotency-Key:",
+        error_of(petstore.add, animals[1], keys[0]),
     )
     print(
-        "reading an animal that is not there:", refused(petstore.request, "GET", f"pets/{2**53 - 1}")
+        "reading an animal that does not exist:", error_of(petstore.request, "GET", f"pets/{2**53 - 1}")
     )
 
     for _ in range(100):
         response = reader.request("GET", "pets?limit=1")
-        # What came before the answer, and was waited for.
+        # The responses that were followed by a retry.
         if any(attempt.status == 429 for attempt in response.raw.retries.history):
             break
     else:
-        raise AssertionError("it could be asked without end")
-    print("asking too often: 429 rate_limited, waited as long as Retry-After said, was answered")
+        raise AssertionError("the rate limit was never reached")
+    print("exceeding the rate limit: 429 rate_limited, then 200 after the wait in Retry-After")
 
 
 if __name__ == "__main__":

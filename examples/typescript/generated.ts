@@ -1,5 +1,6 @@
 // The tour with a client that is generated from the contract: openapi-typescript makes the types
-// (`npm run generate`), openapi-fetch does the rest. What the contract rules out does not compile.
+// (`npm run generate`), openapi-fetch does the rest. A request that violates the contract does not
+// compile.
 //
 //   cd examples/typescript && npm ci && npm run generate && npm run build
 //   node build/generated.js
@@ -25,7 +26,7 @@ function connect(key?: string) {
 
 type Client = ReturnType<typeof connect>;
 
-/** Adds an animal. However often the request has to be sent, it is added once. */
+/** Adds an animal, only once even if the request is retried. */
 function add(client: Client, body: NewPet, idempotencyKey: string = randomUUID()) {
   return client.POST("/pets", {
     params: { header: { "Idempotency-Key": `"${idempotencyKey}"` } },
@@ -64,19 +65,19 @@ console.log(`added ${added.length} animals, each with an Idempotency-Key`);
 
 const { id, ...last } = added[11]!;
 assert.equal((await add(petstore, last, idempotencyKey)).data?.id, id);
-console.log("sent one of them again: the same animal, not a second one");
+console.log("retried one of them: the same animal, not a second one");
 
 const walked: Pet[] = [];
 for await (const pet of animals(petstore)) if (pet.name.startsWith(tour)) walked.push(pet);
 assert.deepEqual(walked, added);
-console.log(`walked the list by its links: each of the ${walked.length} once`);
+console.log(`read all pages by their links: each of the ${walked.length} once`);
 
 let sold = 0;
 for await (const pet of animals(petstore, "sold")) {
   assert.equal(pet.status, "sold");
   if (pet.name.startsWith(tour)) sold++;
 }
-console.log(`walked those with the status sold: ${sold} of the 12, and no other status`);
+console.log(`read all pages with the status sold: ${sold} of the 12, and no other status`);
 
 const one = (petId: number) => petstore.GET("/pets/{petId}", { params: { path: { petId } } });
 const { headers } = (await one(id)).response;
@@ -84,19 +85,19 @@ assert.match(headers.get("Deprecation") ?? "", /^@[0-9]+$/);
 assert.match(headers.get("Link") ?? "", /rel="successor-version"/);
 console.log(`read one by its id: deprecated, ends on ${headers.get("Sunset")}`);
 
-for (const [what, answer] of Object.entries({
+for (const [what, response] of Object.entries({
   "without a key": await connect().GET("/pets"),
-  "with a wrong key": await connect("wrong").GET("/pets"),
-  "adding with a key that may only read": await add(reader, last),
-  "asking for 500 animals at once": await petstore.GET("/pets", { params: { query: { limit: 500 } } }),
-  "adding another animal under the same Idempotency-Key": await add(
+  "with an invalid key": await connect("wrong").GET("/pets"),
+  "adding with a read-only key": await add(reader, last),
+  "requesting 500 animals at once": await petstore.GET("/pets", { params: { query: { limit: 500 } } }),
+  "adding another animal with the same Idempotency-Key": await add(
     petstore,
     { ...last, name: "Another" },
     idempotencyKey,
   ),
-  "reading an animal that is not there": await one(Number.MAX_SAFE_INTEGER),
+  "reading an animal that does not exist": await one(Number.MAX_SAFE_INTEGER),
 })) {
-  console.log(`${what}: ${answer.error?.status} ${answer.error?.code}`);
+  console.log(`${what}: ${response.error?.status} ${response.error?.code}`);
 }
 
 const page = { params: { query: { limit: 1 } } };
@@ -104,4 +105,4 @@ for (let asked = 0; asked < 100 && !waits.has(429); asked++) {
   assert.equal((await reader.GET("/pets", page)).response.status, 200);
 }
 assert(waits.has(429));
-console.log("asking too often: 429 rate_limited, waited as long as Retry-After said, was answered");
+console.log("exceeding the rate limit: 429 rate_limited, then 200 after the wait in Retry-After");

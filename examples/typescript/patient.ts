@@ -1,28 +1,29 @@
-// `fetch`, for a service that may be busy or out of reach for a moment.
+// `fetch` with retries, for a service that may be busy or unreachable for a moment.
 
-const TRIES = 6;
+const ATTEMPTS = 6;
 const TIMEOUT_MS = 30_000;
 
-/** How often each status code was waited for. */
+/** The number of retries after each status code. */
 export const waits = new Map<number, number>();
 
 /**
- * Sends a request again if its connection broke, and after 429 and 503 as soon as `Retry-After`
- * allows. Give it only what may be repeated: reading, and adding with an `Idempotency-Key`.
+ * Retries a request if its connection broke, and after 429 and 503 when the time in `Retry-After`
+ * is over. Use it only for requests that are safe to retry: reads, and creates with an
+ * `Idempotency-Key`.
  */
 export async function patientFetch(request: Request): Promise<Response> {
-  for (let tried = 1; ; tried++) {
-    let seconds = 0.1 * 2 ** tried;
+  for (let attempt = 1; ; attempt++) {
+    let seconds = 0.1 * 2 ** attempt;
     try {
-      // A clone, since a body can be read once.
+      // A clone, because a body can be read only once.
       const response = await fetch(request.clone(), { signal: AbortSignal.timeout(TIMEOUT_MS) });
       const busy = response.status === 429 || response.status === 503;
-      if (!busy || tried === TRIES) return response;
+      if (!busy || attempt === ATTEMPTS) return response;
       seconds = Number(response.headers.get("Retry-After") ?? seconds);
       waits.set(response.status, (waits.get(response.status) ?? 0) + 1);
       await response.body?.cancel();
     } catch (error) {
-      if (tried === TRIES) throw error;
+      if (attempt === ATTEMPTS) throw error;
     }
     await new Promise((resume) => setTimeout(resume, seconds * 1000));
   }

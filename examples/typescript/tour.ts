@@ -1,5 +1,5 @@
-// A tour of the pet store in TypeScript, with what Node brings along: adds animals, walks the list,
-// and meets every kind of error. Needs two keys:
+// A tour of the pet store in TypeScript, with Node's own modules: adds animals, reads all
+// pages, and causes every kind of error. Needs two API keys:
 //
 //   export PETSTORE_KEY=$(petstore keys create --name tour)
 //   export PETSTORE_READ_KEY=$(petstore keys create --name reader --scope read --rate-limit 5/s)
@@ -25,7 +25,7 @@ interface Pet extends NewPet {
   id: number;
 }
 
-/** The service refused a request. `code` is for programs, `message` for people. */
+/** The service rejected a request. `code` is for programs, `message` for people. */
 class PetstoreError extends Error {
   constructor(
     readonly status: number,
@@ -36,11 +36,11 @@ class PetstoreError extends Error {
   }
 }
 
-/** The catalogue, as one API key sees it. */
+/** The catalogue, accessed with one API key. */
 class Petstore {
   constructor(private readonly key: string | undefined) {}
 
-  /** Adds an animal. However often the request has to be sent, it is added once. */
+  /** Adds an animal, only once even if the request is retried. */
   async add(animal: NewPet, idempotencyKey: string = randomUUID()): Promise<Pet> {
     const headers = {
       "Content-Type": "application/json",
@@ -61,7 +61,7 @@ class Petstore {
     }
   }
 
-  /** Sends a request to what `target` is, seen from the base address. */
+  /** Sends a request to `target`, relative to the base URL. */
   async send(target: string, init: RequestInit = {}): Promise<Response> {
     const request = new Request(new URL(target, `${URL_OF_SERVICE}/`), init);
     if (this.key !== undefined) request.headers.set("Authorization", `Bearer ${this.key}`);
@@ -72,20 +72,20 @@ class Petstore {
   }
 }
 
-/** Where a page's `Link` leads. */
+/** The target of a page's `Link`. */
 function nextPage(response: Response): string | undefined {
   return /<([^>]*)>; rel="next"/.exec(response.headers.get("Link") ?? "")?.[1];
 }
 
-/** The error that an action must end in. */
-async function refusal(action: Promise<unknown>): Promise<string> {
+/** The error that an action must cause. */
+async function errorOf(action: Promise<unknown>): Promise<string> {
   try {
     await action;
   } catch (error) {
     if (error instanceof PetstoreError) return `${error.status} ${error.code}`;
     throw error;
   }
-  throw new Error("it was not refused");
+  throw new Error("the service did not reject it");
 }
 
 const petstore = new Petstore(process.env["PETSTORE_KEY"]);
@@ -104,19 +104,19 @@ console.log(`added ${added.length} animals, each with an Idempotency-Key`);
 
 const { id, ...last } = added[11]!;
 assert.equal((await petstore.add(last, idempotencyKey)).id, id);
-console.log("sent one of them again: the same animal, not a second one");
+console.log("retried one of them: the same animal, not a second one");
 
 const walked: Pet[] = [];
 for await (const pet of petstore.animals("limit=5")) if (pet.name.startsWith(tour)) walked.push(pet);
 assert.deepEqual(walked, added);
-console.log(`walked the list by its links: each of the ${walked.length} once`);
+console.log(`read all pages by their links: each of the ${walked.length} once`);
 
 let sold = 0;
 for await (const pet of petstore.animals("limit=5&status=sold")) {
   assert.equal(pet.status, "sold");
   if (pet.name.startsWith(tour)) sold++;
 }
-console.log(`walked those with the status sold: ${sold} of the 12, and no other status`);
+console.log(`read all pages with the status sold: ${sold} of the 12, and no other status`);
 
 const { headers } = await petstore.send(`pets/${id}`);
 assert.match(headers.get("Deprecation") ?? "", /^@[0-9]+$/);
@@ -127,17 +127,17 @@ const nobody = new Petstore(undefined);
 const stranger = new Petstore("wrong");
 for (const [what, action] of Object.entries({
   "without a key": () => nobody.send("pets"),
-  "with a wrong key": () => stranger.send("pets"),
-  "adding with a key that may only read": () => reader.add(last),
-  "asking for 500 animals at once": () => petstore.send("pets?limit=500"),
+  "with an invalid key": () => stranger.send("pets"),
+  "adding with a read-only key": () => reader.add(last),
+  "requesting 500 animals at once": () => petstore.send("pets?limit=500"),
   "adding an animal without a category": () => petstore.add({ name: "Frank" } as NewPet),
-  "adding another animal under the same Idempotency-Key": () =>
+  "adding another animal with the same Idempotency-Key": () =>
     petstore.add({ ...last, name: "Another" }, idempotencyKey),
-  "reading an animal that is not there": () => petstore.send(`pets/${Number.MAX_SAFE_INTEGER}`),
+  "reading an animal that does not exist": () => petstore.send(`pets/${Number.MAX_SAFE_INTEGER}`),
 })) {
-  console.log(`${what}: ${await refusal(action())}`);
+  console.log(`${what}: ${await errorOf(action())}`);
 }
 
 for (let asked = 0; asked < 100 && !waits.has(429); asked++) await reader.send("pets?limit=1");
 assert(waits.has(429));
-console.log("asking too often: 429 rate_limited, waited as long as Retry-After said, was answered");
+console.log("exceeding the rate limit: 429 rate_limited, then 200 after the wait in Retry-After");

@@ -1,5 +1,5 @@
-# Checks of what an integrator gets: the docs page, what docs/clients.md tells, the programs in
-# examples/ and the clients made from openapi.yaml. A part of scripts/test.
+# Checks of what the author of a client uses: the docs page, the commands in docs/clients.md, the
+# programs in examples/, and clients generated from openapi.yaml. Part of scripts/test.
 
 # /docs in a browser. What it looked like is left in the target folder;
 # docs/docs-page.png is a copy.
@@ -11,13 +11,13 @@ open_docs_page() {
     stop_service
 }
 
-# The programs in examples/, and the clients that openapi.yaml is made into for
-# them. Nothing that is generated or built stands among the sources.
+# The programs in examples/, and the clients generated from openapi.yaml for them.
+# Nothing is generated or built among the sources.
 build_examples() {
     local to=$outside/examples
     rm -rf "$to/python" "$to/typescript/build"
     mkdir -p "$to/python"
-    # It looks for the formatter that it was installed with.
+    # The generator looks for its formatter on the path.
     PATH=$to/venv/bin:$PATH openapi-python-client generate \
         --path openapi.yaml --meta none --output-path "$to/python/petstore" --fail-on-warning
     "$to/typescript/node_modules/.bin/openapi-typescript" openapi.yaml \
@@ -41,7 +41,7 @@ tour() {
         { cat "$scratch/messages"; return 1; }
 }
 
-# The commands that docs/clients.md tells a newcomer, as they stand there.
+# The commands of "The first hour" in docs/clients.md, unchanged.
 follow_first_hour() {
     start_service sqlite
     sed -n '/^### Every animal/,/^## /s/^    //p' docs/clients.md >"$scratch/first-hour"
@@ -69,10 +69,10 @@ walk_with_generated_clients() {
     stop_service
 }
 
-# Each of the clients goes the same way, and says so in the same words.
+# Each of the clients does the same, and prints the same.
 take_tours() {
     local to=$outside/examples
-    # No generated client can leave out a member that is required.
+    # A generated client cannot omit a required member.
     grep -v invalid_body examples/tour.txt >"$scratch/generated-tour.txt"
     start_service "$1"
     PETSTORE_READ_KEY=$("$petstore" keys create --name reader --scope read --rate-limit 5/s \

@@ -1,4 +1,4 @@
-//! Sending requests to a service that may be busy or out of reach for a moment.
+//! Requests with retries, for a service that may be busy or unreachable for a moment.
 
 use std::{
     sync::atomic::{AtomicU32, Ordering::Relaxed},
@@ -7,24 +7,25 @@ use std::{
 
 use reqwest::{Client, Request, Response, StatusCode, header};
 
-const TRIES: u32 = 6;
+const ATTEMPTS: u32 = 6;
 
-/// How often a 429 was waited for.
+/// The number of retries after 429.
 pub static WAITS: AtomicU32 = AtomicU32::new(0);
 
-/// Sends a request again if its connection broke, and after 429 and 503 as soon as `Retry-After`
-/// allows. Give it only what may be repeated: reading, and adding with an `Idempotency-Key`.
+/// Retries a request if its connection broke, and after 429 and 503 when the time in `Retry-After`
+/// is over. Use it only for requests that are safe to retry: reads, and creates with an
+/// `Idempotency-Key`.
 ///
 /// # Errors
 ///
-/// The error of the last try.
+/// The error of the last attempt.
 pub async fn send_patiently(client: &Client, request: Request) -> reqwest::Result<Response> {
-    let mut tried = 1;
-    // `None` for a body that is a stream, which can be sent once.
-    while let Some(again) = request.try_clone().filter(|_| tried < TRIES) {
-        let answer = client.execute(again).await;
-        let mut wait = Duration::from_millis(100) * 2_u32.pow(tried);
-        if let Ok(response) = answer {
+    let mut attempt = 1;
+    // `None` for a body that is a stream, which can be sent only once.
+    while let Some(again) = request.try_clone().filter(|_| attempt < ATTEMPTS) {
+        let result = client.execute(again).await;
+        let mut wait = Duration::from_millis(100) * 2_u32.pow(attempt);
+        if let Ok(response) = result {
             match response.status() {
                 StatusCode::TOO_MANY_REQUESTS => WAITS.fetch_add(1, Relaxed),
                 StatusCode::SERVICE_UNAVAILABLE => 0,
@@ -33,7 +34,7 @@ pub async fn send_patiently(client: &Client, request: Request) -> reqwest::Resul
             wait = retry_after(&response).unwrap_or(wait);
         }
         tokio::time::sleep(wait).await;
-        tried += 1;
+        attempt += 1;
     }
     client.execute(request).await
 }
@@ -43,12 +44,12 @@ fn retry_after(response: &Response) -> Option<Duration> {
     Some(Duration::from_secs(seconds))
 }
 
-/// A header field of an answer; empty if it has none.
+/// A header field of a response; empty if it is missing.
 pub fn field<'a>(headers: &'a header::HeaderMap, name: &str) -> &'a str {
     headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default()
 }
 
-/// Where a page's `Link` leads.
+/// The target of a page's `Link`.
 pub fn next_page(headers: &header::HeaderMap) -> Option<&str> {
     let (target, relation) = field(headers, "link").strip_prefix('<')?.split_once('>')?;
     (relation == r#"; rel="next""#).then_some(target)

@@ -1,5 +1,5 @@
-//! The tour with a client that progenitor generates from the contract. What the contract rules out
-//! does not compile, or is refused before it is sent.
+//! The tour with a client that progenitor generates from the contract. A request that violates the
+//! contract does not compile, or is rejected before it is sent.
 //!
 //!     cargo run --manifest-path examples/rust/Cargo.toml --bin generated
 
@@ -20,7 +20,7 @@ mod client {
     progenitor::generate_api!(spec = "../../openapi.yaml", interface = Builder);
 }
 
-/// How every request of the client is sent.
+/// Sends every request of the client with retries.
 impl ClientHooks<()> for Client {
     async fn exec(
         &self,
@@ -31,7 +31,7 @@ impl ClientHooks<()> for Client {
     }
 }
 
-type Answer<T> = Result<ResponseValue<T>, Error<types::Error>>;
+type Outcome<T> = Result<ResponseValue<T>, Error<types::Error>>;
 
 fn connect(key: Option<&str>) -> anyhow::Result<Client> {
     let url = env::var("PETSTORE_URL").unwrap_or("http://127.0.0.1:8080/v1".to_owned());
@@ -43,7 +43,7 @@ fn connect(key: Option<&str>) -> anyhow::Result<Client> {
     Ok(Client::new_with_client(&url, client))
 }
 
-async fn add(client: &Client, animal: &NewPet, key: Uuid) -> Answer<Pet> {
+async fn add(client: &Client, animal: &NewPet, key: Uuid) -> Outcome<Pet> {
     let key = format!("\"{key}\"");
     client.create_pet().idempotency_key(key).body(animal.clone()).send().await
 }
@@ -72,12 +72,12 @@ async fn walk(client: &Client, status: Option<PetStatus>) -> anyhow::Result<Vec<
     }
 }
 
-/// The error that an action must end in.
-fn refusal<T>(answer: Answer<T>) -> anyhow::Result<String> {
-    match answer {
+/// The error that an action must cause.
+fn error_of<T>(result: Outcome<T>) -> anyhow::Result<String> {
+    match result {
         Err(Error::ErrorResponse(why)) => Ok(format!("{} {}", why.status, *why.code)),
         Err(error) => Err(anyhow::anyhow!("{error:?}")),
-        Ok(_) => anyhow::bail!("it was not refused"),
+        Ok(_) => anyhow::bail!("the service did not reject it"),
     }
 }
 
@@ -104,17 +104,17 @@ async fn main() -> anyhow::Result<()> {
     println!("added {} animals, each with an Idempotency-Key", added.len());
 
     ensure!(add(&petstore, &animal, idempotency_key).await?.id == added[11].id);
-    println!("sent one of them again: the same animal, not a second one");
+    println!("retried one of them: the same animal, not a second one");
 
     let mut walked = walk(&petstore, None).await?;
     walked.retain(|pet| pet.name.starts_with(&tour));
     ensure!(walked.iter().map(|pet| pet.id).eq(added.iter().map(|pet| pet.id)));
-    println!("walked the list by its links: each of the {} once", walked.len());
+    println!("read all pages by their links: each of the {} once", walked.len());
 
     let sold = walk(&petstore, Some(PetStatus::Sold)).await?;
     ensure!(sold.iter().all(|pet| pet.status == Some(PetStatus::Sold)));
     let ours = sold.iter().filter(|pet| pet.name.starts_with(&tour)).count();
-    println!("walked those with the status sold: {ours} of the 12, and no other status");
+    println!("read all pages with the status sold: {ours} of the 12, and no other status");
 
     let id = i64::try_from(added[0].id.get())?;
     let one = petstore.get_pet().pet_id(id).send().await?;
@@ -122,27 +122,29 @@ async fn main() -> anyhow::Result<()> {
     ensure!(field(one.headers(), "link").ends_with(r#"rel="successor-version""#));
     println!("read one by its id: deprecated, ends on {}", field(one.headers(), "sunset"));
 
-    println!("without a key: {}", refusal(connect(None)?.list_pets().send().await)?);
-    println!("with a wrong key: {}", refusal(connect(Some("wrong"))?.list_pets().send().await)?);
-    let refused = refusal(add(&reader, &animal, Uuid::new_v4()).await)?;
-    println!("adding with a key that may only read: {refused}");
-    let refused = refusal(petstore.list_pets().limit(500).send().await)?;
-    println!("asking for 500 animals at once: {refused}");
+    println!("without a key: {}", error_of(connect(None)?.list_pets().send().await)?);
+    println!(
+        "with an invalid key: {}",
+        error_of(connect(Some("wrong"))?.list_pets().send().await)?
+    );
+    let error = error_of(add(&reader, &animal, Uuid::new_v4()).await)?;
+    println!("adding with a read-only key: {error}");
+    let error = error_of(petstore.list_pets().limit(500).send().await)?;
+    println!("requesting 500 animals at once: {error}");
     animal.name = "Another".parse()?;
-    let refused = refusal(add(&petstore, &animal, idempotency_key).await)?;
-    println!("adding another animal under the same Idempotency-Key: {refused}");
-    let refused = refusal(petstore.get_pet().pet_id(9_007_199_254_740_991_i64).send().await)?;
-    println!("reading an animal that is not there: {refused}");
+    let error = error_of(add(&petstore, &animal, idempotency_key).await)?;
+    println!("adding another animal with the same Idempotency-Key: {error}");
+    let error = error_of(petstore.get_pet().pet_id(9_007_199_254_740_991_i64).send().await)?;
+    println!("reading an animal that does not exist: {error}");
 
     for _ in 0..100 {
         reader.list_pets().limit(1).send().await?;
         if WAITS.load(Relaxed) > 0 {
             println!(
-                "asking too often: 429 rate_limited, waited as long as Retry-After said, \
-                 was answered"
+                "exceeding the rate limit: 429 rate_limited, then 200 after the wait in Retry-After"
             );
             return Ok(());
         }
     }
-    anyhow::bail!("it could be asked without end")
+    anyhow::bail!("the rate limit was never reached")
 }

@@ -1,5 +1,5 @@
-//! A tour of the pet store in Rust, with reqwest: adds animals, walks the list, and meets every
-//! kind of error. Needs two keys:
+//! A tour of the pet store in Rust, with reqwest: adds animals, reads all pages, and causes
+//! every kind of error. Needs two API keys:
 //!
 //!     export PETSTORE_KEY=$(petstore keys create --name tour)
 //!     export PETSTORE_READ_KEY=$(petstore keys create --name reader --scope read --rate-limit 5/s)
@@ -38,18 +38,18 @@ struct Pet {
     status: PetStatus,
 }
 
-/// Why there is no answer as it was wished for.
+/// Why a request failed.
 #[derive(Debug)]
 enum Error {
-    /// The service refused the request.
-    Refused(Refusal),
-    /// There was no answer at all, or none of this service.
-    NoAnswer(reqwest::Error),
+    /// The service rejected the request.
+    Rejected(Rejection),
+    /// There was no response, or one of another service.
+    NoResponse(reqwest::Error),
 }
 
 /// The body of every error: `code` is for programs, `message` for people.
 #[derive(Debug, Deserialize)]
-struct Refusal {
+struct Rejection {
     code: String,
     message: String,
     status: u16,
@@ -58,8 +58,8 @@ struct Refusal {
 impl std::fmt::Display for Error {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Self::Refused(why) => write!(f, "{} {}: {}", why.status, why.code, why.message),
-            Self::NoAnswer(error) => error.fmt(f),
+            Self::Rejected(why) => write!(f, "{} {}: {}", why.status, why.code, why.message),
+            Self::NoResponse(error) => error.fmt(f),
         }
     }
 }
@@ -68,11 +68,11 @@ impl std::error::Error for Error {}
 
 impl From<reqwest::Error> for Error {
     fn from(error: reqwest::Error) -> Self {
-        Self::NoAnswer(error)
+        Self::NoResponse(error)
     }
 }
 
-/// The catalogue, as one API key sees it.
+/// The catalogue, accessed with one API key.
 struct Petstore {
     client: Client,
     url: Url,
@@ -84,13 +84,13 @@ impl Petstore {
         let url = env::var("PETSTORE_URL").unwrap_or("http://127.0.0.1:8080/v1".to_owned());
         Ok(Self {
             client: Client::builder().timeout(Duration::from_secs(30)).build()?,
-            // What a target is relative to ends in a slash.
+            // A base URL for relative targets ends in a slash.
             url: Url::parse(&format!("{url}/"))?,
             key: key.map(str::to_owned),
         })
     }
 
-    /// Adds an animal. However often the request has to be sent, it is added once.
+    /// Adds an animal, only once even if the request is retried.
     async fn add(&self, animal: &impl Serialize, idempotency_key: Uuid) -> Result<Pet, Error> {
         let request = self.request(Method::POST, "pets").json(animal);
         let request = request.header("Idempotency-Key", format!("\"{idempotency_key}\""));
@@ -127,16 +127,16 @@ impl Petstore {
         if response.status().is_success() {
             return Ok(response);
         }
-        Err(Error::Refused(response.json().await?))
+        Err(Error::Rejected(response.json().await?))
     }
 }
 
-/// The error that an action must end in.
-fn refusal<T>(answer: Result<T, Error>) -> anyhow::Result<String> {
-    match answer {
-        Err(Error::Refused(why)) => Ok(format!("{} {}", why.status, why.code)),
+/// The error that an action must cause.
+fn error_of<T>(result: Result<T, Error>) -> anyhow::Result<String> {
+    match result {
+        Err(Error::Rejected(why)) => Ok(format!("{} {}", why.status, why.code)),
         Err(error) => Err(error.into()),
-        Ok(_) => anyhow::bail!("it was not refused"),
+        Ok(_) => anyhow::bail!("the service did not reject it"),
     }
 }
 
@@ -162,17 +162,17 @@ async fn main() -> anyhow::Result<()> {
     println!("added {} animals, each with an Idempotency-Key", added.len());
 
     ensure!(petstore.add(&animal, idempotency_key).await? == added[11]);
-    println!("sent one of them again: the same animal, not a second one");
+    println!("retried one of them: the same animal, not a second one");
 
     let mut walked = petstore.walk("limit=5").await?;
     walked.retain(|pet| pet.name.starts_with(&tour));
     ensure!(walked == added);
-    println!("walked the list by its links: each of the {} once", walked.len());
+    println!("read all pages by their links: each of the {} once", walked.len());
 
     let sold = petstore.walk("limit=5&status=sold").await?;
     ensure!(sold.iter().all(|pet| pet.status == PetStatus::Sold));
     let ours = sold.iter().filter(|pet| pet.name.starts_with(&tour)).count();
-    println!("walked those with the status sold: {ours} of the 12, and no other status");
+    println!("read all pages with the status sold: {ours} of the 12, and no other status");
 
     let one = petstore.get(&format!("pets/{}", added[0].id)).await?;
     ensure!(field(one.headers(), "deprecation").starts_with('@'));
@@ -180,31 +180,30 @@ async fn main() -> anyhow::Result<()> {
     println!("read one by its id: deprecated, ends on {}", field(one.headers(), "sunset"));
 
     let nobody = Petstore::connect(None)?;
-    println!("without a key: {}", refusal(nobody.get("pets").await)?);
+    println!("without a key: {}", error_of(nobody.get("pets").await)?);
     let stranger = Petstore::connect(Some("wrong"))?;
-    println!("with a wrong key: {}", refusal(stranger.get("pets").await)?);
-    let refused = refusal(reader.add(&animal, Uuid::new_v4()).await)?;
-    println!("adding with a key that may only read: {refused}");
-    let refused = refusal(petstore.get("pets?limit=500").await)?;
-    println!("asking for 500 animals at once: {refused}");
+    println!("with an invalid key: {}", error_of(stranger.get("pets").await)?);
+    let error = error_of(reader.add(&animal, Uuid::new_v4()).await)?;
+    println!("adding with a read-only key: {error}");
+    let error = error_of(petstore.get("pets?limit=500").await)?;
+    println!("requesting 500 animals at once: {error}");
     let incomplete = serde_json::json!({ "name": "Frank" });
-    let refused = refusal(petstore.add(&incomplete, Uuid::new_v4()).await)?;
-    println!("adding an animal without a category: {refused}");
+    let error = error_of(petstore.add(&incomplete, Uuid::new_v4()).await)?;
+    println!("adding an animal without a category: {error}");
     animal.name = "Another".to_owned();
-    let refused = refusal(petstore.add(&animal, idempotency_key).await)?;
-    println!("adding another animal under the same Idempotency-Key: {refused}");
-    let refused = refusal(petstore.get("pets/9007199254740991").await)?;
-    println!("reading an animal that is not there: {refused}");
+    let error = error_of(petstore.add(&animal, idempotency_key).await)?;
+    println!("adding another animal with the same Idempotency-Key: {error}");
+    let error = error_of(petstore.get("pets/9007199254740991").await)?;
+    println!("reading an animal that does not exist: {error}");
 
     for _ in 0..100 {
         reader.get("pets?limit=1").await?;
         if WAITS.load(Relaxed) > 0 {
             println!(
-                "asking too often: 429 rate_limited, waited as long as Retry-After said, \
-                 was answered"
+                "exceeding the rate limit: 429 rate_limited, then 200 after the wait in Retry-After"
             );
             return Ok(());
         }
     }
-    anyhow::bail!("it could be asked without end")
+    anyhow::bail!("the rate limit was never reached")
 }
