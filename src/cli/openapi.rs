@@ -50,8 +50,8 @@ impl Openapi {
         };
         let document = documents.at(SystemClock.now());
         let text = match self.format {
-            Format::Yaml => &document.yaml,
-            Format::Json => &document.json,
+            Format::Yaml => document.yaml(),
+            Format::Json => document.json(),
         };
         super::print(std::str::from_utf8(text)?)?;
         Ok(())

@@ -17,16 +17,26 @@ use super::error::{ApiError, Problem};
 /// take no room from the others.
 const USUAL: usize = 64 << 10;
 
+/// What a response over HTTP/2 takes beside its body, in bytes, until its client
+/// lets it through: its stream, its head, and the task that sends it.
+const STREAM: usize = 4 << 10;
+
 /// How much memory answers hold, and how much they may.
-pub(super) struct AnswerMemory {
+pub struct AnswerMemory {
     held: Arc<AtomicUsize>,
     limit: usize,
+}
+
+/// Memory that is counted until this is dropped.
+pub(crate) struct Room {
+    size: usize,
+    memory: Arc<AtomicUsize>,
 }
 
 /// An answer that gives its memory back when it is dropped, wherever it is then.
 struct Held {
     answer: Vec<u8>,
-    memory: Arc<AtomicUsize>,
+    _room: Room,
 }
 
 impl AnswerMemory {
@@ -42,26 +52,58 @@ impl AnswerMemory {
     /// 503 if there is no room for it.
     pub(super) fn hold(&self, answer: Vec<u8>) -> Result<Bytes, ApiError> {
         let limit = if answer.len() <= USUAL { self.limit } else { self.limit / 4 * 3 };
-        self.hold_within(limit, answer).ok_or_else(|| {
-            let message = "Too many answers wait for their clients to read them. Try again in a \
-                           moment, or ask for fewer animals at once.";
-            ApiError::new(Problem::Unavailable, message).caused_by(Arc::new(AnswerMemoryFull))
-        })
+        match self.room(answer.capacity(), limit) {
+            Some(room) => Ok(room.fill(answer)),
+            None => Err(full()),
+        }
+    }
+
+    /// Takes memory before there is anything in it: for a body that is still to be
+    /// read, and the answer to it, which cannot be refused any more when it is made.
+    ///
+    /// # Errors
+    ///
+    /// 503 if there is no room for it.
+    pub(super) fn reserve(&self, size: usize) -> Result<Room, ApiError> {
+        self.room(size, self.limit).ok_or_else(full)
+    }
+
+    /// Takes the memory for a stream of HTTP/2, if there is room for one more.
+    pub(crate) fn reserve_stream(&self) -> Option<Room> {
+        self.room(STREAM, self.limit)
     }
 
     /// The same for a copy of an answer that would do without it: none while
     /// half of the memory is in use. Copies of what anybody may read, without a
     /// key, can so not take the place of answers.
     pub(super) fn hold_copy(&self, copy: Vec<u8>) -> Option<Bytes> {
-        self.hold_within(self.limit / 2, copy)
+        self.room(copy.capacity(), self.limit / 2).map(|room| room.fill(copy))
     }
 
-    fn hold_within(&self, limit: usize, answer: Vec<u8>) -> Option<Bytes> {
-        let size = answer.capacity();
+    fn room(&self, size: usize, limit: usize) -> Option<Room> {
         let before = self.held.fetch_add(size, Relaxed);
-        let held = Held { answer, memory: Arc::clone(&self.held) };
-        (before.saturating_add(size) <= limit).then(|| Bytes::from_owner(held))
+        let room = Room { size, memory: Arc::clone(&self.held) };
+        (before.saturating_add(size) <= limit).then_some(room)
     }
+}
+
+impl Room {
+    /// Counts `answer` in place of what was reserved for it.
+    pub(super) fn fill(mut self, mut answer: Vec<u8>) -> Bytes {
+        if answer.capacity() > self.size {
+            answer.shrink_to_fit();
+        }
+        let left = self.size.saturating_sub(answer.capacity());
+        self.memory.fetch_sub(left, Relaxed);
+        self.size -= left;
+        Bytes::from_owner(Held { answer, _room: self })
+    }
+}
+
+fn full() -> ApiError {
+    let message = "Too many answers wait for their clients to read them. Try again in a moment, \
+                   or ask for fewer animals at once.";
+    ApiError::new(Problem::Unavailable, message).caused_by(Arc::new(AnswerMemoryFull))
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -74,9 +116,9 @@ impl AsRef<[u8]> for Held {
     }
 }
 
-impl Drop for Held {
+impl Drop for Room {
     fn drop(&mut self) {
-        self.memory.fetch_sub(self.answer.capacity(), Relaxed);
+        self.memory.fetch_sub(self.size, Relaxed);
     }
 }
 
@@ -107,6 +149,18 @@ mod tests {
         assert_eq!(copies.len(), 5);
         let usual: Vec<Bytes> = (0..4).map(|_| memory.hold(vec![1; 50 << 10]).unwrap()).collect();
         drop((copies, usual));
+        assert_eq!(memory.held.load(Relaxed), 0);
+    }
+
+    #[test]
+    fn what_was_reserved_counts_until_it_is_filled_and_then_as_what_is_in_it() {
+        let memory = AnswerMemory::new(100);
+        let room = memory.reserve(60).unwrap();
+        assert!(memory.reserve(60).is_err() && memory.reserve_stream().is_none());
+        let answer = room.fill(vec![1; 50]);
+        assert_eq!(memory.held.load(Relaxed), 50);
+        drop(answer);
+        drop(memory.reserve(100).unwrap());
         assert_eq!(memory.held.load(Relaxed), 0);
     }
 

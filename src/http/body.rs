@@ -14,10 +14,18 @@ use hyper::{
     header,
 };
 
-use super::{
-    RequestBody,
-    error::{ApiError, Problem},
-};
+use super::error::{ApiError, Problem};
+
+/// The body of a request, from a connection or from a test.
+pub trait RequestBody:
+    Body<Data = Bytes, Error: std::error::Error + Send + Sync + 'static> + Unpin
+{
+}
+
+impl<B> RequestBody for B where
+    B: Body<Data = Bytes, Error: std::error::Error + Send + Sync + 'static> + Unpin
+{
+}
 
 /// A body that notes whether it was read to its end. hyper says so only of one
 /// that is empty, or whose length was declared.
@@ -62,6 +70,12 @@ impl<B: RequestBody> Body for Noting<B> {
 
 /// The largest body that is read, in bytes.
 const MAX_BODY: usize = 64 << 10;
+
+/// The most bytes that will be read of this body.
+pub(super) fn longest(body: &impl Body) -> usize {
+    let declared = body.size_hint().upper().and_then(|length| usize::try_from(length).ok());
+    declared.unwrap_or(MAX_BODY).min(MAX_BODY)
+}
 
 /// Reads the whole body of a request that must be JSON, and must arrive within
 /// `timeout`.

@@ -21,44 +21,61 @@ const SMALLEST: u64 = 2 << 10;
 /// work, and below one for text without any pattern, which a thread does on its way.
 const LARGEST: u64 = 64 << 10;
 
-/// The fastest of both codings: the next ones save little, for twice the time.
-const LEVEL: u8 = 1;
+/// How much work is put into compressing, which both codings count alike.
+pub(super) type Level = u8;
+
+/// For each response: the next ones save little, for twice the time.
+const FASTEST: Level = 1;
+
+/// For what is compressed once, and sent often.
+pub(super) const ONCE: Level = 9;
+
+/// Says that another request may get the body in another coding.
+pub(super) const VARY: HeaderValue = HeaderValue::from_static("Accept-Encoding");
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Coding {
+pub(super) enum Coding {
     Gzip,
     Zstd,
 }
 
+impl Coding {
+    pub(super) fn name(self) -> HeaderValue {
+        HeaderValue::from_static(match self {
+            Self::Gzip => "gzip",
+            Self::Zstd => "zstd",
+        })
+    }
+}
+
 /// Compresses the answer, if its size is worth it and the request asks for a
-/// coding. Otherwise it stays as it is; no request is refused because of that.
+/// coding. Otherwise it stays as it is; no request is refused because of that. A
+/// document that says `Vary` has seen to its coding itself.
 pub(super) fn apply(memory: &AnswerMemory, request: &HeaderMap, response: &mut Response) {
     let size = response.body().size_hint().exact().unwrap_or_default();
     // It has the `Vary` of the 200 (RFC 9110, section 15.4.5), whatever its size.
     let known = response.status() == StatusCode::NOT_MODIFIED;
-    if !known && !(SMALLEST..=LARGEST).contains(&size) {
+    if !known && !(SMALLEST..=LARGEST).contains(&size)
+        || response.headers().contains_key(header::VARY)
+    {
         return;
     }
-    response.headers_mut().append(header::VARY, HeaderValue::from_static("Accept-Encoding"));
+    response.headers_mut().insert(header::VARY, VARY);
     let (Some(coding), Some(body)) = (wanted(request), response.body().clone().into_inner()) else {
         return;
     };
     // Without memory for both, what is there already is sent.
-    let compressed = compress(coding, &body).ok().and_then(|copy| memory.hold_copy(copy));
+    let compressed = compress(coding, FASTEST, &body).ok().and_then(|copy| memory.hold_copy(copy));
     let Some(compressed) = compressed else {
         return;
     };
     *response.body_mut() = Full::new(compressed);
-    let name = HeaderValue::from_static(match coding {
-        Coding::Gzip => "gzip",
-        Coding::Zstd => "zstd",
-    });
-    response.headers_mut().insert(header::CONTENT_ENCODING, name);
+    response.headers_mut().insert(header::CONTENT_ENCODING, coding.name());
 }
 
 /// The coding that the request likes best; zstd, which is smaller, if it likes
 /// both alike. None without the field, and if it prefers none.
-fn wanted(request: &HeaderMap) -> Option<Coding> {
+pub(super) fn wanted(request: &HeaderMap) -> Option<Coding> {
     let (mut zstd, mut gzip, mut identity, mut others) = (None, None, None, None);
     for field in request.get_all(header::ACCEPT_ENCODING) {
         for element in field.to_str().unwrap_or_default().to_ascii_lowercase().split(',') {
@@ -88,15 +105,15 @@ pub(super) fn weight(parameter: &str) -> Option<f32> {
     q.parse().ok().filter(|weight| (0.0..=1.0).contains(weight))
 }
 
-fn compress(coding: Coding, body: &[u8]) -> io::Result<Vec<u8>> {
+pub(super) fn compress(coding: Coding, level: Level, body: &[u8]) -> io::Result<Vec<u8>> {
     let mut compressed = match coding {
         Coding::Gzip => {
             let room = Vec::with_capacity(body.len() / 2);
-            let mut encoder = GzEncoder::new(room, Compression::new(LEVEL.into()));
+            let mut encoder = GzEncoder::new(room, Compression::new(level.into()));
             encoder.write_all(body)?;
             encoder.finish()?
         }
-        Coding::Zstd => zstd::bulk::compress(body, LEVEL.into())?,
+        Coding::Zstd => zstd::bulk::compress(body, level.into())?,
     };
     compressed.shrink_to_fit();
     Ok(compressed)

@@ -1,15 +1,13 @@
 //! `/.well-known/api-catalog`: where everything is (RFC 9727), as a set of links
 //! (RFC 9264). And `/`, which leads a browser to the docs and a program to the links.
 
-use bytes::Bytes;
-use http_body_util::Full;
 use hyper::{
     HeaderMap, StatusCode,
     header::{self, HeaderValue},
 };
 use serde_json::json;
 
-use super::{App, Response, compression::weight};
+use super::{App, Response, compression::weight, documents::Document};
 use crate::config::BaseUrl;
 
 /// Where the catalog is.
@@ -26,7 +24,7 @@ const SELF_LINK: HeaderValue =
 
 /// The catalog of the service that clients reach at `base_url`. The documents
 /// stand beside `/v1` there; without one, on the same host.
-pub(super) fn catalog(base_url: Option<&BaseUrl>) -> Bytes {
+pub(super) fn catalog(base_url: Option<&BaseUrl>) -> Document {
     let base = base_url.map_or("/v1", BaseUrl::as_str);
     let root = base.strip_suffix("/v1").unwrap_or_default();
     let catalog = json!({ "linkset": [{
@@ -37,28 +35,27 @@ pub(super) fn catalog(base_url: Option<&BaseUrl>) -> Bytes {
         ],
         "service-doc": [{ "href": format!("{root}/docs/"), "type": "text/html" }],
     }] });
-    catalog.to_string().into()
+    Document::new(MEDIA_TYPE, catalog.to_string().into())
 }
 
 /// `GET /.well-known/api-catalog`.
-pub(super) fn answer(app: &App) -> Response {
-    let mut response = Response::new(Full::new(app.catalog.clone()));
-    response.headers_mut().insert(header::CONTENT_TYPE, MEDIA_TYPE);
+pub(super) async fn answer(app: &App, request: &HeaderMap) -> Response {
+    let mut response = app.catalog.response(request).await;
     response.headers_mut().insert(header::LINK, SELF_LINK);
     response
 }
 
 /// `GET /`: the catalog, or a redirect to `/docs/` if the request prefers HTML.
-pub(super) fn root(app: &App, request: &HeaderMap) -> Response {
+pub(super) async fn root(app: &App, request: &HeaderMap) -> Response {
     let mut response = if prefers_html(request) {
         let mut redirect = Response::default();
         *redirect.status_mut() = StatusCode::TEMPORARY_REDIRECT;
         redirect.headers_mut().insert(header::LOCATION, HeaderValue::from_static("docs/"));
         redirect
     } else {
-        answer(app)
+        answer(app, request).await
     };
-    response.headers_mut().insert(header::VARY, HeaderValue::from_static("Accept"));
+    response.headers_mut().append(header::VARY, HeaderValue::from_static("Accept"));
     response
 }
 

@@ -163,6 +163,11 @@ impl ApiError {
         Self { cause: Some(cause), ..Self::new(Problem::Internal, message) }
     }
 
+    /// What was asked of the store may be done all the same, once it is back.
+    pub(super) fn took_too_long() -> Self {
+        Self::new(Problem::Unavailable, MAY_HAVE_BEEN_ADDED).caused_by(Arc::new(TookTooLong))
+    }
+
     /// The answer, and what lay behind it, for the log.
     pub(super) fn into_response(self) -> (Response, Option<Cause>) {
         let (code, status) = self.problem.code_and_status();
@@ -204,6 +209,10 @@ impl From<StoreError> for ApiError {
         Self { cause, ..Self::new(Problem::Unavailable, message) }
     }
 }
+
+#[derive(Debug, thiserror::Error)]
+#[error("the request took too long")]
+struct TookTooLong;
 
 /// The Error body of the contract.
 #[derive(Serialize)]

@@ -1,9 +1,7 @@
 //! `ETag` and `If-None-Match`: who has an answer already is spared its body
 //! (RFC 9110, sections 8.8.3 and 13.1.2).
 
-use std::hash::{BuildHasher, Hasher};
-
-use foldhash::quality::FixedState;
+use highway::{HighwayHash, HighwayHasher, Key};
 use http_body_util::Full;
 use hyper::{
     HeaderMap, StatusCode,
@@ -12,22 +10,48 @@ use hyper::{
 
 use super::Response;
 
-/// The tag of an answer with this body, and this link to the page that follows.
+/// A client may keep the response for itself, and asks before it uses it again
+/// whether it still holds, which its `ETag` makes cheap. A cache that others share
+/// may not keep it (RFC 9111, section 5.2.2).
+pub(super) const ASK_AGAIN: HeaderValue = HeaderValue::from_static("private, no-cache");
+
+/// Makes tags with the key of the database, so that every process on it makes the
+/// same.
 ///
-/// It is made of the answer alone, so every process over one database gives the
-/// same. Weak, since it does not change when the body is compressed.
-pub(super) fn of(body: &[u8], next: Option<&HeaderValue>) -> HeaderValue {
-    const HEX: &[u8; 16] = b"0123456789abcdef";
-    let mut hasher = FixedState::with_seed(0).build_hasher();
-    hasher.write(body);
-    // A page to which another was added has a link that it did not have.
-    hasher.write(next.map_or(b"", HeaderValue::as_bytes));
-    let mut tag = *b"W/\"0123456789abcdef\"";
-    for (digits, byte) in tag[3..19].chunks_exact_mut(2).zip(hasher.finish().to_be_bytes()) {
-        digits[0] = HEX[usize::from(byte >> 4)];
-        digits[1] = HEX[usize::from(byte & 15)];
+/// A client that knows no key can neither compute tags nor choose animals for them:
+/// `HighwayHash` is a pseudorandom function. 64 bits of it are enough, since what
+/// must not meet by chance are the states of one address, and an address has no
+/// more than some hundred: an animal gets its identifier once, and stays.
+#[derive(Clone, Copy)]
+pub(super) struct Tags(Key);
+
+impl Tags {
+    /// With this key, of 32 random bytes.
+    pub(super) fn new(key: [u8; 32]) -> Self {
+        let (words, _) = key.as_chunks();
+        let word = |at: usize| words.get(at).copied().map_or(0, u64::from_le_bytes);
+        Self(Key([word(0), word(1), word(2), word(3)]))
     }
-    HeaderValue::from_bytes(&tag).unwrap_or(HeaderValue::from_static("W/\"\""))
+
+    /// The tag of a response with this body. Weak, since it does not change when
+    /// the body is compressed.
+    pub(super) fn of(&self, body: &[u8]) -> HeaderValue {
+        const HEX: &[u8; 16] = b"0123456789abcdef";
+        let hash = HighwayHasher::new(self.0).hash64(body);
+        let mut tag = *b"W/\"0123456789abcdef\"";
+        for (digits, byte) in tag[3..19].chunks_exact_mut(2).zip(hash.to_be_bytes()) {
+            digits[0] = HEX[usize::from(byte >> 4)];
+            digits[1] = HEX[usize::from(byte & 15)];
+        }
+        HeaderValue::from_bytes(&tag).unwrap_or(HeaderValue::from_static("W/\"\""))
+    }
+
+    /// The tag of a page. One to which another was added has a link that it did
+    /// not have: the hash is then of an array that does not end. Where the link
+    /// leads, the last animal and the address of the page say.
+    pub(super) fn of_page(&self, body: &[u8], is_last: bool) -> HeaderValue {
+        self.of(&body[..body.len() - usize::from(!is_last)])
+    }
 }
 
 /// The answer with its tag; 304 in its place if the request says that the client
@@ -94,12 +118,22 @@ mod tests {
 
     #[test]
     fn another_body_or_another_link_has_another_tag() {
-        let link = HeaderValue::from_static("</v1/pets>");
-        let tags = [of(b"[]", None), of(b"[]", Some(&link)), of(b"[1]", None)];
-        assert_eq!(tags[0], of(b"[]", None));
-        assert!(tags[0] != tags[1] && tags[0] != tags[2] && tags[1] != tags[2]);
-        for tag in tags {
+        let tags = Tags::new([7; 32]);
+        let made = [tags.of(b"[]"), tags.of_page(b"[]", false), tags.of(b"[1]")];
+        assert_eq!(made[0], tags.of_page(b"[]", true));
+        assert!(made[0] != made[1] && made[0] != made[2] && made[1] != made[2]);
+        for tag in made {
             assert!(tag.to_str().unwrap().starts_with("W/\"") && tag.len() == 20, "{tag:?}");
+        }
+    }
+
+    #[test]
+    fn every_part_of_the_key_changes_the_tag() {
+        let tag = |key: [u8; 32]| Tags::new(key).of(b"[]");
+        for at in [0, 7, 8, 15, 16, 23, 24, 31] {
+            let mut other = [7; 32];
+            other[at] = 8;
+            assert_ne!(tag(other), tag([7; 32]), "{at}");
         }
     }
 }

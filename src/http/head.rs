@@ -2,9 +2,12 @@
 //! hyper leaves to us.
 
 use hyper::{
-    Version,
+    Uri, Version,
     header::{self, HeaderValue},
-    http::request::Parts,
+    http::{
+        request::Parts,
+        uri::{Authority, Scheme},
+    },
 };
 
 use super::error::{ApiError, Problem};
@@ -29,6 +32,10 @@ pub(super) fn check(request: &Parts) -> Result<(), ApiError> {
     let mut length = request.method.as_str().len()
         + uri.authority().map_or(0, |authority| authority.as_str().len())
         + uri.path_and_query().map_or(0, |target| target.as_str().len());
+    let authority = uri.authority().map(Authority::as_str);
+    // HTTP/2 says it twice; in HTTP/1.1 an absolute target counts, whatever Host says
+    // (RFC 9112, section 3.2.2).
+    let stated = authority.filter(|_| request.version >= Version::HTTP_2);
     let mut hosts = 0;
     let mut codings = 0;
     let mut is_sound = true;
@@ -36,7 +43,7 @@ pub(super) fn check(request: &Parts) -> Result<(), ApiError> {
         length += name.as_str().len() + value.len() + ": \r\n".len();
         if name == header::HOST {
             hosts += 1;
-            is_sound &= is_host(value);
+            is_sound &= is_host(value) && stated.is_none_or(|stated| is_same(uri, stated, value));
         } else if name == header::TRANSFER_ENCODING {
             codings += 1;
             is_sound &= value.as_bytes().eq_ignore_ascii_case(b"chunked");
@@ -49,13 +56,23 @@ pub(super) fn check(request: &Parts) -> Result<(), ApiError> {
         return Err(ApiError::new(Problem::HeadTooLarge, message));
     }
     let has_host = hosts == 1 || request.version != Version::HTTP_11;
+    // Nobody but a deceiver still writes a user before the host (RFC 9110, section 4.2.4).
+    is_sound &= authority.is_none_or(|authority| !authority.contains('@'));
     if is_sound && has_host && hosts <= 1 && codings <= 1 {
         return Ok(());
     }
     Err(ApiError::new(
         Problem::InvalidRequest,
-        "A request must have exactly one Host, and no Transfer-Encoding but chunked.",
+        "A request must have exactly one Host, the same as its target, and no Transfer-Encoding \
+         but chunked.",
     ))
+}
+
+/// Whether both are the same host and port (RFC 9113, section 8.3.1).
+fn is_same(uri: &Uri, authority: &str, host: &HeaderValue) -> bool {
+    let usual_port = if uri.scheme() == Some(&Scheme::HTTPS) { ":443" } else { ":80" };
+    let bare = |text| <[u8]>::strip_suffix(text, usual_port.as_bytes()).unwrap_or(text);
+    bare(authority.as_bytes()).eq_ignore_ascii_case(bare(host.as_bytes()))
 }
 
 /// Whether it has the characters of a host and port, or is empty (RFC 9110,
@@ -94,6 +111,36 @@ mod tests {
         for version in [old, usual, new] {
             let twice = [("host", "x"), ("host", "x")];
             assert_eq!(checked(version, &twice), Err(Problem::InvalidRequest));
+        }
+    }
+
+    #[test]
+    fn an_http_2_request_has_one_host_however_often_it_says_so() {
+        let with = |version, target: &str, host: &str| {
+            let request = Request::builder().version(version).uri(target).header("host", host);
+            check(&request.body(()).unwrap().into_parts().0).map_err(|error| error.problem())
+        };
+        let (http_1, http_2) = (Version::HTTP_11, Version::HTTP_2);
+        for (target, host) in [
+            ("http://a.example/", "A.example"),
+            ("http://a.example/", "a.example:80"),
+            ("https://a.example:443/", "a.example"),
+            ("http://[::1]:81/", "[::1]:81"),
+        ] {
+            assert_eq!(with(http_2, target, host), Ok(()), "{target} {host}");
+        }
+        for (target, host) in [
+            ("http://a.example/", "b.example"),
+            ("http://a.example/", "a.example:81"),
+            ("http://a.example/", "a.example:443"),
+            ("http://a.example/", ""),
+        ] {
+            assert_eq!(with(http_2, target, host), Err(Problem::InvalidRequest), "{host}");
+            assert_eq!(with(http_1, target, host), Ok(()), "{host}");
+        }
+        for version in [http_1, http_2] {
+            let user = with(version, "http://u@a.example/", "a.example");
+            assert_eq!(user, Err(Problem::InvalidRequest));
         }
     }
 

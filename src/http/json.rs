@@ -5,7 +5,7 @@ use std::{cell::Cell, collections::HashSet, fmt};
 use bytes::Bytes;
 use http_body_util::Full;
 use hyper::{
-    StatusCode,
+    HeaderMap, StatusCode,
     header::{self, HeaderValue},
 };
 use serde::{
@@ -24,7 +24,18 @@ pub(super) const MAX_DEPTH: usize = 64;
 
 /// A JSON response.
 pub(super) fn response(status: StatusCode, body: impl Into<Bytes>) -> Response {
+    response_with_room(status, body, 0)
+}
+
+/// A JSON response with room for so many header fields, if more than six are to
+/// come: to make room for them later would cost more.
+pub(super) fn response_with_room(
+    status: StatusCode,
+    body: impl Into<Bytes>,
+    fields: usize,
+) -> Response {
     let mut response = Response::new(Full::new(body.into()));
+    *response.headers_mut() = HeaderMap::with_capacity(fields);
     *response.status_mut() = status;
     response
         .headers_mut()

@@ -2,6 +2,7 @@
 //! what it has counted. For operators alone; it asks for no key.
 
 use std::{
+    net::IpAddr,
     sync::{
         Arc,
         atomic::{AtomicBool, Ordering},
@@ -12,12 +13,17 @@ use std::{
 use hyper::{
     Method, Request, StatusCode,
     body::Body,
-    header::{self, HeaderValue},
+    header::{self, HeaderName, HeaderValue},
+    http::{request::Parts, uri::Authority},
 };
 use serde_json::json;
 use tokio::time;
 
-use super::{App, Response, error::ApiError, head, json, without_body};
+use super::{
+    AnswerMemory, App, Response,
+    error::{ApiError, Problem},
+    head, json, without_body,
+};
 use crate::{
     metrics::{Connections, Exposition},
     store::StoreError,
@@ -52,6 +58,11 @@ impl Management {
         &self.connections
     }
 
+    /// See [`App::answer_memory`].
+    pub(crate) fn answer_memory(&self) -> &AnswerMemory {
+        self.app.answer_memory()
+    }
+
     /// See [`App::new_request_id`].
     #[must_use]
     pub fn new_request_id(&self) -> String {
@@ -61,7 +72,7 @@ impl Management {
     /// Answers one request.
     pub async fn handle<B: Body>(&self, request: Request<B>) -> Response {
         let (request, body) = request.into_parts();
-        let answered = match head::check(&request) {
+        let answered = match head::check(&request).and_then(|()| check_host(&request)) {
             Ok(()) => self.answer(&request.method, request.uri.path()).await,
             Err(error) => Err(error),
         };
@@ -70,6 +81,7 @@ impl Management {
             let close = HeaderValue::from_static("close");
             response.headers_mut().insert(header::CONNECTION, close);
         }
+        response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
         if request.method == Method::HEAD {
             without_body(&mut response);
         }
@@ -104,6 +116,34 @@ impl Management {
         }
         parts
     }
+}
+
+/// What every browser sends, and what no page can keep it from sending.
+const OF_BROWSERS: [HeaderName; 3] =
+    [header::ACCEPT_LANGUAGE, header::ORIGIN, HeaderName::from_static("sec-fetch-site")];
+
+/// Refuses a browser that came by a name. A page of an attacker can give its own
+/// name the address of this listener, and could then read what it answers (DNS
+/// rebinding). No name but `localhost` leads here for certain; programs, which run
+/// no pages, may use any.
+fn check_host(request: &Parts) -> Result<(), ApiError> {
+    let in_target = request.uri.authority().map(Authority::as_str);
+    let in_field = || request.headers.get(header::HOST).and_then(|host| host.to_str().ok());
+    let host = in_target.or_else(in_field).unwrap_or_default();
+    let is_port = |port: &str| port.bytes().all(|byte| byte.is_ascii_digit());
+    let name = match host.rsplit_once(':') {
+        Some((name, port)) if is_port(port) => name,
+        _ => host,
+    };
+    let in_brackets = name.strip_prefix('[').and_then(|name| name.strip_suffix(']'));
+    let is_address = in_brackets.unwrap_or(name).parse::<IpAddr>().is_ok();
+    let is_browser = OF_BROWSERS.iter().any(|field| request.headers.contains_key(field));
+    if !is_browser || is_address || name.eq_ignore_ascii_case("localhost") {
+        return Ok(());
+    }
+    let message = "A browser must ask by an IP address or localhost, and not by a name, which \
+                   could be an attacker's.";
+    Err(ApiError::new(Problem::InvalidRequest, message))
 }
 
 /// 200 if nothing is amiss, and otherwise 503 with what is.

@@ -8,6 +8,7 @@ mod cors;
 mod deprecation;
 mod discovery;
 mod docs;
+mod documents;
 mod error;
 mod etag;
 mod forwarded;
@@ -51,13 +52,15 @@ use hyper::{
 };
 use rand::{Rng, SeedableRng, rngs::StdRng};
 
-pub use self::management::Management;
+pub(crate) use self::answers::{AnswerMemory, Room};
 use self::{
-    answers::AnswerMemory,
     auth::{Caller, KeyRing},
     body::Noting,
     cors::Cors,
-    error::{ApiError, MAY_HAVE_BEEN_ADDED, Problem},
+    docs::Docs,
+    documents::Document,
+    error::{ApiError, Problem},
+    etag::Tags,
     idempotency::{InFlight, LastMark, Lineages},
     log::InvalidKeyLines,
     metrics::Metrics,
@@ -66,6 +69,7 @@ use self::{
     request_id::RequestIds,
     router::Operation,
 };
+pub use self::{body::RequestBody, management::Management};
 use crate::{
     config::{BaseUrl, Origin},
     domain::{Client, Clock, Deployment, KeyId, RateLimit, TrustedProxies, rate_limit::Reading},
@@ -138,9 +142,11 @@ pub struct App {
     request_ids: RequestIds,
     documents: Served,
     /// What `/.well-known/api-catalog` says.
-    catalog: Bytes,
+    catalog: Document,
+    docs: Docs,
     cors: Cors,
     first_pages: FirstPages,
+    tags: Tags,
     /// The path of the list as clients see it, for links.
     pets_path: String,
     /// The link to the replacement of `getPet`.
@@ -184,11 +190,13 @@ impl App {
             last_mark: LastMark::default(),
             invalid_keys: InvalidKeyLines::new(clock.instant()),
             trusted_proxies: settings.trusted_proxies.clone(),
+            tags: Tags::new(store.etag_key()),
             store,
             clock,
             request_ids: RequestIds::new(StdRng::from_rng(random)),
             documents: Served::new(settings)?,
             catalog: discovery::catalog(own),
+            docs: Docs::default(),
             cors: Cors::new(&settings.cors_origins),
             first_pages: FirstPages::default(),
             successor: HeaderValue::try_from(successor)
@@ -231,6 +239,11 @@ impl App {
         &self.metrics.connections
     }
 
+    /// The memory of what waits for clients.
+    pub(crate) fn answer_memory(&self) -> &AnswerMemory {
+        &self.answer_memory
+    }
+
     /// A new `X-Request-Id`, for what is answered before there is a request.
     #[must_use]
     pub fn new_request_id(&self) -> String {
@@ -260,7 +273,7 @@ impl App {
             let answered = match answered {
                 Some(Ok(answered)) => answered,
                 Some(Err(_)) => Err(ApiError::internal(Arc::new(Panicked))),
-                None => Err(took_too_long()),
+                None => Err(ApiError::took_too_long()),
             };
             let (mut response, cause) = match answered {
                 Ok(response) => (response, None),
@@ -287,8 +300,9 @@ impl App {
                 headers.insert(header::CONNECTION, HeaderValue::from_static("close"));
             }
             headers.insert(request_id::HEADER, request_id);
-            self.cors.announce(&request.headers, headers);
+            headers.entry(header::CACHE_CONTROL).or_insert(etag::ASK_AGAIN);
             compression::apply(&self.answer_memory, &request.headers, &mut response);
+            self.cors.announce(&request.headers, response.headers_mut());
             if request.method == Method::HEAD {
                 without_body(&mut response);
             }
@@ -330,25 +344,14 @@ impl App {
             Operation::ListPets => pets::list(self, request).await,
             Operation::CreatePet => pets::create(self, caller, request, body).await,
             Operation::GetPet => pets::get(self, caller, request).await,
-            Operation::OpenapiYaml => Ok(openapi::yaml(self, request)),
-            Operation::OpenapiJson => Ok(openapi::json(self, request)),
-            Operation::ApiCatalog => Ok(discovery::answer(self)),
-            Operation::Root => Ok(discovery::root(self, &request.headers)),
+            Operation::OpenapiYaml => Ok(openapi::yaml(self, request).await),
+            Operation::OpenapiJson => Ok(openapi::json(self, request).await),
+            Operation::ApiCatalog => Ok(discovery::answer(self, &request.headers).await),
+            Operation::Root => Ok(discovery::root(self, &request.headers).await),
             Operation::DocsRedirect => Ok(docs::redirect()),
-            Operation::DocsFile => docs::file(path),
+            Operation::DocsFile => self.docs.file(path, &request.headers).await,
         }
     }
-}
-
-/// The body of a request, from a connection or from a test.
-pub trait RequestBody:
-    Body<Data = Bytes, Error: std::error::Error + Send + Sync + 'static> + Unpin
-{
-}
-
-impl<B> RequestBody for B where
-    B: Body<Data = Bytes, Error: std::error::Error + Send + Sync + 'static> + Unpin
-{
 }
 
 /// What was found out about a request on the way to its answer.
@@ -382,15 +385,6 @@ async fn within<F: Future>(limit: Duration, mut work: Pin<&mut F>) -> Option<F::
     }
 }
 
-/// What was asked of the store may be done all the same, once it is back.
-fn took_too_long() -> ApiError {
-    ApiError::new(Problem::Unavailable, MAY_HAVE_BEEN_ADDED).caused_by(Arc::new(TookTooLong))
-}
-
 #[derive(Debug, thiserror::Error)]
 #[error("a handler panicked")]
 struct Panicked;
-
-#[derive(Debug, thiserror::Error)]
-#[error("the request took too long")]
-struct TookTooLong;

@@ -7,16 +7,12 @@ use std::{
 };
 
 use bytes::Bytes;
-use http_body_util::Full;
-use hyper::{
-    header::{self, HeaderValue},
-    http::request::Parts,
-};
+use hyper::{header::HeaderValue, http::request::Parts};
 use jiff::Timestamp;
 use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 
-use super::{App, Response, Settings, deprecation, server_url};
+use super::{App, Response, Settings, deprecation, documents::Document, server_url};
 use crate::config::BaseUrl;
 
 /// The document as it stands in the repository.
@@ -26,17 +22,17 @@ const SOURCE: &str = include_str!("../../openapi.yaml");
 const REMOVED_WITH_GET_PET: &str = "x-sunset";
 
 /// The document in one state of the service.
-pub struct Document {
+pub struct Forms {
     /// As JSON.
-    pub json: Bytes,
-    /// As YAML.
-    pub yaml: Bytes,
+    pub(super) json: Document,
+    /// As YAML (media type: RFC 9512).
+    pub(super) yaml: Document,
 }
 
 /// The document before and after the removal of `getPet`.
 pub struct Documents {
-    before: Document,
-    after: Document,
+    before: Forms,
+    after: Forms,
 }
 
 /// The most addresses that documents are kept for. A request for another one gets
@@ -112,7 +108,7 @@ impl Documents {
         }
         let mut after = document.clone();
         prune(&mut after, &document);
-        Ok(Self { before: Document::render(&document)?, after: Document::render(&after)? })
+        Ok(Self { before: Forms::render(&document)?, after: Forms::render(&after)? })
     }
 
     /// The documents with `server` in place of the relative address that they have
@@ -124,17 +120,18 @@ impl Documents {
 
     /// The document as of `now`.
     #[must_use]
-    pub fn at(&self, now: Timestamp) -> &Document {
+    pub fn at(&self, now: Timestamp) -> &Forms {
         if deprecation::is_removed_at(now) { &self.after } else { &self.before }
     }
 }
 
-impl Document {
+impl Forms {
     fn at_server(&self, server: &BaseUrl) -> Self {
-        let put = |document: &Bytes, before: &str, after: &str| {
+        let put = |document: &Document, before: &str, after: &str| {
             let relative = format!("{before}/v1{after}");
             let absolute = format!("{before}{}{after}", server.as_str());
-            String::from_utf8_lossy(document).replacen(&relative, &absolute, 1).into()
+            let text = String::from_utf8_lossy(document.body()).replacen(&relative, &absolute, 1);
+            document.with_body(text.into())
         };
         Self { json: put(&self.json, r#""url": ""#, r#"""#), yaml: put(&self.yaml, "url: ", "\n") }
     }
@@ -144,7 +141,22 @@ impl Document {
             .map_err(|error| DocumentError(error.to_string()))?;
         let yaml = serde_saphyr::to_string(&Plain(document))
             .map_err(|error| DocumentError(error.to_string()))?;
-        Ok(Self { json: json.into(), yaml: yaml.into() })
+        Ok(Self {
+            json: Document::new(HeaderValue::from_static("application/json"), json.into()),
+            yaml: Document::new(HeaderValue::from_static("application/yaml"), yaml.into()),
+        })
+    }
+
+    /// As JSON.
+    #[must_use]
+    pub fn json(&self) -> &Bytes {
+        self.json.body()
+    }
+
+    /// As YAML.
+    #[must_use]
+    pub fn yaml(&self) -> &Bytes {
+        self.yaml.body()
     }
 }
 
@@ -196,19 +208,13 @@ fn prune(value: &mut Value, document: &Value) {
 }
 
 /// `GET /openapi.json`.
-pub(super) fn json(app: &App, request: &Parts) -> Response {
+pub(super) async fn json(app: &App, request: &Parts) -> Response {
     let documents = app.documents.for_request(request);
-    response("application/json", documents.at(app.clock.now()).json.clone())
+    documents.at(app.clock.now()).json.response(&request.headers).await
 }
 
-/// `GET /openapi.yaml` (media type: RFC 9512).
-pub(super) fn yaml(app: &App, request: &Parts) -> Response {
+/// `GET /openapi.yaml`.
+pub(super) async fn yaml(app: &App, request: &Parts) -> Response {
     let documents = app.documents.for_request(request);
-    response("application/yaml", documents.at(app.clock.now()).yaml.clone())
-}
-
-fn response(media_type: &'static str, document: Bytes) -> Response {
-    let mut response = Response::new(Full::new(document));
-    response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(media_type));
-    response
+    documents.at(app.clock.now()).yaml.response(&request.headers).await
 }

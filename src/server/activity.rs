@@ -9,6 +9,8 @@ use bytes::Bytes;
 use http_body_util::Full;
 use hyper::Version;
 
+use crate::http::Room;
+
 /// What goes on in a connection: written down as it happens, and looked at from
 /// time to time. A client could otherwise hold a connection for ever by reading
 /// nothing of its answers, or, over HTTP/2, by asking for nothing and answering
@@ -51,24 +53,36 @@ impl Activity {
         self.written.fetch_add(bytes as u64, Relaxed);
     }
 
-    /// Counts the answer for as long as any part of it waits to be sent.
-    pub(super) fn owe(self: &Arc<Self>, answer: Full<Bytes>) -> Full<Bytes> {
-        struct Owed(Bytes, Arc<Activity>);
+    /// Counts the answer, and the room of its stream, for as long as any part of
+    /// it waits to be sent.
+    pub(super) fn owe(self: &Arc<Self>, answer: Full<Bytes>, stream: Option<Room>) -> Full<Bytes> {
+        struct Owed {
+            answer: Bytes,
+            activity: Arc<Activity>,
+            _stream: Option<Room>,
+        }
         impl AsRef<[u8]> for Owed {
             fn as_ref(&self) -> &[u8] {
-                &self.0
+                &self.answer
             }
         }
         impl Drop for Owed {
             fn drop(&mut self) {
-                self.1.unsent.fetch_sub(1, Relaxed);
+                self.activity.unsent.fetch_sub(1, Relaxed);
             }
         }
-        let Some(bytes) = answer.into_inner() else {
+        let Some(answer) = answer.into_inner() else {
             return Full::default();
         };
         self.unsent.fetch_add(1, Relaxed);
-        Full::new(Bytes::from_owner(Owed(bytes, Arc::clone(self))))
+        let activity = Arc::clone(self);
+        Full::new(Bytes::from_owner(Owed { answer, activity, _stream: stream }))
+    }
+
+    /// Whether more than one request is in flight, or one and an answer of which a
+    /// part was not sent yet.
+    pub(super) fn has_several(&self) -> bool {
+        self.in_flight.load(Relaxed) + self.unsent.load(Relaxed) > 1
     }
 
     /// Whether, since the last look, fewer than so many bytes were written, and
@@ -83,6 +97,16 @@ impl Activity {
         let leaves_unread = self.unsent_at_last_look.swap(unsent, Relaxed) > 0 && unsent > 0;
         let asks_nothing = nothing_asked && self.in_flight.load(Relaxed) == 0;
         taken < fewest_bytes && (leaves_unread || asks_nothing)
+    }
+
+    /// Whether no request waits for its answer to be made.
+    pub(super) fn nothing_in_flight(&self) -> bool {
+        self.in_flight.load(Relaxed) == 0
+    }
+
+    /// Whether any request was understood.
+    pub(super) fn has_begun(&self) -> bool {
+        self.requests.load(Relaxed) > 0
     }
 
     pub(super) fn is_http_2(&self) -> bool {
@@ -130,7 +154,7 @@ mod tests {
     #[test]
     fn who_leaves_answers_unread_is_quiet_whatever_he_asks() {
         let activity = Arc::new(Activity::default());
-        let answer = activity.owe(Full::new(Bytes::from_static(b"answer")));
+        let answer = activity.owe(Full::new(Bytes::from_static(b"answer")), None);
         drop(activity.begin(Version::HTTP_2));
         assert!(!activity.was_quiet(10), "it may only just have been made");
         let _begun = activity.begin(Version::HTTP_2);

@@ -1,6 +1,6 @@
 //! One connection, from its first byte to its last.
 
-use std::{convert::Infallible, sync::Arc, time::Duration};
+use std::{sync::Arc, time::Duration};
 
 use hyper::{
     Version,
@@ -78,21 +78,32 @@ pub(super) async fn serve<S: Socket>(
             let client = Arc::clone(&client);
             let begun = activity.begin(version);
             async move {
+                // In HTTP/1, nothing more is asked before an answer was sent.
+                let is_http_2 = version == Version::HTTP_2;
+                let memory = handler.answer_memory();
+                let stream = is_http_2.then(|| memory.reserve_stream()).flatten();
+                if is_http_2 && stream.is_none() && activity.has_several() {
+                    // Nothing was done, so the client may send it again (RFC 9113,
+                    // section 8.7).
+                    return Err(h2::Error::from(h2::Reason::REFUSED_STREAM));
+                }
                 let mut response = handler.handle(&client, request).await;
                 drop(begun);
-                // In HTTP/1, nothing more is asked before an answer was sent.
-                if version == Version::HTTP_2 {
-                    response = response.map(|body| activity.owe(body));
+                if is_http_2 {
+                    response = response.map(|body| activity.owe(body, stream));
                 }
                 if activity.is_old() && version < Version::HTTP_2 {
                     let close = HeaderValue::from_static("close");
                     response.headers_mut().insert(header::CONNECTION, close);
                 }
+                // What a client named shall not be taken for a page or a script.
+                let no_sniffing = HeaderValue::from_static("nosniff");
+                response.headers_mut().insert(header::X_CONTENT_TYPE_OPTIONS, no_sniffing);
                 if S::IS_ENCRYPTED {
                     let always = HeaderValue::from_static(ALWAYS_ENCRYPTED);
                     response.headers_mut().insert(header::STRICT_TRANSPORT_SECURITY, always);
                 }
-                Ok::<_, Infallible>(response)
+                Ok(response)
             }
         }
     });

@@ -6,7 +6,7 @@ use hyper::{Request, body::Incoming};
 
 use crate::{
     domain::Client,
-    http::{App, Management, Response},
+    http::{AnswerMemory, App, Management, Response},
     metrics::Connections,
 };
 
@@ -24,6 +24,9 @@ pub trait Handler: Send + Sync + 'static {
 
     /// Where its connections are counted.
     fn connections(&self) -> &Arc<Connections>;
+
+    /// Where what waits for clients is counted.
+    fn answer_memory(&self) -> &AnswerMemory;
 }
 
 impl Handler for App {
@@ -42,6 +45,10 @@ impl Handler for App {
     fn connections(&self) -> &Arc<Connections> {
         self.connections()
     }
+
+    fn answer_memory(&self) -> &AnswerMemory {
+        self.answer_memory()
+    }
 }
 
 impl Handler for Management {
@@ -55,5 +62,9 @@ impl Handler for Management {
 
     fn connections(&self) -> &Arc<Connections> {
         self.connections()
+    }
+
+    fn answer_memory(&self) -> &AnswerMemory {
+        self.answer_memory()
     }
 }

@@ -7,6 +7,7 @@ mod handler;
 mod io;
 mod open_files;
 mod places;
+mod strict_heads;
 mod tls;
 
 use std::{
@@ -227,6 +228,8 @@ fn turn_away(stream: &TcpStream, full: Full, handler: &impl Handler) {
          Content-Length: {}\r\n\
          Retry-After: 1\r\n\
          X-Request-Id: {}\r\n\
+         X-Content-Type-Options: nosniff\r\n\
+         Cache-Control: no-store\r\n\
          Connection: close\r\n\r\n{body}",
         body.len(),
         handler.new_request_id()

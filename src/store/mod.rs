@@ -44,6 +44,10 @@ pub trait Store: Send + Sync {
     /// least as new. `None` if the store cannot tell without reading.
     async fn version(&self) -> Result<Option<Version>, StoreError>;
 
+    /// The key for the hash in an `ETag`: 32 random bytes that belong to the
+    /// database and never change.
+    fn etag_key(&self) -> [u8; 32];
+
     /// Adds an animal under the next identifier, higher than all before it.
     ///
     /// With `retry`, adds it only once: what was added under the same lineage of

@@ -78,6 +78,19 @@ async fn a_tag_holds_in_every_process() {
     assert_eq!(ask(&server, &beside, "/v1/pets", &known).await, 200);
 }
 
+#[tokio::test]
+async fn a_tag_cannot_be_computed_since_every_database_has_a_key_of_its_own() {
+    let (one, other) = (Server::start().await, Server::start().await);
+    for server in [&one, &other] {
+        server.fill([PetStatus::Available; 3]).await;
+    }
+    for target in ["/v1/pets?limit=2", "/v1/pets", "/v1/pets/2"] {
+        let (one, other) = (one.get(target).await, other.get(target).await);
+        assert_eq!(one.body, other.body);
+        assert_ne!(tag(&one), tag(&other), "{target}");
+    }
+}
+
 /// What another process answers.
 async fn ask(server: &Server, app: &App, target: &str, tag: &str) -> u16 {
     let request = Request::get(target)

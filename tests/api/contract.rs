@@ -115,7 +115,9 @@ static UNKNOWN_METHOD: LazyLock<Value> =
 fn error_with(headers: Value) -> Value {
     let schema = &DOCUMENT["components"]["schemas"]["Error"];
     let mut headers: Map<String, Value> = serde_json::from_value(headers).unwrap();
-    headers.insert("X-Request-Id".to_owned(), json!({ "required": true }));
+    for name in ["Cache-Control", "X-Content-Type-Options", "X-Request-Id"] {
+        headers.insert(name.to_owned(), json!({ "required": true }));
+    }
     json!({ "headers": headers, "content": { "application/json": { "schema": schema } } })
 }
 
@@ -199,9 +201,13 @@ mod tests {
 
     fn answer(status: u16, headers: &[(&'static str, &str)], body: &str) {
         let mut map = HeaderMap::new();
-        for (name, value) in
-            [("content-type", "application/json"), ("x-request-id", "1")].iter().chain(headers)
-        {
+        let usual = [
+            ("cache-control", "private, no-cache"),
+            ("content-type", "application/json"),
+            ("x-content-type-options", "nosniff"),
+            ("x-request-id", "1"),
+        ];
+        for (name, value) in usual.iter().chain(headers) {
             map.insert(*name, value.parse().unwrap());
         }
         if status == 200 {

@@ -191,6 +191,65 @@ async fn docs_is_a_page_that_asks_no_other_host() {
 }
 
 #[tokio::test]
+async fn a_document_has_a_strong_tag_in_each_coding_and_is_304_to_a_client_that_has_it() {
+    let server = Server::start().await;
+    let targets = [
+        "/openapi.json",
+        "/openapi.yaml",
+        "/.well-known/api-catalog",
+        "/docs/",
+        "/docs/swagger-ui-bundle.js",
+        "/docs/swagger-initializer.js",
+        "/docs/favicon-32x32.png",
+    ];
+    for target in targets {
+        let mut tags = Vec::new();
+        for accepted in ["", "gzip", "zstd"] {
+            let headers = [("accept-encoding", accepted)];
+            let first = server.send(Method::GET, target, &headers, "").await;
+            let tag = first.header("etag").unwrap();
+            assert!(tag.starts_with('"') && tag.len() == 24, "{target} {tag}");
+            assert_eq!(first.header("cache-control"), Some("no-cache"), "{target}");
+            assert_eq!(first.header("vary"), Some("Accept-Encoding"), "{target}");
+
+            let headers = [("accept-encoding", accepted), ("if-none-match", tag)];
+            let again = server.send(Method::GET, target, &headers, "").await;
+            assert_eq!((again.status.as_u16(), again.body.len()), (304, 0), "{target} {accepted}");
+            for field in ["etag", "cache-control", "vary", "content-security-policy"] {
+                assert_eq!(again.header(field), first.header(field), "{target} {field}");
+            }
+            assert_eq!(again.header("content-encoding"), None);
+            tags.push((tag.to_owned(), first.body));
+        }
+        for (one, other) in [(0, 1), (0, 2), (1, 2)] {
+            let same_tag = tags[one].0 == tags[other].0;
+            assert_eq!(same_tag, tags[one].1 == tags[other].1, "{target}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_document_is_compressed_once() {
+    let server = Server::start().await;
+    let headers = [("accept-encoding", "zstd")];
+    for target in ["/openapi.json", "/docs/swagger-ui-bundle.js"] {
+        let url = format!("http://x{target}");
+        let ask = async || {
+            let request = hyper::Request::get(&url).header("host", "x");
+            let request = request.header(headers[0].0, headers[0].1);
+            let request = request.body(http_body_util::Empty::<bytes::Bytes>::new()).unwrap();
+            let client = std::net::IpAddr::from([127, 0, 0, 1]).into();
+            server.app.handle(&client, request).await.into_body().into_inner().unwrap()
+        };
+        let (first, second) = (ask().await, ask().await);
+        let plain = fetch(&server, target).await.body;
+        assert!(first.len() < plain.len() / 2, "{target}");
+        // Not only alike: the same bytes of memory.
+        assert_eq!(first.as_ptr(), second.as_ptr(), "{target}");
+    }
+}
+
+#[tokio::test]
 async fn the_api_catalog_leads_to_the_contract_and_the_docs() {
     for (base_url, anchor) in [
         (None, "/v1".to_owned()),
@@ -242,7 +301,8 @@ async fn the_root_leads_a_browser_to_the_docs_and_a_program_to_the_api_catalog()
     for accept in ["*/*", "application/json"] {
         let reply = server.send(Method::GET, "/", &[("accept", accept)], "").await;
         assert_eq!((reply.status.as_u16(), &reply.body), (200, &catalog.body));
-        assert_eq!(reply.header("vary"), Some("Accept"));
+        let vary: Vec<_> = reply.headers.get_all("vary").iter().collect();
+        assert_eq!(vary, ["Accept-Encoding", "Accept"]);
         for name in ["content-type", "link"] {
             assert_eq!(reply.header(name), catalog.header(name));
         }

@@ -86,6 +86,9 @@ impl<F: Fn() -> StoreError + Send + Sync> Store for Failing<F> {
     ) -> Result<Option<PetId>, StoreError> {
         Err(self.1())
     }
+    fn etag_key(&self) -> [u8; 32] {
+        self.0.etag_key()
+    }
     async fn version(&self) -> Result<Option<Version>, StoreError> {
         Err(self.1())
     }

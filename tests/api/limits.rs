@@ -60,6 +60,27 @@ async fn a_chunked_body_is_held_to_the_same_limit() {
 }
 
 #[tokio::test]
+async fn every_answer_says_that_its_type_is_not_to_be_guessed() {
+    let server = Server::start().await;
+    // The last three hyper answers itself.
+    let end = "host: x\r\nconnection: close\r\n\r\n";
+    let requests = [
+        (308, format!("GET /docs HTTP/1.1\r\n{end}")),
+        (404, format!("GET /nothing HTTP/1.1\r\n{end}")),
+        (401, format!("GET /v1/pets HTTP/1.1\r\n{end}")),
+        (400, format!("GET /v1/pets HTTP/1.1\r\nhost : x\r\n{end}")),
+        (400, format!("GET /v1/pets HTTP/1.1\n{end}")),
+        (431, format!("GET /v1/pets HTTP/1.1\r\na: {}\r\n{end}", "a".repeat(70_000))),
+    ];
+    for (status, request) in requests {
+        let answer = server.raw(request).await;
+        assert!(answer.starts_with(&format!("HTTP/1.1 {status} ")), "{answer}");
+        let says = answer.to_lowercase().contains("\r\nx-content-type-options: nosniff\r\n");
+        assert!(says, "{answer}");
+    }
+}
+
+#[tokio::test]
 async fn a_content_type_other_than_json_is_415() {
     let server = Server::start().await;
     let bearer = server.bearer();

@@ -42,6 +42,7 @@ macro_rules! suite {
             mod places;
             mod rate_limit;
             mod shutdown;
+            mod unread;
             mod walks;
         }
     };

@@ -22,6 +22,7 @@ async fn a_connection_above_the_limit_is_told_so() {
         let answer = server.raw(request).await;
         assert!(answer.starts_with("HTTP/1.1 503 "), "{answer}");
         assert!(answer.contains("Retry-After: 1\r\n"), "{answer}");
+        assert!(answer.contains("X-Content-Type-Options: nosniff\r\n"), "{answer}");
         assert!(answer.contains(r#""code":"unavailable""#), "{answer}");
     }
 }

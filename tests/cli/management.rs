@@ -46,6 +46,29 @@ pub(super) async fn wait_for(client: &Client, service: &Service, status: u16) ->
     answered.unwrap_or_else(|_| panic!("it never was {status}"))
 }
 
+#[tokio::test]
+async fn a_browser_that_comes_by_a_name_is_refused_and_a_program_is_not() {
+    let here = directory();
+    let service = Service::start(here.path(), &MANAGED);
+    let (client, url) = (client(), format!("{}/metrics", management_url(&service)));
+    let status = async |host: &str, of_browser: Option<&str>| {
+        let mut request = client.get(&url).header("host", host);
+        if let Some(field) = of_browser {
+            request = request.header(field, "en");
+        }
+        request.send().await.unwrap().status().as_u16()
+    };
+    for host in ["127.0.0.1:9090", "10.0.0.5", "[::1]:9090", "localhost:9090", "LOCALHOST"] {
+        assert_eq!(status(host, Some("accept-language")).await, 200, "{host}");
+    }
+    for host in ["rebound.example:9090", "petstore", "localhost.example", "127.0.0.1.example"] {
+        for field in ["accept-language", "origin", "sec-fetch-site"] {
+            assert_eq!(status(host, Some(field)).await, 400, "{host} {field}");
+        }
+        assert_eq!(status(host, None).await, 200, "{host}");
+    }
+}
+
 fn ok() -> (u16, Value) {
     (200, json!({ "status": "ok" }))
 }

@@ -108,6 +108,10 @@ impl Store for Faulty {
         Ok(last.filter(|_| self.fault != Fault::NoNextPage))
     }
 
+    fn etag_key(&self) -> [u8; 32] {
+        self.store.etag_key()
+    }
+
     async fn version(&self) -> Result<Option<Version>, StoreError> {
         match self.fault {
             Fault::StalePage => Ok(self.first_version),

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
 mod bulk;
+mod large_pages;
 mod postgres;
 #[path = "../shared/postgres.rs"]
 mod postgres_cluster;

@@ -50,6 +50,14 @@ async fn two_stores_on_one_database_see_each_other_at_once_and_share_the_ids() {
 }
 
 #[tokio::test]
+async fn the_key_of_etags_belongs_to_the_database() {
+    let (one, url) = fresh().await;
+    let two = open(&url, OpenMode::AsIs).await.unwrap();
+    assert_eq!(one.etag_key(), two.etag_key());
+    assert_ne!(one.etag_key(), fresh().await.0.etag_key());
+}
+
+#[tokio::test]
 async fn what_was_created_is_there_after_the_store_is_opened_again() {
     let (store, url) = fresh().await;
     let created = create(&store, sold()).await;

@@ -16,7 +16,7 @@ use crate::{
 
 suite!(fresh());
 
-fn fresh() -> (AnyStore, TempDir) {
+pub(crate) fn fresh() -> (AnyStore, TempDir) {
     let directory = TempDir::new().unwrap();
     let store = open(&directory.path().join("petstore.db"), OpenMode::CreateAndMigrate).unwrap();
     (store, directory)
@@ -52,6 +52,14 @@ async fn two_stores_on_one_file_see_each_other_at_once_and_share_the_ids() {
         assert_eq!(next_id(writer).await, id);
         assert!(reader.get_pet(PetId::new(id).unwrap()).await.unwrap().is_some());
     }
+}
+
+#[tokio::test]
+async fn the_key_of_etags_belongs_to_the_database() {
+    let (one, directory) = fresh();
+    let two = open(&directory.path().join("petstore.db"), OpenMode::AsIs).unwrap();
+    assert_eq!(one.etag_key(), two.etag_key());
+    assert_ne!(one.etag_key(), fresh().0.etag_key());
 }
 
 #[tokio::test]
@@ -324,7 +332,7 @@ async fn the_file_is_durable_and_recognised_as_ours() {
             .unwrap()
     };
     assert_eq!(pragma("journal_mode"), r#"Text("wal")"#);
-    assert_eq!(pragma("user_version"), "Integer(6)");
+    assert_eq!(pragma("user_version"), "Integer(7)");
     assert_eq!(pragma("application_id"), "Integer(1885697139)");
     assert_eq!(pragma("integrity_check"), r#"Text("ok")"#);
 }

@@ -21,6 +21,11 @@ use crate::{
     store::Created,
 };
 
+/// How much longer, in bytes, the answer can be than the body that it repeats: by the
+/// identifier, by a status that was left out, and by a number that was written
+/// shorter. A name is nowhere written longer than JSON demands.
+const ANSWER_BEYOND_BODY: usize = 128;
+
 /// Adds an animal, and answers it once it is on disk. A request that `caller`
 /// named and sends again is answered as it was the first time.
 pub(in crate::http) async fn create(
@@ -31,6 +36,8 @@ pub(in crate::http) async fn create(
 ) -> Result<Response, ApiError> {
     let [] = query::parameters(request.uri.query(), [])?;
     let key = idempotency::key(&request.headers)?;
+    // Once the animal is added, its answer cannot be refused for want of memory.
+    let room = app.answer_memory.reserve(body::longest(body) + ANSWER_BEYOND_BODY)?;
     let new = parse(&body::read_json(&request.headers, body, app.body_timeout).await?)?;
     let retry = match key.zip(caller) {
         Some((key, caller)) => Some(IdempotentRequest {
@@ -52,7 +59,7 @@ pub(in crate::http) async fn create(
             ));
         }
     };
-    let mut response = json::response(StatusCode::CREATED, wire::pet(pet.borrowed()));
+    let mut response = json::response(StatusCode::CREATED, room.fill(wire::pet(pet.borrowed())));
     if !deprecation::is_removed_at(app.clock.now()) {
         let location = format!("{}/{}", app.pets_path, pet.id.get());
         if let Ok(location) = HeaderValue::try_from(location) {

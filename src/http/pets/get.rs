@@ -15,6 +15,9 @@ use super::{
 };
 use crate::domain::PetId;
 
+/// How many header fields the response has, the announcement of the end among them.
+const HEADER_FIELDS: usize = 12;
+
 /// Answers one animal, until the operation is removed.
 pub(in crate::http) async fn get(
     app: &App,
@@ -38,8 +41,9 @@ pub(in crate::http) async fn get(
     let id = pet_id(request.uri.path()).ok_or_else(not_found)?;
     let pet = app.store.get_pet(id).await?.ok_or_else(not_found)?;
     let body = app.answer_memory.hold(wire::pet(pet.borrowed()))?;
-    let tag = etag::of(&body, None);
-    Ok(etag::answer(&request.headers, json::response(StatusCode::OK, body), tag))
+    let tag = app.tags.of(&body);
+    let response = json::response_with_room(StatusCode::OK, body, HEADER_FIELDS);
+    Ok(etag::answer(&request.headers, response, tag))
 }
 
 /// The identifier at the end of the path. What is no int64 identifies no animal.

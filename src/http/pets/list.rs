@@ -1,10 +1,14 @@
 //! `listPets`: `GET /v1/pets`.
 
+use std::sync::Arc;
+
 use hyper::{
     StatusCode,
     header::{self, HeaderValue},
     http::request::Parts,
 };
+
+use tokio::task;
 
 use super::{
     super::{
@@ -17,6 +21,9 @@ use super::{
     wire,
 };
 use crate::domain::{Limit, PageRequest, PetStatus};
+
+/// From this size on, in bytes, the hash of a page takes a thread of its own.
+const LARGE: usize = 256 << 10;
 
 /// Answers a page of animals, and where the next one is.
 pub(in crate::http) async fn list(app: &App, request: &Parts) -> Result<Response, ApiError> {
@@ -40,7 +47,13 @@ async fn read(app: &App, wanted: &PageRequest) -> Result<RenderedPage, ApiError>
     let next =
         last.map(|last| next_link(&app.pets_path, wanted, &cursor::encode(wanted.status, last)));
     let body = app.answer_memory.hold(wire::end_array(pets))?;
-    let tag = etag::of(&body, next.as_ref());
+    let (tags, page, is_last) = (app.tags, body.clone(), next.is_none());
+    let tag = if body.len() <= LARGE {
+        tags.of_page(&page, is_last)
+    } else {
+        let hashing = task::spawn_blocking(move || tags.of_page(&page, is_last));
+        hashing.await.map_err(|error| ApiError::internal(Arc::new(error)))?
+    };
     Ok(RenderedPage { body, next, tag })
 }
 

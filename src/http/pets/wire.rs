@@ -9,7 +9,7 @@ const USUAL_LENGTH: usize = 80;
 
 /// A Pet of the contract.
 pub(super) fn pet(pet: PetRef<'_>) -> Vec<u8> {
-    let mut out = Vec::with_capacity(USUAL_LENGTH);
+    let mut out = Vec::with_capacity(USUAL_LENGTH + pet.name.len());
     write_pet(&mut out, pet);
     out
 }

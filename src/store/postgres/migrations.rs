@@ -17,10 +17,11 @@ const STEPS: [&str; KNOWN as usize] = [
     include_str!("../../../migrations/postgres/0001_catalogue.sql"),
     include_str!("../../../migrations/postgres/0002_deprecated_calls.sql"),
     include_str!("../../../migrations/postgres/0003_idempotency_marks.sql"),
+    include_str!("../../../migrations/postgres/0004_etag_key.sql"),
 ];
 
 /// The schema version that this release reads and writes.
-const KNOWN: u32 = 3;
+const KNOWN: u32 = 4;
 
 /// How often processes that start at once may get in each other's way. Each
 /// time, one of them has come to its end.

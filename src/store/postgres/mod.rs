@@ -64,6 +64,7 @@ pub struct PostgresStore {
     /// One probe at a time, so that those who ask whether the store is ready take
     /// one connection at most from those who use it.
     probes: Semaphore,
+    etag_key: [u8; 32],
     /// For pauses, so that those who met do not meet again.
     random: Mutex<StdRng>,
 }
@@ -82,11 +83,15 @@ impl PostgresStore {
         random: &mut impl Rng,
     ) -> Result<Self, OpenError> {
         let failed = |cause: Cause| OpenError::Io { path: url.to_string(), cause };
-        let (connector, _) = prepare(url, mode).await?;
+        let (connector, session) = prepare(url, mode).await?;
+        let key = session.client.query_one("SELECT key FROM etag_key", &[]).await;
+        let key = key.and_then(|row| row.try_get::<_, Vec<u8>>(0));
+        let key = key.map_err(|error| migrations::cannot_open(&url.to_string(), &error))?;
         Ok(Self {
             pool: Pool::new(connector, connections).map_err(|error| failed(Arc::new(error)))?,
             tokens: Tokens::default(),
             probes: Semaphore::new(1),
+            etag_key: key.try_into().map_err(|_| failed(Arc::new(BadKey)))?,
             random: Mutex::new(StdRng::from_rng(random)),
         })
     }
@@ -177,6 +182,10 @@ async fn prepare(url: &PostgresUrl, mode: OpenMode) -> Result<(Connector, Sessio
 #[error("the database did not answer within {} seconds", DONE_WITHIN.as_secs())]
 struct TooSlow;
 
+#[derive(Debug, thiserror::Error)]
+#[error("the key in etag_key does not have 32 bytes")]
+struct BadKey;
+
 #[async_trait]
 impl Store for PostgresStore {
     async fn list_pets(
@@ -191,6 +200,10 @@ impl Store for PostgresStore {
 
     async fn version(&self) -> Result<Option<Version>, StoreError> {
         Ok(None)
+    }
+
+    fn etag_key(&self) -> [u8; 32] {
+        self.etag_key
     }
 
     async fn create_pet(

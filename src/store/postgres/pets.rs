@@ -3,6 +3,7 @@
 use std::pin::pin;
 
 use futures_util::TryStreamExt;
+use tokio::task;
 use tokio_postgres::{Row, types::ToSql};
 
 use super::{faults::Failure, pool::Connection, tokens::Tokens};
@@ -32,6 +33,9 @@ const FIND_BY_TOKEN: &str = "SELECT id FROM pets WHERE token = $1";
 
 /// The constraint that keeps a token from being used twice.
 const TOKEN: &str = "pets_token";
+
+/// After so many bytes of a page, other requests go on.
+const YIELD_AFTER: usize = 128 << 10;
 
 /// A page on its way.
 pub(super) struct Page<'r> {
@@ -72,6 +76,7 @@ impl<'r> Page<'r> {
         let mut rows = pin!(rows);
         let mut left = self.request.limit.get();
         let mut last = None;
+        let mut yield_at = self.begins + YIELD_AFTER;
         while let Some(row) = rows.try_next().await? {
             if left == 0 {
                 return Ok(last);
@@ -80,6 +85,10 @@ impl<'r> Page<'r> {
             (self.write)(self.text, pet);
             last = Some(pet.id);
             left -= 1;
+            if self.text.len() > yield_at {
+                yield_at = self.text.len() + YIELD_AFTER;
+                task::yield_now().await;
+            }
         }
         Ok(None)
     }

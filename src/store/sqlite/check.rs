@@ -30,6 +30,9 @@ pub(super) fn glance(connection: &Connection) -> rusqlite::Result<Option<String>
     ] {
         connection.prepare(edge)?.query([])?.next()?;
     }
+    if let Some(problem) = etag_key(connection)? {
+        return Ok(Some(problem));
+    }
     for (status, order) in PetStatus::ALL.into_iter().flat_map(|of| [(of, "ASC"), (of, "DESC")]) {
         let pets = pets::of_status(status);
         let edge = format!("SELECT id, name {pets} ORDER BY id {order} LIMIT 1");
@@ -193,7 +196,14 @@ fn sequences(connection: &Connection, found: &mut Checkup) -> rusqlite::Result<(
     Ok(())
 }
 
+/// Without the key, the service could make no `ETag`.
+fn etag_key(connection: &Connection) -> rusqlite::Result<Option<String>> {
+    let is_there = connection.prepare("SELECT key FROM etag_key")?.exists([])?;
+    Ok((!is_there).then(|| "the row of etag_key is missing".to_owned()))
+}
+
 fn api_keys(connection: &Connection, found: &mut Checkup) -> rusqlite::Result<()> {
     found.keys = keys::list(connection)?.len() as u64;
+    found.problems.extend(etag_key(connection)?);
     Ok(())
 }

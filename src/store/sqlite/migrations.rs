@@ -17,10 +17,11 @@ const STEPS: [&str; KNOWN as usize] = [
     include_str!("../../../migrations/sqlite/0004_deprecated_calls.sql"),
     include_str!("../../../migrations/sqlite/0005_indexes_by_status.sql"),
     include_str!("../../../migrations/sqlite/0006_idempotency_marks.sql"),
+    include_str!("../../../migrations/sqlite/0007_etag_key.sql"),
 ];
 
 /// The schema version that this release reads and writes.
-const KNOWN: u32 = 6;
+const KNOWN: u32 = 7;
 
 /// Marks a file as petstore's in its header ("pets"); `file` and SQLite's own
 /// tools show it.

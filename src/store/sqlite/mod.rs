@@ -13,6 +13,7 @@ mod figures;
 mod file;
 mod idempotency;
 mod keys;
+mod large_pages;
 mod load;
 mod migrations;
 mod page;
@@ -35,7 +36,10 @@ use jiff::Timestamp;
 use rusqlite::Connection;
 
 pub(crate) use self::copy::{Copied, copy};
-use self::{file::Files, readers::Readers, wal_index::WalIndex, writer::Writer};
+use self::{
+    file::Files, large_pages::LargePages, page::Listed, readers::Readers, wal_index::WalIndex,
+    writer::Writer,
+};
 pub use self::{load::SqliteLoad, snapshot::SqliteSnapshot};
 use super::{Checkup, Created, OpenError, OpenMode, Store, StoreError, Version, WritePet};
 use crate::{
@@ -51,10 +55,12 @@ pub struct SqliteStore {
     // Dropped in this order, so that the writer's connection is the last to
     // close and folds the write-ahead log into the file.
     readers: Readers,
+    large_pages: LargePages,
     writer: Writer,
     wal_index: WalIndex,
     /// The write-ahead log.
     wal: PathBuf,
+    etag_key: [u8; 32],
 }
 
 impl SqliteStore {
@@ -67,6 +73,10 @@ impl SqliteStore {
         let before = file::device_and_inode(path).ok();
         let (writing, wal_index) = connection::open_for_writing(path, mode)?;
         let readers = Readers::open(path, wal_index)?;
+        let large_pages = LargePages::open(path)?;
+        let key = writing.query_row("SELECT key FROM etag_key", [], |row| row.get(0));
+        let etag_key =
+            key.map_err(|error| connection::cannot_open(&path.display().to_string(), error))?;
         let in_file =
             |cause| OpenError::Io { path: path.display().to_string(), cause: Arc::new(cause) };
         let files = Files::open(path, wal_index).map_err(in_file)?;
@@ -76,7 +86,7 @@ impl SqliteStore {
         }
         let wal = files.log().to_owned();
         let writer = Writer::start(writing, files).map_err(in_file)?;
-        Ok(Self { readers, writer, wal_index, wal })
+        Ok(Self { readers, large_pages, writer, wal_index, wal, etag_key })
     }
 }
 
@@ -97,11 +107,24 @@ impl Store for SqliteStore {
         write: WritePet,
         page: &mut Vec<u8>,
     ) -> Result<Option<PetId>, StoreError> {
-        self.readers.read(|connection| page::list(connection, request, write, page))
+        let begins = page.len();
+        let longest = begins + large_pages::USUAL;
+        let list = |connection: &Connection| page::list(connection, request, write, page, longest);
+        match self.readers.read(list)? {
+            Listed::Whole(last_of_page) => Ok(last_of_page),
+            Listed::TooLong => {
+                page.truncate(begins);
+                self.large_pages.list(request, write, page).await
+            }
+        }
     }
 
     async fn version(&self) -> Result<Option<Version>, StoreError> {
         Ok(Some(self.wal_index.version()))
+    }
+
+    fn etag_key(&self) -> [u8; 32] {
+        self.etag_key
     }
 
     async fn create_pet(

@@ -44,6 +44,17 @@ struct Page {
     write: WritePet,
     text: Vec<u8>,
     last: Option<PetId>,
+    /// No further animal goes on a page whose text is longer than this.
+    longest: usize,
+    is_too_long: bool,
+}
+
+/// What became of a page.
+pub(super) enum Listed {
+    /// It is there, and ends with this animal if more follow.
+    Whole(Option<PetId>),
+    /// Its text grew longer than it may; what is there of it counts for nothing.
+    TooLong,
 }
 
 /// Makes the function known to a connection that reads.
@@ -54,14 +65,14 @@ pub(super) fn prepare(connection: &Connection) -> rusqlite::Result<()> {
     connection.create_scalar_function("goes_on_page", 4, flags, goes_on_page)
 }
 
-/// Writes a page at the end of `text`, and returns the last animal of it if more
-/// follow.
+/// Writes a page at the end of `text`, unless that grows beyond about `longest` bytes.
 pub(super) fn list(
     connection: &Connection,
     request: &PageRequest,
     write: WritePet,
     text: &mut Vec<u8>,
-) -> rusqlite::Result<Option<PetId>> {
+    longest: usize,
+) -> rusqlite::Result<Listed> {
     let mut statement = connection.prepare_cached(beyond(request.status))?;
     let after = request.after.map_or(0, PetId::get);
     PAGE.set(Page {
@@ -70,11 +81,17 @@ pub(super) fn list(
         write,
         text: mem::take(text),
         last: None,
+        longest,
+        is_too_long: false,
     });
     let more_follow = statement.exists([after]);
     let page = PAGE.replace(Page::NONE);
     *text = page.text;
-    Ok(if more_follow? { page.last } else { None })
+    let more_follow = more_follow?;
+    if page.is_too_long {
+        return Ok(Listed::TooLong);
+    }
+    Ok(Listed::Whole(page.last.filter(|_| more_follow)))
 }
 
 fn beyond(status: Option<PetStatus>) -> &'static str {
@@ -86,14 +103,25 @@ fn beyond(status: Option<PetStatus>) -> &'static str {
 
 impl Page {
     /// There is no room on it.
-    const NONE: Self =
-        Self { room: 0, status: None, write: |_, _| (), text: Vec::new(), last: None };
+    const NONE: Self = Self {
+        room: 0,
+        status: None,
+        write: |_, _| (),
+        text: Vec::new(),
+        last: None,
+        longest: 0,
+        is_too_long: false,
+    };
 
     /// Takes the animal of a row, if there is room.
     fn take(&mut self, row: &Context<'_>) -> rusqlite::Result<bool> {
         let Some(room) = self.room.checked_sub(1) else {
             return Ok(false);
         };
+        if self.text.len() > self.longest {
+            self.is_too_long = true;
+            return Ok(false);
+        }
         self.room = room;
         let id = identifier(row.get_raw(0).as_i64()?)?;
         let name = row.get_raw(1).as_str()?;

@@ -72,6 +72,10 @@ impl Store for Memory {
         Ok(due.next().and(last))
     }
 
+    fn etag_key(&self) -> [u8; 32] {
+        [7; 32]
+    }
+
     async fn version(&self) -> Result<Option<Version>, StoreError> {
         Ok(None)
     }
