@@ -73,8 +73,7 @@ async fn a_write_of_another_process_changes_the_version() {
     }
 }
 
-/// How many pages the log has, as SQLite tells all who have the file open
-/// (`mxFrame`).
+/// The number of pages in the WAL, from the WAL index (`mxFrame`).
 fn pages_in_log(directory: &TempDir) -> u32 {
     let shared = fs::read(directory.path().join("petstore.db-shm")).unwrap();
     u32::from_ne_bytes(shared[16..20].try_into().unwrap())
@@ -215,8 +214,7 @@ async fn while_another_process_holds_the_lock_reads_go_on() {
     assert_eq!(creating.await.unwrap(), 2);
 }
 
-/// Whether the log can be folded and emptied at once, which takes a moment
-/// without any reader.
+/// Whether a checkpoint can empty the WAL now, which needs a moment without a reader.
 fn can_empty_the_log(beside: &Connection) -> bool {
     beside
         .query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get::<_, bool>("busy"))
