@@ -14,8 +14,8 @@ hide all other costs.
 
 - **Ratio** is our responses per second divided by pgbench's: the median of the rounds, with the lowest and the
   highest. The two take turns, round by round, and each ratio compares two neighbouring rounds.
-- **Two** is the responses per second of two processes divided by those of one. Two processes share the
-  connections, on both sides.
+- **Two** is the responses per second of two processes divided by those of one. The two processes divide the
+  connections between them: those of clients and those to the database.
 - **Cost** is processor time per response: of pgbench or `petstore`, plus that of PostgreSQL.
 
 In the rows **apart**, PostgreSQL has one core to itself, and pgbench, or `petstore` with its clients, has the other.
