@@ -36,9 +36,6 @@ pub(super) fn redirect() -> Response {
     response
 }
 
-/// The most files that are kept: more than there are.
-const MAX_FILES: usize = 32;
-
 /// The files that somebody has asked for, ready to be sent.
 #[derive(Default)]
 pub(super) struct Docs(Mutex<HashMap<String, Arc<Document>>>);
@@ -56,10 +53,9 @@ impl Docs {
             let loaded = loading.await.map_err(|error| ApiError::internal(Arc::new(error)))?;
             let (name, file) = loaded?;
             let file = Arc::new(file);
+            // At most all that there are.
             let mut files = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-            if files.len() < MAX_FILES {
-                files.insert(name, Arc::clone(&file));
-            }
+            files.insert(name, Arc::clone(&file));
             file
         };
         let mut response = document.response(request).await;
@@ -69,11 +65,25 @@ impl Docs {
     }
 }
 
+/// A file of the page: ours, or one that it takes from Swagger UI.
 fn load(name: &str) -> Result<Document, ApiError> {
-    let config = Config::from("../openapi.json").try_it_out_enabled(true);
-    let file = utoipa_swagger_ui::serve(name, Arc::new(config))
-        .map_err(|error| ApiError::internal(Arc::new(DocsError(error.to_string()))))?
-        .ok_or_else(|| ApiError::new(Problem::NotFound, "The documentation has no such page."))?;
+    let own = |media_type, text: &'static str| {
+        Ok(Document::new(HeaderValue::from_static(media_type), Bytes::from_static(text.as_bytes())))
+    };
+    match name {
+        "" => own("text/html", include_str!("docs/index.html")),
+        "page.css" => own("text/css; charset=utf-8", include_str!("docs/page.css")),
+        "page.js" => own("text/javascript; charset=utf-8", include_str!("docs/page.js")),
+        "swagger-ui.css" | "swagger-ui-bundle.js" | "favicon-32x32.png" => swagger_ui(name),
+        _ => Err(ApiError::new(Problem::NotFound, "The documentation has no such page.")),
+    }
+}
+
+fn swagger_ui(name: &str) -> Result<Document, ApiError> {
+    let missing = |reason: String| ApiError::internal(Arc::new(DocsError(reason)));
+    let file = utoipa_swagger_ui::serve(name, Arc::new(Config::default()))
+        .map_err(|error| missing(error.to_string()))?
+        .ok_or_else(|| missing(format!("it has no {name}")))?;
     let media_type = HeaderValue::try_from(&file.content_type)
         .map_err(|error| ApiError::internal(Arc::new(error)))?;
     let bytes = match file.bytes {

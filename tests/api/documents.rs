@@ -184,7 +184,7 @@ async fn docs_is_a_page_that_asks_no_other_host() {
     let policy = page.header("content-security-policy").unwrap().to_owned();
     assert!(policy.contains("default-src 'none'") && policy.contains("script-src 'self'"));
     assert!(!policy.contains("http"), "{policy}");
-    let script = fetch(&server, "/docs/swagger-initializer.js").await;
+    let script = fetch(&server, "/docs/page.js").await;
     assert!(String::from_utf8(script.body).unwrap().contains("../openapi.json"));
     fetch(&server, "/docs/swagger-ui-bundle.js").await;
     server.send(Method::GET, "/docs/nothing", &[], "").await.expect_error(404, "not_found");
@@ -199,7 +199,7 @@ async fn a_document_has_a_strong_tag_in_each_coding_and_is_304_to_a_client_that_
         "/.well-known/api-catalog",
         "/docs/",
         "/docs/swagger-ui-bundle.js",
-        "/docs/swagger-initializer.js",
+        "/docs/page.js",
         "/docs/favicon-32x32.png",
     ];
     for target in targets {

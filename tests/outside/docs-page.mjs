@@ -1,13 +1,15 @@
-// Opens /docs in Chromium, as somebody would who sees it for the first time: reads the operations,
-// enters the key once, and tries them out.
+// Opens /docs in Chromium, as a first-time reader would: reads the operations, enters the key once, and
+// tries them out. Then measures the page against WCAG 2.2 AA with axe-core, on a desktop and on a phone,
+// light and dark.
 //
 //   PETSTORE_URL=... PETSTORE_KEY=... node docs-page.mjs CHROMIUM SCREENSHOT
 //
-// Fails if the page asks another host for anything, or if the browser has anything to complain about:
-// violations of the Content-Security-Policy above all.
+// Fails if the page asks another host for anything, if the browser reports an error or a violation of the
+// Content-Security-Policy, or if axe-core finds a violation.
 
 import assert from "node:assert/strict";
 
+import axe from "axe-core";
 import puppeteer from "puppeteer-core";
 
 const [chromium, screenshot] = process.argv.slice(2);
@@ -31,7 +33,7 @@ try {
   page.on("request", (request) => {
     if (!request.url().startsWith("data:")) asked.add(new URL(request.url()).origin);
   });
-  page.on("requestfailed", (request) => complaints.push(`no answer from ${request.url()}`));
+  page.on("requestfailed", (request) => complaints.push(`no response from ${request.url()}`));
   await page.exposeFunction("violated", (directive) => complaints.push(`policy: ${directive}`));
   await page.evaluateOnNewDocument(() => {
     document.addEventListener("securitypolicyviolation", (event) =>
@@ -39,6 +41,8 @@ try {
     );
   });
 
+  // The page's own policy keeps scripts of others out, so axe-core is put in before the page loads.
+  await page.evaluateOnNewDocument(axe.source);
   await page.goto(`${origin}/docs`);
   await page.waitForSelector(".opblock");
   const operations = await page.$$eval(".opblock", (blocks) =>
@@ -62,16 +66,60 @@ try {
   await page.$eval("#operations-pets-listPets", (block) => block.scrollIntoView());
   await page.screenshot({ path: screenshot });
 
+  // Optional fields are empty: what the page sends is what the reader entered.
+  const added = await tryOut("createPet");
+  const again = await addAgain();
+  assert(again.id > added.id, "the second animal was not added");
+  console.log(`Trying out createPet twice adds two animals: ${added.id} and ${again.id}.`);
+
   const first = await tryOut("getPet", { petId: String(listed[0].id) });
   assert.deepEqual(first, listed[0]);
   console.log("Trying out getPet shows the first of them, with the key that was entered once.");
 
+  await page.click(".btn.authorize");
+  await page.waitForSelector(".auth-container");
+  for (const width of [1000, 390]) {
+    for (const scheme of ["light", "dark"]) {
+      await page.setViewport({ width, height: 1150 });
+      await page.emulateMediaFeatures([
+        { name: "prefers-color-scheme", value: scheme },
+        // Colours change at once, so that none is measured on its way.
+        { name: "prefers-reduced-motion", value: "reduce" },
+      ]);
+      await checkAccessibility(`${width} px, ${scheme}`);
+    }
+  }
+
   assert.deepEqual([...asked], [origin]);
   assert.deepEqual(complaints, []);
-  console.log("No other host was asked, and the browser had nothing to complain about.");
+  console.log("The page asked no other host, and the browser reported nothing.");
+
+  // Every operation is open, with a response, and so is the dialog for the key.
+  async function checkAccessibility(view) {
+    const found = await page.evaluate(async () => {
+      const tags = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"];
+      const { violations } = await window.axe.run({ runOnly: tags });
+      return violations.flatMap(({ id, nodes }) => nodes.map(({ target }) => `${id}: ${target}`));
+    });
+    assert.deepEqual(found, [], view);
+    const [content, window_] = await page.evaluate(() => [
+      document.documentElement.scrollWidth,
+      window.innerWidth,
+    ]);
+    assert(content <= window_, `${view}: the page is ${content} px wide`);
+    console.log(`${view}: axe-core finds nothing, and the page needs no horizontal scrolling.`);
+  }
+
+  // Sends the request of createPet once more, and returns what the page shows of the response.
+  async function addAgain() {
+    const block = "#operations-pets-createPet";
+    const responded = page.waitForResponse((response) => response.request().method() === "POST");
+    await page.locator(`${block} .execute`).click();
+    return (await responded).json();
+  }
 
   // Opens an operation, fills in its parameters, sends the request, and returns what the page shows
-  // of the answer.
+  // of the response.
   async function tryOut(operation, parameters = {}) {
     const block = `#operations-pets-${operation}`;
     await page.click(`${block} .opblock-summary-control`);

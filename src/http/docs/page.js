@@ -1,0 +1,46 @@
+"use strict";
+
+// Dark if the reader's system is dark: Swagger UI goes by a class of the root.
+const dark = matchMedia("(prefers-color-scheme: dark)");
+const adopt = () => document.documentElement.classList.toggle("dark-mode", dark.matches);
+dark.addEventListener("change", adopt);
+adopt();
+
+// Swagger UI leaves many controls without a name that a screen reader could say.
+const nameOf = {
+  "#servers": () => "Server",
+  ".close-modal": () => "Close",
+  ".body-param__text": () => "Request body",
+  ".content-type": () => "Media type",
+  ".examples-select-element": () => "Example",
+  ".parameters td > select, .parameters td > input": (control) =>
+    control.closest("tr").dataset.paramName,
+  ".copy-to-clipboard button": () => "Copy to clipboard",
+  "[aria-label='Remove authorization']": () => "Logout",
+  ".opblock-tag": (tag) => tag.dataset.tag,
+  "table.responses-table": (table) =>
+    `Responses of ${table.closest(".opblock").id.replace(/^operations-.*-/, "")}`,
+};
+const setIfOther = (element, attribute, value) => {
+  if (element.getAttribute(attribute) !== value) element.setAttribute(attribute, value);
+};
+const amend = () => {
+  for (const [selector, name] of Object.entries(nameOf))
+    for (const element of document.querySelectorAll(selector))
+      setIfOther(element, "aria-label", name(element));
+  // What scrolls can be reached with the keyboard.
+  for (const element of document.querySelectorAll(".microlight"))
+    setIfOther(element, "tabindex", "0");
+};
+new MutationObserver(amend).observe(document.getElementById("swagger-ui"), {
+  childList: true,
+  subtree: true,
+});
+
+SwaggerUIBundle({
+  dom_id: "#swagger-ui",
+  url: "../openapi.json",
+  validatorUrl: null,
+  tryItOutEnabled: true,
+  defaultModelsExpandDepth: 0,
+});
