@@ -3,6 +3,7 @@
 use std::{fs, process::Stdio, thread};
 
 use rusqlite::Connection;
+use rustix::fs::FlockOperation;
 
 use super::{
     backup::{animals, expect_sound, files, fill},
@@ -43,6 +44,23 @@ async fn while_the_service_runs_its_database_is_not_replaced() {
     assert_eq!(reply.status(), 201);
     service.kill();
     assert_eq!(animals(&here.path().join("petstore.db")).len(), 1);
+}
+
+/// What SQLite cannot open, it cannot find in use either.
+#[test]
+fn a_damaged_database_that_another_process_has_open_is_not_replaced() {
+    let here = directory();
+    let database = here.path().join("petstore.db");
+    new_key(here.path());
+    run(here.path(), &["backup", "backup.db"]).expect_success();
+    fs::write(&database, "no database").unwrap();
+    let open = fs::File::open(&database).unwrap();
+    rustix::fs::fcntl_lock(&open, FlockOperation::NonBlockingLockShared).unwrap();
+    let line = run(here.path(), &["restore", "--force", "backup.db"]).expect_one_line();
+    assert_eq!(line, "error: petstore.db is in use; stop the service first\n");
+    assert_eq!(fs::read(&database).unwrap(), b"no database");
+    drop(open);
+    run(here.path(), &["restore", "--force", "backup.db"]).expect_success();
 }
 
 /// What the service leaves when it is killed is a log of the old file, which
