@@ -107,7 +107,7 @@ pub(super) async fn read_json(
         Ok(Err(error)) if error.is::<LengthLimitError>() => Err(too_large()),
         Ok(Err(_)) => Err(ApiError::new(
             Problem::InvalidBody,
-            "The body broke off before its end, or is not well framed.",
+            "The body ended too early, or its framing is invalid.",
         )),
         Err(_) => Err(ApiError::new(Problem::BodyTimeout, "The body did not arrive in time.")),
     }

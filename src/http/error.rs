@@ -135,12 +135,12 @@ impl ApiError {
 
     /// Nothing is at the path.
     pub(super) fn no_such_path() -> Self {
-        Self::new(Problem::NotFound, "Nothing is at this path.")
+        Self::new(Problem::NotFound, "This path does not exist.")
     }
 
     /// The path has only these methods.
     pub(super) fn method_not_allowed(allowed: &str) -> Self {
-        let message = format!("This path does not have this method; it has {allowed}.");
+        let message = format!("This path does not support this method. It supports {allowed}.");
         Self {
             field: HeaderValue::from_str(allowed).ok().map(|allowed| (header::ALLOW, allowed)),
             ..Self::new(Problem::MethodNotAllowed, message)
@@ -158,8 +158,8 @@ impl ApiError {
     /// A fault of ours.
     #[must_use]
     pub(super) fn internal(cause: Cause) -> Self {
-        let message = "The service failed to answer. Its log holds the reason, \
-                       under the identifier in X-Request-Id.";
+        let message = "The service failed. Its log holds the cause, under the identifier \
+                       in X-Request-Id.";
         Self { cause: Some(cause), ..Self::new(Problem::Internal, message) }
     }
 

@@ -21,8 +21,11 @@ pub(super) fn check(key: Option<Reading>) -> Result<(), ApiError> {
         return Ok(());
     };
     let (quota, window) = (limit.quota(), limit.window());
-    let message =
-        format!("This API key is for {quota} requests in {window} s. Try again in {more_in} s.");
+    let plural = if more_in == 1 { "" } else { "s" };
+    let message = format!(
+        "Rate limit exceeded: this API key allows {quota} requests in {window} seconds. Retry after \
+         {more_in} second{plural}."
+    );
     Err(ApiError::rate_limited(message, more_in))
 }
 
