@@ -137,7 +137,7 @@ pub(super) struct Serve {
     max_connections: NonZeroU32,
 
     /// How many of them may come from one address that is not a trusted proxy;
-    /// a 20th of all, but at least 64, if not given
+    /// a 20th of all, but at least 64, if not given, and from this machine any number
     #[arg(long, value_name = "COUNT", env = "PETSTORE_MAX_CONNECTIONS_PER_ADDRESS", value_parser = config::count)]
     max_connections_per_address: Option<NonZeroU32>,
 
@@ -292,6 +292,7 @@ impl Serve {
             max_connections_per_address: per_address
                 .map_or_else(|| per_address_of(max_connections), |count| count.get() as usize),
             trusted_proxies: self.trusted_proxy.iter().copied().collect(),
+            exempts_loopback: per_address.is_none(),
             client_timeout: self.client_timeout,
             connection_age: CONNECTION_AGE,
             shutdown_timeout: self.shutdown_timeout,

@@ -43,6 +43,9 @@ pub struct Limits {
     pub max_connections_per_address: usize,
     /// From where any number may come.
     pub trusted_proxies: TrustedProxies,
+    /// Whether programs of this machine, which share one address, may have as many
+    /// connections as all addresses together. One of them may be a proxy.
+    pub exempts_loopback: bool,
     /// How long a client may take to send the head of a request, and may stay
     /// idle between two requests. After four times as long without a request,
     /// what it has not read of its answers is not sent any more, unless it

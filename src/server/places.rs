@@ -19,6 +19,7 @@ pub(super) struct Places {
     per_address: usize,
     /// Their connections come from many clients.
     proxies: TrustedProxies,
+    exempts_loopback: bool,
     taken: Mutex<Taken>,
 }
 
@@ -65,14 +66,16 @@ impl Places {
             in_all: limits.max_connections,
             per_address: limits.max_connections_per_address,
             proxies: limits.trusted_proxies.clone(),
+            exempts_loopback: limits.exempts_loopback,
             taken: Mutex::default(),
         })
     }
 
     /// Takes a place for the connection of this client.
     pub(super) fn take(self: &Arc<Self>, client: &Arc<Client>) -> Result<Place, Full> {
-        let is_proxy = self.proxies.contain(client.address());
-        let address = (!is_proxy).then(|| ClientAddress::from(client.address()));
+        let is_exempt = self.proxies.contain(client.address())
+            || self.exempts_loopback && client.address().is_loopback();
+        let address = (!is_exempt).then(|| ClientAddress::from(client.address()));
         let mut taken = self.taken();
         if let Some(address) = &address
             && taken.by_address.get(address).is_some_and(|&count| count >= self.per_address)
@@ -162,7 +165,8 @@ mod tests {
 
     fn places(in_all: usize, per_address: usize) -> Arc<Places> {
         let proxies = ["10.0.0.0/8".parse().unwrap()].into_iter().collect();
-        Arc::new(Places { in_all, per_address, proxies, taken: Mutex::default() })
+        let exempts_loopback = true;
+        Arc::new(Places { in_all, per_address, proxies, exempts_loopback, taken: Mutex::default() })
     }
 
     fn client(address: &str) -> Arc<Client> {
@@ -193,10 +197,12 @@ mod tests {
     }
 
     #[test]
-    fn a_trusted_proxy_may_have_all_places() {
-        let places = places(3, 1);
-        let taken: Vec<_> = (0..4).map(|_| take_with_key(&places, "10.0.0.1")).collect();
-        assert_eq!(taken.iter().filter(|place| place.is_ok()).count(), 3);
+    fn a_trusted_proxy_and_a_program_of_this_machine_may_have_all_places() {
+        for address in ["10.0.0.1", "127.0.0.1", "::1", "::ffff:127.0.0.1"] {
+            let places = places(3, 1);
+            let taken: Vec<_> = (0..4).map(|_| take_with_key(&places, address)).collect();
+            assert_eq!(taken.iter().filter(|place| place.is_ok()).count(), 3, "{address}");
+        }
     }
 
     #[test]

@@ -99,6 +99,7 @@ impl Default for Setup {
                 max_connections: 1000,
                 max_connections_per_address: 1000,
                 trusted_proxies: TrustedProxies::default(),
+                exempts_loopback: false,
                 client_timeout: Duration::from_mins(1),
                 connection_age: Duration::from_hours(1),
                 shutdown_timeout: Duration::from_mins(1),
