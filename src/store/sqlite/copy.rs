@@ -99,7 +99,7 @@ pub(crate) struct Copied {
     pub(crate) aside: Option<PathBuf>,
 }
 
-/// Copies the database at `from`, whoever writes to it meanwhile, to `to`. The
+/// Copies the database at `from` to `to`, even while others write to it. The
 /// copy is one file of mode 0600, since it has the digests of keys. What is at
 /// `to` is left alone unless `replace`, and while a process has it open. The copy
 /// is first written beside `to`, under a name made of `number`; if the process is
