@@ -93,6 +93,9 @@ pub(super) fn object_members<'a, const N: usize>(
                 format!("The body has the member {shown:?} twice.")
             }
             None if error.is_data() => "The body must be a JSON object.".to_owned(),
+            None if text.trim_ascii().is_empty() => "The request body is empty. It must be a JSON \
+                 object, such as {\"name\": \"Frank\", \"categoryId\": 1}."
+                .to_owned(),
             None => format!(
                 "The body is not valid JSON, at line {}, column {}.",
                 error.line(),
@@ -351,8 +354,10 @@ mod tests {
         for body in ["null", "1", "\"name\"", "[]", "[{}]"] {
             assert_eq!(refusal(body), "The body must be a JSON object.", "{body}");
         }
+        for body in ["", " \n"] {
+            assert!(refusal(body).starts_with("The request body is empty. "), "{body:?}");
+        }
         for body in [
-            "",
             "{",
             "{}{}",
             "{} x",

@@ -44,9 +44,13 @@ fn pairs(query: &str) -> impl Iterator<Item = (&str, &str)> {
     given.map(|pair| pair.split_once('=').unwrap_or((pair, "")))
 }
 
+/// A part of a text that is long enough to recognise it by.
+fn shortened(text: &str) -> String {
+    text.chars().take(40).collect()
+}
+
 fn unknown(name: &str, known: &[&str]) -> ApiError {
-    // Long enough to recognise a misspelling by.
-    let shown: String = name.chars().take(40).collect();
+    let shown = shortened(name);
     let known = match known {
         [] => "it has none".to_owned(),
         known => format!("it has {}", known.join(", ")),
@@ -61,6 +65,18 @@ pub(super) fn integer(text: &str) -> Option<i64> {
     let digits = text.strip_prefix('-').unwrap_or(text);
     let canonical = text == "0" || !digits.starts_with(['0', '+', '-']);
     canonical.then(|| text.parse().ok())?
+}
+
+/// 400 for a parameter whose value is not an integer of this range.
+pub(super) fn out_of_range(name: &str, least: u8, most: u8, value: &str) -> ApiError {
+    let message = match integer(value) {
+        Some(value) => format!("{name} must be between {least} and {most}, but was {value}."),
+        None => format!(
+            "{name} must be an integer between {least} and {most}, but was {:?}.",
+            shortened(value)
+        ),
+    };
+    ApiError::new(Problem::InvalidParameter, message)
 }
 
 #[cfg(test)]
@@ -102,6 +118,19 @@ mod tests {
     #[test]
     fn a_parameter_that_is_given_twice_is_refused_even_with_one_value() {
         assert_eq!(read("limit=1&limit=1").unwrap_err().0, Problem::InvalidParameter);
+    }
+
+    #[test]
+    fn a_value_out_of_range_is_quoted_shortened_and_as_plain_text() {
+        for (value, quoted) in [
+            ("500", "between 1 and 100, but was 500."),
+            ("ten", "an integer between 1 and 100, but was \"ten\"."),
+            ("\u{1b}[2J\u{202e}", r#"but was "\u{1b}[2J\u{202e}"."#),
+            (&"9".repeat(50), &format!("but was \"{}\".", "9".repeat(40))),
+        ] {
+            let error = out_of_range("limit", 1, 100, value);
+            assert!(error.message().ends_with(quoted), "{}", error.message());
+        }
     }
 
     #[test]

@@ -157,6 +157,7 @@ async fn duplicate_members_broken_json_lone_surrogates_and_invalid_utf_8_are_400
 async fn what_is_no_new_pet_is_400() {
     let server = Server::start().await;
     for (body, says) in [
+        ("", "The request body is empty."),
         ("null", "object"),
         ("[]", "object"),
         ("\"name\"", "object"),

@@ -72,7 +72,7 @@ fn parse(query: Option<&str>) -> Result<PageRequest, ApiError> {
         None => Limit::default(),
         Some(text) => query::integer(&text)
             .and_then(Limit::new)
-            .ok_or_else(|| invalid("limit must be an integer from 1 to 100."))?,
+            .ok_or_else(|| query::out_of_range("limit", Limit::MIN, Limit::MAX, &text))?,
     };
     let status = match status {
         None => None,
