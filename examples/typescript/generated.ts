@@ -10,7 +10,7 @@ import { randomUUID } from "node:crypto";
 
 import createClient from "openapi-fetch";
 
-import { patientFetch, waits } from "./patient.js";
+import { patientFetch, waits } from "./retries.js";
 import type { components, paths } from "./petstore.js";
 
 type NewPet = components["schemas"]["NewPet"];

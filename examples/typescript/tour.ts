@@ -9,7 +9,7 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 
-import { patientFetch, waits } from "./patient.js";
+import { patientFetch, waits } from "./retries.js";
 
 const URL_OF_SERVICE = process.env["PETSTORE_URL"] ?? "http://127.0.0.1:8080/v1";
 

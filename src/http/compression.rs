@@ -11,7 +11,7 @@ use hyper::{
     header::{self, HeaderValue},
 };
 
-use super::{Response, answers::AnswerMemory};
+use super::{Response, response_memory::AnswerMemory};
 
 /// The smallest body that is compressed, in bytes. Pages become a fifth of what
 /// they were, so from here on a whole packet (some 1,450 bytes) is saved.

@@ -22,7 +22,7 @@ use tokio::time;
 use super::{
     AnswerMemory, App, Response,
     error::{ApiError, Problem},
-    head, json, without_body,
+    json, request_head, without_body,
 };
 use crate::{
     metrics::{Connections, Exposition},
@@ -72,7 +72,7 @@ impl Management {
     /// Answers one request.
     pub async fn handle<B: Body>(&self, request: Request<B>) -> Response {
         let (request, body) = request.into_parts();
-        let answered = match head::check(&request).and_then(|()| check_host(&request)) {
+        let answered = match request_head::check(&request).and_then(|()| check_host(&request)) {
             Ok(()) => self.answer(&request.method, request.uri.path()).await,
             Err(error) => Err(error),
         };

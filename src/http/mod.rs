@@ -1,18 +1,16 @@
 //! The contract: HTTP requests in, domain calls, HTTP answers out.
 
-mod answers;
+mod api_catalog;
 mod auth;
 mod body;
 mod compression;
 mod cors;
 mod deprecation;
-mod discovery;
 mod docs;
 mod documents;
 mod error;
 mod etag;
 mod forwarded;
-mod head;
 mod idempotency;
 mod issued_keys;
 pub(crate) mod json;
@@ -24,7 +22,9 @@ pub mod openapi;
 mod pets;
 mod query;
 mod rate_limit;
+mod request_head;
 mod request_id;
+mod response_memory;
 mod router;
 mod server_url;
 mod trace;
@@ -52,7 +52,7 @@ use hyper::{
 };
 use rand::{Rng, SeedableRng, rngs::StdRng};
 
-pub(crate) use self::answers::{AnswerMemory, Room};
+pub(crate) use self::response_memory::{AnswerMemory, Room};
 use self::{
     auth::{Caller, KeyRing},
     body::Noting,
@@ -195,7 +195,7 @@ impl App {
             clock,
             request_ids: RequestIds::new(StdRng::from_rng(random)),
             documents: Served::new(settings)?,
-            catalog: discovery::catalog(own),
+            catalog: api_catalog::catalog(own),
             docs: Docs::default(),
             cors: Cors::new(&settings.cors_origins),
             first_pages: FirstPages::default(),
@@ -323,7 +323,7 @@ impl App {
         body: &mut B,
         facts: &mut Facts,
     ) -> Result<Response, ApiError> {
-        head::check(request)?;
+        request_head::check(request)?;
         if let Some(allowed) = self.cors.preflight(request) {
             return Ok(allowed);
         }
@@ -346,8 +346,8 @@ impl App {
             Operation::GetPet => pets::get(self, caller, request).await,
             Operation::OpenapiYaml => Ok(openapi::yaml(self, request).await),
             Operation::OpenapiJson => Ok(openapi::json(self, request).await),
-            Operation::ApiCatalog => Ok(discovery::answer(self, &request.headers).await),
-            Operation::Root => Ok(discovery::root(self, &request.headers).await),
+            Operation::ApiCatalog => Ok(api_catalog::answer(self, &request.headers).await),
+            Operation::Root => Ok(api_catalog::root(self, &request.headers).await),
             Operation::DocsRedirect => Ok(docs::redirect()),
             Operation::DocsFile => self.docs.file(path, &request.headers).await,
         }

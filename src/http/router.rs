@@ -2,7 +2,7 @@
 
 use hyper::Method;
 
-use super::{deprecation, discovery, error::ApiError};
+use super::{api_catalog, deprecation, error::ApiError};
 use crate::domain::Scope;
 
 /// What a request can ask for.
@@ -30,7 +30,7 @@ fn operations_at(path: &str) -> Option<&'static [(Method, Operation)]> {
         _ if deprecation::concerns(path) => &[(Method::GET, GetPet)],
         "/openapi.yaml" => &[(Method::GET, OpenapiYaml)],
         "/openapi.json" => &[(Method::GET, OpenapiJson)],
-        discovery::PATH => &[(Method::GET, ApiCatalog)],
+        api_catalog::PATH => &[(Method::GET, ApiCatalog)],
         "/" => &[(Method::GET, Root)],
         "/docs" => &[(Method::GET, DocsRedirect)],
         _ if path.starts_with("/docs/") => &[(Method::GET, DocsFile)],
@@ -95,7 +95,7 @@ impl Operation {
             GetPet => "/v1/pets/{petId}",
             OpenapiYaml => "/openapi.yaml",
             OpenapiJson => "/openapi.json",
-            ApiCatalog => discovery::PATH,
+            ApiCatalog => api_catalog::PATH,
             Root => "/",
             DocsRedirect => "/docs",
             DocsFile => "/docs/{file}",

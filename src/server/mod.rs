@@ -3,10 +3,10 @@
 
 mod activity;
 mod connection;
+mod connection_slots;
 mod handler;
 mod io;
 mod open_files;
-mod places;
 mod strict_heads;
 mod tls;
 
@@ -28,9 +28,9 @@ use tracing::{info, warn};
 
 use crate::domain::{Client, TrustedProxies};
 
+use self::connection_slots::{Full, Places};
 pub use self::handler::Handler;
 pub use self::open_files::raise_limit as raise_open_files_limit;
-use self::places::{Full, Places};
 pub use self::tls::{Tls, TlsError};
 
 /// What the server allows.

@@ -31,6 +31,7 @@ macro_rules! suite {
             mod clock;
             mod compression;
             mod conditional;
+            mod connection_slots;
             mod cors;
             mod create;
             mod documents;
@@ -39,11 +40,10 @@ macro_rules! suite {
             mod idempotency;
             mod limits;
             mod list;
-            mod places;
+            mod paging;
             mod rate_limit;
+            mod response_memory;
             mod shutdown;
-            mod unread;
-            mod walks;
         }
     };
 }

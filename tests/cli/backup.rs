@@ -16,7 +16,7 @@ use rusqlite::Connection;
 use serde_json::Value;
 
 use super::{
-    faults::with_mounts_of_its_own,
+    exhausted_resources::with_mounts_of_its_own,
     program::{Service, client, command, create, directory, finish, new_key, run, settle},
 };
 

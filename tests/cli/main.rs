@@ -8,14 +8,14 @@
 )]
 
 mod backup;
-mod broken_off;
 #[path = "../shared/certificates.rs"]
 mod certificates;
 mod check;
 mod copy;
-mod faults;
+mod exhausted_resources;
 mod files;
 mod import;
+mod interrupted;
 mod keys;
 mod kill;
 mod management;

@@ -36,7 +36,7 @@ tour() {
     local name=$1 expected=$2
     shift 2
     echo "$name"
-    PYTHONPATH=$outside/examples/python python3 tests/outside/unsteady.py "$@" \
+    PYTHONPATH=$outside/examples/python python3 tests/outside/unreliable_proxy.py "$@" \
         2>"$scratch/messages" | diff "$expected" - ||
         { cat "$scratch/messages"; return 1; }
 }

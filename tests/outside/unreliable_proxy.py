@@ -1,6 +1,6 @@
 """Runs a client against a service that cannot be relied on.
 
-    PETSTORE_URL=... unsteady.py COMMAND...
+    PETSTORE_URL=... unreliable_proxy.py COMMAND...
 
 Between the client and the service stands a proxy that answers some requests
 with 503 in the service's place, and passes others on but drops the answer. A

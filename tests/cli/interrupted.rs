@@ -8,7 +8,7 @@ use std::{
 };
 
 use super::{
-    faults::with_mounts_of_its_own,
+    exhausted_resources::with_mounts_of_its_own,
     postgres_cluster::{connect, fresh_url},
     program::{directory, finish, new_key, run, settle},
 };
