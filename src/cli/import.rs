@@ -17,7 +17,7 @@ use super::{DatabaseArgs, progress::Progress, rejects::Rejects};
 use crate::{
     config,
     domain::PetId,
-    files::{self, Format, MetIds, Place, Row, Source, Wrong},
+    files::{self, Format, Place, Row, SeenIds, Source, Wrong},
     store::{
         OpenError,
         bulk::{self, CommitError, Ids, LastIds, Load},
@@ -78,7 +78,7 @@ struct Checked {
     good: u64,
     wrong: u64,
     /// Under which identifiers animals will be added, if they are kept.
-    met: Option<MetIds>,
+    met: Option<SeenIds>,
 }
 
 impl Import {
@@ -174,8 +174,8 @@ impl Import {
     }
 
     /// The identifiers of the animals that are there.
-    fn taken_ids(&self) -> anyhow::Result<MetIds> {
-        let met = MetIds::new()?;
+    fn taken_ids(&self) -> anyhow::Result<SeenIds> {
+        let met = SeenIds::new()?;
         let mut snapshot = match bulk::snapshot(&self.database.database) {
             Err(OpenError::Absent(_)) => return Ok(met),
             snapshot => snapshot?,

@@ -4,16 +4,16 @@
 //! reading, or would lose something, is refused with the reason.
 
 mod csv;
-mod ids;
 mod ndjson;
+mod seen_ids;
 mod source;
 
 use std::{ffi::OsStr, io, path::Path};
 
 pub use self::{
     csv::CsvWriter,
-    ids::MetIds,
     ndjson::NdjsonWriter,
+    seen_ids::SeenIds,
     source::{MAX_ROW, Source},
 };
 use crate::domain::{NewPet, PetId, PetName, PetRef, PetStatus};

@@ -5,7 +5,7 @@ use std::{future::Future, sync::Arc};
 use tokio::runtime::{self, Runtime};
 use tokio_postgres::Client;
 
-use super::{connect::Session, faults::Failure, url::PostgresUrl};
+use super::{connect::Session, errors::Failure, url::PostgresUrl};
 use crate::store::{OpenError, OpenMode, StoreError};
 
 /// A statement takes as long as there are animals, and as whoever reads or

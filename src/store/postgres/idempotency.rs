@@ -2,7 +2,7 @@
 
 use tokio_postgres::types::ToSql;
 
-use super::{faults::Failure, pets, pool::Connection};
+use super::{errors::Failure, pets, pool::Connection};
 use crate::{
     domain::{IdempotentRequest, NewPet, idempotency::REMEMBERED_FOR_MARKS},
     store::Created,

@@ -5,7 +5,7 @@ use std::mem;
 use jiff::Timestamp;
 use tokio_postgres::{GenericClient, Row, types::ToSql};
 
-use super::{faults::Failure, pool::Connection};
+use super::{errors::Failure, pool::Connection};
 use crate::{
     domain::{Deployment, KeyDigest, KeyId, KeyRecord, KeyUse, NewKey, Scope},
     store::bulk::StoredKey,

@@ -8,7 +8,7 @@ use tokio_postgres::{
     types::{ToSql, Type},
 };
 
-use super::{bulk::Blocking, faults::Failure, url::PostgresUrl};
+use super::{bulk::Blocking, errors::Failure, url::PostgresUrl};
 use crate::{
     domain::{KeyRecord, NewPet, PetId},
     store::{

@@ -7,7 +7,7 @@
 
 mod bulk;
 mod connect;
-mod faults;
+mod errors;
 mod idempotency;
 mod keys;
 mod load;
@@ -35,7 +35,7 @@ use tokio::{sync::Semaphore, time};
 
 use self::{
     connect::{Connector, Session, Unreachable},
-    faults::Remedy,
+    errors::Remedy,
     pool::{Access, Connection, Pool, Try},
     tokens::Tokens,
 };

@@ -6,7 +6,7 @@ use futures_util::TryStreamExt;
 use tokio::task;
 use tokio_postgres::{Row, types::ToSql};
 
-use super::{faults::Failure, pool::Connection, tokens::Tokens};
+use super::{errors::Failure, pool::Connection, tokens::Tokens};
 use crate::{
     domain::{Limit, NewPet, PageRequest, Pet, PetId, PetName, PetRef},
     store::WritePet,

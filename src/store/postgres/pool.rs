@@ -22,7 +22,7 @@ use tokio_postgres::{Client, Error, Statement};
 
 use super::{
     connect::{Connector, Session, Unreachable},
-    faults::{Failure, Remedy},
+    errors::{Failure, Remedy},
 };
 use crate::{
     metrics::{Counter, Exposition, Kind},

@@ -2,7 +2,7 @@
 
 use tokio_postgres::SimpleQueryMessage;
 
-use super::{faults::Failure, pool::Connection};
+use super::{errors::Failure, pool::Connection};
 
 /// All that a create needs, in one transaction that adds no row and draws no
 /// number: the rights and the locks of its statements, which are asked for also

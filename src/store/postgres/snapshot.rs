@@ -6,7 +6,7 @@ use futures_util::TryStreamExt;
 use jiff::Timestamp;
 use tokio_postgres::{Row, types::ToSql};
 
-use super::{bulk::Blocking, faults::Failure, keys, pets, url::PostgresUrl};
+use super::{bulk::Blocking, errors::Failure, keys, pets, url::PostgresUrl};
 use crate::{
     domain::{IdempotencyKey, IdempotentRequest, KeyId, PetId, PetRef, PetStatus},
     store::{

@@ -25,7 +25,7 @@ use tokio_rustls::{
 };
 
 use super::url::{PostgresUrl, SslMode};
-use crate::verifier::Verifier;
+use crate::lenient_verifier::LenientVerifier;
 
 /// What may go wrong: a file with certificates that cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -50,7 +50,7 @@ impl Tls {
         let verifier: Arc<dyn ServerCertVerifier> = match url.ssl_mode() {
             SslMode::Disable => return Ok(None),
             SslMode::Prefer | SslMode::Require => {
-                Arc::new(Verifier::of_nothing(Arc::clone(&provider)))
+                Arc::new(LenientVerifier::accepting_any_certificate(Arc::clone(&provider)))
             }
             mode @ (SslMode::VerifyCa | SslMode::VerifyFull) => {
                 let roots = match url.root_certificate() {
@@ -65,7 +65,7 @@ impl Tls {
                 .map_err(|error| setup(&error))?;
                 match mode {
                     SslMode::VerifyFull => full,
-                    _ => Arc::new(Verifier::of_the_chain(Arc::clone(&provider), full)),
+                    _ => Arc::new(LenientVerifier::ignoring_the_name(Arc::clone(&provider), full)),
                 }
             }
         };

@@ -3,7 +3,7 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use super::{faults::Failure, pool::Connection};
+use super::{errors::Failure, pool::Connection};
 
 const NEXT_SERIES: &str = "SELECT nextval('pets_token_series')";
 

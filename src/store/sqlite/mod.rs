@@ -9,7 +9,6 @@ mod check;
 mod checkpoints;
 mod connection;
 mod copy;
-mod figures;
 mod file;
 mod idempotency;
 mod keys;
@@ -24,6 +23,7 @@ mod snapshot;
 mod wal;
 mod wal_index;
 mod writer;
+mod writer_metrics;
 
 use std::{
     io,

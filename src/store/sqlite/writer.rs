@@ -18,7 +18,7 @@ use tokio::sync::{
     oneshot,
 };
 
-use super::{checkpoints::Checkpoints, figures::Figures, file::Files, rescue::Rescue};
+use super::{checkpoints::Checkpoints, file::Files, rescue::Rescue, writer_metrics::WriterMetrics};
 use crate::{metrics::Exposition, store::StoreError};
 
 /// How many writes may wait beside those that are being committed; one more
@@ -36,7 +36,7 @@ type Job = Box<dyn FnOnce(Result<&Connection, StoreError>) -> Acknowledge + Send
 type Acknowledge = Box<dyn FnOnce(Result<(), StoreError>) + Send>;
 
 pub(super) struct Writer {
-    figures: Arc<Figures>,
+    metrics: Arc<WriterMetrics>,
     /// `None` only while dropping.
     queue: Option<mpsc::Sender<Job>>,
     thread: Option<thread::JoinHandle<()>>,
@@ -45,12 +45,12 @@ pub(super) struct Writer {
 impl Writer {
     pub(super) fn start(connection: Connection, files: Files) -> io::Result<Self> {
         let (queue, jobs) = mpsc::channel(QUEUE_LENGTH);
-        let figures = Arc::new(Figures::default());
-        let counting = Arc::clone(&figures);
+        let metrics = Arc::new(WriterMetrics::default());
+        let counting = Arc::clone(&metrics);
         let thread = thread::Builder::new()
             .name("petstore-writer".to_owned())
             .spawn(move || run(connection, files, jobs, &counting))?;
-        Ok(Self { figures, queue: Some(queue), thread: Some(thread) })
+        Ok(Self { metrics, queue: Some(queue), thread: Some(thread) })
     }
 
     /// Does `work`, all of it or nothing, and returns once it is on disk.
@@ -79,7 +79,7 @@ impl Writer {
         page.number("petstore_writer_queue_length", help, waiting);
         let help = "How many writes may wait.";
         page.number("petstore_writer_queue_limit", help, QUEUE_LENGTH);
-        self.figures.expose(page);
+        self.metrics.expose(page);
     }
 
     async fn enqueue<T: Send + 'static>(
@@ -99,7 +99,7 @@ impl Writer {
         match self.queue.as_ref().ok_or_else(stopped)?.try_send(job) {
             Ok(()) => {}
             Err(TrySendError::Full(_)) => {
-                self.figures.refusals.count();
+                self.metrics.refusals.count();
                 return Err(StoreError::Overloaded);
             }
             Err(TrySendError::Closed(_)) => return Err(stopped()),
@@ -122,7 +122,7 @@ fn run(
     mut connection: Connection,
     mut files: Files,
     mut jobs: mpsc::Receiver<Job>,
-    figures: &Figures,
+    metrics: &WriterMetrics,
 ) {
     let mut batch = Vec::with_capacity(QUEUE_LENGTH);
     let mut rescue = Rescue::default();
@@ -135,7 +135,7 @@ fn run(
             thread::yield_now();
             fill_up(&mut batch, iter::from_fn(|| jobs.try_recv().ok()));
         }
-        let has_committed = commit(&mut connection, &mut files, &mut batch, figures);
+        let has_committed = commit(&mut connection, &mut files, &mut batch, metrics);
         rescue.tend(&connection, &files);
         if has_committed && files.want_checkpoint() {
             checkpoints.run(&connection, &mut files);
@@ -155,7 +155,7 @@ fn commit(
     connection: &mut Connection,
     files: &mut Files,
     batch: &mut Vec<Job>,
-    figures: &Figures,
+    metrics: &WriterMetrics,
 ) -> bool {
     let mut has_changes = false;
     let mut done = Vec::with_capacity(batch.len());
@@ -164,7 +164,7 @@ fn commit(
             let changes_before = transaction.total_changes();
             done.extend(batch.drain(..).map(|job| job(Ok(&transaction))));
             has_changes = transaction.total_changes() != changes_before;
-            figures.watch(has_changes.then_some(done.len()), || finish(transaction, files))
+            metrics.watch(has_changes.then_some(done.len()), || finish(transaction, files))
         }
         Err(error) => {
             done.extend(batch.drain(..).map(|job| job(Err(error.clone()))));
@@ -172,7 +172,7 @@ fn commit(
         }
     };
     if committed.is_err() {
-        figures.note_failure();
+        metrics.note_failure();
     }
     for acknowledge in done {
         acknowledge(committed.clone());

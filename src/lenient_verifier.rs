@@ -14,20 +14,20 @@ use tokio_rustls::rustls::{
 
 /// Checks that a server has the key of its certificate, and little more.
 #[derive(Debug)]
-pub(crate) struct Verifier {
+pub(crate) struct LenientVerifier {
     provider: Arc<CryptoProvider>,
     /// Checks where the certificate comes from.
     chain: Option<Arc<WebPkiServerVerifier>>,
 }
 
-impl Verifier {
+impl LenientVerifier {
     /// Takes any certificate.
-    pub(crate) fn of_nothing(provider: Arc<CryptoProvider>) -> Self {
+    pub(crate) fn accepting_any_certificate(provider: Arc<CryptoProvider>) -> Self {
         Self { provider, chain: None }
     }
 
     /// Takes one that comes from a trusted root, whatever name is in it.
-    pub(crate) fn of_the_chain(
+    pub(crate) fn ignoring_the_name(
         provider: Arc<CryptoProvider>,
         chain: Arc<WebPkiServerVerifier>,
     ) -> Self {
@@ -35,7 +35,7 @@ impl Verifier {
     }
 }
 
-impl ServerCertVerifier for Verifier {
+impl ServerCertVerifier for LenientVerifier {
     fn verify_server_cert(
         &self,
         certificate: &CertificateDer<'_>,

@@ -6,14 +6,14 @@ use crate::{
 };
 
 /// Counts writes, and how their commits end.
-pub(super) struct Figures {
+pub(super) struct WriterMetrics {
     batch_sizes: Histogram,
     commits: Histogram,
     failures: Counter,
     pub(super) refusals: Counter,
 }
 
-impl Default for Figures {
+impl Default for WriterMetrics {
     fn default() -> Self {
         Self {
             batch_sizes: Histogram::of_sizes(),
@@ -24,7 +24,7 @@ impl Default for Figures {
     }
 }
 
-impl Figures {
+impl WriterMetrics {
     /// Counts a batch of so many writes, and how long it takes to commit them;
     /// nothing if they changed nothing.
     pub(super) fn watch<E>(

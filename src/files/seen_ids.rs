@@ -6,9 +6,9 @@ use crate::domain::PetId;
 
 /// Which identifiers were met, and in which row: a private database of SQLite,
 /// which keeps in a temporary file what it has no room for.
-pub struct MetIds(Connection);
+pub struct SeenIds(Connection);
 
-impl MetIds {
+impl SeenIds {
     /// None yet.
     ///
     /// # Errors
