@@ -237,7 +237,7 @@ impl Serve {
                 }
             };
             told().await;
-            ending.announce_end();
+            ending.begin_shutdown();
             if !shutdown_delay.is_zero() {
                 let seconds = shutdown_delay.as_secs_f64();
                 info!(seconds, "not ready any more; serving until the shutdown delay is over");

@@ -39,7 +39,7 @@ pub(super) fn catalog(base_url: Option<&BaseUrl>) -> Document {
 }
 
 /// `GET /.well-known/api-catalog`.
-pub(super) async fn answer(app: &App, request: &HeaderMap) -> Response {
+pub(super) async fn get(app: &App, request: &HeaderMap) -> Response {
     let mut response = app.catalog.response(request).await;
     response.headers_mut().insert(header::LINK, SELF_LINK);
     response
@@ -53,7 +53,7 @@ pub(super) async fn root(app: &App, request: &HeaderMap) -> Response {
         redirect.headers_mut().insert(header::LOCATION, HeaderValue::from_static("docs/"));
         redirect
     } else {
-        answer(app, request).await
+        get(app, request).await
     };
     response.headers_mut().append(header::VARY, HeaderValue::from_static("Accept"));
     response

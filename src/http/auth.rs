@@ -27,7 +27,7 @@ use crate::{
 
 /// How long a key that the store vouched for is believed. A revocation is
 /// honoured within this time, by every process on the same database.
-const BELIEVED_FOR: Duration = Duration::from_secs(2);
+const CACHED_FOR: Duration = Duration::from_secs(2);
 
 /// Who sent a request.
 pub(super) struct Caller {
@@ -44,7 +44,7 @@ impl Caller {
     }
 
     /// When its key was found to be valid.
-    pub(super) fn asked_at(&self) -> Timestamp {
+    pub(super) fn authenticated_at(&self) -> Timestamp {
         self.at
     }
 
@@ -128,18 +128,18 @@ impl KeyRing {
         client: &Client,
     ) -> Result<Caller, ApiError> {
         let digest = KeyDigest::of_presented(presented_key(headers)?, self.deployment)
-            .ok_or_else(refused)?;
+            .ok_or_else(invalid_key)?;
         let now = self.clock.now();
-        let known = if let Some(known) = self.recall(&digest) {
+        let known = if let Some(known) = self.cached(&digest) {
             known
         } else {
-            self.look_up(digest).await?.ok_or_else(refused)?
+            self.look_up(digest).await?.ok_or_else(invalid_key)?
         };
         if !known.record.is_valid_at(now) {
-            return Err(refused());
+            return Err(invalid_key());
         }
         if !client.trust() {
-            return Err(ApiError::new(Problem::Unavailable, LOST_ITS_PLACE));
+            return Err(ApiError::new(Problem::Unavailable, CONNECTION_REPLACED));
         }
         known.usage.note_use(now);
         let limit = known.record.rate_limit.or(self.rate_limit);
@@ -152,17 +152,17 @@ impl KeyRing {
         self.clock.instant().saturating_duration_since(self.started)
     }
 
-    fn recall(&self, digest: &KeyDigest) -> Option<Arc<CachedKey>> {
+    fn cached(&self, digest: &KeyDigest) -> Option<Arc<CachedKey>> {
         let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
         let key = known.get(digest)?;
         let age = self.clock.instant().saturating_duration_since(key.read_at);
-        (age < BELIEVED_FOR).then(|| Arc::clone(key))
+        (age < CACHED_FOR).then(|| Arc::clone(key))
     }
 
     async fn look_up(&self, digest: KeyDigest) -> Result<Option<Arc<CachedKey>>, StoreError> {
         let was_met =
             self.known.read().unwrap_or_else(PoisonError::into_inner).contains_key(&digest);
-        if !was_met && !self.issued.contain(&digest).await? {
+        if !was_met && !self.issued.contains(&digest).await? {
             return Ok(None);
         }
         let read_at = self.clock.instant();
@@ -216,27 +216,27 @@ impl KeyRing {
 }
 
 /// What a client is told whose connection is closed to make room.
-const LOST_ITS_PLACE: &str = "All connections are in use, and this one is closed to make room. \
+const CONNECTION_REPLACED: &str = "All connections are in use, and this one is closed to make room. \
      Retry in a moment.";
 
 /// The key in an `Authorization: Bearer KEY` field (RFC 6750, section 2.1).
 fn presented_key(headers: &HeaderMap) -> Result<&str, ApiError> {
     let mut fields = headers.get_all(header::AUTHORIZATION).iter();
-    let field = fields.next().ok_or_else(missing)?;
+    let field = fields.next().ok_or_else(missing_key)?;
     if fields.next().is_some() {
-        return Err(refused());
+        return Err(invalid_key());
     }
     let (scheme, key) = match field.as_bytes().iter().position(|&byte| byte == b' ') {
         Some(space) => field.as_bytes().split_at(space),
-        None => return Err(missing()),
+        None => return Err(missing_key()),
     };
     if !scheme.eq_ignore_ascii_case(b"Bearer") {
-        return Err(missing());
+        return Err(missing_key());
     }
-    std::str::from_utf8(key.trim_ascii()).map_err(|_| refused())
+    std::str::from_utf8(key.trim_ascii()).map_err(|_| invalid_key())
 }
 
-fn missing() -> ApiError {
+fn missing_key() -> ApiError {
     ApiError::new(
         Problem::MissingApiKey,
         "An API key is required, sent as Authorization: Bearer KEY.",
@@ -244,7 +244,7 @@ fn missing() -> ApiError {
 }
 
 /// The same for every reason, so that it tells nothing about keys of others.
-fn refused() -> ApiError {
+fn invalid_key() -> ApiError {
     ApiError::new(
         Problem::InvalidApiKey,
         "The API key is not valid here: it is unknown, mistyped, expired or revoked, \
@@ -267,7 +267,7 @@ mod tests {
     };
 
     #[test]
-    fn everything_under_v1_needs_a_key_and_nothing_else_does() {
+    fn every_path_under_v1_needs_a_key_and_no_other_path_does() {
         for path in ["/v1", "/v1/", "/v1/pets", "/v1/nothing", "/v1//"] {
             assert!(is_needed_for(path), "{path}");
         }
@@ -294,28 +294,28 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_million_invalid_keys_leave_nothing_in_memory() {
+    async fn a_million_invalid_keys_take_no_memory() {
         let directory = tempfile::TempDir::new().unwrap();
         let path = directory.path().join("petstore.db");
         let store = Arc::new(SqliteStore::open(&path, OpenMode::CreateAndMigrate).unwrap());
         let mut random = StdRng::seed_from_u64(1);
         let ring = KeyRing::new(store, Arc::new(SystemClock), &Settings::default());
         let client = Client::from(IpAddr::from([192, 0, 2, 1]));
-        let is_refused = async |key: &str| {
+        let is_rejected = async |key: &str| {
             let mut headers = HeaderMap::new();
             let bearer = HeaderValue::try_from(format!("Bearer {key}")).unwrap();
             headers.insert(header::AUTHORIZATION, bearer);
-            let refused = ring.authenticate(&headers, &client).await.err();
-            refused.is_some_and(|error| error.problem() == Problem::InvalidApiKey)
+            let error = ring.authenticate(&headers, &client).await.err();
+            error.is_some_and(|error| error.problem() == Problem::InvalidApiKey)
         };
         for number in 0..998_000 {
-            assert!(is_refused(&number.to_string()).await);
+            assert!(is_rejected(&number.to_string()).await);
         }
         // These have the shape of a key, and come at once.
         let keys: Vec<_> =
             (0..2_000).map(|_| ApiKey::generate(Deployment::Production, &mut random)).collect();
-        let refused = join_all(keys.iter().map(|key| is_refused(key.reveal()))).await;
-        assert!(refused.into_iter().all(|is_refused| is_refused));
+        let rejected = join_all(keys.iter().map(|key| is_rejected(key.reveal()))).await;
+        assert!(rejected.into_iter().all(|is_rejected| is_rejected));
         assert_eq!(ring.known.read().unwrap().len(), 0);
         // The first is looked for at once; one more reading is for all others.
         assert_eq!(ring.issued.count_readings(), 2);

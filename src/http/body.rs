@@ -29,12 +29,12 @@ impl<B> RequestBody for B where
 
 /// A body that notes whether it was read to its end. hyper says so only of one
 /// that is empty, or whose length was declared.
-pub(super) struct Noting<B> {
+pub(super) struct TrackedBody<B> {
     body: B,
     is_read: bool,
 }
 
-impl<B: RequestBody> Noting<B> {
+impl<B: RequestBody> TrackedBody<B> {
     pub(super) fn new(body: B) -> Self {
         let is_read = body.is_end_stream();
         Self { body, is_read }
@@ -46,7 +46,7 @@ impl<B: RequestBody> Noting<B> {
     }
 }
 
-impl<B: RequestBody> Body for Noting<B> {
+impl<B: RequestBody> Body for TrackedBody<B> {
     type Data = Bytes;
     type Error = B::Error;
 
@@ -72,7 +72,7 @@ impl<B: RequestBody> Body for Noting<B> {
 const MAX_BODY: usize = 64 << 10;
 
 /// The most bytes that will be read of this body.
-pub(super) fn longest(body: &impl Body) -> usize {
+pub(super) fn max_length(body: &impl Body) -> usize {
     let declared = body.size_hint().upper().and_then(|length| usize::try_from(length).ok());
     declared.unwrap_or(MAX_BODY).min(MAX_BODY)
 }

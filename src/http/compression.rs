@@ -11,7 +11,7 @@ use hyper::{
     header::{self, HeaderValue},
 };
 
-use super::{Response, response_memory::AnswerMemory};
+use super::{Response, response_memory::ResponseMemory};
 
 /// The smallest body that is compressed, in bytes. Pages become a fifth of what
 /// they were, so from here on a whole packet (some 1,450 bytes) is saved.
@@ -28,7 +28,7 @@ pub(super) type Level = u8;
 const FASTEST: Level = 1;
 
 /// For what is compressed once, and sent often.
-pub(super) const ONCE: Level = 9;
+pub(super) const BEST: Level = 9;
 
 /// Says that another request may get the body in another coding.
 pub(super) const VARY: HeaderValue = HeaderValue::from_static("Accept-Encoding");
@@ -51,7 +51,7 @@ impl Coding {
 /// Compresses the answer, if its size is worth it and the request asks for a
 /// coding. Otherwise it stays as it is; no request is refused because of that. A
 /// document that says `Vary` has seen to its coding itself.
-pub(super) fn apply(memory: &AnswerMemory, request: &HeaderMap, response: &mut Response) {
+pub(super) fn apply(memory: &ResponseMemory, request: &HeaderMap, response: &mut Response) {
     let size = response.body().size_hint().exact().unwrap_or_default();
     // It has the `Vary` of the 200 (RFC 9110, section 15.4.5), whatever its size.
     let known = response.status() == StatusCode::NOT_MODIFIED;
@@ -61,7 +61,8 @@ pub(super) fn apply(memory: &AnswerMemory, request: &HeaderMap, response: &mut R
         return;
     }
     response.headers_mut().insert(header::VARY, VARY);
-    let (Some(coding), Some(body)) = (wanted(request), response.body().clone().into_inner()) else {
+    let (Some(coding), Some(body)) = (preferred(request), response.body().clone().into_inner())
+    else {
         return;
     };
     // Without memory for both, what is there already is sent.
@@ -75,12 +76,12 @@ pub(super) fn apply(memory: &AnswerMemory, request: &HeaderMap, response: &mut R
 
 /// The coding that the request likes best; zstd, which is smaller, if it likes
 /// both alike. None without the field, and if it prefers none.
-pub(super) fn wanted(request: &HeaderMap) -> Option<Coding> {
+pub(super) fn preferred(request: &HeaderMap) -> Option<Coding> {
     let (mut zstd, mut gzip, mut identity, mut others) = (None, None, None, None);
     for field in request.get_all(header::ACCEPT_ENCODING) {
         for element in field.to_str().unwrap_or_default().to_ascii_lowercase().split(',') {
             let (name, parameter) = element.split_once(';').unwrap_or((element, "q=1"));
-            let liked = match name.trim() {
+            let q = match name.trim() {
                 "zstd" => &mut zstd,
                 // The second is an old name of the same (RFC 9110, section 8.4.1.3).
                 "gzip" | "x-gzip" => &mut gzip,
@@ -89,14 +90,14 @@ pub(super) fn wanted(request: &HeaderMap) -> Option<Coding> {
                 _ => continue,
             };
             // What cannot be read is not asked for.
-            *liked = Some(weight(parameter).unwrap_or_default());
+            *q = Some(weight(parameter).unwrap_or_default());
         }
     }
     let others = others.unwrap_or_default();
     // Who accepts just anything knows gzip, but perhaps no zstd.
     let (zstd, gzip) = (zstd.unwrap_or_default(), gzip.unwrap_or(others));
-    let (coding, liked) = if zstd >= gzip { (Coding::Zstd, zstd) } else { (Coding::Gzip, gzip) };
-    (liked > 0.0 && liked >= identity.unwrap_or(others)).then_some(coding)
+    let (coding, q) = if zstd >= gzip { (Coding::Zstd, zstd) } else { (Coding::Gzip, gzip) };
+    (q > 0.0 && q >= identity.unwrap_or(others)).then_some(coding)
 }
 
 /// A `q=` from 0 to 1 (RFC 9110, section 12.4.2).
@@ -124,13 +125,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_coding_is_the_one_that_the_request_likes_best() {
+    fn the_coding_is_the_one_that_the_request_prefers() {
         let of = |fields: &[&str]| {
             let mut request = HeaderMap::new();
             for field in fields {
                 request.append(header::ACCEPT_ENCODING, field.parse().unwrap());
             }
-            wanted(&request)
+            preferred(&request)
         };
         for fields in [
             &["gzip"][..],

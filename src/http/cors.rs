@@ -21,7 +21,7 @@ const REQUEST_FIELDS: HeaderValue = HeaderValue::from_static(
 );
 
 /// What a page may read of an answer, beside what every page may.
-const ANSWER_FIELDS: HeaderValue = HeaderValue::from_static(
+const EXPOSED_FIELDS: HeaderValue = HeaderValue::from_static(
     "Allow, Deprecation, ETag, Link, Location, RateLimit, RateLimit-Policy, Retry-After, Sunset, \
      WWW-Authenticate, X-Request-Id",
 );
@@ -63,7 +63,7 @@ impl Cors {
         answer.append(header::VARY, HeaderValue::from_static("Origin"));
         if let Some(origin) = self.allowed(request) {
             answer.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, origin.clone());
-            answer.insert(header::ACCESS_CONTROL_EXPOSE_HEADERS, ANSWER_FIELDS);
+            answer.insert(header::ACCESS_CONTROL_EXPOSE_HEADERS, EXPOSED_FIELDS);
         }
     }
 

@@ -21,7 +21,7 @@ const SUNSET_DATE: &str = "Thu, 05 Dec 2030 00:00:00 GMT";
 
 /// Whether the path is one of `getPet`, whatever stands for the identifier.
 #[must_use]
-pub(super) fn concerns(path: &str) -> bool {
+pub(super) fn is_get_pet(path: &str) -> bool {
     path.strip_prefix("/v1/pets/").is_some_and(|id| !id.is_empty() && !id.contains('/'))
 }
 
@@ -44,7 +44,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_dates_say_what_the_headers_say() {
+    fn the_dates_are_those_in_the_header_fields() {
         assert_eq!(REMOVED_AT.to_string(), "2030-12-05T00:00:00Z");
         let since = DEPRECATED_SINCE[1..].parse().unwrap();
         let since = Timestamp::from_second(since).unwrap();
@@ -52,12 +52,12 @@ mod tests {
     }
 
     #[test]
-    fn only_paths_by_id_are_concerned() {
+    fn only_paths_by_id_are_deprecated() {
         for path in ["/v1/pets/1", "/v1/pets/x", "/v1/pets/%20"] {
-            assert!(concerns(path), "{path}");
+            assert!(is_get_pet(path), "{path}");
         }
         for path in ["/v1/pets", "/v1/pets/", "/v1/pets/1/", "/v1/pets/1/x", "/pets/1"] {
-            assert!(!concerns(path), "{path}");
+            assert!(!is_get_pet(path), "{path}");
         }
     }
 }

@@ -44,8 +44,8 @@ impl Docs {
     /// `GET /docs/` and the files below it.
     pub(super) async fn file(&self, path: &str, request: &HeaderMap) -> Result<Response, ApiError> {
         let name = path.strip_prefix("/docs/").unwrap_or_default().to_owned();
-        let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner).get(&name).cloned();
-        let document = if let Some(document) = kept {
+        let cached = self.0.lock().unwrap_or_else(PoisonError::into_inner).get(&name).cloned();
+        let document = if let Some(document) = cached {
             document
         } else {
             // To name a megabyte by its hash takes a while.

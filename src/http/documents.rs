@@ -57,13 +57,13 @@ impl Document {
     /// The response to a request with this head: 304 if its client has the
     /// document already.
     pub(super) async fn response(&self, request: &HeaderMap) -> Response {
-        let coded = self.coded(compression::wanted(request)).await;
+        let coded = self.coded(compression::preferred(request)).await;
         let mut response = Response::new(Full::new(coded.body.clone()));
         let headers = response.headers_mut();
         headers.insert(header::CONTENT_TYPE, self.media_type.clone());
         headers.insert(header::CACHE_CONTROL, CACHE_CONTROL);
         headers.insert(header::VARY, compression::VARY);
-        let mut response = etag::answer(request, response, coded.tag.clone());
+        let mut response = etag::respond(request, response, coded.tag.clone());
         if let Some(coding) = coded.coding.filter(|_| response.status() == StatusCode::OK) {
             response.headers_mut().insert(header::CONTENT_ENCODING, coding.name());
         }
@@ -82,7 +82,7 @@ impl Document {
         let compress = async || {
             let body = self.plain.body.clone();
             let copy = task::spawn_blocking(move || {
-                let copy = compression::compress(coding, compression::ONCE, &body).ok()?;
+                let copy = compression::compress(coding, compression::BEST, &body).ok()?;
                 (copy.len() < body.len()).then(|| Coded::new(Some(coding), copy.into()))
             });
             copy.await.ok().flatten().unwrap_or_else(|| self.plain.clone())

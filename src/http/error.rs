@@ -164,8 +164,8 @@ impl ApiError {
     }
 
     /// What was asked of the store may be done all the same, once it is back.
-    pub(super) fn took_too_long() -> Self {
-        Self::new(Problem::Unavailable, MAY_HAVE_BEEN_ADDED).caused_by(Arc::new(TookTooLong))
+    pub(super) fn timed_out() -> Self {
+        Self::new(Problem::Unavailable, MAY_HAVE_BEEN_ADDED).caused_by(Arc::new(TimedOut))
     }
 
     /// The answer, and what lay behind it, for the log.
@@ -212,7 +212,7 @@ impl From<StoreError> for ApiError {
 
 #[derive(Debug, thiserror::Error)]
 #[error("the request took too long")]
-struct TookTooLong;
+struct TimedOut;
 
 /// The Error body of the contract.
 #[derive(Serialize)]

@@ -13,7 +13,7 @@ use super::Response;
 /// A client may keep the response for itself, and asks before it uses it again
 /// whether it still holds, which its `ETag` makes cheap. A cache that others share
 /// may not keep it (RFC 9111, section 5.2.2).
-pub(super) const ASK_AGAIN: HeaderValue = HeaderValue::from_static("private, no-cache");
+pub(super) const REVALIDATE: HeaderValue = HeaderValue::from_static("private, no-cache");
 
 /// Makes tags with the key of the database, so that every process on it makes the
 /// same.
@@ -57,7 +57,7 @@ impl Tags {
 /// The answer with its tag; 304 in its place if the request says that the client
 /// has it. What else stands in its header is still true, but for the type of a
 /// body.
-pub(super) fn answer(request: &HeaderMap, mut response: Response, tag: HeaderValue) -> Response {
+pub(super) fn respond(request: &HeaderMap, mut response: Response, tag: HeaderValue) -> Response {
     if is_known(request, &tag) {
         *response.status_mut() = StatusCode::NOT_MODIFIED;
         *response.body_mut() = Full::default();
@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tag_is_found_in_any_list_weak_or_strong() {
+    fn a_tag_is_found_in_any_list_whether_weak_or_strong() {
         for given in [
             &[r#"W/"ab""#][..],
             &[r#""ab""#],
@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn another_body_or_another_link_has_another_tag() {
+    fn a_different_body_or_link_has_a_different_tag() {
         let tags = Tags::new([7; 32]);
         let made = [tags.of(b"[]"), tags.of_page(b"[]", false), tags.of(b"[1]")];
         assert_eq!(made[0], tags.of_page(b"[]", true));

@@ -23,8 +23,8 @@ pub(super) fn client(peer: IpAddr, headers: &HeaderMap, proxies: &TrustedProxies
     if !proxies.contain(peer) {
         return peer;
     }
-    let forwarded = last_stranger(headers, &header::FORWARDED, for_node, proxies);
-    let x_forwarded_for = last_stranger(headers, &X_FORWARDED_FOR, node, proxies);
+    let forwarded = last_untrusted(headers, &header::FORWARDED, for_node, proxies);
+    let x_forwarded_for = last_untrusted(headers, &X_FORWARDED_FOR, node, proxies);
     let found = match (forwarded, x_forwarded_for) {
         (found, None) | (None, found) => found.flatten(),
         (Some(one), Some(other)) => one.filter(|_| one == other),
@@ -35,7 +35,7 @@ pub(super) fn client(peer: IpAddr, headers: &HeaderMap, proxies: &TrustedProxies
 /// What the field `name` says, if it is there: the address, or `None` if what
 /// must be read cannot be.
 #[expect(clippy::option_option, reason = "no field, and one that cannot be read, are different")]
-fn last_stranger(
+fn last_untrusted(
     headers: &HeaderMap,
     name: &HeaderName,
     read: fn(&str) -> Option<IpAddr>,
@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn behind_trusted_proxies_the_last_address_that_is_not_one_counts() {
+    fn behind_trusted_proxies_the_last_untrusted_address_is_the_client() {
         for (value, client) in [
             ("192.0.2.1", "192.0.2.1"),
             ("198.51.100.7, 192.0.2.1", "192.0.2.1"),
@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn forwarded_is_read_as_rfc_7239_has_it() {
+    fn forwarded_is_parsed_as_in_rfc_7239() {
         for (value, client) in [
             ("for=192.0.2.1", "192.0.2.1"),
             ("For=\"[2001:db8::1]:4711\";proto=https;by=10.0.0.1", "2001:db8::1"),
@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_read_leaves_the_peer() {
+    fn an_invalid_field_leaves_the_peer_as_the_client() {
         for value in ["", "unknown", "192.0.2.1, nonsense", "192.0.2.1,", "192.0.2.256", "\u{e9}"] {
             assert_eq!(client_of(PROXY, &[("x-forwarded-for", value)]), PROXY, "{value}");
         }
@@ -142,13 +142,13 @@ mod tests {
     }
 
     #[test]
-    fn a_peer_that_is_no_trusted_proxy_is_the_client_whatever_it_says() {
+    fn an_untrusted_peer_is_the_client_whatever_its_header_fields_say() {
         let forged = [("x-forwarded-for", "192.0.2.1"), ("forwarded", "for=192.0.2.1")];
         assert_eq!(client_of("203.0.113.9", &forged), "203.0.113.9");
     }
 
     #[test]
-    fn two_fields_that_contradict_each_other_leave_the_peer() {
+    fn contradicting_fields_leave_the_peer_as_the_client() {
         let field = ("x-forwarded-for", "192.0.2.1");
         assert_eq!(client_of(PROXY, &[field, ("forwarded", "for=192.0.2.1")]), "192.0.2.1");
         for forged in ["for=192.0.2.9", "nonsense"] {

@@ -125,7 +125,7 @@ impl InFlight {
     /// # Errors
     ///
     /// 409 if it is there already; 503 above [`MAX_IN_FLIGHT`].
-    pub(super) fn enter(&self, request: &IdempotentRequest) -> Result<Entered<'_>, ApiError> {
+    pub(super) fn enter(&self, request: &IdempotentRequest) -> Result<InFlightGuard<'_>, ApiError> {
         let entry = (request.lineage, request.key.clone());
         let mut entries = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if entries.contains(&entry) {
@@ -139,7 +139,7 @@ impl InFlight {
             return Err(ApiError::from(StoreError::Overloaded).caused_by(Arc::new(TooManyInFlight)));
         }
         entries.insert(entry.clone());
-        Ok(Entered { all: self, entry })
+        Ok(InFlightGuard { all: self, entry })
     }
 }
 
@@ -147,12 +147,12 @@ impl InFlight {
 #[error("{MAX_IN_FLIGHT} requests with an Idempotency-Key are in progress")]
 struct TooManyInFlight;
 
-pub(super) struct Entered<'a> {
+pub(super) struct InFlightGuard<'a> {
     all: &'a InFlight,
     entry: (KeyId, IdempotencyKey),
 }
 
-impl Drop for Entered<'_> {
+impl Drop for InFlightGuard<'_> {
     fn drop(&mut self) {
         self.all.0.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.entry);
     }
@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn an_invalid_empty_or_repeated_key_is_refused() {
+    fn an_invalid_empty_or_repeated_key_is_rejected() {
         let too_long = "k".repeat(256);
         let quoted_too_long = format!("\"{too_long}\"");
         for fields in [
@@ -244,7 +244,7 @@ mod tests {
         }
     }
 
-    fn refusal(refused: Result<Entered<'_>, ApiError>) -> Problem {
+    fn problem_of(refused: Result<InFlightGuard<'_>, ApiError>) -> Problem {
         refused.err().unwrap().problem()
     }
 
@@ -253,22 +253,22 @@ mod tests {
         let in_flight = InFlight::default();
         let first = in_flight.enter(&request(1, 1)).unwrap();
         let again = in_flight.enter(&request(1, 1));
-        assert_eq!(refusal(again), Problem::IdempotencyInProgress);
+        assert_eq!(problem_of(again), Problem::IdempotencyInProgress);
         // Refusing the second leaves the first where it was.
         let again = in_flight.enter(&request(1, 1));
-        assert_eq!(refusal(again), Problem::IdempotencyInProgress);
+        assert_eq!(problem_of(again), Problem::IdempotencyInProgress);
         let _others = [in_flight.enter(&request(2, 1)), in_flight.enter(&request(1, 2))];
         drop(first);
         assert!(in_flight.enter(&request(1, 1)).is_ok());
     }
 
     #[test]
-    fn no_more_than_so_many_requests_are_in_flight() {
+    fn the_requests_in_flight_are_limited() {
         let in_flight = InFlight::default();
         let enter = |number| in_flight.enter(&request(1, number));
         let entered: Vec<_> =
             (0..MAX_IN_FLIGHT).map(|number| enter(number).ok().unwrap()).collect();
-        assert_eq!(refusal(enter(MAX_IN_FLIGHT)), Problem::Unavailable);
+        assert_eq!(problem_of(enter(MAX_IN_FLIGHT)), Problem::Unavailable);
         drop(entered);
         assert!(in_flight.0.lock().unwrap().is_empty());
     }

@@ -19,7 +19,7 @@ use crate::{
 const PAUSE: Duration = Duration::from_millis(200);
 
 /// How long a request waits to learn whether its key was issued.
-const KNOWN_WITHIN: Duration = Duration::from_secs(5);
+const LOOKUP_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The digests of all keys that the store has.
 ///
@@ -65,14 +65,14 @@ impl IssuedKeys {
     /// # Errors
     ///
     /// The store's.
-    pub(super) async fn contain(&self, digest: &KeyDigest) -> Result<bool, StoreError> {
-        if self.hold(digest) {
+    pub(super) async fn contains(&self, digest: &KeyDigest) -> Result<bool, StoreError> {
+        if self.is_cached(digest) {
             return Ok(true);
         }
         let begun = self.readings().begun;
-        let read = time::timeout(KNOWN_WITHIN, self.read_after(begun)).await;
+        let read = time::timeout(LOOKUP_TIMEOUT, self.read_after(begun)).await;
         read.map_err(|_| StoreError::Unavailable(Arc::new(TooSlow)))??;
-        Ok(self.hold(digest))
+        Ok(self.is_cached(digest))
     }
 
     /// Waits until a reading has ended that began after the first `begun`.
@@ -104,7 +104,7 @@ impl IssuedKeys {
         outcome
     }
 
-    fn hold(&self, digest: &KeyDigest) -> bool {
+    fn is_cached(&self, digest: &KeyDigest) -> bool {
         self.digests.read().unwrap_or_else(PoisonError::into_inner).contains(digest)
     }
 
@@ -119,5 +119,5 @@ impl IssuedKeys {
 }
 
 #[derive(Debug, thiserror::Error)]
-#[error("the store did not say within {} seconds which keys there are", KNOWN_WITHIN.as_secs())]
+#[error("the store did not say within {} seconds which keys there are", LOOKUP_TIMEOUT.as_secs())]
 struct TooSlow;

@@ -306,7 +306,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn every_int64_reads_back_however_it_is_written(value: i64, zeros in 0..5_usize) {
+        fn every_int64_is_parsed_in_every_spelling(value: i64, zeros in 0..5_usize) {
             let padded = format!("{value}{}", "0".repeat(zeros));
             prop_assert_eq!(integer_of(&value.to_string()), Some(value));
             prop_assert_eq!(integer_of(&format!("{value}.{}", "0".repeat(zeros + 1))), Some(value));
@@ -314,7 +314,7 @@ mod tests {
         }
 
         #[test]
-        fn no_body_makes_the_parser_panic_or_keep_what_is_no_object(body: Vec<u8>) {
+        fn only_objects_are_parsed_and_no_body_makes_the_parser_panic(body: Vec<u8>) {
             if object_members(&body, ["name"]).is_ok() {
                 let value: serde_json::Value = serde_json::from_slice(&body).unwrap();
                 prop_assert!(value.is_object());
@@ -322,12 +322,12 @@ mod tests {
         }
     }
 
-    fn refusal(body: impl AsRef<[u8]>) -> String {
+    fn error_message(body: impl AsRef<[u8]>) -> String {
         object_members(body.as_ref(), ["name"]).unwrap_err().message().to_owned()
     }
 
     #[test]
-    fn members_that_nobody_asked_for_are_checked_and_ignored() {
+    fn other_members_are_validated_and_ignored() {
         for fine in [
             r#"{"x": 1e400, "y": [null, true, "\ud83d\ude00", {"name": 1, "x": {}}]}"#,
             r#"{"x": {"x": {"x": -0.0}}}"#,
@@ -338,24 +338,24 @@ mod tests {
     }
 
     #[test]
-    fn a_member_that_occurs_twice_is_refused_wherever_it_stands() {
+    fn a_duplicate_member_is_rejected_at_any_depth() {
         for body in [
             r#"{"name": "a", "name": "a"}"#,
             r#"{"name": "a", "n\u0061me": "b"}"#,
             r#"{"x": {"name": 1, "name": 2}}"#,
             r#"{"x": [{"name": 1, "name": 2}]}"#,
         ] {
-            assert_eq!(refusal(body), r#"The body has the member "name" twice."#, "{body}");
+            assert_eq!(error_message(body), r#"The body has the member "name" twice."#, "{body}");
         }
     }
 
     #[test]
-    fn what_is_no_json_object_is_refused() {
+    fn anything_but_a_json_object_is_rejected() {
         for body in ["null", "1", "\"name\"", "[]", "[{}]"] {
-            assert_eq!(refusal(body), "The body must be a JSON object.", "{body}");
+            assert_eq!(error_message(body), "The body must be a JSON object.", "{body}");
         }
         for body in ["", " \n"] {
-            assert!(refusal(body).starts_with("The request body is empty. "), "{body:?}");
+            assert!(error_message(body).starts_with("The request body is empty. "), "{body:?}");
         }
         for body in [
             "{",
@@ -370,10 +370,10 @@ mod tests {
             "{\"x\": \"\u{1}\"}",
             "\u{feff}{}",
         ] {
-            assert!(refusal(body).starts_with("The body is not valid JSON"), "{body}");
+            assert!(error_message(body).starts_with("The body is not valid JSON"), "{body}");
         }
         for body in [&b"{\"x\": \"\xff\"}"[..], b"{\"name\": \"\xc3\x28\"}", b"\xff"] {
-            assert!(refusal(body).starts_with("The body is not valid JSON"), "{body:?}");
+            assert!(error_message(body).starts_with("The body is not valid JSON"), "{body:?}");
         }
     }
 
@@ -382,8 +382,8 @@ mod tests {
         let nested =
             |depth: usize| format!("{{\"x\":{}{}}}", "[".repeat(depth - 1), "]".repeat(depth - 1));
         assert!(object_members(nested(MAX_DEPTH).as_bytes(), ["name"]).is_ok());
-        assert_eq!(refusal(nested(MAX_DEPTH + 1)), "The body nests deeper than 64 levels.");
-        assert_eq!(refusal(nested(20_000)), "The body nests deeper than 64 levels.");
+        assert_eq!(error_message(nested(MAX_DEPTH + 1)), "The body nests deeper than 64 levels.");
+        assert_eq!(error_message(nested(20_000)), "The body nests deeper than 64 levels.");
         let flat = format!(r#"{{"x": "\"{}"}}"#, "[".repeat(100));
         assert!(object_members(flat.as_bytes(), ["name"]).is_ok());
     }

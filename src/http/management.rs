@@ -20,7 +20,7 @@ use serde_json::json;
 use tokio::time;
 
 use super::{
-    AnswerMemory, App, Response,
+    App, Response, ResponseMemory,
     error::{ApiError, Problem},
     json, request_head, without_body,
 };
@@ -36,7 +36,7 @@ const READY_WITHIN: Duration = Duration::from_secs(2);
 /// What operators ask about an [`App`].
 pub struct Management {
     app: Arc<App>,
-    is_ending: AtomicBool,
+    is_shutting_down: AtomicBool,
     connections: Arc<Connections>,
 }
 
@@ -44,12 +44,12 @@ impl Management {
     /// For this service.
     #[must_use]
     pub fn new(app: Arc<App>) -> Self {
-        Self { app, is_ending: AtomicBool::new(false), connections: Arc::default() }
+        Self { app, is_shutting_down: AtomicBool::new(false), connections: Arc::default() }
     }
 
     /// From now on the service is not ready any more.
-    pub fn announce_end(&self) {
-        self.is_ending.store(true, Ordering::Relaxed);
+    pub fn begin_shutdown(&self) {
+        self.is_shutting_down.store(true, Ordering::Relaxed);
     }
 
     /// The connections of this listener.
@@ -58,9 +58,9 @@ impl Management {
         &self.connections
     }
 
-    /// See [`App::answer_memory`].
-    pub(crate) fn answer_memory(&self) -> &AnswerMemory {
-        self.app.answer_memory()
+    /// See [`App::response_memory`].
+    pub(crate) fn response_memory(&self) -> &ResponseMemory {
+        self.app.response_memory()
     }
 
     /// See [`App::new_request_id`].
@@ -72,11 +72,11 @@ impl Management {
     /// Answers one request.
     pub async fn handle<B: Body>(&self, request: Request<B>) -> Response {
         let (request, body) = request.into_parts();
-        let answered = match request_head::check(&request).and_then(|()| check_host(&request)) {
-            Ok(()) => self.answer(&request.method, request.uri.path()).await,
+        let result = match request_head::check(&request).and_then(|()| check_host(&request)) {
+            Ok(()) => self.route(&request.method, request.uri.path()).await,
             Err(error) => Err(error),
         };
-        let mut response = answered.unwrap_or_else(|error| error.into_response().0);
+        let mut response = result.unwrap_or_else(|error| error.into_response().0);
         if !body.is_end_stream() && request.version < hyper::Version::HTTP_2 {
             let close = HeaderValue::from_static("close");
             response.headers_mut().insert(header::CONNECTION, close);
@@ -88,7 +88,7 @@ impl Management {
         response
     }
 
-    async fn answer(&self, method: &Method, path: &str) -> Result<Response, ApiError> {
+    async fn route(&self, method: &Method, path: &str) -> Result<Response, ApiError> {
         if !["/livez", "/readyz", "/metrics"].contains(&path) {
             return Err(ApiError::no_such_path());
         }
@@ -105,7 +105,7 @@ impl Management {
     /// The parts that are not ready, and why.
     async fn not_ready(&self) -> Vec<(&'static str, String)> {
         let mut parts = Vec::new();
-        if self.is_ending.load(Ordering::Relaxed) {
+        if self.is_shutting_down.load(Ordering::Relaxed) {
             parts.push(("server", "shutting down".to_owned()));
         }
         match time::timeout(READY_WITHIN, self.app.store.check_ready()).await {
@@ -119,7 +119,7 @@ impl Management {
 }
 
 /// What every browser sends, and what no page can keep it from sending.
-const OF_BROWSERS: [HeaderName; 3] =
+const BROWSER_FIELDS: [HeaderName; 3] =
     [header::ACCEPT_LANGUAGE, header::ORIGIN, HeaderName::from_static("sec-fetch-site")];
 
 /// Refuses a browser that came by a name. A page of an attacker can give its own
@@ -137,7 +137,7 @@ fn check_host(request: &Parts) -> Result<(), ApiError> {
     };
     let in_brackets = name.strip_prefix('[').and_then(|name| name.strip_suffix(']'));
     let is_address = in_brackets.unwrap_or(name).parse::<IpAddr>().is_ok();
-    let is_browser = OF_BROWSERS.iter().any(|field| request.headers.contains_key(field));
+    let is_browser = BROWSER_FIELDS.iter().any(|field| request.headers.contains_key(field));
     if !is_browser || is_address || name.eq_ignore_ascii_case("localhost") {
         return Ok(());
     }
@@ -146,13 +146,13 @@ fn check_host(request: &Parts) -> Result<(), ApiError> {
     Err(ApiError::new(Problem::InvalidRequest, message))
 }
 
-/// 200 if nothing is amiss, and otherwise 503 with what is.
-fn state(amiss: &[(&'static str, String)]) -> Response {
-    if amiss.is_empty() {
+/// 200 if nothing is failures, and otherwise 503 with what is.
+fn state(failures: &[(&'static str, String)]) -> Response {
+    if failures.is_empty() {
         return json::response(StatusCode::OK, json::render(&json!({ "status": "ok" })));
     }
     let parts: Vec<_> =
-        amiss.iter().map(|(part, reason)| json!({ "part": part, "reason": reason })).collect();
+        failures.iter().map(|(part, reason)| json!({ "part": part, "reason": reason })).collect();
     let body = json!({ "status": "not ready", "notReady": parts });
     json::response(StatusCode::SERVICE_UNAVAILABLE, json::render(&body))
 }

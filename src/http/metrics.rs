@@ -23,18 +23,18 @@ pub(super) struct Metrics {
     pub(super) connections: Arc<Connections>,
     /// Those that are not answered yet.
     pub(super) active: Gauge,
-    by_operation: [OfOperation; Operation::ALL.len()],
+    by_operation: [OperationMetrics; Operation::ALL.len()],
     /// Those that were answered before an operation was found.
-    of_none: OfOperation,
-    refused_keys: [Counter; KEY_PROBLEMS.len()],
+    unrouted: OperationMetrics,
+    rejected_keys: [Counter; KEY_PROBLEMS.len()],
 }
 
-struct OfOperation {
+struct OperationMetrics {
     by_status: Box<[Counter]>,
     durations: Histogram,
 }
 
-impl Default for OfOperation {
+impl Default for OperationMetrics {
     fn default() -> Self {
         Self {
             by_status: (0..STATUS_CODES).map(|_| Counter::default()).collect(),
@@ -48,9 +48,9 @@ impl Default for Metrics {
         Self {
             connections: Arc::default(),
             active: Gauge::default(),
-            by_operation: array::from_fn(|_| OfOperation::default()),
-            of_none: OfOperation::default(),
-            refused_keys: Default::default(),
+            by_operation: array::from_fn(|_| OperationMetrics::default()),
+            unrouted: OperationMetrics::default(),
+            rejected_keys: Default::default(),
         }
     }
 }
@@ -58,7 +58,7 @@ impl Default for Metrics {
 impl Metrics {
     /// Counts a request that was answered.
     pub(super) fn count(&self, operation: Option<Operation>, status: StatusCode, took: Duration) {
-        let counted = operation.map_or(&self.of_none, |operation| self.of(operation));
+        let counted = operation.map_or(&self.unrouted, |operation| self.of(operation));
         if let Some(counter) = counted.by_status.get(usize::from(status.as_u16()) - 100) {
             counter.count();
         }
@@ -66,21 +66,21 @@ impl Metrics {
     }
 
     /// Counts a request that was refused, if it was because of its key.
-    pub(super) fn count_refusal(&self, problem: Problem) {
+    pub(super) fn count_rejection(&self, problem: Problem) {
         if let Some(at) = KEY_PROBLEMS.iter().position(|&counted| counted == problem) {
-            self.refused_keys[at].count();
+            self.rejected_keys[at].count();
         }
     }
 
-    fn of(&self, operation: Operation) -> &OfOperation {
+    fn of(&self, operation: Operation) -> &OperationMetrics {
         &self.by_operation[operation as usize]
     }
 
     /// What was counted of each operation, with its name and its route.
-    fn each(&self) -> impl Iterator<Item = (&OfOperation, &'static str, &'static str)> {
+    fn each(&self) -> impl Iterator<Item = (&OperationMetrics, &'static str, &'static str)> {
         let found = Operation::ALL.into_iter();
         found.map(|operation| (self.of(operation), operation.id(), operation.route())).chain([(
-            &self.of_none,
+            &self.unrouted,
             "none",
             "none",
         )])
@@ -119,7 +119,7 @@ impl Metrics {
         let name = "petstore_rejected_keys_total";
         let help = "Requests that were refused for their API key, by error code.";
         page.begin(Kind::Counter, name, help);
-        for (problem, counter) in KEY_PROBLEMS.into_iter().zip(&self.refused_keys) {
+        for (problem, counter) in KEY_PROBLEMS.into_iter().zip(&self.rejected_keys) {
             let (code, _) = problem.code_and_status();
             page.sample(name, &[("code", &code)], counter.get());
         }

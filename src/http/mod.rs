@@ -52,10 +52,10 @@ use hyper::{
 };
 use rand::{Rng, SeedableRng, rngs::StdRng};
 
-pub(crate) use self::response_memory::{AnswerMemory, Room};
+pub(crate) use self::response_memory::{Reservation, ResponseMemory};
 use self::{
     auth::{Caller, KeyRing},
-    body::Noting,
+    body::TrackedBody,
     cors::Cors,
     docs::Docs,
     documents::Document,
@@ -108,7 +108,7 @@ pub struct Settings {
     pub request_timeout: Duration,
     /// How much memory, in bytes, answers may take together until their clients
     /// have read them.
-    pub answer_memory: usize,
+    pub response_memory: usize,
 }
 
 impl Default for Settings {
@@ -126,7 +126,7 @@ impl Default for Settings {
             slow_request: Duration::from_secs(1),
             body_timeout: Duration::from_secs(30),
             request_timeout: Duration::from_secs(45),
-            answer_memory: 256 << 20,
+            response_memory: 256 << 20,
         }
     }
 }
@@ -157,7 +157,7 @@ pub struct App {
     slow_request: Duration,
     body_timeout: Duration,
     request_timeout: Duration,
-    answer_memory: AnswerMemory,
+    response_memory: ResponseMemory,
     metrics: Metrics,
     /// Where each request leaves a span, if traces are wanted.
     spans: Option<Spans>,
@@ -206,7 +206,7 @@ impl App {
             slow_request: settings.slow_request,
             body_timeout: settings.body_timeout,
             request_timeout: settings.request_timeout,
-            answer_memory: AnswerMemory::new(settings.answer_memory),
+            response_memory: ResponseMemory::new(settings.response_memory),
             metrics: Metrics::default(),
             spans: None,
         })
@@ -240,8 +240,8 @@ impl App {
     }
 
     /// The memory of what waits for clients.
-    pub(crate) fn answer_memory(&self) -> &AnswerMemory {
-        &self.answer_memory
+    pub(crate) fn response_memory(&self) -> &ResponseMemory {
+        &self.response_memory
     }
 
     /// A new `X-Request-Id`, for what is answered before there is a request.
@@ -259,27 +259,28 @@ impl App {
     ) -> impl Future<Output = Response> {
         // Taken apart here: the future would hold both the whole and the parts.
         let (request, body) = request.into_parts();
-        let mut body = Noting::new(body);
+        let mut body = TrackedBody::new(body);
         async move {
             let started = self.clock.instant();
             let _active = self.metrics.active.enter();
             let request_id = self.request_ids.of(&request.headers);
             let mut facts = Facts::default();
 
-            let answered = {
-                let answer = AssertUnwindSafe(self.answer(client, &request, &mut body, &mut facts));
-                within(self.request_timeout, pin!(answer.catch_unwind())).await
+            let result = {
+                let processing =
+                    AssertUnwindSafe(self.process(client, &request, &mut body, &mut facts));
+                within(self.request_timeout, pin!(processing.catch_unwind())).await
             };
-            let answered = match answered {
-                Some(Ok(answered)) => answered,
+            let result = match result {
+                Some(Ok(result)) => result,
                 Some(Err(_)) => Err(ApiError::internal(Arc::new(Panicked))),
-                None => Err(ApiError::took_too_long()),
+                None => Err(ApiError::timed_out()),
             };
-            let (mut response, cause) = match answered {
+            let (mut response, cause) = match result {
                 Ok(response) => (response, None),
                 Err(error) => {
                     facts.problem = Some(error.problem());
-                    self.metrics.count_refusal(error.problem());
+                    self.metrics.count_rejection(error.problem());
                     error.into_response()
                 }
             };
@@ -291,7 +292,7 @@ impl App {
             {
                 rate_limit::announce(headers, rate);
             }
-            if deprecation::concerns(request.uri.path()) {
+            if deprecation::is_get_pet(request.uri.path()) {
                 deprecation::announce(headers, &self.successor);
             }
             if !body.is_read() && request.version < hyper::Version::HTTP_2 {
@@ -300,8 +301,8 @@ impl App {
                 headers.insert(header::CONNECTION, HeaderValue::from_static("close"));
             }
             headers.insert(request_id::HEADER, request_id);
-            headers.entry(header::CACHE_CONTROL).or_insert(etag::ASK_AGAIN);
-            compression::apply(&self.answer_memory, &request.headers, &mut response);
+            headers.entry(header::CACHE_CONTROL).or_insert(etag::REVALIDATE);
+            compression::apply(&self.response_memory, &request.headers, &mut response);
             self.cors.announce(&request.headers, response.headers_mut());
             if request.method == Method::HEAD {
                 without_body(&mut response);
@@ -316,7 +317,7 @@ impl App {
 
     /// Holds the request to the limits, checks its key, finds the operation,
     /// and runs it.
-    async fn answer<B: RequestBody>(
+    async fn process<B: RequestBody>(
         &self,
         client: &Client,
         request: &Parts,
@@ -346,7 +347,7 @@ impl App {
             Operation::GetPet => pets::get(self, caller, request).await,
             Operation::OpenapiYaml => Ok(openapi::yaml(self, request).await),
             Operation::OpenapiJson => Ok(openapi::json(self, request).await),
-            Operation::ApiCatalog => Ok(api_catalog::answer(self, &request.headers).await),
+            Operation::ApiCatalog => Ok(api_catalog::get(self, &request.headers).await),
             Operation::Root => Ok(api_catalog::root(self, &request.headers).await),
             Operation::DocsRedirect => Ok(docs::redirect()),
             Operation::DocsFile => self.docs.file(path, &request.headers).await,

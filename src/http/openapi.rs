@@ -180,10 +180,10 @@ impl Serialize for Plain<'_> {
     }
 }
 
-/// Takes out of `value` every object that goes with `getPet`, and every
+/// Takes out of `value` every object that is_removed with `getPet`, and every
 /// reference to one. `document` is the whole, as it was.
 fn prune(value: &mut Value, document: &Value) {
-    let goes = |member: &Value| {
+    let is_removed = |member: &Value| {
         let referred = member
             .get("$ref")
             .and_then(Value::as_str)
@@ -192,13 +192,13 @@ fn prune(value: &mut Value, document: &Value) {
     };
     match value {
         Value::Object(members) => {
-            members.retain(|_, member| !goes(member));
+            members.retain(|_, member| !is_removed(member));
             for member in members.values_mut() {
                 prune(member, document);
             }
         }
         Value::Array(elements) => {
-            elements.retain(|element| !goes(element));
+            elements.retain(|element| !is_removed(element));
             for element in elements {
                 prune(element, document);
             }

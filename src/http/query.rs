@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_parameter_is_named_with_the_known_ones() {
+    fn an_unknown_parameter_is_named_along_with_the_known_ones() {
         let (problem, message) = read("limit=1&page=2").unwrap_err();
         assert_eq!(problem, Problem::UnknownParameter);
         assert_eq!(
@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn a_parameter_that_is_given_twice_is_refused_even_with_one_value() {
+    fn a_duplicate_parameter_is_rejected_even_with_the_same_value() {
         assert_eq!(read("limit=1&limit=1").unwrap_err().0, Problem::InvalidParameter);
     }
 
@@ -161,7 +161,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn where_nothing_is_to_be_decoded_names_and_values_are_what_they_would_be(
+        fn the_fast_path_parses_like_the_form_decoder(
             query in "[&=a-z\u{e9}]*",
         ) {
             let pairs = pairs(&query).map(|(name, value)| (name.into(), value.into()));
@@ -171,12 +171,12 @@ mod tests {
         }
 
         #[test]
-        fn every_int64_reads_back(value: i64) {
+        fn every_int64_is_parsed_back(value: i64) {
             prop_assert_eq!(integer(&value.to_string()), Some(value));
         }
 
         #[test]
-        fn what_reads_as_an_integer_is_written_the_same(text: String) {
+        fn an_integer_is_formatted_as_it_was_parsed(text: String) {
             if let Some(value) = integer(&text) {
                 prop_assert_eq!(value.to_string(), text);
             }

@@ -54,7 +54,7 @@ mod tests {
     const NOW: Duration = Duration::from_secs(1);
 
     #[test]
-    fn the_fields_say_what_is_left_and_of_what() {
+    fn the_fields_state_the_remaining_quota_and_the_policy() {
         let meter = Meter::default();
         let limit = "60/min".parse().unwrap();
         let mut headers = HeaderMap::new();

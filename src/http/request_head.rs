@@ -38,15 +38,15 @@ pub(super) fn check(request: &Parts) -> Result<(), ApiError> {
     let stated = authority.filter(|_| request.version >= Version::HTTP_2);
     let mut hosts = 0;
     let mut codings = 0;
-    let mut is_sound = true;
+    let mut is_valid = true;
     for (name, value) in headers {
         length += name.as_str().len() + value.len() + ": \r\n".len();
         if name == header::HOST {
             hosts += 1;
-            is_sound &= is_host(value) && stated.is_none_or(|stated| is_same(uri, stated, value));
+            is_valid &= is_host(value) && stated.is_none_or(|stated| is_same(uri, stated, value));
         } else if name == header::TRANSFER_ENCODING {
             codings += 1;
-            is_sound &= value.as_bytes().eq_ignore_ascii_case(b"chunked");
+            is_valid &= value.as_bytes().eq_ignore_ascii_case(b"chunked");
         }
     }
     if headers.len() > MAX_FIELDS || length > MAX_HEAD {
@@ -57,8 +57,8 @@ pub(super) fn check(request: &Parts) -> Result<(), ApiError> {
     }
     let has_host = hosts == 1 || request.version != Version::HTTP_11;
     // Nobody but a deceiver still writes a user before the host (RFC 9110, section 4.2.4).
-    is_sound &= authority.is_none_or(|authority| !authority.contains('@'));
-    if is_sound && has_host && hosts <= 1 && codings <= 1 {
+    is_valid &= authority.is_none_or(|authority| !authority.contains('@'));
+    if is_valid && has_host && hosts <= 1 && codings <= 1 {
         return Ok(());
     }
     Err(ApiError::new(
@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn an_http_2_request_has_one_host_however_often_it_says_so() {
+    fn an_http_2_request_has_the_same_host_in_both_fields() {
         let with = |version, target: &str, host: &str| {
             let request = Request::builder().version(version).uri(target).header("host", host);
             check(&request.body(()).unwrap().into_parts().0).map_err(|error| error.problem())

@@ -27,7 +27,7 @@ impl RequestIds {
     /// a new one.
     pub(super) fn of(&self, headers: &HeaderMap) -> HeaderValue {
         match headers.get(HEADER) {
-            Some(given) if is_sane(given.as_bytes()) => given.clone(),
+            Some(given) if is_valid(given.as_bytes()) => given.clone(),
             _ => self.new_id(),
         }
     }
@@ -47,7 +47,7 @@ impl RequestIds {
 }
 
 /// Short, and of characters that are harmless in every log and shell.
-fn is_sane(id: &[u8]) -> bool {
+fn is_valid(id: &[u8]) -> bool {
     let allowed = |byte: &u8| byte.is_ascii_alphanumeric() || b"-_.:".contains(byte);
     (1..=MAX_LENGTH).contains(&id.len()) && id.iter().all(allowed)
 }
@@ -59,20 +59,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_sane_id_is_kept_and_any_other_replaced() {
+    fn a_valid_id_is_used_and_an_invalid_one_is_replaced() {
         let ids = RequestIds::new(StdRng::seed_from_u64(1));
-        let answer_to = |given: &[u8]| {
+        let id_for = |given: &[u8]| {
             let mut headers = HeaderMap::new();
             headers.insert(HEADER, HeaderValue::from_bytes(given).unwrap());
             ids.of(&headers)
         };
         let longest = "a".repeat(MAX_LENGTH);
         for sane in ["a", "7f3c-11", "req_1.2:3", &longest] {
-            assert_eq!(answer_to(sane.as_bytes()), sane);
+            assert_eq!(id_for(sane.as_bytes()), sane);
         }
         let too_long = "a".repeat(MAX_LENGTH + 1);
         for other in ["", "a b", "a\"b", "<script>", "\u{e9}", &too_long] {
-            assert_ne!(answer_to(other.as_bytes()), other);
+            assert_ne!(id_for(other.as_bytes()), other);
         }
         assert_ne!(ids.of(&HeaderMap::new()), ids.of(&HeaderMap::new()));
     }

@@ -27,7 +27,7 @@ use Operation::{
 fn operations_at(path: &str) -> Option<&'static [(Method, Operation)]> {
     Some(match path {
         "/v1/pets" => &[(Method::GET, ListPets), (Method::POST, CreatePet)],
-        _ if deprecation::concerns(path) => &[(Method::GET, GetPet)],
+        _ if deprecation::is_get_pet(path) => &[(Method::GET, GetPet)],
         "/openapi.yaml" => &[(Method::GET, OpenapiYaml)],
         "/openapi.json" => &[(Method::GET, OpenapiJson)],
         api_catalog::PATH => &[(Method::GET, ApiCatalog)],
@@ -73,11 +73,11 @@ impl Operation {
     ///
     /// 404 if nothing is at the path, 405 if something else is.
     pub(super) fn find(method: &Method, path: &str) -> Result<Self, ApiError> {
-        let there = operations_at(path).ok_or_else(ApiError::no_such_path)?;
+        let methods = operations_at(path).ok_or_else(ApiError::no_such_path)?;
         let method = if method == Method::HEAD { &Method::GET } else { method };
-        let found = there.iter().find(|(own, _)| own == method);
+        let found = methods.iter().find(|(own, _)| own == method);
         found.map(|&(_, operation)| operation).ok_or_else(|| {
-            let allowed: Vec<&str> = there
+            let allowed: Vec<&str> = methods
                 .iter()
                 .flat_map(|(method, _)| match *method {
                     Method::GET => vec!["GET", "HEAD"],

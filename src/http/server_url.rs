@@ -49,7 +49,7 @@ mod tests {
     }
 
     #[test]
-    fn only_a_host_that_fits_a_url_becomes_the_address() {
+    fn only_a_host_that_is_valid_in_a_url_becomes_the_server_url() {
         for (host, url) in [
             ("127.0.0.1:8080", "http://127.0.0.1:8080/v1"),
             ("[::1]:8080", "http://[::1]:8080/v1"),

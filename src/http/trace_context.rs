@@ -46,7 +46,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_parent_is_taken_from_a_valid_traceparent_alone() {
+    fn only_a_valid_traceparent_names_a_parent() {
         let trace_id = "4bf92f3577b34da6a3ce929d0e0e4736";
         let span_id = "00f067aa0ba902b7";
         let is = |text: &str, is_sampled: bool| {
@@ -73,7 +73,7 @@ mod tests {
     }
 
     #[test]
-    fn of_two_parents_none_is_taken() {
+    fn two_parents_are_both_ignored() {
         let mut headers = HeaderMap::new();
         assert_eq!(parent(&headers), None);
         for (trace, is_taken) in ["4", "5"].into_iter().zip([true, false]) {

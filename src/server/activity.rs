@@ -9,7 +9,7 @@ use bytes::Bytes;
 use http_body_util::Full;
 use hyper::Version;
 
-use crate::http::Room;
+use crate::http::Reservation;
 
 /// What goes on in a connection: written down as it happens, and looked at from
 /// time to time. A client could otherwise hold a connection for ever by reading
@@ -23,12 +23,12 @@ pub(super) struct Activity {
     unsent: AtomicUsize,
     /// In bytes, as far as the socket has taken them.
     written: AtomicU64,
-    requests_at_last_look: AtomicU64,
-    written_at_last_look: AtomicU64,
-    unsent_at_last_look: AtomicUsize,
+    requests_at_last_check: AtomicU64,
+    written_at_last_check: AtomicU64,
+    unsent_at_last_check: AtomicUsize,
     is_http_2: AtomicBool,
     is_old: AtomicBool,
-    is_cut: AtomicBool,
+    is_aborted: AtomicBool,
 }
 
 impl Activity {
@@ -53,20 +53,24 @@ impl Activity {
         self.written.fetch_add(bytes as u64, Relaxed);
     }
 
-    /// Counts the answer, and the room of its stream, for as long as any part of
+    /// Counts the answer, and the reservation of its stream, for as long as any part of
     /// it waits to be sent.
-    pub(super) fn owe(self: &Arc<Self>, answer: Full<Bytes>, stream: Option<Room>) -> Full<Bytes> {
-        struct Owed {
+    pub(super) fn track_response(
+        self: &Arc<Self>,
+        answer: Full<Bytes>,
+        stream: Option<Reservation>,
+    ) -> Full<Bytes> {
+        struct TrackedResponse {
             answer: Bytes,
             activity: Arc<Activity>,
-            _stream: Option<Room>,
+            _stream: Option<Reservation>,
         }
-        impl AsRef<[u8]> for Owed {
+        impl AsRef<[u8]> for TrackedResponse {
             fn as_ref(&self) -> &[u8] {
                 &self.answer
             }
         }
-        impl Drop for Owed {
+        impl Drop for TrackedResponse {
             fn drop(&mut self) {
                 self.activity.unsent.fetch_sub(1, Relaxed);
             }
@@ -76,7 +80,7 @@ impl Activity {
         };
         self.unsent.fetch_add(1, Relaxed);
         let activity = Arc::clone(self);
-        Full::new(Bytes::from_owner(Owed { answer, activity, _stream: stream }))
+        Full::new(Bytes::from_owner(TrackedResponse { answer, activity, _stream: stream }))
     }
 
     /// Whether more than one request is in flight, or one and an answer of which a
@@ -85,16 +89,16 @@ impl Activity {
         self.in_flight.load(Relaxed) + self.unsent.load(Relaxed) > 1
     }
 
-    /// Whether, since the last look, fewer than so many bytes were written, and
+    /// Whether, since the last check, fewer than so many bytes were written, and
     /// nothing was asked and nothing is in flight. Whoever leaves answers
     /// unread may ask for more, and is quiet all the same.
-    pub(super) fn was_quiet(&self, fewest_bytes: u64) -> bool {
+    pub(super) fn is_stalled(&self, fewest_bytes: u64) -> bool {
         let requests = self.requests.load(Relaxed);
         let written = self.written.load(Relaxed);
         let unsent = self.unsent.load(Relaxed);
-        let nothing_asked = requests == self.requests_at_last_look.swap(requests, Relaxed);
-        let taken = written - self.written_at_last_look.swap(written, Relaxed);
-        let leaves_unread = self.unsent_at_last_look.swap(unsent, Relaxed) > 0 && unsent > 0;
+        let nothing_asked = requests == self.requests_at_last_check.swap(requests, Relaxed);
+        let taken = written - self.written_at_last_check.swap(written, Relaxed);
+        let leaves_unread = self.unsent_at_last_check.swap(unsent, Relaxed) > 0 && unsent > 0;
         let asks_nothing = nothing_asked && self.in_flight.load(Relaxed) == 0;
         taken < fewest_bytes && (leaves_unread || asks_nothing)
     }
@@ -114,7 +118,7 @@ impl Activity {
     }
 
     /// From now on, no answer shall lead to another request.
-    pub(super) fn grow_old(&self) {
+    pub(super) fn mark_old(&self) {
         self.is_old.store(true, Relaxed);
     }
 
@@ -123,12 +127,12 @@ impl Activity {
     }
 
     /// The connection ends now, whatever was not sent yet.
-    pub(super) fn cut(&self) {
-        self.is_cut.store(true, Relaxed);
+    pub(super) fn abort(&self) {
+        self.is_aborted.store(true, Relaxed);
     }
 
-    pub(super) fn is_cut(&self) -> bool {
-        self.is_cut.load(Relaxed)
+    pub(super) fn is_aborted(&self) -> bool {
+        self.is_aborted.load(Relaxed)
     }
 }
 
@@ -137,33 +141,33 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_connection_is_quiet_when_nothing_is_asked_answered_or_read() {
+    fn a_connection_without_requests_or_written_bytes_is_stalled() {
         let activity = Arc::new(Activity::default());
-        assert!(activity.was_quiet(10));
+        assert!(activity.is_stalled(10));
         let begun = activity.begin(Version::HTTP_11);
-        assert!(!activity.was_quiet(10), "a request came");
-        assert!(!activity.was_quiet(10), "it is in flight");
+        assert!(!activity.is_stalled(10), "a request came");
+        assert!(!activity.is_stalled(10), "it is in flight");
         drop(begun);
-        assert!(activity.was_quiet(10));
+        assert!(activity.is_stalled(10));
         activity.wrote(10);
-        assert!(!activity.was_quiet(10), "the client reads");
+        assert!(!activity.is_stalled(10), "the client reads");
         activity.wrote(9);
-        assert!(activity.was_quiet(10), "too slowly");
+        assert!(activity.is_stalled(10), "too slowly");
     }
 
     #[test]
-    fn who_leaves_answers_unread_is_quiet_whatever_he_asks() {
+    fn a_client_that_reads_no_responses_is_stalled_despite_new_requests() {
         let activity = Arc::new(Activity::default());
-        let answer = activity.owe(Full::new(Bytes::from_static(b"answer")), None);
+        let answer = activity.track_response(Full::new(Bytes::from_static(b"answer")), None);
         drop(activity.begin(Version::HTTP_2));
-        assert!(!activity.was_quiet(10), "it may only just have been made");
+        assert!(!activity.is_stalled(10), "it may only just have been made");
         let _begun = activity.begin(Version::HTTP_2);
-        assert!(activity.was_quiet(10));
+        assert!(activity.is_stalled(10));
         activity.wrote(10);
-        assert!(!activity.was_quiet(10), "the client reads");
+        assert!(!activity.is_stalled(10), "the client reads");
         let part = answer.into_inner().unwrap().slice(..1);
-        assert!(activity.was_quiet(10), "a part is unread");
+        assert!(activity.is_stalled(10), "a part is unread");
         drop(part);
-        assert!(!activity.was_quiet(10));
+        assert!(!activity.is_stalled(10));
     }
 }

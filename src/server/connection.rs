@@ -51,9 +51,9 @@ const PING_TIMEOUT: Duration = Duration::from_secs(10);
 /// Tells browsers to come over TLS alone, for a year from now on (RFC 6797).
 const ALWAYS_ENCRYPTED: &str = "max-age=31536000";
 
-/// After how many looks in a row at which nothing went on a connection is cut.
+/// After how many checks in a row at which nothing went on a connection is abort.
 /// At the first it is asked to end; until the last, answers may still be read.
-const QUIET_LOOKS: u32 = 4;
+const MAX_STALLED_CHECKS: u32 = 4;
 
 /// How many bytes a second a client must read to count as one that reads.
 const SLOWEST_READER: u128 = 1 << 10;
@@ -68,8 +68,8 @@ pub(super) async fn serve<S: Socket>(
     mut stopped: watch::Receiver<()>,
 ) {
     let activity = Arc::new(Activity::default());
-    let look_every = limits.client_timeout;
-    let io = TokioIo::new(ClientStream::new(stream, look_every, Arc::clone(&activity)));
+    let check_interval = limits.client_timeout;
+    let io = TokioIo::new(ClientStream::new(stream, check_interval, Arc::clone(&activity)));
     let service = service_fn({
         let activity = Arc::clone(&activity);
         move |request| {
@@ -80,7 +80,7 @@ pub(super) async fn serve<S: Socket>(
             async move {
                 // In HTTP/1, nothing more is asked before an answer was sent.
                 let is_http_2 = version == Version::HTTP_2;
-                let memory = handler.answer_memory();
+                let memory = handler.response_memory();
                 let stream = is_http_2.then(|| memory.reserve_stream()).flatten();
                 if is_http_2 && stream.is_none() && activity.has_several() {
                     // Nothing was done, so the client may send it again (RFC 9113,
@@ -90,7 +90,7 @@ pub(super) async fn serve<S: Socket>(
                 let mut response = handler.handle(&client, request).await;
                 drop(begun);
                 if is_http_2 {
-                    response = response.map(|body| activity.owe(body, stream));
+                    response = response.map(|body| activity.track_response(body, stream));
                 }
                 if activity.is_old() && version < Version::HTTP_2 {
                     let close = HeaderValue::from_static("close");
@@ -107,19 +107,19 @@ pub(super) async fn serve<S: Socket>(
             }
         }
     });
-    let builder = protocol(look_every);
+    let builder = protocol(check_interval);
     let mut connection = std::pin::pin!(builder.serve_connection(io, service));
-    let fewest_bytes = SLOWEST_READER * look_every.as_millis() / 1000;
+    let fewest_bytes = SLOWEST_READER * check_interval.as_millis() / 1000;
     let fewest_bytes = u64::try_from(fewest_bytes).unwrap_or(u64::MAX);
-    let old_after = limits.connection_age.as_millis() / look_every.as_millis().max(1);
-    let mut looks = 0;
-    let mut quiet_looks = 0;
+    let old_after = limits.connection_age.as_millis() / check_interval.as_millis().max(1);
+    let mut checks = 0;
+    let mut stalled_checks = 0;
     let mut stopping = false;
     // The one timer for all that is measured in tens of seconds.
-    let mut look = time::interval(look_every);
-    look.reset();
+    let mut check = time::interval(check_interval);
+    check.reset();
     // A service that was busy for long has not looked in between.
-    look.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    check.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let ended = loop {
         tokio::select! {
             // What wakes it most often is looked at first.
@@ -130,21 +130,21 @@ pub(super) async fn serve<S: Socket>(
                 stopping = true;
                 connection.as_mut().graceful_shutdown();
             }
-            _ = look.tick() => {
-                looks += 1;
-                if looks == old_after.max(1) {
+            _ = check.tick() => {
+                checks += 1;
+                if checks == old_after.max(1) {
                     // HTTP/2 can tell the client to stop asking; in HTTP/1 only
                     // an answer can, and a request may be on its way.
-                    activity.grow_old();
+                    activity.mark_old();
                     if activity.is_http_2() {
                         connection.as_mut().graceful_shutdown();
                     }
                 }
-                quiet_looks = if activity.was_quiet(fewest_bytes) { quiet_looks + 1 } else { 0 };
-                if quiet_looks == 1 {
+                stalled_checks = if activity.is_stalled(fewest_bytes) { stalled_checks + 1 } else { 0 };
+                if stalled_checks == 1 {
                     connection.as_mut().graceful_shutdown();
-                } else if quiet_looks == QUIET_LOOKS {
-                    activity.cut();
+                } else if stalled_checks == MAX_STALLED_CHECKS {
+                    activity.abort();
                     return;
                 }
             }
@@ -161,7 +161,7 @@ fn protocol(client_timeout: Duration) -> auto::Builder<TokioExecutor> {
     builder
         .http1()
         // HTTP ignores the case of a name. Clients that keep header fields in a
-        // plain map do not: they look for `Link`, find `link`, and miss it.
+        // plain map do not: they check for `Link`, find `link`, and miss it.
         .title_case_headers(true)
         // Without a timer hyper's timeouts never fire.
         .timer(TokioTimer::new())

@@ -6,7 +6,7 @@ use hyper::{Request, body::Incoming};
 
 use crate::{
     domain::Client,
-    http::{AnswerMemory, App, Management, Response},
+    http::{App, Management, Response, ResponseMemory},
     metrics::Connections,
 };
 
@@ -26,7 +26,7 @@ pub trait Handler: Send + Sync + 'static {
     fn connections(&self) -> &Arc<Connections>;
 
     /// Where what waits for clients is counted.
-    fn answer_memory(&self) -> &AnswerMemory;
+    fn response_memory(&self) -> &ResponseMemory;
 }
 
 impl Handler for App {
@@ -46,8 +46,8 @@ impl Handler for App {
         self.connections()
     }
 
-    fn answer_memory(&self) -> &AnswerMemory {
-        self.answer_memory()
+    fn response_memory(&self) -> &ResponseMemory {
+        self.response_memory()
     }
 }
 
@@ -64,7 +64,7 @@ impl Handler for Management {
         self.connections()
     }
 
-    fn answer_memory(&self) -> &AnswerMemory {
-        self.answer_memory()
+    fn response_memory(&self) -> &ResponseMemory {
+        self.response_memory()
     }
 }

@@ -30,16 +30,16 @@ const LINGER_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Up to this size, in bytes, the head and body of an answer are copied together:
 /// that costs less than to have the system gather them (`writev`).
-const SMALL_ANSWER: usize = 2 << 10;
+const SMALL_RESPONSE: usize = 2 << 10;
 
 /// After so many bytes of a large answer, a connection lets others go on: a tenth of
 /// a millisecond of copying.
-const WRITTEN_IN_A_ROW: usize = 256 << 10;
+const YIELD_AFTER: usize = 256 << 10;
 
 /// What hyper answers itself, to a head that it cannot read, begins so; and what it
 /// does not say.
-const OF_HYPER: &[u8] = b"HTTP/1.1 4";
-const NO_SNIFFING: &[u8] = b"X-Content-Type-Options: nosniff\r\n";
+const HYPER_ERROR: &[u8] = b"HTTP/1.1 4";
+const NOSNIFF_FIELD: &[u8] = b"X-Content-Type-Options: nosniff\r\n";
 
 thread_local! {
     /// The small answer that this thread sends.
@@ -80,7 +80,7 @@ impl Socket for TlsStream<TcpStream> {
 ///   that tells the client why (RFC 9112, section 9.6).
 ///
 /// It also counts what is written, from which it is seen whether the client
-/// reads; if the connection is cut because it does not, the system drops at once
+/// reads; if the connection is abort because it does not, the system drops at once
 /// what it still holds for the client.
 pub(super) struct ClientStream<S: Socket> {
     stream: S,
@@ -116,7 +116,7 @@ impl<S: Socket> ClientStream<S> {
 
     /// Whether it is time that others go on; the connection will be called again.
     fn yields(&mut self, cx: &Context<'_>) -> bool {
-        let yields = self.written_in_a_row >= WRITTEN_IN_A_ROW;
+        let yields = self.written_in_a_row >= YIELD_AFTER;
         if yields {
             self.written_in_a_row = 0;
             cx.waker().wake_by_ref();
@@ -142,7 +142,7 @@ impl<S: Socket> ClientStream<S> {
 
 impl<S: Socket> Drop for ClientStream<S> {
     fn drop(&mut self) {
-        if self.activity.is_cut() {
+        if self.activity.is_aborted() {
             self.stream.reset_on_close();
         }
     }
@@ -158,7 +158,7 @@ impl<S: Socket> AsyncRead for ClientStream<S> {
         let this = &mut *self;
         let read = Pin::new(&mut this.stream).poll_read(cx, buffer);
         let nothing_in_flight = this.activity.nothing_in_flight();
-        this.heads.look_at(&mut buffer.filled_mut()[before..], nothing_in_flight);
+        this.heads.inspect(&mut buffer.filled_mut()[before..], nothing_in_flight);
         let Phase::Opening(due, deadline) = &mut self.phase else {
             return read;
         };
@@ -201,15 +201,15 @@ impl<S: Socket> AsyncWrite for ClientStream<S> {
             return Poll::Pending;
         }
         let length: usize = slices.iter().map(|slice| slice.len()).sum();
-        let written = if length <= SMALL_ANSWER {
+        let written = if length <= SMALL_RESPONSE {
             SMALL.with_borrow_mut(|together| {
                 together.clear();
                 for slice in slices {
                     together.extend_from_slice(slice);
                 }
-                if together.starts_with(OF_HYPER) && !self.activity.has_begun() {
+                if together.starts_with(HYPER_ERROR) && !self.activity.has_begun() {
                     let status_line = memchr(b'\n', together).map_or(0, |end| end + 1);
-                    together.splice(status_line..status_line, NO_SNIFFING.iter().copied());
+                    together.splice(status_line..status_line, NOSNIFF_FIELD.iter().copied());
                 }
                 let written = Pin::new(&mut self.stream).poll_write(cx, together);
                 written.map_ok(|bytes| bytes.min(length))
@@ -290,10 +290,10 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_connection_that_wrote_much_lets_others_go_on_and_is_called_again() {
+    async fn a_connection_yields_after_many_bytes_and_is_polled_again() {
         let (mut client, mut server) = connected().await;
         let mut written = 0;
-        while written < WRITTEN_IN_A_ROW {
+        while written < YIELD_AFTER {
             let bytes = server.write(&vec![0; 64 << 10]).await.unwrap();
             client.read_exact(&mut vec![0; bytes]).await.unwrap();
             written += bytes;
@@ -307,7 +307,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_client_that_is_still_sending_when_it_was_answered_is_not_reset() {
+    async fn a_client_that_is_still_sending_after_the_response_is_not_reset() {
         let (mut client, mut server) = connected().await;
         client.write_all(&vec![b' '; 100_000]).await.unwrap();
         let answering = tokio::spawn(async move {

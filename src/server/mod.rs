@@ -28,7 +28,7 @@ use tracing::{info, warn};
 
 use crate::domain::{Client, TrustedProxies};
 
-use self::connection_slots::{Full, Places};
+use self::connection_slots::{ConnectionSlots, NoFreeSlot};
 pub use self::handler::Handler;
 pub use self::open_files::raise_limit as raise_open_files_limit;
 pub use self::tls::{Tls, TlsError};
@@ -98,18 +98,18 @@ pub async fn serve(
 ) {
     // Connections inherit it; a system that refuses gives them another.
     let _ = set_socket_send_buffer_size(&listener, SEND_BUFFER);
-    let places = Places::new(limits);
+    let slots = ConnectionSlots::new(limits);
     let (stopping, stopped) = watch::channel(());
     let mut connections = JoinSet::new();
-    let mut turned_away = TurnedAway::default();
+    let mut rejections = Rejections::default();
     let mut report = time::interval(REPORT_EVERY);
     report.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let mut stop = std::pin::pin!(stop);
     loop {
         let accepted = tokio::select! {
             () = &mut stop => break,
-            _ = report.tick(), if turned_away.has_news() => {
-                turned_away.report();
+            _ = report.tick(), if rejections.has_any() => {
+                rejections.report();
                 continue;
             }
             Some(_) = connections.join_next() => continue,
@@ -118,10 +118,10 @@ pub async fn serve(
         let (stream, address) = match accepted {
             Ok((stream, address)) => (stream, address.ip()),
             Err(error) => {
-                let concerns_the_next = !is_of_one_connection(&error);
-                turned_away.failures += 1;
-                turned_away.last_error = Some(error);
-                if concerns_the_next {
+                let is_exhausted = !affects_one_connection(&error);
+                rejections.failures += 1;
+                rejections.last_error = Some(error);
+                if is_exhausted {
                     // A connection that ends may give back what is missing.
                     tokio::select! {
                         () = time::sleep(ACCEPT_PAUSE) => {}
@@ -132,26 +132,26 @@ pub async fn serve(
             }
         };
         let client = Arc::new(Client::from(address));
-        let place = match places.take(&client) {
-            Ok(place) => place,
-            Err(full) => {
+        let slot = match slots.take(&client) {
+            Ok(slot) => slot,
+            Err(no_slot) => {
                 if tls.is_none() {
-                    turn_away(&stream, full, handler.as_ref());
+                    reject(&stream, no_slot, handler.as_ref());
                 }
                 handler.connections().turned_away.count();
-                turned_away.refused += 1;
-                turned_away.last_address = Some(address);
+                rejections.refused += 1;
+                rejections.last_address = Some(address);
                 continue;
             }
         };
-        if place.is_of_another {
+        if slot.replaces_another {
             handler.connections().turned_away.count();
-            turned_away.replaced += 1;
+            rejections.replaced += 1;
         }
         // A small answer must not wait for the acknowledgement of the one before.
         let _ = stream.set_nodelay(true);
-        let number = place.number();
-        let place = (place, handler.connections().begin());
+        let number = slot.number();
+        let slot = (slot, handler.connections().begin());
         let (handler, limits, mut stopped) =
             (Arc::clone(&handler), limits.clone(), stopped.clone());
         // Two tasks, so that one without TLS takes no memory for it.
@@ -159,22 +159,22 @@ pub async fn serve(
             let acceptor = tls.acceptor();
             connections.spawn(async move {
                 let within = limits.client_timeout;
-                let stream = tls::shake_hands(acceptor, stream, within, &mut stopped).await;
+                let stream = tls::handshake(acceptor, stream, within, &mut stopped).await;
                 if let Some(stream) = stream {
                     connection::serve(stream, client, handler, limits, stopped).await;
                 }
-                drop(place);
+                drop(slot);
             })
         } else {
             connections.spawn(async move {
                 connection::serve(stream, client, handler, limits, stopped).await;
-                drop(place);
+                drop(slot);
             })
         };
-        places.note_task(number, task);
+        slots.note_task(number, task);
     }
-    if turned_away.has_news() {
-        turned_away.report();
+    if rejections.has_any() {
+        rejections.report();
     }
     drop(listener);
     drop(stopped);
@@ -193,7 +193,7 @@ pub async fn serve(
 /// Whether only the connection that was about to be accepted has failed: Linux
 /// reports its network errors here (accept(2), "Error handling"). The next one
 /// can be accepted at once.
-fn is_of_one_connection(error: &Error) -> bool {
+fn affects_one_connection(error: &Error) -> bool {
     let errno = error.raw_os_error().map(Errno::from_raw_os_error);
     matches!(
         errno,
@@ -215,12 +215,12 @@ fn is_of_one_connection(error: &Error) -> bool {
     )
 }
 
-/// Tells a connection that there is no place for why it is closed. One that
+/// Tells a connection that there is no slot for why it is closed. One that
 /// expects TLS would not understand, and a handshake is more than it is worth.
-fn turn_away(stream: &TcpStream, full: Full, handler: &impl Handler) {
-    let whose = match full {
-        Full::InAll => "",
-        Full::ForAddress => " from this address",
+fn reject(stream: &TcpStream, no_slot: NoFreeSlot, handler: &impl Handler) {
+    let whose = match no_slot {
+        NoFreeSlot::InTotal => "",
+        NoFreeSlot::ForAddress => " from this address",
     };
     let body = format!(
         r#"{{"code":"unavailable","message":"Too many connections{whose}. Try again in a moment.","status":503}}"#
@@ -247,7 +247,7 @@ fn turn_away(stream: &TcpStream, full: Full, handler: &impl Handler) {
 /// The connections that were not served since the log last said so: a flood of
 /// them shall not become a flood of lines.
 #[derive(Default)]
-struct TurnedAway {
+struct Rejections {
     refused: u64,
     /// Those that made room for others.
     replaced: u64,
@@ -256,8 +256,8 @@ struct TurnedAway {
     last_error: Option<Error>,
 }
 
-impl TurnedAway {
-    fn has_news(&self) -> bool {
+impl Rejections {
+    fn has_any(&self) -> bool {
         self.refused > 0 || self.replaced > 0 || self.failures > 0
     }
 
@@ -282,7 +282,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_running_out_of_something_pauses_the_accept_loop() {
+    fn only_exhausted_resources_pause_the_accept_loop() {
         for errno in [
             Errno::CONNABORTED,
             Errno::CONNRESET,
@@ -291,11 +291,11 @@ mod tests {
             Errno::PERM,
             Errno::TIMEDOUT,
         ] {
-            assert!(is_of_one_connection(&errno.into()), "{errno}");
+            assert!(affects_one_connection(&errno.into()), "{errno}");
         }
         // An error that nobody expects pauses too: without it, the loop could spin.
         for errno in [Errno::MFILE, Errno::NFILE, Errno::NOBUFS, Errno::NOMEM, Errno::INVAL] {
-            assert!(!is_of_one_connection(&errno.into()), "{errno}");
+            assert!(!affects_one_connection(&errno.into()), "{errno}");
         }
     }
 }

@@ -28,7 +28,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn some_files_are_kept_for_what_is_no_connection() {
+    fn some_files_are_reserved_for_other_uses_than_connections() {
         assert_eq!(connections_under(1024), 768);
         assert_eq!(connections_under(100), 50);
         assert_eq!(connections_under(1), 1);

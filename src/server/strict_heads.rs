@@ -13,7 +13,7 @@ use memchr::{memchr, memchr_iter};
 /// What is read of a connection.
 #[derive(Default)]
 pub(super) struct StrictHeads {
-    place: Place,
+    position: Position,
     /// Whether the head is the first. Of another it is not certain that it began
     /// with a read, so only a whole line tells that it is the first of its head.
     is_first: bool,
@@ -25,9 +25,9 @@ pub(super) struct StrictHeads {
 
 /// Where in the connection its reader is.
 #[derive(Default, Clone, Copy, PartialEq)]
-enum Place {
+enum Position {
     #[default]
-    Nowhere,
+    Start,
     /// In a head, in the line that begins it or behind that.
     Head { first_line: bool },
     /// Behind a head.
@@ -38,23 +38,23 @@ enum Place {
 
 impl StrictHeads {
     /// Looks at what was read, while no request was in flight or while one was.
-    pub(super) fn look_at(&mut self, bytes: &mut [u8], nothing_in_flight: bool) {
+    pub(super) fn inspect(&mut self, bytes: &mut [u8], nothing_in_flight: bool) {
         let Some(&last) = bytes.last() else { return };
-        match self.place {
+        match self.position {
             // The preface of HTTP/2 begins so, and no method that there is.
-            Place::Nowhere if bytes[0] == b'P' && bytes.get(1).is_none_or(|&b| b == b'R') => {
-                self.place = Place::Frames;
+            Position::Start if bytes[0] == b'P' && bytes.get(1).is_none_or(|&b| b == b'R') => {
+                self.position = Position::Frames;
             }
-            Place::Body if !nothing_in_flight => {}
-            Place::Nowhere | Place::Body => {
-                let is_first = self.place == Place::Nowhere;
-                let place = Place::Head { first_line: true };
-                *self = Self { place, is_first, of_line: 0, last: 0 };
+            Position::Body if !nothing_in_flight => {}
+            Position::Start | Position::Body => {
+                let is_first = self.position == Position::Start;
+                let position = Position::Head { first_line: true };
+                *self = Self { position, is_first, of_line: 0, last: 0 };
             }
-            Place::Head { .. } | Place::Frames => {}
+            Position::Head { .. } | Position::Frames => {}
         }
-        if let Place::Head { first_line } = self.place
-            && let Some(at) = self.fault(bytes, first_line)
+        if let Position::Head { first_line } = self.position
+            && let Some(at) = self.find_invalid_byte(bytes, first_line)
         {
             bytes[at] = 0;
         }
@@ -62,7 +62,7 @@ impl StrictHeads {
     }
 
     /// Where something is that is not taken, up to the end of the head.
-    fn fault(&mut self, bytes: &[u8], mut first_line: bool) -> Option<usize> {
+    fn find_invalid_byte(&mut self, bytes: &[u8], mut first_line: bool) -> Option<usize> {
         let mut begin = 0;
         for end in memchr_iter(b'\n', bytes) {
             if end.checked_sub(1).map_or(self.last, |before| bytes[before]) != b'\r' {
@@ -82,7 +82,7 @@ impl StrictHeads {
                     return Some(begin + at);
                 }
             } else if is_empty {
-                self.place = Place::Body;
+                self.position = Position::Body;
                 return None;
             }
             begin = end + 1;
@@ -93,7 +93,7 @@ impl StrictHeads {
         {
             return Some(begin + at);
         }
-        self.place = Place::Head { first_line };
+        self.position = Position::Head { first_line };
         self.of_line += bytes.len() - begin;
         None
     }
@@ -110,14 +110,14 @@ mod tests {
         let mut read = Vec::new();
         for part in parts {
             let mut part = part.as_bytes().to_vec();
-            heads.look_at(&mut part, true);
+            heads.inspect(&mut part, true);
             read.extend(part);
         }
         String::from_utf8(read).unwrap()
     }
 
     #[test]
-    fn a_line_of_a_head_that_ends_without_cr_is_made_unreadable() {
+    fn a_line_of_a_head_that_ends_without_cr_is_made_invalid() {
         for (given, expected) in [
             ("GET / HTTP/1.1\nHost: x\r\n\r\n", "GET / HTTP/1.1\0Host: x\r\n\r\n"),
             ("GET / HTTP/1.1\r\nHost: x\n\r\n", "GET / HTTP/1.1\r\nHost: x\0\r\n"),
@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn a_fragment_is_made_unreadable() {
+    fn a_fragment_is_made_invalid() {
         let head = "GET /a#b HTTP/1.1\r\nHost: x\r\n\r\n";
         for at in 1..head.len() {
             let (begin, end) = head.split_at(at);
@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn everything_else_stays_as_it_is_in_whatever_parts_it_comes() {
+    fn everything_else_is_unchanged_however_it_is_split() {
         let two = "\r\nPOST /a HTTP/1.1\r\nHost: #\r\n\r\n{\n#\n}";
         for whole in [two, "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\n#\n\n", "GET /"] {
             assert_eq!(read(&[whole]), whole);
@@ -155,15 +155,15 @@ mod tests {
     }
 
     #[test]
-    fn a_body_may_have_any_lines() {
+    fn a_body_may_contain_any_lines() {
         let mut heads = StrictHeads::default();
         let mut head = b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 20\r\n\r\n{\n".to_vec();
-        heads.look_at(&mut head, true);
+        heads.inspect(&mut head, true);
         let mut body = b"GET /#a HTTP/1.1\n\n".to_vec();
-        heads.look_at(&mut body, false);
+        heads.inspect(&mut body, false);
         assert!(!head.contains(&0) && !body.contains(&0));
         let mut next = b"GET /#a HTTP/1.1\r\n\r\n".to_vec();
-        heads.look_at(&mut next, true);
+        heads.inspect(&mut next, true);
         assert!(next.contains(&0));
     }
 }

@@ -62,9 +62,9 @@ impl Tls {
     /// the handshakes that follow. What it finds twice in a row counts: files
     /// that are just being written look different each time. If it cannot be
     /// used, the log says so once, and what was used before goes on.
-    pub async fn renew_forever(&self, look_every: Duration) {
+    pub async fn renew_forever(&self, check_interval: Duration) {
         warn_if_exposed(&self.files.key, &self.first);
-        let mut looks = time::interval(look_every);
+        let mut looks = time::interval(check_interval);
         looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let mut decided = Ok(self.first.clone());
         let mut last = decided.clone();
@@ -162,7 +162,7 @@ fn warn_if_exposed(key: &Path, found: &Found) {
 
 /// Makes a handshake. `None` if it fails, takes too long, or the server is told
 /// to end: there is no request yet that could be lost.
-pub(super) async fn shake_hands(
+pub(super) async fn handshake(
     acceptor: TlsAcceptor,
     stream: TcpStream,
     within: Duration,

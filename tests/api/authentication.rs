@@ -35,7 +35,7 @@ const REQUESTS: [(Method, &str); 9] = [
 ];
 
 #[tokio::test]
-async fn the_key_is_checked_before_everything_else() {
+async fn the_key_is_checked_first() {
     let server = Server::start().await;
     for (method, target) in REQUESTS {
         let reply = server.send(method.clone(), target, &[], "{").await;
@@ -67,7 +67,7 @@ async fn guess(app: Arc<App>, seed: u64, stop: Arc<AtomicBool>) -> usize {
 }
 
 #[tokio::test]
-async fn a_key_that_was_never_used_is_served_however_many_invalid_ones_come_from_its_address() {
+async fn a_new_key_is_accepted_despite_a_flood_of_invalid_keys_from_its_address() {
     let server = Server::start().await;
     let stop = Arc::new(AtomicBool::new(false));
     let guessing: Vec<_> = (0..500)
@@ -84,7 +84,7 @@ async fn a_key_that_was_never_used_is_served_however_many_invalid_ones_come_from
 }
 
 #[tokio::test]
-async fn a_401_says_how_to_authenticate() {
+async fn a_401_tells_the_client_how_to_authenticate() {
     let server = Server::start().await;
     let reply = server.send(Method::GET, "/v1/pets", &[], "").await;
     assert_eq!(reply.header("www-authenticate"), Some(r#"Bearer realm="petstore""#));
@@ -119,7 +119,7 @@ async fn the_key_is_sent_as_a_bearer_token_in_any_case_of_the_scheme() {
 }
 
 #[tokio::test]
-async fn an_unknown_key_of_the_right_shape_is_401() {
+async fn an_unknown_key_in_a_valid_format_is_401() {
     let server = Server::start().await;
     let other = Server::start().await;
     let (unknown, _) = other.new_key(Scope::Write, None).await;
@@ -127,14 +127,14 @@ async fn an_unknown_key_of_the_right_shape_is_401() {
 }
 
 #[tokio::test]
-async fn a_key_made_while_the_server_runs_works_at_once() {
+async fn a_key_created_while_the_server_runs_works_at_once() {
     let server = Server::start().await;
     let (key, _) = server.new_key(Scope::Read, None).await;
     assert_eq!(server.get_with_key("/v1/pets", &key).await.status, 200);
 }
 
 #[tokio::test]
-async fn a_revoked_key_is_refused_within_5_seconds() {
+async fn a_revoked_key_is_rejected_within_5_seconds() {
     let server = Server::start().await;
     let (key, id) = server.new_key(Scope::Read, None).await;
     assert_eq!(server.get_with_key("/v1/pets", &key).await.status, 200);
@@ -144,7 +144,7 @@ async fn a_revoked_key_is_refused_within_5_seconds() {
 }
 
 #[tokio::test]
-async fn an_expired_key_is_refused_from_that_moment_on() {
+async fn an_expired_key_is_rejected_from_the_moment_of_expiry() {
     let server = Server::start().await;
     let (key, _) = server.new_key(Scope::Read, Some(Duration::from_mins(1))).await;
     server.clock.advance(Duration::from_secs(59));
@@ -169,7 +169,7 @@ async fn a_key_that_may_only_read_is_403_on_a_create() {
 }
 
 #[tokio::test]
-async fn a_key_of_one_deployment_is_refused_by_the_other() {
+async fn a_key_of_one_deployment_is_rejected_by_the_other() {
     for (own, other) in [
         (Deployment::Production, Deployment::Staging),
         (Deployment::Staging, Deployment::Production),
@@ -184,7 +184,7 @@ async fn a_key_of_one_deployment_is_refused_by_the_other() {
 }
 
 #[tokio::test]
-async fn the_last_use_of_a_key_is_written_down_when_told_to_and_not_before() {
+async fn the_last_use_of_a_key_is_saved_only_on_request() {
     let server = Server::start().await;
     let (key, id) = server.new_key(Scope::Read, None).await;
     let last_use = async || server.store.get_key(id).await.unwrap().unwrap().last_used_at;
@@ -198,7 +198,7 @@ async fn the_last_use_of_a_key_is_written_down_when_told_to_and_not_before() {
 }
 
 #[tokio::test]
-async fn of_each_key_it_is_known_when_it_last_called_the_deprecated_operation() {
+async fn the_last_deprecated_call_of_each_key_is_recorded() {
     let server = Server::start().await;
     let (caller, calling) = server.new_key(Scope::Read, None).await;
     let (reader, reading) = server.new_key(Scope::Read, None).await;

@@ -11,7 +11,7 @@ const HOUR: SignedDuration = SignedDuration::from_hours(1);
 const FRANK: &str = r#"{"name": "Frank", "categoryId": 1}"#;
 
 #[tokio::test]
-async fn a_clock_that_is_set_by_an_hour_breaks_nothing() {
+async fn a_clock_change_of_an_hour_breaks_nothing() {
     let server = Server::start().await;
     let start = server.clock.now();
     let (short_lived, id) = server.new_key(Scope::Read, Some(Duration::from_mins(30))).await;

@@ -27,7 +27,7 @@ fn vary(reply: &Reply) -> Vec<&str> {
 }
 
 #[tokio::test]
-async fn a_large_answer_comes_in_the_coding_that_was_asked_for() {
+async fn a_large_response_has_the_requested_coding() {
     let server = start().await;
     for target in [LARGE, "/openapi.json", "/openapi.yaml"] {
         let plain = server.get(target).await;
@@ -53,7 +53,7 @@ async fn a_large_answer_comes_in_the_coding_that_was_asked_for() {
 }
 
 #[tokio::test]
-async fn who_asks_for_no_coding_that_there_is_gets_none_and_no_error() {
+async fn a_request_without_a_supported_coding_gets_a_plain_response() {
     let server = start().await;
     let plain = server.get(LARGE).await;
     assert_eq!((plain.status.as_u16(), plain.ids().len()), (200, 100));
@@ -68,7 +68,7 @@ async fn who_asks_for_no_coding_that_there_is_gets_none_and_no_error() {
 }
 
 #[tokio::test]
-async fn what_is_small_or_very_large_is_not_compressed() {
+async fn a_small_or_very_large_response_is_not_compressed() {
     let server = start().await;
     let name = "Frank ".repeat(6 << 10);
     for _ in 0..2 {
@@ -88,7 +88,7 @@ async fn what_is_small_or_very_large_is_not_compressed() {
 }
 
 #[tokio::test]
-async fn head_says_of_the_coding_what_get_says() {
+async fn head_has_the_coding_of_get() {
     let server = start().await;
     for accepted in ["gzip", "zstd", "identity"] {
         let get = ask(&server, Method::GET, LARGE, accepted).await;
@@ -101,7 +101,7 @@ async fn head_says_of_the_coding_what_get_says() {
 }
 
 #[tokio::test]
-async fn what_is_known_is_304_whatever_its_coding_was() {
+async fn a_known_response_is_304_in_any_coding() {
     let server = start().await;
     let known = ask(&server, Method::GET, LARGE, "gzip").await;
     let bearer = server.bearer();
@@ -119,7 +119,7 @@ async fn what_is_known_is_304_whatever_its_coding_was() {
 }
 
 #[tokio::test]
-async fn vary_names_the_coding_beside_the_origin() {
+async fn vary_names_both_the_coding_and_the_origin() {
     let cors_origins = &["https://shop.example"];
     let server: Server = Server::start_with(Setup { cors_origins, ..Setup::default() }).await;
     server.fill([PetStatus::Sold; 100]).await;
@@ -130,10 +130,10 @@ async fn vary_names_the_coding_beside_the_origin() {
 }
 
 #[tokio::test]
-async fn without_memory_for_the_compressed_answer_it_comes_as_it_is() {
+async fn without_memory_for_a_compressed_copy_the_response_is_sent_plain() {
     // Enough for the page, and less than half of it.
-    let answer_memory = 10_000;
-    let server: Server = Server::start_with(Setup { answer_memory, ..Setup::default() }).await;
+    let response_memory = 10_000;
+    let server: Server = Server::start_with(Setup { response_memory, ..Setup::default() }).await;
     server.fill([PetStatus::Sold; 100]).await;
     let reply = ask(&server, Method::GET, LARGE, "gzip").await;
     assert_eq!((reply.status.as_u16(), reply.header("content-encoding")), (200, None));

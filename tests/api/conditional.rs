@@ -26,7 +26,7 @@ fn tag(reply: &Reply) -> String {
 }
 
 #[tokio::test]
-async fn what_has_not_changed_is_304_without_a_body() {
+async fn an_unchanged_response_is_304_without_a_body() {
     let server = Server::start().await;
     server.fill([PetStatus::Sold; 5]).await;
     let first = server.get("/v1/pets?limit=2").await;
@@ -44,7 +44,7 @@ async fn what_has_not_changed_is_304_without_a_body() {
 }
 
 #[tokio::test]
-async fn after_a_change_it_is_200_with_another_tag() {
+async fn a_changed_response_is_200_with_a_new_tag() {
     let server = Server::start().await;
     server.fill([PetStatus::Available; 2]).await;
     // A page that is exactly full, and one that is not.
@@ -62,7 +62,7 @@ async fn after_a_change_it_is_200_with_another_tag() {
 }
 
 #[tokio::test]
-async fn a_tag_holds_in_every_process() {
+async fn a_tag_is_valid_in_every_process() {
     let server = Server::start().await;
     server.fill([PetStatus::Available; 3]).await;
     let (store, clock) = (server.open_beside().await, server.clock.clone());
@@ -79,7 +79,7 @@ async fn a_tag_holds_in_every_process() {
 }
 
 #[tokio::test]
-async fn a_tag_cannot_be_computed_since_every_database_has_a_key_of_its_own() {
+async fn clients_cannot_compute_a_tag_because_every_database_has_its_own_key() {
     let (one, other) = (Server::start().await, Server::start().await);
     for server in [&one, &other] {
         server.fill([PetStatus::Available; 3]).await;
@@ -103,7 +103,7 @@ async fn ask(server: &Server, app: &App, target: &str, tag: &str) -> u16 {
 }
 
 #[tokio::test]
-async fn if_none_match_is_compared_weakly_and_takes_lists_and_the_asterisk() {
+async fn if_none_match_is_compared_weakly_and_accepts_lists_and_the_asterisk() {
     let server = Server::start().await;
     server.fill([PetStatus::Available; 1]).await;
     let known = tag(&server.get("/v1/pets").await);
@@ -124,7 +124,7 @@ async fn if_none_match_is_compared_weakly_and_takes_lists_and_the_asterisk() {
 }
 
 #[tokio::test]
-async fn head_answers_304_like_get_and_a_create_ignores_the_condition() {
+async fn head_gets_304_like_get_and_a_create_ignores_the_condition() {
     let server = Server::start().await;
     let known = tag(&server.get("/v1/pets").await);
     let bearer = server.bearer();

@@ -9,7 +9,7 @@ use tokio::{
 use super::harness::{Server, Setup, soon};
 
 #[tokio::test]
-async fn a_connection_above_the_limit_is_told_so() {
+async fn a_connection_above_the_limit_gets_503() {
     let server = Server::start_with(Setup {
         limits: Limits { max_connections: 1, ..Setup::default().limits },
         ..Setup::default()
@@ -41,7 +41,7 @@ async fn ask(stream: &mut TcpStream, authorization: &str, begins: &[u8; 12]) {
 }
 
 #[tokio::test]
-async fn when_all_places_are_taken_the_oldest_connection_without_a_valid_key_makes_room() {
+async fn when_all_slots_are_in_use_the_oldest_connection_without_a_valid_key_is_replaced() {
     let server = Server::start_with(Setup {
         limits: Limits { max_connections: 3, ..Setup::default().limits },
         ..Setup::default()
@@ -70,7 +70,7 @@ async fn when_all_places_are_taken_the_oldest_connection_without_a_valid_key_mak
 }
 
 #[tokio::test]
-async fn one_address_cannot_have_all_the_connections() {
+async fn one_address_cannot_use_all_connections() {
     let server = Server::start_with(Setup {
         limits: Limits { max_connections_per_address: 1, ..Setup::default().limits },
         ..Setup::default()

@@ -220,7 +220,7 @@ mod tests {
     const PETS: &str = r#"[{"id": 1, "name": "a", "categoryId": 1, "status": "sold"}]"#;
 
     #[test]
-    fn a_declared_answer_passes() {
+    fn a_declared_response_passes() {
         answer(200, &[], PETS);
         answer(200, &[("link", "x")], "[]");
     }

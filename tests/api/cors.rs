@@ -28,7 +28,7 @@ async fn get_from(server: &Server, target: &str, origin: &str, key: &str) -> Rep
 }
 
 #[tokio::test]
-async fn a_preflight_of_an_allowed_origin_is_answered_before_the_key_is_checked() {
+async fn a_preflight_of_an_allowed_origin_needs_no_key() {
     let server = start().await;
     for origin in [SHOP, "http://localhost:3000"] {
         let reply = preflight(&server, "/v1/pets", origin).await;
@@ -46,7 +46,7 @@ async fn a_preflight_of_an_allowed_origin_is_answered_before_the_key_is_checked(
 }
 
 #[tokio::test]
-async fn an_origin_that_is_not_allowed_gets_nothing_but_what_it_got_before() {
+async fn an_origin_that_is_not_allowed_gets_a_response_without_cors_fields() {
     let server = start().await;
     for origin in [OTHER, "null", "*", "https://shop.example.evil.example", "http://shop.example"] {
         let reply = preflight(&server, "/v1/pets", origin).await;
@@ -60,7 +60,7 @@ async fn an_origin_that_is_not_allowed_gets_nothing_but_what_it_got_before() {
 }
 
 #[tokio::test]
-async fn an_allowed_page_can_read_every_answer_and_its_header_fields() {
+async fn an_allowed_page_can_read_every_response_and_its_header_fields() {
     let server = start().await;
     let (reader, _) = server.new_key(Scope::Read, None).await;
     for (target, key, status) in [
@@ -85,7 +85,7 @@ async fn an_allowed_page_can_read_every_answer_and_its_header_fields() {
 }
 
 #[tokio::test]
-async fn without_the_option_no_answer_speaks_of_origins() {
+async fn without_the_option_no_response_mentions_origins() {
     let server = Server::start().await;
     let asked = preflight(&server, "/v1/pets", SHOP).await;
     asked.expect_error(401, "missing_api_key");
@@ -96,7 +96,7 @@ async fn without_the_option_no_answer_speaks_of_origins() {
 }
 
 #[tokio::test]
-async fn options_without_a_preflight_is_405_as_ever() {
+async fn options_without_a_preflight_is_405() {
     let server = start().await;
     let headers = [("origin", SHOP), ("authorization", &*server.bearer())];
     let reply = server.send(Method::OPTIONS, "/v1/pets", &headers, "").await;

@@ -7,7 +7,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use super::harness::{Server, soon};
 
 #[tokio::test]
-async fn the_created_animal_is_answered_and_stands_in_the_list() {
+async fn the_created_animal_is_returned_and_listed() {
     let server = Server::start().await;
     let reply = server.post(r#"{"name": "Frank", "categoryId": 1, "status": "pending"}"#).await;
     assert_eq!(reply.status, 201);
@@ -43,7 +43,7 @@ async fn status_null_is_400() {
 }
 
 #[tokio::test]
-async fn a_name_is_any_unicode_text_kept_exactly_except_with_u_0000() {
+async fn a_name_is_any_unicode_text_without_u_0000_and_stays_unchanged() {
     let server = Server::start().await;
     for name in [
         "",
@@ -81,7 +81,7 @@ async fn a_category_id_is_any_int64() {
 }
 
 #[tokio::test]
-async fn integers_in_json_are_those_of_json_schema() {
+async fn integers_follow_json_schema() {
     let server = Server::start().await;
     for (number, value) in [
         ("1.0", 1_i64),
@@ -112,7 +112,7 @@ async fn integers_in_json_are_those_of_json_schema() {
 }
 
 #[tokio::test]
-async fn unknown_members_are_ignored_and_id_too() {
+async fn unknown_members_and_id_are_ignored() {
     let server = Server::start().await;
     let body = r#"{"id": 99, "name": "Frank", "tags": [{"x": 1e400}, null], "categoryId": 1,
                    "Name": "no", "status": "sold"}"#;
@@ -124,7 +124,7 @@ async fn unknown_members_are_ignored_and_id_too() {
 }
 
 #[tokio::test]
-async fn duplicate_members_broken_json_lone_surrogates_and_invalid_utf_8_are_400() {
+async fn duplicate_members_invalid_json_lone_surrogates_and_invalid_utf_8_are_400() {
     let server = Server::start().await;
     let bodies: [&[u8]; 18] = [
         br#"{"name": "a", "name": "a", "categoryId": 1}"#,
@@ -154,7 +154,7 @@ async fn duplicate_members_broken_json_lone_surrogates_and_invalid_utf_8_are_400
 }
 
 #[tokio::test]
-async fn what_is_no_new_pet_is_400() {
+async fn an_invalid_new_pet_is_400() {
     let server = Server::start().await;
     for (body, says) in [
         ("", "The request body is empty."),

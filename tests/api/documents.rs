@@ -29,7 +29,7 @@ async fn both_forms(server: &Server) -> Value {
 }
 
 #[tokio::test]
-async fn the_contract_is_served_in_both_forms_without_a_key() {
+async fn the_contract_is_served_as_json_and_yaml_without_a_key() {
     let server = Server::start().await;
     let document = both_forms(&server).await;
     assert_eq!(document["openapi"], "3.0.3");
@@ -65,7 +65,7 @@ async fn without_a_base_url_the_document_names_the_host_of_the_request() {
 }
 
 #[tokio::test]
-async fn an_address_that_may_be_wrong_stays_relative_in_the_document() {
+async fn an_uncertain_address_stays_relative_in_the_document() {
     let server = Server::start().await;
     for headers in [
         ("host", "pets'.example"),
@@ -81,7 +81,7 @@ async fn an_address_that_may_be_wrong_stays_relative_in_the_document() {
 }
 
 #[tokio::test]
-async fn a_client_that_invents_hosts_takes_no_memory_for_each() {
+async fn invented_hosts_take_a_bounded_amount_of_memory() {
     let server = Server::start().await;
     let own = served_address(&server, &[]).await;
     for number in 0..100 {
@@ -93,7 +93,7 @@ async fn a_client_that_invents_hosts_takes_no_memory_for_each() {
 }
 
 #[tokio::test]
-async fn the_two_deployments_stand_in_the_servers() {
+async fn the_servers_are_the_two_deployments() {
     let (production, staging) = ("https://pets.example/v1", "https://staging.pets.example/v1");
     for (base_url, staging_base_url, servers) in [
         (Some(production), None, vec![production]),
@@ -114,7 +114,7 @@ async fn the_two_deployments_stand_in_the_servers() {
 }
 
 #[tokio::test]
-async fn after_the_removal_the_document_has_no_trace_of_get_pet() {
+async fn after_the_removal_the_document_does_not_mention_get_pet() {
     let setup = Setup { now: "2030-12-05T00:00:00Z", ..Setup::default() };
     let served = both_forms(&Server::start_with(setup).await).await;
     let paths: Vec<&String> = served["paths"].as_object().unwrap().keys().collect();
@@ -157,7 +157,7 @@ async fn every_reference_leads_somewhere_before_and_after_the_removal() {
 }
 
 #[test]
-fn every_operation_has_an_example_for_everything_that_it_answers() {
+fn every_operation_has_an_example_for_every_response() {
     let paths = DOCUMENT["paths"].as_object().unwrap();
     for operation in paths.values().flat_map(|path| path.as_object().unwrap().values()) {
         let Some(responses) = operation["responses"].as_object() else { continue };
@@ -177,7 +177,7 @@ fn every_operation_has_an_example_for_everything_that_it_answers() {
 }
 
 #[tokio::test]
-async fn docs_is_a_page_that_asks_no_other_host() {
+async fn docs_is_a_page_that_uses_no_other_host() {
     let server = Server::start().await;
     let page = fetch(&server, "/docs").await;
     assert_eq!(page.header("content-type"), Some("text/html"));
@@ -191,7 +191,7 @@ async fn docs_is_a_page_that_asks_no_other_host() {
 }
 
 #[tokio::test]
-async fn a_document_has_a_strong_tag_in_each_coding_and_is_304_to_a_client_that_has_it() {
+async fn a_document_has_a_strong_tag_in_each_coding_and_304_for_that_tag() {
     let server = Server::start().await;
     let targets = [
         "/openapi.json",

@@ -17,7 +17,7 @@ use reqwest::Method;
 use super::harness::{Server, Setup};
 
 #[tokio::test]
-async fn a_path_that_is_not_there_is_404() {
+async fn an_unknown_path_is_404() {
     let server = Server::start().await;
     for target in [
         "/v1",
@@ -44,7 +44,7 @@ async fn store_orders_is_404_for_now() {
 }
 
 #[tokio::test]
-async fn outside_of_v1_no_key_is_asked_for() {
+async fn paths_outside_v1_need_no_key() {
     let server = Server::start().await;
     for target in ["/v1x", "/v2/pets", "//v1/pets"] {
         server.send(Method::GET, target, &[], "").await.expect_error(404, "not_found");
@@ -52,7 +52,7 @@ async fn outside_of_v1_no_key_is_asked_for() {
 }
 
 #[tokio::test]
-async fn a_method_that_a_path_does_not_have_is_405_with_allow() {
+async fn an_unsupported_method_is_405_with_allow() {
     let server = Server::start().await;
     for (methods, target, allow) in [
         (["PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "BREW"], "/v1/pets", "GET, HEAD, POST"),
@@ -147,7 +147,7 @@ async fn server_over(wrap: fn(Arc<dyn Store>) -> Arc<dyn Store>) -> Server {
 const NEW_PET: &str = r#"{"name": "", "categoryId": 1}"#;
 
 #[tokio::test]
-async fn a_store_with_too_much_to_do_is_503_with_retry_after() {
+async fn an_overloaded_store_is_503_with_retry_after() {
     let server = server_over(|store| Arc::new(Failing(store, || StoreError::Overloaded))).await;
     for reply in
         [server.get("/v1/pets").await, server.post(NEW_PET).await, server.get("/v1/pets/1").await]
@@ -162,7 +162,7 @@ async fn a_store_with_too_much_to_do_is_503_with_retry_after() {
 struct Secret;
 
 #[tokio::test]
-async fn an_error_of_ours_says_nothing_of_the_inside() {
+async fn an_internal_error_reveals_no_internals() {
     let unavailable = |store| -> Arc<dyn Store> {
         Arc::new(Failing(store, || StoreError::Unavailable(Arc::new(Secret))))
     };
@@ -188,7 +188,7 @@ async fn an_error_of_ours_says_nothing_of_the_inside() {
 }
 
 #[tokio::test]
-async fn a_create_whose_outcome_is_unknown_says_so() {
+async fn a_create_with_an_unknown_outcome_gets_an_error_that_tells_how_to_retry() {
     let unknown = |store| -> Arc<dyn Store> {
         Arc::new(Failing(store, || StoreError::OutcomeUnknown(Arc::new(Secret))))
     };
@@ -200,7 +200,7 @@ async fn a_create_whose_outcome_is_unknown_says_so() {
 }
 
 #[tokio::test]
-async fn no_message_names_a_type_a_library_or_a_line_of_ours() {
+async fn no_message_names_a_type_a_library_or_a_line_of_code() {
     let server = Server::start().await;
     let mut replies = vec![
         server.get("/v1/pets?limit=x").await,
@@ -227,7 +227,7 @@ async fn no_message_names_a_type_a_library_or_a_line_of_ours() {
 }
 
 #[tokio::test]
-async fn a_panic_is_500_and_the_server_lives_on() {
+async fn a_panic_is_500_and_the_server_continues() {
     let server = server_over(|store| Arc::new(Failing(store, || panic!("on purpose")))).await;
     for _ in 0..3 {
         let reply = server.get("/v1/pets").await;

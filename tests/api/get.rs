@@ -24,7 +24,7 @@ fn expect_deprecation(reply: &Reply) {
 }
 
 #[tokio::test]
-async fn an_animal_is_read_by_its_id() {
+async fn an_animal_can_be_read_by_its_id() {
     let server = server_at(LAST_SECOND).await;
     let reply = server.get("/v1/pets/1").await;
     assert_eq!(reply.status, 200);
@@ -35,7 +35,7 @@ async fn an_animal_is_read_by_its_id() {
 }
 
 #[tokio::test]
-async fn a_pet_id_that_is_not_there_or_no_int64_is_404() {
+async fn an_unknown_or_invalid_pet_id_is_404() {
     let server = server_at(LAST_SECOND).await;
     for id in [
         "2",
@@ -61,7 +61,7 @@ async fn a_pet_id_that_is_not_there_or_no_int64_is_404() {
 }
 
 #[tokio::test]
-async fn every_by_id_reply_announces_the_deprecation() {
+async fn every_response_by_id_announces_the_deprecation() {
     let server = server_at(LAST_SECOND).await;
     for target in ["/v1/pets/1", "/v1/pets/2", "/v1/pets/x", "/v1/pets/1?x=1"] {
         expect_deprecation(&server.get(target).await);
@@ -74,7 +74,7 @@ async fn every_by_id_reply_announces_the_deprecation() {
 }
 
 #[tokio::test]
-async fn from_5_december_2030_it_is_410_and_without_a_key_401() {
+async fn from_5_december_2030_get_pet_is_410_and_without_a_key_401() {
     let server = server_at(LAST_SECOND).await;
     assert_eq!(server.get("/v1/pets/1").await.status, 200);
     server.clock.advance(Duration::from_secs(1));
@@ -87,7 +87,7 @@ async fn from_5_december_2030_it_is_410_and_without_a_key_401() {
 }
 
 #[tokio::test]
-async fn from_5_december_2030_the_rest_goes_on_and_a_create_has_no_location() {
+async fn from_5_december_2030_the_other_operations_continue_and_a_create_has_no_location() {
     let server = server_at(REMOVED).await;
     let reply = server.post(r#"{"name": "", "categoryId": 1}"#).await;
     assert_eq!(reply.status, 201);

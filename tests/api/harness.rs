@@ -81,7 +81,7 @@ pub(crate) struct Setup {
     pub(crate) limits: Limits,
     pub(crate) tls: Option<Arc<Tls>>,
     pub(crate) request_timeout: Duration,
-    pub(crate) answer_memory: usize,
+    pub(crate) response_memory: usize,
     pub(crate) rate_limit: Option<&'static str>,
     /// Put in front of the real store.
     pub(crate) wrap: fn(Arc<dyn Store>) -> Arc<dyn Store>,
@@ -106,7 +106,7 @@ impl Default for Setup {
             },
             tls: None,
             request_timeout: Duration::from_mins(1),
-            answer_memory: 256 << 20,
+            response_memory: 256 << 20,
             rate_limit: None,
             wrap: |store| store,
         }
@@ -197,7 +197,7 @@ impl<B: Backend> Server<B> {
             slow_request: Duration::from_secs(1),
             body_timeout: Duration::from_mins(1),
             request_timeout: setup.request_timeout,
-            answer_memory: setup.answer_memory,
+            response_memory: setup.response_memory,
         };
         let mut random = StdRng::seed_from_u64(1);
         let seen = (setup.wrap)(Arc::clone(&store));

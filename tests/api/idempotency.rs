@@ -22,7 +22,7 @@ async fn count(server: &Server) -> usize {
 }
 
 #[tokio::test]
-async fn a_repeated_create_is_answered_as_the_first_and_adds_nothing() {
+async fn a_retried_create_gets_the_first_response_and_adds_nothing() {
     let server = Server::start().await;
     let first = server.post_named("\"retry-1\"", FRANK).await;
     assert_eq!(first.status, 201);
@@ -55,7 +55,7 @@ async fn another_animal_under_the_same_key_is_422() {
 }
 
 #[tokio::test]
-async fn a_key_may_be_sent_with_or_without_quotes_and_nothing_else() {
+async fn a_key_is_valid_with_or_without_quotes() {
     let server = Server::start().await;
     let uuid = "8e03978e-40d5-43dd-bc93-6894a57f9324";
     let first = server.post_named(uuid, FRANK).await;
@@ -79,7 +79,7 @@ async fn a_key_may_be_sent_with_or_without_quotes_and_nothing_else() {
 }
 
 #[tokio::test]
-async fn keys_of_two_clients_do_not_meet() {
+async fn equal_keys_of_two_clients_are_independent() {
     let server = Server::start().await;
     server.post_named("\"retry-1\"", FRANK).await;
     let (other, _) = server.new_key(Scope::Write, None).await;
@@ -94,7 +94,7 @@ async fn keys_of_two_clients_do_not_meet() {
 }
 
 #[tokio::test]
-async fn the_key_the_scope_and_the_body_are_checked_before_a_repetition_is_looked_for() {
+async fn the_key_the_scope_and_the_body_are_checked_before_the_idempotency_key() {
     let server = Server::start().await;
     server.post_named("\"retry-1\"", FRANK).await;
     server.post_named("\"retry-1\"", "{}").await.expect_error(400, "invalid_body");
@@ -113,7 +113,7 @@ async fn the_key_the_scope_and_the_body_are_checked_before_a_repetition_is_looke
 }
 
 #[tokio::test]
-async fn a_repetition_in_flight_is_409_with_retry_after() {
+async fn a_retry_in_flight_is_409_with_retry_after() {
     let server = Server::start().await;
     let holding = server.hold_writes().await;
     let one = pin!(server.post_named("\"retry-1\"", FRANK));
@@ -173,7 +173,7 @@ async fn rotate(server: &Server, id: KeyId, seed: u64) -> (String, KeyId) {
 }
 
 #[tokio::test]
-async fn a_create_that_is_repeated_with_a_successor_of_its_key_adds_nothing() {
+async fn a_create_that_is_retried_with_a_successor_of_its_key_adds_nothing() {
     let server = Server::start().await;
     let (first, id) = server.new_key(Scope::Write, None).await;
     let added = post_with(&server, &first, FRANK).await;
@@ -190,7 +190,7 @@ async fn a_create_that_is_repeated_with_a_successor_of_its_key_adds_nothing() {
 }
 
 #[tokio::test]
-async fn a_repetition_with_the_successor_while_the_first_is_in_flight_is_409() {
+async fn a_retry_with_a_successor_while_the_first_is_in_flight_is_409() {
     let server = Server::start().await;
     let (first, id) = server.new_key(Scope::Write, None).await;
     let (second, _) = rotate(&server, id, 101).await;
@@ -232,7 +232,7 @@ async fn pass(server: &Server, marks: i64) -> bool {
 }
 
 #[tokio::test]
-async fn requests_are_forgotten_after_48_hours_of_service_and_are_then_new_again() {
+async fn requests_are_forgotten_after_48_hours_of_service() {
     let server = Server::start().await;
     for number in 0..201 {
         server.post_named(&format!("\"old-{number}\""), FRANK).await;

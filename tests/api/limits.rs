@@ -31,7 +31,7 @@ async fn a_body_may_have_64_kib_and_one_byte_more_is_413() {
 }
 
 #[tokio::test]
-async fn a_client_that_sends_all_before_it_reads_still_gets_the_answer() {
+async fn a_client_that_sends_everything_before_it_reads_gets_the_response() {
     let server = Server::start().await;
     for (key, status) in [(server.bearer(), 413), ("Bearer wrong".to_owned(), 401)] {
         let head = format!(
@@ -44,7 +44,7 @@ async fn a_client_that_sends_all_before_it_reads_still_gets_the_answer() {
 }
 
 #[tokio::test]
-async fn a_chunked_body_is_held_to_the_same_limit() {
+async fn a_chunked_body_has_the_same_limit() {
     let server = Server::start().await;
     let request = |length: usize| {
         format!(
@@ -60,7 +60,7 @@ async fn a_chunked_body_is_held_to_the_same_limit() {
 }
 
 #[tokio::test]
-async fn every_answer_says_that_its_type_is_not_to_be_guessed() {
+async fn every_response_has_nosniff() {
     let server = Server::start().await;
     // The last three hyper answers itself.
     let end = "host: x\r\nconnection: close\r\n\r\n";
@@ -128,7 +128,7 @@ async fn a_head_above_16_kib_or_64_fields_is_431() {
 }
 
 #[tokio::test]
-async fn every_reply_has_a_request_id_and_a_sane_one_is_kept() {
+async fn every_response_has_a_request_id_and_a_valid_one_is_used() {
     let server = Server::start().await;
     let first = server.get("/v1/pets").await;
     let second = server.get("/v1/nothing").await;
@@ -164,7 +164,7 @@ async fn impatient() -> Server {
 }
 
 #[tokio::test]
-async fn a_client_that_does_not_finish_its_head_is_closed() {
+async fn a_client_that_does_not_finish_its_head_is_disconnected() {
     let server = impatient().await;
     for beginning in ["", "G", "PRI * HTTP/2.0\r\n", "GET /v1/pets HTTP/1.1\r\nhost: x\r\nx-more: "]
     {
@@ -178,7 +178,7 @@ async fn a_client_that_does_not_finish_its_head_is_closed() {
 }
 
 #[tokio::test]
-async fn a_connection_that_stays_idle_after_an_answer_is_closed() {
+async fn a_connection_that_stays_idle_after_a_response_is_closed() {
     let server = impatient().await;
     let mut stream = server.connect().await;
     stream.write_all(b"GET /docs HTTP/1.1\r\nhost: x\r\n\r\n").await.unwrap();
@@ -188,7 +188,7 @@ async fn a_connection_that_stays_idle_after_an_answer_is_closed() {
 }
 
 #[tokio::test]
-async fn a_client_that_takes_nothing_of_its_answers_is_closed() {
+async fn a_client_that_reads_no_responses_is_disconnected() {
     let server = impatient().await;
     let mut stream = server.connect().await;
     let file = server.send(Method::GET, "/docs/swagger-ui-bundle.js", &[], "").await;
@@ -210,7 +210,7 @@ async fn a_client_that_takes_nothing_of_its_answers_is_closed() {
 }
 
 #[tokio::test]
-async fn an_http_2_connection_that_asks_for_nothing_is_closed() {
+async fn an_http_2_connection_without_requests_is_closed() {
     let server = impatient().await;
     let mut stream = server.connect().await;
     // The preface, and an empty SETTINGS frame; then nothing, which is no error.
@@ -222,7 +222,7 @@ async fn an_http_2_connection_that_asks_for_nothing_is_closed() {
 }
 
 #[tokio::test]
-async fn an_answer_that_leaves_a_body_unread_says_that_the_connection_ends() {
+async fn a_response_before_the_end_of_the_body_announces_connection_close() {
     let server = Server::start().await;
     let head = format!(
         "POST /v1/nothing HTTP/1.1\r\nhost: x\r\nauthorization: {}\r\ncontent-length: 2\r\n\r\n",
@@ -236,7 +236,7 @@ async fn an_answer_that_leaves_a_body_unread_says_that_the_connection_ends() {
 }
 
 #[tokio::test]
-async fn a_client_that_closed_its_side_is_still_answered() {
+async fn a_client_that_closed_its_side_still_gets_a_response() {
     let server = Server::start().await;
     let mut stream = server.connect().await;
     stream.write_all(b"GET /v1/pets HTTP/1.1\r\nhost: x\r\n\r\n").await.unwrap();
@@ -247,7 +247,7 @@ async fn a_client_that_closed_its_side_is_still_answered() {
 }
 
 #[tokio::test]
-async fn a_busy_connection_of_some_age_ends_with_an_answer_that_says_so() {
+async fn a_busy_connection_that_is_too_old_ends_with_a_response_that_announces_it() {
     let server = Server::start_with(Setup {
         limits: Limits {
             client_timeout: Duration::from_millis(100),
@@ -271,7 +271,7 @@ async fn a_busy_connection_of_some_age_ends_with_an_answer_that_says_so() {
 }
 
 #[tokio::test]
-async fn a_request_that_would_wait_without_end_is_503() {
+async fn a_request_that_would_wait_forever_is_503() {
     let server = Server::start_with(Setup {
         request_timeout: Duration::from_millis(200),
         ..Setup::default()
@@ -314,7 +314,7 @@ async fn fill_with_large_names(server: &Server) {
 }
 
 #[tokio::test]
-async fn a_client_that_reads_slowly_but_steadily_gets_its_whole_answer() {
+async fn a_client_that_reads_slowly_but_steadily_gets_the_whole_response() {
     let server = Server::start_with(Setup {
         limits: Limits { client_timeout: Duration::from_millis(250), ..Setup::default().limits },
         ..Setup::default()
@@ -341,8 +341,8 @@ async fn a_client_that_reads_slowly_but_steadily_gets_its_whole_answer() {
 }
 
 #[tokio::test]
-async fn answers_that_nobody_reads_leave_room_for_the_usual_ones() {
-    let server = Server::start_with(Setup { answer_memory: 16 << 20, ..Setup::default() }).await;
+async fn unread_large_responses_leave_room_for_small_ones() {
+    let server = Server::start_with(Setup { response_memory: 16 << 20, ..Setup::default() }).await;
     fill_with_large_names(&server).await;
     server.fill([PetStatus::Sold]).await;
     let mut stuck = connect_with_small_buffer(&server).await;

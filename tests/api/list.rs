@@ -44,7 +44,7 @@ async fn status_filters_the_list() {
 }
 
 #[tokio::test]
-async fn limit_is_20_by_default_and_goes_from_1_to_100() {
+async fn limit_is_20_by_default_and_between_1_and_100() {
     let server = Server::start().await;
     server.fill([Available; 101]).await;
     for (query, length) in [("", 20), ("?limit=1", 1), ("?limit=99", 99), ("?limit=100", 100)] {
@@ -53,7 +53,7 @@ async fn limit_is_20_by_default_and_goes_from_1_to_100() {
 }
 
 #[tokio::test]
-async fn an_invalid_empty_or_repeated_limit_or_status_is_400() {
+async fn an_invalid_empty_or_duplicate_limit_or_status_is_400() {
     let server = Server::start().await;
     for (query, names) in [
         ("limit=0", "limit must be between 1 and 100, but was 0."),
@@ -103,7 +103,7 @@ async fn an_unknown_query_parameter_is_400() {
 }
 
 #[tokio::test]
-async fn the_next_link_is_absent_on_the_last_page_the_exactly_full_one_too() {
+async fn the_next_link_is_absent_on_the_last_page_even_if_it_is_full() {
     let server = Server::start().await;
     server.fill([Available, Sold, Available, Available, Available]).await;
     for (query, has_next) in [
@@ -121,7 +121,7 @@ async fn the_next_link_is_absent_on_the_last_page_the_exactly_full_one_too() {
 }
 
 #[tokio::test]
-async fn the_next_link_holds_limit_status_and_cursor() {
+async fn the_next_link_contains_limit_status_and_cursor() {
     let server = Server::start().await;
     server.fill([Sold; 3]).await;
     let next = server.get("/v1/pets?status=sold&limit=2").await.next().unwrap();
@@ -147,7 +147,7 @@ fn cursor_of(next: &str) -> &str {
 }
 
 #[tokio::test]
-async fn a_cursor_holds_with_another_limit_and_not_with_another_status() {
+async fn a_cursor_is_valid_with_another_limit_but_not_with_another_status() {
     let server = Server::start().await;
     server.fill([Sold; 9]).await;
     let next = server.get("/v1/pets?status=sold&limit=2").await.next().unwrap();
@@ -164,7 +164,7 @@ async fn a_cursor_holds_with_another_limit_and_not_with_another_status() {
 }
 
 #[tokio::test]
-async fn an_altered_empty_or_invented_cursor_is_400_and_a_repeated_one_too() {
+async fn an_altered_empty_invented_or_duplicate_cursor_is_400() {
     let server = Server::start().await;
     server.fill([Sold; 3]).await;
     let next = server.get("/v1/pets?limit=1").await.next().unwrap();
@@ -180,7 +180,7 @@ async fn an_altered_empty_or_invented_cursor_is_400_and_a_repeated_one_too() {
 }
 
 #[tokio::test]
-async fn what_anybody_added_is_on_the_first_page_at_once() {
+async fn a_new_animal_is_on_the_first_page_at_once() {
     let server = Server::start().await;
     let beside = server.open_beside().await;
     for id in 1..=10 {
@@ -200,7 +200,7 @@ async fn what_anybody_added_is_on_the_first_page_at_once() {
 }
 
 #[tokio::test]
-async fn head_answers_what_get_answers_without_the_body() {
+async fn head_gets_the_response_of_get_without_the_body() {
     let server = Server::start().await;
     server.fill([Sold; 3]).await;
     let get = server.get("/v1/pets?limit=2").await;

@@ -58,7 +58,7 @@ proptest! {
 }
 
 #[tokio::test]
-async fn an_animal_that_stood_when_the_walk_began_is_seen_exactly_once() {
+async fn an_animal_that_existed_when_the_walk_began_is_seen_exactly_once() {
     let server = Server::start().await;
     server.fill([Available, Sold, Available, Sold, Available]).await;
     let mut target = "/v1/pets?status=available&limit=1".to_owned();

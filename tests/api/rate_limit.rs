@@ -16,7 +16,7 @@ async fn key_with(server: &Server, rate: &str) -> (String, KeyId) {
 }
 
 #[tokio::test]
-async fn without_a_limit_no_answer_speaks_of_one() {
+async fn without_a_limit_no_response_mentions_one() {
     let server = server(None).await;
     for _ in 0..100 {
         let reply = server.get("/v1/pets").await;
@@ -26,7 +26,7 @@ async fn without_a_limit_no_answer_speaks_of_one() {
 }
 
 #[tokio::test]
-async fn a_key_above_its_limit_is_429_until_its_quota_comes_back() {
+async fn a_key_above_its_limit_is_429_until_its_quota_returns() {
     let server = server(Some("3/min")).await;
     for remaining in [2, 1, 0] {
         let reply = server.get("/v1/pets").await;
@@ -53,7 +53,7 @@ async fn a_key_above_its_limit_is_429_until_its_quota_comes_back() {
 }
 
 #[tokio::test]
-async fn a_limited_create_says_what_is_left_and_one_too_many_adds_nothing() {
+async fn a_limited_create_states_its_quota_and_one_above_the_limit_adds_nothing() {
     let server = server(Some("1/h")).await;
     let frank = r#"{"name": "Frank", "categoryId": 1}"#;
     let created = server.post(frank).await;
@@ -65,7 +65,7 @@ async fn a_limited_create_says_what_is_left_and_one_too_many_adds_nothing() {
 }
 
 #[tokio::test]
-async fn a_keys_own_limit_goes_before_that_of_the_service() {
+async fn a_keys_own_limit_overrides_that_of_the_service() {
     let server = server(Some("2/min")).await;
     let (generous, _) = key_with(&server, "100/s").await;
     let (strict, _) = key_with(&server, "1/h").await;
@@ -80,7 +80,7 @@ async fn a_keys_own_limit_goes_before_that_of_the_service() {
 }
 
 #[tokio::test]
-async fn reading_a_key_anew_gives_it_no_new_quota() {
+async fn a_key_that_is_read_again_gets_no_new_quota() {
     let server = server(None).await;
     let (key, _) = key_with(&server, "2/h").await;
     for status in [200, 200, 429, 429] {

@@ -56,9 +56,9 @@ fn how_many(of: u16, statuses: &[u16]) -> usize {
 }
 
 #[tokio::test]
-async fn answers_to_creates_that_nobody_reads_take_no_more_memory_than_there_is_for_all() {
-    let answer_memory = 1 << 20;
-    let server: Server = Server::start_with(Setup { answer_memory, ..Setup::default() }).await;
+async fn unread_responses_to_creates_stay_within_response_memory() {
+    let response_memory = 1 << 20;
+    let server: Server = Server::start_with(Setup { response_memory, ..Setup::default() }).await;
     let name = "n".repeat(60_000);
     let body = format!(r#"{{"name": "{name}", "categoryId": 1}}"#);
     let (mut statuses, mut waiting) = (Vec::new(), Vec::new());
@@ -69,7 +69,7 @@ async fn answers_to_creates_that_nobody_reads_take_no_more_memory_than_there_is_
     }
     // Of the 64, there is room for 17.
     let added = how_many(201, &statuses);
-    assert!((1..=answer_memory / name.len()).contains(&added), "{added}");
+    assert!((1..=response_memory / name.len()).contains(&added), "{added}");
     // What was refused was not added.
     assert_eq!(how_many(503, &statuses) + how_many(0, &statuses), 64 - added);
     let id = |id: usize| PetId::new(id.try_into().unwrap()).unwrap();
@@ -86,10 +86,10 @@ async fn answers_to_creates_that_nobody_reads_take_no_more_memory_than_there_is_
 }
 
 #[tokio::test]
-async fn without_memory_a_connection_that_reads_nothing_is_refused_all_but_one_request() {
+async fn without_memory_a_connection_gets_one_request_through_at_a_time() {
     // For four streams.
-    let answer_memory = 16 << 10;
-    let server: Server = Server::start_with(Setup { answer_memory, ..Setup::default() }).await;
+    let response_memory = 16 << 10;
+    let server: Server = Server::start_with(Setup { response_memory, ..Setup::default() }).await;
     let (first, _waiting) = ask_without_reading(&server, 4, "GET", "").await;
     assert_eq!(first.len(), 4);
     let mut kept = Vec::new();

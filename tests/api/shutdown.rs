@@ -16,7 +16,7 @@ async fn stopping_within(shutdown_timeout: Duration) -> Server {
 }
 
 #[tokio::test]
-async fn a_request_in_flight_is_answered_before_the_server_ends() {
+async fn a_request_in_flight_gets_its_response_before_the_server_exits() {
     let mut server = stopping_within(Duration::from_mins(1)).await;
     let mut stream = server.connect().await;
     let body = r#"{"name": "last", "categoryId": 1}"#;
@@ -41,7 +41,7 @@ async fn a_request_in_flight_is_answered_before_the_server_ends() {
 }
 
 #[tokio::test]
-async fn idle_and_silent_connections_do_not_hold_the_server_up() {
+async fn idle_and_silent_connections_do_not_delay_the_shutdown() {
     let mut server = stopping_within(Duration::from_mins(1)).await;
     let silent = server.connect().await;
     let mut idle = server.connect().await;
@@ -54,7 +54,7 @@ async fn idle_and_silent_connections_do_not_hold_the_server_up() {
 }
 
 #[tokio::test]
-async fn a_stuck_request_is_cut_at_the_deadline() {
+async fn a_stuck_request_is_aborted_at_the_deadline() {
     let mut server = stopping_within(Duration::from_millis(200)).await;
     let mut stream = server.connect().await;
     let head = format!(
@@ -70,7 +70,7 @@ async fn a_stuck_request_is_cut_at_the_deadline() {
 }
 
 #[tokio::test]
-async fn after_the_end_nothing_is_left_running() {
+async fn after_shutdown_no_task_is_left() {
     let mut server = stopping_within(Duration::from_mins(1)).await;
     server.get("/docs").await;
     soon(server.stop()).await.unwrap();

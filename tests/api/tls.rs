@@ -127,7 +127,7 @@ async fn http_1_1_and_http_2_are_chosen_by_alpn_over_tls_1_2_and_1_3() {
 }
 
 #[tokio::test]
-async fn over_tls_the_openapi_document_has_an_address_with_https() {
+async fn over_tls_the_openapi_document_has_an_https_address() {
     let secure = Secure::start().await;
     let response = secure.client().await.send_request(secure.request("/openapi.json")).await;
     let document = finish(response.unwrap()).await;
@@ -136,7 +136,7 @@ async fn over_tls_the_openapi_document_has_an_address_with_https() {
 }
 
 #[tokio::test]
-async fn without_tls_no_answer_speaks_of_it() {
+async fn without_tls_no_response_mentions_it() {
     let server = Server::start().await;
     assert_eq!(server.get("/v1/pets").await.header("strict-transport-security"), None);
 }
@@ -158,7 +158,7 @@ async fn answer_to_hello(secure: &Secure, version: [u8; 2]) -> Vec<u8> {
 }
 
 #[tokio::test]
-async fn tls_1_1_is_refused() {
+async fn tls_1_1_is_rejected() {
     let secure = Secure::start().await;
     // A ServerHello follows.
     assert_eq!(answer_to_hello(&secure, [3, 3]).await[0], 22);
@@ -212,7 +212,7 @@ async fn a_certificate_is_renewed_20_times_under_load_and_no_request_fails() {
 }
 
 #[tokio::test]
-async fn a_renewed_pair_that_cannot_be_used_leaves_the_old_one() {
+async fn an_invalid_renewed_certificate_leaves_the_old_one_in_use() {
     let secure = Secure::start().await;
     let first = shown(&secure.connect("h2").await);
     let tls = Arc::clone(&secure.tls);
@@ -255,7 +255,7 @@ async fn plain_http_is_closed_and_not_reset() {
 }
 
 #[tokio::test]
-async fn a_client_that_does_not_finish_its_handshake_is_closed() {
+async fn a_client_that_does_not_finish_its_handshake_is_disconnected() {
     let client_timeout = Duration::from_millis(50);
     let limits = Limits { client_timeout, ..Setup::default().limits };
     let secure = Secure::start_with(limits).await;
@@ -272,7 +272,7 @@ async fn a_client_that_does_not_finish_its_handshake_is_closed() {
 }
 
 #[tokio::test]
-async fn connections_in_a_handshake_count_and_one_too_many_is_closed() {
+async fn connections_in_a_handshake_count_towards_the_limit() {
     let limits = Limits { max_connections_per_address: 1, ..Setup::default().limits };
     let secure = Secure::start_with(limits).await;
     let first = secure.server.connect().await;
@@ -288,7 +288,7 @@ async fn connections_in_a_handshake_count_and_one_too_many_is_closed() {
 }
 
 #[tokio::test]
-async fn a_handshake_and_an_idle_http_2_connection_make_room_for_a_client_with_a_key() {
+async fn a_handshake_and_an_idle_http_2_connection_are_replaced_by_a_client_with_a_key() {
     let limits = Limits { max_connections: 2, ..Setup::default().limits };
     let secure = Secure::start_with(limits).await;
     let mut idle = secure.connect("h2").await;
@@ -303,7 +303,7 @@ async fn a_handshake_and_an_idle_http_2_connection_make_room_for_a_client_with_a
 }
 
 #[tokio::test]
-async fn a_client_that_takes_nothing_of_its_answers_is_cut() {
+async fn a_client_that_reads_no_responses_over_tls_is_disconnected() {
     let client_timeout = Duration::from_millis(50);
     let limits = Limits { client_timeout, ..Setup::default().limits };
     let secure = Secure::start_with(limits).await;
@@ -320,7 +320,7 @@ async fn a_client_that_takes_nothing_of_its_answers_is_cut() {
 }
 
 #[tokio::test]
-async fn neither_handshakes_nor_idle_connections_hold_up_the_end() {
+async fn handshakes_and_idle_connections_do_not_delay_the_shutdown() {
     let mut secure = Secure::start().await;
     let silent = secure.server.connect().await;
     let mut client = secure.client().await;

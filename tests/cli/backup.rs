@@ -53,7 +53,7 @@ pub(crate) fn files(directory: &Path) -> Vec<String> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_backup_under_64_writers_holds_all_that_was_acknowledged_before_it_began() {
+async fn a_backup_under_64_writers_contains_everything_acknowledged_before_it_began() {
     let here = directory();
     let key = new_key(here.path());
     fill(&here.path().join("petstore.db"), "before", 20_000);
@@ -111,7 +111,7 @@ async fn a_backup_under_64_writers_holds_all_that_was_acknowledged_before_it_beg
 }
 
 #[test]
-fn a_backup_that_is_killed_leaves_no_half_file() {
+fn a_killed_backup_leaves_no_partial_file() {
     let here = directory();
     new_key(here.path());
     fill(&here.path().join("petstore.db"), "Frank", 100_000);
@@ -133,7 +133,7 @@ fn a_backup_that_is_killed_leaves_no_half_file() {
 }
 
 #[test]
-fn what_is_there_already_is_left_alone_unless_forced() {
+fn an_existing_file_is_replaced_only_with_force() {
     let here = directory();
     new_key(here.path());
     fs::write(here.path().join("backup.db"), "mine").unwrap();
@@ -165,7 +165,7 @@ fn what_is_there_already_is_left_alone_unless_forced() {
 }
 
 #[test]
-fn the_database_itself_is_no_place_for_its_backup() {
+fn a_backup_over_the_database_itself_is_rejected() {
     let here = directory();
     new_key(here.path());
     let before = fs::read(here.path().join("petstore.db")).unwrap();
@@ -175,7 +175,7 @@ fn the_database_itself_is_no_place_for_its_backup() {
 }
 
 #[test]
-fn without_a_database_or_a_folder_for_the_backup_one_line_says_so() {
+fn a_missing_database_or_backup_folder_is_one_line() {
     let here = directory();
     let line = run(here.path(), &["backup", "backup.db"]).expect_one_line();
     assert!(line.starts_with("error: there is no database at petstore.db"), "{line}");
@@ -221,7 +221,7 @@ fn a_damaged_database_is_not_copied() {
 }
 
 #[test]
-fn a_database_of_an_older_release_is_copied_as_it_is() {
+fn a_database_of_an_older_release_is_copied_without_migration() {
     let here = directory();
     let database = Connection::open(here.path().join("petstore.db")).unwrap();
     database.execute_batch(include_str!("../../migrations/sqlite/0001_catalogue.sql")).unwrap();

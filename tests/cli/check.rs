@@ -36,7 +36,7 @@ fn overwrite(directory: &Path, at: u64, with: &[u8]) {
 }
 
 #[test]
-fn a_sound_database_is_said_to_be_sound_and_left_as_it_is() {
+fn a_sound_database_is_reported_as_sound_and_stays_unchanged() {
     let here = directory();
     drop(database(here.path()));
     let before = fs::read(here.path().join("petstore.db")).unwrap();
@@ -46,7 +46,7 @@ fn a_sound_database_is_said_to_be_sound_and_left_as_it_is() {
 }
 
 #[test]
-fn it_works_while_the_service_runs() {
+fn check_works_while_the_service_runs() {
     let here = directory();
     drop(database(here.path()));
     let _service = Service::start(here.path(), &[]);
@@ -68,7 +68,7 @@ fn an_absent_database_and_one_of_another_program_are_one_line() {
 }
 
 #[test]
-fn animals_that_cannot_be_are_named() {
+fn impossible_animals_are_named() {
     let here = directory();
     let database = database(here.path());
     database
@@ -93,7 +93,7 @@ fn animals_that_cannot_be_are_named() {
 }
 
 #[test]
-fn many_that_cannot_be_are_counted() {
+fn many_impossible_animals_are_counted() {
     let here = directory();
     database(here.path()).execute("UPDATE pets SET name = char(0)", []).unwrap();
     let found = problems(here.path());
@@ -102,7 +102,7 @@ fn many_that_cannot_be_are_counted() {
 }
 
 #[test]
-fn an_id_that_would_be_given_twice_is_found() {
+fn an_id_that_would_be_reused_is_found() {
     let here = directory();
     database(here.path())
         .execute("UPDATE sqlite_sequence SET seq = 7 WHERE name = 'pets'", [])
@@ -111,7 +111,7 @@ fn an_id_that_would_be_given_twice_is_found() {
 }
 
 #[test]
-fn a_key_whose_successor_is_not_there_is_found() {
+fn a_key_with_a_missing_successor_is_found() {
     let here = directory();
     let database = database(here.path());
     database
@@ -155,7 +155,7 @@ fn each_page_that_is_overwritten_is_found_by_check() {
 }
 
 #[test]
-fn a_file_that_lost_its_end_is_one_line_at_start() {
+fn a_truncated_file_is_one_line_at_start() {
     let here = directory();
     drop(database(here.path()));
     let file = OpenOptions::new().write(true).open(here.path().join("petstore.db")).unwrap();

@@ -18,7 +18,7 @@ fn exports(here: &std::path::Path, database: &str) -> [String; 2] {
 }
 
 #[tokio::test]
-async fn a_hundred_thousand_animals_go_to_postgresql_and_back_and_are_the_same() {
+async fn a_hundred_thousand_animals_are_copied_to_postgresql_and_back_unchanged() {
     let here = directory();
     let shelter = include_str!("../data/shelter-animals.csv");
     let (header, animals) = shelter.split_once('\n').unwrap();
@@ -61,7 +61,7 @@ async fn a_hundred_thousand_animals_go_to_postgresql_and_back_and_are_the_same()
 }
 
 #[tokio::test]
-async fn a_database_that_is_not_empty_or_the_same_or_not_there_is_refused_and_left_as_it_was() {
+async fn a_missing_identical_or_non_empty_database_is_rejected_and_stays_unchanged() {
     let here = directory();
     fs::write(here.path().join("one.csv"), "name,categoryId\nFrank,1\n").unwrap();
     run(here.path(), &["import", "one.csv"]).expect_success();

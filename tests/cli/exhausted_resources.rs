@@ -108,7 +108,7 @@ impl SmallDisk {
 }
 
 #[tokio::test]
-async fn a_full_disk_is_503_and_when_there_is_room_again_the_service_goes_on() {
+async fn a_full_disk_is_503_until_there_is_space_again() {
     let here = directory();
     let mut command = with_mounts_of_its_own();
     let script = format!(
@@ -168,7 +168,7 @@ fn limit_open_files(service: &Service, limit: usize) {
 }
 
 #[tokio::test]
-async fn out_of_open_files_those_who_are_connected_go_on_and_others_wait() {
+async fn without_free_file_descriptors_connected_clients_continue_and_others_wait() {
     let here = directory();
     let key = new_key(here.path());
     let service = Service::start(here.path(), &[]);

@@ -323,7 +323,7 @@ fn maintain(here: &Path, stop: &AtomicBool) -> usize {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn processes_that_write_and_checkpoint_at_full_speed_do_not_alarm_each_other() {
+async fn processes_that_write_and_checkpoint_at_full_speed_raise_no_false_alarm() {
     let here = directory();
     let key = new_key(here.path());
     let services = [0, 1].map(|_| Service::start(here.path(), &MANAGED));

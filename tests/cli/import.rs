@@ -68,7 +68,7 @@ fn refused(here: &Path, name: &str, content: &[u8], options: &[&str]) -> Vec<Str
 }
 
 #[tokio::test]
-async fn the_shelters_animals_come_out_as_they_went_in_through_both_formats_and_databases() {
+async fn the_shelters_animals_are_exported_as_they_were_imported_in_both_formats_and_databases() {
     let here = directory();
     let mut exports = Vec::new();
     for backend in BACKENDS {
@@ -104,7 +104,7 @@ async fn the_shelters_animals_come_out_as_they_went_in_through_both_formats_and_
 }
 
 #[test]
-fn each_kind_of_bad_row_of_csv_is_refused_with_its_line_column_and_reason() {
+fn each_kind_of_invalid_csv_row_is_rejected_with_its_line_column_and_reason() {
     let here = directory();
     let long = format!("{},1,sold", "n".repeat(65_537));
     for (row, expected) in [
@@ -139,7 +139,7 @@ fn each_kind_of_bad_row_of_csv_is_refused_with_its_line_column_and_reason() {
 }
 
 #[test]
-fn each_kind_of_bad_line_of_ndjson_is_refused_with_its_line_member_and_reason() {
+fn each_kind_of_invalid_ndjson_line_is_rejected_with_its_line_member_and_reason() {
     let here = directory();
     for (row, expected) in [
         (&br#"{"categoryId":1}"#[..], "name is missing"),
@@ -168,7 +168,7 @@ fn each_kind_of_bad_line_of_ndjson_is_refused_with_its_line_member_and_reason() 
 }
 
 #[test]
-fn a_header_that_is_not_understood_is_refused() {
+fn an_invalid_csv_header_is_rejected() {
     let here = directory();
     for (content, expected) in [
         (&b""[..], "line 1: the file is empty"),
@@ -189,7 +189,7 @@ fn a_header_that_is_not_understood_is_refused() {
 }
 
 #[test]
-fn a_row_without_an_end_is_refused_before_it_fills_memory() {
+fn an_endless_row_is_rejected_before_it_fills_memory() {
     let here = directory();
     let rest = "x,1\n".repeat(600_000);
     for (name, begin) in
@@ -203,7 +203,7 @@ fn a_row_without_an_end_is_refused_before_it_fills_memory() {
 }
 
 #[test]
-fn twenty_bad_rows_are_told_and_the_others_counted() {
+fn twenty_invalid_rows_are_reported_and_the_others_counted() {
     let here = directory();
     let content = format!("name,categoryId\n{}", "x,y\n".repeat(25));
     let lines = refused(here.path(), "bad.csv", content.as_bytes(), &[]);
@@ -214,7 +214,7 @@ fn twenty_bad_rows_are_told_and_the_others_counted() {
 }
 
 #[test]
-fn a_byte_order_mark_any_order_of_columns_and_any_ends_of_lines_are_read() {
+fn a_byte_order_mark_any_column_order_and_any_line_ends_are_accepted() {
     let here = directory();
     let files: [(&str, &[u8]); 5] = [
         ("mark.csv", b"\xEF\xBB\xBFname,categoryId,status\nZo\xC3\xAB,-7,\n"),
@@ -233,7 +233,7 @@ fn a_byte_order_mark_any_order_of_columns_and_any_ends_of_lines_are_read() {
 }
 
 #[test]
-fn standard_input_is_read_where_the_format_is_given() {
+fn standard_input_is_read_if_the_format_is_given() {
     let here = directory();
     let animal = b"name,categoryId\nFrank,1\n";
     let done = run_with_input(here.path(), &["import", "-"], animal);
@@ -257,7 +257,7 @@ fn a_dry_run_checks_and_adds_nothing() {
 }
 
 #[tokio::test]
-async fn invalid_rows_can_be_skipped_and_are_kept_with_what_is_wrong() {
+async fn invalid_rows_can_be_skipped_and_are_saved_with_the_reason() {
     for backend in BACKENDS {
         let here = directory();
         let database = fresh(backend, "petstore").await;
@@ -289,7 +289,7 @@ async fn invalid_rows_can_be_skipped_and_are_kept_with_what_is_wrong() {
 }
 
 #[tokio::test]
-async fn kept_ids_must_be_free_and_the_next_animal_is_above_them() {
+async fn imported_ids_must_be_free_and_the_next_animal_gets_a_higher_one() {
     for backend in BACKENDS {
         let here = directory();
         let database = fresh(backend, "petstore").await;
@@ -321,7 +321,7 @@ async fn kept_ids_must_be_free_and_the_next_animal_is_above_them() {
 }
 
 #[test]
-fn a_reader_that_has_seen_enough_ends_an_export_quietly_and_a_full_disk_does_not() {
+fn a_closed_pipe_ends_an_export_quietly_and_a_full_disk_is_an_error() {
     let here = directory();
     run(here.path(), &["import", SHELTER]).expect_success();
     for format in ["csv", "ndjson"] {
@@ -342,7 +342,7 @@ fn a_reader_that_has_seen_enough_ends_an_export_quietly_and_a_full_disk_does_not
 }
 
 #[tokio::test]
-async fn animals_that_are_imported_beside_a_running_service_are_on_its_pages_at_once() {
+async fn animals_imported_while_the_service_runs_are_on_its_pages_at_once() {
     let here = directory();
     let key = new_key(here.path());
     let service = Service::start(here.path(), &[]);
@@ -364,7 +364,7 @@ async fn animals_that_are_imported_beside_a_running_service_are_on_its_pages_at_
 }
 
 #[test]
-fn an_export_of_one_status_holds_that_alone() {
+fn an_export_of_one_status_contains_only_that_status() {
     let here = directory();
     let animals = "name,categoryId,status\na,1,sold\nb,1,\nc,1,sold\n";
     fs::write(here.path().join("some.csv"), animals).unwrap();

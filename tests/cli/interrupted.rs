@@ -110,7 +110,7 @@ fn an_import_or_a_copy_that_fills_the_disk_leaves_nothing_and_says_so() {
 }
 
 #[test]
-fn refused_rows_that_cannot_be_written_leave_nothing() {
+fn rejected_rows_that_cannot_be_written_leave_nothing() {
     let here = directory();
     fs::write(here.path().join("some.csv"), "name,categoryId\na,x\nb,1\n").unwrap();
     let import = ["import", "some.csv", "--skip-invalid", "--rejects", "absent/bad.csv"];

@@ -15,7 +15,7 @@ fn listed(directory: &std::path::Path) -> Vec<Value> {
 }
 
 #[test]
-fn create_prints_the_key_alone_and_words_to_standard_error() {
+fn create_prints_only_the_key_and_writes_messages_to_standard_error() {
     let here = directory();
     let done = run(here.path(), &["keys", "create", "--name", "me"]).expect_success();
     let key = done.stdout.strip_suffix('\n').unwrap();
@@ -80,7 +80,7 @@ fn list_shows_every_member_and_never_a_secret() {
 }
 
 #[test]
-fn the_secret_is_on_no_disk() {
+fn the_secret_is_never_on_disk() {
     let here = directory();
     let key = new_key(here.path());
     for entry in fs::read_dir(here.path()).unwrap() {
@@ -90,7 +90,7 @@ fn the_secret_is_on_no_disk() {
 }
 
 #[test]
-fn what_is_wrong_is_one_line() {
+fn every_error_is_one_line() {
     let here = directory();
     for (arguments, says) in [
         (&["keys", "create"][..], "--name"),
@@ -138,7 +138,7 @@ fn rotate_prints_a_key_of_the_same_kind_and_lets_the_old_one_expire() {
 }
 
 #[test]
-fn a_key_is_rotated_once_and_then_its_successor_is() {
+fn a_key_is_rotated_once_and_after_that_its_successor() {
     let here = directory();
     new_key(here.path());
     run(here.path(), &["keys", "rotate", "1"]).expect_success();
@@ -149,7 +149,7 @@ fn a_key_is_rotated_once_and_then_its_successor_is() {
 }
 
 #[test]
-fn a_key_that_cannot_be_shown_is_an_error_that_names_it() {
+fn a_key_that_cannot_be_printed_is_an_error_that_names_it() {
     let here = directory();
     let mut command = super::program::command(here.path(), &["keys", "create", "--name", "me"]);
     let full = fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
@@ -177,7 +177,8 @@ async fn status(url: &str, key: &str) -> u16 {
 
 #[expect(clippy::disallowed_methods, reason = "the promise is about real seconds")]
 #[tokio::test]
-async fn all_of_it_works_while_the_service_runs_and_a_revocation_counts_within_5_seconds() {
+async fn keys_can_be_managed_while_the_service_runs_and_a_revocation_takes_effect_within_5_seconds()
+{
     let here = directory();
     let service = Service::start(here.path(), &[]);
     let key = new_key(here.path());

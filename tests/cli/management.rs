@@ -47,7 +47,7 @@ pub(super) async fn wait_for(client: &Client, service: &Service, status: u16) ->
 }
 
 #[tokio::test]
-async fn a_browser_that_comes_by_a_name_is_refused_and_a_program_is_not() {
+async fn a_browser_that_uses_a_host_name_is_rejected_and_a_program_is_not() {
     let here = directory();
     let service = Service::start(here.path(), &MANAGED);
     let (client, url) = (client(), format!("{}/metrics", management_url(&service)));
@@ -74,7 +74,7 @@ fn ok() -> (u16, Value) {
 }
 
 #[tokio::test]
-async fn while_the_directory_is_away_it_lives_and_is_not_ready_and_then_it_is() {
+async fn while_the_directory_is_missing_the_service_is_live_but_not_ready() {
     let here = directory();
     let folder = here.path().join("data");
     fs::create_dir(&folder).unwrap();
@@ -98,7 +98,7 @@ async fn while_the_directory_is_away_it_lives_and_is_not_ready_and_then_it_is() 
 
 // The line is a task of the test, which also waits for the program.
 #[tokio::test(flavor = "multi_thread")]
-async fn without_its_postgresql_it_lives_and_is_not_ready_and_then_it_is() {
+async fn while_postgresql_is_down_the_service_is_live_but_not_ready() {
     let here = directory();
     let proxy = Proxy::to(&fresh_url().await);
     let service =
@@ -132,7 +132,7 @@ async fn begin_create(service: &Service, key: &str, body: &str) -> TcpStream {
 }
 
 #[tokio::test]
-async fn while_it_shuts_down_it_says_so_and_lives_until_all_is_answered() {
+async fn during_shutdown_readyz_is_503_and_livez_is_200_until_the_last_response() {
     let here = directory();
     let service = Service::start(here.path(), &MANAGED);
     let key = new_key(here.path());
@@ -154,7 +154,7 @@ async fn while_it_shuts_down_it_says_so_and_lives_until_all_is_answered() {
 }
 
 #[tokio::test]
-async fn during_the_shutdown_delay_it_is_not_ready_and_serves_until_a_second_signal() {
+async fn during_the_shutdown_delay_the_service_is_not_ready_and_serves_until_a_second_signal() {
     let here = directory();
     let delay = [&MANAGED[..], &["--shutdown-delay", "1h"]].concat();
     let service = Service::start(here.path(), &delay);
@@ -188,7 +188,7 @@ fn the_shutdown_delay_ends_by_itself() {
 }
 
 #[tokio::test]
-async fn it_answers_get_and_head_alone_and_nothing_but_what_it_is_there_for() {
+async fn the_management_listener_serves_only_get_and_head_of_its_own_paths() {
     let here = directory();
     let service = Service::start(here.path(), &MANAGED);
     let client = client();
@@ -216,7 +216,7 @@ async fn it_answers_get_and_head_alone_and_nothing_but_what_it_is_there_for() {
 }
 
 #[test]
-fn it_is_off_unless_asked_for_and_an_address_that_is_taken_is_one_line() {
+fn the_management_listener_is_off_by_default_and_an_address_in_use_is_one_line() {
     let here = directory();
     let service = Service::start(here.path(), &MANAGED);
     let taken = management_url(&service).strip_prefix("http://").unwrap();
@@ -235,7 +235,7 @@ fn last_deprecated_calls(directory: &Path) -> Vec<Value> {
 }
 
 #[tokio::test]
-async fn the_list_of_keys_says_who_called_the_deprecated_operation_and_when() {
+async fn the_list_of_keys_shows_the_last_deprecated_call() {
     let here = directory();
     let service = Service::start(here.path(), &[]);
     let (caller, other) = (new_key(here.path()), new_key(here.path()));

@@ -110,7 +110,7 @@ impl Watched {
 }
 
 #[tokio::test]
-async fn requests_are_counted_by_operation_and_status_with_how_long_they_took() {
+async fn requests_are_counted_by_operation_and_status_with_their_duration() {
     let here = directory();
     let watched = Watched::start(here.path(), &[]);
     let before = watched.page().await;
@@ -166,7 +166,7 @@ async fn writes_and_the_log_are_counted() {
 }
 
 #[tokio::test]
-async fn first_pages_are_counted_as_found_or_not() {
+async fn first_pages_are_counted_as_hit_or_miss() {
     let here = directory();
     let watched = Watched::start(here.path(), &[]);
     let found_and_not = async || {
@@ -232,7 +232,7 @@ async fn rejected_keys_are_counted_by_error_code() {
 }
 
 #[tokio::test]
-async fn calls_of_the_deprecated_operation_are_counted_by_key() {
+async fn deprecated_calls_are_counted_by_key() {
     let here = directory();
     let watched = Watched::start(here.path(), &[]);
     let other = new_key(here.path());
@@ -251,7 +251,7 @@ async fn calls_of_the_deprecated_operation_are_counted_by_key() {
 }
 
 #[tokio::test]
-async fn connections_that_are_turned_away_are_counted() {
+async fn rejected_connections_are_counted() {
     let here = directory();
     let watched = Watched::start(here.path(), &["--max-connections", "1"]);
     watched.get("/pets", &watched.key).await;
@@ -267,7 +267,7 @@ async fn connections_that_are_turned_away_are_counted() {
 }
 
 #[tokio::test]
-async fn no_metric_tells_a_secret_a_name_or_an_animal_and_none_grows_with_what_clients_send() {
+async fn no_metric_contains_a_secret_a_name_or_an_animal_or_grows_with_what_clients_send() {
     let here = directory();
     let watched = Watched::start(here.path(), &[]);
     watched.load().await;
@@ -285,7 +285,7 @@ async fn no_metric_tells_a_secret_a_name_or_an_animal_and_none_grows_with_what_c
 }
 
 #[tokio::test]
-async fn over_postgresql_its_connections_are_counted() {
+async fn postgresql_connections_are_counted() {
     let here = directory();
     let database = fresh_url().await;
     let watched = Watched::over(&database, here.path(), &[]);
@@ -328,7 +328,7 @@ fn expressions(value: &Value) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn the_dashboard_and_the_alerts_name_metrics_that_are_there() {
+async fn the_dashboard_and_the_alerts_name_existing_metrics() {
     let here = directory();
     let sqlite = Watched::start(here.path(), &[]);
     let database = fresh_url().await;

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::program::{directory, run};
 
 #[test]
-fn it_prints_the_document_in_both_forms_with_the_servers() {
+fn openapi_prints_the_document_as_json_and_yaml_with_the_servers() {
     let here = directory();
     let plain = run(here.path(), &["openapi"]).expect_success().stdout;
     assert!(plain.starts_with("openapi: "), "{plain}");
@@ -29,7 +29,7 @@ fn it_prints_the_document_in_both_forms_with_the_servers() {
 }
 
 #[test]
-fn it_prints_the_document_with_the_address_of_one_service() {
+fn openapi_prints_the_document_with_the_address_of_one_service() {
     let here = directory();
     let server = "http://[::1]:8080/v1";
     for (format, read) in [

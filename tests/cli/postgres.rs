@@ -75,7 +75,7 @@ async fn ten_processes_that_start_at_once_on_an_empty_database_all_serve() {
 }
 
 #[tokio::test]
-async fn a_key_that_is_made_counts_at_once_and_a_revoked_one_not_after_5_seconds_in_any_process() {
+async fn in_every_process_a_new_key_works_at_once_and_a_revoked_one_is_rejected_after_5_seconds() {
     let (here, database) = place().await;
     let services = [start(here.path(), &database), start(here.path(), &database)];
     let key = new_key(here.path(), &database);
@@ -99,7 +99,7 @@ async fn a_key_that_is_made_counts_at_once_and_a_revoked_one_not_after_5_seconds
 }
 
 #[tokio::test]
-async fn a_rotated_key_goes_on_beside_its_successor() {
+async fn a_rotated_key_stays_valid_along_with_its_successor() {
     let (here, database) = place().await;
     let service = start(here.path(), &database);
     let old = new_key(here.path(), &database);
@@ -154,7 +154,7 @@ async fn after_kill_9_of_one_of_two_processes_every_acknowledged_animal_is_there
 }
 
 #[tokio::test]
-async fn term_ends_it_with_success_and_its_connections() {
+async fn sigterm_ends_the_service_with_success_and_closes_its_connections() {
     let (here, database) = place().await;
     let service = start(here.path(), &database);
     let key = new_key(here.path(), &database);

@@ -22,7 +22,7 @@ fn expect_plain(done: &Done) {
 }
 
 #[test]
-fn what_stands_in_a_file_or_in_a_name_does_not_reach_the_terminal_as_it_is() {
+fn text_from_files_and_names_is_escaped_on_the_terminal() {
     let here = directory();
     let member = serde_json::to_string(HOSTILE).unwrap();
     let animal = format!("{{\"name\":\"x\",\"categoryId\":1,{member}:1}}\n");
@@ -59,7 +59,7 @@ fn what_stands_in_a_file_or_in_a_name_does_not_reach_the_terminal_as_it_is() {
 }
 
 #[test]
-fn names_of_keys_and_files_are_shown_without_what_controls_a_terminal() {
+fn names_of_keys_and_files_are_shown_without_control_characters() {
     let here = directory();
     new_key(here.path());
     let database = Connection::open(here.path().join("petstore.db")).unwrap();
@@ -83,7 +83,7 @@ fn names_of_keys_and_files_are_shown_without_what_controls_a_terminal() {
 }
 
 #[test]
-fn an_export_for_spreadsheets_has_no_formulas_and_others_are_exact() {
+fn an_export_for_spreadsheets_has_no_formulas_and_other_exports_are_exact() {
     let here = directory();
     let animals = "id,name,categoryId,status\n1,\"=HYPERLINK(\"\"http://x\"\")\",-7,sold\n\
                    2,Rex;@x,1,sold\n3,Mary-Ann,1,sold\n";

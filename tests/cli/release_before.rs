@@ -45,7 +45,7 @@ fn schema(store: &str, version: usize) -> String {
 }
 
 #[test]
-fn a_service_of_the_release_before_goes_on_over_sqlite_beside_a_newer_one() {
+fn a_service_of_the_previous_release_continues_on_sqlite_next_to_a_newer_one() {
     let here = directory();
     let (version, statements) = of_release_before("sqlite");
     let old = Connection::open(here.path().join("petstore.db")).unwrap();
@@ -86,7 +86,7 @@ fn a_service_of_the_release_before_goes_on_over_sqlite_beside_a_newer_one() {
 }
 
 #[tokio::test]
-async fn a_service_of_the_release_before_goes_on_over_postgresql_beside_a_newer_one() {
+async fn a_service_of_the_previous_release_continues_on_postgresql_next_to_a_newer_one() {
     let here = directory();
     let url = fresh_url().await;
     let (version, statements) = of_release_before("postgres");
@@ -116,7 +116,7 @@ async fn a_service_of_the_release_before_goes_on_over_postgresql_beside_a_newer_
 
 /// It would change the schema under a service that runs.
 #[tokio::test]
-async fn a_command_beside_an_older_service_does_not_migrate_and_says_what_does() {
+async fn a_command_next_to_an_older_service_does_not_migrate_and_names_the_command_that_does() {
     let here = directory();
     fs::write(here.path().join("some.csv"), "name,categoryId\nFrank,1\n").unwrap();
     let first = schema("sqlite", 1);

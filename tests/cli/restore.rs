@@ -11,7 +11,7 @@ use super::{
 };
 
 #[test]
-fn a_database_is_as_it_was_when_it_was_backed_up() {
+fn a_restored_database_is_as_it_was_when_it_was_backed_up() {
     let here = directory();
     let database = here.path().join("petstore.db");
     new_key(here.path());
@@ -66,7 +66,7 @@ fn a_damaged_database_that_another_process_has_open_is_not_replaced() {
 /// What the service leaves when it is killed is a log of the old file, which
 /// must not be read into the new one.
 #[tokio::test]
-async fn the_log_of_the_old_database_does_not_get_into_the_new_one() {
+async fn the_wal_of_the_old_database_is_not_applied_to_the_new_one() {
     let here = directory();
     let key = new_key(here.path());
     run(here.path(), &["backup", "backup.db"]).expect_success();

@@ -22,7 +22,7 @@ const CREATES: usize = 1_000;
 const WRITERS: usize = 32;
 
 #[tokio::test]
-async fn a_create_is_known_again_after_a_restart() {
+async fn a_retried_create_is_recognized_after_a_restart() {
     let here = directory();
     let key = new_key(here.path());
     let mut answers = Vec::new();
@@ -104,7 +104,7 @@ async fn round(here: &Path, key: &str, work: &Arc<Mutex<Work>>, kill_after: Opti
 }
 
 #[tokio::test]
-async fn creates_that_are_repeated_through_kill_9_add_each_animal_once() {
+async fn creates_that_are_retried_through_kill_9_add_each_animal_once() {
     let seed = 20_261_122;
     eprintln!("seed {seed}");
     let mut random = StdRng::seed_from_u64(seed);

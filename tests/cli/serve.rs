@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use super::program::{Service, client, create, directory, new_key};
 
 #[tokio::test]
-async fn term_and_interrupt_end_it_with_success() {
+async fn sigterm_and_sigint_end_the_service_with_success() {
     for signal in ["TERM", "INT"] {
         let here = directory();
         let service = Service::start(here.path(), &[]);
@@ -30,7 +30,7 @@ async fn term_and_interrupt_end_it_with_success() {
 }
 
 #[test]
-fn without_a_terminal_it_makes_no_key_and_says_how_to() {
+fn without_a_terminal_no_key_is_created_and_the_log_says_how_to() {
     let here = directory();
     let service = Service::start(here.path(), &[]);
     service.signal("TERM");
@@ -65,7 +65,7 @@ fn at_a_terminal(here: &Path, last: &str) -> (String, bool) {
 }
 
 #[test]
-fn the_first_start_at_a_terminal_shows_a_key_once_with_a_curl_line_that_works() {
+fn the_first_start_at_a_terminal_shows_a_key_once_with_a_working_curl_command() {
     let here = directory();
     let (shown, ended_well) = at_a_terminal(here.path(), "curl");
     assert!(ended_well, "{shown}");
@@ -94,7 +94,7 @@ fn the_start_message_names_the_docs() {
 }
 
 #[tokio::test]
-async fn every_request_is_logged_when_asked_for_and_no_secret_is() {
+async fn with_the_access_log_every_request_is_logged_without_secrets() {
     let here = directory();
     let service = Service::start(here.path(), &["--access-log"]);
     assert_eq!(service.first_lines.len(), 1);
@@ -131,7 +131,7 @@ async fn every_request_is_logged_when_asked_for_and_no_secret_is() {
 }
 
 #[tokio::test]
-async fn a_request_with_an_invalid_key_leaves_a_line_with_its_address_and_floods_leave_few() {
+async fn a_request_with_an_invalid_key_is_logged_with_its_address_and_a_flood_only_in_part() {
     let here = directory();
     let service = Service::start(here.path(), &[]);
     let key = new_key(here.path());
@@ -176,7 +176,7 @@ async fn logged_client(arguments: &[&str], fields: &[(&str, &str)]) -> Value {
 }
 
 #[tokio::test]
-async fn the_address_in_the_log_is_that_of_the_client_behind_trusted_proxies_only() {
+async fn the_log_has_the_address_of_the_client_only_behind_trusted_proxies() {
     let fields = [("x-forwarded-for", "203.0.113.9, 192.0.2.7, 10.0.0.1")];
     assert_eq!(logged_client(&[], &fields).await, "127.0.0.1");
     let trusted = ["--trusted-proxy", "127.0.0.1,10.0.0.0/8"];
@@ -187,7 +187,7 @@ async fn the_address_in_the_log_is_that_of_the_client_behind_trusted_proxies_onl
 }
 
 #[tokio::test]
-async fn without_the_access_log_a_good_request_leaves_no_line() {
+async fn without_the_access_log_a_successful_request_is_not_logged() {
     let here = directory();
     let service = Service::start(here.path(), &[]);
     let key = new_key(here.path());
@@ -199,7 +199,7 @@ async fn without_the_access_log_a_good_request_leaves_no_line() {
 }
 
 #[tokio::test]
-async fn keys_are_held_to_the_limit_that_was_asked_for() {
+async fn keys_have_the_configured_rate_limit() {
     let here = directory();
     let service = Service::start(here.path(), &["--rate-limit", "1/h"]);
     let key = new_key(here.path());

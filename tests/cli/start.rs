@@ -10,7 +10,7 @@ use std::{
 use super::program::{Service, directory, finish, new_key, run, settle};
 
 #[test]
-fn bad_settings_are_one_line() {
+fn invalid_settings_are_one_line() {
     let here = directory();
     for (arguments, says) in [
         (&["serve", "--database", "mysql://x"][..], "sqlite:PATH"),
@@ -43,7 +43,7 @@ fn bad_settings_are_one_line() {
 }
 
 #[test]
-fn a_variable_stands_for_its_option_and_is_checked_like_it() {
+fn a_variable_sets_its_option_and_is_validated_alike() {
     let here = directory();
     let mut command = super::program::command(here.path(), &["keys", "create"]);
     command.env("PETSTORE_KEY_NAME", "me").env("PETSTORE_DATABASE", "sqlite:other.db");
@@ -88,7 +88,7 @@ fn a_port_in_use_is_one_line() {
 }
 
 #[test]
-fn a_file_that_is_no_database_is_one_line() {
+fn a_file_that_is_not_a_database_is_one_line() {
     let here = directory();
     fs::write(here.path().join("petstore.db"), "these are notes".repeat(100)).unwrap();
     let line = run(here.path(), &["serve", "--listen", "127.0.0.1:0"]).expect_one_line();
@@ -127,7 +127,7 @@ fn a_folder_that_cannot_be_written_is_one_line() {
 }
 
 #[test]
-fn help_teaches_and_goes_to_standard_output() {
+fn help_is_complete_and_goes_to_standard_output() {
     let here = directory();
     let help = run(here.path(), &["--help"]).expect_success();
     for word in ["serve", "keys", "import", "export", "copy", "check", "openapi"] {
@@ -140,7 +140,7 @@ fn help_teaches_and_goes_to_standard_output() {
 
 /// The digests of keys are in it.
 #[test]
-fn a_database_is_created_for_its_owner_only_and_one_that_is_there_keeps_its_mode() {
+fn a_new_database_is_private_and_an_existing_one_keeps_its_mode() {
     let here = directory();
     fs::write(here.path().join("some.csv"), "name,categoryId\nFrank,1\n").unwrap();
     let mode =

@@ -126,7 +126,7 @@ async fn a_key_is_valid_until_the_second_at_which_it_expires() {
 }
 
 #[tokio::test]
-async fn a_create_that_is_repeated_after_the_clock_was_an_hour_off_adds_nothing() {
+async fn a_create_that_is_retried_after_the_clock_was_an_hour_off_adds_nothing() {
     let here = directory();
     let clock = FakedClock::at(here.path(), "2027-02-28 12:00:00");
     let key = clock.new_key(here.path(), &[]);

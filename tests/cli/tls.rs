@@ -29,7 +29,7 @@ fn address(service: &Service) -> String {
 }
 
 #[tokio::test]
-async fn a_renewed_certificate_is_picked_up_without_being_told() {
+async fn a_renewed_certificate_is_used_without_a_signal() {
     let here = directory();
     let certificates = Certificates::new();
     let service = serve_with(here.path(), &certificates);
@@ -50,7 +50,7 @@ async fn a_renewed_certificate_is_picked_up_without_being_told() {
 }
 
 #[test]
-fn a_key_that_everybody_may_read_is_a_warning() {
+fn a_private_key_that_every_user_may_read_is_a_warning() {
     let here = directory();
     let certificates = Certificates::new();
     fs::set_permissions(certificates.key(), fs::Permissions::from_mode(0o644)).unwrap();
@@ -64,7 +64,7 @@ fn a_key_that_everybody_may_read_is_a_warning() {
 }
 
 #[test]
-fn a_certificate_and_key_that_cannot_be_used_are_one_line() {
+fn an_invalid_certificate_or_key_is_one_line() {
     let here = directory();
     let (one, other) = (Certificates::new(), Certificates::new());
     let nothing = here.path().join("nothing.pem");
@@ -132,7 +132,7 @@ fn healthcheck_finds_the_service_by_its_settings_and_says_what_is_wrong() {
 }
 
 #[test]
-fn healthcheck_asks_where_the_service_is_managed() {
+fn healthcheck_uses_the_management_address() {
     let here = directory();
     let service = Service::start(here.path(), &["--management-listen", "127.0.0.1:0"]);
     let managed = service
@@ -146,7 +146,7 @@ fn healthcheck_asks_where_the_service_is_managed() {
 }
 
 #[test]
-fn healthcheck_does_not_wait_long_for_a_service_that_hangs() {
+fn healthcheck_does_not_wait_long_for_a_hanging_service() {
     let here = directory();
     // Connections are accepted by the system, and answered by nobody.
     let hangs = TcpListener::bind("127.0.0.1:0").unwrap();

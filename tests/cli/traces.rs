@@ -113,7 +113,7 @@ fn hex(bytes: &[u8]) -> String {
 
 // The collector is a task of the test, which also waits for the program.
 #[tokio::test(flavor = "multi_thread")]
-async fn each_request_is_a_span_that_continues_the_trace_of_whoever_asked() {
+async fn each_request_is_a_span_in_the_trace_of_the_client() {
     let here = directory();
     let collector = Collector::start().await;
     let service = Service::start(here.path(), &["--otlp-endpoint", &collector.url()]);
@@ -164,7 +164,7 @@ async fn each_request_is_a_span_that_continues_the_trace_of_whoever_asked() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_failure_of_the_service_is_an_error_of_the_span_and_the_end_sends_what_is_left() {
+async fn a_500_is_an_error_in_the_span_and_shutdown_sends_the_remaining_spans() {
     let here = directory();
     let collector = Collector::start().await;
     let mut command = command(here.path(), &["serve", "--listen", "127.0.0.1:0"]);
@@ -182,7 +182,7 @@ async fn a_failure_of_the_service_is_an_error_of_the_span_and_the_end_sends_what
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn without_its_collector_requests_go_on_and_spans_are_dropped_and_counted() {
+async fn without_a_collector_requests_succeed_and_dropped_spans_are_counted() {
     let here = directory();
     // Nobody listens there, and nobody else can.
     let taken = TcpSocket::new_v4().unwrap();
@@ -209,7 +209,7 @@ async fn without_its_collector_requests_go_on_and_spans_are_dropped_and_counted(
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_collector_that_never_answers_does_not_hold_up_the_end() {
+async fn a_collector_that_never_responds_does_not_delay_the_shutdown() {
     let here = directory();
     let collector = Collector::start().await;
     let service = Service::start(here.path(), &["--otlp-endpoint", &collector.url()]);
@@ -226,7 +226,7 @@ async fn a_collector_that_never_answers_does_not_hold_up_the_end() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn over_tls_only_a_collector_that_the_system_trusts_gets_spans() {
+async fn over_tls_only_a_trusted_collector_gets_spans() {
     let (certificates, others) = (Certificates::new(), Certificates::new());
     let chain = CertificateDer::from_pem_file(certificates.certificate()).unwrap();
     let key = PrivateKeyDer::from_pem_file(certificates.key()).unwrap();

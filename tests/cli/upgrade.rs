@@ -25,7 +25,7 @@ fn schema_version(path: &std::path::Path) -> u32 {
 }
 
 #[tokio::test]
-async fn a_file_of_the_first_schema_is_brought_up_to_date_and_served_with_its_keys() {
+async fn a_file_with_the_first_schema_is_migrated_and_its_keys_work() {
     let here = directory();
     let path = here.path().join("petstore.db");
     fs::write(&path, include_bytes!("../data/schema-1.sqlite")).unwrap();
@@ -79,7 +79,7 @@ const FIRST_POSTGRES_SCHEMA: &str = concat!(
 );
 
 #[tokio::test]
-async fn a_cluster_of_the_first_schema_is_brought_up_to_date_and_served_with_its_keys() {
+async fn a_cluster_with_the_first_schema_is_migrated_and_its_keys_work() {
     let here = directory();
     let database = fresh_url().await;
     let cluster = connect(&database).await;

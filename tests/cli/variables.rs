@@ -44,7 +44,7 @@ fn an_error_in_a_variable_names_the_variable() {
 }
 
 #[test]
-fn a_key_that_is_not_named_by_its_number_is_one_clear_line() {
+fn a_key_that_is_not_named_by_its_id_is_one_clear_line() {
     let here = directory();
     for word in ["abc", "0", "-1"] {
         let line = run(here.path(), &["keys", "revoke", "--", word]).expect_one_line();

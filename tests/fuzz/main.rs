@@ -23,7 +23,7 @@ use targets::{TARGETS, service::THREAD};
 static PANICKED: AtomicBool = AtomicBool::new(false);
 
 #[test]
-fn every_input_of_the_corpus_is_answered_as_the_contract_says() {
+fn every_input_of_the_corpus_gets_a_response_of_the_contract() {
     let default = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |panic| {
         if thread::current().name() == Some(THREAD) {

@@ -173,31 +173,31 @@ async fn attack(attack: Attack) {
 }
 
 #[tokio::test]
-async fn silent_clients_are_closed_and_hurt_nobody() {
+async fn silent_clients_are_disconnected_and_harm_no_other() {
     attack(Silent).await;
 }
 
 #[tokio::test]
-async fn clients_that_send_their_head_slowly_are_closed_and_hurt_nobody() {
+async fn clients_that_send_their_head_slowly_are_disconnected_and_harm_no_other() {
     attack(SlowHead).await;
 }
 
 #[tokio::test]
-async fn clients_that_send_their_body_slowly_are_answered_408_and_hurt_nobody() {
+async fn clients_that_send_their_body_slowly_get_408_and_harm_no_other() {
     attack(SlowBody).await;
 }
 
 #[tokio::test]
-async fn clients_that_do_not_read_their_answers_are_cut_and_hurt_nobody() {
+async fn clients_that_do_not_read_responses_are_disconnected_and_harm_no_other() {
     attack(SlowReader).await;
 }
 
 #[tokio::test]
-async fn clients_that_reset_their_connections_hurt_nobody() {
+async fn clients_that_reset_their_connections_harm_no_other() {
     attack(Reset).await;
 }
 
 #[tokio::test]
-async fn clients_that_close_their_own_side_are_answered_and_hurt_nobody() {
+async fn clients_that_close_their_own_side_get_responses_and_harm_no_other() {
     attack(HalfClose).await;
 }

@@ -17,7 +17,7 @@ fn lines(log: &str, message: &str) -> Vec<Value> {
 }
 
 #[tokio::test]
-async fn out_of_open_files_it_says_so_and_recovers() {
+async fn without_free_file_descriptors_the_service_logs_it_and_recovers() {
     let target = Target::start(&[]);
     let healthy = Healthy::of(&target);
     healthy.round().await;
@@ -51,7 +51,7 @@ async fn out_of_open_files_it_says_so_and_recovers() {
 }
 
 #[test]
-fn the_limit_of_open_files_is_raised_and_if_it_is_too_low_connections_are_fewer() {
+fn the_limit_of_open_files_is_raised_or_limits_the_connections() {
     let here = directory();
     let serve = command(here.path(), &[]);
     let mut limited = Command::new("sh");

@@ -89,7 +89,7 @@ async fn rapid_resets_end_the_connection() {
 }
 
 #[tokio::test]
-async fn errors_that_make_the_server_reset_streams_end_the_connection() {
+async fn too_many_streams_reset_by_the_server_end_the_connection() {
     attack("made to reset", async |target| {
         let stream = connect(target, &[]).await;
         let mistakes = streams().take(FLOOD).map(|stream| {
@@ -105,7 +105,7 @@ async fn errors_that_make_the_server_reset_streams_end_the_connection() {
 }
 
 #[tokio::test]
-async fn a_head_that_goes_on_in_continuations_without_end_ends_the_connection() {
+async fn an_endless_head_in_continuation_frames_ends_the_connection() {
     attack("CONTINUATION flood", async |target| {
         let stream = connect(target, &[]).await;
         let begin = frame(HEADERS, END_STREAM, 1, &request_fields("GET", "/v1/pets", &target.key));
@@ -133,7 +133,7 @@ async fn empty_continuations_end_the_connection() {
 }
 
 #[tokio::test]
-async fn a_flood_of_pings_settings_and_window_updates_hurts_nobody() {
+async fn a_flood_of_pings_settings_and_window_updates_harms_no_other_client() {
     for (name, frame) in [
         ("ping flood", frame(PING, 0, 0, &[7; 8])),
         ("settings flood", frame(SETTINGS, 0, 0, &setting(INITIAL_WINDOW_SIZE, 1000))),
@@ -148,7 +148,7 @@ async fn a_flood_of_pings_settings_and_window_updates_hurts_nobody() {
 }
 
 #[tokio::test]
-async fn a_flood_of_empty_data_hurts_nobody() {
+async fn a_flood_of_empty_data_frames_harms_no_other_client() {
     attack("empty DATA flood", async |target| {
         let stream = connect(target, &[]).await;
         let begin = request(1, "POST", "/v1/pets", &target.key);
@@ -160,7 +160,7 @@ async fn a_flood_of_empty_data_hurts_nobody() {
 }
 
 #[tokio::test]
-async fn pings_whose_answers_nobody_reads_are_not_kept() {
+async fn pings_whose_responses_are_not_read_take_no_memory() {
     attack("pings without reading", async |target| {
         let mut stream = connect(target, &[]).await;
         let pings = frame(PING, 0, 0, &[7; 8]).repeat(1000);
@@ -177,7 +177,7 @@ async fn pings_whose_answers_nobody_reads_are_not_kept() {
 }
 
 #[tokio::test]
-async fn of_many_streams_at_once_32_are_served_and_the_rest_refused() {
+async fn only_32_of_many_concurrent_streams_are_served() {
     attack("many streams", async |target| {
         let stream = connect(target, &[]).await;
         let body = frame(DATA, END_STREAM, 1, json!({}).to_string().as_bytes());
@@ -193,7 +193,7 @@ async fn of_many_streams_at_once_32_are_served_and_the_rest_refused() {
 }
 
 #[tokio::test]
-async fn who_asks_a_trifle_now_and_then_does_not_keep_answers_that_he_never_reads() {
+async fn occasional_small_requests_do_not_keep_unread_responses_alive() {
     let target = Target::start(&["--client-timeout", "1s"]);
     let healthy = Healthy::of(&target);
     healthy.round().await;
@@ -233,7 +233,7 @@ async fn fill_with_large_names(target: &Target) {
 }
 
 #[tokio::test]
-async fn answers_that_are_never_let_through_are_bounded_and_cut() {
+async fn responses_blocked_by_flow_control_are_bounded_and_aborted() {
     let connections = count("HOSTILE_STALLS", 3);
     let target = Arc::new(Target::start(&["--client-timeout", "2s"]));
     fill_with_large_names(&target).await;

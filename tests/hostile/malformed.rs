@@ -183,7 +183,7 @@ async fn outcome(target: &Target, bytes: &str) -> Outcome {
 }
 
 #[tokio::test]
-async fn what_could_be_understood_in_two_ways_is_refused_or_answered_once() {
+async fn an_ambiguous_request_is_rejected_or_gets_one_response() {
     let target = Target::start(&[]);
     let mut cases: Vec<(String, String, Outcome)> = Vec::new();
     for (name, head, expected) in HEADS {

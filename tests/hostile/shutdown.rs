@@ -128,7 +128,7 @@ async fn catalogue(url: &str, key: &str) -> HashMap<i64, String> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn on_sigterm_what_was_answered_is_whole_and_stands_and_nothing_else_was_done() {
+async fn on_sigterm_every_response_is_complete_and_exactly_the_acknowledged_animals_exist() {
     let rounds = count("HOSTILE_TERMS", 5);
     let seed = count("HOSTILE_SEED", 20_261_121);
     eprintln!("seed {seed}");

@@ -24,7 +24,7 @@ use crate::{
 /// How much longer, in bytes, the answer can be than the body that it repeats: by the
 /// identifier, by a status that was left out, and by a number that was written
 /// shorter. A name is nowhere written longer than JSON demands.
-const ANSWER_BEYOND_BODY: usize = 128;
+const MAX_GROWTH: usize = 128;
 
 /// Adds an animal, and answers it once it is on disk. A request that `caller`
 /// named and sends again is answered as it was the first time.
@@ -37,7 +37,7 @@ pub(in crate::http) async fn create(
     let [] = query::parameters(request.uri.query(), [])?;
     let key = idempotency::key(&request.headers)?;
     // Once the animal is added, its answer cannot be refused for want of memory.
-    let room = app.answer_memory.reserve(body::longest(body) + ANSWER_BEYOND_BODY)?;
+    let room = app.response_memory.reserve(body::max_length(body) + MAX_GROWTH)?;
     let new = parse(&body::read_json(&request.headers, body, app.body_timeout).await?)?;
     let retry = match key.zip(caller) {
         Some((key, caller)) => Some(IdempotentRequest {
@@ -102,12 +102,12 @@ mod tests {
 
     use super::*;
 
-    fn refusal(body: &str) -> String {
+    fn error_message(body: &str) -> String {
         parse(body.as_bytes()).unwrap_err().message().to_owned()
     }
 
     #[test]
-    fn the_message_names_the_member_that_is_wrong() {
+    fn the_message_names_the_invalid_member() {
         for (body, member) in [
             (r#"{"categoryId": 1}"#, "name"),
             (r#"{"name": null, "categoryId": 1}"#, "name"),
@@ -119,13 +119,13 @@ mod tests {
             (r#"{"name": "a", "categoryId": 1, "status": null}"#, "status"),
             (r#"{"name": "a", "categoryId": 1, "status": "Sold"}"#, "status"),
         ] {
-            assert!(refusal(body).starts_with(&format!("{member} ")), "{body}");
+            assert!(error_message(body).starts_with(&format!("{member} ")), "{body}");
         }
     }
 
     proptest! {
         #[test]
-        fn every_valid_new_pet_is_taken_as_it_is(
+        fn every_valid_new_pet_is_parsed_unchanged(
             name in "[^\0]*",
             category_id: i64,
             status in proptest::option::of(0..3_usize),

@@ -77,7 +77,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_cursor_reads_back_for_its_own_status_alone(
+        fn a_cursor_is_valid_only_for_its_own_status(
             id in 1..=PetId::MAX,
             made_for in any_status(),
             used_for in any_status(),
@@ -94,7 +94,7 @@ mod tests {
         }
 
         #[test]
-        fn a_cursor_with_one_character_changed_is_none(
+        fn a_cursor_with_one_changed_character_is_invalid(
             id in 1..=PetId::MAX,
             at in 0..18_usize,
             to in "[A-Za-z0-9_=-]",
@@ -107,7 +107,7 @@ mod tests {
         }
 
         #[test]
-        fn no_other_text_is_a_cursor(text: String) {
+        fn any_other_text_is_not_a_cursor(text: String) {
             prop_assert!(decode(&text, None).is_err());
         }
     }

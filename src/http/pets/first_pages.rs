@@ -29,12 +29,12 @@ pub(super) struct RenderedPage {
     pub(super) tag: HeaderValue,
 }
 
-type Wanted = (Option<PetStatus>, Limit);
+type Key = (Option<PetStatus>, Limit);
 
 /// The first pages that were asked for, by what makes them different.
 #[derive(Default)]
 pub(in crate::http) struct FirstPages {
-    pages: RwLock<HashMap<Wanted, (Version, RenderedPage)>>,
+    pages: RwLock<HashMap<Key, (Version, RenderedPage)>>,
     hits: Counter,
     misses: Counter,
 }
@@ -46,12 +46,12 @@ impl FirstPages {
         wanted: &PageRequest,
         version: Option<Version>,
     ) -> Option<RenderedPage> {
-        let found = self.recall(wanted, version);
+        let found = self.get(wanted, version);
         if found.is_some() { &self.hits } else { &self.misses }.count();
         found
     }
 
-    fn recall(&self, wanted: &PageRequest, version: Option<Version>) -> Option<RenderedPage> {
+    fn get(&self, wanted: &PageRequest, version: Option<Version>) -> Option<RenderedPage> {
         let pages = self.pages.read().unwrap_or_else(PoisonError::into_inner);
         let (rendered_at, page) = pages.get(&(wanted.status, wanted.limit))?;
         (Some(*rendered_at) == version).then(|| page.clone())
@@ -67,7 +67,12 @@ impl FirstPages {
     }
 
     /// Keeps a page that was read after `version` was told.
-    pub(super) fn keep(&self, wanted: &PageRequest, version: Option<Version>, page: &RenderedPage) {
+    pub(super) fn insert(
+        &self,
+        wanted: &PageRequest,
+        version: Option<Version>,
+        page: &RenderedPage,
+    ) {
         let Some(version) = version.filter(|_| page.body.len() <= MAX_PAGE) else {
             return;
         };

@@ -28,8 +28,8 @@ pub(in crate::http) async fn get(
     if let Some(caller) = caller {
         caller.note_deprecated_call();
     }
-    let asked_at = caller.map_or_else(|| app.clock.now(), Caller::asked_at);
-    if deprecation::is_removed_at(asked_at) {
+    let authenticated_at = caller.map_or_else(|| app.clock.now(), Caller::authenticated_at);
+    if deprecation::is_removed_at(authenticated_at) {
         return Err(ApiError::new(
             Problem::OperationRemoved,
             "Reading an animal by its identifier was removed on 5 December 2030. \
@@ -40,10 +40,10 @@ pub(in crate::http) async fn get(
     let not_found = || ApiError::new(Problem::NotFound, "No animal has this identifier.");
     let id = pet_id(request.uri.path()).ok_or_else(not_found)?;
     let pet = app.store.get_pet(id).await?.ok_or_else(not_found)?;
-    let body = app.answer_memory.hold(wire::pet(pet.borrowed()))?;
+    let body = app.response_memory.hold(wire::pet(pet.borrowed()))?;
     let tag = app.tags.of(&body);
     let response = json::response_with_room(StatusCode::OK, body, HEADER_FIELDS);
-    Ok(etag::answer(&request.headers, response, tag))
+    Ok(etag::respond(&request.headers, response, tag))
 }
 
 /// The identifier at the end of the path. What is no int64 identifies no animal.

@@ -30,15 +30,15 @@ pub(in crate::http) async fn list(app: &App, request: &Parts) -> Result<Response
     let wanted = parse(request.uri.query())?;
     // The first page is what most clients ask for, again and again.
     if wanted.after.is_some() {
-        return Ok(answer(request, read(app, &wanted).await?));
+        return Ok(respond(request, read(app, &wanted).await?));
     }
     let version = app.store.version().await?;
     if let Some(page) = app.first_pages.find(&wanted, version) {
-        return Ok(answer(request, page));
+        return Ok(respond(request, page));
     }
     let page = read(app, &wanted).await?;
-    app.first_pages.keep(&wanted, version, &page);
-    Ok(answer(request, page))
+    app.first_pages.insert(&wanted, version, &page);
+    Ok(respond(request, page))
 }
 
 async fn read(app: &App, wanted: &PageRequest) -> Result<RenderedPage, ApiError> {
@@ -46,7 +46,7 @@ async fn read(app: &App, wanted: &PageRequest) -> Result<RenderedPage, ApiError>
     let last = app.store.list_pets(wanted, wire::write_element, &mut pets).await?;
     let next =
         last.map(|last| next_link(&app.pets_path, wanted, &cursor::encode(wanted.status, last)));
-    let body = app.answer_memory.hold(wire::end_array(pets))?;
+    let body = app.response_memory.hold(wire::end_array(pets))?;
     let (tags, page, is_last) = (app.tags, body.clone(), next.is_none());
     let tag = if body.len() <= LARGE {
         tags.of_page(&page, is_last)
@@ -57,12 +57,12 @@ async fn read(app: &App, wanted: &PageRequest) -> Result<RenderedPage, ApiError>
     Ok(RenderedPage { body, next, tag })
 }
 
-fn answer(request: &Parts, page: RenderedPage) -> Response {
+fn respond(request: &Parts, page: RenderedPage) -> Response {
     let mut response = json::response(StatusCode::OK, page.body);
     if let Some(next) = page.next {
         response.headers_mut().insert(header::LINK, next);
     }
-    etag::answer(&request.headers, response, page.tag)
+    etag::respond(&request.headers, response, page.tag)
 }
 
 fn parse(query: Option<&str>) -> Result<PageRequest, ApiError> {
@@ -106,7 +106,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn limit_is_taken_from_1_to_100_and_refused_otherwise(limit: i16) {
+        fn limit_must_be_between_1_and_100(limit: i16) {
             let parsed = parse(Some(&format!("limit={limit}"))).ok();
             let expected = (1..=100).contains(&limit);
             prop_assert_eq!(parsed.is_some(), expected);

@@ -62,7 +62,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_written_reads_back_as_the_same_animal(
+        fn a_rendered_animal_is_parsed_back_unchanged(
             id in 1..=PetId::MAX,
             name in "[^\0]*",
             category_id: i64,

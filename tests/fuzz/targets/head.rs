@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_to_a_request_passes() {
+    fn a_response_to_a_request_passes() {
         expect("");
         expect(ANSWER);
         // The second one may be to what is no whole request.
@@ -140,13 +140,13 @@ mod tests {
 
     #[test]
     #[should_panic(expected = "3 answers to 2 requests")]
-    fn more_answers_than_requests_fail() {
+    fn more_responses_than_requests_fail() {
         expect(&ANSWER.repeat(3));
     }
 
     #[test]
     #[should_panic(expected = "an answer after the last one")]
-    fn an_answer_after_the_last_one_fails() {
+    fn a_response_after_the_last_one_fails() {
         let last = ANSWER.replace("Content-Length", "Connection: close\r\nContent-Length");
         expect(&(last + ANSWER));
     }
@@ -159,7 +159,7 @@ mod tests {
 
     #[test]
     #[should_panic(expected = "a whole body")]
-    fn half_an_answer_fails() {
+    fn half_a_response_fails() {
         expect("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n[]");
     }
 
