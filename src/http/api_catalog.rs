@@ -1,5 +1,5 @@
-//! `/.well-known/api-catalog`: where everything is (RFC 9727), as a set of links
-//! (RFC 9264). And `/`, which leads a browser to the docs and a program to the links.
+//! `/.well-known/api-catalog` (RFC 9727): links to all documents, as a link set (RFC 9264). And
+//! `/`, which serves this catalog to programs and redirects browsers to the docs.
 
 use hyper::{
     HeaderMap, StatusCode,
@@ -10,7 +10,7 @@ use serde_json::json;
 use super::{App, Response, compression::weight, documents::Document};
 use crate::config::BaseUrl;
 
-/// Where the catalog is.
+/// The path of the catalog.
 pub(super) const PATH: &str = "/.well-known/api-catalog";
 
 /// The media type, with the profile of RFC 9727, section 7.3.
@@ -18,12 +18,12 @@ const MEDIA_TYPE: HeaderValue = HeaderValue::from_static(
     r#"application/linkset+json; profile="https://www.rfc-editor.org/info/rfc9727""#,
 );
 
-/// Says of the catalog itself what it is (RFC 9727, section 2).
+/// Identifies the catalog (RFC 9727, section 2).
 const SELF_LINK: HeaderValue =
     HeaderValue::from_static(r#"</.well-known/api-catalog>; rel="api-catalog""#);
 
-/// The catalog of the service that clients reach at `base_url`. The documents
-/// stand beside `/v1` there; without one, on the same host.
+/// The catalog of the service at `base_url`. The documents are next to `/v1` there. Without a base
+/// URL, all links are relative to the host.
 pub(super) fn catalog(base_url: Option<&BaseUrl>) -> Document {
     let base = base_url.map_or("/v1", BaseUrl::as_str);
     let root = base.strip_suffix("/v1").unwrap_or_default();
@@ -59,8 +59,8 @@ pub(super) async fn root(app: &App, request: &HeaderMap) -> Response {
     response
 }
 
-/// Whether `Accept` names HTML, and with a higher weight than any JSON that it names
-/// (RFC 9110, section 12.5.1). A range such as `*/*` names neither.
+/// Whether `Accept` names HTML with a higher weight than any JSON type (RFC 9110, section 12.5.1).
+/// A range such as `*/*` names neither.
 fn prefers_html(request: &HeaderMap) -> bool {
     let (mut html, mut json) = (0.0_f32, 0.0_f32);
     for field in request.get_all(header::ACCEPT) {

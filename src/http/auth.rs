@@ -1,4 +1,4 @@
-//! The gate: nothing under `/v1` answers without a valid API key.
+//! Authentication: every request under `/v1` needs a valid API key.
 
 use std::{
     collections::HashMap,
@@ -25,43 +25,42 @@ use crate::{
     store::{Store, StoreError},
 };
 
-/// How long a key that the store vouched for is believed. A revocation is
-/// honoured within this time, by every process on the same database.
+/// How long a key is trusted after it was read from the store. Every process on the database
+/// rejects a revoked key within this time.
 const CACHED_FOR: Duration = Duration::from_secs(2);
 
-/// Who sent a request.
+/// The client that sent a request.
 pub(super) struct Caller {
     key: Arc<CachedKey>,
     at: Timestamp,
-    /// How much of its quota is left, if it has one.
+    /// The state of its rate limit, if it has one.
     pub(super) rate: Option<Reading>,
 }
 
 impl Caller {
-    /// The number of the key.
+    /// The id of the key.
     pub(super) fn key_id(&self) -> KeyId {
         self.key.record.id
     }
 
-    /// When its key was found to be valid.
+    /// When the key was found to be valid.
     pub(super) fn authenticated_at(&self) -> Timestamp {
         self.at
     }
 
-    /// Notes that the request is one for the deprecated operation.
+    /// Records a call of the deprecated operation.
     pub(super) fn note_deprecated_call(&self) {
         self.key.usage.note_deprecated_call(self.at);
     }
 }
 
-/// Whether a request needs a key: everything under `/v1` does, also what is
-/// not there.
+/// Whether a request needs a key: every path under `/v1` does, even one that does not exist.
 #[must_use]
 pub(super) fn is_needed_for(path: &str) -> bool {
     path.strip_prefix("/v1").is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
-/// Refuses a caller whose key lacks the scope `needed`.
+/// Rejects a caller whose key lacks the scope `needed`.
 ///
 /// # Errors
 ///
@@ -77,33 +76,32 @@ pub(super) fn allow(caller: Option<&Caller>, needed: Option<Scope>) -> Result<()
     Err(ApiError::new(Problem::InsufficientScope, message))
 }
 
-/// Checks keys against the store, and remembers for a moment those that are
-/// good, so that the store is not asked at every request.
+/// Checks keys against the store, and caches valid ones for a moment, so most requests need no
+/// query.
 pub(super) struct KeyRing {
     store: Arc<dyn Store>,
     clock: Arc<dyn Clock>,
     deployment: Deployment,
-    /// How often a key may be used that has no limit of its own.
+    /// The rate limit of keys without their own limit.
     rate_limit: Option<RateLimit>,
     issued: IssuedKeys,
-    /// Since when meters count.
+    /// The zero of the time that meters use.
     started: Instant,
-    /// Holds keys that the store has, so it grows no larger than the
-    /// operator's list of keys, whatever clients send. They send no digests, so
-    /// none can be chosen to meet others in the map: a hash that is quick will do.
+    /// Contains only keys that exist in the store, so clients cannot make it grow. Clients do not
+    /// choose digests, so a fast hash without protection against collisions is enough.
     known: RwLock<HashMap<KeyDigest, Arc<CachedKey>, RandomState>>,
 }
 
-/// A key as the store had it a moment ago.
+/// A key as it was in the store at `read_at`.
 struct CachedKey {
     record: KeyRecord,
     read_at: Instant,
-    /// Outlives each reading of the key.
+    /// Kept when the key is read again.
     usage: Arc<Usage>,
 }
 
 impl KeyRing {
-    /// A ring for the keys that `store` holds.
+    /// A ring for the keys in `store`.
     pub(super) fn new(store: Arc<dyn Store>, clock: Arc<dyn Clock>, settings: &Settings) -> Self {
         Self {
             started: clock.instant(),
@@ -116,12 +114,12 @@ impl KeyRing {
         }
     }
 
-    /// Finds out who sent a request with these header fields, and counts it.
+    /// Identifies the client by the header fields of its request, and counts the request.
     ///
     /// # Errors
     ///
-    /// 401 without a valid key; 503 or 500 if the store cannot say, and 503 if
-    /// the connection has lost its place meanwhile.
+    /// 401 without a valid key; 503 or 500 if the store fails, and 503 if the connection was
+    /// replaced in the meantime.
     pub(super) async fn authenticate(
         &self,
         headers: &HeaderMap,
@@ -147,7 +145,7 @@ impl KeyRing {
         Ok(Caller { key: known, at: now, rate })
     }
 
-    /// The time as meters count it.
+    /// The time that meters use.
     fn time(&self) -> Duration {
         self.clock.instant().saturating_duration_since(self.started)
     }
@@ -179,8 +177,8 @@ impl KeyRing {
         Ok(Some(key))
     }
 
-    /// Shows what was counted, key by key: of keys that the store has, so of no
-    /// more than there are.
+    /// Writes the metrics of each key. Only keys that exist in the store are counted, so their
+    /// number is bounded.
     pub(super) fn expose(&self, page: &mut Exposition) {
         let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
         let mut calls: Vec<(KeyId, u64)> = known
@@ -215,9 +213,9 @@ impl KeyRing {
     }
 }
 
-/// What a client is told whose connection is closed to make room.
-const CONNECTION_REPLACED: &str = "All connections are in use, and this one is closed to make room. \
-     Retry in a moment.";
+/// The message for a client whose connection is replaced by a new one.
+const CONNECTION_REPLACED: &str = "All connections are in use, so this one was closed for a new \
+     one. Retry in a moment.";
 
 /// The key in an `Authorization: Bearer KEY` field (RFC 6750, section 2.1).
 fn presented_key(headers: &HeaderMap) -> Result<&str, ApiError> {
@@ -243,7 +241,7 @@ fn missing_key() -> ApiError {
     )
 }
 
-/// The same for every reason, so that it tells nothing about keys of others.
+/// One message for every reason, so it reveals nothing about the keys of others.
 fn invalid_key() -> ApiError {
     ApiError::new(
         Problem::InvalidApiKey,
@@ -311,13 +309,13 @@ mod tests {
         for number in 0..998_000 {
             assert!(is_rejected(&number.to_string()).await);
         }
-        // These have the shape of a key, and come at once.
+        // These keys are well-formed, and arrive at the same time.
         let keys: Vec<_> =
             (0..2_000).map(|_| ApiKey::generate(Deployment::Production, &mut random)).collect();
         let rejected = join_all(keys.iter().map(|key| is_rejected(key.reveal()))).await;
         assert!(rejected.into_iter().all(|is_rejected| is_rejected));
         assert_eq!(ring.known.read().unwrap().len(), 0);
-        // The first is looked for at once; one more reading is for all others.
+        // One reading for the first key, and one for all the others.
         assert_eq!(ring.issued.count_readings(), 2);
     }
 }

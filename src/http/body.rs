@@ -1,4 +1,4 @@
-//! Reading a request's body, within limits of size and time.
+//! Reads request bodies, with limits on size and time.
 
 use std::{
     pin::Pin,
@@ -27,8 +27,8 @@ impl<B> RequestBody for B where
 {
 }
 
-/// A body that notes whether it was read to its end. hyper says so only of one
-/// that is empty, or whose length was declared.
+/// A body that tracks whether it was read to its end. hyper knows this only for an empty body, or
+/// one with a `Content-Length`.
 pub(super) struct TrackedBody<B> {
     body: B,
     is_read: bool,
@@ -40,7 +40,7 @@ impl<B: RequestBody> TrackedBody<B> {
         Self { body, is_read }
     }
 
-    /// Whether nothing of it is left.
+    /// Whether the whole body was read.
     pub(super) fn is_read(&self) -> bool {
         self.is_read
     }
@@ -68,22 +68,21 @@ impl<B: RequestBody> Body for TrackedBody<B> {
     }
 }
 
-/// The largest body that is read, in bytes.
+/// The largest accepted body, in bytes.
 const MAX_BODY: usize = 64 << 10;
 
-/// The most bytes that will be read of this body.
+/// The largest number of bytes that will be read of this body.
 pub(super) fn max_length(body: &impl Body) -> usize {
     let declared = body.size_hint().upper().and_then(|length| usize::try_from(length).ok());
     declared.unwrap_or(MAX_BODY).min(MAX_BODY)
 }
 
-/// Reads the whole body of a request that must be JSON, and must arrive within
-/// `timeout`.
+/// Reads the whole body of a request, which must be JSON and arrive within `timeout`.
 ///
 /// # Errors
 ///
-/// 415 if it is not declared to be JSON, 413 above [`MAX_BODY`], 408 if it
-/// does not arrive in time, 400 if it breaks off.
+/// 415 if it is not declared as JSON, 413 above [`MAX_BODY`], 408 if it does not arrive in time,
+/// 400 if it ends early.
 pub(super) async fn read_json(
     headers: &HeaderMap,
     body: &mut impl RequestBody,
@@ -92,7 +91,7 @@ pub(super) async fn read_json(
     if !is_json(headers) {
         return Err(ApiError::new(
             Problem::UnsupportedMediaType,
-            "The body must be plain JSON, declared by Content-Type: application/json.",
+            "The body must be JSON with Content-Type: application/json and without Content-Encoding.",
         ));
     }
     let too_large = || {
@@ -113,8 +112,8 @@ pub(super) async fn read_json(
     }
 }
 
-/// Whether the body is declared, once, as `application/json` with any
-/// parameters (RFC 8259 gives them no meaning), and not encoded in any way.
+/// Whether there is exactly one `Content-Type`, `application/json` with any parameters (RFC 8259
+/// defines none), and no `Content-Encoding`.
 fn is_json(headers: &HeaderMap) -> bool {
     let mut types = headers.get_all(header::CONTENT_TYPE).iter();
     let (Some(value), None) = (types.next(), types.next()) else {

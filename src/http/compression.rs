@@ -1,5 +1,5 @@
-//! Content codings: zstd and gzip, for clients that ask for one (RFC 9110,
-//! sections 8.4.1 and 12.5.3; RFC 8878).
+//! Content codings: zstd and gzip, for clients that accept them (RFC 9110, sections 8.4.1 and
+//! 12.5.3; RFC 8878).
 
 use std::io::{self, Write};
 
@@ -13,24 +13,24 @@ use hyper::{
 
 use super::{Response, response_memory::ResponseMemory};
 
-/// The smallest body that is compressed, in bytes. Pages become a fifth of what
-/// they were, so from here on a whole packet (some 1,450 bytes) is saved.
+/// The smallest body that is compressed, in bytes. Compression reduces a page to a fifth, so from
+/// this size on it saves a whole packet (about 1,450 bytes).
 const SMALLEST: u64 = 2 << 10;
 
-/// The largest body that is compressed, in bytes: a tenth of a millisecond of
-/// work, and below one for text without any pattern, which a thread does on its way.
+/// The largest body that is compressed, in bytes. It takes a tenth of a millisecond, and less than
+/// a millisecond for random text, so it needs no other thread.
 const LARGEST: u64 = 64 << 10;
 
-/// How much work is put into compressing, which both codings count alike.
+/// The compression level, on the scale that both codings share.
 pub(super) type Level = u8;
 
-/// For each response: the next ones save little, for twice the time.
+/// For each response. Higher levels save little and take twice the time.
 const FASTEST: Level = 1;
 
-/// For what is compressed once, and sent often.
+/// For documents, which are compressed once and sent often.
 pub(super) const BEST: Level = 9;
 
-/// Says that another request may get the body in another coding.
+/// Tells caches that the body depends on `Accept-Encoding`.
 pub(super) const VARY: HeaderValue = HeaderValue::from_static("Accept-Encoding");
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -48,12 +48,12 @@ impl Coding {
     }
 }
 
-/// Compresses the answer, if its size is worth it and the request asks for a
-/// coding. Otherwise it stays as it is; no request is refused because of that. A
-/// document that says `Vary` has seen to its coding itself.
+/// Compresses the response if its size makes this worthwhile and the request accepts a coding.
+/// Otherwise the response stays as it is, without an error. A document with a `Vary` field was
+/// compressed already.
 pub(super) fn apply(memory: &ResponseMemory, request: &HeaderMap, response: &mut Response) {
     let size = response.body().size_hint().exact().unwrap_or_default();
-    // It has the `Vary` of the 200 (RFC 9110, section 15.4.5), whatever its size.
+    // A 304 has the `Vary` of the 200, whose size is unknown here (RFC 9110, section 15.4.5).
     let known = response.status() == StatusCode::NOT_MODIFIED;
     if !known && !(SMALLEST..=LARGEST).contains(&size)
         || response.headers().contains_key(header::VARY)
@@ -65,7 +65,7 @@ pub(super) fn apply(memory: &ResponseMemory, request: &HeaderMap, response: &mut
     else {
         return;
     };
-    // Without memory for both, what is there already is sent.
+    // Without memory for a copy, the uncompressed body is sent.
     let compressed = compress(coding, FASTEST, &body).ok().and_then(|copy| memory.hold_copy(copy));
     let Some(compressed) = compressed else {
         return;
@@ -74,8 +74,8 @@ pub(super) fn apply(memory: &ResponseMemory, request: &HeaderMap, response: &mut
     response.headers_mut().insert(header::CONTENT_ENCODING, coding.name());
 }
 
-/// The coding that the request likes best; zstd, which is smaller, if it likes
-/// both alike. None without the field, and if it prefers none.
+/// The coding that the request prefers. If it accepts both equally: zstd, which is smaller. `None`
+/// without `Accept-Encoding`, or if the request prefers no coding.
 pub(super) fn preferred(request: &HeaderMap) -> Option<Coding> {
     let (mut zstd, mut gzip, mut identity, mut others) = (None, None, None, None);
     for field in request.get_all(header::ACCEPT_ENCODING) {
@@ -83,24 +83,24 @@ pub(super) fn preferred(request: &HeaderMap) -> Option<Coding> {
             let (name, parameter) = element.split_once(';').unwrap_or((element, "q=1"));
             let q = match name.trim() {
                 "zstd" => &mut zstd,
-                // The second is an old name of the same (RFC 9110, section 8.4.1.3).
+                // `x-gzip` is an old name of gzip (RFC 9110, section 8.4.1.3).
                 "gzip" | "x-gzip" => &mut gzip,
                 "identity" => &mut identity,
                 "*" => &mut others,
                 _ => continue,
             };
-            // What cannot be read is not asked for.
+            // An invalid weight counts as 0.
             *q = Some(weight(parameter).unwrap_or_default());
         }
     }
     let others = others.unwrap_or_default();
-    // Who accepts just anything knows gzip, but perhaps no zstd.
+    // A client that accepts `*` supports gzip, but perhaps not zstd.
     let (zstd, gzip) = (zstd.unwrap_or_default(), gzip.unwrap_or(others));
     let (coding, q) = if zstd >= gzip { (Coding::Zstd, zstd) } else { (Coding::Gzip, gzip) };
     (q > 0.0 && q >= identity.unwrap_or(others)).then_some(coding)
 }
 
-/// A `q=` from 0 to 1 (RFC 9110, section 12.4.2).
+/// Parses a `q=` from 0 to 1 (RFC 9110, section 12.4.2).
 pub(super) fn weight(parameter: &str) -> Option<f32> {
     let q = parameter.trim().strip_prefix("q=")?;
     q.parse().ok().filter(|weight| (0.0..=1.0).contains(weight))

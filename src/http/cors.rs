@@ -1,7 +1,7 @@
-//! CORS: which pages of other sites may use the service from a browser.
+//! CORS: which web pages of other origins may use the service.
 //!
-//! Nothing is allowed unless the operator names the site. Credentials are no
-//! matter of CORS here: the key is a header field that a page sets itself.
+//! Only origins that the operator names are allowed. `Access-Control-Allow-Credentials` is not
+//! needed, because a page sets the key in a header field itself.
 
 use http_body_util::Full;
 use hyper::{
@@ -15,21 +15,21 @@ use crate::config::Origin;
 
 const METHODS: HeaderValue = HeaderValue::from_static("GET, HEAD, POST");
 
-/// What a page may send.
+/// Header fields that a page may send.
 const REQUEST_FIELDS: HeaderValue = HeaderValue::from_static(
     "Authorization, Content-Type, Idempotency-Key, If-None-Match, X-Request-Id, traceparent",
 );
 
-/// What a page may read of an answer, beside what every page may.
+/// Header fields that a page may read, in addition to those that every page may read.
 const EXPOSED_FIELDS: HeaderValue = HeaderValue::from_static(
     "Allow, Deprecation, ETag, Link, Location, RateLimit, RateLimit-Policy, Retry-After, Sunset, \
      WWW-Authenticate, X-Request-Id",
 );
 
-/// For how many seconds a browser remembers the answer to a preflight.
+/// How long a browser caches the response to a preflight, in seconds.
 const REMEMBERED_FOR: HeaderValue = HeaderValue::from_static("3600");
 
-/// The origins that are allowed.
+/// The allowed origins.
 pub(super) struct Cors(Vec<HeaderValue>);
 
 impl Cors {
@@ -37,8 +37,8 @@ impl Cors {
         Self(origins.iter().map(Origin::header_value).collect())
     }
 
-    /// The answer to a browser that asks, before the request itself, whether a
-    /// page may send it. It has no key, and asks for no animal.
+    /// The response to a preflight: before the request itself, a browser asks whether a page may
+    /// send it. A preflight has no key.
     pub(super) fn preflight(&self, request: &Parts) -> Option<Response> {
         let asks = request.method == Method::OPTIONS
             && request.headers.contains_key(header::ACCESS_CONTROL_REQUEST_METHOD);
@@ -54,12 +54,13 @@ impl Cors {
         Some(response)
     }
 
-    /// Says on an answer, whatever it is, who may read it.
+    /// Announces on every response which origin may read it.
     pub(super) fn announce(&self, request: &HeaderMap, answer: &mut HeaderMap) {
         if self.0.is_empty() {
             return;
         }
-        // Also where none is allowed: a cache must not give this answer to others.
+        // Also if no origin is allowed, because a cache must not serve this response to other
+        // origins.
         answer.append(header::VARY, HeaderValue::from_static("Origin"));
         if let Some(origin) = self.allowed(request) {
             answer.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, origin.clone());

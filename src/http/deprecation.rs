@@ -1,4 +1,4 @@
-//! `getPet` is deprecated, and goes on an announced date.
+//! The deprecation of `getPet` and the date of its removal.
 
 use hyper::{
     HeaderMap,
@@ -9,30 +9,29 @@ use jiff::Timestamp;
 const DEPRECATION: HeaderName = HeaderName::from_static("deprecation");
 const SUNSET: HeaderName = HeaderName::from_static("sunset");
 
-/// From then on `getPet` answers 410: 5 December 2030, 00:00:00 UTC.
+/// 5 December 2030, 00:00:00 UTC. From then on, `getPet` responds with 410.
 pub(super) const REMOVED_AT: Timestamp = Timestamp::constant(1_922_659_200, 0);
 
-/// Since when it is deprecated, 21 November 2026, 00:00:00 UTC: it never was
-/// anything else. A structured field date (RFC 9745, section 2.1).
+/// 21 November 2026, 00:00:00 UTC, as a structured field date (RFC 9745, section 2.1). The
+/// operation was deprecated from its first release on.
 const DEPRECATED_SINCE: &str = "@1795219200";
 
 /// [`REMOVED_AT`] as an HTTP date (RFC 8594, section 3).
 const SUNSET_DATE: &str = "Thu, 05 Dec 2030 00:00:00 GMT";
 
-/// Whether the path is one of `getPet`, whatever stands for the identifier.
+/// Whether the path is one of `getPet`, with any text as the id.
 #[must_use]
 pub(super) fn is_get_pet(path: &str) -> bool {
     path.strip_prefix("/v1/pets/").is_some_and(|id| !id.is_empty() && !id.contains('/'))
 }
 
-/// Whether `getPet` is gone.
+/// Whether `getPet` is removed.
 #[must_use]
 pub(super) fn is_removed_at(now: Timestamp) -> bool {
     now >= REMOVED_AT
 }
 
-/// Announces the deprecation on an answer, with the replacement: the list
-/// under `successor`.
+/// Announces the deprecation on a response. `successor` is a link to the replacement, the list.
 pub(super) fn announce(headers: &mut HeaderMap, successor: &HeaderValue) {
     headers.insert(DEPRECATION, HeaderValue::from_static(DEPRECATED_SINCE));
     headers.insert(SUNSET, HeaderValue::from_static(SUNSET_DATE));

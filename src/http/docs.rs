@@ -1,5 +1,5 @@
-//! `/docs`: the contract for people, rendered by Swagger UI from the served
-//! document. The files are part of the binary; the page asks no other host.
+//! `/docs`: a page that shows the contract with Swagger UI. Its files are in the binary, so the
+//! page needs no other host.
 
 use std::{
     borrow::Cow,
@@ -22,13 +22,12 @@ use super::{
     error::{ApiError, Problem},
 };
 
-/// Swagger UI writes style attributes and data images; scripts and requests
-/// stay on this host.
+/// Swagger UI uses inline styles and data images. Scripts and requests stay on this host.
 const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; script-src 'self'; \
      style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; \
      base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-/// `GET /docs` leads to `/docs/`, against which the page's files are found.
+/// `GET /docs` redirects to `/docs/`, because the page's links are relative.
 pub(super) fn redirect() -> Response {
     let mut response = Response::new(Full::default());
     *response.status_mut() = StatusCode::PERMANENT_REDIRECT;
@@ -36,7 +35,7 @@ pub(super) fn redirect() -> Response {
     response
 }
 
-/// The files that somebody has asked for, ready to be sent.
+/// The files that were requested so far, ready to send.
 #[derive(Default)]
 pub(super) struct Docs(Mutex<HashMap<String, Arc<Document>>>);
 
@@ -48,12 +47,12 @@ impl Docs {
         let document = if let Some(document) = cached {
             document
         } else {
-            // To name a megabyte by its hash takes a while.
+            // Hashing a megabyte takes a while.
             let loading = task::spawn_blocking(move || load(&name).map(|file| (name, file)));
             let loaded = loading.await.map_err(|error| ApiError::internal(Arc::new(error)))?;
             let (name, file) = loaded?;
             let file = Arc::new(file);
-            // At most all that there are.
+            // Bounded by the number of existing files.
             let mut files = self.0.lock().unwrap_or_else(PoisonError::into_inner);
             files.insert(name, Arc::clone(&file));
             file
@@ -65,7 +64,7 @@ impl Docs {
     }
 }
 
-/// A file of the page: ours, or one that it takes from Swagger UI.
+/// Loads a file of the page: one of ours, or one of Swagger UI's.
 fn load(name: &str) -> Result<Document, ApiError> {
     let own = |media_type, text: &'static str| {
         Ok(Document::new(HeaderValue::from_static(media_type), Bytes::from_static(text.as_bytes())))
@@ -87,7 +86,7 @@ fn swagger_ui(name: &str) -> Result<Document, ApiError> {
     let media_type = HeaderValue::try_from(&file.content_type)
         .map_err(|error| ApiError::internal(Arc::new(error)))?;
     let bytes = match file.bytes {
-        // Part of the binary already.
+        // Already in the binary.
         Cow::Borrowed(bytes) => Bytes::from_static(bytes),
         Cow::Owned(bytes) => bytes.into(),
     };

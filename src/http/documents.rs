@@ -1,5 +1,5 @@
-//! Documents that anybody may read: each is compressed once, and named by an `ETag`
-//! of its own in each content coding.
+//! Public documents. Each is compressed once per content coding, and has an `ETag` for each of
+//! them.
 
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use bytes::Bytes;
@@ -17,11 +17,11 @@ use super::{
     etag,
 };
 
-/// Every cache may keep a document, and asks whether it is still the same: an
-/// upgrade of the service can change each of them, under the same address.
+/// Every cache may store a document but must revalidate it, because an upgrade of the service can
+/// change it.
 const CACHE_CONTROL: HeaderValue = HeaderValue::from_static("no-cache");
 
-/// A document that stays as it is while the service runs.
+/// A document that does not change while the service runs.
 pub(super) struct Document {
     media_type: HeaderValue,
     plain: Coded,
@@ -34,7 +34,7 @@ pub(super) struct Document {
 struct Coded {
     coding: Option<Coding>,
     body: Bytes,
-    /// Strong: it names these bytes and no others.
+    /// A strong tag: it identifies exactly these bytes.
     tag: HeaderValue,
 }
 
@@ -44,18 +44,18 @@ impl Document {
         Self { media_type, plain, gzip: OnceCell::new(), zstd: OnceCell::new() }
     }
 
-    /// Another document of this media type.
+    /// Another document with the same media type.
     pub(super) fn with_body(&self, body: Bytes) -> Self {
         Self::new(self.media_type.clone(), body)
     }
 
-    /// As it is.
+    /// The uncompressed body.
     pub(super) fn body(&self) -> &Bytes {
         &self.plain.body
     }
 
-    /// The response to a request with this head: 304 if its client has the
-    /// document already.
+    /// The response to a request with these header fields: 304 if the client has the document
+    /// already.
     pub(super) async fn response(&self, request: &HeaderMap) -> Response {
         let coded = self.coded(compression::preferred(request)).await;
         let mut response = Response::new(Full::new(coded.body.clone()));
@@ -70,9 +70,8 @@ impl Document {
         response
     }
 
-    /// The document in this coding; as it is where that is no larger. What is
-    /// compressed for the first time is a large file perhaps, and takes a thread
-    /// of its own.
+    /// The document in this coding, or uncompressed if that is not larger. The first compression
+    /// runs on a separate thread, because the file can be large.
     async fn coded(&self, coding: Option<Coding>) -> &Coded {
         let Some(coding) = coding else { return &self.plain };
         let compressed = match coding {

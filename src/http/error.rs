@@ -1,5 +1,4 @@
-//! Everything that can go wrong with a request, and the one place where a
-//! status code is chosen for it.
+//! Every problem that a request can have, with its error code and status code.
 
 use std::{borrow::Cow, sync::Arc};
 
@@ -12,54 +11,54 @@ use serde::Serialize;
 use super::{Response, json};
 use crate::store::{Cause, StoreError};
 
-/// What went wrong. [`Problem::code_and_status`] says how a client sees it.
+/// What is wrong. [`Problem::code_and_status`] is what a client sees.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Problem {
     /// No API key was sent.
     MissingApiKey,
-    /// The key is unknown, malformed, revoked, expired, or of the other deployment.
+    /// The key is unknown, malformed, revoked or expired, or belongs to the other deployment.
     InvalidApiKey,
     /// The key does not allow this operation.
     InsufficientScope,
-    /// A query parameter has a value that is not allowed.
+    /// A query parameter has an invalid value.
     InvalidParameter,
-    /// A query parameter that the operation does not have.
+    /// The operation does not have this query parameter.
     UnknownParameter,
-    /// The cursor was not made by this service for this status.
+    /// The cursor was not created by this service for this status.
     InvalidCursor,
-    /// The head contradicts the rules of HTTP.
+    /// The head violates the rules of HTTP.
     InvalidRequest,
     /// The body is not a valid `NewPet`.
     InvalidBody,
-    /// The idempotency key came with another animal before.
+    /// The idempotency key was used for another animal.
     IdempotencyConflict,
-    /// The first request with this idempotency key is not answered yet.
+    /// The first request with this idempotency key is still in progress.
     IdempotencyInProgress,
-    /// More was asked than a key or an address may.
+    /// The key exceeds its rate limit.
     RateLimited,
     /// The body did not arrive in time.
     BodyTimeout,
-    /// Nothing is there.
+    /// The resource does not exist.
     NotFound,
     /// The operation was removed on its announced date.
     OperationRemoved,
-    /// The path is there, but not with this method.
+    /// The path exists, but not with this method.
     MethodNotAllowed,
-    /// The body is larger than the service reads.
+    /// The body exceeds the size limit.
     BodyTooLarge,
-    /// The request line and header fields are larger than the service reads.
+    /// The request line and header fields exceed the size limit.
     HeadTooLarge,
-    /// The body is not declared to be JSON.
+    /// The body is not declared as JSON.
     UnsupportedMediaType,
-    /// The service has more to do than it can, or its disk or database is away.
+    /// The service is overloaded, or its disk or database is unavailable.
     Unavailable,
-    /// A fault of ours.
+    /// An error in the service.
     Internal,
 }
 
 impl Problem {
-    /// The `code` of the Error body and the HTTP status. Codes are stable, and
-    /// none is ever used for anything else.
+    /// The `code` of the Error body and the HTTP status. Codes are stable and never reused for
+    /// another problem.
     #[must_use]
     pub(super) fn code_and_status(self) -> (&'static str, StatusCode) {
         match self {
@@ -90,10 +89,10 @@ impl Problem {
         }
     }
 
-    /// The header fields that belong to this answer.
+    /// Adds the header fields that belong to this problem.
     fn add_headers(self, headers: &mut HeaderMap) {
         let (name, value) = match self {
-            // RFC 6750, section 3: no error code where no key was sent.
+            // RFC 6750, section 3: no error code if no key was sent.
             Self::MissingApiKey => (header::WWW_AUTHENTICATE, r#"Bearer realm="petstore""#),
             Self::InvalidApiKey => {
                 (header::WWW_AUTHENTICATE, r#"Bearer realm="petstore", error="invalid_token""#)
@@ -102,7 +101,7 @@ impl Problem {
                 header::WWW_AUTHENTICATE,
                 r#"Bearer realm="petstore", error="insufficient_scope", scope="write""#,
             ),
-            // Nobody knows where the next request would begin.
+            // The start of the next request is unknown.
             Self::InvalidRequest => (header::CONNECTION, "close"),
             Self::Unavailable | Self::IdempotencyInProgress => (header::RETRY_AFTER, "1"),
             _ => return,
@@ -111,34 +110,34 @@ impl Problem {
     }
 }
 
-/// A request that cannot be answered as asked.
+/// An error response, with its cause for the log.
 #[derive(Debug)]
 pub(super) struct ApiError {
     problem: Problem,
     message: Cow<'static, str>,
-    /// A header field that says more: `Allow` or `Retry-After`.
+    /// An additional header field: `Allow` or `Retry-After`.
     field: Option<(HeaderName, HeaderValue)>,
     cause: Option<Cause>,
 }
 
 impl ApiError {
-    /// `message` is for people: which part of the request is wrong, and what
-    /// is allowed. It names nothing of the inside.
+    /// `message` tells people which part of the request is wrong and what is allowed. It reveals no
+    /// internals.
     pub(super) fn new(problem: Problem, message: impl Into<Cow<'static, str>>) -> Self {
         Self { problem, message: message.into(), field: None, cause: None }
     }
 
-    /// With what lay behind it, for the log.
+    /// Adds the cause, for the log.
     pub(super) fn caused_by(self, cause: Cause) -> Self {
         Self { cause: Some(cause), ..self }
     }
 
-    /// Nothing is at the path.
+    /// The path does not exist.
     pub(super) fn no_such_path() -> Self {
         Self::new(Problem::NotFound, "This path does not exist.")
     }
 
-    /// The path has only these methods.
+    /// The path supports only these methods.
     pub(super) fn method_not_allowed(allowed: &str) -> Self {
         let message = format!("This path does not support this method. It supports {allowed}.");
         Self {
@@ -147,7 +146,7 @@ impl ApiError {
         }
     }
 
-    /// More was asked than allowed; in so many seconds there will be more.
+    /// The key exceeds its rate limit until `more_in` seconds have passed.
     pub(super) fn rate_limited(message: String, more_in: u64) -> Self {
         Self {
             field: Some((header::RETRY_AFTER, more_in.into())),
@@ -155,20 +154,20 @@ impl ApiError {
         }
     }
 
-    /// A fault of ours.
+    /// An error in the service.
     #[must_use]
     pub(super) fn internal(cause: Cause) -> Self {
-        let message = "The service failed. Its log holds the cause, under the identifier \
-                       in X-Request-Id.";
+        let message = "Internal error. The operator finds the cause in the log by the X-Request-Id \
+                       of this response.";
         Self { cause: Some(cause), ..Self::new(Problem::Internal, message) }
     }
 
-    /// What was asked of the store may be done all the same, once it is back.
+    /// The request timed out. The store may still complete its work.
     pub(super) fn timed_out() -> Self {
         Self::new(Problem::Unavailable, MAY_HAVE_BEEN_ADDED).caused_by(Arc::new(TimedOut))
     }
 
-    /// The answer, and what lay behind it, for the log.
+    /// The response, and its cause for the log.
     pub(super) fn into_response(self) -> (Response, Option<Cause>) {
         let (code, status) = self.problem.code_and_status();
         let body =
@@ -181,7 +180,7 @@ impl ApiError {
         (response, self.cause)
     }
 
-    /// What went wrong.
+    /// What is wrong.
     pub(super) fn problem(&self) -> Problem {
         self.problem
     }
@@ -192,14 +191,14 @@ impl ApiError {
     }
 }
 
-/// What a client is told when the outcome of its request is not known.
+/// The message for a client when the outcome of its request is unknown.
 pub(super) const MAY_HAVE_BEEN_ADDED: &str = "The service could not complete the request. An \
      animal that it should add may or may not have been added; retry with the same \
      Idempotency-Key to be sure.";
 
 impl From<StoreError> for ApiError {
     fn from(error: StoreError) -> Self {
-        let later = "The service cannot do this right now. Try again in a moment.";
+        let later = "The service is overloaded or temporarily unavailable. Retry in a moment.";
         let (message, cause) = match error {
             StoreError::Internal(cause) => return Self::internal(cause),
             StoreError::Overloaded => (later, Some(Arc::new(error) as Cause)),
@@ -211,7 +210,7 @@ impl From<StoreError> for ApiError {
 }
 
 #[derive(Debug, thiserror::Error)]
-#[error("the request took too long")]
+#[error("the request timed out")]
 struct TimedOut;
 
 /// The Error body of the contract.

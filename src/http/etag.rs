@@ -1,5 +1,5 @@
-//! `ETag` and `If-None-Match`: who has an answer already is spared its body
-//! (RFC 9110, sections 8.8.3 and 13.1.2).
+//! `ETag` and `If-None-Match`: a client that already has a response gets a 304 without a body (RFC
+//! 9110, sections 8.8.3 and 13.1.2).
 
 use highway::{HighwayHash, HighwayHasher, Key};
 use http_body_util::Full;
@@ -10,31 +10,28 @@ use hyper::{
 
 use super::Response;
 
-/// A client may keep the response for itself, and asks before it uses it again
-/// whether it still holds, which its `ETag` makes cheap. A cache that others share
-/// may not keep it (RFC 9111, section 5.2.2).
+/// A client may store the response but must revalidate it before each use, which its `ETag` makes
+/// cheap. A shared cache must not store it (RFC 9111, section 5.2.2).
 pub(super) const REVALIDATE: HeaderValue = HeaderValue::from_static("private, no-cache");
 
-/// Makes tags with the key of the database, so that every process on it makes the
-/// same.
+/// Computes tags with the key of the database, so all processes on it compute the same tags.
 ///
-/// A client that knows no key can neither compute tags nor choose animals for them:
-/// `HighwayHash` is a pseudorandom function. 64 bits of it are enough, since what
-/// must not meet by chance are the states of one address, and an address has no
-/// more than some hundred: an animal gets its identifier once, and stays.
+/// Without the key, a client can neither compute tags nor choose animals with equal tags, because
+/// `HighwayHash` is a pseudorandom function. 64 bits are enough: only the states of one URL must
+/// differ by chance, and a URL has at most some hundred, because animals never change.
 #[derive(Clone, Copy)]
 pub(super) struct Tags(Key);
 
 impl Tags {
-    /// With this key, of 32 random bytes.
+    /// Uses this key of 32 random bytes.
     pub(super) fn new(key: [u8; 32]) -> Self {
         let (words, _) = key.as_chunks();
         let word = |at: usize| words.get(at).copied().map_or(0, u64::from_le_bytes);
         Self(Key([word(0), word(1), word(2), word(3)]))
     }
 
-    /// The tag of a response with this body. Weak, since it does not change when
-    /// the body is compressed.
+    /// The tag of a response with this body. It is weak, because compression of the body does not
+    /// change it.
     pub(super) fn of(&self, body: &[u8]) -> HeaderValue {
         const HEX: &[u8; 16] = b"0123456789abcdef";
         let hash = HighwayHasher::new(self.0).hash64(body);
@@ -46,17 +43,16 @@ impl Tags {
         HeaderValue::from_bytes(&tag).unwrap_or(HeaderValue::from_static("W/\"\""))
     }
 
-    /// The tag of a page. One to which another was added has a link that it did
-    /// not have: the hash is then of an array that does not end. Where the link
-    /// leads, the last animal and the address of the page say.
+    /// The tag of a page. When a full last page gets a successor, its body stays the same but gets
+    /// a link. The hash then covers the array without its end. The target of the link follows from
+    /// the last animal and the URL.
     pub(super) fn of_page(&self, body: &[u8], is_last: bool) -> HeaderValue {
         self.of(&body[..body.len() - usize::from(!is_last)])
     }
 }
 
-/// The answer with its tag; 304 in its place if the request says that the client
-/// has it. What else stands in its header is still true, but for the type of a
-/// body.
+/// Adds the tag to the response, or replaces it by a 304 if the client has this tag. The other
+/// header fields stay, except `Content-Type`.
 pub(super) fn respond(request: &HeaderMap, mut response: Response, tag: HeaderValue) -> Response {
     if is_known(request, &tag) {
         *response.status_mut() = StatusCode::NOT_MODIFIED;
@@ -67,8 +63,8 @@ pub(super) fn respond(request: &HeaderMap, mut response: Response, tag: HeaderVa
     response
 }
 
-/// Whether `If-None-Match` has the tag, or `*`. Weak and strong ones are compared
-/// alike (RFC 9110, section 13.1.2).
+/// Whether `If-None-Match` contains the tag or `*`. Weak and strong tags are compared alike (RFC
+/// 9110, section 13.1.2).
 fn is_known(request: &HeaderMap, tag: &HeaderValue) -> bool {
     let Some(first) = request.get(header::IF_NONE_MATCH) else {
         return false;
@@ -83,7 +79,7 @@ fn is_known(request: &HeaderMap, tag: &HeaderValue) -> bool {
     given.flat_map(opaque_tags).any(|tag| tag == ours)
 }
 
-/// What stands in quotes. No quote is a part of a tag.
+/// The text inside quotes. A tag cannot contain quotes.
 fn opaque_tags(list: &HeaderValue) -> impl Iterator<Item = &[u8]> {
     list.as_bytes().split(|&byte| byte == b'"').skip(1).step_by(2)
 }

@@ -12,13 +12,12 @@ use crate::domain::client::TrustedProxies;
 
 const X_FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
 
-/// Who sent a request that came from `peer`: if that is a trusted proxy, the
-/// last address in the field that is not one. Each proxy appends the address
-/// that it was asked from, so what stands further left may be forged.
+/// The client of a request from `peer`: if that is a trusted proxy, the last untrusted address in
+/// the field. Each proxy appends the address of its own client, so addresses further left can be
+/// forged.
 ///
-/// A field that cannot be read leaves the peer. So do two fields that
-/// contradict each other: a proxy that writes one may pass on the other as the
-/// client has sent it.
+/// An invalid field is ignored, and so are two contradicting ones: a proxy that writes one of them
+/// may forward the other as the client sent it.
 pub(super) fn client(peer: IpAddr, headers: &HeaderMap, proxies: &TrustedProxies) -> IpAddr {
     if !proxies.contain(peer) {
         return peer;
@@ -32,8 +31,8 @@ pub(super) fn client(peer: IpAddr, headers: &HeaderMap, proxies: &TrustedProxies
     found.unwrap_or(peer)
 }
 
-/// What the field `name` says, if it is there: the address, or `None` if what
-/// must be read cannot be.
+/// The last untrusted address in the field `name`: `None` without the field, and `Some(None)` if
+/// that address is invalid.
 #[expect(clippy::option_option, reason = "no field, and one that cannot be read, are different")]
 fn last_untrusted(
     headers: &HeaderMap,

@@ -1,5 +1,5 @@
-//! `Idempotency-Key`: a client that did not see the answer to its request can
-//! send it again (draft-ietf-httpapi-idempotency-key-header).
+//! `Idempotency-Key`: a client that received no response can retry its request safely
+//! (draft-ietf-httpapi-idempotency-key-header).
 
 use std::{
     borrow::Cow,
@@ -21,14 +21,14 @@ use crate::{
 
 const HEADER: &str = "idempotency-key";
 
-/// How many named requests may be in the hands of the store at once.
+/// How many requests with an idempotency key the store may process at once.
 const MAX_IN_FLIGHT: usize = 4096;
 
-/// How many requests are forgotten at once, in one transaction.
+/// How many remembered requests one transaction deletes.
 const FORGET_AT_ONCE: u32 = 200;
 
-/// The first key of each lineage, by those of its keys that sent a named request.
-/// It never changes, so the store is asked once for each key.
+/// The first key of each lineage, by each of its keys that sent an idempotency key. It never
+/// changes, so the store is queried once for each key.
 #[derive(Default)]
 pub(super) struct Lineages(RwLock<HashMap<KeyId, KeyId>>);
 
@@ -45,7 +45,7 @@ impl Lineages {
     }
 }
 
-/// The newest mark of the store, and since when this process has seen it.
+/// The newest mark in the store, and when this process first saw it.
 #[derive(Default)]
 pub(super) struct LastMark(Mutex<Option<(i64, Instant)>>);
 
@@ -69,11 +69,11 @@ impl LastMark {
     }
 }
 
-/// The name that the client gave the request, if it gave one.
+/// The idempotency key of a request, if it has one.
 ///
 /// # Errors
 ///
-/// 400 if it is not a valid one, or stands twice.
+/// 400 if it is invalid or given twice.
 pub(super) fn key(headers: &HeaderMap) -> Result<Option<IdempotencyKey>, ApiError> {
     let mut fields = headers.get_all(HEADER).iter();
     let Some(field) = fields.next() else {
@@ -81,7 +81,7 @@ pub(super) fn key(headers: &HeaderMap) -> Result<Option<IdempotencyKey>, ApiErro
     };
     let invalid = || {
         let message = "Idempotency-Key must be given once, as 1 to 255 visible ASCII characters, \
-                       best in double quotes.";
+                       preferably in double quotes.";
         ApiError::new(Problem::InvalidParameter, message)
     };
     if fields.next().is_some() {
@@ -91,9 +91,8 @@ pub(super) fn key(headers: &HeaderMap) -> Result<Option<IdempotencyKey>, ApiErro
     IdempotencyKey::new(text.into_owned()).map(Some).ok_or_else(invalid)
 }
 
-/// What stands between the quotes of a String (RFC 8941, section 3.3.3). Many
-/// clients send a bare UUID: a value without quotes is taken as it is, unless
-/// it could be two, or have parameters.
+/// The content of a String (RFC 8941, section 3.3.3). Many clients send a UUID without quotes, so a
+/// value without quotes is used as it is, unless it could be a list or have parameters.
 fn unquoted(value: &str) -> Option<Cow<'_, str>> {
     let Some(rest) = value.strip_prefix('"') else {
         return (!value.contains(['"', '\\', ',', ';'])).then_some(Cow::Borrowed(value));
@@ -114,17 +113,17 @@ fn unquoted(value: &str) -> Option<Cow<'_, str>> {
     Some(Cow::Owned(text))
 }
 
-/// The named requests that the store is working on, so that one that is sent
-/// again too soon is told so instead of waiting behind itself.
+/// The requests with an idempotency key that the store is processing. A retry during this time gets
+/// a 409 at once, instead of waiting for the first request.
 #[derive(Default)]
 pub(super) struct InFlight(Mutex<HashSet<(KeyId, IdempotencyKey)>>);
 
 impl InFlight {
-    /// Enters a request, which leaves when the result is dropped.
+    /// Adds a request, until the result is dropped.
     ///
     /// # Errors
     ///
-    /// 409 if it is there already; 503 above [`MAX_IN_FLIGHT`].
+    /// 409 if the request is in flight already; 503 above [`MAX_IN_FLIGHT`].
     pub(super) fn enter(&self, request: &IdempotentRequest) -> Result<InFlightGuard<'_>, ApiError> {
         let entry = (request.lineage, request.key.clone());
         let mut entries = self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -132,7 +131,7 @@ impl InFlight {
             return Err(ApiError::new(
                 Problem::IdempotencyInProgress,
                 "The request with this Idempotency-Key is still in progress. \
-                 Send it again in a moment.",
+                 Retry in a moment.",
             ));
         }
         if entries.len() >= MAX_IN_FLIGHT {
@@ -254,7 +253,7 @@ mod tests {
         let first = in_flight.enter(&request(1, 1)).unwrap();
         let again = in_flight.enter(&request(1, 1));
         assert_eq!(problem_of(again), Problem::IdempotencyInProgress);
-        // Refusing the second leaves the first where it was.
+        // The rejection of the second request leaves the first one in flight.
         let again = in_flight.enter(&request(1, 1));
         assert_eq!(problem_of(again), Problem::IdempotencyInProgress);
         let _others = [in_flight.enter(&request(2, 1)), in_flight.enter(&request(1, 2))];

@@ -1,5 +1,4 @@
-//! Which API keys were ever issued, so that one that was not costs the store no
-//! look-up of its own.
+//! The API keys that exist, so a key that was never issued needs no query of its own.
 
 use std::{
     collections::HashSet,
@@ -15,24 +14,22 @@ use crate::{
     store::{Store, StoreError},
 };
 
-/// From one reading of all digests to the next at least.
+/// The shortest time between two readings of all digests.
 const PAUSE: Duration = Duration::from_millis(200);
 
-/// How long a request waits to learn whether its key was issued.
+/// How long a request waits to learn whether its key exists.
 const LOOKUP_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// The digests of all keys that the store has.
+/// The digests of all keys in the store.
 ///
-/// A key whose digest is not among them may be one that was issued a moment ago.
-/// So its request waits for the next reading of all digests; that one reading
-/// serves all requests that wait. However many keys come that nobody has issued,
-/// the store is asked five times a second at most, and a key that was issued
-/// waits no longer than for a pause and a reading.
+/// A key with an unknown digest may be new. Its request waits for the next reading of all digests,
+/// which serves all waiting requests. So unknown keys cause at most five queries per second, and a
+/// new key waits at most for one interval and one reading.
 pub(super) struct IssuedKeys {
     store: Arc<dyn Store>,
     clock: Arc<dyn Clock>,
-    /// As many as the operator has made. Clients send no digests, so none can be
-    /// chosen to meet others in the set.
+    /// Contains only existing keys. Clients do not choose digests, so a fast hash without
+    /// protection against collisions is enough.
     digests: RwLock<HashSet<KeyDigest, RandomState>>,
     readings: Mutex<Readings>,
     /// One reading at a time.
@@ -40,11 +37,11 @@ pub(super) struct IssuedKeys {
 }
 
 struct Readings {
-    /// How many were begun.
+    /// How many readings have started.
     begun: u64,
-    /// The number of the last one that ended, and what became of it.
+    /// The number of the last completed reading, and its result.
     last: Option<(u64, Result<(), StoreError>)>,
-    /// When the next one may begin.
+    /// The earliest start of the next reading.
     next: Instant,
 }
 
@@ -60,11 +57,11 @@ impl IssuedKeys {
         }
     }
 
-    /// Whether there is a key with this digest, valid or not.
+    /// Whether a key with this digest exists, valid or not.
     ///
     /// # Errors
     ///
-    /// The store's.
+    /// Those of the store.
     pub(super) async fn contains(&self, digest: &KeyDigest) -> Result<bool, StoreError> {
         if self.is_cached(digest) {
             return Ok(true);
@@ -75,7 +72,7 @@ impl IssuedKeys {
         Ok(self.is_cached(digest))
     }
 
-    /// Waits until a reading has ended that began after the first `begun`.
+    /// Waits for the end of a reading that started after the first `begun` ones.
     async fn read_after(&self, begun: u64) -> Result<(), StoreError> {
         let _turn = self.turn.acquire().await;
         let pause = {
@@ -119,5 +116,5 @@ impl IssuedKeys {
 }
 
 #[derive(Debug, thiserror::Error)]
-#[error("the store did not say within {} seconds which keys there are", LOOKUP_TIMEOUT.as_secs())]
+#[error("reading the keys from the store took longer than {} seconds", LOOKUP_TIMEOUT.as_secs())]
 struct TooSlow;

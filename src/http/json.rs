@@ -1,4 +1,4 @@
-//! JSON in and out: parsing strictly, and rendering answers.
+//! JSON: strict parsing, and rendering of responses.
 
 use std::{cell::Cell, collections::HashSet, fmt};
 
@@ -19,7 +19,7 @@ use super::{
     error::{ApiError, Problem},
 };
 
-/// How deep objects and arrays may nest in a body.
+/// The largest depth of nested objects and arrays in a body.
 pub(super) const MAX_DEPTH: usize = 64;
 
 /// A JSON response.
@@ -27,8 +27,8 @@ pub(super) fn response(status: StatusCode, body: impl Into<Bytes>) -> Response {
     response_with_room(status, body, 0)
 }
 
-/// A JSON response with room for so many header fields, if more than six are to
-/// come: to make room for them later would cost more.
+/// A JSON response with space for this many header fields. Needed for more than six, because
+/// growing the map later costs more.
 pub(super) fn response_with_room(
     status: StatusCode,
     body: impl Into<Bytes>,
@@ -43,14 +43,14 @@ pub(super) fn response_with_room(
     response
 }
 
-/// Renders a value whose rendering cannot fail: text and numbers alone.
+/// Renders a value that consists of text and numbers, so rendering cannot fail.
 pub(super) fn render(value: &impl Serialize) -> Vec<u8> {
     serde_json::to_vec(value).unwrap_or_default()
 }
 
 /// Writes a JSON string.
 pub(super) fn write_string(out: &mut Vec<u8>, text: &str) {
-    // Most need no escapes (RFC 8259, section 7), and are looked at and copied.
+    // Most text needs no escapes (RFC 8259, section 7), so it is copied at once.
     let needs_escape = |&byte: &u8| byte < b' ' || byte == b'"' || byte == b'\\';
     if !text.as_bytes().iter().any(needs_escape) {
         out.push(b'"');
@@ -58,19 +58,18 @@ pub(super) fn write_string(out: &mut Vec<u8>, text: &str) {
         out.push(b'"');
         return;
     }
-    // Neither text nor memory can fail to be written.
+    // Neither text nor a write to memory can fail.
     let _ = serde_json::to_writer(out, text);
 }
 
-/// The members of a JSON object that were asked for by name, unparsed.
+/// The members of a JSON object with these names, unparsed.
 ///
-/// The whole text is checked meanwhile, the members that nobody asked for
-/// too: syntax, UTF-8, escapes that stand for no character, members that occur
-/// twice (RFC 8259 leaves their meaning open), and depth.
+/// The whole text is validated, including the other members: syntax, UTF-8, escapes, duplicate
+/// members (RFC 8259 leaves their meaning open), and depth.
 ///
 /// # Errors
 ///
-/// 400 that says where the text is wrong.
+/// 400 with the position or the reason.
 pub(super) fn object_members<'a, const N: usize>(
     text: &'a [u8],
     names: [&'static str; N],
@@ -88,7 +87,7 @@ pub(super) fn object_members<'a, const N: usize>(
     parsed.map_err(|error| {
         let message = match repeated.take() {
             Some(name) => {
-                // Long enough to recognise it by.
+                // Long enough to recognize it.
                 let shown: String = name.chars().take(40).collect();
                 format!("The body has the member {shown:?} twice.")
             }
@@ -106,15 +105,14 @@ pub(super) fn object_members<'a, const N: usize>(
     })
 }
 
-/// The text of a JSON string; `None` if the value is something else, or holds
-/// an escape that stands for no character.
+/// The text of a JSON string; `None` if the value is not a string, or has an invalid escape.
 pub(crate) fn string(value: &RawValue) -> Option<String> {
     serde_json::from_str(value.get()).ok()
 }
 
-/// The integer that a JSON number stands for, in the sense of JSON Schema:
-/// `1.0` and `1e2` are integers, `1.5` is none. Exact, unlike a detour through
-/// floating point. `None` if the value is no integer, or not an int64.
+/// The integer value of a JSON number, as JSON Schema defines it: `1.0` and `1e2` are integers,
+/// `1.5` is not. Exact, because it does not use floating point. `None` if the value is not an
+/// int64.
 pub(crate) fn integer(value: &RawValue) -> Option<i64> {
     let text = value.get();
     if !text.starts_with(|first: char| first == '-' || first.is_ascii_digit()) {
@@ -128,7 +126,7 @@ pub(crate) fn integer(value: &RawValue) -> Option<i64> {
     if significant.is_empty() {
         return Some(0);
     }
-    // How many zeros stand behind the significant digits.
+    // The number of zeros after the significant digits.
     let dropped = digits.len() - significant.len();
     let zeros = exponent
         .parse::<i64>()
@@ -140,8 +138,8 @@ pub(crate) fn integer(value: &RawValue) -> Option<i64> {
     i64::try_from(if negative { -size } else { size }).ok()
 }
 
-/// Whether brackets stand more than [`MAX_DEPTH`] deep. Looked at before the
-/// text is parsed, since the parser goes one call deeper with each.
+/// Whether brackets nest deeper than [`MAX_DEPTH`]. Checked before parsing, because the parser
+/// recurses once for each level.
 fn nests_too_deep(text: &[u8]) -> bool {
     let (mut depth, mut in_string, mut escaped) = (0_usize, false, false);
     for &byte in text {
@@ -160,8 +158,7 @@ fn nests_too_deep(text: &[u8]) -> bool {
     false
 }
 
-/// Checks a value and keeps nothing of it, except the name of a member that
-/// occurs twice.
+/// Validates a value, and keeps only the name of a duplicate member.
 #[derive(Clone, Copy)]
 struct Check<'f> {
     repeated: &'f Cell<Option<String>>,
@@ -217,9 +214,8 @@ impl<'de> Visitor<'de> for Check<'_> {
         Ok(())
     }
 
-    /// Other numbers come here too: with `arbitrary_precision`, which keeps
-    /// them from being refused as out of the range of a double, they are shown
-    /// as a map.
+    /// Also receives other numbers. `arbitrary_precision`, which keeps `serde_json` from rejecting
+    /// numbers beyond a double, presents them as a map.
     fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<(), A::Error> {
         let mut seen = HashSet::new();
         while let Some(name) = members.next_key()? {
@@ -230,7 +226,7 @@ impl<'de> Visitor<'de> for Check<'_> {
     }
 }
 
-/// Reads an object, keeps the members of these names, and checks the others.
+/// Parses an object: keeps the members with these names, and validates the others.
 struct Members<'f, const N: usize> {
     names: [&'static str; N],
     check: Check<'f>,

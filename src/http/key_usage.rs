@@ -1,4 +1,4 @@
-//! How a key is used: noted in memory, and written down from time to time.
+//! The use of keys, recorded in memory and saved periodically.
 
 use std::sync::{
     Arc,
@@ -12,14 +12,13 @@ use crate::{
     metrics::Counter,
 };
 
-/// How a key is used.
+/// The use of one key.
 pub(super) struct Usage {
-    /// When it was last, in seconds since 1970, if the store does not know that
-    /// yet; [`NOTHING`] otherwise.
+    /// The last use, in seconds since 1970, until it is saved; then [`NOTHING`].
     used: AtomicI64,
-    /// Likewise, when it last called the deprecated operation.
+    /// The last call of the deprecated operation, in the same way.
     called: AtomicI64,
-    /// How often it called the deprecated operation.
+    /// How often the key called the deprecated operation.
     pub(super) deprecated_calls: Counter,
     pub(super) meter: Meter,
 }
@@ -38,18 +37,18 @@ impl Default for Usage {
 }
 
 impl Usage {
-    /// Notes that the key was accepted.
+    /// Records that the key was accepted.
     pub(super) fn note_use(&self, at: Timestamp) {
         advance(&self.used, at);
     }
 
-    /// Notes that the key called the deprecated operation.
+    /// Records a call of the deprecated operation.
     pub(super) fn note_deprecated_call(&self, at: Timestamp) {
         advance(&self.called, at);
         self.deprecated_calls.count();
     }
 
-    /// What the store does not know yet of the key of this number.
+    /// The unsaved use of the key `id`, if any.
     pub(super) fn unsaved(self: &Arc<Self>, id: KeyId) -> Option<UnsavedUse> {
         let (used, called) = (self.used.load(Relaxed), self.called.load(Relaxed));
         if used.max(called) == NOTHING {
@@ -59,15 +58,15 @@ impl Usage {
     }
 }
 
-/// Notes the second of `at`, unless it or a later one is noted. It mostly is, and
-/// cores that only look do not take the memory from each other.
+/// Records the second of `at`, unless it or a later one is recorded. Usually it is, and a load does
+/// not take the cache line from other cores.
 fn advance(noted: &AtomicI64, at: Timestamp) {
     if noted.load(Relaxed) < at.as_second() {
         noted.fetch_max(at.as_second(), Relaxed);
     }
 }
 
-/// What the store does not know yet of how a key is used.
+/// The use of a key that the store does not have yet.
 pub(super) struct UnsavedUse {
     id: KeyId,
     used: i64,
@@ -80,15 +79,14 @@ impl UnsavedUse {
         let time = |second: i64| Timestamp::from_second(second).ok();
         Some(KeyUse {
             id: self.id,
-            // A call that came just after the use that belongs to it was saved
-            // is a use.
+            // If the use was saved just before the call was recorded, the call counts as a use.
             used_at: time(self.used.max(self.called))?,
-            // NOTHING is no time.
+            // [`NOTHING`] is outside the range of timestamps.
             deprecated_call_at: time(self.called),
         })
     }
 
-    /// Forgets it, unless the key was used again meanwhile.
+    /// Clears the saved values, unless the key was used again in the meantime.
     pub(super) fn saved(&self) {
         let Usage { used, called, .. } = &*self.usage;
         for (noted, saved) in [(used, self.used), (called, self.called)] {

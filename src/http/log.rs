@@ -1,6 +1,5 @@
-//! One line about a request: always when the service failed or was slow, for
-//! some requests with an invalid API key, and for every request with
-//! `--access-log`.
+//! The log line of a request: for every request that failed or was slow, for some requests with an
+//! invalid API key, and with `--access-log` for every request.
 
 use std::{
     net::IpAddr,
@@ -21,7 +20,7 @@ use crate::{
 };
 
 impl App {
-    /// Writes the line about a request, if there is to be one.
+    /// Writes the log line of a request, if it needs one.
     pub(super) fn log(
         &self,
         peer: IpAddr,
@@ -51,7 +50,7 @@ impl App {
         let request_id = response.headers().get(request_id::HEADER).and_then(|id| id.to_str().ok());
         let key_id = facts.key_id.map(|KeyId(id)| id);
         let trace_id = trace_context::parent(&request.headers).map(|parent| parent.trace_id);
-        // The level is part of a line's static description, hence the macro.
+        // A macro, because tracing needs the level at compile time.
         macro_rules! line {
             ($level:ident, $($field:tt)*) => {
                 $level!(
@@ -73,8 +72,7 @@ impl App {
     }
 }
 
-/// The lines about requests with invalid API keys: ten at once, and ten a
-/// minute, whatever clients send.
+/// Limits the lines about invalid API keys to a burst of ten, and ten per minute.
 pub(super) struct InvalidKeyLines {
     limit: Option<RateLimit>,
     started: Instant,
@@ -92,8 +90,8 @@ impl InvalidKeyLines {
         }
     }
 
-    /// Whether there is to be a line now, and how many were left out since the
-    /// last one.
+    /// Returns how many lines were omitted since the last one, or `None` if this one must be
+    /// omitted too.
     fn line(&self, now: Instant) -> Option<u64> {
         let now = now.saturating_duration_since(self.started);
         if self.limit.is_some_and(|limit| self.meter.take(limit, now).within) {

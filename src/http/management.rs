@@ -1,5 +1,5 @@
-//! The management listener: whether the service lives, whether it is ready, and
-//! what it has counted. For operators alone; it asks for no key.
+//! The management listener: liveness, readiness and metrics, for operators only. It needs no API
+//! key.
 
 use std::{
     net::IpAddr,
@@ -30,10 +30,10 @@ use crate::{
     telemetry::chain,
 };
 
-/// How long the store may take to say that it is ready.
+/// How long the store may take to become ready.
 const READY_WITHIN: Duration = Duration::from_secs(2);
 
-/// What operators ask about an [`App`].
+/// The management interface of an [`App`].
 pub struct Management {
     app: Arc<App>,
     is_shutting_down: AtomicBool,
@@ -41,18 +41,18 @@ pub struct Management {
 }
 
 impl Management {
-    /// For this service.
+    /// The management interface of `app`.
     #[must_use]
     pub fn new(app: Arc<App>) -> Self {
         Self { app, is_shutting_down: AtomicBool::new(false), connections: Arc::default() }
     }
 
-    /// From now on the service is not ready any more.
+    /// From now on, the service is not ready.
     pub fn begin_shutdown(&self) {
         self.is_shutting_down.store(true, Ordering::Relaxed);
     }
 
-    /// The connections of this listener.
+    /// The metrics of this listener's connections.
     #[must_use]
     pub fn connections(&self) -> &Arc<Connections> {
         &self.connections
@@ -69,7 +69,7 @@ impl Management {
         self.app.new_request_id()
     }
 
-    /// Answers one request.
+    /// Handles one request.
     pub async fn handle<B: Body>(&self, request: Request<B>) -> Response {
         let (request, body) = request.into_parts();
         let result = match request_head::check(&request).and_then(|()| check_host(&request)) {
@@ -102,30 +102,29 @@ impl Management {
         })
     }
 
-    /// The parts that are not ready, and why.
+    /// The parts that are not ready, with the reasons.
     async fn not_ready(&self) -> Vec<(&'static str, String)> {
         let mut parts = Vec::new();
         if self.is_shutting_down.load(Ordering::Relaxed) {
             parts.push(("server", "shutting down".to_owned()));
         }
         match time::timeout(READY_WITHIN, self.app.store.check_ready()).await {
-            // One that has much to do is there.
+            // An overloaded store is reachable.
             Ok(Ok(()) | Err(StoreError::Overloaded)) => {}
             Ok(Err(error)) => parts.push(("store", chain(&error))),
-            Err(_) => parts.push(("store", "no answer in time".to_owned())),
+            Err(_) => parts.push(("store", "no response in time".to_owned())),
         }
         parts
     }
 }
 
-/// What every browser sends, and what no page can keep it from sending.
+/// Header fields that every browser sends, and that a page cannot suppress.
 const BROWSER_FIELDS: [HeaderName; 3] =
     [header::ACCEPT_LANGUAGE, header::ORIGIN, HeaderName::from_static("sec-fetch-site")];
 
-/// Refuses a browser that came by a name. A page of an attacker can give its own
-/// name the address of this listener, and could then read what it answers (DNS
-/// rebinding). No name but `localhost` leads here for certain; programs, which run
-/// no pages, may use any.
+/// Rejects a browser that uses a host name. An attacker's page could point its own name at this
+/// address and read the responses (DNS rebinding). Only `localhost` is certain to be safe. Programs
+/// do not run pages, so they may use any name.
 fn check_host(request: &Parts) -> Result<(), ApiError> {
     let in_target = request.uri.authority().map(Authority::as_str);
     let in_field = || request.headers.get(header::HOST).and_then(|host| host.to_str().ok());
@@ -141,12 +140,12 @@ fn check_host(request: &Parts) -> Result<(), ApiError> {
     if !is_browser || is_address || name.eq_ignore_ascii_case("localhost") {
         return Ok(());
     }
-    let message = "A browser must ask by an IP address or localhost, and not by a name, which \
-                   could be an attacker's.";
+    let message = "A browser must use an IP address or localhost. Other host names are \
+                   rejected, because an attacker could control them.";
     Err(ApiError::new(Problem::InvalidRequest, message))
 }
 
-/// 200 if nothing is failures, and otherwise 503 with what is.
+/// 200 without failures, and otherwise 503 with a list of them.
 fn state(failures: &[(&'static str, String)]) -> Response {
     if failures.is_empty() {
         return json::response(StatusCode::OK, json::render(&json!({ "status": "ok" })));

@@ -1,4 +1,4 @@
-//! What is counted of requests.
+//! The metrics of requests.
 
 use std::{array, fmt::Display, sync::Arc, time::Duration};
 
@@ -7,7 +7,7 @@ use hyper::StatusCode;
 use super::{App, error::Problem, router::Operation};
 use crate::metrics::{Connections, Counter, Exposition, Gauge, Histogram, Kind};
 
-/// What a key can be refused for.
+/// The reasons to reject a key.
 const KEY_PROBLEMS: [Problem; 4] = [
     Problem::MissingApiKey,
     Problem::InvalidApiKey,
@@ -15,16 +15,16 @@ const KEY_PROBLEMS: [Problem; 4] = [
     Problem::RateLimited,
 ];
 
-/// Status codes are from 100 to 599.
+/// Status codes range from 100 to 599.
 const STATUS_CODES: usize = 500;
 
-/// Counts requests, each by its operation.
+/// Counts requests by operation.
 pub(super) struct Metrics {
     pub(super) connections: Arc<Connections>,
-    /// Those that are not answered yet.
+    /// Requests in flight.
     pub(super) active: Gauge,
     by_operation: [OperationMetrics; Operation::ALL.len()],
-    /// Those that were answered before an operation was found.
+    /// Requests that got a response before an operation was found.
     unrouted: OperationMetrics,
     rejected_keys: [Counter; KEY_PROBLEMS.len()],
 }
@@ -56,7 +56,7 @@ impl Default for Metrics {
 }
 
 impl Metrics {
-    /// Counts a request that was answered.
+    /// Counts a request that got a response.
     pub(super) fn count(&self, operation: Option<Operation>, status: StatusCode, took: Duration) {
         let counted = operation.map_or(&self.unrouted, |operation| self.of(operation));
         if let Some(counter) = counted.by_status.get(usize::from(status.as_u16()) - 100) {
@@ -65,7 +65,7 @@ impl Metrics {
         counted.durations.observe(took);
     }
 
-    /// Counts a request that was refused, if it was because of its key.
+    /// Counts a rejected request, if it was rejected because of its key.
     pub(super) fn count_rejection(&self, problem: Problem) {
         if let Some(at) = KEY_PROBLEMS.iter().position(|&counted| counted == problem) {
             self.rejected_keys[at].count();
@@ -76,7 +76,7 @@ impl Metrics {
         &self.by_operation[operation as usize]
     }
 
-    /// What was counted of each operation, with its name and its route.
+    /// The metrics of each operation, with its name and its route.
     fn each(&self) -> impl Iterator<Item = (&OperationMetrics, &'static str, &'static str)> {
         let found = Operation::ALL.into_iter();
         found.map(|operation| (self.of(operation), operation.id(), operation.route())).chain([(
@@ -88,10 +88,10 @@ impl Metrics {
 
     fn expose(&self, page: &mut Exposition) {
         let name = "http_server_requests_total";
-        page.begin(Kind::Counter, name, "Requests that were answered.");
+        page.begin(Kind::Counter, name, "Requests that got a response.");
         for (counted, operation, route) in self.each() {
             for (counter, status) in counted.by_status.iter().zip(100_u16..) {
-                // Most of them never occur.
+                // Most status codes never occur.
                 if counter.get() > 0 {
                     let labels: [(&str, &dyn Display); 3] = [
                         ("operation", &operation),
@@ -103,7 +103,7 @@ impl Metrics {
             }
         }
         let name = "http_server_request_duration_seconds";
-        page.begin(Kind::Histogram, name, "From the head of a request to its answer.");
+        page.begin(Kind::Histogram, name, "Time from the head of a request to its response.");
         for (counted, operation, route) in self.each() {
             let labels: [(&str, &dyn Display); 2] =
                 [("operation", &operation), ("http_route", &route)];
@@ -111,13 +111,13 @@ impl Metrics {
         }
         page.gauge("http_server_active_requests", "Requests in flight.", &self.active);
         let Connections { open, accepted, turned_away } = &*self.connections;
-        page.gauge("petstore_connections", "Connections that are open.", open);
-        let help = "Connections that were served.";
+        page.gauge("petstore_connections", "Open connections.", open);
+        let help = "Accepted connections.";
         page.counter("petstore_connections_accepted_total", help, accepted);
-        let help = "Connections that were closed because of the limits on them.";
+        let help = "Connections closed because of the connection limits.";
         page.counter("petstore_connections_turned_away_total", help, turned_away);
         let name = "petstore_rejected_keys_total";
-        let help = "Requests that were refused for their API key, by error code.";
+        let help = "Requests rejected because of their API key, by error code.";
         page.begin(Kind::Counter, name, help);
         for (problem, counter) in KEY_PROBLEMS.into_iter().zip(&self.rejected_keys) {
             let (code, _) = problem.code_and_status();
@@ -127,7 +127,7 @@ impl Metrics {
 }
 
 impl App {
-    /// All that was counted, as a page for Prometheus.
+    /// All metrics, as a page for Prometheus.
     #[must_use]
     pub fn metrics(&self) -> String {
         let mut page = Exposition::default();

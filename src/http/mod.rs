@@ -1,4 +1,4 @@
-//! The contract: HTTP requests in, domain calls, HTTP answers out.
+//! The contract: HTTP requests in, domain calls, HTTP responses out.
 
 mod api_catalog;
 mod auth;
@@ -78,41 +78,40 @@ use crate::{
     traces::Spans,
 };
 
-/// An answer: always whole, so that a slow reader holds memory alone.
+/// A response with its whole body, so a client that reads slowly holds only memory.
 pub type Response = hyper::Response<Full<Bytes>>;
 
-/// What an operator can choose about the interface.
+/// The settings of the interface that an operator can choose.
 #[derive(Debug, Clone)]
 pub struct Settings {
-    /// Whose keys are accepted.
+    /// The deployment whose keys are accepted.
     pub deployment: Deployment,
-    /// Where clients reach production.
+    /// The base URL of production.
     pub base_url: Option<BaseUrl>,
-    /// Where clients reach staging.
+    /// The base URL of staging.
     pub staging_base_url: Option<BaseUrl>,
     /// Whether clients reach the service over TLS.
     pub tls: bool,
-    /// The sites whose pages may use the service from a browser.
+    /// The origins whose pages may use the service from a browser.
     pub cors_origins: Vec<Origin>,
-    /// How often a key may be used that has no limit of its own.
+    /// The rate limit of keys without their own limit.
     pub rate_limit: Option<RateLimit>,
-    /// Whose word is taken for the addresses of clients.
+    /// The proxies whose header fields name the address of the client.
     pub trusted_proxies: TrustedProxies,
-    /// Whether every request is logged, or only those that failed or were slow.
+    /// Whether every request is logged, or only requests that fail or are slow.
     pub access_log: bool,
-    /// From which duration on a request is slow.
+    /// A request that takes at least this long is slow.
     pub slow_request: Duration,
     /// How long a client may take to send a body.
     pub body_timeout: Duration,
-    /// How long a request may take, from its head to its answer.
+    /// How long a request may take, from its head to its response.
     pub request_timeout: Duration,
-    /// How much memory, in bytes, answers may take together until their clients
-    /// have read them.
+    /// How many bytes of memory all responses together may use until clients have read them.
     pub response_memory: usize,
 }
 
 impl Default for Settings {
-    /// Those of `petstore serve` without any option.
+    /// The settings of `petstore serve` without options.
     fn default() -> Self {
         Self {
             deployment: Deployment::Production,
@@ -131,7 +130,7 @@ impl Default for Settings {
     }
 }
 
-/// The interface: answers requests, and holds all that it takes to do so.
+/// The interface: handles requests.
 pub struct App {
     store: Arc<dyn Store>,
     clock: Arc<dyn Clock>,
@@ -141,15 +140,15 @@ pub struct App {
     last_mark: LastMark,
     request_ids: RequestIds,
     documents: Served,
-    /// What `/.well-known/api-catalog` says.
+    /// The content of `/.well-known/api-catalog`.
     catalog: Document,
     docs: Docs,
     cors: Cors,
     first_pages: FirstPages,
     tags: Tags,
-    /// The path of the list as clients see it, for links.
+    /// The path of the list as clients see it, used in links.
     pets_path: String,
-    /// The link to the replacement of `getPet`.
+    /// The `Link` value that names the replacement of `getPet`.
     successor: HeaderValue,
     access_log: bool,
     invalid_keys: InvalidKeyLines,
@@ -159,12 +158,12 @@ pub struct App {
     request_timeout: Duration,
     response_memory: ResponseMemory,
     metrics: Metrics,
-    /// Where each request leaves a span, if traces are wanted.
+    /// Receives a span for each request, if traces are enabled.
     spans: Option<Spans>,
 }
 
 impl App {
-    /// Puts the interface together over `store`.
+    /// Builds the interface over `store`.
     ///
     /// # Errors
     ///
@@ -212,52 +211,51 @@ impl App {
         })
     }
 
-    /// Writes down when keys were last used, as far as the store does not know
-    /// it yet. Called from time to time, off the path of any request.
+    /// Saves the last use of each key, if the store does not have it yet. Called periodically,
+    /// outside of requests.
     ///
     /// # Errors
     ///
-    /// The store's; the uses are then written the next time.
+    /// Those of the store. The next call then saves these uses.
     pub async fn save_key_uses(&self) -> Result<(), StoreError> {
         self.keys.save_uses().await
     }
 
-    /// Forgets some of the requests that came with an `Idempotency-Key` 48 hours
-    /// ago or earlier, as counted in marks, and returns whether there may be more.
-    /// Called from time to time, off the path of any request.
+    /// Deletes some of the remembered requests that are older than 48 hours, counted in marks, and
+    /// returns whether more may be left. Called periodically, outside of requests.
     ///
     /// # Errors
     ///
-    /// The store's.
+    /// Those of the store.
     pub async fn forget_old_requests(&self) -> Result<bool, StoreError> {
         self.last_mark.forget(self.store.as_ref(), self.clock.as_ref()).await
     }
 
-    /// The connections over which its requests come.
+    /// The metrics of the connections that carry its requests.
     #[must_use]
     pub fn connections(&self) -> &Arc<Connections> {
         &self.metrics.connections
     }
 
-    /// The memory of what waits for clients.
+    /// The memory for responses that clients have not read yet.
     pub(crate) fn response_memory(&self) -> &ResponseMemory {
         &self.response_memory
     }
 
-    /// A new `X-Request-Id`, for what is answered before there is a request.
+    /// A new `X-Request-Id`, for a response that is sent without a parsed request.
     #[must_use]
     pub fn new_request_id(&self) -> String {
         self.request_ids.new_id().to_str().unwrap_or_default().to_owned()
     }
 
-    /// Answers one request of `client`, whatever happens: gives it an id,
-    /// announces the deprecation, turns a panic into a 500, and logs.
+    /// Handles one request of `client` and always returns a response: sets a request id, announces
+    /// the deprecation, turns a panic into a 500, and logs.
     pub fn handle<B: RequestBody>(
         &self,
         client: &Client,
         request: Request<B>,
     ) -> impl Future<Output = Response> {
-        // Taken apart here: the future would hold both the whole and the parts.
+        // Split here, because otherwise the future would hold both the whole and the parts.
         let (request, body) = request.into_parts();
         let mut body = TrackedBody::new(body);
         async move {
@@ -296,8 +294,8 @@ impl App {
                 deprecation::announce(headers, &self.successor);
             }
             if !body.is_read() && request.version < hyper::Version::HTTP_2 {
-                // What is left of the body stands between this request and the
-                // next, so there is no next one (RFC 9112, section 9.6).
+                // The unread part of the body precedes the next request, so the connection must
+                // close (RFC 9112, section 9.6).
                 headers.insert(header::CONNECTION, HeaderValue::from_static("close"));
             }
             headers.insert(request_id::HEADER, request_id);
@@ -315,8 +313,7 @@ impl App {
         }
     }
 
-    /// Holds the request to the limits, checks its key, finds the operation,
-    /// and runs it.
+    /// Validates the head, checks the key, finds the operation, and runs it.
     async fn process<B: RequestBody>(
         &self,
         client: &Client,
@@ -355,19 +352,19 @@ impl App {
     }
 }
 
-/// What was found out about a request on the way to its answer.
+/// What the log, the metrics and the trace need to know about a request.
 #[derive(Default)]
 struct Facts {
     key_id: Option<KeyId>,
-    /// How much of the key's quota is left, if it has one.
+    /// The rate limit of the key, if it has one.
     rate: Option<Reading>,
     operation: Option<Operation>,
-    /// Why it was refused.
+    /// Why the request was rejected.
     problem: Option<Problem>,
 }
 
-/// Makes the answer to a `HEAD`: what `GET` would say of the body, without it.
-/// A 304 says nothing of one.
+/// Turns the response to a `GET` into one to a `HEAD`: keeps its `Content-Length` and drops the
+/// body. A 304 gets no `Content-Length`.
 fn without_body(response: &mut Response) {
     if response.status() == StatusCode::NOT_MODIFIED {
         return;
@@ -377,8 +374,8 @@ fn without_body(response: &mut Response) {
     *response.body_mut() = Full::default();
 }
 
-/// What `work` comes to, unless that takes longer. Most requests never wait for
-/// anything, and cost no timer.
+/// The output of `work`, or `None` after `limit`. Most requests complete at the first poll and need
+/// no timer.
 async fn within<F: Future>(limit: Duration, mut work: Pin<&mut F>) -> Option<F::Output> {
     match poll_fn(|cx| Poll::Ready(work.as_mut().poll(cx))).await {
         Poll::Ready(done) => Some(done),

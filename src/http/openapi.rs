@@ -1,5 +1,5 @@
-//! The contract as this service serves it: `openapi.yaml`, with the servers of
-//! this installation filled in, and without what has been removed.
+//! The contract that this service serves: `openapi.yaml` with the servers of this installation, and
+//! without operations that have been removed.
 
 use std::{
     collections::HashMap,
@@ -15,13 +15,13 @@ use serde_json::{Value, json};
 use super::{App, Response, Settings, deprecation, documents::Document, server_url};
 use crate::config::BaseUrl;
 
-/// The document as it stands in the repository.
+/// The document in the repository.
 const SOURCE: &str = include_str!("../../openapi.yaml");
 
-/// Marks, in the source, what leaves the document when `getPet` is removed.
+/// Marks the parts of the source that leave the document when `getPet` is removed.
 const REMOVED_WITH_GET_PET: &str = "x-sunset";
 
-/// The document in one state of the service.
+/// The document as JSON and YAML.
 pub struct Forms {
     /// As JSON.
     pub(super) json: Document,
@@ -35,17 +35,17 @@ pub struct Documents {
     after: Forms,
 }
 
-/// The most addresses that documents are kept for. A request for another one gets
-/// the relative address, so clients that invent hosts take neither memory nor time.
+/// The largest number of server addresses whose documents are cached. A request for another address
+/// gets the relative one, so invented hosts take neither memory nor time.
 const MAX_SERVERS: usize = 32;
 
-/// The documents as requests see them.
+/// The documents for all requests.
 pub(super) struct Served {
-    /// With the addresses that the operator gave, or else a relative one.
+    /// With the configured base URLs, or else a relative address.
     documents: Arc<Documents>,
-    /// With the address that a request named, if the operator gave none.
+    /// With the address in the request, by that address. Only if no base URL is configured.
     by_server: Option<Mutex<HashMap<String, Arc<Documents>>>>,
-    /// Whether the service speaks TLS.
+    /// Whether the service uses TLS.
     tls: bool,
 }
 
@@ -78,14 +78,13 @@ impl Served {
     }
 }
 
-/// `openapi.yaml` cannot be made into the document; a fault of the build.
+/// `openapi.yaml` cannot be parsed or rendered: an error in the build.
 #[derive(Debug, thiserror::Error)]
 #[error("the OpenAPI document cannot be rendered: {0}")]
 pub struct DocumentError(pub(super) String);
 
 impl Documents {
-    /// Fills in the base addresses of the two deployments, as far as they are
-    /// known; `/v1` on the same host if neither is.
+    /// Sets the servers to the known base URLs, or to a relative `/v1` if there are none.
     ///
     /// # Errors
     ///
@@ -111,14 +110,13 @@ impl Documents {
         Ok(Self { before: Forms::render(&document)?, after: Forms::render(&after)? })
     }
 
-    /// The documents with `server` in place of the relative address that they have
-    /// without a base URL.
+    /// The same documents with `server` instead of the relative address.
     #[must_use]
     pub fn at_server(&self, server: &BaseUrl) -> Self {
         Self { before: self.before.at_server(server), after: self.after.at_server(server) }
     }
 
-    /// The document as of `now`.
+    /// The document at the time `now`.
     #[must_use]
     pub fn at(&self, now: Timestamp) -> &Forms {
         if deprecation::is_removed_at(now) { &self.after } else { &self.before }
@@ -160,8 +158,8 @@ impl Forms {
     }
 }
 
-/// A value with numbers as numbers. `arbitrary_precision`, which the parser of
-/// bodies needs, makes `serde_json` show them to other formats as maps.
+/// Serializes numbers as numbers. With `arbitrary_precision`, which body parsing needs,
+/// `serde_json` presents them to other formats as maps.
 struct Plain<'v>(&'v Value);
 
 impl Serialize for Plain<'_> {
@@ -180,8 +178,8 @@ impl Serialize for Plain<'_> {
     }
 }
 
-/// Takes out of `value` every object that is_removed with `getPet`, and every
-/// reference to one. `document` is the whole, as it was.
+/// Removes from `value` every object that is removed with `getPet`, and every reference to one.
+/// `document` is the whole document before the removal.
 fn prune(value: &mut Value, document: &Value) {
     let is_removed = |member: &Value| {
         let referred = member

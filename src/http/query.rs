@@ -1,17 +1,17 @@
-//! Reading a query strictly: every parameter known, none given twice.
+//! Strict parsing of a query: every parameter must be known, and given once.
 //!
-//! A client that guesses `page`, or writes `Status=`, would otherwise read the
-//! wrong animals without knowing.
+//! Otherwise a client that guesses `page`, or writes `Status=`, would read the wrong animals
+//! without notice.
 
 use std::borrow::Cow;
 
 use super::error::{ApiError, Problem};
 
-/// The values of the parameters of these names, decoded.
+/// The decoded values of the parameters with these names.
 ///
 /// # Errors
 ///
-/// 400 for a parameter of another name, and for one that is given twice.
+/// 400 for an unknown parameter, and for a duplicate one.
 pub(super) fn parameters<'a, const N: usize>(
     query: Option<&'a str>,
     names: [&'static str; N],
@@ -32,19 +32,19 @@ pub(super) fn parameters<'a, const N: usize>(
         form_urlencoded::parse(query.as_bytes())
             .try_for_each(|(name, value)| take(&name, value))?;
     } else {
-        // Nothing to decode, which is what costs.
+        // Skips decoding, which is the expensive part.
         pairs(query).try_for_each(|(name, value)| take(name, Cow::Borrowed(value)))?;
     }
     Ok(values)
 }
 
-/// Names and values as they stand there.
+/// Names and values without decoding.
 fn pairs(query: &str) -> impl Iterator<Item = (&str, &str)> {
     let given = query.split('&').filter(|pair| !pair.is_empty());
     given.map(|pair| pair.split_once('=').unwrap_or((pair, "")))
 }
 
-/// A part of a text that is long enough to recognise it by.
+/// The beginning of a text, long enough to recognize it.
 fn shortened(text: &str) -> String {
     text.chars().take(40).collect()
 }
@@ -59,8 +59,8 @@ fn unknown(name: &str, known: &[&str]) -> ApiError {
     ApiError::new(Problem::UnknownParameter, message)
 }
 
-/// An int64 as it stands in a path or a query: decimal digits, with a minus
-/// sign if negative, without a plus sign or leading zeros.
+/// Parses an int64 in a path or a query: decimal digits with an optional minus sign, without a plus
+/// sign or leading zeros.
 pub(super) fn integer(text: &str) -> Option<i64> {
     let digits = text.strip_prefix('-').unwrap_or(text);
     let canonical = text == "0" || !digits.starts_with(['0', '+', '-']);

@@ -1,4 +1,4 @@
-//! 429: how often a key may be used.
+//! The rate limit of a key: 429, and the `RateLimit` fields.
 
 use hyper::{
     HeaderMap,
@@ -11,7 +11,7 @@ use crate::domain::rate_limit::Reading;
 const RATE_LIMIT: HeaderName = HeaderName::from_static("ratelimit");
 const RATE_LIMIT_POLICY: HeaderName = HeaderName::from_static("ratelimit-policy");
 
-/// Refuses a request that is one too many for its key.
+/// Rejects a request above the rate limit of its key.
 ///
 /// # Errors
 ///
@@ -29,8 +29,7 @@ pub(super) fn check(key: Option<Reading>) -> Result<(), ApiError> {
     Err(ApiError::rate_limited(message, more_in))
 }
 
-/// Says how much of a key's quota is left
-/// (draft-ietf-httpapi-ratelimit-headers).
+/// Announces the remaining quota of a key (draft-ietf-httpapi-ratelimit-headers).
 pub(super) fn announce(headers: &mut HeaderMap, key: Reading) {
     let Reading { limit, remaining, more_in, .. } = key;
     let (quota, window) = (limit.quota(), limit.window());

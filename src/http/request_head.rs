@@ -1,5 +1,4 @@
-//! Holding the head of a request to its limits, and to the rules of HTTP that
-//! hyper leaves to us.
+//! Validates the head of a request: its size, and the rules of HTTP that hyper does not enforce.
 
 use hyper::{
     Uri, Version,
@@ -12,20 +11,19 @@ use hyper::{
 
 use super::error::{ApiError, Problem};
 
-/// The largest request line and header fields together that are taken, in bytes.
+/// The largest accepted size of the request line and header fields together, in bytes.
 const MAX_HEAD: usize = 16 << 10;
 
-/// The most header fields that are taken.
+/// The largest accepted number of header fields.
 const MAX_FIELDS: usize = 64;
 
-/// Refuses a head that is larger than anything a client of ours needs, and one
-/// that a proxy before us may have understood otherwise than we do.
+/// Rejects a head that is larger than any client needs, or that a proxy could understand
+/// differently.
 ///
 /// # Errors
 ///
-/// 431 above the limits. 400 if an HTTP/1.1 request does not have exactly one
-/// `Host` (RFC 9112, section 3.2), or a transfer coding beside `chunked`
-/// (section 6.1).
+/// 431 above the limits. 400 if an HTTP/1.1 request does not have exactly one `Host` (RFC 9112,
+/// section 3.2), or has a transfer coding other than `chunked` (section 6.1).
 pub(super) fn check(request: &Parts) -> Result<(), ApiError> {
     let headers = &request.headers;
     let uri = &request.uri;
@@ -33,8 +31,8 @@ pub(super) fn check(request: &Parts) -> Result<(), ApiError> {
         + uri.authority().map_or(0, |authority| authority.as_str().len())
         + uri.path_and_query().map_or(0, |target| target.as_str().len());
     let authority = uri.authority().map(Authority::as_str);
-    // HTTP/2 says it twice; in HTTP/1.1 an absolute target counts, whatever Host says
-    // (RFC 9112, section 3.2.2).
+    // HTTP/2 states the host twice. In HTTP/1.1, an absolute target overrides `Host` (RFC 9112,
+    // section 3.2.2).
     let stated = authority.filter(|_| request.version >= Version::HTTP_2);
     let mut hosts = 0;
     let mut codings = 0;
@@ -56,27 +54,27 @@ pub(super) fn check(request: &Parts) -> Result<(), ApiError> {
         return Err(ApiError::new(Problem::HeadTooLarge, message));
     }
     let has_host = hosts == 1 || request.version != Version::HTTP_11;
-    // Nobody but a deceiver still writes a user before the host (RFC 9110, section 4.2.4).
+    // A user before the host is only used to deceive (RFC 9110, section 4.2.4).
     is_valid &= authority.is_none_or(|authority| !authority.contains('@'));
     if is_valid && has_host && hosts <= 1 && codings <= 1 {
         return Ok(());
     }
     Err(ApiError::new(
         Problem::InvalidRequest,
-        "A request must have exactly one Host, the same as its target, and no Transfer-Encoding \
-         but chunked.",
+        "A request must have exactly one Host, equal to the host of its target, and no \
+         Transfer-Encoding other than chunked.",
     ))
 }
 
-/// Whether both are the same host and port (RFC 9113, section 8.3.1).
+/// Whether both name the same host and port (RFC 9113, section 8.3.1).
 fn is_same(uri: &Uri, authority: &str, host: &HeaderValue) -> bool {
     let usual_port = if uri.scheme() == Some(&Scheme::HTTPS) { ":443" } else { ":80" };
     let bare = |text| <[u8]>::strip_suffix(text, usual_port.as_bytes()).unwrap_or(text);
     bare(authority.as_bytes()).eq_ignore_ascii_case(bare(host.as_bytes()))
 }
 
-/// Whether it has the characters of a host and port, or is empty (RFC 9110,
-/// section 7.2). No URL is ever made from it, so what they say does not matter.
+/// Whether the value is empty or consists of characters of a host and port (RFC 9110, section 7.2).
+/// It is never used in a URL, so no more is checked.
 fn is_host(value: &HeaderValue) -> bool {
     let allowed = |byte: &u8| byte.is_ascii_alphanumeric() || b"-._~%!$&'()*+,;=:[]".contains(byte);
     value.as_bytes().iter().all(allowed)

@@ -1,4 +1,4 @@
-//! `X-Request-Id`: the name under which the log knows a request.
+//! `X-Request-Id`: the id of a request in responses and in the log.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -8,14 +8,14 @@ use hyper::{
 };
 use rand::{Rng, rngs::StdRng};
 
-/// The header field, in requests and in answers.
+/// The header field, in requests and responses.
 pub(super) const HEADER: HeaderName = HeaderName::from_static("x-request-id");
 
-/// The longest identifier of a client's that is kept, in characters.
+/// The longest accepted id of a client, in characters.
 const MAX_LENGTH: usize = 128;
 
-/// Names requests that come without a name: 32 random hexadecimal digits. Not
-/// a count, which would tell each client how much the others ask.
+/// Generates ids of 32 random hexadecimal digits. A counter would reveal to each client how many
+/// requests others send.
 pub(super) struct RequestIds(Mutex<StdRng>);
 
 impl RequestIds {
@@ -23,8 +23,7 @@ impl RequestIds {
         Self(Mutex::new(random))
     }
 
-    /// The name that the client gave the request if it is a sane one, otherwise
-    /// a new one.
+    /// The id that the client sent if it is valid, or a new one.
     pub(super) fn of(&self, headers: &HeaderMap) -> HeaderValue {
         match headers.get(HEADER) {
             Some(given) if is_valid(given.as_bytes()) => given.clone(),
@@ -32,7 +31,7 @@ impl RequestIds {
         }
     }
 
-    /// A new name.
+    /// A new id.
     pub(super) fn new_id(&self) -> HeaderValue {
         const HEX: &[u8; 16] = b"0123456789abcdef";
         let mut bytes = [0; 16];
@@ -46,7 +45,7 @@ impl RequestIds {
     }
 }
 
-/// Short, and of characters that are harmless in every log and shell.
+/// Whether the id is short, and harmless in every log and shell.
 fn is_valid(id: &[u8]) -> bool {
     let allowed = |byte: &u8| byte.is_ascii_alphanumeric() || b"-_.:".contains(byte);
     (1..=MAX_LENGTH).contains(&id.len()) && id.iter().all(allowed)

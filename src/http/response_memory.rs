@@ -1,7 +1,4 @@
-//! The memory that answers take.
-//!
-//! An body stays in memory until its client has read it, and a client may
-//! take its time. Over all connections together there must be an end to that.
+//! Memory for responses that clients have not read yet, limited over all connections together.
 
 use std::sync::{
     Arc,
@@ -12,44 +9,43 @@ use bytes::Bytes;
 
 use super::error::{ApiError, Problem};
 
-/// The largest body that counts as a usual one, in bytes. The last quarter of
-/// the memory is kept for these, so that clients who read large ones slowly
-/// take no room from the others.
+/// The largest small response, in bytes. The last quarter of the memory is reserved for small
+/// responses, so clients that read large ones slowly leave room for the others.
 const MAX_SMALL: usize = 64 << 10;
 
-/// What a response over HTTP/2 takes beside its body, in bytes, until its client
-/// lets it through: its stream, its head, and the task that sends it.
+/// The bytes that an HTTP/2 response needs in addition to its body until its client accepts it: its
+/// stream, its head, and the task that sends it.
 const STREAM: usize = 4 << 10;
 
-/// How much memory answers hold, and how much they may.
+/// Counts the memory that responses use, up to a limit.
 pub struct ResponseMemory {
     held: Arc<AtomicUsize>,
     limit: usize,
 }
 
-/// Memory that is counted until this is dropped.
+/// Memory that counts as used until this is dropped.
 pub(crate) struct Reservation {
     size: usize,
     memory: Arc<AtomicUsize>,
 }
 
-/// An body that gives its memory back when it is dropped, wherever it is then.
+/// A response body that releases its memory when it is dropped, wherever that happens.
 struct HeldResponse {
     body: Vec<u8>,
     _reservation: Reservation,
 }
 
 impl ResponseMemory {
-    /// For answers of at most `limit` bytes together.
+    /// A memory for at most `limit` bytes of responses.
     pub(super) fn new(limit: usize) -> Self {
         Self { held: Arc::default(), limit }
     }
 
-    /// Counts an body for as long as any part of it is in memory.
+    /// Counts a response body for as long as any part of it is in memory.
     ///
     /// # Errors
     ///
-    /// 503 if there is no room for it.
+    /// 503 if there is not enough memory.
     pub(super) fn hold(&self, body: Vec<u8>) -> Result<Bytes, ApiError> {
         let limit = if body.len() <= MAX_SMALL { self.limit } else { self.limit / 4 * 3 };
         match self.reserve_below(body.capacity(), limit) {
@@ -58,24 +54,23 @@ impl ResponseMemory {
         }
     }
 
-    /// Takes memory before there is anything in it: for a body that is still to be
-    /// read, and the body to it, which cannot be refused any more when it is made.
+    /// Reserves memory for a request body that is still to be read and for its response, because
+    /// the request cannot be rejected any more when the response is rendered.
     ///
     /// # Errors
     ///
-    /// 503 if there is no room for it.
+    /// 503 if there is not enough memory.
     pub(super) fn reserve(&self, size: usize) -> Result<Reservation, ApiError> {
         self.reserve_below(size, self.limit).ok_or_else(out_of_memory)
     }
 
-    /// Takes the memory for a stream of HTTP/2, if there is room for one more.
+    /// Reserves the memory for an HTTP/2 stream, if there is enough.
     pub(crate) fn reserve_stream(&self) -> Option<Reservation> {
         self.reserve_below(STREAM, self.limit)
     }
 
-    /// The same for a copy of an body that would do without it: none while
-    /// half of the memory is in use. Copies of what anybody may read, without a
-    /// key, can so not take the place of answers.
+    /// Counts a copy of a response that can also be sent without it. Returns `None` while half of
+    /// the memory is in use, so copies of documents, which need no key, cannot displace responses.
     pub(super) fn hold_copy(&self, copy: Vec<u8>) -> Option<Bytes> {
         self.reserve_below(copy.capacity(), self.limit / 2)
             .map(|reservation| reservation.fill(copy))
@@ -89,7 +84,7 @@ impl ResponseMemory {
 }
 
 impl Reservation {
-    /// Counts `body` in place of what was reserved for it.
+    /// Counts `body` instead of the reserved size.
     pub(super) fn fill(mut self, mut body: Vec<u8>) -> Bytes {
         if body.capacity() > self.size {
             body.shrink_to_fit();
@@ -102,13 +97,13 @@ impl Reservation {
 }
 
 fn out_of_memory() -> ApiError {
-    let message = "Too many answers wait for their clients to read them. Try again in a moment, \
-                   or ask for fewer animals at once.";
+    let message = "Too many responses are waiting for clients to read them. Retry in a moment, \
+                   or request fewer animals per page.";
     ApiError::new(Problem::Unavailable, message).caused_by(Arc::new(ResponseMemoryFull))
 }
 
 #[derive(Debug, thiserror::Error)]
-#[error("the memory for answers that wait to be read is out_of_memory")]
+#[error("the response memory is full")]
 struct ResponseMemoryFull;
 
 impl AsRef<[u8]> for HeldResponse {
@@ -134,7 +129,7 @@ mod tests {
         assert!(memory.hold(vec![1; 100 << 10]).is_err());
         let usual: Vec<Bytes> = (0..2).map(|_| memory.hold(vec![1; 50 << 10]).unwrap()).collect();
         assert_eq!(memory.hold(vec![1; 50 << 10]).unwrap_err().problem(), Problem::Unavailable);
-        // A part of an body keeps all of it.
+        // A part of a body keeps the whole body in memory.
         let part = large[0].slice(..1);
         drop((large, usual));
         assert_eq!(memory.held.load(Relaxed), 100 << 10);

@@ -1,11 +1,11 @@
-//! Every path and method of the service, and what each needs.
+//! Every path and method of the service, with the scope that it needs.
 
 use hyper::Method;
 
 use super::{api_catalog, deprecation, error::ApiError};
 use crate::domain::Scope;
 
-/// What a request can ask for.
+/// What a request can do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Operation {
     ListPets,
@@ -23,7 +23,7 @@ use Operation::{
     ApiCatalog, CreatePet, DocsFile, DocsRedirect, GetPet, ListPets, OpenapiJson, OpenapiYaml, Root,
 };
 
-/// What a path answers to which method. `HEAD` stands beside each `GET`.
+/// The methods of a path. `HEAD` is allowed with each `GET`.
 fn operations_at(path: &str) -> Option<&'static [(Method, Operation)]> {
     Some(match path {
         "/v1/pets" => &[(Method::GET, ListPets), (Method::POST, CreatePet)],
@@ -39,7 +39,7 @@ fn operations_at(path: &str) -> Option<&'static [(Method, Operation)]> {
 }
 
 impl Operation {
-    /// All of them, in the order of their declaration.
+    /// All operations, in the order of their declaration.
     pub(super) const ALL: [Self; 9] = [
         ListPets,
         CreatePet,
@@ -52,7 +52,7 @@ impl Operation {
         DocsFile,
     ];
 
-    /// What it is called, in the contract if it is part of that.
+    /// The name of the operation, as in the contract if it is part of it.
     pub(super) fn id(self) -> &'static str {
         match self {
             ListPets => "listPets",
@@ -67,11 +67,11 @@ impl Operation {
         }
     }
 
-    /// Finds the operation that a request asks for.
+    /// Finds the operation for a method and path.
     ///
     /// # Errors
     ///
-    /// 404 if nothing is at the path, 405 if something else is.
+    /// 404 for an unknown path, 405 for an unsupported method.
     pub(super) fn find(method: &Method, path: &str) -> Result<Self, ApiError> {
         let methods = operations_at(path).ok_or_else(ApiError::no_such_path)?;
         let method = if method == Method::HEAD { &Method::GET } else { method };
@@ -88,7 +88,7 @@ impl Operation {
         })
     }
 
-    /// The path, with a name in place of what varies.
+    /// The path template.
     pub(super) fn route(self) -> &'static str {
         match self {
             ListPets | CreatePet => "/v1/pets",
@@ -102,7 +102,7 @@ impl Operation {
         }
     }
 
-    /// The scope that a key must have, if one is needed at all.
+    /// The scope that a key must have, or `None` for a public operation.
     pub(super) fn needs(self) -> Option<Scope> {
         match self {
             ListPets | GetPet => Some(Scope::Read),

@@ -1,18 +1,18 @@
-//! The address of the service, as a request names it: for the OpenAPI document,
-//! where the operator gives none.
+//! The base URL of the service according to a request: for the OpenAPI document, if the operator
+//! configured none.
 
 use hyper::{header, http::request::Parts};
 
 use crate::config::BaseUrl;
 
-/// Header fields by which a proxy says that it forwarded a request.
+/// Header fields that show that a proxy forwarded the request.
 const FORWARDED: [&str; 5] =
     ["forwarded", "via", "x-forwarded-for", "x-forwarded-host", "x-forwarded-proto"];
 
-/// The base URL of the service that received the request, over TLS or not. None if
-/// the host is not valid, and in two cases in which a relative address is right and
-/// this one may be wrong: a proxy may speak TLS to the client, and a page of the
-/// service itself (which the browser confirms by `Sec-Fetch-Site`) has an address.
+/// The base URL at which the service received the request. `None` if the host is invalid, and in
+/// two cases where a relative address is right and this one may be wrong: a proxy may use TLS to
+/// the client, and a page of the service itself (confirmed by `Sec-Fetch-Site`) has its own
+/// address.
 pub(super) fn of(request: &Parts, tls: bool) -> Option<BaseUrl> {
     let headers = &request.headers;
     let same_origin = headers.get("sec-fetch-site").is_some_and(|site| site == "same-origin");
@@ -20,7 +20,7 @@ pub(super) fn of(request: &Parts, tls: bool) -> Option<BaseUrl> {
         return None;
     }
     let host = host(request)?;
-    // What is left has a meaning neither in JSON and YAML nor elsewhere in a URL.
+    // These characters have no special meaning in JSON, in YAML or elsewhere in a URL.
     let allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"-._:[]".contains(&byte);
     if !host.bytes().all(allowed) {
         return None;
@@ -28,7 +28,7 @@ pub(super) fn of(request: &Parts, tls: bool) -> Option<BaseUrl> {
     format!("{}://{host}/v1", if tls { "https" } else { "http" }).parse().ok()
 }
 
-/// The host and port: in HTTP/2 the authority of the target, in HTTP/1 `Host`.
+/// The host and port: the authority in HTTP/2, `Host` in HTTP/1.
 fn host(request: &Parts) -> Option<&str> {
     match request.uri.authority() {
         Some(authority) => Some(authority.as_str()),
@@ -63,7 +63,7 @@ mod tests {
         {
             assert_eq!(of_host(host), None, "{host}");
         }
-        // Each is allowed in a host of an HTTP request, or in a URL, and not in an address.
+        // Each character is allowed in `Host` or in a URL, but not in a server address.
         for character in ['"', '\'', ',', '%', '&', '{', '\\', '<', '\u{fc}'] {
             assert_eq!(of_host(&format!("x{character}")), None, "{character}");
         }

@@ -1,4 +1,4 @@
-//! The span of a request, if traces are wanted.
+//! The span of a request, if traces are enabled.
 
 use std::time::Duration;
 
@@ -10,19 +10,18 @@ use crate::{
     traces::{OTHER_METHOD, Span, Spans},
 };
 
-/// The methods that HTTP knows.
+/// The methods that HTTP defines.
 const METHODS: [&str; 9] =
     ["GET", "HEAD", "POST", "PUT", "DELETE", "CONNECT", "OPTIONS", "TRACE", "PATCH"];
 
 impl App {
-    /// With a span left in `spans` for each request.
+    /// Records a span in `spans` for each request.
     #[must_use]
     pub fn traced(self, spans: Spans) -> Self {
         Self { spans: Some(spans), ..self }
     }
 
-    /// Leaves the span of a request that was answered. A request of a trace that
-    /// is not recorded leaves none.
+    /// Records the span of a completed request, unless its trace is not sampled.
     pub(super) fn trace(
         &self,
         request: &Parts,

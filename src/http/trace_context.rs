@@ -2,26 +2,25 @@
 
 use hyper::{HeaderMap, header::HeaderValue};
 
-/// Whoever asked, as part of a trace.
+/// The span of the client that caused this request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Parent<'h> {
     /// 32 hexadecimal digits that are not all 0.
     pub(super) trace_id: &'h str,
     /// 16 hexadecimal digits that are not all 0.
     pub(super) span_id: &'h str,
-    /// Whether the trace is recorded.
+    /// Whether the trace is sampled.
     pub(super) is_sampled: bool,
 }
 
-/// The parent that the request names, if it names one, and as it should.
+/// The parent in `traceparent`, if there is exactly one valid field.
 pub(super) fn parent(headers: &HeaderMap) -> Option<Parent<'_>> {
     let mut named = headers.get_all("traceparent").iter();
-    // Of two, nobody knows which is meant.
+    // Two fields are ambiguous.
     named.next().filter(|_| named.next().is_none()).and_then(parse)
 }
 
-/// Reads `00-`, the trace, the span, and flags (section 3.2.2); a later version
-/// may have more.
+/// Parses version, trace, span and flags (section 3.2.2). A later version may have more parts.
 fn parse(traceparent: &HeaderValue) -> Option<Parent<'_>> {
     let mut parts = traceparent.to_str().ok()?.split('-');
     let (version, trace_id, span_id, flags) =

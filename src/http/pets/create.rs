@@ -21,13 +21,12 @@ use crate::{
     store::Created,
 };
 
-/// How much longer, in bytes, the answer can be than the body that it repeats: by the
-/// identifier, by a status that was left out, and by a number that was written
-/// shorter. A name is nowhere written longer than JSON demands.
+/// How much longer, in bytes, the response can be than the body: by the id, an omitted status, and
+/// a number in a shorter spelling. A rendered name is never longer than the shortest JSON for it.
 const MAX_GROWTH: usize = 128;
 
-/// Adds an animal, and answers it once it is on disk. A request that `caller`
-/// named and sends again is answered as it was the first time.
+/// Adds an animal, and responds when it is on disk. A retry with the same `Idempotency-Key` gets
+/// the first response again.
 pub(in crate::http) async fn create(
     app: &App,
     caller: Option<&Caller>,
@@ -36,7 +35,7 @@ pub(in crate::http) async fn create(
 ) -> Result<Response, ApiError> {
     let [] = query::parameters(request.uri.query(), [])?;
     let key = idempotency::key(&request.headers)?;
-    // Once the animal is added, its answer cannot be refused for want of memory.
+    // Reserved now, because a create cannot be rejected after the animal is added.
     let room = app.response_memory.reserve(body::max_length(body) + MAX_GROWTH)?;
     let new = parse(&body::read_json(&request.headers, body, app.body_timeout).await?)?;
     let retry = match key.zip(caller) {
@@ -69,8 +68,7 @@ pub(in crate::http) async fn create(
     Ok(response)
 }
 
-/// Reads a `NewPet` of the contract. Members that it does not have, `id`
-/// among them, are ignored.
+/// Parses a `NewPet` of the contract. Unknown members and `id` are ignored.
 fn parse(text: &[u8]) -> Result<NewPet, ApiError> {
     let [name, category_id, status] = json::object_members(text, ["name", "categoryId", "status"])?;
     let invalid = |message: &'static str| ApiError::new(Problem::InvalidBody, message);

@@ -1,8 +1,8 @@
-//! The `cursor` of a `rel="next"` link: where a walk stands.
+//! The `cursor` of a `rel="next"` link: the position of a walk.
 //!
-//! It says after which identifier the next page begins, and for which status
-//! the walk is. A check value tells an altered one; it grants nothing, so it
-//! needs no secret. The form is ours to change: its first byte is a version.
+//! It contains the id after which the next page begins, and the status of the walk. A checksum
+//! detects altered cursors; a cursor grants no access, so it needs no secret. The format can
+//! change, because its first byte is a version.
 
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 
@@ -11,13 +11,13 @@ use crate::domain::{PetId, PetStatus};
 
 const VERSION: u8 = 1;
 
-/// Version, status, identifier (the lower seven bytes, big-endian).
+/// Version, status, and the lower seven bytes of the id, big-endian.
 const CHECKED: usize = 9;
 
-/// And the CRC-32 of these.
+/// Plus their CRC-32.
 const LENGTH: usize = CHECKED + 4;
 
-/// Writes the cursor of a walk among animals of `status` that has come to `after`.
+/// Encodes the position `after` in a walk over animals with `status`.
 pub(super) fn encode(status: Option<PetStatus>, after: PetId) -> String {
     let mut bytes = [0; LENGTH];
     bytes[0] = VERSION;
@@ -28,11 +28,11 @@ pub(super) fn encode(status: Option<PetStatus>, after: PetId) -> String {
     URL_SAFE_NO_PAD.encode(bytes)
 }
 
-/// Reads back where the walk has come to.
+/// Decodes a position.
 ///
 /// # Errors
 ///
-/// 400 if it is no cursor, or one of a walk with another status.
+/// 400 if the cursor is invalid, or belongs to a walk with another status.
 pub(super) fn decode(text: &str, status: Option<PetStatus>) -> Result<PetId, ApiError> {
     let invalid = |message: &'static str| ApiError::new(Problem::InvalidCursor, message);
     let (made_for, after) = read(text).ok_or_else(|| {
@@ -45,7 +45,7 @@ pub(super) fn decode(text: &str, status: Option<PetStatus>) -> Result<PetId, Api
 }
 
 fn read(text: &str) -> Option<(u8, PetId)> {
-    // The decoder wants room for whole groups of three.
+    // The decoder needs space for whole groups of three bytes.
     let mut bytes = [0; LENGTH.next_multiple_of(3)];
     let length = URL_SAFE_NO_PAD.decode_slice(text, &mut bytes).ok()?;
     let (fields, check) = bytes[..length].split_at_checked(CHECKED)?;

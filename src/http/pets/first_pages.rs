@@ -1,4 +1,4 @@
-//! First pages, rendered before, and good for as long as nobody has written.
+//! A cache of first pages. An entry is valid until the next write.
 
 use std::{
     collections::HashMap,
@@ -14,16 +14,16 @@ use crate::{
     store::Version,
 };
 
-/// The largest page that is kept, in bytes, and how many are: at most 8 MiB, in
-/// at most twice as much memory.
+/// The largest cached page, in bytes, and the number of pages: at most 8 MiB, in at most twice as
+/// much memory.
 const MAX_PAGE: usize = 64 << 10;
 const MAX_PAGES: usize = 128;
 
-/// A page as it is answered.
+/// A page that is ready to send.
 #[derive(Clone)]
 pub(super) struct RenderedPage {
     pub(super) body: Bytes,
-    /// The link to the page that follows, if one does.
+    /// The link to the next page, if there is one.
     pub(super) next: Option<HeaderValue>,
     /// Its `ETag`.
     pub(super) tag: HeaderValue,
@@ -31,7 +31,7 @@ pub(super) struct RenderedPage {
 
 type Key = (Option<PetStatus>, Limit);
 
-/// The first pages that were asked for, by what makes them different.
+/// The cached first pages, by status and limit.
 #[derive(Default)]
 pub(in crate::http) struct FirstPages {
     pages: RwLock<HashMap<Key, (Version, RenderedPage)>>,
@@ -57,16 +57,20 @@ impl FirstPages {
         (Some(*rendered_at) == version).then(|| page.clone())
     }
 
-    /// Shows how often a page was found.
+    /// Writes the metrics of the cache.
     pub(in crate::http) fn expose(&self, page: &mut Exposition) {
         let name = "petstore_first_pages_total";
-        page.begin(Kind::Counter, name, "First pages that were asked for: kept in memory or not.");
+        page.begin(
+            Kind::Counter,
+            name,
+            "Requests for first pages, by whether the page was cached.",
+        );
         for (cache, counter) in [("hit", &self.hits), ("miss", &self.misses)] {
             page.sample(name, &[("cache", &cache)], counter.get());
         }
     }
 
-    /// Keeps a page that was read after `version` was told.
+    /// Caches a page that was read after `version`.
     pub(super) fn insert(
         &self,
         wanted: &PageRequest,

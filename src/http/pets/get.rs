@@ -15,16 +15,16 @@ use super::{
 };
 use crate::domain::PetId;
 
-/// How many header fields the response has, the announcement of the end among them.
+/// The number of header fields in the response, including the deprecation.
 const HEADER_FIELDS: usize = 12;
 
-/// Answers one animal, until the operation is removed.
+/// Responds with one animal, until the operation is removed.
 pub(in crate::http) async fn get(
     app: &App,
     caller: Option<&Caller>,
     request: &Parts,
 ) -> Result<Response, ApiError> {
-    // Whatever becomes of it: whoever still calls it is to be told.
+    // Counted whatever the outcome, because every caller must migrate.
     if let Some(caller) = caller {
         caller.note_deprecated_call();
     }
@@ -32,12 +32,12 @@ pub(in crate::http) async fn get(
     if deprecation::is_removed_at(authenticated_at) {
         return Err(ApiError::new(
             Problem::OperationRemoved,
-            "Reading an animal by its identifier was removed on 5 December 2030. \
+            "Reading an animal by its id was removed on 5 December 2030. \
              List animals instead.",
         ));
     }
     let [] = query::parameters(request.uri.query(), [])?;
-    let not_found = || ApiError::new(Problem::NotFound, "No animal has this identifier.");
+    let not_found = || ApiError::new(Problem::NotFound, "No animal has this id.");
     let id = pet_id(request.uri.path()).ok_or_else(not_found)?;
     let pet = app.store.get_pet(id).await?.ok_or_else(not_found)?;
     let body = app.response_memory.hold(wire::pet(pet.borrowed()))?;
@@ -46,7 +46,7 @@ pub(in crate::http) async fn get(
     Ok(etag::respond(&request.headers, response, tag))
 }
 
-/// The identifier at the end of the path. What is no int64 identifies no animal.
+/// The id at the end of the path; `None` if it is not a positive int64.
 fn pet_id(path: &str) -> Option<PetId> {
     let (_, last) = path.rsplit_once('/')?;
     let text = percent_decode_str(last).decode_utf8().ok()?;

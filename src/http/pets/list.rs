@@ -22,13 +22,13 @@ use super::{
 };
 use crate::domain::{Limit, PageRequest, PetStatus};
 
-/// From this size on, in bytes, the hash of a page takes a thread of its own.
+/// Pages above this size, in bytes, are hashed on a separate thread.
 const LARGE: usize = 256 << 10;
 
-/// Answers a page of animals, and where the next one is.
+/// Responds with a page of animals and a link to the next one.
 pub(in crate::http) async fn list(app: &App, request: &Parts) -> Result<Response, ApiError> {
     let wanted = parse(request.uri.query())?;
-    // The first page is what most clients ask for, again and again.
+    // The first page is cached, because most clients request it, repeatedly.
     if wanted.after.is_some() {
         return Ok(respond(request, read(app, &wanted).await?));
     }
@@ -88,7 +88,7 @@ fn parse(query: Option<&str>) -> Result<PageRequest, ApiError> {
     Ok(PageRequest { limit, status, after })
 }
 
-/// The link to the page that follows (RFC 8288).
+/// The link to the next page (RFC 8288).
 fn next_link(path: &str, wanted: &PageRequest, cursor: &str) -> HeaderValue {
     let mut limit = itoa::Buffer::new();
     let limit = limit.format(wanted.limit.get());

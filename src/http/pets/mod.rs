@@ -1,4 +1,4 @@
-//! The operations on animals: one file each, and what they share.
+//! The operations on animals, one file each, and what they share.
 
 mod create;
 mod cursor;
