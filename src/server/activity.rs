@@ -1,4 +1,4 @@
-//! What goes on in a connection.
+//! The activity of a connection.
 
 use std::sync::{
     Arc,
@@ -11,17 +11,16 @@ use hyper::Version;
 
 use crate::http::Reservation;
 
-/// What goes on in a connection: written down as it happens, and looked at from
-/// time to time. A client could otherwise hold a connection for ever by reading
-/// nothing of its answers, or, over HTTP/2, by asking for nothing and answering
-/// pings.
+/// The activity of a connection: recorded as it happens, and checked periodically. Otherwise a
+/// client could hold a connection forever by reading no responses or, over HTTP/2, by sending no
+/// requests and responding to pings.
 #[derive(Default)]
 pub(super) struct Activity {
     requests: AtomicU64,
     in_flight: AtomicUsize,
-    /// Answers of which a part was not sent yet.
+    /// Responses that are not completely sent.
     unsent: AtomicUsize,
-    /// In bytes, as far as the socket has taken them.
+    /// Bytes that the socket has accepted.
     written: AtomicU64,
     requests_at_last_check: AtomicU64,
     written_at_last_check: AtomicU64,
@@ -48,13 +47,12 @@ impl Activity {
         Begun(Arc::clone(self))
     }
 
-    /// Counts bytes that the socket has taken.
+    /// Counts bytes that the socket has accepted.
     pub(super) fn wrote(&self, bytes: usize) {
         self.written.fetch_add(bytes as u64, Relaxed);
     }
 
-    /// Counts the answer, and the reservation of its stream, for as long as any part of
-    /// it waits to be sent.
+    /// Counts the response, and the memory of its stream, until it is completely sent.
     pub(super) fn track_response(
         self: &Arc<Self>,
         answer: Full<Bytes>,
@@ -83,15 +81,14 @@ impl Activity {
         Full::new(Bytes::from_owner(TrackedResponse { answer, activity, _stream: stream }))
     }
 
-    /// Whether more than one request is in flight, or one and an answer of which a
-    /// part was not sent yet.
+    /// Whether more than one request is in flight or not completely sent.
     pub(super) fn has_several(&self) -> bool {
         self.in_flight.load(Relaxed) + self.unsent.load(Relaxed) > 1
     }
 
-    /// Whether, since the last check, fewer than so many bytes were written, and
-    /// nothing was asked and nothing is in flight. Whoever leaves answers
-    /// unread may ask for more, and is quiet all the same.
+    /// Whether, since the last check, fewer than `fewest_bytes` were written, and there was no
+    /// request, before or now. A client that leaves responses unread is stalled even if it sends
+    /// requests.
     pub(super) fn is_stalled(&self, fewest_bytes: u64) -> bool {
         let requests = self.requests.load(Relaxed);
         let written = self.written.load(Relaxed);
@@ -103,12 +100,12 @@ impl Activity {
         taken < fewest_bytes && (leaves_unread || asks_nothing)
     }
 
-    /// Whether no request waits for its answer to be made.
+    /// Whether every request has its response.
     pub(super) fn nothing_in_flight(&self) -> bool {
         self.in_flight.load(Relaxed) == 0
     }
 
-    /// Whether any request was understood.
+    /// Whether hyper parsed any request.
     pub(super) fn has_begun(&self) -> bool {
         self.requests.load(Relaxed) > 0
     }
@@ -117,7 +114,7 @@ impl Activity {
         self.is_http_2.load(Relaxed)
     }
 
-    /// From now on, no answer shall lead to another request.
+    /// From now on, the connection accepts no further request.
     pub(super) fn mark_old(&self) {
         self.is_old.store(true, Relaxed);
     }
@@ -126,7 +123,7 @@ impl Activity {
         self.is_old.load(Relaxed)
     }
 
-    /// The connection ends now, whatever was not sent yet.
+    /// The connection ends now, without sending the rest.
     pub(super) fn abort(&self) {
         self.is_aborted.store(true, Relaxed);
     }

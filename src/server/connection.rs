@@ -1,4 +1,4 @@
-//! One connection, from its first byte to its last.
+//! A connection, from its first byte to its last.
 
 use std::{sync::Arc, time::Duration};
 
@@ -24,42 +24,39 @@ use super::{
 };
 use crate::domain::Client;
 
-/// The most bytes of a head that are read; the service answers what is above
-/// its own, lower limit with an Error body, and hyper what is above this one
-/// with a bare 431.
+/// How many bytes of a head are read. A head above the service's own, lower limit gets an Error
+/// body; one above this limit gets hyper's 431 without a body.
 const HEAD_BUFFER: u32 = 64 << 10;
 
-/// How many requests one HTTP/2 connection may have in flight.
+/// How many concurrent requests an HTTP/2 connection may have.
 const MAX_STREAMS: u32 = 32;
 
-/// How many bytes an HTTP/2 client may send before they are read: of one
-/// request, as much as a body may have, and of all together.
+/// How many bytes an HTTP/2 client may send before they are read: for one request as many as a body
+/// may have, and for all together.
 const STREAM_WINDOW: u32 = 64 << 10;
 const CONNECTION_WINDOW: u32 = 256 << 10;
 
-/// How many requests an HTTP/2 client may take back before they were begun, and
-/// how many it may make us take back by breaking the rules; one more of either
-/// ends the connection.
+/// How many requests an HTTP/2 client may reset before they are handled, and how many resets it may
+/// cause by protocol errors. One more of either ends the connection.
 const MAX_RESETS: usize = 20;
 const MAX_FORCED_RESETS: usize = 256;
 
-/// How often an HTTP/2 connection is asked for a sign of life, and how long
-/// the answer may take.
+/// How often an HTTP/2 connection is pinged, and how long the client may take to respond.
 const PING_INTERVAL: Duration = Duration::from_secs(30);
 const PING_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Tells browsers to come over TLS alone, for a year from now on (RFC 6797).
+/// Tells browsers to use only TLS for a year (RFC 6797).
 const ALWAYS_ENCRYPTED: &str = "max-age=31536000";
 
-/// After how many checks in a row at which nothing went on a connection is abort.
-/// At the first it is asked to end; until the last, answers may still be read.
+/// A connection that is stalled at this many checks in a row is aborted. At the first one it is
+/// asked to shut down; until the last one, the client may still read responses.
 const MAX_STALLED_CHECKS: u32 = 4;
 
-/// How many bytes a second a client must read to count as one that reads.
+/// How many bytes per second a client must read, so that it is not stalled.
 const SLOWEST_READER: u128 = 1 << 10;
 
-/// Serves a connection until it ends. Once `stopped` closes, it ends after the
-/// requests that are in flight.
+/// Serves a connection until it ends. When `stopped` closes, the connection ends after the requests
+/// in flight.
 pub(super) async fn serve<S: Socket>(
     stream: S,
     client: Arc<Client>,
@@ -78,13 +75,13 @@ pub(super) async fn serve<S: Socket>(
             let client = Arc::clone(&client);
             let begun = activity.begin(version);
             async move {
-                // In HTTP/1, nothing more is asked before an answer was sent.
+                // In HTTP/1, there is no further request before the response is sent.
                 let is_http_2 = version == Version::HTTP_2;
                 let memory = handler.response_memory();
                 let stream = is_http_2.then(|| memory.reserve_stream()).flatten();
                 if is_http_2 && stream.is_none() && activity.has_several() {
-                    // Nothing was done, so the client may send it again (RFC 9113,
-                    // section 8.7).
+                    // The request had no effect, so the client may retry it (RFC 9113, section
+                    // 8.7).
                     return Err(h2::Error::from(h2::Reason::REFUSED_STREAM));
                 }
                 let mut response = handler.handle(&client, request).await;
@@ -96,7 +93,7 @@ pub(super) async fn serve<S: Socket>(
                     let close = HeaderValue::from_static("close");
                     response.headers_mut().insert(header::CONNECTION, close);
                 }
-                // What a client named shall not be taken for a page or a script.
+                // A browser must not treat text from a client as a page or a script.
                 let no_sniffing = HeaderValue::from_static("nosniff");
                 response.headers_mut().insert(header::X_CONTENT_TYPE_OPTIONS, no_sniffing);
                 if S::IS_ENCRYPTED {
@@ -115,17 +112,17 @@ pub(super) async fn serve<S: Socket>(
     let mut checks = 0;
     let mut stalled_checks = 0;
     let mut stopping = false;
-    // The one timer for all that is measured in tens of seconds.
+    // One timer for everything that takes tens of seconds.
     let mut check = time::interval(check_interval);
     check.reset();
-    // A service that was busy for long has not looked in between.
+    // After a delay, missed checks are skipped.
     check.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let ended = loop {
         tokio::select! {
-            // What wakes it most often is looked at first.
+            // The most frequent event comes first.
             biased;
             ended = connection.as_mut() => break ended,
-            // The sender says nothing; it goes away when the server stops.
+            // The sender sends nothing; it is dropped when the server stops.
             _ = stopped.changed(), if !stopping => {
                 stopping = true;
                 connection.as_mut().graceful_shutdown();
@@ -133,8 +130,8 @@ pub(super) async fn serve<S: Socket>(
             _ = check.tick() => {
                 checks += 1;
                 if checks == old_after.max(1) {
-                    // HTTP/2 can tell the client to stop asking; in HTTP/1 only
-                    // an answer can, and a request may be on its way.
+                    // HTTP/2 can tell the client to send no more requests. In HTTP/1, only a
+                    // response can, because a request may already be on its way.
                     activity.mark_old();
                     if activity.is_http_2() {
                         connection.as_mut().graceful_shutdown();
@@ -155,19 +152,19 @@ pub(super) async fn serve<S: Socket>(
     }
 }
 
-/// HTTP/1 and HTTP/2, within the limits of what hyper knows to limit.
+/// HTTP/1 and HTTP/2, with the limits that hyper offers.
 fn protocol(client_timeout: Duration) -> auto::Builder<TokioExecutor> {
     let mut builder = auto::Builder::new(TokioExecutor::new());
     builder
         .http1()
-        // HTTP ignores the case of a name. Clients that keep header fields in a
-        // plain map do not: they check for `Link`, find `link`, and miss it.
+        // Names are case-insensitive in HTTP. Clients that keep header fields in a plain map look
+        // for `Link`, and would miss `link`.
         .title_case_headers(true)
-        // Without a timer hyper's timeouts never fire.
+        // hyper's timeouts need a timer.
         .timer(TokioTimer::new())
         .header_read_timeout(client_timeout)
         .max_buf_size(HEAD_BUFFER as usize)
-        // A client that has said all may still want the answer.
+        // A client that sends no more may still want the response.
         .half_close(true);
     builder
         .http2()

@@ -1,6 +1,5 @@
-//! Which connections there is a slot for: so many in all, and so many from one
-//! address. When all slots are taken, the oldest connection over which no valid
-//! key has come makes room for a new one.
+//! Connection slots: limited in total and for each address. When all are in use, a new connection
+//! replaces the oldest one that has not carried a valid key.
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -12,12 +11,12 @@ use tokio::task::AbortHandle;
 use super::Limits;
 use crate::domain::client::{Client, ClientAddress, TrustedProxies};
 
-/// The connections that are open, by the address that they come from. Holds no
-/// address without a connection, so it grows no larger than the limit.
+/// The slots, and the open connections by address. Contains only addresses with connections, so its
+/// size is limited.
 pub(super) struct ConnectionSlots {
     in_total: usize,
     per_address: usize,
-    /// Their connections come from many clients.
+    /// Not limited per address, because their connections come from many clients.
     proxies: TrustedProxies,
     exempts_loopback: bool,
     taken: Mutex<Taken>,
@@ -27,8 +26,7 @@ pub(super) struct ConnectionSlots {
 struct Taken {
     in_total: usize,
     by_address: HashMap<ClientAddress, usize>,
-    /// Those over which no valid key had come when they were last looked at, the
-    /// oldest first.
+    /// Connections that had not carried a valid key at the last check, the oldest first.
     untrusted: BTreeMap<u64, Untrusted>,
     /// The number of the newest connection.
     newest: u64,
@@ -40,23 +38,23 @@ struct Untrusted {
     task: Option<AbortHandle>,
 }
 
-/// Why there is no slot.
+/// Why there is no free slot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum NoFreeSlot {
-    /// All are taken.
+    /// All slots are in use.
     InTotal,
-    /// This address has as many as it may.
+    /// This address has reached its limit.
     ForAddress,
 }
 
-/// A connection's slot; free again when dropped.
+/// The slot of a connection, until it is dropped.
 pub(super) struct ConnectionSlot {
     slots: Arc<ConnectionSlots>,
     client: Arc<Client>,
-    /// `None` if any number may come from there.
+    /// `None` if the address is exempt from the limit.
     address: Option<ClientAddress>,
     number: u64,
-    /// Whether another connection was closed for it.
+    /// Whether another connection was closed to free this slot.
     pub(super) replaces_another: bool,
 }
 
@@ -101,9 +99,9 @@ impl ConnectionSlots {
         Ok(ConnectionSlot { slots: Arc::clone(self), client, address, number, replaces_another })
     }
 
-    /// Says which task serves the connection in the slot `number`.
+    /// Sets the task that serves the connection `number`.
     pub(super) fn note_task(&self, number: u64, task: AbortHandle) {
-        // It may have ended already.
+        // The connection may have ended already.
         if let Some(stranger) = self.taken().untrusted.get_mut(&number) {
             stranger.task = Some(task);
         }
@@ -115,8 +113,8 @@ impl ConnectionSlots {
 }
 
 impl Taken {
-    /// Closes the oldest connection over which no valid key has come, if there
-    /// is one. Each that has shown a key is passed over only once.
+    /// Closes the oldest connection that has not carried a valid key, if there is one. Connections
+    /// that have carried one leave the map, so each is skipped only once.
     fn replace_oldest(&mut self) -> bool {
         while let Some((_, stranger)) = self.untrusted.pop_first() {
             if stranger.client.replace() {
@@ -153,7 +151,7 @@ impl Drop for ConnectionSlot {
     fn drop(&mut self) {
         let mut taken = self.slots.taken();
         taken.untrusted.remove(&self.number);
-        // The slot of one that was replaced is another's by now.
+        // The slot of a replaced connection belongs to another one now.
         if !self.client.is_replaced() {
             taken.release(self.address);
         }
@@ -182,7 +180,7 @@ mod tests {
         Arc::new(address.parse::<IpAddr>().unwrap().into())
     }
 
-    /// Takes a slot for a client who shows a valid key at once.
+    /// Takes a slot for a client that authenticates at once.
     fn take_with_key(
         slots: &Arc<ConnectionSlots>,
         address: &str,
@@ -228,7 +226,7 @@ mod tests {
         assert!(newcomer.replaces_another);
         let replaced = clients.iter().map(|client| client.is_replaced());
         assert_eq!(replaced.collect::<Vec<_>>(), [false, true, false]);
-        // The end of one that was replaced frees nothing more.
+        // The end of a replaced connection frees no other slot.
         drop(taken.remove(1));
         let _last = take_with_key(&slots, "192.0.2.9").ok().unwrap();
         assert!(clients[2].is_replaced());

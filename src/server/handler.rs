@@ -10,22 +10,22 @@ use crate::{
     metrics::Connections,
 };
 
-/// Requests in, answers out.
+/// Requests in, responses out.
 pub trait Handler: Send + Sync + 'static {
-    /// Answers one request of `client`, whatever happens.
+    /// Handles one request of `client`, and always returns a response.
     fn handle(
         &self,
         client: &Client,
         request: Request<Incoming>,
     ) -> impl Future<Output = Response> + Send;
 
-    /// A new `X-Request-Id`, for what is answered before there is a request.
+    /// A new `X-Request-Id`, for a response that is sent without a parsed request.
     fn new_request_id(&self) -> String;
 
-    /// Where its connections are counted.
+    /// The metrics of its connections.
     fn connections(&self) -> &Arc<Connections>;
 
-    /// Where what waits for clients is counted.
+    /// The memory for responses that clients have not read yet.
     fn response_memory(&self) -> &ResponseMemory;
 }
 

@@ -1,4 +1,4 @@
-//! A client's socket, with two manners that TCP lacks.
+//! A client's socket with a timeout for the first bytes and a lingering close.
 
 use std::{
     cell::RefCell,
@@ -23,35 +23,33 @@ use super::{activity::Activity, strict_heads::StrictHeads};
 /// connection preface (RFC 9113, section 3.4).
 const PREFACE_LENGTH: usize = 24;
 
-/// How much of what a client still sends is read, and thrown away, after the
-/// last answer.
+/// How much a client may still send after the last response, which is read and discarded.
 const LINGER_BYTES: usize = 1 << 20;
 const LINGER_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// Up to this size, in bytes, the head and body of an answer are copied together:
-/// that costs less than to have the system gather them (`writev`).
+/// Up to this size, in bytes, the head and body of a response are copied into one buffer, because
+/// that costs less than a vectored write (`writev`).
 const SMALL_RESPONSE: usize = 2 << 10;
 
-/// After so many bytes of a large answer, a connection lets others go on: a tenth of
-/// a millisecond of copying.
+/// After this many bytes of a large response, a connection yields. Copying them takes a tenth of a
+/// millisecond.
 const YIELD_AFTER: usize = 256 << 10;
 
-/// What hyper answers itself, to a head that it cannot read, begins so; and what it
-/// does not say.
+/// The beginning of hyper's own response to an invalid head, and the field that it lacks.
 const HYPER_ERROR: &[u8] = b"HTTP/1.1 4";
 const NOSNIFF_FIELD: &[u8] = b"X-Content-Type-Options: nosniff\r\n";
 
 thread_local! {
-    /// The small answer that this thread sends.
+    /// A buffer for the small response that this thread sends.
     static SMALL: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
 }
 
-/// What a client can be connected by.
+/// A client's connection, with or without TLS.
 pub(super) trait Socket: AsyncRead + AsyncWrite + Unpin + Send + 'static {
-    /// Whether nobody on the way can read or change what goes over it.
+    /// Whether the connection is encrypted and authenticated.
     const IS_ENCRYPTED: bool;
 
-    /// When it is closed, throw away what was not sent yet.
+    /// Makes the close of the socket discard everything that was not sent yet.
     fn reset_on_close(&self);
 }
 
@@ -73,30 +71,28 @@ impl Socket for TlsStream<TcpStream> {
 
 /// A socket that
 ///
-/// - fails if the client's first bytes do not come in time. hyper's own timeout begins
-///   only when it knows which version of HTTP a client speaks;
-/// - lingers when it is shut down: it reads on for a moment. A socket that is
-///   closed with unread bytes is reset, and the reset can overtake the answer
-///   that tells the client why (RFC 9112, section 9.6).
+/// - fails if the client's first bytes do not arrive in time. hyper's own timeout starts only when
+///   it knows the HTTP version;
+/// - lingers when it is shut down: it continues to read for a moment. Closing a socket with unread
+///   bytes resets it, and the reset can overtake the response that tells the client why (RFC 9112,
+///   section 9.6).
 ///
-/// It also counts what is written, from which it is seen whether the client
-/// reads; if the connection is abort because it does not, the system drops at once
-/// what it still holds for the client.
+/// It counts the written bytes, which show whether the client reads. When a connection is aborted,
+/// the system discards at once what the client has not read.
 pub(super) struct ClientStream<S: Socket> {
     stream: S,
     phase: Phase,
     activity: Arc<Activity>,
     heads: StrictHeads,
-    /// How many bytes were written since others could last go on.
+    /// Bytes written since the connection last yielded.
     written_in_a_row: usize,
 }
 
 enum Phase {
-    /// So many bytes are still due by the deadline.
+    /// How many bytes must still arrive before the deadline.
     Opening(usize, Deadline),
     Open,
-    /// The last answer was sent; so many bytes are still thrown away, until
-    /// the deadline.
+    /// The last response was sent. How many more bytes are discarded, until the deadline.
     Lingering(usize, Deadline),
 }
 
@@ -114,7 +110,7 @@ impl<S: Socket> ClientStream<S> {
         }
     }
 
-    /// Whether it is time that others go on; the connection will be called again.
+    /// Whether the connection must yield now. If so, it will be polled again.
     fn yields(&mut self, cx: &Context<'_>) -> bool {
         let yields = self.written_in_a_row >= YIELD_AFTER;
         if yields {
@@ -124,8 +120,8 @@ impl<S: Socket> ClientStream<S> {
         yields
     }
 
-    /// Notes that something was written: the client's request was understood,
-    /// so its first bytes are no longer due.
+    /// Counts written bytes. The first response shows that hyper parsed a request, so the timeout
+    /// for the first bytes ends.
     fn wrote(&mut self, written: &Poll<io::Result<usize>>) {
         if matches!(self.phase, Phase::Opening(..)) {
             self.phase = Phase::Open;
@@ -246,7 +242,7 @@ impl<S: Socket> AsyncWrite for ClientStream<S> {
                 Poll::Ready(Ok(())) if !buffer.filled().is_empty() => {
                     *left = left.saturating_sub(buffer.filled().len());
                 }
-                // The client closed its side too, or is gone.
+                // The client closed its side, or the connection failed.
                 Poll::Ready(_) => return Poll::Ready(Ok(())),
                 Poll::Pending => {
                     ready!(deadline.as_mut().poll(cx));

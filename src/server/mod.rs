@@ -1,5 +1,4 @@
-//! Sockets: accepting connections, holding them to their limits, and letting
-//! them end well.
+//! Sockets: accepts connections, enforces their limits, and shuts down in an orderly way.
 
 mod activity;
 mod connection;
@@ -33,62 +32,60 @@ pub use self::handler::Handler;
 pub use self::open_files::raise_limit as raise_open_files_limit;
 pub use self::tls::{Tls, TlsError};
 
-/// What the server allows.
+/// The limits of a server.
 #[derive(Debug, Clone)]
 pub struct Limits {
     /// How many connections may be open at once.
     pub max_connections: usize,
-    /// How many of them may come from one address (IPv6: one /64 network) that
-    /// is not a trusted proxy.
+    /// How many of them may come from one address (IPv6: one /64 network), unless it is a trusted
+    /// proxy.
     pub max_connections_per_address: usize,
-    /// From where any number may come.
+    /// Addresses without this limit.
     pub trusted_proxies: TrustedProxies,
-    /// Whether programs of this machine, which share one address, may have as many
-    /// connections as all addresses together. One of them may be a proxy.
+    /// Whether local programs, which share one address, may use all connections. One of them may be
+    /// a proxy.
     pub exempts_loopback: bool,
-    /// How long a client may take to send the head of a request, and may stay
-    /// idle between two requests. After four times as long without a request,
-    /// what it has not read of its answers is not sent any more, unless it
-    /// reads on at 1 KiB a second or faster.
+    /// How long a client may take to send the head of a request, and may stay idle between
+    /// requests. A client that sends no request for four times as long, and reads less than 1 KiB
+    /// per second, is disconnected.
     pub client_timeout: Duration,
-    /// When a connection is asked to end, however busy it is. Rounded down to
-    /// a multiple of `client_timeout`.
+    /// The age at which a connection is asked to end, even if it is busy. Rounded down to a
+    /// multiple of `client_timeout`.
     pub connection_age: Duration,
-    /// How long requests in flight may still take once the server is told to end.
+    /// How long requests in flight may take after the server is told to stop.
     pub shutdown_timeout: Duration,
 }
 
-/// How long to wait, unless a connection ends first, after a connection could not
-/// be accepted because the process or the system has run out of something.
+/// How long to wait after the process or the system ran out of a resource that a new connection
+/// needs, unless an open connection ends first.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
-/// How much of the answers to one connection the system takes ahead of the
-/// client, in bytes (Linux doubles it). With a buffer that grows without end,
-/// nobody would see for minutes whether the client still reads.
+/// How many bytes of responses the system buffers for one connection (Linux doubles it). With a
+/// growing buffer, it would take minutes to notice that a client does not read.
 const SEND_BUFFER: usize = 256 << 10;
 
-/// How many connections may wait to be accepted, as far as the system allows.
-/// What comes above that is not refused, but heard seconds later.
+/// How many connections may wait to be accepted, if the system allows it. Clients above this limit
+/// retry seconds later.
 const BACKLOG: u32 = 4096;
 
-/// How often, at most, the log says that connections were turned away.
+/// The shortest time between two log messages about rejected connections.
 const REPORT_EVERY: Duration = Duration::from_secs(1);
 
 /// Listens on `address`. Needs a runtime.
 ///
 /// # Errors
 ///
-/// The system's, if the address is taken, not ours, or not allowed.
+/// Those of the system, if the address is in use, not local, or not permitted.
 pub fn listen(address: SocketAddr) -> Result<TcpListener, Error> {
     let socket = if address.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() }?;
-    // The connections of the process before may not have faded away yet.
+    // Connections of the previous process may still exist.
     socket.set_reuseaddr(true)?;
     socket.bind(address)?;
     socket.listen(BACKLOG)
 }
 
-/// Serves `handler` on `listener`, over TLS if there is a certificate, until
-/// `stop` completes, then lets what is in flight finish within the limit.
+/// Serves `handler` on `listener`, over TLS if there is a certificate, until `stop` completes. Then
+/// requests in flight may finish within the limit.
 pub async fn serve(
     listener: TcpListener,
     tls: Option<Arc<Tls>>,
@@ -96,7 +93,7 @@ pub async fn serve(
     limits: &Limits,
     stop: impl Future<Output = ()>,
 ) {
-    // Connections inherit it; a system that refuses gives them another.
+    // Inherited by connections. If the system rejects it, they get another size.
     let _ = set_socket_send_buffer_size(&listener, SEND_BUFFER);
     let slots = ConnectionSlots::new(limits);
     let (stopping, stopped) = watch::channel(());
@@ -122,7 +119,7 @@ pub async fn serve(
                 rejections.failures += 1;
                 rejections.last_error = Some(error);
                 if is_exhausted {
-                    // A connection that ends may give back what is missing.
+                    // A connection that ends may free the resource.
                     tokio::select! {
                         () = time::sleep(ACCEPT_PAUSE) => {}
                         Some(_) = connections.join_next() => {}
@@ -148,13 +145,13 @@ pub async fn serve(
             handler.connections().turned_away.count();
             rejections.replaced += 1;
         }
-        // A small answer must not wait for the acknowledgement of the one before.
+        // A small response must not wait for the acknowledgement of the previous one.
         let _ = stream.set_nodelay(true);
         let number = slot.number();
         let slot = (slot, handler.connections().begin());
         let (handler, limits, mut stopped) =
             (Arc::clone(&handler), limits.clone(), stopped.clone());
-        // Two tasks, so that one without TLS takes no memory for it.
+        // Two tasks, so a connection without TLS takes no memory for TLS.
         let task = if let Some(tls) = &tls {
             let acceptor = tls.acceptor();
             connections.spawn(async move {
@@ -178,21 +175,20 @@ pub async fn serve(
     }
     drop(listener);
     drop(stopped);
-    // Every connection waits for this, and closes once its request is answered.
+    // Every connection waits for this, and closes after its current response.
     drop(stopping);
     let open = connections.len();
     info!(open, "shutting down");
     let all_ended = async { while connections.join_next().await.is_some() {} };
     if time::timeout(limits.shutdown_timeout, all_ended).await.is_err() {
         let cut = connections.len();
-        warn!(cut, "closing connections that did not end in time");
+        warn!(cut, "aborting connections that did not finish in time");
         connections.shutdown().await;
     }
 }
 
-/// Whether only the connection that was about to be accepted has failed: Linux
-/// reports its network errors here (accept(2), "Error handling"). The next one
-/// can be accepted at once.
+/// Whether the error affects only the connection that was to be accepted. Linux reports its network
+/// errors here (accept(2), "Error handling"), and the next connection can be accepted at once.
 fn affects_one_connection(error: &Error) -> bool {
     let errno = error.raw_os_error().map(Errno::from_raw_os_error);
     matches!(
@@ -215,15 +211,15 @@ fn affects_one_connection(error: &Error) -> bool {
     )
 }
 
-/// Tells a connection that there is no slot for why it is closed. One that
-/// expects TLS would not understand, and a handshake is more than it is worth.
+/// Tells a client why its connection is closed. Not over TLS, where the response would need a
+/// handshake.
 fn reject(stream: &TcpStream, no_slot: NoFreeSlot, handler: &impl Handler) {
     let whose = match no_slot {
         NoFreeSlot::InTotal => "",
         NoFreeSlot::ForAddress => " from this address",
     };
     let body = format!(
-        r#"{{"code":"unavailable","message":"Too many connections{whose}. Try again in a moment.","status":503}}"#
+        r#"{{"code":"unavailable","message":"Too many connections{whose}. Retry in a moment.","status":503}}"#
     );
     let answer = format!(
         "HTTP/1.1 503 Service Unavailable\r\n\
@@ -237,19 +233,18 @@ fn reject(stream: &TcpStream, no_slot: NoFreeSlot, handler: &impl Handler) {
         body.len(),
         handler.new_request_id()
     );
-    // What the client has sent already is read, or the socket would be reset
-    // when it is closed, and the reset could overtake the answer.
+    // Without this read, closing would reset the socket, and the reset could overtake the response.
     let _ = stream.try_read(&mut [0; 4 << 10]);
-    // A fresh socket takes this much without waiting.
+    // The buffer of a new socket has enough space.
     let _ = stream.try_write(answer.as_bytes());
 }
 
-/// The connections that were not served since the log last said so: a flood of
-/// them shall not become a flood of lines.
+/// Failed and rejected connections since the last log message, so a flood of connections does not
+/// flood the log.
 #[derive(Default)]
 struct Rejections {
     refused: u64,
-    /// Those that made room for others.
+    /// Connections that were replaced by new ones.
     replaced: u64,
     last_address: Option<IpAddr>,
     failures: u64,
@@ -264,7 +259,7 @@ impl Rejections {
     fn report(&mut self) {
         if let Some(address) = self.last_address {
             let refused = self.refused;
-            warn!(refused, last = %address, "connections above the limit were turned away");
+            warn!(refused, last = %address, "connections above the limit were rejected");
         }
         if self.replaced > 0 {
             let replaced = self.replaced;
@@ -293,7 +288,7 @@ mod tests {
         ] {
             assert!(affects_one_connection(&errno.into()), "{errno}");
         }
-        // An error that nobody expects pauses too: without it, the loop could spin.
+        // Unexpected errors also pause the loop, which could spin otherwise.
         for errno in [Errno::MFILE, Errno::NFILE, Errno::NOBUFS, Errno::NOMEM, Errno::INVAL] {
             assert!(!affects_one_connection(&errno.into()), "{errno}");
         }

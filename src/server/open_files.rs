@@ -1,18 +1,17 @@
-//! How many files the process may have open: each connection is one.
+//! The limit of open files. Each connection needs one.
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-/// How many files are kept for what is no connection: the database, the
-/// listener, the log.
+/// How many files are reserved for other uses: the database, the listener, the log.
 const RESERVED: u64 = 256;
 
-/// Raises the limit of open files as far as this user may, and returns how many
-/// connections fit under it; `None` if there is no limit.
+/// Raises the limit of open files as far as permitted, and returns how many connections it leaves
+/// room for; `None` without a limit.
 #[must_use]
 pub fn raise_limit() -> Option<usize> {
     let limit = getrlimit(Resource::Nofile);
-    // Where the system refuses (macOS has a lower one that it does not tell),
-    // the limit stays as it was.
+    // If the system rejects this (macOS has an undocumented lower limit), the limit stays as it
+    // was.
     let raised = Rlimit { current: limit.maximum, ..limit };
     let _ = setrlimit(Resource::Nofile, raised);
     getrlimit(Resource::Nofile).current.map(connections_under)

@@ -1,47 +1,45 @@
-//! What hyper takes of an HTTP/1.1 head and a proxy may read otherwise: a line that
-//! ends without CR (RFC 9112, section 2.2), and a target with a fragment (section 3.2).
+//! Rejects two deviations in HTTP/1.1 heads that hyper accepts and a proxy may read differently: a
+//! line that ends without CR (RFC 9112, section 2.2), and a target with a fragment (section 3.2).
 //!
-//! hyper does not say of a parsed head how its lines ended, and drops a fragment. So
-//! the bytes are looked at on their way to it, and one that is not taken becomes
-//! NUL, which hyper refuses with 400. To follow every body, so as to know where each
-//! head begins, would be a second parser. So a head is looked at if it begins while
-//! no request is in flight: all heads but those that were sent ahead (pipelined),
-//! which proxies do not do.
+//! A parsed head shows neither. So this code inspects the bytes on their way to hyper, and replaces
+//! an invalid one by NUL, which hyper rejects with 400. To find every head it would have to follow
+//! all bodies, which takes a second parser. So it inspects only heads that begin while no request
+//! is in flight. This excludes pipelined heads, which proxies do not send.
 
 use memchr::{memchr, memchr_iter};
 
-/// What is read of a connection.
+/// The state of the bytes read so far.
 #[derive(Default)]
 pub(super) struct StrictHeads {
     position: Position,
-    /// Whether the head is the first. Of another it is not certain that it began
-    /// with a read, so only a whole line tells that it is the first of its head.
+    /// Whether this is the first head of the connection. A later head may not begin with this read,
+    /// so its first line is recognized only when it is complete.
     is_first: bool,
-    /// How many bytes of the line were read before.
+    /// How many bytes of the current line were read before.
     of_line: usize,
-    /// The last byte that was read.
+    /// The last byte read.
     last: u8,
 }
 
-/// Where in the connection its reader is.
+/// The position in the connection.
 #[derive(Default, Clone, Copy, PartialEq)]
 enum Position {
     #[default]
     Start,
-    /// In a head, in the line that begins it or behind that.
+    /// In a head: in its first line, or after it.
     Head { first_line: bool },
-    /// Behind a head.
+    /// After a head.
     Body,
-    /// In frames of HTTP/2, which have no lines.
+    /// In HTTP/2 frames, which have no lines.
     Frames,
 }
 
 impl StrictHeads {
-    /// Looks at what was read, while no request was in flight or while one was.
+    /// Inspects the bytes of a read.
     pub(super) fn inspect(&mut self, bytes: &mut [u8], nothing_in_flight: bool) {
         let Some(&last) = bytes.last() else { return };
         match self.position {
-            // The preface of HTTP/2 begins so, and no method that there is.
+            // The HTTP/2 preface begins like this, and no HTTP method does.
             Position::Start if bytes[0] == b'P' && bytes.get(1).is_none_or(|&b| b == b'R') => {
                 self.position = Position::Frames;
             }
@@ -61,7 +59,7 @@ impl StrictHeads {
         self.last = last;
     }
 
-    /// Where something is that is not taken, up to the end of the head.
+    /// The position of the first invalid byte before the end of the head.
     fn find_invalid_byte(&mut self, bytes: &[u8], mut first_line: bool) -> Option<usize> {
         let mut begin = 0;
         for end in memchr_iter(b'\n', bytes) {
@@ -69,11 +67,11 @@ impl StrictHeads {
                 return Some(end);
             }
             let line = &bytes[begin..end];
-            // But for its end.
+            // `line` includes CR.
             let is_empty = self.of_line + line.len() == 1;
             self.of_line = 0;
             if first_line {
-                // Empty lines before it do no harm (RFC 9112, section 2.2).
+                // Empty lines before it are allowed (RFC 9112, section 2.2).
                 first_line = is_empty;
                 let is_request = self.is_first
                     || line.ends_with(b" HTTP/1.1\r")
@@ -103,8 +101,7 @@ impl StrictHeads {
 mod tests {
     use super::*;
 
-    /// What becomes of a connection that is read in these parts while nothing is in
-    /// flight.
+    /// What hyper sees of a connection that is read in these parts while no request is in flight.
     fn read(parts: &[&str]) -> String {
         let mut heads = StrictHeads::default();
         let mut read = Vec::new();

@@ -1,5 +1,4 @@
-//! TLS on a listener: handshakes, and a certificate that is renewed while
-//! connections go on.
+//! TLS on a listener: handshakes, and renewal of the certificate without a restart.
 
 use std::{
     fs,
@@ -29,24 +28,24 @@ use tracing::{debug, info, warn};
 
 use super::io::ClientStream;
 
-/// Why there is no TLS: what is wrong with which file.
+/// Which of the files is invalid, and why.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct TlsError(String);
 
-/// A certificate and its key, in two files in the PEM format that are renewed
-/// from time to time. TLS 1.2 and 1.3; HTTP/2 and HTTP/1.1 by ALPN (RFC 7301).
+/// A certificate and its private key, in two PEM files that can be renewed. TLS 1.2 and 1.3; HTTP/2
+/// and HTTP/1.1 by ALPN (RFC 7301).
 pub struct Tls {
     files: Files,
     first: Found,
-    /// For handshakes that begin now. A session is resumed under the certificate
-    /// that it began with alone: each configuration remembers its own.
+    /// For new handshakes. Each configuration has its own session cache, so a session is resumed
+    /// only under its own certificate.
     current: Mutex<Arc<ServerConfig>>,
 }
 
 impl Tls {
-    /// Reads both files: that of the certificate with the chain up to the root,
-    /// and that of its private key (PKCS#8, PKCS#1 or SEC1).
+    /// Reads both files: the certificate with its chain, and its private key (PKCS#8, PKCS#1 or
+    /// SEC1).
     ///
     /// # Errors
     ///
@@ -58,10 +57,9 @@ impl Tls {
         Ok(Self { files, first: found, current: Mutex::new(config) })
     }
 
-    /// Looks at the files from time to time, and uses what is new in them for
-    /// the handshakes that follow. What it finds twice in a row counts: files
-    /// that are just being written look different each time. If it cannot be
-    /// used, the log says so once, and what was used before goes on.
+    /// Checks the files periodically, and uses new content for new handshakes. The content counts
+    /// only if it is the same twice in a row, because the files may be half written. If it is
+    /// invalid, the service logs this once, and keeps the previous content.
     pub async fn renew_forever(&self, check_interval: Duration) {
         warn_if_exposed(&self.files.key, &self.first);
         let mut looks = time::interval(check_interval);
@@ -88,7 +86,7 @@ impl Tls {
                     warn_if_exposed(&self.files.key, found);
                 }
                 Err(error) => {
-                    warn!(%error, "the renewed TLS certificate cannot be used; the old one goes on");
+                    warn!(%error, "the renewed TLS certificate is invalid; the old one stays in use");
                 }
             }
         }
@@ -106,12 +104,12 @@ struct Files {
     key: PathBuf,
 }
 
-/// What stands in the files. Not to be shown: it holds the key.
+/// The content of both files. Must not be printed, because it includes the private key.
 #[derive(Clone, PartialEq, Eq)]
 struct Found {
     certificate: Vec<u8>,
     key: Vec<u8>,
-    /// Whether every user of the machine may read the key.
+    /// Whether every user of the machine may read the private key.
     is_exposed: bool,
 }
 
@@ -130,23 +128,21 @@ impl Files {
         let (certificate, key) = (self.certificate.display(), self.key.display());
         let chain: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(&found.certificate).collect();
         let chain = chain.map_err(|error| {
-            TlsError(format!("{certificate} holds no certificates in the PEM format: {error}"))
+            TlsError(format!("{certificate} contains no certificate in PEM format: {error}"))
         })?;
         if chain.is_empty() {
-            return Err(TlsError(format!("{certificate} holds no certificate in the PEM format")));
+            return Err(TlsError(format!("{certificate} contains no certificate in PEM format")));
         }
         let private = PrivateKeyDer::from_pem_slice(&found.key).map_err(|error| {
-            TlsError(format!(
-                "{key} holds no private key in the PEM format, not encrypted: {error}"
-            ))
+            TlsError(format!("{key} contains no unencrypted private key in PEM format: {error}"))
         })?;
         let mut config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
             .with_safe_default_protocol_versions()
             .and_then(|builder| builder.with_no_client_auth().with_single_cert(chain, private))
             .map_err(|error| match error {
-                rustls::Error::InconsistentKeys(_) => {
-                    TlsError(format!("the private key in {key} is not that of {certificate}"))
-                }
+                rustls::Error::InconsistentKeys(_) => TlsError(format!(
+                    "the private key in {key} does not match the certificate in {certificate}"
+                )),
                 error => TlsError(format!("cannot use {certificate} with {key}: {error}")),
             })?;
         config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
@@ -160,8 +156,8 @@ fn warn_if_exposed(key: &Path, found: &Found) {
     }
 }
 
-/// Makes a handshake. `None` if it fails, takes too long, or the server is told
-/// to end: there is no request yet that could be lost.
+/// Performs a handshake. `None` if it fails, takes too long, or the server stops, since no request
+/// can be lost yet.
 pub(super) async fn handshake(
     acceptor: TlsAcceptor,
     stream: TcpStream,
@@ -170,7 +166,7 @@ pub(super) async fn handshake(
 ) -> Option<TlsStream<TcpStream>> {
     let handshake = time::timeout(within, acceptor.accept(stream).into_fallible());
     let done = tokio::select! {
-        // The sender says nothing; it goes away when the server stops.
+        // The sender sends nothing; it is dropped when the server stops.
         _ = stopped.changed() => return None,
         done = handshake => done,
     };
@@ -178,7 +174,7 @@ pub(super) async fn handshake(
         Ok(Ok(stream)) => Some(stream),
         Ok(Err((error, stream))) => {
             debug!(%error, "a TLS handshake failed");
-            // The client was told why, and shall be able to read that.
+            // Lets the client read the alert with the reason.
             let _ = ClientStream::new(stream, within, Arc::default()).shutdown().await;
             None
         }

@@ -1,4 +1,4 @@
-//! The program over TLS: what it makes of the files, and `petstore healthcheck`.
+//! The program over TLS: its files, and `petstore healthcheck`.
 
 use std::{
     fs,
@@ -55,7 +55,7 @@ fn a_private_key_that_every_user_may_read_is_a_warning() {
     let certificates = Certificates::new();
     fs::set_permissions(certificates.key(), fs::Permissions::from_mode(0o644)).unwrap();
     let service = serve_with(here.path(), &certificates);
-    // It has begun to look at the files when it answers.
+    // When the service responds, it is watching the files.
     let done = run(here.path(), &["healthcheck", "--url", &service.url.replace("/v1", "/docs/")]);
     done.expect_success();
     service.signal("TERM");
@@ -71,12 +71,12 @@ fn an_invalid_certificate_or_key_is_one_line() {
     fs::write(&nothing, "nothing").unwrap();
     let absent = here.path().join("absent.pem");
     for (certificate, key, says) in [
-        (one.certificate(), other.key(), "is not that of"),
+        (one.certificate(), other.key(), "does not match the certificate"),
         (absent.clone(), one.key(), "absent.pem: No such file"),
         (one.certificate(), absent, "absent.pem: No such file"),
-        (nothing.clone(), one.key(), "holds no certificate"),
-        (one.certificate(), nothing, "holds no private key"),
-        (one.key(), one.certificate(), "holds no certificate"),
+        (nothing.clone(), one.key(), "contains no certificate"),
+        (one.certificate(), nothing, "contains no unencrypted private key"),
+        (one.key(), one.certificate(), "contains no certificate"),
     ] {
         let mut command = command(here.path(), &["serve", "--listen", "127.0.0.1:0"]);
         command.env("PETSTORE_TLS_CERT", certificate).env("PETSTORE_TLS_KEY", key);
@@ -108,7 +108,7 @@ fn healthcheck_finds_the_service_by_its_settings_and_says_what_is_wrong() {
         assert_eq!((&*done.stdout, &*done.stderr), ("", ""));
         let line = healthcheck(!is_secure).expect_one_line();
         assert!(line.contains("cannot ask http"), "{line}");
-        // It has no key.
+        // The health check has no key.
         let pets = format!("{}/pets", service.url);
         let line = run(here.path(), &["healthcheck", "--url", &pets]).expect_one_line();
         assert!(line.contains("answered 401"), "{line}");
@@ -117,7 +117,7 @@ fn healthcheck_finds_the_service_by_its_settings_and_says_what_is_wrong() {
         let line = run(here.path(), &["healthcheck", "--listen", &listen]).expect_one_line();
         assert!(line.contains("refused"), "{line}");
     }
-    // A server that ends the connection with its answer.
+    // A server that closes the connection with its response.
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
     let answering = thread::spawn(move || {
@@ -140,7 +140,7 @@ fn healthcheck_uses_the_management_address() {
         .iter()
         .find_map(|line| line["message"].as_str()?.strip_prefix("managed at http://"))
         .unwrap();
-    // Nobody is where clients would be.
+    // The public address is unreachable.
     let arguments = ["healthcheck", "--listen", "127.0.0.1:1", "--management-listen", managed];
     run(here.path(), &arguments).expect_success();
 }
@@ -148,7 +148,7 @@ fn healthcheck_uses_the_management_address() {
 #[test]
 fn healthcheck_does_not_wait_long_for_a_hanging_service() {
     let here = directory();
-    // Connections are accepted by the system, and answered by nobody.
+    // The system accepts connections, but no program responds.
     let hangs = TcpListener::bind("127.0.0.1:0").unwrap();
     let listen = hangs.local_addr().unwrap().to_string();
     let line = run(here.path(), &["healthcheck", "--listen", &listen]).expect_one_line();
