@@ -31,12 +31,12 @@ send() {
 # The same, with up to five retries: after a broken connection, and after 429 and
 # 503 when the time in Retry-After is over. It is safe to retry a read, and a create
 # with an Idempotency-Key: the service adds the animal only once.
-send_patiently() {
+send_with_retries() {
     send --retry 5 --retry-all-errors "$@"
 }
 
 request() {
-    send_patiently --header "Authorization: Bearer $key" "$@"
+    send_with_retries --header "Authorization: Bearer $key" "$@"
 }
 
 # expect STATUS [CODE]
@@ -47,7 +47,7 @@ expect() {
     [[ $1 == 2?? || $code == "$2" ]] || fail "the error code was $code, not $2"
 }
 
-# No text in the service's JSON can look like this: its quotes would be escaped.
+# Text in the service's JSON cannot look like this, because its quotes would be escaped.
 ids() {
     grep -o '"id":[0-9]*' "$response/body" | cut -d : -f 2 || true
 }
@@ -114,15 +114,15 @@ expect 200
 [[ $link == *'rel="successor-version"' ]] || fail "no successor"
 echo "read one by its id: deprecated, ends on $sunset"
 
-send_patiently "$url/pets"
+send_with_retries "$url/pets"
 expect 401 missing_api_key
 echo "without a key: 401 missing_api_key"
 
-send_patiently --header 'Authorization: Bearer wrong' "$url/pets"
+send_with_retries --header 'Authorization: Bearer wrong' "$url/pets"
 expect 401 invalid_api_key
 echo "with an invalid key: 401 invalid_api_key"
 
-send_patiently --header "Authorization: Bearer $read_key" --json "$animal" "$url/pets"
+send_with_retries --header "Authorization: Bearer $read_key" --json "$animal" "$url/pets"
 expect 403 insufficient_scope
 echo "adding with a read-only key: 403 insufficient_scope"
 
@@ -148,6 +148,6 @@ for _ in {1..100}; do
     [[ $status != 429 ]] || break
 done
 expect 429 rate_limited
-send_patiently --header "Authorization: Bearer $read_key" "$url/pets?limit=1"
+send_with_retries --header "Authorization: Bearer $read_key" "$url/pets?limit=1"
 expect 200
 echo "exceeding the rate limit: 429 rate_limited, then 200 after the wait in Retry-After"

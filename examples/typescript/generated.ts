@@ -10,7 +10,7 @@ import { randomUUID } from "node:crypto";
 
 import createClient from "openapi-fetch";
 
-import { patientFetch, waits } from "./retries.js";
+import { fetchWithRetries, waits } from "./retries.js";
 import type { components, paths } from "./petstore.js";
 
 type NewPet = components["schemas"]["NewPet"];
@@ -20,7 +20,7 @@ function connect(key?: string) {
   return createClient<paths>({
     baseUrl: process.env["PETSTORE_URL"] ?? "http://127.0.0.1:8080/v1",
     headers: key === undefined ? {} : { Authorization: `Bearer ${key}` },
-    fetch: patientFetch,
+    fetch: fetchWithRetries,
   });
 }
 

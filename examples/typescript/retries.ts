@@ -11,7 +11,7 @@ export const waits = new Map<number, number>();
  * is over. Use it only for requests that are safe to retry: reads, and creates with an
  * `Idempotency-Key`.
  */
-export async function patientFetch(request: Request): Promise<Response> {
+export async function fetchWithRetries(request: Request): Promise<Response> {
   for (let attempt = 1; ; attempt++) {
     let seconds = 0.1 * 2 ** attempt;
     try {

@@ -9,7 +9,7 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 
-import { patientFetch, waits } from "./retries.js";
+import { fetchWithRetries, waits } from "./retries.js";
 
 const URL_OF_SERVICE = process.env["PETSTORE_URL"] ?? "http://127.0.0.1:8080/v1";
 
@@ -65,7 +65,7 @@ class Petstore {
   async send(target: string, init: RequestInit = {}): Promise<Response> {
     const request = new Request(new URL(target, `${URL_OF_SERVICE}/`), init);
     if (this.key !== undefined) request.headers.set("Authorization", `Bearer ${this.key}`);
-    const response = await patientFetch(request);
+    const response = await fetchWithRetries(request);
     if (response.ok) return response;
     const error = (await response.json()) as { code: string; message: string };
     throw new PetstoreError(response.status, error.code, error.message);

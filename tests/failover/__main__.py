@@ -1,5 +1,4 @@
-"""Rounds of faults; called by `scripts/torture postgres`, in namespaces of its
-own."""
+"""Rounds of faults; called by `scripts/torture postgres` in separate namespaces."""
 
 from __future__ import annotations
 
@@ -19,13 +18,13 @@ from pathlib import Path
 from tests.failover.clients import PATIENCE, Clients, Service
 from tests.failover.cluster import DEPLOY, TTL, Broken, Cluster, Node, until
 
-# The promise: after a fault, writes are back within so many seconds.
+# The promise: after a fault, writes succeed again within this many seconds.
 BACK_WITHIN = TTL + 10
 # How long a node is frozen or cut off.
 AWAY_FOR = 30.0
 WRITERS = 18
 
-# One process knows all nodes, the other the HAProxy beside it.
+# One process knows all nodes, the other only its local HAProxy.
 HOSTS = "postgres://petstore:petstore@10.0.0.11,10.0.0.12,10.0.0.13/petstore"
 HAPROXY = "postgres://petstore:petstore@127.0.0.1:5432/petstore"
 
@@ -47,8 +46,8 @@ def serves_petstore(words: str) -> bool:
 
 
 def kill(node: Node, draw: random.Random) -> str:
-    """Power off: all of the node's processes are killed. Before that, for a
-    moment, nothing reaches the standbys, or no answer reaches petstore."""
+    """Power off: all processes of the node are killed. Shortly before, nothing
+    reaches the standbys, or no response reaches petstore."""
     held = draw.choice([None, sends_wal, serves_petstore])
     if held:
         node.signal(signal.SIGSTOP, held)
@@ -58,7 +57,7 @@ def kill(node: Node, draw: random.Random) -> str:
 
 
 def stop(node: Node, _: random.Random) -> str:
-    """A virtual machine that is paused."""
+    """A paused virtual machine."""
     node.freeze()
     return "frozen"
 
@@ -69,13 +68,13 @@ def cut(node: Node, _: random.Random) -> str:
 
 
 def orphan(node: Node, _: random.Random) -> str:
-    """Patroni alone is killed: its PostgreSQL goes on as a primary."""
+    """Only Patroni is killed: its PostgreSQL continues as a primary."""
     node.kill(is_patroni)
     return "Patroni killed"
 
 
 def crash(node: Node, _: random.Random) -> str:
-    """PostgreSQL alone is killed."""
+    """Only PostgreSQL is killed."""
     node.signal(signal.SIGKILL, is_postmaster)
     return "postmaster killed"
 
@@ -96,7 +95,7 @@ FAULTS = {"kill": kill, "stop": stop, "cut": cut, "orphan": orphan, "crash": cra
 
 @dataclass
 class Tally:
-    """What was seen of one kind of fault; times in seconds."""
+    """The results for one kind of fault; times in seconds."""
 
     rounds: int = 0
     outages: list[float] = field(default_factory=list)
@@ -131,7 +130,7 @@ class Harness:
         if self.options.asynchronous:
             changed = {"synchronous_mode": False, "synchronous_mode_strict": False}
         self.cluster.start(**changed)
-        # HAProxy begins by believing that all nodes are primaries.
+        # At first, HAProxy assumes that all nodes are primaries.
         make = self.petstore("keys", "create", "--name", "failover", database=HAPROXY)
         key = until("a key is made", 20, lambda: subprocess.run(make, capture_output=True, text=True).stdout.strip())
         for service, database in zip(self.services, (HOSTS, HAPROXY)):
@@ -145,8 +144,8 @@ class Harness:
         self.clients.start(WRITERS)
 
     def round(self, kind: str) -> None:
-        """Breaks the primary, waits until all is well again, and checks what
-        clients were told."""
+        """Breaks the primary, waits for the recovery, and checks the responses
+        that clients got."""
         book, tally = self.clients.book, self.tallies[kind]
         self.cluster.wait_until_healthy(not self.options.asynchronous)
         page, after = self.clients.start_page, self.clients.start_after
@@ -179,7 +178,7 @@ class Harness:
         for name, count in stale.items():
             tally.stale[name] = tally.stale.get(name, 0) + count
         shown = ", ".join(f"{name} {seconds:.1f} s" for name, seconds in outages.items())
-        print(f"  {kind} {tally.rounds}: {primary.name} {what}; no writes: {shown}; longest answer {longest:.1f} s; "
+        print(f"  {kind} {tally.rounds}: {primary.name} {what}; no writes: {shown}; longest response {longest:.1f} s; "
               f"whole again after {now - began:.0f} s; {len(book.acknowledged) - acknowledged} acknowledged; "
               f"behind {stale or 0}; faults {len(book.faults)}", flush=True)
         if "haproxy" in stale:
@@ -189,8 +188,8 @@ class Harness:
                 book.fault(f"{kind} {tally.rounds}: writes of {name} were back after {seconds:.1f} s")
 
     def wait_for_writes(self, kind: str, primary: Node) -> None:
-        """Until another node is the primary, and both services acknowledge what
-        they were asked after that."""
+        """Waits until another node is the primary and both services acknowledge
+        later requests."""
         beside = None if kind == "crash" else primary
         until("another is the primary", 90, lambda: self.cluster.leader(beside))
         since = time.monotonic()
@@ -201,7 +200,7 @@ class Harness:
             until(f"{service.name} takes writes", 90, written)
 
     def finish(self) -> bool:
-        """Whether every promise was kept; says which were not."""
+        """Whether every promise was kept; prints those that were not."""
         self.clients.stop()
         book = self.clients.book
         for service in self.services:
@@ -211,7 +210,7 @@ class Harness:
                 book.fault(f"{service.name} ended")
             process.terminate()
             process.wait(20)
-        print(f"answers: {dict(sorted(book.answers.items()))}")
+        print(f"responses: {dict(sorted(book.answers.items()))}")
         for fault in book.faults[:30]:
             print(f"FAULT: {fault}")
         for kind, tally in self.tallies.items():
@@ -220,7 +219,7 @@ class Harness:
                       f"acknowledged, longest without writes {max(tally.outages):.1f} s of {BACK_WITHIN:.0f}, "
                       f"median {sorted(tally.outages)[len(tally.outages) // 2]:.1f}; longest answer "
                       f"{tally.longest:.1f} s of {PATIENCE:.0f}; behind: {tally.stale or 'never'}")
-        print(f"{len(book.faults)} faults in all; {len(book.acknowledged)} animals acknowledged")
+        print(f"{len(book.faults)} faults in total; {len(book.acknowledged)} animals acknowledged")
         return not book.faults
 
 
@@ -246,8 +245,8 @@ def read_options() -> argparse.Namespace:
     add("--count", type=int, default=20, help="rounds of each kind")
     add("--seed", type=int, default=random.SystemRandom().getrandbits(30))
     add("--kinds", type=kinds, default=["kill", "stop", "cut"], help=f"some of {','.join(FAULTS)}")
-    add("--asynchronous", action="store_true", help="no commit waits for a standby, which must be found out")
-    add("--keyless", action="store_true", help="clients repeat creates without a key, which must be found out")
+    add("--asynchronous", action="store_true", help="no commit waits for a standby; the run must detect this")
+    add("--keyless", action="store_true", help="clients retry creates without a key; the run must detect this")
     return parser.parse_args()
 
 
@@ -269,7 +268,7 @@ def main() -> int:
         for fault in harness.clients.book.faults[:30] if harness.clients else []:
             print(f"FAULT: {fault}")
         return 1
-    # The logs of what went wrong stay.
+    # The logs of a failed run are kept.
     if held:
         harness.cluster.stop()
         shutil.rmtree(folder)

@@ -1,4 +1,4 @@
-"""Clients of the service, and what they were told."""
+"""Clients of the service, and the responses that they got."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ import time
 import uuid
 from dataclasses import dataclass, field
 
-# How long a client waits for an answer: the key is looked up within 5 seconds
-# and the operation done within 5 (docs/postgres.md), and the machine is busy.
+# How long a client waits for a response: the key lookup takes at most 5 seconds and the operation
+# at most 5 (docs/postgres.md), on a busy machine.
 PATIENCE = 12.0
 
-# The service ends connections that are silent for 30 seconds.
+# The service closes connections that are silent for 30 seconds.
 REST = 10.0
 
-# Between two requests of one writer, at most.
+# The longest pause between two requests of a writer.
 PAUSE = 0.25
 
 
@@ -31,20 +31,20 @@ class Service:
 
 @dataclass
 class Book:
-    """Everything that clients were told. Its lock guards it."""
+    """All responses, guarded by a lock."""
 
     lock: threading.Lock = field(default_factory=threading.Lock)
-    # By name, which no two animals share; the id that was answered.
+    # The ids of acknowledged animals by name. Names are unique.
     acknowledged: dict[str, int] = field(default_factory=dict)
     ids: dict[int, str] = field(default_factory=dict)
-    # Names whose one request was answered 503, or is under way.
+    # Names whose only request got 503, or is in flight.
     perhaps: set[str] = field(default_factory=set)
     answers: dict[str, int] = field(default_factory=dict)
-    # When each service acknowledged an animal: (asked at, answered at).
+    # When each service acknowledged an animal: (requested at, responded at).
     times: dict[str, list[tuple[float, float]]] = field(default_factory=dict)
     longest: float = 0.0
     newest: int = 0
-    # By service, pages and animals that were behind what was acknowledged.
+    # By service, pages and animals that lack acknowledged writes.
     stale: dict[str, int] = field(default_factory=dict)
     faults: list[str] = field(default_factory=list)
 
@@ -76,11 +76,11 @@ class Client:
 
     def __init__(self, key: str, book: Book):
         self.key, self.book = key, book
-        # And when each was used last.
+        # With the time of their last use.
         self.connections: dict[str, tuple[http.client.HTTPConnection, float]] = {}
 
     def ask(self, service: Service, method: str, target: str, body: dict | None = None, **fields: str):
-        """Status, header fields and content; status 0 if there was none, which
+        """Status, header fields and content; status 0 without a response, which
         is a fault."""
         connection, used = self.connections.get(service.name, (None, 0.0))
         if connection is None or time.monotonic() - used > REST:
@@ -109,7 +109,7 @@ class Client:
 
 
 class Clients:
-    """Writers and walkers, until they are stopped."""
+    """Writers and walkers that run until they are stopped."""
 
     def __init__(self, services: list[Service], key: str, seed: int, keyless: bool = False):
         self.services, self.key, self.keyless = services, key, keyless
@@ -117,12 +117,12 @@ class Clients:
         self.book = Book()
         self.stopping = threading.Event()
         self.threads: list[threading.Thread] = []
-        # The page at which walks begin, and what lies before it.
+        # The page at which walks start, and the last id before it.
         self.start_page, self.start_after = "/v1/pets?limit=100", 0
 
     def start(self, writers: int) -> None:
         for number in range(writers):
-            # A third of them cannot repeat what failed.
+            # A third of the writers do not retry.
             kind = self.write_once if number % 3 == 2 else self.write_until_acknowledged
             self.spawn(kind, f"w{number}", self.services[number % len(self.services)])
         for service in self.services:
@@ -155,7 +155,7 @@ class Clients:
             name, service = f"{me}-{names}-{number}", home
             key = {} if self.keyless else {"Idempotency_Key": f'"{uuid.UUID(int=draw.getrandbits(128))}"'}
             while not self.create(client, service, name, (201, 409, 503), **key):
-                # The outcome may be unknown. The other process must know it, too.
+                # The outcome may be unknown. The other process must recognize the retry as well.
                 service = draw.choice(self.services)
                 time.sleep(draw.uniform(0, 0.5))
             time.sleep(draw.uniform(0, PAUSE))
@@ -191,9 +191,9 @@ class Clients:
             time.sleep(draw.uniform(0, 0.3))
 
     def walk(self, client: Client, service: Service, page: str, after: int, watch: bool = False):
-        """Walks to the end, whatever happens meanwhile; what was acknowledged
-        before must be seen, each animal once and in order. Returns the animals,
-        and where the last page was and what lay before it."""
+        """Walks to the end despite faults. Every animal acknowledged before must be
+        read, once and in order. Returns the animals, the last page, and the id
+        before it."""
         expected = self.book.known_above(after)
         seen: dict[int, str] = {}
         last = after
@@ -233,7 +233,7 @@ class Clients:
             self.book.fault(f"{service.name}: GET by id was answered {status}")
 
     def see_later(self, service: Service, what: str) -> None:
-        """What is behind is counted; whether anything is lost, the last walk says."""
+        """Counts stale pages and animals; the last walk shows whether any are lost."""
         with self.book.lock:
             before = self.book.stale.get(service.name, 0)
             self.book.stale[service.name] = before + 1
@@ -247,8 +247,8 @@ class Clients:
         return status, fields, pets
 
     def check(self, service: Service, page: str, after: int) -> tuple[str, int]:
-        """Walks, and finds what was lost or doubled. Returns where the last page
-        was, and what lay before it."""
+        """Walks, and finds lost and duplicate animals. Returns the last page and the
+        id before it."""
         expected = self.book.known_above(after)
         seen, last_page = self.walk(Client(self.key, self.book), service, page, after)
         lost = {id: name for id, name in expected.items() if seen.get(id) != name}

@@ -1,7 +1,7 @@
-"""Three nodes, each with etcd, Patroni and PostgreSQL in a network namespace of
-its own, as deploy/patroni sets them up; and how to break one of them.
+"""Three nodes, each with etcd, Patroni and PostgreSQL in its own network
+namespace, configured as in deploy/patroni; and the faults.
 
-Expects to be alone in network, mount and process namespaces."""
+Must be the only program in its network, mount and process namespaces."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 DEPLOY = ROOT / "deploy" / "patroni"
 BRIDGE = "petstore"
 
-# Of the files in deploy/patroni.
+# As in the files in deploy/patroni.
 FIRST_NODE = ("n1", "10.0.0.11")
 TTL = 20.0
 
 
 class Broken(Exception):
-    """A promise that was not kept, or a cluster that is of no use."""
+    """A broken promise, or an unusable cluster."""
 
 
 def settings(file: str) -> dict[str, str]:
@@ -41,23 +41,23 @@ def run(*command: str, **more) -> str:
 
 
 def until(what: str, seconds: float, holds):
-    """Waits for `holds()` to be true, and returns what it said."""
+    """Waits for `holds()` to be true, and returns its result."""
     deadline = time.monotonic() + seconds
     while not (said := holds()):
         if time.monotonic() > deadline:
-            raise Broken(f"after {seconds:.0f} s still not: {what}")
+            raise Broken(f"after {seconds:.0f} s, still not: {what}")
         time.sleep(0.1)
     return said
 
 
 class Node:
-    """A machine: what runs in its namespace."""
+    """A machine: the processes in its namespace."""
 
     def __init__(self, number: int, folder: Path, programs: Path):
         self.name, self.address = f"n{number}", f"10.0.0.{10 + number}"
         self.folder = folder / self.name
         self.folder.mkdir()
-        # All nodes see one disk; each has its own /run/postgresql.
+        # All nodes share one disk; each has its own /run/postgresql.
         self.sockets = self.folder / "sockets"
         self.sockets.mkdir()
         for path in (self.folder, self.sockets):
@@ -92,7 +92,7 @@ class Node:
         self.spawn("patroni", self.patroni, "/usr/bin/patroni", str(DEPLOY / "patroni.yml"))
 
     def inside(self, *command: str) -> list[str]:
-        """The command, run within the node as PostgreSQL's user."""
+        """The command that runs `command` in the node as PostgreSQL's user."""
         become = "setpriv --reuid=postgres --regid=postgres --clear-groups"
         script = f'mount --bind "$0" /run/postgresql && exec {become} "$@"'
         return ["ip", "netns", "exec", self.name, "sh", "-c", script, str(self.sockets), *command]
@@ -126,7 +126,7 @@ class Node:
                     pass
 
     def kill(self, only=lambda words: True) -> None:
-        """kill -9, until none is left."""
+        """Sends SIGKILL until no process is left."""
 
         def gone() -> bool:
             self.signal(signal.SIGKILL, only)
@@ -135,7 +135,7 @@ class Node:
         until(f"the processes of {self.name} ended", 10, gone)
 
     def freeze(self) -> None:
-        # Twice: one of them may just have started another.
+        # Twice, because a process may have started another one in the meantime.
         for _ in range(2):
             self.signal(signal.SIGSTOP)
 
@@ -143,14 +143,14 @@ class Node:
         self.signal(signal.SIGCONT)
 
     def cut_off(self) -> None:
-        """Packets go nowhere; the node itself sees a link that is up."""
+        """Drops all packets, while the node's link stays up."""
         run("ip", "link", "set", self.port, "nomaster")
 
     def connect(self) -> None:
         run("ip", "link", "set", self.port, "master", BRIDGE)
 
     def ask(self, path: str, change: dict | None = None) -> dict | None:
-        """What this node's Patroni says; `None` if it says nothing."""
+        """The status from this node's Patroni; `None` without a response."""
         request = urllib.request.Request(f"http://{self.address}:8008{path}")
         if change is not None:
             request.data, request.method = json.dumps(change).encode(), "PATCH"
@@ -174,13 +174,12 @@ class Cluster:
         run("ip", "link", "set", BRIDGE, "up")
         versions = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"))
         if not versions:
-            raise Broken("there is no PostgreSQL in /usr/lib/postgresql")
+            raise Broken("PostgreSQL is missing in /usr/lib/postgresql")
         self.nodes = [Node(number, folder, versions[-1].parent) for number in (1, 2, 3)]
         self.folder = folder
 
     def start(self, **changed: bool) -> None:
-        """Starts everything. `changed` are settings of Patroni that the files
-        have otherwise."""
+        """Starts everything. `changed` overrides settings of Patroni in the files."""
         for node in self.nodes:
             node.start()
         until("there is a primary", 120, self.leader)
@@ -198,20 +197,20 @@ class Cluster:
             node.kill()
 
     def sql(self, command: str) -> None:
-        """Does it on the primary, as its superuser."""
+        """Runs a statement on the primary, as superuser."""
         node = until("there is a primary", 20, self.leader)
         run(*node.inside("psql", "-X", "-c", command, "postgres"), cwd=node.folder)
 
     def members(self, beside: Node | None = None) -> dict[str, dict]:
-        """What the first node that answers, other than `beside`, says of all."""
+        """The status of all nodes from the first responding node other than `beside`."""
         for node in self.nodes:
             if node is not beside and (said := node.ask("/cluster")):
                 return {member["name"]: member for member in said.get("members", [])}
         return {}
 
     def leader(self, beside: Node | None = None) -> Node | None:
-        """The primary, as the nodes other than `beside` see it, unless it is
-        that one."""
+        """The primary according to the nodes other than `beside`, unless it is
+        `beside`."""
         members = self.members(beside)
         for node in self.nodes:
             member = members.get(node.name, {})
@@ -220,8 +219,8 @@ class Cluster:
         return None
 
     def is_healthy(self, synchronous: bool = True) -> bool:
-        """Whether all nodes say that all nodes are well. One that was away can
-        believe for a while that nothing has changed."""
+        """Whether all nodes report that all nodes are healthy. A node that was away
+        may report an old state for a while."""
         wanted = ["leader", "replica", "sync_standby" if synchronous else "replica"]
         views = [node.ask("/cluster") or {} for node in self.nodes]
         for view in views:

@@ -2,8 +2,8 @@
 and runs the tests that must fail for each.
 
 A mutant survives if its tests pass. One whose text is not in its file exactly
-once, that does not compile, or whose tests do not end, is an error, and so are
-tests that fail without any mutant: the list cannot grow stale unseen.
+once, that does not compile, or whose tests do not finish, is an error, and so are
+tests that fail without a mutant. So an outdated list is always noticed.
 """
 
 import argparse
@@ -19,12 +19,12 @@ import tomllib
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 FIELDS = {"name", "file", "from", "to", "target", "tests", "survives"}
 
-# How long tests may take, in seconds: none that fails needs so long.
+# How long tests may take, in seconds. Failing tests need less.
 PATIENCE = 300
 
 
 class Wrong(Exception):
-    """The list, and not the program, is wrong."""
+    """An error in the list, not in the program."""
 
 
 def read_list() -> list[dict]:
@@ -33,7 +33,7 @@ def read_list() -> list[dict]:
     names = [mutant["name"] for mutant in mutants]
     twice = {name for name in names if names.count(name) > 1}
     if twice:
-        raise Wrong(f"two mutants have one name: {', '.join(twice)}")
+        raise Wrong(f"two mutants have the same name: {', '.join(twice)}")
     stale = []
     for mutant in mutants:
         if mutant.keys() - FIELDS:
@@ -50,13 +50,13 @@ def read_list() -> list[dict]:
 def apply(mutant: dict, text: str) -> str:
     found = text.count(mutant["from"])
     if found != 1:
-        raise Wrong(f"{mutant['name']}: the text stands {found} times in {mutant['file']}, not once")
+        raise Wrong(f"{mutant['name']}: the text occurs {found} times in {mutant['file']}, not once")
     return text.replace(mutant["from"], mutant["to"])
 
 
 def copy_tree(copy: pathlib.Path) -> None:
-    """Makes `copy` like the working tree; what is the same keeps its time, so
-    that cargo builds no more than it must."""
+    """Makes `copy` equal to the working tree. Unchanged files keep their time, so
+    cargo builds only what is needed."""
     listed = subprocess.run(["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
                             cwd=ROOT, check=True, capture_output=True, text=True).stdout
     names = {name for name in listed.split("\0") if name and (ROOT / name).is_file()}
@@ -73,12 +73,12 @@ def copy_tree(copy: pathlib.Path) -> None:
 class Cargo:
     def __init__(self, tree: pathlib.Path, build: pathlib.Path):
         self.tree = tree
-        # What the last tests said.
+        # The output of the last tests.
         self.said = ""
         self.environment = os.environ | {"CARGO_TARGET_DIR": str(build), "RUST_BACKTRACE": "0"}
 
     def run(self, arguments: list[str], seconds: int | None = None) -> tuple[int | None, str]:
-        """The exit code and the output; no code if it took too long."""
+        """The exit code and the output; no code after a timeout."""
         process = subprocess.Popen(["cargo", "test", "--locked", *arguments], cwd=self.tree,
                                    env=self.environment, stdin=subprocess.DEVNULL, text=True,
                                    stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
@@ -91,7 +91,7 @@ class Cargo:
             return None, process.communicate()[0]
 
     def test(self, mutant: dict) -> str:
-        """`passed`, `failed`, or what is wrong."""
+        """`passed`, `failed`, or the error."""
         target = ["--lib"] if mutant["target"] == "lib" else ["--test", mutant["target"]]
         code, output = self.run([*target, "--no-run"])
         if code:
@@ -146,15 +146,15 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python3 -m tests.mutants", description=__doc__)
     parser.add_argument("--check", action="store_true", help="only read the list, and compare it with the sources")
     parser.add_argument("--folder", type=pathlib.Path, default=ROOT / "target/mutants",
-                        help="where the copy is built")
-    parser.add_argument("names", nargs="*", metavar="NAME", help="these mutants, or all whose names begin so")
+                        help="the target folder of the copy")
+    parser.add_argument("names", nargs="*", metavar="NAME", help="these mutants, or all whose names begin with NAME")
     arguments = parser.parse_args()
     try:
         mutants = read_list()
         if arguments.names:
             mutants = [mutant for mutant in mutants if mutant["name"].startswith(tuple(arguments.names))]
         if not mutants:
-            raise Wrong("no mutant has such a name")
+            raise Wrong("no mutant has this name")
         return 0 if arguments.check else run(mutants, arguments.folder)
     except Wrong as wrong:
         print(f"mutants.toml: {wrong}", file=sys.stderr)

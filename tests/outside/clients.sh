@@ -1,8 +1,7 @@
-# Checks of what the author of a client uses: the docs page, the commands in docs/clients.md, the
-# programs in examples/, and clients generated from openapi.yaml. Part of scripts/test.
+# Checks for authors of clients: the docs page, the commands in docs/clients.md, the programs in
+# examples/, and clients generated from openapi.yaml. Part of scripts/test.
 
-# /docs in a browser. What it looked like is left in the target folder;
-# docs/docs-page.png is a copy.
+# Opens /docs in a browser. A screenshot is left in the target folder; docs/docs-page.png is a copy.
 open_docs_page() {
     start_service sqlite
     load_some_animals
@@ -11,8 +10,7 @@ open_docs_page() {
     stop_service
 }
 
-# The programs in examples/, and the clients generated from openapi.yaml for them.
-# Nothing is generated or built among the sources.
+# Generates the clients, and builds the programs in examples/, outside of the source folders.
 build_examples() {
     local to=$outside/examples
     rm -rf "$to/python" "$to/typescript/build"
@@ -29,9 +27,8 @@ build_examples() {
         cargo build --locked --manifest-path examples/rust/Cargo.toml
 }
 
-# tour CLIENT TOUR COMMAND...: runs a client through a proxy that drops responses,
-# and compares what it prints. What the client says about the dropped responses is
-# shown only if the tour fails.
+# tour CLIENT TOUR COMMAND...: runs a client through a proxy that drops responses, and compares its
+# output. The client's messages about dropped responses are shown only if the tour fails.
 tour() {
     local name=$1 expected=$2
     shift 2
@@ -51,7 +48,7 @@ follow_first_hour() {
     stop_service
 }
 
-# The commands that docs/clients.md gives for two of the generators, unchanged: each client
+# Runs the commands that docs/clients.md gives for two of the generators, unchanged. Each client
 # must list every animal.
 walk_with_generated_clients() {
     local language folder
@@ -69,7 +66,7 @@ walk_with_generated_clients() {
     stop_service
 }
 
-# Each of the clients does the same, and prints the same.
+# All clients do the same, and print the same.
 take_tours() {
     local to=$outside/examples
     # A generated client cannot omit a required member.

@@ -41,7 +41,7 @@ try {
     );
   });
 
-  // The page's own policy keeps scripts of others out, so axe-core is put in before the page loads.
+  // The page's policy blocks foreign scripts, so axe-core is injected before the page loads.
   await page.evaluateOnNewDocument(axe.source);
   await page.goto(`${origin}/docs`);
   await page.waitForSelector(".opblock");
@@ -66,7 +66,7 @@ try {
   await page.$eval("#operations-pets-listPets", (block) => block.scrollIntoView());
   await page.screenshot({ path: screenshot });
 
-  // Optional fields are empty: what the page sends is what the reader entered.
+  // Optional fields are empty, so the page sends only what the reader entered.
   const added = await tryOut("createPet");
   const again = await addAgain();
   assert(again.id > added.id, "the second animal was not added");
@@ -83,7 +83,7 @@ try {
       await page.setViewport({ width, height: 1150 });
       await page.emulateMediaFeatures([
         { name: "prefers-color-scheme", value: scheme },
-        // Colours change at once, so that none is measured on its way.
+        // Without transitions, so no intermediate colour is measured.
         { name: "prefers-reduced-motion", value: "reduce" },
       ]);
       await checkAccessibility(`${width} px, ${scheme}`);
@@ -94,7 +94,7 @@ try {
   assert.deepEqual(complaints, []);
   console.log("The page asked no other host, and the browser reported nothing.");
 
-  // Every operation is open, with a response, and so is the dialog for the key.
+  // Every operation is open, with a response, and so is the key dialog.
   async function checkAccessibility(view) {
     const found = await page.evaluate(async () => {
       const tags = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"];

@@ -1,13 +1,12 @@
 """What schemathesis must be told about cursors and idempotency keys.
 
-A cursor is opaque: the service hands it out in the `Link` of a page, for the
-`status` that the page was asked for, and refuses every other one. No schema
-can say that. So wherever schemathesis wants to send what must be accepted, a
-made-up cursor gives way to one that the service handed out for the same
-status. What must be refused is sent as it was generated.
+A cursor is opaque: the service sends it in the `Link` of a page, for the `status` of
+that page, and rejects all others, which no schema can express. So in valid requests,
+a generated cursor is replaced by one that the service sent for the same status.
+Invalid requests stay unchanged.
 
-An `Idempotency-Key` is for one animal. Wherever schemathesis would send one a
-second time with what must be accepted, it gives way to a new one.
+An `Idempotency-Key` is for one animal. In valid requests, a key that was sent before
+is replaced by a new one.
 
 Reads PETSTORE_URL (with the version segment) and PETSTORE_KEY.
 """
@@ -26,16 +25,15 @@ URL = os.environ["PETSTORE_URL"]
 KEY = os.environ["PETSTORE_KEY"]
 STATUSES = [None, "available", "pending", "sold"]
 
-# By status, None for a list without one: the cursors handed out so far, in
-# the order of their appearance.
+# The cursors that the service has sent so far, in order, by status (None without a status).
 handed_out = defaultdict(list)
 
-# The idempotency keys sent so far, without their quotes.
+# The idempotency keys sent so far, without quotes.
 spent = set()
 
 
 def note_next_page(link):
-    """Keeps the cursor of a `Link: <...>; rel="next"`, and returns where it leads."""
+    """Keeps the cursor of a `Link: <...>; rel="next"`, and returns its target."""
     match = re.search(r'<([^>]*)>; rel="next"', link or "")
     if match is None:
         return None
@@ -65,9 +63,9 @@ for each in STATUSES:
 def before_load_schema(context, raw_schema):
     """Adds a link from each page to the next one for the stateful phase to follow.
 
-    It cannot stand in the document itself: the expressions of OpenAPI take a
-    header as a whole, and the cursor is a part of one. It counts as inferred,
-    since a last page without a link is nothing to report.
+    The document cannot declare it, because the expressions of OpenAPI use a whole
+    header, and the cursor is a part of one. It counts as inferred, because a last page
+    has no link, which is not an error.
     """
     raw_schema["paths"]["/pets"]["get"]["responses"]["200"]["links"] = {
         "NextPage": {
@@ -105,12 +103,12 @@ def use_genuine_cursor(case):
     query = case.query or {}
     if case.operation.label != "GET /pets" or "cursor" not in query:
         return
-    # The examples of the document must hold together as they are.
+    # The examples of the document must be valid unchanged.
     if case.meta.phase.name == TestPhase.EXAMPLES:
         return
     genuine = handed_out[query.get("status")]
     if query["cursor"] not in genuine:
-        # Chosen by what was generated, so that a seed always leads to the same requests.
+        # Chosen by the generated value, so a seed always produces the same requests.
         case.query["cursor"] = genuine[zlib.crc32(query["cursor"].encode()) % len(genuine)]
 
 

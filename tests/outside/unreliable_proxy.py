@@ -1,11 +1,10 @@
-"""Runs a client against a service that cannot be relied on.
+"""Runs a client against an unreliable service.
 
     PETSTORE_URL=... unreliable_proxy.py COMMAND...
 
-Between the client and the service stands a proxy that answers some requests
-with 503 in the service's place, and passes others on but drops the answer. A
-client that retries as it should never notices. Fails if the command does, or if
-it met either fault not once.
+A proxy between the client and the service rejects some requests with 503, and drops
+the responses of others. A client that retries correctly succeeds. Fails if the command
+fails, or if one of these faults never occurred.
 """
 
 import contextlib
@@ -20,10 +19,10 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import urlsplit
 
 SERVICE = urlsplit(os.environ["PETSTORE_URL"])
-# Which requests meet them, in each round of so many.
-REFUSED, DROPPED, OF = {4}, {9, 16}, 30
+# The faulty requests in each round of ROUND.
+REJECTED, DROPPED, ROUND = {4}, {9, 16}, 30
 
-UNAVAILABLE = b'{"code":"unavailable","message":"Try again in a moment.","status":503}'
+UNAVAILABLE = b'{"code":"unavailable","message":"Retry in a moment.","status":503}'
 
 requests = itertools.count()
 faults = Counter()
@@ -33,17 +32,17 @@ class Proxy(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
 
     def handle(self):
-        # A client may leave when it likes.
+        # A client may disconnect at any time.
         with contextlib.suppress(ConnectionError):
             super().handle()
 
-    def pass_on(self):
+    def forward(self):
         body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
-        number = next(requests) % OF
-        if number in REFUSED:
-            faults["refused"] += 1
+        number = next(requests) % ROUND
+        if number in REJECTED:
+            faults["rejected"] += 1
             headers = [("Content-Type", "application/json"), ("Retry-After", "1")]
-            return self.answer(503, headers, UNAVAILABLE)
+            return self.respond(503, headers, UNAVAILABLE)
         service = http.client.HTTPConnection(SERVICE.netloc, timeout=30)
         service.request(self.command, self.path, body, dict(self.headers))
         response = service.getresponse()
@@ -53,11 +52,11 @@ class Proxy(BaseHTTPRequestHandler):
             faults["dropped"] += 1
             self.close_connection = True
             return None
-        return self.answer(response.status, response.getheaders(), content)
+        return self.respond(response.status, response.getheaders(), content)
 
-    do_GET = do_POST = pass_on
+    do_GET = do_POST = forward
 
-    def answer(self, status, headers, content):
+    def respond(self, status, headers, content):
         self.send_response_only(status)
         for name, value in headers:
             if name.lower() not in ("content-length", "connection"):
@@ -78,7 +77,7 @@ def main():
     done = subprocess.run(sys.argv[1:], env={**os.environ, "PETSTORE_URL": url}, check=False)
     if done.returncode != 0:
         sys.exit(done.returncode)
-    if not (faults["refused"] and faults["dropped"]):
+    if not (faults["rejected"] and faults["dropped"]):
         sys.exit(f"the client met too few faults: {dict(faults)}")
 
 

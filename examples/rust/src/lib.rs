@@ -19,7 +19,7 @@ pub static WAITS: AtomicU32 = AtomicU32::new(0);
 /// # Errors
 ///
 /// The error of the last attempt.
-pub async fn send_patiently(client: &Client, request: Request) -> reqwest::Result<Response> {
+pub async fn send_with_retries(client: &Client, request: Request) -> reqwest::Result<Response> {
     let mut attempt = 1;
     // `None` for a body that is a stream, which can be sent only once.
     while let Some(again) = request.try_clone().filter(|_| attempt < ATTEMPTS) {

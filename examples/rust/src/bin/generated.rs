@@ -6,7 +6,7 @@
 use std::{env, sync::atomic::Ordering::Relaxed};
 
 use anyhow::{Context, ensure};
-use petstore_tour::{WAITS, field, next_page, send_patiently};
+use petstore_tour::{WAITS, field, next_page, send_with_retries};
 use progenitor_client::{ClientHooks, OperationInfo};
 use reqwest::header::{AUTHORIZATION, HeaderMap};
 use uuid::Uuid;
@@ -27,7 +27,7 @@ impl ClientHooks<()> for Client {
         request: reqwest::Request,
         _: &OperationInfo,
     ) -> reqwest::Result<reqwest::Response> {
-        send_patiently(self.client(), request).await
+        send_with_retries(self.client(), request).await
     }
 }
 

@@ -8,7 +8,7 @@
 use std::{env, sync::atomic::Ordering::Relaxed, time::Duration};
 
 use anyhow::{Context, ensure};
-use petstore_tour::{WAITS, field, next_page, send_patiently};
+use petstore_tour::{WAITS, field, next_page, send_with_retries};
 use reqwest::{Client, Method, RequestBuilder, Response, Url};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
@@ -123,7 +123,7 @@ impl Petstore {
     }
 
     async fn send(&self, request: RequestBuilder) -> Result<Response, Error> {
-        let response = send_patiently(&self.client, request.build()?).await?;
+        let response = send_with_retries(&self.client, request.build()?).await?;
         if response.status().is_success() {
             return Ok(response);
         }
