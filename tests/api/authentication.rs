@@ -1,4 +1,4 @@
-//! Keys: nothing under `/v1` answers without a valid one.
+//! Authentication: every request under `/v1` needs a valid key.
 
 use std::{
     net::IpAddr,
@@ -21,7 +21,7 @@ use reqwest::Method;
 
 use super::harness::{Server, Setup, soon};
 
-/// What would be each kind of error with a key.
+/// Requests that would fail in different ways with a valid key.
 const REQUESTS: [(Method, &str); 9] = [
     (Method::GET, "/v1/pets"),
     (Method::GET, "/v1/pets?limit=0"),
@@ -46,9 +46,9 @@ async fn the_key_is_checked_first() {
     }
 }
 
-/// Sends keys that nobody has issued, well formed and not, until told to stop;
-/// fails unless each is refused. Returns how many there were.
-async fn guess(app: Arc<App>, seed: u64, stop: Arc<AtomicBool>) -> usize {
+/// Sends well-formed and malformed keys that were never issued, until `stop` is set; fails unless
+/// each is rejected. Returns the number of keys.
+async fn send_invalid_keys(app: Arc<App>, seed: u64, stop: Arc<AtomicBool>) -> usize {
     let client = Client::from(IpAddr::from([127, 0, 0, 1]));
     let mut random = StdRng::seed_from_u64(seed);
     let mut guesses = 0;
@@ -71,7 +71,7 @@ async fn a_new_key_is_accepted_despite_a_flood_of_invalid_keys_from_its_address(
     let server = Server::start().await;
     let stop = Arc::new(AtomicBool::new(false));
     let guessing: Vec<_> = (0..500)
-        .map(|seed| tokio::spawn(guess(Arc::clone(&server.app), seed, Arc::clone(&stop))))
+        .map(|seed| tokio::spawn(send_invalid_keys(Arc::clone(&server.app), seed, Arc::clone(&stop))))
         .collect();
     for _ in 0..5 {
         let (key, _) = server.new_key(Scope::Read, None).await;
@@ -159,7 +159,7 @@ async fn a_key_that_may_only_read_is_403_on_a_create() {
     let (key, _) = server.new_key(Scope::Read, None).await;
     let bearer = format!("Bearer {key}");
     let headers = [("authorization", &*bearer), ("content-type", "application/json")];
-    // Before anything about the body is looked at.
+    // Checked before the body.
     for body in [r#"{"name": "", "categoryId": 1}"#, "{"] {
         let reply = server.send(Method::POST, "/v1/pets", &headers, body).await;
         reply.expect_error(403, "insufficient_scope");
@@ -203,7 +203,7 @@ async fn the_last_deprecated_call_of_each_key_is_recorded() {
     let (caller, calling) = server.new_key(Scope::Read, None).await;
     let (reader, reading) = server.new_key(Scope::Read, None).await;
     let record = async |id| server.store.get_key(id).await.unwrap().unwrap();
-    // Counted also if no animal is there.
+    // Counted even if the animal does not exist.
     server.get_with_key("/v1/pets/17", &caller).await;
     let now = server.clock.now();
     server.clock.advance(Duration::from_secs(7));

@@ -1,5 +1,4 @@
-//! The stores that the interface is tested over, and what a test does to a
-//! database beside the service.
+//! The stores that the interface is tested on, and direct access to their databases.
 
 use std::any::Any;
 
@@ -9,16 +8,16 @@ use tempfile::TempDir;
 
 use super::postgres_cluster::{connect, fresh_url};
 
-/// A fresh database of some kind.
+/// A fresh database.
 pub(crate) trait Backend: Sized {
     async fn fresh() -> Self;
 
     fn url(&self) -> DatabaseUrl;
 
-    /// Lets nobody write until what it returns is dropped.
+    /// Blocks all writes until the result is dropped.
     async fn hold_writes(&self) -> Box<dyn Any>;
 
-    /// How many rows a table has.
+    /// The number of rows in a table.
     async fn count_rows(&self, table: &str) -> i64;
 }
 

@@ -1,4 +1,4 @@
-//! Content codings: `Accept-Encoding` and what comes of it.
+//! Content codings, by `Accept-Encoding`.
 
 use petstore::domain::PetStatus;
 use reqwest::Method;
@@ -45,7 +45,7 @@ async fn a_large_response_has_the_requested_coding() {
             for field in ["cache-control", "content-type", "link"] {
                 assert_eq!(reply.header(field), plain.header(field), "{target} {field}");
             }
-            // The tag of a page is weak; that of a document names its bytes.
+            // The tag of a page is weak; that of a document identifies its bytes.
             assert_eq!(reply.header("etag") == plain.header("etag"), is_page, "{target}");
             assert_eq!(vary(&reply), ["Accept-Encoding"]);
         }
@@ -57,7 +57,7 @@ async fn a_request_without_a_supported_coding_gets_a_plain_response() {
     let server = start().await;
     let plain = server.get(LARGE).await;
     assert_eq!((plain.status.as_u16(), plain.ids().len()), (200, 100));
-    // A cache must not give to this client what others asked for.
+    // A cache must not send this client a response for another coding.
     assert_eq!((plain.header("content-encoding"), vary(&plain)), (None, vec!["Accept-Encoding"]));
     for accepted in ["", "identity", "br", "gzip;q=0", "identity;q=0", "*;q=0", "gzip;q=x", "é"] {
         let reply = ask(&server, Method::GET, LARGE, accepted).await;
@@ -131,7 +131,7 @@ async fn vary_names_both_the_coding_and_the_origin() {
 
 #[tokio::test]
 async fn without_memory_for_a_compressed_copy_the_response_is_sent_plain() {
-    // Enough for the page, and less than half of it.
+    // Enough for the page, which takes more than half of it.
     let response_memory = 10_000;
     let server: Server = Server::start_with(Setup { response_memory, ..Setup::default() }).await;
     server.fill([PetStatus::Sold; 100]).await;

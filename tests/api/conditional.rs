@@ -47,7 +47,7 @@ async fn an_unchanged_response_is_304_without_a_body() {
 async fn a_changed_response_is_200_with_a_new_tag() {
     let server = Server::start().await;
     server.fill([PetStatus::Available; 2]).await;
-    // A page that is exactly full, and one that is not.
+    // A full last page, and one that is not full.
     for target in ["/v1/pets?limit=2", "/v1/pets"] {
         let before = tag(&server.get(target).await);
         server.post(ANIMAL).await;
@@ -55,7 +55,7 @@ async fn a_changed_response_is_200_with_a_new_tag() {
         assert_eq!(after.status, 200, "{target}");
         assert_ne!(tag(&after), before);
     }
-    // Nobody else's list has changed.
+    // The lists of other statuses are unchanged.
     let sold = tag(&server.get("/v1/pets?status=sold").await);
     server.post(ANIMAL).await;
     assert_eq!(get_unless(&server, "/v1/pets?status=sold", &sold).await.status, 304);
@@ -65,7 +65,7 @@ async fn a_changed_response_is_200_with_a_new_tag() {
 async fn a_tag_is_valid_in_every_process() {
     let server = Server::start().await;
     server.fill([PetStatus::Available; 3]).await;
-    let (store, clock) = (server.open_beside().await, server.clock.clone());
+    let (store, clock) = (server.open_again().await, server.clock.clone());
     let mut random = StdRng::seed_from_u64(3);
     let beside = App::new(store, clock, &mut random, &Settings::default()).unwrap();
     for target in ["/v1/pets?limit=2", "/v1/pets/2"] {
@@ -91,7 +91,7 @@ async fn clients_cannot_compute_a_tag_because_every_database_has_its_own_key() {
     }
 }
 
-/// What another process answers.
+/// The status code from another process.
 async fn ask(server: &Server, app: &App, target: &str, tag: &str) -> u16 {
     let request = Request::get(target)
         .header("host", "x")
@@ -115,7 +115,7 @@ async fn if_none_match_is_compared_weakly_and_accepts_lists_and_the_asterisk() {
     for given in ["\"x\"", "W/\"\"", "", "x", "**"] {
         assert_eq!(get_unless(&server, "/v1/pets", given).await.status, 200, "{given}");
     }
-    // Errors are no answers that a client could have.
+    // Errors have no tag.
     get_unless(&server, "/v1/pets/9", "*").await.expect_error(404, "not_found");
     get_unless(&server, "/v1/pets?limit=0", "*").await.expect_error(400, "invalid_parameter");
     let wrong = [("authorization", "Bearer x"), ("if-none-match", &known)];

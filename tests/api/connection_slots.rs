@@ -1,4 +1,4 @@
-//! How many connections there may be, and which go when there are too many.
+//! The limits on connections, and which connection is replaced at the limit.
 
 use petstore::server::Limits;
 use tokio::{
@@ -17,7 +17,7 @@ async fn a_connection_above_the_limit_gets_503() {
     .await;
     let mut first = server.connect().await;
     ask(&mut first, &server.bearer(), b"HTTP/1.1 200").await;
-    // Also one that sends its request before it is told.
+    // Also a connection that sends its request before the response.
     for request in ["", "GET /v1/pets HTTP/1.1\r\nhost: x\r\n\r\n"] {
         let answer = server.raw(request).await;
         assert!(answer.starts_with("HTTP/1.1 503 "), "{answer}");
@@ -27,7 +27,7 @@ async fn a_connection_above_the_limit_gets_503() {
     }
 }
 
-/// Asks for animals with this `Authorization`, and reads the beginning of the response.
+/// Requests animals with this `Authorization`, and reads the beginning of the response.
 async fn ask(stream: &mut TcpStream, authorization: &str, begins: &[u8; 12]) {
     let head =
         format!("GET /v1/pets HTTP/1.1\r\nhost: x\r\nauthorization: {authorization}\r\n\r\n");
@@ -35,7 +35,7 @@ async fn ask(stream: &mut TcpStream, authorization: &str, begins: &[u8; 12]) {
     let mut answer = [0; 12];
     soon(stream.read_exact(&mut answer)).await.unwrap();
     assert_eq!(&answer, begins);
-    // The rest of it.
+    // The rest of the response.
     let mut rest = [0; 4096];
     assert_ne!(soon(stream.read(&mut rest)).await.unwrap(), 0);
 }
@@ -62,7 +62,7 @@ async fn when_all_slots_are_in_use_the_oldest_connection_without_a_valid_key_is_
         assert!(answer.is_empty());
         newcomers.push(newcomer);
     }
-    // Those that have shown a key keep their places.
+    // Connections that have carried a valid key keep their slots.
     assert!(server.raw("").await.starts_with("HTTP/1.1 503 "));
     for connection in newcomers.iter_mut().chain([&mut with_key]) {
         ask(connection, &bearer, b"HTTP/1.1 200").await;
@@ -85,7 +85,7 @@ async fn one_address_cannot_use_all_connections() {
     assert!(answer.contains("X-Request-Id: "), "{answer}");
     let (head, body) = answer.split_once("\r\n\r\n").unwrap();
     assert!(head.contains(&format!("Content-Length: {}\r\n", body.len())), "{answer}");
-    // From another address there is a place.
+    // There is a slot for another address.
     let socket = TcpSocket::new_v4().unwrap();
     socket.bind("127.0.0.2:0".parse().unwrap()).unwrap();
     let mut other = socket.connect(server.address).await.unwrap();

@@ -1,5 +1,5 @@
-//! Holds every answer that any test receives to `openapi.yaml`: a status code,
-//! header field, member or error code that is not declared there fails the test.
+//! Compares every response that any test receives with `openapi.yaml`: an undeclared status code,
+//! header field, member or error code fails the test.
 
 use std::{io::Read, sync::LazyLock};
 
@@ -9,14 +9,14 @@ use reqwest::{
 };
 use serde_json::{Map, Value, json};
 
-/// The document, with every `$ref` replaced by what it refers to.
+/// The document, with every `$ref` replaced by its target.
 pub(crate) static DOCUMENT: LazyLock<Value> = LazyLock::new(|| {
     let document: Value = serde_saphyr::from_str(include_str!("../../openapi.yaml")).unwrap();
     inline(&document, &document)
 });
 
-/// Fields that HTTP itself brings along.
-const OF_HTTP: [&str; 7] = [
+/// Fields of HTTP itself.
+const HTTP_FIELDS: [&str; 7] = [
     "content-type",
     "content-length",
     "content-encoding",
@@ -26,10 +26,10 @@ const OF_HTTP: [&str; 7] = [
     "vary",
 ];
 
-/// What begins the names of the fields of CORS, which is for browsers alone.
-const OF_CORS: &str = "access-control-";
+/// The prefix of the CORS fields, which are only for browsers.
+const CORS_PREFIX: &str = "access-control-";
 
-/// Fails unless the document declares this answer.
+/// Fails unless the document declares this response.
 pub(crate) fn check(
     method: &Method,
     path: &str,
@@ -45,7 +45,7 @@ pub(crate) fn check(
         }
         return;
     };
-    // A preflight is no request of a client.
+    // A preflight is sent by the browser, and is not in the contract.
     if *method == Method::OPTIONS && status == 204 {
         return;
     }
@@ -67,11 +67,11 @@ pub(crate) fn check(
     }
 }
 
-/// What a body says, whatever its content coding.
+/// The decoded body.
 pub(crate) fn decoded(headers: &HeaderMap, body: &[u8]) -> Vec<u8> {
     let mut plain = Vec::new();
     match headers.get("content-encoding").map(|coding| coding.to_str().unwrap()) {
-        // The answer to a HEAD, too, says how the body would be coded.
+        // The response to a HEAD also has `Content-Encoding`.
         Some(_) if body.is_empty() => {}
         Some("gzip") => {
             flate2::read::GzDecoder::new(body).read_to_end(&mut plain).unwrap();
@@ -83,8 +83,8 @@ pub(crate) fn decoded(headers: &HeaderMap, body: &[u8]) -> Vec<u8> {
     plain
 }
 
-/// The declaration of a status code of an operation. For what is no operation:
-/// that of `listPets` for 401, 429 and 431, and what 404 and 405 always look like.
+/// The declaration of a status code of an operation. Paths outside the contract use the
+/// declarations of `listPets` for 401, 429 and 431, and fixed ones for 404 and 405.
 fn declared_response(method: &Method, path: &str, status: StatusCode) -> Option<&'static Value> {
     let status = status.as_str();
     let template = match path.strip_prefix("/pets/") {
@@ -123,13 +123,12 @@ fn error_with(headers: Value) -> Value {
 
 fn check_headers(what: &str, declared: &Value, headers: &HeaderMap) {
     let declared = declared["headers"].as_object().unwrap();
-    // The deprecation is announced on every answer of the deprecated path,
-    // also on those that belong to no operation.
+    // Every response of the deprecated path announces the deprecation, even without an operation.
     let deprecation = ["deprecation", "sunset", "link"];
     for name in headers.keys() {
         let known = declared.keys().any(|declared| declared.eq_ignore_ascii_case(name.as_str()))
-            || OF_HTTP.contains(&name.as_str())
-            || name.as_str().starts_with(OF_CORS)
+            || HTTP_FIELDS.contains(&name.as_str())
+            || name.as_str().starts_with(CORS_PREFIX)
             || (what.contains("/v1/pets/") && deprecation.contains(&name.as_str()));
         assert!(known, "{what} with the undeclared header field {name}");
     }
@@ -161,7 +160,7 @@ fn check_schema(what: &str, schema: &Value, value: &Value) {
     assert!(errors.is_empty(), "{what}: {value} is not as declared: {errors:?}");
 }
 
-/// The schema, allowing no member that it does not name.
+/// The schema without additional members.
 fn closed(schema: &Value) -> Value {
     match schema {
         Value::Object(members) => {

@@ -1,4 +1,4 @@
-//! CORS: what pages of other sites may do in a browser.
+//! CORS: what web pages of other origins may do.
 
 use petstore::domain::Scope;
 use reqwest::Method;
@@ -40,7 +40,7 @@ async fn a_preflight_of_an_allowed_origin_needs_no_key() {
         for field in ["authorization", "content-type", "idempotency-key", "if-none-match"] {
             assert!(fields.contains(field), "{field}");
         }
-        // A key is a header field like any other; there is nothing else to let in.
+        // The key is an ordinary header field, so credentials are not needed.
         assert_eq!(reply.header("access-control-allow-credentials"), None);
     }
 }
@@ -53,7 +53,7 @@ async fn an_origin_that_is_not_allowed_gets_a_response_without_cors_fields() {
         reply.expect_error(401, "missing_api_key");
         for reply in [reply, get_from(&server, "/v1/pets", origin, &server.key).await] {
             assert_eq!(reply.header("access-control-allow-origin"), None, "{origin}");
-            // A cache must not give this answer to the shop.
+            // A cache must not send this response to the shop.
             assert_eq!(reply.header("vary"), Some("Origin"));
         }
     }

@@ -23,7 +23,7 @@ async fn ids_ascend_from_1() {
     for id in 1..=5 {
         let reply = server.post(r#"{"name": "", "categoryId": 1}"#).await;
         assert_eq!(reply.json()["id"], id);
-        // A refused one takes no id.
+        // A rejected create takes no id.
         server.post(r#"{"name": ""}"#).await.expect_error(400, "invalid_body");
     }
 }

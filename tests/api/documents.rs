@@ -1,4 +1,4 @@
-//! The documents that the service hands out without a key.
+//! The documents that the service serves without a key.
 
 use petstore::domain::Deployment;
 use reqwest::{Client, Method};
@@ -23,7 +23,7 @@ async fn both_forms(server: &Server) -> Value {
     let from_yaml: Value =
         serde_saphyr::from_str(std::str::from_utf8(&yaml.body).unwrap()).unwrap();
     assert_eq!(from_yaml, json.json());
-    // serde_json would read its own notation of numbers back without a word.
+    // serde_json would silently parse its own notation of numbers.
     assert!(!String::from_utf8(yaml.body).unwrap().contains("serde_json"));
     from_yaml
 }
@@ -39,8 +39,7 @@ async fn the_contract_is_served_as_json_and_yaml_without_a_key() {
     assert_eq!(document, source);
 }
 
-/// The address of the service in the document that a request with these header
-/// fields gets, in both forms.
+/// The server address in the document, in both forms, for a request with these header fields.
 async fn served_address(server: &Server, headers: &[(&str, &str)]) -> String {
     let json = server.send(Method::GET, "/openapi.json", headers, "").await.json();
     let yaml = server.send(Method::GET, "/openapi.yaml", headers, "").await.body;
@@ -244,7 +243,7 @@ async fn a_document_is_compressed_once() {
         let (first, second) = (ask().await, ask().await);
         let plain = fetch(&server, target).await.body;
         assert!(first.len() < plain.len() / 2, "{target}");
-        // Not only alike: the same bytes of memory.
+        // Not only equal: the same bytes in memory.
         assert_eq!(first.as_ptr(), second.as_ptr(), "{target}");
     }
 }
@@ -287,7 +286,7 @@ async fn the_root_leads_a_browser_to_the_docs_and_a_program_to_the_api_catalog()
     let server = Server::start().await;
     let browser = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8";
     let page = server.send(Method::GET, "/", &[("accept", browser)], "").await;
-    // The client has followed the redirect.
+    // The client followed the redirect.
     assert_eq!((page.status.as_u16(), page.header("content-type")), (200, Some("text/html")));
     assert!(page.header("content-security-policy").is_some());
     let redirect = server

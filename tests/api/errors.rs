@@ -1,4 +1,4 @@
-//! What all errors have in common, and those that belong to no operation.
+//! What all errors have in common, and errors outside of operations.
 
 use std::sync::Arc;
 
@@ -67,7 +67,7 @@ async fn an_unsupported_method_is_405_with_allow() {
     }
 }
 
-/// Does nothing but fail, once the key was found.
+/// Fails every call after the key was found.
 pub(crate) struct Failing<F>(pub(crate) Arc<dyn Store>, pub(crate) F);
 
 #[async_trait]

@@ -1,4 +1,4 @@
-//! `getPet`: `GET /v1/pets/{petId}`, on both sides of its removal.
+//! `getPet`: `GET /v1/pets/{petId}`, before and after its removal.
 
 use std::time::Duration;
 

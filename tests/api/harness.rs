@@ -34,13 +34,13 @@ use tokio::{
 
 use super::{backend::Backend, contract};
 
-/// What must happen soon, and would otherwise be waited for without end.
+/// Waits for something that must happen soon, and fails after a timeout.
 pub(crate) async fn soon<T>(condition: impl Future<Output = T>) -> T {
     let happened = tokio::time::timeout(Duration::from_secs(30), condition).await;
     happened.unwrap_or_else(|_| panic!("it did not happen within 30 seconds"))
 }
 
-/// A clock that stands still until it is moved.
+/// A clock that moves only when a test moves it.
 pub(crate) struct ManualClock(Mutex<(Timestamp, Instant)>);
 
 impl ManualClock {
@@ -55,7 +55,7 @@ impl ManualClock {
         time.1 += by;
     }
 
-    /// Sets the date and time of day, as an operator or a time server may.
+    /// Sets the date and time of day, as an operator or NTP does.
     pub(crate) fn set(&self, now: Timestamp) {
         self.0.lock().unwrap().0 = now;
     }
@@ -71,7 +71,7 @@ impl Clock for ManualClock {
     }
 }
 
-/// How a server is started, where a test wants it otherwise than usual.
+/// The settings of a server.
 pub(crate) struct Setup {
     pub(crate) now: &'static str,
     pub(crate) deployment: Deployment,
@@ -83,7 +83,7 @@ pub(crate) struct Setup {
     pub(crate) request_timeout: Duration,
     pub(crate) response_memory: usize,
     pub(crate) rate_limit: Option<&'static str>,
-    /// Put in front of the real store.
+    /// Wraps the real store.
     pub(crate) wrap: fn(Arc<dyn Store>) -> Arc<dyn Store>,
 }
 
@@ -116,21 +116,21 @@ impl Default for Setup {
 pub(crate) struct Server<B> {
     pub(crate) address: SocketAddr,
     pub(crate) clock: Arc<ManualClock>,
-    /// The store itself, behind whatever was put in front of it.
+    /// The store, with its wrapper.
     pub(crate) store: Arc<dyn Store>,
     pub(crate) app: Arc<App>,
-    /// A key that may do everything.
+    /// A key with the scope to write.
     pub(crate) key: String,
     deployment: Deployment,
     client: Client,
     random: Mutex<StdRng>,
     stop: Option<oneshot::Sender<()>>,
     serving: Option<JoinHandle<()>>,
-    // Removed last.
+    // Dropped last.
     database: B,
 }
 
-/// An answer, read to its end and held to the contract.
+/// A complete response, compared with the contract.
 #[derive(Debug)]
 pub(crate) struct Reply {
     pub(crate) status: StatusCode,
@@ -147,7 +147,7 @@ impl Reply {
         self.headers.get(name).map(|value| value.to_str().unwrap())
     }
 
-    /// Fails unless this is an error of this status and code.
+    /// Fails unless this is an error with this status and code.
     #[track_caller]
     pub(crate) fn expect_error(&self, status: u16, code: &str) -> &Self {
         let error = self.json();
@@ -227,27 +227,27 @@ impl<B: Backend> Server<B> {
         server
     }
 
-    /// Opens the same database once more, as another process would.
-    pub(crate) async fn open_beside(&self) -> Arc<dyn Store> {
+    /// Opens the same database again, as another process does.
+    pub(crate) async fn open_again(&self) -> Arc<dyn Store> {
         open(&self.database, OpenMode::AsIs).await
     }
 
-    /// Lets nobody write until what it returns is dropped.
+    /// Blocks all writes until the result is dropped.
     pub(crate) async fn hold_writes(&self) -> Box<dyn Any> {
         self.database.hold_writes().await
     }
 
-    /// How many rows a table has.
+    /// The number of rows in a table.
     pub(crate) async fn count_rows(&self, table: &str) -> i64 {
         self.database.count_rows(table).await
     }
 
-    /// Makes a key that holds for so long.
+    /// Creates a key that expires after this duration.
     pub(crate) async fn new_key(&self, scope: Scope, expires: Option<Duration>) -> (String, KeyId) {
         self.new_limited_key(scope, expires, None).await
     }
 
-    /// Makes a key that may be used so often.
+    /// Creates a key with this rate limit.
     pub(crate) async fn new_limited_key(
         &self,
         scope: Scope,
@@ -269,7 +269,7 @@ impl<B: Backend> Server<B> {
         (key.reveal().to_owned(), record.id)
     }
 
-    /// Puts animals of these statuses in the catalogue, beside the interface.
+    /// Adds animals with these statuses directly to the store.
     pub(crate) async fn fill(&self, statuses: impl IntoIterator<Item = PetStatus>) {
         for status in statuses {
             let name = PetName::new("Frank".to_owned()).unwrap();
@@ -278,7 +278,7 @@ impl<B: Backend> Server<B> {
         }
     }
 
-    /// Sends a request as it is, and holds the answer to the contract.
+    /// Sends a request unchanged, and compares the response with the contract.
     pub(crate) async fn send(
         &self,
         method: Method,
@@ -316,7 +316,11 @@ impl<B: Backend> Server<B> {
     }
 
     /// Posts a body to `/v1/pets`, as JSON, with this `Idempotency-Key`.
-    pub(crate) async fn post_named(&self, key: &str, body: impl Into<reqwest::Body>) -> Reply {
+    pub(crate) async fn post_with_idempotency_key(
+        &self,
+        key: &str,
+        body: impl Into<reqwest::Body>,
+    ) -> Reply {
         let bearer = self.bearer();
         let headers = [
             ("authorization", &*bearer),
@@ -336,22 +340,22 @@ impl<B: Backend> Server<B> {
         format!("Bearer {}", self.key)
     }
 
-    /// Opens a connection, for what no proper client sends.
+    /// Opens a connection, for requests that no HTTP client sends.
     pub(crate) async fn connect(&self) -> TcpStream {
         TcpStream::connect(self.address).await.unwrap()
     }
 
-    /// Sends bytes, and reads all that comes until the server closes.
+    /// Sends bytes, and reads until the server closes the connection.
     pub(crate) async fn raw(&self, bytes: impl AsRef<[u8]>) -> String {
         let mut stream = self.connect().await;
-        // The server may have read enough before all is sent.
+        // The server may close before it has read everything.
         let _ = stream.write_all(bytes.as_ref()).await;
         let mut answer = Vec::new();
         soon(stream.read_to_end(&mut answer)).await.unwrap();
         String::from_utf8(answer).unwrap()
     }
 
-    /// Tells the server to end; the handle completes once it has.
+    /// Tells the server to stop; the handle completes when it has stopped.
     pub(crate) fn stop(&mut self) -> JoinHandle<()> {
         drop(self.stop.take());
         self.serving.take().unwrap()

@@ -1,4 +1,4 @@
-//! `Idempotency-Key`: a create that is sent again.
+//! `Idempotency-Key`: retried creates.
 
 use std::{pin::pin, sync::Arc, time::Duration};
 
@@ -24,13 +24,13 @@ async fn count(server: &Server) -> usize {
 #[tokio::test]
 async fn a_retried_create_gets_the_first_response_and_adds_nothing() {
     let server = Server::start().await;
-    let first = server.post_named("\"retry-1\"", FRANK).await;
+    let first = server.post_with_idempotency_key("\"retry-1\"", FRANK).await;
     assert_eq!(first.status, 201);
     server.post(FRANK).await;
-    // The same animal in another spelling, too.
+    // The same animal in another spelling.
     let spelt = r#"{"categoryId": 1.0, "status": "available", "x": [], "name": "\u0046rank"}"#;
     for body in [FRANK, spelt] {
-        let again = server.post_named("\"retry-1\"", body).await;
+        let again = server.post_with_idempotency_key("\"retry-1\"", body).await;
         assert_eq!(again.status, 201);
         assert_eq!(again.body, first.body);
         assert_eq!(again.header("location"), Some("/v1/pets/1"));
@@ -41,16 +41,16 @@ async fn a_retried_create_gets_the_first_response_and_adds_nothing() {
 #[tokio::test]
 async fn another_animal_under_the_same_key_is_422() {
     let server = Server::start().await;
-    let first = server.post_named("\"retry-1\"", FRANK).await;
+    let first = server.post_with_idempotency_key("\"retry-1\"", FRANK).await;
     for body in [
         r#"{"name": "frank", "categoryId": 1}"#,
         r#"{"name": "Frank", "categoryId": 2}"#,
         r#"{"name": "Frank", "categoryId": 1, "status": "sold"}"#,
     ] {
-        let reply = server.post_named("\"retry-1\"", body).await;
+        let reply = server.post_with_idempotency_key("\"retry-1\"", body).await;
         reply.expect_error(422, "idempotency_conflict");
     }
-    assert_eq!(server.post_named("\"retry-1\"", FRANK).await.body, first.body);
+    assert_eq!(server.post_with_idempotency_key("\"retry-1\"", FRANK).await.body, first.body);
     assert_eq!(count(&server).await, 1);
 }
 
@@ -58,11 +58,11 @@ async fn another_animal_under_the_same_key_is_422() {
 async fn a_key_is_valid_with_or_without_quotes() {
     let server = Server::start().await;
     let uuid = "8e03978e-40d5-43dd-bc93-6894a57f9324";
-    let first = server.post_named(uuid, FRANK).await;
-    let again = server.post_named(&format!("\"{uuid}\""), FRANK).await;
+    let first = server.post_with_idempotency_key(uuid, FRANK).await;
+    let again = server.post_with_idempotency_key(&format!("\"{uuid}\""), FRANK).await;
     assert_eq!((again.status, again.body), (first.status, first.body));
     for invalid in ["", "\"\"", "a b", "\"a", "a, b", "é", &"k".repeat(256)] {
-        let reply = server.post_named(invalid, FRANK).await;
+        let reply = server.post_with_idempotency_key(invalid, FRANK).await;
         reply.expect_error(400, "invalid_parameter");
         assert!(reply.json()["message"].as_str().unwrap().contains("Idempotency-Key"));
     }
@@ -81,7 +81,7 @@ async fn a_key_is_valid_with_or_without_quotes() {
 #[tokio::test]
 async fn equal_keys_of_two_clients_are_independent() {
     let server = Server::start().await;
-    server.post_named("\"retry-1\"", FRANK).await;
+    server.post_with_idempotency_key("\"retry-1\"", FRANK).await;
     let (other, _) = server.new_key(Scope::Write, None).await;
     let headers = [
         ("authorization", &*format!("Bearer {other}")),
@@ -96,8 +96,8 @@ async fn equal_keys_of_two_clients_are_independent() {
 #[tokio::test]
 async fn the_key_the_scope_and_the_body_are_checked_before_the_idempotency_key() {
     let server = Server::start().await;
-    server.post_named("\"retry-1\"", FRANK).await;
-    server.post_named("\"retry-1\"", "{}").await.expect_error(400, "invalid_body");
+    server.post_with_idempotency_key("\"retry-1\"", FRANK).await;
+    server.post_with_idempotency_key("\"retry-1\"", "{}").await.expect_error(400, "invalid_body");
     let (reader, _) = server.new_key(Scope::Read, None).await;
     for (key, status, code) in
         [("wrong", 401, "invalid_api_key"), (&reader, 403, "insufficient_scope")]
@@ -116,8 +116,8 @@ async fn the_key_the_scope_and_the_body_are_checked_before_the_idempotency_key()
 async fn a_retry_in_flight_is_409_with_retry_after() {
     let server = Server::start().await;
     let holding = server.hold_writes().await;
-    let one = pin!(server.post_named("\"retry-1\"", FRANK));
-    let two = pin!(server.post_named("\"retry-1\"", FRANK));
+    let one = pin!(server.post_with_idempotency_key("\"retry-1\"", FRANK));
+    let two = pin!(server.post_with_idempotency_key("\"retry-1\"", FRANK));
     let (refused, waiting) = match soon(select(one, two)).await {
         Either::Left((refused, waiting)) | Either::Right((refused, waiting)) => (refused, waiting),
     };
@@ -126,7 +126,7 @@ async fn a_retry_in_flight_is_409_with_retry_after() {
     drop(holding);
     let added = soon(waiting).await;
     assert_eq!(added.status, 201);
-    let again = server.post_named("\"retry-1\"", FRANK).await;
+    let again = server.post_with_idempotency_key("\"retry-1\"", FRANK).await;
     assert_eq!((again.status, again.body), (added.status, added.body));
 }
 
@@ -137,11 +137,11 @@ async fn a_request_that_failed_can_be_sent_again() {
     };
     let server = Server::start_with(Setup { wrap, ..Setup::default() }).await;
     for _ in 0..3 {
-        server.post_named("\"retry-1\"", FRANK).await.expect_error(503, "unavailable");
+        server.post_with_idempotency_key("\"retry-1\"", FRANK).await.expect_error(503, "unavailable");
     }
     let server = Server::start().await;
-    server.post_named("\"retry-1\"", "{}").await.expect_error(400, "invalid_body");
-    assert_eq!(server.post_named("\"retry-1\"", FRANK).await.status, 201);
+    server.post_with_idempotency_key("\"retry-1\"", "{}").await.expect_error(400, "invalid_body");
+    assert_eq!(server.post_with_idempotency_key("\"retry-1\"", FRANK).await.status, 201);
 }
 
 /// Posts a body with this API key and the `Idempotency-Key` "retry-1".
@@ -209,19 +209,19 @@ async fn a_retry_with_a_successor_while_the_first_is_in_flight_is_409() {
 #[tokio::test]
 async fn a_clock_that_is_25_hours_ahead_for_a_minute_forgets_nothing() {
     let server = Server::start().await;
-    let first = server.post_named("\"retry-1\"", FRANK).await;
+    let first = server.post_with_idempotency_key("\"retry-1\"", FRANK).await;
     let start = server.clock.now();
     for hours in [25, -25, 24 * 10_000, 0] {
         server.clock.set(start + SignedDuration::from_hours(hours));
         server.clock.advance(Duration::from_mins(1));
         assert!(!server.app.forget_old_requests().await.unwrap());
-        let again = server.post_named("\"retry-1\"", FRANK).await;
+        let again = server.post_with_idempotency_key("\"retry-1\"", FRANK).await;
         assert_eq!((again.status, &again.body), (first.status, &first.body), "{hours}");
     }
     assert_eq!(count(&server).await, 1);
 }
 
-/// Lets time pass as the service sees it, and says whether there is more to forget.
+/// Lets this many marks pass, and returns whether more requests are left to forget.
 async fn pass(server: &Server, marks: i64) -> bool {
     let mut more = false;
     for _ in 0..marks {
@@ -235,21 +235,21 @@ async fn pass(server: &Server, marks: i64) -> bool {
 async fn requests_are_forgotten_after_48_hours_of_service() {
     let server = Server::start().await;
     for number in 0..201 {
-        server.post_named(&format!("\"old-{number}\""), FRANK).await;
+        server.post_with_idempotency_key(&format!("\"old-{number}\""), FRANK).await;
     }
     assert!(!server.app.forget_old_requests().await.unwrap());
     assert!(!pass(&server, 1).await);
-    server.post_named("\"young\"", FRANK).await;
+    server.post_with_idempotency_key("\"young\"", FRANK).await;
     let remembered = || server.count_rows("idempotency_keys");
     assert!(!pass(&server, 287).await);
     assert_eq!(remembered().await, 202);
     assert!(pass(&server, 1).await);
     assert!(!server.app.forget_old_requests().await.unwrap());
     assert_eq!(remembered().await, 1);
-    // What counts the time is forgotten, too.
+    // Old marks are deleted as well.
     assert_eq!(server.count_rows("idempotency_marks").await, 289);
     pass(&server, 9).await;
     assert_eq!(server.count_rows("idempotency_marks").await, 290);
-    let other = server.post_named("\"old-0\"", r#"{"name": "Zoe", "categoryId": 2}"#).await;
+    let other = server.post_with_idempotency_key("\"old-0\"", r#"{"name": "Zoe", "categoryId": 2}"#).await;
     assert_eq!(other.json()["id"], 203);
 }

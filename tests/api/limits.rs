@@ -1,4 +1,4 @@
-//! Sizes, media types and times, and the identifier of a request.
+//! Limits on sizes, media types and times, and the request id.
 
 use std::{sync::Arc, time::Duration};
 
@@ -15,7 +15,7 @@ use tokio::{
 
 use super::harness::{Server, Setup, soon};
 
-/// A valid body of exactly so many bytes.
+/// A valid body of this length.
 fn body_of(length: usize) -> String {
     let frame = r#"{"name": "", "categoryId": 1}"#;
     format!(r#"{{"name": "{}", "categoryId": 1}}"#, "n".repeat(length - frame.len()))
@@ -26,7 +26,7 @@ async fn a_body_may_have_64_kib_and_one_byte_more_is_413() {
     let server = Server::start().await;
     assert_eq!(server.post(body_of(65_536)).await.status, 201);
     server.post(body_of(65_537)).await.expect_error(413, "payload_too_large");
-    // Far more, so that the client is still sending when it is answered.
+    // Large enough that the client is still sending when the response arrives.
     server.post(vec![b' '; 8 << 20]).await.expect_error(413, "payload_too_large");
 }
 
@@ -62,7 +62,7 @@ async fn a_chunked_body_has_the_same_limit() {
 #[tokio::test]
 async fn every_response_has_nosniff() {
     let server = Server::start().await;
-    // The last three hyper answers itself.
+    // hyper itself responds to the last three.
     let end = "host: x\r\nconnection: close\r\n\r\n";
     let requests = [
         (308, format!("GET /docs HTTP/1.1\r\n{end}")),
@@ -171,7 +171,7 @@ async fn a_client_that_does_not_finish_its_head_is_disconnected() {
         let mut stream = server.connect().await;
         stream.write_all(beginning.as_bytes()).await.unwrap();
         let mut answer = Vec::new();
-        // Ends when the server closes.
+        // Completes when the server closes the connection.
         let _ = soon(stream.read_to_end(&mut answer)).await;
         assert!(answer.is_empty(), "{beginning}");
     }
@@ -192,12 +192,12 @@ async fn a_client_that_reads_no_responses_is_disconnected() {
     let server = impatient().await;
     let mut stream = server.connect().await;
     let file = server.send(Method::GET, "/docs/swagger-ui-bundle.js", &[], "").await;
-    // More than the buffers of both sides hold.
+    // More than the buffers of both sides.
     let requests = 20;
     let request = "GET /docs/swagger-ui-bundle.js HTTP/1.1\r\nhost: x\r\n\r\n";
     stream.write_all(request.repeat(requests).as_bytes()).await.unwrap();
-    // The server gives up on the first answer that it cannot get rid of. The
-    // client reads only then, when the connection is gone.
+    // The server aborts at the first response that it cannot send. The client starts to read after
+    // that.
     soon(async {
         while Arc::strong_count(&server.app) > 2 {
             tokio::task::yield_now().await;
@@ -213,7 +213,7 @@ async fn a_client_that_reads_no_responses_is_disconnected() {
 async fn an_http_2_connection_without_requests_is_closed() {
     let server = impatient().await;
     let mut stream = server.connect().await;
-    // The preface, and an empty SETTINGS frame; then nothing, which is no error.
+    // The preface and an empty SETTINGS frame, followed by nothing, which is valid.
     stream.write_all(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n").await.unwrap();
     stream.write_all(&[0, 0, 0, 4, 0, 0, 0, 0, 0]).await.unwrap();
     let mut frames = Vec::new();
@@ -277,7 +277,7 @@ async fn a_request_that_would_wait_forever_is_503() {
         ..Setup::default()
     })
     .await;
-    // The store waits five seconds for the lock that somebody else holds.
+    // The store waits five seconds for the lock, which the test holds.
     let lock = server.hold_writes().await;
     let body = r#"{"name": "", "categoryId": 1}"#;
     let reply = server.post(body).await;
@@ -287,14 +287,14 @@ async fn a_request_that_would_wait_forever_is_503() {
     soon(async { while server.post(body).await.status != 201 {} }).await;
 }
 
-/// A connection of a client that takes in little of what it does not read.
+/// A connection with a small receive buffer.
 async fn connect_with_small_buffer(server: &Server) -> TcpStream {
     let socket = TcpSocket::new_v4().unwrap();
     socket.set_recv_buffer_size(64 << 10).unwrap();
     socket.connect(server.address).await.unwrap()
 }
 
-/// Asks for a hundred animals, and reads nothing.
+/// Requests a hundred animals, and reads nothing.
 async fn ask_for_large_page(server: &Server, stream: &mut TcpStream) {
     let head = format!(
         "GET /v1/pets?limit=100 HTTP/1.1\r\nhost: x\r\nauthorization: {}\r\n\r\n",
@@ -303,7 +303,7 @@ async fn ask_for_large_page(server: &Server, stream: &mut TcpStream) {
     stream.write_all(head.as_bytes()).await.unwrap();
 }
 
-/// Puts a hundred animals with names of 64 KiB in the catalogue.
+/// Adds a hundred animals with names of 64 KiB.
 async fn fill_with_large_names(server: &Server) {
     let name = "n".repeat(64 << 10);
     for _ in 0..100 {
@@ -323,7 +323,7 @@ async fn a_client_that_reads_slowly_but_steadily_gets_the_whole_response() {
     fill_with_large_names(&server).await;
     let mut stream = connect_with_small_buffer(&server).await;
     ask_for_large_page(&server, &mut stream).await;
-    // Three seconds in all, which is twelve looks at the connection.
+    // Three seconds in total, which is twelve checks of the connection.
     let mut pace = time::interval(Duration::from_millis(30));
     let mut answer = Vec::new();
     let mut piece = vec![0; 64 << 10];
@@ -353,7 +353,7 @@ async fn unread_large_responses_leave_room_for_small_ones() {
     server.get("/v1/pets?limit=100").await.expect_error(503, "unavailable");
     assert_eq!(server.get("/v1/pets?status=sold&limit=100").await.ids().len(), 1);
     assert_eq!(server.get("/v1/pets/1").await.status, 200);
-    // Once the client is gone, so is its answer.
+    // The response of a closed connection is dropped.
     drop(stuck);
     soon(async { while server.get("/v1/pets?limit=100").await.status != 200 {} }).await;
 }

@@ -182,12 +182,12 @@ async fn an_altered_empty_invented_or_duplicate_cursor_is_400() {
 #[tokio::test]
 async fn a_new_animal_is_on_the_first_page_at_once() {
     let server = Server::start().await;
-    let beside = server.open_beside().await;
+    let beside = server.open_again().await;
     for id in 1..=10 {
         if id % 2 == 0 {
             server.post(r#"{"name": "Frank", "categoryId": 1, "status": "sold"}"#).await;
         } else {
-            // As another process on the same database would.
+            // As another process on the same database does.
             let name = PetName::new("Frank".to_owned()).unwrap();
             let new = NewPet { name, category_id: 1, status: Sold };
             beside.create_pet(new, None).await.unwrap();

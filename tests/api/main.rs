@@ -1,5 +1,5 @@
-//! The interface, held to its contract through a real server and a real
-//! client, over each store. One file an operation, and one for what they share.
+//! The interface, tested through a real server and a real client on each store, and compared with
+//! the contract. One file for each operation, and one for each topic.
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 #![expect(clippy::duplicate_mod, reason = "every test runs over every store")]
@@ -11,10 +11,10 @@ mod contract;
 mod harness;
 #[path = "../shared/postgres.rs"]
 mod postgres_cluster;
-// It is the same over each store.
+// Independent of the store.
 mod tls;
 
-/// Makes a module of all tests, with a `Server` over one store.
+/// Creates a module with all tests and a `Server` on one store.
 macro_rules! suite {
     ($store:ident, $backend:ident) => {
         #[path = "."]

@@ -1,4 +1,4 @@
-//! Walking the whole list from page to page.
+//! Walks: reading the whole list page by page.
 
 use petstore::domain::PetStatus::{self, Available, Pending, Sold};
 use proptest::prelude::*;
@@ -6,7 +6,7 @@ use tokio::runtime::Runtime;
 
 use super::harness::Server;
 
-/// Every id that a walk among so many animals sees, taking these limits in turn.
+/// The ids that a walk returns, with these limits in turn.
 async fn walk(
     server: &Server,
     animals: usize,
@@ -17,7 +17,7 @@ async fn walk(
     let filter = status.map_or(String::new(), |status| format!("&status={status}"));
     let mut target = format!("/v1/pets?limit={}{filter}", limits.next().unwrap());
     let mut seen = Vec::new();
-    // Each page but the last has an animal.
+    // Each page except the last has at least one animal.
     for _ in 0..=animals {
         let page = server.get(&target).await;
         seen.extend(page.ids());
@@ -66,7 +66,7 @@ async fn an_animal_that_existed_when_the_walk_began_is_seen_exactly_once() {
     for _ in 0..8 {
         let page = server.get(&target).await;
         seen.extend(page.ids());
-        // The catalogue grows while the walk goes on.
+        // The catalogue grows during the walk.
         server.fill([Sold, Available]).await;
         match page.next() {
             Some(next) => target = next,

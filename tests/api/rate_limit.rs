@@ -1,4 +1,4 @@
-//! 429: keys that are used too often.
+//! 429: keys above their rate limit.
 
 use std::time::Duration;
 
@@ -35,7 +35,7 @@ async fn a_key_above_its_limit_is_429_until_its_quota_returns() {
         assert_eq!(reply.header("ratelimit"), Some(&*left));
         assert_eq!(reply.header("ratelimit-policy"), Some("\"default\";q=3;w=60"));
     }
-    // Whatever is asked, also what is not there.
+    // For every path, even unknown ones.
     for (method, target) in
         [(Method::GET, "/v1/pets"), (Method::POST, "/v1/pets"), (Method::GET, "/v1/x")]
     {
@@ -75,7 +75,7 @@ async fn a_keys_own_limit_overrides_that_of_the_service() {
     let reply = server.get_with_key("/v1/pets", &strict).await;
     assert_eq!(reply.header("ratelimit-policy"), Some("\"default\";q=1;w=3600"));
     server.get_with_key("/v1/pets", &strict).await.expect_error(429, "rate_limited");
-    // Nor does one key use up what another has.
+    // Each key has its own quota.
     assert_eq!(server.get("/v1/pets").await.status, 200);
 }
 
@@ -85,7 +85,7 @@ async fn a_key_that_is_read_again_gets_no_new_quota() {
     let (key, _) = key_with(&server, "2/h").await;
     for status in [200, 200, 429, 429] {
         assert_eq!(server.get_with_key("/v1/pets", &key).await.status, status);
-        // Longer than what is known of a key is believed.
+        // Longer than a key is cached.
         server.clock.advance(Duration::from_secs(10));
     }
 }

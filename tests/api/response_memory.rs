@@ -1,4 +1,4 @@
-//! Clients that ask over HTTP/2 and let nothing of their answers through.
+//! HTTP/2 clients that send requests and accept no response data.
 
 use bytes::Bytes;
 use futures_util::future::join_all;
@@ -8,9 +8,8 @@ use petstore::domain::PetId;
 
 use super::harness::{Server, Setup, soon};
 
-/// Sends so many requests at once over a connection whose window is closed, and
-/// returns the status of each, 0 for a stream that was refused. The answers wait
-/// until what else is returned is dropped.
+/// Sends this many concurrent requests over a connection with a closed window. Returns the status
+/// of each, 0 for a stream that was refused, and a guard that keeps the responses waiting.
 async fn ask_without_reading(
     server: &Server,
     count: usize,
@@ -67,15 +66,15 @@ async fn unread_responses_to_creates_stay_within_response_memory() {
         statuses.extend(more);
         waiting.extend(wait);
     }
-    // Of the 64, there is room for 17.
+    // There is memory for 17 of the 64.
     let added = how_many(201, &statuses);
     assert!((1..=response_memory / name.len()).contains(&added), "{added}");
-    // What was refused was not added.
+    // A rejected create adds nothing.
     assert_eq!(how_many(503, &statuses) + how_many(0, &statuses), 64 - added);
     let id = |id: usize| PetId::new(id.try_into().unwrap()).unwrap();
     assert!(server.store.get_pet(id(added)).await.unwrap().is_some());
     assert!(server.store.get_pet(id(added + 1)).await.unwrap().is_none());
-    // Once they go, there is room again.
+    // When the connections close, there is memory again.
     drop(waiting);
     soon(async {
         while server.post(body.clone()).await.status != 201 {
@@ -87,7 +86,7 @@ async fn unread_responses_to_creates_stay_within_response_memory() {
 
 #[tokio::test]
 async fn without_memory_a_connection_gets_one_request_through_at_a_time() {
-    // For four streams.
+    // Memory for four streams.
     let response_memory = 16 << 10;
     let server: Server = Server::start_with(Setup { response_memory, ..Setup::default() }).await;
     let (first, _waiting) = ask_without_reading(&server, 4, "GET", "").await;

@@ -1,4 +1,4 @@
-//! Ending: what is in flight is answered, and nothing holds the server up.
+//! Shutdown: requests in flight get their responses, and nothing delays the end.
 
 use std::{sync::Arc, time::Duration};
 
@@ -48,7 +48,7 @@ async fn idle_and_silent_connections_do_not_delay_the_shutdown() {
     idle.write_all(b"GET /docs HTTP/1.1\r\nhost: x\r\n\r\n").await.unwrap();
     let mut answer = [0; 12];
     soon(idle.read_exact(&mut answer)).await.unwrap();
-    // Well before the deadline of a minute.
+    // Long before the deadline of a minute.
     soon(server.stop()).await.unwrap();
     drop((silent, idle));
 }
@@ -75,6 +75,6 @@ async fn after_shutdown_no_task_is_left() {
     server.get("/docs").await;
     soon(server.stop()).await.unwrap();
     assert!(tokio::net::TcpStream::connect(server.address).await.is_err());
-    // The test holds the last handles: no task of the server does.
+    // The test has the only handles left, so no task of the server has one.
     assert_eq!(Arc::strong_count(&server.app), 1);
 }

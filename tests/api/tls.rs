@@ -1,5 +1,5 @@
-//! TLS: what is spoken, a certificate that is renewed under load, and clients
-//! that do not come to a handshake.
+//! TLS: protocol versions, a certificate that is renewed under load, and clients that do not finish
+//! a handshake.
 
 use std::{
     convert::Infallible,
@@ -74,7 +74,7 @@ impl Secure {
             .unwrap()
     }
 
-    /// A client of HTTP/1.1 that keeps its connection.
+    /// An HTTP/1.1 client that keeps its connection open.
     async fn client(&self) -> http1::SendRequest<BoxBody<Bytes, Infallible>> {
         let io = TokioIo::new(self.connect("http/1.1").await);
         let (client, connection) = http1::handshake(io).await.unwrap();
@@ -83,7 +83,7 @@ impl Secure {
     }
 }
 
-/// Reads an answer to its end.
+/// Reads a response to its end.
 async fn finish(answer: Response<Incoming>) -> Response<Bytes> {
     let (parts, body) = answer.into_parts();
     Response::from_parts(parts, body.collect().await.unwrap().to_bytes())
@@ -141,9 +141,9 @@ async fn without_tls_no_response_mentions_it() {
     assert_eq!(server.get("/v1/pets").await.header("strict-transport-security"), None);
 }
 
-/// The first answer to a `ClientHello` that goes up to a version, and says the
-/// same for the rest: one suite, one curve, one signature, no compression.
-async fn answer_to_hello(secure: &Secure, version: [u8; 2]) -> Vec<u8> {
+/// The type of the first record that responds to a minimal `ClientHello` of this version: one
+/// cipher suite, one curve, one signature, no compression.
+async fn response_to_hello(secure: &Secure, version: [u8; 2]) -> Vec<u8> {
     let extensions: &[u8] = &[0, 10, 0, 4, 0, 2, 0, 23, 0, 11, 0, 2, 1, 0, 0, 13, 0, 4, 0, 2, 4, 3];
     let length = |bytes: &[u8]| u8::try_from(bytes.len()).unwrap();
     let mut hello = [&version[..], &[7; 32], &[0, 0, 2, 0xc0, 0x2b, 1, 0]].concat();
@@ -160,11 +160,11 @@ async fn answer_to_hello(secure: &Secure, version: [u8; 2]) -> Vec<u8> {
 #[tokio::test]
 async fn tls_1_1_is_rejected() {
     let secure = Secure::start().await;
-    // A ServerHello follows.
-    assert_eq!(answer_to_hello(&secure, [3, 3]).await[0], 22);
+    // A ServerHello.
+    assert_eq!(response_to_hello(&secure, [3, 3]).await[0], 22);
     // An alert: fatal, protocol_version (RFC 8446, section 6.2).
     for earlier in [[3, 2], [3, 1], [3, 0]] {
-        assert_eq!(answer_to_hello(&secure, earlier).await, [21, 3, 3, 0, 2, 2, 70]);
+        assert_eq!(response_to_hello(&secure, earlier).await, [21, 3, 3, 0, 2, 2, 70]);
     }
 }
 
@@ -220,13 +220,13 @@ async fn an_invalid_renewed_certificate_leaves_the_old_one_in_use() {
     let key = std::fs::read(secure.certificates.key()).unwrap();
     secure.certificates.renew(2);
     let certificate = std::fs::read(secure.certificates.certificate()).unwrap();
-    // A new certificate with the old key, half of one, and none at all.
+    // A new certificate with the old key, half a file, and an empty one.
     for (certificate, key) in
         [(&certificate[..], &key[..]), (&certificate[..99], &key), (b"", &key)]
     {
         std::fs::write(secure.certificates.certificate(), certificate).unwrap();
         std::fs::write(secure.certificates.key(), key).unwrap();
-        // Many looks.
+        // Many checks of the files.
         for _ in 0..20 {
             assert_eq!(shown(&secure.connect("h2").await), first);
         }
@@ -264,7 +264,7 @@ async fn a_client_that_does_not_finish_its_handshake_is_disconnected() {
         stream.write_all(beginning).await.unwrap();
         assert_eq!(soon(stream.read(&mut [0])).await.unwrap(), 0);
     }
-    // Nor is one that says nothing after it.
+    // The same for a client that is silent after the handshake.
     let mut stream = secure.connect("h2").await;
     let mut answer = Vec::new();
     let _ = soon(stream.read_to_end(&mut answer)).await;
@@ -326,7 +326,7 @@ async fn handshakes_and_idle_connections_do_not_delay_the_shutdown() {
     let mut client = secure.client().await;
     let request = secure.request("/v1/pets");
     finish(client.send_request(request).await.unwrap()).await;
-    // Well before the deadline of a minute.
+    // Long before the deadline of a minute.
     soon(secure.server.stop()).await.unwrap();
     drop((silent, client));
     assert_eq!(Arc::strong_count(&secure.server.app), 1);

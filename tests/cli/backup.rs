@@ -1,4 +1,4 @@
-//! `petstore backup`: a whole file or none, whoever writes meanwhile.
+//! `petstore backup`: a complete file or none, during concurrent writes.
 
 use std::{
     collections::BTreeMap,
@@ -16,7 +16,7 @@ use rusqlite::Connection;
 use serde_json::Value;
 
 use super::{
-    exhausted_resources::with_mounts_of_its_own,
+    exhausted_resources::with_private_mounts,
     program::{Service, client, command, create, directory, finish, new_key, run, settle},
 };
 
@@ -30,7 +30,7 @@ pub(crate) fn animals(file: &Path) -> BTreeMap<i64, String> {
     rows.collect::<Result<_, _>>().unwrap()
 }
 
-/// Adds so many animals of this name, past the service, and folds the log.
+/// Adds this many animals with this name without the service, and checkpoints.
 pub(crate) fn fill(file: &Path, name: &str, count: u32) {
     let database = Connection::open(file).unwrap();
     let animals = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?1)
@@ -117,7 +117,7 @@ fn a_killed_backup_leaves_no_partial_file() {
     fill(&here.path().join("petstore.db"), "Frank", 100_000);
     for _ in 0..5 {
         let mut backup = command(here.path(), &["backup", "backup.db"]).spawn().unwrap();
-        // Its work is to be seen from its first moment on.
+        // The temporary file exists from the beginning.
         while !files(here.path()).iter().any(|name| name.ends_with(".partial")) {
             thread::yield_now();
         }
@@ -140,11 +140,11 @@ fn an_existing_file_is_replaced_only_with_force() {
     let line = run(here.path(), &["backup", "backup.db"]).expect_one_line();
     assert_eq!(line, "error: backup.db is there already; --force replaces it\n");
     assert_eq!(fs::read(here.path().join("backup.db")).unwrap(), b"mine");
-    // SQLite would take this for the log of the backup.
+    // SQLite would use this as the WAL of the backup.
     fs::write(here.path().join("other.db-wal"), "mine").unwrap();
     let line = run(here.path(), &["backup", "other.db"]).expect_one_line();
     assert_eq!(line, "error: other.db-wal is there already; --force replaces it\n");
-    // What cannot be read as a database is no less kept.
+    // A file that is not a database is preserved as well.
     for (name, end) in [("backup.db", ""), ("other.db", "-wal")] {
         let said = run(here.path(), &["backup", "--force", name]).expect_success().stderr;
         expect_sound(here.path(), name);
@@ -154,12 +154,12 @@ fn an_existing_file_is_replaced_only_with_force() {
         assert_eq!(kept.len(), 1, "{kept:?}");
         assert!(said.contains(kept[0].strip_suffix(end).unwrap()), "{said}");
         assert_eq!(fs::read(here.path().join(&kept[0])).unwrap(), b"mine");
-        // A sound one is replaced without a trace.
+        // A sound one is replaced completely.
         let said = run(here.path(), &["backup", "--force", name]).expect_success().stderr;
         assert_eq!(said, "");
     }
     let mut copies = files(here.path());
-    // An empty log of the database that was read stays open to the next one.
+    // The empty WAL of the source may remain for its next reader.
     copies.retain(|name| !name.starts_with("petstore.db") && !name.contains(".replaced-"));
     assert_eq!(copies, ["backup.db", "other.db"]);
 }
@@ -194,7 +194,7 @@ fn a_full_disk_is_one_line_and_leaves_nothing() {
     new_key(here.path());
     fill(&here.path().join("petstore.db"), "Frank", 50_000);
     fs::create_dir(here.path().join("disk")).unwrap();
-    let mut backup = with_mounts_of_its_own();
+    let mut backup = with_private_mounts();
     let script = "mount -t tmpfs -o size=1m none disk || exit 99
         \"$0\" backup disk/backup.db; code=$?
         ls -A disk

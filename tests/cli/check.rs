@@ -1,4 +1,4 @@
-//! `petstore check`, and a damaged database at start.
+//! `petstore check`, and damaged databases at start.
 
 use std::{
     fs::{self, OpenOptions},
@@ -10,7 +10,7 @@ use rusqlite::Connection;
 
 use super::program::{Service, command, directory, finish, new_key, run};
 
-/// A database of some hundred pages, of which none is in a log.
+/// A database of some hundred pages, without a WAL.
 fn database(directory: &Path) -> Connection {
     new_key(directory);
     let database = Connection::open(directory.join("petstore.db")).unwrap();
@@ -21,7 +21,7 @@ fn database(directory: &Path) -> Connection {
     database
 }
 
-/// The problems that it finds, after it has failed.
+/// The problems that a failed check reports.
 fn problems(directory: &Path) -> Vec<String> {
     let done = run(directory, &["check"]);
     assert_eq!(done.status.code(), Some(1), "{done:?}");
@@ -134,7 +134,7 @@ fn a_table_without_its_index_is_found_by_check_and_at_start() {
     }
 }
 
-/// At start nobody waits until all is read, so not every damage is seen then.
+/// The service does not read everything at start, so it does not find every damage.
 #[test]
 fn each_page_that_is_overwritten_is_found_by_check() {
     let here = directory();

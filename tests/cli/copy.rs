@@ -9,7 +9,7 @@ use super::{
     program::{Service, client, create, directory, run},
 };
 
-/// An export of everything, in both formats.
+/// An export of all animals, in both formats.
 fn exports(here: &std::path::Path, database: &str) -> [String; 2] {
     ["csv", "ndjson"].map(|format| {
         let export = ["export", "--format", format, "--database", database];
@@ -28,7 +28,7 @@ async fn a_hundred_thousand_animals_are_copied_to_postgresql_and_back_unchanged(
     let created = run(here.path(), &["keys", "create", "--name", "me"]).expect_success();
     let key = created.stdout.trim_end();
     run(here.path(), &["keys", "rotate", "1"]).expect_success();
-    // An animal whose request is remembered.
+    // An animal with a remembered request.
     let service = Service::start(here.path(), &[]);
     let client = client();
     let create = |url: &str| create(&client, url, key, "Frank").header("Idempotency-Key", "k");

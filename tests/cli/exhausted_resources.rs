@@ -1,6 +1,5 @@
-//! The machine runs out of something: of disk, of open files. What was
-//! acknowledged stays, the rest is refused at once, and when there is room again
-//! the service goes on by itself.
+//! The machine runs out of disk space or open files. Acknowledged animals stay, other requests are
+//! rejected at once, and the service recovers by itself.
 
 use std::{
     env,
@@ -19,13 +18,13 @@ use super::program::{Service, client, create, directory, new_key, run, settle};
 
 const ROUNDS: usize = 20;
 
-/// How long the service may take to go on.
+/// How long the service may take to recover.
 const RECOVERY: Duration = Duration::from_secs(5);
 
-/// A small disk of its own, which only the processes in it see.
+/// The size of a small disk that only these processes see.
 const DISK: &str = "160m";
 
-/// Adds an animal; its id, or the error code.
+/// Adds an animal; returns its id or the error code.
 async fn add(client: &Client, service: &Service, key: &str, name: &str) -> Result<i64, String> {
     let reply = create(client, &service.url, key, name).send().await.unwrap();
     let status = reply.status();
@@ -37,8 +36,7 @@ async fn add(client: &Client, service: &Service, key: &str, name: &str) -> Resul
     }
 }
 
-/// Adds animals until one is acknowledged, for no longer than the service may
-/// take to go on.
+/// Adds animals until one is acknowledged, at most for the recovery time.
 async fn add_soon(client: &Client, service: &Service, key: &str, name: &str) -> i64 {
     let added = async {
         loop {
@@ -56,9 +54,8 @@ async fn found(client: &Client, service: &Service, key: &str, id: i64) -> bool {
     request.send().await.unwrap().status() == 200
 }
 
-/// How to start a program that may mount a disk for itself alone: root may
-/// just so, others in a user namespace.
-pub(crate) fn with_mounts_of_its_own() -> Command {
+/// Runs a program that may mount its own disk: directly as root, otherwise in a user namespace.
+pub(crate) fn with_private_mounts() -> Command {
     let may = |flags: &str| {
         let mut mount = Command::new("unshare");
         mount.args([flags, "mount", "-t", "tmpfs", "none"]).arg(env::temp_dir());
@@ -71,7 +68,7 @@ pub(crate) fn with_mounts_of_its_own() -> Command {
     command
 }
 
-/// The disk of the service, seen from outside.
+/// The disk of the service.
 struct SmallDisk {
     folder: PathBuf,
     filler: File,
@@ -86,7 +83,7 @@ impl SmallDisk {
         Self { folder, filler }
     }
 
-    /// Leaves no byte free.
+    /// Fills the disk completely.
     fn fill(&mut self) {
         for size in [1 << 20, 4096] {
             let zeros = vec![0; size];
@@ -100,7 +97,7 @@ impl SmallDisk {
         }
     }
 
-    /// Makes room for a log and what is folded from it.
+    /// Frees space for a WAL and its checkpoint.
     fn free(&self) {
         let size = self.filler.metadata().unwrap().len();
         self.filler.set_len(size.saturating_sub(12 << 20)).unwrap();
@@ -110,7 +107,7 @@ impl SmallDisk {
 #[tokio::test]
 async fn a_full_disk_is_503_until_there_is_space_again() {
     let here = directory();
-    let mut command = with_mounts_of_its_own();
+    let mut command = with_private_mounts();
     let script = format!(
         "mount -t tmpfs -o size={DISK} none \"$PWD\" && cd \"$PWD\" && \
          {0} keys create --name test >key && exec {0} serve --listen 127.0.0.1:0",
@@ -126,7 +123,7 @@ async fn a_full_disk_is_503_until_there_is_space_again() {
     let mut acknowledged = Vec::new();
     for round in 0..ROUNDS {
         disk.fill();
-        // There may still be room in the log.
+        // There may still be space in the WAL.
         let code = loop {
             match add(&client, &service, &key, &long).await {
                 Ok(id) => acknowledged.push(id),
@@ -147,7 +144,7 @@ async fn a_full_disk_is_503_until_there_is_space_again() {
         assert!(found(&client, &service, &key, *id).await, "{id} was lost");
     }
     assert!(acknowledged.is_sorted_by(|one, next| one < next), "an id was given twice");
-    // Nobody outside can open it where it is, but nobody writes it now.
+    // The disk is not visible here, so the files are copied. Nothing writes to them now.
     for file in ["petstore.db", "petstore.db-wal"] {
         fs::copy(disk.folder.join(file), here.path().join(file)).unwrap();
     }
@@ -155,13 +152,13 @@ async fn a_full_disk_is_503_until_there_is_space_again() {
     eprintln!("{ROUNDS} times full, {} acknowledged, none lost", acknowledged.len());
 }
 
-/// The number that the next file to be opened would have.
+/// The number of the next file descriptor.
 fn next_file(service: &Service) -> usize {
     let folder = format!("/proc/{}/fd", service.pid());
     (0..1024).find(|number| fs::symlink_metadata(format!("{folder}/{number}")).is_err()).unwrap()
 }
 
-/// Sets the limit of open files of a process that runs.
+/// Sets the limit of open files of a running process.
 fn limit_open_files(service: &Service, limit: usize) {
     let (id, limit) = (service.pid().to_string(), format!("--nofile={limit}:"));
     assert!(Command::new("prlimit").args(["--pid", &id, &limit]).status().unwrap().success());
@@ -174,7 +171,7 @@ async fn without_free_file_descriptors_connected_clients_continue_and_others_wai
     let service = Service::start(here.path(), &[]);
     let connected = client();
     let mut last = add(&connected, &service, &key, "first").await.unwrap();
-    // They stay: one that left would leave a place.
+    // Kept open, because each closed one would free a file descriptor.
     let newcomers: Vec<Client> = (0..ROUNDS).map(|_| client()).collect();
     for newcomer in &newcomers {
         limit_open_files(&service, next_file(&service));

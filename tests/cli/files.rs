@@ -1,5 +1,5 @@
-//! The files of the database are removed, truncated and replaced while the
-//! service writes them. It notices before it acknowledges anything more.
+//! The database files are removed, truncated and replaced while the service writes to them. The
+//! service notices before it acknowledges another animal.
 
 use std::{
     collections::{BTreeMap, HashSet},
@@ -24,22 +24,22 @@ use super::{
 
 const WRITERS: usize = 8;
 
-/// How many animals are acknowledged before a file is touched.
+/// How many animals are acknowledged before a file changes.
 const ENOUGH: usize = 100;
 
-/// What the log says when the service does not trust its files any more.
-const REFUSES: &str = "nothing is added any more";
+/// The log message of a service that no longer trusts its files.
+const DISTRUST: &str = "nothing is added any more";
 
 type Acknowledged = Arc<Mutex<BTreeMap<i64, String>>>;
 
-/// Everything that is sent is acknowledged.
+/// Every animal is acknowledged.
 const SOUND: u8 = 0;
-/// A file is being touched.
+/// A file is being changed.
 const TOUCHED: u8 = 1;
-/// Nothing that is sent may be acknowledged.
+/// No animal may be acknowledged.
 const HARMED: u8 = 2;
 
-/// Clients that add animals until they are told to stop, or nobody answers.
+/// Clients that add animals until they are stopped or the service is gone.
 struct Writers {
     acknowledged: Acknowledged,
     phase: Arc<AtomicU8>,
@@ -111,16 +111,15 @@ fn remove(here: &Path, ends: &[&str]) {
     }
 }
 
-/// What is left after a file was touched.
-struct Left {
+/// The result of a changed file.
+struct Aftermath {
     key: String,
     acknowledged: BTreeMap<i64, String>,
     log: String,
 }
 
-/// Serves writers, touches a file under them, waits until the service says that
-/// it is not ready, and kills it.
-async fn harm(here: &Path, touch: impl FnOnce(&Path)) -> Left {
+/// Runs writers, changes a file, waits until the service is not ready, and kills it.
+async fn harm(here: &Path, touch: impl FnOnce(&Path)) -> Aftermath {
     let key = new_key(here);
     let service = Service::start(here, &MANAGED);
     let writers = Writers::start(&service, &key, "writer");
@@ -135,27 +134,27 @@ async fn harm(here: &Path, touch: impl FnOnce(&Path)) -> Left {
         let refused = create(&client(), &service.url, &key, "too late").send().await.unwrap();
         assert_eq!(refused.status(), 503);
     }
-    while !service.has_said(REFUSES) {
+    while !service.has_said(DISTRUST) {
         tokio::task::yield_now().await;
     }
     service.signal("KILL");
     let acknowledged = writers.end().await;
     let (_, log) = service.wait();
-    Left { key, acknowledged, log }
+    Aftermath { key, acknowledged, log }
 }
 
-impl Left {
-    /// The one line of the log that says what has happened.
+impl Aftermath {
+    /// The only log line that describes what happened.
     fn line(&self) -> &str {
-        let mut lines = self.log.lines().filter(|line| line.contains(REFUSES));
+        let mut lines = self.log.lines().filter(|line| line.contains(DISTRUST));
         let line = lines.next().unwrap();
         assert!(line.contains("ERROR"), "{line}");
         assert_eq!(lines.next(), None, "it is said once");
         line
     }
 
-    /// Everything that was acknowledged is served, once.
-    async fn is_all_there(&self, here: &Path) {
+    /// Every acknowledged animal is served exactly once.
+    async fn expect_all_animals(&self, here: &Path) {
         let found = catalogue(here, &self.key).await;
         for (id, name) in &self.acknowledged {
             assert_eq!(found.get(id), Some(name), "{id} was lost");
@@ -178,7 +177,7 @@ async fn when_the_log_is_removed_everything_acknowledged_is_written_into_the_dat
     let here = directory();
     let left = harm(here.path(), |here| fs::remove_file(path(here, "-wal")).unwrap()).await;
     assert!(left.line().contains("petstore.db-wal was removed or replaced"), "{}", left.line());
-    left.is_all_there(here.path()).await;
+    left.expect_all_animals(here.path()).await;
 }
 
 #[tokio::test]
@@ -191,7 +190,7 @@ async fn when_the_log_is_replaced_everything_acknowledged_is_written_into_the_da
     })
     .await;
     assert!(left.line().contains("petstore.db-wal was removed or replaced"), "{}", left.line());
-    left.is_all_there(here.path()).await;
+    left.expect_all_animals(here.path()).await;
 }
 
 #[tokio::test]
@@ -229,7 +228,7 @@ async fn when_an_old_backup_is_copied_over_the_database_nothing_more_is_acknowle
     run(here.path(), &["backup", "old.db"]).expect_success();
     let left = harm(here.path(), |here| {
         let before = File::open(path(here, "")).unwrap();
-        // In place: it stays the same file.
+        // In place, so the inode stays the same.
         fs::copy(here.join("old.db"), path(here, "")).unwrap();
         drop(before);
     })
@@ -246,7 +245,7 @@ async fn when_the_database_is_removed_everything_acknowledged_is_in_the_copy_tha
     let left = harm(here.path(), |here| fs::remove_file(path(here, "")).unwrap()).await;
     assert!(left.line().contains("petstore.db was removed or replaced"), "{}", left.line());
     left.restore_the_copy(here.path());
-    left.is_all_there(here.path()).await;
+    left.expect_all_animals(here.path()).await;
 }
 
 #[tokio::test]
@@ -257,7 +256,7 @@ async fn when_all_files_are_removed_everything_acknowledged_is_in_the_copy_that_
     })
     .await;
     left.restore_the_copy(here.path());
-    left.is_all_there(here.path()).await;
+    left.expect_all_animals(here.path()).await;
 }
 
 #[tokio::test]
@@ -268,7 +267,7 @@ async fn when_both_side_files_are_removed_everything_acknowledged_is_in_the_copy
     })
     .await;
     left.restore_the_copy(here.path());
-    left.is_all_there(here.path()).await;
+    left.expect_all_animals(here.path()).await;
 }
 
 #[tokio::test]
@@ -283,7 +282,7 @@ async fn when_the_index_of_the_log_is_removed_no_second_process_writes() {
     })
     .await;
     assert!(left.line().contains("petstore.db-shm was removed or replaced"), "{}", left.line());
-    left.is_all_there(here.path()).await;
+    left.expect_all_animals(here.path()).await;
 }
 
 #[tokio::test]
@@ -300,11 +299,10 @@ async fn when_the_index_of_the_log_is_truncated_the_process_ends_and_nothing_is_
     let (status, log) = service.wait();
     assert_eq!(status.signal(), Some(SIGBUS));
     let acknowledged = writers.end().await;
-    Left { key, acknowledged, log }.is_all_there(here.path()).await;
+    Aftermath { key, acknowledged, log }.expect_all_animals(here.path()).await;
 }
 
-/// Checkpoints, backups and a `VACUUM` as fast as they go, by connections that
-/// open and close.
+/// Runs checkpoints, backups and `VACUUM` continuously, with new connections each time.
 fn maintain(here: &Path, stop: &AtomicBool) -> usize {
     let mut rounds = 0;
     while !stop.load(Ordering::SeqCst) {
@@ -352,5 +350,5 @@ async fn processes_that_write_and_checkpoint_at_full_speed_raise_no_false_alarm(
         assert!(!log.contains("the checkpoint"), "{log}");
     }
     eprintln!("{} acknowledged, {rounds} rounds of checkpoints, no alarm", acknowledged.len());
-    Left { key, acknowledged, log: String::new() }.is_all_there(here.path()).await;
+    Aftermath { key, acknowledged, log: String::new() }.expect_all_animals(here.path()).await;
 }

@@ -1,5 +1,4 @@
-//! `petstore import` and `petstore export`: what goes in and comes out, and what
-//! is refused.
+//! `petstore import` and `petstore export`: round trips, and rejected files.
 
 use std::{
     fs,
@@ -17,14 +16,14 @@ use super::{
 
 const SHELTER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/shelter-animals.csv");
 
-/// A folder, and an empty database of some kind.
+/// The stores that each import is tested on.
 const BACKENDS: [&str; 2] = ["sqlite", "postgres"];
 
 async fn fresh(backend: &str, name: &str) -> String {
     if backend == "sqlite" { format!("sqlite:{name}.db") } else { fresh_url().await }
 }
 
-/// Runs a command, with this on its standard input.
+/// Runs a command with this standard input.
 fn run_with_input(here: &Path, arguments: &[&str], input: &[u8]) -> Done {
     let mut command = command(here, arguments);
     let mut child = command
@@ -34,7 +33,7 @@ fn run_with_input(here: &Path, arguments: &[&str], input: &[u8]) -> Done {
         .spawn()
         .unwrap();
     let mut stdin = child.stdin.take().unwrap();
-    // It need not read what it refuses.
+    // A command that rejects its input need not read all of it.
     let _ = stdin.write_all(input);
     drop(stdin);
     let output = child.wait_with_output().unwrap();
@@ -52,10 +51,9 @@ fn export(here: &Path, database: &str, format: &str) -> String {
     done.stdout
 }
 
-/// The lines that are told about rows that are wrong, and the last one. Nothing
-/// is left of the file.
+/// The reported lines about invalid rows, and the last line. Fails unless nothing was imported.
 #[track_caller]
-fn refused(here: &Path, name: &str, content: &[u8], options: &[&str]) -> Vec<String> {
+fn expect_rejected(here: &Path, name: &str, content: &[u8], options: &[&str]) -> Vec<String> {
     fs::write(here.join(name), content).unwrap();
     let done = run(here, &[&["import", name], options].concat());
     assert_eq!(done.status.code(), Some(1), "{done:?}");
@@ -91,7 +89,7 @@ async fn the_shelters_animals_are_exported_as_they_were_imported_in_both_formats
         }
     }
     assert_eq!(exports[..2], exports[2..], "the two databases differ");
-    // And they are those of the file, in its order.
+    // In the order of the file.
     let mut original = csv::Reader::from_path(SHELTER).unwrap();
     let original = original.records().map(Result::unwrap);
     for (line, record) in exports[1].lines().zip(original) {
@@ -123,18 +121,22 @@ fn each_kind_of_invalid_csv_row_is_rejected_with_its_line_column_and_reason() {
         (b"x\"y,1,sold", "a quote is not closed, or stands within a field"),
         (long.as_bytes(), "name is longer than 65536 bytes"),
     ] {
-        // In the middle, and as the last line, with and without its end.
+        // In the middle and at the end, with and without a final line break.
         for (ends, after) in [("\n", "z,1,sold\n"), ("\r\n", ""), ("\n", ""), ("", "")] {
             let before = b"name,categoryId,status\n\"two\nlines\",1,sold\n\n";
             let content = [before, row, ends.as_bytes(), after.as_bytes()].concat();
-            let lines = refused(here.path(), "bad.csv", &content, &[]);
+            let lines = expect_rejected(here.path(), "bad.csv", &content, &[]);
             assert_eq!(lines.len(), 2, "{lines:?}");
             let told = lines[0].strip_prefix("line 5: ").unwrap_or_else(|| panic!("{lines:?}"));
             assert!(told.starts_with(expected), "{told}");
         }
     }
-    let lines =
-        refused(here.path(), "bad.csv", b"status,categoryId,name\r\nsold,1,\"x\r\nsold,2,y", &[]);
+    let lines = expect_rejected(
+        here.path(),
+        "bad.csv",
+        b"status,categoryId,name\r\nsold,1,\"x\r\nsold,2,y",
+        &[],
+    );
     assert!(lines[0].starts_with("line 2: a quote is not closed"), "{lines:?}");
 }
 
@@ -160,7 +162,7 @@ fn each_kind_of_invalid_ndjson_line_is_rejected_with_its_line_member_and_reason(
         (b"{\"name\":\"\xFF\",\"categoryId\":1}", "the line is not UTF-8"),
     ] {
         let content = [b"{\"name\":\"\",\"categoryId\":1e2}\r\n\n", row].concat();
-        let lines = refused(here.path(), "bad.ndjson", &content, &[]);
+        let lines = expect_rejected(here.path(), "bad.ndjson", &content, &[]);
         assert_eq!(lines.len(), 2, "{lines:?}");
         let told = lines[0].strip_prefix("line 3: ").unwrap_or_else(|| panic!("{lines:?}"));
         assert!(told.starts_with(expected), "{told}");
@@ -180,11 +182,11 @@ fn an_invalid_csv_header_is_rejected() {
         (b"name;categoryId\n", "the column \"name;categoryId\" is not one of"),
         (b"\"name,categoryId\nx,1\n", "line 1: a quote is not closed"),
     ] {
-        let lines = refused(here.path(), "bad.csv", content, &[]);
+        let lines = expect_rejected(here.path(), "bad.csv", content, &[]);
         assert_eq!(lines.len(), 1, "{lines:?}");
         assert!(lines[0].contains(expected), "{lines:?}");
     }
-    let lines = refused(here.path(), "bad.csv", b"name,categoryId\nx,1\n", &["--keep-ids"]);
+    let lines = expect_rejected(here.path(), "bad.csv", b"name,categoryId\nx,1\n", &["--keep-ids"]);
     assert!(lines[0].contains("the header has no column \"id\""), "{lines:?}");
 }
 
@@ -197,7 +199,7 @@ fn an_endless_row_is_rejected_before_it_fills_memory() {
     {
         let content =
             format!("{begin}{}", rest.replace('\n', if name == "bad.csv" { "\n" } else { " " }));
-        let lines = refused(here.path(), name, content.as_bytes(), &[]);
+        let lines = expect_rejected(here.path(), name, content.as_bytes(), &[]);
         assert!(lines[0].contains("line 3: the row that begins here is longer than"), "{lines:?}");
     }
 }
@@ -206,7 +208,7 @@ fn an_endless_row_is_rejected_before_it_fills_memory() {
 fn twenty_invalid_rows_are_reported_and_the_others_counted() {
     let here = directory();
     let content = format!("name,categoryId\n{}", "x,y\n".repeat(25));
-    let lines = refused(here.path(), "bad.csv", content.as_bytes(), &[]);
+    let lines = expect_rejected(here.path(), "bad.csv", content.as_bytes(), &[]);
     assert_eq!(lines.len(), 22);
     assert!(lines[19].starts_with("line 21: categoryId "), "{lines:?}");
     assert_eq!(lines[20], "and 5 more rows");
@@ -252,7 +254,7 @@ fn a_dry_run_checks_and_adds_nothing() {
     let said = run(here.path(), &["import", SHELTER, "--dry-run"]).expect_success().stderr;
     assert_eq!(said, "Would import 10000 animals.\n");
     assert!(!here.path().join("petstore.db").exists());
-    let lines = refused(here.path(), "bad.csv", b"name,categoryId\nx,y\n", &["--dry-run"]);
+    let lines = expect_rejected(here.path(), "bad.csv", b"name,categoryId\nx,y\n", &["--dry-run"]);
     assert_eq!(lines.len(), 2);
 }
 
@@ -299,7 +301,7 @@ async fn imported_ids_must_be_free_and_the_next_animal_gets_a_higher_one() {
             run(here.path(), &[&fixed[..], more].concat())
         };
         import("id,name,categoryId\n900,a,1\n7,b,1\n", &["--keep-ids"]).expect_success();
-        // Ignored where they are not to be kept.
+        // Ids are ignored by default.
         import("id,name,categoryId\n7,c,1\n", &[]).expect_success();
         let before = export(here.path(), &database, "csv");
         let animals = "7,b,1,available\n900,a,1,available\n901,c,1,available\n";

@@ -1,4 +1,4 @@
-//! An import or a copy that does not come to its end leaves nothing behind.
+//! An import or copy that is interrupted leaves nothing behind.
 
 use std::{
     fs,
@@ -8,12 +8,12 @@ use std::{
 };
 
 use super::{
-    exhausted_resources::with_mounts_of_its_own,
+    exhausted_resources::with_private_mounts,
     postgres_cluster::{connect, fresh_url},
     program::{directory, finish, new_key, run, settle},
 };
 
-/// Writes a file with so many animals.
+/// Writes a file with this many animals.
 fn write_animals(path: &Path, count: usize) {
     let animals = include_str!("../data/shelter-animals.csv");
     let (header, animals) = animals.split_once('\n').unwrap();
@@ -25,8 +25,8 @@ fn signal(process: u32, name: &str) {
     assert!(sent.unwrap().success());
 }
 
-/// The command, to be ended by any signal: a program that a shell starts in the
-/// background may inherit that SIGINT is ignored.
+/// A command that any signal can end. Without this, a program that a shell starts in the background
+/// may ignore SIGINT.
 fn interruptible(directory: &Path, arguments: &[&str]) -> Command {
     let mut command = Command::new("env");
     command.args(["--default-signal=INT", env!("CARGO_BIN_EXE_petstore")]).args(arguments);
@@ -46,7 +46,7 @@ fn an_import_that_is_interrupted_while_it_writes_leaves_nothing() {
     let opened = here.path().join("petstore.db-shm");
     for name in ["INT", "TERM", "KILL"] {
         let mut import = interruptible(here.path(), &["import", "many.csv"]).spawn().unwrap();
-        // It opens the database once it has checked the file.
+        // The import opens the database after it has validated the file.
         while !opened.exists() {
             assert!(is_running(&mut import), "it has ended too early");
             thread::yield_now();
@@ -55,7 +55,7 @@ fn an_import_that_is_interrupted_while_it_writes_leaves_nothing() {
         assert_eq!(import.wait().unwrap().code(), None, "it was not interrupted");
         let sound = run(here.path(), &["check"]).expect_success().stdout;
         assert_eq!(sound, "sqlite:petstore.db is sound: 0 animals, 1 keys\n");
-        // Closes it well, and leaves the file alone.
+        // Closes the database properly, so its files are final.
         run(here.path(), &["keys", "list"]).expect_success();
         assert!(!opened.exists());
     }
@@ -89,7 +89,7 @@ fn an_import_or_a_copy_that_fills_the_disk_leaves_nothing_and_says_so() {
     for work in ["import ../many.csv", "copy --from sqlite:../source.db --to sqlite:petstore.db"] {
         let disk = here.path().join("disk");
         fs::create_dir_all(&disk).unwrap();
-        let mut command = with_mounts_of_its_own();
+        let mut command = with_private_mounts();
         let script = format!(
             "mount -t tmpfs -o size=6m none \"$PWD/disk\" && cd disk && \
              {{ {0} {work}; echo \"status $?\"; {0} check; {0} export; }}",
@@ -117,7 +117,7 @@ fn rejected_rows_that_cannot_be_written_leave_nothing() {
     let line = run(here.path(), &import).expect_one_line();
     assert!(line.contains("cannot create absent/bad.csv"), "{line}");
     assert!(!here.path().join("petstore.db").exists());
-    // And without a database there is no file of refused rows either.
+    // Without a database, no file of rejected rows is created either.
     let import = ["--rejects", "bad.csv", "--database", "sqlite:absent/petstore.db"];
     let done = run(here.path(), &[&["import", "some.csv", "--skip-invalid"], &import[..]].concat());
     assert_eq!(done.status.code(), Some(1), "{done:?}");

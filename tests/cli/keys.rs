@@ -169,7 +169,7 @@ fn a_revoked_key_is_not_rotated() {
     assert!(line.contains("revoked"), "{line}");
 }
 
-/// The status code of a list with this key.
+/// The status code of a list request with this key.
 async fn status(url: &str, key: &str) -> u16 {
     let request = client().get(format!("{url}/pets")).bearer_auth(key);
     request.send().await.unwrap().status().as_u16()
@@ -194,7 +194,7 @@ async fn keys_can_be_managed_while_the_service_runs_and_a_revocation_takes_effec
     }
     assert_eq!(status(&service.url, rotated.trim_end()).await, 200);
 
-    // Written down when the service ends, if not before.
+    // Saved at shutdown at the latest.
     service.signal("TERM");
     assert!(service.wait().0.success());
     let keys = listed(here.path());

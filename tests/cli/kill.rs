@@ -1,4 +1,4 @@
-//! `kill -9` under 64 writers: what was acknowledged is there, once and whole.
+//! `kill -9` under 64 writers: every acknowledged animal exists once and complete.
 
 use std::{
     collections::{BTreeMap, HashMap, HashSet},
@@ -16,15 +16,15 @@ use serde_json::Value;
 
 use super::program::{Service, client, create, directory, new_key, run};
 
-/// How many kills there are if nobody says.
+/// The default number of kills.
 const KILLS: usize = 100;
 const WRITERS: usize = 64;
 
-/// Which animal was acknowledged under which id.
+/// The names of acknowledged animals by id.
 type Acknowledged = HashMap<i64, String>;
 
-/// Lets 64 writers create animals until the service dies, which it does a
-/// moment after `after` of them were acknowledged.
+/// 64 writers create animals until the service is killed, shortly after the acknowledgement of
+/// number `after`.
 async fn create_and_kill(service: Service, key: &str, kill: usize, after: usize) -> Acknowledged {
     let next = Arc::new(AtomicUsize::new(0));
     let acknowledged = Arc::new(Mutex::new(Acknowledged::new()));
@@ -37,7 +37,7 @@ async fn create_and_kill(service: Service, key: &str, kill: usize, after: usize)
                 loop {
                     let number = next.fetch_add(1, Ordering::Relaxed);
                     let name = format!("kill {kill}, animal {number}");
-                    // An error is the killed service's silence; nothing was promised.
+                    // The service was killed, so nothing was acknowledged.
                     let Ok(reply) = create(&client, &url, &key, &name).send().await else { return };
                     assert_eq!(reply.status(), 201);
                     let Ok(pet) = reply.json::<Value>().await else { return };
@@ -57,7 +57,7 @@ async fn create_and_kill(service: Service, key: &str, kill: usize, after: usize)
     Arc::try_unwrap(acknowledged).unwrap().into_inner().unwrap()
 }
 
-/// What was found by a walk, which can be taken up where it ended.
+/// The animals that a walk has found. A later walk can continue at its end.
 struct Walk {
     found: BTreeMap<i64, String>,
     last_page: String,
@@ -68,10 +68,10 @@ impl Walk {
         Self { found: BTreeMap::new(), last_page: "/v1/pets?limit=100".to_owned() }
     }
 
-    /// Walks on to the end. What is met again must be as it was.
-    async fn go_on(&mut self, client: &Client, service: &Service, key: &str) {
+    /// Walks to the end. Animals that are read again must be unchanged.
+    async fn resume(&mut self, client: &Client, service: &Service, key: &str) {
         let origin = service.url.trim_end_matches("/v1");
-        // The last id on the page before; the first page may have been read before.
+        // The last id of the previous page. The first page may contain animals of an earlier walk.
         let mut last = 0;
         loop {
             let request = client.get(format!("{origin}{}", self.last_page)).bearer_auth(key);
@@ -91,10 +91,10 @@ impl Walk {
     }
 }
 
-/// Everything in the catalogue.
+/// All animals in the catalogue.
 pub(crate) async fn catalogue(here: &Path, key: &str) -> BTreeMap<i64, String> {
     let mut walk = Walk::new();
-    walk.go_on(&client(), &Service::start(here, &[]), key).await;
+    walk.resume(&client(), &Service::start(here, &[]), key).await;
     walk.found
 }
 
@@ -116,17 +116,17 @@ async fn kills(here: &Path, kills: usize, seed: u64) {
     let mut walk = Walk::new();
     for kill in 0..kills {
         let service = Service::start(here, &[]);
-        walk.go_on(&client, &service, &key).await;
+        walk.resume(&client, &service, &key).await;
         assert_all_are_there(&promised, &walk);
         for (id, name) in create_and_kill(service, &key, kill, random.random_range(0..150)).await {
             assert_eq!(promised.insert(id, name), None, "{id} was given twice");
         }
     }
     let service = Service::start(here, &[]);
-    walk.go_on(&client, &service, &key).await;
+    walk.resume(&client, &service, &key).await;
     assert_all_are_there(&promised, &walk);
     let mut from_the_start = Walk::new();
-    from_the_start.go_on(&client, &service, &key).await;
+    from_the_start.resume(&client, &service, &key).await;
     assert!(from_the_start.found == walk.found);
     let names: HashSet<_> = walk.found.values().collect();
     assert_eq!(names.len(), walk.found.len(), "an animal is there twice");
@@ -138,7 +138,7 @@ async fn kills(here: &Path, kills: usize, seed: u64) {
     );
 }
 
-/// `KILLS` says how often it is killed, `KILLS_SEED` when.
+/// `KILLS` sets the number of kills, `KILLS_SEED` the moments.
 #[tokio::test]
 async fn after_kill_9_under_64_writers_every_acknowledged_animal_is_there_once() {
     let seed = number("KILLS_SEED").unwrap_or(20_261_121) as u64;

@@ -1,4 +1,4 @@
-//! The program itself: its commands, its signals, and its death.
+//! The program: its commands, signals, and kills.
 
 #![expect(
     clippy::unwrap_used,

@@ -1,4 +1,4 @@
-//! The management listener: whether the service lives and is ready.
+//! The management listener: liveness and readiness.
 
 use std::{fs, path::Path, time::Duration};
 
@@ -18,7 +18,7 @@ use super::{
 
 pub(super) const MANAGED: [&str; 2] = ["--management-listen", "127.0.0.1:0"];
 
-/// Where a service is managed.
+/// The URL of the management listener.
 pub(super) fn management_url(service: &Service) -> &str {
     let mut lines = service.first_lines.iter().filter_map(|line| line["message"].as_str());
     lines.find_map(|line| line.strip_prefix("managed at ")).unwrap()
@@ -31,7 +31,7 @@ async fn ask(client: &Client, service: &Service, path: &str) -> (u16, Value) {
     (reply.status().as_u16(), reply.json().await.unwrap())
 }
 
-/// Waits until `/readyz` answers with this status; returns what it says.
+/// Waits until `/readyz` responds with this status; returns the body.
 pub(super) async fn wait_for(client: &Client, service: &Service, status: u16) -> Value {
     let answered = async {
         loop {
@@ -96,7 +96,7 @@ async fn while_the_directory_is_missing_the_service_is_live_but_not_ready() {
     assert_eq!(ask(&client, &service, "/readyz").await, ok());
 }
 
-// The line is a task of the test, which also waits for the program.
+// The proxy runs as a task of the test, which blocks on the program.
 #[tokio::test(flavor = "multi_thread")]
 async fn while_postgresql_is_down_the_service_is_live_but_not_ready() {
     let here = directory();
@@ -115,7 +115,7 @@ async fn while_postgresql_is_down_the_service_is_live_but_not_ready() {
     }
 }
 
-/// Begins a create, whose body is still to come.
+/// Starts a create without its body.
 async fn begin_create(service: &Service, key: &str, body: &str) -> TcpStream {
     let address = service.url.strip_prefix("http://").unwrap().strip_suffix("/v1").unwrap();
     let mut stream = TcpStream::connect(address).await.unwrap();
@@ -163,7 +163,7 @@ async fn during_the_shutdown_delay_the_service_is_not_ready_and_serves_until_a_s
     service.signal("TERM");
     let says = wait_for(&client(), &service, 503).await;
     assert_eq!(says["notReady"], json!([{ "part": "server", "reason": "shutting down" }]));
-    // Over connections that are new.
+    // Over new connections.
     for name in ["Frank", "Greta"] {
         let created = create(&client(), &service.url, &key, name).send().await.unwrap();
         assert_eq!(created.status(), 201);
@@ -208,7 +208,7 @@ async fn the_management_listener_serves_only_get_and_head_of_its_own_paths() {
     for path in ["/", "/v1/pets", "/metrics/", "/openapi.yaml"] {
         assert_eq!(asked(Method::GET, path).await.0, 404, "{path}");
     }
-    // And the public listener knows none of it.
+    // The public listener has none of these paths.
     let public = service.url.strip_suffix("/v1").unwrap();
     for path in ["/livez", "/readyz", "/metrics"] {
         assert_eq!(client.get(format!("{public}{path}")).send().await.unwrap().status(), 404);

@@ -1,5 +1,5 @@
-//! What `/metrics` shows: every number is there under load, and moves with what
-//! it counts; the dashboard and the alert rules name no other.
+//! `/metrics`: every metric exists and changes with what it counts; the dashboard and the alert
+//! rules use no others.
 
 use std::{collections::BTreeSet, fmt::Debug, fs, iter::Sum, path::Path, str::FromStr};
 
@@ -34,7 +34,7 @@ impl Page {
         })
     }
 
-    /// The sum of the samples of this name that have all of these labels.
+    /// The sum of the samples with this name and all of these labels.
     #[track_caller]
     fn sum<T: FromStr<Err: Debug> + Sum>(&self, name: &str, labels: &[&str]) -> T {
         self.samples()
@@ -56,7 +56,7 @@ impl Page {
     }
 }
 
-/// A service, its keys, and what it has counted.
+/// A service, its keys and its metrics.
 struct Watched {
     service: Service,
     client: Client,
@@ -90,7 +90,7 @@ impl Watched {
         assert_eq!(created.send().await.unwrap().status(), 201);
     }
 
-    /// Many creates at once, some lists and reads.
+    /// Many concurrent creates, some lists and reads.
     async fn load(&self) {
         let mut creating = JoinSet::new();
         for number in 0..64 {
@@ -150,7 +150,7 @@ async fn writes_and_the_log_are_counted() {
     let watched = Watched::start(here.path(), &[]);
     watched.load().await;
     let page = watched.page().await;
-    // The uses of keys may have been written, too.
+    // A batch may also have saved the uses of keys.
     let writes = page.value("petstore_writer_batch_size_sum", &[]);
     assert!(writes >= 64, "{writes}");
     let commits = page.value("petstore_commit_duration_seconds_count", &[]);
@@ -174,7 +174,7 @@ async fn first_pages_are_counted_as_hit_or_miss() {
         ["cache=\"hit\"", "cache=\"miss\""].map(|l| page.value("petstore_first_pages_total", &[l]))
     };
     watched.get("/pets", &watched.key).await;
-    // The uses of keys may be written at any moment, after which none is found.
+    // Saving the uses of keys may invalidate the cached page at any moment.
     let mut gets = 1;
     while found_and_not().await[0] == 0 {
         watched.get("/pets", &watched.key).await;
@@ -195,7 +195,7 @@ async fn commits_that_fail_are_counted() {
     let lost = create(&watched.client, &watched.service.url, &watched.key, "lost");
     assert_eq!(lost.send().await.unwrap().status(), 503);
     let page = watched.page().await;
-    // The housekeeping that begins with the service may fail, too.
+    // The periodic tasks may fail as well.
     assert!(page.value("petstore_commit_failures_total", &[]) >= 1);
     let unavailable = ["http_response_status_code=\"503\""];
     assert_eq!(page.value("http_server_requests_total", &unavailable), 1);
@@ -256,7 +256,7 @@ async fn rejected_connections_are_counted() {
     let watched = Watched::start(here.path(), &["--max-connections", "1"]);
     watched.get("/pets", &watched.key).await;
     let address = watched.service.url.strip_prefix("http://").unwrap().strip_suffix("/v1").unwrap();
-    // The answer comes unasked, which not every client takes for one.
+    // The response arrives without a request, which some HTTP clients do not accept.
     let mut answer = String::new();
     let mut turned_away = TcpStream::connect(address).await.unwrap();
     turned_away.read_to_string(&mut answer).await.unwrap();
@@ -298,21 +298,21 @@ async fn postgresql_connections_are_counted() {
     assert_eq!(page.value("db_client_connection_timeouts_total", &[]), 0);
 }
 
-/// The names of metrics in an expression: words of our prefixes.
+/// The metrics in an expression: words with our prefixes.
 fn names_in(expression: &str) -> BTreeSet<String> {
     expression
         .split(|c: char| !(c.is_ascii_alphanumeric() || c == '_'))
         .filter(|word| {
             ["petstore_", "http_server_", "db_client_"].iter().any(|p| word.starts_with(p))
         })
-        // Labels have such names, too.
+        // These labels have the same prefixes.
         .filter(|word| !["http_response_status_code", "http_route"].contains(word))
         .filter(|word| *word != "db_client_connection_state")
         .map(str::to_owned)
         .collect()
 }
 
-/// Every text under this member, wherever it stands.
+/// All values of this member, at any depth.
 fn expressions(value: &Value) -> Vec<String> {
     match value {
         Value::Object(members) => members
@@ -350,7 +350,7 @@ async fn the_dashboard_and_the_alerts_name_existing_metrics() {
         let unknown: Vec<&String> = named.difference(&exported).collect();
         assert!(unknown.is_empty(), "the {what} names {unknown:?}, which nobody exports");
     }
-    // And each is explained.
+    // Each is documented.
     let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/watching.md");
     let docs = fs::read_to_string(docs).unwrap();
     for name in &exported {

@@ -17,8 +17,8 @@ use super::{
     program::{Service, client, command, create, directory, finish, run},
 };
 
-/// A folder to run in, and an empty database.
-async fn place() -> (TempDir, String) {
+/// A folder, and an empty database.
+async fn setup() -> (TempDir, String) {
     (directory(), fresh_url().await)
 }
 
@@ -36,7 +36,7 @@ async fn status(client: &Client, service: &Service, key: &str) -> u16 {
     request.send().await.unwrap().status().as_u16()
 }
 
-/// Everything in the catalogue, by a walk.
+/// All animals in the catalogue, by a walk.
 async fn walk(client: &Client, service: &Service, key: &str) -> BTreeMap<i64, String> {
     let origin = service.url.trim_end_matches("/v1");
     let mut found = BTreeMap::new();
@@ -55,7 +55,7 @@ async fn walk(client: &Client, service: &Service, key: &str) -> BTreeMap<i64, St
 
 #[tokio::test]
 async fn ten_processes_that_start_at_once_on_an_empty_database_all_serve() {
-    let (here, database) = place().await;
+    let (here, database) = setup().await;
     let mut starting = JoinSet::new();
     for _ in 0..10 {
         let (here, database) = (here.path().to_owned(), database.clone());
@@ -76,7 +76,7 @@ async fn ten_processes_that_start_at_once_on_an_empty_database_all_serve() {
 
 #[tokio::test]
 async fn in_every_process_a_new_key_works_at_once_and_a_revoked_one_is_rejected_after_5_seconds() {
-    let (here, database) = place().await;
+    let (here, database) = setup().await;
     let services = [start(here.path(), &database), start(here.path(), &database)];
     let key = new_key(here.path(), &database);
     let client = client();
@@ -100,7 +100,7 @@ async fn in_every_process_a_new_key_works_at_once_and_a_revoked_one_is_rejected_
 
 #[tokio::test]
 async fn a_rotated_key_stays_valid_along_with_its_successor() {
-    let (here, database) = place().await;
+    let (here, database) = setup().await;
     let service = start(here.path(), &database);
     let old = new_key(here.path(), &database);
     let rotated = run(here.path(), &["keys", "rotate", "1", "--database", &database]);
@@ -111,10 +111,10 @@ async fn a_rotated_key_stays_valid_along_with_its_successor() {
     run(here.path(), &["keys", "rotate", "1", "--database", &database]).expect_one_line();
 }
 
-/// Two processes serve; one of them is killed again and again.
+/// Two processes serve; one of them is killed repeatedly.
 #[tokio::test]
 async fn after_kill_9_of_one_of_two_processes_every_acknowledged_animal_is_there_once() {
-    let (here, database) = place().await;
+    let (here, database) = setup().await;
     let stays = start(here.path(), &database);
     let key = new_key(here.path(), &database);
     let client = client();
@@ -129,7 +129,7 @@ async fn after_kill_9_of_one_of_two_processes_every_acknowledged_animal_is_there
             writers.spawn(async move {
                 for number in 0..100 {
                     let name = format!("kill {kill}, writer {writer}, animal {number}");
-                    // An error is the killed service's silence; nothing was promised.
+                    // The service was killed, so nothing was acknowledged.
                     let Ok(reply) = create(&client, &url, &key, &name).send().await else { return };
                     assert_eq!(reply.status(), 201);
                     let Ok(pet) = reply.json::<Value>().await else { return };
@@ -155,7 +155,7 @@ async fn after_kill_9_of_one_of_two_processes_every_acknowledged_animal_is_there
 
 #[tokio::test]
 async fn sigterm_ends_the_service_with_success_and_closes_its_connections() {
-    let (here, database) = place().await;
+    let (here, database) = setup().await;
     let service = start(here.path(), &database);
     let key = new_key(here.path(), &database);
     assert_eq!(status(&client(), &service, &key).await, 200);
@@ -170,7 +170,7 @@ async fn sigterm_ends_the_service_with_success_and_closes_its_connections() {
 
 #[tokio::test]
 async fn a_password_is_shown_nowhere() {
-    let (here, database) = place().await;
+    let (here, database) = setup().await;
     let with_password = database.replacen("petstore@", "petstore:s3cret@", 1);
     let service = start(here.path(), &with_password);
     assert!(service.first_lines.iter().any(|line| line["database"].is_string()));

@@ -1,4 +1,4 @@
-//! Running `petstore` as its users do.
+//! Runs `petstore` as users do.
 
 use std::{
     io::{BufRead, BufReader},
@@ -12,7 +12,7 @@ use reqwest::{Client, RequestBuilder};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-/// What a command left behind.
+/// The result of a command.
 #[derive(Debug)]
 pub(crate) struct Done {
     pub(crate) status: ExitStatus,
@@ -39,7 +39,7 @@ impl Done {
     }
 }
 
-/// The command, in this folder, with no settings from outside.
+/// The command in this folder, without settings from the environment.
 pub(crate) fn command(directory: &Path, arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_petstore"));
     command.args(arguments);
@@ -47,7 +47,7 @@ pub(crate) fn command(directory: &Path, arguments: &[&str]) -> Command {
     command
 }
 
-/// Lets a command run in this folder, with no settings from outside.
+/// Makes a command run in this folder, without settings from the environment.
 pub(crate) fn settle(command: &mut Command, directory: &Path) {
     command.current_dir(directory).stdin(Stdio::null());
     let is_ours = |name: &str| name.starts_with("PETSTORE_") || name.starts_with("OTEL_");
@@ -60,7 +60,7 @@ pub(crate) fn run(directory: &Path, arguments: &[&str]) -> Done {
     finish(&mut command(directory, arguments))
 }
 
-/// Runs a command to its end.
+/// Runs a command to completion.
 pub(crate) fn finish(command: &mut Command) -> Done {
     let output = command.output().unwrap();
     Done {
@@ -70,17 +70,17 @@ pub(crate) fn finish(command: &mut Command) -> Done {
     }
 }
 
-/// Makes a key, and returns it.
+/// Creates a key, and returns it.
 pub(crate) fn new_key(directory: &Path) -> String {
     let done = run(directory, &["keys", "create", "--name", "test"]).expect_success();
     done.stdout.trim_end().to_owned()
 }
 
-/// A running `petstore serve` on a free port; killed when dropped.
+/// A running `petstore serve` on a free port; killed on drop.
 pub(crate) struct Service {
     process: Child,
     pub(crate) url: String,
-    /// The log up to the line that says where it serves.
+    /// The log up to the line with the address.
     pub(crate) first_lines: Vec<Value>,
     rest: Arc<Mutex<String>>,
     reader: Option<JoinHandle<()>>,
@@ -93,7 +93,7 @@ impl Service {
         Self::from(command)
     }
 
-    /// Starts it by a command of another kind, which must become it.
+    /// Starts the service by a command that execs it.
     pub(crate) fn from(mut command: Command) -> Self {
         let mut process = command.stderr(Stdio::piped()).spawn().unwrap();
         let mut log = BufReader::new(process.stderr.take().unwrap());
@@ -121,7 +121,7 @@ impl Service {
         Self { process, url, first_lines, rest, reader: Some(reader) }
     }
 
-    /// The number of its process.
+    /// Its process id.
     pub(crate) fn pid(&self) -> u32 {
         self.process.id()
     }
@@ -132,7 +132,7 @@ impl Service {
         assert!(Command::new("kill").args(["-s", name, &pid]).status().unwrap().success());
     }
 
-    /// Waits until it has ended; returns how, and the rest of its log.
+    /// Waits for its end; returns the exit status and the rest of its log.
     pub(crate) fn wait(mut self) -> (ExitStatus, String) {
         let status = self.process.wait().unwrap();
         self.reader.take().unwrap().join().unwrap();
@@ -140,7 +140,7 @@ impl Service {
         (status, log)
     }
 
-    /// Whether the log said this after it said where it serves.
+    /// Whether the log contains this text after the line with the address.
     pub(crate) fn has_said(&self, text: &str) -> bool {
         self.rest.lock().unwrap().contains(text)
     }

@@ -1,5 +1,5 @@
-//! What commands quote from files, names and databases: it cannot control a
-//! terminal, and a spreadsheet does not take it for a formula.
+//! Text from files, names and databases that commands quote: it cannot control a terminal, and a
+//! spreadsheet does not read it as a formula.
 
 use std::{ffi::OsStr, fs, os::unix::ffi::OsStrExt};
 
@@ -8,8 +8,7 @@ use serde_json::Value;
 
 use super::program::{Done, command, directory, finish, new_key, run};
 
-/// It sets the title of a terminal, begins a line that looks like one of ours, and
-/// shows what follows from right to left.
+/// Sets the title of a terminal, imitates one of our lines, and reverses the direction of the text.
 const HOSTILE: &str = "\u{1b}]0;x\u{7}\u{9b}31m\nline 9: \u{202e}";
 const SHOWN: &str = "\\u001b]0;x\\u0007\\u009b31m\\u000aline 9: \\u202e";
 
@@ -50,7 +49,7 @@ fn text_from_files_and_names_is_escaped_on_the_terminal() {
     let told = run(here.path(), &["import", "bad.ndjson"]).stderr;
     let expected = format!("line 1: not an animal as JSON, at byte 63: unknown field `{SHOWN}`, ");
     assert!(told.starts_with(&expected), "{told}");
-    // The reason as it is told; the row as it stands in the file.
+    // The reason is escaped; the row is unchanged.
     let import = [&["import", "bad.ndjson"], &rejects[..]].concat();
     expect_plain(&run(here.path(), &import).expect_success());
     let mut reader = csv::Reader::from_path(here.path().join("rejects.csv")).unwrap();

@@ -1,5 +1,5 @@
-//! A service of the release before, which goes on while a newer one migrates the
-//! schema: its statements, as `tests/data/statements` has them.
+//! A service of the previous release continues while a newer one migrates the schema. Its
+//! statements are in `tests/data/statements`.
 
 use std::{fs, path::Path};
 
@@ -11,13 +11,13 @@ use super::{
     program::{Service, directory, run},
 };
 
-/// A statement, and the values that it is run with, both as SQL.
+/// A statement and its parameters, both as SQL.
 struct Statement {
     values: String,
     text: String,
 }
 
-/// The statements of a store's release before, and the version of its schema.
+/// The statements of a store's previous release, and its schema version.
 fn of_release_before(store: &str) -> (usize, Vec<Statement>) {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/statements");
     let names = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
@@ -34,7 +34,7 @@ fn of_release_before(store: &str) -> (usize, Vec<Statement>) {
     (version.parse().unwrap(), statements.collect())
 }
 
-/// The schema of a store at a version, in the steps of `migrations`.
+/// The schema of a store at a version, from `migrations`.
 fn schema(store: &str, version: usize) -> String {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("migrations").join(store);
     let mut paths: Vec<_> =
@@ -114,7 +114,7 @@ async fn a_service_of_the_previous_release_continues_on_postgresql_next_to_a_new
     }
 }
 
-/// It would change the schema under a service that runs.
+/// A migration would change the schema under a running service.
 #[tokio::test]
 async fn a_command_next_to_an_older_service_does_not_migrate_and_names_the_command_that_does() {
     let here = directory();
@@ -151,7 +151,7 @@ async fn a_command_next_to_an_older_service_does_not_migrate_and_names_the_comma
             assert!(line.contains("has schema version 1, and this petstore needs "), "{line}");
             assert!(line.ends_with(": `petstore serve` migrates it\n"), "{line}");
         }
-        // It says so in its log, before it serves.
+        // The service logs the migration before it serves.
         let service = Service::start(here.path(), &["--database", database]);
         let log = &service.first_lines;
         let [begun, done] = ["migrating the schema", "migrated the schema"]

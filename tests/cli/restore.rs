@@ -1,4 +1,4 @@
-//! `petstore restore`: the old database or the new one, and nothing of both.
+//! `petstore restore`: the old database or the new one, never a mix of both.
 
 use std::{fs, process::Stdio, thread};
 
@@ -26,7 +26,7 @@ fn a_restored_database_is_as_it_was_when_it_was_backed_up() {
     assert_eq!(said, "sqlite:petstore.db is a sound copy of backup.db: 100 animals\n");
     assert_eq!(animals(&database), then);
     assert_eq!(files(here.path()), ["backup.db", "petstore.db"]);
-    // Into an empty place, it takes no force.
+    // Without an existing database, `--force` is not needed.
     fs::remove_file(&database).unwrap();
     run(here.path(), &["restore", "backup.db"]).expect_success();
     assert_eq!(animals(&database), then);
@@ -46,7 +46,7 @@ async fn while_the_service_runs_its_database_is_not_replaced() {
     assert_eq!(animals(&here.path().join("petstore.db")).len(), 1);
 }
 
-/// What SQLite cannot open, it cannot find in use either.
+/// SQLite cannot lock a file that it cannot open.
 #[test]
 fn a_damaged_database_that_another_process_has_open_is_not_replaced() {
     let here = directory();
@@ -63,8 +63,7 @@ fn a_damaged_database_that_another_process_has_open_is_not_replaced() {
     run(here.path(), &["restore", "--force", "backup.db"]).expect_success();
 }
 
-/// What the service leaves when it is killed is a log of the old file, which
-/// must not be read into the new one.
+/// A killed service leaves a WAL of the old file, which must not be applied to the new one.
 #[tokio::test]
 async fn the_wal_of_the_old_database_is_not_applied_to_the_new_one() {
     let here = directory();
@@ -75,7 +74,7 @@ async fn the_wal_of_the_old_database_is_not_applied_to_the_new_one() {
     assert_eq!(reply.status(), 201);
     service.kill();
     assert!(here.path().join("petstore.db-wal").exists());
-    // Also if its file is damaged so much that nothing can be read.
+    // Also if the file is damaged so much that nothing can be read.
     for damaged in [false, true] {
         let wal = fs::read(here.path().join("petstore.db-wal"));
         if damaged {
@@ -130,7 +129,7 @@ fn a_restore_that_is_killed_leaves_the_old_database_or_the_new_one() {
     let (old, new) =
         (animals(&here.path().join("old.db")), animals(&here.path().join("backup.db")));
     let (mut was_old, mut was_new) = (0, 0);
-    // Later and later, until it is done before it is killed.
+    // Later and later, until the restore completes before the kill.
     for patience in (0..).map(|round: u64| round * round) {
         fs::copy(here.path().join("old.db"), &database).unwrap();
         let mut restore =
@@ -152,7 +151,7 @@ fn a_restore_that_is_killed_leaves_the_old_database_or_the_new_one() {
     assert!(was_old > 0 && was_new > 0);
 }
 
-/// It would write into a file that nobody will find.
+/// The service would write to a deleted file.
 #[test]
 fn a_service_that_waited_for_a_restore_does_not_serve_the_old_file() {
     let here = directory();

@@ -1,4 +1,4 @@
-//! Creates that are sent again, through restarts and `kill -9`.
+//! Creates that are retried through restarts and `kill -9`.
 
 use std::{
     collections::BTreeMap,
@@ -40,7 +40,7 @@ async fn a_retried_create_is_recognized_after_a_restart() {
     assert_eq!(catalogue(here.path(), &key).await.len(), 1);
 }
 
-/// What is still to be acknowledged, and the ids of what was.
+/// The pending creates, and the ids of the acknowledged ones.
 #[derive(Default)]
 struct Work {
     pending: Vec<usize>,
@@ -51,7 +51,7 @@ fn name(number: usize) -> String {
     format!("animal {number}")
 }
 
-/// Creates what is pending, until all is acknowledged or the service is gone.
+/// Sends the pending creates until all are acknowledged or the service is gone.
 async fn create_all(url: String, key: String, work: Arc<Mutex<Work>>, done: Arc<AtomicUsize>) {
     let client = client();
     loop {
@@ -72,8 +72,8 @@ async fn create_all(url: String, key: String, work: Arc<Mutex<Work>>, done: Arc<
     }
 }
 
-/// Starts the service and lets 32 writers create what is pending; kills the
-/// service once `kill_after` of them were acknowledged.
+/// Starts the service, sends the pending creates with 32 writers, and kills the service after
+/// `kill_after` acknowledgements.
 async fn round(here: &Path, key: &str, work: &Arc<Mutex<Work>>, kill_after: Option<usize>) {
     let service = Service::start(here, &[]);
     let done = Arc::new(AtomicUsize::new(0));
@@ -120,7 +120,7 @@ async fn creates_that_are_retried_through_kill_9_add_each_animal_once() {
     let acknowledged = std::mem::take(&mut work.lock().unwrap().acknowledged);
     assert_eq!(acknowledged.len(), CREATES);
     let found = catalogue(here.path(), &key).await;
-    // As many as were asked for, and each the one that was acknowledged: none twice.
+    // Each create added exactly one animal, the acknowledged one.
     assert_eq!(found.len(), CREATES);
     for (number, id) in acknowledged {
         assert_eq!(found.get(&id), Some(&name(number)));

@@ -1,4 +1,4 @@
-//! `petstore serve`: its first minutes, its log, its end.
+//! `petstore serve`: its start, its log, its end.
 
 use std::{
     io::{BufRead, BufReader, Read, Write},
@@ -24,7 +24,7 @@ async fn sigterm_and_sigint_end_the_service_with_success() {
         service.signal(signal);
         let (status, log) = service.wait();
         assert_eq!(status.code(), Some(0), "{log}");
-        // Closed well: all is in the one file.
+        // Closed properly: everything is in one file.
         assert!(!here.path().join("petstore.db-wal").exists());
     }
 }
@@ -41,10 +41,10 @@ fn without_a_terminal_no_key_is_created_and_the_log_says_how_to() {
     assert_eq!(list.stdout, "[]\n");
 }
 
-/// Runs `petstore serve` in a terminal of its own until it has said `last`,
-/// then presses Ctrl-C. Returns all that it showed, and whether it succeeded.
+/// Runs `petstore serve` in a terminal until it prints `last`, and presses Ctrl-C. Returns the
+/// output and whether the service succeeded.
 fn at_a_terminal(here: &Path, last: &str) -> (String, bool) {
-    // In the place of the shell: one that waits beside it may die of the Ctrl-C.
+    // Replaces the shell, because a waiting shell could be ended by the Ctrl-C.
     let serve = format!("exec '{}' serve --listen 127.0.0.1:0", env!("CARGO_BIN_EXE_petstore"));
     let mut terminal = Command::new("script")
         .args(["-qec", &serve, "/dev/null"])
@@ -78,7 +78,7 @@ fn the_first_start_at_a_terminal_shows_a_key_once_with_a_working_curl_command() 
 
     let (shown, _) = at_a_terminal(here.path(), "serving");
     assert!(!shown.contains("pets_live_"), "{shown}");
-    // Pasted as it is, but for the port, which is another one by now.
+    // The command as printed, except for the port of the new service.
     let service = Service::start(here.path(), &[]);
     let (before, _) = curl.split_once("http://").unwrap();
     let pasted = format!("{before}{}/pets", service.url);
@@ -135,7 +135,7 @@ async fn a_request_with_an_invalid_key_is_logged_with_its_address_and_a_flood_on
     let here = directory();
     let service = Service::start(here.path(), &[]);
     let key = new_key(here.path());
-    // Malformed, and of the right form.
+    // One malformed key, and one in a valid format.
     let malformed = format!("{key}0");
     let unknown = ApiKey::generate(Deployment::Production, &mut StdRng::seed_from_u64(1));
     let client = client();
@@ -158,7 +158,7 @@ async fn a_request_with_an_invalid_key_is_logged_with_its_address_and_a_flood_on
     }
 }
 
-/// What the access log says of a client that sends these header fields.
+/// The client address in the access log for a request with these header fields.
 async fn logged_client(arguments: &[&str], fields: &[(&str, &str)]) -> Value {
     let here = directory();
     let service = Service::start(here.path(), &[&["--access-log"], arguments].concat());

@@ -1,4 +1,4 @@
-//! What can go wrong before anything is served: one clear line, and the end.
+//! Errors before the service starts: one clear line, and an exit code.
 
 use std::{
     fs::{self, Permissions},
@@ -34,7 +34,7 @@ fn invalid_settings_are_one_line() {
         ),
     ] {
         let mut command = super::program::command(here.path(), arguments);
-        // Another service may be at the usual port.
+        // Another service may use the default port.
         let command = command.env("PETSTORE_LISTEN", "127.0.0.1:0");
         let line = super::program::finish(command).expect_one_line();
         assert!(line.contains(says), "{line}");
@@ -138,7 +138,7 @@ fn help_is_complete_and_goes_to_standard_output() {
     assert_eq!(version.stdout, format!("petstore {}\n", env!("CARGO_PKG_VERSION")));
 }
 
-/// The digests of keys are in it.
+/// The file contains the digests of keys.
 #[test]
 fn a_new_database_is_private_and_an_existing_one_keeps_its_mode() {
     let here = directory();

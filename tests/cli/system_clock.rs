@@ -1,5 +1,4 @@
-//! The program under a system clock that is set while it runs: libfaketime takes
-//! the place of the system's clock.
+//! The program with a system clock that changes while it runs, by libfaketime.
 
 use std::{
     fs,
@@ -12,15 +11,14 @@ use serde_json::Value;
 
 use super::program::{Done, Service, client, command, create, directory, finish};
 
-/// The time of day for the programs that use it, which look it up in a file
-/// whenever they ask what time it is. How time passes stays the machine's.
+/// A time of day that programs read from a file. The monotonic clock is the real one.
 struct FakedClock {
     library: PathBuf,
     file: PathBuf,
 }
 
 impl FakedClock {
-    /// A clock that stands at `now`, such as `2030-12-04 23:59:59` (UTC).
+    /// A clock that shows `now`, such as `2030-12-04 23:59:59` (UTC).
     fn at(directory: &Path, now: &str) -> Self {
         let library = fs::read_dir("/usr/lib").unwrap().find_map(|folder| {
             let library = folder.unwrap().path().join("faketime/libfaketimeMT.so.1");
@@ -33,7 +31,7 @@ impl FakedClock {
     }
 
     fn set(&self, now: &str) {
-        // In one step: nobody reads half a time.
+        // Atomic, so no program reads half a time.
         let new = self.file.with_extension("new");
         fs::write(&new, now).unwrap();
         fs::rename(new, &self.file).unwrap();
@@ -94,13 +92,13 @@ async fn reading_by_id_ends_on_5_december_2030_as_announced() {
     clock.set("2030-12-05 00:00:00");
     let gone = code(get(&client, url, "/pets/1", &key).await).await;
     assert_eq!(gone, (410, "operation_removed".to_owned()));
-    // Nothing else has ended, and no link leads to what has.
+    // The other operations continue, and no link leads to the removed one.
     let list = get(&client, url, "/pets", &key).await.json::<Value>().await.unwrap();
     assert_eq!(list.as_array().unwrap().len(), 1);
     let created = create(&client, url, &key, "Frank").send().await.unwrap();
     assert_eq!((created.status().as_u16(), created.headers().get("location")), (201, None));
 
-    // A clock that went wrong and is set right again took nothing away.
+    // A clock that was wrong and is right again had no lasting effect.
     clock.set("2030-12-04 23:59:59");
     assert_eq!(get(&client, url, "/pets/1", &key).await.status(), 200);
 }

@@ -1,4 +1,4 @@
-//! Traces: what arrives at a collector, and what happens if there is none.
+//! Traces: what a collector receives, and what happens without one.
 
 use std::{collections::HashMap, sync::Arc, time::Duration};
 
@@ -28,10 +28,10 @@ use super::{
     program::{Service, client, command, create, directory, new_key},
 };
 
-/// Far longer than a batch of spans gathers.
+/// Much longer than spans are collected into a batch.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// A collector that takes spans as the specification has them.
+/// A collector that parses spans by the OTLP specification.
 struct Collector(TcpListener);
 
 impl Collector {
@@ -43,7 +43,7 @@ impl Collector {
         format!("http://{}", self.0.local_addr().unwrap())
     }
 
-    /// Waits for the next request, and takes it.
+    /// Waits for the next request, and responds to it.
     async fn take(&self) -> ExportTraceServiceRequest {
         take(&mut self.accept().await).await
     }
@@ -52,7 +52,7 @@ impl Collector {
         timeout(PATIENCE, self.0.accept()).await.expect("it sends nothing").unwrap().0
     }
 
-    /// Waits until so many spans have come.
+    /// Waits for this many spans.
     async fn spans(&self, count: usize) -> Vec<Span> {
         let mut spans = Vec::new();
         while spans.len() < count {
@@ -69,7 +69,7 @@ impl Collector {
     }
 }
 
-/// Takes a request with spans, and answers it.
+/// Reads a request with spans, and responds to it.
 async fn take(stream: &mut (impl AsyncRead + AsyncWrite + Unpin)) -> ExportTraceServiceRequest {
     let (head, body) = read(stream).await;
     assert!(head.starts_with("POST /v1/traces HTTP/1.1\r\n"), "{head}");
@@ -80,7 +80,7 @@ async fn take(stream: &mut (impl AsyncRead + AsyncWrite + Unpin)) -> ExportTrace
     serde_json::from_slice(&body).unwrap()
 }
 
-/// Head and body of a request.
+/// The head and body of a request.
 async fn read(stream: &mut (impl AsyncRead + Unpin)) -> (String, Vec<u8>) {
     let mut bytes = Vec::new();
     loop {
@@ -111,7 +111,7 @@ fn hex(bytes: &[u8]) -> String {
     bytes.iter().fold(String::new(), |hex, byte| hex + &format!("{byte:02x}"))
 }
 
-// The collector is a task of the test, which also waits for the program.
+// The collector runs as a task of the test, which blocks on the program.
 #[tokio::test(flavor = "multi_thread")]
 async fn each_request_is_a_span_in_the_trace_of_the_client() {
     let here = directory();
@@ -125,7 +125,7 @@ async fn each_request_is_a_span_in_the_trace_of_the_client() {
     assert_eq!(created.send().await.unwrap().status(), 201);
     let read = client.get(format!("{}/pets/4711?secret=1", service.url)).bearer_auth(&key);
     assert_eq!(read.send().await.unwrap().status(), 400);
-    // Its trace is not recorded.
+    // Its trace is not sampled.
     let left_out = client.get(format!("{}/pets", service.url)).bearer_auth(&key);
     let left_out = left_out.header("traceparent", format!("00-{TRACE}-{PARENT}-00"));
     assert_eq!(left_out.send().await.unwrap().status(), 200);
@@ -137,7 +137,7 @@ async fn each_request_is_a_span_in_the_trace_of_the_client() {
     assert_eq!((hex(&create.trace_id), hex(&create.parent_span_id)), (TRACE.into(), PARENT.into()));
     assert_eq!(create.name, "POST /v1/pets");
     assert_eq!(create.kind(), SpanKind::Server);
-    // Recorded, and of a parent elsewhere; the other has no parent.
+    // Sampled, one with a remote parent; the other has no parent.
     assert_eq!((create.flags, read.flags), (0x301, 0x101));
     assert!(create.start_time_unix_nano < create.end_time_unix_nano);
     let about = attributes(&create.attributes);
@@ -184,7 +184,7 @@ async fn a_500_is_an_error_in_the_span_and_shutdown_sends_the_remaining_spans() 
 #[tokio::test(flavor = "multi_thread")]
 async fn without_a_collector_requests_succeed_and_dropped_spans_are_counted() {
     let here = directory();
-    // Nobody listens there, and nobody else can.
+    // No program listens there, and none can start to.
     let taken = TcpSocket::new_v4().unwrap();
     taken.bind("127.0.0.1:0".parse().unwrap()).unwrap();
     let gone = format!("http://{}", taken.local_addr().unwrap());
@@ -216,7 +216,7 @@ async fn a_collector_that_never_responds_does_not_delay_the_shutdown() {
     let key = new_key(here.path());
     let created = create(&client(), &service.url, &key, "Frank").send().await.unwrap();
     assert_eq!(created.status(), 201);
-    // It takes the request, and says nothing for as long as the test lasts.
+    // Reads the request, and sends no response during the test.
     let mut stream = collector.accept().await;
     read(&mut stream).await;
     service.signal("TERM");
@@ -243,7 +243,7 @@ async fn over_tls_only_a_trusted_collector_gets_spans() {
         let here = directory();
         let arguments = ["serve", "--listen", "127.0.0.1:0", "--otlp-endpoint", &url];
         let mut command = command(here.path(), &arguments);
-        // In place of what the system trusts.
+        // Replaces the trusted roots of the system.
         command.env("SSL_CERT_FILE", trusted.certificate().with_file_name("root.pem"));
         let service = Service::from(command);
         assert_eq!(client().get(&service.url).send().await.unwrap().status(), 401);

@@ -1,4 +1,4 @@
-//! Databases of earlier releases, each as that release left it.
+//! Databases of earlier releases, in their original form.
 
 use std::fs;
 
@@ -12,7 +12,7 @@ use super::{
     program::{Service, client, create, directory, run},
 };
 
-/// The keys of `tests/data/schema-1.sqlite`, by what became of them.
+/// The keys of `tests/data/schema-1.sqlite`, by their state.
 const WRITER: &str = "pets_live_Bh2udaGKqzkqL3phMf4thF8Hum5Kdx1zMK1w";
 const READER: &str = "pets_live_qn7SidDpQ9lUHCerIcsOVmvnvjgIfb0B071K";
 const REVOKED: &str = "pets_live_vTk4Ib9Q3pEqW6n5mBjT1eBwVhne4z4N8K8h";
@@ -30,7 +30,7 @@ async fn a_file_with_the_first_schema_is_migrated_and_its_keys_work() {
     let path = here.path().join("petstore.db");
     fs::write(&path, include_bytes!("../data/schema-1.sqlite")).unwrap();
     assert_eq!(schema_version(&path), 1);
-    // To list keys is no reason to change the file.
+    // Listing keys does not migrate the file.
     let line = run(here.path(), &["keys", "list"]).expect_one_line();
     assert!(line.contains("petstore serve"), "{line}");
 
@@ -69,7 +69,7 @@ async fn a_file_with_the_first_schema_is_migrated_and_its_keys_work() {
     assert_eq!(schema_version(&path), schema_version(&fresh.path().join("petstore.db")));
 }
 
-/// The first schema over PostgreSQL, as the release that had no other left it.
+/// The first schema on PostgreSQL, as the first release left it.
 const FIRST_POSTGRES_SCHEMA: &str = concat!(
     include_str!("../../migrations/postgres/0001_catalogue.sql"),
     "CREATE TABLE petstore_schema (

@@ -1,4 +1,4 @@
-//! Variables in the place of options, and words that no command understands.
+//! Variables that set options, and unknown words on the command line.
 
 use super::program::{command, directory, finish, run};
 

@@ -1,5 +1,5 @@
-//! The corpus of the fuzz targets: what an input once broke, or might, is tried
-//! in every test run. `scripts/torture fuzz` looks for more.
+//! The corpus of the fuzz targets: every test run replays inputs that once failed or might fail.
+//! `scripts/torture fuzz` looks for more.
 
 #![expect(
     clippy::unwrap_used,
@@ -19,7 +19,7 @@ use std::{
 
 use targets::{TARGETS, service::THREAD};
 
-/// Whether a connection panicked, which its client sees as one that closes.
+/// Whether a connection panicked, which its client sees as a closed connection.
 static PANICKED: AtomicBool = AtomicBool::new(false);
 
 #[test]

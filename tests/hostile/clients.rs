@@ -1,6 +1,6 @@
-//! Slow, silent and rude clients, many of each at once (`HOSTILE_CLIENTS`,
-//! usually 100). A healthy client is served meanwhile (`HOSTILE_ROUNDS` of a
-//! create, a read and a list each, usually 20), and afterwards nothing is left.
+//! Many slow, silent and rude clients at once (`HOSTILE_CLIENTS`, 100 by default). Meanwhile, a
+//! healthy client is served (`HOSTILE_ROUNDS` rounds of a create, a read and a list, 20 by
+//! default). Afterwards, no connection is left.
 
 use std::{sync::Arc, time::Duration};
 
@@ -17,36 +17,35 @@ use tokio::{
 
 use super::target::{Healthy, Target, count, eventually};
 
-/// How long a client may be silent, in these tests.
+/// The client timeout in these tests.
 const CLIENT_TIMEOUT: &str = "2s";
 
-/// How often a slow client sends one byte more, and a rude one resets.
+/// How often a slow client sends a byte, and a rude one resets.
 const PACE: Duration = Duration::from_millis(100);
 const RESET_PACE: Duration = Duration::from_millis(500);
 
-/// What a client does to its connection, from the first byte on, until the
-/// server closes it.
+/// What a client does until the server closes its connection.
 #[derive(Debug, Clone, Copy)]
 enum Attack {
-    /// Connects, and says nothing.
+    /// Connects, and sends nothing.
     Silent,
     /// Sends its head byte by byte.
     SlowHead,
     /// Sends its body byte by byte.
     SlowBody,
-    /// Asks for much, and reads nothing.
+    /// Requests a large response, and reads nothing.
     SlowReader,
-    /// Resets its connection in the midst of a request, again and again.
+    /// Repeatedly resets its connection in the middle of a request.
     Reset,
-    /// Closes its own side, after half of a head or after a whole one.
+    /// Closes its own side, after half a head or a whole one.
     HalfClose,
 }
 
 use Attack::{HalfClose, Reset, Silent, SlowBody, SlowHead, SlowReader};
 
 impl Attack {
-    /// Attacks so many times at once, on a thread of its own: the healthy client
-    /// is to wait for the server, and not for its neighbours in the test.
+    /// Runs this many attacks at once on a separate thread, so the healthy client waits only for
+    /// the server.
     fn crowd(self, clients: usize, target: &Arc<Target>, begun: &Arc<Barrier>) -> JoinHandle<()> {
         let (target, begun) = (Arc::clone(target), Arc::clone(begun));
         let runtime = runtime::Builder::new_current_thread().enable_all().build().unwrap();
@@ -58,8 +57,8 @@ impl Attack {
         })
     }
 
-    /// Attacks once. `begun` is told as soon as the attack has its effect. What is
-    /// done at a pace begins so much later, so that not all do it at once.
+    /// Runs one attack, and signals `begun` when it takes effect. Paced actions start after
+    /// `later`, so the clients do not act at the same moment.
     async fn run(self, target: &Target, begun: &Barrier, later: Duration) {
         let mut stream = target.connect().await;
         match self {
@@ -84,12 +83,12 @@ impl Attack {
                 assert!(answer.starts_with(b"HTTP/1.1 408 "), "{answer:?}");
             }
             SlowReader => {
-                // A megabyte and a half each, of which the buffers take less.
+                // A megabyte and a half each, which is more than the buffers.
                 let request = "GET /docs/swagger-ui-bundle.js HTTP/1.1\r\nhost: x\r\n\r\n";
                 stream.write_all(request.repeat(8).as_bytes()).await.unwrap();
                 begun.wait().await;
-                // Not read before the server has given up: then there is an
-                // error, or less than all.
+                // Waits until the server has aborted: then there is an error, or the response is
+                // incomplete.
                 eventually(stream.ready(tokio::io::Interest::ERROR)).await.unwrap();
             }
             Reset => {
@@ -122,7 +121,7 @@ fn pace(every: Duration, later: Duration) -> Interval {
     time::interval_at((SystemClock.instant() + later).into(), every)
 }
 
-/// Sends byte by byte until the server closes; what it said before it did.
+/// Sends byte by byte until the server closes; returns the bytes that it sent before that.
 async fn trickle(stream: TcpStream, bytes: &[u8], later: Duration) -> Vec<u8> {
     let mut pace = pace(PACE, later);
     let (mut reader, mut writer) = stream.into_split();
@@ -148,7 +147,7 @@ async fn trickle(stream: TcpStream, bytes: &[u8], later: Duration) -> Vec<u8> {
 async fn attack(attack: Attack) {
     let clients = count("HOSTILE_CLIENTS", 100);
     let rounds = count("HOSTILE_ROUNDS", 20);
-    // All of them come from one address.
+    // All clients have the same address.
     let many = ["--max-connections-per-address", "10000"];
     let options = [&["--client-timeout", CLIENT_TIMEOUT], &many[..]].concat();
     let target = Arc::new(Target::start(&options));

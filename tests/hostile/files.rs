@@ -1,4 +1,4 @@
-//! Too few open files: the service says so, takes what it can, and recovers.
+//! Too few open files: the service logs it, accepts what it can, and recovers.
 
 use std::{fs, process::Command, time::Duration};
 
@@ -10,7 +10,7 @@ use super::{
     target::{Healthy, Target, eventually},
 };
 
-/// The lines of a log with this message.
+/// The log lines with this message.
 fn lines(log: &str, message: &str) -> Vec<Value> {
     let lines = log.lines().map(|line| serde_json::from_str(line).unwrap());
     lines.filter(|line: &Value| line["message"].as_str().unwrap().contains(message)).collect()
@@ -22,7 +22,7 @@ async fn without_free_file_descriptors_the_service_logs_it_and_recovers() {
     let healthy = Healthy::of(&target);
     healthy.round().await;
     let files = target.open_files();
-    // Room for ten connections more.
+    // Leaves room for ten more connections.
     let limit = format!("--nofile={}:", files + 10);
     let pid = target.service.pid().to_string();
     assert!(Command::new("prlimit").args(["--pid", &pid, &limit]).status().unwrap().success());
@@ -30,13 +30,13 @@ async fn without_free_file_descriptors_the_service_logs_it_and_recovers() {
     for _ in 0..20 {
         connections.push(target.connect().await);
     }
-    // The last one is not taken, and so not answered.
+    // The last connection is not accepted, so it gets no response.
     let last = connections.last_mut().unwrap();
     last.write_all(b"GET /docs HTTP/1.1\r\nhost: x\r\n\r\n").await.unwrap();
     let mut answer = [0; 12];
     let waited = tokio::time::timeout(Duration::from_secs(1), last.read_exact(&mut answer)).await;
     assert!(waited.is_err(), "{waited:?}");
-    // Until others go.
+    // Until others close.
     connections.drain(..15);
     let last = connections.last_mut().unwrap();
     eventually(last.read_exact(&mut answer)).await.unwrap();

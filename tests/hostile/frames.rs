@@ -1,5 +1,5 @@
-//! HTTP/2 frames, made by hand: no client library would send what these tests do
-//! (RFC 9113, sections 4.1 and 6; RFC 7541 for header fields).
+//! Handmade HTTP/2 frames, because no client library sends what these tests need (RFC 9113,
+//! sections 4.1 and 6; RFC 7541 for header fields).
 
 use tokio::{io::AsyncWriteExt, net::TcpStream};
 
@@ -17,12 +17,12 @@ pub(crate) const CONTINUATION: u8 = 9;
 pub(crate) const END_STREAM: u8 = 1;
 pub(crate) const END_HEADERS: u8 = 4;
 
-/// SETTINGS: how much may be sent on each stream before it is read.
+/// SETTINGS: the initial window of each stream.
 pub(crate) const INITIAL_WINDOW_SIZE: u16 = 4;
 
 pub(crate) const CANCEL: [u8; 4] = [0, 0, 0, 8];
 
-/// A frame as it stands on the wire.
+/// The bytes of a frame.
 pub(crate) fn frame(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
     let length = u32::try_from(payload.len()).unwrap().to_be_bytes();
     let mut frame = vec![length[1], length[2], length[3], kind, flags];
@@ -36,8 +36,8 @@ pub(crate) fn setting(name: u16, value: u32) -> Vec<u8> {
     [&name.to_be_bytes()[..], &value.to_be_bytes()].concat()
 }
 
-/// A literal header field that is not indexed, with the number of its name in
-/// the static table (below 15), or with a name of its own.
+/// A literal header field without indexing, with an index into the static table (below 15) or with
+/// its own name.
 fn field(index: u8, name: &str, value: &str) -> Vec<u8> {
     let mut bytes = vec![index];
     if index == 0 {
@@ -50,7 +50,7 @@ fn field(index: u8, name: &str, value: &str) -> Vec<u8> {
     bytes
 }
 
-/// The fields of a request.
+/// The header fields of a request.
 pub(crate) fn request_fields(method: &str, path: &str, key: &str) -> Vec<u8> {
     [
         field(2, ":method", method),
@@ -69,7 +69,7 @@ pub(crate) fn request(stream: u32, method: &str, path: &str, key: &str) -> Vec<u
     frame(HEADERS, END_HEADERS | end, stream, &request_fields(method, path, key))
 }
 
-/// The identifiers of a client's streams.
+/// The ids of a client's streams.
 pub(crate) fn streams() -> impl Iterator<Item = u32> {
     (1..).step_by(2)
 }
@@ -82,7 +82,7 @@ pub(crate) async fn connect(target: &Target, settings: &[u8]) -> TcpStream {
     stream
 }
 
-/// The frames that came whole: kind, stream and payload of each.
+/// The complete frames: kind, stream and payload.
 pub(crate) fn parse(mut bytes: &[u8]) -> Vec<(u8, u32, Vec<u8>)> {
     let mut frames = Vec::new();
     while let Some((head, rest)) = bytes.split_first_chunk::<9>() {

@@ -1,6 +1,6 @@
-//! Floods and stalls of HTTP/2 frames, on `HOSTILE_H2` connections each, one
-//! after the other (usually 3). A healthy client is served meanwhile, the memory
-//! stays within bounds, and afterwards nothing is left.
+//! Floods and stalls of HTTP/2 frames, on `HOSTILE_H2` connections each, one after the other (3 by
+//! default). Meanwhile, a healthy client is served, and the memory is bounded. Afterwards, no
+//! connection is left.
 
 use std::{sync::Arc, time::Duration};
 
@@ -21,14 +21,14 @@ use super::{
     target::{Healthy, Target, count, eventually},
 };
 
-/// How much memory the service may ever take, in MiB: what answers may take
-/// until they are read, and as much for the rest.
+/// The largest memory of the service, in MiB: the response memory, and the same for everything
+/// else.
 const MEMORY: u64 = 512;
 
-/// How often a frame is sent that the service must not go on taking.
+/// How many frames a flood sends.
 const FLOOD: usize = 100_000;
 
-/// Attacks a service again and again while a healthy client uses it.
+/// Attacks a service repeatedly while a healthy client uses it.
 async fn attack(name: &str, attack: impl AsyncFn(&Target)) {
     let times = count("HOSTILE_H2", 3);
     let target = Target::start(&["--client-timeout", "2s"]);
@@ -46,8 +46,8 @@ async fn attack(name: &str, attack: impl AsyncFn(&Target)) {
     assert!(memory < MEMORY, "{memory} MiB");
 }
 
-/// Sends frames, reading all that comes meanwhile, until all are sent or the
-/// server closes. Then closes the client's side. What came, and how many were sent.
+/// Sends frames and reads responses until all are sent or the server closes, and closes the
+/// client's side. Returns the received bytes, and how many frames were sent.
 async fn flood(
     stream: TcpStream,
     frames: impl Iterator<Item = Vec<u8>>,
@@ -68,8 +68,8 @@ async fn flood(
     (parse(&came), sent)
 }
 
-/// Whether the server ended the connection for what the client did.
-fn was_blamed(frames: &[(u8, u32, Vec<u8>)]) -> bool {
+/// Whether the server ended the connection because of the client.
+fn ended_for_client_error(frames: &[(u8, u32, Vec<u8>)]) -> bool {
     frames.iter().any(|(kind, _, payload)| *kind == GOAWAY && payload[4..8] != [0; 4])
 }
 
@@ -83,7 +83,7 @@ async fn rapid_resets_end_the_connection() {
             frames
         });
         let (came, sent) = flood(stream, resets).await;
-        assert!(was_blamed(&came) || sent < FLOOD, "{sent} sent");
+        assert!(ended_for_client_error(&came) || sent < FLOOD, "{sent} sent");
     })
     .await;
 }
@@ -94,12 +94,12 @@ async fn too_many_streams_reset_by_the_server_end_the_connection() {
         let stream = connect(target, &[]).await;
         let mistakes = streams().take(FLOOD).map(|stream| {
             let mut frames = request(stream, "POST", "/v1/pets", &target.key);
-            // More than a window can be, an error of the stream (section 6.9.1).
+            // Larger than a window can be, which is a stream error (section 6.9.1).
             frames.extend(frame(WINDOW_UPDATE, 0, stream, &[0x7f, 0xff, 0xff, 0xff]));
             frames
         });
         let (came, sent) = flood(stream, mistakes).await;
-        assert!(was_blamed(&came) || sent < FLOOD, "{sent} sent");
+        assert!(ended_for_client_error(&came) || sent < FLOOD, "{sent} sent");
     })
     .await;
 }
@@ -109,7 +109,7 @@ async fn an_endless_head_in_continuation_frames_ends_the_connection() {
     attack("CONTINUATION flood", async |target| {
         let stream = connect(target, &[]).await;
         let begin = frame(HEADERS, END_STREAM, 1, &request_fields("GET", "/v1/pets", &target.key));
-        // Fields with a value of 3,700 bytes, whose length takes three (RFC 7541, 5.1).
+        // Fields with a value of 3,700 bytes, whose length takes three bytes (RFC 7541, 5.1).
         let field = [&[0, 1, b'a', 0x7f, 0xf5, 0x1b], &*vec![b'b'; 3700]].concat();
         let more = frame(CONTINUATION, 0, 1, &field.repeat(4));
         let frames = std::iter::once(begin).chain(std::iter::repeat_n(more, FLOOD));
@@ -127,7 +127,7 @@ async fn empty_continuations_end_the_connection() {
         let frames = std::iter::once(begin)
             .chain(std::iter::repeat_n(frame(CONTINUATION, 0, 1, &[]), 10 * FLOOD));
         let (came, sent) = flood(stream, frames).await;
-        assert!(was_blamed(&came) || sent < 10 * FLOOD, "{sent} sent");
+        assert!(ended_for_client_error(&came) || sent < 10 * FLOOD, "{sent} sent");
     })
     .await;
 }
@@ -164,7 +164,7 @@ async fn pings_whose_responses_are_not_read_take_no_memory() {
     attack("pings without reading", async |target| {
         let mut stream = connect(target, &[]).await;
         let pings = frame(PING, 0, 0, &[7; 8]).repeat(1000);
-        // Until the server takes no more, or has had 17 MB of them.
+        // Until the server stops reading, or has read 17 MB.
         for _ in 0..1000 {
             let write = stream.write_all(&pings);
             let taken = tokio::time::timeout(std::time::Duration::from_secs(1), write).await;
@@ -187,7 +187,7 @@ async fn only_32_of_many_concurrent_streams_are_served() {
             .chain(std::iter::once(body));
         let (came, _) = flood(stream, requests).await;
         let refused = came.iter().filter(|(kind, ..)| *kind == RST_STREAM).count();
-        assert!(refused >= 900 || was_blamed(&came), "{refused} refused");
+        assert!(refused >= 900 || ended_for_client_error(&came), "{refused} refused");
     })
     .await;
 }
@@ -207,7 +207,7 @@ async fn occasional_small_requests_do_not_keep_unread_responses_alive() {
     eventually(async {
         for stream in streams {
             tokio::select! {
-                // Heads alone, which need no window.
+                // Only heads, which need no window.
                 read = reader.read_to_end(&mut came) => return drop(read),
                 _ = pace.tick() => {}
             }
@@ -244,7 +244,7 @@ async fn responses_blocked_by_flow_control_are_bounded_and_aborted() {
     for _ in 0..connections {
         let target = Arc::clone(&target);
         stalled.spawn(async move {
-            // No byte of a body may be sent, on any stream.
+            // A window of 0 on every stream.
             let mut stream = connect(&target, &setting(INITIAL_WINDOW_SIZE, 0)).await;
             for id in streams().take(32) {
                 let get = request(id, "GET", "/v1/pets?limit=100", &target.key);
@@ -252,7 +252,7 @@ async fn responses_blocked_by_flow_control_are_bounded_and_aborted() {
             }
             let mut heads = Vec::new();
             while parse(&heads).iter().filter(|(kind, ..)| *kind == HEADERS).count() < 32 {
-                // On a machine that is busy with the others, it may be cut by now.
+                // On a busy machine, it may already be aborted.
                 if stream.read_buf(&mut heads).await.unwrap_or(0) == 0 {
                     break;
                 }
@@ -260,7 +260,7 @@ async fn responses_blocked_by_flow_control_are_bounded_and_aborted() {
             stream
         });
     }
-    // All have their answers in memory, or were refused for want of room.
+    // Each stream has its response in memory, or was rejected without memory.
     let stalled = eventually(stalled.join_all()).await;
     let memory = target.memory("VmRSS");
     for _ in 0..10 {

@@ -1,8 +1,7 @@
-//! Clients that mean harm, against the real program: slow and silent ones,
-//! malformed HTTP, floods of HTTP/2 frames, and a SIGTERM in the midst of it.
+//! Hostile clients against the real program: slow and silent ones, malformed HTTP, floods of HTTP/2
+//! frames, and a SIGTERM under load.
 //!
-//! Small counts here, full ones by `scripts/torture`, through the variables
-//! that each file names.
+//! Small counts here, and full ones in `scripts/torture`, by the variables that each file names.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 

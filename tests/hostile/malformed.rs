@@ -1,85 +1,84 @@
-//! Malformed and ambiguous HTTP/1.1: what two programs could understand in two
-//! ways, a proxy in front of the service among them. Each case is refused and
-//! its connection closed, or has one harmless answer. None ever has two: the
-//! second would answer a request that somebody smuggled in.
+//! Malformed and ambiguous HTTP/1.1, which two programs, such as the service and a proxy, could
+//! parse differently. Each case is rejected and its connection closed, or gets one harmless
+//! response, but never two: the second would be for a smuggled request.
 
 use tokio::io::AsyncWriteExt;
 
 use super::target::{Healthy, Target, eventually};
 
-/// What may come of a case.
+/// The expected result of a case.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Outcome {
-    /// 400, and the connection is closed.
-    Refused,
-    /// Another refusal than 400, and the connection is closed.
-    RefusedAs(u16),
-    /// This one answer, and no other.
+    /// 400, and the connection closes.
+    Rejected,
+    /// Another error than 400, and the connection closes.
+    RejectedAs(u16),
+    /// Exactly this one response.
     Once(u16),
-    /// No answer: nothing was asked yet when the client closed its side.
+    /// No response, because the client closed its side before a complete request.
     Nothing,
 }
 
-use Outcome::{Nothing, Once, Refused, RefusedAs};
+use Outcome::{Nothing, Once, Rejected, RejectedAs};
 
-/// A head that is well, but for what the case puts in; the key is in `KEY`.
+/// A valid head, except for the inserted case; the key replaces `KEY`.
 const POST: &str = "POST /v1/pets HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer KEY\r\n\
      Content-Type: application/json\r\n";
 
-/// What is smuggled: it would be answered 200, or add an animal.
+/// The smuggled request, which would get 200 or add an animal.
 const SMUGGLED: &str = "GET /openapi.json HTTP/1.1\r\nHost: x\r\n\r\n";
 
 /// A body of 32 (0x20) bytes.
 const BODY: &str = r#"{"name":"honest","categoryId":1}"#;
 
-/// Heads to a path that is there, without a body.
+/// Heads for an existing path, without a body.
 const HEADS: &[(&str, &str, Outcome)] = &[
     ("as it should be", "GET /docs HTTP/1.1\r\nHost: x\r\n\r\n", Once(308)),
-    ("no Host", "GET /docs HTTP/1.1\r\n\r\n", Refused),
-    ("two Hosts", "GET /docs HTTP/1.1\r\nHost: x\r\nHost: x\r\n\r\n", Refused),
-    ("two hosts in one", "GET /docs HTTP/1.1\r\nHost: x, y\r\n\r\n", Refused),
-    ("Host with a path", "GET /docs HTTP/1.1\r\nHost: x/y\r\n\r\n", Refused),
-    ("Host with a user", "GET /docs HTTP/1.1\r\nHost: u@x\r\n\r\n", Refused),
+    ("no Host", "GET /docs HTTP/1.1\r\n\r\n", Rejected),
+    ("two Hosts", "GET /docs HTTP/1.1\r\nHost: x\r\nHost: x\r\n\r\n", Rejected),
+    ("two hosts in one", "GET /docs HTTP/1.1\r\nHost: x, y\r\n\r\n", Rejected),
+    ("Host with a path", "GET /docs HTTP/1.1\r\nHost: x/y\r\n\r\n", Rejected),
+    ("Host with a user", "GET /docs HTTP/1.1\r\nHost: u@x\r\n\r\n", Rejected),
     ("no Host in HTTP/1.0", "GET /docs HTTP/1.0\r\n\r\n", Once(308)),
-    ("space before the colon", "GET /docs HTTP/1.1\r\nHost : x\r\n\r\n", Refused),
-    ("space before a name", "GET /docs HTTP/1.1\r\n Host: x\r\n\r\n", Refused),
-    ("obsolete folding", "GET /docs HTTP/1.1\r\nHost: x\r\nA: b\r\n c\r\n\r\n", Refused),
-    ("field without a colon", "GET /docs HTTP/1.1\r\nHost: x\r\nA\r\n\r\n", Refused),
-    ("field without a name", "GET /docs HTTP/1.1\r\nHost: x\r\n: a\r\n\r\n", Refused),
-    ("NUL in a name", "GET /docs HTTP/1.1\r\nHost: x\r\nA\0: b\r\n\r\n", Refused),
-    ("NUL in a value", "GET /docs HTTP/1.1\r\nHost: x\r\nA: \0\r\n\r\n", Refused),
-    ("NUL in the target", "GET /do\0cs HTTP/1.1\r\nHost: x\r\n\r\n", Refused),
-    ("CR in a value", "GET /docs HTTP/1.1\r\nHost: x\r\nA: b\rc\r\n\r\n", Refused),
-    ("CR as line end", "GET /docs HTTP/1.1\rHost: x\r\r", Refused),
-    ("LF as line end", "GET /docs HTTP/1.1\nHost: x\n\n", Refused),
-    ("LF at the end of a field", "GET /docs HTTP/1.1\r\nHost: x\nA: b\r\n\r\n", Refused),
-    ("LF at the end of the head", "GET /docs HTTP/1.1\r\nHost: x\r\n\n", Refused),
-    ("a fragment", "GET /docs#part HTTP/1.1\r\nHost: x\r\n\r\n", Refused),
-    ("absolute form with a user", "GET http://u@y/docs HTTP/1.1\r\nHost: x\r\n\r\n", Refused),
-    ("a quote in a name", "GET /docs HTTP/1.1\r\nHost: x\r\n\"A\": b\r\n\r\n", Refused),
-    ("no version", "GET /docs\r\nHost: x\r\n\r\n", Refused),
-    ("HTTP/0.9", "GET /docs HTTP/0.9\r\nHost: x\r\n\r\n", Refused),
-    ("HTTP/1.2", "GET /docs HTTP/1.2\r\nHost: x\r\n\r\n", Refused),
-    ("HTTP/2.0 in words", "GET /docs HTTP/2.0\r\nHost: x\r\n\r\n", Refused),
-    ("http/1.1", "GET /docs http/1.1\r\nHost: x\r\n\r\n", Refused),
-    ("HTTP/1.10", "GET /docs HTTP/1.10\r\nHost: x\r\n\r\n", Refused),
-    ("two spaces", "GET  /docs HTTP/1.1\r\nHost: x\r\n\r\n", Refused),
-    ("space in the target", "GET /do cs HTTP/1.1\r\nHost: x\r\n\r\n", Refused),
-    ("no target", "GET HTTP/1.1\r\nHost: x\r\n\r\n", Refused),
-    ("a method with a bracket", "GE[T /docs HTTP/1.1\r\nHost: x\r\n\r\n", Refused),
+    ("space before the colon", "GET /docs HTTP/1.1\r\nHost : x\r\n\r\n", Rejected),
+    ("space before a name", "GET /docs HTTP/1.1\r\n Host: x\r\n\r\n", Rejected),
+    ("obsolete folding", "GET /docs HTTP/1.1\r\nHost: x\r\nA: b\r\n c\r\n\r\n", Rejected),
+    ("field without a colon", "GET /docs HTTP/1.1\r\nHost: x\r\nA\r\n\r\n", Rejected),
+    ("field without a name", "GET /docs HTTP/1.1\r\nHost: x\r\n: a\r\n\r\n", Rejected),
+    ("NUL in a name", "GET /docs HTTP/1.1\r\nHost: x\r\nA\0: b\r\n\r\n", Rejected),
+    ("NUL in a value", "GET /docs HTTP/1.1\r\nHost: x\r\nA: \0\r\n\r\n", Rejected),
+    ("NUL in the target", "GET /do\0cs HTTP/1.1\r\nHost: x\r\n\r\n", Rejected),
+    ("CR in a value", "GET /docs HTTP/1.1\r\nHost: x\r\nA: b\rc\r\n\r\n", Rejected),
+    ("CR as line end", "GET /docs HTTP/1.1\rHost: x\r\r", Rejected),
+    ("LF as line end", "GET /docs HTTP/1.1\nHost: x\n\n", Rejected),
+    ("LF at the end of a field", "GET /docs HTTP/1.1\r\nHost: x\nA: b\r\n\r\n", Rejected),
+    ("LF at the end of the head", "GET /docs HTTP/1.1\r\nHost: x\r\n\n", Rejected),
+    ("a fragment", "GET /docs#part HTTP/1.1\r\nHost: x\r\n\r\n", Rejected),
+    ("absolute form with a user", "GET http://u@y/docs HTTP/1.1\r\nHost: x\r\n\r\n", Rejected),
+    ("a quote in a name", "GET /docs HTTP/1.1\r\nHost: x\r\n\"A\": b\r\n\r\n", Rejected),
+    ("no version", "GET /docs\r\nHost: x\r\n\r\n", Rejected),
+    ("HTTP/0.9", "GET /docs HTTP/0.9\r\nHost: x\r\n\r\n", Rejected),
+    ("HTTP/1.2", "GET /docs HTTP/1.2\r\nHost: x\r\n\r\n", Rejected),
+    ("HTTP/2.0 in words", "GET /docs HTTP/2.0\r\nHost: x\r\n\r\n", Rejected),
+    ("http/1.1", "GET /docs http/1.1\r\nHost: x\r\n\r\n", Rejected),
+    ("HTTP/1.10", "GET /docs HTTP/1.10\r\nHost: x\r\n\r\n", Rejected),
+    ("two spaces", "GET  /docs HTTP/1.1\r\nHost: x\r\n\r\n", Rejected),
+    ("space in the target", "GET /do cs HTTP/1.1\r\nHost: x\r\n\r\n", Rejected),
+    ("no target", "GET HTTP/1.1\r\nHost: x\r\n\r\n", Rejected),
+    ("a method with a bracket", "GE[T /docs HTTP/1.1\r\nHost: x\r\n\r\n", Rejected),
     ("absolute form", "GET http://y/docs HTTP/1.1\r\nHost: x\r\n\r\n", Once(308)),
     ("asterisk form", "OPTIONS * HTTP/1.1\r\nHost: x\r\n\r\n", Once(404)),
     ("authority form", "CONNECT x:80 HTTP/1.1\r\nHost: x:80\r\n\r\n", Once(404)),
     ("empty lines first", "\r\n\r\nGET /docs HTTP/1.1\r\nHost: x\r\n\r\n", Once(308)),
     ("nothing but empty lines", "\r\n\r\n\r\n", Nothing),
-    ("a greeting of TLS", "\x16\x03\x01\x02\0\x01\0\x01\u{fc}", Refused),
+    ("a greeting of TLS", "\x16\x03\x01\x02\0\x01\0\x01\u{fc}", Rejected),
 ];
 
-/// Fields that say how long a body is, and what follows them after the head.
+/// Fields that declare the length of a body, and the bytes after the head.
 const BODIES: &[(&str, &str, &str, Outcome)] = &[
     ("as it should be", "Content-Length: 32", "B", Once(201)),
     ("chunked as it should be", "Transfer-Encoding: chunked", "20\r\nB\r\n0\r\n\r\n", Once(201)),
-    // RFC 9112, section 6.3: the transfer coding counts, and the connection ends.
+    // RFC 9112, section 6.3: the transfer coding applies, and the connection closes.
     (
         "length, then coding",
         "Content-Length: 3\r\nTransfer-Encoding: chunked",
@@ -92,59 +91,64 @@ const BODIES: &[(&str, &str, &str, Outcome)] = &[
         "20\r\nB\r\n0\r\n\r\nS",
         Once(201),
     ),
-    ("two lengths", "Content-Length: 32\r\nContent-Length: 0", "BS", Refused),
-    ("two lengths in one", "Content-Length: 32, 32", "BS", Refused),
+    ("two lengths", "Content-Length: 32\r\nContent-Length: 0", "BS", Rejected),
+    ("two lengths in one", "Content-Length: 32, 32", "BS", Rejected),
     ("the same length twice", "Content-Length: 32\r\nContent-Length: 32", "B", Once(201)),
-    ("length with a plus", "Content-Length: +32", "BS", Refused),
-    ("length with a minus", "Content-Length: -32", "BS", Refused),
-    ("hexadecimal length", "Content-Length: 0x20", "BS", Refused),
-    ("length with a fraction", "Content-Length: 32.0", "BS", Refused),
-    ("length with a space", "Content-Length: 3 2", "BS", Refused),
-    ("empty length", "Content-Length:", "BS", Refused),
-    ("length of 2^64 - 1", "Content-Length: 18446744073709551615", "BS", RefusedAs(431)),
-    ("length of 2^64", "Content-Length: 18446744073709551616", "BS", Refused),
-    ("length of 2^63", "Content-Length: 9223372036854775808", "BS", RefusedAs(413)),
-    ("another coding", "Transfer-Encoding: gzip", "BS", Refused),
-    ("another coding first", "Transfer-Encoding: gzip, chunked", "0\r\n\r\nS", Refused),
-    ("another coding last", "Transfer-Encoding: chunked, gzip", "0\r\n\r\nS", Refused),
-    ("identity", "Transfer-Encoding: identity", "BS", Refused),
-    ("chunked twice", "Transfer-Encoding: chunked, chunked", "0\r\n\r\nS", Refused),
+    ("length with a plus", "Content-Length: +32", "BS", Rejected),
+    ("length with a minus", "Content-Length: -32", "BS", Rejected),
+    ("hexadecimal length", "Content-Length: 0x20", "BS", Rejected),
+    ("length with a fraction", "Content-Length: 32.0", "BS", Rejected),
+    ("length with a space", "Content-Length: 3 2", "BS", Rejected),
+    ("empty length", "Content-Length:", "BS", Rejected),
+    ("length of 2^64 - 1", "Content-Length: 18446744073709551615", "BS", RejectedAs(431)),
+    ("length of 2^64", "Content-Length: 18446744073709551616", "BS", Rejected),
+    ("length of 2^63", "Content-Length: 9223372036854775808", "BS", RejectedAs(413)),
+    ("another coding", "Transfer-Encoding: gzip", "BS", Rejected),
+    ("another coding first", "Transfer-Encoding: gzip, chunked", "0\r\n\r\nS", Rejected),
+    ("another coding last", "Transfer-Encoding: chunked, gzip", "0\r\n\r\nS", Rejected),
+    ("identity", "Transfer-Encoding: identity", "BS", Rejected),
+    ("chunked twice", "Transfer-Encoding: chunked, chunked", "0\r\n\r\nS", Rejected),
     (
         "chunked in two fields",
         "Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked",
         "0\r\n\r\nS",
-        Refused,
+        Rejected,
     ),
     (
         "identity in the second field",
         "Transfer-Encoding: chunked\r\nTransfer-Encoding: identity",
         "0\r\n\r\nS",
-        Refused,
+        Rejected,
     ),
-    ("xchunked", "Transfer-Encoding: xchunked", "0\r\n\r\nS", Refused),
-    ("chunked with a parameter", "Transfer-Encoding: chunked;a=b", "0\r\n\r\nS", Refused),
-    ("chunked after a control", "Transfer-Encoding: \x0bchunked", "0\r\n\r\nS", Refused),
-    ("coding and a space", "Transfer-Encoding : chunked", "0\r\n\r\nS", Refused),
-    ("chunk size with a sign", "Transfer-Encoding: chunked", "+20\r\nB\r\n0\r\n\r\nS", Refused),
-    ("chunk size with 0x", "Transfer-Encoding: chunked", "0x20\r\nB\r\n0\r\n\r\nS", Refused),
-    ("no chunk size", "Transfer-Encoding: chunked", "\r\nB\r\n0\r\n\r\nS", Refused),
+    ("xchunked", "Transfer-Encoding: xchunked", "0\r\n\r\nS", Rejected),
+    ("chunked with a parameter", "Transfer-Encoding: chunked;a=b", "0\r\n\r\nS", Rejected),
+    ("chunked after a control", "Transfer-Encoding: \x0bchunked", "0\r\n\r\nS", Rejected),
+    ("coding and a space", "Transfer-Encoding : chunked", "0\r\n\r\nS", Rejected),
+    ("chunk size with a sign", "Transfer-Encoding: chunked", "+20\r\nB\r\n0\r\n\r\nS", Rejected),
+    ("chunk size with 0x", "Transfer-Encoding: chunked", "0x20\r\nB\r\n0\r\n\r\nS", Rejected),
+    ("no chunk size", "Transfer-Encoding: chunked", "\r\nB\r\n0\r\n\r\nS", Rejected),
     (
         "chunk size above 2^64",
         "Transfer-Encoding: chunked",
         "10000000000000020\r\nB\r\n0\r\n\r\nS",
-        Refused,
+        Rejected,
     ),
-    ("chunk of 2^63", "Transfer-Encoding: chunked", "8000000000000000\r\nB\r\n0\r\n\r\nS", Refused),
-    ("chunk longer than said", "Transfer-Encoding: chunked", "1f\r\nB\r\n0\r\n\r\nS", Refused),
-    ("chunk shorter than said", "Transfer-Encoding: chunked", "21\r\nB\r\n0\r\n\r\nS", Refused),
-    ("LF after a chunk size", "Transfer-Encoding: chunked", "20\nB\r\n0\r\n\r\nS", Refused),
-    ("LF after a chunk", "Transfer-Encoding: chunked", "20\r\nB\n0\r\n\r\nS", Refused),
+    (
+        "chunk of 2^63",
+        "Transfer-Encoding: chunked",
+        "8000000000000000\r\nB\r\n0\r\n\r\nS",
+        Rejected,
+    ),
+    ("chunk longer than said", "Transfer-Encoding: chunked", "1f\r\nB\r\n0\r\n\r\nS", Rejected),
+    ("chunk shorter than said", "Transfer-Encoding: chunked", "21\r\nB\r\n0\r\n\r\nS", Rejected),
+    ("LF after a chunk size", "Transfer-Encoding: chunked", "20\nB\r\n0\r\n\r\nS", Rejected),
+    ("LF after a chunk", "Transfer-Encoding: chunked", "20\r\nB\n0\r\n\r\nS", Rejected),
     ("chunk extension", "Transfer-Encoding: chunked", "20;a=b\r\nB\r\n0\r\n\r\n", Once(201)),
     (
         "LF in a chunk extension",
         "Transfer-Encoding: chunked",
         "20;a\nb\r\nB\r\n0\r\n\r\nS",
-        Refused,
+        Rejected,
     ),
     ("spaces after a chunk size", "Transfer-Encoding: chunked", "20 \r\nB\r\n0\r\n\r\n", Once(201)),
     (
@@ -153,19 +157,19 @@ const BODIES: &[(&str, &str, &str, Outcome)] = &[
         "20\r\nB\r\n0\r\nContent-Length: 5\r\n\r\n",
         Once(201),
     ),
-    ("NUL for a chunk size", "Transfer-Encoding: chunked", "\0\r\nB\r\n0\r\n\r\nS", Refused),
+    ("NUL for a chunk size", "Transfer-Encoding: chunked", "\0\r\nB\r\n0\r\n\r\nS", Rejected),
     (
         "coding in HTTP/1.0",
         "Transfer-Encoding: chunked\r\nX-Version: 1.0",
         "20\r\nB\r\n0\r\n\r\nS",
-        Refused,
+        Rejected,
     ),
 ];
 
-/// What came of sending these bytes and closing our side.
+/// The result of sending these bytes and closing the client's side.
 async fn outcome(target: &Target, bytes: &str) -> Outcome {
     let mut stream = target.connect().await;
-    // The server may have heard enough before all is sent.
+    // The server may close before it has read everything.
     let _ = stream.write_all(bytes.as_bytes()).await;
     let _ = stream.shutdown().await;
     let answer = eventually(Target::is_closed(stream)).await;
@@ -176,8 +180,8 @@ async fn outcome(target: &Target, bytes: &str) -> Outcome {
     let status: u16 = status.parse().unwrap();
     let closes = answer.to_lowercase().contains("connection: close\r\n");
     match (status, closes) {
-        (400, true) => Refused,
-        (402..500, true) if status != 404 => RefusedAs(status),
+        (400, true) => Rejected,
+        (402..500, true) if status != 404 => RejectedAs(status),
         _ => Once(status),
     }
 }
@@ -206,14 +210,14 @@ async fn an_ambiguous_request_is_rejected_or_gets_one_response() {
         }
     }
     assert!(wrong.is_empty(), "{wrong:#?}");
-    // Nothing was added but what was acknowledged.
+    // Only the acknowledged animals were added.
     let added = cases.iter().filter(|(_, _, expected)| *expected == Once(201)).count();
     let animals = Healthy::of(&target).get("/pets?limit=100").await;
     assert_eq!(animals.as_array().unwrap().len(), added);
     eprintln!("{} cases", cases.len());
 }
 
-/// What is refused must not answer what comes after it, either.
+/// A rejected request must not lead to a response for the bytes after it.
 fn smuggled_after(expected: Outcome) -> &'static str {
-    if expected == Refused { SMUGGLED } else { "" }
+    if expected == Rejected { SMUGGLED } else { "" }
 }

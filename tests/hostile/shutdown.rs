@@ -1,6 +1,6 @@
-//! SIGTERM in the midst of it all: clients at work, idle ones, stuck ones
-//! (`HOSTILE_TERMS` rounds, usually 5, as `HOSTILE_SEED` says). What was answered is whole and stands;
-//! what was not answered was not done; the process ends in time, with success.
+//! SIGTERM under load: busy, idle and stuck clients (`HOSTILE_TERMS` rounds, 5 by default, seeded
+//! by `HOSTILE_SEED`). Every response is complete and its animal exists; a request without a
+//! response had no effect; the process exits in time, with success.
 
 use std::collections::HashMap;
 
@@ -23,8 +23,8 @@ use super::{
 const WRITERS: usize = 16;
 const DEADLINE: &str = "2s";
 
-/// Creates animals one after the other on one connection, until the server
-/// closes it, and tells of each that was acknowledged.
+/// Creates animals one by one on one connection until the server closes it, and reports each
+/// acknowledged one.
 async fn write(
     address: String,
     key: String,
@@ -40,11 +40,11 @@ async fn write(
              content-type: application/json\r\ncontent-length: {}\r\n\r\n{body}",
             body.len()
         );
-        // It may have been closed since the last answer.
+        // The server may have closed the connection after the last response.
         if stream.write_all(request.as_bytes()).await.is_err() {
             return;
         }
-        let Some((head, body)) = answer(&mut stream).await else { return };
+        let Some((head, body)) = next_response(&mut stream).await else { return };
         assert!(head.starts_with("HTTP/1.1 201 "), "{head}");
         let id = serde_json::from_slice::<Value>(&body).unwrap()["id"].as_i64().unwrap();
         acknowledged.send((id, name)).unwrap();
@@ -55,8 +55,8 @@ async fn write(
     }
 }
 
-/// The next answer, whole; none if the server closed before it began.
-async fn answer(stream: &mut TcpStream) -> Option<(String, Vec<u8>)> {
+/// The next complete response; `None` if the server closed before it began.
+async fn next_response(stream: &mut TcpStream) -> Option<(String, Vec<u8>)> {
     let mut bytes = Vec::new();
     loop {
         if stream.read_buf(&mut bytes).await.unwrap() == 0 {
@@ -73,9 +73,9 @@ async fn answer(stream: &mut TcpStream) -> Option<(String, Vec<u8>)> {
     }
 }
 
-/// Connections on which nothing will ever go on: silent, idle, in the midst of a
-/// head, of a body, of an answer, and over HTTP/2.
-async fn hold_up(address: &str, key: &str) -> Vec<TcpStream> {
+/// Connections without progress: silent, idle, in the middle of a head, a body and a response, and
+/// over HTTP/2.
+async fn open_stuck_connections(address: &str, key: &str) -> Vec<TcpStream> {
     let bundle = "GET /docs/swagger-ui-bundle.js HTTP/1.1\r\nhost: x\r\n\r\n".repeat(8);
     let body = format!(
         "POST /v1/pets HTTP/1.1\r\nhost: x\r\nauthorization: Bearer {key}\r\n\
@@ -102,7 +102,7 @@ async fn hold_up(address: &str, key: &str) -> Vec<TcpStream> {
     stuck
 }
 
-/// Everything in the catalogue, by a walk.
+/// All animals in the catalogue, by a walk.
 async fn catalogue(url: &str, key: &str) -> HashMap<i64, String> {
     let client = client();
     let origin = url.trim_end_matches("/v1");
@@ -139,10 +139,10 @@ async fn on_sigterm_every_response_is_complete_and_exactly_the_acknowledged_anim
     let mut longest = std::time::Duration::ZERO;
     for round in 0..rounds {
         let service = Service::start(here.path(), &["--shutdown-timeout", DEADLINE]);
-        // What the rounds before were promised, and nothing beside it.
+        // Exactly the animals acknowledged in earlier rounds.
         assert_eq!(catalogue(&service.url, &key).await, promised, "before round {round}");
         let address = service.url["http://".len()..].trim_end_matches("/v1").to_owned();
-        let stuck = hold_up(&address, &key).await;
+        let stuck = open_stuck_connections(&address, &key).await;
         let (acknowledged, mut heard) = mpsc::unbounded_channel();
         let mut writers = JoinSet::new();
         for writer in 0..WRITERS {

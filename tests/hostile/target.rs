@@ -1,5 +1,5 @@
-//! What is attacked: a running service, what it costs its machine, and a
-//! healthy client that must not notice.
+//! The target of attacks: a running service, its use of resources, and a healthy client that must
+//! not notice the attack.
 
 use std::{
     fs,
@@ -19,12 +19,12 @@ use tokio::{io::AsyncReadExt, net::TcpStream, task::JoinHandle};
 
 use super::program::{self, Service};
 
-/// How often something is done: the number in the variable, or a small one.
+/// A count from this variable, or the small default.
 pub(crate) fn count(variable: &str, usual: usize) -> usize {
     std::env::var(variable).map_or(usual, |count| count.parse().unwrap())
 }
 
-/// What must happen, and would otherwise be waited for without end.
+/// Waits for something that must happen, and fails after a timeout.
 pub(crate) async fn eventually<T>(happens: impl Future<Output = T>) -> T {
     tokio::time::timeout(Duration::from_mins(2), happens).await.unwrap()
 }
@@ -34,7 +34,7 @@ pub(crate) struct Target {
     pub(crate) service: Service,
     pub(crate) address: SocketAddr,
     pub(crate) key: String,
-    // Removed last.
+    // Dropped last.
     _directory: TempDir,
 }
 
@@ -51,12 +51,12 @@ impl Target {
         TcpStream::connect(self.address).await.unwrap()
     }
 
-    /// How many files the process has open.
+    /// The number of open files of the process.
     pub(crate) fn open_files(&self) -> usize {
         fs::read_dir(format!("/proc/{}/fd", self.service.pid())).unwrap().count()
     }
 
-    /// Its memory now, or its highest ever (`VmRSS`, `VmHWM`), in MiB.
+    /// Its current or highest memory (`VmRSS`, `VmHWM`), in MiB.
     pub(crate) fn memory(&self, what: &str) -> u64 {
         let status = fs::read_to_string(format!("/proc/{}/status", self.service.pid())).unwrap();
         let line = status.lines().find_map(|line| line.strip_prefix(what)).unwrap();
@@ -74,7 +74,7 @@ impl Target {
         .await;
     }
 
-    /// Reads until the server closes the connection, however it does that.
+    /// Reads until the server closes the connection in any way.
     pub(crate) async fn is_closed(mut stream: TcpStream) -> Vec<u8> {
         let mut answer = Vec::new();
         let _ = eventually(stream.read_to_end(&mut answer)).await;
@@ -82,7 +82,7 @@ impl Target {
     }
 }
 
-/// A client that does what clients do, and checks every answer.
+/// A normal client that checks every response.
 pub(crate) struct Healthy {
     client: Client,
     url: String,
@@ -114,7 +114,7 @@ impl Healthy {
         response.json().await.unwrap()
     }
 
-    /// So many rounds, and how long 99 of 100 took at most.
+    /// Runs this many rounds, and returns the 99th percentile of their durations.
     pub(crate) async fn p99_of(&self, rounds: usize) -> Duration {
         let mut took = Vec::with_capacity(rounds);
         for _ in 0..rounds {
@@ -126,7 +126,7 @@ impl Healthy {
         took[(rounds * 99).div_ceil(100) - 1]
     }
 
-    /// Goes on until told to stop; fails if any answer was not as it should be.
+    /// Runs rounds until stopped; fails if any response is wrong.
     pub(crate) fn meanwhile(self) -> Meanwhile {
         let stop = Arc::new(AtomicBool::new(false));
         let stopped = Arc::clone(&stop);
@@ -142,14 +142,14 @@ impl Healthy {
     }
 }
 
-/// A healthy client at work.
+/// A running healthy client.
 pub(crate) struct Meanwhile {
     stop: Arc<AtomicBool>,
     running: JoinHandle<usize>,
 }
 
 impl Meanwhile {
-    /// How many rounds it did, all of them well.
+    /// The number of rounds, all of them successful.
     pub(crate) async fn end(self) -> usize {
         self.stop.store(true, Ordering::Relaxed);
         eventually(self.running).await.unwrap()

@@ -1,4 +1,4 @@
-//! The body of a create: any bytes.
+//! The body of a create: arbitrary bytes.
 
 use hyper::StatusCode;
 use petstore::domain::PetStatus;
@@ -8,14 +8,13 @@ use super::service::send;
 
 pub(super) fn run(input: &[u8]) {
     let answer = send("POST", "/v1/pets", input).unwrap();
-    // Another reading of the same body; more lenient, as it takes members that
-    // occur twice.
+    // A second parser, which is more lenient because it accepts duplicate members.
     let read: Option<Value> = serde_json::from_slice(input).ok();
     if answer.status != StatusCode::CREATED {
         let refused = ["twice", "deeper", "larger"]
             .iter()
             .any(|word| answer.body["message"].as_str().unwrap().contains(word));
-        // serde_json has a member name of its own, by which it means a number.
+        // serde_json represents a number by a private member name.
         let private = input.windows(11).any(|bytes| bytes == b"$serde_json");
         let valid = read.as_ref().is_some_and(is_new_pet);
         assert!(refused || private || !valid, "refused: {}", answer.body);
@@ -33,7 +32,7 @@ pub(super) fn run(input: &[u8]) {
     assert_eq!((found.status, found.body), (StatusCode::OK, answer.body));
 }
 
-/// Whether this is a `NewPet` beyond doubt.
+/// Whether this is certainly a valid `NewPet`.
 fn is_new_pet(body: &Value) -> bool {
     let status = match body.get("status") {
         None => true,

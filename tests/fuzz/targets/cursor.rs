@@ -1,6 +1,5 @@
-//! The cursor of a list. The first byte of the input says for which status it
-//! is used, and whether the rest is the cursor's text or the bytes in it that
-//! still lack the check value, which a fuzzer would not find.
+//! The cursor of a list. The first byte of the input selects the status, and whether the rest is
+//! the text of the cursor, or its bytes without the checksum, which a fuzzer would not find.
 
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use hyper::StatusCode;
@@ -32,8 +31,8 @@ pub(super) fn run(input: &[u8]) {
     }
 }
 
-/// After which id a cursor leads on: version 1, the status, seven bytes of the
-/// id, and the check value.
+/// The id at which a cursor continues: version 1, the status, seven bytes of the id, and the
+/// checksum.
 fn after(text: &str, status: Option<PetStatus>) -> Option<i64> {
     let bytes = URL_SAFE_NO_PAD.decode(text).ok()?;
     let (fields, check) = bytes.split_at_checked(9)?;

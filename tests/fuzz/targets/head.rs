@@ -1,4 +1,4 @@
-//! Any bytes on a connection. `{key}` in the input stands for the good key.
+//! Arbitrary bytes on a connection. `{key}` in the input is replaced by the valid key.
 
 use std::{net::SocketAddr, sync::LazyLock, time::Duration};
 
@@ -34,7 +34,7 @@ static ADDRESS: LazyLock<SocketAddr> = LazyLock::new(|| {
     address
 });
 
-/// A client that has said all is answered and closed; there is nothing to wait for.
+/// A client that closes its side gets its responses, so this timeout is generous.
 const SOON: Duration = Duration::from_secs(20);
 
 pub(super) fn run(input: &[u8]) {
@@ -43,7 +43,7 @@ pub(super) fn run(input: &[u8]) {
     let answered = SERVICE.runtime.block_on(async { timeout(SOON, exchange).await });
     let answers = answered.unwrap_or_else(|_| panic!("neither answered nor closed"));
     if !input.starts_with(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n") {
-        expect_answers(&input, &answers);
+        expect_responses(&input, &answers);
     }
 }
 
@@ -62,13 +62,13 @@ fn with_key(input: &[u8]) -> Vec<u8> {
     with_key
 }
 
-/// Sends the bytes, says that they are all, and reads until the server closes.
+/// Sends the bytes, closes its side, and reads until the server closes.
 async fn exchange(address: SocketAddr, input: &[u8]) -> Vec<u8> {
     let mut stream = TcpStream::connect(address).await.unwrap();
     let (mut reader, mut writer) = stream.split();
     let mut answers = Vec::new();
     let sending = async {
-        // The server may have read enough before all is sent.
+        // The server may close before it has read everything.
         let _ = writer.write_all(input).await;
         let _ = writer.shutdown().await;
     };
@@ -76,9 +76,9 @@ async fn exchange(address: SocketAddr, input: &[u8]) -> Vec<u8> {
     answers
 }
 
-/// Fails unless these are whole answers, none of them a fault of the service,
-/// and no more of them than the input can have requests.
-pub(crate) fn expect_answers(input: &[u8], answers: &[u8]) {
+/// Fails unless these are complete responses without an internal error, and no more than the input
+/// can contain requests.
+pub(crate) fn expect_responses(input: &[u8], answers: &[u8]) {
     let mut left = answers;
     let mut count = 0;
     let mut last = false;
@@ -96,7 +96,7 @@ pub(crate) fn expect_answers(input: &[u8], answers: &[u8]) {
         assert!(status < 500, "{head}");
         count += 1;
         last = field(head, "Connection") == Some("close");
-        // An answer to HEAD says what the length would be.
+        // A response to HEAD has a length, but no body.
         let bare = left.is_empty() || left.starts_with(b"HTTP/1.");
         let length = field(head, "Content-Length").map_or(0, |length| length.parse().unwrap());
         if bare || length == 0 {
@@ -109,7 +109,7 @@ pub(crate) fn expect_answers(input: &[u8], answers: &[u8]) {
             expect_error(status, &body);
         }
     }
-    // Each request but a broken last one has an empty line at its head's end.
+    // Each complete request has an empty line at the end of its head.
     let ends = |bytes: &&[u8]| bytes.starts_with(b"\n\n") || bytes.starts_with(b"\n\r\n");
     let requests = (0..input.len()).map(|at| &input[at..]).filter(ends).count() + 1;
     assert!(count <= requests, "{count} answers to {requests} requests");
@@ -124,31 +124,31 @@ mod tests {
     use super::*;
 
     const REQUEST: &[u8] = b"GET /docs HTTP/1.1\r\nhost: x\r\n\r\n";
-    const ANSWER: &str = "HTTP/1.1 308 Permanent Redirect\r\nContent-Length: 0\r\n\r\n";
+    const RESPONSE: &str = "HTTP/1.1 308 Permanent Redirect\r\nContent-Length: 0\r\n\r\n";
 
     fn expect(answers: &str) {
-        expect_answers(REQUEST, answers.as_bytes());
+        expect_responses(REQUEST, answers.as_bytes());
     }
 
     #[test]
     fn a_response_to_a_request_passes() {
         expect("");
-        expect(ANSWER);
-        // The second one may be to what is no whole request.
-        expect(&format!("HTTP/1.1 100 Continue\r\n\r\n{ANSWER}HTTP/1.1 400 Bad Request\r\n\r\n"));
+        expect(RESPONSE);
+        // The second response may belong to an incomplete request.
+        expect(&format!("HTTP/1.1 100 Continue\r\n\r\n{RESPONSE}HTTP/1.1 400 Bad Request\r\n\r\n"));
     }
 
     #[test]
     #[should_panic(expected = "3 answers to 2 requests")]
     fn more_responses_than_requests_fail() {
-        expect(&ANSWER.repeat(3));
+        expect(&RESPONSE.repeat(3));
     }
 
     #[test]
     #[should_panic(expected = "an answer after the last one")]
     fn a_response_after_the_last_one_fails() {
-        let last = ANSWER.replace("Content-Length", "Connection: close\r\nContent-Length");
-        expect(&(last + ANSWER));
+        let last = RESPONSE.replace("Content-Length", "Connection: close\r\nContent-Length");
+        expect(&(last + RESPONSE));
     }
 
     #[test]

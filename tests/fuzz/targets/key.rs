@@ -1,6 +1,6 @@
-//! The API key. The first byte of the input says what the rest is: a whole
-//! `Authorization` field, a key after `Bearer`, changes to the one good key, or
-//! a key that only lacks its checksum, which a fuzzer would not find.
+//! The API key. The first byte of the input selects what the rest is: a whole `Authorization`
+//! field, a key after `Bearer`, changes to the valid key, or a key without its checksum, which a
+//! fuzzer would not find.
 
 use hyper::StatusCode;
 
@@ -33,7 +33,7 @@ pub(super) fn run(input: &[u8]) {
     }
 }
 
-/// Whether the field presents the good key.
+/// Whether the field contains the valid key.
 fn is_good(field: &[u8]) -> bool {
     let Some((scheme, key)) = field.split_at_checked(7) else {
         return false;

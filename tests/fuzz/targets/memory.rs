@@ -1,5 +1,5 @@
-//! A store in memory, of thirty animals and the last one that was added: a
-//! fuzzer asks too often for a disk, and must not fill memory.
+//! An in-memory store of thirty animals and the last added one, because a fuzzer is too fast for a
+//! disk and must not fill memory.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -14,7 +14,7 @@ use petstore::{
     store::{Created, Store, StoreError, Version, WritePet},
 };
 
-/// How many animals are always there, with the ids from 1.
+/// The number of fixed animals, with ids from 1.
 pub(super) const ANIMALS: i64 = 30;
 
 pub(super) struct Memory {
@@ -22,7 +22,7 @@ pub(super) struct Memory {
     keys: Vec<(KeyDigest, KeyRecord)>,
 }
 
-/// The animal with this id, of those that are always there.
+/// The fixed animal with this id.
 pub(super) fn animal(id: i64) -> Option<Pet> {
     let id = PetId::new(id).filter(|id| id.get() <= ANIMALS)?;
     let status = PetStatus::ALL[usize::try_from(id.get()).ok()? % 3];
@@ -31,7 +31,7 @@ pub(super) fn animal(id: i64) -> Option<Pet> {
 }
 
 impl Memory {
-    /// Knows one key.
+    /// A store with one key.
     pub(super) fn new(key: NewKey) -> Self {
         let record = KeyRecord {
             id: KeyId(1),

@@ -1,6 +1,5 @@
-//! What a fuzzer drives: five targets, each a function of any bytes that fails
-//! if the service answers otherwise than its contract says. `main.rs` replays
-//! the corpus through them; the package in `fuzz/` lets a fuzzer look for more.
+//! The fuzz targets. Each is a function of arbitrary bytes that fails if a response violates the
+//! contract. `main.rs` replays the corpus; the package in `fuzz/` runs a fuzzer.
 
 mod body;
 mod cursor;
@@ -10,10 +9,10 @@ mod memory;
 mod query;
 pub(crate) mod service;
 
-/// A target: its name, which is also that of its corpus, and what it does with an input.
+/// The name of a target, which is also that of its corpus, and its function.
 pub(crate) type Target = (&'static str, fn(&[u8]));
 
-/// All of them.
+/// All targets.
 pub(crate) const TARGETS: [Target; 5] = [
     ("body", body::run),
     ("query", query::run),

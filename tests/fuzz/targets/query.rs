@@ -1,4 +1,4 @@
-//! The query of a list: any bytes that a URL can have.
+//! The query of a list: arbitrary bytes that a URL can contain.
 
 use std::collections::HashMap;
 
@@ -18,18 +18,18 @@ pub(super) fn run(input: &[u8]) {
     let Some(answer) = send("GET", &format!("/v1/pets?{text}"), b"") else {
         return;
     };
-    // What follows a # is not sent.
+    // A fragment is not sent.
     let query = text.split('#').next().unwrap();
     let (mut parameters, mut strict) = (HashMap::new(), true);
     for (name, value) in form_urlencoded::parse(query.as_bytes()) {
         strict &= ["limit", "status", "cursor"].contains(&&*name);
         strict &= parameters.insert(name, value).is_none();
     }
-    let limit = parameters.get("limit").map_or(Some(20), |limit| spelt_limit(limit));
+    let limit = parameters.get("limit").map_or(Some(20), |limit| parse_limit(limit));
     let status = parameters.get("status").map(|status| status.parse::<PetStatus>());
     let valid = strict && limit.is_some() && !matches!(status, Some(Err(_)));
     if parameters.contains_key("cursor") {
-        // Another target's concern, but for this.
+        // Another target covers cursors. Here, the other parameters must still be validated.
         assert!(valid || answer.status == StatusCode::BAD_REQUEST);
         return;
     }
@@ -42,12 +42,12 @@ pub(super) fn run(input: &[u8]) {
     }
 }
 
-/// The limit that this text spells, in the one way in which it can be.
-fn spelt_limit(text: &str) -> Option<usize> {
+/// The limit in this text, in its only valid spelling.
+fn parse_limit(text: &str) -> Option<usize> {
     (1..=100).find(|limit| limit.to_string() == text)
 }
 
-/// The page of so many animals after `after`.
+/// The page with this many animals after `after`.
 pub(super) fn page(status: Option<PetStatus>, after: i64, limit: usize) -> Value {
     (1..=ANIMALS)
         .filter_map(animal)

@@ -1,4 +1,4 @@
-//! The service that all targets share, and what holds for each of its answers.
+//! The service that all targets share, and the checks for each of its responses.
 
 use std::{
     net::IpAddr,
@@ -20,7 +20,7 @@ use tokio::runtime::{Builder, Runtime};
 
 use super::memory::Memory;
 
-/// The largest request line and header fields together that are taken, in bytes.
+/// The largest accepted size of the request line and header fields together, in bytes.
 const MAX_HEAD: usize = 16 << 10;
 
 /// The name of the thread that serves connections.
@@ -28,7 +28,7 @@ pub(crate) const THREAD: &str = "service";
 
 pub(super) struct Service {
     pub(super) app: Arc<App>,
-    /// The only key that it knows; always the same.
+    /// Its only key, which is always the same.
     pub(super) key: String,
     pub(super) runtime: Runtime,
 }
@@ -41,12 +41,12 @@ pub(super) static SERVICE: LazyLock<Service> = LazyLock::new(|| {
         name: "fuzz".to_owned(),
         scope: Scope::Write,
         deployment: Deployment::Production,
-        created_at: BeforeTheEnd.now(),
+        created_at: BeforeRemoval.now(),
         expires_at: None,
         rate_limit: None,
     });
     let settings = Settings { slow_request: Duration::from_mins(1), ..Settings::default() };
-    let app = App::new(Arc::new(store), Arc::new(BeforeTheEnd), &mut random, &settings).unwrap();
+    let app = App::new(Arc::new(store), Arc::new(BeforeRemoval), &mut random, &settings).unwrap();
     let runtime = Builder::new_multi_thread()
         .worker_threads(1)
         .thread_name(THREAD)
@@ -56,10 +56,10 @@ pub(super) static SERVICE: LazyLock<Service> = LazyLock::new(|| {
     Service { app: Arc::new(app), key: key.reveal().to_owned(), runtime }
 });
 
-/// A date before the end of reading by id, whatever the machine's is.
-struct BeforeTheEnd;
+/// A date before the removal of reading by id, whatever the date of the machine is.
+struct BeforeRemoval;
 
-impl Clock for BeforeTheEnd {
+impl Clock for BeforeRemoval {
     fn now(&self) -> Timestamp {
         Timestamp::constant(1_796_126_400, 0)
     }
@@ -69,26 +69,26 @@ impl Clock for BeforeTheEnd {
     }
 }
 
-/// An answer that is as `openapi.yaml` declares it.
-pub(super) struct Answer {
+/// A response that `openapi.yaml` declares.
+pub(super) struct CheckedResponse {
     pub(super) status: StatusCode,
     pub(super) headers: HeaderMap,
     pub(super) body: Value,
 }
 
-/// Sends a request with the key to an operation, without a connection.
-pub(super) fn send(method: &str, target: &str, body: &[u8]) -> Option<Answer> {
+/// Sends an authenticated request to an operation, without a connection.
+pub(super) fn send(method: &str, target: &str, body: &[u8]) -> Option<CheckedResponse> {
     let bearer = format!("Bearer {}", SERVICE.key);
     send_with(method, target, bearer.as_bytes(), body)
 }
 
-/// `None` if HTTP has no such request, or its head is larger than is taken.
+/// `None` if HTTP does not allow such a request, or its head is too large.
 pub(super) fn send_with(
     method: &str,
     target: &str,
     authorization: &[u8],
     body: &[u8],
-) -> Option<Answer> {
+) -> Option<CheckedResponse> {
     let request = Request::builder()
         .method(method)
         .uri(target)
@@ -101,7 +101,7 @@ pub(super) fn send_with(
         "/v1/pets" => &DOCUMENT["paths"]["/pets"][method.to_lowercase()],
         _ => &DOCUMENT["paths"]["/pets/{petId}"][method.to_lowercase()],
     };
-    // What follows a # is not sent.
+    // A fragment is not sent.
     let length = request.uri().path_and_query().unwrap().as_str().len() + authorization.len();
     let client = IpAddr::from([127, 0, 0, 1]).into();
     let (head, body) = SERVICE.runtime.block_on(async {
@@ -115,14 +115,14 @@ pub(super) fn send_with(
         return None;
     }
     assert!(length <= MAX_HEAD, "a head of {length} bytes is taken");
-    Some(Answer { status: head.status, headers: head.headers, body })
+    Some(CheckedResponse { status: head.status, headers: head.headers, body })
 }
 
 static DOCUMENT: LazyLock<Value> =
     LazyLock::new(|| serde_saphyr::from_str(include_str!("../../../openapi.yaml")).unwrap());
 
-/// Fails unless `operation` declares this status, and this error code with it,
-/// and the answer is no fault of the service.
+/// Fails unless `operation` declares this status with this error code, and the response is not an
+/// internal error.
 fn expect_declared(operation: &Value, status: StatusCode, body: &Value) {
     assert!(!status.is_server_error(), "{status}: {body}");
     let mut declared = &operation["responses"][status.as_str()];
