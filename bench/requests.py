@@ -44,7 +44,7 @@ def request(method: str, target: str, key: str, *fields: str) -> bytes:
 
 def page_target(status: str | None, after: int) -> str:
     """The target of a `rel="next"` link, as the server makes it
-    (src/http/pets/cursor.rs, list.rs): walking to a random place among
+    (src/http/contract/cursor.rs, list.rs): walking to a random place among
     millions would take all day. The server is asked whether it agrees before
     any is used."""
     checked = bytes([CURSOR_VERSION]) + STATUS_BYTES[status] + after.to_bytes(7, "big")

@@ -12,8 +12,8 @@ use crate::{
     config,
     domain::Deployment,
     http::{App, Management},
+    observe::traces::{self, Endpoint, Exporter},
     server::{self, Limits},
-    traces::{self, Endpoint, Exporter},
 };
 
 /// Few look at it, and nobody needs long.

@@ -6,7 +6,7 @@ use super::BaseUrlArgs;
 use crate::{
     config::BaseUrl,
     domain::{Clock, SystemClock},
-    http::openapi::Documents,
+    http::documents::openapi::Documents,
 };
 
 /// Print the OpenAPI document that the service serves

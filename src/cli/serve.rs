@@ -28,9 +28,9 @@ use crate::{
     config::{self, Origin, RateOrOff},
     domain::{Clock, Deployment, KeyRecord, SystemClock, client::ProxyNetwork},
     http::{self, App, Management},
+    observe::log::{self, LogFormat, chain},
     server::{self, Limits, Tls},
     store::{OpenMode, Store},
-    telemetry::{self, LogFormat, chain},
 };
 
 /// How often the files of the TLS certificate are read.
@@ -185,7 +185,7 @@ impl Serve {
 
     async fn serve(self) -> anyhow::Result<()> {
         // First of all: to open the store may take long, and says so.
-        let _log = telemetry::start(self.log_format, self.log_level);
+        let _log = log::start(self.log_format, self.log_level);
         for warning in variables::unknown() {
             warn!("{warning}");
         }

@@ -18,7 +18,7 @@ use super::{
 };
 use crate::{
     domain::{NewPet, PetId, PetRef},
-    http::json,
+    json,
 };
 
 /// How much is read, or written, at once, in bytes.

@@ -8,8 +8,11 @@ use hyper::{
 };
 use serde::Serialize;
 
-use super::{Response, json};
-use crate::store::{Cause, StoreError};
+use super::{Response, response};
+use crate::{
+    json,
+    store::{Cause, StoreError},
+};
 
 /// What is wrong. [`Problem::code_and_status`] is what a client sees.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -172,7 +175,7 @@ impl ApiError {
         let (code, status) = self.problem.code_and_status();
         let body =
             json::render(&ErrorBody { code, message: &self.message, status: status.as_u16() });
-        let mut response = json::response(status, body);
+        let mut response = response::json(status, body);
         self.problem.add_headers(response.headers_mut());
         if let Some((name, value)) = self.field {
             response.headers_mut().insert(name, value);
@@ -195,6 +198,12 @@ impl ApiError {
 pub(super) const MAY_HAVE_BEEN_ADDED: &str = "The service could not complete the request. An \
      animal that it should add may or may not have been added; retry with the same \
      Idempotency-Key to be sure.";
+
+impl From<json::Invalid> for ApiError {
+    fn from(json::Invalid(message): json::Invalid) -> Self {
+        Self::new(Problem::InvalidBody, message)
+    }
+}
 
 impl From<StoreError> for ApiError {
     fn from(error: StoreError) -> Self {

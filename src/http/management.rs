@@ -21,13 +21,17 @@ use tokio::time;
 
 use super::{
     App, Response, ResponseMemory,
+    edge::request_head,
     error::{ApiError, Problem},
-    json, request_head, without_body,
+    response, without_body,
 };
 use crate::{
-    metrics::{Connections, Exposition},
+    json,
+    observe::{
+        log::chain,
+        metrics::{Connections, Exposition},
+    },
     store::StoreError,
-    telemetry::chain,
 };
 
 /// How long the store may take to become ready.
@@ -148,16 +152,16 @@ fn check_host(request: &Parts) -> Result<(), ApiError> {
 /// 200 without failures, and otherwise 503 with a list of them.
 fn state(failures: &[(&'static str, String)]) -> Response {
     if failures.is_empty() {
-        return json::response(StatusCode::OK, json::render(&json!({ "status": "ok" })));
+        return response::json(StatusCode::OK, json::render(&json!({ "status": "ok" })));
     }
     let parts: Vec<_> =
         failures.iter().map(|(part, reason)| json!({ "part": part, "reason": reason })).collect();
     let body = json!({ "status": "not ready", "notReady": parts });
-    json::response(StatusCode::SERVICE_UNAVAILABLE, json::render(&body))
+    response::json(StatusCode::SERVICE_UNAVAILABLE, json::render(&body))
 }
 
 fn metrics(page: String) -> Response {
-    let mut response = json::response(StatusCode::OK, page);
+    let mut response = response::json(StatusCode::OK, page);
     let content_type = HeaderValue::from_static(Exposition::CONTENT_TYPE);
     response.headers_mut().insert(header::CONTENT_TYPE, content_type);
     response

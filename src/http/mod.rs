@@ -1,34 +1,17 @@
 //! The contract: HTTP requests in, domain calls, HTTP responses out.
 
-mod api_catalog;
-mod auth;
+mod access;
 mod body;
-mod compression;
-mod cors;
-mod deprecation;
-mod docs;
-mod documents;
+mod contract;
+pub mod documents;
+mod edge;
 mod error;
 mod etag;
-mod forwarded;
 mod idempotency;
-mod issued_keys;
-pub(crate) mod json;
-mod key_usage;
-mod log;
 mod management;
-mod metrics;
-pub mod openapi;
-mod pets;
 mod query;
-mod rate_limit;
-mod request_head;
-mod request_id;
-mod response_memory;
-mod router;
-mod server_url;
-mod trace;
-mod trace_context;
+mod response;
+mod routes;
 
 use std::{
     future::poll_fn,
@@ -39,7 +22,7 @@ use std::{
     time::Duration,
 };
 
-pub(crate) use pets::write_pet;
+pub(crate) use self::contract::write_pet;
 
 use bytes::Bytes;
 use futures_util::FutureExt;
@@ -52,30 +35,39 @@ use hyper::{
 };
 use rand::{Rng, SeedableRng, rngs::StdRng};
 
-pub(crate) use self::response_memory::{Reservation, ResponseMemory};
+pub(crate) use self::edge::response_memory::{Reservation, ResponseMemory};
 use self::{
-    auth::{Caller, KeyRing},
+    access::{
+        auth::{self, Caller, KeyRing},
+        rate_limit,
+    },
     body::TrackedBody,
-    cors::Cors,
-    docs::Docs,
-    documents::Document,
+    contract::{FirstPages, deprecation},
+    documents::{
+        api_catalog,
+        docs::{self, Docs},
+        document::Document,
+        openapi::{self, DocumentError, Served},
+    },
+    edge::{
+        compression,
+        cors::Cors,
+        log::InvalidKeyLines,
+        metrics::Metrics,
+        request_head,
+        request_id::{self, RequestIds},
+    },
     error::{ApiError, Problem},
     etag::Tags,
     idempotency::{InFlight, LastMark, Lineages},
-    log::InvalidKeyLines,
-    metrics::Metrics,
-    openapi::{DocumentError, Served},
-    pets::FirstPages,
-    request_id::RequestIds,
-    router::Operation,
+    routes::Operation,
 };
 pub use self::{body::RequestBody, management::Management};
 use crate::{
     config::{BaseUrl, Origin},
     domain::{Client, Clock, Deployment, KeyId, RateLimit, TrustedProxies, rate_limit::Reading},
-    metrics::Connections,
+    observe::{metrics::Connections, traces::Spans},
     store::{Store, StoreError},
-    traces::Spans,
 };
 
 /// A response with its whole body, so a client that reads slowly holds only memory.
@@ -339,9 +331,9 @@ impl App {
         facts.operation = Some(operation);
         auth::allow(caller, operation.needs())?;
         match operation {
-            Operation::ListPets => pets::list(self, request).await,
-            Operation::CreatePet => pets::create(self, caller, request, body).await,
-            Operation::GetPet => pets::get(self, caller, request).await,
+            Operation::ListPets => contract::list(self, request).await,
+            Operation::CreatePet => contract::create(self, caller, request, body).await,
+            Operation::GetPet => contract::get(self, caller, request).await,
             Operation::OpenapiYaml => Ok(openapi::yaml(self, request).await),
             Operation::OpenapiJson => Ok(openapi::json(self, request).await),
             Operation::ApiCatalog => Ok(api_catalog::get(self, &request.headers).await),

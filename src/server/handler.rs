@@ -7,7 +7,7 @@ use hyper::{Request, body::Incoming};
 use crate::{
     domain::Client,
     http::{App, Management, Response, ResponseMemory},
-    metrics::Connections,
+    observe::metrics::Connections,
 };
 
 /// Requests in, responses out.

@@ -16,7 +16,7 @@ use crate::{
         IdempotentRequest, KeyDigest, KeyId, KeyRecord, KeyUse, NewKey, NewPet, PageRequest, Pet,
         PetId, PetRef,
     },
-    metrics::Exposition,
+    observe::metrics::Exposition,
 };
 
 /// Keeps the animals and the API keys.

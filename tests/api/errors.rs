@@ -9,7 +9,7 @@ use petstore::{
         IdempotentRequest, KeyDigest, KeyId, KeyRecord, KeyUse, NewKey, NewPet, PageRequest, Pet, PetId,
         PetStatus::Available,
     },
-    metrics::Exposition,
+    observe::metrics::Exposition,
     store::{Created, Store, StoreError, Version, WritePet},
 };
 use reqwest::Method;

@@ -13,7 +13,7 @@ use petstore::{
         IdempotentRequest, KeyDigest, KeyId, KeyRecord, KeyUse, NewKey, NewPet, PageRequest, Pet,
         PetId, PetName, PetRef, PetStatus,
     },
-    metrics::Exposition,
+    observe::metrics::Exposition,
     store::{Created, Store, StoreError, Version, WritePet},
 };
 use tokio::task::JoinSet;

@@ -15,7 +15,7 @@ use super::{
     tls::{Tls, TlsError},
     url::PostgresUrl,
 };
-use crate::telemetry::chain;
+use crate::observe::log::chain;
 
 /// How long one server may take, from the first packet until it is known
 /// whether it takes writes. One that hangs must leave time to ask the others.

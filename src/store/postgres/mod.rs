@@ -46,7 +46,7 @@ use crate::{
         IdempotentRequest, KeyDigest, KeyId, KeyRecord, KeyUse, NewKey, NewPet, PageRequest, Pet,
         PetId,
     },
-    metrics::Exposition,
+    observe::metrics::Exposition,
 };
 
 /// How long an operation may take, with all of its tries.

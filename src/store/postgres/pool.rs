@@ -25,7 +25,7 @@ use super::{
     errors::{Failure, Remedy},
 };
 use crate::{
-    metrics::{Counter, Exposition, Kind},
+    observe::metrics::{Counter, Exposition, Kind},
     store::StoreError,
 };
 

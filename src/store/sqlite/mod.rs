@@ -47,7 +47,7 @@ use crate::{
         IdempotentRequest, KeyDigest, KeyId, KeyRecord, KeyUse, NewKey, NewPet, PageRequest, Pet,
         PetId,
     },
-    metrics::Exposition,
+    observe::metrics::Exposition,
 };
 
 /// A catalogue in one SQLite file.

@@ -19,7 +19,7 @@ use tokio::sync::{
 };
 
 use super::{checkpoints::Checkpoints, file::Files, rescue::Rescue, writer_metrics::WriterMetrics};
-use crate::{metrics::Exposition, store::StoreError};
+use crate::{observe::metrics::Exposition, store::StoreError};
 
 /// How many writes may wait beside those that are being committed; one more
 /// is refused as overload.

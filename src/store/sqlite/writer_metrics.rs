@@ -2,7 +2,7 @@
 
 use crate::{
     domain::{Clock, SystemClock},
-    metrics::{Counter, Exposition, Histogram},
+    observe::metrics::{Counter, Exposition, Histogram},
 };
 
 /// Counts writes, and how their commits end.

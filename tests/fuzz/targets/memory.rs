@@ -10,7 +10,7 @@ use petstore::{
         IdempotentRequest, KeyDigest, KeyId, KeyRecord, KeyUse, NewKey, NewPet, PageRequest, Pet,
         PetId, PetName, PetStatus,
     },
-    metrics::Exposition,
+    observe::metrics::Exposition,
     store::{Created, Store, StoreError, Version, WritePet},
 };
 

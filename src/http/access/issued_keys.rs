@@ -1,0 +1,120 @@
+//! The API keys that exist, so a key that was never issued needs no query of its own.
+
+use std::{
+    collections::HashSet,
+    sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock},
+    time::{Duration, Instant},
+};
+
+use foldhash::fast::RandomState;
+use tokio::{sync::Semaphore, time};
+
+use crate::{
+    domain::{Clock, KeyDigest},
+    store::{Store, StoreError},
+};
+
+/// The shortest time between two readings of all digests.
+const PAUSE: Duration = Duration::from_millis(200);
+
+/// How long a request waits to learn whether its key exists.
+const LOOKUP_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// The digests of all keys in the store.
+///
+/// A key with an unknown digest may be new. Its request waits for the next reading of all digests,
+/// which serves all waiting requests. So unknown keys cause at most five queries per second, and a
+/// new key waits at most for one interval and one reading.
+pub(in crate::http) struct IssuedKeys {
+    store: Arc<dyn Store>,
+    clock: Arc<dyn Clock>,
+    /// Contains only existing keys. Clients do not choose digests, so a fast hash without
+    /// protection against collisions is enough.
+    digests: RwLock<HashSet<KeyDigest, RandomState>>,
+    readings: Mutex<Readings>,
+    /// One reading at a time.
+    turn: Semaphore,
+}
+
+struct Readings {
+    /// How many readings have started.
+    begun: u64,
+    /// The number of the last completed reading, and its result.
+    last: Option<(u64, Result<(), StoreError>)>,
+    /// The earliest start of the next reading.
+    next: Instant,
+}
+
+impl IssuedKeys {
+    pub(in crate::http) fn new(store: Arc<dyn Store>, clock: Arc<dyn Clock>) -> Self {
+        let readings = Readings { begun: 0, last: None, next: clock.instant() };
+        Self {
+            store,
+            clock,
+            digests: RwLock::default(),
+            readings: Mutex::new(readings),
+            turn: Semaphore::new(1),
+        }
+    }
+
+    /// Whether a key with this digest exists, valid or not.
+    ///
+    /// # Errors
+    ///
+    /// Those of the store.
+    pub(in crate::http) async fn contains(&self, digest: &KeyDigest) -> Result<bool, StoreError> {
+        if self.is_cached(digest) {
+            return Ok(true);
+        }
+        let begun = self.readings().begun;
+        let read = time::timeout(LOOKUP_TIMEOUT, self.read_after(begun)).await;
+        read.map_err(|_| StoreError::Unavailable(Arc::new(TooSlow)))??;
+        Ok(self.is_cached(digest))
+    }
+
+    /// Waits for the end of a reading that started after the first `begun` ones.
+    async fn read_after(&self, begun: u64) -> Result<(), StoreError> {
+        let _turn = self.turn.acquire().await;
+        let pause = {
+            let readings = self.readings();
+            if let Some((number, outcome)) = &readings.last
+                && *number > begun
+            {
+                return outcome.clone();
+            }
+            readings.next.saturating_duration_since(self.clock.instant())
+        };
+        if !pause.is_zero() {
+            time::sleep(pause).await;
+        }
+        let number = {
+            let mut readings = self.readings();
+            readings.begun += 1;
+            readings.next = self.clock.instant() + PAUSE;
+            readings.begun
+        };
+        let outcome = self.store.key_digests().await.map(|digests| {
+            let digests = digests.into_iter().collect();
+            *self.digests.write().unwrap_or_else(PoisonError::into_inner) = digests;
+        });
+        self.readings().last = Some((number, outcome.clone()));
+        outcome
+    }
+
+    fn is_cached(&self, digest: &KeyDigest) -> bool {
+        self.digests.read().unwrap_or_else(PoisonError::into_inner).contains(digest)
+    }
+
+    #[cfg(test)]
+    pub(in crate::http) fn count_readings(&self) -> u64 {
+        self.readings().begun
+    }
+
+    fn readings(&self) -> MutexGuard<'_, Readings> {
+        self.readings.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[derive(Debug, thiserror::Error)]
+#[error("reading the keys from the store took longer than {} seconds", LOOKUP_TIMEOUT.as_secs())]
+struct TooSlow;

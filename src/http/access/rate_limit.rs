@@ -1,0 +1,63 @@
+//! The rate limit of a key: 429, and the `RateLimit` fields.
+
+use hyper::{
+    HeaderMap,
+    header::{HeaderName, HeaderValue},
+};
+
+use crate::{domain::rate_limit::Reading, http::error::ApiError};
+
+const RATE_LIMIT: HeaderName = HeaderName::from_static("ratelimit");
+const RATE_LIMIT_POLICY: HeaderName = HeaderName::from_static("ratelimit-policy");
+
+/// Rejects a request above the rate limit of its key.
+///
+/// # Errors
+///
+/// 429.
+pub(in crate::http) fn check(key: Option<Reading>) -> Result<(), ApiError> {
+    let Some(Reading { limit, within: false, more_in, .. }) = key else {
+        return Ok(());
+    };
+    let (quota, window) = (limit.quota(), limit.window());
+    let plural = if more_in == 1 { "" } else { "s" };
+    let message = format!(
+        "Rate limit exceeded: this API key allows {quota} requests in {window} seconds. Retry after \
+         {more_in} second{plural}."
+    );
+    Err(ApiError::rate_limited(message, more_in))
+}
+
+/// Announces the remaining quota of a key (draft-ietf-httpapi-ratelimit-headers).
+pub(in crate::http) fn announce(headers: &mut HeaderMap, key: Reading) {
+    let Reading { limit, remaining, more_in, .. } = key;
+    let (quota, window) = (limit.quota(), limit.window());
+    for (name, value) in [
+        (RATE_LIMIT, format!(r#""default";r={remaining};t={more_in}"#)),
+        (RATE_LIMIT_POLICY, format!(r#""default";q={quota};w={window}"#)),
+    ] {
+        if let Ok(value) = HeaderValue::try_from(value) {
+            headers.insert(name, value);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+    use crate::domain::rate_limit::Meter;
+
+    const NOW: Duration = Duration::from_secs(1);
+
+    #[test]
+    fn the_fields_state_the_remaining_quota_and_the_policy() {
+        let meter = Meter::default();
+        let limit = "60/min".parse().unwrap();
+        let mut headers = HeaderMap::new();
+        announce(&mut headers, meter.take(limit, NOW));
+        assert_eq!(headers[RATE_LIMIT], r#""default";r=59;t=1"#);
+        assert_eq!(headers[RATE_LIMIT_POLICY], r#""default";q=60;w=60"#);
+    }
+}

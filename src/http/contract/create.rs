@@ -1,0 +1,146 @@
+//! `createPet`: `POST /v1/pets`.
+
+use hyper::{
+    StatusCode,
+    header::{self, HeaderValue},
+    http::request::Parts,
+};
+
+use super::{deprecation, wire};
+use crate::{
+    domain::{IdempotentRequest, NewPet, PetName, PetStatus, idempotency::fingerprint},
+    http::{
+        App, RequestBody, Response,
+        access::auth::Caller,
+        body,
+        error::{ApiError, Problem},
+        idempotency, query, response,
+    },
+    json,
+    store::Created,
+};
+
+/// How much longer, in bytes, the response can be than the body: by the id, an omitted status, and
+/// a number in a shorter spelling. A rendered name is never longer than the shortest JSON for it.
+const MAX_GROWTH: usize = 128;
+
+/// Adds an animal, and responds when it is on disk. A retry with the same `Idempotency-Key` gets
+/// the first response again.
+pub(in crate::http) async fn create(
+    app: &App,
+    caller: Option<&Caller>,
+    request: &Parts,
+    body: &mut impl RequestBody,
+) -> Result<Response, ApiError> {
+    let [] = query::parameters(request.uri.query(), [])?;
+    let key = idempotency::key(&request.headers)?;
+    // Reserved now, because a create cannot be rejected after the animal is added.
+    let room = app.response_memory.reserve(body::max_length(body) + MAX_GROWTH)?;
+    let new = parse(&body::read_json(&request.headers, body, app.body_timeout).await?)?;
+    let retry = match key.zip(caller) {
+        Some((key, caller)) => Some(IdempotentRequest {
+            api_key: caller.key_id(),
+            lineage: app.lineages.first(app.store.as_ref(), caller.key_id()).await?,
+            key,
+            fingerprint: fingerprint(&new),
+            now: app.clock.now(),
+        }),
+        None => None,
+    };
+    let _entered = retry.as_ref().map(|request| app.in_flight.enter(request)).transpose()?;
+    let pet = match app.store.create_pet(new, retry).await? {
+        Created::New(pet) | Created::Replayed(pet) => pet,
+        Created::Conflict => {
+            return Err(ApiError::new(
+                Problem::IdempotencyConflict,
+                "This Idempotency-Key was used for another animal. Choose a new one for each animal.",
+            ));
+        }
+    };
+    let mut response = response::json(StatusCode::CREATED, room.fill(wire::pet(pet.borrowed())));
+    if !deprecation::is_removed_at(app.clock.now()) {
+        let location = format!("{}/{}", app.pets_path, pet.id.get());
+        if let Ok(location) = HeaderValue::try_from(location) {
+            response.headers_mut().insert(header::LOCATION, location);
+        }
+    }
+    Ok(response)
+}
+
+/// Parses a `NewPet` of the contract. Unknown members and `id` are ignored.
+fn parse(text: &[u8]) -> Result<NewPet, ApiError> {
+    let [name, category_id, status] = json::object_members(text, ["name", "categoryId", "status"])?;
+    let invalid = |message: &'static str| ApiError::new(Problem::InvalidBody, message);
+
+    let name = name.ok_or_else(|| invalid("name is missing; it must be a string."))?;
+    let name =
+        json::string(name).ok_or_else(|| invalid("name must be a string of Unicode text."))?;
+    let name = PetName::new(name).ok_or_else(|| invalid("name must not contain U+0000."))?;
+
+    let category_id =
+        category_id.ok_or_else(|| invalid("categoryId is missing; it must be an integer."))?;
+    let category_id = json::integer(category_id).ok_or_else(|| {
+        invalid("categoryId must be an integer from -9223372036854775808 to 9223372036854775807.")
+    })?;
+
+    let status = match status {
+        None => PetStatus::default(),
+        Some(status) => json::string(status)
+            .and_then(|status| status.parse().ok())
+            .ok_or_else(|| invalid("status must be one of available, pending and sold."))?,
+    };
+    Ok(NewPet { name, category_id, status })
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    use super::*;
+
+    fn error_message(body: &str) -> String {
+        parse(body.as_bytes()).unwrap_err().message().to_owned()
+    }
+
+    #[test]
+    fn the_message_names_the_invalid_member() {
+        for (body, member) in [
+            (r#"{"categoryId": 1}"#, "name"),
+            (r#"{"name": null, "categoryId": 1}"#, "name"),
+            (r#"{"name": "\ud800", "categoryId": 1}"#, "name"),
+            (r#"{"name": "a\u0000", "categoryId": 1}"#, "name"),
+            (r#"{"name": "a"}"#, "categoryId"),
+            (r#"{"name": "a", "categoryId": "1"}"#, "categoryId"),
+            (r#"{"name": "a", "categoryId": 1.5}"#, "categoryId"),
+            (r#"{"name": "a", "categoryId": 1, "status": null}"#, "status"),
+            (r#"{"name": "a", "categoryId": 1, "status": "Sold"}"#, "status"),
+        ] {
+            assert!(error_message(body).starts_with(&format!("{member} ")), "{body}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn every_valid_new_pet_is_parsed_unchanged(
+            name in "[^\0]*",
+            category_id: i64,
+            status in proptest::option::of(0..3_usize),
+        ) {
+            let status = status.map(|at| PetStatus::ALL[at]);
+            let mut body = json!({ "id": 7, "name": name, "categoryId": category_id });
+            if let Some(status) = status {
+                body["status"] = status.as_str().into();
+            }
+            let new = parse(body.to_string().as_bytes()).unwrap();
+            prop_assert_eq!(new.name.as_str(), name);
+            prop_assert_eq!(new.category_id, category_id);
+            prop_assert_eq!(new.status, status.unwrap_or_default());
+        }
+
+        #[test]
+        fn no_body_makes_the_parser_panic(body: Vec<u8>) {
+            let _ = parse(&body);
+        }
+    }
+}

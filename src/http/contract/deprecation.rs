@@ -1,0 +1,62 @@
+//! The deprecation of `getPet` and the date of its removal.
+
+use hyper::{
+    HeaderMap,
+    header::{self, HeaderName, HeaderValue},
+};
+use jiff::Timestamp;
+
+const DEPRECATION: HeaderName = HeaderName::from_static("deprecation");
+const SUNSET: HeaderName = HeaderName::from_static("sunset");
+
+/// 5 December 2030, 00:00:00 UTC. From then on, `getPet` responds with 410.
+pub(in crate::http) const REMOVED_AT: Timestamp = Timestamp::constant(1_922_659_200, 0);
+
+/// 21 November 2026, 00:00:00 UTC, as a structured field date (RFC 9745, section 2.1). The
+/// operation was deprecated from its first release on.
+const DEPRECATED_SINCE: &str = "@1795219200";
+
+/// [`REMOVED_AT`] as an HTTP date (RFC 8594, section 3).
+const SUNSET_DATE: &str = "Thu, 05 Dec 2030 00:00:00 GMT";
+
+/// Whether the path is one of `getPet`, with any text as the id.
+#[must_use]
+pub(in crate::http) fn is_get_pet(path: &str) -> bool {
+    path.strip_prefix("/v1/pets/").is_some_and(|id| !id.is_empty() && !id.contains('/'))
+}
+
+/// Whether `getPet` is removed.
+#[must_use]
+pub(in crate::http) fn is_removed_at(now: Timestamp) -> bool {
+    now >= REMOVED_AT
+}
+
+/// Announces the deprecation on a response. `successor` is a link to the replacement, the list.
+pub(in crate::http) fn announce(headers: &mut HeaderMap, successor: &HeaderValue) {
+    headers.insert(DEPRECATION, HeaderValue::from_static(DEPRECATED_SINCE));
+    headers.insert(SUNSET, HeaderValue::from_static(SUNSET_DATE));
+    headers.append(header::LINK, successor.clone());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_dates_are_those_in_the_header_fields() {
+        assert_eq!(REMOVED_AT.to_string(), "2030-12-05T00:00:00Z");
+        let since = DEPRECATED_SINCE[1..].parse().unwrap();
+        let since = Timestamp::from_second(since).unwrap();
+        assert_eq!(since.to_string(), "2026-11-21T00:00:00Z");
+    }
+
+    #[test]
+    fn only_paths_by_id_are_deprecated() {
+        for path in ["/v1/pets/1", "/v1/pets/x", "/v1/pets/%20"] {
+            assert!(is_get_pet(path), "{path}");
+        }
+        for path in ["/v1/pets", "/v1/pets/", "/v1/pets/1/", "/v1/pets/1/x", "/pets/1"] {
+            assert!(!is_get_pet(path), "{path}");
+        }
+    }
+}

@@ -1,0 +1,121 @@
+//! `listPets`: `GET /v1/pets`.
+
+use std::sync::Arc;
+
+use hyper::{
+    StatusCode,
+    header::{self, HeaderValue},
+    http::request::Parts,
+};
+
+use tokio::task;
+
+use super::{cursor, first_pages::RenderedPage, wire};
+use crate::{
+    domain::{Limit, PageRequest, PetStatus},
+    http::{
+        App, Response,
+        error::{ApiError, Problem},
+        etag, query, response,
+    },
+};
+
+/// Pages above this size, in bytes, are hashed on a separate thread.
+const LARGE: usize = 256 << 10;
+
+/// Responds with a page of animals and a link to the next one.
+pub(in crate::http) async fn list(app: &App, request: &Parts) -> Result<Response, ApiError> {
+    let wanted = parse(request.uri.query())?;
+    // The first page is cached, because most clients request it, repeatedly.
+    if wanted.after.is_some() {
+        return Ok(respond(request, read(app, &wanted).await?));
+    }
+    let version = app.store.version().await?;
+    if let Some(page) = app.first_pages.find(&wanted, version) {
+        return Ok(respond(request, page));
+    }
+    let page = read(app, &wanted).await?;
+    app.first_pages.insert(&wanted, version, &page);
+    Ok(respond(request, page))
+}
+
+async fn read(app: &App, wanted: &PageRequest) -> Result<RenderedPage, ApiError> {
+    let mut pets = wire::begin_array(wanted.limit.get());
+    let last = app.store.list_pets(wanted, wire::write_element, &mut pets).await?;
+    let next =
+        last.map(|last| next_link(&app.pets_path, wanted, &cursor::encode(wanted.status, last)));
+    let body = app.response_memory.hold(wire::end_array(pets))?;
+    let (tags, page, is_last) = (app.tags, body.clone(), next.is_none());
+    let tag = if body.len() <= LARGE {
+        tags.of_page(&page, is_last)
+    } else {
+        let hashing = task::spawn_blocking(move || tags.of_page(&page, is_last));
+        hashing.await.map_err(|error| ApiError::internal(Arc::new(error)))?
+    };
+    Ok(RenderedPage { body, next, tag })
+}
+
+fn respond(request: &Parts, page: RenderedPage) -> Response {
+    let mut response = response::json(StatusCode::OK, page.body);
+    if let Some(next) = page.next {
+        response.headers_mut().insert(header::LINK, next);
+    }
+    etag::respond(&request.headers, response, page.tag)
+}
+
+fn parse(query: Option<&str>) -> Result<PageRequest, ApiError> {
+    let [limit, status, cursor] = query::parameters(query, ["limit", "status", "cursor"])?;
+    let invalid = |message: &'static str| ApiError::new(Problem::InvalidParameter, message);
+    let limit = match limit {
+        None => Limit::default(),
+        Some(text) => query::integer(&text)
+            .and_then(Limit::new)
+            .ok_or_else(|| query::out_of_range("limit", Limit::MIN, Limit::MAX, &text))?,
+    };
+    let status = match status {
+        None => None,
+        Some(text) => Some(
+            text.parse::<PetStatus>()
+                .map_err(|_| invalid("status must be one of available, pending and sold."))?,
+        ),
+    };
+    let after = match cursor {
+        None => None,
+        Some(text) => Some(cursor::decode(&text, status)?),
+    };
+    Ok(PageRequest { limit, status, after })
+}
+
+/// The link to the next page (RFC 8288).
+fn next_link(path: &str, wanted: &PageRequest, cursor: &str) -> HeaderValue {
+    let mut limit = itoa::Buffer::new();
+    let limit = limit.format(wanted.limit.get());
+    let (by, status) = wanted.status.map_or(("", ""), |status| ("&status=", status.as_str()));
+    let link =
+        ["<", path, "?limit=", limit, by, status, "&cursor=", cursor, r#">; rel="next""#].concat();
+    HeaderValue::try_from(link).unwrap_or(HeaderValue::from_static(""))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn limit_must_be_between_1_and_100(limit: i16) {
+            let parsed = parse(Some(&format!("limit={limit}"))).ok();
+            let expected = (1..=100).contains(&limit);
+            prop_assert_eq!(parsed.is_some(), expected);
+            if let Some(parsed) = parsed {
+                prop_assert_eq!(i16::from(parsed.limit.get()), limit);
+            }
+        }
+
+        #[test]
+        fn no_query_makes_the_parser_panic(query: String) {
+            let _ = parse(Some(&query));
+        }
+    }
+}

@@ -1,0 +1,221 @@
+//! The contract that this service serves: `openapi.yaml` with the servers of this installation, and
+//! without operations that have been removed.
+
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use bytes::Bytes;
+use hyper::{header::HeaderValue, http::request::Parts};
+use jiff::Timestamp;
+use serde::{Serialize, Serializer};
+use serde_json::{Value, json};
+
+use super::{document::Document, server_url};
+use crate::{
+    config::BaseUrl,
+    http::{App, Response, Settings, contract::deprecation},
+};
+
+/// The document in the repository.
+const SOURCE: &str = include_str!("../../../openapi.yaml");
+
+/// Marks the parts of the source that leave the document when `getPet` is removed.
+const REMOVED_WITH_GET_PET: &str = "x-sunset";
+
+/// The document as JSON and YAML.
+pub struct Forms {
+    /// As JSON.
+    pub(in crate::http) json: Document,
+    /// As YAML (media type: RFC 9512).
+    pub(in crate::http) yaml: Document,
+}
+
+/// The document before and after the removal of `getPet`.
+pub struct Documents {
+    before: Forms,
+    after: Forms,
+}
+
+/// The largest number of server addresses whose documents are cached. A request for another address
+/// gets the relative one, so invented hosts take neither memory nor time.
+const MAX_SERVERS: usize = 32;
+
+/// The documents for all requests.
+pub(in crate::http) struct Served {
+    /// With the configured base URLs, or else a relative address.
+    documents: Arc<Documents>,
+    /// With the address in the request, by that address. Only if no base URL is configured.
+    by_server: Option<Mutex<HashMap<String, Arc<Documents>>>>,
+    /// Whether the service uses TLS.
+    tls: bool,
+}
+
+impl Served {
+    pub(in crate::http) fn new(settings: &Settings) -> Result<Self, DocumentError> {
+        let (production, staging) = (&settings.base_url, &settings.staging_base_url);
+        let is_relative = production.is_none() && staging.is_none();
+        Ok(Self {
+            documents: Arc::new(Documents::new(production.as_ref(), staging.as_ref())?),
+            by_server: is_relative.then(Mutex::default),
+            tls: settings.tls,
+        })
+    }
+
+    fn for_request(&self, request: &Parts) -> Arc<Documents> {
+        let named = self.by_server.as_ref().zip(server_url::of(request, self.tls));
+        let Some((by_server, server)) = named else {
+            return Arc::clone(&self.documents);
+        };
+        let mut by_server = by_server.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = by_server.get(server.as_str()) {
+            return Arc::clone(known);
+        }
+        if by_server.len() >= MAX_SERVERS {
+            return Arc::clone(&self.documents);
+        }
+        let documents = Arc::new(self.documents.at_server(&server));
+        by_server.insert(server.as_str().to_owned(), Arc::clone(&documents));
+        documents
+    }
+}
+
+/// `openapi.yaml` cannot be parsed or rendered: an error in the build.
+#[derive(Debug, thiserror::Error)]
+#[error("the OpenAPI document cannot be rendered: {0}")]
+pub struct DocumentError(pub(in crate::http) String);
+
+impl Documents {
+    /// Sets the servers to the known base URLs, or to a relative `/v1` if there are none.
+    ///
+    /// # Errors
+    ///
+    /// Only if `openapi.yaml` is broken.
+    pub fn new(
+        production: Option<&BaseUrl>,
+        staging: Option<&BaseUrl>,
+    ) -> Result<Self, DocumentError> {
+        let mut document: Value =
+            serde_saphyr::from_str(SOURCE).map_err(|error| DocumentError(error.to_string()))?;
+        let named = |url: Option<&BaseUrl>, description: &str| {
+            url.map(|url| json!({ "url": url.as_str(), "description": description }))
+        };
+        let servers: Vec<Value> = [named(production, "Production"), named(staging, "Staging")]
+            .into_iter()
+            .flatten()
+            .collect();
+        if !servers.is_empty() {
+            document["servers"] = servers.into();
+        }
+        let mut after = document.clone();
+        prune(&mut after, &document);
+        Ok(Self { before: Forms::render(&document)?, after: Forms::render(&after)? })
+    }
+
+    /// The same documents with `server` instead of the relative address.
+    #[must_use]
+    pub fn at_server(&self, server: &BaseUrl) -> Self {
+        Self { before: self.before.at_server(server), after: self.after.at_server(server) }
+    }
+
+    /// The document at the time `now`.
+    #[must_use]
+    pub fn at(&self, now: Timestamp) -> &Forms {
+        if deprecation::is_removed_at(now) { &self.after } else { &self.before }
+    }
+}
+
+impl Forms {
+    fn at_server(&self, server: &BaseUrl) -> Self {
+        let put = |document: &Document, before: &str, after: &str| {
+            let relative = format!("{before}/v1{after}");
+            let absolute = format!("{before}{}{after}", server.as_str());
+            let text = String::from_utf8_lossy(document.body()).replacen(&relative, &absolute, 1);
+            document.with_body(text.into())
+        };
+        Self { json: put(&self.json, r#""url": ""#, r#"""#), yaml: put(&self.yaml, "url: ", "\n") }
+    }
+
+    fn render(document: &Value) -> Result<Self, DocumentError> {
+        let json = serde_json::to_vec_pretty(document)
+            .map_err(|error| DocumentError(error.to_string()))?;
+        let yaml = serde_saphyr::to_string(&Plain(document))
+            .map_err(|error| DocumentError(error.to_string()))?;
+        Ok(Self {
+            json: Document::new(HeaderValue::from_static("application/json"), json.into()),
+            yaml: Document::new(HeaderValue::from_static("application/yaml"), yaml.into()),
+        })
+    }
+
+    /// As JSON.
+    #[must_use]
+    pub fn json(&self) -> &Bytes {
+        self.json.body()
+    }
+
+    /// As YAML.
+    #[must_use]
+    pub fn yaml(&self) -> &Bytes {
+        self.yaml.body()
+    }
+}
+
+/// Serializes numbers as numbers. With `arbitrary_precision`, which body parsing needs,
+/// `serde_json` presents them to other formats as maps.
+struct Plain<'v>(&'v Value);
+
+impl Serialize for Plain<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self.0 {
+            Value::Number(number) => match number.as_i64() {
+                Some(integer) => serializer.serialize_i64(integer),
+                None => serializer.serialize_f64(number.as_f64().unwrap_or(f64::NAN)),
+            },
+            Value::Array(elements) => serializer.collect_seq(elements.iter().map(Plain)),
+            Value::Object(members) => {
+                serializer.collect_map(members.iter().map(|(name, member)| (name, Plain(member))))
+            }
+            other => other.serialize(serializer),
+        }
+    }
+}
+
+/// Removes from `value` every object that is removed with `getPet`, and every reference to one.
+/// `document` is the whole document before the removal.
+fn prune(value: &mut Value, document: &Value) {
+    let is_removed = |member: &Value| {
+        let referred = member
+            .get("$ref")
+            .and_then(Value::as_str)
+            .and_then(|reference| document.pointer(reference.strip_prefix('#')?));
+        referred.unwrap_or(member).get(REMOVED_WITH_GET_PET).is_some()
+    };
+    match value {
+        Value::Object(members) => {
+            members.retain(|_, member| !is_removed(member));
+            for member in members.values_mut() {
+                prune(member, document);
+            }
+        }
+        Value::Array(elements) => {
+            elements.retain(|element| !is_removed(element));
+            for element in elements {
+                prune(element, document);
+            }
+        }
+        _ => {}
+    }
+}
+
+/// `GET /openapi.json`.
+pub(in crate::http) async fn json(app: &App, request: &Parts) -> Response {
+    let documents = app.documents.for_request(request);
+    documents.at(app.clock.now()).json.response(&request.headers).await
+}
+
+/// `GET /openapi.yaml`.
+pub(in crate::http) async fn yaml(app: &App, request: &Parts) -> Response {
+    let documents = app.documents.for_request(request);
+    documents.at(app.clock.now()).yaml.response(&request.headers).await
+}

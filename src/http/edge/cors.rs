@@ -1,0 +1,74 @@
+//! CORS: which web pages of other origins may use the service.
+//!
+//! Only origins that the operator names are allowed. `Access-Control-Allow-Credentials` is not
+//! needed, because a page sets the key in a header field itself.
+
+use http_body_util::Full;
+use hyper::{
+    HeaderMap, Method, StatusCode,
+    header::{self, HeaderValue},
+    http::request::Parts,
+};
+
+use crate::{config::Origin, http::Response};
+
+const METHODS: HeaderValue = HeaderValue::from_static("GET, HEAD, POST");
+
+/// Header fields that a page may send.
+const REQUEST_FIELDS: HeaderValue = HeaderValue::from_static(
+    "Authorization, Content-Type, Idempotency-Key, If-None-Match, X-Request-Id, traceparent",
+);
+
+/// Header fields that a page may read, in addition to those that every page may read.
+const EXPOSED_FIELDS: HeaderValue = HeaderValue::from_static(
+    "Allow, Deprecation, ETag, Link, Location, RateLimit, RateLimit-Policy, Retry-After, Sunset, \
+     WWW-Authenticate, X-Request-Id",
+);
+
+/// How long a browser caches the response to a preflight, in seconds.
+const REMEMBERED_FOR: HeaderValue = HeaderValue::from_static("3600");
+
+/// The allowed origins.
+pub(in crate::http) struct Cors(Vec<HeaderValue>);
+
+impl Cors {
+    pub(in crate::http) fn new(origins: &[Origin]) -> Self {
+        Self(origins.iter().map(Origin::header_value).collect())
+    }
+
+    /// The response to a preflight: before the request itself, a browser asks whether a page may
+    /// send it. A preflight has no key.
+    pub(in crate::http) fn preflight(&self, request: &Parts) -> Option<Response> {
+        let asks = request.method == Method::OPTIONS
+            && request.headers.contains_key(header::ACCESS_CONTROL_REQUEST_METHOD);
+        if !asks || self.allowed(&request.headers).is_none() {
+            return None;
+        }
+        let mut response = Response::new(Full::default());
+        *response.status_mut() = StatusCode::NO_CONTENT;
+        let headers = response.headers_mut();
+        headers.insert(header::ACCESS_CONTROL_ALLOW_METHODS, METHODS);
+        headers.insert(header::ACCESS_CONTROL_ALLOW_HEADERS, REQUEST_FIELDS);
+        headers.insert(header::ACCESS_CONTROL_MAX_AGE, REMEMBERED_FOR);
+        Some(response)
+    }
+
+    /// Announces on every response which origin may read it.
+    pub(in crate::http) fn announce(&self, request: &HeaderMap, answer: &mut HeaderMap) {
+        if self.0.is_empty() {
+            return;
+        }
+        // Also if no origin is allowed, because a cache must not serve this response to other
+        // origins.
+        answer.append(header::VARY, HeaderValue::from_static("Origin"));
+        if let Some(origin) = self.allowed(request) {
+            answer.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, origin.clone());
+            answer.insert(header::ACCESS_CONTROL_EXPOSE_HEADERS, EXPOSED_FIELDS);
+        }
+    }
+
+    fn allowed(&self, request: &HeaderMap) -> Option<&HeaderValue> {
+        let origin = request.get(header::ORIGIN)?;
+        self.0.iter().find(|allowed| *allowed == origin)
+    }
+}

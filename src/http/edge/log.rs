@@ -1,0 +1,102 @@
+//! The log line of a request: for every request that failed or was slow, for some requests with an
+//! invalid API key, and with `--access-log` for every request.
+
+use std::{
+    net::IpAddr,
+    sync::atomic::{AtomicU64, Ordering::Relaxed},
+    time::{Duration, Instant},
+};
+
+use hyper::http::request::Parts;
+use tracing::{error, info, warn};
+
+use super::{forwarded, request_id, trace_context};
+use crate::{
+    domain::{KeyId, RateLimit, rate_limit::Meter},
+    http::{App, Facts, Response, error::Problem, routes::Operation},
+    observe::log::chain,
+    store::Cause,
+};
+
+impl App {
+    /// Writes the log line of a request, if it needs one.
+    pub(in crate::http) fn log(
+        &self,
+        peer: IpAddr,
+        request: &Parts,
+        response: &Response,
+        facts: &Facts,
+        cause: Option<&Cause>,
+        took: Duration,
+    ) {
+        let failed = response.status().is_server_error();
+        let slow = took >= self.slow_request;
+        let is_invalid_key = facts.problem == Some(Problem::InvalidApiKey);
+        if !(failed || slow || self.access_log || is_invalid_key) {
+            return;
+        }
+        let left_out =
+            if is_invalid_key { self.invalid_keys.line(self.clock.instant()) } else { None };
+        if !(failed || slow || self.access_log || left_out.is_some()) {
+            return;
+        }
+        let client = forwarded::client(peer, &request.headers, &self.trusted_proxies);
+        let method = request.method.as_str();
+        let route = facts.operation.map_or("none", Operation::route);
+        let status = response.status().as_u16();
+        let code = facts.problem.map(|problem| problem.code_and_status().0);
+        let duration_us = u64::try_from(took.as_micros()).unwrap_or(u64::MAX);
+        let request_id = response.headers().get(request_id::HEADER).and_then(|id| id.to_str().ok());
+        let key_id = facts.key_id.map(|KeyId(id)| id);
+        let trace_id = trace_context::parent(&request.headers).map(|parent| parent.trace_id);
+        // A macro, because tracing needs the level at compile time.
+        macro_rules! line {
+            ($level:ident, $($field:tt)*) => {
+                $level!(
+                    %client, method, route, status, code, duration_us, request_id, key_id, trace_id,
+                    $($field)*
+                )
+            };
+        }
+        if failed {
+            let cause = cause.map(|cause| chain(cause.as_ref()));
+            line!(error, cause, "request failed");
+        } else if let Some(left_out) = left_out {
+            line!(warn, left_out, "request with an invalid API key");
+        } else if slow {
+            line!(warn, "slow request");
+        } else {
+            line!(info, "request");
+        }
+    }
+}
+
+/// Limits the lines about invalid API keys to a burst of ten, and ten per minute.
+pub(in crate::http) struct InvalidKeyLines {
+    limit: Option<RateLimit>,
+    started: Instant,
+    meter: Meter,
+    left_out: AtomicU64,
+}
+
+impl InvalidKeyLines {
+    pub(in crate::http) fn new(now: Instant) -> Self {
+        Self {
+            limit: "10/min".parse().ok(),
+            started: now,
+            meter: Meter::default(),
+            left_out: AtomicU64::default(),
+        }
+    }
+
+    /// Returns how many lines were omitted since the last one, or `None` if this one must be
+    /// omitted too.
+    fn line(&self, now: Instant) -> Option<u64> {
+        let now = now.saturating_duration_since(self.started);
+        if self.limit.is_some_and(|limit| self.meter.take(limit, now).within) {
+            return Some(self.left_out.swap(0, Relaxed));
+        }
+        self.left_out.fetch_add(1, Relaxed);
+        None
+    }
+}

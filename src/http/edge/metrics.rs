@@ -1,0 +1,153 @@
+//! The metrics of requests.
+
+use std::{array, fmt::Display, sync::Arc, time::Duration};
+
+use hyper::StatusCode;
+
+use crate::{
+    http::{App, error::Problem, routes::Operation},
+    observe::metrics::{Connections, Counter, Exposition, Gauge, Histogram, Kind},
+};
+
+/// The reasons to reject a key.
+const KEY_PROBLEMS: [Problem; 4] = [
+    Problem::MissingApiKey,
+    Problem::InvalidApiKey,
+    Problem::InsufficientScope,
+    Problem::RateLimited,
+];
+
+/// Status codes range from 100 to 599.
+const STATUS_CODES: usize = 500;
+
+/// Counts requests by operation.
+pub(in crate::http) struct Metrics {
+    pub(in crate::http) connections: Arc<Connections>,
+    /// Requests in flight.
+    pub(in crate::http) active: Gauge,
+    by_operation: [OperationMetrics; Operation::ALL.len()],
+    /// Requests that got a response before an operation was found.
+    unrouted: OperationMetrics,
+    rejected_keys: [Counter; KEY_PROBLEMS.len()],
+}
+
+struct OperationMetrics {
+    by_status: Box<[Counter]>,
+    durations: Histogram,
+}
+
+impl Default for OperationMetrics {
+    fn default() -> Self {
+        Self {
+            by_status: (0..STATUS_CODES).map(|_| Counter::default()).collect(),
+            durations: Histogram::of_durations(),
+        }
+    }
+}
+
+impl Default for Metrics {
+    fn default() -> Self {
+        Self {
+            connections: Arc::default(),
+            active: Gauge::default(),
+            by_operation: array::from_fn(|_| OperationMetrics::default()),
+            unrouted: OperationMetrics::default(),
+            rejected_keys: Default::default(),
+        }
+    }
+}
+
+impl Metrics {
+    /// Counts a request that got a response.
+    pub(in crate::http) fn count(
+        &self,
+        operation: Option<Operation>,
+        status: StatusCode,
+        took: Duration,
+    ) {
+        let counted = operation.map_or(&self.unrouted, |operation| self.of(operation));
+        if let Some(counter) = counted.by_status.get(usize::from(status.as_u16()) - 100) {
+            counter.count();
+        }
+        counted.durations.observe(took);
+    }
+
+    /// Counts a rejected request, if it was rejected because of its key.
+    pub(in crate::http) fn count_rejection(&self, problem: Problem) {
+        if let Some(at) = KEY_PROBLEMS.iter().position(|&counted| counted == problem) {
+            self.rejected_keys[at].count();
+        }
+    }
+
+    fn of(&self, operation: Operation) -> &OperationMetrics {
+        &self.by_operation[operation as usize]
+    }
+
+    /// The metrics of each operation, with its name and its route.
+    fn each(&self) -> impl Iterator<Item = (&OperationMetrics, &'static str, &'static str)> {
+        let found = Operation::ALL.into_iter();
+        found.map(|operation| (self.of(operation), operation.id(), operation.route())).chain([(
+            &self.unrouted,
+            "none",
+            "none",
+        )])
+    }
+
+    fn expose(&self, page: &mut Exposition) {
+        let name = "http_server_requests_total";
+        page.begin(Kind::Counter, name, "Requests that got a response.");
+        for (counted, operation, route) in self.each() {
+            for (counter, status) in counted.by_status.iter().zip(100_u16..) {
+                // Most status codes never occur.
+                if counter.get() > 0 {
+                    let labels: [(&str, &dyn Display); 3] = [
+                        ("operation", &operation),
+                        ("http_route", &route),
+                        ("http_response_status_code", &status),
+                    ];
+                    page.sample(name, &labels, counter.get());
+                }
+            }
+        }
+        let name = "http_server_request_duration_seconds";
+        page.begin(Kind::Histogram, name, "Time from the head of a request to its response.");
+        for (counted, operation, route) in self.each() {
+            let labels: [(&str, &dyn Display); 2] =
+                [("operation", &operation), ("http_route", &route)];
+            page.spread(name, &labels, &counted.durations);
+        }
+        page.gauge("http_server_active_requests", "Requests in flight.", &self.active);
+        let Connections { open, accepted, turned_away } = &*self.connections;
+        page.gauge("petstore_connections", "Open connections.", open);
+        let help = "Accepted connections.";
+        page.counter("petstore_connections_accepted_total", help, accepted);
+        let help = "Connections closed because of the connection limits.";
+        page.counter("petstore_connections_turned_away_total", help, turned_away);
+        let name = "petstore_rejected_keys_total";
+        let help = "Requests rejected because of their API key, by error code.";
+        page.begin(Kind::Counter, name, help);
+        for (problem, counter) in KEY_PROBLEMS.into_iter().zip(&self.rejected_keys) {
+            let (code, _) = problem.code_and_status();
+            page.sample(name, &[("code", &code)], counter.get());
+        }
+    }
+}
+
+impl App {
+    /// All metrics, as a page for Prometheus.
+    #[must_use]
+    pub fn metrics(&self) -> String {
+        let mut page = Exposition::default();
+        self.metrics.expose(&mut page);
+        self.keys.expose(&mut page);
+        self.first_pages.expose(&mut page);
+        self.store.expose(&mut page);
+        if let Some(spans) = &self.spans {
+            spans.expose(&mut page);
+        }
+        let name = "petstore_build_info";
+        page.begin(Kind::Gauge, name, "Always 1; the version is in the label.");
+        page.sample(name, &[("version", &env!("CARGO_PKG_VERSION"))], 1);
+        page.finish()
+    }
+}

@@ -1,0 +1,78 @@
+//! `X-Request-Id`: the id of a request in responses and in the log.
+
+use std::sync::{Mutex, PoisonError};
+
+use hyper::{
+    HeaderMap,
+    header::{HeaderName, HeaderValue},
+};
+use rand::{Rng, rngs::StdRng};
+
+/// The header field, in requests and responses.
+pub(in crate::http) const HEADER: HeaderName = HeaderName::from_static("x-request-id");
+
+/// The longest accepted id of a client, in characters.
+const MAX_LENGTH: usize = 128;
+
+/// Generates ids of 32 random hexadecimal digits. A counter would reveal to each client how many
+/// requests others send.
+pub(in crate::http) struct RequestIds(Mutex<StdRng>);
+
+impl RequestIds {
+    pub(in crate::http) fn new(random: StdRng) -> Self {
+        Self(Mutex::new(random))
+    }
+
+    /// The id that the client sent if it is valid, or a new one.
+    pub(in crate::http) fn of(&self, headers: &HeaderMap) -> HeaderValue {
+        match headers.get(HEADER) {
+            Some(given) if is_valid(given.as_bytes()) => given.clone(),
+            _ => self.new_id(),
+        }
+    }
+
+    /// A new id.
+    pub(in crate::http) fn new_id(&self) -> HeaderValue {
+        const HEX: &[u8; 16] = b"0123456789abcdef";
+        let mut bytes = [0; 16];
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).fill_bytes(&mut bytes);
+        let mut id = [0; 32];
+        for (digits, byte) in id.chunks_exact_mut(2).zip(bytes) {
+            digits[0] = HEX[usize::from(byte >> 4)];
+            digits[1] = HEX[usize::from(byte & 15)];
+        }
+        HeaderValue::from_bytes(&id).unwrap_or(HeaderValue::from_static("none"))
+    }
+}
+
+/// Whether the id is short, and harmless in every log and shell.
+fn is_valid(id: &[u8]) -> bool {
+    let allowed = |byte: &u8| byte.is_ascii_alphanumeric() || b"-_.:".contains(byte);
+    (1..=MAX_LENGTH).contains(&id.len()) && id.iter().all(allowed)
+}
+
+#[cfg(test)]
+mod tests {
+    use rand::SeedableRng;
+
+    use super::*;
+
+    #[test]
+    fn a_valid_id_is_used_and_an_invalid_one_is_replaced() {
+        let ids = RequestIds::new(StdRng::seed_from_u64(1));
+        let id_for = |given: &[u8]| {
+            let mut headers = HeaderMap::new();
+            headers.insert(HEADER, HeaderValue::from_bytes(given).unwrap());
+            ids.of(&headers)
+        };
+        let longest = "a".repeat(MAX_LENGTH);
+        for sane in ["a", "7f3c-11", "req_1.2:3", &longest] {
+            assert_eq!(id_for(sane.as_bytes()), sane);
+        }
+        let too_long = "a".repeat(MAX_LENGTH + 1);
+        for other in ["", "a b", "a\"b", "<script>", "\u{e9}", &too_long] {
+            assert_ne!(id_for(other.as_bytes()), other);
+        }
+        assert_ne!(ids.of(&HeaderMap::new()), ids.of(&HeaderMap::new()));
+    }
+}

@@ -1,0 +1,172 @@
+//! Memory for responses that clients have not read yet, limited over all connections together.
+
+use std::sync::{
+    Arc,
+    atomic::{AtomicUsize, Ordering::Relaxed},
+};
+
+use bytes::Bytes;
+
+use crate::http::error::{ApiError, Problem};
+
+/// The largest small response, in bytes. The last quarter of the memory is reserved for small
+/// responses, so clients that read large ones slowly leave room for the others.
+const MAX_SMALL: usize = 64 << 10;
+
+/// The bytes that an HTTP/2 response needs in addition to its body until its client accepts it: its
+/// stream, its head, and the task that sends it.
+const STREAM: usize = 4 << 10;
+
+/// Counts the memory that responses use, up to a limit.
+pub struct ResponseMemory {
+    held: Arc<AtomicUsize>,
+    limit: usize,
+}
+
+/// Memory that counts as used until this is dropped.
+pub(crate) struct Reservation {
+    size: usize,
+    memory: Arc<AtomicUsize>,
+}
+
+/// A response body that releases its memory when it is dropped, wherever that happens.
+struct HeldResponse {
+    body: Vec<u8>,
+    _reservation: Reservation,
+}
+
+impl ResponseMemory {
+    /// A memory for at most `limit` bytes of responses.
+    pub(in crate::http) fn new(limit: usize) -> Self {
+        Self { held: Arc::default(), limit }
+    }
+
+    /// Counts a response body for as long as any part of it is in memory.
+    ///
+    /// # Errors
+    ///
+    /// 503 if there is not enough memory.
+    pub(in crate::http) fn hold(&self, body: Vec<u8>) -> Result<Bytes, ApiError> {
+        let limit = if body.len() <= MAX_SMALL { self.limit } else { self.limit / 4 * 3 };
+        match self.reserve_below(body.capacity(), limit) {
+            Some(reservation) => Ok(reservation.fill(body)),
+            None => Err(out_of_memory()),
+        }
+    }
+
+    /// Reserves memory for a request body that is still to be read and for its response, because
+    /// the request cannot be rejected any more when the response is rendered.
+    ///
+    /// # Errors
+    ///
+    /// 503 if there is not enough memory.
+    pub(in crate::http) fn reserve(&self, size: usize) -> Result<Reservation, ApiError> {
+        self.reserve_below(size, self.limit).ok_or_else(out_of_memory)
+    }
+
+    /// Reserves the memory for an HTTP/2 stream, if there is enough.
+    pub(crate) fn reserve_stream(&self) -> Option<Reservation> {
+        self.reserve_below(STREAM, self.limit)
+    }
+
+    /// Counts a copy of a response that can also be sent without it. Returns `None` while half of
+    /// the memory is in use, so copies of documents, which need no key, cannot displace responses.
+    pub(in crate::http) fn hold_copy(&self, copy: Vec<u8>) -> Option<Bytes> {
+        self.reserve_below(copy.capacity(), self.limit / 2)
+            .map(|reservation| reservation.fill(copy))
+    }
+
+    fn reserve_below(&self, size: usize, limit: usize) -> Option<Reservation> {
+        let before = self.held.fetch_add(size, Relaxed);
+        let reservation = Reservation { size, memory: Arc::clone(&self.held) };
+        (before.saturating_add(size) <= limit).then_some(reservation)
+    }
+}
+
+impl Reservation {
+    /// Counts `body` instead of the reserved size.
+    pub(in crate::http) fn fill(mut self, mut body: Vec<u8>) -> Bytes {
+        if body.capacity() > self.size {
+            body.shrink_to_fit();
+        }
+        let left = self.size.saturating_sub(body.capacity());
+        self.memory.fetch_sub(left, Relaxed);
+        self.size -= left;
+        Bytes::from_owner(HeldResponse { body, _reservation: self })
+    }
+}
+
+fn out_of_memory() -> ApiError {
+    let message = "Too many responses are waiting for clients to read them. Retry in a moment, \
+                   or request fewer animals per page.";
+    ApiError::new(Problem::Unavailable, message).caused_by(Arc::new(ResponseMemoryFull))
+}
+
+#[derive(Debug, thiserror::Error)]
+#[error("the response memory is full")]
+struct ResponseMemoryFull;
+
+impl AsRef<[u8]> for HeldResponse {
+    fn as_ref(&self) -> &[u8] {
+        &self.body
+    }
+}
+
+impl Drop for Reservation {
+    fn drop(&mut self) {
+        self.memory.fetch_sub(self.size, Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn large_responses_leave_a_quarter_of_the_memory_to_small_ones() {
+        let memory = ResponseMemory::new(400 << 10);
+        let large: Vec<Bytes> = (0..3).map(|_| memory.hold(vec![1; 100 << 10]).unwrap()).collect();
+        assert!(memory.hold(vec![1; 100 << 10]).is_err());
+        let usual: Vec<Bytes> = (0..2).map(|_| memory.hold(vec![1; 50 << 10]).unwrap()).collect();
+        assert_eq!(memory.hold(vec![1; 50 << 10]).unwrap_err().problem(), Problem::Unavailable);
+        // A part of a body keeps the whole body in memory.
+        let part = large[0].slice(..1);
+        drop((large, usual));
+        assert_eq!(memory.held.load(Relaxed), 100 << 10);
+        drop(part);
+        assert_eq!(memory.held.load(Relaxed), 0);
+    }
+
+    #[test]
+    fn copies_leave_half_of_the_memory_to_responses() {
+        let memory = ResponseMemory::new(400 << 10);
+        let copies: Vec<Bytes> =
+            (0..9).map_while(|_| memory.hold_copy(vec![1; 40 << 10])).collect();
+        assert_eq!(copies.len(), 5);
+        let usual: Vec<Bytes> = (0..4).map(|_| memory.hold(vec![1; 50 << 10]).unwrap()).collect();
+        drop((copies, usual));
+        assert_eq!(memory.held.load(Relaxed), 0);
+    }
+
+    #[test]
+    fn a_reservation_counts_in_full_until_it_is_filled() {
+        let memory = ResponseMemory::new(100);
+        let reservation = memory.reserve(60).unwrap();
+        assert!(memory.reserve(60).is_err() && memory.reserve_stream().is_none());
+        let body = reservation.fill(vec![1; 50]);
+        assert_eq!(memory.held.load(Relaxed), 50);
+        drop(body);
+        drop(memory.reserve(100).unwrap());
+        assert_eq!(memory.held.load(Relaxed), 0);
+    }
+
+    #[test]
+    fn the_length_of_a_response_decides_whether_it_is_large() {
+        let memory = ResponseMemory::new(400 << 10);
+        let large = memory.hold(vec![1; 300 << 10]).unwrap();
+        let mut roomy = Vec::with_capacity(70 << 10);
+        roomy.resize(MAX_SMALL, 1);
+        drop(memory.hold(roomy).unwrap());
+        drop(large);
+    }
+}
