@@ -10,7 +10,7 @@ use std::{
 use super::{
     exhausted_resources::with_private_mounts,
     postgres_cluster::{connect, fresh_url},
-    program::{directory, finish, new_key, run, settle},
+    program::{Done, directory, finish, new_key, run, settle},
 };
 
 /// Writes a file with this many animals.
@@ -80,33 +80,49 @@ async fn an_import_into_postgresql_that_is_interrupted_leaves_nothing() {
     assert_eq!(export.stdout, "id,name,categoryId,status\n");
 }
 
+/// Runs a script on a small disk of its own, which `petstore` (`$0`) fills: 200,000
+/// animals do not fit.
+fn on_a_small_disk(here: &Path, script: &str) -> Done {
+    write_animals(&here.join("many.csv"), 200_000);
+    fs::create_dir(here.join("disk")).unwrap();
+    let mut command = with_private_mounts();
+    let script = format!("mount -t tmpfs -o size=6m none \"$PWD/disk\" && cd disk && {script}");
+    command.args(["sh", "-c", &script, env!("CARGO_BIN_EXE_petstore")]);
+    settle(&mut command, here);
+    let done = finish(command.stderr(Stdio::piped()));
+    assert_eq!(done.stderr.lines().count(), 1, "{done:?}");
+    assert!(done.stderr.contains("database or disk is full"), "{done:?}");
+    assert!(done.stderr.contains("nothing was"), "{done:?}");
+    done
+}
+
 #[test]
-fn an_import_or_a_copy_that_fills_the_disk_leaves_nothing_and_says_so() {
+fn a_first_import_that_fills_the_disk_leaves_no_file_behind() {
     let here = directory();
-    write_animals(&here.path().join("many.csv"), 200_000);
-    let source = "sqlite:source.db";
-    run(here.path(), &["import", "many.csv", "--database", source]).expect_success();
-    for work in ["import ../many.csv", "copy --from sqlite:../source.db --to sqlite:petstore.db"] {
-        let disk = here.path().join("disk");
-        fs::create_dir_all(&disk).unwrap();
-        let mut command = with_private_mounts();
-        let script = format!(
-            "mount -t tmpfs -o size=6m none \"$PWD/disk\" && cd disk && \
-             {{ {0} {work}; echo \"status $?\"; {0} check; {0} export; }}",
-            env!("CARGO_BIN_EXE_petstore")
-        );
-        command.args(["sh", "-c", &script]);
-        settle(&mut command, here.path());
-        let done = finish(command.stderr(Stdio::piped()));
-        assert_eq!(
-            done.stdout,
-            "status 1\nsqlite:petstore.db is sound: 0 animals, 0 keys\nid,name,categoryId,status\n",
-            "{done:?}"
-        );
-        assert_eq!(done.stderr.lines().count(), 1, "{done:?}");
-        assert!(done.stderr.contains("database or disk is full"), "{done:?}");
-        assert!(done.stderr.contains("nothing was"), "{done:?}");
-    }
+    let done = on_a_small_disk(here.path(), "{ $0 import ../many.csv; echo status $?; ls -A; }");
+    assert_eq!(done.stdout, "status 1\n", "{done:?}");
+}
+
+#[test]
+fn a_copy_that_fills_the_disk_leaves_no_file_behind() {
+    let here = directory();
+    let script = "{ $0 import ../many.csv --database sqlite:../all.db 2>/dev/null;
+        $0 copy --from sqlite:../all.db --to sqlite:petstore.db; echo status $?; ls -A; }";
+    let done = on_a_small_disk(here.path(), script);
+    assert_eq!(done.stdout, "status 1\n", "{done:?}");
+}
+
+#[test]
+fn an_import_that_fills_the_disk_leaves_the_database_that_was_there() {
+    let here = directory();
+    let script = "{ head -n 1 ../many.csv | $0 import - --format csv 2>/dev/null;
+        $0 import ../many.csv; echo status $?; $0 check; $0 export; }";
+    let done = on_a_small_disk(here.path(), script);
+    assert_eq!(
+        done.stdout,
+        "status 1\nsqlite:petstore.db is sound: 0 animals, 0 keys\nid,name,categoryId,status\n",
+        "{done:?}"
+    );
 }
 
 #[test]

@@ -320,3 +320,31 @@ async fn a_database_is_empty_without_animals_keys_and_requests(url: DatabaseUrl)
     assert!(!is_empty(&url).await);
     assert_eq!(count(&store).await, 0);
 }
+
+#[test]
+fn a_load_that_is_dropped_removes_the_database_that_it_created() {
+    let directory = TempDir::new().unwrap();
+    let mut load = load(&sqlite_url(directory.path()), Ids::Next);
+    load.add_pet(None, &new_pet("Frank", 1, Available)).unwrap();
+    drop(load);
+    assert_eq!(directory.path().read_dir().unwrap().count(), 0);
+}
+
+#[tokio::test]
+async fn a_load_that_is_dropped_keeps_a_database_that_others_have_open_or_have_used() {
+    for is_open in [true, false] {
+        let directory = TempDir::new().unwrap();
+        let url = sqlite_url(directory.path());
+        let load = bulk::load(&url).unwrap();
+        let mut other = Some(open(&url).await);
+        if !is_open {
+            create(other.as_ref().unwrap(), new_pet("Zoe", 1, Sold)).await;
+            other = None;
+        }
+        drop(load);
+        if let Some(other) = other {
+            create(&other, new_pet("Zoe", 1, Sold)).await;
+        }
+        assert_eq!(count(&open(&url).await).await, 1);
+    }
+}

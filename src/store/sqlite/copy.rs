@@ -152,7 +152,7 @@ struct Replaced {
 }
 
 /// The file, and those that SQLite keeps beside it.
-fn family(path: &Path) -> [PathBuf; 4] {
+pub(super) fn family(path: &Path) -> [PathBuf; 4] {
     ["", "-wal", "-shm", "-journal"].map(|end| {
         let mut name = path.as_os_str().to_owned();
         name.push(end);

@@ -3,12 +3,22 @@
 //! It holds the lock for writing from its beginning to its end, so a service
 //! that runs on the same file adds nothing meanwhile; it reads as ever.
 
-use std::{path::Path, sync::Arc, time::Duration};
+use std::{
+    fs, io,
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::Duration,
+};
 
 use jiff::Timestamp;
-use rusqlite::{Connection, ErrorCode, params};
+use rusqlite::{Connection, ErrorCode, OpenFlags, config::DbConfig, params};
 
-use super::{connection, file::Files};
+use super::{
+    connection,
+    copy::family,
+    file::Files,
+    migrations::{self, Recognised},
+};
 use crate::{
     domain::{KeyRecord, NewPet, PetId},
     store::{
@@ -41,10 +51,57 @@ const NOTE_FIRST_LAST_ID: &str = "INSERT INTO sqlite_sequence (name, seq) VALUES
 pub struct SqliteLoad {
     connection: Connection,
     files: Files,
+    /// Dropped last, after the connection is closed.
+    new: New,
+}
+
+/// Where a database is created for the animals. If none are added, no file of it stays.
+struct New(Option<PathBuf>);
+
+impl Drop for New {
+    fn drop(&mut self) {
+        if let Some(path) = &self.0 {
+            // If this fails, an empty database stays, which does no harm.
+            let _ = discard_if_empty(path);
+        }
+    }
+}
+
+/// Removes the files of a database that holds nothing and that no other process has open.
+fn discard_if_empty(path: &Path) -> io::Result<()> {
+    // SQLite has its other files next to the file itself, whatever link leads there.
+    let path = path.canonicalize()?;
+    let open = || -> rusqlite::Result<(Connection, bool)> {
+        let connection = Connection::open_with_flags(&path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+        connection.busy_timeout(Duration::ZERO)?;
+        connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
+        // The first read then takes a lock that excludes every process that has the
+        // database open. One that opens it now sees before its commit that it is gone.
+        connection.pragma_update(None, "locking_mode", "EXCLUSIVE")?;
+        let is_empty = match migrations::recognise(&connection)? {
+            Recognised::Empty => true,
+            Recognised::Version(_) => connection.query_row(IS_EMPTY, [], |row| row.get(0))?,
+            Recognised::NotOurs => false,
+        };
+        Ok((connection, is_empty))
+    };
+    let (_locked, is_empty) = open().map_err(io::Error::other)?;
+    if is_empty {
+        // The database last: without it, the others would belong to the next one of its name.
+        for path in family(&path).iter().rev() {
+            match fs::remove_file(path) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+                _ => {}
+            }
+        }
+    }
+    Ok(())
 }
 
 impl SqliteLoad {
     pub(in crate::store) fn open(path: &Path) -> Result<Self, OpenError> {
+        let is_new = path.try_exists().is_ok_and(|exists| !exists);
+        let new = New(is_new.then(|| path.to_owned()));
         let (connection, wal_index) = connection::open_for_writing(path, OpenMode::Create)?;
         let shown = path.display().to_string();
         let files = Files::open(path, wal_index)
@@ -53,7 +110,7 @@ impl SqliteLoad {
             .busy_timeout(LOCKED_WITHIN)
             .and_then(|()| connection.pragma_update(None, "cache_size", CACHE_SIZE))
             .map_err(|error| connection::cannot_open(&shown, error))?;
-        Ok(Self { connection, files })
+        Ok(Self { connection, files, new })
     }
 }
 
@@ -135,13 +192,17 @@ impl Load for SqliteLoad {
 
     fn commit(&mut self) -> Result<(), CommitError> {
         self.files.check().map_err(StoreError::from)?;
-        self.connection.execute_batch("COMMIT").map_err(|error| {
+        let committed = self.connection.execute_batch("COMMIT").map_err(|error| {
             match error.sqlite_error_code() {
                 // Then its last frame is not in the log.
                 Some(ErrorCode::DiskFull) => CommitError::NotDone(error.into()),
                 _ => CommitError::Unknown(error.into()),
             }
-        })?;
+        });
+        if !matches!(committed, Err(CommitError::NotDone(_))) {
+            self.new.0 = None;
+        }
+        committed?;
         self.files.check().map_err(|harm| CommitError::Unknown(harm.into()))
     }
 }
