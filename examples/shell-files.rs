@@ -41,7 +41,9 @@ fn without_help(command: Command) -> Command {
 
 /// When the newest release in the change log was made.
 fn released() -> &'static str {
-    let heading = include_str!("../CHANGELOG.md").lines().find(|line| line.starts_with("## "));
+    let mut headings =
+        include_str!("../CHANGELOG.md").lines().filter(|line| line.starts_with("## "));
+    let heading = headings.find(|heading| *heading != "## Unreleased");
     heading.and_then(|heading| heading.split_whitespace().last()).unwrap_or_default()
 }
 

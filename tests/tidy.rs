@@ -154,6 +154,16 @@ fn every_link_in_a_document_leads_to_a_file_and_a_heading_that_exist() {
 }
 
 #[test]
+fn the_newest_release_in_the_changelog_is_the_version_of_the_program_with_a_date() {
+    let changelog = Path::new(env!("CARGO_MANIFEST_DIR")).join("CHANGELOG.md");
+    let text = fs::read_to_string(changelog).unwrap();
+    let mut releases = text.lines().filter_map(|line| line.strip_prefix("## "));
+    let newest = releases.find(|heading| *heading != "Unreleased").unwrap();
+    let date = newest.strip_prefix(concat!(env!("CARGO_PKG_VERSION"), " - "));
+    assert!(date.is_some_and(|date| date.parse::<jiff::civil::Date>().is_ok()), "{newest}");
+}
+
+#[test]
 fn the_domain_knows_neither_http_nor_sql_nor_any_format() {
     for (path, text) in files(&["src/domain"], ".rs") {
         for word in ["hyper", "rusqlite", "serde", "clap", "crate::http", "crate::store"] {
