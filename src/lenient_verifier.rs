@@ -1,4 +1,4 @@
-//! Checking less of a server's certificate than rustls would.
+//! Verifies less of a server's certificate than rustls does.
 
 use std::sync::Arc;
 
@@ -12,21 +12,22 @@ use tokio_rustls::rustls::{
     pki_types::{CertificateDer, ServerName, UnixTime},
 };
 
-/// Checks that a server has the key of its certificate, and little more.
+/// Verifies that a server has the private key of its certificate, and optionally the certificate
+/// chain.
 #[derive(Debug)]
 pub(crate) struct LenientVerifier {
     provider: Arc<CryptoProvider>,
-    /// Checks where the certificate comes from.
+    /// Verifies the certificate chain.
     chain: Option<Arc<WebPkiServerVerifier>>,
 }
 
 impl LenientVerifier {
-    /// Takes any certificate.
+    /// Accepts any certificate.
     pub(crate) fn accepting_any_certificate(provider: Arc<CryptoProvider>) -> Self {
         Self { provider, chain: None }
     }
 
-    /// Takes one that comes from a trusted root, whatever name is in it.
+    /// Accepts a certificate from a trusted root, whatever name it contains.
     pub(crate) fn ignoring_the_name(
         provider: Arc<CryptoProvider>,
         chain: Arc<WebPkiServerVerifier>,

@@ -1,15 +1,13 @@
-//! A pet store service. How a request travels:
+//! A pet store service. The path of a request:
 //!
-//! 1. [`server`] accepts the connection and reads HTTP from it;
-//! 2. [`http::App::handle`] gives the request an id, holds it to the limits,
-//!    and checks its API key;
-//! 3. `http/routes.rs` finds the operation;
-//! 4. the operation (one file each in `http/contract/`) parses the request into
-//!    [`domain`] types, asks the [`store`], and renders the answer;
-//! 5. whatever goes wrong becomes an `ApiError` (`http/error.rs`), where each
-//!    problem has its one status code.
+//! 1. [`server`] accepts the connection and reads HTTP from it.
+//! 2. [`http::App::handle`] gives the request an id, checks the limits and its API key.
+//! 3. `http/routes.rs` finds the operation.
+//! 4. The operation (one file each in `http/contract/`) parses the request into [`domain`] types,
+//!    calls the [`store`], and renders the response.
+//! 5. Every problem becomes an `ApiError` (`http/error.rs`), which knows its status code.
 //!
-//! [`cli`] reads the command line and puts these together.
+//! [`cli`] reads the command line and starts all of this.
 
 pub mod cli;
 pub mod config;

@@ -17,7 +17,7 @@ use super::{DatabaseArgs, progress::Progress, rejects::Rejects};
 use crate::{
     config,
     domain::PetId,
-    files::{self, Format, Place, Row, SeenIds, Source, Wrong},
+    files::{self, Format, InvalidRow, RawRow, Row, SeenIds, Source},
     store::{
         OpenError,
         bulk::{self, CommitError, Ids, LastIds, Load},
@@ -159,12 +159,12 @@ impl Import {
                 }
             };
             checked.wrong += 1;
-            let place = rows.place()?;
+            let row = rows.raw_row()?;
             if checked.wrong <= TOLD {
-                progress.suspend(|| super::say(&told(&place, &wrong)));
+                progress.suspend(|| super::say(&told(&row, &wrong)));
             }
             if let Some(rejects) = &mut rejects {
-                rejects.write(&place, &wrong)?;
+                rejects.write(&row, &wrong)?;
             }
         }
         if checked.wrong > TOLD {
@@ -182,7 +182,7 @@ impl Import {
         };
         let mut noted = Ok(None);
         snapshot.pets(None, &mut |pet| {
-            noted = met.meet(pet.id, IN_CATALOGUE);
+            noted = met.record(pet.id, IN_CATALOGUE);
             if noted.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
         })?;
         noted?;
@@ -232,16 +232,16 @@ impl Import {
 impl Checked {
     /// Whether the row after those that were checked has an identifier that is
     /// taken. Notes it if not.
-    fn is_taken(&self, row: &Row) -> anyhow::Result<Option<Wrong>> {
+    fn is_taken(&self, row: &Row) -> anyhow::Result<Option<InvalidRow>> {
         let (Some(met), Some(id)) = (&self.met, row.id) else {
             return Ok(None);
         };
-        let by = match met.meet(id, self.good + self.wrong + 1)? {
+        let by = match met.record(id, self.good + self.wrong + 1)? {
             None => return Ok(None),
             Some(IN_CATALOGUE) => "is taken by an animal of the catalogue",
             Some(_) => "stands in the file already",
         };
-        Ok(Some(Wrong { column: Some("id"), reason: format!("{} {by}", id.get()) }))
+        Ok(Some(InvalidRow { column: Some("id"), reason: format!("{} {by}", id.get()) }))
     }
 
     /// Whether a row that could be read was found good.
@@ -249,13 +249,13 @@ impl Checked {
         let (Some(met), Some(id)) = (&self.met, row.id) else {
             return true;
         };
-        self.wrong == 0 || matches!(met.met_in(id), Ok(Some(first)) if first == number)
+        self.wrong == 0 || matches!(met.row_of(id), Ok(Some(first)) if first == number)
     }
 }
 
 /// A wrong row, for people.
-fn told(place: &Place, wrong: &Wrong) -> String {
-    let Wrong { column, reason } = wrong;
+fn told(row: &RawRow, wrong: &InvalidRow) -> String {
+    let InvalidRow { column, reason } = wrong;
     let column = column.map_or(String::new(), |column| format!("{column} "));
-    format!("line {}: {column}{reason}", place.line)
+    format!("line {}: {column}{reason}", row.line)
 }

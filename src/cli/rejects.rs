@@ -9,7 +9,7 @@ use std::{
 use anyhow::Context;
 
 use super::visible;
-use crate::files::{Place, Wrong};
+use crate::files::{InvalidRow, RawRow};
 
 /// A file with the header `line,column,reason,row`. It is removed when dropped,
 /// unless it is to be kept.
@@ -33,14 +33,14 @@ impl Rejects {
     }
 
     /// Adds a row as it stands in the file, byte for byte, so that it can be mended.
-    pub(super) fn write(&mut self, place: &Place, wrong: &Wrong) -> anyhow::Result<()> {
-        let line = place.line.to_string();
+    pub(super) fn write(&mut self, row: &RawRow, wrong: &InvalidRow) -> anyhow::Result<()> {
+        let line = row.line.to_string();
         let column = wrong.column.unwrap_or_default();
         self.write_record([
             line.as_bytes(),
             column.as_bytes(),
             visible(&wrong.reason).as_bytes(),
-            &place.text,
+            &row.text,
         ])
     }
 

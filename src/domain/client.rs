@@ -1,4 +1,4 @@
-//! Who is at the other end of a connection.
+//! The clients of the service, and the proxies between them and the service.
 
 use std::{
     net::{IpAddr, Ipv6Addr},
@@ -11,9 +11,8 @@ use std::{
 
 use ipnet::IpNet;
 
-/// Where a client connects from, as far as it can be told apart from others:
-/// its IPv4 address, or its IPv6 network. An IPv6 client chooses freely among
-/// the 2^64 addresses of its network (RFC 4291, section 2.5.1).
+/// The address by which clients are distinguished: an IPv4 address, or an IPv6 network. An IPv6
+/// client can choose any of the 2^64 addresses of its network (RFC 4291, section 2.5.1).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct ClientAddress(IpAddr);
 
@@ -26,44 +25,44 @@ impl From<IpAddr> for ClientAddress {
     }
 }
 
-/// A connection, as far as its requests need to know about it.
+/// A connection, as its requests see it.
 #[derive(Debug)]
 pub struct Client {
     address: IpAddr,
     state: AtomicU8,
 }
 
-/// No valid key has come over the connection yet.
-const STRANGE: u8 = 0;
-/// One has.
+/// No request on the connection has carried a valid key yet.
+const UNTRUSTED: u8 = 0;
+/// A request on the connection has carried a valid key.
 const TRUSTED: u8 = 1;
-/// Its place was given to another connection before one came.
+/// Its connection slot was given to another connection before it carried a valid key.
 const REPLACED: u8 = 2;
 
 impl Client {
-    /// The address at the other end, which may be that of a proxy.
+    /// The address of the peer, which may be a proxy.
     #[must_use]
     pub fn address(&self) -> IpAddr {
         self.address
     }
 
-    /// Notes that a valid key came over the connection, which keeps its place
-    /// from now on. `false` if it has lost its place already: nothing is to be
-    /// done for it any more.
+    /// Records that the connection has carried a valid key, so that it keeps its slot from now on.
+    /// `false` if the slot was already given to another connection: then the request must not be
+    /// served.
     #[must_use]
     pub fn trust(&self) -> bool {
-        // Nearly always it is trusted, and then there is nothing to write.
+        // Almost always it is already trusted, and a load is cheaper than a write.
         self.state.load(Relaxed) == TRUSTED
-            || self.state.compare_exchange(STRANGE, TRUSTED, Relaxed, Relaxed) != Err(REPLACED)
+            || self.state.compare_exchange(UNTRUSTED, TRUSTED, Relaxed, Relaxed) != Err(REPLACED)
     }
 
-    /// Takes its place away, unless a valid key has come over the connection.
+    /// Takes the slot of the connection, unless the connection has carried a valid key.
     #[must_use]
     pub fn replace(&self) -> bool {
-        self.state.compare_exchange(STRANGE, REPLACED, Relaxed, Relaxed).is_ok()
+        self.state.compare_exchange(UNTRUSTED, REPLACED, Relaxed, Relaxed).is_ok()
     }
 
-    /// Whether its place was taken away.
+    /// Whether the slot was given to another connection.
     #[must_use]
     pub fn is_replaced(&self) -> bool {
         self.state.load(Relaxed) == REPLACED
@@ -72,16 +71,16 @@ impl Client {
 
 impl From<IpAddr> for Client {
     fn from(address: IpAddr) -> Self {
-        Self { address: address.to_canonical(), state: AtomicU8::new(STRANGE) }
+        Self { address: address.to_canonical(), state: AtomicU8::new(UNTRUSTED) }
     }
 }
 
-/// The proxies that tell the truth about the addresses of their clients.
+/// The proxies whose statements about client addresses are trusted.
 #[derive(Debug, Clone, Default)]
 pub struct TrustedProxies(Arc<[IpNet]>);
 
 impl TrustedProxies {
-    /// Whether one of them has this address.
+    /// Whether a trusted proxy has this address.
     #[must_use]
     pub fn contain(&self, address: IpAddr) -> bool {
         let address = address.to_canonical();
@@ -95,22 +94,21 @@ impl FromIterator<ProxyNetwork> for TrustedProxies {
     }
 }
 
-/// Where trusted proxies are: a network such as `10.0.0.0/8` or `fd00::/8`, or
-/// one address.
+/// The address of trusted proxies: a network such as `10.0.0.0/8` or `fd00::/8`, or one address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ProxyNetwork(IpNet);
 
 /// The text is not a network.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("a network reads like 10.0.0.0/8, fd00::/8 or 192.0.2.1")]
-pub struct NotANetwork;
+#[error("not a network; use the form 10.0.0.0/8, fd00::/8 or 192.0.2.1")]
+pub struct InvalidNetwork;
 
 impl FromStr for ProxyNetwork {
-    type Err = NotANetwork;
+    type Err = InvalidNetwork;
 
-    fn from_str(text: &str) -> Result<Self, NotANetwork> {
+    fn from_str(text: &str) -> Result<Self, InvalidNetwork> {
         let network = text.parse::<IpNet>().or_else(|_| text.parse::<IpAddr>().map(IpNet::from));
-        network.map(Self).map_err(|_| NotANetwork)
+        network.map(Self).map_err(|_| InvalidNetwork)
     }
 }
 
@@ -148,7 +146,7 @@ mod tests {
             assert!(!contain(other), "{other}");
         }
         for bad in ["", "10.0.0.0/33", "10.0.0", "proxy.example"] {
-            assert_eq!(bad.parse::<ProxyNetwork>(), Err(NotANetwork), "{bad}");
+            assert_eq!(bad.parse::<ProxyNetwork>(), Err(InvalidNetwork), "{bad}");
         }
     }
 }

@@ -1,20 +1,20 @@
-//! Time as an argument, so that a test can stand on either side of a date.
+//! Time as an argument, so that a test can choose the date.
 
 use std::time::Instant;
 
 use jiff::Timestamp;
 
-/// Tells the time. Everything below the command line that needs the time asks
-/// a clock that it was given; `clippy.toml` bans the ambient ones everywhere but here.
+/// Tells the time. All code below the command line takes its time from a clock that is passed in.
+/// `clippy.toml` bans the ambient clocks everywhere except here.
 pub trait Clock: Send + Sync {
     /// The date and time of day, which may jump when the machine's clock is set.
     fn now(&self) -> Timestamp;
 
-    /// A point on a clock that only moves forward, for measuring durations.
+    /// A monotonic point in time, for measuring durations.
     fn instant(&self) -> Instant;
 }
 
-/// The machine's own clock.
+/// The machine's clock.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct SystemClock;
 

@@ -1,4 +1,4 @@
-//! Sending a request again without its work being done again.
+//! Requests that a client can repeat without repeating their effect.
 
 use std::time::Duration;
 
@@ -7,21 +7,21 @@ use sha2::{Digest, Sha256};
 
 use super::{KeyId, NewPet};
 
-/// How long a process must have seen the newest mark before it sets the next
-/// one. See [`crate::store::Store::mark_idempotency_keys`].
+/// How long a process must have seen the newest mark before it sets the next one. See
+/// [`crate::store::Store::mark_idempotency_keys`].
 pub const MARK_EVERY: Duration = Duration::from_mins(10);
 
-/// A request is forgotten so many marks after the first one behind it: after 48
-/// hours in which the service ran. Clients are promised 24.
+/// How many marks must follow the first mark after a request before the request is forgotten: 48
+/// hours in which the service ran. Clients are promised 24 hours.
 pub const REMEMBERED_FOR_MARKS: i64 = 288;
 
-/// What a client calls a request, so that it is known again: 1 to 255 visible
-/// ASCII characters. It means something beside one API key alone.
+/// The identifier that a client gives a request: 1 to 255 visible ASCII characters. It is unique
+/// only within the lineage of one API key.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct IdempotencyKey(String);
 
 impl IdempotencyKey {
-    /// The longest one, in characters.
+    /// The maximum length, in characters.
     pub const MAX_LENGTH: usize = 255;
 
     /// `None` unless the text has 1 to 255 characters, all from `!` to `~`.
@@ -39,39 +39,39 @@ impl IdempotencyKey {
     }
 }
 
-/// A request to add an animal that its client may send again.
+/// A request to add an animal that the client may repeat.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IdempotentRequest {
-    /// The API key that it came with.
+    /// The API key that the request came with.
     pub api_key: KeyId,
-    /// The first key of its lineage, to which the memory belongs: that of
-    /// which it is the successor, or the successor's successor. Often itself.
+    /// The first key of its lineage, which owns the remembered request: the key that was rotated,
+    /// perhaps several times, into this one. Often the key itself.
     pub lineage: KeyId,
-    /// What the client calls it.
+    /// The client's identifier of the request.
     pub key: IdempotencyKey,
-    /// Differs when another animal is asked for. See [`fingerprint`].
+    /// Differs if the request is for another animal. See [`fingerprint`].
     pub fingerprint: [u8; 32],
-    /// When it came.
+    /// When the request came.
     pub now: Timestamp,
 }
 
 impl IdempotentRequest {
-    /// The keys under which it is remembered: that of its lineage, and its own,
-    /// by which the release before this one looks for it.
+    /// The keys under which the request is remembered: the first key of its lineage, and its own
+    /// key, which the previous release uses to find it.
     pub fn owners(&self) -> impl Iterator<Item = KeyId> {
         let own = (self.api_key != self.lineage).then_some(self.api_key);
         [Some(self.lineage), own].into_iter().flatten()
     }
 }
 
-/// The SHA-256 of what a request asks for. Two bodies that mean the same
-/// animal, in whatever spelling, have the same one.
+/// The SHA-256 of the requested animal. Two bodies with the same values have the same fingerprint,
+/// however they are written.
 #[must_use]
 pub fn fingerprint(pet: &NewPet) -> [u8; 32] {
     let mut hash = Sha256::new();
     hash.update(pet.category_id.to_be_bytes());
     hash.update(pet.status.as_str());
-    // No status contains it, and so the name cannot run into the status.
+    // A status never contains this byte, so name and status cannot be confused.
     hash.update([0]);
     hash.update(pet.name.as_str());
     hash.finalize().into()

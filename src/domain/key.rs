@@ -1,10 +1,9 @@
-//! API keys: what they look like, what is kept of them, what they allow.
+//! API keys: their format, what is stored of them, and what they allow.
 //!
-//! A key reads `pets_live_` (production) or `pets_test_` (staging), 30 random
-//! base62 characters, and 6 base62 characters of the CRC-32 of all before
-//! them. Its shape tells a secret scanner what it is, and tells the service
-//! that a mistyped one cannot be a key, without a look-up. Only its SHA-256
-//! is ever stored: 178 random bits need no slow hash.
+//! A key consists of `pets_live_` (production) or `pets_test_` (staging), 30 random base62
+//! characters, and 6 base62 characters with the CRC-32 of everything before. Secret scanners
+//! recognise the format, and the service detects a mistyped key without a lookup. Only the SHA-256
+//! of a key is stored: 178 random bits need no slow hash.
 
 use std::{fmt, str::FromStr};
 
@@ -18,21 +17,21 @@ const BASE62: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnop
 const RANDOM_LENGTH: usize = 30;
 const CHECKSUM_LENGTH: usize = 6;
 
-/// Which of the two deployments a service, or a key, belongs to.
+/// The deployment that a service or a key belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Deployment {
-    /// The real store.
+    /// The real catalogue.
     #[default]
     Production,
-    /// The one to try things on.
+    /// For trying things out.
     Staging,
 }
 
 impl Deployment {
-    /// Both of them.
+    /// All deployments.
     pub const ALL: [Self; 2] = [Self::Production, Self::Staging];
 
-    /// The name as it stands on the command line and in the database.
+    /// The name on the command line and in the database.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -41,7 +40,7 @@ impl Deployment {
         }
     }
 
-    /// How each of its keys begins.
+    /// The prefix of its keys.
     #[must_use]
     pub fn key_prefix(self) -> &'static str {
         match self {
@@ -54,18 +53,18 @@ impl Deployment {
 /// What a key allows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Scope {
-    /// To read animals.
+    /// Read animals.
     Read,
-    /// To read animals and to change them.
+    /// Read and add animals.
     #[default]
     Write,
 }
 
 impl Scope {
-    /// Both of them.
+    /// All scopes.
     pub const ALL: [Self; 2] = [Self::Read, Self::Write];
 
-    /// The name as it stands on the command line and in the database.
+    /// The name on the command line and in the database.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -74,7 +73,7 @@ impl Scope {
         }
     }
 
-    /// Whether a key of this scope may do what needs `needed`.
+    /// Whether a key of this scope may run an operation that needs `needed`.
     #[must_use]
     pub fn allows(self, needed: Self) -> bool {
         match needed {
@@ -84,12 +83,12 @@ impl Scope {
     }
 }
 
-/// A secret API key. Lives from its making until it was shown once; `Debug`
-/// hides it, and nothing but [`ApiKey::reveal`] gives it away.
+/// A secret API key. It exists from its creation until it was shown once. `Debug` hides it; only
+/// [`ApiKey::reveal`] returns it.
 pub struct ApiKey(String);
 
 impl ApiKey {
-    /// Makes a new key for `deployment`.
+    /// Creates a key for `deployment`.
     pub fn generate(deployment: Deployment, random: &mut impl CryptoRng) -> Self {
         let mut text = String::from(deployment.key_prefix());
         for _ in 0..RANDOM_LENGTH {
@@ -100,13 +99,13 @@ impl ApiKey {
         Self(text)
     }
 
-    /// The key itself, to show it to its owner once.
+    /// The secret, to show it to its owner once.
     #[must_use]
     pub fn reveal(&self) -> &str {
         &self.0
     }
 
-    /// What is stored of it.
+    /// The digest to store.
     #[must_use]
     pub fn digest(&self) -> KeyDigest {
         KeyDigest(Sha256::digest(&self.0).into())
@@ -119,13 +118,13 @@ impl fmt::Debug for ApiKey {
     }
 }
 
-/// The SHA-256 of a key, by which it is found.
+/// The SHA-256 of a key, which identifies it in the store.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct KeyDigest([u8; 32]);
 
 impl KeyDigest {
-    /// The digest of what a client sent as a key, if it has the shape of a
-    /// key of `deployment`; `None` says that it cannot be one.
+    /// The digest of the text that a client sent as a key; `None` if the text does not have the
+    /// format of a key of `deployment`.
     #[must_use]
     pub fn of_presented(text: &str, deployment: Deployment) -> Option<Self> {
         let rest = text.strip_prefix(deployment.key_prefix())?.as_bytes();
@@ -138,13 +137,13 @@ impl KeyDigest {
         (checksum(checked) == given).then(|| Self(Sha256::digest(text).into()))
     }
 
-    /// A digest read back from where it was stored.
+    /// A digest that was read from the store.
     #[must_use]
     pub fn from_bytes(bytes: [u8; 32]) -> Self {
         Self(bytes)
     }
 
-    /// The digest, to be stored.
+    /// The digest, to store it.
     #[must_use]
     pub fn as_bytes(&self) -> &[u8; 32] {
         &self.0
@@ -157,7 +156,7 @@ impl fmt::Debug for KeyDigest {
     }
 }
 
-/// CRC-32 (the one of gzip and PNG) in base62, the highest digit first.
+/// The CRC-32 (of gzip and PNG) in base62, highest digit first.
 fn checksum(text: &[u8]) -> [u8; CHECKSUM_LENGTH] {
     let mut rest = crc32fast::hash(text) as usize;
     let mut digits = [0; CHECKSUM_LENGTH];
@@ -168,7 +167,7 @@ fn checksum(text: &[u8]) -> [u8; CHECKSUM_LENGTH] {
     digits
 }
 
-/// The number under which an operator knows a key; it is no secret.
+/// The number of a key, which is not secret.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct KeyId(pub i64);
 
@@ -190,52 +189,51 @@ impl FromStr for KeyId {
 /// A key that is about to be stored.
 #[derive(Debug, Clone)]
 pub struct NewKey {
-    /// What is kept of the secret.
+    /// The digest of the secret.
     pub digest: KeyDigest,
-    /// What the operator calls it.
+    /// The operator's name for the key.
     pub name: String,
     /// What it allows.
     pub scope: Scope,
-    /// Where it is valid.
+    /// The deployment in which it is valid.
     pub deployment: Deployment,
-    /// When it was made.
+    /// When it was created.
     pub created_at: Timestamp,
-    /// From when on it is refused; never, if `None`.
+    /// When it expires; `None` means never.
     pub expires_at: Option<Timestamp>,
-    /// How often it may be used; as often as any key, if `None`.
+    /// Its own rate limit; `None` means the default limit.
     pub rate_limit: Option<RateLimit>,
 }
 
-/// A stored key: all that is known of it, which is not the secret. Times are
-/// kept to the second.
+/// A stored key, without its secret. Times are stored to the second.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KeyRecord {
     /// Its number.
     pub id: KeyId,
-    /// What the operator calls it.
+    /// The operator's name for the key.
     pub name: String,
     /// What it allows.
     pub scope: Scope,
-    /// Where it is valid.
+    /// The deployment in which it is valid.
     pub deployment: Deployment,
-    /// When it was made.
+    /// When it was created.
     pub created_at: Timestamp,
-    /// From when on it is refused; never, if `None`.
+    /// When it expires; `None` means never.
     pub expires_at: Option<Timestamp>,
-    /// When it was last accepted, a few seconds late; never, if `None`.
+    /// When it was last accepted, recorded a few seconds late; `None` means never.
     pub last_used_at: Option<Timestamp>,
-    /// When it last called the deprecated operation, a few seconds late; never,
-    /// if `None`.
+    /// When it last called the deprecated operation, recorded a few seconds late; `None` means
+    /// never.
     pub last_deprecated_call_at: Option<Timestamp>,
     /// When it was revoked, if it was.
     pub revoked_at: Option<Timestamp>,
-    /// How often it may be used; as often as any key, if `None`.
+    /// Its own rate limit; `None` means the default limit.
     pub rate_limit: Option<RateLimit>,
     /// The key that replaces it, if it was rotated.
     pub successor: Option<KeyId>,
 }
 
-/// That a key was used.
+/// One use of a key, or several.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KeyUse {
     /// Its number.
@@ -309,7 +307,7 @@ mod tests {
         }
 
         #[test]
-        fn a_key_with_one_character_changed_is_no_key(
+        fn a_key_with_one_character_changed_is_invalid(
             seed: u64,
             at in 0..46_usize,
             to in proptest::char::range(' ', '~'),
@@ -322,7 +320,7 @@ mod tests {
         }
 
         #[test]
-        fn no_other_text_is_a_key(text: String) {
+        fn arbitrary_text_is_not_a_key(text: String) {
             prop_assert_eq!(KeyDigest::of_presented(&text, Deployment::Production), None);
         }
     }

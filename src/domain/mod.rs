@@ -1,8 +1,8 @@
-//! What the store is about, free of HTTP and SQL: animals, pages of them,
-//! API keys, and the clock.
+//! The values that the service works with, independent of HTTP and SQL: animals, pages, API keys,
+//! and the clock.
 //!
-//! What must be checked ([`PetName`], [`PetId`], [`Limit`], [`KeyDigest`], [`IdempotencyKey`]) is
-//! checked once, when it is made; whoever holds one holds a valid one.
+//! A constructor validates its value ([`PetName`], [`PetId`], [`Limit`], [`KeyDigest`],
+//! [`IdempotencyKey`]), so every value of such a type is valid.
 
 pub mod client;
 pub mod clock;

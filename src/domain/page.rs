@@ -2,7 +2,7 @@
 
 use super::{PetId, PetStatus};
 
-/// How many animals a page holds at most: 1 to 100, 20 if nobody says.
+/// The maximum number of animals on a page: 1 to 100, by default 20.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Limit(u8);
 
@@ -12,8 +12,8 @@ impl Limit {
     /// The largest page.
     pub const MAX: u8 = 100;
 
-    /// `None` outside 1 to 100; a limit is never clamped, since a client that
-    /// asked for more would take a short page for the last one.
+    /// `None` outside 1 to 100. A limit is never clamped: a client that asked for more would take a
+    /// short page for the last one.
     #[must_use]
     pub fn new(limit: i64) -> Option<Self> {
         let limit = u8::try_from(limit).ok()?;
@@ -33,7 +33,7 @@ impl Default for Limit {
     }
 }
 
-/// Which page is wanted.
+/// The requested page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct PageRequest {
     /// At most this many animals.
@@ -49,7 +49,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_limit_lies_between_1_and_100_and_is_20_by_default() {
+    fn a_limit_is_between_1_and_100_and_is_20_by_default() {
         for outside in [i64::MIN, -1, 0, 101, 256 + 20, i64::MAX] {
             assert_eq!(Limit::new(outside), None, "{outside}");
         }

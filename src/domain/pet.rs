@@ -2,16 +2,16 @@
 
 use std::{fmt, str::FromStr};
 
-/// The identifier of an animal: from 1 to 2^53 - 1, so that clients that keep
-/// every number as an IEEE 754 double read it exactly.
+/// The identifier of an animal: from 1 to 2^53 - 1, so that clients that store every number as an
+/// IEEE 754 double read it exactly.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PetId(i64);
 
 impl PetId {
-    /// The highest identifier that is ever given: 2^53 - 1.
+    /// The highest identifier: 2^53 - 1.
     pub const MAX: i64 = (1 << 53) - 1;
 
-    /// `None` if no animal can have this identifier.
+    /// `None` if the number is out of range.
     #[must_use]
     pub fn new(id: i64) -> Option<Self> {
         (1..=Self::MAX).contains(&id).then_some(Self(id))
@@ -24,15 +24,15 @@ impl PetId {
     }
 }
 
-/// Whether an animal can be had.
+/// Whether an animal is available.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum PetStatus {
-    /// On offer; what an animal is when nobody says otherwise.
+    /// On offer, the default.
     #[default]
     Available,
-    /// Promised to somebody.
+    /// Reserved for a customer.
     Pending,
-    /// Gone to a new home.
+    /// Has a new home.
     Sold,
 }
 
@@ -70,19 +70,18 @@ impl fmt::Display for PetStatus {
     }
 }
 
-/// An animal's name: any Unicode text of up to 64 KiB without U+0000, kept
-/// exactly as given, the empty text included.
+/// An animal's name: any Unicode text of up to 64 KiB without U+0000, stored exactly as given. It
+/// may be empty.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PetName(String);
 
 impl PetName {
-    /// The longest one, in bytes: what a request has room for, so that a page
-    /// stays as small as it can be filled through the interface.
+    /// The maximum length in bytes. A request cannot carry a longer name, and the limit bounds the
+    /// size of a page.
     pub const MAX_LENGTH: usize = 64 << 10;
 
-    /// `None` if the text is longer than [`Self::MAX_LENGTH`], or holds U+0000,
-    /// which PostgreSQL cannot keep; it is refused on every backend, so that a
-    /// catalogue can move between them.
+    /// `None` if the text is longer than [`Self::MAX_LENGTH`], or contains U+0000. PostgreSQL
+    /// cannot store U+0000, so every backend rejects it: a catalogue can move between backends.
     #[must_use]
     pub fn new(text: String) -> Option<Self> {
         (text.len() <= Self::MAX_LENGTH && !text.contains('\0')).then_some(Self(text))
@@ -98,16 +97,16 @@ impl PetName {
 /// An animal that has no identifier yet.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewPet {
-    /// What it is called.
+    /// Its name.
     pub name: PetName,
-    /// The category it belongs to; any number, none is looked up.
+    /// Its category: any number, which is not looked up anywhere.
     pub category_id: i64,
-    /// Whether it can be had.
+    /// Its status.
     pub status: PetStatus,
 }
 
 impl NewPet {
-    /// The same animal, under the identifier that the store gave it.
+    /// The same animal with the identifier that the store gave it.
     #[must_use]
     pub fn with_id(self, id: PetId) -> Pet {
         Pet { id, name: self.name, category_id: self.category_id, status: self.status }
@@ -117,18 +116,18 @@ impl NewPet {
 /// An animal in the catalogue.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pet {
-    /// Given by the store, never to two animals.
+    /// Given by the store, and unique.
     pub id: PetId,
-    /// What it is called.
+    /// Its name.
     pub name: PetName,
-    /// The category it belongs to.
+    /// Its category.
     pub category_id: i64,
-    /// Whether it can be had.
+    /// Its status.
     pub status: PetStatus,
 }
 
 impl Pet {
-    /// The animal without its own memory.
+    /// The animal with a borrowed name.
     #[must_use]
     pub fn borrowed(&self) -> PetRef<'_> {
         PetRef {
@@ -140,8 +139,8 @@ impl Pet {
     }
 }
 
-/// An animal in the catalogue, as it passes by: what a page is made of, without
-/// a copy of each name.
+/// An animal in the catalogue with a borrowed name, so that a page is written without a copy of
+/// each name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PetRef<'a> {
     /// See [`Pet::id`].
@@ -159,7 +158,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_id_lies_between_1_and_2_to_the_53_minus_1() {
+    fn an_id_is_between_1_and_2_to_the_53_minus_1() {
         for outside in [i64::MIN, -1, 0, PetId::MAX + 1, i64::MAX] {
             assert_eq!(PetId::new(outside), None, "{outside}");
         }
@@ -169,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn a_status_reads_back_from_its_own_text_and_from_no_other() {
+    fn a_status_is_parsed_only_from_its_own_text() {
         for status in PetStatus::ALL {
             assert_eq!(status.as_str().parse(), Ok(status));
         }
@@ -179,10 +178,10 @@ mod tests {
     }
 
     #[test]
-    fn a_name_is_kept_as_given_and_refuses_only_u_0000_and_more_than_64_kib() {
+    fn any_name_without_u_0000_and_up_to_64_kib_is_stored_unchanged() {
         let longest = "n".repeat(64 << 10);
-        for kept in ["", " ", "*Seth", "Zoë", "\u{1}\u{10FFFF}", &longest] {
-            assert_eq!(PetName::new(kept.to_owned()).unwrap().as_str(), kept);
+        for valid in ["", " ", "*Seth", "Zoë", "\u{1}\u{10FFFF}", &longest] {
+            assert_eq!(PetName::new(valid.to_owned()).unwrap().as_str(), valid);
         }
         assert_eq!(PetName::new("a\0b".to_owned()), None);
         assert_eq!(PetName::new(longest + "n"), None);

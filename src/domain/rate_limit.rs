@@ -1,8 +1,8 @@
-//! How often something may be done, and the meter that counts it.
+//! Rate limits, and the meter that counts requests against them.
 //!
-//! The algorithm is GCRA (ITU-T I.371): all of a quota may be used at once, and
-//! comes back evenly. A meter is one number, the time at which its quota would
-//! be whole again, so it needs no task that refills it.
+//! The algorithm is GCRA (ITU-T I.371): a client may use all of its quota at once, and the quota
+//! refills evenly. A meter is one number, the time at which the quota will be full again, so no
+//! task has to refill it.
 
 use std::{
     fmt,
@@ -12,7 +12,7 @@ use std::{
     time::Duration,
 };
 
-/// A span of time over which is counted.
+/// The unit of time of a rate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Period {
     Second,
@@ -40,8 +40,8 @@ impl Period {
     }
 }
 
-/// So many requests in a second, a minute or an hour: 1 to 1,000,000. Reads
-/// `10/s`, `600/min` or `5000/h`.
+/// A number of requests per second, minute or hour: 1 to 1,000,000. As text: `10/s`, `600/min` or
+/// `5000/h`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RateLimit {
     requests: NonZeroU32,
@@ -51,47 +51,48 @@ pub struct RateLimit {
 impl RateLimit {
     const MAX_REQUESTS: u32 = 1_000_000;
 
-    /// How many requests may come at once, after which they come back evenly.
+    /// How many requests may come at once. After that, the quota refills evenly.
     #[must_use]
     pub fn quota(self) -> u32 {
         self.requests.get()
     }
 
-    /// Over how many seconds the quota comes back.
+    /// In how many seconds an empty quota refills.
     #[must_use]
     pub fn window(self) -> u32 {
         self.period.seconds()
     }
 
-    /// Nanoseconds in which one request comes back.
+    /// In how many nanoseconds one request is refilled.
     fn interval(self) -> u64 {
         u64::from(self.window()) * NANOS / u64::from(self.quota())
     }
 
-    /// Nanoseconds in which all of the quota comes back.
-    fn whole(self) -> u64 {
+    /// In how many nanoseconds an empty quota refills.
+    fn window_nanos(self) -> u64 {
         self.interval() * u64::from(self.quota())
     }
 }
 
 const NANOS: u64 = 1_000_000_000;
 
-/// The text is no rate.
+/// The text is not a rate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("a rate reads like 10/s, 600/min or 5000/h, from 1 to {max}", max = RateLimit::MAX_REQUESTS)]
-pub struct NoRate;
+#[error("not a rate; use the form 10/s, 600/min or 5000/h, from 1 to {max}", max = RateLimit::MAX_REQUESTS)]
+pub struct InvalidRateLimit;
 
 impl FromStr for RateLimit {
-    type Err = NoRate;
+    type Err = InvalidRateLimit;
 
-    fn from_str(text: &str) -> Result<Self, NoRate> {
-        let (requests, period) = text.split_once('/').ok_or(NoRate)?;
-        let requests: NonZeroU32 = requests.parse().map_err(|_| NoRate)?;
-        let period = Period::ALL.into_iter().find(|known| known.name() == period).ok_or(NoRate)?;
+    fn from_str(text: &str) -> Result<Self, InvalidRateLimit> {
+        let (requests, period) = text.split_once('/').ok_or(InvalidRateLimit)?;
+        let requests: NonZeroU32 = requests.parse().map_err(|_| InvalidRateLimit)?;
+        let period =
+            Period::ALL.into_iter().find(|known| known.name() == period).ok_or(InvalidRateLimit)?;
         let limit = Self { requests, period };
-        // One spelling each, and not +10/s.
+        // Each rate has one spelling: not `+10/s`, for example.
         let valid = requests.get() <= Self::MAX_REQUESTS && limit.to_string() == text;
-        valid.then_some(limit).ok_or(NoRate)
+        valid.then_some(limit).ok_or(InvalidRateLimit)
     }
 }
 
@@ -101,48 +102,48 @@ impl fmt::Display for RateLimit {
     }
 }
 
-/// Counts requests against a [`RateLimit`]; a new one has all of its quota.
-/// Times are durations since one moment, the same for all calls.
+/// Counts requests against a [`RateLimit`]. A new meter has a full quota. Times are durations since
+/// one fixed moment.
 #[derive(Debug, Default)]
 pub struct Meter {
-    /// When the quota will be whole again, in nanoseconds.
-    whole_at: AtomicU64,
+    /// When the quota will be full again, in nanoseconds.
+    full_at: AtomicU64,
 }
 
-/// What a meter says.
+/// The state of a meter after a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Reading {
-    /// Against what was counted.
+    /// The limit that the request was counted against.
     pub limit: RateLimit,
-    /// Whether one more request is, or was, within the limit.
+    /// Whether the request is within the limit.
     pub within: bool,
-    /// How many more may follow at once.
+    /// How many more requests may follow at once.
     pub remaining: u32,
-    /// In how many seconds there will be more, rounded up; at least 1.
+    /// In how many seconds the next request is refilled, rounded up; at least 1.
     pub more_in: u64,
 }
 
 impl Meter {
-    /// Takes one request off the quota, unless nothing is left of it.
+    /// Takes one request from the quota, unless the quota is used up.
     pub fn take(&self, limit: RateLimit, now: Duration) -> Reading {
         let now = nanos(now);
-        let taken = self.whole_at.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |whole_at| {
-            let after = whole_at.max(now) + limit.interval();
-            (after - now <= limit.whole()).then_some(after)
+        let taken = self.full_at.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |full_at| {
+            let after = full_at.max(now) + limit.interval();
+            (after - now <= limit.window_nanos()).then_some(after)
         });
         match taken {
             Ok(before) => Reading::new(limit, true, before.max(now) + limit.interval() - now),
-            Err(whole_at) => Reading::new(limit, false, whole_at.saturating_sub(now)),
+            Err(full_at) => Reading::new(limit, false, full_at.saturating_sub(now)),
         }
     }
 }
 
 impl Reading {
-    /// `used`: in how many nanoseconds the quota will be whole again.
+    /// `used`: in how many nanoseconds the quota will be full again.
     fn new(limit: RateLimit, within: bool, used: u64) -> Self {
-        // Above the whole only if the limit was lowered.
-        let left = limit.whole().saturating_sub(used) / limit.interval();
-        let one_more = limit.whole().saturating_sub((left + 1) * limit.interval());
+        // `used` exceeds the full quota only if the limit was lowered.
+        let left = limit.window_nanos().saturating_sub(used) / limit.interval();
+        let one_more = limit.window_nanos().saturating_sub((left + 1) * limit.interval());
         Self {
             limit,
             within,
@@ -194,7 +195,7 @@ mod tests {
             "1000001/s",
             "off",
         ] {
-            assert_eq!(bad.parse::<RateLimit>(), Err(NoRate), "{bad}");
+            assert_eq!(bad.parse::<RateLimit>(), Err(InvalidRateLimit), "{bad}");
         }
     }
 
@@ -221,13 +222,13 @@ mod tests {
         let limit = limit("2/h");
         let at = |seconds| meter.take(limit, Duration::from_secs(seconds));
         assert_eq!((at(0).remaining, at(600).remaining), (1, 0));
-        let refused = at(601);
-        assert_eq!((refused.within, refused.more_in), (false, 1199));
+        let rejected = at(601);
+        assert_eq!((rejected.within, rejected.more_in), (false, 1199));
         assert!(at(1800).within);
     }
 
     #[test]
-    fn a_limit_that_is_lowered_counts_what_was_used() {
+    fn a_lowered_limit_counts_earlier_requests() {
         let meter = Meter::default();
         for _ in 0..100 {
             meter.take(limit("100/min"), Duration::ZERO);
@@ -238,7 +239,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn in_no_window_are_there_more_than_twice_the_quota(
+        fn no_window_has_more_than_twice_the_quota(
             quota in 1..50_u32,
             gaps in proptest::collection::vec(0..3_000_u64, 1..300),
         ) {
@@ -260,7 +261,7 @@ mod tests {
         }
 
         #[test]
-        fn whoever_waits_as_told_is_let_through(quota in 1..1_000_000_u32, start in 0..1_000_000_u64) {
+        fn a_client_that_waits_as_long_as_it_was_told_is_within_the_limit(quota in 1..1_000_000_u32, start in 0..1_000_000_u64) {
             let (meter, limit) = (Meter::default(), limit(&format!("{quota}/h")));
             let start = Duration::from_millis(start);
             let mut reading = meter.take(limit, start);

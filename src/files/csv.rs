@@ -11,17 +11,16 @@ use std::{
 use csv::{ByteRecord, ErrorKind, Reader, ReaderBuilder};
 
 use super::{
-    CATEGORY_ID, Fault, ID, MAX_ROW, NAME, Place, Row, Rows, STATUS, Source, Writer, Wrong, name,
-    no_category_id, no_id, no_status,
+    CATEGORY_ID, ID, InvalidRow, MAX_ROW, NAME, RawRow, ReadError, Row, Rows, STATUS, Source,
+    Writer, invalid, invalid_category_id, invalid_id, invalid_status, name,
     source::{self, Bounded},
-    wrong,
 };
 use crate::domain::{NewPet, PetId, PetRef, PetStatus};
 
-/// How much is read at once, in bytes.
+/// The buffer size, in bytes.
 const BUFFER: usize = 64 << 10;
 
-/// The mark that some programs put at the beginning of UTF-8.
+/// The byte order mark, which some programs write at the beginning of UTF-8.
 const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 
 /// See [`Rows`].
@@ -33,7 +32,7 @@ pub(super) struct CsvRows<'s> {
     columns: Columns,
 }
 
-/// Where in a record each column stands.
+/// The position of each column in a record.
 #[derive(Debug, Clone, Copy, Default)]
 struct Columns {
     count: usize,
@@ -45,89 +44,89 @@ struct Columns {
 
 impl<'s> CsvRows<'s> {
     /// Reads the header.
-    pub(super) fn open(source: &'s Source, with_ids: bool) -> Result<Self, Fault> {
+    pub(super) fn open(source: &'s Source, with_ids: bool) -> Result<Self, ReadError> {
         let allowance = Rc::new(Cell::new(MAX_ROW));
         let reader = ReaderBuilder::new()
             .has_headers(false)
-            // The number of fields is looked at here, for a message of ours.
+            // `Columns` checks the number of fields, with a better message.
             .flexible(true)
             .buffer_capacity(BUFFER)
             .from_reader(source.reader(&allowance));
         let (record, columns) = (ByteRecord::new(), Columns::default());
         let mut rows = Self { source, reader, allowance, record, columns };
-        let wrong = if rows.read()? {
+        let checked = if rows.read()? {
             let columns = rows.well_formed()?.and_then(|()| Columns::of(&rows.record, with_ids));
             columns.map(|columns| rows.columns = columns)
         } else {
-            Err("the file is empty; it begins with a header such as name,categoryId,status".into())
+            Err("the file is empty; its first line must be a header such as name,categoryId,status"
+                .into())
         };
-        match wrong {
+        match checked {
             Ok(()) => Ok(rows),
-            Err(reason) => Err(Fault::File { line: rows.place()?.line, reason }),
+            Err(reason) => Err(ReadError::Format { line: rows.raw_row()?.line, reason }),
         }
     }
 
     /// Reads the next record, if there is one.
-    fn read(&mut self) -> Result<bool, Fault> {
+    fn read(&mut self) -> Result<bool, ReadError> {
         self.allowance.set(MAX_ROW);
         let line = self.reader.position().line();
         self.reader.read_byte_record(&mut self.record).map_err(|error| match error.into_kind() {
             ErrorKind::Io(error) if source::is_row_too_long(&error) => {
-                let reason = format!("{error}; perhaps a quote is not closed");
-                Fault::File { line, reason }
+                let reason = format!("{error}; a quote may not be closed");
+                ReadError::Format { line, reason }
             }
-            ErrorKind::Io(error) => Fault::Io(error),
-            other => Fault::File { line, reason: format!("{other:?}") },
+            ErrorKind::Io(error) => ReadError::Io(error),
+            other => ReadError::Format { line, reason: format!("{other:?}") },
         })
     }
 
-    /// From which byte to which the record stands, with the ends of lines
-    /// around it.
+    /// The first and last byte of the record in the file, with the line ends around it.
     fn extent(&self) -> (u64, u64) {
         let start = self.record.position().map_or(0, csv::Position::byte);
         (start, self.reader.position().byte())
     }
 
-    /// Whether the record has one reading: the reader takes quotes where RFC
-    /// 4180 has none, and closes one at the end of the file.
+    /// Whether the record follows RFC 4180. The reader also accepts quotes in other places, and
+    /// closes an open quote at the end of the file.
     fn well_formed(&self) -> io::Result<Result<(), String>> {
         let (start, end) = self.extent();
         let bare = self.record.as_slice().len() + self.record.len().saturating_sub(1);
-        // With the end of a line, which may have two characters. A quote that is
-        // not closed is one character more, and goes on to the end of the file.
+        // A line end has up to two characters. An open quote adds one character and extends to the
+        // end of the file.
         let is_bare = end - start <= bare as u64 + 2 && end < self.source.length();
         let is_well_formed = (is_bare && !self.record.as_slice().contains(&b'"'))
-            || is_well_quoted(&self.place()?.text);
+            || is_well_quoted(&self.raw_row()?.text);
         Ok(if is_well_formed {
             Ok(())
         } else {
-            Err("a quote is not closed, or stands within a field that is not quoted".to_owned())
+            Err("a quote is not closed, or is inside a field that is not quoted".to_owned())
         })
     }
 
-    fn row(&self) -> Result<Row, Wrong> {
+    fn row(&self) -> Result<Row, InvalidRow> {
         let columns = &self.columns;
         let (found, expected) = (self.record.len(), columns.count);
         if found != expected {
             let reason = format!("the row has {found} fields, and the header {expected}");
-            return Err(Wrong { column: None, reason });
+            return Err(InvalidRow { column: None, reason });
         }
         let text = |at: usize, column| {
             str::from_utf8(self.record.get(at).unwrap_or_default())
-                .map_err(|_| wrong(column, "is not UTF-8"))
+                .map_err(|_| invalid(column, "is not UTF-8"))
         };
         let status = match columns.status.map(|at| text(at, STATUS)).transpose()? {
             None | Some("") => PetStatus::default(),
-            Some(status) => status.parse().map_err(|_| no_status())?,
+            Some(status) => status.parse().map_err(|_| invalid_status())?,
         };
         let category_id = integer(text(columns.category_id, CATEGORY_ID)?);
         let id = columns.id.map(|at| {
             let id = integer(text(at, ID)?).and_then(PetId::new);
-            id.ok_or_else(no_id)
+            id.ok_or_else(invalid_id)
         });
         let pet = NewPet {
             name: name(text(columns.name, NAME)?.to_owned())?,
-            category_id: category_id.ok_or_else(no_category_id)?,
+            category_id: category_id.ok_or_else(invalid_category_id)?,
             status,
         };
         Ok(Row { id: id.transpose()?, pet })
@@ -135,27 +134,27 @@ impl<'s> CsvRows<'s> {
 }
 
 impl Rows for CsvRows<'_> {
-    fn next(&mut self) -> Result<Option<Result<Row, Wrong>>, Fault> {
+    fn next(&mut self) -> Result<Option<Result<Row, InvalidRow>>, ReadError> {
         if !self.read()? {
             return Ok(None);
         }
         Ok(Some(match self.well_formed()? {
             Ok(()) => self.row(),
-            Err(reason) => Err(Wrong { column: None, reason }),
+            Err(reason) => Err(InvalidRow { column: None, reason }),
         }))
     }
 
-    fn place(&self) -> io::Result<Place> {
+    fn raw_row(&self) -> io::Result<RawRow> {
         let (start, end) = self.extent();
         let bytes = self.source.bytes(start, end)?;
         let text = bytes.strip_prefix(BYTE_ORDER_MARK).unwrap_or(&bytes);
-        // The reader counts ends of lines that it passed over before the row.
+        // The reader's line number does not count line ends that it skipped before the row.
         let is_end = |byte: &u8| matches!(byte, b'\r' | b'\n');
         let first = text.iter().position(|byte| !is_end(byte)).unwrap_or(text.len());
         let last = text.iter().rposition(|byte| !is_end(byte)).map_or(first, |last| last + 1);
         let passed = text[..first].split(|&byte| byte == b'\n').count() as u64 - 1;
         let line = self.record.position().map_or(1, csv::Position::line) + passed;
-        Ok(Place { line, text: text[first..last].to_vec() })
+        Ok(RawRow { line, text: text[first..last].to_vec() })
     }
 
     fn bytes_read(&self) -> u64 {
@@ -164,7 +163,7 @@ impl Rows for CsvRows<'_> {
 }
 
 impl Columns {
-    /// Where the header has each column; or what is wrong with it.
+    /// The position of each column in the header, or what is wrong with the header.
     fn of(header: &ByteRecord, with_ids: bool) -> Result<Self, String> {
         let mut found = [None; 4];
         for (at, field) in header.iter().enumerate() {
@@ -175,7 +174,7 @@ impl Columns {
                 return Err(format!("the column {field:?} is not one of {}", known.join(", ")));
             };
             if found[column].replace(at).is_some() {
-                return Err(format!("the column {:?} stands twice", known[column]));
+                return Err(format!("the column {:?} appears twice", known[column]));
             }
         }
         let [name, category_id, status, id] = found;
@@ -193,14 +192,14 @@ impl Columns {
     }
 }
 
-/// An integer in its one spelling: `7`, not `+7`, `07` or `7.0`.
+/// An integer in its only valid spelling: `7`, not `+7`, `07` or `7.0`.
 fn integer(text: &str) -> Option<i64> {
     let value: i64 = text.parse().ok()?;
     (itoa::Buffer::new().format(value) == text).then_some(value)
 }
 
-/// Whether every quote of a record stands around a field, or is doubled within
-/// one that is quoted (RFC 4180, section 2, 5 to 7).
+/// Whether every quote of a record encloses a field, or is doubled within a quoted field (RFC 4180,
+/// section 2, rules 5 to 7).
 fn is_well_quoted(mut rest: &[u8]) -> bool {
     loop {
         let after = if let Some(quoted) = rest.strip_prefix(b"\"") {
@@ -235,23 +234,23 @@ pub struct CsvWriter<W: Write> {
 }
 
 impl<W: Write> CsvWriter<W> {
-    /// Begins with the header.
+    /// Writes the header.
     ///
     /// # Errors
     ///
-    /// If it cannot be written.
+    /// If writing fails.
     pub fn new(out: W) -> io::Result<Self> {
         let mut writer = csv::WriterBuilder::new().buffer_capacity(BUFFER).from_writer(out);
         writer.write_record([ID, NAME, CATEGORY_ID, STATUS])?;
         Ok(Self { writer, name: |name| name.into() })
     }
 
-    /// The same for a spreadsheet: names are changed so that none is read as a
-    /// formula. Such a file is for reading, and not for an import.
+    /// Like [`Self::new`], but for a spreadsheet: changes names so that no spreadsheet reads them
+    /// as formulas. Such a file is not for an import.
     ///
     /// # Errors
     ///
-    /// If it cannot be written.
+    /// If writing fails.
     pub fn for_spreadsheet(out: W) -> io::Result<Self> {
         Ok(Self { name: without_formulas, ..Self::new(out)? })
     }
@@ -277,26 +276,25 @@ impl<W: Write> Writer for CsvWriter<W> {
     }
 }
 
-/// Puts `'` before each character with which a formula begins, wherever a cell may
-/// begin: a spreadsheet may take another separator than the comma, and pass over
-/// blanks.
+/// Puts `'` before each character that begins a formula, wherever a cell may begin: a spreadsheet
+/// may use another separator than the comma, and skip whitespace.
 fn without_formulas(name: &str) -> Cow<'_, str> {
-    let mut is_begin = true;
+    let mut at_start = true;
     let mut changed = String::new();
-    let mut kept = 0;
+    let mut copied = 0;
     for (at, c) in name.char_indices() {
-        if is_begin && matches!(c, '=' | '+' | '-' | '@' | '＝' | '＋' | '－' | '＠') {
-            changed.push_str(&name[kept..at]);
+        if at_start && matches!(c, '=' | '+' | '-' | '@' | '＝' | '＋' | '－' | '＠') {
+            changed.push_str(&name[copied..at]);
             changed.push('\'');
-            kept = at;
+            copied = at;
         }
         let separates = matches!(c, ',' | ';' | '|' | '"') || c.is_control();
-        is_begin = separates || (is_begin && c.is_whitespace());
+        at_start = separates || (at_start && c.is_whitespace());
     }
-    if kept == 0 && changed.is_empty() {
+    if copied == 0 && changed.is_empty() {
         return name.into();
     }
-    changed.push_str(&name[kept..]);
+    changed.push_str(&name[copied..]);
     changed.into()
 }
 
@@ -305,7 +303,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_spreadsheet_would_read_as_a_formula_is_made_text() {
+    fn text_that_a_spreadsheet_would_read_as_a_formula_is_quoted() {
         for (name, expected) in [
             ("=HYPERLINK(\"http://x\")", "'=HYPERLINK(\"http://x\")"),
             ("+1", "'+1"),
@@ -329,7 +327,7 @@ mod tests {
     }
 
     #[test]
-    fn a_record_is_well_quoted_as_rfc_4180_has_it() {
+    fn quotes_must_follow_rfc_4180() {
         for good in ["", "a", "a,b", "\"\"", "\"a\",b", "a,\"b\nc\"", "\"a\"\"b\",\"\"\"\"", ",,"] {
             assert!(is_well_quoted(good.as_bytes()), "{good}");
         }

@@ -1,7 +1,7 @@
-//! Animals in files: one a row, as CSV or as newline-delimited JSON.
+//! Animals in files, one per row, as CSV or newline-delimited JSON.
 //!
-//! Files are read in constant memory, and strictly: what has more than one
-//! reading, or would lose something, is refused with the reason.
+//! Reading takes constant memory, and is strict: input that is ambiguous, or would lose something,
+//! is rejected with the reason.
 
 mod csv;
 mod ndjson;
@@ -18,17 +18,17 @@ pub use self::{
 };
 use crate::domain::{NewPet, PetId, PetName, PetRef, PetStatus};
 
-/// How animals stand in a file.
+/// The format of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
     /// RFC 4180, in UTF-8, with a header.
     Csv,
-    /// An object of JSON on each line, as the interface answers it.
+    /// One JSON object per line, as in a response of the service.
     Ndjson,
 }
 
 impl Format {
-    /// The one that the name of a file tells by its ending.
+    /// The format that the file name extension indicates.
     #[must_use]
     pub fn of(path: &Path) -> Option<Self> {
         let ending = path.extension().and_then(OsStr::to_str)?.to_ascii_lowercase();
@@ -40,80 +40,79 @@ impl Format {
     }
 }
 
-/// An animal as it stands in a file.
+/// An animal in a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Row {
-    /// Its identifier, if that was asked for.
+    /// Its identifier, if identifiers are read.
     pub id: Option<PetId>,
-    /// All else.
+    /// The rest of the animal.
     pub pet: NewPet,
 }
 
-/// Why a row is no animal.
+/// Why a row is not a valid animal.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Wrong {
-    /// The column, or member, that is wrong; `None` if it is the whole row.
+pub struct InvalidRow {
+    /// The column or member that is invalid; `None` if it is the whole row.
     pub column: Option<&'static str>,
     /// What is wrong with it.
     pub reason: String,
 }
 
-/// Where a row stands.
+/// A row as it is in the file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Place {
+pub struct RawRow {
     /// The number of its first line, from 1.
     pub line: u64,
-    /// The row as it is, without the end of its line.
+    /// Its bytes, without the line end.
     pub text: Vec<u8>,
 }
 
-/// Why a file cannot be read any further.
+/// Why the rest of a file cannot be read.
 #[derive(Debug, thiserror::Error)]
-pub enum Fault {
-    /// The system says so.
+pub enum ReadError {
+    /// Reading failed.
     #[error(transparent)]
     Io(#[from] io::Error),
-    /// It is not what it should be.
+    /// The file does not have the expected format.
     #[error("line {line}: {reason}")]
-    File {
-        /// The line where that shows.
+    Format {
+        /// The line of the problem.
         line: u64,
         /// What is wrong.
         reason: String,
     },
 }
 
-/// The rows of a file, one after the other.
+/// Reads the rows of a file in order.
 pub trait Rows {
-    /// The next row, or why it is no animal; `None` after the last one.
+    /// The next row, or why it is invalid; `None` after the last one.
     ///
     /// # Errors
     ///
-    /// If nothing more can be read.
-    fn next(&mut self) -> Result<Option<Result<Row, Wrong>>, Fault>;
+    /// If the rest of the file cannot be read.
+    fn next(&mut self) -> Result<Option<Result<Row, InvalidRow>>, ReadError>;
 
-    /// Where the row stands that was read last.
+    /// The row that was read last, as it is in the file.
     ///
     /// # Errors
     ///
-    /// If the file cannot be read again.
-    fn place(&self) -> io::Result<Place>;
+    /// If reading the file again fails.
+    fn raw_row(&self) -> io::Result<RawRow>;
 
     /// How many bytes were read so far.
     fn bytes_read(&self) -> u64;
 }
 
-/// Reads the rows of a file from its beginning, with their identifiers if
-/// `with_ids` says so.
+/// Reads the rows of a file from its beginning, with identifiers if `with_ids` is set.
 ///
 /// # Errors
 ///
-/// If it cannot be read, or its beginning is not what it should be.
+/// If reading fails, or the header is invalid.
 pub fn read<'s>(
     source: &'s Source,
     format: Format,
     with_ids: bool,
-) -> Result<Box<dyn Rows + 's>, Fault> {
+) -> Result<Box<dyn Rows + 's>, ReadError> {
     Ok(match format {
         Format::Csv => Box::new(csv::CsvRows::open(source, with_ids)?),
         Format::Ndjson => Box::new(ndjson::NdjsonRows::open(source, with_ids)?),
@@ -122,48 +121,48 @@ pub fn read<'s>(
 
 /// Writes animals to a file.
 pub trait Writer {
-    /// Writes one more.
+    /// Writes one animal.
     ///
     /// # Errors
     ///
-    /// If it cannot be written.
+    /// If writing fails.
     fn write(&mut self, pet: PetRef<'_>) -> io::Result<()>;
 
-    /// Writes what is still on its way.
+    /// Writes what is still buffered.
     ///
     /// # Errors
     ///
-    /// If it cannot be written.
+    /// If writing fails.
     fn finish(&mut self) -> io::Result<()>;
 }
 
-/// The columns, or members, of an animal.
+/// The columns or members of an animal.
 const ID: &str = "id";
 const NAME: &str = "name";
 const CATEGORY_ID: &str = "categoryId";
 const STATUS: &str = "status";
 
-fn wrong(column: &'static str, reason: impl Into<String>) -> Wrong {
-    Wrong { column: Some(column), reason: reason.into() }
+fn invalid(column: &'static str, reason: impl Into<String>) -> InvalidRow {
+    InvalidRow { column: Some(column), reason: reason.into() }
 }
 
-fn name(text: String) -> Result<PetName, Wrong> {
+fn name(text: String) -> Result<PetName, InvalidRow> {
     if text.len() > PetName::MAX_LENGTH {
         let reason = format!("is longer than {} bytes", PetName::MAX_LENGTH);
-        return Err(wrong(NAME, reason));
+        return Err(invalid(NAME, reason));
     }
-    PetName::new(text).ok_or_else(|| wrong(NAME, "must not contain U+0000"))
+    PetName::new(text).ok_or_else(|| invalid(NAME, "must not contain U+0000"))
 }
 
-fn no_category_id() -> Wrong {
-    wrong(CATEGORY_ID, format!("must be an integer from {} to {}", i64::MIN, i64::MAX))
+fn invalid_category_id() -> InvalidRow {
+    invalid(CATEGORY_ID, format!("must be an integer from {} to {}", i64::MIN, i64::MAX))
 }
 
-fn no_status() -> Wrong {
+fn invalid_status() -> InvalidRow {
     let [a, b, c] = PetStatus::ALL;
-    wrong(STATUS, format!("must be one of {a}, {b} and {c}"))
+    invalid(STATUS, format!("must be one of {a}, {b} and {c}"))
 }
 
-fn no_id() -> Wrong {
-    wrong(ID, format!("must be an integer from 1 to {}", PetId::MAX))
+fn invalid_id() -> InvalidRow {
+    invalid(ID, format!("must be an integer from 1 to {}", PetId::MAX))
 }

@@ -1,4 +1,4 @@
-//! Newline-delimited JSON: an object on each line.
+//! Newline-delimited JSON: one object per line.
 
 use std::{
     cell::Cell,
@@ -11,32 +11,31 @@ use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
 use super::{
-    CATEGORY_ID, Fault, ID, MAX_ROW, NAME, Place, Row, Rows, Source, Writer, Wrong, name,
-    no_category_id, no_id, no_status,
+    CATEGORY_ID, ID, InvalidRow, MAX_ROW, NAME, RawRow, ReadError, Row, Rows, Source, Writer,
+    invalid, invalid_category_id, invalid_id, invalid_status, name,
     source::{self, Bounded},
-    wrong,
 };
 use crate::{
     domain::{NewPet, PetId, PetRef},
     json,
 };
 
-/// How much is read, or written, at once, in bytes.
+/// The buffer size, in bytes.
 const BUFFER: usize = 64 << 10;
 
 /// See [`Rows`].
 pub(super) struct NdjsonRows<'s> {
     reader: BufReader<Bounded<'s>>,
     allowance: Rc<Cell<u64>>,
-    /// The number of the line that was read last, and the line.
+    /// The number of the line that was read last, and its content.
     number: u64,
     line: Vec<u8>,
     bytes_read: u64,
     with_ids: bool,
 }
 
-/// The members of an animal, unparsed. Others are refused: one that is
-/// misspelt would be lost.
+/// The members of an animal, not yet parsed. Others are rejected, because a misspelt member would
+/// be lost.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Members<'a> {
@@ -50,13 +49,13 @@ struct Members<'a> {
     status: Option<&'a RawValue>,
 }
 
-/// A member that is given, `null` too, which is no status.
+/// A member that is present, perhaps as `null`, which is not a valid status.
 fn given<'de: 'a, 'a, D: Deserializer<'de>>(value: D) -> Result<Option<&'a RawValue>, D::Error> {
     Deserialize::deserialize(value).map(Some)
 }
 
 impl<'s> NdjsonRows<'s> {
-    pub(super) fn open(source: &'s Source, with_ids: bool) -> Result<Self, Fault> {
+    pub(super) fn open(source: &'s Source, with_ids: bool) -> Result<Self, ReadError> {
         let allowance = Rc::new(Cell::new(MAX_ROW));
         let reader = BufReader::with_capacity(BUFFER, source.reader(&allowance));
         let line = Vec::new();
@@ -69,7 +68,7 @@ impl<'s> NdjsonRows<'s> {
     }
 
     /// Reads the next line that is not blank, if there is one.
-    fn read(&mut self) -> Result<bool, Fault> {
+    fn read(&mut self) -> Result<bool, ReadError> {
         loop {
             self.allowance.set(MAX_ROW);
             self.number += 1;
@@ -78,9 +77,9 @@ impl<'s> NdjsonRows<'s> {
             let read = self.reader.read_until(b'\n', &mut self.line);
             self.bytes_read += read.map_err(|error| {
                 if source::is_row_too_long(&error) {
-                    Fault::File { line, reason: error.to_string() }
+                    ReadError::Format { line, reason: error.to_string() }
                 } else {
-                    Fault::Io(error)
+                    ReadError::Io(error)
                 }
             })? as u64;
             if self.line.is_empty() {
@@ -92,33 +91,33 @@ impl<'s> NdjsonRows<'s> {
         }
     }
 
-    fn row(&self) -> Result<Row, Wrong> {
-        let whole = |reason: &str| Wrong { column: None, reason: reason.to_owned() };
+    fn row(&self) -> Result<Row, InvalidRow> {
+        let whole = |reason: &str| InvalidRow { column: None, reason: reason.to_owned() };
         let line = str::from_utf8(&self.line).map_err(|_| whole("the line is not UTF-8"))?;
-        // The reader would take an array for the members in their order.
+        // serde would accept an array of the members in their order.
         if !line.trim_start().starts_with('{') {
-            return Err(whole("the line is no JSON object"));
+            return Err(whole("the line is not a JSON object"));
         }
         let members: Members<'_> = serde_json::from_str(line).map_err(|error| {
             let text = error.to_string();
             let reason = text.rsplit_once(" at line ").map_or(&*text, |(reason, _)| reason);
-            whole(&format!("not an animal as JSON, at byte {}: {reason}", error.column()))
+            whole(&format!("not a valid JSON animal, at byte {}: {reason}", error.column()))
         })?;
-        let missing = |column| wrong(column, "is missing");
+        let missing = |column| invalid(column, "is missing");
         let text = members.name.ok_or_else(|| missing(NAME))?;
-        let text = json::string(text).ok_or_else(|| wrong(NAME, "must be a string"))?;
+        let text = json::string(text).ok_or_else(|| invalid(NAME, "must be a string"))?;
         let category_id = members.category_id.ok_or_else(|| missing(CATEGORY_ID))?;
         let status = members.status.map(|status| {
             let status = json::string(status).and_then(|status| status.parse().ok());
-            status.ok_or_else(no_status)
+            status.ok_or_else(invalid_status)
         });
         let id = self.with_ids.then(|| {
             let id = members.id.ok_or_else(|| missing(ID))?;
-            json::integer(id).and_then(PetId::new).ok_or_else(no_id)
+            json::integer(id).and_then(PetId::new).ok_or_else(invalid_id)
         });
         let pet = NewPet {
             name: name(text)?,
-            category_id: json::integer(category_id).ok_or_else(no_category_id)?,
+            category_id: json::integer(category_id).ok_or_else(invalid_category_id)?,
             status: status.transpose()?.unwrap_or_default(),
         };
         Ok(Row { id: id.transpose()?, pet })
@@ -126,12 +125,12 @@ impl<'s> NdjsonRows<'s> {
 }
 
 impl Rows for NdjsonRows<'_> {
-    fn next(&mut self) -> Result<Option<Result<Row, Wrong>>, Fault> {
+    fn next(&mut self) -> Result<Option<Result<Row, InvalidRow>>, ReadError> {
         Ok(self.read()?.then(|| self.row()))
     }
 
-    fn place(&self) -> io::Result<Place> {
-        Ok(Place { line: self.number, text: self.line.trim_ascii_end().to_vec() })
+    fn raw_row(&self) -> io::Result<RawRow> {
+        Ok(RawRow { line: self.number, text: self.line.trim_ascii_end().to_vec() })
     }
 
     fn bytes_read(&self) -> u64 {
@@ -146,7 +145,7 @@ pub struct NdjsonWriter<W: Write> {
 }
 
 impl<W: Write> NdjsonWriter<W> {
-    /// Begins with nothing.
+    /// Writes nothing yet.
     pub fn new(out: W) -> Self {
         Self { out: BufWriter::with_capacity(BUFFER, out), line: Vec::new() }
     }

@@ -1,48 +1,48 @@
-//! Identifiers that were met, in constant memory.
+//! Identifiers that were seen, in constant memory.
 
 use rusqlite::{Connection, OptionalExtension, params};
 
 use crate::domain::PetId;
 
-/// Which identifiers were met, and in which row: a private database of SQLite,
-/// which keeps in a temporary file what it has no room for.
+/// The identifiers that were seen, and in which row. They are in a private SQLite database, which
+/// uses a temporary file when it outgrows its memory.
 pub struct SeenIds(Connection);
 
 impl SeenIds {
-    /// None yet.
+    /// No identifiers yet.
     ///
     /// # Errors
     ///
-    /// If there is no room for temporary files.
+    /// If there is no space for temporary files.
     pub fn new() -> rusqlite::Result<Self> {
         let connection = Connection::open("")?;
         connection.execute_batch(
             "PRAGMA journal_mode = OFF;
-             CREATE TABLE met (id INTEGER PRIMARY KEY, row INTEGER NOT NULL);
+             CREATE TABLE seen (id INTEGER PRIMARY KEY, row INTEGER NOT NULL);
              BEGIN",
         )?;
         Ok(Self(connection))
     }
 
-    /// Notes that `id` was met in `row`, unless it was met before: then the row
-    /// where that was.
+    /// Records that `row` has `id`, or returns the row that already has it.
     ///
     /// # Errors
     ///
-    /// If there is no room for temporary files.
-    pub fn meet(&self, id: PetId, row: u64) -> rusqlite::Result<Option<u64>> {
-        let insert = "INSERT OR IGNORE INTO met (id, row) VALUES (?1, ?2)";
-        let noted = self.0.prepare_cached(insert)?.execute(params![id.get(), row.cast_signed()])?;
-        if noted == 1 { Ok(None) } else { self.met_in(id) }
+    /// If there is no space for temporary files.
+    pub fn record(&self, id: PetId, row: u64) -> rusqlite::Result<Option<u64>> {
+        let insert = "INSERT OR IGNORE INTO seen (id, row) VALUES (?1, ?2)";
+        let inserted =
+            self.0.prepare_cached(insert)?.execute(params![id.get(), row.cast_signed()])?;
+        if inserted == 1 { Ok(None) } else { self.row_of(id) }
     }
 
-    /// The row where `id` was met first.
+    /// The first row with `id`.
     ///
     /// # Errors
     ///
     /// If the temporary file cannot be read.
-    pub fn met_in(&self, id: PetId) -> rusqlite::Result<Option<u64>> {
-        let find = "SELECT row FROM met WHERE id = ?1";
+    pub fn row_of(&self, id: PetId) -> rusqlite::Result<Option<u64>> {
+        let find = "SELECT row FROM seen WHERE id = ?1";
         let row: Option<i64> =
             self.0.prepare_cached(find)?.query_row([id.get()], |row| row.get(0)).optional()?;
         Ok(row.map(i64::cast_unsigned))

@@ -10,11 +10,11 @@ use std::{
     rc::Rc,
 };
 
-/// How long a row may be at least; what is much longer is refused. A quote that
-/// is not closed makes one row of all that follows.
+/// The row length that is always accepted, in bytes; much longer rows are rejected. An unclosed
+/// quote turns the rest of the file into one row.
 pub const MAX_ROW: u64 = 1 << 20;
 
-/// A file, or a copy of what can be read but once.
+/// A file, or a copy of input that can be read only once.
 pub struct Source {
     file: File,
     /// In bytes.
@@ -22,21 +22,20 @@ pub struct Source {
 }
 
 impl Source {
-    /// Opens the file at `path`. A pipe is copied to a file without a name in
-    /// the folder for temporary files.
+    /// Opens the file at `path`. The content of a pipe is copied to an unnamed temporary file.
     ///
     /// # Errors
     ///
-    /// If it cannot be read, or not be copied.
+    /// If reading or copying fails.
     pub fn open(path: &Path) -> io::Result<Self> {
         Self::of(File::open(path)?)
     }
 
-    /// All that can be read from `input`.
+    /// Copies all of `input`.
     ///
     /// # Errors
     ///
-    /// If it cannot be copied.
+    /// If copying fails.
     pub fn copied_from(mut input: impl Read) -> io::Result<Self> {
         let mut file = tempfile::tempfile()?;
         let length = io::copy(&mut input, &mut file)?;
@@ -51,13 +50,13 @@ impl Source {
         Self::copied_from(file)
     }
 
-    /// How many bytes there are.
+    /// The length in bytes.
     #[must_use]
     pub fn length(&self) -> u64 {
         self.length
     }
 
-    /// What stands from byte `start` up to byte `end`.
+    /// The bytes from `start` up to `end`.
     pub(super) fn bytes(&self, start: u64, end: u64) -> io::Result<Vec<u8>> {
         let length = usize::try_from(end.saturating_sub(start)).map_err(io::Error::other)?;
         let mut bytes = vec![0; length];
@@ -65,8 +64,8 @@ impl Source {
         Ok(bytes)
     }
 
-    /// A reader from the beginning, which fails with `RowTooLong` if more than
-    /// a row may have is read without `allowance` being filled up again.
+    /// A reader from the beginning. It fails with `RowTooLong` when `allowance` is used up; the
+    /// caller refills it before each row.
     pub(super) fn reader(&self, allowance: &Rc<Cell<u64>>) -> Bounded<'_> {
         Bounded { file: &self.file, offset: 0, allowance: Rc::clone(allowance) }
     }
@@ -92,12 +91,12 @@ impl Read for Bounded<'_> {
     }
 }
 
-/// More was read than a row may have.
+/// A row is longer than [`MAX_ROW`].
 #[derive(Debug, thiserror::Error)]
 #[error("the row that begins here is longer than {MAX_ROW} bytes")]
 struct RowTooLong;
 
-/// Whether this is what [`Source::reader`] fails with.
+/// Whether the error is [`RowTooLong`].
 pub(super) fn is_row_too_long(error: &io::Error) -> bool {
     error.get_ref().is_some_and(<dyn Error + Send + Sync>::is::<RowTooLong>)
 }

@@ -1,4 +1,4 @@
-//! Logs: lines for people at a terminal, JSON otherwise, on standard error.
+//! Logs on standard error: text at a terminal, JSON otherwise.
 
 use std::{
     error::Error,
@@ -13,18 +13,18 @@ use tracing_subscriber::{
     registry::LookupSpan,
 };
 
-/// How a log line looks.
+/// The format of a log line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum LogFormat {
     /// For people.
     Text,
-    /// One JSON object a line.
+    /// One JSON object per line.
     Json,
 }
 
-/// Begins to log. Lines are written by a thread of their own, so that a slow
-/// reader of the log never holds up a request; what it cannot keep up with is
-/// dropped. Lines still under way are written when the guard is dropped.
+/// Starts logging. A separate thread writes the lines, so that a slow reader of the log never
+/// delays a request. If the thread cannot keep up, lines are dropped. Dropping the guard writes the
+/// lines that are still queued.
 #[must_use = "lines are lost without the guard"]
 pub fn start(format: Option<LogFormat>, level: LevelFilter) -> WorkerGuard {
     let terminal = io::stderr().is_terminal();
@@ -48,15 +48,15 @@ pub fn start(format: Option<LogFormat>, level: LevelFilter) -> WorkerGuard {
     guard
 }
 
-/// Whether standard error is the stream to the journal that systemd names, by
-/// device and inode, in this value of `JOURNAL_STREAM` (systemd.exec(5)).
+/// Whether standard error is the stream to the journal, which systemd names by device and inode in
+/// this value of `JOURNAL_STREAM` (systemd.exec(5)).
 fn is_journal(stream: Option<&str>) -> bool {
     let stderr = rustix::fs::fstat(io::stderr());
     stderr.is_ok_and(|file| stream == Some(&format!("{}:{}", file.st_dev, file.st_ino)))
 }
 
-/// A line of the log. In the journal it begins with its level in the form of
-/// sd-daemon(3), which systemd takes off: `journalctl -p warning` finds it then.
+/// A log line. In the journal, it begins with its level in the form of sd-daemon(3). systemd
+/// removes this prefix and stores the level, so that `journalctl -p warning` finds the line.
 struct Line<F> {
     format: F,
     to_journal: bool,
@@ -81,7 +81,7 @@ where
     }
 }
 
-/// The priority of syslog (RFC 5424, section 6.2.1).
+/// The syslog priority (RFC 5424, section 6.2.1).
 fn priority(level: Level) -> u8 {
     match level {
         Level::ERROR => 3,
@@ -91,7 +91,7 @@ fn priority(level: Level) -> u8 {
     }
 }
 
-/// An error and all that lies behind it, in one line.
+/// An error and all its causes, in one line.
 #[must_use]
 pub fn chain(error: &dyn Error) -> String {
     let mut text = error.to_string();

@@ -1,9 +1,9 @@
-//! Whole catalogues at once: read in one snapshot, or filled in one
-//! transaction. For the commands that import, export and copy.
+//! Whole catalogues: read in one snapshot, or written in one transaction. For the commands that
+//! import, export and copy.
 //!
-//! They do one thing after the other, so all of this blocks, and none of it
-//! may be called on a runtime's thread. It takes the same memory however many
-//! animals there are. Every method may fail with any [`StoreError`].
+//! These commands do one thing at a time, so all methods block, and none may be called on a runtime
+//! thread. Memory use does not depend on the number of animals. Every method may fail with any
+//! [`StoreError`].
 
 #![expect(clippy::missing_errors_doc, reason = "it stands above, once for all of them")]
 
@@ -15,16 +15,15 @@ use crate::{
     domain::{IdempotentRequest, KeyDigest, KeyRecord, NewPet, PetId, PetRef, PetStatus},
 };
 
-/// All that a store held at one moment, whatever is written meanwhile.
+/// The content of a store at one moment, whatever is written meanwhile.
 ///
-/// A SQLite file cannot fold its log while this is open, so the log grows with
-/// what others write.
+/// SQLite cannot complete a checkpoint while a snapshot is open, so the WAL grows with every write.
 pub trait Snapshot {
-    /// How many animals there are, of this status or of all.
+    /// The number of animals, of this status or of all.
     fn count_pets(&mut self, status: Option<PetStatus>) -> Result<u64, StoreError>;
 
-    /// Shows every animal, of this status or of all, in ascending order of
-    /// identifier, until `show` breaks off.
+    /// Calls `show` with every animal, of this status or of all, in ascending order of identifier,
+    /// until `show` breaks.
     fn pets(
         &mut self,
         status: Option<PetStatus>,
@@ -34,8 +33,8 @@ pub trait Snapshot {
     /// Every API key, valid or not, in ascending order of number.
     fn keys(&mut self) -> Result<Vec<StoredKey>, StoreError>;
 
-    /// Shows every remembered request with an idempotency key, also those
-    /// that count as forgotten, until `show` breaks off.
+    /// Calls `show` with every stored request with an idempotency key, including those that are due
+    /// to be forgotten, until `show` breaks.
     fn requests(
         &mut self,
         show: &mut dyn FnMut(StoredRequest) -> ControlFlow<()>,
@@ -45,60 +44,62 @@ pub trait Snapshot {
     fn last_ids(&mut self) -> Result<LastIds, StoreError>;
 }
 
-/// Adds to a store, in one transaction: nothing of it is there before
-/// [`Self::commit`], and nothing if this is dropped without.
+/// Adds to a store in one transaction. Nothing is visible before [`Self::commit`], and dropping
+/// without a commit undoes everything.
 pub trait Load {
-    /// Begins. With [`Ids::Given`], and in SQLite always, nobody else can
-    /// write until the end.
+    /// Begins the transaction. With [`Ids::Given`], and in SQLite always, this locks out other
+    /// writers until the end.
     fn begin(&mut self, ids: Ids) -> Result<(), StoreError>;
 
-    /// Whether the store holds neither animals nor keys nor requests.
+    /// Whether the store has no animals, no keys and no requests.
     fn is_empty(&mut self) -> Result<bool, StoreError>;
 
-    /// Adds an animal: under the next identifier, or under `id` if identifiers
-    /// are given, which fails if it is taken.
+    /// Adds an animal under the next identifier, or under `id` if identifiers are given. Fails if
+    /// `id` is taken.
     fn add_pet(&mut self, id: Option<PetId>, pet: &NewPet) -> Result<(), StoreError>;
 
     /// Adds API keys under their numbers.
     fn add_keys(&mut self, keys: &[StoredKey]) -> Result<(), StoreError>;
 
-    /// Adds the memory of a request with an idempotency key.
+    /// Adds a remembered request.
     fn add_request(&mut self, request: &StoredRequest) -> Result<(), StoreError>;
 
-    /// Gives the next animal and the next key an identifier above these, and
-    /// above all that were ever given.
+    /// Continues the identifiers of animals and keys above these, and above all that were ever
+    /// given.
     fn continue_after(&mut self, last: LastIds) -> Result<(), StoreError>;
 
-    /// Ends: all of it is on disk when this returns.
+    /// Commits. When this returns, everything is on disk.
     fn commit(&mut self) -> Result<(), CommitError>;
 }
 
 /// Why [`Load::commit`] failed.
 #[derive(Debug, thiserror::Error)]
 pub enum CommitError {
-    /// Nothing of it is there.
+    /// Nothing was committed.
     #[error(transparent)]
     NotDone(#[from] StoreError),
-    /// The connection broke, or the disk failed, while it was being done.
-    #[error("whether all of it is there or nothing is not known; look before you repeat it")]
+    /// The connection broke, or the disk failed, during the commit.
+    #[error(
+        "the outcome of the commit is unknown: it was done completely or not at all; check before you repeat it"
+    )]
     Unknown(#[source] StoreError),
 }
 
-/// Where the identifiers of animals that are added come from.
+/// The source of the identifiers of new animals.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ids {
     /// The store gives the next ones.
     Next,
-    /// They are given with the animals.
+    /// The caller gives them.
     Given,
 }
 
-/// An API key with what it is found by.
+/// An API key with its digest.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoredKey {
-    /// What is kept of the secret.
+    /// The digest of its secret.
     pub digest: KeyDigest,
-    /// All else.
+    /// The rest of the key.
     pub record: KeyRecord,
 }
 
@@ -107,24 +108,24 @@ pub struct StoredKey {
 pub struct StoredRequest {
     /// The request; `now` is when it came.
     pub request: IdempotentRequest,
-    /// What it added. Somebody may have deleted it by hand.
+    /// The animal that it added, which may have been deleted by hand.
     pub pet: PetId,
 }
 
-/// The highest identifiers that were ever given; 0 where none was.
+/// The highest identifiers that were ever given; 0 if there are none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct LastIds {
-    /// To an animal.
+    /// Of animals.
     pub pet: i64,
-    /// To an API key.
+    /// Of API keys.
     pub key: i64,
 }
 
-/// Reads what the database that `url` names holds now.
+/// Opens a snapshot of the database at `url`.
 ///
 /// # Errors
 ///
-/// See [`OpenError`]; a database that is not there is not made.
+/// See [`OpenError`]. A missing database is not created.
 pub fn snapshot(url: &DatabaseUrl) -> Result<Box<dyn Snapshot>, OpenError> {
     Ok(match url {
         DatabaseUrl::Sqlite(path) => Box::new(sqlite::SqliteSnapshot::open(path)?),
@@ -132,12 +133,12 @@ pub fn snapshot(url: &DatabaseUrl) -> Result<Box<dyn Snapshot>, OpenError> {
     })
 }
 
-/// Opens the database that `url` names to add to it. One that is not there is
-/// created; an older one is refused, since a service may run on it.
+/// Opens the database at `url` to add to it. A missing database is created. An older one is
+/// rejected, because a service may use it.
 ///
 /// # Errors
 ///
-/// See [`OpenError`]; nothing was changed then.
+/// See [`OpenError`]. After an error, nothing was changed.
 pub fn load(url: &DatabaseUrl) -> Result<Box<dyn Load>, OpenError> {
     Ok(match url {
         DatabaseUrl::Sqlite(path) => Box::new(sqlite::SqliteLoad::open(path)?),

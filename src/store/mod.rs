@@ -1,4 +1,4 @@
-//! What a store promises. One suite (`tests/store`) holds every backend to it.
+//! The contract of a store. The tests in `tests/store` run against every backend.
 
 pub mod bulk;
 pub mod postgres;
@@ -19,19 +19,17 @@ use crate::{
     observe::metrics::Exposition,
 };
 
-/// Keeps the animals and the API keys.
+/// Stores the animals and the API keys.
 ///
-/// Every method may fail with any [`StoreError`]; what it can mean beyond that
-/// stands with the method. A row that is not there is `Ok(None)`, not an error.
-/// What a method acknowledged is on disk, and every later call sees it. Every
-/// future may be dropped at any time: the work is then done whole or not at all.
+/// Every method may fail with any [`StoreError`]. A missing row is `Ok(None)`, not an error. When a
+/// method returns success, its changes are on disk, and every later call sees them. Every future
+/// may be dropped at any time: then the work is done completely or not at all.
 #[async_trait]
 pub trait Store: Send + Sync {
-    /// Reads the page that `request` asks for: calls `write` with each of its
-    /// animals, in ascending order of identifier, and with `page`, to write it at
-    /// the end. Returns the last of them if more follow: after it, the next page
-    /// begins. An animal that stands throughout a walk from page to page is on
-    /// exactly one of them. After an error, what was written counts for nothing.
+    /// Reads the requested page: calls `write` with each of its animals, in ascending order of
+    /// identifier, and with `page`, to append them to. Returns the last animal of the page if more
+    /// follow; the next page begins after it. An animal that exists during a whole walk is on
+    /// exactly one of its pages. After an error, the content of `page` is undefined.
     async fn list_pets(
         &self,
         request: &PageRequest,
@@ -39,39 +37,37 @@ pub trait Store: Send + Sync {
         page: &mut Vec<u8>,
     ) -> Result<Option<PetId>, StoreError>;
 
-    /// A version of all that is stored: as long as it stays the same, nobody
-    /// has written, in whatever process. What is read after it was told is at
-    /// least as new. `None` if the store cannot tell without reading.
+    /// The version of the stored data. While it stays the same, no process has written. What a
+    /// caller reads after it got a version is at least as new as that version. `None` if the store
+    /// would have to read the database for it.
     async fn version(&self) -> Result<Option<Version>, StoreError>;
 
-    /// The key for the hash in an `ETag`: 32 random bytes that belong to the
-    /// database and never change.
+    /// The key of the hash in an `ETag`: 32 random bytes that belong to the database and never
+    /// change.
     fn etag_key(&self) -> [u8; 32];
 
-    /// Adds an animal under the next identifier, higher than all before it.
+    /// Adds an animal under a new identifier, higher than all before it.
     ///
-    /// With `retry`, adds it only once: what was added under the same lineage of
-    /// API keys and the same idempotency key is replayed until it is forgotten,
-    /// whether or not its response was ever received. The animal and the memory of the request
-    /// are kept together or not at all, and a request that failed is not
-    /// remembered.
+    /// With `retry`, adds it only once: later calls with the same lineage of API keys and the same
+    /// idempotency key replay the first result until it is forgotten, whether or not the client
+    /// received the response. The animal and the remembered request are stored together or not at
+    /// all. A failed request is not remembered.
     async fn create_pet(
         &self,
         pet: NewPet,
         retry: Option<IdempotentRequest>,
     ) -> Result<Created, StoreError>;
 
-    /// Sets the next mark behind all requests that are remembered, if `seen` is
-    /// still the newest mark, and returns the newest one. They are counted from 1;
-    /// 0 says that there is none.
+    /// Adds a mark after all remembered requests, if `seen` is still the newest mark, and returns
+    /// the newest mark. Marks count from 1; 0 means that there is no mark.
     async fn mark_idempotency_keys(&self, seen: Option<i64>) -> Result<i64, StoreError>;
 
-    /// Forgets requests that came before the mark that is `marks` before the
-    /// newest, the oldest first and at most `limit` of them, and returns how many.
+    /// Forgets requests older than the mark that is `marks` before the newest one: the oldest
+    /// first, and at most `limit`. Returns how many.
     async fn forget_idempotency_keys(&self, marks: i64, limit: u32) -> Result<usize, StoreError>;
 
-    /// The first key of the lineage of the key `id`: follows the rotations back
-    /// from it. Never changes. Itself, if it is no key's successor.
+    /// The first key of the lineage of the key `id`, found by following its rotations back. It
+    /// never changes. It is `id` itself if that key is not a successor.
     async fn first_of_lineage(&self, id: KeyId) -> Result<KeyId, StoreError>;
 
     /// The animal with this identifier.
@@ -92,13 +88,12 @@ pub trait Store: Send + Sync {
     /// Every key, valid or not, in ascending order of number.
     async fn list_keys(&self) -> Result<Vec<KeyRecord>, StoreError>;
 
-    /// Revokes a key as of `at`, and returns it as it now stands. One that was
-    /// revoked before keeps its first date.
+    /// Revokes a key as of `at`, and returns its new state. An earlier revocation keeps its date.
     async fn revoke_key(&self, id: KeyId, at: Timestamp) -> Result<Option<KeyRecord>, StoreError>;
 
-    /// Adds `successor` and lets the key `id` expire at `until`, unless it
-    /// expires sooner: both or neither. Returns the successor; `None`, and
-    /// nothing is added, if there is no key `id` or it has a successor already.
+    /// Adds `successor` and lets the key `id` expire at `until`, unless it expires sooner: both or
+    /// neither. Returns the successor. Returns `None` and changes nothing if there is no key `id`,
+    /// or it already has a successor.
     async fn rotate_key(
         &self,
         id: KeyId,
@@ -106,155 +101,154 @@ pub trait Store: Send + Sync {
         until: Timestamp,
     ) -> Result<Option<KeyRecord>, StoreError>;
 
-    /// Whether an animal could be added now.
+    /// Succeeds if an animal could be added now.
     async fn check_ready(&self) -> Result<(), StoreError>;
 
-    /// Shows what an operator may want to watch.
+    /// Writes the store's metrics.
     fn expose(&self, page: &mut Exposition);
 
-    /// Notes when keys were last used, and when they last called the deprecated
-    /// operation. An earlier time than the one that is known changes nothing,
-    /// nor does the number of no key.
+    /// Records when keys were last used, and when they last called the deprecated operation.
+    /// Ignores times earlier than the recorded ones, and unknown keys.
     async fn record_key_uses(&self, uses: Vec<KeyUse>) -> Result<(), StoreError>;
 }
 
-/// What became of a request to add an animal. See [`Store::create_pet`].
+/// The result of [`Store::create_pet`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Created {
     /// It was added.
     New(Pet),
-    /// This same request added it before.
+    /// The same request added it before.
     Replayed(Pet),
-    /// Nothing was added: the same idempotency key came with another animal.
+    /// Nothing was added: the idempotency key was used before, for another animal.
     Conflict,
 }
 
-/// Writes an animal at the end of a text. See [`Store::list_pets`].
+/// Appends an animal to a text. See [`Store::list_pets`].
 pub type WritePet = fn(&mut Vec<u8>, PetRef<'_>);
 
 /// See [`Store::version`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Version(pub(crate) [u8; 48]);
 
-/// Why a store could not do what it was asked.
+/// Why a store failed.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum StoreError {
-    /// More is asked than the store can do; nothing was done, and the same
-    /// request may succeed in a moment.
-    #[error("the store has more to do than it can")]
+    /// The store has reached a limit. Nothing was done, and the same request may succeed in a
+    /// moment.
+    #[error("the store is overloaded")]
     Overloaded,
-    /// Something around the store is out of order (a full disk, a lock held
-    /// by another process, a failing device); it may pass.
+    /// The store cannot work at the moment: for example the disk is full or fails, or another
+    /// process holds a lock.
     #[error("the store is unavailable")]
     Unavailable(#[source] Cause),
-    /// The store became unavailable in the middle of a write, which may have
-    /// been done.
-    #[error("the store became unavailable, and it is not known what was done")]
+    /// The store became unavailable during a write. The write may or may not have been done.
+    #[error("the store became unavailable during a write, and the outcome is unknown")]
     OutcomeUnknown(#[source] Cause),
-    /// The store found something that cannot be, in itself or in its data.
+    /// The store found an invalid state, in itself or in its data.
     #[error("the store failed")]
     Internal(#[source] Cause),
 }
 
-/// What lay behind an error: for the log, never for a client.
+/// The cause of an error: for the log, never for a client.
 pub type Cause = Arc<dyn std::error::Error + Send + Sync>;
 
-/// What to do about a database that is not there, or has an older schema.
+/// How to treat a database that does not exist, or has an older schema.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OpenMode {
-    /// Create an absent database, and migrate an older one. Only `petstore serve`
-    /// does this: a migration by another command would change the schema under
-    /// a service that runs.
+    /// Create a missing database, and migrate an older one. Only `petstore serve` does this:
+    /// otherwise a command could change the schema under a running service.
     CreateAndMigrate,
-    /// Create an absent database, and refuse an older one.
+    /// Create a missing database, and reject an older one.
     Create,
-    /// Refuse an absent database, and an older one.
+    /// Reject a missing database, and an older one.
     AsIs,
 }
 
-/// Why a database could not be opened. Each reads as one line for the operator.
+/// Why a database could not be opened, in one line for the operator.
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
-    /// Nothing is there, and nothing was to be created.
-    #[error("there is no database at {0}; `petstore serve` and `petstore keys create` make one")]
+    /// The database does not exist, and was not to be created.
+    #[error("there is no database at {0}; `petstore serve` and `petstore keys create` create one")]
     Absent(String),
-    /// It is something else.
+    /// The file is something else.
     #[error("{0} is not a SQLite database")]
     NotADatabase(String),
-    /// It may not be written.
-    #[error("the database {0} may not be written by this user")]
+    /// The user has no write permission.
+    #[error("this user has no permission to write to the database {0}")]
     ReadOnly(String),
-    /// It is not on a disk of ours.
-    #[error("{0} is no file that petstore could check; PostgreSQL has pg_amcheck for that")]
+    /// The database is not a file.
+    #[error(
+        "petstore can check only SQLite files, and {0} is not one; for PostgreSQL, use pg_amcheck"
+    )]
     NotAFile(String),
-    /// It belongs to another program.
-    #[error("{0} is a SQLite database, but not one of petstore")]
-    NotOurs(String),
-    /// Another program keeps something there under a name that petstore needs.
-    #[error("{path} is not petstore's ({what}): give it a database or schema of its own")]
+    /// The database belongs to another program.
+    #[error("{0} is a SQLite database of another program; use another file")]
+    OfAnotherProgram(String),
+    /// The database has an object of another program, with a name that petstore needs.
+    #[error("{path} contains objects of another program ({what}); use another database or schema")]
     NameTaken {
-        /// Where it is.
+        /// The URL of the database.
         path: String,
-        /// What is there.
+        /// The object.
         what: String,
     },
-    /// It was written by a newer release.
+    /// A newer release migrated the database.
     #[error(
-        "{path} has schema version {found}, and this petstore knows versions up to {known}: \
-         it was written by a newer release, use that one"
+        "{path} has schema version {found}, but this release supports only versions up to {known}; \
+         use the newer release that migrated it"
     )]
     TooNew {
-        /// Where it is.
+        /// The path or URL of the database.
         path: String,
-        /// The version that it has.
+        /// The version of its schema.
         found: u32,
-        /// The highest version that this release knows.
+        /// The highest version that this release supports.
         known: u32,
     },
-    /// It has the schema of an older release, and only `petstore serve` migrates.
+    /// The database has the schema of an older release, and only `petstore serve` migrates.
     #[error(
-        "{path} has schema version {found}, and this petstore needs {known}: \
+        "{path} has schema version {found}, but this release needs version {known}; \
          `petstore serve` migrates it"
     )]
     TooOld {
-        /// Where it is.
+        /// The path or URL of the database.
         path: String,
-        /// The version that it has.
+        /// The version of its schema.
         found: u32,
         /// The version that this release needs.
         known: u32,
     },
-    /// Another process has it open, with another `-shm` file.
+    /// Another process has the database open, with another `-shm` file.
     #[error(
-        "another process has the database {0} open, and the file {0}-shm, by which processes \
-         exclude each other, was removed or replaced meanwhile: stop that process first"
+        "another process has the database {0} open, but the file {0}-shm, which coordinates the \
+         processes, was removed or replaced; stop that process first"
     )]
-    SharedApart(String),
-    /// It is not as it was left.
-    #[error("the database {path} is damaged ({what}): `petstore check` tells more")]
+    OtherShmFile(String),
+    /// The content of the database is damaged.
+    #[error("the database {path} is damaged ({what}); for details, run `petstore check`")]
     Damaged {
-        /// Where it is.
+        /// The path of the database.
         path: String,
-        /// What was found first.
+        /// The first problem.
         what: String,
     },
-    /// It cannot be read or written.
+    /// Reading or writing failed.
     #[error("cannot open the database {path}: {cause}")]
     Io {
-        /// Where it is.
+        /// The path or URL of the database.
         path: String,
-        /// What lay behind it.
+        /// The cause.
         cause: Cause,
     },
 }
 
-/// Opens the store that `url` names, and brings its schema up to date if `mode`
-/// says so. Blocks while a SQLite file is opened; for PostgreSQL, up to
-/// `connections` connections will be open at once, and `random` spreads retries.
+/// Opens the store at `url`, and migrates it if `mode` allows. Opening a SQLite file blocks. For
+/// PostgreSQL, `connections` is the maximum number of open connections, and `random` spreads
+/// retries.
 ///
 /// # Errors
 ///
-/// See [`OpenError`]; nothing was changed then.
+/// See [`OpenError`]. After an error, nothing was changed.
 pub async fn open(
     url: &DatabaseUrl,
     mode: OpenMode,
@@ -269,12 +263,11 @@ pub async fn open(
     })
 }
 
-/// Reads everything in the database that `url` names, and changes nothing.
-/// Blocks for as long as that takes.
+/// Reads everything in the database at `url`, without changes. Blocks until it is done.
 ///
 /// # Errors
 ///
-/// See [`OpenError`]; a database that is open to reading but damaged is none.
+/// See [`OpenError`]. Damage to a database that can be opened is not an error, but a result.
 pub fn check(url: &DatabaseUrl) -> Result<Checkup, OpenError> {
     match url {
         DatabaseUrl::Sqlite(path) => sqlite::check(path),
@@ -282,13 +275,13 @@ pub fn check(url: &DatabaseUrl) -> Result<Checkup, OpenError> {
     }
 }
 
-/// What [`check`] found.
+/// The result of [`check`].
 #[derive(Debug, PartialEq, Eq)]
 pub struct Checkup {
-    /// How many animals could be read.
+    /// How many animals were read.
     pub animals: u64,
     /// How many API keys there are.
     pub keys: u64,
-    /// All that is wrong, a line each.
+    /// All problems, one per line.
     pub problems: Vec<String>,
 }

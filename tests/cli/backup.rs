@@ -138,12 +138,12 @@ fn an_existing_file_is_replaced_only_with_force() {
     new_key(here.path());
     fs::write(here.path().join("backup.db"), "mine").unwrap();
     let line = run(here.path(), &["backup", "backup.db"]).expect_one_line();
-    assert_eq!(line, "error: backup.db is there already; --force replaces it\n");
+    assert_eq!(line, "error: backup.db already exists; --force replaces it\n");
     assert_eq!(fs::read(here.path().join("backup.db")).unwrap(), b"mine");
     // SQLite would use this as the WAL of the backup.
     fs::write(here.path().join("other.db-wal"), "mine").unwrap();
     let line = run(here.path(), &["backup", "other.db"]).expect_one_line();
-    assert_eq!(line, "error: other.db-wal is there already; --force replaces it\n");
+    assert_eq!(line, "error: other.db-wal already exists; --force replaces it\n");
     // A file that is not a database is preserved as well.
     for (name, end) in [("backup.db", ""), ("other.db", "-wal")] {
         let said = run(here.path(), &["backup", "--force", name]).expect_success().stderr;
@@ -216,7 +216,7 @@ fn a_damaged_database_is_not_copied() {
     fs::write(here.path().join("petstore.db"), whole).unwrap();
     let line = run(here.path(), &["backup", "backup.db"]).expect_one_line();
     assert!(line.starts_with("error: petstore.db is damaged ("), "{line}");
-    assert!(line.ends_with("), and was not copied\n"), "{line}");
+    assert!(line.ends_with(") and was not copied\n"), "{line}");
     assert!(!files(here.path()).iter().any(|name| name.contains("backup")));
 }
 

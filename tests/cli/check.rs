@@ -82,10 +82,10 @@ fn impossible_animals_are_named() {
         .unwrap();
     let found = problems(here.path());
     for problem in [
-        "animal -5 has an id that cannot be",
-        "animal 6 has a status that is none",
+        "animal -5 has an invalid id",
+        "animal 6 has an invalid status",
         "animal 7 has a name with U+0000",
-        "animal 8 has a name that is no Unicode text",
+        "animal 8 has a name that is not Unicode text",
         "CHECK constraint failed in pets",
     ] {
         assert!(found.iter().any(|line| line == problem), "{problem}: {found:?}");
@@ -107,7 +107,7 @@ fn an_id_that_would_be_reused_is_found() {
     database(here.path())
         .execute("UPDATE sqlite_sequence SET seq = 7 WHERE name = 'pets'", [])
         .unwrap();
-    assert_eq!(problems(here.path()), ["the last id of pets is not noted in sqlite_sequence"]);
+    assert_eq!(problems(here.path()), ["sqlite_sequence does not contain the last id of pets"]);
 }
 
 #[test]
@@ -129,7 +129,7 @@ fn a_table_without_its_index_is_found_by_check_and_at_start() {
     for command in [&["serve", "--listen", "127.0.0.1:0"][..], &["keys", "list"]] {
         let line = run(here.path(), command).expect_one_line();
         let expected = "error: the database petstore.db is damaged (pets_sold is missing): \
-                        `petstore check` tells more\n";
+                        for details, run `petstore check`\n";
         assert_eq!(line, expected);
     }
 }

@@ -28,7 +28,7 @@ const WRITERS: usize = 8;
 const ENOUGH: usize = 100;
 
 /// The log message of a service that no longer trusts its files.
-const DISTRUST: &str = "nothing is added any more";
+const DISTRUST: &str = "animals can no longer be added";
 
 type Acknowledged = Arc<Mutex<BTreeMap<i64, String>>>;
 

@@ -117,8 +117,8 @@ fn each_kind_of_invalid_csv_row_is_rejected_with_its_line_column_and_reason() {
         (b"x,1,\xFF", "status is not UTF-8"),
         (b"x,1", "the row has 2 fields, and the header 3"),
         (b"x,1,sold,", "the row has 4 fields, and the header 3"),
-        (b"\"x\"y,1,sold", "a quote is not closed, or stands within a field"),
-        (b"x\"y,1,sold", "a quote is not closed, or stands within a field"),
+        (b"\"x\"y,1,sold", "a quote is not closed, or is inside a field"),
+        (b"x\"y,1,sold", "a quote is not closed, or is inside a field"),
         (long.as_bytes(), "name is longer than 65536 bytes"),
     ] {
         // In the middle and at the end, with and without a final line break.
@@ -158,7 +158,7 @@ fn each_kind_of_invalid_ndjson_line_is_rejected_with_its_line_member_and_reason(
         (br#"{"name":"x","categoryId":1,"name":"y"}"#, "not an animal as JSON, at byte 33"),
         (br#"{"name":"x","categoryId":1"#, "not an animal as JSON, at byte 26"),
         (br#"{"name":"x","categoryId":1}{}"#, "not an animal as JSON"),
-        (br#"[1,"x",1,"sold"]"#, "the line is no JSON object"),
+        (br#"[1,"x",1,"sold"]"#, "the line is not a JSON object"),
         (b"{\"name\":\"\xFF\",\"categoryId\":1}", "the line is not UTF-8"),
     ] {
         let content = [b"{\"name\":\"\",\"categoryId\":1e2}\r\n\n", row].concat();
@@ -178,7 +178,7 @@ fn an_invalid_csv_header_is_rejected() {
         (b"name\n", "line 1: the header has no column \"categoryId\""),
         (b"categoryId,status\n", "the header has no column \"name\""),
         (b"name,categoryId,Status\n", "the column \"Status\" is not one of"),
-        (b"name,categoryId,name\n", "the column \"name\" stands twice"),
+        (b"name,categoryId,name\n", "the column \"name\" appears twice"),
         (b"name;categoryId\n", "the column \"name;categoryId\" is not one of"),
         (b"\"name,categoryId\nx,1\n", "line 1: a quote is not closed"),
     ] {

@@ -148,7 +148,10 @@ async fn a_command_next_to_an_older_service_does_not_migrate_and_names_the_comma
             &["copy", "--from", database, "--to", "sqlite:new.db"],
         ] {
             let line = run(here.path(), command).expect_one_line();
-            assert!(line.contains("has schema version 1, and this petstore needs "), "{line}");
+            assert!(
+                line.contains("has schema version 1, but this release needs version "),
+                "{line}"
+            );
             assert!(line.ends_with(": `petstore serve` migrates it\n"), "{line}");
         }
         // The service logs the migration before it serves.

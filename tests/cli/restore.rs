@@ -20,7 +20,7 @@ fn a_restored_database_is_as_it_was_when_it_was_backed_up() {
     let then = animals(&database);
     fill(&database, "since", 100);
     let line = run(here.path(), &["restore", "backup.db"]).expect_one_line();
-    assert_eq!(line, "error: petstore.db is there already; --force replaces it\n");
+    assert_eq!(line, "error: petstore.db already exists; --force replaces it\n");
     assert_eq!(animals(&database).len(), 200);
     let said = run(here.path(), &["restore", "--force", "backup.db"]).expect_success().stdout;
     assert_eq!(said, "sqlite:petstore.db is a sound copy of backup.db: 100 animals\n");

@@ -222,7 +222,7 @@ async fn a_collector_that_never_responds_does_not_delay_the_shutdown() {
     service.signal("TERM");
     let (status, log) = service.wait();
     assert!(status.success());
-    assert!(log.contains("spans are left and dropped"), "{log}");
+    assert!(log.contains("unsent spans are dropped"), "{log}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

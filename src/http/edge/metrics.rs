@@ -114,7 +114,7 @@ impl Metrics {
         for (counted, operation, route) in self.each() {
             let labels: [(&str, &dyn Display); 2] =
                 [("operation", &operation), ("http_route", &route)];
-            page.spread(name, &labels, &counted.durations);
+            page.histogram_samples(name, &labels, &counted.durations);
         }
         page.gauge("http_server_active_requests", "Requests in flight.", &self.active);
         let Connections { open, accepted, turned_away } = &*self.connections;

@@ -1,4 +1,4 @@
-//! What was counted, as text that Prometheus reads (its text format, 0.0.4).
+//! Metrics in the text format of Prometheus (0.0.4).
 
 use std::{
     fmt::{Display, Write},
@@ -7,21 +7,20 @@ use std::{
 
 use super::{Counter, Gauge, Histogram};
 
-/// What a metric is to whoever reads it.
+/// The type of a metric.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
-    /// It only grows, until the service starts again.
+    /// Only grows, until the service restarts.
     Counter,
-    /// It is so much at this moment.
+    /// The current value.
     Gauge,
-    /// It says how values are spread.
+    /// The distribution of values.
     Histogram,
 }
 
-/// A page of metrics in the making. A metric is begun once, and then has one
-/// sample, or one for each set of labels. Names, labels and help are words of
-/// ours and the numbers of keys: nothing that a client sends, and nothing that
-/// would have to be escaped.
+/// A page of metrics under construction. Each metric begins once, with one sample, or one for each
+/// set of labels. Names, labels and help come from the code, and label values from there or from
+/// key numbers. Nothing comes from a client, so nothing needs escaping.
 #[derive(Debug, Default)]
 pub struct Exposition(String);
 
@@ -46,7 +45,7 @@ impl Exposition {
         self.number(name, help, gauge.get());
     }
 
-    /// Any number of this moment, without labels.
+    /// A gauge without labels, with this value.
     pub fn number(&mut self, name: &str, help: &str, value: impl Display) {
         self.begin(Kind::Gauge, name, help);
         self.sample(name, &[], value);
@@ -55,7 +54,7 @@ impl Exposition {
     /// A histogram without labels.
     pub fn histogram(&mut self, name: &str, help: &str, histogram: &Histogram) {
         self.begin(Kind::Histogram, name, help);
-        self.spread(name, &[], histogram);
+        self.histogram_samples(name, &[], histogram);
     }
 
     /// Begins a metric.
@@ -68,7 +67,7 @@ impl Exposition {
         let _ = writeln!(self.0, "# HELP {name} {help}\n# TYPE {name} {kind}");
     }
 
-    /// A sample of the counter or gauge that was begun.
+    /// A sample of the current counter or gauge.
     pub fn sample(&mut self, name: &str, labels: &[(&str, &dyn Display)], value: impl Display) {
         self.0.push_str(name);
         for (at, (label, value)) in labels.iter().enumerate() {
@@ -79,11 +78,17 @@ impl Exposition {
         let _ = writeln!(self.0, "{after} {value}");
     }
 
-    /// The samples of the histogram that was begun.
+    /// The samples of the current histogram.
     #[expect(clippy::cast_precision_loss, reason = "exact for 104 days, and good beyond")]
-    pub fn spread(&mut self, name: &str, labels: &[(&str, &dyn Display)], histogram: &Histogram) {
+    pub fn histogram_samples(
+        &mut self,
+        name: &str,
+        labels: &[(&str, &dyn Display)],
+        histogram: &Histogram,
+    ) {
         let bucket_name = format!("{name}_bucket");
-        // What is counted meanwhile must not make the parts contradict each other.
+        // The count is the sum of the buckets that were read, because values may be added
+        // meanwhile.
         let mut count = 0;
         for (at, bucket) in histogram.buckets.iter().enumerate() {
             count += bucket.load(Relaxed);
@@ -105,7 +110,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_page_reads_as_prometheus_wants_it() {
+    fn a_page_has_the_format_of_prometheus() {
         let (counter, gauge) = (Counter::default(), Gauge::default());
         counter.count();
         let entered = gauge.enter();
@@ -125,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn a_value_is_counted_in_every_bucket_that_it_fits_in() {
+    fn a_value_is_counted_in_every_bucket_that_includes_it() {
         let histogram = Histogram::of_durations();
         for micros in [10, 11, 20_000_000] {
             histogram.observe(Duration::from_micros(micros));
@@ -147,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn a_size_above_all_bounds_is_counted_too() {
+    fn a_size_above_all_bounds_is_counted() {
         let histogram = Histogram::of_sizes();
         for size in [0, 1, 2, 5_000] {
             histogram.observe_size(size);

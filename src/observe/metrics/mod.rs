@@ -1,7 +1,7 @@
-//! What is counted while the service runs, for whoever watches it.
+//! Metrics that are counted while the service runs.
 //!
-//! A number is an atomic of its own, found without a look-up: a request pays
-//! for a handful of additions, and nothing grows, whoever reads it or nobody.
+//! Each number is an atomic that its owner holds, so a request pays for a few additions and no
+//! lookup. Memory does not grow, whether or not anyone reads the metrics.
 
 mod exposition;
 
@@ -25,12 +25,12 @@ impl Counter {
         self.add(1);
     }
 
-    /// Adds so many.
+    /// Adds `count`.
     pub fn add(&self, count: usize) {
         self.0.fetch_add(count as u64, Relaxed);
     }
 
-    /// How many there were.
+    /// The current value.
     #[must_use]
     pub fn get(&self) -> u64 {
         self.0.load(Relaxed)
@@ -48,14 +48,14 @@ impl Gauge {
         Entered(self)
     }
 
-    /// How many there are.
+    /// The current value.
     #[must_use]
     pub fn get(&self) -> u64 {
         self.0.load(Relaxed)
     }
 }
 
-/// One of those that a [`Gauge`] counts.
+/// One item that a [`Gauge`] counts.
 #[must_use = "it is counted until it is dropped"]
 pub struct Entered<'g>(&'g Gauge);
 
@@ -65,18 +65,18 @@ impl Drop for Entered<'_> {
     }
 }
 
-/// How values are spread: how many were at most so large, for a few sizes.
+/// The distribution of values: for each of a few bounds, how many values are at most as large.
 #[derive(Debug)]
 pub struct Histogram {
     bounds: &'static [u64],
-    /// One for each bound, and one for what is larger than all of them.
+    /// One for each bound, and one for larger values.
     buckets: Box<[AtomicU64]>,
     sum: AtomicU64,
-    /// How many of the values' units are one of the shown.
+    /// How many units of the values make one unit of the output.
     scale: f64,
 }
 
-/// In nanoseconds: from where a page comes from memory to where clients give up.
+/// In nanoseconds: from the duration of a cached page to the timeouts of clients.
 const DURATIONS: &[u64] = &[
     10_000,
     25_000,
@@ -102,13 +102,13 @@ const DURATIONS: &[u64] = &[
 const SIZES: &[u64] = &[1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024];
 
 impl Histogram {
-    /// Of durations, from 10 microseconds to 10 seconds; shown in seconds.
+    /// For durations from 10 microseconds to 10 seconds, shown in seconds.
     #[must_use]
     pub fn of_durations() -> Self {
         Self::new(DURATIONS, 1e9)
     }
 
-    /// Of sizes, from 1 to 1,024.
+    /// For sizes from 1 to 1,024.
     #[must_use]
     pub fn of_sizes() -> Self {
         Self::new(SIZES, 1.0)
@@ -131,7 +131,7 @@ impl Histogram {
 
     fn observe_number(&self, value: u64) {
         let at = self.bounds.iter().position(|&bound| value <= bound);
-        // A few comparisons: most values are small.
+        // Most values are small, so this takes only a few comparisons.
         let bucket = at.unwrap_or(self.bounds.len());
         if let Some(bucket) = self.buckets.get(bucket) {
             bucket.fetch_add(1, Relaxed);
@@ -143,11 +143,11 @@ impl Histogram {
 /// The connections to a listener.
 #[derive(Debug, Default)]
 pub struct Connections {
-    /// Those that are open.
+    /// Open connections.
     pub open: Gauge,
-    /// Those that were ever served.
+    /// Connections that were ever served.
     pub accepted: Counter,
-    /// Those for which there was no place.
+    /// Connections that were closed for lack of a slot.
     pub turned_away: Counter,
 }
 
@@ -160,7 +160,7 @@ impl Connections {
     }
 }
 
-/// One of [`Connections`].
+/// An open connection of [`Connections`].
 #[must_use = "it is counted until it is dropped"]
 pub struct OpenConnection(Arc<Connections>);
 

@@ -1,4 +1,4 @@
-//! Sending spans to a collector.
+//! Sends spans to a collector.
 
 use std::{str::FromStr, sync::Arc, time::Duration};
 
@@ -23,24 +23,23 @@ use tokio_rustls::{
 use tracing::{info, warn};
 use url::Url;
 
-use super::{Counted, Span, otlp};
+use super::{Span, SpanCounts, otlp};
 use crate::{domain::Deployment, observe::log::chain};
 
-/// How many spans are sent at once, and how long they gather before.
+/// The maximum number of spans in a batch, and how long a batch waits for more.
 const BATCH: usize = 512;
-const GATHER: Duration = Duration::from_secs(1);
+const BATCH_DELAY: Duration = Duration::from_secs(1);
 
-/// How long the collector may take to answer.
-const TAKEN_WITHIN: Duration = Duration::from_secs(10);
+/// How long the collector may take to respond.
+const EXPORT_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// How long the rest may take at the end.
-const FLUSHED_WITHIN: Duration = Duration::from_secs(2);
+/// How long sending the rest may take at shutdown.
+const FLUSH_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// How much of an answer is read, in bytes.
-const MAX_ANSWER: usize = 64 << 10;
+/// How much of a response is read, in bytes.
+const MAX_RESPONSE: usize = 64 << 10;
 
-/// Where a collector takes traces: an address such as `http://127.0.0.1:4318`,
-/// to which `/v1/traces` is added.
+/// The address of a collector, such as `http://127.0.0.1:4318`. `/v1/traces` is added to it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Endpoint(Url);
 
@@ -48,15 +47,15 @@ impl FromStr for Endpoint {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let wanted = "a collector's address reads like http://127.0.0.1:4318";
-        let mut url = Url::parse(text).map_err(|error| format!("{error}; {wanted}"))?;
+        let form = "use the form http://127.0.0.1:4318";
+        let mut url = Url::parse(text).map_err(|error| format!("{error}; {form}"))?;
         if !matches!(url.scheme(), "http" | "https") {
-            return Err(wanted.to_owned());
+            return Err(form.to_owned());
         }
         let more = [url.password(), url.query(), url.fragment()];
         if !url.username().is_empty() || more.iter().any(Option::is_some) {
-            let unwanted = "user name, password, query or fragment";
-            return Err(format!("a collector's address holds no {unwanted}"));
+            let forbidden = "user name, password, query or fragment";
+            return Err(format!("a collector's address must not contain a {forbidden}"));
         }
         let path = format!("{}/v1/traces", url.path().trim_end_matches('/'));
         url.set_path(&path);
@@ -67,39 +66,41 @@ impl FromStr for Endpoint {
 /// TLS to the collector cannot be set up.
 #[derive(Debug, thiserror::Error)]
 pub enum SetupError {
-    /// Something is wrong with what the build has.
+    /// The build supports no suitable protocol version.
     #[error("cannot set up TLS to the collector")]
     Tls(#[from] tokio_rustls::rustls::Error),
-    /// The system trusts nobody.
-    #[error("no trusted certificates were found for TLS to the collector")]
+    /// The system has no trusted certificates.
+    #[error(
+        "no trusted certificates were found for TLS to the collector; install the system's CA certificates"
+    )]
     NoRoots,
 }
 
-/// Why spans were not taken.
+/// Why the collector did not accept spans.
 #[derive(Debug, thiserror::Error)]
 enum ExportError {
-    #[error("no answer within {} seconds", TAKEN_WITHIN.as_secs())]
+    #[error("no response within {} seconds", EXPORT_TIMEOUT.as_secs())]
     TooSlow,
     #[error("cannot connect")]
     Connect(#[from] std::io::Error),
-    #[error("its address cannot be one of TLS")]
+    #[error("TLS is not possible with this host name")]
     Name(#[from] InvalidDnsNameError),
-    #[error("it does not speak HTTP")]
+    #[error("the response is not valid HTTP")]
     Http(#[from] hyper::Error),
-    #[error("the request cannot be made")]
+    #[error("cannot build the request")]
     Request(#[from] hyper::http::Error),
-    #[error("it answered {0}")]
-    Refused(StatusCode),
+    #[error("it responded with {0}")]
+    Rejected(StatusCode),
 }
 
-/// Sends spans on.
+/// Sends spans to the collector.
 pub struct Exporter {
     endpoint: Url,
     tls: Option<TlsConnector>,
     deployment: Deployment,
     queue: mpsc::Receiver<Span>,
     batch: Vec<Span>,
-    counted: Arc<Counted>,
+    counts: Arc<SpanCounts>,
     is_failing: bool,
 }
 
@@ -108,27 +109,30 @@ impl Exporter {
         Endpoint(endpoint): Endpoint,
         deployment: Deployment,
         queue: mpsc::Receiver<Span>,
-        counted: Arc<Counted>,
+        counts: Arc<SpanCounts>,
     ) -> Result<Self, SetupError> {
         let tls = if endpoint.scheme() == "https" { Some(tls()?) } else { None };
         let batch = Vec::with_capacity(BATCH);
-        Ok(Self { endpoint, tls, deployment, queue, batch, counted, is_failing: false })
+        Ok(Self { endpoint, tls, deployment, queue, batch, counts, is_failing: false })
     }
 
-    /// Sends what comes until `stop` completes, and then what is left.
+    /// Sends spans until `stop` completes, and then those that are left.
     pub async fn run(mut self, stop: impl Future<Output = ()>) {
         tokio::select! {
             () = self.send_all() => {}
             () = stop => {}
         }
         self.queue.close();
-        if time::timeout(FLUSHED_WITHIN, self.send_all()).await.is_err() {
-            warn!(spans = self.batch.len() + self.queue.len(), "spans are left and dropped");
+        if time::timeout(FLUSH_TIMEOUT, self.send_all()).await.is_err() {
+            warn!(
+                spans = self.batch.len() + self.queue.len(),
+                "shutdown: unsent spans are dropped"
+            );
         }
     }
 
-    /// Until the queue is closed. May be dropped: a batch that was not answered
-    /// yet is then sent again.
+    /// Sends spans until the queue is closed. Safe to drop: a batch without a response is sent
+    /// again by the next call.
     async fn send_all(&mut self) {
         loop {
             let Self { queue, batch, .. } = self;
@@ -139,34 +143,36 @@ impl Exporter {
                 while batch.len() < BATCH && queue.recv_many(batch, BATCH - batch.len()).await > 0 {
                 }
             };
-            let _ = time::timeout(GATHER, fill).await;
+            let _ = time::timeout(BATCH_DELAY, fill).await;
             self.send_batch().await;
         }
     }
 
     async fn send_batch(&mut self) {
-        let sent = time::timeout(TAKEN_WITHIN, self.post()).await;
+        let sent = time::timeout(EXPORT_TIMEOUT, self.post()).await;
         let sent = sent.unwrap_or(Err(ExportError::TooSlow));
-        let counter = if sent.is_ok() { &self.counted.sent } else { &self.counted.dropped };
+        let counter = if sent.is_ok() { &self.counts.sent } else { &self.counts.dropped };
         counter.add(self.batch.len());
         self.batch.clear();
-        // A line when it begins to fail and when it goes on, not for each batch.
+        // Logs only the first failure and the recovery, not every batch.
         let failing = sent.is_err();
         match sent {
             Err(error) if !self.is_failing => {
                 warn!(endpoint = %self.endpoint, cause = chain(&error), "traces are dropped");
             }
-            Ok(()) if self.is_failing => info!(endpoint = %self.endpoint, "traces are taken again"),
+            Ok(()) if self.is_failing => {
+                info!(endpoint = %self.endpoint, "the collector accepts traces again")
+            }
             _ => {}
         }
         self.is_failing = failing;
     }
 
-    /// Over a connection of its own: there is one a second, or many spans in each.
+    /// Uses a new connection: there is at most one per second, or it carries many spans.
     async fn post(&self) -> Result<(), ExportError> {
         let host = self.endpoint.host_str().unwrap_or_default();
         let port = self.endpoint.port_or_known_default().unwrap_or_default();
-        // A literal IPv6 address stands in brackets there, and here without.
+        // The URL has a literal IPv6 address in brackets, which the socket address lacks.
         let name = host.trim_start_matches('[').trim_end_matches(']');
         let stream = TcpStream::connect((name, port)).await?;
         match &self.tls {
@@ -189,18 +195,18 @@ impl Exporter {
             .header(header::CONTENT_TYPE, "application/json")
             .header(header::CONNECTION, "close")
             .body(Full::new(Bytes::from(body)))?;
-        let asking = async {
-            let answer = sender.send_request(request).await?;
-            let status = answer.status();
-            // Read to its end, so that the collector is not cut off.
-            let _ = Limited::new(answer.into_body(), MAX_ANSWER).collect().await;
-            if status.is_success() { Ok(()) } else { Err(ExportError::Refused(status)) }
+        let exchange = async {
+            let response = sender.send_request(request).await?;
+            let status = response.status();
+            // Reads the whole response, so that the connection is not reset.
+            let _ = Limited::new(response.into_body(), MAX_RESPONSE).collect().await;
+            if status.is_success() { Ok(()) } else { Err(ExportError::Rejected(status)) }
         };
-        let mut asking = std::pin::pin!(asking);
+        let mut exchange = std::pin::pin!(exchange);
         tokio::select! {
-            done = asking.as_mut() => done,
-            // The answer may have come with the end of the connection.
-            ended = connection => { ended?; asking.await }
+            done = exchange.as_mut() => done,
+            // The connection can close at the same time as the response arrives.
+            ended = connection => { ended?; exchange.await }
         }
     }
 }

@@ -1,8 +1,7 @@
 //! Traces: a span for each request, sent to a collector by OTLP.
 //!
-//! A request pays for one span put in a bounded queue. A task of its own sends
-//! them on; if it cannot keep up, or the collector is away, spans are dropped
-//! and counted, and no request ever waits.
+//! A request only puts a span into a bounded queue. A task sends the spans. If it cannot keep up,
+//! or the collector is unreachable, spans are dropped and counted. No request waits.
 
 mod collector;
 mod otlp;
@@ -22,17 +21,17 @@ use crate::domain::Deployment;
 /// How many spans may wait to be sent.
 const QUEUE_LENGTH: usize = 4096;
 
-/// The method of a span whose request had one that HTTP does not know.
+/// The span's method if the request's method is not known to HTTP.
 pub const OTHER_METHOD: &str = "_OTHER";
 
-/// What one request was, and how long it took.
+/// The data of one request.
 #[derive(Debug, Clone)]
 pub struct Span {
-    /// 32 hexadecimal digits: the trace of whoever asked, or a new one.
+    /// 32 hexadecimal digits: the client's trace, or a new one.
     pub trace_id: String,
     /// 16 hexadecimal digits: a new one.
     pub span_id: String,
-    /// 16 hexadecimal digits, of whoever asked.
+    /// 16 hexadecimal digits: the client's span.
     pub parent_id: Option<String>,
     /// In nanoseconds since 1970-01-01T00:00:00Z.
     pub started: u64,
@@ -40,61 +39,61 @@ pub struct Span {
     pub ended: u64,
     /// The method, or [`OTHER_METHOD`].
     pub method: &'static str,
-    /// The path, with names in place of what varies, if an operation was found.
+    /// The path with placeholders, if an operation was found.
     pub route: Option<&'static str>,
-    /// The status code of the answer.
+    /// The status code of the response.
     pub status: u16,
-    /// The number of the API key, if there was a valid one.
+    /// The number of the valid API key, if there was one.
     pub key_id: Option<i64>,
-    /// As in the log and in the answer.
+    /// As in the log and in the response.
     pub request_id: String,
 }
 
-/// Where requests leave their spans.
+/// Where requests put their spans.
 pub struct Spans {
     queue: mpsc::Sender<Span>,
     random: Mutex<StdRng>,
-    counted: Arc<Counted>,
+    counts: Arc<SpanCounts>,
 }
 
-/// What became of spans.
+/// How many spans were sent and dropped.
 #[derive(Debug, Default)]
-struct Counted {
+struct SpanCounts {
     sent: Counter,
     dropped: Counter,
 }
 
-/// A queue for spans, and what sends them to the collector at `endpoint`.
+/// A queue for spans, and the task that sends them to the collector at `endpoint`.
 ///
 /// # Errors
 ///
-/// If the collector wants TLS and that cannot be set up.
+/// If the endpoint requires TLS that cannot be set up.
 pub fn start(
     endpoint: Endpoint,
     deployment: Deployment,
     random: &mut impl Rng,
 ) -> Result<(Spans, Exporter), collector::SetupError> {
     let (queue, spans) = mpsc::channel(QUEUE_LENGTH);
-    let counted = Arc::new(Counted::default());
-    let exporter = Exporter::new(endpoint, deployment, spans, Arc::clone(&counted))?;
-    Ok((Spans { queue, random: Mutex::new(StdRng::from_rng(random)), counted }, exporter))
+    let counts = Arc::new(SpanCounts::default());
+    let exporter = Exporter::new(endpoint, deployment, spans, Arc::clone(&counts))?;
+    Ok((Spans { queue, random: Mutex::new(StdRng::from_rng(random)), counts }, exporter))
 }
 
 impl Spans {
-    /// Leaves a span to be sent, if there is room.
+    /// Queues a span, if there is room.
     pub fn record(&self, span: Span) {
         if self.queue.try_send(span).is_err() {
-            self.counted.dropped.count();
+            self.counts.dropped.count();
         }
     }
 
-    /// The identifier of a new trace.
+    /// A new trace id.
     #[must_use]
     pub fn new_trace_id(&self) -> String {
         self.random_hex(16)
     }
 
-    /// The identifier of a new span.
+    /// A new span id.
     #[must_use]
     pub fn new_span_id(&self) -> String {
         self.random_hex(8)
@@ -111,11 +110,12 @@ impl Spans {
         hex
     }
 
-    /// Shows what became of spans.
+    /// Writes the metrics of traces.
     pub fn expose(&self, page: &mut Exposition) {
-        let Counted { sent, dropped } = &*self.counted;
-        page.counter("petstore_spans_sent_total", "Spans that the collector took.", sent);
-        let help = "Spans that were dropped: too many, or the collector was away.";
+        let SpanCounts { sent, dropped } = &*self.counts;
+        page.counter("petstore_spans_sent_total", "Spans that the collector accepted.", sent);
+        let help =
+            "Spans that were dropped: the queue was full, or the collector did not accept them.";
         page.counter("petstore_spans_dropped_total", help, dropped);
     }
 }
@@ -125,7 +125,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_the_queue_cannot_hold_is_dropped_and_counted() {
+    fn spans_beyond_the_queue_are_dropped_and_counted() {
         let mut random = StdRng::seed_from_u64(1);
         let endpoint = "http://127.0.0.1:4318".parse().unwrap();
         let (spans, _exporter) = start(endpoint, Deployment::Production, &mut random).unwrap();
@@ -144,10 +144,10 @@ mod tests {
         for _ in 0..QUEUE_LENGTH {
             spans.record(span.clone());
         }
-        assert_eq!(spans.counted.dropped.get(), 0);
+        assert_eq!(spans.counts.dropped.get(), 0);
         for _ in 0..3 {
             spans.record(span.clone());
         }
-        assert_eq!(spans.counted.dropped.get(), 3);
+        assert_eq!(spans.counts.dropped.get(), 3);
     }
 }

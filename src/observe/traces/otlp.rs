@@ -1,19 +1,19 @@
-//! Spans as OTLP has them, in its JSON form (OTLP specification, "JSON Protobuf
-//! Encoding"), with the attributes of the semantic conventions for HTTP servers.
+//! Spans in the JSON form of OTLP (OTLP specification, "JSON Protobuf Encoding"), with the
+//! attributes of the semantic conventions for HTTP servers.
 
 use serde_json::{Value, json};
 
 use super::{OTHER_METHOD, Span};
 use crate::domain::Deployment;
 
-/// A request of a client, to which the span is the answer (`SPAN_KIND_SERVER`).
+/// The span of a server that responds to a client (`SPAN_KIND_SERVER`).
 const SERVER: u8 = 2;
 
-/// The trace is recorded, and it is known whether the parent is of another
-/// process (`SPAN_FLAGS_CONTEXT_HAS_IS_REMOTE_MASK`).
+/// The trace is sampled, and the remote flag below is valid
+/// (`SPAN_FLAGS_CONTEXT_HAS_IS_REMOTE_MASK`).
 const FLAGS: u32 = 0x101;
 
-/// It is (`SPAN_FLAGS_CONTEXT_IS_REMOTE_MASK`).
+/// The parent span is in another process (`SPAN_FLAGS_CONTEXT_IS_REMOTE_MASK`).
 const REMOTE_PARENT: u32 = 0x200;
 
 /// `STATUS_CODE_ERROR`.
@@ -47,11 +47,11 @@ fn span(span: &Span) -> Value {
     ];
     attributes.extend(span.route.map(|route| text("http.route", route)));
     attributes.extend(span.key_id.map(|id| number("petstore.key_id", id)));
-    // Who asked wrongly is at fault itself.
+    // A client error (4xx) is not an error of the server.
     let failed = span.status >= 500;
     attributes.extend(failed.then(|| text("error.type", &span.status.to_string())));
     let status = if failed { json!({ "code": ERROR }) } else { json!({}) };
-    // In a name, a method that HTTP does not know is `HTTP`.
+    // A span name has `HTTP` for a method that HTTP does not know.
     let method = if span.method == OTHER_METHOD { "HTTP" } else { span.method };
     let remote = if span.parent_id.is_some() { REMOTE_PARENT } else { 0 };
     json!({
@@ -72,7 +72,7 @@ fn text(key: &str, value: &str) -> Value {
     json!({ "key": key, "value": { "stringValue": value } })
 }
 
-/// Integers of 64 bits are decimal text.
+/// JSON has 64-bit integers as decimal text.
 fn number(key: &str, value: i64) -> Value {
     json!({ "key": key, "value": { "intValue": value.to_string() } })
 }

@@ -1,4 +1,4 @@
-//! A connection for whole catalogues, and waiting for it.
+//! A blocking connection for whole catalogues.
 
 use std::{future::Future, sync::Arc};
 
@@ -8,13 +8,12 @@ use tokio_postgres::Client;
 use super::{connect::Session, errors::Failure, url::PostgresUrl};
 use crate::store::{OpenError, OpenMode, StoreError};
 
-/// A statement takes as long as there are animals, and as whoever reads or
-/// sends them. But creates wait behind one that waits for a lock.
-const PATIENCE: &str = "SET statement_timeout = 0; SET idle_in_transaction_session_timeout = 0;
+/// A statement may take as long as the amount of data, and the other side, require. But creates
+/// queue behind a statement that waits for a lock, so that wait is limited.
+const SETTINGS: &str = "SET statement_timeout = 0; SET idle_in_transaction_session_timeout = 0;
     SET lock_timeout = '5s'";
 
-/// A connection that blocks. Whatever it was in the middle of is undone when
-/// it is dropped.
+/// A blocking connection. Dropping it rolls back its transaction.
 pub(super) struct Blocking {
     session: Session,
     runtime: Runtime,
@@ -27,12 +26,12 @@ impl Blocking {
         let runtime = runtime::Builder::new_current_thread().enable_all().build();
         let runtime = runtime.map_err(|error| failed(Arc::new(error)))?;
         let (_, session) = runtime.block_on(super::prepare(url, mode))?;
-        let patient = runtime.block_on(session.client.batch_execute(PATIENCE));
-        patient.map_err(|error| failed(Arc::new(error)))?;
+        let set = runtime.block_on(session.client.batch_execute(SETTINGS));
+        set.map_err(|error| failed(Arc::new(error)))?;
         Ok(Self { session, runtime })
     }
 
-    /// Waits for what `work` does over the connection.
+    /// Runs `work` over the connection and waits for it.
     pub(super) fn wait<'s, T, E: Into<Failure>, F: Future<Output = Result<T, E>>>(
         &'s self,
         work: impl FnOnce(&'s Client) -> F,

@@ -1,4 +1,4 @@
-//! Connecting to whichever of the servers takes writes.
+//! Connects to the server that accepts writes.
 
 use std::{
     sync::atomic::{AtomicUsize, Ordering},
@@ -17,22 +17,22 @@ use super::{
 };
 use crate::observe::log::chain;
 
-/// How long one server may take, from the first packet until it is known
-/// whether it takes writes. One that hangs must leave time to ask the others.
-const ANSWERED_WITHIN: Duration = Duration::from_secs(2);
+/// How long one server may take, from the first packet until it is known whether it accepts writes.
+/// A server that hangs must leave time for the others.
+const SERVER_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// How long a server may take to hear that a statement is to be cancelled.
-const CANCELLED_WITHIN: Duration = Duration::from_secs(1);
+/// How long a server may take to receive a cancellation.
+const CANCEL_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// Of the settings of a session. A statement that hangs ends, also when nobody
-/// waits for it any more. Whoever turned `synchronous_commit` off for
-/// everybody still wants animals that were acknowledged to be on disk.
+/// The settings of a session. A statement that hangs ends, even if its request was dropped.
+/// Acknowledged animals must be on disk, even if the database's default turns `synchronous_commit`
+/// off.
 const SETTINGS: &str = "SET statement_timeout = '5s';
     SET idle_in_transaction_session_timeout = '10s';
     SELECT set_config('synchronous_commit', 'on', false)
         WHERE current_setting('synchronous_commit') IN ('off', 'local')";
 
-/// Why no server could be reached: one line for the operator.
+/// Why no server could be reached, in one line for the operator.
 #[derive(Debug, Clone, thiserror::Error)]
 #[error("{0}")]
 pub(super) struct Unreachable(String);
@@ -59,18 +59,18 @@ impl From<tokio_postgres::Error> for Unreachable {
 pub(super) struct Connector {
     servers: Vec<Config>,
     tls: Option<Tls>,
-    /// The server that took writes when last asked, which is asked first. What
-    /// another one answers may be out of date.
+    /// The server that accepted writes last, which is tried first. Another server may still believe
+    /// that it is the primary.
     primary: AtomicUsize,
 }
 
 /// A connection to the database, with its settings.
 pub(super) struct Session {
     pub(super) client: Client,
-    /// Its number among those that the [`Connector`] knows.
+    /// Its index in the [`Connector`]'s list.
     server: usize,
     tls: Option<Tls>,
-    /// Moves bytes between the client and the socket.
+    /// The task that moves bytes between the client and the socket.
     driver: JoinHandle<()>,
 }
 
@@ -80,35 +80,34 @@ impl Connector {
         Ok(Self { servers, tls: Tls::new(url)?, primary: AtomicUsize::new(0) })
     }
 
-    /// Connects to the first server that takes writes.
+    /// Connects to the first server that accepts writes.
     pub(super) async fn connect(&self) -> Result<Session, Unreachable> {
         let first = self.primary.load(Ordering::Relaxed);
         let mut reasons = Vec::new();
         for step in 0..self.servers.len() {
             let number = (first + step) % self.servers.len();
             let server = &self.servers[number];
-            let reason = match time::timeout(ANSWERED_WITHIN, self.connect_to(number)).await {
+            let reason = match time::timeout(SERVER_TIMEOUT, self.connect_to(number)).await {
                 Ok(Ok(session)) => {
                     self.primary.store(number, Ordering::Relaxed);
                     return Ok(session);
                 }
                 Ok(Err(error)) => Unreachable::from(error).0,
-                Err(_) => format!("no answer within {} seconds", ANSWERED_WITHIN.as_secs()),
+                Err(_) => format!("no response within {} seconds", SERVER_TIMEOUT.as_secs()),
             };
             reasons.push(format!("{}: {reason}", name(server)));
         }
         Err(Unreachable(reasons.join("; ")))
     }
 
-    /// Whether this is a session with the server that took writes when one was
-    /// last looked for.
+    /// Whether this is a session with the current primary, as far as known.
     pub(super) fn is_with_primary(&self, session: &Session) -> bool {
         session.server == self.primary.load(Ordering::Relaxed)
     }
 
-    /// Notes that the server of this session hangs: the next one is asked first
-    /// from now on. A former primary that nobody has told so hangs in every
-    /// write, waiting for standbys that have left it.
+    /// Marks the server of this session as hanging, so that the next server is tried first. A
+    /// former primary that was not told about a failover hangs in every write, waiting for its
+    /// standbys.
     pub(super) fn suspect(&self, session: &Session) {
         let next = (session.server + 1) % self.servers.len();
         let relaxed = Ordering::Relaxed;
@@ -117,7 +116,7 @@ impl Connector {
 
     async fn connect_to(&self, number: usize) -> Result<Session, tokio_postgres::Error> {
         let server = &self.servers[number];
-        // PostgreSQL speaks no TLS over a socket in the file system.
+        // PostgreSQL does not use TLS over Unix sockets.
         let is_local = matches!(server.get_hosts().first(), Some(Host::Unix(_)));
         let tls = self.tls.as_ref().filter(|_| !is_local).cloned();
         let (client, driver) = match tls.clone() {
@@ -142,8 +141,8 @@ impl Connector {
 }
 
 impl Session {
-    /// Asks the server, over a connection of its own, to end the statement
-    /// that runs. Whether that did anything is not known.
+    /// Asks the server, over a separate connection, to cancel the running statement. Whether it did
+    /// is unknown.
     pub(super) async fn cancel(&self) {
         let token = self.client.cancel_token();
         let cancelled = async {
@@ -152,18 +151,18 @@ impl Session {
                 None => token.cancel_query(NoTls).await,
             }
         };
-        let _ = time::timeout(CANCELLED_WITHIN, cancelled).await;
+        let _ = time::timeout(CANCEL_TIMEOUT, cancelled).await;
     }
 }
 
 impl Drop for Session {
     fn drop(&mut self) {
-        // It would wait for the answer to what was asked last, perhaps for ever.
+        // Otherwise it would wait for the last response, perhaps forever.
         self.driver.abort();
     }
 }
 
-/// The server as an operator knows it.
+/// The server's name for the operator.
 fn name(server: &Config) -> String {
     match server.get_hosts().first() {
         Some(Host::Tcp(name)) => name.clone(),

@@ -1,4 +1,4 @@
-//! What can go wrong with a statement, and what is to be done about it.
+//! Errors of statements, and how to handle them.
 
 use std::{error::Error, io, sync::Arc};
 
@@ -6,33 +6,33 @@ use tokio_postgres::error::{DbError, Severity, SqlState};
 
 use crate::store::StoreError;
 
-/// Why a statement was not done.
+/// Why a statement failed.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum Failure {
-    /// The server said so, or could not be asked.
+    /// The server reported an error, or the connection failed.
     #[error(transparent)]
     Database(#[from] tokio_postgres::Error),
-    /// A row holds what cannot be.
-    #[error("the column {0} holds what it cannot")]
+    /// A row has an invalid value.
+    #[error("the column {0} contains an invalid value")]
     Row(&'static str),
-    /// The role of the service lacks a right.
-    #[error("the role of the service may not {0}")]
+    /// The service's role lacks a privilege.
+    #[error("the service's role has no privilege to {0}")]
     Forbidden(&'static str),
-    /// Another process did the same at this moment.
-    #[error("somebody else was faster, again and again")]
+    /// Another process did the same at the same time.
+    #[error("another process did the same at the same time, in every attempt")]
     Raced,
 }
 
-/// What is to be done.
+/// How to handle a failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Remedy {
-    /// The same once more: the transaction met another one.
+    /// Repeat the operation: its transaction conflicted with another one.
     Repeat,
-    /// The same over another connection. Whether it was done is not known.
+    /// Repeat the operation over another connection. Whether it was done is unknown.
     Reconnect,
-    /// Nothing. It may pass.
+    /// Fail. The cause may pass.
     GiveUp,
-    /// Nothing. It should not have happened.
+    /// Fail. This is a fault.
     Report,
 }
 
@@ -50,8 +50,8 @@ impl Failure {
         if error.is_closed() || broken { Remedy::Reconnect } else { Remedy::Report }
     }
 
-    /// Whether it is certain that nothing was done. A server that says so over a
-    /// connection that it goes on with has undone the statement.
+    /// Whether the statement certainly had no effect. If the server reports an error and keeps the
+    /// connection open, it has rolled back the statement.
     pub(super) fn is_certain(&self) -> bool {
         let Self::Database(error) = self else {
             return true;
@@ -62,8 +62,7 @@ impl Failure {
         })
     }
 
-    /// Whether this is a row that must not be there twice, by the constraint
-    /// of this name.
+    /// Whether the statement violated the unique constraint of this name.
     pub(super) fn is_duplicate(&self, constraint: &str) -> bool {
         let Self::Database(error) = self else {
             return false;
@@ -78,13 +77,13 @@ fn remedy_of(error: &DbError) -> Remedy {
     let code = error.code();
     let is_last = matches!(error.parsed_severity(), Some(Severity::Fatal | Severity::Panic));
     match &code.code()[..2] {
-        // Serialization failures, deadlocks, and what distributed engines
-        // report when they do not know whether a commit was done.
+        // Serialization failures, deadlocks, and errors of distributed engines that do not know the
+        // outcome of a commit.
         "40" => Remedy::Repeat,
-        // A server that has become a standby.
+        // The server has become a standby.
         "25" if *code == SqlState::READ_ONLY_SQL_TRANSACTION => Remedy::Reconnect,
         "08" => Remedy::Reconnect,
-        // It is told to stop, starts, or has stopped.
+        // The server is starting or shutting down.
         "57" if *code != SqlState::QUERY_CANCELED => Remedy::Reconnect,
         _ if is_last => Remedy::Reconnect,
         // Timeouts, a full disk, no memory, locks, failing devices.

@@ -11,7 +11,7 @@ use crate::{
     store::bulk::StoredKey,
 };
 
-/// The columns in the order in which [`record`] reads them.
+/// The columns in the order that [`record`] expects.
 macro_rules! columns {
     () => {
         "id, name, scope, deployment, created_at, expires_at, last_used_at, revoked_at, successor_id, \
@@ -34,17 +34,17 @@ const REVOKE: &str = concat!(
     "UPDATE api_keys SET revoked_at = coalesce(revoked_at, $2) WHERE id = $1 RETURNING ",
     columns!()
 );
-/// Whoever rotates the same key at the same time waits.
+/// A concurrent rotation of the same key waits here.
 const LOCK: &str = "SELECT successor_id FROM api_keys WHERE id = $1 FOR UPDATE";
 const EXPIRE: &str = "UPDATE api_keys
     SET expires_at = least(coalesce(expires_at, $2), $2), successor_id = $3 WHERE id = $1";
-/// Asked once for each key and process, so it does without an index.
+/// Runs once for each key and process, so it needs no index.
 const FIRST_OF_LINEAGE: &str = "WITH RECURSIVE lineage (id) AS (
         SELECT $1::bigint
         UNION SELECT api_keys.id FROM lineage JOIN api_keys ON successor_id = lineage.id)
     SELECT id FROM lineage
     WHERE NOT EXISTS (SELECT 1 FROM api_keys WHERE successor_id = lineage.id)";
-/// What GREATEST is given as NULL, it passes over.
+/// GREATEST ignores NULL.
 const RECORD_USES: &str = "UPDATE api_keys
     SET last_used_at = greatest(last_used_at, used.at),
         last_deprecated_call_at = greatest(last_deprecated_call_at, used.deprecated_call_at)
@@ -56,10 +56,9 @@ const RECORD_USES: &str = "UPDATE api_keys
             OR coalesce(last_deprecated_call_at < used.deprecated_call_at,
                         used.deprecated_call_at IS NOT NULL))";
 
-/// The constraint that keeps a key from being there twice.
+/// The unique constraint on digests.
 const DIGEST: &str = "api_keys_digest";
 
-/// Runs [`INSERT`].
 async fn insert(client: &impl GenericClient, key: &NewKey) -> Result<KeyRecord, Failure> {
     let digest = &key.digest.as_bytes()[..];
     let expires_at = key.expires_at.map(Timestamp::as_second);
@@ -76,25 +75,25 @@ async fn insert(client: &impl GenericClient, key: &NewKey) -> Result<KeyRecord, 
     record(&client.query_one(INSERT, &parameters).await?)
 }
 
-/// A key on its way: the same however often it is tried.
+/// A key that is being added. It is added once, however many attempts this takes.
 pub(super) struct Create {
     key: NewKey,
-    tried_before: bool,
+    is_retry: bool,
 }
 
 impl Create {
     pub(super) fn new(key: NewKey) -> Self {
-        Self { key, tried_before: false }
+        Self { key, is_retry: false }
     }
 
-    /// Adds the key, unless an earlier try has added it.
+    /// Adds the key, unless an earlier attempt has added it.
     pub(super) async fn insert(
         &mut self,
         connection: &mut Connection,
     ) -> Result<KeyRecord, Failure> {
-        let tried_before = mem::replace(&mut self.tried_before, true);
+        let is_retry = mem::replace(&mut self.is_retry, true);
         match insert(&**connection, &self.key).await {
-            Err(failure) if tried_before && failure.is_duplicate(DIGEST) => {
+            Err(failure) if is_retry && failure.is_duplicate(DIGEST) => {
                 find(connection, &self.key.digest).await?.ok_or(Failure::Raced)
             }
             done => done,
@@ -140,7 +139,7 @@ pub(super) async fn revoke(
     row.as_ref().map(record).transpose()
 }
 
-/// Adds the successor, unless an earlier try has added it.
+/// Adds the successor, unless an earlier attempt has added it.
 pub(super) async fn rotate(
     connection: &mut Connection,
     id: KeyId,
@@ -162,7 +161,7 @@ pub(super) async fn rotate(
     Ok(Some(added))
 }
 
-/// The successor, if it is this one.
+/// The existing successor, if it has the same digest.
 async fn rotated_before(
     connection: &mut Connection,
     id: KeyId,
@@ -223,7 +222,7 @@ fn record(row: &Row) -> Result<KeyRecord, Failure> {
     })
 }
 
-/// The one of `all` that has this name.
+/// The value of `all` with this name.
 fn one_of<T: Copy>(
     text: &str,
     all: [T; 2],

@@ -1,4 +1,4 @@
-//! Filling a catalogue, in one transaction, by COPY.
+//! Adds a whole catalogue in one transaction, with COPY.
 
 use std::pin::Pin;
 
@@ -17,28 +17,27 @@ use crate::{
     },
 };
 
-/// Nobody draws an identifier, or adds an animal under one that is given here,
-/// until the end.
+/// Until the end of the transaction, no other process takes an identifier or adds an animal.
 const LOCK: &str = "LOCK TABLE pets IN SHARE ROW EXCLUSIVE MODE";
 const IS_EMPTY: &str = "SELECT NOT EXISTS (SELECT 1 FROM pets)
     AND NOT EXISTS (SELECT 1 FROM api_keys) AND NOT EXISTS (SELECT 1 FROM idempotency_keys)";
-/// Not taken back with the transaction: at worst, identifiers are left out.
+/// A rollback does not undo this. At worst, identifiers are skipped.
 const CONTINUE_PETS: &str = "SELECT setval('pets_ids', $1) FROM pets_ids
     WHERE last_value < $1 OR NOT is_called";
 const CONTINUE_KEYS: &str = "SELECT setval(pg_get_serial_sequence('api_keys', 'id'), $1)";
 
-/// Where rows go.
+/// The target of a COPY.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Into {
+enum CopyTarget {
     Pets,
     PetsWithIds,
-    /// All of them are there before a successor is looked for, since that is
-    /// done at the end of the statement.
+    /// The foreign key of a successor is checked at the end of the statement, when all keys are
+    /// there.
     Keys,
     Requests,
 }
 
-impl Into {
+impl CopyTarget {
     fn sql(self) -> &'static str {
         match self {
             Self::Pets => "COPY pets (name, category_id, status) FROM STDIN (FORMAT binary)",
@@ -72,8 +71,8 @@ impl Into {
 
 /// See [`Load`].
 pub struct PostgresLoad {
-    /// The COPY that is under way. A connection has one at a time.
-    copying: Option<(Into, Pin<Box<BinaryCopyInWriter>>)>,
+    /// The current COPY. A connection has only one at a time.
+    copying: Option<(CopyTarget, Pin<Box<BinaryCopyInWriter>>)>,
     connection: Blocking,
 }
 
@@ -83,12 +82,12 @@ impl PostgresLoad {
         Ok(Self { copying: None, connection })
     }
 
-    /// Adds a row, by a COPY of its kind.
-    fn add(&mut self, into: Into, row: &[&(dyn ToSql + Sync)]) -> Result<(), StoreError> {
-        if self.copying.as_ref().is_none_or(|(under_way, _)| *under_way != into) {
+    /// Adds a row, with a COPY to this target.
+    fn add(&mut self, target: CopyTarget, row: &[&(dyn ToSql + Sync)]) -> Result<(), StoreError> {
+        if self.copying.as_ref().is_none_or(|(current, _)| *current != target) {
             self.finish_copying()?;
-            let sink = self.connection.wait(|client| client.copy_in(into.sql()))?;
-            self.copying = Some((into, Box::pin(BinaryCopyInWriter::new(sink, into.types()))));
+            let sink = self.connection.wait(|client| client.copy_in(target.sql()))?;
+            self.copying = Some((target, Box::pin(BinaryCopyInWriter::new(sink, target.types()))));
         }
         match &mut self.copying {
             Some((_, writer)) => self.connection.wait(|_| writer.as_mut().write(row)),
@@ -124,14 +123,14 @@ impl Load for PostgresLoad {
     fn add_pet(&mut self, id: Option<PetId>, pet: &NewPet) -> Result<(), StoreError> {
         let (name, category_id, status) = (pet.name.as_str(), pet.category_id, pet.status.as_str());
         match id.map(PetId::get) {
-            None => self.add(Into::Pets, &[&name, &category_id, &status]),
-            Some(id) => self.add(Into::PetsWithIds, &[&name, &category_id, &status, &id]),
+            None => self.add(CopyTarget::Pets, &[&name, &category_id, &status]),
+            Some(id) => self.add(CopyTarget::PetsWithIds, &[&name, &category_id, &status, &id]),
         }
     }
 
     fn add_keys(&mut self, keys: &[StoredKey]) -> Result<(), StoreError> {
         for StoredKey { digest, record } in keys {
-            // In full, so that a further member cannot be forgotten here.
+            // Without `..`, so that a new field cannot be forgotten here.
             let KeyRecord {
                 id,
                 name,
@@ -159,7 +158,7 @@ impl Load for PostgresLoad {
                 &successor.map(|key| key.0),
                 &rate_limit.map(|limit| limit.to_string()),
             ];
-            self.add(Into::Keys, &row)?;
+            self.add(CopyTarget::Keys, &row)?;
         }
         Ok(())
     }
@@ -173,7 +172,7 @@ impl Load for PostgresLoad {
             &stored.pet.get(),
             &request.now.as_second(),
         ];
-        self.add(Into::Requests, &row)
+        self.add(CopyTarget::Requests, &row)
     }
 
     fn continue_after(&mut self, last: LastIds) -> Result<(), StoreError> {
@@ -191,14 +190,14 @@ impl Load for PostgresLoad {
 
     fn commit(&mut self) -> Result<(), CommitError> {
         self.finish_copying()?;
-        let mut refused = false;
+        let mut is_rejected = false;
         let committed = self.connection.wait(async |client| {
             let committed = client.batch_execute("COMMIT").await;
-            refused = committed.as_ref().is_err_and(|error| error.as_db_error().is_some());
+            is_rejected = committed.as_ref().is_err_and(|error| error.as_db_error().is_some());
             committed
         });
         committed.map_err(|error| {
-            if refused { CommitError::NotDone(error) } else { CommitError::Unknown(error) }
+            if is_rejected { CommitError::NotDone(error) } else { CommitError::Unknown(error) }
         })
     }
 }

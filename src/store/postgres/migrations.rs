@@ -1,5 +1,4 @@
-//! The schema, as numbered steps. The number of the last step that was run
-//! stands in the one row of `petstore_schema`.
+//! The schema, as numbered steps. The row of `petstore_schema` has the number of the last step.
 
 use std::sync::Arc;
 
@@ -12,7 +11,7 @@ use crate::{
     store::{OpenError, OpenMode},
 };
 
-/// Step n stands at index n - 1. A step that was released never changes.
+/// Step n is at index n - 1. A released step never changes.
 const STEPS: [&str; KNOWN as usize] = [
     include_str!("../../../migrations/postgres/0001_catalogue.sql"),
     include_str!("../../../migrations/postgres/0002_deprecated_calls.sql"),
@@ -20,37 +19,37 @@ const STEPS: [&str; KNOWN as usize] = [
     include_str!("../../../migrations/postgres/0004_etag_key.sql"),
 ];
 
-/// The schema version that this release reads and writes.
+/// The schema version of this release.
 const KNOWN: u32 = 4;
 
-/// How often processes that start at once may get in each other's way. Each
-/// time, one of them has come to its end.
-const MAX_TRIES: u32 = 20;
+/// How often processes that start at the same time may conflict. In each conflict, one of them
+/// succeeds.
+const MAX_ATTEMPTS: u32 = 20;
 
-/// Makes the one row, and holds it until the end of the transaction: processes
-/// that start at once wait for each other here.
-const HOLD: &str = "
+/// Creates the row and locks it until the end of the transaction, so that processes that start at
+/// the same time wait for each other here.
+const LOCK_VERSION: &str = "
     CREATE TABLE IF NOT EXISTS petstore_schema (
         only_row BOOLEAN PRIMARY KEY CHECK (only_row),
         version  BIGINT  NOT NULL
     );
     INSERT INTO petstore_schema VALUES (TRUE, 0) ON CONFLICT DO NOTHING;
     SELECT version FROM petstore_schema FOR UPDATE";
-const READ: &str = "SELECT version FROM petstore_schema";
-const NOTE: &str = "UPDATE petstore_schema SET version = $1";
+const READ_VERSION: &str = "SELECT version FROM petstore_schema";
+const SET_VERSION: &str = "UPDATE petstore_schema SET version = $1";
 
-/// Refuses a database that this release must not touch, and brings the schema
-/// up to date if `mode` says so. `url` is for messages.
+/// Rejects a database that this release must not use, and migrates the schema if `mode` allows.
+/// `url` is for messages.
 pub(super) async fn run(client: &mut Client, mode: OpenMode, url: &str) -> Result<(), OpenError> {
-    let mut tries = 0;
+    let mut attempts = 0;
     loop {
         let found = version(client).await.map_err(|error| cannot_open(url, &error))?;
-        if check(found, mode, url)? {
+        if is_current(found, mode, url)? {
             return Ok(());
         }
-        tries += 1;
+        attempts += 1;
         match migrate(client, mode, url).await {
-            Err(Stopped::Raced(_)) if tries < MAX_TRIES => {}
+            Err(Stopped::Raced(_)) if attempts < MAX_ATTEMPTS => {}
             Err(Stopped::NameTaken(error)) => {
                 let table = error.as_db_error().map_or("", |error| error.message());
                 let what = table.to_owned();
@@ -64,8 +63,8 @@ pub(super) async fn run(client: &mut Client, mode: OpenMode, url: &str) -> Resul
     }
 }
 
-/// Whether all is as it should be.
-fn check(found: Option<u32>, mode: OpenMode, url: &str) -> Result<bool, OpenError> {
+/// Whether the schema has the version of this release. Fails if `mode` does not allow a migration.
+fn is_current(found: Option<u32>, mode: OpenMode, url: &str) -> Result<bool, OpenError> {
     let path = url.to_owned();
     match (found, mode) {
         (Some(KNOWN), _) => Ok(true),
@@ -76,9 +75,9 @@ fn check(found: Option<u32>, mode: OpenMode, url: &str) -> Result<bool, OpenErro
     }
 }
 
-/// The version that the database has; `None` if it is not one of petstore yet.
+/// The version of the schema; `None` if the database has no petstore schema yet.
 async fn version(client: &impl GenericClient) -> Result<Option<u32>, Error> {
-    match client.query_opt(READ, &[]).await {
+    match client.query_opt(READ_VERSION, &[]).await {
         Ok(None) => Ok(None),
         Ok(Some(row)) => Ok(Some(u32::try_from(row.try_get::<_, i64>(0)?).unwrap_or(u32::MAX))),
         Err(error) if error.code() == Some(&SqlState::UNDEFINED_TABLE) => Ok(None),
@@ -86,19 +85,19 @@ async fn version(client: &impl GenericClient) -> Result<Option<u32>, Error> {
     }
 }
 
-/// Why the steps were not run.
+/// Why the migration stopped.
 enum Stopped {
-    /// Another process was at it.
+    /// Another process migrates at the same time.
     Raced(Error),
-    /// There is something that petstore did not make.
+    /// An object of another program has a name that petstore needs.
     NameTaken(Error),
     Failed(Error),
 }
 
-/// Runs the steps that the database lacks and `mode` allows: all of them or none.
+/// Runs the missing steps that `mode` allows: all or none.
 async fn migrate(client: &mut Client, mode: OpenMode, url: &str) -> Result<(), Stopped> {
     let raced = |error: Error| {
-        let met_another = error.code().is_some_and(|code| {
+        let is_conflict = error.code().is_some_and(|code| {
             code.code().starts_with("40")
                 || [
                     SqlState::UNIQUE_VIOLATION,
@@ -107,12 +106,12 @@ async fn migrate(client: &mut Client, mode: OpenMode, url: &str) -> Result<(), S
                 ]
                 .contains(code)
         });
-        if met_another { Stopped::Raced(error) } else { Stopped::Failed(error) }
+        if is_conflict { Stopped::Raced(error) } else { Stopped::Failed(error) }
     };
     let started = SystemClock.instant();
     let transaction = client.transaction().await.map_err(Stopped::Failed)?;
-    transaction.batch_execute(HOLD).await.map_err(raced)?;
-    // Another process may have been faster.
+    transaction.batch_execute(LOCK_VERSION).await.map_err(raced)?;
+    // Another process may have migrated first.
     let from = version(&transaction).await.map_err(raced)?.unwrap_or(0);
     if from >= KNOWN || (from > 0 && mode != OpenMode::CreateAndMigrate) {
         return Ok(());
@@ -128,7 +127,7 @@ async fn migrate(client: &mut Client, mode: OpenMode, url: &str) -> Result<(), S
             _ => raced(error),
         })?;
     }
-    transaction.execute(NOTE, &[&i64::from(KNOWN)]).await.map_err(raced)?;
+    transaction.execute(SET_VERSION, &[&i64::from(KNOWN)]).await.map_err(raced)?;
     transaction.commit().await.map_err(raced)?;
     if from > 0 {
         let took = SystemClock.instant().saturating_duration_since(started);
@@ -138,7 +137,6 @@ async fn migrate(client: &mut Client, mode: OpenMode, url: &str) -> Result<(), S
     Ok(())
 }
 
-/// The error of opening the database at `url`.
 pub(super) fn cannot_open(url: &str, error: &Error) -> OpenError {
     OpenError::Io { path: url.to_owned(), cause: Arc::new(Unreachable::from(error)) }
 }

@@ -12,15 +12,15 @@ use crate::{
     store::WritePet,
 };
 
-/// The inner limit is what the planner counts with, and holds any page: of one
-/// that is a parameter it thinks as of a tenth of the table, and so plans every
-/// page anew. The outer one is the page's; no more is read than it wants.
+/// The constant inner limit covers every page and lets the planner reuse one plan. For a parameter,
+/// the planner would assume a tenth of the table, and plan every page again. The outer limit is
+/// that of the page; PostgreSQL reads no more rows than it needs.
 const LIST: &str = "SELECT * FROM (
         SELECT id, name, category_id, status FROM pets
         WHERE id > $1 ORDER BY id LIMIT 101
     ) AS page ORDER BY id LIMIT $2";
-/// NULLS FIRST is the order of the index on the status, and not of the primary
-/// key, so that no plan walks along that and leaves out the other statuses.
+/// NULLS FIRST is the order of the index on the status, and not of the primary key. So no plan
+/// walks along the primary key and filters the other statuses out.
 const LIST_BY_STATUS: &str = "SELECT * FROM (
         SELECT id, name, category_id, status FROM pets
         WHERE status = $3 AND id > $1 ORDER BY id NULLS FIRST LIMIT 101
@@ -31,35 +31,35 @@ const INSERT: &str = "INSERT INTO pets (name, category_id, status, token)
     VALUES ($1, $2, $3, $4) RETURNING id";
 const FIND_BY_TOKEN: &str = "SELECT id FROM pets WHERE token = $1";
 
-/// The constraint that keeps a token from being used twice.
+/// The unique constraint on tokens.
 const TOKEN: &str = "pets_token";
 
-/// After so many bytes of a page, other requests go on.
+/// After this many bytes of a page, other requests get a turn.
 const YIELD_AFTER: usize = 128 << 10;
 
-/// A page on its way.
+/// A page that is being read.
 pub(super) struct Page<'r> {
     request: &'r PageRequest,
     write: WritePet,
     text: &'r mut Vec<u8>,
-    /// Where in the text it begins.
-    begins: usize,
+    /// The length of the text before the page.
+    start: usize,
 }
 
 impl<'r> Page<'r> {
     pub(super) fn new(request: &'r PageRequest, write: WritePet, text: &'r mut Vec<u8>) -> Self {
-        Self { request, write, begins: text.len(), text }
+        Self { request, write, start: text.len(), text }
     }
 
-    /// Writes the page, in place of what an earlier try has written, and returns the
-    /// last animal of it if more follow.
+    /// Writes the page, replacing what an earlier attempt wrote, and returns its last animal if
+    /// more follow.
     pub(super) async fn list(
         &mut self,
         connection: &mut Connection,
     ) -> Result<Option<PetId>, Failure> {
-        self.text.truncate(self.begins);
+        self.text.truncate(self.start);
         let after = self.request.after.map_or(0, PetId::get);
-        // One more than wanted, which tells whether a page follows.
+        // One more than requested shows whether a page follows.
         let fetched = i64::from(self.request.limit.get()) + 1;
         let rows = match self.request.status {
             None => {
@@ -76,7 +76,7 @@ impl<'r> Page<'r> {
         let mut rows = pin!(rows);
         let mut left = self.request.limit.get();
         let mut last = None;
-        let mut yield_at = self.begins + YIELD_AFTER;
+        let mut yield_at = self.start + YIELD_AFTER;
         while let Some(row) = rows.try_next().await? {
             if left == 0 {
                 return Ok(last);
@@ -100,11 +100,11 @@ pub(super) async fn get(connection: &mut Connection, id: PetId) -> Result<Option
     row.as_ref().map(owned).transpose()
 }
 
-/// A create on its way: the same however often it is tried.
+/// An animal that is being added. It is added once, however many attempts this takes.
 pub(super) struct Create<'a> {
     new: NewPet,
     tokens: &'a Tokens,
-    /// What it was tried with before.
+    /// The token of earlier attempts.
     token: Option<i64>,
 }
 
@@ -113,10 +113,10 @@ impl<'a> Create<'a> {
         Self { new, tokens, token: None }
     }
 
-    /// Adds the animal, unless an earlier try has added it. A try that is
-    /// still under way is waited for.
+    /// Adds the animal, unless an earlier attempt has added it. Waits for an earlier attempt that
+    /// is still running.
     pub(super) async fn insert(&mut self, connection: &mut Connection) -> Result<Pet, Failure> {
-        let tried_before = self.token.is_some();
+        let is_retry = self.token.is_some();
         let token = match self.token {
             Some(token) => token,
             None => self.tokens.next(connection).await?,
@@ -133,7 +133,7 @@ impl<'a> Create<'a> {
                 if !failure.is_duplicate(TOKEN) {
                     return Err(failure);
                 }
-                if !tried_before {
+                if !is_retry {
                     self.tokens.renew();
                     self.token = None;
                     return Err(Failure::Raced);

@@ -1,4 +1,4 @@
-//! A whole catalogue as it is at one moment.
+//! The content of a catalogue at one moment.
 
 use std::{ops::ControlFlow, pin::pin};
 
@@ -15,7 +15,7 @@ use crate::{
     },
 };
 
-/// All that is read later is of the moment of the first query.
+/// The first query takes the snapshot for all later reads.
 const BEGIN: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SELECT 1 FROM pets LIMIT 1";
 const COUNT: &str = "SELECT count(*) FROM pets WHERE $1::text IS NULL OR status = $1";
 const ALL: &str = "SELECT id, name, category_id, status FROM pets ORDER BY id";
@@ -23,7 +23,8 @@ const ALL_OF_STATUS: &str = "SELECT id, name, category_id, status FROM pets
     WHERE status = $1 ORDER BY id NULLS FIRST";
 const REQUESTS: &str =
     "SELECT api_key_id, key, fingerprint, created_at, pet_id FROM idempotency_keys";
-/// Sequences know no snapshot. Read last, they are no lower than what it holds.
+/// Sequences are not part of the snapshot. They are read last, so they are at least as high as its
+/// ids.
 const LAST_PET: &str = "SELECT CASE WHEN is_called THEN last_value ELSE 0 END FROM pets_ids";
 const LAST_KEY: &str = "SELECT coalesce(max(id), 0) FROM api_keys";
 
@@ -40,7 +41,7 @@ impl PostgresSnapshot {
         Ok(Self(connection))
     }
 
-    /// Shows each row that `sql` gives, until `show` breaks off.
+    /// Calls `show` with each row of `sql`, until `show` breaks.
     fn each(
         &self,
         sql: &str,

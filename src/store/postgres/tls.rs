@@ -27,23 +27,23 @@ use tokio_rustls::{
 use super::url::{PostgresUrl, SslMode};
 use crate::lenient_verifier::LenientVerifier;
 
-/// What may go wrong: a file with certificates that cannot be used.
+/// Why TLS cannot be set up.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum TlsError {
     #[error("cannot read the certificates in {path}: {cause}")]
     File { path: String, cause: String },
-    #[error("no trusted certificates were found: give sslrootcert")]
+    #[error("no trusted certificates were found; name a file with sslrootcert")]
     NoRoots,
     #[error("cannot set up TLS: {0}")]
     Setup(String),
 }
 
-/// Makes connections of one kind.
+/// Makes TLS connections with one configuration.
 #[derive(Clone)]
 pub(super) struct Tls(TlsConnector);
 
 impl Tls {
-    /// `None` if `url` asks for none.
+    /// `None` if `url` disables TLS.
     pub(super) fn new(url: &PostgresUrl) -> Result<Option<Self>, TlsError> {
         let provider = Arc::new(ring::default_provider());
         let setup = |error: &dyn std::error::Error| TlsError::Setup(error.to_string());
@@ -88,7 +88,7 @@ fn roots_in(path: &Path) -> Result<RootCertStore, TlsError> {
         roots.add(certificate).map_err(|error| failed(error.to_string()))?;
     }
     if roots.is_empty() {
-        return Err(failed("there is none".to_owned()));
+        return Err(failed("the file contains no certificate".to_owned()));
     }
     Ok(roots)
 }
@@ -110,7 +110,7 @@ impl MakeTlsConnect<Socket> for Tls {
     }
 }
 
-/// A handshake that is about to be made.
+/// A handshake that has not started yet.
 pub(super) struct Handshake {
     connector: TlsConnector,
     name: ServerName<'static>,
@@ -128,7 +128,7 @@ impl TlsConnect<Socket> for Handshake {
     }
 }
 
-/// A protected connection.
+/// An encrypted connection.
 pub(super) struct Stream(Box<client::TlsStream<Socket>>);
 
 impl TlsStream for Stream {

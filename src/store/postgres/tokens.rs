@@ -1,5 +1,5 @@
-//! A token for every create, by which it is known again when its connection
-//! broke before the answer came.
+//! A token for every create, which identifies the create if its connection breaks before the
+//! response.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -7,17 +7,17 @@ use super::{errors::Failure, pool::Connection};
 
 const NEXT_SERIES: &str = "SELECT nextval('pets_token_series')";
 
-/// How many tokens a series has: 2^32.
+/// The number of tokens in a series: 2^32.
 const SERIES_BITS: u32 = 32;
 
-/// Tokens that no other store has: the number of a series, which the database
-/// gives to one store alone, and a count. They ascend, which keeps their index
-/// small and its insertions in one place.
+/// Tokens that are unique in the database: the number of a series, which the database gives to one
+/// store only, and a counter. They ascend, so their index stays small, and insertions go to its
+/// end.
 #[derive(Default)]
 pub(super) struct Tokens(Mutex<Option<i64>>);
 
 impl Tokens {
-    /// A token that was never used.
+    /// A new token.
     pub(super) async fn next(&self, connection: &mut Connection) -> Result<i64, Failure> {
         if let Some(token) = self.of_this_series() {
             return Ok(token);
@@ -32,13 +32,13 @@ impl Tokens {
         let mut next = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let token = (*next)?;
         let following = token + 1;
-        // At the end of a series another one begins.
+        // After the end of a series, the next call starts a new one.
         *next = (following >> SERIES_BITS == token >> SERIES_BITS).then_some(following);
         Some(token)
     }
 
-    /// Begins another series. After a failover to a standby that lagged
-    /// behind, the database may have given this one twice.
+    /// Starts a new series. After a failover to a standby that lagged, the database may have given
+    /// this series twice.
     pub(super) fn renew(&self) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }

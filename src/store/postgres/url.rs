@@ -1,4 +1,4 @@
-//! Where a PostgreSQL cluster is, as a URL.
+//! The address of a PostgreSQL cluster, as a URL.
 
 use std::{fmt, path::PathBuf, str::FromStr, time::Duration};
 
@@ -11,14 +11,14 @@ use tokio_postgres::{
 /// How long one server may take to accept a TCP connection.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// After how long a server that acknowledges nothing counts as gone.
-const ACKNOWLEDGED_WITHIN: Duration = Duration::from_secs(10);
+/// How long transmitted data may stay unacknowledged before the connection counts as lost.
+const ACKNOWLEDGE_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// The port of PostgreSQL.
+/// The default port of PostgreSQL.
 const PORT: u16 = 5432;
 
-/// `postgres://USER:PASSWORD@HOST:PORT,HOST:PORT/DATABASE?OPTIONS`, as libpq
-/// reads it. Neither `Debug` nor `Display` shows the password or the options.
+/// `postgres://USER:PASSWORD@HOST:PORT,HOST:PORT/DATABASE?OPTIONS`, as in libpq. `Debug` and
+/// `Display` show neither the password nor the options.
 #[derive(Clone, PartialEq, Eq)]
 pub struct PostgresUrl {
     servers: Vec<Config>,
@@ -26,41 +26,41 @@ pub struct PostgresUrl {
     root_certificate: Option<PathBuf>,
 }
 
-/// How much the connection is protected: `sslmode` of libpq, but for `allow`.
+/// How the connection is protected: `sslmode` of libpq, without `allow`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) enum SslMode {
     /// No TLS.
     Disable,
-    /// TLS where the server has it, whoever it is.
+    /// TLS if the server supports it, without verification.
     #[default]
     Prefer,
-    /// TLS, whoever the server is; with a root certificate as [`Self::VerifyCa`].
+    /// TLS without verification; with a root certificate like [`Self::VerifyCa`].
     Require,
-    /// TLS, and a certificate that comes from a trusted root.
+    /// TLS with a certificate from a trusted root.
     VerifyCa,
-    /// And that names the host.
+    /// In addition, the certificate must name the host.
     VerifyFull,
 }
 
 impl PostgresUrl {
-    /// Reads a URL; `None` if it is not one of PostgreSQL.
+    /// Parses a URL; `None` if it has another scheme.
     pub(crate) fn parse(text: &str) -> Option<Result<Self, String>> {
         let rest = ["postgres://", "postgresql://"].iter().find_map(|&s| text.strip_prefix(s))?;
         Some(Self::parse_rest(rest))
     }
 
     fn parse_rest(rest: &str) -> Result<Self, String> {
-        let (place, query) = rest.split_once('?').unwrap_or((rest, ""));
+        let (address, query) = rest.split_once('?').unwrap_or((rest, ""));
         let (ssl_mode, root_certificate, query) = take_ssl_options(query)?;
-        let (authority, path) = match place.find('/') {
-            Some(slash) => place.split_at(slash),
-            None => (place, ""),
+        let (authority, path) = match address.find('/') {
+            Some(slash) => address.split_at(slash),
+            None => (address, ""),
         };
         let (user, hosts) = authority.split_at(authority.rfind('@').map_or(0, |at| at + 1));
         if user.trim_end_matches('@').contains('@') {
-            return Err("an @ in the user name or password reads %40".to_owned());
+            return Err("write an @ in the user name or password as %40".to_owned());
         }
-        // One for each server, so that each can have its own time to answer.
+        // One configuration for each server, so that each can have its own timeout.
         let servers = hosts
             .split(',')
             .map(|host| server(&format!("postgres://{user}{host}{path}?{query}"), ssl_mode))
@@ -68,12 +68,12 @@ impl PostgresUrl {
         Ok(Self { servers, ssl_mode, root_certificate })
     }
 
-    /// How to connect to each of the servers.
+    /// How to connect to each server.
     pub(super) fn servers(&self) -> &[Config] {
         &self.servers
     }
 
-    /// How much the connection is protected.
+    /// How the connection is protected.
     pub(super) fn ssl_mode(&self) -> SslMode {
         match (self.ssl_mode, &self.root_certificate) {
             (SslMode::Require, Some(_)) => SslMode::VerifyCa,
@@ -81,7 +81,7 @@ impl PostgresUrl {
         }
     }
 
-    /// The file with the trusted roots; those of the system if `None`.
+    /// The file with the trusted roots; `None` means those of the system.
     pub(super) fn root_certificate(&self) -> Option<&PathBuf> {
         self.root_certificate.as_ref()
     }
@@ -125,15 +125,13 @@ impl FromStr for SslMode {
             "require" => Ok(Self::Require),
             "verify-ca" => Ok(Self::VerifyCa),
             "verify-full" => Ok(Self::VerifyFull),
-            _ => {
-                Err("sslmode is one of disable, prefer, require, verify-ca and verify-full"
-                    .to_owned())
-            }
+            _ => Err("sslmode must be one of disable, prefer, require, verify-ca and verify-full"
+                .to_owned()),
         }
     }
 }
 
-/// Takes out what the driver does not know, and returns the rest of the query.
+/// Parses the options that the driver does not know, and returns the other options.
 fn take_ssl_options(query: &str) -> Result<(SslMode, Option<PathBuf>, String), String> {
     let mut mode = SslMode::default();
     let mut root = None;
@@ -150,23 +148,23 @@ fn take_ssl_options(query: &str) -> Result<(SslMode, Option<PathBuf>, String), S
             _ => rest.push(option),
         }
     }
-    // As libpq has it: `system` is not the name of a file.
+    // As in libpq, `system` is not a file name.
     let root = root.filter(|root| root != "system").map(PathBuf::from);
     Ok((mode, root, rest.join("&")))
 }
 
-/// What the driver is told about one server.
+/// The driver's configuration for one server.
 fn server(url: &str, ssl_mode: SslMode) -> Result<Config, String> {
     let mut config: Config = url.parse().map_err(|error: tokio_postgres::Error| {
-        // What lies behind it names the option at most, and never a value.
+        // The source of the error names the option at most, and never a value.
         let reason = std::error::Error::source(&error).map(ToString::to_string);
-        format!("this is no PostgreSQL URL: {}", reason.unwrap_or_else(|| error.to_string()))
+        format!("not a valid PostgreSQL URL: {}", reason.unwrap_or_else(|| error.to_string()))
     })?;
     if config.get_hosts().is_empty() {
-        return Err("a PostgreSQL URL names a host: postgres://USER@HOST/DATABASE".to_owned());
+        return Err("a PostgreSQL URL must name a host: postgres://USER@HOST/DATABASE".to_owned());
     }
     if config.get_target_session_attrs() == TargetSessionAttrs::ReadOnly {
-        return Err("petstore writes: target_session_attrs is read-write".to_owned());
+        return Err("petstore needs to write: target_session_attrs must be read-write".to_owned());
     }
     if config.get_application_name().is_none() {
         config.application_name("petstore");
@@ -179,10 +177,10 @@ fn server(url: &str, ssl_mode: SslMode) -> Result<Config, String> {
             SslMode::Require | SslMode::VerifyCa | SslMode::VerifyFull => SslUse::Require,
         })
         .connect_timeout(CONNECT_TIMEOUT)
-        .keepalives_idle(ACKNOWLEDGED_WITHIN)
-        .keepalives_interval(ACKNOWLEDGED_WITHIN / 5)
+        .keepalives_idle(ACKNOWLEDGE_TIMEOUT)
+        .keepalives_interval(ACKNOWLEDGE_TIMEOUT / 5)
         .keepalives_retries(3)
-        .tcp_user_timeout(ACKNOWLEDGED_WITHIN);
+        .tcp_user_timeout(ACKNOWLEDGE_TIMEOUT);
     Ok(config)
 }
 
@@ -215,18 +213,18 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_url_is_refused_without_its_password() {
+    fn an_invalid_url_is_rejected_without_showing_its_password() {
         for (text, reason) in [
-            ("postgres://", "names a host"),
-            ("postgres://me:s3cret@/pets", "names a host"),
+            ("postgres://", "must name a host"),
+            ("postgres://me:s3cret@/pets", "must name a host"),
             ("postgres://me:s3cret@db:port/pets", "port"),
             ("postgres://me:s3cret@db/pets?colour=s3cret", "colour"),
-            ("postgres://me:s3cret@db/pets?sslmode=s3cret", "sslmode is one of"),
+            ("postgres://me:s3cret@db/pets?sslmode=s3cret", "sslmode must be one of"),
             ("postgres://me:s3cret@db/pets?target_session_attrs=read-only", "read-write"),
             ("postgres://me:s3cr@et@db/pets", "%40"),
         ] {
-            let refused = url(text).unwrap_err();
-            assert!(refused.contains(reason) && !refused.contains("s3cr"), "{refused}");
+            let error = url(text).unwrap_err();
+            assert!(error.contains(reason) && !error.contains("s3cr"), "{error}");
         }
     }
 

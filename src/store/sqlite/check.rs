@@ -1,5 +1,4 @@
-//! Whether a database is sound: at a glance when it is opened, and to the last
-//! row when somebody asks.
+//! Whether a database is sound: a quick check when it is opened, and a complete one on demand.
 
 use rusqlite::{Connection, ErrorCode, Row, types::Type};
 
@@ -9,16 +8,16 @@ use crate::{
     store::Checkup,
 };
 
-/// How many problems of a kind are told one by one.
-const TOLD: usize = 20;
+/// How many invalid animals are reported one by one.
+const MAX_REPORTED: usize = 20;
 
-/// What is said if the write-ahead log does not hold what was committed to it.
-pub(super) const LOST_LOG: &str = "the write-ahead log was truncated or removed, and transactions \
+/// The problem if the WAL lacks transactions that were committed to it.
+pub(super) const LOST_TRANSACTIONS: &str = "the write-ahead log was truncated or removed, and transactions \
      that were committed to it are not in the database";
 
-/// Looks at a few pages of each table and index; takes well below a
-/// millisecond, whatever the size of the database. Returns what is wrong.
-pub(super) fn glance(connection: &Connection) -> rusqlite::Result<Option<String>> {
+/// Reads a few pages of each table and index. This takes well below a millisecond, whatever the
+/// size of the database. Returns the first problem.
+pub(super) fn quick_check(connection: &Connection) -> rusqlite::Result<Option<String>> {
     if let Some(problem) = schema(connection)?.into_iter().next() {
         return Ok(Some(problem));
     }
@@ -41,29 +40,28 @@ pub(super) fn glance(connection: &Connection) -> rusqlite::Result<Option<String>
     Ok(None)
 }
 
-/// One of the things that are looked at.
+/// One step of a check.
 type Step = fn(&Connection, &mut Checkup) -> rusqlite::Result<()>;
 
-/// Reads everything, and says all that is wrong.
+/// Reads everything, and returns all problems.
 pub(super) fn all(connection: &Connection) -> rusqlite::Result<Checkup> {
     let mut found = Checkup { animals: 0, keys: 0, problems: schema(connection)? };
-    take(&[integrity, references, animals, sequences, api_keys], connection, &mut found)?;
+    run(&[integrity, references, animals, sequences, api_keys], connection, &mut found)?;
     Ok(found)
 }
 
-/// Reads everything that is the same in a database of an older version. Keys
-/// are not counted.
+/// Reads everything that is the same in a database of an older version. Does not count keys.
 pub(super) fn of_any_version(connection: &Connection) -> rusqlite::Result<Checkup> {
     let mut found = Checkup { animals: 0, keys: 0, problems: Vec::new() };
-    take(&[integrity, references, animals, sequences], connection, &mut found)?;
+    run(&[integrity, references, animals, sequences], connection, &mut found)?;
     Ok(found)
 }
 
-fn take(steps: &[Step], connection: &Connection, found: &mut Checkup) -> rusqlite::Result<()> {
+fn run(steps: &[Step], connection: &Connection, found: &mut Checkup) -> rusqlite::Result<()> {
     for step in steps {
         match step(connection, found) {
             Ok(()) => {}
-            // It says no more than this at the place where it is damaged.
+            // At damage, SQLite's error is all that is known.
             Err(error) if is_damage(&error) => found.problems.push(error.to_string()),
             Err(error) => return Err(error),
         }
@@ -71,7 +69,7 @@ fn take(steps: &[Step], connection: &Connection, found: &mut Checkup) -> rusqlit
     Ok(())
 }
 
-/// Whether it is the file that is wrong, and not the way to it.
+/// Whether the error is due to the content of the file, rather than to its access.
 pub(super) fn is_damage(error: &rusqlite::Error) -> bool {
     use rusqlite::Error as E;
     match error {
@@ -86,8 +84,7 @@ pub(super) fn is_damage(error: &rusqlite::Error) -> bool {
     }
 }
 
-/// Every table and index as the migrations make it. What is there besides is
-/// none of our business.
+/// Compares tables and indexes with those that the migrations create. Ignores additional ones.
 fn schema(connection: &Connection) -> rusqlite::Result<Vec<String>> {
     let objects = |connection: &Connection| -> rusqlite::Result<Vec<(String, String)>> {
         connection
@@ -106,14 +103,14 @@ fn schema(connection: &Connection) -> rusqlite::Result<Vec<String>> {
     Ok(objects(&fresh)?.into_iter().filter_map(problem).collect())
 }
 
-/// SQLite's own look at every page, index, constraint and type.
+/// SQLite's own check of every page, index, constraint and type.
 fn integrity(connection: &Connection, found: &mut Checkup) -> rusqlite::Result<()> {
     let mut statement = connection.prepare("PRAGMA integrity_check")?;
     let mut rows = statement.query([])?;
     while let Some(row) = rows.next()? {
         let verdict: String = row.get(0)?;
         if verdict != "ok" {
-            // A list of pages comes as one text.
+            // SQLite reports several pages in one text.
             found.problems.extend(verdict.lines().map(str::to_owned));
         }
     }
@@ -138,47 +135,47 @@ fn animals(connection: &Connection, found: &mut Checkup) -> rusqlite::Result<()>
     let mut statement =
         connection.prepare("SELECT id, name, category_id, status FROM pets ORDER BY id")?;
     let mut rows = statement.query([])?;
-    let mut wrong = 0;
+    let mut invalid = 0;
     while let Some(row) = rows.next()? {
         found.animals += 1;
         if let Some(problem) = problem_of(row)? {
-            wrong += 1;
-            if wrong <= TOLD {
+            invalid += 1;
+            if invalid <= MAX_REPORTED {
                 found.problems.push(problem);
             }
         }
     }
-    if wrong > TOLD {
-        found.problems.push(format!("and {} more animals", wrong - TOLD));
+    if invalid > MAX_REPORTED {
+        found.problems.push(format!("and {} more animals", invalid - MAX_REPORTED));
     }
     Ok(())
 }
 
-/// What of an animal the service could not show, or would not take.
+/// Why the service could not show an animal, or would reject it.
 fn problem_of(row: &Row<'_>) -> rusqlite::Result<Option<String>> {
     let id: i64 = row.get(0)?;
     let name = row.get_ref(1)?.as_str().ok();
     let category_id = row.get_ref(2)?.data_type();
     let status = row.get_ref(3)?.as_str().ok();
     let problem = if PetId::new(id).is_none() {
-        "has an id that cannot be"
+        "has an invalid id"
     } else if name.is_none() {
-        "has a name that is no Unicode text"
+        "has a name that is not Unicode text"
     } else if name.is_some_and(|name| name.len() > PetName::MAX_LENGTH) {
         "has a name of more than 64 KiB"
     } else if name.is_some_and(|name| PetName::new(name.to_owned()).is_none()) {
         "has a name with U+0000"
     } else if category_id != Type::Integer {
-        "has a category that is no integer"
+        "has a category that is not an integer"
     } else if status.is_none_or(|status| status.parse::<PetStatus>().is_err()) {
-        "has a status that is none"
+        "has an invalid status"
     } else {
         return Ok(None);
     };
     Ok(Some(format!("animal {id} {problem}")))
 }
 
-/// An id below the highest that was given would be given twice.
+/// An id below the highest one would be given twice.
 fn sequences(connection: &Connection, found: &mut Checkup) -> rusqlite::Result<()> {
     for (table, highest) in
         [("pets", "SELECT max(id) FROM pets"), ("api_keys", "SELECT max(id) FROM api_keys")]
@@ -190,13 +187,13 @@ fn sequences(connection: &Connection, found: &mut Checkup) -> rusqlite::Result<(
             |row| row.get(0),
         )?;
         if last < highest {
-            found.problems.push(format!("the last id of {table} is not noted in sqlite_sequence"));
+            found.problems.push(format!("sqlite_sequence does not contain the last id of {table}"));
         }
     }
     Ok(())
 }
 
-/// Without the key, the service could make no `ETag`.
+/// Without the key, the service cannot compute an `ETag`.
 fn etag_key(connection: &Connection) -> rusqlite::Result<Option<String>> {
     let is_there = connection.prepare("SELECT key FROM etag_key")?.exists([])?;
     Ok((!is_there).then(|| "the row of etag_key is missing".to_owned()))

@@ -1,20 +1,19 @@
-//! Writing the log into the database file.
+//! Checkpoints of the WAL.
 
 use rusqlite::Connection;
 use tracing::warn;
 
 use super::file::Files;
 
-/// The checkpoints. SQLite would run them itself, within a commit: before anybody
-/// has looked whether the database file is still as it was, and a checkpoint that
-/// fails would look like a commit that failed.
+/// Runs the checkpoints. SQLite's own checkpoints would run within a commit: before the check of
+/// the database file, and a failed checkpoint would look like a failed commit.
 #[derive(Default)]
 pub(super) struct Checkpoints {
     is_failing: bool,
 }
 
 impl Checkpoints {
-    /// Writes as much of the log into the database as no reader needs there.
+    /// Copies as much of the WAL into the database as readers allow.
     pub(super) fn run(&mut self, connection: &Connection, files: &mut Files) {
         let done = connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()));
         if let (Err(error), false) = (&done, self.is_failing) {
@@ -25,7 +24,7 @@ impl Checkpoints {
             );
         }
         self.is_failing = done.is_err();
-        // Notes how the checkpoint left the file.
+        // Records the state of the file after the checkpoint.
         let _ = files.check();
     }
 }

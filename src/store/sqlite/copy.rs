@@ -1,4 +1,4 @@
-//! A copy of a database in one file: whole and sound, or not there at all.
+//! Copies a database into one file, completely and checked, or not at all.
 
 use std::{
     ffi::OsString,
@@ -24,93 +24,95 @@ use rustix::{
 use super::{check, connection, file, migrations};
 use crate::store::{Cause, OpenError, OpenMode};
 
-/// Why there is no copy. Each reads as one line for the operator.
+/// Why a copy failed, in one line for the operator.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum CopyError {
-    /// A database cannot be opened: the source, or the one to be replaced.
+    /// The source, or the database to replace, cannot be opened.
     #[error(transparent)]
     Open(#[from] OpenError),
-    /// What was to be copied is damaged.
-    #[error("{path} is damaged ({what}), and was not copied")]
+    /// The source is damaged.
+    #[error("{path} is damaged ({what}) and was not copied")]
     Damaged {
-        /// Where it is.
+        /// The path of the source.
         path: String,
-        /// What was found first.
+        /// The first problem.
         what: String,
     },
-    /// Something is where the copy was to go.
-    #[error("{0} is there already; --force replaces it")]
+    /// There is already a file at the target.
+    #[error("{0} already exists; --force replaces it")]
     Exists(String),
-    /// A process has open what was to be replaced.
+    /// A process has the database to replace open.
     #[error("{0} is in use; stop the service first")]
     InUse(String),
-    /// Both are one file.
+    /// Source and target are the same file.
     #[error("{0} is the database itself")]
     Same(String),
-    /// The database to be replaced is sound as far as is known, but a part of it
-    /// is in its log and stays there.
+    /// The database to replace has transactions in its WAL, and the checkpoint failed. It is not
+    /// known to be damaged.
     #[error(
-        "cannot write the log of {path} into it, which must be done before it is replaced: \
+        "cannot write the WAL of {path} into the database, which is necessary before it is replaced: \
          {cause}. Nothing was changed; remove the cause and repeat the command"
     )]
     Checkpoint {
-        /// Where it is.
+        /// The path of the database.
         path: String,
-        /// What lay behind it.
+        /// The cause.
         cause: Cause,
     },
-    /// The copy cannot be written.
+    /// Writing the copy failed.
     #[error("cannot write {path}: {cause}")]
     Write {
-        /// Where it was to go.
+        /// The path of the target.
         path: String,
-        /// What lay behind it.
+        /// The cause.
         cause: Cause,
     },
-    /// The copy cannot be put at its place, and what was there cannot be put back.
-    #[error("cannot write {path}: {cause}; what was there is now {aside}, with its log beside it")]
-    Aside {
-        /// Where it was to go.
-        path: String,
-        /// Where the database is that was to be replaced.
-        aside: String,
-        /// What lay behind it.
-        cause: Cause,
-    },
-    /// The copy is at its place, as far as the operating system is concerned.
+    /// The copy cannot be renamed to its target, and the old database cannot be restored to its
+    /// name.
     #[error(
-        "{path} is the copy now, but that cannot be synced to the disk: {cause}. \
-         A power cut may bring back what was there; repeat the command"
+        "cannot write {path}: {cause}; the old database is now {aside}, with its WAL next to it"
+    )]
+    Aside {
+        /// The path of the target.
+        path: String,
+        /// The new path of the old database.
+        aside: String,
+        /// The cause.
+        cause: Cause,
+    },
+    /// The copy is at its target, but the directory could not be synced.
+    #[error(
+        "{path} is the copy now, but it cannot be synced to the disk: {cause}. \
+         After a power cut, the old database may be back; repeat the command"
     )]
     NotSynced {
-        /// Where it is.
+        /// The path of the target.
         path: String,
-        /// What lay behind it.
+        /// The cause.
         cause: Cause,
     },
 }
 
-/// What was made.
+/// The result of a copy.
 pub(crate) struct Copied {
-    /// How many animals are in it.
+    /// How many animals the copy has.
     pub(crate) animals: u64,
-    /// Under which name the database is kept that was replaced, if it was damaged
-    /// or had files beside it that are not known to be without use.
+    /// The second name of the replaced database, if it was damaged or had companion files whose
+    /// content may matter.
     pub(crate) aside: Option<PathBuf>,
 }
 
-/// Copies the database at `from` to `to`, even while others write to it. The
-/// copy is one file of mode 0600, since it has the digests of keys. What is at
-/// `to` is left alone unless `replace`, and while a process has it open. The copy
-/// is first written beside `to`, under a name made of `number`; if the process is
-/// killed, that file stays behind.
+/// Copies the database at `from` to `to`, even while others write to it. The copy is one file of
+/// mode 0600, because it contains the digests of keys. A file at `to` is replaced only with
+/// `replace`, and only if no process has it open. The copy is first written next to `to`, under a
+/// name that contains `number`; if the process is killed, that file stays behind.
 ///
-/// At each moment, also at a power cut, `to` is what it was or the copy; and a
-/// database that is not all in one file is whole at `to` or under a name of its own.
+/// At each moment, even at a power cut, `to` is either the old file or the copy. An old database of
+/// several files is always complete under one of its names.
 ///
 /// # Errors
 ///
-/// See [`CopyError`]. What was at `to` still is, unless the error says otherwise.
+/// See [`CopyError`]. Unless the error says otherwise, `to` is unchanged.
 pub(crate) fn copy(
     from: &Path,
     to: &Path,
@@ -121,12 +123,12 @@ pub(crate) fn copy(
     if is_same(from, to) {
         return Err(CopyError::Same(to.display().to_string()));
     }
-    let there = family(to).into_iter().find(|path| path.symlink_metadata().is_ok());
-    if let Some(there) = there.filter(|_| !replace) {
-        return Err(CopyError::Exists(there.display().to_string()));
+    let existing = files_of(to).into_iter().find(|path| path.symlink_metadata().is_ok());
+    if let Some(existing) = existing.filter(|_| !replace) {
+        return Err(CopyError::Exists(existing.display().to_string()));
     }
     let failed = |cause: Cause| CopyError::Write { path: to.display().to_string(), cause };
-    let replaced = take_over(to)?;
+    let replaced = prepare_replacement(to)?;
     let partial = Partial::create(to, number).map_err(|error| failed(Arc::new(error)))?;
     let animals = fill(&partial.0, &source).map_err(|problem| match problem {
         Problem::Damage(what) => CopyError::Damaged { path: from.display().to_string(), what },
@@ -144,15 +146,15 @@ fn is_same(one: &Path, other: &Path) -> bool {
     )
 }
 
-/// The database that is to be replaced.
+/// The database to replace.
 struct Replaced {
-    /// It is locked until this is dropped.
+    /// Locked until this is dropped.
     file: File,
     is_damaged: bool,
 }
 
-/// The file, and those that SQLite keeps beside it.
-pub(super) fn family(path: &Path) -> [PathBuf; 4] {
+/// The paths of a database file and of its companion files.
+pub(super) fn files_of(path: &Path) -> [PathBuf; 4] {
     ["", "-wal", "-shm", "-journal"].map(|end| {
         let mut name = path.as_os_str().to_owned();
         name.push(end);
@@ -160,32 +162,32 @@ pub(super) fn family(path: &Path) -> [PathBuf; 4] {
     })
 }
 
-/// Makes a database that is to be replaced one file, with nothing of it in a
-/// log, unless it is too damaged for that. Locks other processes out until what
-/// is returned is dropped. `None` if nothing is there.
-fn take_over(path: &Path) -> Result<Option<Replaced>, CopyError> {
+/// Prepares a database for its replacement: runs a checkpoint, so that it is one file, unless it is
+/// too damaged. Locks out other processes until the result is dropped. `None` if the file does not
+/// exist.
+fn prepare_replacement(path: &Path) -> Result<Option<Replaced>, CopyError> {
     let shown = path.display().to_string();
     if !path.exists() {
         return Ok(None);
     }
-    let stays = |cause: Cause| CopyError::Checkpoint { path: shown.clone(), cause };
+    let checkpoint_error = |cause: Cause| CopyError::Checkpoint { path: shown.clone(), cause };
     let mut done = checkpoint(path);
     if done.as_ref().is_err_and(check::is_damage) {
-        // SQLite takes a failure to read for damage, too. That shows here, or the
-        // second time is without it.
-        read(path).map_err(|error| stays(Arc::new(error)))?;
+        // SQLite also reports a failed read as damage. Reading the files shows such an error, or
+        // the second checkpoint succeeds.
+        read(path).map_err(|error| checkpoint_error(Arc::new(error)))?;
         done = checkpoint(path);
     }
     let is_damaged = match done {
         Ok(()) => false,
         Err(error) if connection::is_busy(&error) => return Err(CopyError::InUse(shown)),
         Err(error) if check::is_damage(&error) => true,
-        // A full disk or a failing one says nothing about what is in the log.
-        Err(error) => return Err(stays(Arc::new(error))),
+        // A full or failing disk does not mean that the content of the WAL is damaged.
+        Err(error) => return Err(checkpoint_error(Arc::new(error))),
     };
     let failed = |error| CopyError::Write { path: shown.clone(), cause: Arc::new(error) };
     let file = OpenOptions::new().read(true).write(true).open(path).map_err(failed)?;
-    // A process that has it open in WAL mode holds a lock that this one excludes.
+    // A process that has the database open in WAL mode holds a lock that conflicts with this one.
     match fcntl_lock(&file, FlockOperation::NonBlockingLockExclusive) {
         Ok(()) => Ok(Some(Replaced { file, is_damaged })),
         Err(Errno::AGAIN | Errno::ACCESS) => Err(CopyError::InUse(shown)),
@@ -193,9 +195,9 @@ fn take_over(path: &Path) -> Result<Option<Replaced>, CopyError> {
     }
 }
 
-/// Reads all files of a database from end to end.
+/// Reads all files of a database completely.
 fn read(path: &Path) -> io::Result<()> {
-    for path in family(path) {
+    for path in files_of(path) {
         match File::open(path) {
             Ok(mut file) => drop(io::copy(&mut file, &mut io::sink())?),
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
@@ -205,31 +207,31 @@ fn read(path: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Writes the log of a database into its file, and removes it.
+/// Writes the WAL into the database and removes the WAL.
 fn checkpoint(path: &Path) -> rusqlite::Result<()> {
     let old = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
     let failed = |code| Err(rusqlite::Error::SqliteFailure(ffi::Error::new(code), None));
-    // SQLite settles for reading where it may not write.
+    // Without write permission, SQLite opens the file read-only.
     if old.is_readonly(MAIN_DB)? {
         return failed(ffi::SQLITE_READONLY);
     }
     old.busy_timeout(Duration::ZERO)?;
-    // If it fails here, it must not be done in part when this is closed.
+    // After a failure here, closing must not run a partial checkpoint.
     old.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
     let mode: String =
         old.pragma_update_and_check(None, "journal_mode", "DELETE", |row| row.get(0))?;
     if mode == "delete" { Ok(()) } else { failed(ffi::SQLITE_IOERR) }
 }
 
-/// A second name of every file of a database, under which it is whole while the
-/// first ones are taken away.
-struct Aside<'a> {
+/// A second name (hard link) of every file of a database, under which it stays complete while the
+/// first names are removed.
+struct HardLinks<'a> {
     of: &'a Path,
     at: PathBuf,
 }
 
-impl<'a> Aside<'a> {
-    /// Gives the names, and brings them to the disk.
+impl<'a> HardLinks<'a> {
+    /// Creates the links and syncs them.
     fn link(of: &'a Path, number: u64, folder: &File) -> io::Result<Self> {
         let mut at = of.as_os_str().to_owned();
         at.push(format!(".replaced-{number:016x}"));
@@ -243,7 +245,7 @@ impl<'a> Aside<'a> {
         Ok(aside)
     }
 
-    /// Gives every file its first name again, and no other.
+    /// Restores the first names and removes the second ones.
     fn undo(self, folder: &File) -> io::Result<()> {
         for (of, at) in self.names() {
             match fs::hard_link(at, of) {
@@ -268,14 +270,14 @@ impl<'a> Aside<'a> {
     }
 
     fn names(&self) -> impl Iterator<Item = (PathBuf, PathBuf)> {
-        family(self.of).into_iter().zip(family(&self.at))
+        files_of(self.of).into_iter().zip(files_of(&self.at))
     }
 }
 
 /// Why a copy could not be filled.
 enum Problem {
     Damage(String),
-    /// Somebody is replacing the source.
+    /// Another process is replacing the source.
     Locked,
     Write(rusqlite::Error),
 }
@@ -286,19 +288,18 @@ impl From<rusqlite::Error> for Problem {
     }
 }
 
-/// Copies every page as it is at one moment, and reads the copy from end to
-/// end. Returns how many animals there are.
+/// Copies all pages of one moment, then checks the copy completely. Returns the number of animals.
 fn fill(path: &Path, source: &Connection) -> Result<u64, Problem> {
     let mut target = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
-    // If it goes wrong, the file is removed; it is synced in the end.
+    // If this fails, the file is removed. A complete file is synced at the end.
     target.pragma_update(None, "locking_mode", "EXCLUSIVE")?;
     target.pragma_update(None, "journal_mode", "OFF")?;
     target.pragma_update(None, "synchronous", "OFF")?;
     if Backup::new(source, &mut target)?.step(-1)? != StepResult::Done {
         return Err(Problem::Locked);
     }
-    // The pages say that there is a log beside them. There is none, and whoever
-    // may not write beside the copy can read it, too.
+    // The copied header says WAL mode. In DELETE mode, users without write permission to the
+    // directory can read the copy.
     target.pragma_update(None, "journal_mode", "DELETE")?;
     let look = if migrations::is_current(&target)? { check::all } else { check::of_any_version };
     let found = look(&target)?;
@@ -308,7 +309,7 @@ fn fill(path: &Path, source: &Connection) -> Result<u64, Problem> {
     }
 }
 
-/// A file beside the place of the copy, removed when dropped.
+/// The unfinished copy next to its target, removed when dropped.
 struct Partial(PathBuf);
 
 impl Partial {
@@ -322,8 +323,8 @@ impl Partial {
         Ok(Self(path))
     }
 
-    /// Puts the file at its place, on disk, in place of `replaced`. Returns under
-    /// which name that is kept, if it is.
+    /// Renames the file to its target, in place of `replaced`, and syncs. Returns the second name
+    /// of the replaced database, if it is kept.
     fn put_at(
         self,
         to: &Path,
@@ -333,14 +334,14 @@ impl Partial {
         let path = to.display().to_string();
         let failed = |error| CopyError::Write { path: path.clone(), cause: Arc::new(error) };
         let folder = self.prepare(to, replaced).map_err(failed)?;
-        let [_, beside @ ..] = family(to);
-        // After a checkpoint there is nothing beside it, unless another process has
-        // opened it since.
+        let [_, companions @ ..] = files_of(to);
+        // After a checkpoint there are no companion files, unless another process has opened the
+        // database since.
         let is_in_pieces = replaced.is_some_and(|replaced| replaced.is_damaged)
-            || beside.iter().any(|path| path.symlink_metadata().is_ok());
-        let aside = is_in_pieces.then(|| Aside::link(to, number, &folder)).transpose();
+            || companions.iter().any(|path| path.symlink_metadata().is_ok());
+        let aside = is_in_pieces.then(|| HardLinks::link(to, number, &folder)).transpose();
         let aside = aside.map_err(failed)?;
-        if let Err(error) = self.replace(to, &beside, &folder) {
+        if let Err(error) = self.replace(to, &companions, &folder) {
             let Some(aside) = aside else { return Err(failed(error)) };
             let at = aside.at.display().to_string();
             return Err(match aside.undo(&folder) {
@@ -354,8 +355,7 @@ impl Partial {
         }
     }
 
-    /// Brings the file to the disk, with the owner of what it replaces. Returns
-    /// the folder where it goes.
+    /// Syncs the file, with the owner of the replaced one. Returns the target directory.
     fn prepare(&self, to: &Path, replaced: Option<&Replaced>) -> io::Result<File> {
         let file = File::open(&self.0)?;
         if let Some(replaced) = replaced {
@@ -367,15 +367,15 @@ impl Partial {
         File::open(folder.unwrap_or(Path::new(".")))
     }
 
-    /// Renames the file, once nothing is left that SQLite would take for its log.
-    fn replace(&self, to: &Path, beside: &[PathBuf], folder: &File) -> io::Result<()> {
-        for path in beside {
+    /// Renames the file after removing the files that SQLite would take for its WAL.
+    fn replace(&self, to: &Path, companions: &[PathBuf], folder: &File) -> io::Result<()> {
+        for path in companions {
             match fs::remove_file(path) {
                 Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
                 _ => {}
             }
         }
-        // Also what a checkpoint has removed could come back at a power cut.
+        // A power cut could also restore files that a checkpoint has removed.
         folder.sync_all()?;
         fs::rename(&self.0, to)
     }
@@ -383,7 +383,7 @@ impl Partial {
 
 impl Drop for Partial {
     fn drop(&mut self) {
-        for path in family(&self.0) {
+        for path in files_of(&self.0) {
             let _ = fs::remove_file(path);
         }
     }

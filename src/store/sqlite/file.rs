@@ -1,9 +1,8 @@
-//! The database as three files among others: what happens to them past SQLite.
+//! Detects changes to the database files by other programs.
 //!
-//! SQLite believes that nobody else touches the files that it has open. An
-//! operator can still remove, replace or truncate them by mistake. What is
-//! committed after that, the next process does not find. So [`Files::check`]
-//! looks at all three before a commit and before its acknowledgement.
+//! SQLite assumes that only SQLite touches its open files, but an operator can remove, replace or
+//! truncate them by mistake. The next process would not find what is committed after that. So
+//! [`Files::check`] examines all three files before a commit and before its acknowledgement.
 
 use std::{
     ffi::CString,
@@ -21,7 +20,7 @@ use rustix::{
 };
 
 use super::{
-    readers::LONG_LOG,
+    readers::LONG_WAL,
     wal_index::{Checkpoints, INDEX_HEADER, WalIndex},
 };
 use crate::store::{StoreError, Version};
@@ -29,39 +28,38 @@ use crate::store::{StoreError, Version};
 /// The header of a database file.
 const HEADER: usize = 100;
 
-/// The header of the log, and of each frame in it (SQLite, "The WAL File Format").
-const LOG_HEADER: usize = 32;
+/// The header of the WAL, and of each frame in it (SQLite, "The WAL File Format").
+const WAL_HEADER: usize = 32;
 const FRAME_HEADER: usize = 24;
 
-/// What every log begins with.
-const LOG_MAGIC: [u8; 3] = [0x37, 0x7f, 0x06];
+/// The first bytes of every WAL.
+const WAL_MAGIC: [u8; 3] = [0x37, 0x7f, 0x06];
 
-/// Where SQLite locks the database file while it has it open, and `-shm` while
-/// it has that open.
+/// The byte ranges in which SQLite locks the database file and the `-shm` file while they are open.
 const DATABASE_LOCK: (u64, u64) = (0x4000_0002, 510);
 const INDEX_LOCK: (u64, u64) = (128, 1);
 
-/// Device and inode: what tells a file from every other.
+/// Device and inode, which identify a file.
 pub(super) type Identity = (u64, u64);
 
 /// The files that a connection has open.
 pub(super) struct Files {
-    database: Held,
-    log: Held,
-    index: Held,
+    database: OpenFile,
+    wal: OpenFile,
+    index: OpenFile,
     wal_index: WalIndex,
-    /// The database file, as it was while no checkpoint wrote into it.
+    /// The database file when no checkpoint was writing to it.
     seen: Option<Seen>,
-    /// The end of the log at the last look.
+    /// The end of the WAL at the last check.
     end: Option<Frame>,
-    /// What the last look found.
-    harm: Option<Harm>,
+    /// The result of the last check.
+    change: Option<ExternalChange>,
 }
 
-/// A file, and where it was when it was opened.
-struct Held {
+/// An open file, and its path when it was opened.
+struct OpenFile {
     path: PathBuf,
-    /// The same, as the system takes it.
+    /// The path as a C string, for system calls.
     name: CString,
     file: Arc<File>,
     device_and_inode: Identity,
@@ -74,187 +72,190 @@ struct Seen {
     header: [u8; HEADER],
 }
 
-/// A frame of the log that ends a transaction.
+/// A frame of the WAL that ends a transaction.
 struct Frame {
     salts: [u8; 8],
     at: u64,
     header: [u8; FRAME_HEADER],
 }
 
-/// What happened to a file.
+/// How a file was changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum What {
+pub(super) enum ChangeKind {
     DatabaseGone,
     DatabaseChanged,
-    LogGone,
-    LogChanged,
+    WalGone,
+    WalChanged,
     IndexGone,
 }
 
-/// A file that was touched past SQLite.
+/// A file was changed by another program.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{} was {}", .path.display(), if .what.is_gone() { "removed or replaced" } else { "truncated or overwritten" })]
-pub(super) struct Harm {
-    pub(super) what: What,
+#[error("{} was {}", .path.display(), if .kind.is_gone() { "removed or replaced" } else { "truncated or overwritten" })]
+pub(super) struct ExternalChange {
+    pub(super) kind: ChangeKind,
     path: PathBuf,
 }
 
-impl What {
+impl ChangeKind {
     fn is_gone(self) -> bool {
-        matches!(self, Self::DatabaseGone | Self::LogGone | Self::IndexGone)
+        matches!(self, Self::DatabaseGone | Self::WalGone | Self::IndexGone)
     }
 }
 
-impl From<Harm> for StoreError {
-    fn from(harm: Harm) -> Self {
-        Self::Unavailable(Arc::new(harm))
+impl From<ExternalChange> for StoreError {
+    fn from(change: ExternalChange) -> Self {
+        Self::Unavailable(Arc::new(change))
     }
 }
 
 impl Files {
-    /// Notes which files belong to the database at `path`, which must be open.
+    /// Records the files of the database at `path`, which must be open.
     pub(super) fn open(path: &Path, wal_index: WalIndex) -> io::Result<Self> {
         let path = path.canonicalize()?;
-        let (log, index) = (beside(&path, "-wal"), beside(&path, "-shm"));
+        let (wal, index) = (companion(&path, "-wal"), companion(&path, "-shm"));
         Ok(Self {
-            database: Held::of(keep_open(&path)?, path)?,
-            log: Held::of(Arc::new(File::open(&log)?), log)?,
-            index: Held::of(keep_open(&index)?, index)?,
+            database: OpenFile::of(keep_open(&path)?, path)?,
+            wal: OpenFile::of(Arc::new(File::open(&wal)?), wal)?,
+            index: OpenFile::of(keep_open(&index)?, index)?,
             wal_index,
             seen: None,
             end: None,
-            harm: None,
+            change: None,
         })
     }
 
-    /// Where the database is, whatever names lead there.
+    /// The path of the database, with links resolved.
     pub(super) fn path(&self) -> &Path {
         &self.database.path
     }
 
-    /// Where the log is.
-    pub(super) fn log(&self) -> &Path {
-        &self.log.path
+    /// The path of the WAL.
+    pub(super) fn wal(&self) -> &Path {
+        &self.wal.path
     }
 
-    /// Whether the database file is this one.
+    /// Whether this is the database file.
     pub(super) fn is(&self, device_and_inode: Identity) -> bool {
         self.database.device_and_inode == device_and_inode
     }
 
-    /// Whether the log is long, or a checkpoint of a process that was killed was
-    /// cut short: until it is completed, nobody can tell whether the database file
-    /// is as it should be.
-    pub(super) fn want_checkpoint(&self) -> bool {
-        let pages = WalIndex::pages_in_log(&self.wal_index.version());
-        pages >= LONG_LOG || !self.wal_index.checkpoints().are_at_rest()
+    /// Whether the WAL is long, or the checkpoint of a killed process was interrupted. Until that
+    /// checkpoint is completed, nobody can tell whether the database file is intact.
+    pub(super) fn needs_checkpoint(&self) -> bool {
+        let pages = WalIndex::pages_in_wal(&self.wal_index.version());
+        pages >= LONG_WAL || !self.wal_index.checkpoints().are_at_rest()
     }
 
-    /// Fails if a file is not the one that is open, or was changed past SQLite.
-    /// A database file that is not at its place may come back; anything else
-    /// lasts until the database is opened again.
-    pub(super) fn check(&mut self) -> Result<(), Harm> {
-        if let Some(harm) = self.harm.as_ref().filter(|harm| harm.what != What::DatabaseGone) {
-            return Err(harm.clone());
+    /// Fails if a file is not the open one, or was changed by another program. A missing database
+    /// file may come back. Any other failure lasts until the database is opened again.
+    pub(super) fn check(&mut self) -> Result<(), ExternalChange> {
+        if let Some(change) =
+            self.change.as_ref().filter(|change| change.kind != ChangeKind::DatabaseGone)
+        {
+            return Err(change.clone());
         }
-        let looked = self.look().map_err(|what| Harm { what, path: self.held(what).path.clone() });
-        self.harm = looked.clone().err();
-        looked
+        let checked = self
+            .check_files()
+            .map_err(|kind| ExternalChange { kind, path: self.file_of(kind).path.clone() });
+        self.change = checked.clone().err();
+        checked
     }
 
-    fn held(&self, what: What) -> &Held {
-        match what {
-            What::DatabaseGone | What::DatabaseChanged => &self.database,
-            What::LogGone | What::LogChanged => &self.log,
-            What::IndexGone => &self.index,
+    fn file_of(&self, kind: ChangeKind) -> &OpenFile {
+        match kind {
+            ChangeKind::DatabaseGone | ChangeKind::DatabaseChanged => &self.database,
+            ChangeKind::WalGone | ChangeKind::WalChanged => &self.wal,
+            ChangeKind::IndexGone => &self.index,
         }
     }
 
-    /// What the last look found.
-    pub(super) fn harm(&self) -> Option<&Harm> {
-        self.harm.as_ref()
+    /// The result of the last check.
+    pub(super) fn external_change(&self) -> Option<&ExternalChange> {
+        self.change.as_ref()
     }
 
-    /// Whether the log that is open holds all that was committed, wherever it is,
-    /// and nobody can have written into the database behind our back.
+    /// Whether the open WAL file, which may have no name any more, has everything that was
+    /// committed, and no other process can have written into the database.
     pub(super) fn can_checkpoint(&self) -> bool {
-        let size = self.log.file.metadata().map_or(0, |log| log.len());
-        self.index.size().is_some() && self.end_of_log(&self.wal_index.version(), size).is_ok()
+        let size = self.wal.file.metadata().map_or(0, |wal| wal.len());
+        self.index.size().is_some() && self.end_of_wal(&self.wal_index.version(), size).is_ok()
     }
 
-    fn look(&mut self) -> Result<(), What> {
+    fn check_files(&mut self) -> Result<(), ChangeKind> {
         let checkpoints = self.wal_index.checkpoints();
-        let size = self.database.size().ok_or(What::DatabaseGone)?;
-        let log = self.look_at_log();
-        // Without its index, others can have written into the other files.
-        if log != Err(What::LogGone) && self.index.size().is_none() {
-            return Err(What::IndexGone);
+        let size = self.database.size().ok_or(ChangeKind::DatabaseGone)?;
+        let wal = self.check_wal();
+        // Without its `-shm` file, other processes can have written into the other files.
+        if wal != Err(ChangeKind::WalGone) && self.index.size().is_none() {
+            return Err(ChangeKind::IndexGone);
         }
-        log?;
+        wal?;
         let mut header = [0; HEADER];
         let read = self.database.file.read_exact_at(&mut header, 0);
-        // Only a checkpoint writes into the file, and each says so before and after.
+        // Only a checkpoint writes into the database file, and marks its beginning and end in the
+        // `-shm` file.
         if checkpoints.are_at_rest() && self.wal_index.checkpoints() == checkpoints {
             let now = Seen { checkpoints, size, header };
             let before = self.seen.as_ref().filter(|seen| seen.checkpoints == checkpoints);
             if read.is_err() || before.is_some_and(|before| *before != now) {
-                return Err(What::DatabaseChanged);
+                return Err(ChangeKind::DatabaseChanged);
             }
             self.seen = Some(now);
         }
         Ok(())
     }
 
-    fn end_of_log(&self, version: &Version, size: u64) -> Result<Option<Frame>, Cut> {
-        end_of_log(&self.log.file, size, version, self.end.as_ref())
+    fn end_of_wal(&self, version: &Version, size: u64) -> Result<Option<Frame>, IncompleteWal> {
+        end_of_wal(&self.wal.file, size, version, self.end.as_ref())
     }
 
-    fn look_at_log(&mut self) -> Result<(), What> {
+    fn check_wal(&mut self) -> Result<(), ChangeKind> {
         loop {
             let version = self.wal_index.version();
-            let size = self.log.size().ok_or(What::LogGone)?;
-            if let Ok(end) = self.end_of_log(&version, size) {
+            let size = self.wal.size().ok_or(ChangeKind::WalGone)?;
+            if let Ok(end) = self.end_of_wal(&version, size) {
                 self.end = end;
                 return Ok(());
             }
-            // Unless another process has committed, or begun the log again.
+            // Otherwise another process has committed, or restarted the WAL, meanwhile.
             if self.wal_index.version() == version {
-                return Err(What::LogChanged);
+                return Err(ChangeKind::WalChanged);
             }
         }
     }
 }
 
-/// The log does not hold what was committed to it.
-struct Cut;
+/// The WAL lacks committed transactions.
+struct IncompleteWal;
 
-/// The end of a log of this size, if all of the log is there as far as a look at
-/// its beginning, its end and the end before shows. An empty log has no end.
-fn end_of_log(
-    log: &File,
+/// The end of a WAL of this size, if the WAL is complete. Checks its beginning, its end, and its
+/// previous end. An empty WAL has no end.
+fn end_of_wal(
+    wal: &File,
     size: u64,
     version: &Version,
     before: Option<&Frame>,
-) -> Result<Option<Frame>, Cut> {
-    let pages = u64::from(WalIndex::pages_in_log(version));
+) -> Result<Option<Frame>, IncompleteWal> {
+    let pages = u64::from(WalIndex::pages_in_wal(version));
     if pages == 0 {
         return Ok(None);
     }
     let frame_size = FRAME_HEADER as u64 + WalIndex::page_size(version);
-    let at = LOG_HEADER as u64 + (pages - 1) * frame_size;
+    let at = WAL_HEADER as u64 + (pages - 1) * frame_size;
     if size < at + frame_size {
-        return Err(Cut);
+        return Err(IncompleteWal);
     }
     let salts = WalIndex::salts(version);
-    let header: [u8; LOG_HEADER] = read(log, 0).ok_or(Cut)?;
-    let end = Frame { salts, at, header: read(log, at).ok_or(Cut)? };
+    let header: [u8; WAL_HEADER] = read(wal, 0).ok_or(IncompleteWal)?;
+    let end = Frame { salts, at, header: read(wal, at).ok_or(IncompleteWal)? };
     let is_whole = header[16..24] == salts
         && end.header[8..16] == salts
         && end.header[16..24] == WalIndex::checksum(version)
         && before.is_none_or(|before| {
-            before.salts != salts || read(log, before.at) == Some(before.header)
+            before.salts != salts || read(wal, before.at) == Some(before.header)
         });
-    if is_whole { Ok(Some(end)) } else { Err(Cut) }
+    if is_whole { Ok(Some(end)) } else { Err(IncompleteWal) }
 }
 
 fn read<const N: usize>(file: &File, at: u64) -> Option<[u8; N]> {
@@ -263,29 +264,29 @@ fn read<const N: usize>(file: &File, at: u64) -> Option<[u8; N]> {
     Some(bytes)
 }
 
-impl Held {
+impl OpenFile {
     fn of(file: Arc<File>, path: PathBuf) -> io::Result<Self> {
         let name = CString::new(path.as_os_str().as_bytes())?;
         let device_and_inode = identity(&rustix::fs::fstat(&file)?);
         Ok(Self { path, name, file, device_and_inode })
     }
 
-    /// How long the file is; `None` if another file, or none, is at its place.
+    /// The size of the file; `None` if its path leads to another file or to none.
     fn size(&self) -> Option<u64> {
-        // `Path::metadata` takes 500 instructions, and a create asks six times.
+        // `Path::metadata` takes 500 instructions, and a create calls this six times.
         let there = rustix::fs::stat(&*self.name).ok()?;
         (identity(&there) == self.device_and_inode).then_some(there.st_size.cast_unsigned())
     }
 }
 
-/// A file that SQLite keeps beside the one at `path`.
-pub(super) fn beside(path: &Path, end: &str) -> PathBuf {
+/// The path of a companion file of the database at `path`.
+pub(super) fn companion(path: &Path, end: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(end);
     name.into()
 }
 
-/// What tells the file at `path` from every other.
+/// Identifies the file at `path`.
 pub(super) fn device_and_inode(path: &Path) -> io::Result<Identity> {
     Ok(identity(&rustix::fs::stat(path)?))
 }
@@ -294,31 +295,31 @@ fn identity(file: &Stat) -> Identity {
     (file.st_dev, file.st_ino)
 }
 
-/// Opens a file that SQLite locks, and never closes it: a process that closes any
-/// descriptor of a file loses all its POSIX locks on it, also those that SQLite
-/// took. So each file is opened once.
+/// Opens a file that SQLite locks, and never closes it: a process that closes any descriptor of a
+/// file loses all its POSIX locks on that file, including those of SQLite. So each file is opened
+/// only once.
 pub(super) fn keep_open(path: &Path) -> io::Result<Arc<File>> {
-    static KEPT: Mutex<Vec<(Identity, Arc<File>)>> = Mutex::new(Vec::new());
-    let mut kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
+    static OPEN_FILES: Mutex<Vec<(Identity, Arc<File>)>> = Mutex::new(Vec::new());
+    let mut open_files = OPEN_FILES.lock().unwrap_or_else(PoisonError::into_inner);
     let wanted = device_and_inode(path)?;
     let is_wanted = |(known, file): &&(Identity, Arc<File>)| {
-        // Unless somebody else has closed it.
+        // Unless other code has closed the descriptor.
         let is_open = || rustix::fs::fstat(file).is_ok_and(|file| identity(&file) == wanted);
         *known == wanted && is_open()
     };
-    if let Some((_, file)) = kept.iter().find(is_wanted) {
+    if let Some((_, file)) = open_files.iter().find(is_wanted) {
         return Ok(Arc::clone(file));
     }
     let file = Arc::new(File::open(path)?);
-    kept.push((identity(&rustix::fs::fstat(&file)?), Arc::clone(&file)));
+    open_files.push((identity(&rustix::fs::fstat(&file)?), Arc::clone(&file)));
     Ok(file)
 }
 
-/// Whether another process has the database open with another `-shm` file than
-/// the one that is there. Then nothing excludes the two from each other.
-pub(super) fn is_shared_apart(path: &Path) -> io::Result<bool> {
-    let index = match keep_open(&beside(path, "-shm")) {
-        // It is not, or not yet, in WAL mode.
+/// Whether another process has the database open with a different `-shm` file. Then no lock
+/// protects the two from each other.
+pub(super) fn has_other_shm_file(path: &Path) -> io::Result<bool> {
+    let index = match keep_open(&companion(path, "-shm")) {
+        // The database is not in WAL mode, or not yet.
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
         opened => opened?,
     };
@@ -330,41 +331,41 @@ pub(super) fn is_shared_apart(path: &Path) -> io::Result<bool> {
     Ok(is_locked(&database, DATABASE_LOCK)? && !is_locked(&index, INDEX_LOCK)?)
 }
 
-/// Whether the log lacks transactions that were committed to it and are not in
-/// the database either, as the index tells that its last user left. Says no where
-/// the index may be older than the log, as it may be after a power cut.
-pub(super) fn has_lost_log(path: &Path) -> bool {
-    let Ok(index) = keep_open(&beside(path, "-shm")) else {
+/// Whether the WAL lacks transactions that were committed to it and are not in the database,
+/// according to the `-shm` file that its last user left. `false` if the `-shm` file may be older
+/// than the WAL, for example after a power cut.
+pub(super) fn has_lost_transactions(path: &Path) -> bool {
+    let Ok(index) = keep_open(&companion(path, "-shm")) else {
         return false;
     };
     let is_recent = || Some(index.metadata().ok()?.modified().ok()? > booted_at()?);
     let content = || read::<INDEX_HEADER>(&index, 0);
-    let log = File::open(beside(path, "-wal"));
+    let wal = File::open(companion(path, "-wal"));
     loop {
         let Some((version, checkpointed)) = content().as_ref().and_then(WalIndex::parse) else {
             return false;
         };
-        if WalIndex::pages_in_log(&version) <= checkpointed || is_recent() != Some(true) {
+        if WalIndex::pages_in_wal(&version) <= checkpointed || is_recent() != Some(true) {
             return false;
         }
-        let size = log.as_ref().map_or(0, |log| log.metadata().map_or(0, |log| log.len()));
-        // Another log has begun, and the index of this one is not the last.
-        let is_newer = |header: [u8; LOG_HEADER]| {
-            header[..3] == LOG_MAGIC && header[16..24] != WalIndex::salts(&version)
+        let size = wal.as_ref().map_or(0, |wal| wal.metadata().map_or(0, |wal| wal.len()));
+        // The WAL was restarted after the `-shm` file was written.
+        let is_newer = |header: [u8; WAL_HEADER]| {
+            header[..3] == WAL_MAGIC && header[16..24] != WalIndex::salts(&version)
         };
-        if log.as_ref().is_ok_and(|log| {
-            read(log, 0).is_some_and(is_newer) || end_of_log(log, size, &version, None).is_ok()
+        if wal.as_ref().is_ok_and(|wal| {
+            read(wal, 0).is_some_and(is_newer) || end_of_wal(wal, size, &version, None).is_ok()
         }) {
             return false;
         }
-        // Unless somebody writes it now.
+        // Unless a process is writing the `-shm` file right now.
         if content().as_ref().and_then(WalIndex::parse) == Some((version, checkpointed)) {
             return true;
         }
     }
 }
 
-/// When the machine was started; `None` where that cannot be told.
+/// When the machine was started; `None` if that is unknown.
 fn booted_at() -> Option<SystemTime> {
     let text = fs::read_to_string("/proc/stat").ok()?;
     let seconds = text.lines().find_map(|line| line.strip_prefix("btime "))?.parse().ok()?;

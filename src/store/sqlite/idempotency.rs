@@ -1,4 +1,4 @@
-//! Requests that may come again, as rows.
+//! Remembered requests as rows.
 
 use rusqlite::{Connection, OptionalExtension, params};
 
@@ -13,7 +13,7 @@ use crate::{
 
 const RECALL: &str = "SELECT fingerprint, pet_id FROM idempotency_keys
     WHERE api_key_id = ?1 AND key = ?2";
-/// Takes the place of one whose animal somebody deleted by hand.
+/// Replaces a request whose animal was deleted by hand.
 const REMEMBER: &str = "INSERT OR REPLACE INTO idempotency_keys
     (api_key_id, key, fingerprint, pet_id, created_at) VALUES (?1, ?2, ?3, ?4, ?5)";
 const NEWEST_MARK: &str = "SELECT coalesce(max(number), 0) FROM idempotency_marks";
@@ -52,8 +52,8 @@ pub(super) fn insert_once(
     Ok(Created::New(pet))
 }
 
-/// The fingerprint of the first request of this name, and the animal that it
-/// added. `None` also if somebody deleted the animal by hand.
+/// The fingerprint of the remembered request, and the animal that it added. `None` also if the
+/// animal was deleted by hand.
 fn recall(
     connection: &Connection,
     owner: KeyId,

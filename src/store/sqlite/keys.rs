@@ -6,12 +6,12 @@ use rusqlite::{Connection, OptionalExtension, Row, params, types::Type};
 use crate::{
     domain::{
         Deployment, KeyDigest, KeyId, KeyRecord, KeyUse, NewKey, RateLimit, Scope,
-        rate_limit::NoRate,
+        rate_limit::InvalidRateLimit,
     },
     store::bulk::StoredKey,
 };
 
-/// The columns in the order in which [`record`] reads them.
+/// The columns in the order that [`record`] expects.
 macro_rules! columns {
     () => {
         "id, name, scope, deployment, created_at, expires_at, last_used_at, revoked_at, successor_id, \
@@ -36,7 +36,7 @@ const REVOKE: &str = concat!(
 );
 const EXPIRE: &str = "UPDATE api_keys
     SET expires_at = min(coalesce(expires_at, ?2), ?2), successor_id = ?3 WHERE id = ?1";
-/// Asked once for each key and process, so it does without an index.
+/// Runs once for each key and process, so it needs no index.
 const FIRST_OF_LINEAGE: &str = "WITH RECURSIVE lineage (id) AS (
         VALUES (?1)
         UNION SELECT api_keys.id FROM lineage JOIN api_keys ON successor_id = lineage.id)
@@ -141,7 +141,7 @@ fn record(row: &Row<'_>) -> rusqlite::Result<KeyRecord> {
     })
 }
 
-/// The one of `all` whose name stands in the column.
+/// The value of `all` with the name in this column.
 fn one_of<T: Copy>(
     row: &Row<'_>,
     column: usize,
@@ -158,7 +158,7 @@ fn optional_rate_limit(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<
     let Some(text) = row.get_ref(column)?.as_str_or_null()? else {
         return Ok(None);
     };
-    text.parse().map(Some).map_err(|error: NoRate| {
+    text.parse().map(Some).map_err(|error: InvalidRateLimit| {
         rusqlite::Error::FromSqlConversionFailure(column, Type::Text, Box::new(error))
     })
 }

@@ -1,8 +1,7 @@
-//! Pages of very long names: up to 6.5 MB, and 15 ms of work.
+//! Pages with very long names: up to 6.5 MB, and 15 ms of work.
 //!
-//! On a runtime thread, a few clients that ask for them would hold up everybody
-//! else. So they are made on a thread of their own, one after the other: whatever is
-//! asked for, they take no more than one processor.
+//! On a runtime thread, a few clients that request such pages would delay all others. So a separate
+//! thread makes them one at a time, and they never use more than one processor.
 
 use std::{
     mem,
@@ -22,18 +21,18 @@ use crate::{
     store::{OpenError, StoreError, WritePet},
 };
 
-/// The longest page, in bytes, that is made on a runtime thread: a fifth of a
-/// millisecond of work. A page of a hundred animals usually has 6 KB.
+/// The maximum size in bytes of a page that is made on a runtime thread: a fifth of a millisecond
+/// of work. A page of a hundred animals usually has 6 KB.
 pub(super) const USUAL: usize = 128 << 10;
 
-/// How many requests may wait for the one page that is being made.
+/// How many requests may wait for their large page.
 const MAX_WAITING: usize = 256;
 
 /// Makes large pages, one at a time.
 pub(super) struct LargePages {
-    /// One beside those of the runtime threads, which never wait for each other.
+    /// In addition to the readers, which never wait for each other.
     connection: Arc<Mutex<Connection>>,
-    places: Semaphore,
+    slots: Semaphore,
     turn: Arc<Semaphore>,
 }
 
@@ -41,20 +40,19 @@ impl LargePages {
     pub(super) fn open(path: &Path) -> Result<Self, OpenError> {
         Ok(Self {
             connection: Arc::new(Mutex::new(connection::open_for_reading(path)?)),
-            places: Semaphore::new(MAX_WAITING),
+            slots: Semaphore::new(MAX_WAITING),
             turn: Arc::new(Semaphore::new(1)),
         })
     }
 
-    /// Writes a page of any size at the end of `text`, and returns the last animal
-    /// of it if more follow.
+    /// Appends a page of any size to `text`, and returns its last animal if more follow.
     pub(super) async fn list(
         &self,
         request: &PageRequest,
         write: WritePet,
         text: &mut Vec<u8>,
     ) -> Result<Option<PetId>, StoreError> {
-        let Ok(_place) = self.places.try_acquire() else {
+        let Ok(_slot) = self.slots.try_acquire() else {
             return Err(StoreError::Overloaded);
         };
         let turn = Arc::clone(&self.turn).acquire_owned().await;
@@ -62,7 +60,7 @@ impl LargePages {
         let (connection, request) = (Arc::clone(&self.connection), *request);
         let mut page = mem::take(text);
         let listing = task::spawn_blocking(move || {
-            // Also when nobody waits for the page any more.
+            // OpenFile until the page is complete, even if the request was dropped.
             let _turn = turn;
             let connection = connection.lock().unwrap_or_else(PoisonError::into_inner);
             let listed = page::list(&connection, &request, write, &mut page, usize::MAX)?;

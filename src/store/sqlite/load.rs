@@ -1,7 +1,7 @@
-//! Filling a catalogue, in one transaction on a connection of its own.
+//! Adds a whole catalogue in one transaction, on its own connection.
 //!
-//! It holds the lock for writing from its beginning to its end, so a service
-//! that runs on the same file adds nothing meanwhile; it reads as ever.
+//! The transaction holds the write lock from beginning to end, so a service on the same file cannot
+//! add animals meanwhile. Its reads continue.
 
 use std::{
     fs, io,
@@ -15,7 +15,7 @@ use rusqlite::{Connection, ErrorCode, OpenFlags, config::DbConfig, params};
 
 use super::{
     connection,
-    copy::family,
+    copy::files_of,
     file::Files,
     migrations::{self, Recognised},
 };
@@ -27,12 +27,11 @@ use crate::{
     },
 };
 
-/// How long to wait for a lock that is hardly ever free: the writer of a busy
-/// service takes it again at once.
-const LOCKED_WITHIN: Duration = Duration::from_mins(1);
+/// How long to wait for the write lock. The writer of a busy service takes it again at once.
+const LOCK_TIMEOUT: Duration = Duration::from_mins(1);
 
-/// The page cache, in KiB (negative means KiB to SQLite): what is changed is
-/// written to the log once, if it fits.
+/// The page cache, in KiB (a negative value means KiB to SQLite). Each changed page is written to
+/// the WAL only once if the cache can hold all of them.
 const CACHE_SIZE: i64 = -64 << 10;
 
 const INSERT: &str = "INSERT INTO pets (id, name, category_id, status) VALUES (?1, ?2, ?3, ?4)";
@@ -43,9 +42,9 @@ const INSERT_REQUEST: &str = "INSERT INTO idempotency_keys
     (api_key_id, key, fingerprint, pet_id, created_at) VALUES (?1, ?2, ?3, ?4, ?5)";
 const IS_EMPTY: &str = "SELECT NOT EXISTS (SELECT 1 FROM pets)
     AND NOT EXISTS (SELECT 1 FROM api_keys) AND NOT EXISTS (SELECT 1 FROM idempotency_keys)";
-/// A table that nothing was ever added to has no row there.
-const NOTE_LAST_ID: &str = "UPDATE sqlite_sequence SET seq = max(seq, ?2) WHERE name = ?1";
-const NOTE_FIRST_LAST_ID: &str = "INSERT INTO sqlite_sequence (name, seq) VALUES (?1, ?2)";
+/// A table without previous rows has no row here.
+const UPDATE_LAST_ID: &str = "UPDATE sqlite_sequence SET seq = max(seq, ?2) WHERE name = ?1";
+const INSERT_LAST_ID: &str = "INSERT INTO sqlite_sequence (name, seq) VALUES (?1, ?2)";
 
 /// See [`Load`].
 pub struct SqliteLoad {
@@ -55,21 +54,21 @@ pub struct SqliteLoad {
     new: New,
 }
 
-/// Where a database is created for the animals. If none are added, no file of it stays.
+/// The path of a database that is created for the animals. If none are added, its files are removed.
 struct New(Option<PathBuf>);
 
 impl Drop for New {
     fn drop(&mut self) {
         if let Some(path) = &self.0 {
-            // If this fails, an empty database stays, which does no harm.
+            // If this fails, an empty database remains, which is harmless.
             let _ = discard_if_empty(path);
         }
     }
 }
 
-/// Removes the files of a database that holds nothing and that no other process has open.
+/// Removes the files of an empty database that no other process has open.
 fn discard_if_empty(path: &Path) -> io::Result<()> {
-    // SQLite has its other files next to the file itself, whatever link leads there.
+    // SQLite keeps the companion files next to the file itself, not next to a link to it.
     let path = path.canonicalize()?;
     let open = || -> rusqlite::Result<(Connection, bool)> {
         let connection = Connection::open_with_flags(&path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
@@ -81,14 +80,14 @@ fn discard_if_empty(path: &Path) -> io::Result<()> {
         let is_empty = match migrations::recognise(&connection)? {
             Recognised::Empty => true,
             Recognised::Version(_) => connection.query_row(IS_EMPTY, [], |row| row.get(0))?,
-            Recognised::NotOurs => false,
+            Recognised::OfAnotherProgram => false,
         };
         Ok((connection, is_empty))
     };
     let (_locked, is_empty) = open().map_err(io::Error::other)?;
     if is_empty {
-        // The database last: without it, the others would belong to the next one of its name.
-        for path in family(&path).iter().rev() {
+        // The database last: otherwise, its companion files would belong to the next database of that name.
+        for path in files_of(&path).iter().rev() {
             match fs::remove_file(path) {
                 Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
                 _ => {}
@@ -107,7 +106,7 @@ impl SqliteLoad {
         let files = Files::open(path, wal_index)
             .map_err(|error| OpenError::Io { path: shown.clone(), cause: Arc::new(error) })?;
         connection
-            .busy_timeout(LOCKED_WITHIN)
+            .busy_timeout(LOCK_TIMEOUT)
             .and_then(|()| connection.pragma_update(None, "cache_size", CACHE_SIZE))
             .map_err(|error| connection::cannot_open(&shown, error))?;
         Ok(Self { connection, files, new })
@@ -116,7 +115,7 @@ impl SqliteLoad {
 
 impl Load for SqliteLoad {
     fn begin(&mut self, _: Ids) -> Result<(), StoreError> {
-        // Successors come after the keys that they replace.
+        // The foreign key of a successor may refer to a key that is added later.
         Ok(self.connection.execute_batch("BEGIN IMMEDIATE; PRAGMA defer_foreign_keys = ON")?)
     }
 
@@ -137,7 +136,7 @@ impl Load for SqliteLoad {
     fn add_keys(&mut self, keys: &[StoredKey]) -> Result<(), StoreError> {
         let mut insert = self.connection.prepare(INSERT_KEY)?;
         for StoredKey { digest, record } in keys {
-            // In full, so that a further member cannot be forgotten here.
+            // Without `..`, so that a new field cannot be forgotten here.
             let KeyRecord {
                 id,
                 name,
@@ -183,8 +182,8 @@ impl Load for SqliteLoad {
 
     fn continue_after(&mut self, last: LastIds) -> Result<(), StoreError> {
         for (table, last) in [("pets", last.pet), ("api_keys", last.key)] {
-            if last > 0 && self.connection.execute(NOTE_LAST_ID, params![table, last])? == 0 {
-                self.connection.execute(NOTE_FIRST_LAST_ID, params![table, last])?;
+            if last > 0 && self.connection.execute(UPDATE_LAST_ID, params![table, last])? == 0 {
+                self.connection.execute(INSERT_LAST_ID, params![table, last])?;
             }
         }
         Ok(())
@@ -194,7 +193,7 @@ impl Load for SqliteLoad {
         self.files.check().map_err(StoreError::from)?;
         let committed = self.connection.execute_batch("COMMIT").map_err(|error| {
             match error.sqlite_error_code() {
-                // Then its last frame is not in the log.
+                // Then the last frame is not in the WAL.
                 Some(ErrorCode::DiskFull) => CommitError::NotDone(error.into()),
                 _ => CommitError::Unknown(error.into()),
             }
@@ -203,6 +202,6 @@ impl Load for SqliteLoad {
             self.new.0 = None;
         }
         committed?;
-        self.files.check().map_err(|harm| CommitError::Unknown(harm.into()))
+        self.files.check().map_err(|change| CommitError::Unknown(change.into()))
     }
 }

@@ -1,5 +1,4 @@
-//! The schema, as numbered steps. The number of the last step that was run is
-//! the file's `user_version`.
+//! The schema, as numbered steps. `user_version` of the file is the number of the last step.
 
 use rusqlite::{Connection, TransactionBehavior};
 use tracing::info;
@@ -9,7 +8,7 @@ use crate::{
     store::{OpenError, OpenMode},
 };
 
-/// Step n stands at index n - 1. A step that was released never changes.
+/// Step n is at index n - 1. A released step never changes.
 const STEPS: [&str; KNOWN as usize] = [
     include_str!("../../../migrations/sqlite/0001_catalogue.sql"),
     include_str!("../../../migrations/sqlite/0002_idempotency_keys.sql"),
@@ -20,27 +19,26 @@ const STEPS: [&str; KNOWN as usize] = [
     include_str!("../../../migrations/sqlite/0007_etag_key.sql"),
 ];
 
-/// The schema version that this release reads and writes.
+/// The schema version of this release.
 const KNOWN: u32 = 7;
 
-/// Marks a file as petstore's in its header ("pets"); `file` and SQLite's own
-/// tools show it.
+/// Marks a file as petstore's in its header ("pets"), where `file` and SQLite's tools show it.
 const APPLICATION_ID: i64 = 0x7065_7473;
 
-/// What a file says about itself.
+/// ChangeKind kind of database a file is.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Recognised {
-    /// Nothing is in it yet.
+    /// It is empty.
     Empty,
-    /// It is ours, of this version.
+    /// It is a petstore database of this version.
     Version(u32),
     /// It belongs to another program.
-    NotOurs,
+    OfAnotherProgram,
 }
 
-/// Reads what kind of database this is, and writes nothing.
+/// Reads what kind of database this is, without writing.
 pub(super) fn recognise(connection: &Connection) -> rusqlite::Result<Recognised> {
-    // All of one moment: another process may be migrating it right now.
+    // A single transaction, because another process may be migrating right now.
     let moment = connection.unchecked_transaction()?;
     let version = version(&moment)?;
     let application_id: i64 =
@@ -50,17 +48,17 @@ pub(super) fn recognise(connection: &Connection) -> rusqlite::Result<Recognised>
     Ok(match (application_id, version, objects) {
         (APPLICATION_ID, version, _) => Recognised::Version(version),
         (0, 0, 0) => Recognised::Empty,
-        _ => Recognised::NotOurs,
+        _ => Recognised::OfAnotherProgram,
     })
 }
 
-/// Refuses a database that this release must not touch.
+/// Rejects a database that this release must not use.
 pub(super) fn check(recognised: &Recognised, mode: OpenMode, path: &str) -> Result<(), OpenError> {
     let path = path.to_owned();
     let (found, may_be_older) = match *recognised {
         Recognised::Version(version) => (version, mode == OpenMode::CreateAndMigrate),
         Recognised::Empty => (0, mode != OpenMode::AsIs),
-        Recognised::NotOurs => return Err(OpenError::NotOurs(path)),
+        Recognised::OfAnotherProgram => return Err(OpenError::OfAnotherProgram(path)),
     };
     let known = KNOWN;
     if found > known {
@@ -72,15 +70,15 @@ pub(super) fn check(recognised: &Recognised, mode: OpenMode, path: &str) -> Resu
     Ok(())
 }
 
-/// Runs the steps that the database lacks and `mode` allows: all of them or
-/// none. Processes that start at once wait for each other here.
+/// Runs the missing steps that `mode` allows: all or none. Processes that start at the same time
+/// wait for each other here.
 pub(super) fn run(connection: &mut Connection, mode: OpenMode, path: &str) -> rusqlite::Result<()> {
     if version(connection)? == KNOWN {
         return Ok(());
     }
     let started = SystemClock.instant();
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    // Another process may have been faster.
+    // Another process may have migrated first.
     let from = version(&transaction)?;
     if from >= KNOWN || (from > 0 && mode != OpenMode::CreateAndMigrate) {
         return Ok(());
@@ -98,7 +96,7 @@ pub(super) fn run(connection: &mut Connection, mode: OpenMode, path: &str) -> ru
     Ok(())
 }
 
-/// Makes the schema of this release in an empty database.
+/// Creates the schema of this release in an empty database.
 pub(super) fn create(connection: &Connection) -> rusqlite::Result<()> {
     run_from(0, connection)
 }
@@ -112,7 +110,7 @@ fn run_from(done: u32, connection: &Connection) -> rusqlite::Result<()> {
     connection.pragma_update(None, "user_version", KNOWN)
 }
 
-/// Whether the schema is the one of this release.
+/// Whether the schema has the version of this release.
 pub(super) fn is_current(connection: &Connection) -> rusqlite::Result<bool> {
     Ok(version(connection)? == KNOWN)
 }

@@ -1,9 +1,7 @@
-//! The embedded store: one SQLite file, one connection that writes and a few
-//! that read.
+//! The embedded store: one SQLite file, with one connection that writes and a few that read.
 //!
-//! Reads run where they are asked for: a usual page takes microseconds, less
-//! than handing it to another thread would. Writes go to the one writer, whose
-//! thread waits for the disk so that the runtime's threads never do.
+//! Reads run on the calling thread: a usual page takes microseconds, less than passing it to
+//! another thread. Writes go to the writer, whose own thread waits for the disk.
 
 mod check;
 mod checkpoints;
@@ -52,13 +50,12 @@ use crate::{
 
 /// A catalogue in one SQLite file.
 pub struct SqliteStore {
-    // Dropped in this order, so that the writer's connection is the last to
-    // close and folds the write-ahead log into the file.
+    // Fields are dropped in this order, so that the writer's connection closes last and runs a
+    // checkpoint.
     readers: Readers,
     large_pages: LargePages,
     writer: Writer,
     wal_index: WalIndex,
-    /// The write-ahead log.
     wal: PathBuf,
     etag_key: [u8; 32],
 }
@@ -68,7 +65,7 @@ impl SqliteStore {
     ///
     /// # Errors
     ///
-    /// See [`OpenError`]; nothing was changed then.
+    /// See [`OpenError`]. After an error, nothing was changed.
     pub fn open(path: &Path, mode: OpenMode) -> Result<Self, OpenError> {
         let before = file::device_and_inode(path).ok();
         let (writing, wal_index) = connection::open_for_writing(path, mode)?;
@@ -80,21 +77,21 @@ impl SqliteStore {
         let in_file =
             |cause| OpenError::Io { path: path.display().to_string(), cause: Arc::new(cause) };
         let files = Files::open(path, wal_index).map_err(in_file)?;
-        // A restore that was under way has replaced what we waited for.
+        // A restore may have replaced the file while this waited for it.
         if before.is_some_and(|before| !files.is(before)) {
             return Err(in_file(io::Error::other("it was replaced meanwhile")));
         }
-        let wal = files.log().to_owned();
+        let wal = files.wal().to_owned();
         let writer = Writer::start(writing, files).map_err(in_file)?;
         Ok(Self { readers, large_pages, writer, wal_index, wal, etag_key })
     }
 }
 
-/// Reads the whole file at `path`. See [`super::check`].
+/// Checks the whole file at `path`. See [`super::check`].
 pub(super) fn check(path: &Path) -> Result<Checkup, OpenError> {
-    connection::open_to_check(path, |connection, has_lost_log| {
+    connection::open_to_check(path, |connection, has_lost_transactions| {
         let mut found = check::all(connection)?;
-        found.problems.extend(has_lost_log.then(|| check::LOST_LOG.to_owned()));
+        found.problems.extend(has_lost_transactions.then(|| check::LOST_TRANSACTIONS.to_owned()));
         Ok(found)
     })
 }
@@ -196,7 +193,7 @@ impl Store for SqliteStore {
 
     fn expose(&self, page: &mut Exposition) {
         self.writer.expose(page);
-        let size = self.wal.metadata().map_or(0, |log| log.len());
+        let size = self.wal.metadata().map_or(0, |wal| wal.len());
         page.number("petstore_wal_size_bytes", "The size of the write-ahead log.", size);
     }
 
@@ -205,7 +202,7 @@ impl Store for SqliteStore {
     }
 }
 
-/// Sorts a failure into what may pass and what cannot be.
+/// Distinguishes failures that may pass from invalid states.
 impl From<rusqlite::Error> for StoreError {
     fn from(error: rusqlite::Error) -> Self {
         use rusqlite::ErrorCode as Code;

@@ -1,9 +1,8 @@
-//! A page, put together inside of SQLite.
+//! Assembles a page inside SQLite.
 //!
-//! Handing a row out and asking for its columns one by one costs more than finding
-//! it. So the statement that looks for a page calls a function with each animal,
-//! which puts it on the page, and hands out no row but the first one for which
-//! there is no room.
+//! Returning a row from SQLite and reading its columns costs more than finding it. So the statement
+//! calls a function with each animal, and the function appends the animal to the page. The
+//! statement returns only the first row that no longer fits on the page.
 
 use std::{cell::RefCell, mem, sync::LazyLock};
 
@@ -18,9 +17,8 @@ use crate::{
     store::WritePet,
 };
 
-// The function has an effect, so it must be the last condition to be looked at,
-// with the animals of the page and no others, in their order. It is the only one
-// that the index does not decide, if that is the one which is named.
+// The function has a side effect, so SQLite must evaluate it after all other conditions, for the
+// animals of the page only, and in their order. The named index decides all other conditions.
 const BEYOND: &str = "SELECT 1 FROM pets NOT INDEXED
     WHERE id > ?1 AND NOT goes_on_page(id, name, category_id, status) ORDER BY id LIMIT 1";
 static BEYOND_OF_STATUS: LazyLock<[String; 3]> = LazyLock::new(|| {
@@ -31,33 +29,33 @@ static BEYOND_OF_STATUS: LazyLock<[String; 3]> = LazyLock::new(|| {
 });
 
 thread_local! {
-    /// The page that this thread is looking for. SQLite calls a function on the
-    /// thread that runs the statement.
+    /// The page that this thread is reading. SQLite calls a function on the thread that runs the
+    /// statement.
     static PAGE: RefCell<Page> = const { RefCell::new(Page::NONE) };
 }
 
 struct Page {
-    /// How many more animals go on it.
+    /// How many more animals the page can take.
     room: u8,
-    /// The status of all, if the statement asks for one.
+    /// The status of all animals, if the statement selects one.
     status: Option<PetStatus>,
     write: WritePet,
     text: Vec<u8>,
     last: Option<PetId>,
-    /// No further animal goes on a page whose text is longer than this.
+    /// A page whose text is longer than this takes no more animals.
     longest: usize,
     is_too_long: bool,
 }
 
-/// What became of a page.
+/// The result of reading a page.
 pub(super) enum Listed {
-    /// It is there, and ends with this animal if more follow.
+    /// The page is complete. The animal is its last one, if more follow.
     Whole(Option<PetId>),
-    /// Its text grew longer than it may; what is there of it counts for nothing.
+    /// The text became too long. Its content is undefined.
     TooLong,
 }
 
-/// Makes the function known to a connection that reads.
+/// Registers the function in a connection that reads.
 pub(super) fn prepare(connection: &Connection) -> rusqlite::Result<()> {
     let flags = FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DIRECTONLY;
     let goes_on_page = |row: &Context<'_>| PAGE.with_borrow_mut(|page| page.take(row));
@@ -65,7 +63,7 @@ pub(super) fn prepare(connection: &Connection) -> rusqlite::Result<()> {
     connection.create_scalar_function("goes_on_page", 4, flags, goes_on_page)
 }
 
-/// Writes a page at the end of `text`, unless that grows beyond about `longest` bytes.
+/// Appends a page to `text`, up to about `longest` bytes.
 pub(super) fn list(
     connection: &Connection,
     request: &PageRequest,
@@ -102,7 +100,7 @@ fn beyond(status: Option<PetStatus>) -> &'static str {
 }
 
 impl Page {
-    /// There is no room on it.
+    /// A page without room.
     const NONE: Self = Self {
         room: 0,
         status: None,
@@ -113,7 +111,7 @@ impl Page {
         is_too_long: false,
     };
 
-    /// Takes the animal of a row, if there is room.
+    /// Appends the animal of a row, if there is room.
     fn take(&mut self, row: &Context<'_>) -> rusqlite::Result<bool> {
         let Some(room) = self.room.checked_sub(1) else {
             return Ok(false);
@@ -142,7 +140,7 @@ mod tests {
     use crate::store::{OpenMode, sqlite::connection};
 
     #[test]
-    fn a_page_is_one_walk_along_one_index_whatever_the_statistics_say() {
+    fn a_page_is_one_search_of_one_index_whatever_the_statistics_are() {
         let directory = tempfile::TempDir::new().unwrap();
         let path = directory.path().join("petstore.db");
         let (writing, _) = connection::open_for_writing(&path, OpenMode::CreateAndMigrate).unwrap();

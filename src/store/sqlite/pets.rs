@@ -1,4 +1,4 @@
-//! Animals as rows. Pages of them are read in `page.rs`.
+//! Animals as rows. See `page.rs` for pages.
 
 use rusqlite::{
     Connection, params,
@@ -31,8 +31,8 @@ pub(super) fn insert(connection: &Connection, new: NewPet) -> rusqlite::Result<P
     Ok(new.with_id(identifier(id)?))
 }
 
-/// Does all that it takes to add an animal, and undoes it. The pages that it
-/// changed and changed back are written to the log with the commit.
+/// Adds an animal and rolls it back. The commit still writes the pages that were changed and
+/// restored.
 pub(super) fn try_to_insert(connection: &Connection) -> rusqlite::Result<()> {
     connection.execute_batch("SAVEPOINT trial")?;
     connection.prepare_cached(INSERT)?.insert(params![
@@ -43,8 +43,8 @@ pub(super) fn try_to_insert(connection: &Connection) -> rusqlite::Result<()> {
     connection.execute_batch("ROLLBACK TO trial; RELEASE trial")
 }
 
-/// The animals of a status, along the index that holds those and no others. The
-/// status is part of the text: for a bound one, SQLite could not take that index.
+/// The animals of a status, by its index. The status is a literal: with a bound value, SQLite could
+/// not use the partial index.
 pub(super) fn of_status(status: PetStatus) -> String {
     format!("FROM pets INDEXED BY pets_{status} WHERE status = '{status}'")
 }

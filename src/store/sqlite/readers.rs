@@ -1,10 +1,9 @@
 //! The connections that read.
 //!
-//! To begin and end a read transaction costs a quarter of what a page costs, most
-//! of it in locks that are system calls. So a transaction is kept open for the
-//! reads that follow, as long as nobody has written, which is cheaper to ask
-//! ([`WalIndex`]). Whoever folds the log into the file has to wait for readers.
-//! So none is kept while the log is long enough to be folded, nor for long.
+//! Beginning and ending a read transaction costs a quarter of reading a page, mostly for locks,
+//! which are system calls. So a transaction stays open for later reads until there is a write,
+//! which is cheaper to detect ([`WalIndex`]). An open read transaction blocks checkpoints. So none
+//! stays open once the WAL is long enough for a checkpoint, or for a long time.
 
 use std::{
     fs,
@@ -23,26 +22,26 @@ use tokio::{runtime::Handle, time::sleep};
 use super::{connection, wal_index::WalIndex};
 use crate::store::{OpenError, StoreError, Version};
 
-/// For how long a transaction is kept at most.
-const KEPT_FOR: Duration = Duration::from_millis(200);
+/// How long a transaction may stay open.
+const OPEN_FOR: Duration = Duration::from_millis(200);
 
-/// For how long none is kept after that, so that another process that waits for
-/// a moment without readers finds one.
+/// How long no transaction may stay open after that. A process that waits for a moment without
+/// readers gets one.
 const PAUSE: Duration = Duration::from_millis(20);
 
-/// From how many pages in the log on none is kept. From there on, there is a
-/// checkpoint after every batch of writes until one reaches the end of the log.
-pub(super) const LONG_LOG: u32 = 1_000;
+/// The number of pages in the WAL from which no transaction stays open. From there on, there is a
+/// checkpoint after every batch of writes, until one is complete.
+pub(super) const LONG_WAL: u32 = 1_000;
 
-/// How many bytes of pages SQLite keeps in memory for a connection by default.
-const FEW_PAGES: u64 = 2_000 << 10;
+/// SQLite's default page cache of a connection, in bytes.
+const DEFAULT_CACHE: u64 = 2_000 << 10;
 
-/// How many bytes of pages all readers together may keep, if each can so keep the
-/// whole file. See [`page_cache`].
-const ALL_PAGES: u64 = 48 << 20;
+/// The maximum page cache of all readers together, in bytes, if each can hold the whole file. See
+/// [`page_cache`].
+const MAX_CACHES: u64 = 48 << 20;
 
-/// As many connections as the machine runs threads at once: a read never waits
-/// on a runtime thread, so no more than that are ever at work.
+/// One connection for each thread that the machine can run at once. A read does not block, so no
+/// more connections are ever in use.
 pub(super) struct Readers(Arc<Shared>);
 
 struct Shared {
@@ -51,18 +50,18 @@ struct Shared {
     phase: AtomicU8,
 }
 
-/// Nothing is kept, and nobody has to end it.
+/// No transaction stays open, and no task is running.
 const IDLE: u8 = 0;
-/// Transactions may be kept; a task will end them.
-const KEEPING: u8 = 1;
-/// Nothing is kept, nor may be.
+/// Transactions may stay open. A task will end them.
+const OPEN: u8 = 1;
+/// No transaction may stay open.
 const PAUSING: u8 = 2;
 
 struct Reader {
     connection: Connection,
-    /// What was committed when the transaction that is kept open began, or
-    /// somewhat less.
-    kept: Option<Version>,
+    /// The version when the open transaction began, or an earlier one; `None` if no transaction is
+    /// open.
+    open_version: Option<Version>,
 }
 
 impl Readers {
@@ -73,50 +72,51 @@ impl Readers {
         let kibibytes = (page_cache(file, count as u64) >> 10).cast_signed();
         let reader = || {
             let connection = connection::open_for_reading(path)?;
-            // Pages if it is positive.
+            // A negative value means KiB.
             connection.pragma_update(None, "cache_size", -kibibytes).map_err(failed)?;
-            Ok(Mutex::new(Reader { connection, kept: None }))
+            Ok(Mutex::new(Reader { connection, open_version: None }))
         };
         let readers = (0..count).map(|_| reader()).collect::<Result<_, _>>()?;
         Ok(Self(Arc::new(Shared { readers, wal_index, phase: AtomicU8::new(IDLE) })))
     }
 
-    /// Runs `work` on a free connection. It sees all that was committed before.
+    /// Runs `work` on a free connection. It sees everything that was committed before.
     pub(super) fn read<T>(
         &self,
         work: impl FnOnce(&Connection) -> rusqlite::Result<T>,
     ) -> Result<T, StoreError> {
         let mut reader = self.0.free();
         let version = self.0.wal_index.version();
-        if reader.kept.is_some_and(|kept| kept != version) {
-            reader.let_go();
+        if reader.open_version.is_some_and(|open| open != version) {
+            reader.end_transaction();
         }
-        if reader.kept.is_none() && WalIndex::pages_in_log(&version) < LONG_LOG && self.0.may_keep()
+        if reader.open_version.is_none()
+            && WalIndex::pages_in_wal(&version) < LONG_WAL
+            && self.0.may_stay_open()
         {
-            reader.keep(version);
+            reader.begin(version);
         }
         let done = work(&reader.connection);
         if done.is_err() {
-            reader.let_go();
+            reader.end_transaction();
         }
         Ok(done?)
     }
 }
 
-/// How many bytes of pages each of so many readers keeps of a file of this size.
+/// The page cache of each reader, in bytes, for a file of this size.
 ///
-/// What is there is spared a copy from the system's cache. But of a large file, more
-/// than a few pages are still only a part, and make what is not among them dearer
-/// than that saves (`docs/performance.md`).
+/// A cached page saves a copy from the cache of the operating system. But a cache that holds only a
+/// part of a large file costs more for the other pages than it saves (`docs/performance.md`).
 fn page_cache(file: u64, readers: u64) -> u64 {
-    let each = ALL_PAGES / readers;
-    // SQLite counts what it needs to find a page, too.
-    if file <= each / 8 * 7 { each.max(FEW_PAGES) } else { FEW_PAGES }
+    let each = MAX_CACHES / readers;
+    // SQLite's own data about each page also counts.
+    if file <= each / 8 * 7 { each.max(DEFAULT_CACHE) } else { DEFAULT_CACHE }
 }
 
 impl Shared {
-    /// The first one that is free, so that a quiet service keeps using the one
-    /// whose page cache is warm.
+    /// The first free reader, so that an idle service continues to use the reader with the warm
+    /// page cache.
     fn free(&self) -> MutexGuard<'_, Reader> {
         let free = self.readers.iter().find_map(|reader| match reader.try_lock() {
             Ok(guard) => Some(guard),
@@ -126,11 +126,11 @@ impl Shared {
         free.unwrap_or_else(|| lock(&self.readers[0]))
     }
 
-    /// Whether a transaction may be kept, since a task will end it soon.
-    fn may_keep(self: &Arc<Self>) -> bool {
+    /// Whether a transaction may stay open. If so, a task will end it soon.
+    fn may_stay_open(self: &Arc<Self>) -> bool {
         let relaxed = Ordering::Relaxed;
-        if let Err(phase) = self.phase.compare_exchange(IDLE, KEEPING, relaxed, relaxed) {
-            return phase == KEEPING;
+        if let Err(phase) = self.phase.compare_exchange(IDLE, OPEN, relaxed, relaxed) {
+            return phase == OPEN;
         }
         let Ok(runtime) = Handle::try_current() else {
             self.phase.store(IDLE, relaxed);
@@ -140,20 +140,20 @@ impl Shared {
         true
     }
 
-    /// Ends what is kept. Readers look at the phase while they are locked, so
-    /// none begins to keep anything behind our back.
-    fn let_go(&self) {
+    /// Ends all open transactions. Readers check the phase while they are locked, so no new one
+    /// stays open meanwhile.
+    fn end_transactions(&self) {
         self.phase.store(PAUSING, Ordering::Relaxed);
         for reader in &self.readers {
-            lock(reader).let_go();
+            lock(reader).end_transaction();
         }
     }
 }
 
 async fn end_soon(shared: Weak<Shared>) {
-    sleep(KEPT_FOR).await;
+    sleep(OPEN_FOR).await;
     if let Some(shared) = shared.upgrade() {
-        shared.let_go();
+        shared.end_transactions();
     }
     sleep(PAUSE).await;
     if let Some(shared) = shared.upgrade() {
@@ -161,22 +161,22 @@ async fn end_soon(shared: Weak<Shared>) {
     }
 }
 
-/// A panic leaves nothing half done in a reader: what it keeps is still kept.
+/// Ignores poisoning: a panic leaves a reader in a consistent state.
 fn lock(reader: &Mutex<Reader>) -> MutexGuard<'_, Reader> {
     reader.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Reader {
-    /// Keeps the transaction that the next statement begins.
-    fn keep(&mut self, version: Version) {
+    /// Begins a transaction that stays open. The next statement takes its snapshot.
+    fn begin(&mut self, version: Version) {
         if self.run("BEGIN").is_ok() {
-            self.kept = Some(version);
+            self.open_version = Some(version);
         }
     }
 
-    fn let_go(&mut self) {
-        if self.kept.take().is_some() {
-            // Fails if SQLite has ended it itself, after an error.
+    fn end_transaction(&mut self) {
+        if self.open_version.take().is_some() {
+            // Fails if SQLite has already ended the transaction after an error.
             let _ = self.run("ROLLBACK");
         }
     }
@@ -210,13 +210,13 @@ mod tests {
     }
 
     #[test]
-    fn a_file_is_kept_whole_where_that_takes_no_more_memory_than_it_may() {
+    fn a_file_is_cached_completely_if_that_stays_within_the_memory_limit() {
         let mebibyte = 1 << 20;
-        assert_eq!(page_cache(0, 1), ALL_PAGES);
-        assert_eq!(page_cache(42 * mebibyte, 1), ALL_PAGES);
-        assert_eq!(page_cache(42 * mebibyte + 1, 1), FEW_PAGES);
-        assert_eq!(page_cache(42 * mebibyte, 2), FEW_PAGES);
-        assert_eq!(page_cache(21 * mebibyte, 2), ALL_PAGES / 2);
-        assert_eq!(page_cache(mebibyte, 64), FEW_PAGES);
+        assert_eq!(page_cache(0, 1), MAX_CACHES);
+        assert_eq!(page_cache(42 * mebibyte, 1), MAX_CACHES);
+        assert_eq!(page_cache(42 * mebibyte + 1, 1), DEFAULT_CACHE);
+        assert_eq!(page_cache(42 * mebibyte, 2), DEFAULT_CACHE);
+        assert_eq!(page_cache(21 * mebibyte, 2), MAX_CACHES / 2);
+        assert_eq!(page_cache(mebibyte, 64), DEFAULT_CACHE);
     }
 }

@@ -1,6 +1,5 @@
-//! What is done when a file of the database was removed, replaced or changed
-//! while it is open: the log says so, and what only this process can still
-//! reach is brought to safety.
+//! Reacts to database files that were removed, replaced or changed while they are open: logs what
+//! happened, and saves what only this process can still read.
 
 use std::{
     error::Error,
@@ -15,61 +14,60 @@ use tracing::{error, info};
 
 use super::{
     check,
-    file::{Files, What, beside},
+    file::{ChangeKind, Files, companion},
 };
 
-/// How many rescued copies there may be.
+/// The maximum number of rescued copies.
 const MAX_COPIES: usize = 100;
 
-/// What was said and done about the harm that was found last.
+/// ChangeKind was already reported and done about the last change.
 #[derive(Default)]
 pub(super) struct Rescue {
-    told: bool,
-    is_over: bool,
+    is_reported: bool,
+    is_done: bool,
 }
 
 impl Rescue {
-    /// Says once what has happened, and rescues what can be rescued.
-    pub(super) fn tend(&mut self, connection: &Connection, files: &Files) {
-        let Some(harm) = files.harm() else {
-            if self.told {
-                info!("{} is back, and animals are added again", files.path().display());
+    /// Reports once what happened, and saves what can be saved.
+    pub(super) fn handle_change(&mut self, connection: &Connection, files: &Files) {
+        let Some(change) = files.external_change() else {
+            if self.is_reported {
+                info!("{} is back; animals can be added again", files.path().display());
                 *self = Self::default();
             }
             return;
         };
-        if self.is_over {
+        if self.is_done {
             return;
         }
-        let outcome = match harm.what {
-            What::DatabaseGone => self.copy(connection, files),
-            What::LogGone => self.log(connection, files),
-            What::LogChanged => cannot_restore(
-                "What it held and no checkpoint had written into the database is lost.",
+        let outcome = match change.kind {
+            ChangeKind::DatabaseGone => self.copy(connection, files),
+            ChangeKind::WalGone => self.checkpoint(connection, files),
+            ChangeKind::WalChanged => cannot_restore(
+                "Committed animals that no checkpoint had written into the database are lost.",
             ),
-            What::DatabaseChanged => cannot_restore(
-                "What was acknowledged and is not in the write-ahead log may be lost.",
-            ),
-            What::IndexGone => "Everything that was acknowledged is in the database and its \
-                 write-ahead log. Stop every process that uses the database, then start again."
+            ChangeKind::DatabaseChanged => {
+                cannot_restore("Acknowledged animals that are not in the WAL may be lost.")
+            }
+            ChangeKind::IndexGone => "All acknowledged animals are in the database and its WAL. \
+                 Stop every process that uses the database, then start again."
                 .to_owned(),
         };
-        if harm.what != What::DatabaseGone {
-            self.is_over = true;
-            // The log stays as it is, and nothing of it gets into a file that
-            // is not the one that it belongs to.
+        if change.kind != ChangeKind::DatabaseGone {
+            self.is_done = true;
+            // The WAL must stay as it is: its content belongs to the original file.
             let untouched = DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE;
             let _ = connection.set_db_config(untouched, true);
         }
-        if self.is_over || !self.told {
-            error!("nothing is added any more, since {harm}. {outcome}");
+        if self.is_done || !self.is_reported {
+            error!("animals can no longer be added, because {change}. {outcome}");
         }
-        self.told = true;
+        self.is_reported = true;
     }
 
-    /// The log has no name any more, and ends with this process. The database
-    /// takes up what is in it.
-    fn log(&mut self, connection: &Connection, files: &Files) -> String {
+    /// The WAL has no name any more, and disappears with this process. So a checkpoint writes its
+    /// content into the database.
+    fn checkpoint(&mut self, connection: &Connection, files: &Files) -> String {
         if !files.can_checkpoint() {
             return self.copy(connection, files);
         }
@@ -77,28 +75,29 @@ impl Rescue {
             Ok(row.get::<_, i64>(0)? == 0 && row.get::<_, i64>(1)? == row.get::<_, i64>(2)?)
         });
         match checkpoint {
-            Ok(true) => "Everything that was acknowledged was written into the database. \
-                 Restart the service."
-                .to_owned(),
+            Ok(true) => {
+                "All acknowledged animals were written into the database. Restart the service."
+                    .to_owned()
+            }
             Ok(false) | Err(_) => self.copy(connection, files),
         }
     }
 
-    /// Writes all that was committed into a new file in the same folder. If the
-    /// folder is away, too, that is tried again.
+    /// Writes everything that was committed into a new file in the same directory. If the directory
+    /// is missing, this is tried again later.
     fn copy(&mut self, connection: &Connection, files: &Files) -> String {
-        let copied = copy_beside(connection, files.path());
-        self.is_over = files.path().parent().is_some_and(Path::exists);
+        let copied = copy_to_companion(connection, files.path());
+        self.is_done = files.path().parent().is_some_and(Path::exists);
         match copied {
             Ok(copy) => format!(
-                "Everything that was acknowledged was copied to {0}. Stop the service, then run: \
+                "All acknowledged animals were copied to {0}. Stop the service, then run: \
                  petstore restore {0} --force --database sqlite:{1}",
                 copy.display(),
                 files.path().display()
             ),
             Err(error) => format!(
-                "What was acknowledged could not be copied ({error}). Put the file back before \
-                 this process ends, or it is lost."
+                "The acknowledged animals could not be copied ({error}). Put the file back before \
+                 this process exits; otherwise they are lost."
             ),
         }
     }
@@ -106,40 +105,40 @@ impl Rescue {
 
 fn cannot_restore(lost: &str) -> String {
     format!(
-        "{lost} Stop the service, copy the files that remain, and look at the database with \
+        "{lost} Stop the service, copy the remaining files, and examine the database with \
          `petstore check`, or restore a backup with `petstore restore`."
     )
 }
 
-/// Writes a copy of a database in the same folder, and returns where.
-fn copy_beside(
+/// Writes a copy of a database into the same directory, and returns its path.
+fn copy_to_companion(
     connection: &Connection,
     database: &Path,
 ) -> Result<PathBuf, Box<dyn Error + Send + Sync>> {
-    let copy = free_place(database)?;
+    let copy = unused_path(database)?;
     fill(connection, &copy).inspect_err(|_| {
-        let _ = fs::remove_file(beside(&copy, ".partial"));
+        let _ = fs::remove_file(companion(&copy, ".partial"));
     })?;
     Ok(copy)
 }
 
-/// A name that no copy has yet.
-fn free_place(database: &Path) -> io::Result<PathBuf> {
-    let places = (1..=MAX_COPIES).map(|number| beside(database, &format!(".rescued-{number}")));
-    for place in places {
-        if !place.try_exists()? {
-            return Ok(place);
+/// The path for a new copy.
+fn unused_path(database: &Path) -> io::Result<PathBuf> {
+    let paths = (1..=MAX_COPIES).map(|number| companion(database, &format!(".rescued-{number}")));
+    for path in paths {
+        if !path.try_exists()? {
+            return Ok(path);
         }
     }
     Err(io::Error::other("there are too many rescued copies already"))
 }
 
-/// Puts a copy there, whole and on disk, or nothing.
+/// Writes a complete and synced copy, or nothing.
 fn fill(connection: &Connection, copy: &Path) -> Result<(), Box<dyn Error + Send + Sync>> {
-    let partial = beside(copy, ".partial");
+    let partial = companion(copy, ".partial");
     let name = partial.to_str().ok_or(io::Error::from(io::ErrorKind::InvalidFilename))?;
     let folder = copy.parent().ok_or(io::Error::from(io::ErrorKind::NotADirectory))?;
-    // SQLite takes an empty file as it is.
+    // SQLite accepts an existing file if it is empty.
     File::options().write(true).create(true).truncate(true).mode(0o600).open(&partial)?;
     connection.execute("VACUUM INTO ?1", [name])?;
     let found = check::all(&Connection::open(&partial)?)?;

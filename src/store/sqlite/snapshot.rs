@@ -1,4 +1,4 @@
-//! A whole catalogue as it is at one moment.
+//! The content of a catalogue at one moment.
 
 use std::{ops::ControlFlow, path::Path};
 
@@ -26,7 +26,7 @@ pub struct SqliteSnapshot(Connection);
 impl SqliteSnapshot {
     pub(in crate::store) fn open(path: &Path) -> Result<Self, OpenError> {
         let connection = connection::open_untouched(path, OpenMode::AsIs)?;
-        // The moment is that of the first read.
+        // The first read takes the snapshot.
         let begun = connection
             .execute_batch("BEGIN")
             .and_then(|()| connection.query_row("SELECT count(*) FROM api_keys", [], |_| Ok(())));
@@ -92,7 +92,7 @@ impl Snapshot for SqliteSnapshot {
     }
 }
 
-/// The animal of a row. Its status is that of the row, unless all have `status`.
+/// The animal of a row. `status` is the status of all rows, if the statement selects one.
 fn pet<'r>(row: &'r Row<'_>, status: Option<PetStatus>) -> rusqlite::Result<PetRef<'r>> {
     Ok(PetRef {
         id: pets::identifier(row.get(0)?)?,
@@ -107,13 +107,13 @@ fn pet<'r>(row: &'r Row<'_>, status: Option<PetStatus>) -> rusqlite::Result<PetR
 
 fn request(row: &Row<'_>) -> rusqlite::Result<StoredRequest> {
     let (key, second, id): (String, i64, i64) = (row.get(1)?, row.get(3)?, row.get(4)?);
-    let no_key = || rusqlite::Error::InvalidColumnType(1, "key".to_owned(), Type::Text);
+    let invalid_key = || rusqlite::Error::InvalidColumnType(1, "key".to_owned(), Type::Text);
     let out_of_range = |column, value| rusqlite::Error::IntegralValueOutOfRange(column, value);
     Ok(StoredRequest {
         request: IdempotentRequest {
             api_key: KeyId(row.get(0)?),
             lineage: KeyId(row.get(0)?),
-            key: IdempotencyKey::new(key).ok_or_else(no_key)?,
+            key: IdempotencyKey::new(key).ok_or_else(invalid_key)?,
             fingerprint: row.get(2)?,
             now: Timestamp::from_second(second).map_err(|_| out_of_range(3, second))?,
         },

@@ -1,4 +1,4 @@
-//! The write-ahead log, as a process left it that did not end well.
+//! The WAL that a process left behind when it did not shut down properly.
 
 use std::{error::Error, fs::OpenOptions, io, os::unix::fs::FileExt, path::Path};
 
@@ -6,23 +6,21 @@ use rusqlite::{Connection, TransactionBehavior};
 
 use super::wal_index::WalIndex;
 
-/// How many bytes are rewritten at once.
+/// How many bytes are rewritten at a time.
 const CHUNK: usize = 1 << 20;
 
-/// Sees to it that what can be read from the log is on disk.
+/// Makes sure that everything that can be read from the WAL is on disk.
 ///
-/// When a sync fails, the operating system may forget that it did not write
-/// what it should have. If the process dies then, the next one finds
-/// transactions in the log that can be read but are on no disk, and no sync
-/// brings them there. SQLite takes them for committed and appends to them;
-/// after a power cut, the log would end where they begin, whatever was
-/// acknowledged since. So all of the log is written once more, and synced,
-/// before anything is appended.
+/// When a sync fails, the operating system can treat unwritten data as written. If the process then
+/// dies, the next one reads transactions from the WAL that are not on disk, and no sync writes
+/// them. SQLite takes them for committed and appends to them. After a power cut, the WAL would end
+/// before them, and lose everything that was acknowledged since. So the whole WAL is rewritten and
+/// synced before anything is appended.
 ///
 /// # Errors
 ///
-/// If that fails. The log is as it was, and nothing may be committed.
-pub(super) fn bring_to_disk(
+/// If rewriting fails. The content of the WAL is unchanged, and nothing may be committed.
+pub(super) fn make_durable(
     connection: &mut Connection,
     wal_index: &WalIndex,
     path: &Path,
@@ -30,17 +28,17 @@ pub(super) fn bring_to_disk(
     if wal_index.was_committed_to() {
         return Ok(());
     }
-    // Nobody appends while this is held.
-    let held = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    // No process can append while this transaction is open.
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     if !wal_index.was_committed_to() {
-        let mut log = path.as_os_str().to_owned();
-        log.push("-wal");
-        rewrite(Path::new(&log))?;
+        let mut wal = path.as_os_str().to_owned();
+        wal.push("-wal");
+        rewrite(Path::new(&wal))?;
     }
-    Ok(held.rollback()?)
+    Ok(transaction.rollback()?)
 }
 
-/// Writes a file over itself.
+/// Rewrites a file with its own content.
 fn rewrite(path: &Path) -> io::Result<()> {
     let file = OpenOptions::new().read(true).write(true).open(path)?;
     let mut chunk = vec![0; CHUNK];
@@ -64,7 +62,7 @@ mod tests {
     #[test]
     fn a_rewritten_file_is_the_same() {
         let directory = tempfile::TempDir::new().unwrap();
-        let path = directory.path().join("log");
+        let path = directory.path().join("wal");
         for length in [0, 1, CHUNK, 2 * CHUNK + 7] {
             let content: Vec<u8> = (0..=250).cycle().take(length).collect();
             fs::write(&path, &content).unwrap();

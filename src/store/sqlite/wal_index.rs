@@ -1,7 +1,7 @@
-//! Whether anybody has written, for the price of looking at 48 bytes of memory.
+//! Detects writes by any process, by reading 48 bytes of memory.
 //!
-//! `PRAGMA data_version` tells the same, but begins a transaction to do so:
-//! three system calls, which cost a sixth of a whole answer.
+//! `PRAGMA data_version` returns the same, but begins a transaction: three system calls, which cost
+//! a sixth of a whole response.
 
 use std::{
     io,
@@ -15,44 +15,44 @@ use vm_memory::{FileOffset, MmapRegion, VolatileMemory};
 use super::file;
 use crate::store::Version;
 
-/// The header of the shared memory of the write-ahead log, a file beside the
-/// database. Every commit, in whatever process, becomes visible by rewriting it
-/// (SQLite, "WAL-mode File Format", section 2.1: `iChange` and others).
+/// The header of the `-shm` file, the shared memory of the WAL. Every commit, by any process,
+/// becomes visible by rewriting this header (SQLite, "WAL-mode File Format", section 2.1: `iChange`
+/// and others).
 #[derive(Clone, Copy)]
 pub(super) struct WalIndex {
     header: [&'static AtomicU64; 6],
-    /// `nBackfill` and `nBackfillAttempted`, in the first half of each.
+    /// `nBackfill` and `nBackfillAttempted`, each in the first half of its word.
     checkpoints: [&'static AtomicU64; 2],
 }
 
 /// The size of the header, in bytes.
 const SIZE: usize = 48;
 
-/// The size of what is mapped: the header, a copy of it, and what checkpoints note.
+/// The size of the mapping: the header, its copy, and the state of checkpoints.
 pub(super) const INDEX_HEADER: usize = 136;
 
-/// How far checkpoints have come: in which log, up to which of its pages, and up
-/// to which they were to come.
+/// The progress of checkpoints: the WAL, the page up to which checkpoints are complete, and the
+/// page up to which they were attempted.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) struct Checkpoints {
-    log: u64,
+    wal: u64,
     done: u32,
     attempted: u32,
 }
 
 impl Checkpoints {
-    /// Whether none is under way, nor was cut short.
+    /// Whether no checkpoint is running or was interrupted.
     pub(super) fn are_at_rest(&self) -> bool {
         self.done == self.attempted
     }
 }
 
 impl WalIndex {
-    /// Maps the header of the file that belongs to the database at `path`. That
-    /// must be open already, and stay open for as long as anybody asks for a
-    /// version: SQLite truncates the file when it is the first to open it.
+    /// Maps the header of the `-shm` file of the database at `path`. The database must already be
+    /// open, and stay open while the mapping is used: SQLite truncates the file when it is the
+    /// first to open it.
     pub(super) fn open(path: &Path) -> io::Result<Self> {
-        let file = file::keep_open(&file::beside(path, "-shm"))?;
+        let file = file::keep_open(&file::companion(path, "-shm"))?;
         if file.metadata()?.len() < INDEX_HEADER as u64 {
             return Err(io::ErrorKind::UnexpectedEof.into());
         }
@@ -66,8 +66,8 @@ impl WalIndex {
         Ok(Self { header, checkpoints: [word(96)?, word(128)?] })
     }
 
-    /// What the file says, if it is whole: the version, and up to which page of
-    /// the log all is in the database.
+    /// The version in the file, and the page up to which the WAL is in the database; `None` if the
+    /// header is being written.
     pub(super) fn parse(content: &[u8; INDEX_HEADER]) -> Option<(Version, u32)> {
         let (header, rest) = content.split_first_chunk::<SIZE>()?;
         let (copy, rest) = rest.split_first_chunk::<SIZE>()?;
@@ -75,21 +75,20 @@ impl WalIndex {
         (header == copy).then_some((Version(*header), checkpointed))
     }
 
-    /// How far checkpoints have come.
+    /// The progress of checkpoints.
     pub(super) fn checkpoints(&self) -> Checkpoints {
         let first_half = |word: &AtomicU64| {
             let [a, b, c, d, ..] = word.load(Acquire).to_ne_bytes();
             u32::from_ne_bytes([a, b, c, d])
         };
-        // Of a checkpoint that goes on meanwhile, `attempted` is read first: it
-        // is ahead of `done` until the end.
+        // Reads `attempted` first: during a checkpoint, it is ahead of `done`.
         let attempted = first_half(self.checkpoints[1]);
         let done = first_half(self.checkpoints[0]);
-        Checkpoints { log: self.header[4].load(Acquire), done, attempted }
+        Checkpoints { wal: self.header[4].load(Acquire), done, attempted }
     }
 
-    /// The header, which is a version of all that the database holds. One that
-    /// is read while a commit rewrites it is like no other.
+    /// The header, which is the version of the database. A header that is read while a commit
+    /// rewrites it differs from all others.
     pub(super) fn version(&self) -> Version {
         let mut header = [0; SIZE];
         for (bytes, word) in header.chunks_exact_mut(8).zip(self.header) {
@@ -98,8 +97,9 @@ impl WalIndex {
         Version(header)
     }
 
-    /// How many pages the log held at this version (`mxFrame`), folded ones too.
-    pub(super) fn pages_in_log(Version(header): &Version) -> u32 {
+    /// The number of pages in the WAL at this version (`mxFrame`), including those that a
+    /// checkpoint has copied.
+    pub(super) fn pages_in_wal(Version(header): &Version) -> u32 {
         u32::from_ne_bytes([header[16], header[17], header[18], header[19]])
     }
 
@@ -111,16 +111,16 @@ impl WalIndex {
         }
     }
 
-    /// What the log and each page in it begins with (`aSalt`): other bytes
-    /// whenever the log begins again.
+    /// The salts of the WAL and of each page in it (`aSalt`), which change whenever the WAL
+    /// restarts.
     pub(super) fn salts(Version(header): &Version) -> [u8; 8] {
         *header[32..].first_chunk().unwrap_or(&[0; 8])
     }
 
-    /// The checksum of all that is in the log, as its last page has it (`aFrameCksum`).
+    /// The checksum of the WAL, as in its last frame (`aFrameCksum`).
     pub(super) fn checksum(Version(header): &Version) -> [u8; 8] {
         let mut bytes = *header[24..].first_chunk().unwrap_or(&[0; 8]);
-        // Two numbers: in the log they are big-endian.
+        // Two numbers, which are big-endian in the WAL.
         if cfg!(target_endian = "little") {
             bytes[..4].reverse();
             bytes[4..].reverse();
@@ -128,9 +128,9 @@ impl WalIndex {
         bytes
     }
 
-    /// Whether anybody has committed since the first of those who have the
-    /// database open read the log: that sets `iChange` to 0, and each commit
-    /// adds 1. False also if nobody has read the log yet.
+    /// Whether any process has committed since the first of the current ones read the WAL: reading
+    /// it sets `iChange` to 0, and each commit adds 1. `false` also if no process has read the WAL
+    /// yet.
     pub(super) fn was_committed_to(&self) -> bool {
         let Version(header) = self.version();
         header[8..12] != [0; 4]

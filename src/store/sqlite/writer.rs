@@ -1,9 +1,8 @@
-//! The one connection that writes, on a thread of its own.
+//! The connection that writes, on its own thread.
 //!
-//! Writes wait in a bounded queue. The thread takes all that have gathered and
-//! commits them in one transaction, so that they share one wait for the disk;
-//! only then is any of them acknowledged. One that fails takes nothing of the
-//! others with it.
+//! Writes wait in a bounded queue. The thread takes all waiting writes and commits them in one
+//! transaction, so that they share one wait for the disk. Only then are they acknowledged. A failed
+//! write does not affect the others.
 
 use std::{
     io, iter,
@@ -21,18 +20,17 @@ use tokio::sync::{
 use super::{checkpoints::Checkpoints, file::Files, rescue::Rescue, writer_metrics::WriterMetrics};
 use crate::{observe::metrics::Exposition, store::StoreError};
 
-/// How many writes may wait beside those that are being committed; one more
-/// is refused as overload.
+/// How many writes may wait, in addition to those that are being committed. Further writes are
+/// rejected.
 const QUEUE_LENGTH: usize = 1024;
 
-/// Of so few writes a commit costs more than they do.
+/// Committing fewer writes than this costs more than the writes themselves.
 const FEW: usize = 16;
 
-/// A write that waits for its turn: given a connection inside a transaction,
-/// or the reason why there is none.
+/// A waiting write. It gets a connection in a transaction, or the reason why there is none.
 type Job = Box<dyn FnOnce(Result<&Connection, StoreError>) -> Acknowledge + Send>;
 
-/// Tells the one who asked how it ended, given how the commit ended.
+/// Sends the result of a write to its caller, after the result of the commit.
 type Acknowledge = Box<dyn FnOnce(Result<(), StoreError>) + Send>;
 
 pub(super) struct Writer {
@@ -53,9 +51,9 @@ impl Writer {
         Ok(Self { metrics, queue: Some(queue), thread: Some(thread) })
     }
 
-    /// Does `work`, all of it or nothing, and returns once it is on disk.
+    /// Runs `work` completely or not at all, and returns once it is on disk.
     ///
-    /// If the future is dropped while it waits, the work is done all the same.
+    /// If the future is dropped while it waits, the work is still done.
     pub(super) async fn write<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Connection) -> rusqlite::Result<T> + Send + 'static,
@@ -63,8 +61,8 @@ impl Writer {
         self.enqueue(|connection| in_savepoint(connection, work)).await
     }
 
-    /// Does `work`, which changes something by one statement alone: SQLite undoes
-    /// one that fails by itself, and no savepoint (a tenth of a create) is needed.
+    /// Runs `work`, which makes its changes with a single statement. SQLite undoes a failed
+    /// statement itself, so this needs no savepoint (a tenth of the cost of a create).
     pub(super) async fn write_by_one_statement<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Connection) -> rusqlite::Result<T> + Send + 'static,
@@ -72,7 +70,7 @@ impl Writer {
         self.enqueue(|connection| in_transaction(connection, work)).await
     }
 
-    /// Shows what was counted.
+    /// Writes the metrics of the writer.
     pub(super) fn expose(&self, page: &mut Exposition) {
         let waiting = self.queue.as_ref().map_or(0, |queue| QUEUE_LENGTH - queue.capacity());
         let help = "Writes that wait for the writer.";
@@ -86,13 +84,13 @@ impl Writer {
         &self,
         work: impl FnOnce(&Connection) -> Result<T, StoreError> + Send + 'static,
     ) -> Result<T, StoreError> {
-        let (answer, answered) = oneshot::channel();
+        let (sender, receiver) = oneshot::channel();
         let job: Job = Box::new(move |connection| {
             let done = connection.and_then(work);
             Box::new(move |committed| {
-                // Nobody may be waiting any more; the write stands regardless.
-                // A job's own error says more than that of the commit.
-                let _ = answer.send(done.and_then(|value| committed.map(|()| value)));
+                // The caller may be gone; the write is still valid. An error of the write itself is
+                // more specific than that of the commit.
+                let _ = sender.send(done.and_then(|value| committed.map(|()| value)));
             })
         });
         let stopped = || StoreError::Internal(Arc::new(WriterStopped));
@@ -104,12 +102,12 @@ impl Writer {
             }
             Err(TrySendError::Closed(_)) => return Err(stopped()),
         }
-        answered.await.unwrap_or_else(|_| Err(stopped()))
+        receiver.await.unwrap_or_else(|_| Err(stopped()))
     }
 }
 
 impl Drop for Writer {
-    /// Waits until all that is queued is on disk.
+    /// Waits until all queued writes are on disk.
     fn drop(&mut self) {
         self.queue = None;
         if let Some(thread) = self.thread.take() {
@@ -129,28 +127,27 @@ fn run(
     let mut checkpoints = Checkpoints::default();
     while jobs.blocking_recv_many(&mut batch, QUEUE_LENGTH) > 0 {
         if batch.len() < FEW {
-            // Where the requests have to share a core with this thread, those
-            // at hand come first, and the writes among them join this batch.
-            // With a core to spare, this takes no time.
+            // If this thread shares a core with the runtime threads, this lets them run first, and
+            // their writes join this batch. If it has its own core, this takes almost no time.
             thread::yield_now();
             fill_up(&mut batch, iter::from_fn(|| jobs.try_recv().ok()));
         }
         let has_committed = commit(&mut connection, &mut files, &mut batch, metrics);
-        rescue.tend(&connection, &files);
-        if has_committed && files.want_checkpoint() {
+        rescue.handle_change(&connection, &files);
+        if has_committed && files.needs_checkpoint() {
             checkpoints.run(&connection, &mut files);
         }
     }
 }
 
-/// Takes more writes into the batch, up to its limit: those that come without
-/// end must not keep the first from being committed.
+/// Adds more writes to the batch, up to its limit, so that a steady stream of writes cannot delay
+/// the first commit.
 fn fill_up<T>(batch: &mut Vec<T>, more: impl Iterator<Item = T>) {
     batch.extend(more.take(QUEUE_LENGTH.saturating_sub(batch.len())));
 }
 
-/// Does every job of the batch in one transaction, then acknowledges them.
-/// Returns whether anything was committed.
+/// Runs every job of the batch in one transaction, then acknowledges them. Returns whether anything
+/// was committed.
 fn commit(
     connection: &mut Connection,
     files: &mut Files,
@@ -164,7 +161,7 @@ fn commit(
             let changes_before = transaction.total_changes();
             done.extend(batch.drain(..).map(|job| job(Ok(&transaction))));
             has_changes = transaction.total_changes() != changes_before;
-            metrics.watch(has_changes.then_some(done.len()), || finish(transaction, files))
+            metrics.time_commit(has_changes.then_some(done.len()), || finish(transaction, files))
         }
         Err(error) => {
             done.extend(batch.drain(..).map(|job| job(Err(error.clone()))));
@@ -172,7 +169,7 @@ fn commit(
         }
     };
     if committed.is_err() {
-        metrics.note_failure();
+        metrics.count_failure();
     }
     for acknowledge in done {
         acknowledge(committed.clone());
@@ -184,10 +181,10 @@ fn begin<'c>(
     connection: &'c mut Connection,
     files: &mut Files,
 ) -> Result<Transaction<'c>, StoreError> {
-    // IMMEDIATE takes the write lock now, when waiting for another process is
-    // allowed; a read that turns into a write is refused at once.
+    // IMMEDIATE takes the write lock now, while waiting for another process is allowed. SQLite
+    // rejects a read transaction that turns into a write without waiting.
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    // From here on, nobody else appends to the log.
+    // From here on, no other process appends to the WAL.
     files.check()?;
     Ok(transaction)
 }
@@ -197,16 +194,16 @@ fn finish(transaction: Transaction<'_>, files: &mut Files) -> Result<(), StoreEr
         return Err(StoreError::Unavailable(Arc::new(TransactionLost)));
     }
     transaction.commit().map_err(|error| match error.sqlite_error_code() {
-        // Then its last page is not in the log.
+        // Then the last page of the transaction is not in the WAL.
         Some(ErrorCode::DiskFull) => StoreError::from(error),
-        // All of it may be in the log. As long as this process lives, the next
-        // commit overwrites it; if the process dies first, the next one reads it.
+        // The whole transaction may be in the WAL. As long as this process lives, the next commit
+        // overwrites it. If the process dies first, the next one reads it.
         _ => StoreError::OutcomeUnknown(Arc::new(error)),
     })?;
-    files.check().map_err(|harm| StoreError::OutcomeUnknown(Arc::new(harm)))
+    files.check().map_err(|change| StoreError::OutcomeUnknown(Arc::new(change)))
 }
 
-/// Does `work`, and undoes all of it if it fails.
+/// Runs `work`, and undoes it if it fails.
 fn in_savepoint<T>(
     connection: &Connection,
     work: impl FnOnce(&Connection) -> rusqlite::Result<T>,
@@ -215,7 +212,7 @@ fn in_savepoint<T>(
     in_transaction(connection, begin)?;
     let done = in_transaction(connection, work);
     if !connection.is_autocommit() && end_savepoint(connection, done.is_ok()).is_err() {
-        // What this job wrote can no longer be told from the rest.
+        // The changes of this job can no longer be separated from the others.
         let _ = connection.execute_batch("ROLLBACK");
     }
     done
@@ -226,8 +223,8 @@ fn in_transaction<T>(
     work: impl FnOnce(&Connection) -> rusqlite::Result<T>,
 ) -> Result<T, StoreError> {
     if connection.is_autocommit() {
-        // A job before this one met an error at which SQLite gave up the whole
-        // transaction. Nothing more may be written outside of one.
+        // After an earlier job, SQLite rolled back the whole transaction. Nothing may be written
+        // outside a transaction.
         return Err(StoreError::Unavailable(Arc::new(TransactionLost)));
     }
     match panic::catch_unwind(AssertUnwindSafe(|| work(connection))) {
@@ -265,7 +262,7 @@ mod tests {
         let directory = tempfile::TempDir::new().unwrap();
         let file = directory.path().join("test.db");
         let connection = Connection::open(&file).unwrap();
-        // As in earnest: with a rollback journal SQLite looks after its file itself.
+        // WAL mode, as in production: `Files` needs the WAL and its `-shm` file.
         connection.pragma_update(None, "journal_mode", "WAL").unwrap();
         connection.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(())).unwrap();
         let files = Files::open(&file, WalIndex::open(&file).unwrap()).unwrap();
@@ -288,8 +285,8 @@ mod tests {
         writer.write(count).await.unwrap()
     }
 
-    /// Keeps the writer busy until the returned sender is dropped, so that what
-    /// is written meanwhile gathers in one batch.
+    /// Keeps the writer busy until the returned sender is dropped, so that later writes form one
+    /// batch.
     fn hold(writer: &Writer) -> (std::sync::mpsc::Sender<()>, impl Future) {
         let (release, held) = std::sync::mpsc::channel();
         let holding = writer.write(move |_| {
@@ -300,7 +297,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_write_that_fails_takes_nothing_of_its_batch_with_it() {
+    async fn a_failed_write_does_not_affect_the_others_of_its_batch() {
         let (writer, _directory) = writer().await;
         let (release, holding) = hold(&writer);
         let (_, a, b, c, ()) = tokio::join!(
@@ -320,7 +317,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_write_that_panics_fails_alone_and_the_writer_lives_on() {
+    async fn a_write_that_panics_fails_and_the_writer_continues() {
         let (writer, _directory) = writer().await;
         let panicked = writer
             .write(|connection| {
@@ -334,7 +331,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn when_the_transaction_is_lost_all_of_the_batch_fails_and_nothing_stays() {
+    async fn when_the_transaction_is_lost_the_whole_batch_fails_and_is_undone() {
         let (writer, _directory) = writer().await;
         let (release, holding) = hold(&writer);
         let (_, a, b, c, ()) = tokio::join!(
@@ -352,22 +349,22 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_full_queue_refuses_at_once() {
+    async fn a_full_queue_rejects_at_once() {
         let (writer, _directory) = writer().await;
         let (release, holding) = hold(&writer);
         let mut holding = Box::pin(holding);
         assert!(futures_util::poll!(holding.as_mut()).is_pending());
         let mut waiting = Vec::new();
         // The held job may or may not have left the queue yet.
-        let refused = loop {
+        let rejected = loop {
             let mut write = Box::pin(writer.write(insert(i64::try_from(waiting.len()).unwrap())));
             match futures_util::poll!(write.as_mut()) {
-                std::task::Poll::Ready(refused) => break refused,
+                std::task::Poll::Ready(rejected) => break rejected,
                 std::task::Poll::Pending => waiting.push(write),
             }
-            assert!(waiting.len() <= 2 * QUEUE_LENGTH + 1, "nothing was refused");
+            assert!(waiting.len() <= 2 * QUEUE_LENGTH + 1, "nothing was rejected");
         };
-        assert!(matches!(refused, Err(StoreError::Overloaded)));
+        assert!(matches!(rejected, Err(StoreError::Overloaded)));
         drop(release);
         for write in waiting {
             write.await.unwrap();
@@ -375,14 +372,14 @@ mod tests {
     }
 
     #[test]
-    fn a_batch_takes_no_more_than_its_limit_however_many_writes_come() {
+    fn a_batch_stays_within_its_limit_however_many_writes_come() {
         let mut batch = vec![0; FEW - 1];
         fill_up(&mut batch, 0..10 * QUEUE_LENGTH);
         assert_eq!(batch.len(), QUEUE_LENGTH);
     }
 
     #[tokio::test]
-    async fn a_write_whose_caller_went_away_is_done_all_the_same() {
+    async fn a_write_is_done_even_if_its_caller_is_gone() {
         let (writer, _directory) = writer().await;
         let (release, holding) = hold(&writer);
         let mut holding = Box::pin(holding);

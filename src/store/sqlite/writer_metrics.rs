@@ -1,11 +1,11 @@
-//! What is counted of writes.
+//! Metrics of the writer.
 
 use crate::{
     domain::{Clock, SystemClock},
     observe::metrics::{Counter, Exposition, Histogram},
 };
 
-/// Counts writes, and how their commits end.
+/// Counts batches of writes and their commits.
 pub(super) struct WriterMetrics {
     batch_sizes: Histogram,
     commits: Histogram,
@@ -25,9 +25,9 @@ impl Default for WriterMetrics {
 }
 
 impl WriterMetrics {
-    /// Counts a batch of so many writes, and how long it takes to commit them;
-    /// nothing if they changed nothing.
-    pub(super) fn watch<E>(
+    /// Commits a batch of this many writes and measures it. A batch without changes is not
+    /// measured.
+    pub(super) fn time_commit<E>(
         &self,
         batch: Option<usize>,
         commit: impl FnOnce() -> Result<(), E>,
@@ -35,7 +35,7 @@ impl WriterMetrics {
         let Some(size) = batch else {
             return commit();
         };
-        // What the disk takes is the machine's time, whatever clock the service has.
+        // This is the real time that the disk takes, whichever clock the service uses.
         let started = SystemClock.instant();
         let done = commit();
         self.commits.observe(SystemClock.instant().saturating_duration_since(started));
@@ -43,19 +43,19 @@ impl WriterMetrics {
         done
     }
 
-    /// Notes that a batch could not be begun or committed.
-    pub(super) fn note_failure(&self) {
+    /// Counts a batch that could not begin or commit.
+    pub(super) fn count_failure(&self) {
         self.failures.count();
     }
 
     pub(super) fn expose(&self, page: &mut Exposition) {
-        let help = "Writes above the limit of the queue, answered 503.";
+        let help = "Writes rejected with 503 because the queue was full.";
         page.counter("petstore_writer_refusals_total", help, &self.refusals);
-        let help = "Writes that were committed together.";
+        let help = "Writes per commit.";
         page.histogram("petstore_writer_batch_size", help, &self.batch_sizes);
-        let help = "How long a commit took, with its wait for the disk.";
+        let help = "How long a commit took, including the wait for the disk.";
         page.histogram("petstore_commit_duration_seconds", help, &self.commits);
-        let help = "Batches of writes that could not be begun or committed.";
+        let help = "Batches of writes that could not begin or commit.";
         page.counter("petstore_commit_failures_total", help, &self.failures);
     }
 }
