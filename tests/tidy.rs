@@ -294,6 +294,9 @@ fn the_settings_of_patroni_and_haproxy_keep_the_promise_of_a_failover() {
     let seconds = |name: &str| shared[name].as_u64().unwrap();
     let (ttl, loop_wait) = (seconds("ttl"), seconds("loop_wait"));
     assert!(loop_wait + 2 * seconds("retry_timeout") <= ttl);
+    // What a Patroni that starts would release from its wait is stopped before it.
+    let before = file("patroni-service.conf");
+    assert!(before.contains("\nExecStartPre=") && before.contains("--mode=immediate stop"));
     // The next check, and so many that fail, each up to its timeout.
     let haproxy = file("haproxy.cfg");
     assert!(haproxy.contains("on-marked-down shutdown-sessions"));

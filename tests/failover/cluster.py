@@ -30,7 +30,7 @@ class Broken(Exception):
 def settings(file: str) -> dict[str, str]:
     """The variables in a file of deploy/patroni."""
     lines = (DEPLOY / file).read_text().splitlines()
-    return dict(line.split("=", 1) for line in lines if line and not line.startswith("#"))
+    return dict(line.split("=", 1) for line in lines if "=" in line and not line.startswith("#"))
 
 
 def run(*command: str, **more) -> str:
@@ -89,7 +89,13 @@ class Node:
 
     def start(self) -> None:
         self.spawn("etcd", self.etcd, "/usr/bin/etcd")
-        self.spawn("patroni", self.patroni, "/usr/bin/patroni", str(DEPLOY / "patroni.yml"))
+        self.start_patroni()
+
+    def start_patroni(self) -> None:
+        """Does what its unit does."""
+        before = settings("patroni-service.conf")["ExecStartPre"]
+        patroni = f"exec /usr/bin/patroni {DEPLOY / 'patroni.yml'}"
+        self.spawn("patroni", self.patroni, "sh", "-c", f"{before} && {patroni}")
 
     def inside(self, *command: str) -> list[str]:
         """The command that runs `command` in the node as PostgreSQL's user."""
