@@ -1,8 +1,12 @@
 //! PostgreSQL when something breaks: the connection, the server, the client.
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicUsize, Ordering},
+use std::{
+    fmt::Debug,
+    pin::pin,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
 };
 
 use petstore::{
@@ -10,10 +14,11 @@ use petstore::{
     store::{Created, OpenMode, StoreError},
 };
 use rand::{SeedableRng, rngs::StdRng};
+use tokio_postgres::Client;
 
 use crate::{
     postgres::{fresh, next_id, open, sold},
-    postgres_cluster::{connect, fresh_url},
+    postgres_cluster::{Cluster, connect, fresh_url},
     postgres_connections::until_blocked,
     proxy::{Line, Proxy},
     retries::named,
@@ -286,4 +291,69 @@ async fn many_who_ask_whether_the_store_is_ready_leave_its_connections_to_others
         drop(asked.await.unwrap());
     }
     store.check_ready().await.unwrap();
+}
+
+/// Makes every commit wait for this standby, or for none if the name is empty.
+async fn set_synchronous_standby(cluster: &Cluster, name: &str) {
+    let beside = connect(&cluster.url).await;
+    let set = format!("ALTER SYSTEM SET synchronous_standby_names = '{name}'");
+    for command in [&set, "SELECT pg_reload_conf()"] {
+        beside.batch_execute(command).await.unwrap();
+    }
+    let show = "SHOW synchronous_standby_names";
+    let seen = async || -> String {
+        connect(&cluster.url).await.query_one(show, &[]).await.unwrap().get(0)
+    };
+    while seen().await != name {}
+    // The checkpointer tells commits what to wait for, before its next checkpoint.
+    beside.batch_execute("CHECKPOINT").await.unwrap();
+}
+
+/// The process of a commit, other than `known`, that waits for a standby.
+async fn waiting_for_standby(beside: &Client, known: i32) -> i32 {
+    let sql = "SELECT pid FROM pg_stat_activity WHERE wait_event = 'SyncRep' AND pid <> $1";
+    loop {
+        if let Some(row) = beside.query_opt(sql, &[&known]).await.unwrap() {
+            return row.get(0);
+        }
+    }
+}
+
+/// Does `operation` while there is no standby, and ends the server's process that
+/// waits for one. What it committed is then visible, but a failover would lose it.
+/// The operation must wait again when it finds that, until there is a standby.
+async fn without_a_standby<T: Debug>(cluster: &Cluster, operation: impl Future<Output = T>) -> T {
+    set_synchronous_standby(cluster, "missing").await;
+    let beside = connect(&cluster.url).await;
+    let mut operation = pin!(operation);
+    let mut process = 0;
+    for end in [true, false] {
+        process = tokio::select! {
+            done = &mut operation => panic!("acknowledged without a standby: {done:?}"),
+            process = waiting_for_standby(&beside, process) => process,
+        };
+        if end {
+            beside.query_one("SELECT pg_terminate_backend($1)", &[&process]).await.unwrap();
+        }
+    }
+    set_synchronous_standby(cluster, "").await;
+    operation.await
+}
+
+#[tokio::test]
+async fn what_no_standby_has_is_not_acknowledged_either_when_a_retry_finds_it() {
+    let cluster = Cluster::start();
+    let store = open(&cluster.url, OpenMode::CreateAndMigrate).await.unwrap();
+    assert_eq!(next_id(&store).await, 1);
+    let created = without_a_standby(&cluster, create(&store, sold())).await;
+    assert_eq!(store.get_pet(created.id).await.unwrap(), Some(created));
+    let request = named(1, "retry-1", &sold(), 0);
+    let repeated = without_a_standby(&cluster, store.create_pet(sold(), Some(request))).await;
+    assert!(matches!(repeated, Ok(Created::Replayed(_))), "{repeated:?}");
+    assert_eq!(count(&store).await, 3);
+    let old = without_a_standby(&cluster, store.create_key(new_key(1))).await.unwrap();
+    let rotating = store.rotate_key(old.id, new_key(2), at(5_000));
+    let successor = without_a_standby(&cluster, rotating).await.unwrap().unwrap();
+    let keys: Vec<_> = store.list_keys().await.unwrap().iter().map(|key| key.id).collect();
+    assert_eq!(keys, [old.id, successor.id]);
 }

@@ -84,7 +84,11 @@ pub(super) async fn insert_once(
             continue;
         }
         let same = row.try_get::<_, &[u8]>(4)? == fingerprint;
-        return Ok(if same { Created::Replayed(pets::owned(&row)?) } else { Created::Conflict });
+        if !same {
+            return Ok(Created::Conflict);
+        }
+        connection.confirm().await?;
+        return Ok(Created::Replayed(pets::owned(&row)?));
     }
     Err(Failure::Raced)
 }

@@ -94,7 +94,9 @@ impl Create {
         let is_retry = mem::replace(&mut self.is_retry, true);
         match insert(&**connection, &self.key).await {
             Err(failure) if is_retry && failure.is_duplicate(DIGEST) => {
-                find(connection, &self.key.digest).await?.ok_or(Failure::Raced)
+                let found = find(connection, &self.key.digest).await?.ok_or(Failure::Raced)?;
+                connection.confirm().await?;
+                Ok(found)
             }
             done => done,
         }
@@ -169,6 +171,7 @@ async fn rotated_before(
 ) -> Result<Option<KeyRecord>, Failure> {
     let old = get(connection, id).await?;
     let found = find(connection, &successor.digest).await?;
+    connection.confirm().await?;
     Ok(found.filter(|found| old.is_some_and(|old| old.successor == Some(found.id))))
 }
 

@@ -138,7 +138,9 @@ impl<'a> Create<'a> {
                     self.token = None;
                     return Err(Failure::Raced);
                 }
-                connection.query_one(FIND_BY_TOKEN, &[&token]).await?
+                let found = connection.query_one(FIND_BY_TOKEN, &[&token]).await?;
+                connection.confirm().await?;
+                found
             }
         };
         Ok(self.new.clone().with_id(id(row.try_get(0)?)?))

@@ -49,6 +49,10 @@ const READ_ENDED_WITHIN: Duration = Duration::from_millis(100);
 /// How long a write whose client has gone is waited for.
 const WRITE_ENDED_WITHIN: Duration = Duration::from_secs(5);
 
+/// Changes no row, but its commit waits for the synchronous standby, because a lock
+/// on a row is written to the WAL. The standby then has every earlier commit, too.
+const CONFIRM: &str = "SELECT 1 FROM petstore_schema FOR KEY SHARE";
+
 /// One try of an operation.
 pub(super) type Try<'t, T> = BoxFuture<'t, Result<T, Failure>>;
 
@@ -74,6 +78,16 @@ impl Connection {
         let statement = self.session.client.prepare(sql).await?;
         self.statements.insert(sql, statement.clone());
         Ok(statement)
+    }
+
+    /// Waits until the synchronous standby has everything that this connection has
+    /// read. Required before a row of an earlier try is acknowledged: if the server
+    /// ended that try's wait for the standby, the row is visible, but a failover can
+    /// still lose it.
+    pub(super) async fn confirm(&mut self) -> Result<(), Error> {
+        let statement = self.prepared(CONFIRM).await?;
+        self.execute(&statement, &[]).await?;
+        Ok(())
     }
 }
 
