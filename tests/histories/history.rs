@@ -8,21 +8,31 @@ use serde::Deserialize;
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Animal {
     pub(crate) id: i64,
-    /// Two creates with the same name are the same request, sent again.
+    /// Two creates with the same name are the same request, sent again. No other
+    /// two requests of a history use the same name.
     pub(crate) name: String,
     pub(crate) category_id: i64,
     pub(crate) status: String,
 }
 
-/// What a client asked for, and the answer.
-#[derive(Debug, Clone)]
+/// What a change sets; `None` keeps what is there.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Patch {
+    pub(crate) name: Option<String>,
+    pub(crate) category_id: Option<i64>,
+    pub(crate) status: Option<&'static str>,
+}
+
+/// What a client asked for, and the response.
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Operation {
     Create {
         name: String,
         category_id: i64,
         status: &'static str,
-        /// `None` if the client went away before the answer: the animal may
-        /// come at any time later, or never.
+        /// The animal as it was when it was added, also if it has changed since.
+        /// `None` if the client left before the response: the animal may be
+        /// added at any time later, or never.
         answered: Option<Animal>,
     },
     Get {
@@ -40,33 +50,49 @@ pub(crate) enum Operation {
         /// Whether there was a link to a next page.
         more: bool,
     },
+    Change {
+        id: i64,
+        patch: Patch,
+        /// The animal is changed only if it has this name, which stands for its
+        /// version.
+        expected: Option<String>,
+        done: Done,
+    },
+    /// Takes an animal out of the catalogue.
+    Remove {
+        id: i64,
+        done: Done,
+    },
+    /// Puts a removed animal back, as it was.
+    Restore {
+        id: i64,
+        done: Done,
+    },
 }
+
+/// Whether there was an animal to work on; `None` if the client left before the
+/// response: the work may be done at any time later, or never.
+pub(crate) type Done = Option<bool>;
 
 /// A moment of the history. Every call and every return has its own.
 pub(crate) type Moment = u64;
 
 /// One operation of one client.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Event {
     pub(crate) called: Moment,
+    /// [`Moment::MAX`] if the outcome is unknown.
     pub(crate) returned: Moment,
     pub(crate) operation: Operation,
 }
 
-impl Event {
-    /// Every animal in the answer.
+impl Operation {
+    /// Every animal in the response.
     pub(crate) fn seen(&self) -> &[Animal] {
-        match &self.operation {
-            Operation::Create { answered: one, .. } | Operation::Get { found: one, .. } => {
-                one.as_slice()
-            }
-            Operation::List { page, .. } => page,
+        match self {
+            Self::Create { answered: one, .. } | Self::Get { found: one, .. } => one.as_slice(),
+            Self::List { page, .. } => page,
+            Self::Change { .. } | Self::Remove { .. } | Self::Restore { .. } => &[],
         }
-    }
-
-    /// Whether this is a create of that animal.
-    pub(crate) fn asks_for(&self, animal: &Animal) -> bool {
-        matches!(&self.operation, Operation::Create { name, category_id, status, .. }
-            if *name == animal.name && *category_id == animal.category_id && *status == animal.status)
     }
 }

@@ -1,8 +1,11 @@
-//! Concurrent creates, reads and walks, checked against a sequential model:
+//! Concurrent creates, changes, removals, reads and walks, checked against a sequential model:
 //! what many clients see at once is what one after the other could have seen.
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
+mod agreement;
+mod by_hand;
+mod catalogue;
 mod checker;
 mod faults;
 #[expect(dead_code, reason = "what is acknowledged early is of the disk's tests")]
@@ -90,9 +93,8 @@ fn what_concurrent_clients_see_of_two_processes_on_one_file_is_as_sequential() {
         Order::OfIds,
         async |_| {
             let directory = TempDir::new().unwrap();
-            let file = directory.path().join("petstore.db");
-            let url = format!("sqlite:{}", file.display());
-            (Place::processes(directory.path(), &url, Some(file)), directory)
+            let url = format!("sqlite:{}", directory.path().join("petstore.db").display());
+            (Place::processes(directory.path(), &url).await, directory)
         },
     );
 }
@@ -102,6 +104,6 @@ fn what_concurrent_clients_see_of_two_processes_over_postgres_is_as_sequential()
     histories("of two processes over PostgreSQL", FOR_ONE_OF_PROCESSES, Order::Any, async |_| {
         let directory = TempDir::new().unwrap();
         let url = postgres_cluster::fresh_url().await;
-        (Place::processes(directory.path(), &url, None), directory)
+        (Place::processes(directory.path(), &url).await, directory)
     });
 }

@@ -3,7 +3,7 @@
 
 use std::{
     net::IpAddr,
-    path::{Path, PathBuf},
+    path::Path,
     sync::Arc,
     time::{Duration, Instant},
 };
@@ -19,7 +19,7 @@ use petstore::{
 };
 use rand::{SeedableRng, rngs::StdRng};
 
-use super::program;
+use super::{by_hand::Database, program};
 
 /// One of the services on a database.
 #[derive(Clone)]
@@ -93,8 +93,7 @@ pub(crate) struct Place {
     pub(crate) services: Vec<Service>,
     /// An API key that may do everything.
     pub(crate) key: String,
-    /// The SQLite file, if the database is one.
-    pub(crate) file: Option<PathBuf>,
+    pub(crate) database: Database,
     _processes: Vec<program::Service>,
 }
 
@@ -123,16 +122,20 @@ impl Place {
         Self {
             services: stores.iter().map(service).collect(),
             key: key.reveal().to_owned(),
-            file: Some(file.to_owned()),
+            database: Database::sqlite(file),
             _processes: Vec::new(),
         }
     }
 
-    /// Two processes of the program on the database that `url` names.
-    pub(crate) fn processes(directory: &Path, url: &str, file: Option<PathBuf>) -> Self {
-        let database = ["--database", url];
-        let start = |_| program::Service::start(directory, &database);
+    /// Two processes of the program on the database that `url` names, a SQLite
+    /// file or a PostgreSQL schema.
+    pub(crate) async fn processes(directory: &Path, url: &str) -> Self {
+        let start = |_| program::Service::start(directory, &["--database", url]);
         let processes: Vec<_> = (0..2).map(start).collect();
+        let database = match url.strip_prefix("sqlite:") {
+            Some(file) => Database::sqlite(Path::new(file)),
+            None => Database::postgres(url).await,
+        };
         let make = ["keys", "create", "--name", "histories", "--database", url];
         let key = program::run(directory, &make).expect_success().stdout;
         let service = |process: &program::Service| {
@@ -142,7 +145,7 @@ impl Place {
         Self {
             services: processes.iter().map(service).collect(),
             key: key.trim_end().to_owned(),
-            file,
+            database,
             _processes: processes,
         }
     }

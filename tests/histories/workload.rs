@@ -4,7 +4,6 @@
 
 use std::{
     collections::HashMap,
-    path::PathBuf,
     pin::{Pin, pin},
     sync::{
         Arc, Mutex, PoisonError,
@@ -16,14 +15,15 @@ use std::{
 
 use bytes::Bytes;
 use hyper::{Request, StatusCode, header};
-use rand::{Rng, RngExt, SeedableRng, rngs::StdRng};
+use rand::{Rng, RngExt, SeedableRng, rngs::StdRng, seq::IndexedRandom};
 use rusqlite::Connection;
 use serde::de::DeserializeOwned;
 use serde_json::json;
 use tokio::task::JoinSet;
 
 use super::{
-    history::{Animal, Event, Moment, Operation},
+    by_hand::Hand,
+    history::{Animal, Event, Moment, Operation, Patch},
     service::{Place, Response, Service},
 };
 
@@ -36,11 +36,25 @@ const LIMITS: [usize; 4] = [1, 3, 10, 100];
 const CLIENTS: usize = 8;
 const STEPS: usize = 16;
 
+/// Changes and removals meet at the animals up to this id.
+const CHANGED: i64 = 6;
+
+/// What the clients of a history do besides creates, reads and walks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    /// They repeat creates.
+    Retries,
+    /// They change, remove and restore animals. They do not repeat creates yet:
+    /// the service responds to a repeated create with the animal as it is now,
+    /// and adds it again if it was removed.
+    Changes,
+}
+
 /// What a client does next.
 #[derive(Debug)]
 enum Step {
     Create(&'static str),
-    /// A create whose client goes away after so many turns.
+    /// A create whose client leaves after so many turns.
     Abandon(&'static str, usize),
     /// The same, but the client sends it again, elsewhere, until it is answered.
     Insist(&'static str, usize),
@@ -49,17 +63,47 @@ enum Step {
     Walk(Option<&'static str>, usize),
     /// The log of a SQLite file is written to the file, so that the log begins again.
     Checkpoint,
+    /// Work on the database, whose client leaves after so many turns, if at all.
+    Work(Work, i64, Option<usize>),
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Work {
+    /// Name, category and status.
+    Replace(&'static str),
+    Status(&'static str),
+    /// A change that is made only if nobody else has changed the name since the
+    /// client read it.
+    Expecting(&'static str),
+    Remove,
+    Restore,
 }
 
 impl Step {
-    fn any(random: &mut impl Rng, ids: i64) -> Self {
+    fn any(random: &mut impl Rng, ids: i64, kind: Kind) -> Self {
         let status = STATUSES[random.random_range(0..STATUSES.len())];
         let filter = random.random_bool(0.5).then_some(status);
         let limit = LIMITS[random.random_range(0..LIMITS.len())];
+        let turns = random.random_range(0..6);
+        if kind == Kind::Changes && random.random_bool(0.4) {
+            let works = [
+                Work::Replace(status),
+                Work::Replace(status),
+                Work::Status(status),
+                Work::Status(status),
+                Work::Expecting(status),
+                Work::Remove,
+                Work::Restore,
+            ];
+            let id = random.random_range(1..=CHANGED);
+            let leaves = random.random_bool(0.1).then_some(turns);
+            return Self::Work(*works.choose(random).unwrap(), id, leaves);
+        }
         match random.random_range(0..22) {
             0..7 => Self::Create(status),
-            7 => Self::Abandon(status, random.random_range(0..3)),
-            8 => Self::Insist(status, random.random_range(0..6)),
+            7 => Self::Abandon(status, turns / 2),
+            8 if kind == Kind::Retries => Self::Insist(status, turns),
+            8 => Self::Get(random.random_range(1..=CHANGED)),
             9..12 => Self::Get(random.random_range(1..=ids)),
             12..17 => Self::FirstPage(filter, limit),
             17..20 => Self::Walk(filter, limit),
@@ -127,8 +171,7 @@ struct Client {
     other: Service,
     key: String,
     record: Arc<Record>,
-    /// The SQLite file, if there is one.
-    file: Option<PathBuf>,
+    hand: Hand,
 }
 
 impl Client {
@@ -146,7 +189,7 @@ impl Client {
     }
 
     fn checkpoint(&self) {
-        let Some(file) = &self.file else { return };
+        let Some(file) = self.hand.file() else { return };
         let beside = Connection::open(file).unwrap();
         beside.busy_timeout(Duration::ZERO).unwrap();
         // Does less, or nothing, while the file is in use.
@@ -166,12 +209,13 @@ impl Client {
                     self.create(&self.service, number, status, Some(turns)).await;
                     while !self.create(&self.other, number, status, None).await {}
                 }
-                Step::Get(id) => self.get(id).await,
+                Step::Get(id) => drop(self.get(id).await),
                 Step::FirstPage(status, limit) => {
                     self.page(first_page(status, limit), status, limit, 0).await;
                 }
                 Step::Walk(status, limit) => self.walk(status, limit).await,
                 Step::Checkpoint => self.checkpoint(),
+                Step::Work(work, id, turns) => self.work(work, number, id, turns).await,
             }
         }
     }
@@ -214,13 +258,49 @@ impl Client {
         told
     }
 
-    async fn get(&self, id: i64) {
+    async fn work(&self, work: Work, number: usize, id: i64, turns: Option<usize>) {
+        let patch = Patch { name: Some(format!("{}.{number}", self.name)), ..Patch::default() };
+        let mut operation = match work {
+            Work::Replace(status) => {
+                let category_id = Some(i64::try_from(number).unwrap());
+                let patch = Patch { category_id, status: Some(status), ..patch };
+                Operation::Change { id, patch, expected: None, done: None }
+            }
+            Work::Status(status) => {
+                let patch = Patch { status: Some(status), ..Patch::default() };
+                Operation::Change { id, patch, expected: None, done: None }
+            }
+            Work::Expecting(status) => {
+                let Some(animal) = self.get(id).await else { return };
+                let patch = Patch { status: Some(status), ..patch };
+                Operation::Change { id, patch, expected: Some(animal.name), done: None }
+            }
+            Work::Remove => Operation::Remove { id, done: None },
+            Work::Restore => Operation::Restore { id, done: None },
+        };
+        let called = self.record.now();
+        let met = match turns {
+            None => Some(self.hand.work(&operation).await),
+            Some(turns) => within(turns, pin!(self.hand.work(&operation))).await,
+        };
+        let returned = met.map_or(Moment::MAX, |_| self.record.now());
+        if let Operation::Change { done, .. }
+        | Operation::Remove { done, .. }
+        | Operation::Restore { done, .. } = &mut operation
+        {
+            *done = met;
+        }
+        self.record.add(called, returned, operation);
+    }
+
+    async fn get(&self, id: i64) -> Option<Animal> {
         let (called, response, returned) = self.read(&format!("/v1/pets/{id}")).await;
         let found = match response.status {
             StatusCode::NOT_FOUND => None,
             _ => Some(content(&response, StatusCode::OK)),
         };
-        self.record.add(called, returned, Operation::Get { id, found });
+        self.record.add(called, returned, Operation::Get { id, found: found.clone() });
+        found
     }
 
     async fn walk(&self, status: Option<&'static str>, limit: usize) {
@@ -276,23 +356,24 @@ fn content<T: DeserializeOwned>(response: &Response, expected: StatusCode) -> T 
 /// they saw.
 pub(crate) async fn history(seed: u64, place: &Place) -> Vec<Event> {
     let mut random = StdRng::seed_from_u64(seed);
+    let kind = if seed.is_multiple_of(3) { Kind::Retries } else { Kind::Changes };
     let record = Arc::new(Record::default());
     let services = &place.services;
-    let client = |number: usize| Client {
+    let client = async |number: usize| Client {
         name: number.to_string(),
         service: services[number % services.len()].clone(),
         other: services[(number + 1) % services.len()].clone(),
         key: format!("Bearer {}", place.key),
         record: Arc::clone(&record),
-        file: place.file.clone(),
+        hand: place.database.hand().await,
     };
     let clients = random.random_range(2..=CLIENTS);
     let mut running = JoinSet::new();
     for number in 0..clients {
         let count = random.random_range(STEPS / 2..=STEPS);
         let ids = i64::try_from(clients * count / 2).unwrap();
-        let steps: Vec<Step> = (0..count).map(|_| Step::any(&mut random, ids)).collect();
-        let client = client(number);
+        let steps: Vec<Step> = (0..count).map(|_| Step::any(&mut random, ids, kind)).collect();
+        let client = client(number).await;
         running.spawn(async move { client.run(steps).await });
     }
     while let Some(done) = running.join_next().await {
@@ -301,7 +382,7 @@ pub(crate) async fn history(seed: u64, place: &Place) -> Vec<Event> {
     // Afterwards everybody sees the same.
     for number in 0..services.len() {
         for status in [None, Some(STATUSES[0]), Some(STATUSES[1]), Some(STATUSES[2])] {
-            client(number).walk(status, 10).await;
+            client(number).await.walk(status, 10).await;
         }
     }
     let mut events = record.events.lock().unwrap_or_else(PoisonError::into_inner);

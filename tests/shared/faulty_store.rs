@@ -1,9 +1,12 @@
 //! Stores with a planted fault: a harness that does not object to them proves
 //! nothing.
 
-use std::sync::{
-    Arc, Mutex,
-    atomic::{AtomicI64, Ordering},
+use std::{
+    collections::BTreeMap,
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicI64, AtomicU64, Ordering},
+    },
 };
 
 use async_trait::async_trait;
@@ -20,15 +23,17 @@ use tokio::task::JoinSet;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Fault {
+    /// None at all.
+    Nothing,
     /// The version never changes, so that pages which are kept grow old.
     StalePage,
     /// The newest animal is acknowledged, and seen only once another one comes.
     AcknowledgedUnseen,
     /// Every eighth animal is acknowledged under the id of the one before.
     DoubledId,
-    /// Every eighth animal becomes visible after some with higher ids.
+    /// Every fourth animal becomes visible after some with higher ids.
     OutOfOrder,
-    /// The first animal of every page but the first is left out.
+    /// The first of several animals is left out of every page but the first.
     SkippedAnimal,
     /// No page is said to be followed by another.
     NoNextPage,
@@ -38,6 +43,19 @@ pub(crate) enum Fault {
     AddedAgain,
     /// Every animal is acknowledged first, and committed later.
     AcknowledgedEarly,
+    /// An animal is shown as it was when it was added.
+    StaleRead,
+    /// An animal has the status that it was added with, and everything else as
+    /// it is now.
+    Torn,
+    /// Removed animals stay on pages.
+    StillListed,
+    /// Every fourth read shows removed animals.
+    Reappears,
+    /// An animal whose status has changed is on no page by status.
+    InNeitherStatus,
+    /// An animal whose status has changed is on the pages of its first status, too.
+    InBothStatuses,
     /// No fault: another process adds an animal whenever a page was read.
     WrittenAfterRead,
 }
@@ -50,6 +68,9 @@ pub(crate) struct Faulty {
     hidden: AtomicI64,
     /// The animal that is acknowledged next, if early.
     next: AtomicI64,
+    /// The animals as they were added.
+    added: Mutex<BTreeMap<PetId, Pet>>,
+    reads: AtomicU64,
     /// What was acknowledged early.
     committing: Mutex<JoinSet<Result<Created, StoreError>>>,
 }
@@ -63,6 +84,8 @@ impl Faulty {
             fault,
             hidden: AtomicI64::new(0),
             next: AtomicI64::new(last + 1),
+            added: Mutex::default(),
+            reads: AtomicU64::new(1),
             committing: Mutex::default(),
         }
     }
@@ -79,8 +102,60 @@ impl Faulty {
     }
 }
 
-fn write_id(page: &mut Vec<u8>, pet: PetRef<'_>) {
-    page.extend(pet.id.get().to_be_bytes());
+/// The content of an animal, as it goes through a page.
+type Row = (i64, String, i64, String);
+
+fn write_row(page: &mut Vec<u8>, pet: PetRef<'_>) {
+    let row = (pet.id.get(), pet.name, pet.category_id, pet.status.as_str());
+    serde_json::to_writer(page, &row).unwrap();
+}
+
+fn pet((id, name, category_id, status): Row) -> Pet {
+    let name = PetName::new(name).unwrap();
+    let new = NewPet { name, category_id, status: status.parse().unwrap() };
+    new.with_id(PetId::new(id).unwrap())
+}
+
+impl Faulty {
+    fn added(&self, id: PetId) -> Option<Pet> {
+        self.added.lock().unwrap().get(&id).cloned()
+    }
+
+    /// The animal as it is shown in place of what it is.
+    fn shown(&self, pet: Pet) -> Pet {
+        match (self.fault, self.added(pet.id)) {
+            (Fault::StaleRead, Some(added)) => added,
+            (Fault::Torn, Some(added)) => Pet { status: added.status, ..pet },
+            _ => pet,
+        }
+    }
+
+    fn is_fourth_read(&self) -> bool {
+        self.reads.fetch_add(1, Ordering::SeqCst).is_multiple_of(4)
+    }
+
+    /// The animals that do not belong on a page that ends with `last`, and are
+    /// on it.
+    async fn wrongly_listed(&self, request: &PageRequest, last: Option<PetId>) -> Vec<Pet> {
+        let shows_removed = self.fault == Fault::StillListed
+            || self.fault == Fault::Reappears && self.is_fourth_read();
+        let candidates: Vec<Pet> = self.added.lock().unwrap().values().cloned().collect();
+        let mut wrong = Vec::new();
+        for added in candidates {
+            let is_due = request.after.is_none_or(|after| added.id > after)
+                && last.is_none_or(|last| added.id < last)
+                && request.status.is_none_or(|status| status == added.status);
+            let now = self.store.get_pet(added.id).await.unwrap();
+            let is_wrong = match &now {
+                None => shows_removed,
+                Some(now) => self.fault == Fault::InBothStatuses && now.status != added.status,
+            };
+            if is_due && is_wrong && (now.is_none() || request.status.is_some()) {
+                wrong.push(added);
+            }
+        }
+        wrong
+    }
 }
 
 #[async_trait]
@@ -91,14 +166,23 @@ impl Store for Faulty {
         write: WritePet,
         page: &mut Vec<u8>,
     ) -> Result<Option<PetId>, StoreError> {
-        let mut ids = Vec::new();
-        let last = self.store.list_pets(request, write_id, &mut ids).await?;
+        let mut rows = Vec::new();
+        let last = self.store.list_pets(request, write_row, &mut rows).await?;
         let skips = self.fault == Fault::SkippedAnimal && request.after.is_some();
-        for id in ids.as_chunks().0.iter().skip(skips.into()) {
-            let id = PetId::new(i64::from_be_bytes(*id)).unwrap();
-            if let Some(pet) = self.store.get_pet(id).await?.filter(|_| !self.hides(id)) {
-                write(page, pet.borrowed());
-            }
+        let rows = serde_json::Deserializer::from_slice(&rows).into_iter::<Row>();
+        let mut pets: Vec<Pet> = rows.map(|row| pet(row.unwrap())).collect();
+        if skips && pets.len() > 1 {
+            pets.remove(0);
+        }
+        pets.retain(|pet| {
+            let is_as_added = self.added(pet.id).is_none_or(|added| added.status == pet.status);
+            let is_omitted = self.fault == Fault::InNeitherStatus && request.status.is_some();
+            !self.hides(pet.id) && (is_as_added || !is_omitted)
+        });
+        pets.extend(self.wrongly_listed(request, last).await);
+        pets.sort_by_key(|pet| pet.id);
+        for pet in pets {
+            write(page, self.shown(pet).borrowed());
         }
         if self.fault == Fault::WrittenAfterRead {
             let name = PetName::new("late".to_owned()).unwrap();
@@ -137,6 +221,7 @@ impl Store for Faulty {
         let Created::New(Pet { id, .. }) = created else {
             return Ok(created);
         };
+        self.added.lock().unwrap().insert(id, pet.clone().with_id(id));
         let eighth = id.get() % 8 == 0;
         match self.fault {
             Fault::AcknowledgedUnseen => self.hidden.store(id.get(), Ordering::SeqCst),
@@ -144,7 +229,7 @@ impl Store for Faulty {
                 let before = PetId::new(id.get() - 1).unwrap_or(id);
                 return Ok(Created::New(pet.with_id(before)));
             }
-            Fault::OutOfOrder if eighth => {
+            Fault::OutOfOrder if id.get() % 4 == 0 => {
                 self.hidden.store(id.get(), Ordering::SeqCst);
                 for _ in 0..200 {
                     tokio::task::yield_now().await;
@@ -172,7 +257,11 @@ impl Store for Faulty {
         if self.hides(id) {
             return Ok(None);
         }
-        self.store.get_pet(id).await
+        let found = self.store.get_pet(id).await?;
+        if found.is_none() && self.fault == Fault::Reappears && self.is_fourth_read() {
+            return Ok(self.added(id));
+        }
+        Ok(found.map(|pet| self.shown(pet)))
     }
 
     async fn create_key(&self, key: NewKey) -> Result<KeyRecord, StoreError> {
