@@ -1,8 +1,8 @@
-//! Answers one kind of request again and again, for `scripts/instructions`,
-//! which counts what one costs.
+//! Handles one kind of request repeatedly, for `scripts/instructions`, which counts the
+//! instructions of one request.
 //!
-//! It goes through all of the service but the sockets. Nothing in it depends
-//! on the machine's clock or on chance.
+//! A request passes through the whole service except the sockets. Nothing depends on the machine's
+//! clock or on randomness.
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a benchmark stops at the first surprise")]
 
@@ -21,7 +21,7 @@ use rand::{SeedableRng, rngs::StdRng};
 
 const ANIMALS: i64 = 1_000;
 
-/// A clock that stands still.
+/// A clock that never moves.
 struct Still(std::time::Instant);
 
 impl Clock for Still {
@@ -37,7 +37,7 @@ impl Clock for Still {
 #[tokio::main(flavor = "current_thread")]
 async fn main() {
     let arguments: Vec<String> = env::args().collect();
-    // `cargo bench` and `cargo test --benches` come without a name.
+    // `cargo bench` and `cargo test --benches` pass no name.
     let [_, name, count] = arguments.as_slice() else { return };
     let count: u32 = count.parse().unwrap();
 
@@ -64,7 +64,7 @@ async fn main() {
         store.create_pet(pet, None).await.unwrap();
     }
 
-    #[expect(clippy::disallowed_methods, reason = "an Instant can only be had from the machine")]
+    #[expect(clippy::disallowed_methods, reason = "only the machine's clock creates an Instant")]
     let clock = Arc::new(Still(std::time::Instant::now()));
     let app = App::new(store, clock, &mut random, &Settings::default()).unwrap();
     let client = IpAddr::from([127, 0, 0, 1]).into();
@@ -82,7 +82,7 @@ async fn main() {
                 let body = r#"{"name": "Frank", "categoryId": 1, "status": "available"}"#;
                 (("POST", "/v1/pets".to_owned(), body), StatusCode::CREATED)
             }
-            // With a key that is good, at a path where nothing is.
+            // A valid key, at a path without an operation.
             "key-check" => (get("/v1/".to_owned()), StatusCode::NOT_FOUND),
             other => panic!("no benchmark is called {other}"),
         };

@@ -9,7 +9,7 @@ use std::{
 };
 
 /// Every file of the project below these folders, with its text.
-fn files(folders: &[&str], ending: &str) -> Vec<(PathBuf, String)> {
+fn files(folders: &[impl AsRef<Path>], ending: &str) -> Vec<(PathBuf, String)> {
     fn collect(folder: &Path, ending: &str, found: &mut Vec<(PathBuf, String)>) {
         for entry in fs::read_dir(folder).unwrap() {
             let path = entry.unwrap().path();
@@ -119,6 +119,22 @@ fn the_text_for_users_is_in_plain_language() {
     for (path, text) in documents().into_iter().chain(files(&["deploy"], "")).chain([contract]) {
         let found = phrases_that_are_not_plain(&text);
         assert!(found.is_empty(), "{} says {found:?}", path.display());
+    }
+}
+
+/// Words and phrases that have no place in code, comments and messages either.
+const NOT_PLAIN_IN_SOURCE: [&str; 7] =
+    ["anew", "beside", "folded", "in vain", "to fold", "whoever", "yardstick"];
+
+#[test]
+fn the_source_is_in_plain_language() {
+    let folders = ["domain", "files", "http", "observe", "server", "store"];
+    for (path, text) in files(&folders.map(|folder| format!("src/{folder}")), ".rs") {
+        let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+        let text = format!(" {} ", words.collect::<Vec<_>>().join(" ").to_lowercase());
+        for phrase in NOT_PLAIN_IN_SOURCE {
+            assert!(!text.contains(&format!(" {phrase} ")), "{} says {phrase}", path.display());
+        }
     }
 }
 

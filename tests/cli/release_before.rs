@@ -152,7 +152,7 @@ async fn a_command_next_to_an_older_service_does_not_migrate_and_names_the_comma
                 line.contains("has schema version 1, but this release needs version "),
                 "{line}"
             );
-            assert!(line.ends_with(": `petstore serve` migrates it\n"), "{line}");
+            assert!(line.ends_with("; `petstore serve` migrates it\n"), "{line}");
         }
         // The service logs the migration before it serves.
         let service = Service::start(here.path(), &["--database", database]);

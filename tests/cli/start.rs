@@ -23,7 +23,7 @@ fn invalid_settings_are_one_line() {
         (&["serve", "--max-connections", "0"], "--max-connections"),
         (&["serve", "--shutdown-timeout", "soon"], "--shutdown-timeout"),
         (&["serve", "--rate-limit", "600"], "600/min or 5000/h"),
-        (&["serve", "--trusted-proxy", "10.0.0.0/33"], "reads like 10.0.0.0/8"),
+        (&["serve", "--trusted-proxy", "10.0.0.0/33"], "use the form 10.0.0.0/8"),
         (&["serve", "--log-format", "xml"], "text, json"),
         (&["serve", "--otlp-endpoint", "127.0.0.1:4318"], "http://127.0.0.1:4318"),
         (&["serve", "--unknown"], "--unknown"),
@@ -104,7 +104,7 @@ fn a_database_of_a_newer_version_is_one_line() {
     drop(database);
     for command in [&["serve", "--listen", "127.0.0.1:0"][..], &["keys", "list"]] {
         let line = run(here.path(), command).expect_one_line();
-        assert!(line.contains("written by a newer release"), "{line}");
+        assert!(line.contains("use the newer release"), "{line}");
     }
 }
 

@@ -1,8 +1,8 @@
-//! `petstore backup` and `petstore restore` on a disk that fails, and when the power
-//! goes: the database at its place is the old one or the new one, whole.
+//! `petstore backup` and `petstore restore` with disk faults and power cuts: the target is always a
+//! complete database, the old one or the new one.
 //!
-//! Both use files past SQLite, so what the program does is recorded by strace, as
-//! the kernel sees it; its faults come from there, too.
+//! Both access files without SQLite. So strace records what the program does, as the kernel sees
+//! it, and also injects the faults.
 
 use std::{fs, path::Path};
 
@@ -15,7 +15,7 @@ use crate::recording::{Change, Files, Recording, files, traced};
 const DATABASE: &str = "petstore.db";
 const RESTORE: [&str; 3] = ["restore", "--force", "backup.db"];
 
-/// The names of all animals, if there is a database that is sound.
+/// The names of all animals, if there is an undamaged database.
 fn animals(path: &Path) -> Option<Vec<String>> {
     let database = Connection::open(path).unwrap();
     let verdict = database.query_row("PRAGMA integrity_check", [], |row| row.get::<_, String>(0));
@@ -37,15 +37,15 @@ fn write(folder: &Path, files: &Files) {
     }
 }
 
-/// A folder of these files.
+/// A directory with these files.
 fn folder_of(files: &Files) -> TempDir {
     let folder = folder();
     write(folder.path(), files);
     folder
 }
 
-/// A database as a service leaves it that is killed: its last animals are in its
-/// log. Beside it, a backup with other animals.
+/// The files of a killed service, with the last changes in its WAL, and a backup with other
+/// animals.
 fn killed_service() -> Files {
     let here = folder();
     let fill = |name: &str, animals: &str| {
@@ -75,15 +75,15 @@ fn killed_service() -> Files {
     left
 }
 
-/// The same, with a file of which nothing can be read: its first page, without
-/// which none can be found, is not in the log.
+/// The same with a damaged first page, which SQLite needs to find all others, and which is not in
+/// the WAL.
 fn damaged() -> Files {
     let mut left = killed_service();
     left.get_mut(DATABASE).unwrap()[..4096].fill(0xAB);
     left
 }
 
-/// What a restore into a folder of these files may leave.
+/// What a restore may leave in a directory that had these files.
 struct Expected {
     before: Files,
     old: Option<Vec<String>>,
@@ -98,9 +98,8 @@ impl Expected {
         Self { before, old, new }
     }
 
-    /// Whether a database is there, and whole: the new one if it must be, the old
-    /// one if it must be that. What was damaged is still there, all of it, under
-    /// one name or the other.
+    /// Checks that there is a complete database: the new one or the old one, as required. A damaged
+    /// database must still be there completely, under one of its names.
     fn check(&self, left: &Files, must_be_old: bool, must_be_new: bool) -> Result<(), &str> {
         let here = folder_of(left);
         let found = animals(&here.path().join(DATABASE));
@@ -124,7 +123,7 @@ impl Expected {
     }
 }
 
-/// Records a restore into a folder of these files.
+/// Records a restore into a directory with these files.
 fn restore_into(before: &Files) -> Recording {
     Recording::of(folder_of(before).path(), &[], &RESTORE)
 }
@@ -151,9 +150,9 @@ fn a_power_cut_during_a_restore_leaves_the_old_database_or_the_new_one() {
     }
 }
 
-/// What was taken away is put back, and only then is its second name given up.
+/// The restore puts back the removed files, and only then removes their second names.
 #[test]
-fn a_power_cut_during_a_restore_that_fails_at_last_leaves_the_old_database() {
+fn a_power_cut_during_a_restore_that_finally_fails_leaves_the_old_database() {
     for (before, is_damaged) in [(killed_service(), false), (damaged(), true)] {
         let here = folder_of(&before);
         let fails = ["-e", "inject=?rename,?renameat,renameat2:error=EBUSY"];
@@ -169,7 +168,7 @@ fn a_power_cut_during_a_restore_that_fails_at_last_leaves_the_old_database() {
 }
 
 #[test]
-fn a_power_cut_during_a_backup_leaves_a_whole_one_or_none() {
+fn a_power_cut_during_a_backup_leaves_a_complete_backup_or_none() {
     let before = killed_service();
     let here = folder_of(&before);
     let recording = Recording::of(here.path(), &[], &["backup", "copy.db"]);
@@ -184,9 +183,9 @@ fn a_power_cut_during_a_backup_leaves_a_whole_one_or_none() {
     assert!(cuts > 20, "{cuts}");
 }
 
-/// Each of these changes to what the program does must show.
+/// The tests must detect each of these changes to what the program does.
 #[test]
-fn a_restore_that_leaves_out_a_sync_or_changes_the_order_is_found_out() {
+fn a_restore_without_a_sync_or_in_another_order_is_detected() {
     let is_sync = |change: &Change| *change == Change::SyncFolder;
     let is_rename = |change: &Change| matches!(change, Change::Rename { .. });
     for (before, is_damaged) in [(killed_service(), false), (damaged(), true)] {
@@ -210,7 +209,7 @@ fn a_restore_that_leaves_out_a_sync_or_changes_the_order_is_found_out() {
             "the folder, at the end"
         );
         assert!(without(&|at, change| at < rename && is_sync(change)) > 0, "the folder, before");
-        // What was the log of the old file is taken away after the rename.
+        // Removes the WAL of the old file only after the rename.
         let mut late = recording.clone();
         let log = recording.find(
             |change| matches!(change, Change::Unlink { name, .. } if name == "petstore.db-wal"),
@@ -222,7 +221,7 @@ fn a_restore_that_leaves_out_a_sync_or_changes_the_order_is_found_out() {
 
 /// An error of each system call in turn, of each kind that a disk has.
 #[test]
-fn a_restore_whose_system_calls_fail_says_so_and_leaves_the_old_database_whole() {
+fn a_restore_whose_system_calls_fail_reports_it_and_leaves_the_old_database_complete() {
     for (before, is_damaged) in [(killed_service(), false), (damaged(), true)] {
         let expected = Expected::of(before, is_damaged);
         let mut failed = 0;
@@ -255,10 +254,11 @@ fn a_restore_whose_system_calls_fail_says_so_and_leaves_the_old_database_whole()
                 let is_new = !has_failed || said.contains("is the copy now");
                 let left = files(here.path());
                 assert_eq!(expected.check(&left, !is_new, is_new), Ok(()), "{inject}: {said}");
-                // Only what SQLite could not remove after its checkpoint is kept.
+                // A second name remains only for files that SQLite could not remove after its
+                // checkpoint.
                 let is_kept = left.keys().any(|name| name.contains(".replaced-"));
                 assert!(is_damaged || fault.contains("unlink") || !is_kept, "{inject}: {said}");
-                // A second name is given up with the attempt that needed it.
+                // A failed attempt removes its second names.
                 assert!(is_new || fault.contains("unlink") || !is_kept, "{inject}: {said}");
                 failed += u32::from(has_failed);
             }

@@ -1,4 +1,4 @@
-//! A fault at the first, second, third … operation, until none fires.
+//! A fault at the first, second, third … operation, until none occurs.
 
 use std::{env, thread};
 
@@ -6,10 +6,10 @@ use faulty_vfs::{Fault, Kind};
 
 use crate::script::Run;
 
-/// Says which case it was that failed.
-struct SayIfItFails(Kind, usize);
+/// Prints the case if its test fails.
+struct PrintOnFailure(Kind, usize);
 
-impl Drop for SayIfItFails {
+impl Drop for PrintOnFailure {
     fn drop(&mut self) {
         if thread::panicking() {
             eprintln!("this was {:?} at operation {}", self.0, self.1);
@@ -17,15 +17,15 @@ impl Drop for SayIfItFails {
     }
 }
 
-/// `DISK_SEED` says which of the unsynced sectors outlast a power cut.
+/// `DISK_SEED` determines which unsynced sectors survive a power cut.
 fn seed() -> u64 {
     env::var("DISK_SEED").map_or(1, |text| text.parse().unwrap())
 }
 
-/// Fails at each operation in turn; `then` is what must hold.
+/// Fails at each operation in turn; `then` checks the result.
 async fn at_each(kind: Kind, persistent: bool, mut then: impl AsyncFnMut(&mut Run, u64)) {
     for at in 1.. {
-        let _said = SayIfItFails(kind, at);
+        let _said = PrintOnFailure(kind, at);
         let mut run = Run::new();
         run.disk.set(Fault { kind, at, persistent });
         run.everything().await;
@@ -40,9 +40,9 @@ async fn at_each(kind: Kind, persistent: bool, mut then: impl AsyncFnMut(&mut Ru
     }
 }
 
-async fn goes_on_after(kind: Kind, persistent: bool) {
+async fn continues_after(kind: Kind, persistent: bool) {
     at_each(kind, persistent, async |run, seed| {
-        run.goes_on().await;
+        run.continues().await;
         run.survives_a_power_cut(seed).await;
     })
     .await;
@@ -50,51 +50,51 @@ async fn goes_on_after(kind: Kind, persistent: bool) {
 
 #[tokio::test]
 async fn an_io_error_once() {
-    goes_on_after(Kind::IoError, false).await;
+    continues_after(Kind::IoError, false).await;
 }
 
 #[tokio::test]
 async fn io_errors_from_then_on() {
-    goes_on_after(Kind::IoError, true).await;
+    continues_after(Kind::IoError, true).await;
 }
 
 #[tokio::test]
 async fn a_short_write_once() {
-    goes_on_after(Kind::ShortWrite, false).await;
+    continues_after(Kind::ShortWrite, false).await;
 }
 
 #[tokio::test]
 async fn short_writes_from_then_on() {
-    goes_on_after(Kind::ShortWrite, true).await;
+    continues_after(Kind::ShortWrite, true).await;
 }
 
 #[tokio::test]
 async fn a_full_disk_once() {
-    goes_on_after(Kind::Full, false).await;
+    continues_after(Kind::Full, false).await;
 }
 
 #[tokio::test]
 async fn a_full_disk_from_then_on() {
-    goes_on_after(Kind::Full, true).await;
+    continues_after(Kind::Full, true).await;
 }
 
 #[tokio::test]
 async fn a_failed_sync_whose_pages_are_lost_once() {
-    goes_on_after(Kind::LostSync, false).await;
-    goes_on_after(Kind::RevertedSync, false).await;
+    continues_after(Kind::LostSync, false).await;
+    continues_after(Kind::RevertedSync, false).await;
 }
 
 #[tokio::test]
 async fn failed_syncs_whose_pages_are_lost_from_then_on() {
-    goes_on_after(Kind::LostSync, true).await;
-    goes_on_after(Kind::RevertedSync, true).await;
+    continues_after(Kind::LostSync, true).await;
+    continues_after(Kind::RevertedSync, true).await;
 }
 
 #[tokio::test]
 async fn a_failed_sync_after_which_the_process_is_killed() {
     at_each(Kind::LostSync, true, async |run, seed| {
         run.kill().await;
-        run.goes_on().await;
+        run.continues().await;
         run.create(3).await;
         run.survives_a_power_cut(seed).await;
     })
@@ -102,11 +102,11 @@ async fn a_failed_sync_after_which_the_process_is_killed() {
 }
 
 #[tokio::test]
-async fn what_a_killed_process_left_in_the_log_is_on_disk_before_it_is_acknowledged() {
+async fn the_wal_of_a_killed_process_is_on_disk_before_it_is_acknowledged() {
     let mut replays = 0;
     at_each(Kind::LostSync, true, async |run, seed| {
         run.kill().await;
-        replays += run.acknowledges_what_was_left().await;
+        replays += run.acknowledges_recovered_animals().await;
         run.survives_a_power_cut(seed).await;
     })
     .await;
@@ -114,13 +114,13 @@ async fn what_a_killed_process_left_in_the_log_is_on_disk_before_it_is_acknowled
 }
 
 #[tokio::test]
-async fn what_is_said_not_to_be_added_is_not_there_even_after_a_kill() {
+async fn rejected_animals_are_not_there_even_after_a_kill() {
     for (kind, can_be_unknown) in
         [(Kind::IoError, true), (Kind::LostSync, true), (Kind::ShortWrite, false)]
     {
         let mut unknown = 0;
         at_each(kind, true, async |run, _| {
-            run.said_the_truth().await;
+            run.reported_correctly().await;
             unknown += run.unknown;
         })
         .await;

@@ -1,8 +1,8 @@
-//! The embedded store on a disk that fails: at every operation in turn, in
-//! every way, once and for good; and when the power goes.
+//! The embedded store on a disk that fails: at every operation in turn, in every way, once and
+//! persistently; and with power cuts.
 //!
-//! All of it runs on the VFS of `tests/faulty-vfs`, which is the default one of
-//! this process: the store is the one that is shipped, to the last line.
+//! The tests run on the VFS of `tests/faulty-vfs`, the default VFS of this process. The store
+//! itself is the released code.
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 

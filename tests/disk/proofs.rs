@@ -1,4 +1,4 @@
-//! The harness proves itself: a store that breaks its promise fails it.
+//! Tests that the harness detects a faulty store.
 
 use std::panic::AssertUnwindSafe;
 
@@ -7,8 +7,8 @@ use futures_util::FutureExt;
 
 use crate::script::Run;
 
-/// Runs the script with the power cut at each operation that writes; returns
-/// at how many of them that did harm, and of how many.
+/// Runs the script with a power cut at each operation that writes. Returns at how many of them data
+/// was lost, and the number of operations.
 async fn losses(sabotage: fn(&mut Run)) -> (usize, usize) {
     let mut lost = 0;
     for at in 1.. {
@@ -23,24 +23,24 @@ async fn losses(sabotage: fn(&mut Run)) -> (usize, usize) {
             return (lost, at);
         }
     }
-    unreachable!("it would have taken for ever")
+    unreachable!("it would never end")
 }
 
 #[tokio::test]
-async fn a_store_that_keeps_its_promise_loses_nothing() {
+async fn a_correct_store_loses_nothing() {
     let (lost, of) = losses(|_| {}).await;
     assert_eq!(lost, 0, "of {of}");
 }
 
 #[tokio::test]
-async fn a_store_that_skips_the_fsync_is_found_out() {
+async fn a_store_that_skips_the_fsync_is_detected() {
     let (lost, of) = losses(|run| run.disk.skip_syncs()).await;
     eprintln!("lost at {lost} of {of} operations");
     assert!(lost > of / 2, "{lost} of {of}");
 }
 
 #[tokio::test]
-async fn a_store_that_acknowledges_before_the_commit_is_found_out() {
+async fn a_store_that_acknowledges_before_the_commit_is_detected() {
     let (lost, of) = losses(|run| run.acknowledges_early = true).await;
     eprintln!("lost at {lost} of {of} operations");
     assert!(lost > of / 2, "{lost} of {of}");

@@ -1,5 +1,5 @@
-//! What a command does to the files of one folder, as the kernel saw it, and what
-//! a power cut may leave of that.
+//! What a command does to the files of one directory, as the kernel sees it, and what a power cut
+//! may leave.
 
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap},
@@ -11,19 +11,19 @@ use std::{
 
 use rand::{RngExt, SeedableRng, rngs::StdRng};
 
-/// Whatever changes a file or a folder. A question mark stands before those that
-/// not every machine has.
+/// All system calls that change a file or directory. A question mark marks those that not every
+/// machine has.
 const CALLS: &str = "openat,?open,?creat,close,write,writev,pwrite64,pwritev,?pwritev2,ftruncate,\
     truncate,fallocate,fsync,fdatasync,sync_file_range,?rename,?renameat,renameat2,?link,linkat,\
     ?unlink,unlinkat,copy_file_range,sendfile,splice,?dup2,dup,dup3,chdir";
 
-/// What a disk keeps whole or not at all.
+/// The unit that a disk writes completely or not at all.
 const SECTOR: usize = 512;
 
-/// Up to so many changes of names, each choice of those that were lost is tried.
+/// Up to this many lost changes of names, every combination is tried.
 const ALL_CHOICES: usize = 6;
 
-/// A change; files have numbers, since a name may come to belong to another one.
+/// A change. Files have numbers, because a name can later belong to another file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Change {
     Link { file: usize, name: String },
@@ -41,7 +41,7 @@ impl Change {
     }
 }
 
-/// The files of a folder, by name.
+/// The files of a directory, by name.
 pub(crate) type Files = BTreeMap<String, Vec<u8>>;
 
 pub(crate) fn files(folder: &Path) -> Files {
@@ -51,8 +51,7 @@ pub(crate) fn files(folder: &Path) -> Files {
         .collect()
 }
 
-/// Runs `petstore` in a folder, under strace with these options; its report goes
-/// to `report`.
+/// Runs `petstore` in a directory, under strace with these options. strace writes to `report`.
 pub(crate) fn traced(folder: &Path, report: &Path, options: &[&str], arguments: &[&str]) -> Output {
     let mut strace = Command::new("strace");
     strace.args(["-f", "-o"]).arg(report).args(options).arg(env!("CARGO_BIN_EXE_petstore"));
@@ -60,10 +59,10 @@ pub(crate) fn traced(folder: &Path, report: &Path, options: &[&str], arguments: 
     for (name, _) in std::env::vars().filter(|(name, _)| name.starts_with("PETSTORE_")) {
         strace.env_remove(name);
     }
-    strace.output().unwrap_or_else(|error| panic!("strace cannot be run: {error}"))
+    strace.output().unwrap_or_else(|error| panic!("strace cannot run: {error}"))
 }
 
-/// All that a command did.
+/// Everything that a command did.
 #[derive(Debug, Clone)]
 pub(crate) struct Recording {
     names: BTreeMap<String, usize>,
@@ -92,8 +91,8 @@ impl Recording {
         Self { names, contents, changes: reader.changes }
     }
 
-    /// Calls `check` with the files that each power cut may leave, and whether
-    /// the command had ended. Returns how many different ones there were.
+    /// Calls `check` with the files that each power cut may leave, and whether the command had
+    /// ended. Returns the number of different results.
     pub(crate) fn each_power_cut(&self, mut check: impl FnMut(&Files, bool)) -> usize {
         let mut random = StdRng::seed_from_u64(1);
         let mut met = BTreeSet::new();
@@ -125,20 +124,20 @@ impl Recording {
         met.len()
     }
 
-    /// The first change of which this holds.
+    /// The position of the first change for which this is true.
     pub(crate) fn find(&self, is_it: impl FnMut(&Change) -> bool) -> usize {
         self.changes.iter().position(is_it).unwrap()
     }
 }
 
-/// Reads what strace reports.
+/// Parses the output of strace.
 #[derive(Default)]
 struct Reader {
     folder: std::path::PathBuf,
     names: BTreeMap<String, usize>,
     /// How many files there were.
     count: usize,
-    /// What is open: a file, or the folder.
+    /// The open descriptors: a file, or the directory.
     open: HashMap<String, Option<usize>>,
     changes: Vec<Change>,
 }
@@ -155,8 +154,7 @@ impl Reader {
         let (call, arguments) = call.trim_end().strip_suffix(')').unwrap().split_once('(').unwrap();
         let arguments: Vec<&str> = arguments.split(", ").collect();
         let number = |at: usize| arguments[at].parse::<usize>().unwrap();
-        // Of a call on something that is open, which it is; `None` if it is not in
-        // the folder.
+        // The open file of the call; `None` if it is not in the directory.
         let opened = self.open.get(arguments[0]).copied();
         match (call, opened) {
             ("openat", _) => self.open(&arguments, result),
@@ -181,11 +179,11 @@ impl Reader {
             ("linkat", _) => self.link(arguments[1], arguments[3]),
             // To a pipe.
             ("write" | "writev", None) => {}
-            _ => panic!("this is not understood: {line:.200}"),
+            _ => panic!("unknown system call: {line:.200}"),
         }
     }
 
-    /// The name of a file in the folder; `.` for the folder itself.
+    /// The name of a file in the directory; `.` for the directory itself.
     fn name(&self, argument: &str) -> Option<String> {
         let path = self.folder.join(String::from_utf8(bytes(argument)).unwrap());
         let path = if path.ends_with(".") { path.parent().unwrap().to_owned() } else { path };
@@ -238,14 +236,14 @@ impl Reader {
     }
 }
 
-/// What strace shows in quotes, as `\x` and two digits for each byte.
+/// A quoted string in strace's output: `\x` and two digits for each byte.
 fn bytes(argument: &str) -> Vec<u8> {
     let digits = argument.trim_matches('"');
     assert!(!digits.contains('.'), "it is cut off");
     digits.split("\\x").skip(1).map(|byte| u8::from_str_radix(byte, 16).unwrap()).collect()
 }
 
-/// What is on the disk, and what is not there yet.
+/// The state of the disk, and the changes that have not reached it.
 struct Disk<'r> {
     names: BTreeMap<String, usize>,
     contents: Vec<Vec<u8>>,
@@ -253,7 +251,7 @@ struct Disk<'r> {
 }
 
 impl<'r> Disk<'r> {
-    /// After so many changes.
+    /// How many changes came before.
     fn after(recording: &'r Recording, done: usize) -> Self {
         let (names, contents) = (recording.names.clone(), recording.contents.clone());
         let mut disk = Self { names, contents, pending: Vec::new() };
@@ -269,7 +267,7 @@ impl<'r> Disk<'r> {
         disk
     }
 
-    /// Brings some of what is pending to the disk.
+    /// Writes some of the pending changes to the disk.
     fn settle(&mut self, which: impl Fn(&Change) -> bool) {
         let (settled, pending) = self.pending.iter().partition(|change| which(change));
         self.pending = pending;
@@ -304,8 +302,8 @@ impl<'r> Disk<'r> {
         }
     }
 
-    /// What is there after a power cut: of the pending changes of names those
-    /// whose bit is set, and of the others the sectors that `keep` says.
+    /// The files after a power cut: with the pending changes of names whose bit is set, and the
+    /// sectors of the other changes that `keep` selects.
     fn salvage(&self, names: u64, mut keep: impl FnMut() -> bool) -> Files {
         let (durable, contents) = (self.names.clone(), self.contents.clone());
         let mut left = Self { names: durable, contents, pending: Vec::new() };

@@ -1,4 +1,4 @@
-//! What is done to a store while its disk fails, and what must hold after it.
+//! The operations on a store while its disk fails, and the checks after them.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -29,24 +29,23 @@ fn open(path: &Path) -> Result<AnyStore, OpenError> {
     Ok(Arc::new(SqliteStore::open(path, OpenMode::CreateAndMigrate)?))
 }
 
-/// One run: a store that is used, closed, opened again and used again.
+/// One run: a store that is used, closed, reopened and used again.
 pub(crate) struct Run {
-    // Before the directory, which closes what the store leaves open.
+    // Declared before the directory, whose drop closes files that the store leaves open.
     store: Option<AnyStore>,
     pub(crate) disk: Disk,
     directory: Directory,
     next_name: usize,
     acknowledged: BTreeMap<i64, String>,
-    refused: BTreeSet<String>,
-    /// Refused before the store was closed while its disk failed. Such a write
-    /// may be whole in the log, and be found there when it is opened again.
+    rejected: BTreeSet<String>,
+    /// Failed before the store was closed while its disk failed. Such a write may be complete in
+    /// the WAL, and be there after the store is reopened.
     uncertain: BTreeSet<String>,
-    /// Of which it was said that they were not added, and not that this is unknown.
+    /// Reported as not added, rather than as unknown.
     not_added: BTreeSet<String>,
-    /// Of how many it was said that this is unknown.
+    /// How many outcomes were reported as unknown.
     pub(crate) unknown: usize,
-    /// Puts a store that does not wait for its commits in front of the store:
-    /// see `proofs`.
+    /// Wraps the store in one that does not wait for its commits: see `proofs`.
     pub(crate) acknowledges_early: bool,
     early: Option<Arc<Faulty>>,
 }
@@ -61,7 +60,7 @@ impl Run {
             store: None,
             next_name: 0,
             acknowledged: BTreeMap::new(),
-            refused: BTreeSet::new(),
+            rejected: BTreeSet::new(),
             uncertain: BTreeSet::new(),
             not_added: BTreeSet::new(),
             unknown: 0,
@@ -70,14 +69,14 @@ impl Run {
         }
     }
 
-    /// All that a store does to its disk, whether it succeeds or not.
+    /// Does everything that a store does to its disk, whether or not it succeeds.
     pub(crate) async fn everything(&mut self) {
         self.open().await;
         self.create(1).await;
         self.create(1).await;
         self.keys().await;
         self.create(6).await;
-        self.fold();
+        self.checkpoint();
         self.create(1).await;
         self.create(3).await;
         self.close().await;
@@ -105,10 +104,10 @@ impl Run {
         if let Some(early) = self.early.take() {
             early.settle().await;
         }
-        self.uncertain.append(&mut self.refused);
+        self.uncertain.append(&mut self.rejected);
     }
 
-    /// Creates so many animals at once, and notes what was said about each.
+    /// Creates this many animals concurrently, and records the results.
     pub(crate) async fn create(&mut self, count: usize) {
         let Some(store) = &self.store else { return };
         let names: Vec<String> = (self.next_name..self.next_name + count).map(name).collect();
@@ -122,7 +121,7 @@ impl Run {
                         StoreError::OutcomeUnknown(_) => self.unknown += 1,
                         _ => drop(self.not_added.insert(name.clone())),
                     }
-                    self.refused.insert(name);
+                    self.rejected.insert(name);
                 }
             }
         }
@@ -132,7 +131,7 @@ impl Run {
         assert_eq!(self.acknowledged.insert(id, name), None, "{id} was given twice");
     }
 
-    /// Makes a key, rotates it and uses it.
+    /// Creates, rotates and uses a key.
     async fn keys(&mut self) {
         let Some(store) = &self.store else { return };
         let Ok(key) = store.create_key(new_key(self.next_name)).await else { return };
@@ -143,14 +142,14 @@ impl Run {
         self.next_name += 2;
     }
 
-    /// Folds the write-ahead log into the file, as another process may.
-    fn fold(&self) {
-        if let Ok(beside) = Connection::open(self.directory.path().join("petstore.db")) {
-            let _ = beside.execute_batch("PRAGMA wal_checkpoint(RESTART)");
+    /// Runs a checkpoint, as another process might.
+    fn checkpoint(&self) {
+        if let Ok(other) = Connection::open(self.directory.path().join("petstore.db")) {
+            let _ = other.execute_batch("PRAGMA wal_checkpoint(RESTART)");
         }
     }
 
-    /// The process dies, and another one opens what the operating system has.
+    /// Kills the process. Another one opens what the operating system has.
     pub(crate) async fn kill(&mut self) {
         let directory = directory();
         let disk = self.disk.kill(directory.path()).unwrap();
@@ -158,22 +157,21 @@ impl Run {
         (self.directory, self.disk) = (directory, disk);
     }
 
-    /// Once the fault has ended, the store works at once, and holds what it
-    /// acknowledged and nothing that it refused. A refused request that is sent
-    /// again adds its animal once.
-    pub(crate) async fn goes_on(&mut self) {
+    /// After the end of the fault, the store works at once. It has what it acknowledged, and
+    /// nothing that it rejected. A retry of a rejected request adds its animal once.
+    pub(crate) async fn continues(&mut self) {
         self.disk.heal();
         if self.store.is_none() {
             self.store = Some(open(&self.directory.path().join("petstore.db")).unwrap());
         }
-        let refused = self.refused.len();
+        let rejected = self.rejected.len();
         self.create(1).await;
-        assert_eq!(self.refused.len(), refused, "it does not work again");
+        assert_eq!(self.rejected.len(), rejected, "it does not recover");
         let store = self.store.clone().unwrap();
         let mut there = list(&store).await.unwrap();
         there.retain(|(_, name)| !self.uncertain.contains(name));
         assert!(there.into_iter().eq(self.acknowledged.clone()));
-        for name in self.refused.split_off("").into_iter().chain(self.uncertain.split_off("")) {
+        for name in self.rejected.split_off("").into_iter().chain(self.uncertain.split_off("")) {
             let id = create(&store, &name).await.unwrap();
             self.acknowledge(id, name);
         }
@@ -181,8 +179,8 @@ impl Run {
         assert!(there.into_iter().eq(self.acknowledged.clone()));
     }
 
-    /// After a kill, nothing is there of which it was said that it was not added.
-    pub(crate) async fn said_the_truth(&mut self) {
+    /// After a kill, no animal is there that was reported as not added.
+    pub(crate) async fn reported_correctly(&mut self) {
         self.kill().await;
         self.disk.heal();
         self.open().await;
@@ -191,9 +189,9 @@ impl Run {
         }
     }
 
-    /// Sends those refused creates again whose animals are in the log all the same,
-    /// and are acknowledged without a commit. Returns how many.
-    pub(crate) async fn acknowledges_what_was_left(&mut self) -> usize {
+    /// Retries the rejected creates whose animals are in the WAL nevertheless, and are acknowledged
+    /// without a commit. Returns their number.
+    pub(crate) async fn acknowledges_recovered_animals(&mut self) -> usize {
         self.disk.heal();
         self.open().await;
         let store = self.store.clone().unwrap();
@@ -207,8 +205,8 @@ impl Run {
         left.len()
     }
 
-    /// After a power cut the database opens, is sound, and holds whatever was
-    /// acknowledged, whichever of the unsynced sectors reached the disk.
+    /// After a power cut, the database opens, is undamaged, and has everything that was
+    /// acknowledged, whichever unsynced sectors reached the disk.
     pub(crate) async fn survives_a_power_cut(&mut self, seed: u64) {
         self.disk.cut_power();
         self.close().await;
@@ -222,16 +220,16 @@ impl Run {
         self.disk.salvage(directory.path(), keep).unwrap();
         let path = directory.path().join("petstore.db");
         let store = open(&path).unwrap();
-        let beside = Connection::open(&path).unwrap();
+        let other = Connection::open(&path).unwrap();
         let verdict: String =
-            beside.query_row("PRAGMA integrity_check", [], |row| row.get(0)).unwrap();
+            other.query_row("PRAGMA integrity_check", [], |row| row.get(0)).unwrap();
         assert_eq!(verdict, "ok");
         let there = list(&store).await.unwrap();
         for (id, name) in &self.acknowledged {
             assert!(there.contains(&(*id, name.clone())), "lost: {id}");
         }
         let names: BTreeSet<_> = there.iter().map(|(_, name)| name).collect();
-        assert_eq!(names.len(), there.len(), "doubled");
+        assert_eq!(names.len(), there.len(), "duplicates");
         let next = store.create_pet(pet("next"), None).await.unwrap();
         let Created::New(next) = next else { panic!("{next:?}") };
         let next = next.id.get();
@@ -239,7 +237,7 @@ impl Run {
     }
 }
 
-/// In memory, where there is such a place: what is a disk here is the model.
+/// In memory if possible: the model is the disk.
 struct Directory(TempDir);
 
 fn directory() -> Directory {
@@ -258,7 +256,7 @@ impl Drop for Directory {
     }
 }
 
-/// Every fourth is so long that it takes pages of its own.
+/// Every fourth name is so long that it needs its own pages.
 fn name(number: usize) -> String {
     format!("{number}{}", "-".repeat(if number % 4 == 3 { 9_000 } else { 20 }))
 }
@@ -268,7 +266,7 @@ fn pet(name: &str) -> NewPet {
     NewPet { name, category_id: 1, status: PetStatus::Sold }
 }
 
-/// Adds an animal as a careful client does; it can be asked for again.
+/// Adds an animal with an idempotency key, so that it can be retried.
 async fn create(store: &AnyStore, name: &str) -> Result<i64, StoreError> {
     let pet = pet(name);
     let number: String = name.chars().take_while(char::is_ascii_digit).collect();
@@ -302,7 +300,7 @@ fn write_line(page: &mut Vec<u8>, pet: PetRef<'_>) {
     serde_json::to_writer(page, &(pet.id.get(), pet.name)).unwrap();
 }
 
-/// Everything in the store, by a walk.
+/// Everything in the store, read page by page.
 async fn list(store: &AnyStore) -> Result<Vec<(i64, String)>, StoreError> {
     let mut all: Vec<(i64, String)> = Vec::new();
     loop {
@@ -314,7 +312,7 @@ async fn list(store: &AnyStore) -> Result<Vec<(i64, String)>, StoreError> {
         for line in lines {
             let (id, name): (i64, String) = line.unwrap();
             let before = all.last().map_or(0, |(id, _)| *id);
-            assert!(id > before, "the walk does not go on: {id} comes after {before}");
+            assert!(id > before, "the walk does not advance: {id} comes after {before}");
             all.push((id, name));
         }
         if last.is_none() {

@@ -52,42 +52,42 @@ fn a_store_without_a_fault_is_accepted() {
 }
 
 #[test]
-fn a_stale_page_from_the_kept_ones_is_recognised() {
+fn a_stale_cached_page_is_detected() {
     expect_objection(Fault::StalePage);
 }
 
 #[test]
-fn an_animal_that_is_acknowledged_before_it_can_be_seen_is_recognised() {
+fn an_animal_that_is_acknowledged_before_it_is_visible_is_detected() {
     expect_objection(Fault::AcknowledgedUnseen);
 }
 
 #[test]
-fn an_id_that_is_given_twice_is_recognised() {
+fn a_duplicate_id_is_detected() {
     expect_objection(Fault::DoubledId);
 }
 
 #[test]
-fn an_id_that_becomes_visible_after_a_higher_one_is_recognised() {
+fn an_id_that_becomes_visible_after_a_higher_one_is_detected() {
     expect_objection(Fault::OutOfOrder);
 }
 
 #[test]
-fn an_animal_that_a_walk_skips_is_recognised() {
+fn an_animal_that_a_walk_skips_is_detected() {
     expect_objection(Fault::SkippedAnimal);
 }
 
 #[test]
-fn a_missing_link_to_the_next_page_is_recognised() {
+fn a_missing_link_to_the_next_page_is_detected() {
     expect_objection(Fault::NoNextPage);
 }
 
 #[test]
-fn an_acknowledged_animal_that_is_lost_is_recognised() {
+fn a_lost_animal_is_detected() {
     expect_objection(Fault::Lost);
 }
 
 #[test]
-fn a_request_that_is_sent_again_and_adds_again_is_recognised() {
+fn a_retry_that_adds_another_animal_is_detected() {
     expect_objection(Fault::AddedAgain);
 }
 

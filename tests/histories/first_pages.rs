@@ -15,7 +15,7 @@ use super::{
 };
 
 #[test]
-fn a_page_is_not_kept_for_a_version_that_came_after_it_was_read() {
+fn a_page_is_not_cached_under_a_version_newer_than_its_content() {
     let (stores, directory) = sqlite();
     runtime().block_on(async {
         assert!(stores[0].version().await.unwrap().is_some());

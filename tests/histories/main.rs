@@ -76,7 +76,7 @@ fn histories(kind: &str, share: u64, order: Order, place: impl AsyncFn(u64) -> (
 }
 
 #[test]
-fn what_concurrent_clients_see_is_what_one_after_the_other_could_have_seen() {
+fn histories_of_concurrent_clients_are_linearizable() {
     histories("in one process", 1, Order::OfIds, async |seed| {
         // One store, or two on the same file.
         let (mut stores, directory) = sqlite();
@@ -86,7 +86,7 @@ fn what_concurrent_clients_see_is_what_one_after_the_other_could_have_seen() {
 }
 
 #[test]
-fn what_concurrent_clients_see_of_two_processes_on_one_file_is_as_sequential() {
+fn histories_of_two_processes_on_one_file_are_linearizable() {
     histories(
         "of two processes on a SQLite file",
         FOR_ONE_OF_PROCESSES,
@@ -100,7 +100,7 @@ fn what_concurrent_clients_see_of_two_processes_on_one_file_is_as_sequential() {
 }
 
 #[test]
-fn what_concurrent_clients_see_of_two_processes_over_postgres_is_as_sequential() {
+fn histories_of_two_processes_over_postgres_are_linearizable() {
     histories("of two processes over PostgreSQL", FOR_ONE_OF_PROCESSES, Order::Any, async |_| {
         let directory = TempDir::new().unwrap();
         let url = postgres_cluster::fresh_url().await;

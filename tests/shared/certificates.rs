@@ -1,5 +1,4 @@
-//! Certificates for `localhost`, from a root of the test's own, and clients that
-//! trust that root alone.
+//! Certificates for `localhost` from a root of the test, and clients that trust only that root.
 
 use std::{
     fs,
@@ -23,15 +22,14 @@ use tokio_rustls::{
     },
 };
 
-/// A root, also as `root.pem`, and the two files in which a service finds its
-/// certificate and key.
+/// A root, also as `root.pem`, and the certificate and key files of a service.
 pub(crate) struct Certificates {
     folder: TempDir,
     root: CertifiedIssuer<'static, KeyPair>,
 }
 
 impl Certificates {
-    /// Makes the root, and the first certificate, of serial number 1.
+    /// Creates the root and the first certificate, with serial number 1.
     pub(crate) fn new() -> Self {
         let mut params = CertificateParams::default();
         params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
@@ -52,19 +50,19 @@ impl Certificates {
         self.folder.path().join("key.pem")
     }
 
-    /// Puts a certificate of this serial number in place, with a key of its own:
-    /// the one first, then the other. Returns the certificate.
+    /// Writes a new certificate with this serial number and a new key: first one file, then the
+    /// other. Returns the certificate.
     pub(crate) fn renew(&self, serial: u64) -> CertificateDer<'static> {
         let key = KeyPair::generate().unwrap();
         let mut params = CertificateParams::new(["localhost".to_owned()]).unwrap();
         params.serial_number = Some(SerialNumber::from(serial));
         let certificate = params.signed_by(&key, &self.root).unwrap();
-        write_for_us_alone(&self.key(), &key.serialize_pem());
+        write_private_file(&self.key(), &key.serialize_pem());
         fs::write(self.certificate(), certificate.pem()).unwrap();
         certificate.der().clone()
     }
 
-    /// Connects, and makes a handshake of one of these versions.
+    /// Connects and makes a handshake with one of these versions.
     pub(crate) async fn connect(
         &self,
         stream: TcpStream,
@@ -84,12 +82,12 @@ impl Certificates {
     }
 }
 
-/// The certificate that the server has shown.
+/// The certificate that the server presented.
 pub(crate) fn shown(stream: &TlsStream<TcpStream>) -> CertificateDer<'static> {
     stream.get_ref().1.peer_certificates().unwrap()[0].clone()
 }
 
-fn write_for_us_alone(path: &Path, text: &str) {
+fn write_private_file(path: &Path, text: &str) {
     use std::os::unix::fs::PermissionsExt;
     fs::write(path, text).unwrap();
     fs::set_permissions(path, fs::Permissions::from_mode(0o600)).unwrap();

@@ -1,5 +1,4 @@
-//! A PostgreSQL cluster for the tests of one program, started by the first of
-//! them that needs it.
+//! A PostgreSQL cluster for the tests of one program, started by the first test that needs it.
 
 use std::{
     io::{BufRead, BufReader},
@@ -12,12 +11,12 @@ use std::{
 
 use tokio_postgres::{Client, NoTls};
 
-/// A cluster of its own.
+/// A PostgreSQL cluster.
 pub(crate) struct Cluster {
-    /// Where a test is a superuser.
+    /// The URL of a superuser.
     pub(crate) url: String,
-    /// Ends, and removes the cluster, when its standard input does: with this
-    /// value, or with this program, however that ends.
+    /// Exits and removes the cluster when its standard input closes: when this is dropped, or this
+    /// program exits in any way.
     _running: Child,
 }
 
@@ -33,13 +32,13 @@ impl Cluster {
     }
 }
 
-/// The URL of the cluster that the tests share.
+/// The URL of the shared cluster.
 pub(crate) fn cluster() -> &'static str {
     static CLUSTER: OnceLock<Cluster> = OnceLock::new();
     &CLUSTER.get_or_init(Cluster::start).url
 }
 
-/// The URL of a fresh, empty schema, which stands for a database of its own.
+/// The URL of a fresh, empty schema, which serves as a separate database.
 pub(crate) async fn fresh_url() -> String {
     static NEXT: AtomicU32 = AtomicU32::new(1);
     let name = format!("test_{}", NEXT.fetch_add(1, Ordering::Relaxed));
@@ -48,7 +47,7 @@ pub(crate) async fn fresh_url() -> String {
     format!("{}?options=-csearch_path%3D{name}&application_name={name}", cluster())
 }
 
-/// A connection beside those that are tested; closed when dropped.
+/// A separate connection for the test; closed when dropped.
 pub(crate) async fn connect(url: &str) -> Client {
     let (client, connection) = tokio_postgres::connect(url, NoTls).await.unwrap();
     tokio::spawn(connection);

@@ -1,4 +1,4 @@
-//! Whole catalogues at once: what [`bulk`] promises, over every store.
+//! Tests of the contract of [`bulk`] over every store.
 
 use std::{ops::ControlFlow, path::Path};
 
@@ -23,30 +23,30 @@ use crate::{
     suite::{AnyStore, at, count, create, new_pet},
 };
 
-/// Makes a test of every promise over the databases that `$fresh` gives.
+/// Makes a test of every function over the databases that `$fresh` returns.
 macro_rules! over {
     ($backend:ident, $fresh:expr) => {
         mod $backend {
             use super::*;
             over!(
                 $fresh,
-                a_snapshot_holds_what_was_there_when_it_began,
-                a_snapshot_can_be_of_one_status_and_broken_off,
-                what_is_loaded_is_there_after_the_commit_and_not_before,
+                a_snapshot_has_the_content_of_its_beginning,
+                a_snapshot_can_be_filtered_by_status_and_stopped,
+                loaded_animals_are_there_after_the_commit_and_not_before,
                 a_load_that_is_dropped_leaves_nothing,
                 given_ids_are_kept_and_the_next_one_is_higher,
                 an_id_that_is_taken_is_not_given_again,
-                keys_and_requests_go_along_and_count_as_before,
+                keys_and_requests_are_copied_and_remain_valid,
                 an_id_that_was_given_once_is_not_given_again_after_a_move,
                 a_database_is_empty_without_animals_keys_and_requests
             );
         }
     };
-    ($fresh:expr, $($promise:ident),*) => {
+    ($fresh:expr, $($test:ident),*) => {
         $(#[tokio::test]
-        async fn $promise() {
-            let (url, _kept) = $fresh;
-            super::$promise(url).await;
+        async fn $test() {
+            let (url, _guard) = $fresh;
+            super::$test(url).await;
         })*
     };
 }
@@ -67,7 +67,7 @@ async fn open(url: &DatabaseUrl) -> AnyStore {
     store::open(url, OpenMode::CreateAndMigrate, connections, &mut random).await.unwrap()
 }
 
-/// Does what must not be done on a thread of the runtime.
+/// Runs blocking work outside the runtime threads.
 async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
     tokio::task::spawn_blocking(work).await.unwrap()
 }
@@ -104,7 +104,7 @@ fn animals() -> [NewPet; 3] {
     ]
 }
 
-async fn a_snapshot_holds_what_was_there_when_it_began(url: DatabaseUrl) {
+async fn a_snapshot_has_the_content_of_its_beginning(url: DatabaseUrl) {
     let store = open(&url).await;
     let first = create(&store, new_pet("before", 1, Sold)).await;
     let runtime = tokio::runtime::Handle::current();
@@ -117,7 +117,7 @@ async fn a_snapshot_holds_what_was_there_when_it_began(url: DatabaseUrl) {
     .await;
 }
 
-async fn a_snapshot_can_be_of_one_status_and_broken_off(url: DatabaseUrl) {
+async fn a_snapshot_can_be_filtered_by_status_and_stopped(url: DatabaseUrl) {
     let store = open(&url).await;
     for status in [Sold, Available, Sold, Pending] {
         create(&store, new_pet("", 1, status)).await;
@@ -143,7 +143,7 @@ async fn a_snapshot_can_be_of_one_status_and_broken_off(url: DatabaseUrl) {
     .await;
 }
 
-async fn what_is_loaded_is_there_after_the_commit_and_not_before(url: DatabaseUrl) {
+async fn loaded_animals_are_there_after_the_commit_and_not_before(url: DatabaseUrl) {
     let store = open(&url).await;
     create(&store, new_pet("first", 1, Sold)).await;
     let after = blocking(move || {
@@ -229,8 +229,8 @@ fn new_key(seed: u64) -> NewKey {
     }
 }
 
-/// Copies everything to a fresh database of the other kind and back again, and
-/// gives the store there.
+/// Copies everything to a fresh database of the other kind and back to another one, and returns the
+/// store there.
 async fn there_and_back(url: DatabaseUrl) -> (AnyStore, TempDir) {
     let directory = TempDir::new().unwrap();
     let [there, back] = if matches!(url, DatabaseUrl::Sqlite(_)) {
@@ -264,7 +264,7 @@ async fn there_and_back(url: DatabaseUrl) -> (AnyStore, TempDir) {
     (open(&back).await, directory)
 }
 
-async fn keys_and_requests_go_along_and_count_as_before(url: DatabaseUrl) {
+async fn keys_and_requests_are_copied_and_remain_valid(url: DatabaseUrl) {
     let store = open(&url).await;
     let key = store.create_key(new_key(1)).await.unwrap().id;
     let plain = NewKey { expires_at: None, rate_limit: None, ..new_key(2) };
@@ -295,7 +295,7 @@ async fn an_id_that_was_given_once_is_not_given_again_after_a_move(url: Database
     for _ in 0..3 {
         create(&store, new_pet("", 1, Sold)).await;
     }
-    // As if the last ones had been deleted by hand.
+    // As if the last animals and keys had been deleted by hand.
     blocking({
         let url = url.clone();
         move || {

@@ -1,4 +1,4 @@
-//! Pages of very long names, over SQLite.
+//! Pages with very long names, over SQLite.
 
 use std::{
     cell::Cell,
@@ -14,13 +14,13 @@ use crate::{
 };
 
 thread_local! {
-    /// Whether this thread runs the tasks of a test.
+    /// Whether this is the runtime thread of the test.
     static OF_RUNTIME: Cell<bool> = const { Cell::new(false) };
 }
-/// How many large pages are being written, and how many were at most.
+/// How many large pages are being written now, and the maximum so far.
 static BEGUN: AtomicUsize = AtomicUsize::new(0);
 static MOST_AT_ONCE: AtomicUsize = AtomicUsize::new(0);
-/// How many animals beyond the usual length of a page a runtime thread has written.
+/// How many animals a runtime thread has written beyond the usual size of a page.
 static ON_RUNTIME: AtomicUsize = AtomicUsize::new(0);
 
 fn write_and_watch(page: &mut Vec<u8>, pet: PetRef<'_>) {

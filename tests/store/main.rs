@@ -1,4 +1,4 @@
-//! What every store promises, and what only SQLite does.
+//! The contract of every store, and the properties of each backend.
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 

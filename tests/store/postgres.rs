@@ -1,4 +1,4 @@
-//! PostgreSQL: the suite, and what concerns a cluster.
+//! PostgreSQL: the suite, and tests of the cluster.
 
 use std::num::NonZeroU32;
 
@@ -50,7 +50,7 @@ async fn two_stores_on_one_database_see_each_other_at_once_and_share_the_ids() {
 }
 
 #[tokio::test]
-async fn the_key_of_etags_belongs_to_the_database() {
+async fn the_etag_key_belongs_to_the_database() {
     let (one, url) = fresh().await;
     let two = open(&url, OpenMode::AsIs).await.unwrap();
     assert_eq!(one.etag_key(), two.etag_key());
@@ -58,7 +58,7 @@ async fn the_key_of_etags_belongs_to_the_database() {
 }
 
 #[tokio::test]
-async fn what_was_created_is_there_after_the_store_is_opened_again() {
+async fn created_animals_are_there_after_the_store_is_reopened() {
     let (store, url) = fresh().await;
     let created = create(&store, sold()).await;
     drop(store);
@@ -80,12 +80,12 @@ async fn ids_stay_below_2_to_the_53() {
     let sql = format!("SELECT setval('pets_ids', {})", PetId::MAX - 1);
     connect(&url).await.query_one(&sql, &[]).await.unwrap();
     assert_eq!(next_id(&store).await, PetId::MAX);
-    let refused = store.create_pet(sold(), None).await;
-    assert!(matches!(refused, Err(StoreError::Internal(_))), "{refused:?}");
+    let rejected = store.create_pet(sold(), None).await;
+    assert!(matches!(rejected, Err(StoreError::Internal(_))), "{rejected:?}");
 }
 
 #[tokio::test]
-async fn a_request_whose_animal_was_deleted_by_hand_adds_it_anew() {
+async fn a_request_whose_animal_was_deleted_by_hand_adds_it_again() {
     let (store, url) = fresh().await;
     let repeated = named(1, "retry-1", &sold(), 0);
     store.create_pet(sold(), Some(repeated.clone())).await.unwrap();
@@ -95,7 +95,7 @@ async fn a_request_whose_animal_was_deleted_by_hand_adds_it_anew() {
 }
 
 #[tokio::test]
-async fn ten_that_start_at_once_on_an_empty_database_all_open_it() {
+async fn ten_stores_that_open_an_empty_database_together_all_succeed() {
     for _ in 0..5 {
         let url = fresh_url().await;
         let opening: Vec<_> = (0..10)
@@ -110,13 +110,13 @@ async fn ten_that_start_at_once_on_an_empty_database_all_open_it() {
     }
 }
 
-/// Fails to open the database, in either mode, and leaves its tables as they were.
-async fn refusal(url: &str) -> String {
-    let beside = connect(url).await;
+/// The message of failing to open the database, in both modes. Its tables must stay unchanged.
+async fn rejection(url: &str) -> String {
+    let other = connect(url).await;
     let tables = async || -> Vec<String> {
         let sql = "SELECT relname::text FROM pg_class
             WHERE relnamespace = current_schema()::regnamespace ORDER BY relname";
-        beside.query(sql, &[]).await.unwrap().iter().map(|row| row.get(0)).collect()
+        other.query(sql, &[]).await.unwrap().iter().map(|row| row.get(0)).collect()
     };
     let before = tables().await;
     let one = open(url, OpenMode::CreateAndMigrate).await.err().unwrap();
@@ -126,34 +126,34 @@ async fn refusal(url: &str) -> String {
 }
 
 #[tokio::test]
-async fn an_empty_database_is_filled_only_where_that_was_asked_for() {
+async fn an_empty_database_is_migrated_only_on_request() {
     let url = fresh_url().await;
-    let refused = open(&url, OpenMode::AsIs).await.err().unwrap();
-    assert!(matches!(refused, OpenError::Absent(_)), "{refused}");
+    let rejected = open(&url, OpenMode::AsIs).await.err().unwrap();
+    assert!(matches!(rejected, OpenError::Absent(_)), "{rejected}");
     open(&url, OpenMode::CreateAndMigrate).await.unwrap();
     open(&url, OpenMode::AsIs).await.unwrap();
 }
 
 #[tokio::test]
-async fn a_table_of_another_program_is_refused_and_left_as_it_was() {
+async fn a_table_of_another_program_is_rejected_and_unchanged() {
     let url = fresh_url().await;
     connect(&url).await.batch_execute("CREATE TABLE pets (name TEXT)").await.unwrap();
-    let message = refusal(&url).await;
+    let message = rejection(&url).await;
     assert!(message.contains("relation \"pets\" already exists"), "{message}");
 }
 
 #[tokio::test]
-async fn a_database_of_a_newer_version_is_refused_and_left_as_it_was() {
+async fn a_database_of_a_newer_version_is_rejected_and_unchanged() {
     let (store, url) = fresh().await;
     drop(store);
     let newer = "UPDATE petstore_schema SET version = 99";
     connect(&url).await.execute(newer, &[]).await.unwrap();
-    let message = refusal(&url).await;
+    let message = rejection(&url).await;
     assert!(message.contains("schema version 99") && message.contains("newer"), "{message}");
 }
 
 #[tokio::test]
-async fn a_database_that_cannot_be_reached_is_said_so_in_one_line_without_the_password() {
+async fn an_unreachable_database_is_reported_in_one_line_without_the_password() {
     for (url, reason) in [
         ("postgres://me:s3cret@%2Fnowhere/pets", "No such file"),
         ("postgres://me:s3cret@127.0.0.1:1,127.0.0.1:2/pets", "127.0.0.1: error connecting"),
@@ -166,19 +166,18 @@ async fn a_database_that_cannot_be_reached_is_said_so_in_one_line_without_the_pa
     }
 }
 
-/// What the planner does with a page by status, after the statistics have told
-/// it that nearly all are available.
+/// The plan of a page by status, after the statistics say that nearly all animals are available.
 #[tokio::test]
-async fn a_page_by_status_is_one_walk_along_its_index_whatever_the_statistics_say() {
+async fn a_page_by_status_is_one_search_of_its_index_whatever_the_statistics_are() {
     let (store, url) = fresh().await;
     let request = PageRequest { status: Some(Sold), ..PageRequest::default() };
     store.list_pets(&request, |_, _| (), &mut Vec::new()).await.unwrap();
-    let beside = connect(&url).await;
-    // What the store's connection did last.
+    let other = connect(&url).await;
+    // The last statement of the store's connection.
     let sql = "SELECT query FROM pg_stat_activity
         WHERE application_name = current_setting('application_name') AND pid <> pg_backend_pid()";
-    let page: String = beside.query_one(sql, &[]).await.unwrap().get(0);
-    beside
+    let page: String = other.query_one(sql, &[]).await.unwrap().get(0);
+    other
         .batch_execute(&format!(
             "INSERT INTO pets (name, category_id, status)
              SELECT 'Frank', 1, CASE WHEN n < 50000 THEN 'available' ELSE 'sold' END
@@ -188,13 +187,13 @@ async fn a_page_by_status_is_one_walk_along_its_index_whatever_the_statistics_sa
         ))
         .await
         .unwrap();
-    // After some plans for one page each, PostgreSQL settles for one for all.
+    // After five plans for specific values, PostgreSQL chooses the generic plan.
     for _ in 0..6 {
-        beside.batch_execute("EXECUTE page (0, 21, 'sold')").await.unwrap();
+        other.batch_execute("EXECUTE page (0, 21, 'sold')").await.unwrap();
     }
     for status in ["available", "sold"] {
         let sql = format!("EXPLAIN EXECUTE page (0, 21, '{status}')");
-        let plan = beside.query(&sql, &[]).await.unwrap();
+        let plan = other.query(&sql, &[]).await.unwrap();
         let plan: Vec<String> = plan.iter().map(|row| row.get(0)).collect();
         let plan = plan.join("\n");
         assert!(plan.contains("Index Scan using pets_by_status"), "{plan}");

@@ -1,5 +1,5 @@
-//! PostgreSQL: what becomes of connections when clients leave, when there are
-//! too few of them, and when another server takes the writes.
+//! PostgreSQL connections when clients leave, when all are in use, and when another server becomes
+//! the primary.
 
 use std::{fs, num::NonZeroU32, sync::Arc};
 
@@ -14,13 +14,12 @@ use tokio_postgres::Client;
 use crate::{
     postgres::{next_id, open, sold},
     postgres_cluster::{Cluster, connect, fresh_url},
-    postgres_tls::place,
+    postgres_tls::folder_and_port,
     proxy::{Line, Proxy},
     suite::{AnyStore, at, count, create},
 };
 
-/// A store with one connection, and beside it one that looks on and one that
-/// is in its way.
+/// A store with one connection, a connection that observes it, and one that blocks it.
 async fn with_one_connection() -> (AnyStore, Client, Client) {
     with_connections(1).await
 }
@@ -37,42 +36,42 @@ async fn with_connections(connections: u32) -> (AnyStore, Client, Client) {
     (store, connect(&url).await, connect(&other).await)
 }
 
-/// Waits until so many connections of the store, which has one, are like this.
-async fn until(beside: &Client, count: i64, state: &str) {
+/// Waits until this many connections of the store have this state.
+async fn until(observer: &Client, count: i64, state: &str) {
     let sql = format!(
         "SELECT count(*) FROM pg_stat_activity
          WHERE application_name = current_setting('application_name')
          AND {state}"
     );
-    while beside.query_one(&sql, &[]).await.unwrap().get::<_, i64>(0) != count {}
+    while observer.query_one(&sql, &[]).await.unwrap().get::<_, i64>(0) != count {}
 }
 
 /// Waits until the store waits for a lock.
-pub(crate) async fn until_blocked(beside: &Client) {
-    until(beside, 1, "wait_event_type = 'Lock'").await;
+pub(crate) async fn until_blocked(observer: &Client) {
+    until(observer, 1, "wait_event_type = 'Lock'").await;
 }
 
-/// Waits until the store's connection does nothing, nor is in a transaction.
-async fn until_at_rest(beside: &Client) {
-    until(beside, 0, "(wait_event_type = 'Lock' OR state LIKE 'idle in%')").await;
+/// Waits until the store's connection is idle and outside a transaction.
+async fn until_idle(observer: &Client) {
+    until(observer, 0, "(wait_event_type = 'Lock' OR state LIKE 'idle in%')").await;
 }
 
-/// Does a part of `operation`, until it waits for a lock, and leaves.
-async fn leave_when_blocked<T>(operation: impl Future<Output = T>, beside: &Client) {
+/// Runs `operation` until it waits for a lock, then drops it.
+async fn leave_when_blocked<T>(operation: impl Future<Output = T>, observer: &Client) {
     tokio::select! {
         _ = operation => panic!("it did not wait"),
-        () = until_blocked(beside) => {}
+        () = until_blocked(observer) => {}
     }
 }
 
 #[tokio::test]
-async fn a_create_whose_client_leaves_is_whole_and_its_connection_is_used_again() {
-    let (store, beside, other) = with_one_connection().await;
+async fn a_create_whose_client_leaves_is_completed_and_its_connection_is_reused() {
+    let (store, observer, other) = with_one_connection().await;
     other.batch_execute("BEGIN; LOCK TABLE pets IN SHARE MODE").await.unwrap();
-    leave_when_blocked(store.create_pet(sold(), None), &beside).await;
-    // It is the only connection, and the statement that runs on it goes on.
+    leave_when_blocked(store.create_pet(sold(), None), &observer).await;
+    // The only connection is still busy with the first statement.
     let (created, ()) = tokio::join!(create(&store, sold()), async {
-        until_blocked(&beside).await;
+        until_blocked(&observer).await;
         other.batch_execute("COMMIT").await.unwrap();
     });
     assert_eq!(created.id.get(), 3);
@@ -80,25 +79,25 @@ async fn a_create_whose_client_leaves_is_whole_and_its_connection_is_used_again(
 }
 
 #[tokio::test]
-async fn whoever_comes_after_a_client_that_left_does_not_wait_behind_its_statement() {
-    let (store, beside, other) = with_connections(2).await;
+async fn a_request_does_not_wait_for_the_statement_of_a_client_that_left() {
+    let (store, observer, other) = with_connections(2).await;
     other.batch_execute("BEGIN; LOCK TABLE pets IN SHARE MODE").await.unwrap();
-    leave_when_blocked(store.create_pet(sold(), None), &beside).await;
+    leave_when_blocked(store.create_pet(sold(), None), &observer).await;
     assert!(store.get_pet(PetId::new(1).unwrap()).await.unwrap().is_some());
-    until_blocked(&beside).await;
+    until_blocked(&observer).await;
     other.batch_execute("COMMIT").await.unwrap();
 }
 
 #[tokio::test]
 async fn a_read_whose_client_leaves_is_cancelled_if_it_takes_long() {
-    let (store, beside, other) = with_one_connection().await;
+    let (store, observer, other) = with_one_connection().await;
     other.batch_execute("BEGIN; LOCK TABLE pets IN ACCESS EXCLUSIVE MODE").await.unwrap();
     let (request, mut page) = (PageRequest::default(), Vec::new());
-    leave_when_blocked(store.list_pets(&request, |_, _| (), &mut page), &beside).await;
-    // The lock is still held, and the server says why it waits no longer.
-    let name: String = beside.query_one("SHOW application_name", &[]).await.unwrap().get(0);
+    leave_when_blocked(store.list_pets(&request, |_, _| (), &mut page), &observer).await;
+    // The lock is still held, and the server's log tells why the statement ended.
+    let name: String = observer.query_one("SHOW application_name", &[]).await.unwrap().get(0);
     let ended = format!("{name}: ERROR:  canceling statement due to ");
-    let log = || fs::read_to_string(place().0.join("log")).unwrap();
+    let log = || fs::read_to_string(folder_and_port().0.join("log")).unwrap();
     while !log().contains(&ended) {
         task::yield_now().await;
     }
@@ -109,53 +108,54 @@ async fn a_read_whose_client_leaves_is_cancelled_if_it_takes_long() {
 
 #[tokio::test]
 async fn a_rotation_whose_client_leaves_leaves_no_transaction_open() {
-    let (store, beside, other) = with_one_connection().await;
+    let (store, observer, other) = with_one_connection().await;
     let key = crate::postgres_faults::new_key(1);
     let id = store.create_key(key).await.unwrap().id;
     other.batch_execute("BEGIN; LOCK TABLE api_keys IN SHARE MODE").await.unwrap();
     leave_when_blocked(
         store.rotate_key(id, crate::postgres_faults::new_key(2), at(5_000)),
-        &beside,
+        &observer,
     )
     .await;
     other.batch_execute("COMMIT").await.unwrap();
-    until_at_rest(&beside).await;
+    until_idle(&observer).await;
     assert_eq!(store.list_keys().await.unwrap().len(), 1);
     let successor = crate::postgres_faults::new_key(3);
     assert!(store.rotate_key(id, successor, at(5_000)).await.unwrap().is_some());
 }
 
 #[tokio::test]
-async fn while_all_connections_are_in_use_one_more_operation_is_too_much() {
-    let (store, beside, other) = with_one_connection().await;
+async fn an_operation_is_rejected_while_all_connections_are_in_use() {
+    let (store, observer, other) = with_one_connection().await;
     other.batch_execute("BEGIN; LOCK TABLE pets IN SHARE MODE").await.unwrap();
     let creating = Arc::clone(&store);
     let creating = tokio::spawn(async move { create(&creating, sold()).await });
-    until_blocked(&beside).await;
-    let refused = store.get_pet(PetId::new(1).unwrap()).await;
-    assert!(matches!(refused, Err(StoreError::Overloaded)), "{refused:?}");
+    until_blocked(&observer).await;
+    let rejected = store.get_pet(PetId::new(1).unwrap()).await;
+    assert!(matches!(rejected, Err(StoreError::Overloaded)), "{rejected:?}");
     other.batch_execute("COMMIT").await.unwrap();
     assert_eq!(creating.await.unwrap().id.get(), 2);
     assert!(store.get_pet(PetId::new(1).unwrap()).await.unwrap().is_some());
 }
 
 #[tokio::test]
-async fn a_write_that_waits_too_long_is_given_up_and_not_done_later() {
-    let (store, beside, other) = with_one_connection().await;
+async fn a_write_that_waits_too_long_fails_and_is_not_done_later() {
+    let (store, observer, other) = with_one_connection().await;
     other.batch_execute("BEGIN; LOCK TABLE pets IN SHARE MODE").await.unwrap();
-    let refused = store.create_pet(sold(), None).await;
-    // The server ends it at the same moment: the store has seen that, or not.
+    let rejected = store.create_pet(sold(), None).await;
+    // The server cancels the statement at about the same time, so the store may or may not see
+    // that.
     let is_given_up = |error: &StoreError| {
         matches!(error, StoreError::OutcomeUnknown(_) | StoreError::Unavailable(_))
     };
-    assert!(refused.as_ref().is_err_and(is_given_up), "{refused:?}");
-    until_at_rest(&beside).await;
+    assert!(rejected.as_ref().is_err_and(is_given_up), "{rejected:?}");
+    until_idle(&observer).await;
     other.batch_execute("COMMIT").await.unwrap();
     assert_eq!(count(&store).await, 1);
 }
 
-/// The connection breaks after the INSERT was sent, and from then on another
-/// operation has the only one that there is.
+/// The connection breaks after the INSERT was sent, and another operation then takes the only
+/// connection.
 #[tokio::test]
 async fn a_create_that_was_sent_and_then_finds_no_free_connection_has_an_unknown_outcome() {
     let url = fresh_url().await;
@@ -169,15 +169,15 @@ async fn a_create_that_was_sent_and_then_finds_no_free_connection_has_an_unknown
     other.batch_execute("BEGIN; LOCK TABLE api_keys IN ACCESS EXCLUSIVE MODE").await.unwrap();
     line.set(Line::LosesAnswer { after: 0, then_up: true });
     let (unknown, reading) = tokio::join!(store.create_pet(sold(), None), store.list_keys());
-    assert_eq!(line.line(), Line::Up, "no answer was lost");
+    assert_eq!(line.line(), Line::Up, "no response was lost");
     assert!(reading.is_err(), "the connection was free");
     assert!(matches!(unknown, Err(StoreError::OutcomeUnknown(_))), "{unknown:?}");
     other.batch_execute("COMMIT").await.unwrap();
-    // It had been done.
+    // The animal had been added.
     assert_eq!(count(&store).await, 2);
 }
 
-/// Makes a server a standby, as far as a client can tell, or no longer one.
+/// Makes a server look like a standby to clients, or no longer.
 async fn set_standby(server: &Client, standby: bool) {
     let setting = if standby { "on" } else { "off" };
     let sql = format!("ALTER SYSTEM SET default_transaction_read_only = {setting}");
@@ -188,7 +188,7 @@ async fn set_standby(server: &Client, standby: bool) {
 }
 
 #[tokio::test]
-async fn a_server_that_hangs_does_not_keep_the_others_from_being_asked() {
+async fn a_server_that_hangs_does_not_prevent_a_connection_to_another() {
     let url = fresh_url().await;
     let hanging = Proxy::to(&url);
     hanging.set(Line::Frozen);
@@ -199,26 +199,26 @@ async fn a_server_that_hangs_does_not_keep_the_others_from_being_asked() {
 }
 
 #[tokio::test]
-async fn of_several_servers_the_one_that_takes_writes_is_used_also_when_it_changes() {
+async fn the_server_that_accepts_writes_is_used_even_after_it_changes() {
     let clusters = [Cluster::start(), Cluster::start()];
-    let beside = [connect(&clusters[0].url).await, connect(&clusters[1].url).await];
+    let observer = [connect(&clusters[0].url).await, connect(&clusters[1].url).await];
     for cluster in &clusters {
         drop(open(&cluster.url, OpenMode::CreateAndMigrate).await.unwrap());
     }
     let hosts: Vec<&str> =
         clusters.iter().map(|cluster| cluster.url.split(['@', '/']).nth(3).unwrap()).collect();
     let url = format!("postgres://petstore@{}/postgres", hosts.join(","));
-    set_standby(&beside[0], true).await;
+    set_standby(&observer[0], true).await;
     let store = open(&url, OpenMode::AsIs).await.unwrap();
     let animals = async |server: &Client| -> i64 {
         server.query_one("SELECT count(*) FROM pets", &[]).await.unwrap().get(0)
     };
     for (round, primary) in [1, 0, 1].into_iter().enumerate() {
-        set_standby(&beside[1 - primary], true).await;
-        set_standby(&beside[primary], false).await;
-        let before = animals(&beside[primary]).await;
+        set_standby(&observer[1 - primary], true).await;
+        set_standby(&observer[primary], false).await;
+        let before = animals(&observer[primary]).await;
         create(&store, sold()).await;
-        assert_eq!(animals(&beside[primary]).await, before + 1, "{round}");
+        assert_eq!(animals(&observer[primary]).await, before + 1, "{round}");
     }
 }
 
@@ -232,24 +232,24 @@ async fn a_read_whose_client_leaves_does_not_make_the_pool_leave_its_server() {
         clusters.iter().map(|cluster| cluster.url.split(['@', '/']).nth(3).unwrap()).collect();
     let url = format!("postgres://petstore@{}/postgres", hosts.join(","));
     let store = open(&url, OpenMode::AsIs).await.unwrap();
-    let beside = connect(&format!("{}?application_name=petstore", clusters[0].url)).await;
+    let observer = connect(&format!("{}?application_name=petstore", clusters[0].url)).await;
     let other = connect(&clusters[0].url).await;
     for animals in 1..=3 {
         assert_eq!(next_id(&store).await, animals);
         other.batch_execute("BEGIN; LOCK TABLE pets IN ACCESS EXCLUSIVE MODE").await.unwrap();
-        leave_when_blocked(store.get_pet(PetId::new(1).unwrap()), &beside).await;
-        // It is cancelled: the lock is still held.
-        until_at_rest(&beside).await;
+        leave_when_blocked(store.get_pet(PetId::new(1).unwrap()), &observer).await;
+        // The statement was cancelled: the lock is still held.
+        until_idle(&observer).await;
         other.batch_execute("COMMIT").await.unwrap();
     }
-    // On the second server it would have been the first one.
+    // On the second server, the id would have been 1.
     assert_eq!(next_id(&store).await, 4);
 }
 
-/// Two servers that both take writes: the first was the primary, and nobody has
-/// told it that it is none any more.
+/// Two servers that both accept writes: the first is a former primary that was not told about the
+/// failover.
 #[tokio::test]
-async fn a_server_that_hangs_is_left_also_when_it_wakes_and_still_takes_writes() {
+async fn a_server_that_hung_is_not_used_again_even_if_it_still_accepts_writes() {
     let clusters = [Cluster::start(), Cluster::start()];
     for cluster in &clusters {
         drop(open(&cluster.url, OpenMode::CreateAndMigrate).await.unwrap());
@@ -267,7 +267,7 @@ async fn a_server_that_hangs_is_left_also_when_it_wakes_and_still_takes_writes()
     while store.get_pet(animal).await.is_err() {
         hung += 1;
     }
-    // The second may have begun before the first was given up.
+    // The second attempt may have begun before the first one failed.
     assert!((1..=2).contains(&hung), "{hung}");
     former.set(Line::Up);
     for animals in 1..=8 {

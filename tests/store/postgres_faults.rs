@@ -1,4 +1,4 @@
-//! PostgreSQL when something breaks: the connection, the server, the client.
+//! PostgreSQL when the connection, the server or the client fails.
 
 use std::{
     fmt::Debug,
@@ -25,7 +25,7 @@ use crate::{
     suite::{AnyStore, at, count, create, new_pet},
 };
 
-/// A store behind a line that can be broken, which has done a bit already.
+/// A store behind a proxy that can break connections. It has one animal.
 async fn behind_a_line() -> (AnyStore, Proxy) {
     let line = Proxy::to(&fresh_url().await);
     let store = open(&line.url, OpenMode::CreateAndMigrate).await.unwrap();
@@ -47,7 +47,7 @@ pub(crate) fn new_key(seed: u64) -> NewKey {
 }
 
 #[tokio::test]
-async fn a_create_whose_answer_is_lost_is_done_once_and_answered() {
+async fn a_create_whose_response_is_lost_is_done_once() {
     let (store, line) = behind_a_line().await;
     for number in 0..5 {
         line.set(Line::LosesAnswer { after: 0, then_up: true });
@@ -59,7 +59,7 @@ async fn a_create_whose_answer_is_lost_is_done_once_and_answered() {
 }
 
 #[tokio::test]
-async fn a_create_whose_request_is_lost_is_done_once_and_answered() {
+async fn a_create_whose_request_is_lost_is_done_once() {
     let (store, line) = behind_a_line().await;
     line.set(Line::LosesRequest);
     let created = create(&store, sold()).await;
@@ -69,7 +69,7 @@ async fn a_create_whose_request_is_lost_is_done_once_and_answered() {
 }
 
 #[tokio::test]
-async fn a_named_create_is_done_once_whichever_answer_is_lost() {
+async fn an_idempotent_create_is_done_once_whichever_response_is_lost() {
     let (store, line) = behind_a_line().await;
     let mut after = 0;
     loop {
@@ -84,7 +84,7 @@ async fn a_named_create_is_done_once_whichever_answer_is_lost() {
         let again = store.create_pet(sold(), Some(request)).await.unwrap();
         assert_eq!(again, Created::Replayed(pet));
         if line.line() != Line::Up {
-            // All answers arrived.
+            // All responses arrived.
             assert!(after > 0);
             return;
         }
@@ -93,7 +93,7 @@ async fn a_named_create_is_done_once_whichever_answer_is_lost() {
 }
 
 #[tokio::test]
-async fn a_key_is_made_and_rotated_once_whichever_answer_is_lost() {
+async fn a_key_is_created_and_rotated_once_whichever_response_is_lost() {
     let (store, line) = behind_a_line().await;
     let mut after = 0;
     loop {
@@ -117,7 +117,7 @@ async fn a_key_is_made_and_rotated_once_whichever_answer_is_lost() {
 }
 
 #[tokio::test]
-async fn a_page_is_read_again_also_after_a_part_of_it_came() {
+async fn a_page_is_read_again_even_after_a_part_of_it_arrived() {
     static WRITTEN: AtomicUsize = AtomicUsize::new(0);
     let (store, line) = behind_a_line().await;
     line.set(Line::LosesAnswer { after: 0, then_up: true });
@@ -127,7 +127,7 @@ async fn a_page_is_read_again_also_after_a_part_of_it_came() {
     for _ in 0..20 {
         create(&store, new_pet(&"n".repeat(10_000), 1, sold().status)).await;
     }
-    // The page is some 200 kB, which take more than one answer.
+    // The page has about 200 kB, more than one response.
     line.set(Line::LosesAnswer { after: 1, then_up: true });
     let write = |page: &mut Vec<u8>, _: PetRef<'_>| {
         WRITTEN.fetch_add(1, Ordering::SeqCst);
@@ -140,14 +140,14 @@ async fn a_page_is_read_again_also_after_a_part_of_it_came() {
 }
 
 #[tokio::test]
-async fn what_became_of_a_create_is_known_when_the_database_is_back() {
+async fn the_outcome_of_a_create_is_known_when_the_database_is_back() {
     let (store, line) = behind_a_line().await;
     let request = named(1, "retry-1", &sold(), 0);
     line.set(Line::LosesAnswer { after: 1, then_up: false });
     let unknown = store.create_pet(sold(), Some(request.clone())).await;
     assert!(matches!(unknown, Err(StoreError::OutcomeUnknown(_))), "{unknown:?}");
     assert_eq!(line.line(), Line::Down);
-    // What never got as far as the database was not done.
+    // An operation that never reached the database was not done.
     let refused = store.create_pet(sold(), None).await;
     assert!(matches!(refused, Err(StoreError::Unavailable(_))), "{refused:?}");
     line.set(Line::Up);
@@ -157,7 +157,7 @@ async fn what_became_of_a_create_is_known_when_the_database_is_back() {
 }
 
 #[tokio::test]
-async fn while_the_database_is_away_all_is_unavailable_and_afterwards_all_works() {
+async fn operations_fail_while_the_database_is_unreachable_and_succeed_afterwards() {
     let (store, line) = behind_a_line().await;
     let first = PetId::new(1).unwrap();
     for away in [Line::Down, Line::Frozen] {
@@ -177,7 +177,7 @@ async fn while_the_database_is_away_all_is_unavailable_and_afterwards_all_works(
 }
 
 #[tokio::test]
-async fn a_server_that_ends_its_connections_is_not_noticed() {
+async fn operations_succeed_after_the_server_ends_its_connections() {
     let (store, url) = fresh().await;
     for _ in 0..3 {
         next_id(&store).await;
@@ -192,7 +192,7 @@ async fn a_server_that_ends_its_connections_is_not_noticed() {
 
 /// Another process is in the middle of the same request.
 #[tokio::test]
-async fn of_two_that_add_the_same_at_once_the_second_waits_for_the_first() {
+async fn the_second_of_two_identical_requests_waits_for_the_first() {
     for first_is_done in [true, false] {
         let (store, url) = fresh().await;
         let request = named(1, "retry-1", &sold(), 0);
@@ -221,9 +221,9 @@ async fn of_two_that_add_the_same_at_once_the_second_waits_for_the_first() {
     }
 }
 
-/// What keeps creates from being done, and what puts that right again.
+/// Pairs of statements: one that prevents creates, and one that allows them again.
 #[tokio::test]
-async fn a_store_is_ready_only_while_what_a_create_needs_is_there() {
+async fn a_store_is_ready_only_while_creates_work() {
     let (owner, url) = fresh().await;
     assert_eq!(next_id(&owner).await, 1);
     let beside = connect(&url).await;
@@ -259,14 +259,14 @@ async fn a_store_is_ready_only_while_what_a_create_needs_is_there() {
         beside.batch_execute(&mended.replace("ROLE", &role)).await.unwrap();
         ready().await.unwrap_or_else(|error| panic!("{mended}: {error:?}"));
     }
-    // All of that took no identifier, and no place in the table.
+    // The checks took no identifier, and no space in the table.
     assert_eq!(next_id(&store).await, 2);
     let place = "SELECT ctid::text FROM pets WHERE id = 2";
     assert_eq!(beside.query_one(place, &[]).await.unwrap().get::<_, &str>(0), "(0,2)");
 }
 
 #[tokio::test]
-async fn many_who_ask_whether_the_store_is_ready_leave_its_connections_to_others() {
+async fn many_readiness_checks_leave_connections_to_others() {
     let (store, url) = fresh().await;
     let other = connect(&url).await;
     other.batch_execute("BEGIN; LOCK TABLE pets IN SHARE MODE").await.unwrap();
@@ -283,7 +283,7 @@ async fn many_who_ask_whether_the_store_is_ready_leave_its_connections_to_others
         beside.query_one(sql, &[]).await.unwrap().get(0)
     };
     while blocked().await == 0 {}
-    // With all 8 connections taken, this would be too much.
+    // With all 8 connections in use, this would be rejected.
     assert!(store.get_pet(PetId::new(1).unwrap()).await.unwrap().is_none());
     assert!(blocked().await <= 1);
     other.batch_execute("COMMIT").await.unwrap();

@@ -1,4 +1,4 @@
-//! PostgreSQL over TCP: passwords, and as much TLS as `sslmode` asks for.
+//! PostgreSQL over TCP: passwords, and the TLS modes of `sslmode`.
 
 use std::{fs, path::PathBuf};
 
@@ -10,15 +10,15 @@ use crate::{
     suite::AnyStore,
 };
 
-/// The folder and the port of the cluster.
-pub(crate) fn place() -> (PathBuf, String) {
+/// The directory and the port of the cluster.
+pub(crate) fn folder_and_port() -> (PathBuf, String) {
     let (folder, port) = cluster().split(['@', '/']).nth(3).unwrap().split_once(':').unwrap();
     (folder.replace("%2F", "/").into(), port.to_owned())
 }
 
-/// Opens a database over TCP; a failure is its message.
+/// Opens a database over TCP, or returns the error message.
 async fn reach(host: &str, password: Option<&str>, options: &str) -> Result<AnyStore, String> {
-    let (folder, port) = place();
+    let (folder, port) = folder_and_port();
     let password = password.map_or_else(
         || fs::read_to_string(folder.join("password")).unwrap().trim().to_owned(),
         str::to_owned,
@@ -32,10 +32,10 @@ async fn reach(host: &str, password: Option<&str>, options: &str) -> Result<AnyS
 }
 
 #[tokio::test]
-async fn sslmode_says_how_much_is_asked_of_the_server() {
-    let beside = connect(cluster()).await;
-    beside.batch_execute("CREATE SCHEMA over_tcp").await.unwrap();
-    // The certificate is for `localhost`, from the root of the cluster.
+async fn sslmode_determines_how_the_server_is_verified() {
+    let other = connect(cluster()).await;
+    other.batch_execute("CREATE SCHEMA over_tcp").await.unwrap();
+    // The certificate is for `localhost`, signed by the root of the cluster.
     for (host, options, expected) in [
         ("127.0.0.1", "sslmode=disable", Ok(false)),
         ("127.0.0.1", "", Ok(true)),
@@ -53,7 +53,7 @@ async fn sslmode_says_how_much_is_asked_of_the_server() {
                 store.list_keys().await.unwrap();
                 let sql = "SELECT ssl FROM pg_stat_ssl JOIN pg_stat_activity USING (pid)
                     WHERE application_name = 'tcp' ORDER BY backend_start DESC LIMIT 1";
-                let row = beside.query_one(sql, &[]).await.unwrap();
+                let row = other.query_one(sql, &[]).await.unwrap();
                 assert_eq!(row.get::<_, bool>(0), encrypted, "{case}");
             }
             (Err(message), Err(reason)) => assert!(message.contains(reason), "{case}: {message}"),
@@ -63,7 +63,7 @@ async fn sslmode_says_how_much_is_asked_of_the_server() {
 }
 
 #[tokio::test]
-async fn a_wrong_password_is_said_in_one_line_that_does_not_repeat_it() {
+async fn a_wrong_password_is_reported_in_one_line_that_does_not_repeat_it() {
     let message = reach("localhost", Some("s3cret"), "").await.err().unwrap();
     assert!(message.contains("password authentication failed"), "{message}");
     assert_eq!(message.lines().count(), 1);

@@ -1,4 +1,4 @@
-//! Something between a store and its database that breaks when told to.
+//! A proxy between a store and its database that can break connections.
 
 use std::{
     ops::ControlFlow::{self, Break, Continue},
@@ -13,24 +13,24 @@ use tokio::{
     task::JoinHandle,
 };
 
-/// What becomes of the bytes that come.
+/// What the proxy does with bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Line {
-    /// They arrive.
+    /// Forwards them.
     Up,
-    /// So many answers arrive; the next is lost, and the connection with it.
+    /// Forwards this many responses, then drops one and closes its connection.
     LosesAnswer { after: usize, then_up: bool },
-    /// The next request is lost, and the connection with it.
+    /// Drops the next request and closes its connection.
     LosesRequest,
-    /// Nothing arrives, and nothing ends.
+    /// Forwards nothing, and closes nothing.
     Frozen,
-    /// Every connection ends.
+    /// Closes every connection.
     Down,
 }
 
-/// A line to one database.
+/// A proxy to one database.
 pub(crate) struct Proxy {
-    /// The URL of the database, by way of this line.
+    /// The URL of the database through the proxy.
     pub(crate) url: String,
     line: Arc<watch::Sender<Line>>,
     accepting: JoinHandle<()>,
@@ -38,7 +38,7 @@ pub(crate) struct Proxy {
 }
 
 impl Proxy {
-    /// A line to the database at `url`, which names a socket in the file system.
+    /// A proxy to the database at `url`, which must use a Unix socket.
     pub(crate) fn to(url: &str) -> Self {
         let directory = TempDir::new().unwrap();
         let place = url.strip_prefix("postgres://petstore@").unwrap();
@@ -64,7 +64,7 @@ impl Proxy {
         Self { url, line, accepting, _directory: directory }
     }
 
-    /// From now on.
+    /// Changes what the proxy does from now on.
     pub(crate) fn set(&self, line: Line) {
         self.line.send_replace(line);
     }
@@ -80,7 +80,7 @@ impl Drop for Proxy {
     }
 }
 
-/// Carries bytes both ways until either side, or the line, is at its end.
+/// Forwards bytes in both directions until one side closes, or the proxy breaks the connection.
 async fn carry(mut client: UnixStream, mut server: UnixStream, line: &watch::Sender<Line>) {
     let mut watching = line.subscribe();
     let mut down = line.subscribe();

@@ -1,5 +1,4 @@
-//! The promises of [`Store`](petstore::store::Store) to those who send a
-//! request again. Part of the suite.
+//! Tests of [`Store`](petstore::store::Store) with repeated requests. Part of the suite.
 
 use std::sync::Arc;
 
@@ -15,7 +14,7 @@ use crate::suite::{AnyStore, at, count, new_key, new_pet};
 
 const DAY: i64 = 24 * 60 * 60;
 
-/// A request for `pet` that came at this second.
+/// A request for `pet` that came at this time.
 pub(crate) fn named(api_key: i64, key: &str, pet: &NewPet, second: i64) -> IdempotentRequest {
     IdempotentRequest {
         api_key: KeyId(api_key),
@@ -108,8 +107,10 @@ pub(crate) async fn a_request_repeated_with_a_successor_of_its_key_replays_its_a
     assert_eq!(count(&store).await, 3);
 }
 
-/// It knew no lineage: to it, each key was the first one of its own.
-pub(crate) async fn what_the_release_before_remembered_for_a_successor_is_found(store: AnyStore) {
+/// The previous release knew no lineages: each key was the first of its own.
+pub(crate) async fn requests_that_the_previous_release_remembered_for_a_successor_are_found(
+    store: AnyStore,
+) {
     let frank = new_pet("Frank", 1, Sold);
     let of_before = |name| named(2, name, &frank, 0);
     let of_now = |name| IdempotentRequest { lineage: KeyId(1), ..of_before(name) };
@@ -131,13 +132,15 @@ pub(crate) async fn a_request_is_remembered_whatever_the_clock_says(store: AnySt
     assert_eq!(count(&store).await, 1);
 }
 
-pub(crate) async fn a_mark_is_set_once_by_those_who_have_seen_the_last_one(store: AnyStore) {
+pub(crate) async fn a_mark_is_added_once_by_processes_that_have_seen_the_newest_one(
+    store: AnyStore,
+) {
     for (seen, newest) in [(None, 0), (Some(0), 1), (Some(0), 1), (None, 1), (Some(1), 2)] {
         assert_eq!(store.mark_idempotency_keys(seen).await.unwrap(), newest, "{seen:?}");
     }
 }
 
-pub(crate) async fn repetitions_at_once_add_one_animal(store: AnyStore) {
+pub(crate) async fn concurrent_repetitions_add_one_animal(store: AnyStore) {
     let sending: Vec<_> = (0..50)
         .map(|_| {
             let store = Arc::clone(&store);
@@ -173,11 +176,11 @@ pub(crate) async fn old_requests_are_forgotten_in_steps(store: AnyStore) {
     for number in 0..3 {
         new(send(&store, 1, &name(number), ("Frank", 1), 0).await);
     }
-    // Before there is a mark, all of them are young.
+    // Without a mark, no request counts as old.
     assert_eq!(store.forget_idempotency_keys(0, 2).await.unwrap(), 0);
     assert_eq!(store.mark_idempotency_keys(Some(0)).await.unwrap(), 1);
     for number in 3..5 {
-        // The date says that they are the oldest.
+        // Their dates are the oldest.
         new(send(&store, 1, &name(number), ("Frank", 1), -DAY).await);
     }
     assert_eq!(store.mark_idempotency_keys(Some(1)).await.unwrap(), 2);
@@ -186,7 +189,7 @@ pub(crate) async fn old_requests_are_forgotten_in_steps(store: AnyStore) {
         assert_eq!(store.forget_idempotency_keys(1, 2).await.unwrap(), forgotten);
     }
     new(send(&store, 1, &name(2), ("Frank", 1), 5).await);
-    let kept = send(&store, 1, &name(3), ("Frank", 1), 5).await;
-    assert!(matches!(kept, Created::Replayed(_)));
+    let remembered = send(&store, 1, &name(3), ("Frank", 1), 5).await;
+    assert!(matches!(remembered, Created::Replayed(_)));
     assert_eq!(count(&store).await, 6);
 }

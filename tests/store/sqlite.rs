@@ -1,4 +1,4 @@
-//! SQLite: the suite, and what concerns its file.
+//! SQLite: the suite, and tests of its files.
 
 use std::{fs, path::Path, sync::Arc, thread, time::Duration};
 
@@ -35,7 +35,7 @@ async fn next_id(store: &AnyStore) -> i64 {
 }
 
 #[tokio::test]
-async fn what_was_created_is_there_after_the_store_is_opened_again() {
+async fn created_animals_are_there_after_the_store_is_reopened() {
     let (store, directory) = fresh();
     let created = create(&store, sold()).await;
     drop(store);
@@ -55,7 +55,7 @@ async fn two_stores_on_one_file_see_each_other_at_once_and_share_the_ids() {
 }
 
 #[tokio::test]
-async fn the_key_of_etags_belongs_to_the_database() {
+async fn the_etag_key_belongs_to_the_database() {
     let (one, directory) = fresh();
     let two = open(&directory.path().join("petstore.db"), OpenMode::AsIs).unwrap();
     assert_eq!(one.etag_key(), two.etag_key());
@@ -74,28 +74,28 @@ async fn a_write_of_another_process_changes_the_version() {
 }
 
 /// The number of pages in the WAL, from the WAL index (`mxFrame`).
-fn pages_in_log(directory: &TempDir) -> u32 {
+fn pages_in_wal(directory: &TempDir) -> u32 {
     let shared = fs::read(directory.path().join("petstore.db-shm")).unwrap();
     u32::from_ne_bytes(shared[16..20].try_into().unwrap())
 }
 
 #[tokio::test]
-async fn each_create_is_seen_also_when_the_log_begins_again_and_is_as_long_as_before() {
+async fn each_create_is_seen_even_when_the_wal_restarts_with_the_same_length() {
     let (writing, directory) = fresh();
     let file = directory.path().join("petstore.db");
-    let beside = Connection::open(&file).unwrap();
+    let other = Connection::open(&file).unwrap();
     assert_eq!(next_id(&writing).await, 1);
     for id in 2..=10 {
-        // All of the log is in the file, so the next commit begins it again,
-        // also while somebody keeps a transaction that needs the file only.
-        beside.execute_batch("PRAGMA wal_checkpoint").unwrap();
+        // The checkpoint copies the whole WAL, so the next commit restarts it, even while another
+        // process has a transaction that reads only from the database file.
+        other.execute_batch("PRAGMA wal_checkpoint").unwrap();
         let reading = open(&file, OpenMode::AsIs).unwrap();
         assert_eq!(count(&reading).await, id - 1);
-        let (pages, version) = (pages_in_log(&directory), reading.version().await.unwrap());
+        let (pages, version) = (pages_in_wal(&directory), reading.version().await.unwrap());
         assert_eq!(next_id(&writing).await, i64::try_from(id).unwrap());
-        // The first log held the schema, too.
-        let is_as_long = pages_in_log(&directory) == pages;
-        assert!(is_as_long || id == 2, "the log did not begin again");
+        // The first WAL also contained the schema.
+        let is_as_long = pages_in_wal(&directory) == pages;
+        assert!(is_as_long || id == 2, "the WAL did not restart");
         assert_ne!(reading.version().await.unwrap(), version);
         assert_eq!(count(&reading).await, id);
     }
@@ -106,7 +106,7 @@ async fn a_database_behind_a_symbolic_link_is_the_same_one() {
     let (one, directory) = fresh();
     let link = directory.path().join("link.db");
     std::os::unix::fs::symlink(directory.path().join("petstore.db"), &link).unwrap();
-    // Not what SQLite uses.
+    // A decoy: SQLite uses the `-shm` file of the real path.
     std::fs::write(directory.path().join("link.db-shm"), vec![0; 32 << 10]).unwrap();
     let two = open(&link, OpenMode::AsIs).unwrap();
     for (writing, reading) in [(&one, &two), (&two, &one)] {
@@ -123,8 +123,8 @@ async fn an_id_is_never_given_again_even_when_its_animal_was_deleted_by_hand() {
     let (store, directory) = fresh();
     assert_eq!(next_id(&store).await, 1);
     assert_eq!(next_id(&store).await, 2);
-    let beside = Connection::open(directory.path().join("petstore.db")).unwrap();
-    beside.execute("DELETE FROM pets", []).unwrap();
+    let other = Connection::open(directory.path().join("petstore.db")).unwrap();
+    other.execute("DELETE FROM pets", []).unwrap();
     assert_eq!(next_id(&store).await, 3);
 }
 
@@ -132,20 +132,20 @@ async fn an_id_is_never_given_again_even_when_its_animal_was_deleted_by_hand() {
 async fn ids_stay_below_2_to_the_53() {
     let (store, directory) = fresh();
     assert_eq!(next_id(&store).await, 1);
-    let beside = Connection::open(directory.path().join("petstore.db")).unwrap();
-    beside.execute("UPDATE sqlite_sequence SET seq = ?1", [PetId::MAX - 1]).unwrap();
+    let other = Connection::open(directory.path().join("petstore.db")).unwrap();
+    other.execute("UPDATE sqlite_sequence SET seq = ?1", [PetId::MAX - 1]).unwrap();
     assert_eq!(next_id(&store).await, PetId::MAX);
-    let refused = store.create_pet(sold(), None).await;
-    assert!(matches!(refused, Err(StoreError::Internal(_))), "{refused:?}");
+    let rejected = store.create_pet(sold(), None).await;
+    assert!(matches!(rejected, Err(StoreError::Internal(_))), "{rejected:?}");
 }
 
 #[tokio::test]
-async fn a_request_that_failed_is_not_remembered() {
+async fn a_failed_request_is_not_remembered() {
     let (store, directory) = fresh();
     assert_eq!(next_id(&store).await, 1);
-    let beside = Connection::open(directory.path().join("petstore.db")).unwrap();
+    let other = Connection::open(directory.path().join("petstore.db")).unwrap();
     let continue_after =
-        |id: i64| beside.execute("UPDATE sqlite_sequence SET seq = ?1", [id]).unwrap();
+        |id: i64| other.execute("UPDATE sqlite_sequence SET seq = ?1", [id]).unwrap();
     let repeated = named(1, "retry-1", &sold(), 0);
     continue_after(PetId::MAX);
     store.create_pet(sold(), Some(repeated.clone())).await.unwrap_err();
@@ -155,7 +155,7 @@ async fn a_request_that_failed_is_not_remembered() {
 }
 
 #[tokio::test]
-async fn a_request_is_known_again_after_the_store_is_opened_again() {
+async fn a_request_is_remembered_after_the_store_is_reopened() {
     let (store, directory) = fresh();
     let repeated = named(1, "retry-1", &sold(), 0);
     let Created::New(pet) = store.create_pet(sold(), Some(repeated.clone())).await.unwrap() else {
@@ -168,21 +168,21 @@ async fn a_request_is_known_again_after_the_store_is_opened_again() {
 }
 
 #[tokio::test]
-async fn a_request_whose_animal_was_deleted_by_hand_adds_it_anew() {
+async fn a_request_whose_animal_was_deleted_by_hand_adds_it_again() {
     let (store, directory) = fresh();
     let repeated = named(1, "retry-1", &sold(), 0);
     store.create_pet(sold(), Some(repeated.clone())).await.unwrap();
-    let beside = Connection::open(directory.path().join("petstore.db")).unwrap();
-    beside.execute("DELETE FROM pets", []).unwrap();
+    let other = Connection::open(directory.path().join("petstore.db")).unwrap();
+    other.execute("DELETE FROM pets", []).unwrap();
     let again = store.create_pet(sold(), Some(repeated)).await.unwrap();
     assert!(matches!(again, Created::New(pet) if pet.id.get() == 2));
 }
 
 #[test]
-fn requests_to_be_forgotten_are_found_without_looking_at_others() {
+fn old_requests_are_found_without_a_scan() {
     let (_store, directory) = fresh();
-    let beside = Connection::open(directory.path().join("petstore.db")).unwrap();
-    let mut plan = beside
+    let other = Connection::open(directory.path().join("petstore.db")).unwrap();
+    let mut plan = other
         .prepare(
             "EXPLAIN QUERY PLAN DELETE FROM idempotency_keys WHERE (api_key_id, key) IN
              (SELECT api_key_id, key FROM idempotency_keys WHERE pet_id <=
@@ -198,12 +198,12 @@ fn requests_to_be_forgotten_are_found_without_looking_at_others() {
 }
 
 #[tokio::test]
-async fn while_another_process_holds_the_lock_reads_go_on() {
+async fn reads_continue_while_another_process_holds_the_lock() {
     let (store, directory) = fresh();
     assert_eq!(next_id(&store).await, 1);
-    let mut beside = Connection::open(directory.path().join("petstore.db")).unwrap();
+    let mut other = Connection::open(directory.path().join("petstore.db")).unwrap();
     let holding =
-        beside.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate).unwrap();
+        other.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate).unwrap();
     let creating = tokio::spawn({
         let store = Arc::clone(&store);
         async move { next_id(&store).await }
@@ -214,40 +214,40 @@ async fn while_another_process_holds_the_lock_reads_go_on() {
     assert_eq!(creating.await.unwrap(), 2);
 }
 
-/// Whether a checkpoint can empty the WAL now, which needs a moment without a reader.
-fn can_empty_the_log(beside: &Connection) -> bool {
-    beside
+/// Whether a checkpoint can empty the WAL now. This needs a moment without a reader.
+fn can_empty_the_wal(other: &Connection) -> bool {
+    other
         .query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get::<_, bool>("busy"))
         .is_ok_and(|busy| !busy)
 }
 
 #[tokio::test]
-async fn reads_leave_nothing_open_for_long() {
+async fn reads_leave_no_transaction_open_for_long() {
     let (store, directory) = fresh();
     let first = PetId::new(next_id(&store).await).unwrap();
-    let beside = Connection::open(directory.path().join("petstore.db")).unwrap();
-    beside.busy_timeout(Duration::ZERO).unwrap();
-    assert!(can_empty_the_log(&beside));
+    let other = Connection::open(directory.path().join("petstore.db")).unwrap();
+    other.busy_timeout(Duration::ZERO).unwrap();
+    assert!(can_empty_the_wal(&other));
     next_id(&store).await;
     store.get_pet(first).await.unwrap().unwrap();
-    // Nothing else runs before this test waits for something.
-    assert!(!can_empty_the_log(&beside), "the transaction is kept for the next read");
-    while !can_empty_the_log(&beside) {
+    // Until this test awaits something, no other task runs.
+    assert!(!can_empty_the_wal(&other), "the transaction stays open for the next read");
+    while !can_empty_the_wal(&other) {
         tokio::task::yield_now().await;
     }
 }
 
 #[tokio::test]
-async fn reads_without_a_pause_do_not_keep_others_from_emptying_the_log() {
+async fn continuous_reads_do_not_prevent_others_from_emptying_the_wal() {
     let (store, directory) = fresh();
     let first = PetId::new(next_id(&store).await).unwrap();
-    let beside = Connection::open(directory.path().join("petstore.db")).unwrap();
-    beside.busy_timeout(Duration::ZERO).unwrap();
+    let other = Connection::open(directory.path().join("petstore.db")).unwrap();
+    other.busy_timeout(Duration::ZERO).unwrap();
     for _ in 0..3 {
         next_id(&store).await;
         while {
             store.get_pet(first).await.unwrap().unwrap();
-            !can_empty_the_log(&beside)
+            !can_empty_the_wal(&other)
         } {
             tokio::task::yield_now().await;
         }
@@ -255,11 +255,11 @@ async fn reads_without_a_pause_do_not_keep_others_from_emptying_the_log() {
 }
 
 #[tokio::test]
-async fn no_read_is_in_the_way_while_a_long_log_is_to_be_folded() {
+async fn no_read_blocks_the_checkpoint_of_a_long_wal() {
     let (store, directory) = fresh();
-    let beside = Connection::open(directory.path().join("petstore.db")).unwrap();
-    beside.busy_timeout(Duration::ZERO).unwrap();
-    beside.execute_batch("BEGIN; SELECT count(*) FROM pets").unwrap();
+    let other = Connection::open(directory.path().join("petstore.db")).unwrap();
+    other.busy_timeout(Duration::ZERO).unwrap();
+    other.execute_batch("BEGIN; SELECT count(*) FROM pets").unwrap();
     let long = PetName::new("x".repeat(60_000)).unwrap();
     let mut last = None;
     for _ in 0..50 {
@@ -267,13 +267,13 @@ async fn no_read_is_in_the_way_while_a_long_log_is_to_be_folded() {
         let Created::New(created) = store.create_pet(pet, None).await.unwrap() else { panic!() };
         last = Some(created.id);
     }
-    beside.execute_batch("COMMIT").unwrap();
+    other.execute_batch("COMMIT").unwrap();
     store.get_pet(last.unwrap()).await.unwrap().unwrap();
-    assert!(can_empty_the_log(&beside));
+    assert!(can_empty_the_wal(&other));
 }
 
 #[tokio::test]
-async fn while_its_directory_is_away_nothing_is_added_and_then_it_goes_on() {
+async fn nothing_is_added_while_the_directory_is_missing_and_then_writes_continue() {
     let above = TempDir::new().unwrap();
     let (here, away) = (above.path().join("here"), above.path().join("away"));
     fs::create_dir(&here).unwrap();
@@ -281,29 +281,29 @@ async fn while_its_directory_is_away_nothing_is_added_and_then_it_goes_on() {
     for id in 1..=20 {
         assert_eq!(next_id(&store).await, id);
         fs::rename(&here, &away).unwrap();
-        let refused = store.create_pet(sold(), None).await;
-        assert!(matches!(refused, Err(StoreError::Unavailable(_))), "{refused:?}");
+        let rejected = store.create_pet(sold(), None).await;
+        assert!(matches!(rejected, Err(StoreError::Unavailable(_))), "{rejected:?}");
         assert!(store.get_pet(PetId::new(id).unwrap()).await.unwrap().is_some());
         fs::rename(&away, &here).unwrap();
     }
 }
 
 #[tokio::test]
-async fn while_no_animal_can_be_added_the_store_is_not_ready() {
+async fn a_store_that_cannot_add_animals_is_not_ready() {
     let (store, directory) = fresh();
-    let beside = Connection::open(directory.path().join("petstore.db")).unwrap();
+    let other = Connection::open(directory.path().join("petstore.db")).unwrap();
     store.check_ready().await.unwrap();
     let refuse = "CREATE TRIGGER refuse BEFORE INSERT ON pets BEGIN SELECT RAISE(ABORT, 'no'); END";
-    beside.execute_batch(refuse).unwrap();
+    other.execute_batch(refuse).unwrap();
     store.check_ready().await.unwrap_err();
     store.create_pet(sold(), None).await.unwrap_err();
-    beside.execute_batch("DROP TRIGGER refuse").unwrap();
+    other.execute_batch("DROP TRIGGER refuse").unwrap();
     store.check_ready().await.unwrap();
-    assert_eq!(next_id(&store).await, 1, "to look adds nothing");
+    assert_eq!(next_id(&store).await, 1, "the check adds nothing");
 }
 
 #[test]
-fn ten_that_start_at_once_on_an_absent_database_all_open_it() {
+fn ten_stores_that_open_a_missing_database_together_all_succeed() {
     for _ in 0..10 {
         let directory = TempDir::new().unwrap();
         let path = directory.path().join("petstore.db");
@@ -319,12 +319,12 @@ fn ten_that_start_at_once_on_an_absent_database_all_open_it() {
 }
 
 #[tokio::test]
-async fn the_file_is_durable_and_recognised_as_ours() {
+async fn the_file_has_durable_settings_and_our_application_id() {
     let (store, directory) = fresh();
     next_id(&store).await;
-    let beside = Connection::open(directory.path().join("petstore.db")).unwrap();
+    let other = Connection::open(directory.path().join("petstore.db")).unwrap();
     let pragma = |name: &str| -> String {
-        beside
+        other
             .pragma_query_value(None, name, |row| row.get::<_, rusqlite::types::Value>(0))
             .map(|value| format!("{value:?}"))
             .unwrap()
@@ -336,18 +336,18 @@ async fn the_file_is_durable_and_recognised_as_ours() {
 }
 
 #[test]
-fn an_absent_database_is_created_only_where_that_was_asked_for() {
+fn a_missing_database_is_created_only_on_request() {
     let directory = TempDir::new().unwrap();
     let path = directory.path().join("petstore.db");
-    let refused = open(&path, OpenMode::AsIs).err().unwrap();
-    assert!(matches!(refused, OpenError::Absent(_)), "{refused}");
+    let rejected = open(&path, OpenMode::AsIs).err().unwrap();
+    assert!(matches!(rejected, OpenError::Absent(_)), "{rejected}");
     assert!(!path.exists());
     open(&path, OpenMode::CreateAndMigrate).unwrap();
     open(&path, OpenMode::AsIs).unwrap();
 }
 
-/// Fails to open the file, in either mode, and finds it as it was.
-fn refusal(path: &Path) -> String {
+/// The message of failing to open the file, in both modes. The file must stay unchanged.
+fn rejection(path: &Path) -> String {
     let before = fs::read(path).unwrap();
     let [one, two] =
         [OpenMode::CreateAndMigrate, OpenMode::AsIs].map(|mode| open(path, mode).err().unwrap());
@@ -357,32 +357,32 @@ fn refusal(path: &Path) -> String {
 }
 
 #[test]
-fn a_file_that_is_no_database_is_refused_and_left_as_it_was() {
+fn a_file_that_is_not_a_database_is_rejected_and_unchanged() {
     let directory = TempDir::new().unwrap();
     let path = directory.path().join("notes.txt");
     fs::write(&path, "not a database, but long enough to be taken for one: ".repeat(100)).unwrap();
-    assert!(refusal(&path).ends_with("notes.txt is not a SQLite database"));
+    assert!(rejection(&path).ends_with("notes.txt is not a SQLite database"));
 }
 
 #[test]
-fn a_database_of_another_program_is_refused_and_left_as_it_was() {
+fn a_database_of_another_program_is_rejected_and_unchanged() {
     let directory = TempDir::new().unwrap();
     let path = directory.path().join("other.db");
     let other = Connection::open(&path).unwrap();
     other.execute("CREATE TABLE pets (name TEXT)", []).unwrap();
     drop(other);
-    assert!(refusal(&path).contains("other.db is a SQLite database of another program"));
+    assert!(rejection(&path).contains("other.db is a SQLite database of another program"));
 }
 
 #[test]
-fn a_database_of_a_newer_version_is_refused_and_left_as_it_was() {
+fn a_database_of_a_newer_version_is_rejected_and_unchanged() {
     let (store, directory) = fresh();
     drop(store);
     let path = directory.path().join("petstore.db");
     let newer = Connection::open(&path).unwrap();
     newer.pragma_update(None, "user_version", 99).unwrap();
     drop(newer);
-    let message = refusal(&path);
+    let message = rejection(&path);
     assert!(
         message.contains("schema version 99") && message.contains("newer release"),
         "{message}"
@@ -390,7 +390,7 @@ fn a_database_of_a_newer_version_is_refused_and_left_as_it_was() {
 }
 
 #[test]
-fn a_path_that_cannot_be_opened_is_said_so() {
+fn the_error_names_a_path_that_cannot_be_opened() {
     let directory = TempDir::new().unwrap();
     for path in [directory.path().to_owned(), directory.path().join("absent/petstore.db")] {
         let message = open(&path, OpenMode::CreateAndMigrate).err().unwrap().to_string();

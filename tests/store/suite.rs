@@ -1,5 +1,5 @@
-//! The promises of [`Store`], method by method. A backend runs all of them by
-//! one line: `suite!(its_way_to_open_a_fresh_store)`.
+//! Tests of the contract of [`Store`], method by method. A backend runs all of them with one line:
+//! `suite!(expression_that_opens_a_fresh_store)`.
 
 use std::sync::Arc;
 
@@ -15,27 +15,27 @@ use petstore::{
 };
 use rand::{RngExt, SeedableRng, rngs::StdRng};
 
-/// Makes a test of every promise. `$open` gives a fresh, empty store, and
-/// something that is kept until the test ends.
+/// Makes a test of every function. `$open` returns a fresh, empty store, and a value that is
+/// dropped at the end of the test.
 macro_rules! suite {
     ($open:expr) => {
         $crate::suite::suite!(
             $open,
-            created_animals_get_ascending_ids_and_read_back_the_same,
-            an_animal_that_is_not_there_is_none,
+            created_animals_get_ascending_ids_and_are_read_unchanged,
+            a_missing_animal_is_none,
             a_page_holds_the_lowest_ids_after_the_given_one,
             a_page_says_whether_more_follow,
             the_version_changes_with_every_write_or_there_is_none,
-            creates_at_once_get_an_id_each,
-            a_create_whose_future_is_dropped_is_whole_or_not_at_all,
+            concurrent_creates_get_one_id_each,
+            a_create_whose_future_is_dropped_is_done_completely_or_not_at_all,
             a_repeated_request_replays_its_animal_and_adds_none,
             the_same_key_with_another_animal_is_a_conflict,
             an_idempotency_key_belongs_to_one_api_key,
             a_request_repeated_with_a_successor_of_its_key_replays_its_animal,
-            what_the_release_before_remembered_for_a_successor_is_found,
+            requests_that_the_previous_release_remembered_for_a_successor_are_found,
             a_request_is_remembered_whatever_the_clock_says,
-            a_mark_is_set_once_by_those_who_have_seen_the_last_one,
-            repetitions_at_once_add_one_animal,
+            a_mark_is_added_once_by_processes_that_have_seen_the_newest_one,
+            concurrent_repetitions_add_one_animal,
             a_request_whose_future_is_dropped_can_be_repeated,
             old_requests_are_forgotten_in_steps,
             a_created_key_is_found_by_its_digest_and_its_number,
@@ -43,18 +43,18 @@ macro_rules! suite {
             a_revoked_key_keeps_its_first_date,
             a_rotation_adds_the_successor_and_lets_the_key_expire,
             a_rotation_never_prolongs_a_key,
-            a_rotation_of_no_key_adds_nothing,
+            a_rotation_of_a_missing_key_adds_nothing,
             a_key_is_rotated_once,
-            a_rotation_that_fails_changes_nothing,
+            a_failed_rotation_changes_nothing,
             the_last_use_of_a_key_only_moves_forward,
             the_last_deprecated_call_of_a_key_only_moves_forward
         );
     };
-    ($open:expr, $($promise:ident),*) => {
+    ($open:expr, $($test:ident),*) => {
         $(#[tokio::test]
-        async fn $promise() {
-            let (store, _kept) = $open;
-            $crate::suite::$promise(store).await;
+        async fn $test() {
+            let (store, _guard) = $open;
+            $crate::suite::$test(store).await;
         })*
     };
 }
@@ -63,7 +63,7 @@ pub(crate) use suite;
 
 pub(crate) type AnyStore = Arc<dyn Store>;
 
-/// Adds an animal by a request without a name.
+/// Adds an animal without an idempotency key.
 pub(crate) async fn create(store: &AnyStore, new: NewPet) -> Pet {
     match store.create_pet(new, None).await.unwrap() {
         Created::New(pet) => pet,
@@ -86,14 +86,14 @@ fn request(limit: i64, status: Option<PetStatus>, after: Option<i64>) -> PageReq
     PageRequest { limit: Limit::new(limit).unwrap(), status, after }
 }
 
-/// A page that was read to its end.
+/// A complete page.
 struct Page {
     pets: Vec<Pet>,
     has_more: bool,
 }
 
 async fn list(store: &AnyStore, request: &PageRequest) -> Page {
-    // What was there before stays.
+    // The store must append to the existing content.
     let mut page = b"[".to_vec();
     let last = store.list_pets(request, write_line, &mut page).await.unwrap();
     let lines = serde_json::Deserializer::from_slice(page.strip_prefix(b"[").unwrap()).into_iter();
@@ -122,7 +122,7 @@ fn ids(pets: &[Pet]) -> Vec<i64> {
     pets.iter().map(|pet| pet.id.get()).collect()
 }
 
-pub(crate) async fn created_animals_get_ascending_ids_and_read_back_the_same(store: AnyStore) {
+pub(crate) async fn created_animals_get_ascending_ids_and_are_read_unchanged(store: AnyStore) {
     let mut random = StdRng::seed_from_u64(1);
     let incompressible: String = (0..20_000).map(|_| random.random_range('0'..='퟿')).collect();
     let animals = [
@@ -142,7 +142,7 @@ pub(crate) async fn created_animals_get_ascending_ids_and_read_back_the_same(sto
     }
 }
 
-pub(crate) async fn an_animal_that_is_not_there_is_none(store: AnyStore) {
+pub(crate) async fn a_missing_animal_is_none(store: AnyStore) {
     fill(&store, &[Sold]).await;
     for id in [2, PetId::MAX] {
         assert_eq!(store.get_pet(PetId::new(id).unwrap()).await.unwrap(), None);
@@ -194,7 +194,7 @@ pub(crate) async fn the_version_changes_with_every_write_or_there_is_none(store:
     }
 }
 
-pub(crate) async fn creates_at_once_get_an_id_each(store: AnyStore) {
+pub(crate) async fn concurrent_creates_get_one_id_each(store: AnyStore) {
     let creating: Vec<_> = (0..200)
         .map(|number| {
             let store = Arc::clone(&store);
@@ -212,7 +212,9 @@ pub(crate) async fn creates_at_once_get_an_id_each(store: AnyStore) {
     }
 }
 
-pub(crate) async fn a_create_whose_future_is_dropped_is_whole_or_not_at_all(store: AnyStore) {
+pub(crate) async fn a_create_whose_future_is_dropped_is_done_completely_or_not_at_all(
+    store: AnyStore,
+) {
     for _ in 0..50 {
         let mut create = store.create_pet(new_pet("whole", 7, Pending), None);
         let _ = futures_util::poll!(create.as_mut());
@@ -298,7 +300,7 @@ pub(crate) async fn a_rotation_never_prolongs_a_key(store: AnyStore) {
     assert_eq!(store.get_key(id).await.unwrap().unwrap().expires_at, Some(at(4_000)));
 }
 
-pub(crate) async fn a_rotation_of_no_key_adds_nothing(store: AnyStore) {
+pub(crate) async fn a_rotation_of_a_missing_key_adds_nothing(store: AnyStore) {
     let rotated = store.rotate_key(KeyId(99), new_key(2, None), at(5_000)).await.unwrap();
     assert_eq!(rotated, None);
     assert_eq!(store.list_keys().await.unwrap(), []);
@@ -312,9 +314,9 @@ pub(crate) async fn a_key_is_rotated_once(store: AnyStore) {
     assert_eq!(store.list_keys().await.unwrap().len(), 2);
 }
 
-pub(crate) async fn a_rotation_that_fails_changes_nothing(store: AnyStore) {
+pub(crate) async fn a_failed_rotation_changes_nothing(store: AnyStore) {
     let record = store.create_key(new_key(1, None)).await.unwrap();
-    // The successor is a key that exists already.
+    // The successor is an existing key.
     assert!(store.rotate_key(record.id, new_key(1, None), at(5_000)).await.is_err());
     assert_eq!(store.list_keys().await.unwrap(), [record]);
 }

@@ -161,7 +161,7 @@ impl Exporter {
                 warn!(endpoint = %self.endpoint, cause = chain(&error), "traces are dropped");
             }
             Ok(()) if self.is_failing => {
-                info!(endpoint = %self.endpoint, "the collector accepts traces again")
+                info!(endpoint = %self.endpoint, "the collector accepts traces again");
             }
             _ => {}
         }

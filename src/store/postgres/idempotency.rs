@@ -1,4 +1,4 @@
-//! Requests that may come again, as rows.
+//! Remembered requests as rows.
 
 use tokio_postgres::types::ToSql;
 
@@ -8,12 +8,11 @@ use crate::{
     store::Created,
 };
 
-/// Claims the name of the request for its lineage ($4), notes it for its own key
-/// ($8) too, and adds the animal, in one statement. Does nothing if the name is
-/// taken, unless by a request whose animal was $9. A request that claims it at
-/// the same moment is waited for.
+/// Claims the idempotency key for the lineage ($4), records it for the API key itself ($8), and
+/// adds the animal, in one statement. Does nothing if the key is taken, unless by a request whose
+/// animal was $9. Waits for a concurrent request with the same key.
 ///
-/// The identifier is drawn first, so that the one row says that all was done.
+/// The id is taken first, so that the returned row shows that everything was done.
 const INSERT_ONCE: &str = "
     WITH claimed AS (
         INSERT INTO idempotency_keys (api_key_id, key, fingerprint, pet_id, created_at)
@@ -41,7 +40,7 @@ const RECALL: &str = "
     WHERE api_key_id IN ($1, $3) AND key = $2
     ORDER BY pets.id IS NULL, api_key_id <> $1 LIMIT 1";
 const NEWEST_MARK: &str = "SELECT coalesce(max(number), 0) FROM idempotency_marks";
-/// Another process may set the same mark at this moment.
+/// Another process may set the same mark at the same time.
 const MARK: &str = "INSERT INTO idempotency_marks (number, last_pet_id)
     SELECT $1::bigint + 1, coalesce(max(pet_id), 0) FROM idempotency_keys
     HAVING $1 = (SELECT coalesce(max(number), 0) FROM idempotency_marks)
@@ -65,7 +64,7 @@ pub(super) async fn insert_once(
     let (lineage, own, key) = (request.lineage.0, request.api_key.0, request.key.as_str());
     let fingerprint = &request.fingerprint[..];
     let now = request.now.as_second();
-    // Of an animal that somebody deleted by hand.
+    // The animal of the remembered request was deleted by hand.
     let mut deleted = 0_i64;
     for _ in 0..2 {
         let parameters: [&(dyn ToSql + Sync); 9] =

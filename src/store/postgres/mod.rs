@@ -1,9 +1,7 @@
-//! The store for many machines: a PostgreSQL cluster, or an engine that speaks
-//! its protocol.
+//! The store for many machines: a PostgreSQL cluster, or a compatible engine.
 //!
-//! Every operation is written so that it can be tried again after its
-//! connection broke, without being done twice: a create carries a token of its
-//! own or the client's idempotency key, and the rest comes out the same.
+//! Every operation can be retried after its connection broke, without being done twice: a create
+//! has a token or the client's idempotency key, and all other operations are idempotent.
 
 mod bulk;
 mod connect;
@@ -49,11 +47,11 @@ use crate::{
     observe::metrics::Exposition,
 };
 
-/// How long an operation may take, with all of its tries.
+/// How long an operation may take, including retries.
 const DONE_WITHIN: Duration = Duration::from_secs(5);
 
-/// The pause before the second try; each further one is twice as long, up to
-/// the longest, and each is drawn between half and one and a half of that.
+/// The pause before the second attempt. Each further pause is twice as long, up to the maximum, and
+/// multiplied by a random factor from 0.5 to 1.5.
 const FIRST_PAUSE: Duration = Duration::from_millis(10);
 const LONGEST_PAUSE: Duration = Duration::from_millis(320);
 
@@ -61,21 +59,19 @@ const LONGEST_PAUSE: Duration = Duration::from_millis(320);
 pub struct PostgresStore {
     pool: Pool,
     tokens: Tokens,
-    /// One probe at a time, so that those who ask whether the store is ready take
-    /// one connection at most from those who use it.
+    /// Runs one probe at a time, so that readiness checks use at most one connection.
     probes: Semaphore,
     etag_key: [u8; 32],
-    /// For pauses, so that those who met do not meet again.
+    /// Spreads the pauses, so that transactions that conflicted do not conflict again.
     random: Mutex<StdRng>,
 }
 
 impl PostgresStore {
-    /// Connects to the database at `url`. The store will keep up to
-    /// `connections` connections.
+    /// Connects to the database at `url`. The store opens at most `connections` connections.
     ///
     /// # Errors
     ///
-    /// See [`OpenError`]; nothing was changed then.
+    /// See [`OpenError`]. After an error, nothing was changed.
     pub async fn open(
         url: &PostgresUrl,
         mode: OpenMode,
@@ -96,16 +92,15 @@ impl PostgresStore {
         })
     }
 
-    /// Does `work` on `what`, again if need be. It must come to the same end
-    /// however often it is done, and whether or not an earlier time is known
-    /// to have failed.
+    /// Runs `work` on `what`, with retries. `work` must have the same result however often it runs,
+    /// even if it is unknown whether an earlier attempt succeeded.
     async fn run<W: Send, T>(
         &self,
         access: Access,
         mut what: W,
         work: impl for<'t> Fn(&'t mut Connection, &'t mut W) -> Try<'t, T> + Sync,
     ) -> Result<T, StoreError> {
-        // Whether any try may have been done, as far as is known.
+        // Whether an attempt may have succeeded.
         let mut may_be_done = false;
         let mut last = None;
         let trying = async {
@@ -127,8 +122,8 @@ impl PostgresStore {
                             }
                         }
                     }
-                    // What was begun must be brought to an end; what was not
-                    // need not wait for a database that is away.
+                    // After a failed attempt, this retries to learn the outcome. Before the first
+                    // one, it fails at once if the database is unreachable.
                     Err(error) => (error, last.is_some()),
                 };
                 if !again {
@@ -144,7 +139,7 @@ impl PostgresStore {
             Ok(Err(error)) => error,
             Err(_) => last.unwrap_or(StoreError::Unavailable(Arc::new(TooSlow))),
         };
-        // What the last try met says nothing about those before it.
+        // The last failure says nothing about earlier attempts.
         Err(match error {
             known if !may_be_done || access == Access::Read => known,
             StoreError::Unavailable(cause)
@@ -160,8 +155,7 @@ impl PostgresStore {
     }
 }
 
-/// Connects to the database at `url`, and brings its schema up to date if
-/// `mode` says so.
+/// Connects to the database at `url`, and migrates its schema if `mode` allows.
 async fn prepare(url: &PostgresUrl, mode: OpenMode) -> Result<(Connector, Session), OpenError> {
     let shown = url.to_string();
     let failed = |cause: Cause| OpenError::Io { path: shown.clone(), cause };
@@ -171,7 +165,7 @@ async fn prepare(url: &PostgresUrl, mode: OpenMode) -> Result<(Connector, Sessio
     let encoding: Result<String, _> = encoding.and_then(|row| row.try_get(0));
     let encoding = encoding.map_err(|error| migrations::cannot_open(&shown, &error))?;
     if !["UTF8", "utf8"].contains(&encoding.as_str()) {
-        let reason = format!("its encoding is {encoding}, and names need UTF8");
+        let reason = format!("its encoding is {encoding}, but must be UTF8");
         return Err(failed(Arc::new(Unreachable::new(reason))));
     }
     migrations::run(&mut session.client, mode, &shown).await?;
@@ -179,7 +173,7 @@ async fn prepare(url: &PostgresUrl, mode: OpenMode) -> Result<(Connector, Sessio
 }
 
 #[derive(Debug, thiserror::Error)]
-#[error("the database did not answer within {} seconds", DONE_WITHIN.as_secs())]
+#[error("the database did not respond within {} seconds", DONE_WITHIN.as_secs())]
 struct TooSlow;
 
 #[derive(Debug, thiserror::Error)]

@@ -1,5 +1,5 @@
-//! The connections: a bounded number of them, each used by one operation at a
-//! time, and none given on that may be in the middle of something.
+//! The connections: a limited number, each used by one operation at a time. A connection is reused
+//! only if no statement is running on it.
 
 use std::{
     collections::HashMap,
@@ -32,15 +32,15 @@ use crate::{
 /// How long an operation waits for a connection while all are in use.
 const FREE_WITHIN: Duration = Duration::from_secs(1);
 
-/// How long a connection lives. After it, a cluster that has changed (a
-/// server more, another address behind a name) is met anew.
+/// How long a connection lives. After that, a new one is made, which finds a changed cluster
+/// (another server, or another address).
 const MAX_AGE: Duration = Duration::from_mins(30);
 
-/// After resting for so long, a connection is asked whether it still works:
-/// something between it and the server may have forgotten it.
+/// After it was idle for this long, a connection is tested before it is reused: a device on its way
+/// may have dropped it.
 const MAX_REST: Duration = Duration::from_secs(30);
 
-/// How long it may take to answer that.
+/// How long the test may take.
 const ANSWERED_WITHIN: Duration = Duration::from_secs(1);
 
 /// How long a read whose client has gone may go on before it is cancelled.
@@ -105,10 +105,10 @@ impl DerefMut for Connection {
     }
 }
 
-/// All connections of a store.
+/// The connections of a store.
 pub(super) struct Pool {
     connections: managed::Pool<Connector>,
-    /// Those who waited for one in vain.
+    /// Operations that did not get a connection in time.
     timeouts: Counter,
 }
 
@@ -116,7 +116,7 @@ impl Pool {
     pub(super) fn new(connector: Connector, connections: NonZeroU32) -> Result<Self, BuildError> {
         managed::Pool::builder(connector)
             .max_size(connections.get() as usize)
-            // The one that was used last is the one that rests least.
+            // Reuses the last connection first, so that few connections are idle.
             .queue_mode(managed::QueueMode::Lifo)
             .wait_timeout(Some(FREE_WITHIN))
             .recycle_timeout(Some(ANSWERED_WITHIN))
@@ -137,15 +137,15 @@ impl Pool {
         }
     }
 
-    /// Closes the connections that rest: what one of them found out about its
-    /// server, the others would find out one after the other.
+    /// Closes the idle connections. When one of them fails because of its server, the others would
+    /// fail as well.
     pub(super) fn distrust_all(&self) {
         drop(self.connections.retain(|_, _| false));
     }
 }
 
 impl Pool {
-    /// Shows how many connections there are, and who waits for one.
+    /// Writes the metrics of the pool.
     pub(super) fn expose(&self, page: &mut Exposition) {
         let managed::Status { max_size, size, available, waiting } = self.connections.status();
         let name = "db_client_connection_count";
@@ -156,7 +156,7 @@ impl Pool {
         page.number("db_client_connection_max", "How many there may be.", max_size);
         let help = "Operations that wait for a connection.";
         page.number("db_client_connection_pending_requests", help, waiting);
-        let help = "Operations that waited for one in vain, answered 503.";
+        let help = "Operations rejected with 503 because no connection became free.";
         page.counter("db_client_connection_timeouts_total", help, &self.timeouts);
     }
 }
@@ -178,7 +178,7 @@ impl managed::Manager for Connector {
             return Err(RecycleError::message("it is closed, or old"));
         }
         if !self.is_with_primary(&connection.session) {
-            return Err(RecycleError::message("another server takes the writes"));
+            return Err(RecycleError::message("another server accepts the writes"));
         }
         if metrics.last_used() > MAX_REST {
             connection.check_connection().await.map_err(Unreachable::from)?;
@@ -187,17 +187,16 @@ impl managed::Manager for Connector {
     }
 }
 
-/// A connection for one operation. Dropped in the middle of it, it goes back
-/// to the others once the server has answered.
+/// A connection for one operation. If the operation is dropped, the connection returns to the pool
+/// after the server's response.
 pub(super) struct Lease {
-    /// There until it is given back.
+    /// `Some` until it is returned.
     connection: Option<Object<Connector>>,
     access: Access,
 }
 
 impl Lease {
-    /// Does `work`, and gives the connection back or, if it is of no more use,
-    /// closes it.
+    /// Runs `work`, then returns the connection to the pool, or closes it if it is broken.
     pub(super) async fn use_for<W, T>(
         mut self,
         work: &impl for<'t> Fn(&'t mut Connection, &'t mut W) -> Try<'t, T>,
@@ -221,30 +220,29 @@ impl Drop for Lease {
             return;
         };
         match Handle::try_current() {
-            // Bounded by the pool: until it has ended, its place is taken.
+            // The pool limits these tasks: the connection keeps its slot until the task ends.
             Ok(runtime) => drop(runtime.spawn(settle(connection, self.access))),
             Err(_) => drop(Object::take(connection)),
         }
     }
 }
 
-/// Waits until the server has answered what nobody waits for any more, and
-/// gives the connection back, or closes it if that takes too long. Only a server
-/// that gives no answer at all is suspected: a read that takes long, or a
-/// connection that breaks, says nothing about the server.
+/// Waits for the response to the statement of a dropped operation, and returns the connection to
+/// the pool. Closes it if that takes too long. A server that does not respond at all is tried last
+/// from then on. A slow read or a broken connection says nothing about the server.
 ///
-/// A write is never cancelled: PostgreSQL would end its wait for a synchronous
-/// standby, and show to everybody an animal that a failover can still lose.
+/// A write is never cancelled: PostgreSQL would stop its wait for a synchronous standby, and make
+/// an animal visible that a failover can lose.
 async fn settle(connection: Object<Connector>, access: Access) {
     if !has_settled(&connection, access).await {
         drop(Object::take(connection));
     }
 }
 
-/// Whether the connection can be used again.
+/// Whether the connection can be reused.
 async fn has_settled(connection: &Object<Connector>, access: Access) -> bool {
-    // Answered after all that was sent before, a ROLLBACK of the transaction
-    // included that was dropped with the operation.
+    // The response comes after those to all earlier statements, including the ROLLBACK of the
+    // dropped transaction.
     let mut idle = pin!(connection.simple_query(""));
     let patience = match access {
         Access::Read => READ_ENDED_WITHIN,
@@ -260,6 +258,6 @@ async fn has_settled(connection: &Object<Connector>, access: Access) -> bool {
     if is_silent && let Some(pool) = Object::pool(connection) {
         pool.manager().suspect(&connection.session);
     }
-    // A cancellation may come late, and would end what is done next.
+    // A late cancellation would cancel the next statement.
     false
 }

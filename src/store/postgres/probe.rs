@@ -1,15 +1,14 @@
-//! Whether an animal could be added now.
+//! Checks whether an animal could be added now.
 
 use tokio_postgres::SimpleQueryMessage;
 
 use super::{errors::Failure, pool::Connection};
 
-/// All that a create needs, in one transaction that adds no row and draws no
-/// number: the rights and the locks of its statements, which are asked for also
-/// where there is no row to add, and a commit that waits for the disk like any
-/// other, since it locks a row that nothing else locks while the service runs.
-/// A standby refuses all of that. A table that somebody has locked is given up
-/// before those who ask have to give up.
+/// Everything that a create needs, in one transaction that adds no row and takes no id: the
+/// privileges and locks of its statements, which PostgreSQL checks even if there is no row to
+/// insert, and a commit that waits for the disk like any other, because it locks a row that nothing
+/// else locks while the service runs. A standby rejects all of this. The probe stops waiting for a
+/// locked table before its callers time out.
 const PROBE: &str = "SET LOCAL lock_timeout = '1s';
     WITH request AS (
         INSERT INTO idempotency_keys (api_key_id, key, fingerprint, pet_id, created_at)

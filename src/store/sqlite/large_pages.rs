@@ -60,7 +60,7 @@ impl LargePages {
         let (connection, request) = (Arc::clone(&self.connection), *request);
         let mut page = mem::take(text);
         let listing = task::spawn_blocking(move || {
-            // OpenFile until the page is complete, even if the request was dropped.
+            // Held until the page is complete, even if the request was dropped.
             let _turn = turn;
             let connection = connection.lock().unwrap_or_else(PoisonError::into_inner);
             let listed = page::list(&connection, &request, write, &mut page, usize::MAX)?;

@@ -25,7 +25,7 @@ const KNOWN: u32 = 7;
 /// Marks a file as petstore's in its header ("pets"), where `file` and SQLite's tools show it.
 const APPLICATION_ID: i64 = 0x7065_7473;
 
-/// ChangeKind kind of database a file is.
+/// What kind of database a file is.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Recognised {
     /// It is empty.

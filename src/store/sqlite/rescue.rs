@@ -20,7 +20,7 @@ use super::{
 /// The maximum number of rescued copies.
 const MAX_COPIES: usize = 100;
 
-/// ChangeKind was already reported and done about the last change.
+/// What was already reported and done about the last change.
 #[derive(Default)]
 pub(super) struct Rescue {
     is_reported: bool,

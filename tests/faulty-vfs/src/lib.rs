@@ -1,12 +1,10 @@
-//! A disk that fails when it is told to, beneath SQLite. For tests alone.
+//! A disk below SQLite that fails on demand. For tests only.
 //!
-//! SQLite reaches files through a VFS. The one of this crate passes everything
-//! on to the usual one, but looks at each operation first: in a directory that
-//! has a [`Disk`], it can fail the n-th of them, and it keeps account of what
-//! was synced, so that it knows what a power cut would leave.
+//! SQLite accesses files through a VFS. The VFS of this crate forwards every operation to the
+//! default one, but checks it first. In a directory with a [`Disk`], it can make the n-th operation
+//! fail. It also records what was synced, so that it knows what a power cut would leave.
 //!
-//! It is a crate of its own because a VFS takes `unsafe`, which `petstore`
-//! forbids itself.
+//! This is a separate crate because a VFS needs `unsafe`, which `petstore` forbids.
 
 mod model;
 mod sync;
@@ -32,18 +30,17 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The disk under one directory; gone when it is dropped.
+/// A disk under one directory, until it is dropped.
 pub struct Disk {
     directory: PathBuf,
     model: Arc<Mutex<Model>>,
 }
 
 impl Disk {
-    /// Puts a disk under `directory`. What is in it counts as synced.
+    /// Puts a disk under `directory`. Its content counts as synced.
     ///
-    /// From the first call on, every SQLite connection of this process goes
-    /// through the VFS of this crate; outside of such directories it does
-    /// nothing.
+    /// After the first call, every SQLite connection of this process uses the VFS of this crate.
+    /// Outside such directories, the VFS only forwards.
     ///
     /// # Errors
     ///
@@ -65,7 +62,7 @@ impl Disk {
         Self { directory, model }
     }
 
-    /// Counts operations from 1 again, and fails as `fault` says.
+    /// Restarts the count of operations at 1, and fails as `fault` specifies.
     pub fn set(&self, fault: Fault) {
         lock(&self.model).set(fault);
     }
@@ -75,28 +72,29 @@ impl Disk {
         lock(&self.model).heal();
     }
 
-    /// Whether the fault has come.
+    /// Whether the fault has occurred.
     #[must_use]
     pub fn fired(&self) -> bool {
         lock(&self.model).fired()
     }
 
-    /// From now on every sync reports success and does nothing.
+    /// From now on, every sync reports success without doing anything.
     pub fn skip_syncs(&self) {
         lock(&self.model).skip_syncs();
     }
 
-    /// Cuts the power now, if that has not happened yet: every operation fails
-    /// from here on, and what was not synced is lost.
+    /// Cuts the power now, if this has not happened yet: every later operation fails, and unsynced
+    /// data is lost.
     pub fn cut_power(&self) {
         lock(&self.model).die();
     }
 
-    /// Writes what the disk holds after a power cut into `directory`: all that
-    /// was synced, and of the rest the 512-byte sectors that `keep` says.
+    /// Writes what the disk has after a power cut into `directory`: everything that was synced, and
+    /// the unsynced 512-byte sectors that `keep` selects.
     ///
     /// # Errors
     ///
+    /// If writing fails.
     /// If it cannot be written.
     pub fn salvage(&self, directory: &Path, keep: impl FnMut() -> bool) -> io::Result<()> {
         for (name, content) in lock(&self.model).after_power_cut(keep) {
@@ -105,9 +103,9 @@ impl Disk {
         Ok(())
     }
 
-    /// Kills whatever has files open here, as `kill -9` would: every operation
-    /// of theirs fails from here on, and the operating system keeps what it has
-    /// in memory. It can be opened in `directory`, on the same disk.
+    /// Kills all users of the files, like `kill -9`: all their later operations fail, but the
+    /// operating system keeps what it has in memory. The files can be opened in `directory`, on the
+    /// same disk.
     ///
     /// # Errors
     ///
@@ -118,7 +116,7 @@ impl Disk {
         let mut successor = model.successor();
         for entry in fs::read_dir(&self.directory)? {
             let entry = entry?;
-            // Its content means nothing once nobody has it open.
+            // Its content is meaningless once no process has it open.
             if !entry.file_name().to_string_lossy().ends_with("-shm") {
                 let copy = directory.join(entry.file_name());
                 fs::copy(entry.path(), &copy)?;
@@ -135,10 +133,9 @@ impl Drop for Disk {
     }
 }
 
-/// Begins to look whether somebody writes a log past SQLite, until SQLite
-/// writes it again. A log that was is taken to have been rewritten whole, and
-/// to be on disk only once somebody syncs it (`sync.rs`). (No other file: to
-/// close one would take SQLite's locks from it.)
+/// Watches for writes to a WAL that bypass SQLite, until SQLite itself writes to it. After such a
+/// write, the whole WAL counts as rewritten, and is on disk only after a sync (`sync.rs`). Other
+/// files are not watched: closing one would release SQLite's locks on it.
 fn watch_for_others(model: &mut Model, path: &Path) {
     let Some(name) = path.file_name().filter(|name| name.as_bytes().ends_with(b"-wal")) else {
         return;

@@ -1,11 +1,11 @@
-//! What is on the disk, what is in memory alone, and when to fail.
+//! What is on the disk, what is only in memory, and when to fail.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
     ffi::{OsStr, OsString},
 };
 
-/// What a disk keeps whole or not at all.
+/// The unit that a disk writes completely or not at all.
 const SECTOR: usize = 512;
 
 /// How an operation fails.
@@ -13,26 +13,26 @@ const SECTOR: usize = 512;
 pub enum Kind {
     /// Any operation reports an I/O error.
     IoError,
-    /// A write is done by half, and reports that the disk is full.
+    /// Half of a write is done, and it reports that the disk is full.
     ShortWrite,
     /// A write reports that the disk is full.
     Full,
-    /// A sync fails, and what it should have written never reaches the disk,
-    /// though it stays readable in memory (Linux with ext4 and XFS).
+    /// A sync fails. Its data never reaches the disk, but stays readable in memory (Linux with ext4
+    /// and XFS).
     LostSync,
-    /// The same, but what was lost is no longer readable either (Btrfs, ZFS,
-    /// and any other once memory is short).
+    /// The same, but the lost data is no longer readable either (Btrfs, ZFS, and others when memory
+    /// is short).
     RevertedSync,
-    /// The power goes at an operation that writes: it and all after it fail.
+    /// The power fails at an operation that writes: it and all later operations fail.
     PowerCut,
 }
 
-/// A fault at the n-th operation that it can befall.
+/// A fault at the n-th operation to which it can apply.
 #[derive(Debug, Clone, Copy)]
 pub struct Fault {
     /// How it fails.
     pub kind: Kind,
-    /// At which operation, counted from 1.
+    /// The number of the operation, counted from 1.
     pub at: usize,
     /// Whether all operations after it fail in the same way.
     pub persistent: bool,
@@ -53,7 +53,7 @@ pub(crate) enum Operation {
 }
 
 impl Kind {
-    fn befalls(self, operation: Operation) -> bool {
+    fn applies_to(self, operation: Operation) -> bool {
         use Operation as O;
         match self {
             Self::IoError => true,
@@ -66,7 +66,7 @@ impl Kind {
     }
 }
 
-/// What becomes of an operation.
+/// How an operation is handled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Verdict {
     Go,
@@ -75,7 +75,7 @@ pub(crate) enum Verdict {
     Pretend,
 }
 
-/// What was done and not synced.
+/// An unsynced change.
 #[derive(Debug, Clone)]
 enum Change {
     Create,
@@ -88,14 +88,14 @@ type Files = BTreeMap<OsString, Vec<u8>>;
 
 pub(crate) struct Model {
     on_disk: Files,
-    /// In the order in which it was done.
+    /// In the order of the operations.
     in_memory: Vec<(OsString, Change)>,
     fault: Option<Fault>,
     count: usize,
     fired: bool,
     dead: bool,
     skips_syncs: bool,
-    /// Files that somebody may write past SQLite. See `watch_for_others`.
+    /// Files whose content may be written without SQLite. See `watch_for_others`.
     pub(crate) watched: BTreeSet<OsString>,
 }
 
@@ -113,7 +113,7 @@ impl Model {
         }
     }
 
-    /// The same disk for the process that comes next.
+    /// The same disk for the next process.
     pub(crate) fn successor(&self) -> Self {
         Self { in_memory: self.in_memory.clone(), ..Self::new(self.on_disk.clone()) }
     }
@@ -140,13 +140,13 @@ impl Model {
         self.dead = true;
     }
 
-    /// Says what becomes of the operation that is about to be done.
+    /// Decides how to handle the next operation.
     pub(crate) fn verdict(&mut self, operation: Operation) -> Verdict {
         if self.dead {
             return Verdict::Fail(Kind::IoError);
         }
         if let Some(fault) = self.fault
-            && fault.kind.befalls(operation)
+            && fault.kind.applies_to(operation)
         {
             self.count += 1;
             if self.count == fault.at || (fault.persistent && self.count > fault.at) {
@@ -184,12 +184,12 @@ impl Model {
         self.in_memory.push((name.to_owned(), change));
     }
 
-    /// Somebody wrote all of the file past SQLite.
+    /// The whole file was rewritten without SQLite.
     pub(crate) fn rewritten(&mut self, name: &OsStr, content: Vec<u8>) {
         self.change(name, Change::Write(0, content));
     }
 
-    /// What was done to the file is on disk.
+    /// All changes of the file are on disk.
     pub(crate) fn synced(&mut self, name: &OsStr) {
         let (of_it, others) =
             std::mem::take(&mut self.in_memory).into_iter().partition(|(of, _)| of == name);
@@ -200,7 +200,7 @@ impl Model {
         }
     }
 
-    /// Which files there are is on disk; what is in them is another matter.
+    /// The directory entries are on disk, but not the content of the files.
     pub(crate) fn synced_directory(&mut self) {
         let mut contents: Vec<(OsString, Change)> = Vec::new();
         for (name, change) in std::mem::take(&mut self.in_memory) {
@@ -216,7 +216,7 @@ impl Model {
         self.in_memory = contents;
     }
 
-    /// What was written into the file will never be on disk. Returns what is.
+    /// Discards the unsynced changes of the file, and returns its content on disk.
     pub(crate) fn lost(&mut self, name: &OsStr) -> Vec<u8> {
         self.in_memory
             .retain(|(of, change)| of != name || matches!(change, Change::Create | Change::Delete));

@@ -1,5 +1,4 @@
-//! Syncs past SQLite: the `fsync` of the C library, which `File::sync_all` calls,
-//! with a look at each before it is done.
+//! Syncs without SQLite: intercepts `fsync` of the C library, which `File::sync_all` calls.
 
 use std::{
     ffi::{OsStr, c_char, c_int, c_void},
@@ -17,11 +16,11 @@ unsafe extern "C" {
     fn close(file: c_int) -> c_int;
 }
 
-/// The next definition of a name, after this one.
+/// The next definition of a symbol after this one.
 const RTLD_NEXT: *mut c_void = -1_isize as *mut c_void;
 
-/// Takes the place of the C library's own in every program that this crate is
-/// linked into. Files without a disk are synced by that one.
+/// Replaces `fsync` of the C library in every program that links this crate. Files that are not on
+/// a [`Disk`](crate::Disk) get the original one.
 #[unsafe(no_mangle)]
 extern "C" fn fsync(file: c_int) -> c_int {
     let path = fs::read_link(format!("/proc/self/fd/{file}")).unwrap_or_default();
@@ -50,8 +49,8 @@ fn sync_for_real(file: c_int) -> c_int {
     }
 }
 
-/// Closes what a store that is gone leaves open under a directory: a process keeps
-/// the files that SQLite locks open for ever, to read, and a harness opens thousands.
+/// Closes the files that a dropped store leaves open under a directory. A process never closes
+/// files that SQLite locks, and a harness opens thousands.
 pub fn close_files_under(directory: &Path) {
     for entry in fs::read_dir("/proc/self/fd").into_iter().flatten().flatten() {
         let path = fs::read_link(entry.path()).unwrap_or_default();

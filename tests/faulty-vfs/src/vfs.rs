@@ -1,7 +1,7 @@
-//! The VFS: the usual one, with a look at each operation before it is done.
+//! The VFS: forwards to the default one after checking each operation.
 //!
-//! See "The SQLite OS Interface or VFS" in SQLite's documentation. A file of
-//! ours is a [`Shim`] followed by the usual VFS's own file.
+//! See "The SQLite OS Interface or VFS" in SQLite's documentation. A file of this VFS is a
+//! [`Shim`], followed by the file of the default VFS.
 
 use std::{
     ffi::{CStr, OsStr, c_char, c_int, c_void},
@@ -25,11 +25,10 @@ struct Shim {
     watched: *mut Watched,
 }
 
-/// Which file of which disk this is.
+/// A file on a disk.
 struct Watched {
     file: Option<(Arc<Mutex<Model>>, PathBuf)>,
-    /// Whether the next sync is one of the directory too, as the first one of
-    /// a log or journal is.
+    /// Whether the next sync also syncs the directory, as the first one of a WAL or journal does.
     syncs_directory: AtomicBool,
 }
 
@@ -44,7 +43,7 @@ impl Watched {
         disk.verdict(operation)
     }
 
-    /// Keeps account of what was done, if it was.
+    /// Records an operation if it succeeded.
     fn note(&self, code: c_int, note: impl FnOnce(&mut Model, &OsStr)) -> c_int {
         if let (ffi::SQLITE_OK, Some((disk, path))) = (code, &self.file) {
             note(&mut lock(disk), name_of(path));
@@ -57,7 +56,7 @@ fn name_of(path: &Path) -> &OsStr {
     path.file_name().unwrap_or(path.as_os_str())
 }
 
-/// The code that the usual VFS reports for such a failure.
+/// The code that the default VFS reports for this failure.
 fn code(kind: Kind, operation: Operation) -> c_int {
     match (kind, operation) {
         (Kind::ShortWrite | Kind::Full, _) => ffi::SQLITE_FULL,
@@ -74,7 +73,7 @@ fn code(kind: Kind, operation: Operation) -> c_int {
     }
 }
 
-/// Calls the method of the usual VFS's file.
+/// Calls the method of the default VFS's file.
 macro_rules! pass_on {
     ($file:expr, $method:ident $(, $argument:expr)*) => {{
         let real = unsafe { real_file($file) };
@@ -85,7 +84,7 @@ macro_rules! pass_on {
     }};
 }
 
-/// Calls it unless it is to fail.
+/// Calls the method unless the operation must fail.
 macro_rules! unless_it_fails {
     ($operation:ident, $file:expr, $method:ident $(, $argument:expr)*) => {
         match unsafe { watched($file) }.verdict(Operation::$operation) {
@@ -128,8 +127,7 @@ unsafe fn watched<'a>(file: *mut ffi::sqlite3_file) -> &'a Watched {
     unsafe { &*(*file.cast::<Shim>()).watched }
 }
 
-/// The file of this name; SQLite gives whole paths, and none to files that
-/// have no name.
+/// The file of this name. SQLite passes absolute paths, or null for unnamed files.
 unsafe fn named(name: *const c_char) -> Watched {
     if name.is_null() {
         return Watched { file: None, syncs_directory: AtomicBool::new(false) };
@@ -151,7 +149,7 @@ unsafe extern "C" fn open(
     flags: c_int,
     out: *mut c_int,
 ) -> c_int {
-    // What SQLite does not find set, it does not close.
+    // SQLite closes a file only if this is set.
     unsafe { (*file).pMethods = ptr::null() };
     let watched = unsafe { named(name) };
     if let Verdict::Fail(kind) = watched.verdict(Operation::Open) {
@@ -213,8 +211,7 @@ unsafe extern "C" fn access(
 }
 
 static METHODS: ffi::sqlite3_io_methods = ffi::sqlite3_io_methods {
-    // The second version has shared memory, and not yet memory maps, past
-    // which no write would be seen.
+    // Version 2 has shared memory, but no memory-mapped files, whose writes this VFS would not see.
     iVersion: 2,
     xClose: Some(close),
     xRead: Some(read),
@@ -267,7 +264,7 @@ unsafe extern "C" fn write(
     let verdict = watched.verdict(Operation::Write);
     let length = match verdict {
         Verdict::Fail(Kind::ShortWrite) => length / 2,
-        // It was under way when the power went.
+        // The write was in progress when the power failed.
         Verdict::Fail(Kind::PowerCut) => length,
         Verdict::Fail(kind) => return code(kind, Operation::Write),
         Verdict::Go | Verdict::Pretend => length,
@@ -286,7 +283,7 @@ unsafe extern "C" fn truncate(file: *mut ffi::sqlite3_file, size: i64) -> c_int 
     unsafe { watched(file) }.note(done, |disk, name| disk.truncated(name, size as usize))
 }
 
-/// The model is the disk: the real one need not be waited for.
+/// The model is the disk, so this need not wait for the real one.
 unsafe extern "C" fn sync(file: *mut ffi::sqlite3_file, flags: c_int) -> c_int {
     let watched = unsafe { watched(file) };
     let Some((disk, path)) = &watched.file else { return pass_on!(file, xSync, flags) };
@@ -315,10 +312,10 @@ unsafe extern "C" fn sync(file: *mut ffi::sqlite3_file, flags: c_int) -> c_int {
 
 const CHUNK: usize = 64 << 10;
 
-/// Makes the file what it is on disk.
+/// Restores the file's content on disk.
 fn revert(file: *mut ffi::sqlite3_file, on_disk: &[u8]) {
     pass_on!(file, xTruncate, 0);
-    // The usual VFS writes no more than 128 KiB at once.
+    // The default VFS writes at most 128 KiB at a time.
     for (number, chunk) in (0..).zip(on_disk.chunks(CHUNK)) {
         let offset = number * CHUNK as i64;
         let written = pass_on!(file, xWrite, chunk.as_ptr().cast(), chunk.len() as c_int, offset);
