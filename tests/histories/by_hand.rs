@@ -33,17 +33,18 @@ const REMOVED: &str = "CREATE TABLE removed (id BIGINT PRIMARY KEY, name TEXT NO
     category_id BIGINT NOT NULL, status TEXT NOT NULL)";
 const COLUMNS: &str = "id, name, category_id, status";
 
-/// Opens a SQLite file. Waits for other writers for longer than any takes.
-fn open(file: &Path) -> Connection {
-    let connection = Connection::open_with_flags(file, OpenFlags::SQLITE_OPEN_READ_WRITE).unwrap();
-    connection.busy_timeout(Duration::from_mins(1)).unwrap();
-    connection
+/// Opens a SQLite file. Waits for other writers for longer than any takes. Fails
+/// if the file is gone, as for work that begins after the end of its history.
+fn open(file: &Path) -> rusqlite::Result<Connection> {
+    let connection = Connection::open_with_flags(file, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+    connection.busy_timeout(Duration::from_mins(1))?;
+    Ok(connection)
 }
 
 impl Database {
     /// A file that has the schema.
     pub(crate) fn sqlite(file: &Path) -> Self {
-        open(file).execute_batch(REMOVED).unwrap();
+        open(file).unwrap().execute_batch(REMOVED).unwrap();
         Self { place: Location::Sqlite(file.to_owned()), faulty: Arc::default() }
     }
 
@@ -129,7 +130,7 @@ impl Hand {
             Connected::Sqlite(file) => {
                 let file = file.clone();
                 let executing = task::spawn_blocking(move || -> rusqlite::Result<bool> {
-                    let mut connection = open(&file);
+                    let mut connection = open(&file)?;
                     let behavior = TransactionBehavior::Immediate;
                     let transaction = connection.transaction_with_behavior(behavior)?;
                     let mut met = 0;
