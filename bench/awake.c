@@ -1,11 +1,10 @@
 /* Keeps the load awake. Loaded into wrk or pgbench (LD_PRELOAD), it asks again
  * and again for events where they would sleep until there are some.
  *
- * Whoever answers a client that sleeps on another core must wake that core,
- * and pays for it; in a virtual machine, where it takes a detour through the
- * hypervisor, more than for anything else in the answer. The slower a server,
- * the more often the load sleeps. A client on another machine costs neither
- * server anything of the kind. */
+ * A server that responds to a client that sleeps on another core must wake that
+ * core. In a virtual machine, this goes through the hypervisor, and costs more
+ * than the rest of the response. The slower a server, the more often the load
+ * sleeps. A client on another machine has no such cost. */
 
 #define _GNU_SOURCE
 #include <dlfcn.h>

@@ -1,4 +1,4 @@
-"""Catalogues of animals to measure on, kept below target/bench/ between runs."""
+"""Catalogues for the benchmarks, stored below target/bench/ between runs."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Catalogue:
         return f"sqlite:{self.database}"
 
     def copy(self, folder: Path) -> Catalogue:
-        """One that may be written to."""
+        """A copy that may be changed."""
         folder.mkdir()
         database = folder / self.database.name
         shutil.copyfile(self.database, database)
@@ -53,7 +53,7 @@ class Catalogue:
             return connection.execute("SELECT max(id) FROM pets").fetchone()[0]
 
     def sample(self, count: int, seed: int) -> list[tuple[int, str]]:
-        """Animals from random places: identifier and status."""
+        """Random animals: identifier and status."""
         draw = random.Random(seed)
         with self.reading() as connection:
             status = "SELECT status FROM pets WHERE id = ?"
@@ -61,7 +61,7 @@ class Catalogue:
             return [(pet, connection.execute(status, (pet,)).fetchone()[0]) for pet in drawn]
 
     def reading(self):
-        """A connection for the length of a `with` block."""
+        """A connection for a `with` block."""
         return closing(sqlite3.connect(f"file:{self.database}?mode=ro", uri=True))
 
     def warm(self) -> None:
@@ -75,7 +75,7 @@ class Catalogue:
 
 
 def lock_in_memory(file: int) -> None:
-    """Where that is allowed: to root, or below the limit of locked memory."""
+    """Only root may do this, or a process below the limit of locked memory."""
     libc = ctypes.CDLL(None, use_errno=True)
     libc.mmap.restype = ctypes.c_void_p
     libc.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, *[ctypes.c_int] * 3, ctypes.c_long]
@@ -87,10 +87,10 @@ def lock_in_memory(file: int) -> None:
 
 
 def catalogue(petstore: Path, size: int) -> Catalogue:
-    """A catalogue of this size, made if it is not there or out of date."""
+    """A catalogue of this size, created if it is missing or out of date."""
     folder = CACHE / f"catalogue-{size}"
     stamp = folder / "stamp.json"
-    # Whatever decides what is in the file.
+    # Everything that determines the content of the file.
     wanted = {"size": size, "made_by": digest([*sorted(MIGRATIONS.glob("*.sql")), Path(__file__), REAL_NAMES])}
     try:
         found = json.loads(stamp.read_text())
@@ -116,7 +116,7 @@ def make(petstore: Path, folder: Path, size: int) -> str:
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True, mode=0o700)
     database = folder / "petstore.db"
-    # The server's own program makes the file, so the schema is the one that ships.
+    # The server's program creates the file, so it has the released schema.
     create = [petstore, "keys", "create", "--name", "bench", "--database", f"sqlite:{database}"]
     key = subprocess.run(create, check=True, text=True, capture_output=True, env=clean_environment()).stdout.strip()
     fill(database, size)
@@ -125,19 +125,19 @@ def make(petstore: Path, folder: Path, size: int) -> str:
 
 
 def clean_environment() -> dict[str, str]:
-    """Without settings of the server: every option stands at its default."""
+    """The environment without settings of the server: every option has its default."""
     return {name: value for name, value in os.environ.items() if not name.startswith("PETSTORE_")}
 
 
 def fill(database: Path, size: int) -> None:
-    """Adds the animals, past the server, not durably until the end: a million
-    in seconds."""
+    """Adds the animals without the server, with a single sync at the end: a million
+    takes seconds."""
     if sqlite3.sqlite_version_info < (3, 37):
-        raise CannotRun("Python's SQLite is older than 3.37, which knows no STRICT tables")
+        raise CannotRun("Python's SQLite is older than 3.37 and does not support STRICT tables")
     connection = sqlite3.connect(database, isolation_level=None)
     for setting in ("journal_mode = OFF", "synchronous = OFF", "cache_size = -262144", "threads = 2"):
         connection.execute(f"PRAGMA {setting}")
-    # An index is built faster whole than row by row.
+    # Creating an index at the end is faster than updating it with each row.
     indexes = connection.execute(
         "SELECT name, sql FROM sqlite_schema WHERE tbl_name = 'pets' AND type = 'index' AND sql IS NOT NULL"
     ).fetchall()

@@ -15,12 +15,12 @@
 
 int main(void) {
     const struct sched_param none = {0};
-    /* Ends with whoever started it. */
+    /* Ends with its parent process. */
     if (prctl(PR_SET_PDEATHSIG, SIGKILL) || sched_setscheduler(0, SCHED_IDLE, &none)) {
         perror("idle");
         return 1;
     }
-    /* Counted apart from what has a share in the core (/proc/stat). */
+    /* /proc/stat counts this separately from normal processes. */
     if (nice(19) == -1) {
         perror("idle");
         return 1;

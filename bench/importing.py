@@ -1,4 +1,4 @@
-"""Importing and exporting a million animals, beside SQLite's own shell."""
+"""Import and export of a million animals, compared with SQLite's shell."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ class Row:
     baseline: str
     ours: list[float]
     theirs: list[float]
-    # In MiB, the most that we had in memory.
+    # The maximum memory of our process, in MiB.
     memory: float
-    # How much of the baseline's speed must be reached.
+    # The required share of the baseline's speed.
     must: float | None = None
 
     def cells(self) -> list[str]:
@@ -53,7 +53,7 @@ def measure(petstore: Path, folder: Path, rounds: int) -> list[Row]:
         found = ([], [], [])
         for _ in range(rounds):
             for path in (ours, theirs) if fresh else ():
-                # Without a log beside it, since nobody has it open.
+                # There is no WAL, because no process has the file open.
                 shutil.copyfile(empty, path)
             seconds, memory = run([petstore, *our_command, *database])
             found[0].append(seconds)
@@ -75,7 +75,7 @@ def measure(petstore: Path, folder: Path, rounds: int) -> list[Row]:
 
 
 def make_files(folder: Path) -> dict[str, Path]:
-    """The real names, again and again, as an export has them."""
+    """The real names, repeated, in the form of an export."""
     with open(REAL_NAMES, encoding="utf-8", newline="") as file:
         real = list(csv.reader(file))[1:]
     paths = {name: folder / f"animals.{name}" for name in ("csv", "ndjson")}
@@ -93,8 +93,8 @@ def make_files(folder: Path) -> dict[str, Path]:
 
 
 def run(command: list) -> tuple[float, float]:
-    """How many seconds a command takes, with its output in no file, and how
-    many MiB it has in memory at most."""
+    """The duration of a command in seconds, without writing its output to a file, and its
+    maximum memory in MiB."""
     start = now()
     process = subprocess.Popen(
         command, env=clean_environment(), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True

@@ -1,4 +1,4 @@
-"""wrk, which puts load on a server, and what is measured meanwhile."""
+"""wrk, which puts load on a server, and the measurements during the load."""
 
 from __future__ import annotations
 
@@ -14,32 +14,31 @@ from bench.servers import Server
 
 
 class Void(Exception):
-    """A measurement that does not count; says why."""
+    """An invalid measurement, with the reason."""
 
 
 @dataclass(frozen=True)
 class Measurement:
-    """What one load on one server came to."""
+    """The result of one load on one server."""
 
     answers: float
     # Processor time of the server per request, in microseconds.
     cost: float
-    # Requests answered per second.
+    # Responses per second.
     rate: float
     p99_ms: float
-    # The share of its core that the server had, and that others had.
+    # The share of its core that the server used, and that others used.
     busy: float
     foreign: float
 
 
 @dataclass(frozen=True)
 class Load:
-    """Puts load on servers from some cores, of its own where one is given for
-    the server."""
+    """Puts load on servers from separate cores, if the server has its own core."""
 
     cores: set[int]
     server_core: int | None = None
-    # Loaded into wrk where it has a core to itself; see bench/awake.c.
+    # Loaded into wrk if wrk has its own core; see bench/awake.c.
     awake: Path | None = None
 
     def measure(self, server: Server, requests: Path, connections: int, seconds: float) -> Measurement:
@@ -75,7 +74,7 @@ class Load:
         if wrk.returncode != 0 or not last.startswith("{"):
             raise Void(f"wrk failed:\n{printed}")
         result = json.loads(last)
-        # wrk lets a redirection pass for a success; nobody here ever redirects.
+        # wrk counts a redirection as a success, but these servers never redirect.
         wrong = {kind: count for kind, count in result["errors"].items() if count}
         if wrong or not result["requests"]:
             raise Void(f"{result['requests']} responses, with errors {wrong} (status: other than 2xx)")

@@ -1,4 +1,4 @@
-"""The machine: its tools, its two cores, what it is and how busy."""
+"""The machine: its tools, its two cores, its description and its load."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 
-# Programs that are needed, and the Debian packages that have them.
+# The required programs, and their Debian packages.
 PACKAGES = {"wrk": "wrk", "nginx": "nginx", "cc": "gcc"}
 PACKAGES_FOR_POSTGRES = {"wrk": "wrk", "pgbench": "postgresql", "psql": "postgresql", "openssl": "openssl"}
 
-# Enough files for 4,096 connections at both of their ends.
+# Enough files for both ends of 4,096 connections.
 OPEN_FILES = 16384
 
 TICKS_A_SECOND = os.sysconf("SC_CLK_TCK")
 
 
 class CannotRun(Exception):
-    """The benchmark cannot be run here; says why."""
+    """The benchmark cannot run here, with the reason."""
 
 
 def tool(name: str) -> str | None:
@@ -50,7 +50,7 @@ def install_missing_tools(packages: dict[str, str]) -> None:
     apt = [*root, "env", "RUNLEVEL=1", "DEBIAN_FRONTEND=noninteractive", "apt-get", "-qq"]
     install = [*apt, "install", "-y", "--no-install-recommends", *missing]
     if subprocess.call(install, stdout=sys.stderr) != 0:
-        # The list of packages may be old, or not there at all.
+        # The list of packages may be outdated or missing.
         subprocess.call([*apt, "update"], stdout=sys.stderr)
         if subprocess.call(install, stdout=sys.stderr) != 0:
             raise CannotRun(f"cannot install {wanted}")
@@ -66,7 +66,7 @@ def as_root() -> list[str] | None:
 
 
 def two_cores() -> tuple[int, int]:
-    """One for the server, one for the load."""
+    """A core for the server, and one for the load."""
     cores = sorted(os.sched_getaffinity(0))
     if len(cores) < 2:
         raise CannotRun("two cores are needed, one for the server and one for the load")
@@ -75,7 +75,7 @@ def two_cores() -> tuple[int, int]:
 
 @contextmanager
 def pinned(cores: set[int]):
-    """What is started inside runs on these cores alone, from its first
+    """Programs that start in this block run only on these cores, from their first
     instruction: affinity is inherited."""
     before = os.sched_getaffinity(0)
     os.sched_setaffinity(0, cores)
@@ -174,7 +174,7 @@ def commit() -> str:
 
 
 def sqlite_version(metadata: dict) -> str:
-    """The one that is compiled into the server."""
+    """The version that is compiled into the server."""
     for package in metadata["packages"]:
         if package["name"] == "libsqlite3-sys":
             header = Path(package["manifest_path"]).parent / "sqlite3" / "sqlite3.h"
@@ -200,7 +200,7 @@ def compile_program(source: str, folder: Path) -> Path:
 
 
 def compile_preload(source: str, folder: Path) -> Path:
-    """What LD_PRELOAD can load into another program."""
+    """A library for LD_PRELOAD."""
     return compile_c(source, folder / f"{Path(source).stem}.so", "-shared", "-fPIC", "-ldl")
 
 
@@ -211,7 +211,7 @@ def compile_c(source: str, target: Path, *flags: str) -> Path:
 
 
 def output(command: list[str]) -> str:
-    """What a program prints, wherever it prints it; nothing if it fails to start."""
+    """The output of a program on both streams; empty if it fails to start."""
     try:
         done = subprocess.run(command, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     except OSError:

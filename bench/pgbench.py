@@ -1,5 +1,5 @@
-"""A PostgreSQL to measure on, and pgbench, which puts load on it with the
-server's own statements."""
+"""A PostgreSQL for the benchmarks, and pgbench, which puts load on it with the
+server's statements."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ class Cluster:
     url: str
 
     def run(self, sql: str, data: str | None = None) -> str:
-        """What a statement prints; `data` is what it copies."""
+        """The output of a statement; `data` is the input of a COPY."""
         options = ["--no-psqlrc", "--quiet", "--tuples-only", "--no-align", "--set=ON_ERROR_STOP=1"]
         command = [tool("psql"), *options, self.url, "--command", sql]
         done = subprocess.run(command, check=True, text=True, input=data or "", capture_output=True)
         return done.stdout.strip()
 
     def fill(self, petstore: Path, size: int) -> str:
-        """Makes the tables, a key and the animals; returns the key."""
+        """Creates the tables, a key and the animals; returns the key."""
         create = [petstore, "keys", "create", "--name", "bench", "--database", self.url]
         made = subprocess.run(create, check=True, text=True, capture_output=True, env=clean_environment())
         draw = random.Random(SEED)
@@ -44,13 +44,12 @@ class Cluster:
         return made.stdout.strip()
 
     def settle(self) -> None:
-        """Has what was written before tidied up now, and not while the next is
-        measured."""
+        """Cleans up after earlier writes now, rather than during the next measurement."""
         self.run("VACUUM pets")
         self.run("CHECKPOINT")
 
     def move_to(self, cores: set[int]) -> None:
-        """Lets it, and the connections that come, run on these cores alone."""
+        """Runs it and its later connections only on these cores."""
         postmaster = int(Path(self.run("SHOW data_directory"), "postmaster.pid").read_text().split()[0])
         children = Path(f"/proc/{postmaster}/task/{postmaster}/children").read_text().split()
         for process in [postmaster, *map(int, children)]:
@@ -72,7 +71,7 @@ def cluster():
             raise CannotRun("PostgreSQL does not start")
         yield Cluster(url)
     finally:
-        # At the end of its input it stops, and removes the cluster.
+        # It stops and removes the cluster at the end of its input.
         script.stdin.close()
         script.wait()
 
@@ -110,7 +109,7 @@ def write(file: Path, text: str) -> Path:
     return file
 
 
-# Given to every script.
+# Variables of every script.
 VALUES = {"rows": "21", "name": "Frank", "category": "1", "count": "0", **{each: each for each in STATUSES}}
 
 

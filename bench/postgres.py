@@ -1,4 +1,4 @@
-"""The server over PostgreSQL, beside pgbench with the same statements."""
+"""The server over PostgreSQL, compared with pgbench and the same statements."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ MUST, GOAL = 0.6, 0.8
 
 @dataclass(frozen=True)
 class Found:
-    """What one load came to."""
+    """The result of one load."""
 
-    # Answers per second.
+    # Responses per second.
     rate: float
-    # Processor time per answer in microseconds: of the servers or of pgbench,
+    # Processor time per response in microseconds: of the servers or of pgbench,
     # which is all of its core if it never sleeps, and of PostgreSQL.
     own: float
     database: float
@@ -49,7 +49,7 @@ class Found:
 
 @dataclass(frozen=True)
 class Cores:
-    """Where PostgreSQL runs, and where all the rest does."""
+    """The cores of PostgreSQL, and those of everything else."""
 
     title: str
     database: set[int]
@@ -72,7 +72,7 @@ class Row:
 
 
 def measure(cluster: Cluster, petstore: Path, folder: Path, rounds: int, seconds: float) -> list[Row]:
-    """All of it, in a PostgreSQL that is empty."""
+    """All measurements, in an empty PostgreSQL."""
     key = cluster.fill(petstore, SIZE)
     return Bench(cluster, petstore, key, compile_preload("awake.c", folder), folder, rounds, seconds).rows()
 
@@ -127,7 +127,7 @@ class Bench:
         )
 
     def servers(self, launcher: Launcher, stack: ExitStack, count: int) -> list[Server]:
-        """So many processes, which share the connections among them."""
+        """This many processes, which share the connections."""
         first = get("/v1/pets", self.key)
         options = ["--database-connections", str(DATABASE_CONNECTIONS // count)]
         servers = [launcher.petstore(self.cluster, first, *options) for _ in range(count)]
@@ -137,8 +137,8 @@ class Bench:
         return servers
 
     def measure(self, title: str, subjects: dict[str, Callable[[float], Found]]) -> list[list[Found]]:
-        """In turn, round by round, so that a change in the machine's mood meets
-        them all. One list of rounds for each."""
+        """Measures in turn, round by round, so that changes of the machine affect all
+        subjects. Returns one list of rounds for each."""
         print(title, file=sys.stderr)
         for load in subjects.values():
             load(WARM_UP)
@@ -151,7 +151,7 @@ class Bench:
 
     def by_pgbench(self, scripts: list[Path], cores: Cores, seconds: float) -> Found:
         start, busy, used = now(), core_busy_seconds(), children_seconds()
-        # A series of tokens that nobody else has.
+        # A unique series of tokens.
         series = 1_000_000 + int(start)
         awake = self.awake if cores.are_apart else None
         rate = pgbench(self.cluster.url, scripts, DATABASE_CONNECTIONS, seconds, series, awake)
@@ -177,7 +177,7 @@ def found(rate: float, answers: float, own: float, database: float) -> Found:
 
 
 def children_seconds() -> float:
-    """Processor time of programs that we started, and that have ended."""
+    """Processor time of our child processes that have ended."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
 

@@ -8,10 +8,10 @@ from bench.results import Row
 PAGE = ROOT / "docs" / "performance.md"
 PLOT = ROOT / "docs" / "performance.svg"
 
-# Below, it is not the server that limits the throughput.
+# Below this share, the server does not limit the throughput.
 BUSY = 0.90
 BUSY_WORKLOADS = {"A", "B", "C", "J", "log"}
-# Above, something else had too much of the server's core.
+# Above this share, other programs used too much of the server's core.
 QUIET = 0.05
 
 INTRODUCTION = """# Performance
@@ -96,7 +96,7 @@ def for_terminal(rows: list[Row]) -> str:
 
 
 def markdown_table(rows: list[Row]) -> str:
-    """Leaves out columns that say nothing."""
+    """Omits columns without information."""
     lines = list(map(cells, rows))
     kept = [column for column in range(len(HEADINGS)) if any(line[column] for line in lines)]
     table = [HEADINGS, ["---"] * len(HEADINGS), *lines]
@@ -104,7 +104,7 @@ def markdown_table(rows: list[Row]) -> str:
 
 
 def warnings(rows: list[Row]) -> list[str]:
-    """What makes some of the figures doubtful."""
+    """The reasons why some results are doubtful."""
     found = []
     for row in rows:
         sides = [side for side in (row.ours, row.theirs) if side]
@@ -148,7 +148,7 @@ def markdown_facts(facts: dict[str, str]) -> str:
 
 
 def replace_measured_part(part: str, text: str) -> None:
-    """Writes what stands between the marks of a part."""
+    """Writes the text between the marks of a part."""
     first, last = f"<!-- {part}:begin -->", f"<!-- {part}:end -->"
     PAGE.parent.mkdir(exist_ok=True)
     page = PAGE.read_text(encoding="utf-8") if PAGE.exists() else INTRODUCTION

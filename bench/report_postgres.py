@@ -1,4 +1,4 @@
-"""What was found over PostgreSQL as a part of docs/performance.md."""
+"""The results over PostgreSQL, as a part of docs/performance.md."""
 
 from __future__ import annotations
 

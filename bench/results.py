@@ -1,4 +1,4 @@
-"""What was found, as one row a workload."""
+"""The results, with one row per workload."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Spread:
 
     @staticmethod
     def of_ratios(above: list[float], below: list[float]) -> Spread:
-        """Of neighbours in time, which met the same weather."""
+        """Of neighbouring rounds, which had the same conditions."""
         return Spread.of([a / b for a, b in zip(above, below)])
 
 
@@ -38,7 +38,7 @@ class Row:
     higher_is_better: bool = True
     ours: Measurement | None = None
     theirs: Measurement | None = None
-    # What the plot shows.
+    # The values in the plot.
     costs_by_size: dict[int, Spread] | None = None
 
     def reaches(self, mark: float | None) -> bool:

@@ -15,7 +15,7 @@ from bench.servers import Launcher, Server
 
 CONNECTIONS = 64
 
-# How often what is measured beside nginx is started, and nginx with it.
+# How often the server and nginx are started.
 SITTINGS = 3
 WARM_UP = 1.0
 
@@ -32,7 +32,7 @@ class Subject:
 
 @dataclass(frozen=True)
 class Bench:
-    """What every workload works with."""
+    """The environment of every workload."""
 
     launcher: Launcher
     load: Load
@@ -45,7 +45,7 @@ class Bench:
 
     @contextmanager
     def running(self, *servers: Server):
-        """Servers that answer, and stop at the end of the block."""
+        """Servers that respond, and stop at the end of the block."""
         with ExitStack() as stack:
             for server in servers:
                 stack.enter_context(server)
@@ -65,8 +65,8 @@ class Bench:
         return [share + (sitting < left) for sitting in range(sittings)]
 
     def measure(self, *subjects: Subject, rounds: int | None = None) -> list[list[Measurement]]:
-        """Measures the subjects in turn, round by round, so that a change in
-        the machine's mood meets them all. One list of rounds for each."""
+        """Measures the subjects in turn, round by round, so that changes of the
+        machine affect all of them. Returns one list of rounds for each."""
         for subject in subjects:
             self.load.measure(subject.server, subject.requests, subject.connections, WARM_UP)
         found: list[list[Measurement]] = [[] for _ in subjects]

@@ -1,4 +1,4 @@
-"""The server that is measured, and nginx beside it."""
+"""The measured server, and nginx for comparison."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from typing import Protocol
 from bench.catalogue import clean_environment
 from bench.machine import ROOT, TICKS_A_SECOND, CannotRun, now, pinned, tool
 
-# What the README recommends for production beyond the defaults.
+# The settings that the README recommends for production.
 RECOMMENDED_OPTIONS: list[str] = []
 
 # How nginx sends a file. For a page of a kilobyte, reading it and writing it
@@ -34,16 +34,15 @@ POLL = 0.0002
 
 @dataclass
 class Server:
-    """A running server that is alone on its core, and stops at the end of a
-    `with` block."""
+    """A running server with its own core, which stops at the end of a `with` block."""
 
     process: subprocess.Popen
     port: int
     started: float
     log: Path
-    # Where to see that it answers.
+    # A path to check that it responds.
     request: bytes = field(repr=False)
-    # How many requests of a load it has answered.
+    # How many responses to a load it has sent.
     answered: int = 0
 
     @property
@@ -78,8 +77,8 @@ class Server:
         raise CannotRun("the kernel does not tell VmRSS")
 
     def logged_share(self) -> float:
-        """How much of what it answered stands in its log. Under load, a log
-        that never holds up a request may lose lines."""
+        """The share of its responses that are in its log. Under load, a log that never
+        delays a request may lose lines."""
         with open(self.log, "rb") as file:
             return min(1.0, sum(1 for _ in file) / self.answered)
 
@@ -95,19 +94,19 @@ class Server:
             answered = now()
             if head.startswith(b"HTTP/1.1 200 "):
                 return answered - self.started
-            raise CannotRun(f"the server answered {head.splitlines()[0].decode()}")
+            raise CannotRun(f"the server responded with {head.splitlines()[0].decode()}")
         raise CannotRun(f"the server did not start:\n{self.log.read_text()}")
 
 
 def cpu_ticks(pid: int) -> int:
-    # The name of the program, in parentheses, may hold spaces.
+    # The name of the program, in parentheses, may contain spaces.
     fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     user, system = fields[11:13]
     return int(user) + int(system)
 
 
 def ask(port: int, request: bytes) -> tuple[bytes, bytes]:
-    """Head and body of the answer to one request, on a connection of its own."""
+    """Head and body of the response to one request, on a new connection."""
     with socket.create_connection(("127.0.0.1", port), timeout=5) as connection:
         return exchange(connection, request)
 
@@ -126,7 +125,7 @@ def exchange(connection: socket.socket, request: bytes) -> tuple[bytes, bytes]:
 def receive(connection: socket.socket) -> bytes:
     received = connection.recv(1 << 16)
     if not received:
-        raise ConnectionError("the server closed the connection before it had answered")
+        raise ConnectionError("the server closed the connection before it responded")
     return received
 
 
@@ -145,7 +144,7 @@ def free_port() -> int:
 
 
 class Kept(Protocol):
-    """Where animals are kept."""
+    """Where the animals are stored."""
 
     url: str
 
@@ -161,7 +160,7 @@ class Launcher:
 
     def petstore(self, kept: Kept, first: bytes, *options: str, preload: Path | None = None) -> Server:
         """The server on a catalogue, started with the options of production.
-        `first` is a request that it must answer with 200."""
+        `first` is a request that must get 200."""
         port = free_port()
         command = [
             str(self.petstore_program), "serve",
@@ -184,7 +183,7 @@ class Launcher:
         (folder / "body").write_bytes(body)
         template = Template((ROOT / "bench" / "nginx.conf").read_text())
         configuration = template.substitute(
-            # Without it, nginx gives up root for a user that may not read our folder.
+            # Without this, nginx switches from root to a user that cannot read our directory.
             user="user root;" if os.geteuid() == 0 else "",
             access_log=f"{folder / 'access.log'} combined" if access_log else "off",
             file_sending=FILE_SENDING[self.file_sending],

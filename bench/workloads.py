@@ -1,4 +1,4 @@
-"""The workloads, each beside its baseline."""
+"""The workloads, each with its baseline."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from bench.runner import WARM_UP, Bench, Subject, show
 from bench.servers import Server, ask, exchange
 
 # So many different pages and animals are asked for in turn that no cache of a
-# sensible size holds the answers.
+# sensible size contains the responses.
 PLACES = 100_000
 PLACES_SEED = 3
 
-# Answers from which a typical body is taken for nginx to send.
+# The number of responses from which nginx gets a typical body.
 BODIES = 201
 
 CREATES = 1_000
@@ -111,7 +111,7 @@ def beside_nginx(
 
 
 def typical(server: Server, requests: list[bytes]) -> tuple[bytes, bytes]:
-    """The request with the answer of middle length, and the body of that."""
+    """The request whose response has the median length, and the body of that response."""
     some = requests[:BODIES]
     with socket.create_connection(("127.0.0.1", server.port)) as connection:
         answers = [(each, exchange(connection, each)[1]) for each in some if b"\r\nConnection: close" not in each]
@@ -140,7 +140,7 @@ def check_cursors(server: Server, catalogue: Catalogue) -> None:
     and its link to the page after that is what we would have made."""
     places = places_of_walks(catalogue)
     for wanted in STATUS_BYTES:
-        # The first of them, since a page follows there for sure.
+        # The first of them, because a page certainly follows it.
         after = min(pet for status, pet in places if status == wanted)
         head, body = ask(server.port, get(page_target(wanted, after), catalogue.key))
         last = int(body.rpartition(b'{"id":')[2].partition(b",")[0])
