@@ -243,8 +243,8 @@ mod tests {
         }
     }
 
-    fn problem_of(refused: Result<InFlightGuard<'_>, ApiError>) -> Problem {
-        refused.err().unwrap().problem()
+    fn problem_of(rejected: Result<InFlightGuard<'_>, ApiError>) -> Problem {
+        rejected.err().unwrap().problem()
     }
 
     #[test]

@@ -55,17 +55,17 @@ impl Activity {
     /// Counts the response, and the memory of its stream, until it is completely sent.
     pub(super) fn track_response(
         self: &Arc<Self>,
-        answer: Full<Bytes>,
+        response: Full<Bytes>,
         stream: Option<Reservation>,
     ) -> Full<Bytes> {
         struct TrackedResponse {
-            answer: Bytes,
+            response: Bytes,
             activity: Arc<Activity>,
             _stream: Option<Reservation>,
         }
         impl AsRef<[u8]> for TrackedResponse {
             fn as_ref(&self) -> &[u8] {
-                &self.answer
+                &self.response
             }
         }
         impl Drop for TrackedResponse {
@@ -73,12 +73,12 @@ impl Activity {
                 self.activity.unsent.fetch_sub(1, Relaxed);
             }
         }
-        let Some(answer) = answer.into_inner() else {
+        let Some(response) = response.into_inner() else {
             return Full::default();
         };
         self.unsent.fetch_add(1, Relaxed);
         let activity = Arc::clone(self);
-        Full::new(Bytes::from_owner(TrackedResponse { answer, activity, _stream: stream }))
+        Full::new(Bytes::from_owner(TrackedResponse { response, activity, _stream: stream }))
     }
 
     /// Whether more than one request is in flight or not completely sent.
@@ -155,14 +155,14 @@ mod tests {
     #[test]
     fn a_client_that_reads_no_responses_is_stalled_despite_new_requests() {
         let activity = Arc::new(Activity::default());
-        let answer = activity.track_response(Full::new(Bytes::from_static(b"answer")), None);
+        let response = activity.track_response(Full::new(Bytes::from_static(b"response")), None);
         drop(activity.begin(Version::HTTP_2));
         assert!(!activity.is_stalled(10), "it may only just have been made");
         let _begun = activity.begin(Version::HTTP_2);
         assert!(activity.is_stalled(10));
         activity.wrote(10);
         assert!(!activity.is_stalled(10), "the client reads");
-        let part = answer.into_inner().unwrap().slice(..1);
+        let part = response.into_inner().unwrap().slice(..1);
         assert!(activity.is_stalled(10), "a part is unread");
         drop(part);
         assert!(!activity.is_stalled(10));

@@ -306,17 +306,17 @@ mod tests {
     async fn a_client_that_is_still_sending_after_the_response_is_not_reset() {
         let (mut client, mut server) = connected().await;
         client.write_all(&vec![b' '; 100_000]).await.unwrap();
-        let answering = tokio::spawn(async move {
-            server.write_all(b"answer").await.unwrap();
+        let responding = tokio::spawn(async move {
+            server.write_all(b"response").await.unwrap();
             server.shutdown().await.unwrap();
         });
-        let mut answer = String::new();
-        client.read_to_string(&mut answer).await.unwrap();
-        assert_eq!(answer, "answer");
+        let mut response = String::new();
+        client.read_to_string(&mut response).await.unwrap();
+        assert_eq!(response, "response");
         for _ in 0..8 {
             client.write_all(&vec![b' '; 100_000]).await.unwrap();
         }
         drop(client);
-        answering.await.unwrap();
+        responding.await.unwrap();
     }
 }

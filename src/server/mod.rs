@@ -221,7 +221,7 @@ fn reject(stream: &TcpStream, no_slot: NoFreeSlot, handler: &impl Handler) {
     let body = format!(
         r#"{{"code":"unavailable","message":"Too many connections{whose}. Retry in a moment.","status":503}}"#
     );
-    let answer = format!(
+    let response = format!(
         "HTTP/1.1 503 Service Unavailable\r\n\
          Content-Type: application/json\r\n\
          Content-Length: {}\r\n\
@@ -236,7 +236,7 @@ fn reject(stream: &TcpStream, no_slot: NoFreeSlot, handler: &impl Handler) {
     // Without this read, closing would reset the socket, and the reset could overtake the response.
     let _ = stream.try_read(&mut [0; 4 << 10]);
     // The buffer of a new socket has enough space.
-    let _ = stream.try_write(answer.as_bytes());
+    let _ = stream.try_write(response.as_bytes());
 }
 
 /// Failed and rejected connections since the last log message, so a flood of connections does not

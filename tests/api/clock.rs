@@ -48,5 +48,5 @@ async fn a_clock_change_of_an_hour_breaks_nothing() {
         assert!(!server.app.forget_old_requests().await.unwrap());
     }
     assert_eq!(server.get("/v1/pets?limit=100").await.ids(), (1..=40).collect::<Vec<_>>());
-    eprintln!("20 times the clock was set by an hour, 40 acknowledged, none lost or doubled");
+    eprintln!("20 times the clock was set by an hour, 40 acknowledged, none lost or duplicated");
 }

@@ -67,15 +67,15 @@ async fn a_tag_is_valid_in_every_process() {
     server.fill([PetStatus::Available; 3]).await;
     let (store, clock) = (server.open_again().await, server.clock.clone());
     let mut random = StdRng::seed_from_u64(3);
-    let beside = App::new(store, clock, &mut random, &Settings::default()).unwrap();
+    let other = App::new(store, clock, &mut random, &Settings::default()).unwrap();
     for target in ["/v1/pets?limit=2", "/v1/pets/2"] {
         let known = tag(&server.get(target).await);
-        assert_eq!(ask(&server, &beside, target, &known).await, 304);
+        assert_eq!(ask(&server, &other, target, &known).await, 304);
     }
     let known = tag(&server.get("/v1/pets").await);
-    assert_eq!(ask(&server, &beside, "/v1/pets", &known).await, 304);
+    assert_eq!(ask(&server, &other, "/v1/pets", &known).await, 304);
     server.post(ANIMAL).await;
-    assert_eq!(ask(&server, &beside, "/v1/pets", &known).await, 200);
+    assert_eq!(ask(&server, &other, "/v1/pets", &known).await, 200);
 }
 
 #[tokio::test]
@@ -119,8 +119,8 @@ async fn if_none_match_is_compared_weakly_and_accepts_lists_and_the_asterisk() {
     get_unless(&server, "/v1/pets/9", "*").await.expect_error(404, "not_found");
     get_unless(&server, "/v1/pets?limit=0", "*").await.expect_error(400, "invalid_parameter");
     let wrong = [("authorization", "Bearer x"), ("if-none-match", &known)];
-    let refused = server.send(Method::GET, "/v1/pets", &wrong, "").await;
-    refused.expect_error(401, "invalid_api_key");
+    let rejected = server.send(Method::GET, "/v1/pets", &wrong, "").await;
+    rejected.expect_error(401, "invalid_api_key");
 }
 
 #[tokio::test]

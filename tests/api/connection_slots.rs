@@ -19,11 +19,11 @@ async fn a_connection_above_the_limit_gets_503() {
     ask(&mut first, &server.bearer(), b"HTTP/1.1 200").await;
     // Also a connection that sends its request before the response.
     for request in ["", "GET /v1/pets HTTP/1.1\r\nhost: x\r\n\r\n"] {
-        let answer = server.raw(request).await;
-        assert!(answer.starts_with("HTTP/1.1 503 "), "{answer}");
-        assert!(answer.contains("Retry-After: 1\r\n"), "{answer}");
-        assert!(answer.contains("X-Content-Type-Options: nosniff\r\n"), "{answer}");
-        assert!(answer.contains(r#""code":"unavailable""#), "{answer}");
+        let response = server.raw(request).await;
+        assert!(response.starts_with("HTTP/1.1 503 "), "{response}");
+        assert!(response.contains("Retry-After: 1\r\n"), "{response}");
+        assert!(response.contains("X-Content-Type-Options: nosniff\r\n"), "{response}");
+        assert!(response.contains(r#""code":"unavailable""#), "{response}");
     }
 }
 
@@ -32,9 +32,9 @@ async fn ask(stream: &mut TcpStream, authorization: &str, begins: &[u8; 12]) {
     let head =
         format!("GET /v1/pets HTTP/1.1\r\nhost: x\r\nauthorization: {authorization}\r\n\r\n");
     stream.write_all(head.as_bytes()).await.unwrap();
-    let mut answer = [0; 12];
-    soon(stream.read_exact(&mut answer)).await.unwrap();
-    assert_eq!(&answer, begins);
+    let mut response = [0; 12];
+    soon(stream.read_exact(&mut response)).await.unwrap();
+    assert_eq!(&response, begins);
     // The rest of the response.
     let mut rest = [0; 4096];
     assert_ne!(soon(stream.read(&mut rest)).await.unwrap(), 0);
@@ -51,15 +51,15 @@ async fn when_all_slots_are_in_use_the_oldest_connection_without_a_valid_key_is_
     let mut with_key = server.connect().await;
     ask(&mut with_key, &bearer, b"HTTP/1.1 200").await;
     let silent = server.connect().await;
-    let mut refused = server.connect().await;
-    ask(&mut refused, "Bearer wrong", b"HTTP/1.1 401").await;
+    let mut rejected = server.connect().await;
+    ask(&mut rejected, "Bearer wrong", b"HTTP/1.1 401").await;
     let mut newcomers = Vec::new();
-    for mut oldest in [silent, refused] {
+    for mut oldest in [silent, rejected] {
         let mut newcomer = server.connect().await;
         ask(&mut newcomer, &bearer, b"HTTP/1.1 200").await;
-        let mut answer = Vec::new();
-        let _ = soon(oldest.read_to_end(&mut answer)).await;
-        assert!(answer.is_empty());
+        let mut response = Vec::new();
+        let _ = soon(oldest.read_to_end(&mut response)).await;
+        assert!(response.is_empty());
         newcomers.push(newcomer);
     }
     // Connections that have carried a valid key keep their slots.
@@ -78,19 +78,19 @@ async fn one_address_cannot_use_all_connections() {
     .await;
     let mut first = server.connect().await;
     first.write_all(b"GET /v1/pets HTTP/1.1\r\nhost: x\r\n\r\n").await.unwrap();
-    let mut answer = [0; 12];
-    soon(first.read_exact(&mut answer)).await.unwrap();
-    let answer = server.raw("").await;
-    assert!(answer.starts_with("HTTP/1.1 503 "), "{answer}");
-    assert!(answer.contains("X-Request-Id: "), "{answer}");
-    let (head, body) = answer.split_once("\r\n\r\n").unwrap();
-    assert!(head.contains(&format!("Content-Length: {}\r\n", body.len())), "{answer}");
+    let mut response = [0; 12];
+    soon(first.read_exact(&mut response)).await.unwrap();
+    let response = server.raw("").await;
+    assert!(response.starts_with("HTTP/1.1 503 "), "{response}");
+    assert!(response.contains("X-Request-Id: "), "{response}");
+    let (head, body) = response.split_once("\r\n\r\n").unwrap();
+    assert!(head.contains(&format!("Content-Length: {}\r\n", body.len())), "{response}");
     // There is a slot for another address.
     let socket = TcpSocket::new_v4().unwrap();
     socket.bind("127.0.0.2:0".parse().unwrap()).unwrap();
     let mut other = socket.connect(server.address).await.unwrap();
     other.write_all(b"GET /v1/pets HTTP/1.1\r\nhost: x\r\n\r\n").await.unwrap();
-    let mut answer = [0; 12];
-    soon(other.read_exact(&mut answer)).await.unwrap();
-    assert_eq!(&answer, b"HTTP/1.1 401");
+    let mut response = [0; 12];
+    soon(other.read_exact(&mut response)).await.unwrap();
+    assert_eq!(&response, b"HTTP/1.1 401");
 }

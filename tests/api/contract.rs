@@ -37,7 +37,7 @@ pub(crate) fn check(
     headers: &HeaderMap,
     body: &[u8],
 ) {
-    let what = format!("{method} {path} answered {status}");
+    let what = format!("{method} {path} responded with {status}");
     let body = &decoded(headers, body);
     let Some(api_path) = path.strip_prefix("/v1") else {
         if !status.is_success() && !status.is_redirection() {
@@ -77,7 +77,7 @@ pub(crate) fn decoded(headers: &HeaderMap, body: &[u8]) -> Vec<u8> {
             flate2::read::GzDecoder::new(body).read_to_end(&mut plain).unwrap();
         }
         Some("zstd") => plain = zstd::decode_all(body).unwrap(),
-        Some(other) => panic!("nobody asked for {other}"),
+        Some(other) => panic!("unexpected coding {other}"),
         None => plain = body.to_vec(),
     }
     plain
@@ -198,7 +198,7 @@ fn inline(value: &Value, document: &Value) -> Value {
 mod tests {
     use super::*;
 
-    fn answer(status: u16, headers: &[(&'static str, &str)], body: &str) {
+    fn response(status: u16, headers: &[(&'static str, &str)], body: &str) {
         let mut map = HeaderMap::new();
         let usual = [
             ("cache-control", "private, no-cache"),
@@ -220,37 +220,37 @@ mod tests {
 
     #[test]
     fn a_declared_response_passes() {
-        answer(200, &[], PETS);
-        answer(200, &[("link", "x")], "[]");
+        response(200, &[], PETS);
+        response(200, &[("link", "x")], "[]");
     }
 
     #[test]
     #[should_panic(expected = "not declared")]
     fn an_undeclared_status_code_fails() {
-        answer(202, &[], PETS);
+        response(202, &[], PETS);
     }
 
     #[test]
     #[should_panic(expected = "undeclared header field x-more")]
     fn an_undeclared_header_field_fails() {
-        answer(200, &[("x-more", "1")], PETS);
+        response(200, &[("x-more", "1")], PETS);
     }
 
     #[test]
     #[should_panic(expected = "without the header field WWW-Authenticate")]
     fn a_missing_header_field_fails() {
-        answer(401, &[], r#"{"code": "missing_api_key", "message": "", "status": 401}"#);
+        response(401, &[], r#"{"code": "missing_api_key", "message": "", "status": 401}"#);
     }
 
     #[test]
     #[should_panic(expected = "Additional properties")]
     fn an_undeclared_member_fails() {
-        answer(200, &[], r#"[{"id": 1, "name": "a", "categoryId": 1, "more": 1}]"#);
+        response(200, &[], r#"[{"id": 1, "name": "a", "categoryId": 1, "more": 1}]"#);
     }
 
     #[test]
     #[should_panic(expected = "undeclared code")]
     fn an_undeclared_error_code_fails() {
-        answer(400, &[], r#"{"code": "invalid_body", "message": "", "status": 400}"#);
+        response(400, &[], r#"{"code": "invalid_body", "message": "", "status": 400}"#);
     }
 }

@@ -207,12 +207,12 @@ async fn a_chunked_body_that_is_read_to_its_end_leaves_the_connection_open() {
     let mut stream = server.connect().await;
     for _ in 0..3 {
         stream.write_all(create.as_bytes()).await.unwrap();
-        let mut answer = Vec::new();
-        while !answer.ends_with(b"}") {
-            assert!(soon(stream.read_buf(&mut answer)).await.unwrap() > 0, "{answer:?}");
+        let mut response = Vec::new();
+        while !response.ends_with(b"}") {
+            assert!(soon(stream.read_buf(&mut response)).await.unwrap() > 0, "{response:?}");
         }
-        let answer = String::from_utf8(answer).unwrap();
-        assert!(answer.starts_with("HTTP/1.1 201 "), "{answer}");
-        assert!(!answer.contains("Connection: close"), "{answer}");
+        let response = String::from_utf8(response).unwrap();
+        assert!(response.starts_with("HTTP/1.1 201 "), "{response}");
+        assert!(!response.contains("Connection: close"), "{response}");
     }
 }

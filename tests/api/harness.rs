@@ -350,9 +350,9 @@ impl<B: Backend> Server<B> {
         let mut stream = self.connect().await;
         // The server may close before it has read everything.
         let _ = stream.write_all(bytes.as_ref()).await;
-        let mut answer = Vec::new();
-        soon(stream.read_to_end(&mut answer)).await.unwrap();
-        String::from_utf8(answer).unwrap()
+        let mut response = Vec::new();
+        soon(stream.read_to_end(&mut response)).await.unwrap();
+        String::from_utf8(response).unwrap()
     }
 
     /// Tells the server to stop; the handle completes when it has stopped.

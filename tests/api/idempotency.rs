@@ -118,11 +118,11 @@ async fn a_retry_in_flight_is_409_with_retry_after() {
     let holding = server.hold_writes().await;
     let one = pin!(server.post_with_idempotency_key("\"retry-1\"", FRANK));
     let two = pin!(server.post_with_idempotency_key("\"retry-1\"", FRANK));
-    let (refused, waiting) = match soon(select(one, two)).await {
-        Either::Left((refused, waiting)) | Either::Right((refused, waiting)) => (refused, waiting),
+    let (rejected, waiting) = match soon(select(one, two)).await {
+        Either::Left((rejected, waiting)) | Either::Right((rejected, waiting)) => (rejected, waiting),
     };
-    refused.expect_error(409, "idempotency_in_progress");
-    assert_eq!(refused.header("retry-after"), Some("1"));
+    rejected.expect_error(409, "idempotency_in_progress");
+    assert_eq!(rejected.header("retry-after"), Some("1"));
     drop(holding);
     let added = soon(waiting).await;
     assert_eq!(added.status, 201);
@@ -197,10 +197,10 @@ async fn a_retry_with_a_successor_while_the_first_is_in_flight_is_409() {
     let holding = server.hold_writes().await;
     let one = pin!(post_with(&server, &first, FRANK));
     let two = pin!(post_with(&server, &second, FRANK));
-    let (refused, waiting) = match soon(select(one, two)).await {
-        Either::Left((refused, waiting)) | Either::Right((refused, waiting)) => (refused, waiting),
+    let (rejected, waiting) = match soon(select(one, two)).await {
+        Either::Left((rejected, waiting)) | Either::Right((rejected, waiting)) => (rejected, waiting),
     };
-    refused.expect_error(409, "idempotency_in_progress");
+    rejected.expect_error(409, "idempotency_in_progress");
     drop(holding);
     assert_eq!(soon(waiting).await.status, 201);
     assert_eq!(count(&server).await, 1);

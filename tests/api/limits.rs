@@ -38,8 +38,8 @@ async fn a_client_that_sends_everything_before_it_reads_gets_the_response() {
             "POST /v1/pets HTTP/1.1\r\nhost: x\r\nauthorization: {key}\r\n\
              content-type: application/json\r\ncontent-length: 2000000\r\n\r\n"
         );
-        let answer = server.raw(head + &" ".repeat(900_000)).await;
-        assert!(answer.starts_with(&format!("HTTP/1.1 {status} ")), "{answer}");
+        let response = server.raw(head + &" ".repeat(900_000)).await;
+        assert!(response.starts_with(&format!("HTTP/1.1 {status} ")), "{response}");
     }
 }
 
@@ -73,10 +73,10 @@ async fn every_response_has_nosniff() {
         (431, format!("GET /v1/pets HTTP/1.1\r\na: {}\r\n{end}", "a".repeat(70_000))),
     ];
     for (status, request) in requests {
-        let answer = server.raw(request).await;
-        assert!(answer.starts_with(&format!("HTTP/1.1 {status} ")), "{answer}");
-        let says = answer.to_lowercase().contains("\r\nx-content-type-options: nosniff\r\n");
-        assert!(says, "{answer}");
+        let response = server.raw(request).await;
+        assert!(response.starts_with(&format!("HTTP/1.1 {status} ")), "{response}");
+        let says = response.to_lowercase().contains("\r\nx-content-type-options: nosniff\r\n");
+        assert!(says, "{response}");
     }
 }
 
@@ -170,10 +170,10 @@ async fn a_client_that_does_not_finish_its_head_is_disconnected() {
     {
         let mut stream = server.connect().await;
         stream.write_all(beginning.as_bytes()).await.unwrap();
-        let mut answer = Vec::new();
+        let mut response = Vec::new();
         // Completes when the server closes the connection.
-        let _ = soon(stream.read_to_end(&mut answer)).await;
-        assert!(answer.is_empty(), "{beginning}");
+        let _ = soon(stream.read_to_end(&mut response)).await;
+        assert!(response.is_empty(), "{beginning}");
     }
 }
 
@@ -182,9 +182,9 @@ async fn a_connection_that_stays_idle_after_a_response_is_closed() {
     let server = impatient().await;
     let mut stream = server.connect().await;
     stream.write_all(b"GET /docs HTTP/1.1\r\nhost: x\r\n\r\n").await.unwrap();
-    let mut answer = String::new();
-    soon(stream.read_to_string(&mut answer)).await.unwrap();
-    assert!(answer.starts_with("HTTP/1.1 308 "), "{answer}");
+    let mut response = String::new();
+    soon(stream.read_to_string(&mut response)).await.unwrap();
+    assert!(response.starts_with("HTTP/1.1 308 "), "{response}");
 }
 
 #[tokio::test]
@@ -204,9 +204,9 @@ async fn a_client_that_reads_no_responses_is_disconnected() {
         }
     })
     .await;
-    let mut answers = Vec::new();
-    let _ = soon(stream.read_to_end(&mut answers)).await;
-    assert!(answers.len() < requests * file.body.len());
+    let mut responses = Vec::new();
+    let _ = soon(stream.read_to_end(&mut responses)).await;
+    assert!(responses.len() < requests * file.body.len());
 }
 
 #[tokio::test]
@@ -228,9 +228,9 @@ async fn a_response_before_the_end_of_the_body_announces_connection_close() {
         "POST /v1/nothing HTTP/1.1\r\nhost: x\r\nauthorization: {}\r\ncontent-length: 2\r\n\r\n",
         server.bearer()
     );
-    let answer = server.raw(head).await;
-    assert!(answer.starts_with("HTTP/1.1 404 "), "{answer}");
-    assert!(answer.contains("Connection: close\r\n"), "{answer}");
+    let response = server.raw(head).await;
+    assert!(response.starts_with("HTTP/1.1 404 "), "{response}");
+    assert!(response.contains("Connection: close\r\n"), "{response}");
     let whole = server.get("/v1/nothing").await;
     assert_eq!(whole.header("connection"), None);
 }
@@ -241,9 +241,9 @@ async fn a_client_that_closed_its_side_still_gets_a_response() {
     let mut stream = server.connect().await;
     stream.write_all(b"GET /v1/pets HTTP/1.1\r\nhost: x\r\n\r\n").await.unwrap();
     stream.shutdown().await.unwrap();
-    let mut answer = String::new();
-    soon(stream.read_to_string(&mut answer)).await.unwrap();
-    assert!(answer.starts_with("HTTP/1.1 401 "), "{answer}");
+    let mut response = String::new();
+    soon(stream.read_to_string(&mut response)).await.unwrap();
+    assert!(response.starts_with("HTTP/1.1 401 "), "{response}");
 }
 
 #[tokio::test]
@@ -258,16 +258,16 @@ async fn a_busy_connection_that_is_too_old_ends_with_a_response_that_announces_i
     })
     .await;
     let mut stream = server.connect().await;
-    let mut answers = Vec::new();
+    let mut responses = Vec::new();
     soon(async {
-        while !String::from_utf8_lossy(&answers).contains("Connection: close\r\n") {
+        while !String::from_utf8_lossy(&responses).contains("Connection: close\r\n") {
             stream.write_all(b"GET /docs HTTP/1.1\r\nhost: x\r\n\r\n").await.unwrap();
-            assert_ne!(stream.read_buf(&mut answers).await.unwrap(), 0);
+            assert_ne!(stream.read_buf(&mut responses).await.unwrap(), 0);
         }
-        assert_eq!(stream.read_buf(&mut answers).await.unwrap(), 0);
+        assert_eq!(stream.read_buf(&mut responses).await.unwrap(), 0);
     })
     .await;
-    assert!(answers.ends_with(b"\r\n\r\n"));
+    assert!(responses.ends_with(b"\r\n\r\n"));
 }
 
 #[tokio::test]
@@ -325,19 +325,19 @@ async fn a_client_that_reads_slowly_but_steadily_gets_the_whole_response() {
     ask_for_large_page(&server, &mut stream).await;
     // Three seconds in total, which is twelve checks of the connection.
     let mut pace = time::interval(Duration::from_millis(30));
-    let mut answer = Vec::new();
+    let mut response = Vec::new();
     let mut piece = vec![0; 64 << 10];
     soon(async {
         loop {
             pace.tick().await;
             match stream.read(&mut piece).await.unwrap() {
                 0 => break,
-                read => answer.extend_from_slice(&piece[..read]),
+                read => response.extend_from_slice(&piece[..read]),
             }
         }
     })
     .await;
-    assert!(answer.len() > 100 << 16 && answer.ends_with(b"}]"), "{}", answer.len());
+    assert!(response.len() > 100 << 16 && response.ends_with(b"}]"), "{}", response.len());
 }
 
 #[tokio::test]
@@ -347,9 +347,9 @@ async fn unread_large_responses_leave_room_for_small_ones() {
     server.fill([PetStatus::Sold]).await;
     let mut stuck = connect_with_small_buffer(&server).await;
     ask_for_large_page(&server, &mut stuck).await;
-    let mut answer = [0; 12];
-    soon(stuck.read_exact(&mut answer)).await.unwrap();
-    assert_eq!(&answer, b"HTTP/1.1 200");
+    let mut response = [0; 12];
+    soon(stuck.read_exact(&mut response)).await.unwrap();
+    assert_eq!(&response, b"HTTP/1.1 200");
     server.get("/v1/pets?limit=100").await.expect_error(503, "unavailable");
     assert_eq!(server.get("/v1/pets?status=sold&limit=100").await.ids().len(), 1);
     assert_eq!(server.get("/v1/pets/1").await.status, 200);

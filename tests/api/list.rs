@@ -182,7 +182,7 @@ async fn an_altered_empty_invented_or_duplicate_cursor_is_400() {
 #[tokio::test]
 async fn a_new_animal_is_on_the_first_page_at_once() {
     let server = Server::start().await;
-    let beside = server.open_again().await;
+    let other = server.open_again().await;
     for id in 1..=10 {
         if id % 2 == 0 {
             server.post(r#"{"name": "Frank", "categoryId": 1, "status": "sold"}"#).await;
@@ -190,7 +190,7 @@ async fn a_new_animal_is_on_the_first_page_at_once() {
             // As another process on the same database does.
             let name = PetName::new("Frank".to_owned()).unwrap();
             let new = NewPet { name, category_id: 1, status: Sold };
-            beside.create_pet(new, None).await.unwrap();
+            other.create_pet(new, None).await.unwrap();
         }
         for _ in 0..2 {
             assert_eq!(server.get("/v1/pets").await.ids().last(), Some(&id));

@@ -39,11 +39,11 @@ async fn a_key_above_its_limit_is_429_until_its_quota_returns() {
     for (method, target) in
         [(Method::GET, "/v1/pets"), (Method::POST, "/v1/pets"), (Method::GET, "/v1/x")]
     {
-        let refused = server.request(method, target).await;
-        refused.expect_error(429, "rate_limited");
-        assert_eq!(refused.header("retry-after"), Some("20"));
-        assert_eq!(refused.header("ratelimit"), Some("\"default\";r=0;t=20"));
-        assert_eq!(refused.header("ratelimit-policy"), Some("\"default\";q=3;w=60"));
+        let rejected = server.request(method, target).await;
+        rejected.expect_error(429, "rate_limited");
+        assert_eq!(rejected.header("retry-after"), Some("20"));
+        assert_eq!(rejected.header("ratelimit"), Some("\"default\";r=0;t=20"));
+        assert_eq!(rejected.header("ratelimit-policy"), Some("\"default\";q=3;w=60"));
     }
     server.clock.advance(Duration::from_secs(19));
     assert_eq!(server.get("/v1/pets").await.header("retry-after"), Some("1"));

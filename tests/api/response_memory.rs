@@ -9,7 +9,7 @@ use petstore::domain::PetId;
 use super::harness::{Server, Setup, soon};
 
 /// Sends this many concurrent requests over a connection with a closed window. Returns the status
-/// of each, 0 for a stream that was refused, and a guard that keeps the responses waiting.
+/// of each, 0 for a stream that was rejected, and a guard that keeps the responses waiting.
 async fn ask_without_reading(
     server: &Server,
     count: usize,
@@ -28,18 +28,18 @@ async fn ask_without_reading(
             .header("authorization", server.bearer())
             .header("content-type", "application/json");
         let request = request.body(()).unwrap();
-        let (answer, mut sending) = requests.send_request(request, body.is_empty()).unwrap();
+        let (response, mut sending) = requests.send_request(request, body.is_empty()).unwrap();
         if !body.is_empty() {
             sending.send_data(Bytes::from(body.to_owned()), true).unwrap();
         }
-        answer
+        response
     });
     let (mut statuses, mut waiting) = (Vec::new(), Vec::new());
-    for answer in soon(join_all(asked.collect::<Vec<_>>())).await {
-        match answer {
-            Ok(answer) => {
-                statuses.push(answer.status().as_u16());
-                waiting.push(answer.into_body());
+    for response in soon(join_all(asked.collect::<Vec<_>>())).await {
+        match response {
+            Ok(response) => {
+                statuses.push(response.status().as_u16());
+                waiting.push(response.into_body());
             }
             Err(error) => {
                 assert_eq!(error.reason(), Some(Reason::REFUSED_STREAM), "{error}");
@@ -95,7 +95,7 @@ async fn without_memory_a_connection_gets_one_request_through_at_a_time() {
     for _ in 0..3 {
         let (one, waiting) = ask_without_reading(&server, 1, "GET", "").await;
         kept.extend(waiting);
-        assert_eq!(how_many(0, &one), 0, "an honest client is told: {one:?}");
+        assert_eq!(how_many(0, &one), 0, "an honest client gets 503: {one:?}");
     }
     let (statuses, _waiting) = ask_without_reading(&server, 30, "GET", "").await;
     assert_eq!(how_many(0, &statuses), 29, "{statuses:?}");

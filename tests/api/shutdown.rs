@@ -34,9 +34,9 @@ async fn a_request_in_flight_gets_its_response_before_the_server_exits() {
 
     let ended = server.stop();
     stream.write_all(body.as_bytes()).await.unwrap();
-    let mut answer = String::new();
-    soon(stream.read_to_string(&mut answer)).await.unwrap();
-    assert!(answer.starts_with("HTTP/1.1 201 "), "{answer}");
+    let mut response = String::new();
+    soon(stream.read_to_string(&mut response)).await.unwrap();
+    assert!(response.starts_with("HTTP/1.1 201 "), "{response}");
     soon(ended).await.unwrap();
 }
 
@@ -46,8 +46,8 @@ async fn idle_and_silent_connections_do_not_delay_the_shutdown() {
     let silent = server.connect().await;
     let mut idle = server.connect().await;
     idle.write_all(b"GET /docs HTTP/1.1\r\nhost: x\r\n\r\n").await.unwrap();
-    let mut answer = [0; 12];
-    soon(idle.read_exact(&mut answer)).await.unwrap();
+    let mut response = [0; 12];
+    soon(idle.read_exact(&mut response)).await.unwrap();
     // Long before the deadline of a minute.
     soon(server.stop()).await.unwrap();
     drop((silent, idle));
@@ -64,9 +64,9 @@ async fn a_stuck_request_is_aborted_at_the_deadline() {
     );
     stream.write_all(head.as_bytes()).await.unwrap();
     soon(server.stop()).await.unwrap();
-    let mut answer = Vec::new();
-    let _ = soon(stream.read_to_end(&mut answer)).await;
-    assert!(answer.is_empty());
+    let mut response = Vec::new();
+    let _ = soon(stream.read_to_end(&mut response)).await;
+    assert!(response.is_empty());
 }
 
 #[tokio::test]

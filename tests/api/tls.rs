@@ -84,8 +84,8 @@ impl Secure {
 }
 
 /// Reads a response to its end.
-async fn finish(answer: Response<Incoming>) -> Response<Bytes> {
-    let (parts, body) = answer.into_parts();
+async fn finish(response: Response<Incoming>) -> Response<Bytes> {
+    let (parts, body) = response.into_parts();
     Response::from_parts(parts, body.collect().await.unwrap().to_bytes())
 }
 
@@ -106,7 +106,7 @@ async fn http_1_1_and_http_2_are_chosen_by_alpn_over_tls_1_2_and_1_3() {
             let protocol = stream.get_ref().1.alpn_protocol().map(<[u8]>::to_vec);
             let io = TokioIo::new(stream);
             let request = secure.request("/v1/pets");
-            let answer = if protocol.as_deref() == Some(b"h2") {
+            let response = if protocol.as_deref() == Some(b"h2") {
                 let (mut client, connection) =
                     http2::handshake(TokioExecutor::new(), io).await.unwrap();
                 tokio::spawn(connection);
@@ -116,14 +116,18 @@ async fn http_1_1_and_http_2_are_chosen_by_alpn_over_tls_1_2_and_1_3() {
                 tokio::spawn(connection);
                 client.send_request(request).await.unwrap()
             };
-            assert_eq!((answer.status().as_u16(), answer.version()), (200, chosen), "{offered:?}");
-            assert_eq!(&answer.headers()["strict-transport-security"], "max-age=31536000");
-            assert_eq!(finish(answer).await.body(), "[]");
+            assert_eq!(
+                (response.status().as_u16(), response.version()),
+                (200, chosen),
+                "{offered:?}"
+            );
+            assert_eq!(&response.headers()["strict-transport-security"], "max-age=31536000");
+            assert_eq!(finish(response).await.body(), "[]");
         }
     }
     let stream = secure.server.connect().await;
-    let refused = secure.certificates.connect(stream, ALL_VERSIONS, &["spdy/3"]).await;
-    assert!(refused.unwrap_err().to_string().contains("NoApplicationProtocol"));
+    let rejected = secure.certificates.connect(stream, ALL_VERSIONS, &["spdy/3"]).await;
+    assert!(rejected.unwrap_err().to_string().contains("NoApplicationProtocol"));
 }
 
 #[tokio::test]
@@ -152,9 +156,9 @@ async fn response_to_hello(secure: &Secure, version: [u8; 2]) -> Vec<u8> {
     let record = [22, 3, 1, 0, length(&hello) + 4, 1, 0, 0, length(&hello)];
     let mut stream = secure.server.connect().await;
     stream.write_all(&[&record[..], &hello].concat()).await.unwrap();
-    let mut answer = [0; 7];
-    soon(stream.read_exact(&mut answer)).await.unwrap();
-    answer.into()
+    let mut response = [0; 7];
+    soon(stream.read_exact(&mut response)).await.unwrap();
+    response.into()
 }
 
 #[tokio::test]
@@ -174,11 +178,11 @@ async fn a_certificate_is_renewed_20_times_under_load_and_no_request_fails() {
     let tls = Arc::clone(&secure.tls);
     let renewing = tokio::spawn(async move { tls.renew_forever(Duration::from_millis(10)).await });
     let stop = Arc::new(AtomicBool::new(false));
-    let answered = Arc::new(AtomicUsize::new(0));
+    let completed = Arc::new(AtomicUsize::new(0));
     let mut clients = JoinSet::new();
     for keeps_its_connection in [true, true, false, false] {
-        let (secure, stop, answered) =
-            (Arc::clone(&secure), Arc::clone(&stop), Arc::clone(&answered));
+        let (secure, stop, completed) =
+            (Arc::clone(&secure), Arc::clone(&stop), Arc::clone(&completed));
         clients.spawn(async move {
             let mut client = secure.client().await;
             while !stop.load(Relaxed) {
@@ -186,18 +190,18 @@ async fn a_certificate_is_renewed_20_times_under_load_and_no_request_fails() {
                     client = secure.client().await;
                 }
                 client.ready().await.unwrap();
-                let answer = client.send_request(secure.request("/v1/pets")).await.unwrap();
-                assert_eq!(finish(answer).await.body(), "[]");
-                answered.fetch_add(1, Relaxed);
+                let response = client.send_request(secure.request("/v1/pets")).await.unwrap();
+                assert_eq!(finish(response).await.body(), "[]");
+                completed.fetch_add(1, Relaxed);
             }
         });
     }
     for serial in 2..22 {
-        let before = answered.load(Relaxed);
+        let before = completed.load(Relaxed);
         let renewed = secure.certificates.renew(serial);
         soon(async {
             while shown(&secure.connect("http/1.1").await) != renewed
-                || answered.load(Relaxed) == before
+                || completed.load(Relaxed) == before
             {
                 tokio::task::yield_now().await;
             }
@@ -249,9 +253,9 @@ async fn plain_http_is_closed_and_not_reset() {
     let mut stream = secure.server.connect().await;
     let request = format!("GET /docs HTTP/1.1\r\nhost: x\r\nx: {}\r\n\r\n", "x".repeat(100_000));
     stream.write_all(request.as_bytes()).await.unwrap();
-    let mut answer = Vec::new();
-    soon(stream.read_to_end(&mut answer)).await.unwrap();
-    assert!(!answer.starts_with(b"HTTP"), "{answer:?}");
+    let mut response = Vec::new();
+    soon(stream.read_to_end(&mut response)).await.unwrap();
+    assert!(!response.starts_with(b"HTTP"), "{response:?}");
 }
 
 #[tokio::test]
@@ -266,9 +270,9 @@ async fn a_client_that_does_not_finish_its_handshake_is_disconnected() {
     }
     // The same for a client that is silent after the handshake.
     let mut stream = secure.connect("h2").await;
-    let mut answer = Vec::new();
-    let _ = soon(stream.read_to_end(&mut answer)).await;
-    assert!(!answer.starts_with(b"HTTP"), "{answer:?}");
+    let mut response = Vec::new();
+    let _ = soon(stream.read_to_end(&mut response)).await;
+    assert!(!response.starts_with(b"HTTP"), "{response:?}");
 }
 
 #[tokio::test]
@@ -295,8 +299,8 @@ async fn a_handshake_and_an_idle_http_2_connection_are_replaced_by_a_client_with
     let mut handshake = secure.server.connect().await;
     let mut clients = [secure.client().await, secure.client().await];
     for client in &mut clients {
-        let answer = soon(client.send_request(secure.request("/v1/pets"))).await.unwrap();
-        assert_eq!(finish(answer).await.status(), 200);
+        let response = soon(client.send_request(secure.request("/v1/pets"))).await.unwrap();
+        assert_eq!(finish(response).await.status(), 200);
     }
     let _ = soon(idle.read_to_end(&mut Vec::new())).await;
     let _ = soon(handshake.read_to_end(&mut Vec::new())).await;

@@ -90,7 +90,7 @@ async fn a_backup_under_64_writers_contains_everything_acknowledged_before_it_be
         let backup = name.clone();
         let said = tokio::task::spawn_blocking(move || run(&folder, &["backup", &backup]));
         let said = said.await.unwrap().expect_success().stdout;
-        assert!(count() > before.len(), "nobody wrote meanwhile");
+        assert!(count() > before.len(), "no concurrent writes");
         let file = here.path().join(&name);
         assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
         expect_sound(here.path(), &name);
@@ -107,7 +107,7 @@ async fn a_backup_under_64_writers_contains_everything_acknowledged_before_it_be
         writer.await.unwrap();
     }
     let backups = files(here.path()).into_iter().filter(|name| name.contains("backup"));
-    assert_eq!(backups.count(), 5, "nothing is left beside the backups");
+    assert_eq!(backups.count(), 5, "only the backups are left");
 }
 
 #[test]

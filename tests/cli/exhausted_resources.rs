@@ -46,7 +46,7 @@ async fn add_soon(client: &Client, service: &Service, key: &str, name: &str) -> 
             tokio::task::yield_now().await;
         }
     };
-    timeout(RECOVERY, added).await.unwrap_or_else(|_| panic!("it did not go on within 5 seconds"))
+    timeout(RECOVERY, added).await.unwrap_or_else(|_| panic!("it did not recover within 5 seconds"))
 }
 
 async fn found(client: &Client, service: &Service, key: &str, id: i64) -> bool {
@@ -133,7 +133,7 @@ async fn a_full_disk_is_503_until_there_is_space_again() {
         assert_eq!(code, "unavailable");
         assert!(acknowledged.len() < 100 * (round + 1), "the disk is not full");
         if let Some(last) = acknowledged.last() {
-            assert!(found(&client, &service, &key, *last).await, "reads go on");
+            assert!(found(&client, &service, &key, *last).await, "reads continue");
         }
         disk.free();
         for _ in 0..10 {
@@ -183,7 +183,8 @@ async fn without_free_file_descriptors_connected_clients_continue_and_others_wai
             last = id;
         }
         limit_open_files(&service, 1024);
-        let id = timeout(RECOVERY, waiting).await.expect("it did not go on in 5 seconds").unwrap();
+        let id =
+            timeout(RECOVERY, waiting).await.expect("it did not recover within 5 seconds").unwrap();
         assert!(id > last);
         last = id;
     }

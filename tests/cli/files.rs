@@ -131,8 +131,8 @@ async fn harm(here: &Path, touch: impl FnOnce(&Path)) -> Aftermath {
     let reason = not_ready["notReady"][0]["reason"].as_str().unwrap();
     assert!(reason.contains("petstore.db"), "{reason}");
     for _ in 0..10 {
-        let refused = create(&client(), &service.url, &key, "too late").send().await.unwrap();
-        assert_eq!(refused.status(), 503);
+        let rejected = create(&client(), &service.url, &key, "too late").send().await.unwrap();
+        assert_eq!(rejected.status(), 503);
     }
     while !service.has_said(DISTRUST) {
         tokio::task::yield_now().await;
@@ -275,10 +275,10 @@ async fn when_the_index_of_the_log_is_removed_no_second_process_writes() {
     let here = directory();
     let left = harm(here.path(), |here| {
         fs::remove_file(path(here, "-shm")).unwrap();
-        let refused = run(here, &["keys", "create", "--name", "second"]).expect_one_line();
-        assert!(refused.contains("petstore.db-shm"), "{refused}");
-        let refused = run(here, &["backup", "copy.db"]).expect_one_line();
-        assert!(refused.contains("petstore.db-shm"), "{refused}");
+        let rejected = run(here, &["keys", "create", "--name", "second"]).expect_one_line();
+        assert!(rejected.contains("petstore.db-shm"), "{rejected}");
+        let rejected = run(here, &["backup", "copy.db"]).expect_one_line();
+        assert!(rejected.contains("petstore.db-shm"), "{rejected}");
     })
     .await;
     assert!(left.line().contains("petstore.db-shm was removed or replaced"), "{}", left.line());
@@ -306,12 +306,12 @@ async fn when_the_index_of_the_log_is_truncated_the_process_ends_and_nothing_is_
 fn maintain(here: &Path, stop: &AtomicBool) -> usize {
     let mut rounds = 0;
     while !stop.load(Ordering::SeqCst) {
-        let beside = Connection::open(path(here, "")).unwrap();
+        let other = Connection::open(path(here, "")).unwrap();
         for mode in ["PASSIVE", "FULL", "RESTART", "TRUNCATE"] {
-            let _ = beside.query_row(&format!("PRAGMA wal_checkpoint({mode})"), [], |_| Ok(()));
+            let _ = other.query_row(&format!("PRAGMA wal_checkpoint({mode})"), [], |_| Ok(()));
         }
         if rounds % 20 == 0 {
-            let _ = beside.execute_batch("VACUUM");
+            let _ = other.execute_batch("VACUUM");
             run(here, &["keys", "create", "--name", "another"]).expect_success();
             run(here, &["backup", "copy.db", "--force"]).expect_success();
         }

@@ -127,8 +127,8 @@ fn each_kind_of_invalid_csv_row_is_rejected_with_its_line_column_and_reason() {
             let content = [before, row, ends.as_bytes(), after.as_bytes()].concat();
             let lines = expect_rejected(here.path(), "bad.csv", &content, &[]);
             assert_eq!(lines.len(), 2, "{lines:?}");
-            let told = lines[0].strip_prefix("line 5: ").unwrap_or_else(|| panic!("{lines:?}"));
-            assert!(told.starts_with(expected), "{told}");
+            let reported = lines[0].strip_prefix("line 5: ").unwrap_or_else(|| panic!("{lines:?}"));
+            assert!(reported.starts_with(expected), "{reported}");
         }
     }
     let lines = expect_rejected(
@@ -164,8 +164,8 @@ fn each_kind_of_invalid_ndjson_line_is_rejected_with_its_line_member_and_reason(
         let content = [b"{\"name\":\"\",\"categoryId\":1e2}\r\n\n", row].concat();
         let lines = expect_rejected(here.path(), "bad.ndjson", &content, &[]);
         assert_eq!(lines.len(), 2, "{lines:?}");
-        let told = lines[0].strip_prefix("line 3: ").unwrap_or_else(|| panic!("{lines:?}"));
-        assert!(told.starts_with(expected), "{told}");
+        let reported = lines[0].strip_prefix("line 3: ").unwrap_or_else(|| panic!("{lines:?}"));
+        assert!(reported.starts_with(expected), "{reported}");
     }
 }
 

@@ -69,9 +69,9 @@ async fn an_import_into_postgresql_that_is_interrupted_leaves_nothing() {
     write_animals(&here.path().join("many.csv"), 200_000);
     let import = ["import", "many.csv", "--database", &database];
     let mut import = interruptible(here.path(), &import).spawn().unwrap();
-    let beside = connect(&database).await;
+    let other = connect(&database).await;
     let drawn = "SELECT CASE WHEN is_called THEN last_value ELSE 0 END FROM pets_ids";
-    while beside.query_one(drawn, &[]).await.unwrap().get::<_, i64>(0) < 10_000 {
+    while other.query_one(drawn, &[]).await.unwrap().get::<_, i64>(0) < 10_000 {
         assert!(is_running(&mut import), "it has ended too early");
     }
     signal(import.id(), "INT");

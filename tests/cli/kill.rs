@@ -80,7 +80,7 @@ impl Walk {
             let link = page.headers().get("link").map(|link| link.to_str().unwrap().to_owned());
             for pet in page.json::<Vec<Value>>().await.unwrap() {
                 let (id, name) = (pet["id"].as_i64().unwrap(), pet["name"].as_str().unwrap());
-                assert!(id > last, "the walk does not go on: {id} comes after {last}");
+                assert!(id > last, "the walk is not in order: {id} comes after {last}");
                 last = id;
                 let before = self.found.insert(id, name.to_owned());
                 assert!(before.is_none_or(|before| before == name), "{id} has changed");

@@ -33,17 +33,17 @@ async fn ask(client: &Client, service: &Service, path: &str) -> (u16, Value) {
 
 /// Waits until `/readyz` responds with this status; returns the body.
 pub(super) async fn wait_for(client: &Client, service: &Service, status: u16) -> Value {
-    let answered = async {
+    let responded = async {
         loop {
-            let (answered, body) = ask(client, service, "/readyz").await;
-            if answered == status {
+            let (responded, body) = ask(client, service, "/readyz").await;
+            if responded == status {
                 return body;
             }
             tokio::task::yield_now().await;
         }
     };
-    let answered = timeout(Duration::from_secs(30), answered).await;
-    answered.unwrap_or_else(|_| panic!("it never was {status}"))
+    let responded = timeout(Duration::from_secs(30), responded).await;
+    responded.unwrap_or_else(|_| panic!("it never was {status}"))
 }
 
 #[tokio::test]
@@ -146,9 +146,9 @@ async fn during_shutdown_readyz_is_503_and_livez_is_200_until_the_last_response(
     assert_eq!(ask(&client, &service, "/livez").await, ok());
 
     in_flight.write_all(body.as_bytes()).await.unwrap();
-    let mut answer = String::new();
-    in_flight.read_to_string(&mut answer).await.unwrap();
-    assert!(answer.starts_with("HTTP/1.1 201 "), "{answer}");
+    let mut response = String::new();
+    in_flight.read_to_string(&mut response).await.unwrap();
+    assert!(response.starts_with("HTTP/1.1 201 "), "{response}");
     drop(client);
     assert_eq!(service.wait().0.code(), Some(0));
 }

@@ -209,8 +209,8 @@ async fn rejected_keys_are_counted_by_error_code() {
     let reader = reader.expect_success().stdout.trim_end().to_owned();
     let revoked = new_key(here.path());
     run(here.path(), &["keys", "revoke", "3"]).expect_success();
-    let refused = create(&watched.client, &watched.service.url, &reader, "x");
-    assert_eq!(refused.send().await.unwrap().status(), 403);
+    let rejected = create(&watched.client, &watched.service.url, &reader, "x");
+    assert_eq!(rejected.send().await.unwrap().status(), 403);
     assert_eq!(watched.get("/pets", &revoked).await, 401);
     assert_eq!(watched.get("/pets", "wrong").await, 401);
     let limited = run(here.path(), &["keys", "create", "--name", "limited", "--rate-limit", "1/h"]);
@@ -257,10 +257,10 @@ async fn rejected_connections_are_counted() {
     watched.get("/pets", &watched.key).await;
     let address = watched.service.url.strip_prefix("http://").unwrap().strip_suffix("/v1").unwrap();
     // The response arrives without a request, which some HTTP clients do not accept.
-    let mut answer = String::new();
+    let mut response = String::new();
     let mut turned_away = TcpStream::connect(address).await.unwrap();
-    turned_away.read_to_string(&mut answer).await.unwrap();
-    assert!(answer.starts_with("HTTP/1.1 503 "), "{answer}");
+    turned_away.read_to_string(&mut response).await.unwrap();
+    assert!(response.starts_with("HTTP/1.1 503 "), "{response}");
     let page = watched.page().await;
     assert_eq!(page.value("petstore_connections_turned_away_total", &[]), 1);
     assert_eq!(page.value("petstore_connections", &[]), 1);
@@ -348,7 +348,10 @@ async fn the_dashboard_and_the_alerts_name_existing_metrics() {
             expressions(document).iter().flat_map(|text| names_in(text)).collect();
         assert!(named.len() >= least, "the {what} names only {named:?}");
         let unknown: Vec<&String> = named.difference(&exported).collect();
-        assert!(unknown.is_empty(), "the {what} names {unknown:?}, which nobody exports");
+        assert!(
+            unknown.is_empty(),
+            "the {what} names {unknown:?}, which the service does not export"
+        );
     }
     // Each is documented.
     let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/watching.md");

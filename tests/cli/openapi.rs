@@ -43,6 +43,6 @@ fn openapi_prints_the_document_with_the_address_of_one_service() {
         assert_eq!(document["servers"].as_array().unwrap().len(), 1);
         assert_eq!(document["servers"][0]["url"], server);
     }
-    let refused = run(here.path(), &["openapi", "--server", "http://127.0.0.1:8080"]);
-    assert!(refused.expect_one_line().contains("/v1"));
+    let rejected = run(here.path(), &["openapi", "--server", "http://127.0.0.1:8080"]);
+    assert!(rejected.expect_one_line().contains("/v1"));
 }

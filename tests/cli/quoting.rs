@@ -46,10 +46,10 @@ fn text_from_files_and_names_is_escaped_on_the_terminal() {
         expect_plain(&done);
         assert!(done.stderr.lines().count() <= 2, "{done:?}");
     }
-    let told = run(here.path(), &["import", "bad.ndjson"]).stderr;
+    let reported = run(here.path(), &["import", "bad.ndjson"]).stderr;
     let expected =
         format!("line 1: not a valid JSON animal, at byte 63: unknown field `{SHOWN}`, ");
-    assert!(told.starts_with(&expected), "{told}");
+    assert!(reported.starts_with(&expected), "{reported}");
     // The reason is escaped; the row is unchanged.
     let import = [&["import", "bad.ndjson"], &rejects[..]].concat();
     expect_plain(&run(here.path(), &import).expect_success());

@@ -25,18 +25,18 @@ const WRITERS: usize = 32;
 async fn a_retried_create_is_recognized_after_a_restart() {
     let here = directory();
     let key = new_key(here.path());
-    let mut answers = Vec::new();
+    let mut responses = Vec::new();
     for _ in 0..2 {
         let service = Service::start(here.path(), &[]);
         let request = create(&client(), &service.url, &key, "Frank");
         let reply = request.header("idempotency-key", "\"retry-1\"").send().await.unwrap();
         assert_eq!(reply.status(), 201);
         let location = reply.headers()["location"].clone();
-        answers.push((location, reply.text().await.unwrap()));
+        responses.push((location, reply.text().await.unwrap()));
         service.signal("TERM");
         service.wait();
     }
-    assert_eq!(answers[0], answers[1]);
+    assert_eq!(responses[0], responses[1]);
     assert_eq!(catalogue(here.path(), &key).await.len(), 1);
 }
 

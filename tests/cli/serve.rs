@@ -105,8 +105,8 @@ async fn with_the_access_log_every_request_is_logged_without_secrets() {
         .header("traceparent", "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01");
     assert_eq!(traced.send().await.unwrap().status(), 201);
     let secret = format!("{key}x");
-    let refused = client.get(format!("{}/pets/1?token={key}", service.url)).bearer_auth(&secret);
-    assert_eq!(refused.send().await.unwrap().status(), 401);
+    let rejected = client.get(format!("{}/pets/1?token={key}", service.url)).bearer_auth(&secret);
+    assert_eq!(rejected.send().await.unwrap().status(), 401);
     service.signal("TERM");
     let (_, log) = service.wait();
     let lines: Vec<Value> = log.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
@@ -146,13 +146,13 @@ async fn a_request_with_an_invalid_key_is_logged_with_its_address_and_a_flood_on
     service.signal("TERM");
     let (_, log) = service.wait();
     let lines: Vec<Value> = log.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    let told = "request with an invalid API key";
-    let told: Vec<&Value> = lines.iter().filter(|line| line["message"] == told).collect();
-    assert_eq!(told[0]["client"], "127.0.0.1", "{log}");
-    assert_eq!(told[0]["code"], "invalid_api_key");
-    assert_eq!(told[0]["route"], "none");
-    assert_eq!(told[0]["left_out"], 0);
-    assert!((10..100).contains(&told.len()), "{}", told.len());
+    let logged = "request with an invalid API key";
+    let logged: Vec<&Value> = lines.iter().filter(|line| line["message"] == logged).collect();
+    assert_eq!(logged[0]["client"], "127.0.0.1", "{log}");
+    assert_eq!(logged[0]["code"], "invalid_api_key");
+    assert_eq!(logged[0]["route"], "none");
+    assert_eq!(logged[0]["left_out"], 0);
+    assert!((10..100).contains(&logged.len()), "{}", logged.len());
     for secret in [&key, unknown.reveal()] {
         assert!(!log.contains(&secret["pets_live_".len()..]), "{log}");
     }

@@ -74,8 +74,9 @@ async fn take(stream: &mut (impl AsyncRead + AsyncWrite + Unpin)) -> ExportTrace
     let (head, body) = read(stream).await;
     assert!(head.starts_with("POST /v1/traces HTTP/1.1\r\n"), "{head}");
     assert!(head.contains("content-type: application/json\r\n"), "{head}");
-    let answer = "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 2\r\n\r\n{}";
-    stream.write_all(answer.as_bytes()).await.unwrap();
+    let response =
+        "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 2\r\n\r\n{}";
+    stream.write_all(response.as_bytes()).await.unwrap();
     stream.flush().await.unwrap();
     serde_json::from_slice(&body).unwrap()
 }

@@ -49,14 +49,14 @@ async fn a_file_with_the_first_schema_is_migrated_and_its_keys_work() {
     }
     for (pet, status) in ["available", "pending", "sold"].iter().enumerate() {
         let of_status = format!("{}/pets?status={status}", service.url);
-        let answer = client.get(of_status).bearer_auth(READER).send().await.unwrap();
-        assert_eq!(answer.json::<Value>().await.unwrap(), json!([pets[pet]]));
+        let response = client.get(of_status).bearer_auth(READER).send().await.unwrap();
+        assert_eq!(response.json::<Value>().await.unwrap(), json!([pets[pet]]));
     }
     for key in [REVOKED, EXPIRED, STAGING] {
         assert_eq!(list(key).await.status(), StatusCode::UNAUTHORIZED);
     }
-    let refused = create(&client, &service.url, READER, "x").send().await.unwrap();
-    assert_eq!(refused.status(), StatusCode::FORBIDDEN);
+    let rejected = create(&client, &service.url, READER, "x").send().await.unwrap();
+    assert_eq!(rejected.status(), StatusCode::FORBIDDEN);
     let created = create(&client, &service.url, WRITER, "new").send().await.unwrap();
     assert_eq!(created.json::<Value>().await.unwrap()["id"], 4);
     service.signal("TERM");

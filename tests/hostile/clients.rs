@@ -79,8 +79,8 @@ impl Attack {
                 );
                 stream.write_all(head.as_bytes()).await.unwrap();
                 begun.wait().await;
-                let answer = trickle(stream, &[b' '; 10_000], later).await;
-                assert!(answer.starts_with(b"HTTP/1.1 408 "), "{answer:?}");
+                let response = trickle(stream, &[b' '; 10_000], later).await;
+                assert!(response.starts_with(b"HTTP/1.1 408 "), "{response:?}");
             }
             SlowReader => {
                 // A megabyte and a half each, which is more than the buffers.
@@ -109,9 +109,9 @@ impl Attack {
                 whole.write_all(b"GET /v1/pets HTTP/1.1\r\nhost: x\r\n\r\n").await.unwrap();
                 whole.shutdown().await.unwrap();
                 begun.wait().await;
-                let answer = Target::is_closed(whole).await;
-                let answer = String::from_utf8_lossy(&answer);
-                assert!(answer.starts_with("HTTP/1.1 401 "), "{answer:?}");
+                let response = Target::is_closed(whole).await;
+                let response = String::from_utf8_lossy(&response);
+                assert!(response.starts_with("HTTP/1.1 401 "), "{response:?}");
             }
         }
     }
@@ -133,15 +133,15 @@ async fn trickle(stream: TcpStream, bytes: &[u8], later: Duration) -> Vec<u8> {
             }
         }
     };
-    let mut answer = Vec::new();
+    let mut response = Vec::new();
     eventually(async {
         tokio::select! {
-            _ = reader.read_to_end(&mut answer) => {}
+            _ = reader.read_to_end(&mut response) => {}
             () = async { sending.await; std::future::pending().await } => {}
         }
     })
     .await;
-    answer
+    response
 }
 
 async fn attack(attack: Attack) {

@@ -33,21 +33,21 @@ async fn without_free_file_descriptors_the_service_logs_it_and_recovers() {
     // The last connection is not accepted, so it gets no response.
     let last = connections.last_mut().unwrap();
     last.write_all(b"GET /docs HTTP/1.1\r\nhost: x\r\n\r\n").await.unwrap();
-    let mut answer = [0; 12];
-    let waited = tokio::time::timeout(Duration::from_secs(1), last.read_exact(&mut answer)).await;
+    let mut response = [0; 12];
+    let waited = tokio::time::timeout(Duration::from_secs(1), last.read_exact(&mut response)).await;
     assert!(waited.is_err(), "{waited:?}");
     // Until others close.
     connections.drain(..15);
     let last = connections.last_mut().unwrap();
-    eventually(last.read_exact(&mut answer)).await.unwrap();
-    assert_eq!(&answer, b"HTTP/1.1 308");
+    eventually(last.read_exact(&mut response)).await.unwrap();
+    assert_eq!(&response, b"HTTP/1.1 308");
     healthy.round().await;
     target.service.signal("TERM");
     let (status, log) = target.service.wait();
     assert!(status.success(), "{log}");
-    let told = lines(&log, "could not be accepted");
-    let failures: u64 = told.iter().map(|line| line["failures"].as_u64().unwrap()).sum();
-    assert!(!told.is_empty() && failures > told.len() as u64, "{log}");
+    let logged = lines(&log, "could not be accepted");
+    let failures: u64 = logged.iter().map(|line| line["failures"].as_u64().unwrap()).sum();
+    assert!(!logged.is_empty() && failures > logged.len() as u64, "{log}");
 }
 
 #[test]
@@ -62,6 +62,6 @@ fn the_limit_of_open_files_is_raised_or_limits_the_connections() {
     let files = limits.lines().find(|line| line.starts_with("Max open files")).unwrap();
     assert_eq!(files.split_whitespace().nth(3), Some("600"), "{files}");
     let words = "too few open files for 10000 connections; it takes 344";
-    let told = |line: &Value| line["message"].as_str().unwrap().contains(words);
-    assert!(service.first_lines.iter().any(told), "{:?}", service.first_lines);
+    let logged = |line: &Value| line["message"].as_str().unwrap().contains(words);
+    assert!(service.first_lines.iter().any(logged), "{:?}", service.first_lines);
 }

@@ -278,7 +278,7 @@ async fn responses_blocked_by_flow_control_are_bounded_and_aborted() {
     }
     target.recovers_to(files).await;
     eprintln!(
-        "stalled answers: {connections} connections of 32 streams, {memory} MiB with all of them, \
+        "stalled responses: {connections} connections of 32 streams, {memory} MiB with all of them, \
          {} at most, {} after",
         target.memory("VmHWM"),
         target.memory("VmRSS")

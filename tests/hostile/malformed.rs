@@ -172,13 +172,13 @@ async fn outcome(target: &Target, bytes: &str) -> Outcome {
     // The server may close before it has read everything.
     let _ = stream.write_all(bytes.as_bytes()).await;
     let _ = stream.shutdown().await;
-    let answer = eventually(Target::is_closed(stream)).await;
-    let answer = String::from_utf8(answer).unwrap();
-    let answers = answer.matches("HTTP/1.").count();
-    assert!(answers <= 1, "two answers: {answer}");
-    let Some(status) = answer.split(' ').nth(1) else { return Nothing };
+    let response = eventually(Target::is_closed(stream)).await;
+    let response = String::from_utf8(response).unwrap();
+    let responses = response.matches("HTTP/1.").count();
+    assert!(responses <= 1, "two responses: {response}");
+    let Some(status) = response.split(' ').nth(1) else { return Nothing };
     let status: u16 = status.parse().unwrap();
-    let closes = answer.to_lowercase().contains("connection: close\r\n");
+    let closes = response.to_lowercase().contains("connection: close\r\n");
     match (status, closes) {
         (400, true) => Rejected,
         (402..500, true) if status != 404 => RejectedAs(status),

@@ -76,9 +76,9 @@ impl Target {
 
     /// Reads until the server closes the connection in any way.
     pub(crate) async fn is_closed(mut stream: TcpStream) -> Vec<u8> {
-        let mut answer = Vec::new();
-        let _ = eventually(stream.read_to_end(&mut answer)).await;
-        answer
+        let mut response = Vec::new();
+        let _ = eventually(stream.read_to_end(&mut response)).await;
+        response
     }
 }
 

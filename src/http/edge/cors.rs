@@ -54,16 +54,16 @@ impl Cors {
     }
 
     /// Announces on every response which origin may read it.
-    pub(in crate::http) fn announce(&self, request: &HeaderMap, answer: &mut HeaderMap) {
+    pub(in crate::http) fn announce(&self, request: &HeaderMap, response: &mut HeaderMap) {
         if self.0.is_empty() {
             return;
         }
         // Also if no origin is allowed, because a cache must not serve this response to other
         // origins.
-        answer.append(header::VARY, HeaderValue::from_static("Origin"));
+        response.append(header::VARY, HeaderValue::from_static("Origin"));
         if let Some(origin) = self.allowed(request) {
-            answer.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, origin.clone());
-            answer.insert(header::ACCESS_CONTROL_EXPOSE_HEADERS, EXPOSED_FIELDS);
+            response.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, origin.clone());
+            response.insert(header::ACCESS_CONTROL_EXPOSE_HEADERS, EXPOSED_FIELDS);
         }
     }
 

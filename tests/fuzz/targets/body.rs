@@ -7,29 +7,29 @@ use serde_json::Value;
 use super::service::send;
 
 pub(super) fn run(input: &[u8]) {
-    let answer = send("POST", "/v1/pets", input).unwrap();
+    let response = send("POST", "/v1/pets", input).unwrap();
     // A second parser, which is more lenient because it accepts duplicate members.
     let read: Option<Value> = serde_json::from_slice(input).ok();
-    if answer.status != StatusCode::CREATED {
+    if response.status != StatusCode::CREATED {
         let refused = ["twice", "deeper", "larger"]
             .iter()
-            .any(|word| answer.body["message"].as_str().unwrap().contains(word));
+            .any(|word| response.body["message"].as_str().unwrap().contains(word));
         // serde_json represents a number by a private member name.
         let private = input.windows(11).any(|bytes| bytes == b"$serde_json");
         let valid = read.as_ref().is_some_and(is_new_pet);
-        assert!(refused || private || !valid, "refused: {}", answer.body);
+        assert!(refused || private || !valid, "refused: {}", response.body);
         return;
     }
     let read = read.unwrap();
-    assert_eq!(answer.body["name"], read["name"]);
+    assert_eq!(response.body["name"], read["name"]);
     let status = read.get("status").and_then(Value::as_str).unwrap_or("available");
-    assert_eq!(answer.body["status"], status);
+    assert_eq!(response.body["status"], status);
     if let Some(category_id) = read["categoryId"].as_i64() {
-        assert_eq!(answer.body["categoryId"], category_id);
+        assert_eq!(response.body["categoryId"], category_id);
     }
-    let location = answer.headers["location"].to_str().unwrap();
+    let location = response.headers["location"].to_str().unwrap();
     let found = send("GET", location, b"").unwrap();
-    assert_eq!((found.status, found.body), (StatusCode::OK, answer.body));
+    assert_eq!((found.status, found.body), (StatusCode::OK, response.body));
 }
 
 /// Whether this is certainly a valid `NewPet`.

@@ -20,14 +20,14 @@ pub(super) fn run(input: &[u8]) {
     };
     let filter = status.map_or(String::new(), |status| format!("&status={status}"));
     let target = format!("/v1/pets?limit=100{filter}&cursor={text}");
-    let Some(answer) = send("GET", &target, b"") else {
+    let Some(response) = send("GET", &target, b"") else {
         return;
     };
     if let Some(after) = after(&text, status) {
-        assert_eq!(answer.body, page(status, after, 100));
+        assert_eq!(response.body, page(status, after, 100));
     } else {
-        assert_eq!(answer.status, StatusCode::BAD_REQUEST);
-        assert_eq!(answer.body["code"], "invalid_cursor");
+        assert_eq!(response.status, StatusCode::BAD_REQUEST);
+        assert_eq!(response.body["code"], "invalid_cursor");
     }
 }
 

@@ -40,10 +40,10 @@ const SOON: Duration = Duration::from_secs(20);
 pub(super) fn run(input: &[u8]) {
     let input = with_key(input);
     let exchange = exchange(*ADDRESS, &input);
-    let answered = SERVICE.runtime.block_on(async { timeout(SOON, exchange).await });
-    let answers = answered.unwrap_or_else(|_| panic!("neither answered nor closed"));
+    let result = SERVICE.runtime.block_on(async { timeout(SOON, exchange).await });
+    let responses = result.unwrap_or_else(|_| panic!("no response and not closed"));
     if !input.starts_with(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n") {
-        expect_responses(&input, &answers);
+        expect_responses(&input, &responses);
     }
 }
 
@@ -66,25 +66,25 @@ fn with_key(input: &[u8]) -> Vec<u8> {
 async fn exchange(address: SocketAddr, input: &[u8]) -> Vec<u8> {
     let mut stream = TcpStream::connect(address).await.unwrap();
     let (mut reader, mut writer) = stream.split();
-    let mut answers = Vec::new();
+    let mut responses = Vec::new();
     let sending = async {
         // The server may close before it has read everything.
         let _ = writer.write_all(input).await;
         let _ = writer.shutdown().await;
     };
-    let _ = tokio::join!(sending, reader.read_to_end(&mut answers));
-    answers
+    let _ = tokio::join!(sending, reader.read_to_end(&mut responses));
+    responses
 }
 
 /// Fails unless these are complete responses without an internal error, and no more than the input
 /// can contain requests.
-pub(crate) fn expect_responses(input: &[u8], answers: &[u8]) {
-    let mut left = answers;
+pub(crate) fn expect_responses(input: &[u8], responses: &[u8]) {
+    let mut left = responses;
     let mut count = 0;
     let mut last = false;
     while !left.is_empty() {
         let length = left.windows(4).position(|bytes| bytes == b"\r\n\r\n");
-        let (head, rest) = left.split_at(length.expect("the head of an answer") + 4);
+        let (head, rest) = left.split_at(length.expect("the head of a response") + 4);
         let head = std::str::from_utf8(head).unwrap();
         let status = head.strip_prefix("HTTP/1.").and_then(|rest| rest.get(2..5));
         let status: u16 = status.and_then(|status| status.parse().ok()).expect("a status line");
@@ -92,7 +92,7 @@ pub(crate) fn expect_responses(input: &[u8], answers: &[u8]) {
         if status == 100 {
             continue;
         }
-        assert!(!last, "an answer after the last one: {head}");
+        assert!(!last, "a response after the last one: {head}");
         assert!(status < 500, "{head}");
         count += 1;
         last = field(head, "Connection") == Some("close");
@@ -112,7 +112,7 @@ pub(crate) fn expect_responses(input: &[u8], answers: &[u8]) {
     // Each complete request has an empty line at the end of its head.
     let ends = |bytes: &&[u8]| bytes.starts_with(b"\n\n") || bytes.starts_with(b"\n\r\n");
     let requests = (0..input.len()).map(|at| &input[at..]).filter(ends).count() + 1;
-    assert!(count <= requests, "{count} answers to {requests} requests");
+    assert!(count <= requests, "{count} responses to {requests} requests");
 }
 
 fn field<'h>(head: &'h str, name: &str) -> Option<&'h str> {
@@ -126,8 +126,8 @@ mod tests {
     const REQUEST: &[u8] = b"GET /docs HTTP/1.1\r\nhost: x\r\n\r\n";
     const RESPONSE: &str = "HTTP/1.1 308 Permanent Redirect\r\nContent-Length: 0\r\n\r\n";
 
-    fn expect(answers: &str) {
-        expect_responses(REQUEST, answers.as_bytes());
+    fn expect(responses: &str) {
+        expect_responses(REQUEST, responses.as_bytes());
     }
 
     #[test]
@@ -139,13 +139,13 @@ mod tests {
     }
 
     #[test]
-    #[should_panic(expected = "3 answers to 2 requests")]
+    #[should_panic(expected = "3 responses to 2 requests")]
     fn more_responses_than_requests_fail() {
         expect(&RESPONSE.repeat(3));
     }
 
     #[test]
-    #[should_panic(expected = "an answer after the last one")]
+    #[should_panic(expected = "a response after the last one")]
     fn a_response_after_the_last_one_fails() {
         let last = RESPONSE.replace("Content-Length", "Connection: close\r\nContent-Length");
         expect(&(last + RESPONSE));

@@ -22,14 +22,14 @@ pub(super) fn run(input: &[u8]) {
         }
         _ => [b"Bearer pets_live_", rest, &checksum(&[b"pets_live_", rest].concat())].concat(),
     };
-    let Some(answer) = send_with("GET", "/v1/pets", &field, b"") else {
+    let Some(response) = send_with("GET", "/v1/pets", &field, b"") else {
         return;
     };
     if is_good(&field) {
-        assert_eq!(answer.status, StatusCode::OK);
+        assert_eq!(response.status, StatusCode::OK);
     } else {
-        assert_eq!(answer.status, StatusCode::UNAUTHORIZED);
-        assert!(answer.headers.contains_key("www-authenticate"));
+        assert_eq!(response.status, StatusCode::UNAUTHORIZED);
+        assert!(response.headers.contains_key("www-authenticate"));
     }
 }
 

@@ -15,7 +15,7 @@ pub(super) fn run(input: &[u8]) {
     let Ok(text) = std::str::from_utf8(input) else {
         return;
     };
-    let Some(answer) = send("GET", &format!("/v1/pets?{text}"), b"") else {
+    let Some(response) = send("GET", &format!("/v1/pets?{text}"), b"") else {
         return;
     };
     // A fragment is not sent.
@@ -30,15 +30,15 @@ pub(super) fn run(input: &[u8]) {
     let valid = strict && limit.is_some() && !matches!(status, Some(Err(_)));
     if parameters.contains_key("cursor") {
         // Another target covers cursors. Here, the other parameters must still be validated.
-        assert!(valid || answer.status == StatusCode::BAD_REQUEST);
+        assert!(valid || response.status == StatusCode::BAD_REQUEST);
         return;
     }
-    assert_eq!(answer.status.is_success(), valid, "{text}: {}", answer.body);
+    assert_eq!(response.status.is_success(), valid, "{text}: {}", response.body);
     if let (true, Some(limit)) = (valid, limit) {
         let status = status.and_then(Result::ok);
-        assert_eq!(answer.body, page(status, 0, limit));
-        let more = page(status, 0, 100) != answer.body;
-        assert_eq!(answer.headers.contains_key("link"), more);
+        assert_eq!(response.body, page(status, 0, limit));
+        let more = page(status, 0, 100) != response.body;
+        assert_eq!(response.headers.contains_key("link"), more);
     }
 }
 
