@@ -117,7 +117,7 @@ def make(petstore: Path, folder: Path, size: int) -> str:
     folder.mkdir(parents=True, mode=0o700)
     database = folder / "petstore.db"
     # The server's program creates the file, so it has the released schema.
-    create = [petstore, "keys", "create", "--name", "bench", "--database", f"sqlite:{database}"]
+    create = [petstore, "keys", "create", "--create", "--name", "bench", "--database", f"sqlite:{database}"]
     key = subprocess.run(create, check=True, text=True, capture_output=True, env=clean_environment()).stdout.strip()
     fill(database, size)
     print(f"took {now() - start:.0f} s", file=sys.stderr)

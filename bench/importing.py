@@ -44,7 +44,7 @@ class Row:
 def measure(petstore: Path, folder: Path, rounds: int) -> list[Row]:
     files = make_files(folder)
     empty = folder / "empty.db"
-    create = [petstore, "keys", "create", "--name", "bench", "--database", f"sqlite:{empty}"]
+    create = [petstore, "keys", "create", "--create", "--name", "bench", "--database", f"sqlite:{empty}"]
     subprocess.run(create, check=True, capture_output=True, env=clean_environment())
     ours, theirs = folder / "ours.db", folder / "theirs.db"
     database = ["--database", f"sqlite:{ours}"]

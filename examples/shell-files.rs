@@ -9,17 +9,26 @@ use clap_mangen::Man;
 use roff::{Roff, bold, roman};
 
 /// Exit statuses of every command.
-const EXIT_STATUS: [(&str, &str); 3] = [
+const EXIT_STATUS: [(&str, &str); 4] = [
     ("0", "The command did what it was asked to do."),
     ("1", "The command failed. One line on standard error says why."),
-    ("2", "An argument, a variable or a file of settings is wrong. Nothing was done."),
+    (
+        "2",
+        "An argument, a variable or a file that one of them names is wrong. Nothing was done. \
+         systemd does not restart the service then.",
+    ),
+    ("3", "petstore import --skip-invalid added the valid rows and rejected others."),
 ];
 
 /// Files that the Debian package and the defaults use.
 const FILES: [(&str, &str); 4] = [
     ("petstore.db", "The database in the current folder, unless --database names another."),
     ("petstore.db-wal, petstore.db-shm", "Parts of an open database: never remove them."),
-    ("/etc/petstore/petstore.env", "The settings of the packaged service, as variables."),
+    (
+        "/etc/petstore/petstore.env",
+        "The settings of the packaged service, as variables. /usr/bin/petstore reads them for a \
+         command other than serve, unless --database or PETSTORE_DATABASE names a database.",
+    ),
     ("/var/lib/petstore/petstore.db", "The database of the packaged service."),
 ];
 
@@ -67,11 +76,16 @@ fn write_pages(command: &Command, folder: &std::path::Path) -> io::Result<()> {
         page.render_subcommands_section(&mut text)?;
     }
     let mut rest = Roff::new();
-    let variables: Vec<(&str, String)> = command
+    let mut variables: Vec<(&str, String)> = command
         .get_arguments()
         .filter_map(|option| Some((option.get_env()?.to_str()?, option.get_long()?)))
         .map(|(variable, long)| (variable, format!("The value of --{long}, unless it is given.")))
         .collect();
+    if variables.iter().any(|(variable, _)| *variable == "PETSTORE_DATABASE") {
+        let meaning = "A file of variables to read instead of /etc/petstore/petstore.env; none, if \
+                       it is empty. serve does not read it.";
+        variables.push(("PETSTORE_ENV_FILE", meaning.to_owned()));
+    }
     list(&mut rest, "ENVIRONMENT", &variables);
     list(&mut rest, "FILES", &FILES);
     list(&mut rest, "EXIT STATUS", &EXIT_STATUS);

@@ -4,7 +4,7 @@ use std::{
     fmt,
     net::{Ipv4Addr, SocketAddr, ToSocketAddrs},
     num::NonZeroU32,
-    path::PathBuf,
+    path::{self, PathBuf},
     str::FromStr,
     time::Duration,
 };
@@ -40,10 +40,16 @@ impl FromStr for DatabaseUrl {
         )?;
         let path = path.strip_prefix("//").unwrap_or(path);
         match path {
-            "" => Err("the path after sqlite: is missing".to_owned()),
+            "" => {
+                Err("the path after sqlite: is missing, such as in sqlite:petstore.db".to_owned())
+            }
             // SQLite would take it for a database in memory, one a connection.
-            _ if path.starts_with(':') => Err(format!("{path} is not a path to a file")),
-            _ if path.contains('?') => Err("parameters after ? are not known here".to_owned()),
+            _ if path.starts_with(':') => {
+                Err(format!("{path} is not a file; name one, such as sqlite:petstore.db"))
+            }
+            _ if path.contains('?') => {
+                Err("sqlite:PATH has no parameters; remove ? and all after it".to_owned())
+            }
             _ => Ok(Self::Sqlite(path.into())),
         }
     }
@@ -52,7 +58,11 @@ impl FromStr for DatabaseUrl {
 impl fmt::Display for DatabaseUrl {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Sqlite(path) => write!(f, "sqlite:{}", path.display()),
+            // With its whole path: there may be another one in another folder.
+            Self::Sqlite(path) => {
+                let whole = path::absolute(path);
+                write!(f, "sqlite:{}", whole.as_deref().unwrap_or(path).display())
+            }
             Self::Postgres(url) => url.fmt(f),
         }
     }

@@ -213,7 +213,7 @@ fn what_deploy_names_is_there() {
         let text = read(file);
         let is_of_name = |c: char| c.is_ascii_uppercase() || c == '_';
         for word in text.split(|c| !is_of_name(c)).filter(|word| word.starts_with("PETSTORE_")) {
-            assert!(source.contains(&format!("env = \"{word}\"")), "{file} has {word}");
+            assert!(source.contains(&format!(" = \"{word}\"")), "{file} has {word}");
             settings += 1;
         }
     }

@@ -8,10 +8,10 @@ use std::{
 use clap::Args;
 use rand::RngExt;
 
-use super::DatabaseArgs;
+use super::{BadSetting, DatabaseArgs};
 use crate::{
     config::DatabaseUrl,
-    store::sqlite::{self, Copied},
+    store::sqlite::{self, Copied, CopyError},
 };
 
 /// Copy the database to a file, while the service runs or not
@@ -30,7 +30,7 @@ pub(super) struct Backup {
     #[arg(value_name = "DEST")]
     destination: PathBuf,
 
-    /// Replace DEST if it is there
+    /// Replace DEST if it exists
     #[arg(long)]
     force: bool,
 
@@ -41,6 +41,15 @@ pub(super) struct Backup {
 impl Backup {
     pub(super) fn run(self) -> anyhow::Result<()> {
         let (from, to) = (file(&self.database)?, &self.destination);
+        let folder = to.parent().filter(|folder| !folder.as_os_str().is_empty());
+        let wrong = match folder {
+            _ if to.is_dir() => format!("{} is a folder; name a file in it", to.display()),
+            Some(folder) if !folder.is_dir() => {
+                format!("the folder {} does not exist; create it", folder.display())
+            }
+            _ => String::new(),
+        };
+        anyhow::ensure!(wrong.is_empty(), BadSetting(wrong));
         copy(from, to, self.force, (&to.display(), &self.database.database))
     }
 }
@@ -53,7 +62,11 @@ pub(super) fn copy(
     replace: bool,
     names: (&dyn Display, &dyn Display),
 ) -> anyhow::Result<()> {
-    let Copied { animals, aside } = sqlite::copy(from, to, replace, super::random().random())?;
+    let copied = sqlite::copy(from, to, replace, super::random().random());
+    let Copied { animals, aside } = copied.map_err(|error| match error {
+        CopyError::Open(error) => anyhow::Error::from(error),
+        error => error.into(),
+    })?;
     if let Some(aside) = aside {
         super::say(&format!(
             "What was at {} was damaged or not in one file. It is kept as {}; \
@@ -62,7 +75,8 @@ pub(super) fn copy(
             aside.display()
         ));
     }
-    super::print(&format!("{} is a sound copy of {}: {animals} animals\n", names.0, names.1))?;
+    let animals = super::counted(animals, "animal");
+    super::print(&format!("{} is a sound copy of {}: {animals}\n", names.0, names.1))?;
     Ok(())
 }
 
@@ -71,7 +85,10 @@ pub(super) fn file(database: &DatabaseArgs) -> anyhow::Result<&Path> {
     match &database.database {
         DatabaseUrl::Sqlite(path) => Ok(path),
         DatabaseUrl::Postgres(url) => {
-            anyhow::bail!("{url} is no file; PostgreSQL has pg_dump and pg_basebackup for that")
+            let message = format!(
+                "{url} is not a SQLite database; for PostgreSQL, use pg_dump or pg_basebackup"
+            );
+            anyhow::bail!(BadSetting(message))
         }
     }
 }

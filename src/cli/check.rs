@@ -5,7 +5,7 @@ use std::fmt::Write;
 use clap::Args;
 
 use super::DatabaseArgs;
-use crate::store;
+use crate::store::{self, Checkup, OpenError};
 
 /// Read everything in the database, and say what is wrong with it
 ///
@@ -25,18 +25,28 @@ pub(super) struct Check {
 impl Check {
     pub(super) fn run(self) -> anyhow::Result<()> {
         let database = &self.database.database;
-        let found = store::check(database)?;
+        let found = match store::check(database) {
+            Err(OpenError::Damaged { what, .. }) => {
+                Checkup { animals: 0, keys: 0, problems: vec![what] }
+            }
+            found => found?,
+        };
         let mut text = String::new();
         for problem in &found.problems {
             writeln!(text, "{}", super::visible(problem))?;
         }
         let count = found.problems.len();
         if count == 0 {
-            let (animals, keys) = (found.animals, found.keys);
-            writeln!(text, "{database} is sound: {animals} animals, {keys} keys")?;
+            let animals = super::counted(found.animals, "animal");
+            let keys = super::counted(found.keys, "key");
+            writeln!(text, "{database} is sound: {animals}, {keys}")?;
         }
         super::print(&text)?;
-        anyhow::ensure!(count == 0, "{database} is damaged: {count} problems were found");
+        anyhow::ensure!(
+            count == 0,
+            "{database} is damaged (found {}); `petstore restore` replaces it by a backup",
+            super::counted(count as u64, "problem")
+        );
         Ok(())
     }
 }

@@ -5,11 +5,14 @@ use std::ops::ControlFlow;
 use anyhow::{Context, ensure};
 use clap::Args;
 
-use super::{DatabaseUrlParser, progress::Progress};
+use super::{BadSetting, DatabaseUrlParser, progress::Progress};
 use crate::{
     config::DatabaseUrl,
     domain::{NewPet, PetName},
-    store::bulk::{self, CommitError, Ids, Load, Snapshot},
+    store::{
+        OpenMode,
+        bulk::{self, CommitError, Ids, Load, Snapshot},
+    },
 };
 
 /// Copy everything from one database to another, which must be empty
@@ -33,7 +36,7 @@ pub(super) struct Copy {
     )]
     from: DatabaseUrl,
 
-    /// Where to copy it to; made if it is not there
+    /// Where to copy it to; created if it does not exist
     #[arg(
         long,
         value_name = "URL",
@@ -53,11 +56,16 @@ struct Copied {
 
 impl Copy {
     pub(super) fn run(self) -> anyhow::Result<()> {
-        ensure!(!self.is_onto_itself(), "--from and --to are the same database");
+        let same = || BadSetting("--from and --to are the same database".to_owned());
+        ensure!(!self.is_onto_itself(), same());
         let mut from = bulk::snapshot(&self.from)?;
-        let mut to = bulk::load(&self.to)?;
+        let mut to = bulk::load(&self.to, OpenMode::Create)?;
         to.begin(Ids::Given).with_context(|| format!("cannot write {}", self.to))?;
-        ensure!(to.is_empty()?, "{} is not empty; nothing was copied", self.to);
+        ensure!(
+            to.is_empty()?,
+            "{} is not empty; nothing was copied; name a new database with --to",
+            self.to
+        );
         let copied = copy(&mut *from, &mut *to).context("nothing was copied")?;
         to.commit().map_err(|error| match error {
             CommitError::NotDone(error) => anyhow::Error::from(error).context("nothing was copied"),
@@ -65,7 +73,11 @@ impl Copy {
         })?;
         let Copied { animals, keys, requests } = copied;
         super::say(&format!(
-            "Copied {animals} animals, {keys} API keys and {requests} idempotency keys to {}.",
+            "Copied {}, {} and {} from {} to {}.",
+            super::counted(animals, "animal"),
+            super::counted(keys as u64, "API key"),
+            super::counted(requests, "idempotency key"),
+            self.from,
             self.to
         ));
         Ok(())

@@ -24,7 +24,7 @@ use tokio_rustls::{
 };
 use url::Url;
 
-use crate::lenient_verifier::LenientVerifier;
+use crate::{config, lenient_verifier::LenientVerifier};
 
 /// How long all of it may take.
 const WITHIN: Duration = Duration::from_secs(3);
@@ -45,11 +45,11 @@ pub(super) struct Healthcheck {
     url: Option<Url>,
 
     /// Where the service listens
-    #[arg(long, value_name = "ADDRESS", env = "PETSTORE_LISTEN", default_value = "127.0.0.1:8080")]
+    #[arg(long, value_name = "ADDRESS", env = "PETSTORE_LISTEN", default_value = "127.0.0.1:8080", value_parser = config::listen_address)]
     listen: SocketAddr,
 
     /// Where the service is managed, if anywhere: its `/livez` is asked then
-    #[arg(long, value_name = "ADDRESS", env = "PETSTORE_MANAGEMENT_LISTEN")]
+    #[arg(long, value_name = "ADDRESS", env = "PETSTORE_MANAGEMENT_LISTEN", value_parser = config::listen_address)]
     management_listen: Option<SocketAddr>,
 
     /// The certificate of the service, if it speaks TLS

@@ -8,24 +8,28 @@ use std::{
     io,
     ops::ControlFlow,
     path::{Path, PathBuf},
+    process::ExitCode,
 };
 
 use anyhow::{Context, bail, ensure};
 use clap::Args;
 
-use super::{DatabaseArgs, progress::Progress, rejects::Rejects};
+use super::{BadSetting, CreateArgs, DatabaseArgs, counted, progress::Progress, rejects::Rejects};
 use crate::{
     config,
     domain::PetId,
     files::{self, Format, InvalidRow, RawRow, Row, SeenIds, Source},
     store::{
         OpenError,
-        bulk::{self, CommitError, Ids, LastIds, Load},
+        bulk::{self, CommitError, Ids, LastIds, Load, Snapshot},
     },
 };
 
 /// How many wrong rows are told one by one.
 const TOLD: u64 = 20;
+
+/// The exit status if animals were imported, and other rows were rejected.
+const SOME_REJECTED: u8 = 3;
 
 /// Stands for the number of a row where an identifier is taken already.
 const IN_CATALOGUE: u64 = 0;
@@ -35,6 +39,7 @@ const IN_CATALOGUE: u64 = 0;
 /// As CSV, it begins with a header: name and categoryId, and perhaps status and
 /// id, in any order. As NDJSON, it has an object of these members on each line.
 /// Without a status, an animal is available. It works while the service runs.
+/// If rows were rejected with --skip-invalid, the exit status is 3.
 #[derive(Debug, Args)]
 #[command(after_help = concat!(
     "Examples:\n",
@@ -71,6 +76,9 @@ pub(super) struct Import {
 
     #[command(flatten)]
     database: DatabaseArgs,
+
+    #[command(flatten)]
+    if_absent: CreateArgs,
 }
 
 /// What is known of a file once it was checked.
@@ -82,21 +90,37 @@ struct Checked {
 }
 
 impl Import {
-    pub(super) fn run(self) -> anyhow::Result<()> {
-        let format = self.format.or_else(|| Format::of(&self.file)).context(
-            "what the file is cannot be told from its name; say --format csv or --format ndjson",
-        )?;
+    pub(super) fn run(self) -> anyhow::Result<ExitCode> {
+        let bad = |message: &str| BadSetting(message.to_owned());
+        let format = self.format.or_else(|| Format::of(&self.file));
+        let format = format.ok_or_else(|| {
+            bad("the name of the file does not tell its format; add --format csv or --format ndjson")
+        })?;
         ensure!(
             self.skip_invalid == self.rejects.is_some(),
-            "--skip-invalid and --rejects FILE go together, so that no row is lost"
+            bad("--skip-invalid needs --rejects FILE, and the reverse, so that no row is lost")
         );
-        let source = self.open().with_context(|| format!("cannot read {}", self.name()))?;
+        let source = self.open()?;
+        // Before the file is read, which may take long. It is not kept open longer than
+        // it is needed: meanwhile, no checkpoint is complete.
+        let there = match bulk::snapshot(&self.database.database) {
+            Err(OpenError::Absent(_) | OpenError::TooOld { found: 0, .. })
+                if self.if_absent.create =>
+            {
+                None
+            }
+            snapshot => Some(snapshot?),
+        };
         let mut rejects = self.rejects.as_deref().map(Rejects::create).transpose()?;
-        let checked = self.check(&source, format, rejects.as_mut())?;
+        let checked = self.check(&source, format, rejects.as_mut(), there)?;
         let Checked { good, wrong, .. } = checked;
         if wrong > 0 && !self.skip_invalid {
             let rows = good + wrong;
-            bail!("{}: {wrong} of {rows} rows are wrong; nothing was imported", self.name());
+            bail!(
+                "{}: invalid rows: {wrong} of {rows}; nothing was imported; correct them, or add \
+                 --skip-invalid --rejects FILE to import the others",
+                self.name()
+            );
         }
         if let Some(rejects) = &mut rejects {
             rejects.finish()?;
@@ -112,18 +136,20 @@ impl Import {
             return Err(error);
         }
         let done = if self.dry_run { "Would import" } else { "Imported" };
-        let refused = rejects.map_or(String::new(), |rejects| {
-            format!(" {wrong} rows were refused: see {}.", rejects.keep().display())
+        let rejected = rejects.map_or(String::new(), |rejects| {
+            format!(" Rejected {}: see {}.", counted(wrong, "row"), rejects.keep().display())
         });
-        super::say(&format!("{done} {good} animals.{refused}"));
-        Ok(())
+        let (good, database) = (counted(good, "animal"), &self.database.database);
+        super::say(&format!("{done} {good} into {database}.{rejected}"));
+        Ok(if wrong == 0 { ExitCode::SUCCESS } else { SOME_REJECTED.into() })
     }
 
-    fn open(&self) -> io::Result<Source> {
+    fn open(&self) -> anyhow::Result<Source> {
         if self.file == Path::new("-") {
-            return Source::copied_from(io::stdin().lock());
+            return Source::copied_from(io::stdin().lock()).context("cannot read standard input");
         }
-        Source::open(&self.file)
+        let opened = Source::open(&self.file);
+        opened.map_err(|error| BadSetting(format!("cannot read {}: {error}", self.name())).into())
     }
 
     /// The file, for people.
@@ -140,9 +166,10 @@ impl Import {
         source: &Source,
         format: Format,
         mut rejects: Option<&mut Rejects>,
+        there: Option<Box<dyn Snapshot>>,
     ) -> anyhow::Result<Checked> {
         let refused = || format!("nothing was imported: {}", self.name());
-        let met = self.keep_ids.then(|| self.taken_ids()).transpose()?;
+        let met = self.keep_ids.then(|| taken_ids(there)).transpose()?;
         let mut rows = files::read(source, format, self.keep_ids).with_context(refused)?;
         let mut progress = Progress::of_bytes("Checking", source.length());
         let mut checked = Checked { good: 0, wrong: 0, met };
@@ -168,31 +195,18 @@ impl Import {
             }
         }
         if checked.wrong > TOLD {
-            progress.suspend(|| super::say(&format!("and {} more rows", checked.wrong - TOLD)));
+            progress.suspend(|| {
+                super::say(&format!("and {}", counted(checked.wrong - TOLD, "more row")));
+            });
         }
         Ok(checked)
-    }
-
-    /// The identifiers of the animals that are there.
-    fn taken_ids(&self) -> anyhow::Result<SeenIds> {
-        let met = SeenIds::new()?;
-        let mut snapshot = match bulk::snapshot(&self.database.database) {
-            Err(OpenError::Absent(_)) => return Ok(met),
-            snapshot => snapshot?,
-        };
-        let mut noted = Ok(None);
-        snapshot.pets(None, &mut |pet| {
-            noted = met.record(pet.id, IN_CATALOGUE);
-            if noted.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
-        })?;
-        noted?;
-        Ok(met)
     }
 
     /// Reads the whole file again, and adds what is good of it.
     fn add(&self, source: &Source, format: Format, checked: &Checked) -> anyhow::Result<()> {
         let refused = "nothing was imported";
-        let mut load = bulk::load(&self.database.database).context(refused)?;
+        let mut load =
+            bulk::load(&self.database.database, self.if_absent.mode()).context(refused)?;
         load.begin(if self.keep_ids { Ids::Given } else { Ids::Next }).context(refused)?;
         self.add_rows(&mut *load, source, format, checked).context(refused)?;
         load.commit().map_err(|error| match error {
@@ -251,6 +265,20 @@ impl Checked {
         };
         self.wrong == 0 || matches!(met.row_of(id), Ok(Some(first)) if first == number)
     }
+}
+
+/// The identifiers of the animals that are there.
+fn taken_ids(there: Option<Box<dyn Snapshot>>) -> anyhow::Result<SeenIds> {
+    let met = SeenIds::new()?;
+    let mut noted = Ok(None);
+    if let Some(mut there) = there {
+        there.pets(None, &mut |pet| {
+            noted = met.record(pet.id, IN_CATALOGUE);
+            if noted.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+        })?;
+    }
+    noted?;
+    Ok(met)
 }
 
 /// A wrong row, for people.

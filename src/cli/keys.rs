@@ -7,7 +7,7 @@ use clap::{Args, Subcommand, ValueEnum};
 use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
 
-use super::DatabaseArgs;
+use super::{BadSetting, CreateArgs, DatabaseArgs};
 use crate::{
     config,
     domain::{ApiKey, Clock, Deployment, KeyId, KeyRecord, NewKey, RateLimit, Scope, SystemClock},
@@ -42,7 +42,7 @@ pub(super) struct Create {
     #[arg(long, value_enum, env = "PETSTORE_KEY_SCOPE", default_value = "write")]
     scope: Scope,
 
-    /// How long the key is valid, such as 90d, 12h or 30s; for ever if not given
+    /// How long the key is valid, such as 90d, 12h or 30s; forever if not given
     #[arg(long, value_name = "DURATION", env = "PETSTORE_KEY_EXPIRES", value_parser = config::duration)]
     expires: Option<Duration>,
 
@@ -57,6 +57,9 @@ pub(super) struct Create {
 
     #[command(flatten)]
     database: DatabaseArgs,
+
+    #[command(flatten)]
+    if_absent: CreateArgs,
 }
 
 /// List the API keys, without their secrets
@@ -138,12 +141,16 @@ impl Keys {
 impl Create {
     async fn run(self) -> anyhow::Result<()> {
         let printable = !self.name.contains(char::is_control);
-        ensure!(!self.name.trim().is_empty() && printable, "--name must be a line of text");
+        let bad = |message: &str| BadSetting(message.to_owned());
+        ensure!(
+            !self.name.trim().is_empty() && printable,
+            bad("--name must be a line of text, such as `till` or `website`")
+        );
         let brief = self.expires.is_some_and(|expires| expires < Duration::from_secs(1));
-        ensure!(!brief, "--expires must be at least 1s");
+        ensure!(!brief, bad("--expires must be at least 1s"));
         let now = SystemClock.now();
         let expires_at = self.expires.map(|expires| expiry(now, expires)).transpose()?;
-        let store = self.database.open(OpenMode::Create, CONNECTIONS).await?;
+        let store = self.database.open(self.if_absent.mode(), CONNECTIONS).await?;
         let key = generate(self.deployment);
         let new = NewKey {
             digest: key.digest(),
@@ -155,7 +162,7 @@ impl Create {
             rate_limit: self.rate_limit,
         };
         let record = store.create_key(new).await.context("cannot store the key")?;
-        show(&key, &record)
+        show(&key, &record, &self.database)
     }
 }
 
@@ -180,9 +187,10 @@ impl Revoke {
         let now = SystemClock.now();
         let revoked = store.revoke_key(self.id, now).await.context("cannot revoke the key")?;
         let Some(record) = revoked else {
-            bail!("there is no key {}", self.id);
+            bail!(no_key(self.id, &self.database));
         };
-        super::say(&format!("Key {} ({}) is revoked.", record.id, record.name));
+        let database = &self.database.database;
+        super::say(&format!("Key {} ({}) in {database} is revoked.", record.id, record.name));
         Ok(())
     }
 }
@@ -193,7 +201,7 @@ impl Rotate {
         let now = SystemClock.now();
         let old = store.get_key(self.id).await.context("cannot read the key")?;
         let Some(old) = old else {
-            bail!("there is no key {}", self.id);
+            bail!(no_key(self.id, &self.database));
         };
         ensure!(
             old.is_valid_at(now),
@@ -229,7 +237,7 @@ impl Rotate {
             0 => format!("Key {} is no longer valid.", self.id),
             _ => format!("Key {} is valid until {}.", self.id, whole_seconds(ends)),
         });
-        show(&key, &record)
+        show(&key, &record, &self.database)
     }
 }
 
@@ -268,19 +276,25 @@ fn whole_seconds(time: Timestamp) -> Timestamp {
     Timestamp::from_second(time.as_second()).unwrap_or(time)
 }
 
+fn no_key(id: KeyId, database: &DatabaseArgs) -> BadSetting {
+    let database = &database.database;
+    BadSetting(format!("there is no key {id} in {database}; `petstore keys list` lists the keys"))
+}
+
 /// The key alone on standard output, words about it on standard error.
-fn show(key: &ApiKey, record: &KeyRecord) -> anyhow::Result<()> {
+fn show(key: &ApiKey, record: &KeyRecord, database: &DatabaseArgs) -> anyhow::Result<()> {
     super::print_all(&format!("{}\n", key.reveal())).with_context(|| {
         format!(
             "key {0} was made but cannot be printed; revoke it: petstore keys revoke {0}",
             record.id
         )
     })?;
-    let until = record.expires_at.map_or("for ever".to_owned(), |end| format!("until {end}"));
+    let until = record.expires_at.map_or("forever".to_owned(), |end| format!("until {end}"));
     super::say(&format!(
-        "Key {} ({}): scope {}, {}, valid {until}. It is not shown again.",
+        "Key {} ({}) in {}: scope {}, {}, valid {until}. It is not shown again.",
         record.id,
         record.name,
+        database.database,
         record.scope.as_str(),
         record.deployment.as_str(),
     ));

@@ -1,13 +1,14 @@
 //! How operators watch `petstore serve`: the management listener, and traces.
 
-use std::{net::SocketAddr, sync::Arc, time::Duration};
+use std::{io, net::SocketAddr, sync::Arc, time::Duration};
 
-use anyhow::Context;
+use anyhow::anyhow;
 use clap::Args;
 use rand::Rng;
 use tokio::{net::TcpListener, sync::watch};
 use tracing::info;
 
+use super::BadSetting;
 use crate::{
     config,
     domain::Deployment,
@@ -22,6 +23,7 @@ const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// How operators watch the service.
 #[derive(Debug, Args)]
+#[command(next_help_heading = "Logs and monitoring")]
 pub(super) struct ManagementArgs {
     /// Where to answer /livez, /readyz and /metrics, without a key; nowhere if
     /// not given. Take a private address
@@ -40,9 +42,7 @@ impl ManagementArgs {
         let Some(address) = self.management_listen else {
             return Ok(None);
         };
-        let listener =
-            server::listen(address).with_context(|| format!("cannot listen on {address}"))?;
-        Ok(Some(listener))
+        listen(address, "--management-listen").map(Some)
     }
 
     /// Lets requests leave spans, if a collector was named.
@@ -58,6 +58,27 @@ impl ManagementArgs {
         let (spans, exporter) = traces::start(endpoint, deployment, random)?;
         Ok((app.traced(spans), Some(exporter)))
     }
+}
+
+/// Listens on the `address` that this option gave.
+pub(super) fn listen(address: SocketAddr, option: &str) -> anyhow::Result<TcpListener> {
+    server::listen(address).map_err(|error| {
+        let message = format!("cannot listen on {address}: {error}");
+        match error.kind() {
+            io::ErrorKind::AddrInUse => anyhow!(
+                "{message}; another program, perhaps another petstore, uses this port: stop it, or \
+                 choose another port with {option}"
+            ),
+            io::ErrorKind::AddrNotAvailable => anyhow!(
+                "{message}; this machine does not have the address: choose another with {option}"
+            ),
+            io::ErrorKind::PermissionDenied => anyhow!(BadSetting(format!(
+                "{message}; ports below 1024 need the capability CAP_NET_BIND_SERVICE: choose \
+                 another port with {option}"
+            ))),
+            _ => anyhow!(error).context(format!("cannot listen on {address}")),
+        }
+    })
 }
 
 /// Says where the service is managed.

@@ -3,6 +3,7 @@
 
 mod backup;
 mod check;
+mod chores;
 mod completions;
 mod copy;
 mod export;
@@ -10,11 +11,13 @@ mod healthcheck;
 mod import;
 mod keys;
 mod management;
+mod notify;
 mod openapi;
 mod progress;
 mod rejects;
 mod restore;
 mod serve;
+mod settings_file;
 mod tls;
 mod variables;
 
@@ -28,20 +31,25 @@ use std::{
     sync::Arc,
 };
 
-use clap::{Args, CommandFactory, Parser, Subcommand, builder::TypedValueParser, error::ErrorKind};
+use clap::{
+    Args, CommandFactory, FromArgMatches, Parser, Subcommand,
+    builder::TypedValueParser,
+    error::{ContextKind, ErrorKind},
+};
 use rand::rngs::StdRng;
 use rustix::{fs::Mode, process::umask};
 
 use crate::{
     config::{BaseUrl, DatabaseUrl},
+    server::TlsError,
     store::{self, OpenError, OpenMode, Store},
 };
 
 /// A pet store: an HTTP JSON interface to a catalogue of animals, kept in one
 /// SQLite file or in PostgreSQL.
 ///
-/// `petstore serve` starts it. Every option but `--force` can also be given by
-/// the variable that its description names.
+/// `petstore serve` starts it. Every option except `--create` and `--force` can also
+/// be given by the variable that its description names.
 #[derive(Debug, Parser)]
 #[command(
     name = "petstore",
@@ -53,7 +61,9 @@ use crate::{
         "  petstore keys create --name me   makes an API key for it\n",
         "\n",
         "`petstore COMMAND --help` shows examples. The documents are in docs/ of the source, or in\n",
-        "/usr/share/doc/petstore; a running service shows its interface at /docs."
+        "/usr/share/doc/petstore; a running service shows its interface at /docs.\n",
+        "\n",
+        "Exit status: 0 success, 1 failure, 2 wrong argument or setting, 3 import with rejected rows."
     )
 )]
 struct Cli {
@@ -79,6 +89,7 @@ enum Command {
 
 /// Where the catalogue is.
 #[derive(Debug, Args)]
+#[command(next_help_heading = "Database")]
 struct DatabaseArgs {
     /// The database: `sqlite:PATH`, or `postgres://USER@HOST/DATABASE`
     #[arg(
@@ -127,8 +138,24 @@ impl TypedValueParser for DatabaseUrlParser {
     }
 }
 
+/// Whether a command may create the database.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Database")]
+struct CreateArgs {
+    /// Create the database if it does not exist
+    #[arg(long)]
+    create: bool,
+}
+
+impl CreateArgs {
+    fn mode(&self) -> OpenMode {
+        if self.create { OpenMode::Create } else { OpenMode::AsIs }
+    }
+}
+
 /// Where clients reach the two deployments.
 #[derive(Debug, Args)]
+#[command(next_help_heading = "Addresses")]
 struct BaseUrlArgs {
     /// Where clients reach production, for the OpenAPI document and for links
     #[arg(long, value_name = "URL", env = "PETSTORE_BASE_URL")]
@@ -144,10 +171,30 @@ impl BaseUrlArgs {
     fn check(&self) -> anyhow::Result<()> {
         anyhow::ensure!(
             self.base_url.is_none() || self.base_url != self.staging_base_url,
-            "--base-url and --staging-base-url are the same; production and staging are two services"
+            BadSetting(
+                "--base-url and --staging-base-url are the same; production and staging are two \
+                 services"
+                    .to_owned()
+            )
         );
         Ok(())
     }
+}
+
+/// A setting that stays wrong until somebody changes it.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+struct BadSetting(String);
+
+/// The exit status of a command whose arguments or settings are wrong, as clap has
+/// it. systemd does not start the service again then.
+const WRONG_SETTING: u8 = 2;
+
+fn exit_status(error: &anyhow::Error) -> u8 {
+    let is_setting = error.is::<BadSetting>()
+        || error.is::<TlsError>()
+        || error.downcast_ref().is_some_and(OpenError::is_permanent);
+    if is_setting { WRONG_SETTING } else { 1 }
 }
 
 /// The command line, for those who describe it: man pages and completions.
@@ -162,10 +209,16 @@ pub fn command() -> clap::Command {
 pub fn main() -> ExitCode {
     // A database has the digests of keys: what is created is for its owner.
     umask(Mode::RWXG | Mode::RWXO);
-    let cli = match Cli::try_parse() {
-        Ok(cli) => cli,
+    let parsed = Cli::command()
+        .try_get_matches()
+        .and_then(|matches| Ok((Cli::from_arg_matches(&matches)?, matches)));
+    let (cli, matches) = match parsed {
+        Ok(parsed) => parsed,
         Err(error) => return not_understood(&error),
     };
+    if let Err(error) = settings_file::adopt(&matches) {
+        return failed(&error.into());
+    }
     // `serve` logs them.
     if !matches!(cli.command, Command::Serve(_)) {
         for warning in variables::unknown() {
@@ -175,7 +228,10 @@ pub fn main() -> ExitCode {
     let done = match cli.command {
         Command::Serve(serve) => serve.run(),
         Command::Keys(keys) => keys.run(),
-        Command::Import(import) => import.run(),
+        Command::Import(import) => match import.run() {
+            Ok(status) => return status,
+            Err(error) => Err(error),
+        },
         Command::Export(export) => export.run(),
         Command::Copy(copy) => copy.run(),
         Command::Check(check) => check.run(),
@@ -187,16 +243,18 @@ pub fn main() -> ExitCode {
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            // What a database says has several lines.
-            say(&format!("error: {error:#}").replace('\n', " "));
-            ExitCode::FAILURE
-        }
+        Err(error) => failed(&error),
     }
 }
 
+fn failed(error: &anyhow::Error) -> ExitCode {
+    // What a database says has several lines.
+    say(&format!("error: {error:#}").replace('\n', " "));
+    exit_status(error).into()
+}
+
 /// Shows help where it was asked for, and otherwise the first paragraph of
-/// clap's message, which says what is wrong, as one line.
+/// clap's message, which says what is wrong, and its tips, as one line.
 fn not_understood(error: &clap::Error) -> ExitCode {
     let help = matches!(
         error.kind(),
@@ -211,12 +269,23 @@ fn not_understood(error: &clap::Error) -> ExitCode {
         let first: Vec<&str> =
             text.lines().map(str::trim).take_while(|line| !line.is_empty()).collect();
         let mut line = first.join(" ");
+        for tip in text.lines().filter_map(|line| line.trim().strip_prefix("tip: ")) {
+            line.extend(["; ", tip]);
+        }
+        if !text.contains("tip: ") && error.get(ContextKind::Usage).is_some() {
+            line.push_str("; --help shows what is allowed");
+        }
         if let Some(variable) = variables::named_in(&line) {
             line.extend([" (the value of the variable ", &variable, ")"]);
         }
         say(&line);
     }
-    ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2))
+    ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(WRONG_SETTING))
+}
+
+/// So many of a thing: `1 animal`, `2 animals`.
+fn counted(count: u64, thing: &str) -> String {
+    format!("{count} {thing}{}", if count == 1 { "" } else { "s" })
 }
 
 /// Randomness for keys and request ids, from the operating system.

@@ -8,7 +8,7 @@ use std::{
 
 use anyhow::Context;
 
-use super::visible;
+use super::{BadSetting, visible};
 use crate::files::{InvalidRow, RawRow};
 
 /// A file with the header `line,column,reason,row`. It is removed when dropped,
@@ -24,8 +24,13 @@ impl Rejects {
     /// needs, the file with the animals for one.
     pub(super) fn create(path: &Path) -> anyhow::Result<Self> {
         let shown = path.display();
-        let file = File::create_new(path)
-            .with_context(|| format!("cannot create {shown} for --rejects"))?;
+        let file = File::create_new(path).map_err(|error| {
+            let why = match error.kind() {
+                io::ErrorKind::AlreadyExists => "it exists already; name a new file".to_owned(),
+                _ => error.to_string(),
+            };
+            BadSetting(format!("cannot create {shown} for --rejects: {why}"))
+        })?;
         let mut rejects =
             Self { path: path.to_owned(), writer: csv::Writer::from_writer(file), is_kept: false };
         rejects.write_record(["line", "column", "reason", "row"].map(str::as_bytes))?;

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::{DatabaseArgs, backup};
+use super::{BadSetting, DatabaseArgs, backup};
 
 /// Put a copy that `petstore backup` made in the place of the database
 ///
@@ -21,7 +21,7 @@ pub(super) struct Restore {
     #[arg(value_name = "SRC")]
     source: PathBuf,
 
-    /// Replace the database if it is there
+    /// Replace the database if it exists
     #[arg(long)]
     force: bool,
 
@@ -32,6 +32,12 @@ pub(super) struct Restore {
 impl Restore {
     pub(super) fn run(self) -> anyhow::Result<()> {
         let (from, to) = (&self.source, backup::file(&self.database)?);
+        if !from.try_exists().unwrap_or(true) {
+            let from = from.display();
+            let message =
+                format!("there is no file {from}; name a copy that `petstore backup` made");
+            anyhow::bail!(BadSetting(message));
+        }
         backup::copy(from, to, self.force, (&self.database.database, &from.display()))
     }
 }

@@ -19,8 +19,11 @@ use tokio::{
 use tracing::{info, level_filters::LevelFilter, warn};
 
 use super::{
-    BaseUrlArgs, DatabaseArgs, keys,
+    BaseUrlArgs, DatabaseArgs,
+    chores::{forget_requests_forever, save_uses, save_uses_forever},
+    keys,
     management::{self, ManagementArgs},
+    notify::notify,
     tls::TlsArgs,
     variables,
 };
@@ -28,7 +31,7 @@ use crate::{
     config::{self, Origin, RateOrOff},
     domain::{Clock, Deployment, KeyRecord, SystemClock, client::ProxyNetwork},
     http::{self, App, Management},
-    observe::log::{self, LogFormat, chain},
+    observe::log::{self, LogFormat},
     server::{self, Limits, Tls},
     store::{OpenMode, Store},
 };
@@ -36,21 +39,16 @@ use crate::{
 /// How often the files of the TLS certificate are read.
 const LOOK_AT_CERTIFICATE_EVERY: Duration = Duration::from_secs(1);
 
-/// How often the last uses of keys are written down.
-const SAVE_USES_EVERY: Duration = Duration::from_secs(5);
-
-/// How long writing them down may take.
-const SAVE_USES_WITHIN: Duration = Duration::from_secs(1);
-
-/// How often requests are forgotten that came with an `Idempotency-Key` and are old.
-const FORGET_REQUESTS_EVERY: Duration = Duration::from_mins(1);
-
 /// How long a request may take beside the time for its body: more than the
 /// store waits for a lock.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(15);
 
 /// See [`Limits::connection_age`].
 const CONNECTION_AGE: Duration = Duration::from_hours(1);
+
+/// Groups of options in the help.
+const CLIENTS: &str = "Clients and limits";
+const LOGS: &str = "Logs and monitoring";
 
 /// Serve the catalogue over HTTP
 #[derive(Debug, Args)]
@@ -65,12 +63,13 @@ pub(super) struct Serve {
     database: DatabaseArgs,
 
     /// How many connections to keep to PostgreSQL at most; SQLite needs none
-    #[arg(long, value_name = "COUNT", env = "PETSTORE_DATABASE_CONNECTIONS", default_value = "16", value_parser = config::count)]
+    #[arg(long, help_heading = "Database", value_name = "COUNT", env = "PETSTORE_DATABASE_CONNECTIONS", default_value = "16", value_parser = config::count)]
     database_connections: NonZeroU32,
 
     /// The address and port to listen on; port 0 takes a free one
     #[arg(
         long,
+        help_heading = "Addresses",
         value_name = "ADDRESS",
         env = "PETSTORE_LISTEN",
         default_value = "127.0.0.1:8080",
@@ -81,8 +80,8 @@ pub(super) struct Serve {
     #[command(flatten)]
     management: ManagementArgs,
 
-    /// Which deployment this is; it accepts the API keys of this one alone
-    #[arg(long, value_enum, env = "PETSTORE_DEPLOYMENT", default_value = "production")]
+    /// Which deployment this is; it accepts only the API keys of this one
+    #[arg(long, help_heading = CLIENTS, value_enum, env = "PETSTORE_DEPLOYMENT", default_value = "production")]
     deployment: Deployment,
 
     #[command(flatten)]
@@ -93,24 +92,25 @@ pub(super) struct Serve {
 
     /// A site whose pages may use the service from a browser, such as
     /// `https://shop.example`; may be given several times
-    #[arg(long, value_name = "ORIGIN", env = "PETSTORE_CORS_ORIGIN", value_delimiter = ',')]
+    #[arg(long, help_heading = CLIENTS, value_name = "ORIGIN", env = "PETSTORE_CORS_ORIGIN", value_delimiter = ',')]
     cors_origin: Vec<Origin>,
 
     /// How log lines look: text at a terminal and JSON otherwise, if not given
-    #[arg(long, value_enum, env = "PETSTORE_LOG_FORMAT")]
+    #[arg(long, help_heading = LOGS, value_enum, env = "PETSTORE_LOG_FORMAT")]
     log_format: Option<LogFormat>,
 
     /// The least important lines to log: error, warn, info, debug, trace or off
-    #[arg(long, value_name = "LEVEL", env = "PETSTORE_LOG_LEVEL", default_value = "info")]
+    #[arg(long, help_heading = LOGS, value_name = "LEVEL", env = "PETSTORE_LOG_LEVEL", default_value = "info")]
     log_level: LevelFilter,
 
     /// Log a line for every request, not only for failed and slow ones
-    #[arg(long, env = "PETSTORE_ACCESS_LOG", value_parser = config::switch)]
+    #[arg(long, help_heading = LOGS, env = "PETSTORE_ACCESS_LOG", value_parser = config::switch)]
     access_log: bool,
 
     /// From which duration on a request is logged as slow
     #[arg(
         long,
+        help_heading = LOGS,
         value_name = "DURATION",
         env = "PETSTORE_SLOW_REQUEST",
         default_value = "1s",
@@ -120,7 +120,7 @@ pub(super) struct Serve {
 
     /// How often an API key may be used, such as 10/s, 600/min or 5000/h, or
     /// off; a key with a limit of its own is held to that
-    #[arg(long, value_name = "RATE", env = "PETSTORE_RATE_LIMIT", default_value = "off")]
+    #[arg(long, help_heading = CLIENTS, value_name = "RATE", env = "PETSTORE_RATE_LIMIT", default_value = "off")]
     rate_limit: RateOrOff,
 
     /// Has no effect any more; taken so that a service that sets it starts
@@ -129,21 +129,22 @@ pub(super) struct Serve {
 
     /// A proxy, or a network of them such as 10.0.0.0/8, whose `Forwarded` or
     /// `X-Forwarded-For` says where clients are; may be given several times
-    #[arg(long, value_name = "CIDR", env = "PETSTORE_TRUSTED_PROXY", value_delimiter = ',')]
+    #[arg(long, help_heading = CLIENTS, value_name = "CIDR", env = "PETSTORE_TRUSTED_PROXY", value_delimiter = ',')]
     trusted_proxy: Vec<ProxyNetwork>,
 
     /// How many connections may be open at once; one more is answered 503
-    #[arg(long, value_name = "COUNT", env = "PETSTORE_MAX_CONNECTIONS", default_value = "10000", value_parser = config::count)]
+    #[arg(long, help_heading = CLIENTS, value_name = "COUNT", env = "PETSTORE_MAX_CONNECTIONS", default_value = "10000", value_parser = config::count)]
     max_connections: NonZeroU32,
 
     /// How many of them may come from one address that is not a trusted proxy;
     /// a 20th of all, but at least 64, if not given, and from this machine any number
-    #[arg(long, value_name = "COUNT", env = "PETSTORE_MAX_CONNECTIONS_PER_ADDRESS", value_parser = config::count)]
+    #[arg(long, help_heading = CLIENTS, value_name = "COUNT", env = "PETSTORE_MAX_CONNECTIONS_PER_ADDRESS", value_parser = config::count)]
     max_connections_per_address: Option<NonZeroU32>,
 
     /// How long a client may take to send a head or a body, or send nothing
     #[arg(
         long,
+        help_heading = CLIENTS,
         value_name = "DURATION",
         env = "PETSTORE_CLIENT_TIMEOUT",
         default_value = "30s",
@@ -155,6 +156,7 @@ pub(super) struct Serve {
     /// ready, so that load balancers notice; a second signal ends it
     #[arg(
         long,
+        help_heading = "Shutdown",
         value_name = "DURATION",
         env = "PETSTORE_SHUTDOWN_DELAY",
         default_value = "0s",
@@ -165,6 +167,7 @@ pub(super) struct Serve {
     /// How long requests in flight may still take after that
     #[arg(
         long,
+        help_heading = "Shutdown",
         value_name = "DURATION",
         env = "PETSTORE_SHUTDOWN_TIMEOUT",
         default_value = "10s",
@@ -189,8 +192,7 @@ impl Serve {
         for warning in variables::unknown() {
             warn!("{warning}");
         }
-        let listener = server::listen(self.listen)
-            .with_context(|| format!("cannot listen on {}", self.listen))?;
+        let listener = management::listen(self.listen, "--listen")?;
         let address = listener.local_addr()?;
         let tls = self.tls.load()?;
         let url = format!("{}://{address}/v1", if tls.is_some() { "https" } else { "http" });
@@ -237,6 +239,7 @@ impl Serve {
                 }
             };
             told().await;
+            notify("STOPPING=1").await;
             ending.begin_shutdown();
             if !shutdown_delay.is_zero() {
                 let seconds = shutdown_delay.as_secs_f64();
@@ -263,9 +266,10 @@ impl Serve {
         };
         let watching =
             management::run(management_listener, management, exporter, &limits, all_ended);
+        let serving = async { tokio::join!(serving, watching, notify("READY=1")) };
         // An operator who sends a signal again does not want to wait.
         tokio::select! {
-            _ = async { tokio::join!(serving, watching) } => {}
+            _ = serving => {}
             () = told_twice => {}
         }
         info!("stopped");
@@ -347,40 +351,6 @@ async fn renew_forever(tls: Option<&Tls>) {
         Some(tls) => tls.renew_forever(LOOK_AT_CERTIFICATE_EVERY).await,
         None => pending().await,
     }
-}
-
-async fn save_uses_forever(app: &App) {
-    let mut times = time::interval(SAVE_USES_EVERY);
-    loop {
-        times.tick().await;
-        save_uses(app).await;
-    }
-}
-
-/// Does not wait long for a database that is away: the times are no more than
-/// a help to the operator.
-async fn save_uses(app: &App) {
-    match time::timeout(SAVE_USES_WITHIN, app.save_key_uses()).await {
-        Ok(Ok(())) => {}
-        Ok(Err(error)) => warn!(cause = chain(&error), "cannot note the last use of keys"),
-        Err(_) => warn!("cannot note the last use of keys in time"),
-    }
-}
-
-async fn forget_requests_forever(app: &App) {
-    let mut times = time::interval(FORGET_REQUESTS_EVERY);
-    loop {
-        times.tick().await;
-        // In small steps, each of which shares its commit with other writes.
-        while forget_requests(app).await {}
-    }
-}
-
-async fn forget_requests(app: &App) -> bool {
-    app.forget_old_requests().await.unwrap_or_else(|error| {
-        warn!(cause = chain(&error), "cannot forget old idempotency keys");
-        false
-    })
 }
 
 #[cfg(test)]

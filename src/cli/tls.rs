@@ -8,6 +8,7 @@ use crate::server::{Tls, TlsError};
 
 /// The certificate, if the service is to speak TLS.
 #[derive(Debug, Args)]
+#[command(next_help_heading = "TLS")]
 pub(super) struct TlsArgs {
     /// The certificate for TLS, with its chain, in the PEM format; read again
     /// when it is renewed

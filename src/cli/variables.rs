@@ -2,7 +2,7 @@
 
 use std::env;
 
-use super::command;
+use super::{command, settings_file};
 
 /// What the examples read: clients of the service.
 const OF_CLIENTS: [&str; 3] = ["PETSTORE_URL", "PETSTORE_KEY", "PETSTORE_READ_KEY"];
@@ -49,7 +49,7 @@ pub(super) fn named_in(message: &str) -> Option<String> {
 }
 
 fn known() -> Vec<String> {
-    let mut names = Vec::new();
+    let mut names = vec![settings_file::VARIABLE.to_owned()];
     for_each_option(&built(), &mut |option| {
         names.extend(option.get_env().and_then(|name| name.to_str()).map(str::to_owned));
     });

@@ -170,6 +170,14 @@ impl Columns {
             let known = [NAME, CATEGORY_ID, STATUS, ID];
             let Some(column) = known.iter().position(|name| name.as_bytes() == field) else {
                 let field = String::from_utf8_lossy(field);
+                for (separator, name) in [(';', "semicolons"), ('\t', "tabs")] {
+                    if field.contains(separator) {
+                        return Err(format!(
+                            "the fields seem to be separated by {name}; petstore reads fields \
+                             separated by commas: save the file with commas"
+                        ));
+                    }
+                }
                 let field: String = field.chars().take(40).collect();
                 return Err(format!("the column {field:?} is not one of {}", known.join(", ")));
             };

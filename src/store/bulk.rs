@@ -9,7 +9,7 @@
 
 use std::ops::ControlFlow;
 
-use super::{OpenError, StoreError, postgres, sqlite};
+use super::{OpenError, OpenMode, StoreError, postgres, sqlite};
 use crate::{
     config::DatabaseUrl,
     domain::{IdempotentRequest, KeyDigest, KeyRecord, NewPet, PetId, PetRef, PetStatus},
@@ -133,15 +133,15 @@ pub fn snapshot(url: &DatabaseUrl) -> Result<Box<dyn Snapshot>, OpenError> {
     })
 }
 
-/// Opens the database at `url` to add to it. A missing database is created. An older one is
-/// rejected, because a service may use it.
+/// Opens the database at `url` to add to it. `mode` must not be
+/// [`OpenMode::CreateAndMigrate`]: a service may use an older database.
 ///
 /// # Errors
 ///
 /// See [`OpenError`]. After an error, nothing was changed.
-pub fn load(url: &DatabaseUrl) -> Result<Box<dyn Load>, OpenError> {
+pub fn load(url: &DatabaseUrl, mode: OpenMode) -> Result<Box<dyn Load>, OpenError> {
     Ok(match url {
-        DatabaseUrl::Sqlite(path) => Box::new(sqlite::SqliteLoad::open(path)?),
-        DatabaseUrl::Postgres(url) => Box::new(postgres::PostgresLoad::open(url)?),
+        DatabaseUrl::Sqlite(path) => Box::new(sqlite::SqliteLoad::open(path, mode)?),
+        DatabaseUrl::Postgres(url) => Box::new(postgres::PostgresLoad::open(url, mode)?),
     })
 }

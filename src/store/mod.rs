@@ -168,13 +168,27 @@ pub enum OpenMode {
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
     /// The database does not exist, and was not to be created.
-    #[error("there is no database at {0}; `petstore serve` and `petstore keys create` create one")]
+    #[error(
+        "there is no database at {0}; name the right one with --database, or create it with \
+         `petstore serve`, or with --create (`keys create` and `import`)"
+    )]
     Absent(String),
+    /// The settings cannot work.
+    #[error("cannot open the database {path}: {what}")]
+    BadSetting {
+        /// The path or URL of the database.
+        path: String,
+        /// What is wrong, and what to do.
+        what: String,
+    },
     /// The file is something else.
-    #[error("{0} is not a SQLite database")]
+    #[error("{0} is not a SQLite database: it is another file, or its beginning is damaged")]
     NotADatabase(String),
     /// The user has no write permission.
-    #[error("this user has no permission to write to the database {0}")]
+    #[error(
+        "this user has no permission to write to the database {0}; run the command as the user \
+         that owns it"
+    )]
     ReadOnly(String),
     /// The database is not a file.
     #[error(
@@ -240,6 +254,14 @@ pub enum OpenError {
         /// The cause.
         cause: Cause,
     },
+}
+
+impl OpenError {
+    /// Whether the error stays until the operator changes something.
+    #[must_use]
+    pub fn is_permanent(&self) -> bool {
+        !matches!(self, Self::OtherShmFile(_) | Self::Damaged { .. } | Self::Io { .. })
+    }
 }
 
 /// Opens the store at `url`, and migrates it if `mode` allows. Opening a SQLite file blocks. For

@@ -24,8 +24,9 @@ async fn a_hundred_thousand_animals_are_copied_to_postgresql_and_back_unchanged(
     let (header, animals) = shelter.split_once('\n').unwrap();
     fs::write(here.path().join("many.csv"), format!("{header}\n{}", animals.repeat(10))).unwrap();
     let original = "sqlite:petstore.db";
-    run(here.path(), &["import", "many.csv"]).expect_success();
-    let created = run(here.path(), &["keys", "create", "--name", "me"]).expect_success();
+    run(here.path(), &["import", "many.csv", "--create"]).expect_success();
+    let created =
+        run(here.path(), &["keys", "create", "--create", "--name", "me"]).expect_success();
     let key = created.stdout.trim_end();
     run(here.path(), &["keys", "rotate", "1"]).expect_success();
     // An animal with a remembered request.
@@ -39,8 +40,9 @@ async fn a_hundred_thousand_animals_are_copied_to_postgresql_and_back_unchanged(
     let back = "sqlite:back.db";
     for (from, to, kind) in [(original, &*there, "postgres:"), (&there, back, "sqlite:")] {
         let said = run(here.path(), &["copy", "--from", from, "--to", to]).expect_success();
-        let expected = "Copied 100001 animals, 2 API keys and 1 idempotency keys to ";
-        assert!(said.stderr.starts_with(&format!("{expected}{kind}")), "{said:?}");
+        let expected = "Copied 100001 animals, 2 API keys and 1 idempotency key from ";
+        assert!(said.stderr.starts_with(expected), "{said:?}");
+        assert!(said.stderr.contains(&format!(" to {kind}")), "{said:?}");
     }
     let expected = exports(here.path(), original);
     assert_eq!(expected[0].lines().count(), 100_002);
@@ -64,10 +66,11 @@ async fn a_hundred_thousand_animals_are_copied_to_postgresql_and_back_unchanged(
 async fn a_missing_identical_or_non_empty_database_is_rejected_and_stays_unchanged() {
     let here = directory();
     fs::write(here.path().join("one.csv"), "name,categoryId\nFrank,1\n").unwrap();
-    run(here.path(), &["import", "one.csv"]).expect_success();
+    run(here.path(), &["import", "one.csv", "--create"]).expect_success();
     std::os::unix::fs::symlink("petstore.db", here.path().join("link.db")).unwrap();
     let postgres = fresh_url().await;
-    run(here.path(), &["keys", "create", "--name", "me", "--database", &postgres]).expect_success();
+    run(here.path(), &["keys", "create", "--create", "--name", "me", "--database", &postgres])
+        .expect_success();
     let before = exports(here.path(), "sqlite:petstore.db");
     for (from, to, says) in [
         ("sqlite:petstore.db", "sqlite:petstore.db", "are the same database"),
@@ -75,7 +78,7 @@ async fn a_missing_identical_or_non_empty_database_is_rejected_and_stays_unchang
         ("sqlite:petstore.db", &postgres, "is not empty; nothing was copied"),
         (&postgres, "sqlite:petstore.db", "is not empty; nothing was copied"),
         (&postgres, &postgres, "are the same database"),
-        ("sqlite:absent.db", "sqlite:new.db", "there is no database at absent.db"),
+        ("sqlite:absent.db", "sqlite:new.db", "/absent.db; name the right one with --database"),
         ("absent.db", "sqlite:new.db", "invalid value for '--from <URL>': "),
         ("sqlite:petstore.db", "new.db", "invalid value for '--to <URL>': "),
     ] {

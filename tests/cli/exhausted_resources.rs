@@ -110,7 +110,7 @@ async fn a_full_disk_is_503_until_there_is_space_again() {
     let mut command = with_private_mounts();
     let script = format!(
         "mount -t tmpfs -o size={DISK} none \"$PWD\" && cd \"$PWD\" && \
-         {0} keys create --name test >key && exec {0} serve --listen 127.0.0.1:0",
+         {0} keys create --create --name test >key && exec {0} serve --listen 127.0.0.1:0",
         env!("CARGO_BIN_EXE_petstore")
     );
     command.args(["sh", "-c", &script]);

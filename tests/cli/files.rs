@@ -224,7 +224,7 @@ async fn when_the_database_is_truncated_nothing_more_is_acknowledged() {
 #[tokio::test]
 async fn when_an_old_backup_is_copied_over_the_database_nothing_more_is_acknowledged() {
     let here = directory();
-    run(here.path(), &["keys", "create", "--name", "old"]).expect_success();
+    run(here.path(), &["keys", "create", "--create", "--name", "old"]).expect_success();
     run(here.path(), &["backup", "old.db"]).expect_success();
     let left = harm(here.path(), |here| {
         let before = File::open(path(here, "")).unwrap();

@@ -55,7 +55,7 @@ fn export(here: &Path, database: &str, format: &str) -> String {
 #[track_caller]
 fn expect_rejected(here: &Path, name: &str, content: &[u8], options: &[&str]) -> Vec<String> {
     fs::write(here.join(name), content).unwrap();
-    let done = run(here, &[&["import", name], options].concat());
+    let done = run(here, &[&["import", name, "--create"], options].concat());
     assert_eq!(done.status.code(), Some(1), "{done:?}");
     assert_eq!(done.stdout, "");
     let lines: Vec<String> = done.stderr.lines().map(str::to_owned).collect();
@@ -71,16 +71,17 @@ async fn the_shelters_animals_are_exported_as_they_were_imported_in_both_formats
     let mut exports = Vec::new();
     for backend in BACKENDS {
         let database = fresh(backend, "first").await;
-        let import = ["import", SHELTER, "--database", &database];
+        let import = ["import", SHELTER, "--create", "--database", &database];
         let said = run(here.path(), &import).expect_success().stderr;
-        assert_eq!(said, "Imported 10000 animals.\n");
+        let kind = if database.starts_with("sqlite") { "sqlite:/" } else { "postgres" };
+        assert!(said.starts_with(&format!("Imported 10000 animals into {kind}")), "{said}");
         for format in ["csv", "ndjson"] {
             let name = format!("{backend}.{format}");
             let exported = export(here.path(), &database, format);
             fs::write(here.path().join(&name), &exported).unwrap();
             for keep in [None, Some("--keep-ids")] {
                 let again = fresh(backend, &format!("{format}{}", keep.is_some())).await;
-                let mut import = vec!["import", &name, "--database", &again];
+                let mut import = vec!["import", &name, "--create", "--database", &again];
                 import.extend(keep);
                 run(here.path(), &import).expect_success();
                 assert_eq!(export(here.path(), &again, format), exported);
@@ -179,7 +180,11 @@ fn an_invalid_csv_header_is_rejected() {
         (b"categoryId,status\n", "the header has no column \"name\""),
         (b"name,categoryId,Status\n", "the column \"Status\" is not one of"),
         (b"name,categoryId,name\n", "the column \"name\" appears twice"),
-        (b"name;categoryId\n", "the column \"name;categoryId\" is not one of"),
+        (
+            b"name;categoryId\n",
+            "separated by semicolons; petstore reads fields separated by commas",
+        ),
+        (b"name\tcategoryId\n", "separated by tabs; petstore reads fields separated by commas"),
         (b"\"name,categoryId\nx,1\n", "line 1: a quote is not closed"),
     ] {
         let lines = expect_rejected(here.path(), "bad.csv", content, &[]);
@@ -212,7 +217,10 @@ fn twenty_invalid_rows_are_reported_and_the_others_counted() {
     assert_eq!(lines.len(), 22);
     assert!(lines[19].starts_with("line 21: categoryId "), "{lines:?}");
     assert_eq!(lines[20], "and 5 more rows");
-    assert_eq!(lines[21], "error: bad.csv: 25 of 25 rows are wrong; nothing was imported");
+    assert_eq!(
+        lines[21],
+        "error: bad.csv: invalid rows: 25 of 25; nothing was imported; correct them, or add --skip-invalid --rejects FILE to import the others"
+    );
 }
 
 #[test]
@@ -227,7 +235,7 @@ fn a_byte_order_mark_any_column_order_and_any_line_ends_are_accepted() {
     ];
     for (id, (name, content)) in (1..).zip(files) {
         fs::write(here.path().join(name), content).unwrap();
-        run(here.path(), &["import", name]).expect_success();
+        run(here.path(), &["import", name, "--create"]).expect_success();
         let exported = export(here.path(), "sqlite:petstore.db", "csv");
         assert_eq!(exported.lines().count(), 1 + id, "{name}");
         assert_eq!(exported.lines().last(), Some(&*format!("{id},Zoë,-7,available")), "{name}");
@@ -240,7 +248,8 @@ fn standard_input_is_read_if_the_format_is_given() {
     let animal = b"name,categoryId\nFrank,1\n";
     let done = run_with_input(here.path(), &["import", "-"], animal);
     assert!(done.expect_one_line().contains("--format csv"));
-    run_with_input(here.path(), &["import", "-", "--format", "csv"], animal).expect_success();
+    run_with_input(here.path(), &["import", "-", "--create", "--format", "csv"], animal)
+        .expect_success();
     let exported = export(here.path(), "sqlite:petstore.db", "ndjson");
     assert_eq!(
         exported,
@@ -251,8 +260,10 @@ fn standard_input_is_read_if_the_format_is_given() {
 #[test]
 fn a_dry_run_checks_and_adds_nothing() {
     let here = directory();
-    let said = run(here.path(), &["import", SHELTER, "--dry-run"]).expect_success().stderr;
-    assert_eq!(said, "Would import 10000 animals.\n");
+    let said =
+        run(here.path(), &["import", SHELTER, "--create", "--dry-run"]).expect_success().stderr;
+    let database = here.path().join("petstore.db");
+    assert_eq!(said, format!("Would import 10000 animals into sqlite:{}.\n", database.display()));
     assert!(!here.path().join("petstore.db").exists());
     let lines = expect_rejected(here.path(), "bad.csv", b"name,categoryId\nx,y\n", &["--dry-run"]);
     assert_eq!(lines.len(), 2);
@@ -268,13 +279,15 @@ async fn invalid_rows_can_be_skipped_and_are_saved_with_the_reason() {
         let import = |more: &[&str]| {
             let fixed =
                 ["import", "some.csv", "--keep-ids", "--skip-invalid", "--database", &database];
-            run(here.path(), &[&fixed[..], more].concat())
+            run(here.path(), &[&fixed[..], &["--create"], more].concat())
         };
         assert!(import(&[]).expect_one_line().contains("--rejects"));
         assert!(import(&["--rejects", "some.csv"]).expect_one_line().contains("cannot create"));
-        let done = import(&["--rejects", "bad.csv"]).expect_success();
+        let done = import(&["--rejects", "bad.csv"]);
+        assert_eq!(done.status.code(), Some(3), "a script can tell: {done:?}");
         let said = done.stderr.lines().last().unwrap();
-        assert_eq!(said, "Imported 2 animals. 2 rows were refused: see bad.csv.");
+        assert!(said.starts_with("Imported 2 animals into "), "{said}");
+        assert!(said.ends_with(". Rejected 2 rows: see bad.csv."), "{said}");
         let rejects = fs::read_to_string(here.path().join("bad.csv")).unwrap();
         let expected = format!(
             "line,column,reason,row\n\
@@ -297,7 +310,7 @@ async fn imported_ids_must_be_free_and_the_next_animal_gets_a_higher_one() {
         let database = fresh(backend, "petstore").await;
         let import = |content: &str, more: &[&str]| {
             fs::write(here.path().join("some.csv"), content).unwrap();
-            let fixed = ["import", "some.csv", "--database", &database];
+            let fixed = ["import", "some.csv", "--create", "--database", &database];
             run(here.path(), &[&fixed[..], more].concat())
         };
         import("id,name,categoryId\n900,a,1\n7,b,1\n", &["--keep-ids"]).expect_success();
@@ -325,7 +338,7 @@ async fn imported_ids_must_be_free_and_the_next_animal_gets_a_higher_one() {
 #[test]
 fn a_closed_pipe_ends_an_export_quietly_and_a_full_disk_is_an_error() {
     let here = directory();
-    run(here.path(), &["import", SHELTER]).expect_success();
+    run(here.path(), &["import", SHELTER, "--create"]).expect_success();
     for format in ["csv", "ndjson"] {
         let mut export = command(here.path(), &["export", "--format", format]);
         let mut export = export.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
@@ -356,7 +369,7 @@ async fn animals_imported_while_the_service_runs_are_on_its_pages_at_once() {
     let named = create(&client, &service.url, &key, "Frank").header("Idempotency-Key", "k");
     let first: Value = named.try_clone().unwrap().send().await.unwrap().json().await.unwrap();
     assert_eq!(list().await.len(), 1);
-    run(here.path(), &["import", SHELTER]).expect_success();
+    run(here.path(), &["import", SHELTER, "--create"]).expect_success();
     assert_eq!(list().await.len(), 2);
     let created = create(&client, &service.url, &key, "Zoe").send().await.unwrap();
     assert_eq!(created.json::<Value>().await.unwrap()["id"], 10_002);
@@ -370,7 +383,7 @@ fn an_export_of_one_status_contains_only_that_status() {
     let here = directory();
     let animals = "name,categoryId,status\na,1,sold\nb,1,\nc,1,sold\n";
     fs::write(here.path().join("some.csv"), animals).unwrap();
-    run(here.path(), &["import", "some.csv"]).expect_success();
+    run(here.path(), &["import", "some.csv", "--create"]).expect_success();
     let done = finish(&mut command(here.path(), &["export", "--status", "sold"]));
     assert_eq!(done.expect_success().stdout, "id,name,categoryId,status\n1,a,1,sold\n3,c,1,sold\n");
 }

@@ -17,7 +17,7 @@ fn listed(directory: &std::path::Path) -> Vec<Value> {
 #[test]
 fn create_prints_only_the_key_and_writes_messages_to_standard_error() {
     let here = directory();
-    let done = run(here.path(), &["keys", "create", "--name", "me"]).expect_success();
+    let done = run(here.path(), &["keys", "create", "--create", "--name", "me"]).expect_success();
     let key = done.stdout.strip_suffix('\n').unwrap();
     assert_eq!(key.len(), 46);
     assert!(key.starts_with("pets_live_") && !key.contains(char::is_whitespace), "{key}");
@@ -30,6 +30,7 @@ fn create_takes_scope_expiry_rate_limit_and_deployment() {
     let arguments = [
         "keys",
         "create",
+        "--create",
         "--name",
         "robot",
         "--scope",
@@ -102,9 +103,9 @@ fn every_error_is_one_line() {
         (&["keys", "create", "--name", "x", "--expires", "99999999y"], "too far"),
         (&["keys", "create", "--name", "x", "--rate-limit", "60"], "600/min"),
         (&["keys", "create", "--name", "x", "--database", "petstore.db"], "sqlite:"),
-        (&["keys", "list"], "there is no database at petstore.db"),
-        (&["keys", "revoke", "1"], "there is no database at petstore.db"),
-        (&["keys", "rotate", "1"], "there is no database at petstore.db"),
+        (&["keys", "list"], "/petstore.db; name the right one with --database"),
+        (&["keys", "revoke", "1"], "/petstore.db; name the right one with --database"),
+        (&["keys", "rotate", "1"], "/petstore.db; name the right one with --database"),
         (&["keys", "revoke", "one"], "one"),
     ] {
         let line = run(here.path(), arguments).expect_one_line();
@@ -121,7 +122,8 @@ fn every_error_is_one_line() {
 #[test]
 fn rotate_prints_a_key_of_the_same_kind_and_lets_the_old_one_expire() {
     let here = directory();
-    let create = "keys create --name robot --scope read --rate-limit 9/s --deployment staging";
+    let create =
+        "keys create --create --name robot --scope read --rate-limit 9/s --deployment staging";
     let create: Vec<&str> = create.split(' ').collect();
     let old = run(here.path(), &create).expect_success().stdout;
     let rotate = ["keys", "rotate", "1", "--overlap", "12h"];
@@ -151,7 +153,8 @@ fn a_key_is_rotated_once_and_after_that_its_successor() {
 #[test]
 fn a_key_that_cannot_be_printed_is_an_error_that_names_it() {
     let here = directory();
-    let mut command = super::program::command(here.path(), &["keys", "create", "--name", "me"]);
+    let mut command =
+        super::program::command(here.path(), &["keys", "create", "--create", "--name", "me"]);
     let full = fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
     let output = command.stdout(full).output().unwrap();
     assert!(!output.status.success());

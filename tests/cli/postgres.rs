@@ -27,7 +27,7 @@ fn start(here: &Path, database: &str) -> Service {
 }
 
 fn new_key(here: &Path, database: &str) -> String {
-    let arguments = ["keys", "create", "--name", "test", "--database", database];
+    let arguments = ["keys", "create", "--name", "test", "--create", "--database", database];
     run(here, &arguments).expect_success().stdout.trim_end().to_owned()
 }
 

@@ -72,7 +72,7 @@ pub(crate) fn finish(command: &mut Command) -> Done {
 
 /// Creates a key, and returns it.
 pub(crate) fn new_key(directory: &Path) -> String {
-    let done = run(directory, &["keys", "create", "--name", "test"]).expect_success();
+    let done = run(directory, &["keys", "create", "--name", "test", "--create"]).expect_success();
     done.stdout.trim_end().to_owned()
 }
 

@@ -134,7 +134,7 @@ async fn a_command_next_to_an_older_service_does_not_migrate_and_names_the_comma
         INSERT INTO petstore_schema VALUES (TRUE, 1)";
     client.batch_execute(&format!("{first};{note}")).await.unwrap();
 
-    run(here.path(), &["import", "some.csv"]).expect_success();
+    run(here.path(), &["import", "some.csv", "--create"]).expect_success();
     for database in ["sqlite:old.db", &postgres] {
         for command in [
             &["keys", "create", "--name", "me", "--database", database][..],

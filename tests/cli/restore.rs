@@ -23,7 +23,9 @@ fn a_restored_database_is_as_it_was_when_it_was_backed_up() {
     assert_eq!(line, "error: petstore.db already exists; --force replaces it\n");
     assert_eq!(animals(&database).len(), 200);
     let said = run(here.path(), &["restore", "--force", "backup.db"]).expect_success().stdout;
-    assert_eq!(said, "sqlite:petstore.db is a sound copy of backup.db: 100 animals\n");
+    let expected =
+        format!("sqlite:{} is a sound copy of backup.db: 100 animals\n", database.display());
+    assert_eq!(said, expected);
     assert_eq!(animals(&database), then);
     assert_eq!(files(here.path()), ["backup.db", "petstore.db"]);
     // Without an existing database, `--force` is not needed.
@@ -93,6 +95,19 @@ async fn the_wal_of_the_old_database_is_not_applied_to_the_new_one() {
 }
 
 #[test]
+fn a_copy_that_is_not_there_is_named() {
+    let here = directory();
+    new_key(here.path());
+    for force in [&[][..], &["--force"]] {
+        let done = run(here.path(), &[&["restore", "backup.db"], force].concat());
+        assert_eq!(done.status.code(), Some(2), "{done:?}");
+        let expected =
+            "error: there is no file backup.db; name a copy that `petstore backup` made\n";
+        assert_eq!(done.expect_one_line(), expected);
+    }
+}
+
+#[test]
 fn a_damaged_copy_is_not_restored() {
     let here = directory();
     let database = here.path().join("petstore.db");
@@ -110,7 +125,10 @@ fn a_damaged_copy_is_not_restored() {
     }
     fs::write(here.path().join("backup.db"), "no database").unwrap();
     let line = run(here.path(), &["restore", "--force", "backup.db"]).expect_one_line();
-    assert_eq!(line, "error: backup.db is not a SQLite database\n");
+    assert_eq!(
+        line,
+        "error: backup.db is not a SQLite database: it is another file, or its beginning is damaged\n"
+    );
     assert_eq!(animals(&database), before);
     assert_eq!(files(here.path()), ["backup.db", "petstore.db"]);
 }

@@ -9,6 +9,9 @@ use std::{
 
 use super::program::{Service, directory, finish, new_key, run, settle};
 
+/// The exit status that keeps systemd from starting the service again.
+const WRONG_SETTING: i32 = 2;
+
 #[test]
 fn invalid_settings_are_one_line() {
     let here = directory();
@@ -26,6 +29,7 @@ fn invalid_settings_are_one_line() {
         (&["serve", "--trusted-proxy", "10.0.0.0/33"], "use the form 10.0.0.0/8"),
         (&["serve", "--log-format", "xml"], "text, json"),
         (&["serve", "--otlp-endpoint", "127.0.0.1:4318"], "http://127.0.0.1:4318"),
+        (&["serve", "--tls-cert", "x.pem", "--tls-key", "x.pem"], "x.pem"),
         (&["serve", "--unknown"], "--unknown"),
         (&["sell"], "sell"),
         (
@@ -36,7 +40,9 @@ fn invalid_settings_are_one_line() {
         let mut command = super::program::command(here.path(), arguments);
         // Another service may use the default port.
         let command = command.env("PETSTORE_LISTEN", "127.0.0.1:0");
-        let line = super::program::finish(command).expect_one_line();
+        let done = super::program::finish(command);
+        assert_eq!(done.status.code(), Some(WRONG_SETTING), "{done:?}");
+        let line = done.expect_one_line();
         assert!(line.contains(says), "{line}");
     }
     assert_eq!(fs::read_dir(here.path()).unwrap().count(), 0);
@@ -45,7 +51,7 @@ fn invalid_settings_are_one_line() {
 #[test]
 fn a_variable_sets_its_option_and_is_validated_alike() {
     let here = directory();
-    let mut command = super::program::command(here.path(), &["keys", "create"]);
+    let mut command = super::program::command(here.path(), &["keys", "create", "--create"]);
     command.env("PETSTORE_KEY_NAME", "me").env("PETSTORE_DATABASE", "sqlite:other.db");
     assert!(command.output().unwrap().status.success());
     assert!(here.path().join("other.db").exists());
@@ -71,7 +77,9 @@ fn every_option_has_a_variable() {
         &["keys", "rotate"],
     ] {
         let help = run(here.path(), &[command, &["--help"]].concat()).expect_success().stdout;
-        let options = help.lines().filter(|line| line.trim_start().starts_with("--")).count();
+        let options = help.lines().map(str::trim_start).filter(|line| line.starts_with("--"));
+        // A variable would create databases by mistake for as long as it is set.
+        let options = options.filter(|line| !line.starts_with("--create")).count();
         let variables = help.matches("[env:").count();
         assert!(options > 0);
         assert_eq!(options, variables, "{help}");
@@ -79,12 +87,74 @@ fn every_option_has_a_variable() {
 }
 
 #[test]
-fn a_port_in_use_is_one_line() {
+fn a_port_in_use_names_the_option_and_is_worth_another_start() {
     let here = directory();
     let taken = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = taken.local_addr().unwrap().to_string();
-    let line = run(here.path(), &["serve", "--listen", &address]).expect_one_line();
-    assert!(line.contains(&format!("cannot listen on {address}")), "{line}");
+    let free = ["--listen", "127.0.0.1:0"];
+    for (option, rest) in [("--listen", &[][..]), ("--management-listen", &free)] {
+        let done = run(here.path(), &[&["serve", option, &address], rest].concat());
+        assert_eq!(done.status.code(), Some(1), "{done:?}");
+        let line = done.expect_one_line();
+        assert!(line.contains(&format!("cannot listen on {address}")), "{line}");
+        assert!(line.contains(&format!("choose another port with {option}\n")), "{line}");
+    }
+}
+
+#[test]
+fn a_postgresql_that_is_away_has_its_cause_once_and_is_worth_another_start() {
+    let here = directory();
+    // Nobody listens there any more.
+    let away = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let database = format!("postgres://me:secret@{away}/pets");
+    let done = run(here.path(), &["serve", "--listen", "127.0.0.1:0", "--database", &database]);
+    assert_eq!(done.status.code(), Some(1), "{done:?}");
+    let line = done.expect_one_line();
+    assert_eq!(line.matches("refused").count(), 1, "{line}");
+    assert!(!line.contains("secret"), "{line}");
+}
+
+#[test]
+fn a_folder_a_missing_folder_and_a_missing_permission_have_a_message_each() {
+    let here = directory();
+    let path = |name: &str| here.path().join(name).display().to_string();
+    fs::create_dir(path("folder")).unwrap();
+    fs::write(path("file"), "").unwrap();
+    for (place, says) in [
+        (
+            "folder",
+            format!("it is a folder; name a file in it, such as {}", path("folder/petstore.db")),
+        ),
+        ("absent/petstore.db", format!("the folder {} does not exist; create it", path("absent"))),
+        ("file/petstore.db", "Not a directory".to_owned()),
+    ] {
+        let database = format!("sqlite:{}", path(place));
+        for command in [
+            &["serve", "--listen", "127.0.0.1:0"][..],
+            &["keys", "create", "--name", "x", "--create"],
+        ] {
+            let done = run(here.path(), &[command, &["--database", &database]].concat());
+            assert_eq!(done.status.code(), Some(WRONG_SETTING), "{done:?}");
+            let line = done.expect_one_line();
+            assert!(line.contains(&says), "{line}");
+        }
+    }
+    // A folder that only its owner may enter, such as the one of the service.
+    new_key(here.path());
+    let mut list = Command::new("setpriv");
+    if rustix::process::geteuid().is_root() {
+        list.args(["--reuid=65534", "--regid=65534", "--clear-groups"]);
+    } else {
+        fs::set_permissions(path("petstore.db"), Permissions::from_mode(0o0)).unwrap();
+    }
+    list.args([env!("CARGO_BIN_EXE_petstore"), "keys", "list"]);
+    settle(&mut list, here.path());
+    list.current_dir("/").args(["--database", &format!("sqlite:{}", path("petstore.db"))]);
+    let line = finish(&mut list).expect_one_line();
+    assert!(
+        line.contains("no permission to read and write it; run the command as the user"),
+        "{line}"
+    );
 }
 
 #[test]
@@ -92,7 +162,10 @@ fn a_file_that_is_not_a_database_is_one_line() {
     let here = directory();
     fs::write(here.path().join("petstore.db"), "these are notes".repeat(100)).unwrap();
     let line = run(here.path(), &["serve", "--listen", "127.0.0.1:0"]).expect_one_line();
-    assert_eq!(line, "error: petstore.db is not a SQLite database\n");
+    assert_eq!(
+        line,
+        "error: petstore.db is not a SQLite database: it is another file, or its beginning is damaged\n"
+    );
 }
 
 #[test]
@@ -123,7 +196,7 @@ fn a_folder_that_cannot_be_written_is_one_line() {
     };
     let arguments = ["serve", "--listen", "127.0.0.1:0", "--database", &database];
     let line = run(here.path(), &arguments).expect_one_line();
-    assert!(line.contains("cannot open the database"), "{line}");
+    assert!(line.contains("no file can be created in the folder"), "{line}");
 }
 
 #[test]
@@ -133,7 +206,22 @@ fn help_is_complete_and_goes_to_standard_output() {
     for word in ["serve", "keys", "import", "export", "copy", "check", "openapi"] {
         assert!(help.stdout.contains(word), "{}", help.stdout);
     }
+    assert!(help.stdout.contains("/usr/share/doc/petstore"), "{}", help.stdout);
     assert_eq!(help.stderr, "");
+    let serve = run(here.path(), &["serve", "--help"]).expect_success().stdout;
+    let groups: Vec<&str> =
+        serve.lines().filter(|line| line.ends_with(':') && !line.starts_with(' ')).collect();
+    let expected = [
+        "Options",
+        "Database",
+        "Addresses",
+        "Logs and monitoring",
+        "Clients and limits",
+        "TLS",
+        "Shutdown",
+        "Examples",
+    ];
+    assert_eq!(groups, expected.map(|group| format!("{group}:")));
     let version = run(here.path(), &["--version"]).expect_success();
     assert_eq!(version.stdout, format!("petstore {}\n", env!("CARGO_PKG_VERSION")));
 }
@@ -146,8 +234,8 @@ fn a_new_database_is_private_and_an_existing_one_keeps_its_mode() {
     let mode =
         |name: &str| fs::metadata(here.path().join(name)).unwrap().permissions().mode() & 0o777;
     for (name, arguments) in [
-        ("key.db", "keys create --name me --database sqlite:key.db"),
-        ("import.db", "import some.csv --database sqlite:import.db"),
+        ("key.db", "keys create --create --name me --database sqlite:key.db"),
+        ("import.db", "import some.csv --create --database sqlite:import.db"),
         ("copy.db", "copy --from sqlite:key.db --to sqlite:copy.db"),
         ("backup.db", "backup backup.db --database sqlite:key.db"),
     ] {

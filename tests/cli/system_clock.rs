@@ -54,7 +54,7 @@ impl FakedClock {
     }
 
     fn new_key(&self, directory: &Path, options: &[&str]) -> String {
-        let arguments = [&["keys", "create", "--name", "test"], options].concat();
+        let arguments = [&["keys", "create", "--name", "test", "--create"], options].concat();
         self.run(directory, &arguments).stdout.trim_end().to_owned()
     }
 

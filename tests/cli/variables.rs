@@ -25,6 +25,34 @@ fn a_variable_that_no_option_reads_is_reported_with_the_nearest_name() {
 }
 
 #[test]
+fn a_misspelt_option_or_command_is_shown_the_nearest_one_and_others_the_help() {
+    let here = directory();
+    for (arguments, says) in [
+        (&["serve", "--databse", "x"][..], "a similar argument exists: '--database'"),
+        (&["srve"], "a similar subcommand exists: 'serve'"),
+        (&["serve", "--deployment", "prod"], "a similar value exists: 'production'"),
+        (&["serve", "--zzz"], "--help shows what is allowed"),
+        (&["keys", "create"], "--help shows what is allowed"),
+    ] {
+        let line = run(here.path(), arguments).expect_one_line();
+        assert!(line.contains(says), "{line}");
+    }
+}
+
+/// Or a container that is healthy would look as if it were not.
+#[test]
+fn healthcheck_understands_each_address_that_serve_understands() {
+    let here = directory();
+    for (address, reached) in [("localhost:1", "127.0.0.1:1"), (":1", "127.0.0.1:1")] {
+        for variable in ["PETSTORE_LISTEN", "PETSTORE_MANAGEMENT_LISTEN"] {
+            let mut check = command(here.path(), &["healthcheck"]);
+            let line = finish(check.env(variable, address)).expect_one_line();
+            assert!(line.contains(&format!("http://{reached}/")), "{line}");
+        }
+    }
+}
+
+#[test]
 fn an_error_in_a_variable_names_the_variable() {
     let here = directory();
     for (variable, value, expected) in [

@@ -131,7 +131,7 @@ class Harness:
             changed = {"synchronous_mode": False, "synchronous_mode_strict": False}
         self.cluster.start(**changed)
         # At first, HAProxy assumes that all nodes are primaries.
-        make = self.petstore("keys", "create", "--name", "failover", database=HAPROXY)
+        make = self.petstore("keys", "create", "--create", "--name", "failover", database=HAPROXY)
         key = until("a key is made", 20, lambda: subprocess.run(make, capture_output=True, text=True).stdout.strip())
         for service, database in zip(self.services, (HOSTS, HAPROXY)):
             listen = f"127.0.0.1:{service.port}"

@@ -77,7 +77,7 @@ fn snapshot(url: &DatabaseUrl) -> Box<dyn Snapshot> {
 }
 
 fn load(url: &DatabaseUrl, ids: Ids) -> Box<dyn Load> {
-    let mut load = bulk::load(url).unwrap();
+    let mut load = bulk::load(url, OpenMode::Create).unwrap();
     load.begin(ids).unwrap();
     load
 }
@@ -335,7 +335,7 @@ async fn a_load_that_is_dropped_keeps_a_database_that_others_have_open_or_have_u
     for is_open in [true, false] {
         let directory = TempDir::new().unwrap();
         let url = sqlite_url(directory.path());
-        let load = bulk::load(&url).unwrap();
+        let load = bulk::load(&url, OpenMode::Create).unwrap();
         let mut other = Some(open(&url).await);
         if !is_open {
             create(other.as_ref().unwrap(), new_pet("Zoe", 1, Sold)).await;

@@ -77,8 +77,8 @@ pub struct PostgresLoad {
 }
 
 impl PostgresLoad {
-    pub(in crate::store) fn open(url: &PostgresUrl) -> Result<Self, OpenError> {
-        let connection = Blocking::open(url, OpenMode::Create)?;
+    pub(in crate::store) fn open(url: &PostgresUrl, mode: OpenMode) -> Result<Self, OpenError> {
+        let connection = Blocking::open(url, mode)?;
         Ok(Self { copying: None, connection })
     }
 

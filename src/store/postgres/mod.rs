@@ -159,7 +159,8 @@ impl PostgresStore {
 async fn prepare(url: &PostgresUrl, mode: OpenMode) -> Result<(Connector, Session), OpenError> {
     let shown = url.to_string();
     let failed = |cause: Cause| OpenError::Io { path: shown.clone(), cause };
-    let connector = Connector::new(url).map_err(|error| failed(Arc::new(error)))?;
+    let connector = Connector::new(url)
+        .map_err(|error| OpenError::BadSetting { path: shown.clone(), what: error.to_string() })?;
     let mut session = connector.connect().await.map_err(|error| failed(Arc::new(error)))?;
     let encoding = session.client.query_one("SHOW server_encoding", &[]).await;
     let encoding: Result<String, _> = encoding.and_then(|row| row.try_get(0));

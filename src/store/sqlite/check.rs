@@ -110,8 +110,9 @@ fn integrity(connection: &Connection, found: &mut Checkup) -> rusqlite::Result<(
     while let Some(row) = rows.next()? {
         let verdict: String = row.get(0)?;
         if verdict != "ok" {
-            // SQLite reports several pages in one text.
-            found.problems.extend(verdict.lines().map(str::to_owned));
+            // SQLite reports several pages in one text, below a heading.
+            let lines = verdict.lines().filter(|line| !line.starts_with("*** in database "));
+            found.problems.extend(lines.map(str::to_owned));
         }
     }
     Ok(())
@@ -146,7 +147,7 @@ fn animals(connection: &Connection, found: &mut Checkup) -> rusqlite::Result<()>
         }
     }
     if invalid > MAX_REPORTED {
-        found.problems.push(format!("and {} more animals", invalid - MAX_REPORTED));
+        found.problems.push(format!("more invalid animals: {}", invalid - MAX_REPORTED));
     }
     Ok(())
 }

@@ -1,6 +1,13 @@
 //! Opens the file, with its settings and error messages.
 
-use std::{io, path::Path, sync::Arc, thread, time::Duration};
+use std::{
+    fs::File,
+    io,
+    path::{self, Path},
+    sync::Arc,
+    thread,
+    time::Duration,
+};
 
 use rusqlite::{Connection, ErrorCode, MAIN_DB, OpenFlags, config::DbConfig};
 use tracing::error;
@@ -23,7 +30,7 @@ pub(super) fn open_for_writing(
     let create = match mode {
         OpenMode::CreateAndMigrate | OpenMode::Create => OpenFlags::SQLITE_OPEN_CREATE,
         OpenMode::AsIs => match path.try_exists() {
-            Ok(false) => return Err(OpenError::Absent(shown)),
+            Ok(false) => return Err(absent(path)),
             _ => OpenFlags::empty(),
         },
     };
@@ -76,7 +83,7 @@ pub(super) fn open_to_check<T>(
 pub(super) fn open_untouched(path: &Path, mode: OpenMode) -> Result<Connection, OpenError> {
     let shown = path.display().to_string();
     if let Ok(false) = path.try_exists() {
-        return Err(OpenError::Absent(shown));
+        return Err(absent(path));
     }
     let failed = |error| cannot_open(&shown, error);
     let connection = open_for_reading(path)?;
@@ -167,12 +174,49 @@ fn connect(path: &Path, flags: OpenFlags) -> rusqlite::Result<Connection> {
     Ok(connection)
 }
 
+/// With its whole path: the wrong folder is a frequent cause.
+fn absent(path: &Path) -> OpenError {
+    let whole = path::absolute(path);
+    OpenError::Absent(whole.as_deref().unwrap_or(path).display().to_string())
+}
+
 pub(super) fn cannot_open(path: &str, error: rusqlite::Error) -> OpenError {
     let path = path.to_owned();
     match error.sqlite_error_code() {
+        Some(ErrorCode::CannotOpen) => {
+            OpenError::BadSetting { what: why_not_at(Path::new(&path)), path }
+        }
         Some(ErrorCode::NotADatabase) => OpenError::NotADatabase(path),
         Some(ErrorCode::DatabaseCorrupt) => OpenError::Damaged { path, what: error.to_string() },
         _ => OpenError::Io { path, cause: Arc::new(error) },
+    }
+}
+
+/// Why no database can be opened or created at `path`, of which SQLite says no
+/// more than that.
+fn why_not_at(path: &Path) -> String {
+    if path.is_dir() {
+        let file = path.join("petstore.db");
+        return format!("it is a folder; name a file in it, such as {}", file.display());
+    }
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let folder = folder.unwrap_or(Path::new("."));
+    let shown = folder.display();
+    match File::options().read(true).write(true).open(path) {
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
+            "this user has no permission to read and write it; run the command as the user that \
+             owns it"
+                .to_owned()
+        }
+        Err(error) if error.kind() == io::ErrorKind::NotFound && !folder.exists() => {
+            format!("the folder {shown} does not exist; create it, or name another path")
+        }
+        Err(error) if error.kind() != io::ErrorKind::NotFound => error.to_string(),
+        // SQLite also creates files next to it.
+        _ => format!(
+            "no file can be created in the folder {shown}; run the command as a user that may \
+             write there, or name another path"
+        ),
     }
 }
 

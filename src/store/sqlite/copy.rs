@@ -45,7 +45,7 @@ pub(crate) enum CopyError {
     #[error("{0} is in use; stop the service first")]
     InUse(String),
     /// Source and target are the same file.
-    #[error("{0} is the database itself")]
+    #[error("{0} is the database itself; name another file")]
     Same(String),
     /// The database to replace has transactions in its WAL, and the checkpoint failed. It is not
     /// known to be damaged.

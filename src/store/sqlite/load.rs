@@ -98,10 +98,10 @@ fn discard_if_empty(path: &Path) -> io::Result<()> {
 }
 
 impl SqliteLoad {
-    pub(in crate::store) fn open(path: &Path) -> Result<Self, OpenError> {
+    pub(in crate::store) fn open(path: &Path, mode: OpenMode) -> Result<Self, OpenError> {
         let is_new = path.try_exists().is_ok_and(|exists| !exists);
         let new = New(is_new.then(|| path.to_owned()));
-        let (connection, wal_index) = connection::open_for_writing(path, OpenMode::Create)?;
+        let (connection, wal_index) = connection::open_for_writing(path, mode)?;
         let shown = path.display().to_string();
         let files = Files::open(path, wal_index)
             .map_err(|error| OpenError::Io { path: shown.clone(), cause: Arc::new(error) })?;

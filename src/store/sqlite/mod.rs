@@ -33,7 +33,7 @@ use async_trait::async_trait;
 use jiff::Timestamp;
 use rusqlite::Connection;
 
-pub(crate) use self::copy::{Copied, copy};
+pub(crate) use self::copy::{Copied, CopyError, copy};
 use self::{
     file::Files, large_pages::LargePages, page::Listed, readers::Readers, wal_index::WalIndex,
     writer::Writer,

@@ -1,0 +1,42 @@
+//! Telling systemd how the service is doing (`Type=notify`, `sd_notify(3)`).
+//!
+//! One datagram to the socket that `NOTIFY_SOCKET` names. The standard library has
+//! all that this takes, so a crate for it would save nothing.
+
+use std::{
+    env,
+    ffi::OsString,
+    io,
+    os::{
+        linux::net::SocketAddrExt,
+        unix::{
+            ffi::OsStrExt,
+            net::{SocketAddr, UnixDatagram},
+        },
+    },
+};
+
+use tracing::warn;
+
+/// Tells whoever started the service that it is in this `state`, such as
+/// `READY=1`; nobody, if they did not ask for it.
+pub(super) async fn notify(state: &str) {
+    let Some(socket) = env::var_os("NOTIFY_SOCKET") else {
+        return;
+    };
+    if let Err(error) = send(&socket, state).await {
+        warn!(cause = %error, "cannot send {state} to NOTIFY_SOCKET");
+    }
+}
+
+async fn send(socket: &OsString, state: &str) -> io::Result<()> {
+    let address = match socket.as_bytes().strip_prefix(b"@") {
+        Some(name) => SocketAddr::from_abstract_name(name)?,
+        None => SocketAddr::from_pathname(socket)?,
+    };
+    let socket = UnixDatagram::unbound()?;
+    socket.connect_addr(&address)?;
+    socket.set_nonblocking(true)?;
+    tokio::net::UnixDatagram::from_std(socket)?.send(state.as_bytes()).await?;
+    Ok(())
+}

@@ -1,0 +1,121 @@
+//! Which database a command writes to: never a new one by mistake, and it says so.
+
+use std::{fs, process::Command};
+
+use super::program::{Service, command, directory, finish, new_key, run, settle};
+
+#[test]
+fn only_serve_creates_a_database_that_nobody_asked_for() {
+    let here = directory();
+    let database = here.path().join("petstore.db");
+    fs::write(here.path().join("some.csv"), "name,categoryId\nFrank,1\n").unwrap();
+    let commands = [
+        &["keys", "create", "--name", "me"][..],
+        &["import", "some.csv"],
+        &["import", "some.csv", "--dry-run"],
+    ];
+    for arguments in commands {
+        let done = run(here.path(), arguments);
+        assert_eq!(done.status.code(), Some(2), "{done:?}");
+        let line = done.expect_one_line();
+        let place = format!("there is no database at {}; ", database.display());
+        assert!(line.contains(&place) && line.contains("`petstore serve`"), "{line}");
+        assert!(line.contains("--create") && !database.exists(), "{line}");
+    }
+    for arguments in &commands[..2] {
+        run(here.path(), &[arguments, &["--create"][..]].concat()).expect_success();
+        assert!(database.exists());
+        // It is also for one that exists.
+        run(here.path(), &[arguments, &["--create"][..]].concat()).expect_success();
+        fs::remove_file(&database).unwrap();
+    }
+    drop(Service::start(here.path(), &[]));
+    assert!(database.exists());
+}
+
+#[test]
+fn every_command_that_writes_names_the_database_with_its_whole_path() {
+    let here = directory();
+    fs::write(here.path().join("some.csv"), "name,categoryId\nFrank,1\n").unwrap();
+    let database = format!("sqlite:{}", here.path().join("petstore.db").display());
+    for (arguments, says) in [
+        ("keys create --create --name me", format!("Key 1 (me) in {database}: ")),
+        ("keys rotate 1", format!("Key 2 (me) in {database}: ")),
+        ("keys revoke 2", format!("Key 2 (me) in {database} is revoked.")),
+        ("import some.csv", format!("Imported 1 animal into {database}.")),
+        (
+            "copy --from sqlite:petstore.db --to sqlite:other.db",
+            "Copied 1 animal, 2 API keys and 0 idempotency keys".to_owned(),
+        ),
+        ("copy --from sqlite:petstore.db --to sqlite:another.db", format!(" from {database} to ")),
+        ("backup backup.db", format!("backup.db is a sound copy of {database}: 1 animal\n")),
+        (
+            "restore backup.db --force",
+            format!("{database} is a sound copy of backup.db: 1 animal\n"),
+        ),
+    ] {
+        let arguments: Vec<&str> = arguments.split(' ').collect();
+        let done = run(here.path(), &arguments).expect_success();
+        assert!([done.stdout, done.stderr].concat().contains(&says), "{arguments:?}: {says}");
+    }
+}
+
+/// As for the program of the Debian package, whose file is at a fixed place.
+#[test]
+fn a_command_that_names_no_database_takes_the_one_of_the_service_from_its_settings() {
+    let here = directory();
+    let service = here.path().join("service");
+    fs::create_dir(&service).unwrap();
+    let file = here.path().join("petstore.env");
+    let database = format!("sqlite:{}/petstore.db", service.display());
+    fs::write(
+        &file,
+        format!("# settings\nPETSTORE_DATABASE=\"{database}\"\nPETSTORE_DEPLOYMENT=staging\n"),
+    )
+    .unwrap();
+    let create = |more: &[&str], variables: &[(&str, &str)]| {
+        let arguments = [&["keys", "create", "--create", "--name", "me"], more].concat();
+        let mut create = command(here.path(), &arguments);
+        finish(create.env("PETSTORE_ENV_FILE", &file).envs(variables.iter().copied()))
+            .expect_success()
+            .stderr
+    };
+    let said = create(&[], &[]);
+    assert!(said.contains(&format!("in {database}: ")) && said.contains(", staging, "), "{said}");
+    // What is said to the command itself counts.
+    assert!(
+        create(&[], &[("PETSTORE_DEPLOYMENT", "production")]).contains(&format!("in {database}: "))
+    );
+    let other = "sqlite:other.db";
+    for said in [create(&["--database", other], &[]), create(&[], &[("PETSTORE_DATABASE", other)])]
+    {
+        assert!(said.contains("/other.db: ") && said.contains(", production, "), "{said}");
+    }
+    // The service is told by what starts it, and help needs no database.
+    let mut serve = command(here.path(), &["serve", "--listen", "127.0.0.1:0"]);
+    serve.env("PETSTORE_ENV_FILE", &file);
+    drop(Service::from(serve));
+    assert!(here.path().join("petstore.db").exists());
+    let mut help = command(here.path(), &["openapi", "--help"]);
+    finish(help.env("PETSTORE_ENV_FILE", "/absent")).expect_success();
+}
+
+#[test]
+fn settings_that_cannot_be_read_are_an_error_that_says_what_to_do() {
+    let here = directory();
+    new_key(here.path());
+    let file = here.path().join("petstore.env");
+    fs::write(&file, "PETSTORE_DATABASE=sqlite:a\\x20b.db\n").unwrap();
+    for (file, says) in [
+        (file.to_str().unwrap(), "petstore.env, line 1: must be NAME=VALUE"),
+        (here.path().to_str().unwrap(), "Is a directory"),
+        ("/absent/petstore.env", "sudo -u petstore petstore"),
+    ] {
+        let mut list = Command::new(env!("CARGO_BIN_EXE_petstore"));
+        settle(&mut list, here.path());
+        let done = finish(list.args(["keys", "list"]).env("PETSTORE_ENV_FILE", file));
+        assert_eq!(done.status.code(), Some(2), "{done:?}");
+        let line = done.expect_one_line();
+        assert!(line.contains(says) && line.contains("--database"), "{line}");
+    }
+}
