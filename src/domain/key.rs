@@ -126,14 +126,15 @@ impl KeyDigest {
     /// The digest of the text that a client sent as a key; `None` if the text does not have the
     /// format of a key of `deployment`.
     #[must_use]
-    pub fn of_presented(text: &str, deployment: Deployment) -> Option<Self> {
-        let rest = text.strip_prefix(deployment.key_prefix())?.as_bytes();
+    pub fn of_presented(text: impl AsRef<[u8]>, deployment: Deployment) -> Option<Self> {
+        let text = text.as_ref();
+        let rest = text.strip_prefix(deployment.key_prefix().as_bytes())?;
         let well_formed = rest.len() == RANDOM_LENGTH + CHECKSUM_LENGTH
             && rest.iter().all(u8::is_ascii_alphanumeric);
         if !well_formed {
             return None;
         }
-        let (checked, given) = text.as_bytes().split_at(text.len() - CHECKSUM_LENGTH);
+        let (checked, given) = text.split_at(text.len() - CHECKSUM_LENGTH);
         (checksum(checked) == given).then(|| Self(Sha256::digest(text).into()))
     }
 

@@ -227,7 +227,7 @@ const CONNECTION_REPLACED: &str = "All connections are in use, so this one was c
      one. Retry in a moment.";
 
 /// The key in an `Authorization: Bearer KEY` field (RFC 6750, section 2.1).
-fn presented_key(headers: &HeaderMap) -> Result<&str, ApiError> {
+fn presented_key(headers: &HeaderMap) -> Result<&[u8], ApiError> {
     let mut fields = headers.get_all(header::AUTHORIZATION).iter();
     let field = fields.next().ok_or_else(missing_key)?;
     if fields.next().is_some() {
@@ -240,7 +240,7 @@ fn presented_key(headers: &HeaderMap) -> Result<&str, ApiError> {
     if !scheme.eq_ignore_ascii_case(b"Bearer") {
         return Err(missing_key());
     }
-    std::str::from_utf8(key.trim_ascii()).map_err(|_| invalid_key())
+    Ok(key.trim_ascii())
 }
 
 fn missing_key() -> ApiError {
@@ -290,10 +290,10 @@ mod tests {
             for field in fields {
                 headers.append(header::AUTHORIZATION, HeaderValue::from_str(field).unwrap());
             }
-            presented_key(&headers).map(str::to_owned).map_err(|error| error.problem())
+            presented_key(&headers).map(<[u8]>::to_owned).map_err(|error| error.problem())
         };
-        assert_eq!(presented(&["Bearer k"]), Ok("k".to_owned()));
-        assert_eq!(presented(&["bEARER  k "]), Ok("k".to_owned()));
+        assert_eq!(presented(&["Bearer k"]), Ok(b"k".to_vec()));
+        assert_eq!(presented(&["bEARER  k "]), Ok(b"k".to_vec()));
         for none in [&[][..], &["Bearer"], &["k"], &["Basic azpr"], &["Bearerk k"]] {
             assert_eq!(presented(none), Err(Problem::MissingApiKey), "{none:?}");
         }

@@ -19,10 +19,17 @@ const DEPRECATED_SINCE: &str = "@1795219200";
 /// [`REMOVED_AT`] as an HTTP date (RFC 8594, section 3).
 const SUNSET_DATE: &str = "Thu, 05 Dec 2030 00:00:00 GMT";
 
-/// Whether the path is one of `getPet`, with any text as the id.
+/// The id in the path, if it is one of `getPet`: any text, not decoded.
+#[must_use]
+pub(in crate::http) fn id_in(path: &str) -> Option<&str> {
+    let id = path.strip_prefix("/v1/pets/")?;
+    (!id.is_empty() && !id.as_bytes().contains(&b'/')).then_some(id)
+}
+
+/// Whether the path is one of `getPet`.
 #[must_use]
 pub(in crate::http) fn is_get_pet(path: &str) -> bool {
-    path.strip_prefix("/v1/pets/").is_some_and(|id| !id.is_empty() && !id.contains('/'))
+    id_in(path).is_some()
 }
 
 /// Whether `getPet` is removed.

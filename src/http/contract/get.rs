@@ -47,8 +47,7 @@ pub(in crate::http) async fn get(
 
 /// The id at the end of the path; `None` if it is not a positive int64.
 fn pet_id(path: &str) -> Option<PetId> {
-    let (_, last) = path.rsplit_once('/')?;
-    let text = percent_decode_str(last).decode_utf8().ok()?;
+    let text = percent_decode_str(deprecation::id_in(path)?).decode_utf8().ok()?;
     query::integer(&text).and_then(PetId::new)
 }
 

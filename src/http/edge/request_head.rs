@@ -76,7 +76,11 @@ fn is_same(uri: &Uri, authority: &str, host: &HeaderValue) -> bool {
 /// Whether the value is empty or consists of characters of a host and port (RFC 9110, section 7.2).
 /// It is never used in a URL, so no more is checked.
 fn is_host(value: &HeaderValue) -> bool {
-    let allowed = |byte: &u8| byte.is_ascii_alphanumeric() || b"-._~%!$&'()*+,;=:[]".contains(byte);
+    let is_mark = |byte| {
+        matches!(byte, b'-' | b'.' | b'_' | b'~' | b'%' | b'!' | b'$' | b'&'..=b',')
+            || matches!(byte, b';' | b'=' | b':' | b'[' | b']')
+    };
+    let allowed = |byte: &u8| byte.is_ascii_alphanumeric() || is_mark(*byte);
     value.as_bytes().iter().all(allowed)
 }
 
