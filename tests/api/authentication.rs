@@ -71,7 +71,9 @@ async fn a_new_key_is_accepted_despite_a_flood_of_invalid_keys_from_its_address(
     let server = Server::start().await;
     let stop = Arc::new(AtomicBool::new(false));
     let guessing: Vec<_> = (0..500)
-        .map(|seed| tokio::spawn(send_invalid_keys(Arc::clone(&server.app), seed, Arc::clone(&stop))))
+        .map(|seed| {
+            tokio::spawn(send_invalid_keys(Arc::clone(&server.app), seed, Arc::clone(&stop)))
+        })
         .collect();
     for _ in 0..5 {
         let (key, _) = server.new_key(Scope::Read, None).await;

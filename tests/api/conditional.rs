@@ -131,10 +131,7 @@ async fn head_gets_304_like_get_and_a_create_ignores_the_condition() {
     let headers = [("authorization", &*bearer), ("if-none-match", &known)];
     let head = server.send(Method::HEAD, "/v1/pets", &headers, "").await;
     assert_eq!((head.status.as_u16(), head.header("content-length")), (304, None));
-    let headers = [
-        ("authorization", &*bearer),
-        ("if-none-match", "*"),
-        ("content-type", "application/json"),
-    ];
+    let headers =
+        [("authorization", &*bearer), ("if-none-match", "*"), ("content-type", "application/json")];
     assert_eq!(server.send(Method::POST, "/v1/pets", &headers, ANIMAL).await.status, 201);
 }

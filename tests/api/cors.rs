@@ -76,8 +76,14 @@ async fn an_allowed_page_can_read_every_response_and_its_header_fields() {
         assert_eq!(reply.header("access-control-allow-origin"), Some(SHOP), "{target}");
         let exposed = reply.header("access-control-expose-headers").unwrap().to_lowercase();
         for field in [
-            "link", "location", "retry-after", "ratelimit", "deprecation", "sunset",
-            "x-request-id", "etag",
+            "link",
+            "location",
+            "retry-after",
+            "ratelimit",
+            "deprecation",
+            "sunset",
+            "x-request-id",
+            "etag",
         ] {
             assert!(exposed.split(", ").any(|name| name == field), "{field}");
         }

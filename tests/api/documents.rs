@@ -258,9 +258,7 @@ async fn the_api_catalog_leads_to_the_contract_and_the_docs() {
         let reply = fetch(&server, "/.well-known/api-catalog").await;
         assert_eq!(
             reply.header("content-type"),
-            Some(
-                r#"application/linkset+json; profile="https://www.rfc-editor.org/info/rfc9727""#
-            )
+            Some(r#"application/linkset+json; profile="https://www.rfc-editor.org/info/rfc9727""#)
         );
         let head = server.send(Method::HEAD, "/.well-known/api-catalog", &[], "").await;
         for reply in [&reply, &head] {
@@ -271,9 +269,10 @@ async fn the_api_catalog_leads_to_the_contract_and_the_docs() {
         let service = &catalog["linkset"][0];
         assert_eq!(service["anchor"], anchor);
         let root = anchor.strip_suffix("/v1").unwrap();
-        for link in ["service-desc", "service-doc"].iter().flat_map(|relation| {
-            service[relation].as_array().unwrap()
-        }) {
+        for link in ["service-desc", "service-doc"]
+            .iter()
+            .flat_map(|relation| service[relation].as_array().unwrap())
+        {
             let path = link["href"].as_str().unwrap().strip_prefix(root).unwrap();
             let found = fetch(&server, path).await;
             assert_eq!(found.header("content-type"), link["type"].as_str(), "{path}");

@@ -6,8 +6,8 @@ use async_trait::async_trait;
 use jiff::Timestamp;
 use petstore::{
     domain::{
-        IdempotentRequest, KeyDigest, KeyId, KeyRecord, KeyUse, NewKey, NewPet, PageRequest, Pet, PetId,
-        PetStatus::Available,
+        IdempotentRequest, KeyDigest, KeyId, KeyRecord, KeyUse, NewKey, NewPet, PageRequest, Pet,
+        PetId, PetStatus::Available,
     },
     observe::metrics::Exposition,
     store::{Created, Store, StoreError, Version, WritePet},
@@ -195,7 +195,10 @@ async fn a_create_with_an_unknown_outcome_gets_an_error_that_tells_how_to_retry(
     let reply = server_over(unknown).await.post(NEW_PET).await;
     reply.expect_error(503, "unavailable");
     let error = reply.json();
-    assert!(error["message"].as_str().unwrap().contains("may or may not have been added"), "{error}");
+    assert!(
+        error["message"].as_str().unwrap().contains("may or may not have been added"),
+        "{error}"
+    );
     assert_eq!(reply.header("retry-after"), Some("1"));
 }
 

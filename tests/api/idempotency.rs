@@ -4,9 +4,7 @@ use std::{pin::pin, sync::Arc, time::Duration};
 
 use futures_util::future::{Either, select};
 use jiff::SignedDuration;
-use petstore::domain::{
-    ApiKey, Clock, Deployment, KeyId, NewKey, Scope, idempotency::MARK_EVERY,
-};
+use petstore::domain::{ApiKey, Clock, Deployment, KeyId, NewKey, Scope, idempotency::MARK_EVERY};
 use rand::{SeedableRng, rngs::StdRng};
 use reqwest::Method;
 
@@ -119,7 +117,9 @@ async fn a_retry_in_flight_is_409_with_retry_after() {
     let one = pin!(server.post_with_idempotency_key("\"retry-1\"", FRANK));
     let two = pin!(server.post_with_idempotency_key("\"retry-1\"", FRANK));
     let (rejected, waiting) = match soon(select(one, two)).await {
-        Either::Left((rejected, waiting)) | Either::Right((rejected, waiting)) => (rejected, waiting),
+        Either::Left((rejected, waiting)) | Either::Right((rejected, waiting)) => {
+            (rejected, waiting)
+        }
     };
     rejected.expect_error(409, "idempotency_in_progress");
     assert_eq!(rejected.header("retry-after"), Some("1"));
@@ -137,7 +137,10 @@ async fn a_request_that_failed_can_be_sent_again() {
     };
     let server = Server::start_with(Setup { wrap, ..Setup::default() }).await;
     for _ in 0..3 {
-        server.post_with_idempotency_key("\"retry-1\"", FRANK).await.expect_error(503, "unavailable");
+        server
+            .post_with_idempotency_key("\"retry-1\"", FRANK)
+            .await
+            .expect_error(503, "unavailable");
     }
     let server = Server::start().await;
     server.post_with_idempotency_key("\"retry-1\"", "{}").await.expect_error(400, "invalid_body");
@@ -198,7 +201,9 @@ async fn a_retry_with_a_successor_while_the_first_is_in_flight_is_409() {
     let one = pin!(post_with(&server, &first, FRANK));
     let two = pin!(post_with(&server, &second, FRANK));
     let (rejected, waiting) = match soon(select(one, two)).await {
-        Either::Left((rejected, waiting)) | Either::Right((rejected, waiting)) => (rejected, waiting),
+        Either::Left((rejected, waiting)) | Either::Right((rejected, waiting)) => {
+            (rejected, waiting)
+        }
     };
     rejected.expect_error(409, "idempotency_in_progress");
     drop(holding);
@@ -250,6 +255,7 @@ async fn requests_are_forgotten_after_48_hours_of_service() {
     assert_eq!(server.count_rows("idempotency_marks").await, 289);
     pass(&server, 9).await;
     assert_eq!(server.count_rows("idempotency_marks").await, 290);
-    let other = server.post_with_idempotency_key("\"old-0\"", r#"{"name": "Zoe", "categoryId": 2}"#).await;
+    let other =
+        server.post_with_idempotency_key("\"old-0\"", r#"{"name": "Zoe", "categoryId": 2}"#).await;
     assert_eq!(other.json()["id"], 203);
 }

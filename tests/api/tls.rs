@@ -35,9 +35,9 @@ use tokio_rustls::{
 };
 
 use crate::{
-    backend::Sqlite,
     certificates::{Certificates, shown},
     harness::{self, Setup, soon},
+    sqlite_backend::Sqlite,
 };
 
 type Server = harness::Server<Sqlite>;

@@ -1,4 +1,5 @@
-//! The program: its commands, signals, and kills.
+//! The program: its commands, settings and messages. Needs no other programs than `curl` and
+//! `script`. `tests/needs_tools/` includes the other files of this directory.
 
 #![expect(
     clippy::unwrap_used,
@@ -7,37 +8,17 @@
     reason = "a test fails by panicking"
 )]
 
-mod backup;
 #[path = "../shared/certificates.rs"]
 mod certificates;
 mod check;
-mod copy;
-mod exhausted_resources;
-mod files;
-mod import;
-mod interrupted;
 mod keys;
-mod kill;
-mod management;
-mod metrics;
 mod openapi;
-mod postgres;
-#[path = "../shared/postgres.rs"]
-mod postgres_cluster;
+#[expect(dead_code, reason = "other tests need more of it")]
 mod program;
-#[expect(dead_code, reason = "here the database is only there or away")]
-#[path = "../store/proxy.rs"]
-mod proxy;
 mod quoting;
-mod release_before;
-mod restore;
-mod retries;
 mod serve;
 mod start;
-mod system_clock;
 mod systemd;
 mod tls;
-mod traces;
-mod upgrade;
 mod variables;
 mod which_database;

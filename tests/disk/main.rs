@@ -6,11 +6,9 @@
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
-mod copies;
 mod every_operation;
 #[expect(dead_code, reason = "the other faults are of the histories' tests")]
 #[path = "../shared/faulty_store.rs"]
 mod faulty_store;
 mod proofs;
-mod recording;
 mod script;

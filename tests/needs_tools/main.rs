@@ -1,0 +1,74 @@
+//! The tests that need PostgreSQL, openssl, strace, faketime, or a mount (so root or user
+//! namespaces), and the long tests of the program. `scripts/test` installs these tools. A test
+//! whose tool is missing fails.
+//!
+//! Most files are in the directories of the other tests.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test fails by panicking"
+)]
+
+#[path = "../api/suite.rs"]
+mod api;
+#[path = "../api/backend.rs"]
+mod backend;
+#[path = "../store/bulk.rs"]
+mod bulk;
+#[expect(dead_code, reason = "here only the program uses certificates")]
+#[path = "../shared/certificates.rs"]
+mod certificates;
+#[path = "../api/contract.rs"]
+mod contract;
+#[path = "../disk/copies.rs"]
+mod copies;
+#[path = "../api/harness.rs"]
+mod harness;
+#[path = "../store/postgres.rs"]
+mod postgres;
+#[path = "backend.rs"]
+mod postgres_backend;
+#[path = "../shared/postgres.rs"]
+mod postgres_cluster;
+#[path = "../store/postgres_connections.rs"]
+mod postgres_connections;
+#[path = "../store/postgres_faults.rs"]
+mod postgres_faults;
+#[path = "../store/postgres_tls.rs"]
+mod postgres_tls;
+#[path = "../store/proxy.rs"]
+mod proxy;
+#[path = "../disk/recording.rs"]
+mod recording;
+#[path = "../store/retries.rs"]
+mod retries;
+#[path = "../store/suite.rs"]
+mod suite;
+
+/// The database of the tests in `api`.
+type Database = postgres_backend::Postgres;
+
+#[path = "../cli"]
+mod cli {
+    use crate::{certificates, postgres_cluster, proxy};
+
+    mod backup;
+    mod copy;
+    mod exhausted_resources;
+    mod files;
+    mod import;
+    mod interrupted;
+    mod kill;
+    mod management;
+    mod metrics;
+    mod postgres;
+    mod program;
+    mod release_before;
+    mod restore;
+    mod retries;
+    mod system_clock;
+    mod traces;
+    mod upgrade;
+}
