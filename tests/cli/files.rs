@@ -72,7 +72,9 @@ impl Writers {
                             let before = acknowledged.lock().unwrap().insert(id, name);
                             assert_eq!(before, None, "{id} was given twice");
                         }
-                        503 if phase.load(Ordering::SeqCst) != SOUND => {}
+                        // SQLite may meet the change before the check of the files does (500), and
+                        // a replaced database may not hold the key (401).
+                        401 | 500 | 503 if phase.load(Ordering::SeqCst) != SOUND => {}
                         _ => panic!("{status}: {body}"),
                     }
                     if stop.load(Ordering::SeqCst) {
@@ -132,7 +134,8 @@ async fn harm(here: &Path, touch: impl FnOnce(&Path)) -> Aftermath {
     assert!(reason.contains("petstore.db"), "{reason}");
     for _ in 0..10 {
         let rejected = create(&client(), &service.url, &key, "too late").send().await.unwrap();
-        assert_eq!(rejected.status(), 503);
+        let status = rejected.status().as_u16();
+        assert!([401, 503].contains(&status), "{status}");
     }
     while !service.has_said(DISTRUST) {
         tokio::task::yield_now().await;
