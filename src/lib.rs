@@ -19,3 +19,4 @@ mod lenient_verifier;
 pub mod observe;
 pub mod server;
 pub mod store;
+pub mod tasks;

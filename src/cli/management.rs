@@ -88,34 +88,21 @@ pub(super) fn welcome(listener: Option<&TcpListener>) {
     }
 }
 
-/// Serves `management`, within the limits of clients, and sends spans on, until
-/// the sender of `all_ended` goes away.
+/// Serves `management`, within the limits of clients, until the sender of `all_ended` is dropped.
 pub(super) async fn run(
     listener: Option<TcpListener>,
     management: Arc<Management>,
-    exporter: Option<Exporter>,
     limits: &Limits,
-    all_ended: watch::Receiver<()>,
+    mut all_ended: watch::Receiver<()>,
 ) {
-    let end = || {
-        let mut all_ended = all_ended.clone();
-        async move { drop(all_ended.changed().await) }
-    };
     let limits = Limits {
         max_connections: MAX_CONNECTIONS,
         max_connections_per_address: MAX_CONNECTIONS,
         shutdown_timeout: SHUTDOWN_TIMEOUT,
         ..limits.clone()
     };
-    let serving = async {
-        if let Some(listener) = listener {
-            server::serve(listener, None, management, &limits, end()).await;
-        }
-    };
-    let exporting = async {
-        if let Some(exporter) = exporter {
-            exporter.run(end()).await;
-        }
-    };
-    tokio::join!(serving, exporting);
+    if let Some(listener) = listener {
+        let end = async { drop(all_ended.changed().await) };
+        server::serve(listener, None, management, &limits, end).await;
+    }
 }

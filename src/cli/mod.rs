@@ -3,7 +3,6 @@
 
 mod backup;
 mod check;
-mod chores;
 mod completions;
 mod copy;
 mod export;
@@ -18,6 +17,7 @@ mod rejects;
 mod restore;
 mod serve;
 mod settings_file;
+mod tasks;
 mod tls;
 mod variables;
 

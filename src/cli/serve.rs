@@ -1,7 +1,6 @@
 //! `petstore serve`.
 
 use std::{
-    future::pending,
     io::{self, IsTerminal},
     net::SocketAddr,
     num::NonZeroU32,
@@ -19,11 +18,10 @@ use tokio::{
 use tracing::{info, level_filters::LevelFilter, warn};
 
 use super::{
-    BaseUrlArgs, DatabaseArgs,
-    chores::{forget_requests_forever, save_uses, save_uses_forever},
-    keys,
+    BaseUrlArgs, DatabaseArgs, keys,
     management::{self, ManagementArgs},
     notify::notify,
+    tasks,
     tls::TlsArgs,
     variables,
 };
@@ -32,12 +30,9 @@ use crate::{
     domain::{Clock, Deployment, KeyRecord, SystemClock, client::ProxyNetwork},
     http::{self, App, Management},
     observe::log::{self, LogFormat},
-    server::{self, Limits, Tls},
+    server::{self, Limits},
     store::{OpenMode, Store},
 };
-
-/// How often the files of the TLS certificate are read.
-const LOOK_AT_CERTIFICATE_EVERY: Duration = Duration::from_secs(1);
 
 /// How long a request may take beside the time for its body: more than the
 /// store waits for a lock.
@@ -252,20 +247,15 @@ impl Serve {
             drop(stop);
             told().await;
         };
+        let tasks = tasks::start(&app, tls.as_ref(), exporter);
         let (ended, all_ended) = watch::channel(());
         let serving = async {
             let stopped = async { drop(stopped.await) };
-            tokio::select! {
-                () = server::serve(listener, tls.clone(), Arc::clone(&app), &limits, stopped) => {}
-                () = renew_forever(tls.as_deref()) => {}
-                () = save_uses_forever(&app) => {}
-                () = forget_requests_forever(&app) => {}
-            }
-            save_uses(&app).await;
+            server::serve(listener, tls, app, &limits, stopped).await;
+            tasks.shut_down().await;
             drop(ended);
         };
-        let watching =
-            management::run(management_listener, management, exporter, &limits, all_ended);
+        let watching = management::run(management_listener, management, &limits, all_ended);
         let serving = async { tokio::join!(serving, watching, notify("READY=1")) };
         // An operator who sends a signal again does not want to wait.
         tokio::select! {
@@ -344,13 +334,6 @@ impl Serve {
 /// large service; a small one can still be reached by one client's pool.
 fn per_address_of(max_connections: usize) -> usize {
     max_connections.div_ceil(20).max(64)
-}
-
-async fn renew_forever(tls: Option<&Tls>) {
-    match tls {
-        Some(tls) => tls.renew_forever(LOOK_AT_CERTIFICATE_EVERY).await,
-        None => pending().await,
-    }
 }
 
 #[cfg(test)]

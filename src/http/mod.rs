@@ -66,7 +66,10 @@ pub use self::{body::RequestBody, management::Management};
 use crate::{
     config::{BaseUrl, Origin},
     domain::{Client, Clock, Deployment, KeyId, RateLimit, TrustedProxies, rate_limit::Reading},
-    observe::{metrics::Connections, traces::Spans},
+    observe::{
+        metrics::{Connections, TaskMetrics},
+        traces::Spans,
+    },
     store::{Store, StoreError},
 };
 
@@ -150,6 +153,7 @@ pub struct App {
     request_timeout: Duration,
     response_memory: ResponseMemory,
     metrics: Metrics,
+    tasks: Arc<TaskMetrics>,
     /// Receives a span for each request, if traces are enabled.
     spans: Option<Spans>,
 }
@@ -199,6 +203,7 @@ impl App {
             request_timeout: settings.request_timeout,
             response_memory: ResponseMemory::new(settings.response_memory),
             metrics: Metrics::default(),
+            tasks: Arc::default(),
             spans: None,
         })
     }
@@ -227,6 +232,12 @@ impl App {
     #[must_use]
     pub fn connections(&self) -> &Arc<Connections> {
         &self.metrics.connections
+    }
+
+    /// The metrics of the background tasks of the service.
+    #[must_use]
+    pub fn tasks(&self) -> &Arc<TaskMetrics> {
+        &self.tasks
     }
 
     /// The memory for responses that clients have not read yet.

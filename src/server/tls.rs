@@ -8,13 +8,7 @@ use std::{
     time::Duration,
 };
 
-use tokio::{
-    io::AsyncWriteExt,
-    net::TcpStream,
-    sync::watch,
-    task,
-    time::{self, MissedTickBehavior},
-};
+use tokio::{io::AsyncWriteExt, net::TcpStream, sync::watch, task, time};
 use tokio_rustls::{
     TlsAcceptor,
     rustls::{
@@ -37,7 +31,7 @@ pub struct TlsError(String);
 /// and HTTP/1.1 by ALPN (RFC 7301).
 pub struct Tls {
     files: Files,
-    first: Found,
+    seen: Mutex<Seen>,
     /// For new handshakes. Each configuration has its own session cache, so a session is resumed
     /// only under its own certificate.
     current: Mutex<Arc<ServerConfig>>,
@@ -54,42 +48,45 @@ impl Tls {
         let files = Files { certificate, key };
         let found = files.read()?;
         let config = files.config(&found)?;
-        Ok(Self { files, first: found, current: Mutex::new(config) })
+        warn_if_exposed(&files.key, &found);
+        let found = Ok(found);
+        let seen = Seen { last: found.clone(), decided: found, outcome: Ok(()) };
+        Ok(Self { files, seen: Mutex::new(seen), current: Mutex::new(config) })
     }
 
-    /// Checks the files periodically, and uses new content for new handshakes. The content counts
-    /// only if it is the same twice in a row, because the files may be half written. If it is
-    /// invalid, the service logs this once, and keeps the previous content.
-    pub async fn renew_forever(&self, check_interval: Duration) {
-        warn_if_exposed(&self.files.key, &self.first);
-        let mut looks = time::interval(check_interval);
-        looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        let mut decided = Ok(self.first.clone());
-        let mut last = decided.clone();
-        loop {
-            looks.tick().await;
-            let files = self.files.clone();
-            let Ok(found) = task::spawn_blocking(move || files.read()).await else {
-                continue;
-            };
-            let is_settled = found == last;
-            last = found;
-            if !is_settled || last == decided {
-                continue;
-            }
-            decided = last.clone();
-            let renewed = last.as_ref().map_err(Clone::clone);
-            match renewed.and_then(|found| Ok((found, self.files.config(found)?))) {
-                Ok((found, config)) => {
-                    *self.current.lock().unwrap_or_else(PoisonError::into_inner) = config;
-                    info!("the renewed TLS certificate is in use");
-                    warn_if_exposed(&self.files.key, found);
-                }
-                Err(error) => {
-                    warn!(%error, "the renewed TLS certificate is invalid; the old one stays in use");
-                }
-            }
+    /// Checks the files, and uses new content for new handshakes. Called periodically: content
+    /// counts only if two calls in a row find it, because the files may be half written.
+    ///
+    /// # Errors
+    ///
+    /// If the content is invalid. The previous content stays in use.
+    pub async fn renew(&self) -> Result<(), TlsError> {
+        let files = self.files.clone();
+        let found = task::spawn_blocking(move || files.read()).await;
+        let found = found.unwrap_or_else(|error| Err(TlsError(error.to_string())));
+        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_settled = found == seen.last;
+        seen.last = found;
+        if is_settled && seen.last != seen.decided {
+            seen.decided = seen.last.clone();
+            seen.outcome = self.replace(&seen.decided);
         }
+        seen.outcome.clone()
+    }
+
+    fn replace(&self, found: &Result<Found, TlsError>) -> Result<(), TlsError> {
+        let renewed = found.as_ref().map_err(Clone::clone);
+        let (found, config) = renewed
+            .and_then(|found| Ok((found, self.files.config(found)?)))
+            .map_err(|TlsError(error)| {
+                TlsError(format!(
+                    "the renewed TLS certificate is invalid; the old one stays in use: {error}"
+                ))
+            })?;
+        *self.current.lock().unwrap_or_else(PoisonError::into_inner) = config;
+        info!("the renewed TLS certificate is in use");
+        warn_if_exposed(&self.files.key, found);
+        Ok(())
     }
 
     pub(super) fn acceptor(&self) -> TlsAcceptor {
@@ -111,6 +108,15 @@ struct Found {
     key: Vec<u8>,
     /// Whether every user of the machine may read the private key.
     is_exposed: bool,
+}
+
+/// What checks of the files found.
+struct Seen {
+    last: Result<Found, TlsError>,
+    /// The last content that was found twice in a row.
+    decided: Result<Found, TlsError>,
+    /// Whether that content is in use.
+    outcome: Result<(), TlsError>,
 }
 
 impl Files {

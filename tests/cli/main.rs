@@ -19,6 +19,7 @@ mod quoting;
 mod serve;
 mod start;
 mod systemd;
+mod tasks;
 mod tls;
 mod variables;
 mod which_database;

@@ -32,14 +32,14 @@ use super::{
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// A collector that parses spans by the OTLP specification.
-struct Collector(TcpListener);
+pub(super) struct Collector(TcpListener);
 
 impl Collector {
-    async fn start() -> Self {
+    pub(super) async fn start() -> Self {
         Self(TcpListener::bind("127.0.0.1:0").await.unwrap())
     }
 
-    fn url(&self) -> String {
+    pub(super) fn url(&self) -> String {
         format!("http://{}", self.0.local_addr().unwrap())
     }
 
@@ -53,7 +53,7 @@ impl Collector {
     }
 
     /// Waits for this many spans.
-    async fn spans(&self, count: usize) -> Vec<Span> {
+    pub(super) async fn spans(&self, count: usize) -> Vec<Span> {
         let mut spans = Vec::new();
         while spans.len() < count {
             for resource in self.take().await.resource_spans {

@@ -145,6 +145,7 @@ impl App {
         if let Some(spans) = &self.spans {
             spans.expose(&mut page);
         }
+        self.tasks.expose(&mut page);
         let name = "petstore_build_info";
         page.begin(Kind::Gauge, name, "Always 1; the version is in the label.");
         page.sample(name, &[("version", &env!("CARGO_PKG_VERSION"))], 1);

@@ -4,6 +4,7 @@
 //! lookup. Memory does not grow, whether or not anyone reads the metrics.
 
 mod exposition;
+mod tasks;
 
 use std::{
     sync::{
@@ -13,7 +14,10 @@ use std::{
     time::Duration,
 };
 
-pub use self::exposition::{Exposition, Kind};
+pub use self::{
+    exposition::{Exposition, Kind},
+    tasks::{TaskMetrics, TaskRuns},
+};
 
 /// A number that only grows.
 #[derive(Debug, Default)]

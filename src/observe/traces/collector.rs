@@ -1,6 +1,6 @@
 //! Sends spans to a collector.
 
-use std::{str::FromStr, sync::Arc, time::Duration};
+use std::{future::pending, str::FromStr, sync::Arc, time::Duration};
 
 use bytes::Bytes;
 use http_body_util::{BodyExt, Full, Limited};
@@ -20,11 +20,10 @@ use tokio_rustls::{
         pki_types::{InvalidDnsNameError, ServerName},
     },
 };
-use tracing::{info, warn};
 use url::Url;
 
 use super::{Span, SpanCounts, otlp};
-use crate::{domain::Deployment, observe::log::chain};
+use crate::domain::Deployment;
 
 /// The maximum number of spans in a batch, and how long a batch waits for more.
 const BATCH: usize = 512;
@@ -76,19 +75,42 @@ pub enum SetupError {
     NoRoots,
 }
 
+/// Spans did not reach the collector.
+#[derive(Debug, thiserror::Error)]
+pub enum SpansDropped {
+    /// The collector did not accept a batch.
+    #[error("traces are dropped, because {endpoint} does not accept them")]
+    Rejected {
+        /// The address of the collector.
+        endpoint: Url,
+        /// The reason.
+        #[source]
+        cause: ExportError,
+    },
+    /// There was no time left to send this many spans.
+    #[error("{0} unsent spans are dropped at shutdown")]
+    Unsent(usize),
+}
+
 /// Why the collector did not accept spans.
 #[derive(Debug, thiserror::Error)]
-enum ExportError {
+pub enum ExportError {
+    /// There was no response in time.
     #[error("no response within {} seconds", EXPORT_TIMEOUT.as_secs())]
     TooSlow,
+    /// The connection cannot be opened.
     #[error("cannot connect")]
     Connect(#[from] std::io::Error),
+    /// The name of the host cannot be in a certificate.
     #[error("TLS is not possible with this host name")]
     Name(#[from] InvalidDnsNameError),
+    /// The exchange of HTTP messages failed.
     #[error("the response is not valid HTTP")]
     Http(#[from] hyper::Error),
+    /// The address makes no valid request.
     #[error("cannot build the request")]
     Request(#[from] hyper::http::Error),
+    /// The response is an error.
     #[error("it responded with {0}")]
     Rejected(StatusCode),
 }
@@ -101,7 +123,6 @@ pub struct Exporter {
     queue: mpsc::Receiver<Span>,
     batch: Vec<Span>,
     counts: Arc<SpanCounts>,
-    is_failing: bool,
 }
 
 impl Exporter {
@@ -113,59 +134,52 @@ impl Exporter {
     ) -> Result<Self, SetupError> {
         let tls = if endpoint.scheme() == "https" { Some(tls()?) } else { None };
         let batch = Vec::with_capacity(BATCH);
-        Ok(Self { endpoint, tls, deployment, queue, batch, counts, is_failing: false })
+        Ok(Self { endpoint, tls, deployment, queue, batch, counts })
     }
 
-    /// Sends spans until `stop` completes, and then those that are left.
-    pub async fn run(mut self, stop: impl Future<Output = ()>) {
-        tokio::select! {
-            () = self.send_all() => {}
-            () = stop => {}
+    /// Waits for spans, and a moment for more of them. Safe to drop.
+    pub async fn ready(&mut self) {
+        let Self { queue, batch, .. } = self;
+        if batch.is_empty() && queue.recv_many(batch, BATCH).await == 0 {
+            // There will be no more spans.
+            pending::<()>().await;
         }
-        self.queue.close();
-        if time::timeout(FLUSH_TIMEOUT, self.send_all()).await.is_err() {
-            warn!(
-                spans = self.batch.len() + self.queue.len(),
-                "shutdown: unsent spans are dropped"
-            );
-        }
+        let fill = async {
+            while batch.len() < BATCH && queue.recv_many(batch, BATCH - batch.len()).await > 0 {}
+        };
+        let _ = time::timeout(BATCH_DELAY, fill).await;
     }
 
-    /// Sends spans until the queue is closed. Safe to drop: a batch without a response is sent
-    /// again by the next call.
-    async fn send_all(&mut self) {
-        loop {
-            let Self { queue, batch, .. } = self;
-            if batch.is_empty() && queue.recv_many(batch, BATCH).await == 0 {
-                return;
-            }
-            let fill = async {
-                while batch.len() < BATCH && queue.recv_many(batch, BATCH - batch.len()).await > 0 {
-                }
-            };
-            let _ = time::timeout(BATCH_DELAY, fill).await;
-            self.send_batch().await;
-        }
-    }
-
-    async fn send_batch(&mut self) {
+    /// Sends the spans that are ready. Safe to drop: the next call then sends them again.
+    ///
+    /// # Errors
+    ///
+    /// If the collector does not accept them. They are dropped.
+    pub async fn send(&mut self) -> Result<(), SpansDropped> {
         let sent = time::timeout(EXPORT_TIMEOUT, self.post()).await;
         let sent = sent.unwrap_or(Err(ExportError::TooSlow));
         let counter = if sent.is_ok() { &self.counts.sent } else { &self.counts.dropped };
         counter.add(self.batch.len());
         self.batch.clear();
-        // Logs only the first failure and the recovery, not every batch.
-        let failing = sent.is_err();
-        match sent {
-            Err(error) if !self.is_failing => {
-                warn!(endpoint = %self.endpoint, cause = chain(&error), "traces are dropped");
+        sent.map_err(|cause| SpansDropped::Rejected { endpoint: self.endpoint.clone(), cause })
+    }
+
+    /// Sends the spans that are left.
+    ///
+    /// # Errors
+    ///
+    /// If the collector does not accept all of them in time. They are dropped.
+    pub async fn finish(&mut self) -> Result<(), SpansDropped> {
+        self.queue.close();
+        let send_all = async {
+            let mut sent = Ok(());
+            while !self.batch.is_empty() || self.queue.recv_many(&mut self.batch, BATCH).await > 0 {
+                sent = sent.and(self.send().await);
             }
-            Ok(()) if self.is_failing => {
-                info!(endpoint = %self.endpoint, "the collector accepts traces again");
-            }
-            _ => {}
-        }
-        self.is_failing = failing;
+            sent
+        };
+        let sent = time::timeout(FLUSH_TIMEOUT, send_all).await;
+        sent.unwrap_or_else(|_| Err(SpansDropped::Unsent(self.batch.len() + self.queue.len())))
     }
 
     /// Uses a new connection: there is at most one per second, or it carries many spans.

@@ -14,7 +14,7 @@ use std::{
 use rand::{Rng, SeedableRng, rngs::StdRng};
 use tokio::sync::mpsc;
 
-pub use self::collector::{Endpoint, Exporter};
+pub use self::collector::{Endpoint, Exporter, SpansDropped};
 use super::metrics::{Counter, Exposition};
 use crate::domain::Deployment;
 

@@ -1,0 +1,262 @@
+//! Background work. [`Tasks`] owns every task that the service repeats while it serves requests.
+
+use std::{error::Error, panic::AssertUnwindSafe, sync::Arc, time::Duration};
+
+use futures_util::FutureExt;
+use tokio::{sync::watch, task::JoinSet, time};
+use tracing::{info, warn};
+
+use crate::{
+    domain::Clock,
+    observe::{
+        log::chain,
+        metrics::{TaskMetrics, TaskRuns},
+    },
+};
+
+/// The maximum time for [`Task::finish`].
+const FINISH_LIMIT: Duration = Duration::from_secs(3);
+
+/// Why a run failed.
+pub type Failure = Box<dyn Error + Send + Sync>;
+
+/// Work that is repeated. Runs of one task never overlap. All its futures may be dropped.
+///
+/// Every present task may run in several processes on one database at the same time. A task that
+/// may not will take a lease in the database at the beginning of `run`.
+pub trait Task: Send + 'static {
+    /// Its name in the metrics and in the log.
+    const NAME: &str;
+
+    /// How long a run may take. A longer one is dropped, and has failed.
+    const RUN_LIMIT: Duration;
+
+    /// Completes when the next run is due: after an interval, or when there is work.
+    fn due(&mut self) -> impl Future<Output = ()> + Send;
+
+    /// Does the work once.
+    fn run(&mut self) -> impl Future<Output = Result<(), Failure>> + Send;
+
+    /// Does the last work at shutdown. It may take as long as a run, and at most 3 seconds.
+    fn finish(&mut self) -> impl Future<Output = Result<(), Failure>> + Send {
+        async { Ok(()) }
+    }
+}
+
+/// The running tasks. Dropping them ends them at once.
+pub struct Tasks {
+    clock: Arc<dyn Clock>,
+    metrics: Arc<TaskMetrics>,
+    stopping: watch::Sender<()>,
+    running: JoinSet<()>,
+}
+
+impl Tasks {
+    /// No tasks yet. Their outcomes will be written to `metrics`.
+    #[must_use]
+    pub fn new(clock: Arc<dyn Clock>, metrics: Arc<TaskMetrics>) -> Self {
+        Self { clock, metrics, stopping: watch::Sender::default(), running: JoinSet::new() }
+    }
+
+    /// Starts to repeat `task`.
+    pub fn start<T: Task>(&mut self, task: T) {
+        let outcomes = Outcomes {
+            task: T::NAME,
+            clock: Arc::clone(&self.clock),
+            runs: self.metrics.of(T::NAME),
+            last_failure: None,
+        };
+        self.running.spawn(repeat(task, outcomes, self.stopping.subscribe()));
+    }
+
+    /// Stops all tasks, and waits until each has finished, or has reached its limit.
+    pub async fn shut_down(self) {
+        drop(self.stopping);
+        self.running.join_all().await;
+    }
+}
+
+/// Runs `task` until the sender of `stopped` is dropped.
+async fn repeat<T: Task>(mut task: T, mut outcomes: Outcomes, mut stopped: watch::Receiver<()>) {
+    loop {
+        let run = async {
+            task.due().await;
+            guarded(T::RUN_LIMIT, task.run()).await
+        };
+        tokio::select! {
+            biased;
+            _ = stopped.changed() => break,
+            outcome = run => outcomes.note(outcome),
+        }
+    }
+    let outcome = guarded(T::RUN_LIMIT.min(FINISH_LIMIT), task.finish()).await;
+    if outcome.is_err() {
+        outcomes.note(outcome);
+    }
+}
+
+/// The outcome of `work`, which fails after `limit`, or if it panics.
+async fn guarded(
+    limit: Duration,
+    work: impl Future<Output = Result<(), Failure>>,
+) -> Result<(), Failure> {
+    match AssertUnwindSafe(time::timeout(limit, work)).catch_unwind().await {
+        Ok(Ok(outcome)) => outcome,
+        Ok(Err(_)) => Err(Interrupted::TooSlow(limit).into()),
+        Err(_) => Err(Interrupted::Panicked.into()),
+    }
+}
+
+#[derive(Debug, thiserror::Error)]
+enum Interrupted {
+    #[error("it took longer than {0:?}")]
+    TooSlow(Duration),
+    #[error("it panicked")]
+    Panicked,
+}
+
+/// Where the outcomes of one task go.
+struct Outcomes {
+    task: &'static str,
+    clock: Arc<dyn Clock>,
+    runs: Arc<TaskRuns>,
+    /// The cause, if the last run failed.
+    last_failure: Option<String>,
+}
+
+impl Outcomes {
+    /// Counts the outcome of a run. Logs a failure with a new cause, and the recovery.
+    fn note(&mut self, outcome: Result<(), Failure>) {
+        let task = self.task;
+        match outcome {
+            Ok(()) => {
+                self.runs.succeeded(self.clock.now());
+                if self.last_failure.take().is_some() {
+                    info!(task, "the background task succeeds again");
+                }
+            }
+            Err(error) => {
+                self.runs.failed();
+                let cause = chain(error.as_ref());
+                if self.last_failure.as_ref() != Some(&cause) {
+                    warn!(task, cause, "a background task failed");
+                    self.last_failure = Some(cause);
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::future::pending;
+
+    use tokio::sync::mpsc;
+
+    use super::*;
+    use crate::{domain::SystemClock, observe::metrics::Exposition};
+
+    /// What a run of [`Told`] does.
+    enum Run {
+        Succeed,
+        Fail,
+        Panic,
+        Hang,
+    }
+
+    /// A task that runs when it is told to.
+    struct Told {
+        runs: mpsc::UnboundedReceiver<Run>,
+        next: Option<Run>,
+        finished: mpsc::UnboundedSender<()>,
+    }
+
+    impl Task for Told {
+        const NAME: &str = "told";
+        const RUN_LIMIT: Duration = Duration::from_millis(20);
+
+        async fn due(&mut self) {
+            self.next = self.runs.recv().await;
+        }
+
+        async fn run(&mut self) -> Result<(), Failure> {
+            match self.next {
+                Some(Run::Fail) => Err("broken".into()),
+                Some(Run::Panic) => std::panic::panic_any("planted"),
+                Some(Run::Hang) => pending().await,
+                Some(Run::Succeed) | None => Ok(()),
+            }
+        }
+
+        async fn finish(&mut self) -> Result<(), Failure> {
+            let _ = self.finished.send(());
+            pending().await
+        }
+    }
+
+    struct Harness {
+        tasks: Tasks,
+        metrics: Arc<TaskMetrics>,
+        runs: mpsc::UnboundedSender<Run>,
+        finished: mpsc::UnboundedReceiver<()>,
+    }
+
+    impl Harness {
+        fn start() -> Self {
+            let metrics = Arc::<TaskMetrics>::default();
+            let mut tasks = Tasks::new(Arc::new(SystemClock), Arc::clone(&metrics));
+            let (runs, told) = mpsc::unbounded_channel();
+            let (finishing, finished) = mpsc::unbounded_channel();
+            tasks.start(Told { runs: told, next: None, finished: finishing });
+            Self { tasks, metrics, runs, finished }
+        }
+
+        /// The last success, and how many runs failed.
+        fn shown(&self) -> (i64, u64) {
+            let mut page = Exposition::default();
+            self.metrics.expose(&mut page);
+            let page = page.finish();
+            let value = |name: &str| {
+                let start = format!("{name}{{task=\"told\"}} ");
+                page.lines().find_map(|line| line.strip_prefix(&start)).unwrap().to_owned()
+            };
+            let last = value("petstore_task_last_success_timestamp_seconds").parse().unwrap();
+            (last, value("petstore_task_failures_total").parse().unwrap())
+        }
+
+        async fn until(&self, reached: impl Fn((i64, u64)) -> bool) {
+            let reached = async {
+                while !reached(self.shown()) {
+                    tokio::task::yield_now().await;
+                }
+            };
+            time::timeout(Duration::from_secs(10), reached).await.unwrap();
+        }
+    }
+
+    #[tokio::test]
+    async fn a_run_that_fails_hangs_or_panics_is_counted_and_the_next_one_follows() {
+        let harness = Harness::start();
+        assert_eq!(harness.shown(), (0, 0));
+        for (run, failures) in [(Run::Fail, 1), (Run::Hang, 2), (Run::Panic, 3)] {
+            harness.runs.send(run).unwrap();
+            harness.until(|(_, counted)| counted == failures).await;
+            assert_eq!(harness.shown().0, 0);
+        }
+        let before = SystemClock.now().as_second();
+        harness.runs.send(Run::Succeed).unwrap();
+        harness.until(|(last, _)| last >= before).await;
+        assert_eq!(harness.shown().1, 3);
+    }
+
+    #[tokio::test]
+    async fn at_shutdown_a_task_finishes_within_its_limit_even_during_a_run() {
+        let mut harness = Harness::start();
+        harness.runs.send(Run::Hang).unwrap();
+        // Its last work hangs as well.
+        let shut_down = harness.tasks.shut_down();
+        time::timeout(Duration::from_secs(10), shut_down).await.unwrap();
+        harness.finished.try_recv().unwrap();
+        assert!(harness.runs.is_closed());
+    }
+}
