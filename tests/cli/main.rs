@@ -1,12 +1,7 @@
 //! The program: its commands, settings and messages. Needs no other programs than `curl` and
 //! `script`. `tests/needs_tools/` includes the other files of this directory.
 
-#![expect(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    reason = "a test fails by panicking"
-)]
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 #[path = "../shared/certificates.rs"]
 mod certificates;
@@ -19,7 +14,6 @@ mod quoting;
 mod serve;
 mod start;
 mod systemd;
-mod tasks;
 mod tls;
 mod variables;
 mod which_database;

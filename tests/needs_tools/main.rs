@@ -69,6 +69,7 @@ mod cli {
     mod restore;
     mod retries;
     mod system_clock;
+    mod tasks;
     mod traces;
     mod upgrade;
 }
