@@ -216,7 +216,7 @@ pub fn main() -> ExitCode {
         Ok(parsed) => parsed,
         Err(error) => return not_understood(&error),
     };
-    if let Err(error) = settings_file::adopt(&matches) {
+    if let Err(error) = settings_file::load(&matches) {
         return failed(&error.into());
     }
     // `serve` logs them.

@@ -1,4 +1,4 @@
-//! The settings of the packaged service, for commands that name no database.
+//! The settings of the packaged service, for commands that do not name its database or address.
 
 use std::{
     env, fs,
@@ -12,18 +12,18 @@ use clap::{ArgMatches, parser::ValueSource};
 
 use super::BadSetting;
 
-/// Names a file of settings to read; none, if it is empty.
+/// Names the file to read; if the variable is empty, no file is read.
 pub(super) const VARIABLE: &str = "PETSTORE_ENV_FILE";
 
-/// The program of the Debian package, and the settings of its service. No other
-/// build reads them: a developer's must not write to the service's database.
+/// The program of the Debian package, and the settings of its service. Other builds do
+/// not read this file: a developer's build must not write to the service's database.
 const PACKAGED: (&str, &str) = ("/usr/bin/petstore", "/etc/petstore/petstore.env");
 
-/// Runs the command again with the settings of the service on this machine, if
-/// there are some and nothing said which database is meant. `serve` is told by
-/// systemd.
-pub(super) fn adopt(matches: &ArgMatches) -> Result<(), BadSetting> {
-    let Some(file) = file().filter(|_| names_no_database(matches)) else {
+/// Runs the command again with the settings of the service on this machine, if there
+/// are some and the command uses the service or its database without naming it. `serve`
+/// gets its settings from systemd.
+pub(super) fn load(matches: &ArgMatches) -> Result<(), BadSetting> {
+    let Some((file, option)) = file().zip(missing_option(matches)) else {
         return Ok(());
     };
     let text = match fs::read_to_string(&file) {
@@ -32,17 +32,16 @@ pub(super) fn adopt(matches: &ArgMatches) -> Result<(), BadSetting> {
         }
         read => read.map_err(|error| {
             BadSetting(format!(
-                "cannot read {}, which says where the database of the service is: {error}; run \
-                 the command as its user (`sudo -u petstore petstore …`), or name a database \
-                 with --database",
+                "cannot read {}, the settings of the service: {error}; run the command as the \
+                 user of the service (`sudo -u petstore petstore …`), or add {option}",
                 file.display()
             ))
         })?,
     };
     let variables = parse(&text).map_err(|line| {
         BadSetting(format!(
-            "{}, line {line}: must be NAME=VALUE, in which VALUE may be quoted, without \
-             backslashes; mend the line, or name a database with --database",
+            "{}, line {line}: must be NAME=VALUE, where VALUE may be quoted and contains no \
+             backslashes; correct the line, or add {option}",
             file.display()
         ))
     })?;
@@ -64,22 +63,31 @@ fn file() -> Option<PathBuf> {
     (program == Path::new(PACKAGED.0)).then(|| PACKAGED.1.into())
 }
 
-/// Whether this is a command on a database other than `serve`, and no
-/// option and no variable says which.
-fn names_no_database(matches: &ArgMatches) -> bool {
-    let Some((name, mut matches)) = matches.subcommand() else {
-        return false;
-    };
+/// The option that would name the database or the address of the service, if this command
+/// other than `serve` needs it and neither an option nor a variable gives it.
+fn missing_option(matches: &ArgMatches) -> Option<&'static str> {
+    let (name, mut matches) = matches.subcommand()?;
     while let Some((_, below)) = matches.subcommand() {
         matches = below;
     }
-    name != "serve"
-        && matches.try_contains_id("database").is_ok()
-        && matches.value_source("database") == Some(ValueSource::DefaultValue)
+    let is_default = |id| matches.value_source(id) == Some(ValueSource::DefaultValue);
+    let is_given = |id| matches.value_source(id).is_some();
+    match name {
+        "serve" => None,
+        "healthcheck" => {
+            let is_missing =
+                is_default("listen") && !is_given("url") && !is_given("management_listen");
+            is_missing.then_some("--listen ADDRESS")
+        }
+        _ => {
+            let has_database = matches.ids().any(|id| id == "database");
+            (has_database && is_default("database")).then_some("--database URL")
+        }
+    }
 }
 
-/// The variables of a file in the form of systemd's `EnvironmentFile`, without its
-/// escapes and continued lines; or the number of the first line that is not one.
+/// Parses the variables of a file in the format of systemd's `EnvironmentFile`, except
+/// escapes and continuation lines. Fails with the number of the first invalid line.
 fn parse(text: &str) -> Result<Vec<(String, String)>, usize> {
     let mut variables = Vec::new();
     for (number, line) in (1..).zip(text.lines().map(str::trim)) {
@@ -108,8 +116,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_file_of_settings_is_read_as_systemd_reads_it_or_not_at_all() {
-        let read = parse("# words\n\n; more\nA=b c \n B= \"x=y \"\nC='#'\nD=\n").unwrap();
+    fn a_settings_file_is_parsed_as_systemd_parses_it_or_rejected() {
+        let read = parse("# comment\n\n; more\nA=b c \n B= \"x=y \"\nC='#'\nD=\n").unwrap();
         let expected = [("A", "b c"), ("B", "x=y "), ("C", "#"), ("D", "")];
         assert_eq!(read, expected.map(|(name, value)| (name.to_owned(), value.to_owned())));
         for bad in ["A", "=b", "A =b", "A=\\x", "A=\"b", "A='b' 'c'", "export A=b"] {

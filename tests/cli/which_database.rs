@@ -1,11 +1,12 @@
-//! Which database a command writes to: never a new one by mistake, and it says so.
+//! The database and the service that a command uses: never a new database by mistake, and the
+//! message names it.
 
 use std::{fs, process::Command};
 
 use super::program::{Service, command, directory, finish, new_key, run, settle};
 
 #[test]
-fn only_serve_creates_a_database_that_nobody_asked_for() {
+fn only_serve_creates_a_database_without_create() {
     let here = directory();
     let database = here.path().join("petstore.db");
     fs::write(here.path().join("some.csv"), "name,categoryId\nFrank,1\n").unwrap();
@@ -25,7 +26,7 @@ fn only_serve_creates_a_database_that_nobody_asked_for() {
     for arguments in &commands[..2] {
         run(here.path(), &[arguments, &["--create"][..]].concat()).expect_success();
         assert!(database.exists());
-        // It is also for one that exists.
+        // The option is also allowed for a database that exists.
         run(here.path(), &[arguments, &["--create"][..]].concat()).expect_success();
         fs::remove_file(&database).unwrap();
     }
@@ -60,9 +61,9 @@ fn every_command_that_writes_names_the_database_with_its_whole_path() {
     }
 }
 
-/// As for the program of the Debian package, whose file is at a fixed place.
+/// As the program of the Debian package does, whose file has a fixed path.
 #[test]
-fn a_command_that_names_no_database_takes_the_one_of_the_service_from_its_settings() {
+fn a_command_without_a_database_uses_the_one_in_the_settings_file_of_the_service() {
     let here = directory();
     let service = here.path().join("service");
     fs::create_dir(&service).unwrap();
@@ -82,7 +83,7 @@ fn a_command_that_names_no_database_takes_the_one_of_the_service_from_its_settin
     };
     let said = create(&[], &[]);
     assert!(said.contains(&format!("in {database}: ")) && said.contains(", staging, "), "{said}");
-    // What is said to the command itself counts.
+    // A variable of the command itself takes precedence.
     assert!(
         create(&[], &[("PETSTORE_DEPLOYMENT", "production")]).contains(&format!("in {database}: "))
     );
@@ -91,7 +92,7 @@ fn a_command_that_names_no_database_takes_the_one_of_the_service_from_its_settin
     {
         assert!(said.contains("/other.db: ") && said.contains(", production, "), "{said}");
     }
-    // The service is told by what starts it, and help needs no database.
+    // The service gets its settings from the program that starts it, and help needs no database.
     let mut serve = command(here.path(), &["serve", "--listen", "127.0.0.1:0"]);
     serve.env("PETSTORE_ENV_FILE", &file);
     drop(Service::from(serve));
@@ -101,7 +102,50 @@ fn a_command_that_names_no_database_takes_the_one_of_the_service_from_its_settin
 }
 
 #[test]
-fn settings_that_cannot_be_read_are_an_error_that_says_what_to_do() {
+fn healthcheck_without_an_address_uses_the_one_in_the_settings_file_of_the_service() {
+    let here = directory();
+    let service = Service::start(here.path(), &[]);
+    let (_, address) = service.url.trim_end_matches("/v1").split_once("://").unwrap();
+    // Without a service at the address of a setting or of an option, the check fails.
+    let absent = "127.0.0.1:1";
+    let file = |listen: &str| {
+        let file = here.path().join("petstore.env");
+        fs::write(&file, format!("PETSTORE_LISTEN={listen}\n")).unwrap();
+        file
+    };
+    let check = |listen: &str, options: &[&str], variables: &[(&str, &str)]| {
+        let mut check = command(here.path(), &[&["healthcheck"], options].concat());
+        finish(check.env("PETSTORE_ENV_FILE", file(listen)).envs(variables.iter().copied()))
+    };
+    check(address, &[], &[]).expect_success();
+    let line = check(absent, &[], &[]).expect_one_line();
+    assert!(line.contains(absent), "{line}");
+
+    // An option or variable of the command itself takes precedence.
+    let docs = format!("http://{address}/docs/");
+    for (option, variable, value) in [
+        ("--listen", "PETSTORE_LISTEN", address),
+        ("--url", "PETSTORE_HEALTHCHECK_URL", docs.as_str()),
+    ] {
+        check(absent, &[option, value], &[]).expect_success();
+        check(absent, &[], &[(variable, value)]).expect_success();
+        // The command does not even read the file.
+        for (options, variables) in [(&[option, value][..], &[][..]), (&[], &[(variable, value)])] {
+            let mut check = command(here.path(), &[&["healthcheck"], options].concat());
+            let variables = variables.iter().copied().chain([("PETSTORE_ENV_FILE", "/absent")]);
+            finish(check.envs(variables)).expect_success();
+        }
+    }
+
+    let mut check = command(here.path(), &["healthcheck"]);
+    let done = finish(check.env("PETSTORE_ENV_FILE", "/absent/petstore.env"));
+    assert_eq!(done.status.code(), Some(2), "{done:?}");
+    let line = done.expect_one_line();
+    assert!(line.contains("sudo -u petstore petstore") && line.contains("--listen"), "{line}");
+}
+
+#[test]
+fn a_settings_file_that_cannot_be_read_is_an_error_that_says_what_to_do() {
     let here = directory();
     new_key(here.path());
     let file = here.path().join("petstore.env");
