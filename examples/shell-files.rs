@@ -10,12 +10,12 @@ use roff::{Roff, bold, roman};
 
 /// Exit statuses of every command.
 const EXIT_STATUS: [(&str, &str); 4] = [
-    ("0", "The command did what it was asked to do."),
-    ("1", "The command failed. One line on standard error says why."),
+    ("0", "Success."),
+    ("1", "The command failed. One line on standard error gives the reason."),
     (
         "2",
-        "An argument, a variable or a file that one of them names is wrong. Nothing was done. \
-         systemd does not restart the service then.",
+        "An argument, a variable or a file that one of them names is invalid. Nothing was done. \
+         systemd does not restart the service after this status.",
     ),
     ("3", "petstore import --skip-invalid added the valid rows and rejected others."),
 ];
@@ -23,11 +23,12 @@ const EXIT_STATUS: [(&str, &str); 4] = [
 /// Files that the Debian package and the defaults use.
 const FILES: [(&str, &str); 4] = [
     ("petstore.db", "The database in the current folder, unless --database names another."),
-    ("petstore.db-wal, petstore.db-shm", "Parts of an open database: never remove them."),
+    ("petstore.db-wal, petstore.db-shm", "Parts of an open database. Never remove them."),
     (
         "/etc/petstore/petstore.env",
-        "The settings of the packaged service, as variables. /usr/bin/petstore reads them for a \
-         command other than serve, unless --database or PETSTORE_DATABASE names a database.",
+        "The settings of the packaged service, as variables. Every command of /usr/bin/petstore \
+         except serve reads this file, unless an option or a variable names the database (for \
+         healthcheck: the address).",
     ),
     ("/var/lib/petstore/petstore.db", "The database of the packaged service."),
 ];
@@ -48,7 +49,7 @@ fn without_help(command: Command) -> Command {
     command.disable_help_subcommand(true).mut_subcommands(without_help)
 }
 
-/// When the newest release in the change log was made.
+/// The date of the newest release in the changelog.
 fn released() -> &'static str {
     let mut headings =
         include_str!("../CHANGELOG.md").lines().filter(|line| line.starts_with("## "));
@@ -56,7 +57,7 @@ fn released() -> &'static str {
     heading.and_then(|heading| heading.split_whitespace().last()).unwrap_or_default()
 }
 
-/// Writes the page of a command and those of the commands below it.
+/// Writes the page of a command and those of its subcommands.
 fn write_pages(command: &Command, folder: &std::path::Path) -> io::Result<()> {
     for below in command.get_subcommands() {
         write_pages(below, folder)?;
@@ -79,11 +80,13 @@ fn write_pages(command: &Command, folder: &std::path::Path) -> io::Result<()> {
     let mut variables: Vec<(&str, String)> = command
         .get_arguments()
         .filter_map(|option| Some((option.get_env()?.to_str()?, option.get_long()?)))
-        .map(|(variable, long)| (variable, format!("The value of --{long}, unless it is given.")))
+        .map(|(variable, long)| {
+            (variable, format!("The value of --{long}, if the option is not given."))
+        })
         .collect();
     if variables.iter().any(|(variable, _)| *variable == "PETSTORE_DATABASE") {
-        let meaning = "A file of variables to read instead of /etc/petstore/petstore.env; none, if \
-                       it is empty. serve does not read it.";
+        let meaning = "The file to read instead of /etc/petstore/petstore.env. If this variable is \
+                       empty, no file is read. serve does not read the file.";
         variables.push(("PETSTORE_ENV_FILE", meaning.to_owned()));
     }
     list(&mut rest, "ENVIRONMENT", &variables);
@@ -97,12 +100,12 @@ fn write_pages(command: &Command, folder: &std::path::Path) -> io::Result<()> {
         rest.control("fi", []);
     }
     rest.control("SH", ["SEE ALSO"]);
-    rest.text([roman("The documents in /usr/share/doc/petstore.")]);
+    rest.text([roman("The documentation in /usr/share/doc/petstore.")]);
     rest.to_writer(&mut text)?;
     fs::write(folder.join(page.get_filename()), text)
 }
 
-/// A section of terms, each with what it means.
+/// A section with terms and their meanings.
 fn list(page: &mut Roff, title: &str, entries: &[(impl AsRef<str>, impl AsRef<str>)]) {
     if entries.is_empty() {
         return;

@@ -14,12 +14,13 @@ use crate::{
     store::sqlite::{self, Copied, CopyError},
 };
 
-/// Copy the database to a file, while the service runs or not
+/// Copy the database to a file, whether the service runs or not
 ///
-/// The copy is of one moment, and holds everything that was acknowledged before
-/// the command began. It is read from end to end, written to disk, and only
-/// then named DEST. It holds the digests of API keys, so only its owner may
-/// read it. The database is a SQLite file; PostgreSQL has tools of its own.
+/// The copy is a snapshot. It contains everything that was acknowledged before the
+/// command began. The command checks the copy and writes it to disk before it
+/// gives it the name DEST. Only its owner may read DEST, because it contains the
+/// digests of API keys. The database must be a SQLite file; for PostgreSQL, use
+/// pg_dump or pg_basebackup.
 #[derive(Debug, Args)]
 #[command(after_help = concat!(
     "Example:\n",
@@ -54,8 +55,8 @@ impl Backup {
     }
 }
 
-/// Copies a database, and says so; `names` are those of the copy and of the
-/// database, for people.
+/// Copies a database and prints a message with `names`: those of the copy and of the
+/// database.
 pub(super) fn copy(
     from: &Path,
     to: &Path,
@@ -68,19 +69,20 @@ pub(super) fn copy(
         error => error.into(),
     })?;
     if let Some(aside) = aside {
-        super::say(&format!(
-            "What was at {} was damaged or not in one file. It is kept as {}; \
-             remove it and the files beside it when you no longer need it.",
+        super::print_message(&format!(
+            "The old content of {} was damaged or not in one file. It is kept as {}; \
+             remove it, and the files with names that begin like this, when you no longer \
+             need them.",
             names.0,
             aside.display()
         ));
     }
     let animals = super::counted(animals, "animal");
-    super::print(&format!("{} is a sound copy of {}: {animals}\n", names.0, names.1))?;
+    super::print(&format!("{} is a valid copy of {}: {animals}\n", names.0, names.1))?;
     Ok(())
 }
 
-/// The file that the database is.
+/// The path of the SQLite file.
 pub(super) fn file(database: &DatabaseArgs) -> anyhow::Result<&Path> {
     match &database.database {
         DatabaseUrl::Sqlite(path) => Ok(path),

@@ -7,11 +7,11 @@ use clap::Args;
 use super::DatabaseArgs;
 use crate::store::{self, Checkup, OpenError};
 
-/// Read everything in the database, and say what is wrong with it
+/// Check the whole database and report all problems
 ///
-/// Every page, index, animal and key is looked at, and nothing is changed. It
-/// works while the service runs, and fails if anything is wrong. The database is
-/// a SQLite file; PostgreSQL has tools of its own.
+/// The command reads every page, index, animal and key, and changes nothing. It
+/// works while the service runs, and fails if it finds a problem. The database
+/// must be a SQLite file; for PostgreSQL, use pg_amcheck.
 #[derive(Debug, Args)]
 #[command(after_help = concat!(
     "Example:\n",
@@ -39,12 +39,12 @@ impl Check {
         if count == 0 {
             let animals = super::counted(found.animals, "animal");
             let keys = super::counted(found.keys, "key");
-            writeln!(text, "{database} is sound: {animals}, {keys}")?;
+            writeln!(text, "{database} is valid: {animals}, {keys}")?;
         }
         super::print(&text)?;
         anyhow::ensure!(
             count == 0,
-            "{database} is damaged (found {}); `petstore restore` replaces it by a backup",
+            "{database} is damaged (found {}); to replace it by a backup, use `petstore restore`",
             super::counted(count as u64, "problem")
         );
         Ok(())

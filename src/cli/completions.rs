@@ -3,12 +3,13 @@
 use clap::Args;
 use clap_complete::{Shell, generate};
 
-/// Print a script that completes petstore's commands and options in a shell
+/// Print a completion script for a shell
 ///
-/// For bash, add `source <(petstore completions bash)` to ~/.bashrc.
+/// The script completes the commands and options of petstore. For bash, add
+/// `source <(petstore completions bash)` to ~/.bashrc.
 #[derive(Debug, Args)]
 pub(super) struct Completions {
-    /// The shell
+    /// The shell to complete in
     shell: Shell,
 }
 

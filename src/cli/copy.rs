@@ -17,9 +17,9 @@ use crate::{
 
 /// Copy everything from one database to another, which must be empty
 ///
-/// All animals with their ids, all API keys, and the memory of requests with an
-/// Idempotency-Key, as they are at one moment: what is added to the source
-/// afterwards is not copied. All of it is there at the end, or nothing.
+/// The command copies a snapshot: all animals with their ids, all API keys, and all
+/// remembered requests with an Idempotency-Key. It does not copy what clients add
+/// after it begins. It copies everything or nothing.
 #[derive(Debug, Args)]
 #[command(after_help = concat!(
     "Example:\n",
@@ -36,7 +36,7 @@ pub(super) struct Copy {
     )]
     from: DatabaseUrl,
 
-    /// Where to copy it to; created if it does not exist
+    /// The database to copy to; created if it does not exist
     #[arg(
         long,
         value_name = "URL",
@@ -47,7 +47,7 @@ pub(super) struct Copy {
     to: DatabaseUrl,
 }
 
-/// How much was copied.
+/// The numbers of copied rows.
 struct Copied {
     animals: u64,
     keys: usize,
@@ -56,7 +56,7 @@ struct Copied {
 
 impl Copy {
     pub(super) fn run(self) -> anyhow::Result<()> {
-        let same = || BadSetting("--from and --to are the same database".to_owned());
+        let same = || BadSetting("--from and --to must be different databases".to_owned());
         ensure!(!self.is_onto_itself(), same());
         let mut from = bulk::snapshot(&self.from)?;
         let mut to = bulk::load(&self.to, OpenMode::Create)?;
@@ -72,7 +72,7 @@ impl Copy {
             unknown @ CommitError::Unknown(_) => unknown.into(),
         })?;
         let Copied { animals, keys, requests } = copied;
-        super::say(&format!(
+        super::print_message(&format!(
             "Copied {}, {} and {} from {} to {}.",
             super::counted(animals, "animal"),
             super::counted(keys as u64, "API key"),
@@ -83,12 +83,12 @@ impl Copy {
         Ok(())
     }
 
-    /// Also by another way to the same file.
+    /// Whether both are the same database, also if two paths lead to the same file.
     fn is_onto_itself(&self) -> bool {
         match (&self.from, &self.to) {
             (DatabaseUrl::Sqlite(from), DatabaseUrl::Sqlite(to)) => {
-                let place = |path: &std::path::Path| path.canonicalize().ok();
-                from == to || place(from).is_some_and(|from| Some(from) == place(to))
+                let canonical = |path: &std::path::Path| path.canonicalize().ok();
+                from == to || canonical(from).is_some_and(|from| Some(from) == canonical(to))
             }
             (from, to) => from == to,
         }
@@ -114,7 +114,7 @@ fn copy(from: &mut dyn Snapshot, to: &mut dyn Load) -> anyhow::Result<Copied> {
         copied.animals += 1;
         let name = PetName::new(pet.name.to_owned());
         added = name
-            .with_context(|| format!("animal {} has a name that cannot be", pet.id.get()))
+            .with_context(|| format!("animal {} has an invalid name", pet.id.get()))
             .and_then(|name| {
                 let (category_id, status) = (pet.category_id, pet.status);
                 Ok(to.add_pet(Some(pet.id), &NewPet { name, category_id, status })?)

@@ -17,8 +17,8 @@ use crate::{
 
 /// Write all animals to standard output, in order of their id
 ///
-/// They are those of one moment, also while the service runs. As CSV, they
-/// have the header id,name,categoryId,status.
+/// The animals are a snapshot, also while the service runs. CSV begins with the
+/// header id,name,categoryId,status.
 #[derive(Debug, Args)]
 #[command(after_help = concat!(
     "Examples:\n",
@@ -26,16 +26,16 @@ use crate::{
     "  petstore export --format ndjson --status available"
 ))]
 pub(super) struct Export {
-    /// How to write the animals
+    /// The format of the output
     #[arg(long, value_enum, env = "PETSTORE_EXPORT_FORMAT", default_value = "csv")]
     format: Format,
 
-    /// Only animals of this status
+    /// Write only animals with this status
     #[arg(long, value_enum, env = "PETSTORE_EXPORT_STATUS")]
     status: Option<PetStatus>,
 
-    /// Change names that a spreadsheet would read as formulas, in CSV; such a
-    /// file is for reading, and not for an import
+    /// Put a ' before each part of a name that a spreadsheet would read as a
+    /// formula (CSV only); do not import such a file
     #[arg(long, env = "PETSTORE_EXPORT_SPREADSHEET", value_parser = BoolishValueParser::new())]
     spreadsheet: bool,
 
@@ -47,11 +47,11 @@ impl Export {
     pub(super) fn run(self) -> anyhow::Result<()> {
         ensure!(
             !self.spreadsheet || matches!(self.format, Format::Csv),
-            "--spreadsheet is for --format csv"
+            "--spreadsheet needs --format csv"
         );
         let mut snapshot = bulk::snapshot(&self.database.database)?;
         let out = io::stdout().lock();
-        // A bar would stand between the lines, and nobody needs one for it.
+        // A progress bar would mix with the lines of the result.
         let mut progress = if out.is_terminal() || !io::stderr().is_terminal() {
             Progress::hidden()
         } else {
@@ -67,7 +67,7 @@ impl Export {
                 })
                 .context("cannot read the animals")?;
             match std::mem::replace(&mut written, Ok(())).and_then(|()| writer.finish()) {
-                // The reader has seen enough.
+                // The reader closed the pipe early.
                 Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
                 done => done.context("cannot write the animals"),
             }

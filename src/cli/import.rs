@@ -1,8 +1,8 @@
 //! `petstore import`.
 //!
-//! The file is read twice: first to check all of it, then to add it. So nobody
-//! who writes to the same database waits for a slow pipe or a bad file, and the
-//! first wrong row does not hide the others.
+//! The command reads the file twice: first to validate all of it, then to add it. So
+//! other writers of the database do not wait for a slow pipe or an invalid file, and
+//! the first invalid row does not hide the others.
 
 use std::{
     io,
@@ -25,52 +25,53 @@ use crate::{
     },
 };
 
-/// How many wrong rows are told one by one.
-const TOLD: u64 = 20;
+/// How many invalid rows are reported one by one.
+const REPORTED: u64 = 20;
 
 /// The exit status if animals were imported, and other rows were rejected.
 const SOME_REJECTED: u8 = 3;
 
-/// Stands for the number of a row where an identifier is taken already.
+/// Replaces the number of a row, for an id that an animal in the catalogue has.
 const IN_CATALOGUE: u64 = 0;
 
-/// Add the animals of a file, all of them or none
+/// Add all animals of a file, or none
 ///
-/// As CSV, it begins with a header: name and categoryId, and perhaps status and
-/// id, in any order. As NDJSON, it has an object of these members on each line.
-/// Without a status, an animal is available. It works while the service runs.
-/// If rows were rejected with --skip-invalid, the exit status is 3.
+/// A CSV file begins with a header: name and categoryId, and optionally status and
+/// id, in any order. An NDJSON file has a JSON object with these members on each
+/// line. An animal without a status is available. The command works while the
+/// service runs. If it rejects rows with --skip-invalid, the exit status is 3.
 #[derive(Debug, Args)]
 #[command(after_help = concat!(
     "Examples:\n",
     "  petstore import animals.csv --dry-run\n",
-    "  petstore import animals.csv --skip-invalid --rejects wrong.csv\n",
+    "  petstore import animals.csv --skip-invalid --rejects invalid.csv\n",
     "  petstore export | petstore import - --format csv --database sqlite:other.db"
 ))]
 pub(super) struct Import {
-    /// The file to read; - is standard input
+    /// The file to read; - stands for standard input
     file: PathBuf,
 
-    /// How the animals stand in the file; as the ending of its name says, if
-    /// not given (.csv, .ndjson or .jsonl)
+    /// The format of the file; by default, the one that the end of its name shows
+    /// (.csv, .ndjson or .jsonl)
     #[arg(long, value_enum, env = "PETSTORE_IMPORT_FORMAT")]
     format: Option<Format>,
 
-    /// Add the animals of the good rows, although others are wrong; needs
+    /// Add the animals of the valid rows even if other rows are invalid; needs
     /// --rejects
     #[arg(long, env = "PETSTORE_IMPORT_SKIP_INVALID", value_parser = config::switch)]
     skip_invalid: bool,
 
-    /// Where to write the wrong rows, as CSV with their lines and what is wrong;
-    /// the file must not be there yet
+    /// The file for invalid rows, as CSV with their lines and the reasons; it must
+    /// not exist yet
     #[arg(long, value_name = "FILE", env = "PETSTORE_IMPORT_REJECTS")]
     rejects: Option<PathBuf>,
 
-    /// Check the file, and add nothing
+    /// Validate the file and add nothing
     #[arg(long, env = "PETSTORE_IMPORT_DRY_RUN", value_parser = config::switch)]
     dry_run: bool,
 
-    /// Keep the ids of the file, which must be free; they are ignored otherwise
+    /// Keep the ids of the file, which must be free; without this option, they are
+    /// ignored
     #[arg(long, env = "PETSTORE_IMPORT_KEEP_IDS", value_parser = config::switch)]
     keep_ids: bool,
 
@@ -81,12 +82,12 @@ pub(super) struct Import {
     if_absent: CreateArgs,
 }
 
-/// What is known of a file once it was checked.
+/// The result of validating a file.
 struct Checked {
-    good: u64,
-    wrong: u64,
-    /// Under which identifiers animals will be added, if they are kept.
-    met: Option<SeenIds>,
+    valid: u64,
+    invalid: u64,
+    /// The ids with which animals will be added, with --keep-ids.
+    ids: Option<SeenIds>,
 }
 
 impl Import {
@@ -94,16 +95,16 @@ impl Import {
         let bad = |message: &str| BadSetting(message.to_owned());
         let format = self.format.or_else(|| Format::of(&self.file));
         let format = format.ok_or_else(|| {
-            bad("the name of the file does not tell its format; add --format csv or --format ndjson")
+            bad("the name of the file does not show its format; add --format csv or --format ndjson")
         })?;
         ensure!(
             self.skip_invalid == self.rejects.is_some(),
-            bad("--skip-invalid needs --rejects FILE, and the reverse, so that no row is lost")
+            bad("--skip-invalid and --rejects FILE need each other, so that no row is lost")
         );
         let source = self.open()?;
-        // Before the file is read, which may take long. It is not kept open longer than
-        // it is needed: meanwhile, no checkpoint is complete.
-        let there = match bulk::snapshot(&self.database.database) {
+        // Opened before the file is read, which may take long, so that an error comes early.
+        // Closed as soon as possible: no checkpoint can finish while it is open.
+        let catalogue = match bulk::snapshot(&self.database.database) {
             Err(OpenError::Absent(_) | OpenError::TooOld { found: 0, .. })
                 if self.if_absent.create =>
             {
@@ -112,12 +113,12 @@ impl Import {
             snapshot => Some(snapshot?),
         };
         let mut rejects = self.rejects.as_deref().map(Rejects::create).transpose()?;
-        let checked = self.check(&source, format, rejects.as_mut(), there)?;
-        let Checked { good, wrong, .. } = checked;
-        if wrong > 0 && !self.skip_invalid {
-            let rows = good + wrong;
+        let checked = self.check(&source, format, rejects.as_mut(), catalogue)?;
+        let Checked { valid, invalid, .. } = checked;
+        if invalid > 0 && !self.skip_invalid {
+            let rows = valid + invalid;
             bail!(
-                "{}: invalid rows: {wrong} of {rows}; nothing was imported; correct them, or add \
+                "{}: invalid rows: {invalid} of {rows}; nothing was imported; correct them, or add \
                  --skip-invalid --rejects FILE to import the others",
                 self.name()
             );
@@ -127,7 +128,7 @@ impl Import {
         }
         let added = if self.dry_run { Ok(()) } else { self.add(&source, format, &checked) };
         if let Err(error) = added {
-            // If the others may have been imported, it says which were not.
+            // The outcome is unknown. If the valid rows were added, this file has the others.
             if error.is::<CommitError>()
                 && let Some(rejects) = rejects
             {
@@ -137,11 +138,11 @@ impl Import {
         }
         let done = if self.dry_run { "Would import" } else { "Imported" };
         let rejected = rejects.map_or(String::new(), |rejects| {
-            format!(" Rejected {}: see {}.", counted(wrong, "row"), rejects.keep().display())
+            format!(" Rejected {}: see {}.", counted(invalid, "row"), rejects.keep().display())
         });
-        let (good, database) = (counted(good, "animal"), &self.database.database);
-        super::say(&format!("{done} {good} into {database}.{rejected}"));
-        Ok(if wrong == 0 { ExitCode::SUCCESS } else { SOME_REJECTED.into() })
+        let (valid, database) = (counted(valid, "animal"), &self.database.database);
+        super::print_message(&format!("{done} {valid} into {database}.{rejected}"));
+        Ok(if invalid == 0 { ExitCode::SUCCESS } else { SOME_REJECTED.into() })
     }
 
     fn open(&self) -> anyhow::Result<Source> {
@@ -152,7 +153,7 @@ impl Import {
         opened.map_err(|error| BadSetting(format!("cannot read {}: {error}", self.name())).into())
     }
 
-    /// The file, for people.
+    /// The name of the file, for messages.
     fn name(&self) -> String {
         match self.file.to_string_lossy().as_ref() {
             "-" => "standard input".to_owned(),
@@ -160,57 +161,60 @@ impl Import {
         }
     }
 
-    /// Reads the whole file, and says what is wrong with it.
+    /// Validates the whole file, and reports invalid rows.
     fn check(
         &self,
         source: &Source,
         format: Format,
         mut rejects: Option<&mut Rejects>,
-        there: Option<Box<dyn Snapshot>>,
+        catalogue: Option<Box<dyn Snapshot>>,
     ) -> anyhow::Result<Checked> {
-        let refused = || format!("nothing was imported: {}", self.name());
-        let met = self.keep_ids.then(|| taken_ids(there)).transpose()?;
-        let mut rows = files::read(source, format, self.keep_ids).with_context(refused)?;
+        let not_imported = || format!("nothing was imported: {}", self.name());
+        let ids = self.keep_ids.then(|| taken_ids(catalogue)).transpose()?;
+        let mut rows = files::read(source, format, self.keep_ids).with_context(not_imported)?;
         let mut progress = Progress::of_bytes("Checking", source.length());
-        let mut checked = Checked { good: 0, wrong: 0, met };
-        while let Some(row) = rows.next().with_context(refused)? {
+        let mut checked = Checked { valid: 0, invalid: 0, ids };
+        while let Some(row) = rows.next().with_context(not_imported)? {
             progress.step(|_| rows.bytes_read());
-            let wrong = match row {
-                Err(wrong) => wrong,
+            let invalid = match row {
+                Err(invalid) => invalid,
                 Ok(row) => {
-                    let Some(wrong) = checked.is_taken(&row)? else {
-                        checked.good += 1;
+                    let Some(invalid) = checked.is_taken(&row)? else {
+                        checked.valid += 1;
                         continue;
                     };
-                    wrong
+                    invalid
                 }
             };
-            checked.wrong += 1;
+            checked.invalid += 1;
             let row = rows.raw_row()?;
-            if checked.wrong <= TOLD {
-                progress.suspend(|| super::say(&told(&row, &wrong)));
+            if checked.invalid <= REPORTED {
+                progress.suspend(|| super::print_message(&rejection(&row, &invalid)));
             }
             if let Some(rejects) = &mut rejects {
-                rejects.write(&row, &wrong)?;
+                rejects.write(&row, &invalid)?;
             }
         }
-        if checked.wrong > TOLD {
+        if checked.invalid > REPORTED {
             progress.suspend(|| {
-                super::say(&format!("and {}", counted(checked.wrong - TOLD, "more row")));
+                super::print_message(&format!(
+                    "and {}",
+                    counted(checked.invalid - REPORTED, "more row")
+                ));
             });
         }
         Ok(checked)
     }
 
-    /// Reads the whole file again, and adds what is good of it.
+    /// Reads the whole file again, and adds the valid rows.
     fn add(&self, source: &Source, format: Format, checked: &Checked) -> anyhow::Result<()> {
-        let refused = "nothing was imported";
+        let not_imported = "nothing was imported";
         let mut load =
-            bulk::load(&self.database.database, self.if_absent.mode()).context(refused)?;
-        load.begin(if self.keep_ids { Ids::Given } else { Ids::Next }).context(refused)?;
-        self.add_rows(&mut *load, source, format, checked).context(refused)?;
+            bulk::load(&self.database.database, self.if_absent.mode()).context(not_imported)?;
+        load.begin(if self.keep_ids { Ids::Given } else { Ids::Next }).context(not_imported)?;
+        self.add_rows(&mut *load, source, format, checked).context(not_imported)?;
         load.commit().map_err(|error| match error {
-            CommitError::NotDone(error) => anyhow::Error::from(error).context(refused),
+            CommitError::NotDone(error) => anyhow::Error::from(error).context(not_imported),
             unknown @ CommitError::Unknown(_) => unknown.into(),
         })
     }
@@ -223,8 +227,8 @@ impl Import {
         checked: &Checked,
     ) -> anyhow::Result<()> {
         let mut rows = files::read(source, format, self.keep_ids)?;
-        let mut progress = Progress::of_animals("Importing", checked.good);
-        let (mut good, mut number) = (0, 0);
+        let mut progress = Progress::of_animals("Importing", checked.valid);
+        let (mut valid, mut number) = (0, 0);
         let mut last = LastIds::default();
         while let Some(row) = rows.next()? {
             number += 1;
@@ -232,58 +236,58 @@ impl Import {
                 continue;
             };
             load.add_pet(row.id, &row.pet)?;
-            good += 1;
+            valid += 1;
             progress.animal();
             last.pet = last.pet.max(row.id.map_or(0, PetId::get));
         }
-        let same = (good, number) == (checked.good, checked.good + checked.wrong);
-        ensure!(same, "{} was changed while it was read", self.name());
+        let same = (valid, number) == (checked.valid, checked.valid + checked.invalid);
+        ensure!(same, "{} changed while the command read it; run the command again", self.name());
         load.continue_after(last)?;
         Ok(())
     }
 }
 
 impl Checked {
-    /// Whether the row after those that were checked has an identifier that is
-    /// taken. Notes it if not.
+    /// Whether the id of the next row is taken. If it is free, records it as taken by
+    /// this row.
     fn is_taken(&self, row: &Row) -> anyhow::Result<Option<InvalidRow>> {
-        let (Some(met), Some(id)) = (&self.met, row.id) else {
+        let (Some(ids), Some(id)) = (&self.ids, row.id) else {
             return Ok(None);
         };
-        let by = match met.record(id, self.good + self.wrong + 1)? {
+        let by = match ids.record(id, self.valid + self.invalid + 1)? {
             None => return Ok(None),
-            Some(IN_CATALOGUE) => "is taken by an animal of the catalogue",
-            Some(_) => "stands in the file already",
+            Some(IN_CATALOGUE) => "is the id of an animal in the catalogue; ids must be free",
+            Some(_) => "is the id of an earlier row; each id must occur once",
         };
         Ok(Some(InvalidRow { column: Some("id"), reason: format!("{} {by}", id.get()) }))
     }
 
-    /// Whether a row that could be read was found good.
+    /// Whether a row that could be parsed is valid.
     fn is_good(&self, row: &Row, number: u64) -> bool {
-        let (Some(met), Some(id)) = (&self.met, row.id) else {
+        let (Some(ids), Some(id)) = (&self.ids, row.id) else {
             return true;
         };
-        self.wrong == 0 || matches!(met.row_of(id), Ok(Some(first)) if first == number)
+        self.invalid == 0 || matches!(ids.row_of(id), Ok(Some(first)) if first == number)
     }
 }
 
-/// The identifiers of the animals that are there.
-fn taken_ids(there: Option<Box<dyn Snapshot>>) -> anyhow::Result<SeenIds> {
-    let met = SeenIds::new()?;
-    let mut noted = Ok(None);
-    if let Some(mut there) = there {
-        there.pets(None, &mut |pet| {
-            noted = met.record(pet.id, IN_CATALOGUE);
-            if noted.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+/// The ids of the animals in the catalogue.
+fn taken_ids(catalogue: Option<Box<dyn Snapshot>>) -> anyhow::Result<SeenIds> {
+    let ids = SeenIds::new()?;
+    let mut recorded = Ok(None);
+    if let Some(mut catalogue) = catalogue {
+        catalogue.pets(None, &mut |pet| {
+            recorded = ids.record(pet.id, IN_CATALOGUE);
+            if recorded.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
         })?;
     }
-    noted?;
-    Ok(met)
+    recorded?;
+    Ok(ids)
 }
 
-/// A wrong row, for people.
-fn told(row: &RawRow, wrong: &InvalidRow) -> String {
-    let InvalidRow { column, reason } = wrong;
+/// The message about an invalid row.
+fn rejection(row: &RawRow, invalid: &InvalidRow) -> String {
+    let InvalidRow { column, reason } = invalid;
     let column = column.map_or(String::new(), |column| format!("{column} "));
     format!("line {}: {column}{reason}", row.line)
 }

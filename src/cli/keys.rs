@@ -1,4 +1,4 @@
-//! `petstore keys`: API keys, while the service runs or not.
+//! `petstore keys`: API keys, whether the service runs or not.
 
 use std::{fmt::Write, num::NonZeroU32, time::Duration};
 
@@ -14,7 +14,7 @@ use crate::{
     store::{OpenMode, Store},
 };
 
-/// A command does one thing after the other.
+/// A command runs one operation at a time.
 const CONNECTIONS: NonZeroU32 = NonZeroU32::MIN;
 
 /// Create, list, revoke and rotate API keys
@@ -26,7 +26,7 @@ pub(super) enum Keys {
     Rotate(Rotate),
 }
 
-/// Create an API key and print it: the one time that it is shown
+/// Create an API key and print it once
 #[derive(Debug, Args)]
 #[command(after_help = concat!(
     "Examples:\n",
@@ -34,11 +34,11 @@ pub(super) enum Keys {
     "  petstore keys create --name website --scope read --rate-limit 600/min --expires 90d"
 ))]
 pub(super) struct Create {
-    /// What to call the key, such as the program or person that uses it
+    /// The name of the key, such as the program or person that uses it
     #[arg(long, env = "PETSTORE_KEY_NAME")]
     name: String,
 
-    /// What the key allows: to read animals, or to change them too
+    /// What the key allows: only to read animals, or also to add them
     #[arg(long, value_enum, env = "PETSTORE_KEY_SCOPE", default_value = "write")]
     scope: Scope,
 
@@ -46,12 +46,12 @@ pub(super) struct Create {
     #[arg(long, value_name = "DURATION", env = "PETSTORE_KEY_EXPIRES", value_parser = config::duration)]
     expires: Option<Duration>,
 
-    /// How often the key may be used, such as 10/s, 600/min or 5000/h; as the
-    /// service says if not given
+    /// The rate limit of the key, such as 10/s, 600/min or 5000/h; by default, the
+    /// limit that the service has for all keys
     #[arg(long, value_name = "RATE", env = "PETSTORE_KEY_RATE_LIMIT")]
     rate_limit: Option<RateLimit>,
 
-    /// The deployment that the key is for
+    /// The deployment that accepts the key
     #[arg(long, value_enum, env = "PETSTORE_DEPLOYMENT", default_value = "production")]
     deployment: Deployment,
 
@@ -70,7 +70,7 @@ pub(super) struct Create {
     "  petstore keys list --format json"
 ))]
 pub(super) struct List {
-    /// A table for people, or one JSON array of objects
+    /// A table to read, or a JSON array for programs
     #[arg(long, value_enum, env = "PETSTORE_KEYS_FORMAT", default_value_t = Format::Table)]
     format: Format,
 
@@ -84,7 +84,7 @@ enum Format {
     Json,
 }
 
-/// Revoke an API key: a running service refuses it within seconds
+/// Revoke an API key: a running service rejects it within seconds
 #[derive(Debug, Args)]
 #[command(after_help = concat!(
     "Example:\n",
@@ -98,8 +98,8 @@ pub(super) struct Revoke {
     database: DatabaseArgs,
 }
 
-/// Replace an API key: print a new one of the same name, scope, rate limit and
-/// lifetime, and let the old one expire
+/// Replace an API key: print a successor with the same name, scope, rate limit and
+/// lifetime, and let the old key expire
 #[derive(Debug, Args)]
 #[command(after_help = concat!(
     "Examples:\n",
@@ -110,7 +110,7 @@ pub(super) struct Rotate {
     /// The number of the key, as listed
     id: KeyId,
 
-    /// How long the old key stays valid beside the new one; 0s ends it at once
+    /// How long the old key stays valid; with 0s, it expires at once
     #[arg(
         long,
         value_name = "DURATION",
@@ -144,7 +144,7 @@ impl Create {
         let bad = |message: &str| BadSetting(message.to_owned());
         ensure!(
             !self.name.trim().is_empty() && printable,
-            bad("--name must be a line of text, such as `till` or `website`")
+            bad("--name must be one line of text, such as `till` or `website`")
         );
         let brief = self.expires.is_some_and(|expires| expires < Duration::from_secs(1));
         ensure!(!brief, bad("--expires must be at least 1s"));
@@ -190,7 +190,10 @@ impl Revoke {
             bail!(no_key(self.id, &self.database));
         };
         let database = &self.database.database;
-        super::say(&format!("Key {} ({}) in {database} is revoked.", record.id, record.name));
+        super::print_message(&format!(
+            "Key {} ({}) in {database} is revoked.",
+            record.id, record.name
+        ));
         Ok(())
     }
 }
@@ -211,7 +214,7 @@ impl Rotate {
         if let Some(successor) = old.successor {
             bail!("key {} was rotated already; rotate its successor, key {successor}", old.id);
         }
-        let lifetime = old.expires_at.map(|end| end.duration_since(old.created_at));
+        let lifetime = old.expires_at.map(|expiry| expiry.duration_since(old.created_at));
         let expires_at = lifetime
             .map(|lifetime| now.checked_add(lifetime))
             .transpose()
@@ -230,18 +233,21 @@ impl Rotate {
         let rotated =
             store.rotate_key(old.id, new, until).await.context("cannot rotate the key")?;
         let Some(record) = rotated else {
-            bail!("key {} was rotated by somebody else just now", self.id);
+            bail!(
+                "another process has just rotated key {}; `petstore keys list` lists the keys",
+                self.id
+            );
         };
-        let ends = old.expires_at.map_or(until, |end| end.min(until));
-        super::say(&match self.overlap.as_secs() {
+        let expiry = old.expires_at.map_or(until, |expiry| expiry.min(until));
+        super::print_message(&match self.overlap.as_secs() {
             0 => format!("Key {} is no longer valid.", self.id),
-            _ => format!("Key {} is valid until {}.", self.id, whole_seconds(ends)),
+            _ => format!("Key {} is valid until {}.", self.id, whole_seconds(expiry)),
         });
         show(&key, &record, &self.database)
     }
 }
 
-/// Makes a key for a first user.
+/// Creates the key for the first user.
 pub(super) async fn create_first(
     store: &dyn Store,
     deployment: Deployment,
@@ -264,33 +270,35 @@ fn generate(deployment: Deployment) -> ApiKey {
     ApiKey::generate(deployment, &mut super::random())
 }
 
-/// When something ends that lasts for `duration` from now.
+/// The time at which something expires that is valid for `duration` from now.
 fn expiry(now: Timestamp, duration: Duration) -> anyhow::Result<Timestamp> {
     SignedDuration::try_from(duration)
         .and_then(|duration| now.checked_add(duration))
         .map_err(|_| anyhow::anyhow!("{duration:?} from now is too far in the future"))
 }
 
-/// The time as it is stored.
+/// The time as the store keeps it.
 fn whole_seconds(time: Timestamp) -> Timestamp {
     Timestamp::from_second(time.as_second()).unwrap_or(time)
 }
 
 fn no_key(id: KeyId, database: &DatabaseArgs) -> BadSetting {
     let database = &database.database;
-    BadSetting(format!("there is no key {id} in {database}; `petstore keys list` lists the keys"))
+    BadSetting(format!(
+        "key {id} does not exist in {database}; `petstore keys list` lists the keys"
+    ))
 }
 
-/// The key alone on standard output, words about it on standard error.
+/// Prints the key to standard output, and a message about it to standard error.
 fn show(key: &ApiKey, record: &KeyRecord, database: &DatabaseArgs) -> anyhow::Result<()> {
     super::print_all(&format!("{}\n", key.reveal())).with_context(|| {
         format!(
-            "key {0} was made but cannot be printed; revoke it: petstore keys revoke {0}",
+            "key {0} was created but could not be printed; revoke it: petstore keys revoke {0}",
             record.id
         )
     })?;
-    let until = record.expires_at.map_or("forever".to_owned(), |end| format!("until {end}"));
-    super::say(&format!(
+    let until = record.expires_at.map_or("forever".to_owned(), |expiry| format!("until {expiry}"));
+    super::print_message(&format!(
         "Key {} ({}) in {}: scope {}, {}, valid {until}. It is not shown again.",
         record.id,
         record.name,
@@ -301,7 +309,7 @@ fn show(key: &ApiKey, record: &KeyRecord, database: &DatabaseArgs) -> anyhow::Re
     Ok(())
 }
 
-/// A key as it is listed.
+/// A row of the JSON list.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Row<'a> {

@@ -1,5 +1,5 @@
-//! The command line: one file a command. Results go to standard output; logs
-//! and words go to standard error.
+//! The command line: one file per command. Results go to standard output; logs
+//! and messages go to standard error.
 
 mod backup;
 mod check;
@@ -45,11 +45,11 @@ use crate::{
     store::{self, OpenError, OpenMode, Store},
 };
 
-/// A pet store: an HTTP JSON interface to a catalogue of animals, kept in one
+/// A pet store: an HTTP JSON interface to a catalogue of animals, stored in a
 /// SQLite file or in PostgreSQL.
 ///
-/// `petstore serve` starts it. Every option except `--create` and `--force` can also
-/// be given by the variable that its description names.
+/// `petstore serve` starts the service. An environment variable can also set any
+/// option except `--create` and `--force`; the description of the option names it.
 #[derive(Debug, Parser)]
 #[command(
     name = "petstore",
@@ -57,13 +57,13 @@ use crate::{
     max_term_width = 100,
     after_help = concat!(
         "Start here:\n",
-        "  petstore serve                   serves the store at http://127.0.0.1:8080/v1\n",
-        "  petstore keys create --name me   makes an API key for it\n",
+        "  petstore serve                   start the service at http://127.0.0.1:8080/v1\n",
+        "  petstore keys create --name me   create an API key\n",
         "\n",
-        "`petstore COMMAND --help` shows examples. The documents are in docs/ of the source, or in\n",
-        "/usr/share/doc/petstore; a running service shows its interface at /docs.\n",
+        "`petstore COMMAND --help` shows examples. The documentation is in docs/ of the source code or\n",
+        "in /usr/share/doc/petstore. A running service shows its interface at /docs.\n",
         "\n",
-        "Exit status: 0 success, 1 failure, 2 wrong argument or setting, 3 import with rejected rows."
+        "Exit status: 0 success, 1 failure, 2 invalid argument or setting, 3 import with rejected rows."
     )
 )]
 struct Cli {
@@ -87,7 +87,7 @@ enum Command {
     Completions(completions::Completions),
 }
 
-/// Where the catalogue is.
+/// The database of the catalogue.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Database")]
 struct DatabaseArgs {
@@ -96,7 +96,7 @@ struct DatabaseArgs {
         long,
         value_name = "URL",
         env = "PETSTORE_DATABASE",
-        // It may hold a password.
+        // The URL can contain a password.
         hide_env_values = true,
         default_value = "sqlite:petstore.db",
         value_parser = DatabaseUrlParser
@@ -105,8 +105,7 @@ struct DatabaseArgs {
 }
 
 impl DatabaseArgs {
-    /// Opens the database. One of PostgreSQL is reached over up to
-    /// `connections` connections.
+    /// Opens the database; PostgreSQL with at most this many connections.
     async fn open(
         &self,
         mode: OpenMode,
@@ -116,7 +115,7 @@ impl DatabaseArgs {
     }
 }
 
-/// Reads a database URL. clap's own error would repeat it, with its password.
+/// Parses a database URL. clap's own error would show the URL with its password.
 #[derive(Clone)]
 struct DatabaseUrlParser;
 
@@ -129,7 +128,7 @@ impl TypedValueParser for DatabaseUrlParser {
         option: Option<&clap::Arg>,
         value: &OsStr,
     ) -> Result<DatabaseUrl, clap::Error> {
-        let parsed = value.to_str().ok_or_else(|| "it is not UTF-8".to_owned());
+        let parsed = value.to_str().ok_or_else(|| "the URL must be UTF-8".to_owned());
         parsed.and_then(str::parse).map_err(|reason| {
             let option = option.map(ToString::to_string).unwrap_or_default();
             let message = format!("invalid value for '{option}': {reason}\n");
@@ -157,23 +156,23 @@ impl CreateArgs {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Addresses")]
 struct BaseUrlArgs {
-    /// Where clients reach production, for the OpenAPI document and for links
+    /// The URL at which clients reach production, for the OpenAPI document and
+    /// for links; ends in /v1
     #[arg(long, value_name = "URL", env = "PETSTORE_BASE_URL")]
     base_url: Option<BaseUrl>,
 
-    /// Where clients reach staging
+    /// The URL at which clients reach staging; ends in /v1
     #[arg(long, value_name = "URL", env = "PETSTORE_STAGING_BASE_URL")]
     staging_base_url: Option<BaseUrl>,
 }
 
 impl BaseUrlArgs {
-    /// Refuses one address for both.
+    /// Rejects the same URL for both deployments.
     fn check(&self) -> anyhow::Result<()> {
         anyhow::ensure!(
             self.base_url.is_none() || self.base_url != self.staging_base_url,
             BadSetting(
-                "--base-url and --staging-base-url are the same; production and staging are two \
-                 services"
+                "--base-url and --staging-base-url must differ: each deployment has its own URL"
                     .to_owned()
             )
         );
@@ -181,13 +180,13 @@ impl BaseUrlArgs {
     }
 }
 
-/// A setting that stays wrong until somebody changes it.
+/// An invalid setting: the command fails until an operator corrects it.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 struct BadSetting(String);
 
-/// The exit status of a command whose arguments or settings are wrong, as clap has
-/// it. systemd does not start the service again then.
+/// The exit status for invalid arguments and settings, the same as clap's. systemd does
+/// not restart the service after it.
 const WRONG_SETTING: u8 = 2;
 
 fn exit_status(error: &anyhow::Error) -> u8 {
@@ -197,32 +196,32 @@ fn exit_status(error: &anyhow::Error) -> u8 {
     if is_setting { WRONG_SETTING } else { 1 }
 }
 
-/// The command line, for those who describe it: man pages and completions.
+/// The definition of the command line, for man pages and completions.
 #[must_use]
 pub fn command() -> clap::Command {
     Cli::command()
 }
 
-/// Reads the command line and does what it says. Whatever goes wrong is one
-/// line on standard error.
+/// Parses the command line and runs the command. An error is one line on standard
+/// error.
 #[must_use]
 pub fn main() -> ExitCode {
-    // A database has the digests of keys: what is created is for its owner.
+    // A database contains the digests of keys, so only its owner may read a new file.
     umask(Mode::RWXG | Mode::RWXO);
     let parsed = Cli::command()
         .try_get_matches()
         .and_then(|matches| Ok((Cli::from_arg_matches(&matches)?, matches)));
     let (cli, matches) = match parsed {
         Ok(parsed) => parsed,
-        Err(error) => return not_understood(&error),
+        Err(error) => return invalid_arguments(&error),
     };
     if let Err(error) = settings_file::load(&matches) {
-        return failed(&error.into());
+        return failure(&error.into());
     }
     // `serve` logs them.
     if !matches!(cli.command, Command::Serve(_)) {
         for warning in variables::unknown() {
-            say(&format!("warning: {warning}"));
+            print_message(&format!("warning: {warning}"));
         }
     }
     let done = match cli.command {
@@ -243,19 +242,19 @@ pub fn main() -> ExitCode {
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,
-        Err(error) => failed(&error),
+        Err(error) => failure(&error),
     }
 }
 
-fn failed(error: &anyhow::Error) -> ExitCode {
-    // What a database says has several lines.
-    say(&format!("error: {error:#}").replace('\n', " "));
+fn failure(error: &anyhow::Error) -> ExitCode {
+    // The message of a database can have several lines.
+    print_message(&format!("error: {error:#}").replace('\n', " "));
     exit_status(error).into()
 }
 
-/// Shows help where it was asked for, and otherwise the first paragraph of
-/// clap's message, which says what is wrong, and its tips, as one line.
-fn not_understood(error: &clap::Error) -> ExitCode {
+/// Prints the help if the user requested it. Otherwise prints one line: the first
+/// paragraph of clap's message, which says what is wrong, and its tips.
+fn invalid_arguments(error: &clap::Error) -> ExitCode {
     let help = matches!(
         error.kind(),
         ErrorKind::DisplayHelp
@@ -276,33 +275,33 @@ fn not_understood(error: &clap::Error) -> ExitCode {
             line.push_str("; --help shows what is allowed");
         }
         if let Some(variable) = variables::named_in(&line) {
-            line.extend([" (the value of the variable ", &variable, ")"]);
+            line.extend([" (set by the environment variable ", &variable, ")"]);
         }
-        say(&line);
+        print_message(&line);
     }
     ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(WRONG_SETTING))
 }
 
-/// So many of a thing: `1 animal`, `2 animals`.
+/// A count and its noun: `1 animal`, `2 animals`.
 fn counted(count: u64, thing: &str) -> String {
     format!("{count} {thing}{}", if count == 1 { "" } else { "s" })
 }
 
 /// Randomness for keys and request ids, from the operating system.
-#[expect(clippy::disallowed_methods, reason = "the one place that draws randomness")]
+#[expect(clippy::disallowed_methods, reason = "the only source of randomness")]
 fn random() -> StdRng {
     rand::make_rng()
 }
 
-/// Writes one line to standard error, for the user. If that cannot be written,
-/// the command goes on.
-fn say(line: &str) {
+/// Writes a line for the user to standard error. If this fails, the command
+/// continues.
+fn print_message(line: &str) {
     let _ = writeln!(io::stderr(), "{}", visible(line));
 }
 
-/// A text that may quote a file, a database or the command line, as one line that
-/// shows all of it: what would control a terminal, or change the order in which the
-/// text is read, stands there as in JSON (`\u001b`).
+/// Makes a text safe to print that may quote a file, a database or the command line.
+/// Escapes control characters, and characters that change the direction of text, in
+/// the form that JSON uses (`\u001b`).
 fn visible(text: &str) -> Cow<'_, str> {
     let is_hidden = |c: char| {
         c.is_control()
@@ -322,8 +321,8 @@ fn visible(text: &str) -> Cow<'_, str> {
     shown.into()
 }
 
-/// Writes the lines of a result to standard output. A reader that closes it has
-/// read enough, which is not an error.
+/// Writes the lines of a result to standard output. It is not an error if the reader
+/// closes the pipe early.
 fn print(result: &str) -> io::Result<()> {
     let lines: Vec<_> = result.split('\n').map(visible).collect();
     match print_all(&lines.join("\n")) {
@@ -332,7 +331,7 @@ fn print(result: &str) -> io::Result<()> {
     }
 }
 
-/// Writes a result to standard output that must not be lost.
+/// Writes a result that must not be lost to standard output.
 fn print_all(result: &str) -> io::Result<()> {
     let mut out = io::stdout().lock();
     out.write_all(result.as_bytes())?;

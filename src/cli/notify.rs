@@ -1,7 +1,6 @@
-//! Telling systemd how the service is doing (`Type=notify`, `sd_notify(3)`).
-//!
-//! One datagram to the socket that `NOTIFY_SOCKET` names. The standard library has
-//! all that this takes, so a crate for it would save nothing.
+//! Reports the state of the service to systemd (`Type=notify`, `sd_notify(3)`), in one
+//! datagram to the socket that `NOTIFY_SOCKET` names. The standard library has all that
+//! this needs.
 
 use std::{
     env,
@@ -18,8 +17,8 @@ use std::{
 
 use tracing::warn;
 
-/// Tells whoever started the service that it is in this `state`, such as
-/// `READY=1`; nobody, if they did not ask for it.
+/// Sends the `state` of the service, such as `READY=1`, to systemd. Does nothing without
+/// `NOTIFY_SOCKET`.
 pub(super) async fn notify(state: &str) {
     let Some(socket) = env::var_os("NOTIFY_SOCKET") else {
         return;

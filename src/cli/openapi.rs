@@ -17,7 +17,7 @@ use crate::{
     "  petstore openapi --format json --base-url https://pets.example.com/v1"
 ))]
 pub(super) struct Openapi {
-    /// The form of the document
+    /// The format of the document
     #[arg(
         long,
         value_enum,
@@ -26,7 +26,7 @@ pub(super) struct Openapi {
     )]
     format: Format,
 
-    /// Where clients reach the service; replaces the base URLs
+    /// The URL at which clients reach the service; replaces both base URLs
     #[arg(long, value_name = "URL", env = "PETSTORE_OPENAPI_SERVER")]
     server: Option<BaseUrl>,
 

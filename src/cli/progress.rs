@@ -1,12 +1,12 @@
-//! How far a command has come, for whoever watches it at a terminal.
+//! The progress bar of a command at a terminal.
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressFinish, ProgressStyle};
 
-/// How often the bar is told how far it is, in steps.
+/// The number of steps between two updates of the bar.
 const EVERY: u64 = 4096;
 
-/// A bar on standard error, with the rate and the time left; nothing if that
-/// is no terminal.
+/// A bar on standard error, with the rate and the time left. Hidden if standard error
+/// is not a terminal.
 pub(super) struct Progress {
     bar: ProgressBar,
     done: u64,
@@ -28,19 +28,19 @@ impl Progress {
         Self { bar: ProgressBar::hidden(), done: 0 }
     }
 
-    fn new(what: &'static str, total: u64, figures: &str) -> Self {
-        // It hides itself where there is no terminal.
+    fn new(what: &'static str, total: u64, numbers: &str) -> Self {
+        // The bar hides itself if there is no terminal.
         let bar = ProgressBar::with_draw_target(Some(total), ProgressDrawTarget::stderr())
             .with_finish(ProgressFinish::AndClear)
             .with_message(what);
-        if let Ok(style) = ProgressStyle::with_template(&format!("{{msg}} {{wide_bar}} {figures}"))
+        if let Ok(style) = ProgressStyle::with_template(&format!("{{msg}} {{wide_bar}} {numbers}"))
         {
             bar.set_style(style);
         }
         Self { bar, done: 0 }
     }
 
-    /// One step more; `position` says how far that is.
+    /// Counts a step; `position` maps the number of steps to the position of the bar.
     pub(super) fn step(&mut self, position: impl FnOnce(u64) -> u64) {
         self.done += 1;
         if self.done.is_multiple_of(EVERY) {
@@ -48,13 +48,13 @@ impl Progress {
         }
     }
 
-    /// One animal more.
+    /// Counts an animal.
     pub(super) fn animal(&mut self) {
         self.step(|done| done);
     }
 
-    /// Lets `say` write to standard error without the bar in between.
-    pub(super) fn suspend(&self, say: impl FnOnce()) {
-        self.bar.suspend(say);
+    /// Hides the bar while `print` writes to standard error.
+    pub(super) fn suspend(&self, print: impl FnOnce()) {
+        self.bar.suspend(print);
     }
 }

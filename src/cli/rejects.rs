@@ -1,4 +1,4 @@
-//! The rows of a file that were refused, for whoever mends them.
+//! The file of rejected rows, in which a user can correct them.
 
 use std::{
     fs::{self, File},
@@ -11,8 +11,8 @@ use anyhow::Context;
 use super::{BadSetting, visible};
 use crate::files::{InvalidRow, RawRow};
 
-/// A file with the header `line,column,reason,row`. It is removed when dropped,
-/// unless it is to be kept.
+/// A file with the header `line,column,reason,row`. Dropping it removes the file, unless
+/// `keep` was called.
 pub(super) struct Rejects {
     path: PathBuf,
     writer: csv::Writer<File>,
@@ -20,16 +20,16 @@ pub(super) struct Rejects {
 }
 
 impl Rejects {
-    /// Makes the file, which must not be there: it could be one that somebody
-    /// needs, the file with the animals for one.
+    /// Creates the file. It must not exist yet, because it could be a file that the user
+    /// needs, such as the one with the animals.
     pub(super) fn create(path: &Path) -> anyhow::Result<Self> {
         let shown = path.display();
         let file = File::create_new(path).map_err(|error| {
-            let why = match error.kind() {
-                io::ErrorKind::AlreadyExists => "it exists already; name a new file".to_owned(),
+            let reason = match error.kind() {
+                io::ErrorKind::AlreadyExists => "it already exists; name a new file".to_owned(),
                 _ => error.to_string(),
             };
-            BadSetting(format!("cannot create {shown} for --rejects: {why}"))
+            BadSetting(format!("cannot create {shown} for --rejects: {reason}"))
         })?;
         let mut rejects =
             Self { path: path.to_owned(), writer: csv::Writer::from_writer(file), is_kept: false };
@@ -37,25 +37,25 @@ impl Rejects {
         Ok(rejects)
     }
 
-    /// Adds a row as it stands in the file, byte for byte, so that it can be mended.
-    pub(super) fn write(&mut self, row: &RawRow, wrong: &InvalidRow) -> anyhow::Result<()> {
+    /// Adds a row exactly as it is in the file, so that a user can correct it.
+    pub(super) fn write(&mut self, row: &RawRow, invalid: &InvalidRow) -> anyhow::Result<()> {
         let line = row.line.to_string();
-        let column = wrong.column.unwrap_or_default();
+        let column = invalid.column.unwrap_or_default();
         self.write_record([
             line.as_bytes(),
             column.as_bytes(),
-            visible(&wrong.reason).as_bytes(),
+            visible(&invalid.reason).as_bytes(),
             &row.text,
         ])
     }
 
-    /// Brings all of it to the disk.
+    /// Syncs the file to the disk.
     pub(super) fn finish(&mut self) -> anyhow::Result<()> {
         let written = self.writer.flush().and_then(|()| self.writer.get_ref().sync_all());
         self.in_context(written)
     }
 
-    /// Lets it stay, and says where it is.
+    /// Keeps the file, and returns its path.
     pub(super) fn keep(mut self) -> PathBuf {
         self.is_kept = true;
         self.path.clone()

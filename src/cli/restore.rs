@@ -6,18 +6,19 @@ use clap::Args;
 
 use super::{BadSetting, DatabaseArgs, backup};
 
-/// Put a copy that `petstore backup` made in the place of the database
+/// Replace the database by a copy that `petstore backup` made
 ///
-/// SRC is read from end to end first, and left as it is. The service must not
-/// run. If the command is cut short at any moment, the database is the old one
-/// or the new one, whole. It is a SQLite file; PostgreSQL has tools of its own.
+/// Stop the service first. The command checks the whole file SRC before it replaces
+/// the database, and does not change SRC. If it is interrupted at any moment, the
+/// database is the complete old one or the complete new one. The database must be a
+/// SQLite file; for PostgreSQL, use pg_restore.
 #[derive(Debug, Args)]
 #[command(after_help = concat!(
     "Example:\n",
     "  petstore restore /backup/petstore.db --force"
 ))]
 pub(super) struct Restore {
-    /// The file to restore from
+    /// The backup to restore
     #[arg(value_name = "SRC")]
     source: PathBuf,
 
@@ -35,7 +36,7 @@ impl Restore {
         if !from.try_exists().unwrap_or(true) {
             let from = from.display();
             let message =
-                format!("there is no file {from}; name a copy that `petstore backup` made");
+                format!("the file {from} does not exist; name a copy that `petstore backup` made");
             anyhow::bail!(BadSetting(message));
         }
         backup::copy(from, to, self.force, (&self.database.database, &from.display()))

@@ -324,7 +324,7 @@ impl Serve {
              Try it:\n\n    curl -H 'Authorization: Bearer {key}' {url}/pets\n\n\
              Or open the documentation in a browser:\n\n    {docs}\n"
         );
-        text.split('\n').for_each(super::say);
+        text.split('\n').for_each(super::print_message);
         Ok(())
     }
 }

@@ -1,23 +1,23 @@
-//! Variables of the environment: every option has one.
+//! Environment variables: every option has one.
 
 use std::env;
 
 use super::{command, settings_file};
 
-/// What the examples read: clients of the service.
+/// Variables of the examples, which are clients of the service.
 const OF_CLIENTS: [&str; 3] = ["PETSTORE_URL", "PETSTORE_KEY", "PETSTORE_READ_KEY"];
 
-/// What Kubernetes sets for a service that is called petstore begins like this.
+/// The first part of the variables that Kubernetes sets for a service named petstore.
 const OF_KUBERNETES: [&str; 2] = ["PETSTORE_PORT", "PETSTORE_SERVICE_"];
 
-/// A warning for each variable that begins like ours and that no option reads.
+/// A warning for each variable that has our prefix but that no option reads.
 pub(super) fn unknown() -> Vec<String> {
     let known = known();
     let mut warnings: Vec<String> = env::vars_os()
         .filter_map(|(name, _)| name.into_string().ok())
         .filter(|name| name.starts_with("PETSTORE_") && !known.contains(name))
         .filter(|name| !OF_CLIENTS.contains(&name.as_str()))
-        .filter(|name| !OF_KUBERNETES.iter().any(|begin| name.starts_with(begin)))
+        .filter(|name| !OF_KUBERNETES.iter().any(|prefix| name.starts_with(prefix)))
         .map(|name| {
             let nearest = known.iter().min_by_key(|known| strsim::levenshtein(&name, known));
             let nearest = nearest.map_or("", String::as_str);
@@ -28,7 +28,7 @@ pub(super) fn unknown() -> Vec<String> {
     warnings
 }
 
-/// The variable that gave the value which clap's `message` is about, if one did.
+/// The variable that set the value that clap's `message` is about, if a variable did.
 pub(super) fn named_in(message: &str) -> Option<String> {
     let mut found = None;
     for_each_option(&built(), &mut |option| {
@@ -56,14 +56,14 @@ fn known() -> Vec<String> {
     names
 }
 
-/// The command line with all that clap adds to it.
+/// The command line, with everything that clap adds to it.
 fn built() -> clap::Command {
     let mut command = command();
     command.build();
     command
 }
 
-/// Visits the options of a command and of those below it.
+/// Visits the options of a command and of its subcommands.
 fn for_each_option(command: &clap::Command, visit: &mut dyn FnMut(&clap::Arg)) {
     command.get_arguments().for_each(&mut *visit);
     for below in command.get_subcommands() {

@@ -97,7 +97,7 @@ async fn a_backup_under_64_writers_contains_everything_acknowledged_before_it_be
         let found = animals(&file);
         let database = here.path().join("petstore.db");
         let (database, count) = (database.display(), found.len());
-        let expected = format!("{name} is a sound copy of sqlite:{database}: {count} animals\n");
+        let expected = format!("{name} is a valid copy of sqlite:{database}: {count} animals\n");
         assert_eq!(said, expected);
         for (id, animal) in before {
             assert_eq!(found.get(&id), Some(&animal), "{id}");
@@ -155,7 +155,7 @@ fn an_existing_file_is_replaced_only_with_force() {
         assert_eq!(kept.len(), 1, "{kept:?}");
         assert!(said.contains(kept[0].strip_suffix(end).unwrap()), "{said}");
         assert_eq!(fs::read(here.path().join(&kept[0])).unwrap(), b"mine");
-        // A sound one is replaced completely.
+        // A valid one is replaced completely.
         let said = run(here.path(), &["backup", "--force", name]).expect_success().stderr;
         assert_eq!(said, "");
     }

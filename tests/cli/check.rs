@@ -25,7 +25,7 @@ fn database(directory: &Path) -> Connection {
 fn problems(directory: &Path) -> Vec<String> {
     let done = run(directory, &["check"]);
     assert_eq!(done.status.code(), Some(1), "{done:?}");
-    let restore = "; `petstore restore` replaces it by a backup\n";
+    let restore = "; to replace it by a backup, use `petstore restore`\n";
     assert!(done.stderr.contains("/petstore.db is damaged (found "), "{done:?}");
     assert!(done.stderr.ends_with(restore), "{done:?}");
     assert_eq!(done.stderr.lines().count(), 1, "{done:?}");
@@ -38,13 +38,13 @@ fn overwrite(directory: &Path, at: u64, with: &[u8]) {
 }
 
 #[test]
-fn a_sound_database_is_reported_as_sound_and_stays_unchanged() {
+fn a_valid_database_is_reported_as_valid_and_stays_unchanged() {
     let here = directory();
     drop(database(here.path()));
     let before = fs::read(here.path().join("petstore.db")).unwrap();
     let said = run(here.path(), &["check"]).expect_success().stdout;
     let database = here.path().join("petstore.db");
-    assert_eq!(said, format!("sqlite:{} is sound: 5000 animals, 1 key\n", database.display()));
+    assert_eq!(said, format!("sqlite:{} is valid: 5000 animals, 1 key\n", database.display()));
     assert!(fs::read(here.path().join("petstore.db")).unwrap() == before);
 }
 

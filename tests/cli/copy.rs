@@ -73,11 +73,11 @@ async fn a_missing_identical_or_non_empty_database_is_rejected_and_stays_unchang
         .expect_success();
     let before = exports(here.path(), "sqlite:petstore.db");
     for (from, to, says) in [
-        ("sqlite:petstore.db", "sqlite:petstore.db", "are the same database"),
-        ("sqlite:petstore.db", "sqlite:link.db", "are the same database"),
+        ("sqlite:petstore.db", "sqlite:petstore.db", "must be different databases"),
+        ("sqlite:petstore.db", "sqlite:link.db", "must be different databases"),
         ("sqlite:petstore.db", &postgres, "is not empty; nothing was copied"),
         (&postgres, "sqlite:petstore.db", "is not empty; nothing was copied"),
-        (&postgres, &postgres, "are the same database"),
+        (&postgres, &postgres, "must be different databases"),
         ("sqlite:absent.db", "sqlite:new.db", "/absent.db; name the right one with --database"),
         ("absent.db", "sqlite:new.db", "invalid value for '--from <URL>': "),
         ("sqlite:petstore.db", "new.db", "invalid value for '--to <URL>': "),

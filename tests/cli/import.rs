@@ -292,7 +292,7 @@ async fn invalid_rows_can_be_skipped_and_are_saved_with_the_reason() {
         let expected = format!(
             "line,column,reason,row\n\
              3,categoryId,must be an integer from {} to {},\"8,\"\"a,b\n\"\",y\"\n\
-             5,id,7 stands in the file already,\"7,Zoe,1\"\n",
+             5,id,7 is the id of an earlier row; each id must occur once,\"7,Zoe,1\"\n",
             i64::MIN,
             i64::MAX
         );
@@ -320,8 +320,8 @@ async fn imported_ids_must_be_free_and_the_next_animal_gets_a_higher_one() {
         let animals = "7,b,1,available\n900,a,1,available\n901,c,1,available\n";
         assert_eq!(before, format!("id,name,categoryId,status\n{animals}"));
         for (id, reason) in [
-            ("7", "line 3: id 7 is taken by an animal of the catalogue"),
-            ("8", "line 3: id 8 stands in the file already"),
+            ("7", "line 3: id 7 is the id of an animal in the catalogue; ids must be free"),
+            ("8", "line 3: id 8 is the id of an earlier row; each id must occur once"),
             ("0", "line 3: id must be an integer from 1 to 9007199254740991"),
             ("9007199254740992", "line 3: id must be an integer"),
             ("", "line 3: id must be an integer"),

@@ -53,8 +53,8 @@ fn an_import_that_is_interrupted_while_it_writes_leaves_nothing() {
         }
         signal(import.id(), name);
         assert_eq!(import.wait().unwrap().code(), None, "it was not interrupted");
-        let sound = run(here.path(), &["check"]).expect_success().stdout;
-        assert!(sound.ends_with("/petstore.db is sound: 0 animals, 1 key\n"), "{sound}");
+        let report = run(here.path(), &["check"]).expect_success().stdout;
+        assert!(report.ends_with("/petstore.db is valid: 0 animals, 1 key\n"), "{report}");
         // Closes the database properly, so its files are final.
         run(here.path(), &["keys", "list"]).expect_success();
         assert!(!opened.exists());
@@ -120,9 +120,9 @@ fn an_import_that_fills_the_disk_leaves_the_database_that_was_there() {
     let script = "{ head -n 1 ../many.csv | $0 import - --create --format csv 2>/dev/null;
         $0 import --create ../many.csv; echo status $?; $0 check; $0 export; }";
     let done = on_a_small_disk(here.path(), script);
-    let sound = "/disk/petstore.db is sound: 0 animals, 0 keys\nid,name,categoryId,status\n";
+    let expected = "/disk/petstore.db is valid: 0 animals, 0 keys\nid,name,categoryId,status\n";
     assert!(done.stdout.starts_with("status 1\nsqlite:/"), "{done:?}");
-    assert!(done.stdout.ends_with(sound), "{done:?}");
+    assert!(done.stdout.ends_with(expected), "{done:?}");
 }
 
 #[test]

@@ -115,7 +115,7 @@ fn every_error_is_one_line() {
     new_key(here.path());
     for command in ["revoke", "rotate"] {
         let line = run(here.path(), &["keys", command, "99"]).expect_one_line();
-        assert!(line.contains("there is no key 99"), "{line}");
+        assert!(line.contains("key 99 does not exist"), "{line}");
     }
 }
 

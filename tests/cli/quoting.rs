@@ -95,5 +95,5 @@ fn an_export_for_spreadsheets_has_no_formulas_and_other_exports_are_exact() {
     let expected = animals.replace("\"=H", "\"'=H").replace(";@x", ";'@x");
     assert_eq!(changed, expected);
     let line = run(here.path(), &["export", "--spreadsheet", "--format", "ndjson"]);
-    assert_eq!(line.expect_one_line(), "error: --spreadsheet is for --format csv\n");
+    assert_eq!(line.expect_one_line(), "error: --spreadsheet needs --format csv\n");
 }

@@ -24,7 +24,7 @@ fn a_restored_database_is_as_it_was_when_it_was_backed_up() {
     assert_eq!(animals(&database).len(), 200);
     let said = run(here.path(), &["restore", "--force", "backup.db"]).expect_success().stdout;
     let expected =
-        format!("sqlite:{} is a sound copy of backup.db: 100 animals\n", database.display());
+        format!("sqlite:{} is a valid copy of backup.db: 100 animals\n", database.display());
     assert_eq!(said, expected);
     assert_eq!(animals(&database), then);
     assert_eq!(files(here.path()), ["backup.db", "petstore.db"]);
@@ -102,7 +102,7 @@ fn a_copy_that_is_not_there_is_named() {
         let done = run(here.path(), &[&["restore", "backup.db"], force].concat());
         assert_eq!(done.status.code(), Some(2), "{done:?}");
         let expected =
-            "error: there is no file backup.db; name a copy that `petstore backup` made\n";
+            "error: the file backup.db does not exist; name a copy that `petstore backup` made\n";
         assert_eq!(done.expect_one_line(), expected);
     }
 }

@@ -34,7 +34,7 @@ fn invalid_settings_are_one_line() {
         (&["sell"], "sell"),
         (
             &["serve", "--base-url", "https://a/v1", "--staging-base-url", "https://a/v1"],
-            "are the same",
+            "must differ",
         ),
     ] {
         let mut command = super::program::command(here.path(), arguments);

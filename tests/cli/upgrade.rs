@@ -62,8 +62,8 @@ async fn a_file_with_the_first_schema_is_migrated_and_its_keys_work() {
     service.signal("TERM");
     assert!(service.wait().0.success());
 
-    let sound = run(here.path(), &["check"]).expect_success().stdout;
-    assert!(sound.contains("is sound: 4 animals, 7 keys"), "{sound}");
+    let report = run(here.path(), &["check"]).expect_success().stdout;
+    assert!(report.contains("is valid: 4 animals, 7 keys"), "{report}");
     let fresh = directory();
     super::program::new_key(fresh.path());
     assert_eq!(schema_version(&path), schema_version(&fresh.path().join("petstore.db")));

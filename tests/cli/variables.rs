@@ -63,7 +63,7 @@ fn an_error_in_a_variable_names_the_variable() {
     ] {
         let line = finish(command(here.path(), &["serve"]).env(variable, value)).expect_one_line();
         assert!(line.contains(expected) && !line.contains("secret"), "{line}");
-        assert!(line.contains(&format!("the variable {variable}")), "{line}");
+        assert!(line.contains(&format!("environment variable {variable}")), "{line}");
     }
     let line =
         finish(command(here.path(), &["serve", "--listen", "here"]).env("PETSTORE_LISTEN", "x"))

@@ -49,10 +49,10 @@ fn every_command_that_writes_names_the_database_with_its_whole_path() {
             "Copied 1 animal, 2 API keys and 0 idempotency keys".to_owned(),
         ),
         ("copy --from sqlite:petstore.db --to sqlite:another.db", format!(" from {database} to ")),
-        ("backup backup.db", format!("backup.db is a sound copy of {database}: 1 animal\n")),
+        ("backup backup.db", format!("backup.db is a valid copy of {database}: 1 animal\n")),
         (
             "restore backup.db --force",
-            format!("{database} is a sound copy of backup.db: 1 animal\n"),
+            format!("{database} is a valid copy of backup.db: 1 animal\n"),
         ),
     ] {
         let arguments: Vec<&str> = arguments.split(' ').collect();

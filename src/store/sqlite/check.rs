@@ -1,4 +1,4 @@
-//! Whether a database is sound: a quick check when it is opened, and a complete one on demand.
+//! Whether a database is valid: a quick check when it is opened, and a complete one on demand.
 
 use rusqlite::{Connection, ErrorCode, Row, types::Type};
 
