@@ -123,13 +123,30 @@ fn the_text_for_users_is_in_plain_language() {
 }
 
 /// Words and phrases that have no place in code, comments and messages either.
-const NOT_PLAIN_IN_SOURCE: [&str; 7] =
-    ["anew", "beside", "folded", "in vain", "to fold", "whoever", "yardstick"];
+const NOT_PLAIN_IN_SOURCE: [&str; 18] = [
+    "alone",
+    "anew",
+    "as they stand",
+    "beside",
+    "but for who",
+    "comes to an end",
+    "folded",
+    "for whoever",
+    "in vain",
+    "mend",
+    "mended",
+    "stands in the",
+    "stands there",
+    "tells more",
+    "that is none",
+    "to fold",
+    "whoever",
+    "yardstick",
+];
 
 #[test]
 fn the_source_is_in_plain_language() {
-    let folders = ["domain", "files", "http", "observe", "server", "store"];
-    for (path, text) in files(&folders.map(|folder| format!("src/{folder}")), ".rs") {
+    for (path, text) in files(&["src", "examples"], ".rs") {
         let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
         let text = format!(" {} ", words.collect::<Vec<_>>().join(" ").to_lowercase());
         for phrase in NOT_PLAIN_IN_SOURCE {

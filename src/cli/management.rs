@@ -1,4 +1,4 @@
-//! How operators watch `petstore serve`: the management listener, and traces.
+//! Monitoring of `petstore serve`: the management listener, and traces.
 
 use std::{io, net::SocketAddr, sync::Arc, time::Duration};
 
@@ -17,27 +17,27 @@ use crate::{
     server::{self, Limits},
 };
 
-/// Few look at it, and nobody needs long.
+/// Only the tools of operators connect, and their requests are short.
 const MAX_CONNECTIONS: usize = 64;
 const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// How operators watch the service.
+/// The options for monitoring.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Logs and monitoring")]
 pub(super) struct ManagementArgs {
-    /// Where to answer /livez, /readyz and /metrics, without a key; nowhere if
-    /// not given. Take a private address
+    /// The address for /livez, /readyz and /metrics; off by default. Requests need
+    /// no API key, so use a private address
     #[arg(long, value_name = "ADDRESS", env = "PETSTORE_MANAGEMENT_LISTEN", value_parser = config::listen_address)]
     management_listen: Option<SocketAddr>,
 
-    /// Where a collector takes traces by OTLP over HTTP, such as
-    /// `http://127.0.0.1:4318`; without it there are none
+    /// The address of an OpenTelemetry collector (OTLP over HTTP), such as
+    /// `http://127.0.0.1:4318`; by default, the service sends no traces
     #[arg(long, value_name = "URL", env = "OTEL_EXPORTER_OTLP_ENDPOINT")]
     otlp_endpoint: Option<Endpoint>,
 }
 
 impl ManagementArgs {
-    /// Listens, if it was asked for.
+    /// Listens on the address, if one is configured.
     pub(super) fn listen(&self) -> anyhow::Result<Option<TcpListener>> {
         let Some(address) = self.management_listen else {
             return Ok(None);
@@ -45,7 +45,7 @@ impl ManagementArgs {
         listen(address, "--management-listen").map(Some)
     }
 
-    /// Lets requests leave spans, if a collector was named.
+    /// Records spans of requests, if a collector is configured.
     pub(super) fn trace(
         self,
         app: App,
@@ -60,20 +60,20 @@ impl ManagementArgs {
     }
 }
 
-/// Listens on the `address` that this option gave.
+/// Listens on an address that this option sets.
 pub(super) fn listen(address: SocketAddr, option: &str) -> anyhow::Result<TcpListener> {
     server::listen(address).map_err(|error| {
         let message = format!("cannot listen on {address}: {error}");
         match error.kind() {
             io::ErrorKind::AddrInUse => anyhow!(
                 "{message}; another program, perhaps another petstore, uses this port: stop it, or \
-                 choose another port with {option}"
+                 set another port with {option}"
             ),
             io::ErrorKind::AddrNotAvailable => anyhow!(
-                "{message}; this machine does not have the address: choose another with {option}"
+                "{message}; this machine does not have the address: set another address with {option}"
             ),
             io::ErrorKind::PermissionDenied => anyhow!(BadSetting(format!(
-                "{message}; ports below 1024 need the capability CAP_NET_BIND_SERVICE: choose \
+                "{message}; ports below 1024 need the capability CAP_NET_BIND_SERVICE: set \
                  another port with {option}"
             ))),
             _ => anyhow!(error).context(format!("cannot listen on {address}")),
@@ -81,19 +81,19 @@ pub(super) fn listen(address: SocketAddr, option: &str) -> anyhow::Result<TcpLis
     })
 }
 
-/// Says where the service is managed.
-pub(super) fn welcome(listener: Option<&TcpListener>) {
+/// Logs the address of the management listener.
+pub(super) fn log_address(listener: Option<&TcpListener>) {
     if let Some(address) = listener.and_then(|listener| listener.local_addr().ok()) {
-        info!("managed at http://{address}");
+        info!("management listener at http://{address}");
     }
 }
 
-/// Serves `management`, within the limits of clients, until the sender of `all_ended` is dropped.
+/// Serves `management`, within the limits of clients, until the sender of `service_ended` is dropped.
 pub(super) async fn run(
     listener: Option<TcpListener>,
     management: Arc<Management>,
     limits: &Limits,
-    mut all_ended: watch::Receiver<()>,
+    mut service_ended: watch::Receiver<()>,
 ) {
     let limits = Limits {
         max_connections: MAX_CONNECTIONS,
@@ -102,7 +102,7 @@ pub(super) async fn run(
         ..limits.clone()
     };
     if let Some(listener) = listener {
-        let end = async { drop(all_ended.changed().await) };
+        let end = async { drop(service_ended.changed().await) };
         server::serve(listener, None, management, &limits, end).await;
     }
 }

@@ -34,9 +34,9 @@ use crate::{
     store::{OpenMode, Store},
 };
 
-/// How long a request may take beside the time for its body: more than the
+/// How long a request may take in addition to the time for its body: longer than the
 /// store waits for a lock.
-const ANSWER_TIMEOUT: Duration = Duration::from_secs(15);
+const RESPONSE_TIMEOUT: Duration = Duration::from_secs(15);
 
 /// See [`Limits::connection_age`].
 const CONNECTION_AGE: Duration = Duration::from_hours(1);
@@ -57,11 +57,11 @@ pub(super) struct Serve {
     #[command(flatten)]
     database: DatabaseArgs,
 
-    /// How many connections to keep to PostgreSQL at most; SQLite needs none
+    /// The largest number of connections to PostgreSQL; not used over SQLite
     #[arg(long, help_heading = "Database", value_name = "COUNT", env = "PETSTORE_DATABASE_CONNECTIONS", default_value = "16", value_parser = config::count)]
     database_connections: NonZeroU32,
 
-    /// The address and port to listen on; port 0 takes a free one
+    /// The address and port to listen on; port 0 means a free port
     #[arg(
         long,
         help_heading = "Addresses",
@@ -75,7 +75,7 @@ pub(super) struct Serve {
     #[command(flatten)]
     management: ManagementArgs,
 
-    /// Which deployment this is; it accepts only the API keys of this one
+    /// The deployment; the service accepts only API keys of this deployment
     #[arg(long, help_heading = CLIENTS, value_enum, env = "PETSTORE_DEPLOYMENT", default_value = "production")]
     deployment: Deployment,
 
@@ -86,11 +86,11 @@ pub(super) struct Serve {
     base_urls: BaseUrlArgs,
 
     /// A site whose pages may use the service from a browser, such as
-    /// `https://shop.example`; may be given several times
+    /// `https://shop.example`; repeat the option for several sites
     #[arg(long, help_heading = CLIENTS, value_name = "ORIGIN", env = "PETSTORE_CORS_ORIGIN", value_delimiter = ',')]
     cors_origin: Vec<Origin>,
 
-    /// How log lines look: text at a terminal and JSON otherwise, if not given
+    /// The format of log lines; by default, text at a terminal and JSON otherwise
     #[arg(long, help_heading = LOGS, value_enum, env = "PETSTORE_LOG_FORMAT")]
     log_format: Option<LogFormat>,
 
@@ -98,11 +98,11 @@ pub(super) struct Serve {
     #[arg(long, help_heading = LOGS, value_name = "LEVEL", env = "PETSTORE_LOG_LEVEL", default_value = "info")]
     log_level: LevelFilter,
 
-    /// Log a line for every request, not only for failed and slow ones
+    /// Log every request, not only failed and slow ones
     #[arg(long, help_heading = LOGS, env = "PETSTORE_ACCESS_LOG", value_parser = config::switch)]
     access_log: bool,
 
-    /// From which duration on a request is logged as slow
+    /// Log a request as slow if it takes at least this long
     #[arg(
         long,
         help_heading = LOGS,
@@ -113,30 +113,32 @@ pub(super) struct Serve {
     )]
     slow_request: Duration,
 
-    /// How often an API key may be used, such as 10/s, 600/min or 5000/h, or
-    /// off; a key with a limit of its own is held to that
+    /// The rate limit of each API key without its own limit, such as 10/s, 600/min
+    /// or 5000/h, or off
     #[arg(long, help_heading = CLIENTS, value_name = "RATE", env = "PETSTORE_RATE_LIMIT", default_value = "off")]
     rate_limit: RateOrOff,
 
-    /// Has no effect any more; taken so that a service that sets it starts
+    /// Has no effect; accepted so that a service with this old setting starts
     #[arg(long, value_name = "RATE", env = "PETSTORE_FAILED_AUTH_LIMIT", hide = true)]
     failed_auth_limit: Option<String>,
 
-    /// A proxy, or a network of them such as 10.0.0.0/8, whose `Forwarded` or
-    /// `X-Forwarded-For` says where clients are; may be given several times
+    /// A proxy, or a network of proxies such as 10.0.0.0/8, whose `Forwarded` or
+    /// `X-Forwarded-For` gives the addresses of clients; repeat the option for several
     #[arg(long, help_heading = CLIENTS, value_name = "CIDR", env = "PETSTORE_TRUSTED_PROXY", value_delimiter = ',')]
     trusted_proxy: Vec<ProxyNetwork>,
 
-    /// How many connections may be open at once; one more is answered 503
+    /// The largest number of open connections; above it, a new connection replaces
+    /// the oldest one without a valid key, or gets 503
     #[arg(long, help_heading = CLIENTS, value_name = "COUNT", env = "PETSTORE_MAX_CONNECTIONS", default_value = "10000", value_parser = config::count)]
     max_connections: NonZeroU32,
 
-    /// How many of them may come from one address that is not a trusted proxy;
-    /// a 20th of all, but at least 64, if not given, and from this machine any number
+    /// The largest number of connections from one address that is not a trusted
+    /// proxy; by default a 20th of all, at least 64, and no limit for this machine
     #[arg(long, help_heading = CLIENTS, value_name = "COUNT", env = "PETSTORE_MAX_CONNECTIONS_PER_ADDRESS", value_parser = config::count)]
     max_connections_per_address: Option<NonZeroU32>,
 
-    /// How long a client may take to send a head or a body, or send nothing
+    /// How long a client may take to send a head or a body, and how long it may
+    /// send nothing
     #[arg(
         long,
         help_heading = CLIENTS,
@@ -147,8 +149,8 @@ pub(super) struct Serve {
     )]
     client_timeout: Duration,
 
-    /// How long to go on as before after SIGTERM or Ctrl-C, with /readyz not
-    /// ready, so that load balancers notice; a second signal ends it
+    /// How long to accept requests after SIGTERM or Ctrl-C while /readyz is 503, so
+    /// that load balancers stop sending requests; a second signal ends this delay
     #[arg(
         long,
         help_heading = "Shutdown",
@@ -159,7 +161,7 @@ pub(super) struct Serve {
     )]
     shutdown_delay: Duration,
 
-    /// How long requests in flight may still take after that
+    /// How long requests in flight may take after the shutdown delay
     #[arg(
         long,
         help_heading = "Shutdown",
@@ -176,13 +178,13 @@ impl Serve {
         self.base_urls.check()?;
         let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
         let served = runtime.block_on(self.serve());
-        // A name that is still being looked up must not hold up the end.
+        // A host name lookup that takes long must not delay the exit.
         runtime.shutdown_timeout(Duration::from_secs(1));
         served
     }
 
     async fn serve(self) -> anyhow::Result<()> {
-        // First of all: to open the store may take long, and says so.
+        // Started first, because opening the store may take long and logs this.
         let _log = log::start(self.log_format, self.log_level);
         for warning in variables::unknown() {
             warn!("{warning}");
@@ -201,8 +203,8 @@ impl Serve {
         if self.failed_auth_limit.is_some() {
             warn!("--failed-auth-limit (PETSTORE_FAILED_AUTH_LIMIT) has no effect; remove it");
         }
-        management::welcome(management_listener.as_ref());
-        self.welcome(store.as_ref(), &url).await?;
+        management::log_address(management_listener.as_ref());
+        self.log_start(store.as_ref(), &url).await?;
 
         let settings = http::Settings {
             deployment: self.deployment,
@@ -215,7 +217,7 @@ impl Serve {
             access_log: self.access_log,
             slow_request: self.slow_request,
             body_timeout: self.client_timeout,
-            request_timeout: self.client_timeout + ANSWER_TIMEOUT,
+            request_timeout: self.client_timeout + RESPONSE_TIMEOUT,
             ..http::Settings::default()
         };
         let mut random = super::random();
@@ -224,57 +226,58 @@ impl Serve {
         let app = Arc::new(app);
         let management = Arc::new(Management::new(Arc::clone(&app)));
         let (stop, stopped) = oneshot::channel::<()>();
-        let ending = Arc::clone(&management);
+        let readiness = Arc::clone(&management);
         let shutdown_delay = self.shutdown_delay;
-        let told_twice = async move {
-            let mut told = async || {
+        let last_signal = async move {
+            let mut signalled = async || {
                 tokio::select! {
                     _ = terminated.recv() => {}
                     _ = interrupted.recv() => {}
                 }
             };
-            told().await;
+            signalled().await;
             notify("STOPPING=1").await;
-            ending.begin_shutdown();
+            readiness.begin_shutdown();
             if !shutdown_delay.is_zero() {
                 let seconds = shutdown_delay.as_secs_f64();
-                info!(seconds, "not ready any more; serving until the shutdown delay is over");
+                info!(seconds, "not ready; serving until the shutdown delay is over");
                 tokio::select! {
                     () = time::sleep(shutdown_delay) => {}
-                    () = told() => {}
+                    () = signalled() => {}
                 }
             }
             drop(stop);
-            told().await;
+            signalled().await;
         };
         let tasks = tasks::start(&app, tls.as_ref(), exporter);
-        let (ended, all_ended) = watch::channel(());
+        let (ended, service_ended) = watch::channel(());
         let serving = async {
             let stopped = async { drop(stopped.await) };
             server::serve(listener, tls, app, &limits, stopped).await;
             tasks.shut_down().await;
             drop(ended);
         };
-        let watching = management::run(management_listener, management, &limits, all_ended);
+        let watching = management::run(management_listener, management, &limits, service_ended);
         let serving = async { tokio::join!(serving, watching, notify("READY=1")) };
-        // An operator who sends a signal again does not want to wait.
+        // The last signal ends the process without waiting for requests.
         tokio::select! {
             _ = serving => {}
-            () = told_twice => {}
+            () = last_signal => {}
         }
         info!("stopped");
         Ok(())
     }
 
-    /// What the server allows. Each connection is an open file, so there can be
-    /// no more of them than the system gives us files.
+    /// The limits of the server. Each connection is an open file, so the limit of open
+    /// files also limits connections.
     fn limits(&self) -> Limits {
         let wanted = self.max_connections.get() as usize;
         let max_connections = match server::raise_open_files_limit() {
             Some(possible) if possible < wanted => {
                 warn!(
-                    "this process may have too few open files for {wanted} connections; \
-                     it takes {possible} (see ulimit -n)"
+                    "the limit of open files is too low for {wanted} connections, so the service \
+                     accepts {possible}; raise it (ulimit -n, LimitNOFILE), or lower \
+                     --max-connections"
                 );
                 possible
             }
@@ -293,8 +296,8 @@ impl Serve {
         }
     }
 
-    /// Says where the service is, and how to get a key if there is none.
-    async fn welcome(&self, store: &dyn Store, url: &str) -> anyhow::Result<()> {
+    /// Logs the address of the service. Without a valid key, also creates one or says how.
+    async fn log_start(&self, store: &dyn Store, url: &str) -> anyhow::Result<()> {
         let docs = format!("{}/docs", url.trim_end_matches("/v1"));
         info!(
             deployment = self.deployment.as_str(),
@@ -310,7 +313,7 @@ impl Serve {
         }
         if !keys.is_empty() || !io::stderr().is_terminal() {
             warn!(
-                "there is no valid API key for this deployment; make one: \
+                "there is no valid API key for this deployment; create one: \
                  petstore keys create --name NAME --deployment {} --database {}",
                 self.deployment.as_str(),
                 self.database.database
@@ -320,7 +323,7 @@ impl Serve {
         let key = keys::create_first(store, self.deployment).await?;
         let key = key.reveal();
         let text = format!(
-            "\nThis is your first API key. It is shown this once:\n\n    {key}\n\n\
+            "\nThis is your first API key. It is not shown again:\n\n    {key}\n\n\
              Try it:\n\n    curl -H 'Authorization: Bearer {key}' {url}/pets\n\n\
              Or open the documentation in a browser:\n\n    {docs}\n"
         );
@@ -329,9 +332,9 @@ impl Serve {
     }
 }
 
-/// How many of so many connections may come from one address, unless the
-/// operator says otherwise. It takes 20 addresses to use up the places of a
-/// large service; a small one can still be reached by one client's pool.
+/// The default limit of connections from one address. Clients need 20 addresses to use
+/// all connection slots of a large service. In a small one, the connection pool of one
+/// client still fits.
 fn per_address_of(max_connections: usize) -> usize {
     max_connections.div_ceil(20).max(64)
 }
@@ -341,7 +344,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_takes_20_addresses_to_use_up_the_places_of_a_large_service() {
+    fn clients_need_20_addresses_to_use_all_connection_slots_of_a_large_service() {
         assert_eq!(per_address_of(10_000), 500);
         assert_eq!(per_address_of(768), 64);
     }

@@ -21,7 +21,7 @@ pub(super) const MANAGED: [&str; 2] = ["--management-listen", "127.0.0.1:0"];
 /// The URL of the management listener.
 pub(super) fn management_url(service: &Service) -> &str {
     let mut lines = service.first_lines.iter().filter_map(|line| line["message"].as_str());
-    lines.find_map(|line| line.strip_prefix("managed at ")).unwrap()
+    lines.find_map(|line| line.strip_prefix("management listener at ")).unwrap()
 }
 
 /// Status code and body.

@@ -97,7 +97,7 @@ fn a_port_in_use_names_the_option_and_is_worth_another_start() {
         assert_eq!(done.status.code(), Some(1), "{done:?}");
         let line = done.expect_one_line();
         assert!(line.contains(&format!("cannot listen on {address}")), "{line}");
-        assert!(line.contains(&format!("choose another port with {option}\n")), "{line}");
+        assert!(line.contains(&format!("set another port with {option}\n")), "{line}");
     }
 }
 

@@ -134,7 +134,7 @@ fn healthcheck_uses_the_management_address() {
     let managed = service
         .first_lines
         .iter()
-        .find_map(|line| line["message"].as_str()?.strip_prefix("managed at http://"))
+        .find_map(|line| line["message"].as_str()?.strip_prefix("management listener at http://"))
         .unwrap();
     // The public address is unreachable.
     let arguments = ["healthcheck", "--listen", "127.0.0.1:1", "--management-listen", managed];
