@@ -5,7 +5,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 use sha2::{Digest, Sha256};
 
-use super::{KeyId, NewPet};
+use super::{KeyId, NewPet, Pet};
 
 /// How long a process must have seen the newest mark before it sets the next one. See
 /// [`crate::store::Store::mark_idempotency_keys`].
@@ -40,28 +40,43 @@ impl IdempotencyKey {
 }
 
 /// A request to add an animal that the client may repeat.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub struct IdempotentRequest {
     /// The API key that the request came with.
     pub api_key: KeyId,
     /// The first key of its lineage, which owns the remembered request: the key that was rotated,
     /// perhaps several times, into this one. Often the key itself.
     pub lineage: KeyId,
+    /// The operation, by its `operationId`.
+    pub operation: &'static str,
     /// The client's identifier of the request.
     pub key: IdempotencyKey,
     /// Differs if the request is for another animal. See [`fingerprint`].
     pub fingerprint: [u8; 32],
     /// When the request came.
     pub now: Timestamp,
+    /// Renders the response, which the store keeps in the transaction that adds the animal.
+    pub respond: fn(&Pet) -> StoredResponse,
 }
 
 impl IdempotentRequest {
     /// The keys under which the request is remembered: the first key of its lineage, and its own
-    /// key, which the previous release uses to find it.
+    /// key, which earlier releases use to find it.
     pub fn owners(&self) -> impl Iterator<Item = KeyId> {
         let own = (self.api_key != self.lineage).then_some(self.api_key);
         [Some(self.lineage), own].into_iter().flatten()
     }
+}
+
+/// The response to a request, as each repetition gets it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StoredResponse {
+    /// The status code.
+    pub status: u16,
+    /// `Location`, relative to the base address: it starts with `/`.
+    pub location: Option<String>,
+    /// The body.
+    pub body: Vec<u8>,
 }
 
 /// The SHA-256 of the requested animal. Two bodies with the same values have the same fingerprint,

@@ -14,7 +14,7 @@ pub mod rate_limit;
 
 pub use client::{Client, TrustedProxies};
 pub use clock::{Clock, SystemClock};
-pub use idempotency::{IdempotencyKey, IdempotentRequest};
+pub use idempotency::{IdempotencyKey, IdempotentRequest, StoredResponse};
 pub use key::{ApiKey, Deployment, KeyDigest, KeyId, KeyRecord, KeyUse, NewKey, Scope};
 pub use page::{Limit, PageRequest};
 pub use pet::{NewPet, Pet, PetId, PetName, PetRef, PetStatus};

@@ -237,9 +237,11 @@ mod tests {
         IdempotentRequest {
             api_key: KeyId(api_key),
             lineage: KeyId(api_key),
+            operation: "createPet",
             key: IdempotencyKey::new(format!("retry-{number}")).unwrap(),
             fingerprint: [0; 32],
             now: Timestamp::UNIX_EPOCH,
+            respond: |_| unreachable!(),
         }
     }
 

@@ -141,7 +141,9 @@ pub struct App {
     cors: Cors,
     first_pages: FirstPages,
     tags: Tags,
-    /// The path of the list as clients see it, used in links.
+    /// The path of the base address as clients see it, used in links.
+    base_path: String,
+    /// The path of the list below it.
     pets_path: String,
     /// The `Link` value that names the replacement of `getPet`.
     successor: HeaderValue,
@@ -176,7 +178,8 @@ impl App {
             Deployment::Production => production,
             Deployment::Staging => staging,
         };
-        let pets_path = format!("{}/pets", own.map_or("/v1", BaseUrl::path));
+        let base_path = own.map_or("/v1", BaseUrl::path).to_owned();
+        let pets_path = format!("{base_path}/pets");
         let successor = format!(r#"<{pets_path}>; rel="successor-version""#);
         Ok(Self {
             keys: KeyRing::new(Arc::clone(&store), Arc::clone(&clock), settings),
@@ -196,6 +199,7 @@ impl App {
             first_pages: FirstPages::default(),
             successor: HeaderValue::try_from(successor)
                 .map_err(|error| DocumentError(error.to_string()))?,
+            base_path,
             pets_path,
             access_log: settings.access_log,
             slow_request: settings.slow_request,

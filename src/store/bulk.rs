@@ -9,10 +9,15 @@
 
 use std::ops::ControlFlow;
 
+use jiff::Timestamp;
+
 use super::{OpenError, OpenMode, StoreError, postgres, sqlite};
 use crate::{
     config::DatabaseUrl,
-    domain::{IdempotentRequest, KeyDigest, KeyRecord, NewPet, PetId, PetRef, PetStatus},
+    domain::{
+        IdempotencyKey, KeyDigest, KeyId, KeyRecord, NewPet, PetId, PetRef, PetStatus,
+        StoredResponse,
+    },
 };
 
 /// The content of a store at one moment, whatever is written meanwhile.
@@ -103,13 +108,21 @@ pub struct StoredKey {
     pub record: KeyRecord,
 }
 
-/// A request with an idempotency key, and the animal that it added.
+/// A request with an idempotency key, and its response.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoredRequest {
-    /// The request; `now` is when it came.
-    pub request: IdempotentRequest,
-    /// The animal that it added, which may have been deleted by hand.
-    pub pet: PetId,
+    /// The first API key of its lineage.
+    pub caller: KeyId,
+    /// The client's identifier of the request.
+    pub key: IdempotencyKey,
+    /// The operation, by its `operationId`.
+    pub operation: String,
+    /// See [`crate::domain::IdempotentRequest::fingerprint`].
+    pub fingerprint: [u8; 32],
+    /// The response, as each repetition gets it.
+    pub response: StoredResponse,
+    /// When the request came.
+    pub created_at: Timestamp,
 }
 
 /// The highest identifiers that were ever given; 0 if there are none.

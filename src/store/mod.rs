@@ -14,7 +14,7 @@ use crate::{
     config::DatabaseUrl,
     domain::{
         IdempotentRequest, KeyDigest, KeyId, KeyRecord, KeyUse, NewKey, NewPet, PageRequest, Pet,
-        PetId, PetRef,
+        PetId, PetRef, StoredResponse,
     },
     observe::metrics::Exposition,
 };
@@ -49,9 +49,9 @@ pub trait Store: Send + Sync {
     /// Adds an animal under a new identifier, higher than all before it.
     ///
     /// With `retry`, adds it only once: later calls with the same lineage of API keys and the same
-    /// idempotency key replay the first result until it is forgotten, whether or not the client
-    /// received the response. The animal and the remembered request are stored together or not at
-    /// all. A failed request is not remembered.
+    /// idempotency key replay the first response until it is forgotten, whether or not the client
+    /// received it, and whatever became of the animal. The animal and the response are stored
+    /// together or not at all. A failed request is not remembered.
     async fn create_pet(
         &self,
         pet: NewPet,
@@ -117,9 +117,9 @@ pub trait Store: Send + Sync {
 pub enum Created {
     /// It was added.
     New(Pet),
-    /// The same request added it before.
-    Replayed(Pet),
-    /// Nothing was added: the idempotency key was used before, for another animal.
+    /// The same request added it before. This was the response.
+    Replayed(StoredResponse),
+    /// Nothing was added: the idempotency key was used before, for another animal or operation.
     Conflict,
 }
 

@@ -15,4 +15,7 @@ pub(crate) trait Backend: Sized {
 
     /// The number of rows in a table.
     async fn count_rows(&self, table: &str) -> i64;
+
+    /// Runs statements by hand.
+    async fn execute(&self, sql: &str);
 }

@@ -237,6 +237,11 @@ impl<B: Backend> Server<B> {
         self.database.hold_writes().await
     }
 
+    /// Runs statements in the database by hand.
+    pub(crate) async fn execute(&self, sql: &str) {
+        self.database.execute(sql).await;
+    }
+
     /// The number of rows in a table.
     pub(crate) async fn count_rows(&self, table: &str) -> i64 {
         self.database.count_rows(table).await

@@ -37,6 +37,63 @@ async fn a_retried_create_gets_the_first_response_and_adds_nothing() {
 }
 
 #[tokio::test]
+async fn a_retry_gets_the_first_response_whatever_became_of_the_animal() {
+    let server = Server::start().await;
+    let name = "\u{1}\n\"\\\u{7f}é🐈\u{2028}/";
+    let body = serde_json::json!({ "name": name, "categoryId": i64::MIN }).to_string();
+    let post = || server.post_with_idempotency_key("\"retry-1\"", body.clone());
+    let first = post().await;
+    assert_eq!(first.status, 201);
+    for (by_hand, left) in [
+        ("UPDATE pets SET status = 'sold', name = 'other', category_id = 3", 1),
+        ("DELETE FROM pets", 0),
+    ] {
+        server.execute(by_hand).await;
+        let again = post().await;
+        assert_eq!((again.status, &again.body), (first.status, &first.body), "{by_hand}");
+        for field in ["location", "content-type", "content-length"] {
+            assert_eq!(again.header(field), first.header(field), "{by_hand}");
+        }
+        assert_eq!(count(&server).await, left, "{by_hand}");
+    }
+}
+
+/// The response is then made by the database, once.
+#[tokio::test]
+async fn a_request_of_the_previous_release_gets_the_response_of_the_contract() {
+    let server = Server::start().await;
+    let every_kind = (1..=0x7f).map(|code| char::from_u32(code).unwrap()).collect::<String>();
+    let names = [
+        "",
+        "Frank",
+        "\"\\/'\u{8}\u{c}\n\r\t",
+        "\u{1}\u{1f}\u{7f}\u{80}\u{9f}",
+        "é\u{2028}\u{2029}\u{fffd}\u{ffff}🐈\u{10ffff}",
+        &every_kind,
+    ];
+    let numbers = [i64::MIN, -1, 0, i64::MAX];
+    let statuses = ["available", "pending", "sold"];
+    for (at, name) in names.iter().enumerate() {
+        for (category_id, status) in numbers.iter().flat_map(|n| statuses.map(|of| (n, of))) {
+            let pet = serde_json::json!(
+                { "name": name, "categoryId": category_id, "status": status }
+            );
+            let key = format!("\"{at}-{category_id}-{status}\"");
+            let first = server.post_with_idempotency_key(&key, pet.to_string()).await;
+            assert_eq!(first.status, 201);
+            server.execute("DELETE FROM requests").await;
+            let again = server.post_with_idempotency_key(&key, pet.to_string()).await;
+            assert_eq!((again.status, &again.body), (first.status, &first.body), "{pet}");
+            assert_eq!(again.header("location"), first.header("location"));
+            server.execute("DELETE FROM pets").await;
+            let again = server.post_with_idempotency_key(&key, pet.to_string()).await;
+            assert_eq!((again.status, &again.body), (first.status, &first.body), "{pet}");
+        }
+    }
+    assert_eq!(count(&server).await, 0);
+}
+
+#[tokio::test]
 async fn another_animal_under_the_same_key_is_422() {
     let server = Server::start().await;
     let first = server.post_with_idempotency_key("\"retry-1\"", FRANK).await;
@@ -245,7 +302,11 @@ async fn requests_are_forgotten_after_48_hours_of_service() {
     assert!(!server.app.forget_old_requests().await.unwrap());
     assert!(!pass(&server, 1).await);
     server.post_with_idempotency_key("\"young\"", FRANK).await;
-    let remembered = || server.count_rows("idempotency_keys");
+    let remembered = async || {
+        let remembered = server.count_rows("requests").await;
+        assert_eq!(server.count_rows("idempotency_keys").await, remembered);
+        remembered
+    };
     assert!(!pass(&server, 287).await);
     assert_eq!(remembered().await, 202);
     assert!(pass(&server, 1).await);

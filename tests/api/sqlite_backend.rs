@@ -35,4 +35,8 @@ impl Backend for Sqlite {
         let sql = format!("SELECT count(*) FROM {table}");
         self.connect().query_row(&sql, [], |row| row.get(0)).unwrap()
     }
+
+    async fn execute(&self, sql: &str) {
+        self.connect().execute_batch(sql).unwrap();
+    }
 }

@@ -3,12 +3,13 @@
 
 use std::{fs, path::Path};
 
+use petstore::domain::{NewPet, PetName, PetStatus, idempotency::fingerprint};
 use rusqlite::{Connection, functions::FunctionFlags, params_from_iter, types::Value};
 use tokio_postgres::SimpleQueryMessage;
 
 use super::{
     postgres_cluster::{connect, fresh_url},
-    program::{Service, directory, run},
+    program::{Service, client, create, directory, run},
 };
 
 /// A statement and its parameters, both as SQL.
@@ -169,4 +170,89 @@ async fn a_command_next_to_an_older_service_does_not_migrate_and_names_the_comma
             .expect_success();
     }
     assert!(!here.path().join("new.db").exists());
+}
+
+/// What the previous release does for a create with an `Idempotency-Key`. Its fingerprint is `bytes`
+/// in the SQL of the store.
+fn remember(pet: i64, retry: &str, bytes: fn(String) -> String) -> String {
+    let name = PetName::new("Frank".to_owned()).unwrap();
+    let frank = NewPet { name, category_id: 1, status: PetStatus::Available };
+    let digits = fingerprint(&frank).map(|byte| format!("{byte:02x}")).concat();
+    let fingerprint = bytes(digits);
+    format!(
+        "INSERT INTO pets (id, name, category_id, status) VALUES ({pet}, 'Frank', 1, 'available');
+         INSERT INTO idempotency_keys (api_key_id, key, fingerprint, pet_id, created_at)
+         VALUES (1, 'of-{retry}', {fingerprint}, {pet}, 1)"
+    )
+}
+
+/// Sends a create to a newer service.
+async fn repeat(service: &Service, key: &str, retry: &str) -> (String, String) {
+    let request = create(&client(), &service.url, key, "Frank");
+    let reply = request.header("idempotency-key", format!("of-{retry}")).send().await.unwrap();
+    assert_eq!(reply.status(), 201);
+    (reply.headers()["location"].to_str().unwrap().to_owned(), reply.text().await.unwrap())
+}
+
+/// Repeats creates of the previous release at the newer one, which has migrated `database`, and
+/// gives the previous release one to repeat.
+async fn both_know_each_request(
+    here: &Path,
+    database: &str,
+    execute: impl AsyncFn(&str),
+    bytes: fn(String) -> String,
+) {
+    let service = Service::start(here, &["--database", database]);
+    let created = run(here, &["keys", "create", "--name", "me", "--database", database]);
+    let key = created.expect_success().stdout.trim().to_owned();
+    // This one came after the migration.
+    execute(&remember(2, "during", bytes)).await;
+    for (retry, pet) in [("before", 1), ("during", 2)] {
+        let body = format!(r#"{{"id":{pet},"name":"Frank","categoryId":1,"status":"available"}}"#);
+        let first = repeat(&service, &key, retry).await;
+        assert_eq!(first, (format!("/v1/pets/{pet}"), body));
+        for by_hand in ["UPDATE pets SET status = 'sold'", "DELETE FROM pets"] {
+            execute(&format!("{by_hand} WHERE id = {pet}")).await;
+            assert_eq!(repeat(&service, &key, retry).await, first, "{by_hand}");
+        }
+    }
+    let (location, _) = repeat(&service, &key, "newer").await;
+    let pet = location.rsplit('/').next().unwrap();
+    // Fails unless the previous release finds its row.
+    execute(&format!(
+        "INSERT INTO idempotency_marks (number, last_pet_id) VALUES (7, (SELECT pet_id
+         FROM idempotency_keys WHERE api_key_id = 1 AND key = 'of-newer' AND pet_id = {pet}))"
+    ))
+    .await;
+}
+
+#[tokio::test]
+async fn each_release_replays_what_the_other_remembers_on_sqlite() {
+    let here = directory();
+    let path = here.path().join("petstore.db");
+    let (version, _) = of_release_before("sqlite");
+    let execute = async |sql: &str| Connection::open(&path).unwrap().execute_batch(sql).unwrap();
+    let bytes = |digits| format!("x'{digits}'");
+    execute(&schema("sqlite", version)).await;
+    execute(&remember(1, "before", bytes)).await;
+    execute(&format!("PRAGMA application_id = 0x70657473; PRAGMA user_version = {version}")).await;
+    both_know_each_request(here.path(), "sqlite:petstore.db", execute, bytes).await;
+}
+
+#[tokio::test]
+async fn each_release_replays_what_the_other_remembers_on_postgresql() {
+    let here = directory();
+    let url = fresh_url().await;
+    let (version, _) = of_release_before("postgres");
+    let other = connect(&url).await;
+    let execute = async |sql: &str| other.batch_execute(sql).await.unwrap();
+    let bytes = |digits| format!(r"'\x{digits}'");
+    let note = format!(
+        "CREATE TABLE petstore_schema (
+             only_row BOOLEAN PRIMARY KEY CHECK (only_row), version BIGINT NOT NULL);
+         INSERT INTO petstore_schema VALUES (TRUE, {version}); SELECT setval('pets_ids', 2)"
+    );
+    execute(&format!("{};{note}", schema("postgres", version))).await;
+    execute(&remember(1, "before", bytes)).await;
+    both_know_each_request(here.path(), &url, execute, bytes).await;
 }

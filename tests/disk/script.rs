@@ -13,7 +13,8 @@ use jiff::Timestamp;
 use petstore::{
     domain::{
         ApiKey, Deployment, IdempotencyKey, IdempotentRequest, KeyId, KeyUse, Limit, NewKey,
-        NewPet, PageRequest, PetId, PetName, PetRef, PetStatus, Scope, idempotency::fingerprint,
+        NewPet, PageRequest, PetId, PetName, PetRef, PetStatus, Scope, StoredResponse,
+        idempotency::fingerprint,
     },
     store::{Created, OpenError, OpenMode, Store, StoreError, sqlite::SqliteStore},
 };
@@ -273,12 +274,19 @@ async fn create(store: &AnyStore, name: &str) -> Result<i64, StoreError> {
     let request = IdempotentRequest {
         api_key: KeyId(1),
         lineage: KeyId(1),
+        operation: "createPet",
         key: IdempotencyKey::new(number).unwrap(),
         fingerprint: fingerprint(&pet),
         now: Timestamp::UNIX_EPOCH,
+        respond: |pet| StoredResponse {
+            status: 201,
+            location: None,
+            body: pet.id.get().to_string().into_bytes(),
+        },
     };
     match store.create_pet(pet, Some(request)).await? {
-        Created::New(pet) | Created::Replayed(pet) => Ok(pet.id.get()),
+        Created::New(pet) => Ok(pet.id.get()),
+        Created::Replayed(response) => Ok(str::from_utf8(&response.body).unwrap().parse().unwrap()),
         Created::Conflict => panic!("it was the same animal"),
     }
 }

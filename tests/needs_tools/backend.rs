@@ -30,4 +30,8 @@ impl Backend for Postgres {
         let sql = format!("SELECT count(*) FROM {table}");
         connect(&self.0).await.query_one(&sql, &[]).await.unwrap().get(0)
     }
+
+    async fn execute(&self, sql: &str) {
+        connect(&self.0).await.batch_execute(sql).await.unwrap();
+    }
 }

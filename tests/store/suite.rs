@@ -30,6 +30,7 @@ macro_rules! suite {
             a_create_whose_future_is_dropped_is_done_completely_or_not_at_all,
             a_repeated_request_replays_its_animal_and_adds_none,
             the_same_key_with_another_animal_is_a_conflict,
+            the_same_key_for_another_operation_is_a_conflict,
             an_idempotency_key_belongs_to_one_api_key,
             a_request_repeated_with_a_successor_of_its_key_replays_its_animal,
             requests_that_the_previous_release_remembered_for_a_successor_are_found,

@@ -8,7 +8,10 @@ use hyper::{
 
 use super::{deprecation, wire};
 use crate::{
-    domain::{IdempotentRequest, NewPet, PetName, PetStatus, idempotency::fingerprint},
+    domain::{
+        IdempotentRequest, NewPet, Pet, PetName, PetStatus, StoredResponse,
+        idempotency::fingerprint,
+    },
     http::{
         App, RequestBody, Response,
         access::auth::Caller,
@@ -41,15 +44,18 @@ pub(in crate::http) async fn create(
         Some((key, caller)) => Some(IdempotentRequest {
             api_key: caller.key_id(),
             lineage: app.lineages.first(app.store.as_ref(), caller.key_id()).await?,
+            operation: "createPet",
             key,
             fingerprint: fingerprint(&new),
             now: app.clock.now(),
+            respond,
         }),
         None => None,
     };
     let _entered = retry.as_ref().map(|request| app.in_flight.enter(request)).transpose()?;
-    let pet = match app.store.create_pet(new, retry).await? {
-        Created::New(pet) | Created::Replayed(pet) => pet,
+    let stored = match app.store.create_pet(new, retry).await? {
+        Created::New(pet) => respond(&pet),
+        Created::Replayed(stored) => stored,
         Created::Conflict => {
             return Err(ApiError::new(
                 Problem::IdempotencyConflict,
@@ -57,14 +63,24 @@ pub(in crate::http) async fn create(
             ));
         }
     };
-    let mut response = response::json(StatusCode::CREATED, room.fill(wire::pet(pet.borrowed())));
-    if !deprecation::is_removed_at(app.clock.now()) {
-        let location = format!("{}/{}", app.pets_path, pet.id.get());
-        if let Ok(location) = HeaderValue::try_from(location) {
-            response.headers_mut().insert(header::LOCATION, location);
-        }
+    let status = StatusCode::from_u16(stored.status).unwrap_or(StatusCode::CREATED);
+    let mut response = response::json(status, room.fill(stored.body));
+    let location = stored.location.filter(|_| !deprecation::is_removed_at(app.clock.now()));
+    if let Some(path) = location
+        && let Ok(location) = HeaderValue::try_from(format!("{}{path}", app.base_path))
+    {
+        response.headers_mut().insert(header::LOCATION, location);
     }
     Ok(response)
+}
+
+/// The response to the request that added an animal.
+fn respond(pet: &Pet) -> StoredResponse {
+    StoredResponse {
+        status: StatusCode::CREATED.as_u16(),
+        location: Some(format!("/pets/{}", pet.id.get())),
+        body: wire::pet(pet.borrowed()),
+    }
 }
 
 /// Parses a `NewPet` of the contract. Unknown members and `id` are ignored.

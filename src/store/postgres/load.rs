@@ -8,7 +8,7 @@ use tokio_postgres::{
     types::{ToSql, Type},
 };
 
-use super::{bulk::Blocking, errors::Failure, url::PostgresUrl};
+use super::{bulk::Blocking, errors::Failure, requests, url::PostgresUrl};
 use crate::{
     domain::{KeyRecord, NewPet, PetId},
     store::{
@@ -20,7 +20,7 @@ use crate::{
 /// Until the end of the transaction, no other process takes an identifier or adds an animal.
 const LOCK: &str = "LOCK TABLE pets IN SHARE ROW EXCLUSIVE MODE";
 const IS_EMPTY: &str = "SELECT NOT EXISTS (SELECT 1 FROM pets)
-    AND NOT EXISTS (SELECT 1 FROM api_keys) AND NOT EXISTS (SELECT 1 FROM idempotency_keys)";
+    AND NOT EXISTS (SELECT 1 FROM api_keys) AND NOT EXISTS (SELECT 1 FROM requests)";
 /// A rollback does not undo this. At worst, identifiers are skipped.
 const CONTINUE_PETS: &str = "SELECT setval('pets_ids', $1) FROM pets_ids
     WHERE last_value < $1 OR NOT is_called";
@@ -50,8 +50,8 @@ impl CopyTarget {
                  FROM STDIN (FORMAT binary)"
             }
             Self::Requests => {
-                "COPY idempotency_keys (api_key_id, key, fingerprint, pet_id, created_at)
-                 FROM STDIN (FORMAT binary)"
+                "COPY requests (caller, key, operation, fingerprint, status, location, body,
+                    created_at, mark) FROM STDIN (FORMAT binary)"
             }
         }
     }
@@ -64,7 +64,7 @@ impl CopyTarget {
             Self::Pets => &[T, N, T],
             Self::PetsWithIds => &[T, N, T, N],
             Self::Keys => &[N, B, T, T, T, N, N, N, N, N, N, T],
-            Self::Requests => &[N, T, B, N, N],
+            Self::Requests => &[N, T, T, B, Type::INT4, T, B, N, N],
         }
     }
 }
@@ -74,12 +74,14 @@ pub struct PostgresLoad {
     /// The current COPY. A connection has only one at a time.
     copying: Option<(CopyTarget, Pin<Box<BinaryCopyInWriter>>)>,
     connection: Blocking,
+    /// Of the marks after remembered requests.
+    newest_mark: i64,
 }
 
 impl PostgresLoad {
     pub(in crate::store) fn open(url: &PostgresUrl, mode: OpenMode) -> Result<Self, OpenError> {
         let connection = Blocking::open(url, mode)?;
-        Ok(Self { copying: None, connection })
+        Ok(Self { copying: None, connection, newest_mark: 0 })
     }
 
     /// Adds a row, with a COPY to this target.
@@ -105,13 +107,14 @@ impl PostgresLoad {
 
 impl Load for PostgresLoad {
     fn begin(&mut self, ids: Ids) -> Result<(), StoreError> {
-        self.connection.wait(async |client| {
+        self.newest_mark = self.connection.wait(async |client| {
             client.batch_execute("BEGIN").await?;
-            match ids {
-                Ids::Given => client.batch_execute(LOCK).await,
-                Ids::Next => Ok(()),
+            if ids == Ids::Given {
+                client.batch_execute(LOCK).await?;
             }
-        })
+            client.query_one(requests::NEWEST_MARK, &[]).await?.try_get(0)
+        })?;
+        Ok(())
     }
 
     fn is_empty(&mut self) -> Result<bool, StoreError> {
@@ -164,13 +167,18 @@ impl Load for PostgresLoad {
     }
 
     fn add_request(&mut self, stored: &StoredRequest) -> Result<(), StoreError> {
-        let request = &stored.request;
-        let row: [&(dyn ToSql + Sync); 5] = [
-            &request.api_key.0,
-            &request.key.as_str(),
-            &&request.fingerprint[..],
-            &stored.pet.get(),
-            &request.now.as_second(),
+        let newest_mark = self.newest_mark;
+        let StoredRequest { caller, key, operation, fingerprint, response, created_at } = stored;
+        let row: [&(dyn ToSql + Sync); 9] = [
+            &caller.0,
+            &key.as_str(),
+            operation,
+            &&fingerprint[..],
+            &i32::from(response.status),
+            &response.location,
+            &response.body,
+            &created_at.as_second(),
+            &newest_mark,
         ];
         self.add(CopyTarget::Requests, &row)
     }

@@ -17,24 +17,26 @@ const STEPS: [&str; KNOWN as usize] = [
     include_str!("../../../migrations/postgres/0002_deprecated_calls.sql"),
     include_str!("../../../migrations/postgres/0003_idempotency_marks.sql"),
     include_str!("../../../migrations/postgres/0004_etag_key.sql"),
+    include_str!("../../../migrations/postgres/0005_requests.sql"),
 ];
 
 /// The schema version of this release.
-const KNOWN: u32 = 4;
+const KNOWN: u32 = 5;
 
 /// How often processes that start at the same time may conflict. In each conflict, one of them
 /// succeeds.
 const MAX_ATTEMPTS: u32 = 20;
 
 /// Creates the row and locks it until the end of the transaction, so that processes that start at
-/// the same time wait for each other here.
+/// the same time wait for each other here. A service of the previous release, which takes a KEY
+/// SHARE lock of the row, does not wait.
 const LOCK_VERSION: &str = "
     CREATE TABLE IF NOT EXISTS petstore_schema (
         only_row BOOLEAN PRIMARY KEY CHECK (only_row),
         version  BIGINT  NOT NULL
     );
     INSERT INTO petstore_schema VALUES (TRUE, 0) ON CONFLICT DO NOTHING;
-    SELECT version FROM petstore_schema FOR UPDATE";
+    SELECT version FROM petstore_schema FOR NO KEY UPDATE";
 const READ_VERSION: &str = "SELECT version FROM petstore_schema";
 const SET_VERSION: &str = "UPDATE petstore_schema SET version = $1";
 

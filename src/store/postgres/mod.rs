@@ -6,13 +6,13 @@
 mod bulk;
 mod connect;
 mod errors;
-mod idempotency;
 mod keys;
 mod load;
 mod migrations;
 mod pets;
 mod pool;
 mod probe;
+mod requests;
 mod snapshot;
 mod tls;
 mod tokens;
@@ -209,7 +209,7 @@ impl Store for PostgresStore {
         if let Some(request) = retry {
             return self
                 .run(Access::Write, (pet, request), |on, (pet, request)| {
-                    idempotency::insert_once(on, pet, request).boxed()
+                    requests::insert_once(on, pet, request).boxed()
                 })
                 .await;
         }
@@ -220,11 +220,11 @@ impl Store for PostgresStore {
     }
 
     async fn mark_idempotency_keys(&self, seen: Option<i64>) -> Result<i64, StoreError> {
-        self.run(Access::Write, (), |on, ()| idempotency::mark(on, seen).boxed()).await
+        self.run(Access::Write, (), |on, ()| requests::mark(on, seen).boxed()).await
     }
 
     async fn forget_idempotency_keys(&self, marks: i64, limit: u32) -> Result<usize, StoreError> {
-        self.run(Access::Write, (), |on, ()| idempotency::forget(on, marks, limit).boxed()).await
+        self.run(Access::Write, (), |on, ()| requests::forget(on, marks, limit).boxed()).await
     }
 
     async fn first_of_lineage(&self, id: KeyId) -> Result<KeyId, StoreError> {

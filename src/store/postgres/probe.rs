@@ -11,9 +11,13 @@ use super::{errors::Failure, pool::Connection};
 /// locked table before its callers time out.
 const PROBE: &str = "SET LOCAL lock_timeout = '1s';
     WITH request AS (
+        INSERT INTO requests
+            (caller, key, operation, fingerprint, status, location, body, created_at, mark)
+        SELECT caller, key, operation, fingerprint, status, location, body, created_at, mark
+        FROM requests WHERE FALSE ON CONFLICT (caller, key) DO NOTHING RETURNING caller
+    ), as_before AS (
         INSERT INTO idempotency_keys (api_key_id, key, fingerprint, pet_id, created_at)
         SELECT api_key_id, key, fingerprint, pet_id, created_at FROM idempotency_keys WHERE FALSE
-        ON CONFLICT (api_key_id, key) DO UPDATE SET pet_id = excluded.pet_id
     ), pet AS (
         INSERT INTO pets (id, name, category_id, status, token)
         SELECT id, name, category_id, status, token FROM pets WHERE FALSE

@@ -6,9 +6,9 @@ use futures_util::TryStreamExt;
 use jiff::Timestamp;
 use tokio_postgres::{Row, types::ToSql};
 
-use super::{bulk::Blocking, errors::Failure, keys, pets, url::PostgresUrl};
+use super::{bulk::Blocking, errors::Failure, keys, pets, requests, url::PostgresUrl};
 use crate::{
-    domain::{IdempotencyKey, IdempotentRequest, KeyId, PetId, PetRef, PetStatus},
+    domain::{IdempotencyKey, KeyId, PetRef, PetStatus},
     store::{
         OpenError, OpenMode, StoreError,
         bulk::{LastIds, Snapshot, StoredKey, StoredRequest},
@@ -21,8 +21,11 @@ const COUNT: &str = "SELECT count(*) FROM pets WHERE $1::text IS NULL OR status 
 const ALL: &str = "SELECT id, name, category_id, status FROM pets ORDER BY id";
 const ALL_OF_STATUS: &str = "SELECT id, name, category_id, status FROM pets
     WHERE status = $1 ORDER BY id NULLS FIRST";
-const REQUESTS: &str =
-    "SELECT api_key_id, key, fingerprint, created_at, pet_id FROM idempotency_keys";
+const REQUESTS: &str = "
+    SELECT caller, key, operation, fingerprint, status, location, body, created_at FROM requests
+    UNION ALL
+    SELECT caller, key, operation, fingerprint, status, location, body, created_at
+    FROM unconverted_requests";
 /// Sequences are not part of the snapshot. They are read last, so they are at least as high as its
 /// ids.
 const LAST_PET: &str = "SELECT CASE WHEN is_called THEN last_value ELSE 0 END FROM pets_ids";
@@ -106,17 +109,14 @@ impl Snapshot for PostgresSnapshot {
 }
 
 fn request(row: &Row) -> Result<StoredRequest, Failure> {
+    let fingerprint: &[u8] = row.try_get(3)?;
+    let second = row.try_get(7)?;
     Ok(StoredRequest {
-        request: IdempotentRequest {
-            api_key: KeyId(row.try_get(0)?),
-            lineage: KeyId(row.try_get(0)?),
-            key: IdempotencyKey::new(row.try_get(1)?).ok_or(Failure::Row("key"))?,
-            fingerprint: row
-                .try_get::<_, &[u8]>(2)?
-                .try_into()
-                .map_err(|_| Failure::Row("fingerprint"))?,
-            now: Timestamp::from_second(row.try_get(3)?).map_err(|_| Failure::Row("created_at"))?,
-        },
-        pet: PetId::new(row.try_get(4)?).ok_or(Failure::Row("pet_id"))?,
+        caller: KeyId(row.try_get(0)?),
+        key: IdempotencyKey::new(row.try_get(1)?).ok_or(Failure::Row("key"))?,
+        operation: row.try_get(2)?,
+        fingerprint: fingerprint.try_into().map_err(|_| Failure::Row("fingerprint"))?,
+        response: requests::response(row, 4)?,
+        created_at: Timestamp::from_second(second).map_err(|_| Failure::Row("created_at"))?,
     })
 }

@@ -26,6 +26,8 @@ pub(super) fn quick_check(connection: &Connection) -> rusqlite::Result<Option<St
         "SELECT id, name FROM pets ORDER BY id DESC LIMIT 1",
         "SELECT digest, name FROM api_keys ORDER BY id DESC LIMIT 1",
         "SELECT key, fingerprint FROM idempotency_keys ORDER BY created_at LIMIT 1",
+        "SELECT key, body FROM requests ORDER BY id DESC LIMIT 1",
+        "SELECT key, body FROM requests ORDER BY mark LIMIT 1",
     ] {
         connection.prepare(edge)?.query([])?.next()?;
     }

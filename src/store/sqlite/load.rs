@@ -38,10 +38,12 @@ const INSERT: &str = "INSERT INTO pets (id, name, category_id, status) VALUES (?
 const INSERT_KEY: &str = "INSERT INTO api_keys (id, digest, name, scope, deployment, created_at,
         expires_at, last_used_at, last_deprecated_call_at, revoked_at, successor_id, rate_limit)
     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)";
-const INSERT_REQUEST: &str = "INSERT INTO idempotency_keys
-    (api_key_id, key, fingerprint, pet_id, created_at) VALUES (?1, ?2, ?3, ?4, ?5)";
+const INSERT_REQUEST: &str = "INSERT INTO requests
+    (caller, key, operation, fingerprint, status, location, body, created_at, mark)
+    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8,
+        (SELECT coalesce(max(number), 0) FROM idempotency_marks))";
 const IS_EMPTY: &str = "SELECT NOT EXISTS (SELECT 1 FROM pets)
-    AND NOT EXISTS (SELECT 1 FROM api_keys) AND NOT EXISTS (SELECT 1 FROM idempotency_keys)";
+    AND NOT EXISTS (SELECT 1 FROM api_keys) AND NOT EXISTS (SELECT 1 FROM requests)";
 /// A table without previous rows has no row here.
 const UPDATE_LAST_ID: &str = "UPDATE sqlite_sequence SET seq = max(seq, ?2) WHERE name = ?1";
 const INSERT_LAST_ID: &str = "INSERT INTO sqlite_sequence (name, seq) VALUES (?1, ?2)";
@@ -169,13 +171,16 @@ impl Load for SqliteLoad {
     }
 
     fn add_request(&mut self, stored: &StoredRequest) -> Result<(), StoreError> {
-        let request = &stored.request;
+        let StoredRequest { caller, key, operation, fingerprint, response, created_at } = stored;
         self.connection.prepare_cached(INSERT_REQUEST)?.execute(params![
-            request.api_key.0,
-            request.key.as_str(),
-            request.fingerprint,
-            stored.pet.get(),
-            request.now.as_second()
+            caller.0,
+            key.as_str(),
+            operation,
+            fingerprint,
+            response.status,
+            response.location,
+            response.body,
+            created_at.as_second()
         ])?;
         Ok(())
     }

@@ -8,7 +8,6 @@ mod checkpoints;
 mod connection;
 mod copy;
 mod file;
-mod idempotency;
 mod keys;
 mod large_pages;
 mod load;
@@ -16,6 +15,7 @@ mod migrations;
 mod page;
 mod pets;
 mod readers;
+mod requests;
 mod rescue;
 mod snapshot;
 mod wal;
@@ -133,17 +133,15 @@ impl Store for SqliteStore {
             let insert = |connection: &Connection| pets::insert(connection, pet).map(Created::New);
             return self.writer.write_by_one_statement(insert).await;
         };
-        self.writer
-            .write(move |connection| idempotency::insert_once(connection, pet, &request))
-            .await
+        self.writer.write(move |connection| requests::insert_once(connection, pet, &request)).await
     }
 
     async fn mark_idempotency_keys(&self, seen: Option<i64>) -> Result<i64, StoreError> {
-        self.writer.write(move |connection| idempotency::mark(connection, seen)).await
+        self.writer.write(move |connection| requests::mark(connection, seen)).await
     }
 
     async fn forget_idempotency_keys(&self, marks: i64, limit: u32) -> Result<usize, StoreError> {
-        self.writer.write(move |connection| idempotency::forget(connection, marks, limit)).await
+        self.writer.write(move |connection| requests::forget(connection, marks, limit)).await
     }
 
     async fn first_of_lineage(&self, id: KeyId) -> Result<KeyId, StoreError> {

@@ -5,9 +5,9 @@ use std::{ops::ControlFlow, path::Path};
 use jiff::Timestamp;
 use rusqlite::{Connection, Row, types::Type};
 
-use super::{connection, keys, pets};
+use super::{connection, keys, pets, requests};
 use crate::{
-    domain::{IdempotencyKey, IdempotentRequest, KeyId, PetId, PetRef, PetStatus},
+    domain::{IdempotencyKey, KeyId, PetRef, PetStatus},
     store::{
         OpenError, OpenMode, StoreError,
         bulk::{LastIds, Snapshot, StoredKey, StoredRequest},
@@ -16,8 +16,11 @@ use crate::{
 
 const COUNT: &str = "SELECT count(*) FROM pets WHERE ?1 IS NULL OR status = ?1";
 const ALL: &str = "SELECT id, name, category_id, status FROM pets ORDER BY id";
-const REQUESTS: &str =
-    "SELECT api_key_id, key, fingerprint, created_at, pet_id FROM idempotency_keys";
+const REQUESTS: &str = "
+    SELECT caller, key, operation, fingerprint, status, location, body, created_at FROM requests
+    UNION ALL
+    SELECT caller, key, operation, fingerprint, status, location, body, created_at
+    FROM unconverted_requests";
 const LAST_ID: &str = "SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = ?1";
 
 /// See [`Snapshot`].
@@ -106,17 +109,15 @@ fn pet<'r>(row: &'r Row<'_>, status: Option<PetStatus>) -> rusqlite::Result<PetR
 }
 
 fn request(row: &Row<'_>) -> rusqlite::Result<StoredRequest> {
-    let (key, second, id): (String, i64, i64) = (row.get(1)?, row.get(3)?, row.get(4)?);
+    let (key, second): (String, i64) = (row.get(1)?, row.get(7)?);
     let invalid_key = || rusqlite::Error::InvalidColumnType(1, "key".to_owned(), Type::Text);
-    let out_of_range = |column, value| rusqlite::Error::IntegralValueOutOfRange(column, value);
+    let out_of_range = |_| rusqlite::Error::IntegralValueOutOfRange(7, second);
     Ok(StoredRequest {
-        request: IdempotentRequest {
-            api_key: KeyId(row.get(0)?),
-            lineage: KeyId(row.get(0)?),
-            key: IdempotencyKey::new(key).ok_or_else(invalid_key)?,
-            fingerprint: row.get(2)?,
-            now: Timestamp::from_second(second).map_err(|_| out_of_range(3, second))?,
-        },
-        pet: PetId::new(id).ok_or_else(|| out_of_range(4, id))?,
+        caller: KeyId(row.get(0)?),
+        key: IdempotencyKey::new(key).ok_or_else(invalid_key)?,
+        operation: row.get(2)?,
+        fingerprint: row.get(3)?,
+        response: requests::response(row, 4)?,
+        created_at: Timestamp::from_second(second).map_err(out_of_range)?,
     })
 }

@@ -1,4 +1,4 @@
--- What a service of the release with schema version 5 runs. Each statement comes
+-- What a service of the release with schema version 7 runs. Each statement comes
 -- after its values, and finds or changes a row at least, in this order.
 
 -- 'Frank', 7, 'available'
@@ -64,11 +64,29 @@ UPDATE api_keys SET revoked_at = coalesce(revoked_at, ?2) WHERE id = ?1 RETURNIN
 INSERT OR REPLACE INTO idempotency_keys
     (api_key_id, key, fingerprint, pet_id, created_at) VALUES (?1, ?2, ?3, ?4, ?5);
 
--- 1, 'k', 0
+-- 1, 'k'
 SELECT fingerprint, pet_id FROM idempotency_keys
-    WHERE api_key_id = ?1 AND key = ?2 AND created_at >= ?3;
+    WHERE api_key_id = ?1 AND key = ?2;
 
--- 2, 10
+-- 0
+INSERT INTO idempotency_marks (number, last_pet_id)
+    SELECT ?1 + 1, coalesce(max(pet_id), 0) FROM idempotency_keys;
+
+--
+SELECT coalesce(max(number), 0) FROM idempotency_marks;
+
+-- 0, 10
 DELETE FROM idempotency_keys WHERE (api_key_id, key) IN
-    (SELECT api_key_id, key FROM idempotency_keys WHERE created_at < ?1
-     ORDER BY created_at LIMIT ?2);
+    (SELECT api_key_id, key FROM idempotency_keys WHERE pet_id <=
+        (SELECT last_pet_id FROM idempotency_marks
+         WHERE number = (SELECT max(number) FROM idempotency_marks) - ?1)
+     ORDER BY pet_id LIMIT ?2);
+
+-- 2
+DELETE FROM idempotency_marks WHERE number < ?1;
+
+--
+SELECT digest FROM api_keys;
+
+--
+SELECT key FROM etag_key;

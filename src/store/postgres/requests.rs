@@ -1,0 +1,147 @@
+//! Remembered requests as rows.
+
+use tokio_postgres::{Row, types::ToSql};
+
+use super::{errors::Failure, pets, pool::Connection};
+use crate::{
+    domain::{IdempotentRequest, NewPet, StoredResponse, idempotency::REMEMBERED_FOR_MARKS},
+    store::Created,
+};
+
+/// The response to the request, or the id for its animal if the request was not seen before.
+const RECALL: &str = "
+    SELECT operation, fingerprint, status, location, body,
+        CASE WHEN operation IS NULL THEN nextval('pets_ids') END
+    FROM (SELECT 1) AS one LEFT JOIN (
+        SELECT operation, fingerprint, status, location, body FROM requests
+        WHERE caller IN ($1, $3) AND key = $2 ORDER BY caller <> $1 LIMIT 1
+    ) AS known ON TRUE";
+/// Remembers the request and adds the animal, in one statement. Does nothing if the request is
+/// known, and waits for a concurrent one. Fails if the previous release remembers it.
+const INSERT_ONCE: &str = "
+    WITH claimed AS (
+        INSERT INTO requests
+            (caller, key, operation, fingerprint, status, location, body, created_at, mark)
+        SELECT $1, $2, $3, $4, $5, $6, $7, $8, coalesce(max(number), 0) FROM idempotency_marks
+        ON CONFLICT (caller, key) DO NOTHING RETURNING caller
+    ), as_before AS (
+        INSERT INTO idempotency_keys (api_key_id, key, fingerprint, pet_id, created_at)
+        SELECT unnest($9::bigint[]), $2, $4, $10, $8 FROM claimed)
+    INSERT INTO pets (id, name, category_id, status) SELECT $10, $11, $12, $13 FROM claimed";
+/// The constraint that `INSERT_ONCE` violates if the previous release remembers the request.
+const REMEMBERED_BEFORE: &str = "idempotency_keys_pkey";
+/// For a request that a service of the previous release added after the migration.
+const CONVERT: &str = "
+    INSERT INTO requests
+        (caller, key, operation, fingerprint, status, location, body, created_at, mark)
+    SELECT unconverted_requests.*, (SELECT coalesce(max(number), 0) FROM idempotency_marks)
+    FROM unconverted_requests WHERE caller IN ($1, $3) AND key = $2
+    ON CONFLICT (caller, key) DO NOTHING";
+/// Deletes such a request if its animal was deleted by hand.
+const DISCARD: &str = "
+    DELETE FROM idempotency_keys WHERE (api_key_id, key, pet_id) IN
+    (SELECT api_key_id, key, pet_id FROM idempotency_keys LEFT JOIN pets ON pets.id = pet_id
+     WHERE api_key_id IN ($1, $3) AND key = $2 AND pets.id IS NULL)";
+pub(super) const NEWEST_MARK: &str = "SELECT coalesce(max(number), 0) FROM idempotency_marks";
+/// Another process may set the same mark at the same time.
+const MARK: &str = "INSERT INTO idempotency_marks (number, last_pet_id)
+    SELECT $1::bigint + 1, coalesce(max(pet_id), 0) FROM idempotency_keys
+    HAVING $1 = (SELECT coalesce(max(number), 0) FROM idempotency_marks)
+    ON CONFLICT DO NOTHING";
+const FORGET_MARKS: &str = "DELETE FROM idempotency_marks WHERE number < $1";
+const FORGET: &str = "
+    DELETE FROM requests WHERE (caller, key) IN
+    (SELECT caller, key FROM requests
+     WHERE mark < (SELECT max(number) FROM idempotency_marks) - $1 ORDER BY mark LIMIT $2)";
+/// The same in the table of the previous release.
+const FORGET_AS_BEFORE: &str = "
+    DELETE FROM idempotency_keys WHERE (api_key_id, key) IN
+    (SELECT api_key_id, key FROM idempotency_keys WHERE pet_id <=
+        (SELECT last_pet_id FROM idempotency_marks
+         WHERE number = (SELECT max(number) FROM idempotency_marks) - $1)
+     ORDER BY pet_id LIMIT $2)";
+
+/// How often a request can conflict with another one, or with the previous release.
+const MAX_ATTEMPTS: u32 = 3;
+
+/// Adds an animal, unless the request was seen before.
+pub(super) async fn insert_once(
+    connection: &mut Connection,
+    new: &NewPet,
+    request: &IdempotentRequest,
+) -> Result<Created, Failure> {
+    let (key, fingerprint) = (request.key.as_str(), &request.fingerprint[..]);
+    let known: [&(dyn ToSql + Sync); 3] = [&request.lineage.0, &key, &request.api_key.0];
+    for _ in 0..MAX_ATTEMPTS {
+        let recall = connection.prepared(RECALL).await?;
+        let row = connection.query_one(&recall, &known).await?;
+        let Some(id) = row.try_get::<_, Option<i64>>(5)? else {
+            if row.try_get::<_, &str>(0)? != request.operation
+                || row.try_get::<_, &[u8]>(1)? != fingerprint
+            {
+                return Ok(Created::Conflict);
+            }
+            connection.confirm().await?;
+            return Ok(Created::Replayed(response(&row, 2)?));
+        };
+        let pet = new.clone().with_id(pets::id(id)?);
+        let StoredResponse { status, location, body } = (request.respond)(&pet);
+        let owners: Vec<i64> = request.owners().map(|owner| owner.0).collect();
+        let parameters: [&(dyn ToSql + Sync); 13] = [
+            &request.lineage.0,
+            &key,
+            &request.operation,
+            &fingerprint,
+            &i32::from(status),
+            &location,
+            &body,
+            &request.now.as_second(),
+            &owners,
+            &id,
+            &new.name.as_str(),
+            &new.category_id,
+            &new.status.as_str(),
+        ];
+        let insert = connection.prepared(INSERT_ONCE).await?;
+        match connection.execute(&insert, &parameters).await.map_err(Failure::from) {
+            Ok(0) => {}
+            Ok(_) => return Ok(Created::New(pet)),
+            Err(failure) if failure.is_duplicate(REMEMBERED_BEFORE) => {
+                connection.execute(CONVERT, &known).await?;
+                connection.execute(DISCARD, &known).await?;
+            }
+            Err(failure) => return Err(failure),
+        }
+    }
+    Err(Failure::Raced)
+}
+
+/// The response in the columns from `first` on: status, location and body.
+pub(super) fn response(row: &Row, first: usize) -> Result<StoredResponse, Failure> {
+    let status: i32 = row.try_get(first)?;
+    Ok(StoredResponse {
+        status: u16::try_from(status).map_err(|_| Failure::Row("status"))?,
+        location: row.try_get(first + 1)?,
+        body: row.try_get(first + 2)?,
+    })
+}
+
+pub(super) async fn mark(connection: &mut Connection, seen: Option<i64>) -> Result<i64, Failure> {
+    if let Some(seen) = seen {
+        connection.execute(MARK, &[&seen]).await?;
+        connection.execute(FORGET_MARKS, &[&(seen - REMEMBERED_FOR_MARKS)]).await?;
+    }
+    Ok(connection.query_one(NEWEST_MARK, &[]).await?.try_get(0)?)
+}
+
+pub(super) async fn forget(
+    connection: &mut Connection,
+    marks: i64,
+    limit: u32,
+) -> Result<usize, Failure> {
+    let parameters: [&(dyn ToSql + Sync); 2] = [&marks, &i64::from(limit)];
+    let forgotten = connection.execute(FORGET, &parameters).await?;
+    let before = connection.execute(FORGET_AS_BEFORE, &parameters).await?;
+    let forgotten = forgotten.max(before);
+    Ok(usize::try_from(forgotten).unwrap_or(usize::MAX))
+}

@@ -1,0 +1,118 @@
+//! Remembered requests as rows.
+
+use rusqlite::{Connection, Row, params};
+
+use super::pets;
+use crate::{
+    domain::{IdempotentRequest, KeyId, NewPet, StoredResponse, idempotency::REMEMBERED_FOR_MARKS},
+    store::Created,
+};
+
+const RECALL: &str = "SELECT operation, fingerprint, status, location, body FROM requests
+    WHERE caller = ?1 AND key = ?2";
+const REMEMBER: &str = "INSERT INTO requests
+    (caller, key, operation, fingerprint, status, location, body, created_at, mark)
+    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8,
+        (SELECT coalesce(max(number), 0) FROM idempotency_marks))";
+/// For a request that a service of the previous release added after the migration.
+const CONVERT: &str = "INSERT INTO requests
+    (caller, key, operation, fingerprint, status, location, body, created_at, mark)
+    SELECT *, (SELECT coalesce(max(number), 0) FROM idempotency_marks)
+    FROM unconverted_requests WHERE caller = ?1 AND key = ?2";
+/// For the previous release. Replaces a request whose animal was deleted by hand.
+const REMEMBER_AS_BEFORE: &str = "INSERT OR REPLACE INTO idempotency_keys
+    (api_key_id, key, fingerprint, pet_id, created_at) VALUES (?1, ?2, ?3, ?4, ?5)";
+const NEWEST_MARK: &str = "SELECT coalesce(max(number), 0) FROM idempotency_marks";
+const MARK: &str = "INSERT INTO idempotency_marks (number, last_pet_id)
+    SELECT ?1 + 1, coalesce(max(pet_id), 0) FROM idempotency_keys";
+const FORGET_MARKS: &str = "DELETE FROM idempotency_marks WHERE number < ?1";
+const FORGET: &str = "DELETE FROM requests WHERE id IN
+    (SELECT id FROM requests
+     WHERE mark < (SELECT max(number) FROM idempotency_marks) - ?1 ORDER BY mark LIMIT ?2)";
+/// The same in the table of the previous release.
+const FORGET_AS_BEFORE: &str = "DELETE FROM idempotency_keys WHERE (api_key_id, key) IN
+    (SELECT api_key_id, key FROM idempotency_keys WHERE pet_id <=
+        (SELECT last_pet_id FROM idempotency_marks
+         WHERE number = (SELECT max(number) FROM idempotency_marks) - ?1)
+     ORDER BY pet_id LIMIT ?2)";
+
+/// Adds an animal, unless the request was seen before.
+pub(super) fn insert_once(
+    connection: &Connection,
+    new: NewPet,
+    request: &IdempotentRequest,
+) -> rusqlite::Result<Created> {
+    for owner in request.owners() {
+        let mut seen = recall(connection, owner, request)?;
+        let convert = || connection.prepare_cached(CONVERT)?.execute(by(owner, request));
+        if seen.is_none() && convert()? > 0 {
+            seen = recall(connection, owner, request)?;
+        }
+        if let Some(seen) = seen {
+            return Ok(seen);
+        }
+    }
+    let pet = pets::insert(connection, new)?;
+    let StoredResponse { status, location, body } = (request.respond)(&pet);
+    let (key, second) = (request.key.as_str(), request.now.as_second());
+    connection.prepare_cached(REMEMBER)?.execute(params![
+        request.lineage.0,
+        key,
+        request.operation,
+        request.fingerprint,
+        status,
+        location,
+        body,
+        second
+    ])?;
+    let mut remember = connection.prepare_cached(REMEMBER_AS_BEFORE)?;
+    for owner in request.owners() {
+        remember.execute(params![owner.0, key, request.fingerprint, pet.id.get(), second])?;
+    }
+    Ok(Created::New(pet))
+}
+
+fn by(owner: KeyId, request: &IdempotentRequest) -> (i64, &str) {
+    (owner.0, request.key.as_str())
+}
+
+/// What the repetition of a request gets. `None` if it was not seen before.
+fn recall(
+    connection: &Connection,
+    owner: KeyId,
+    request: &IdempotentRequest,
+) -> rusqlite::Result<Option<Created>> {
+    let mut recall = connection.prepare_cached(RECALL)?;
+    let mut rows = recall.query(by(owner, request))?;
+    let Some(row) = rows.next()? else {
+        return Ok(None);
+    };
+    let is_same = row.get_ref(0)?.as_str()? == request.operation
+        && row.get::<_, [u8; 32]>(1)? == request.fingerprint;
+    Ok(Some(if is_same { Created::Replayed(response(row, 2)?) } else { Created::Conflict }))
+}
+
+/// The response in the columns from `first` on: status, location and body.
+pub(super) fn response(row: &Row<'_>, first: usize) -> rusqlite::Result<StoredResponse> {
+    Ok(StoredResponse {
+        status: row.get(first)?,
+        location: row.get(first + 1)?,
+        body: row.get(first + 2)?,
+    })
+}
+
+pub(super) fn mark(connection: &Connection, seen: Option<i64>) -> rusqlite::Result<i64> {
+    let newest = connection.prepare_cached(NEWEST_MARK)?.query_row([], |row| row.get(0))?;
+    if seen != Some(newest) {
+        return Ok(newest);
+    }
+    connection.execute(MARK, [newest])?;
+    connection.execute(FORGET_MARKS, [newest - REMEMBERED_FOR_MARKS])?;
+    Ok(newest + 1)
+}
+
+pub(super) fn forget(connection: &Connection, marks: i64, limit: u32) -> rusqlite::Result<usize> {
+    let forgotten = connection.prepare_cached(FORGET)?.execute(params![marks, limit])?;
+    let before = connection.prepare_cached(FORGET_AS_BEFORE)?.execute(params![marks, limit])?;
+    Ok(forgotten.max(before))
+}
