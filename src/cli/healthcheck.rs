@@ -3,28 +3,20 @@
 use std::{
     net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr},
     path::PathBuf,
-    sync::Arc,
     time::Duration,
 };
 
-use anyhow::{Context, ensure};
+use anyhow::{Context, bail, ensure};
 use bytes::Bytes;
 use clap::Args;
-use http_body_util::Empty;
-use hyper::{Request, StatusCode, client::conn::http1, header};
-use hyper_util::rt::TokioIo;
-use tokio::{
-    io::{AsyncRead, AsyncWrite},
-    net::TcpStream,
-    time,
-};
-use tokio_rustls::{
-    TlsConnector,
-    rustls::{ClientConfig, crypto::ring, pki_types::ServerName},
-};
+use hyper::{Request, StatusCode};
 use url::Url;
 
-use crate::{config, lenient_verifier::LenientVerifier};
+use crate::{
+    config,
+    http_client::{self, RequestError},
+    tls::{self, Verify},
+};
 
 /// How long all of it may take.
 const WITHIN: Duration = Duration::from_secs(3);
@@ -61,12 +53,10 @@ impl Healthcheck {
     pub(super) fn run(self) -> anyhow::Result<()> {
         let url = self.question()?;
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-        let asked = runtime.block_on(async { time::timeout(WITHIN, ask(&url)).await });
+        let asked = runtime.block_on(ask(&url));
         // A name that is looked up for long must not hold up the end.
         runtime.shutdown_background();
-        let status = asked
-            .with_context(|| format!("{url} did not answer within {WITHIN:?}"))?
-            .with_context(|| format!("cannot ask {url}"))?;
+        let status = asked?;
         ensure!(status.is_success(), "{url} answered {status}");
         Ok(())
     }
@@ -101,45 +91,12 @@ fn reachable(mut address: SocketAddr) -> SocketAddr {
 }
 
 async fn ask(url: &Url) -> anyhow::Result<StatusCode> {
-    let host = url.host_str().context("it names no host")?;
-    // As it stands in an address: IPv6 without its brackets.
-    let name = host.trim_matches(['[', ']']);
-    let port = url.port_or_known_default().context("it names no port")?;
-    let stream = TcpStream::connect((name, port)).await?;
-    if url.scheme() == "http" {
-        return ask_over(stream, url).await;
+    let tls = (url.scheme() == "https").then(|| tls::connector(Verify::Key)).transpose()?;
+    let request = Request::builder();
+    match http_client::send(url, tls.as_ref(), request, Bytes::new(), WITHIN).await {
+        Err(RequestError::TooSlow(_)) => bail!("{url} did not answer within {WITHIN:?}"),
+        status => status.with_context(|| format!("cannot ask {url}")),
     }
-    let provider = Arc::new(ring::default_provider());
-    let config = ClientConfig::builder_with_provider(Arc::clone(&provider))
-        .with_safe_default_protocol_versions()?
-        .dangerous()
-        .with_custom_certificate_verifier(Arc::new(LenientVerifier::accepting_any_certificate(
-            provider,
-        )))
-        .with_no_client_auth();
-    let name = ServerName::try_from(name.to_owned())?;
-    ask_over(TlsConnector::from(Arc::new(config)).connect(name, stream).await?, url).await
-}
-
-/// Sends the request, and reads the head of the answer.
-async fn ask_over(
-    stream: impl AsyncRead + AsyncWrite + Unpin,
-    url: &Url,
-) -> anyhow::Result<StatusCode> {
-    let (mut client, connection) = http1::handshake(TokioIo::new(stream)).await?;
-    let request = Request::get(&url[url::Position::BeforePath..url::Position::AfterQuery])
-        .header(header::HOST, &url[url::Position::BeforeHost..url::Position::AfterPort])
-        .body(Empty::<Bytes>::new())?;
-    let mut asking = std::pin::pin!(client.send_request(request));
-    let answer = tokio::select! {
-        answer = asking.as_mut() => answer,
-        // The answer may have come with the end of the connection.
-        ended = connection => {
-            ended?;
-            asking.await
-        }
-    };
-    Ok(answer?.status())
 }
 
 #[cfg(test)]

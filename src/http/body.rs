@@ -15,6 +15,7 @@ use hyper::{
 };
 
 use super::error::{ApiError, Problem};
+use crate::domain::PetName;
 
 /// The body of a request, from a connection or from a test.
 pub trait RequestBody:
@@ -68,8 +69,8 @@ impl<B: RequestBody> Body for TrackedBody<B> {
     }
 }
 
-/// The largest accepted body, in bytes.
-const MAX_BODY: usize = 64 << 10;
+/// The largest accepted body, in bytes. No name in it can be too long.
+pub(crate) const MAX_BODY: usize = PetName::MAX_LENGTH;
 
 /// The largest number of bytes that will be read of this body.
 pub(super) fn max_length(body: &impl Body) -> usize {

@@ -9,6 +9,7 @@ use hyper::{
 };
 
 use super::Response;
+use crate::text;
 
 /// A client may store the response but must revalidate it before each use, which its `ETag` makes
 /// cheap. A shared cache must not store it (RFC 9111, section 5.2.2).
@@ -33,12 +34,10 @@ impl Tags {
     /// The tag of a response with this body. It is weak, because compression of the body does not
     /// change it.
     pub(super) fn of(&self, body: &[u8]) -> HeaderValue {
-        const HEX: &[u8; 16] = b"0123456789abcdef";
         let hash = HighwayHasher::new(self.0).hash64(body);
         let mut tag = *b"W/\"0123456789abcdef\"";
         for (digits, byte) in tag[3..19].chunks_exact_mut(2).zip(hash.to_be_bytes()) {
-            digits[0] = HEX[usize::from(byte >> 4)];
-            digits[1] = HEX[usize::from(byte & 15)];
+            digits.copy_from_slice(&text::hex(byte));
         }
         HeaderValue::from_bytes(&tag).unwrap_or(HeaderValue::from_static("W/\"\""))
     }

@@ -22,7 +22,7 @@ use std::{
     time::Duration,
 };
 
-pub(crate) use self::contract::write_pet;
+pub(crate) use self::{body::MAX_BODY, contract::write_pet};
 
 use bytes::Bytes;
 use futures_util::FutureExt;

@@ -6,6 +6,7 @@
 use std::borrow::Cow;
 
 use super::error::{ApiError, Problem};
+use crate::text::integer;
 
 /// The decoded values of the parameters with these names.
 ///
@@ -57,14 +58,6 @@ fn unknown(name: &str, known: &[&str]) -> ApiError {
     };
     let message = format!("This operation has no query parameter {shown:?}; {known}.");
     ApiError::new(Problem::UnknownParameter, message)
-}
-
-/// Parses an int64 in a path or a query: decimal digits with an optional minus sign, without a plus
-/// sign or leading zeros.
-pub(super) fn integer(text: &str) -> Option<i64> {
-    let digits = text.strip_prefix('-').unwrap_or(text);
-    let canonical = text == "0" || !digits.starts_with(['0', '+', '-']);
-    canonical.then(|| text.parse().ok())?
 }
 
 /// 400 for a parameter whose value is not an integer of this range.
@@ -133,32 +126,6 @@ mod tests {
         }
     }
 
-    #[test]
-    fn an_integer_has_one_spelling() {
-        for (text, value) in [("0", 0), ("7", 7), ("-7", -7), ("9223372036854775807", i64::MAX)] {
-            assert_eq!(integer(text), Some(value));
-        }
-        for text in [
-            "",
-            "-",
-            "-0",
-            "+7",
-            "07",
-            "-07",
-            "--7",
-            "-+7",
-            " 7",
-            "7 ",
-            "7.0",
-            "7e0",
-            "0x7",
-            "٧",
-            "9223372036854775808",
-        ] {
-            assert_eq!(integer(text), None, "{text}");
-        }
-    }
-
     proptest! {
         #[test]
         fn the_fast_path_parses_like_the_form_decoder(
@@ -168,18 +135,6 @@ mod tests {
             let pairs: Vec<(Cow<_>, Cow<_>)> = pairs.collect();
             let decoded: Vec<_> = form_urlencoded::parse(query.as_bytes()).collect();
             prop_assert_eq!(pairs, decoded);
-        }
-
-        #[test]
-        fn every_int64_is_parsed_back(value: i64) {
-            prop_assert_eq!(integer(&value.to_string()), Some(value));
-        }
-
-        #[test]
-        fn an_integer_is_formatted_as_it_was_parsed(text: String) {
-            if let Some(value) = integer(&text) {
-                prop_assert_eq!(value.to_string(), text);
-            }
         }
     }
 }

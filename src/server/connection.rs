@@ -22,7 +22,7 @@ use super::{
     activity::Activity,
     io::{ClientStream, Socket},
 };
-use crate::domain::Client;
+use crate::{domain::Client, http::MAX_BODY};
 
 /// How many bytes of a head are read. A head above the service's own, lower limit gets an Error
 /// body; one above this limit gets hyper's 431 without a body.
@@ -33,7 +33,8 @@ const MAX_STREAMS: u32 = 32;
 
 /// How many bytes an HTTP/2 client may send before they are read: for one request as many as a body
 /// may have, and for all together.
-const STREAM_WINDOW: u32 = 64 << 10;
+#[expect(clippy::cast_possible_truncation, reason = "it is 64 KiB")]
+const STREAM_WINDOW: u32 = MAX_BODY as u32;
 const CONNECTION_WINDOW: u32 = 256 << 10;
 
 /// How many requests an HTTP/2 client may reset before they are handled, and how many resets it may

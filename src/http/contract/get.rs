@@ -12,6 +12,7 @@ use crate::{
         error::{ApiError, Problem},
         etag, query, response,
     },
+    text,
 };
 
 /// The number of header fields in the response, including the deprecation.
@@ -48,7 +49,7 @@ pub(in crate::http) async fn get(
 /// The id at the end of the path; `None` if it is not a positive int64.
 fn pet_id(path: &str) -> Option<PetId> {
     let text = percent_decode_str(deprecation::id_in(path)?).decode_utf8().ok()?;
-    query::integer(&text).and_then(PetId::new)
+    text::integer(&text).and_then(PetId::new)
 }
 
 #[cfg(test)]

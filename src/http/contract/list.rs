@@ -18,6 +18,7 @@ use crate::{
         error::{ApiError, Problem},
         etag, query, response,
     },
+    text,
 };
 
 /// Pages above this size, in bytes, are hashed on a separate thread.
@@ -68,7 +69,7 @@ fn parse(query: Option<&str>) -> Result<PageRequest, ApiError> {
     let invalid = |message: &'static str| ApiError::new(Problem::InvalidParameter, message);
     let limit = match limit {
         None => Limit::default(),
-        Some(text) => query::integer(&text)
+        Some(text) => text::integer(&text)
             .and_then(Limit::new)
             .ok_or_else(|| query::out_of_range("limit", Limit::MIN, Limit::MAX, &text))?,
     };

@@ -8,6 +8,8 @@ use hyper::{
 };
 use rand::{Rng, rngs::StdRng};
 
+use crate::text;
+
 /// The header field, in requests and responses.
 pub(in crate::http) const HEADER: HeaderName = HeaderName::from_static("x-request-id");
 
@@ -33,13 +35,11 @@ impl RequestIds {
 
     /// A new id.
     pub(in crate::http) fn new_id(&self) -> HeaderValue {
-        const HEX: &[u8; 16] = b"0123456789abcdef";
         let mut bytes = [0; 16];
         self.0.lock().unwrap_or_else(PoisonError::into_inner).fill_bytes(&mut bytes);
         let mut id = [0; 32];
         for (digits, byte) in id.chunks_exact_mut(2).zip(bytes) {
-            digits[0] = HEX[usize::from(byte >> 4)];
-            digits[1] = HEX[usize::from(byte & 15)];
+            digits.copy_from_slice(&text::hex(byte));
         }
         HeaderValue::from_bytes(&id).unwrap_or(HeaderValue::from_static("none"))
     }

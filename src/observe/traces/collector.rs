@@ -1,29 +1,19 @@
 //! Sends spans to a collector.
 
-use std::{future::pending, str::FromStr, sync::Arc, time::Duration};
+use std::{error::Error, future::pending, str::FromStr, sync::Arc, time::Duration};
 
 use bytes::Bytes;
-use http_body_util::{BodyExt, Full, Limited};
-use hyper::{Request, StatusCode, client::conn::http1, header};
-use hyper_util::rt::TokioIo;
-use tokio::{
-    io::{AsyncRead, AsyncWrite},
-    net::TcpStream,
-    sync::mpsc,
-    time,
-};
-use tokio_rustls::{
-    TlsConnector,
-    rustls::{
-        ClientConfig, RootCertStore,
-        crypto::ring,
-        pki_types::{InvalidDnsNameError, ServerName},
-    },
-};
+use hyper::{Method, Request, StatusCode, header};
+use tokio::{sync::mpsc, time};
+use tokio_rustls::TlsConnector;
 use url::Url;
 
 use super::{Span, SpanCounts, otlp};
-use crate::domain::Deployment;
+use crate::{
+    domain::Deployment,
+    http_client::{self, RequestError},
+    tls::{self, Verify},
+};
 
 /// The maximum number of spans in a batch, and how long a batch waits for more.
 const BATCH: usize = 512;
@@ -34,9 +24,6 @@ const EXPORT_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// How long sending the rest may take at shutdown.
 const FLUSH_TIMEOUT: Duration = Duration::from_secs(2);
-
-/// How much of a response is read, in bytes.
-const MAX_RESPONSE: usize = 64 << 10;
 
 /// The address of a collector, such as `http://127.0.0.1:4318`. `/v1/traces` is added to it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -85,7 +72,7 @@ pub enum SpansDropped {
         endpoint: Url,
         /// The reason.
         #[source]
-        cause: ExportError,
+        cause: Box<dyn Error + Send + Sync>,
     },
     /// There was no time left to send this many spans.
     #[error("{0} unsent spans are dropped at shutdown")]
@@ -94,23 +81,9 @@ pub enum SpansDropped {
 
 /// Why the collector did not accept spans.
 #[derive(Debug, thiserror::Error)]
-pub enum ExportError {
-    /// There was no response in time.
-    #[error("no response within {} seconds", EXPORT_TIMEOUT.as_secs())]
-    TooSlow,
-    /// The connection cannot be opened.
-    #[error("cannot connect")]
-    Connect(#[from] std::io::Error),
-    /// The name of the host cannot be in a certificate.
-    #[error("TLS is not possible with this host name")]
-    Name(#[from] InvalidDnsNameError),
-    /// The exchange of HTTP messages failed.
-    #[error("the response is not valid HTTP")]
-    Http(#[from] hyper::Error),
-    /// The address makes no valid request.
-    #[error("cannot build the request")]
-    Request(#[from] hyper::http::Error),
-    /// The response is an error.
+enum ExportError {
+    #[error(transparent)]
+    NoResponse(#[from] RequestError),
     #[error("it responded with {0}")]
     Rejected(StatusCode),
 }
@@ -156,12 +129,14 @@ impl Exporter {
     ///
     /// If the collector does not accept them. They are dropped.
     pub async fn send(&mut self) -> Result<(), SpansDropped> {
-        let sent = time::timeout(EXPORT_TIMEOUT, self.post()).await;
-        let sent = sent.unwrap_or(Err(ExportError::TooSlow));
+        let sent = self.post().await;
         let counter = if sent.is_ok() { &self.counts.sent } else { &self.counts.dropped };
         counter.add(self.batch.len());
         self.batch.clear();
-        sent.map_err(|cause| SpansDropped::Rejected { endpoint: self.endpoint.clone(), cause })
+        sent.map_err(|cause| SpansDropped::Rejected {
+            endpoint: self.endpoint.clone(),
+            cause: Box::new(cause),
+        })
     }
 
     /// Sends the spans that are left.
@@ -184,58 +159,20 @@ impl Exporter {
 
     /// Uses a new connection: there is at most one per second, or it carries many spans.
     async fn post(&self) -> Result<(), ExportError> {
-        let host = self.endpoint.host_str().unwrap_or_default();
-        let port = self.endpoint.port_or_known_default().unwrap_or_default();
-        // The URL has a literal IPv6 address in brackets, which the socket address lacks.
-        let name = host.trim_start_matches('[').trim_end_matches(']');
-        let stream = TcpStream::connect((name, port)).await?;
-        match &self.tls {
-            None => self.post_over(stream).await,
-            Some(tls) => {
-                let name = ServerName::try_from(name.to_owned())?;
-                self.post_over(tls.connect(name, stream).await?).await
-            }
-        }
-    }
-
-    async fn post_over(
-        &self,
-        stream: impl AsyncRead + AsyncWrite + Unpin + Send,
-    ) -> Result<(), ExportError> {
-        let (mut sender, connection) = http1::handshake(TokioIo::new(stream)).await?;
         let body = otlp::request(&self.batch, self.deployment).to_string();
-        let request = Request::post(self.endpoint.path())
-            .header(header::HOST, self.endpoint.authority())
-            .header(header::CONTENT_TYPE, "application/json")
-            .header(header::CONNECTION, "close")
-            .body(Full::new(Bytes::from(body)))?;
-        let exchange = async {
-            let response = sender.send_request(request).await?;
-            let status = response.status();
-            // Reads the whole response, so that the connection is not reset.
-            let _ = Limited::new(response.into_body(), MAX_RESPONSE).collect().await;
-            if status.is_success() { Ok(()) } else { Err(ExportError::Rejected(status)) }
-        };
-        let mut exchange = std::pin::pin!(exchange);
-        tokio::select! {
-            done = exchange.as_mut() => done,
-            // The connection can close at the same time as the response arrives.
-            ended = connection => { ended?; exchange.await }
-        }
+        let request = Request::builder()
+            .method(Method::POST)
+            .header(header::CONTENT_TYPE, "application/json");
+        let (url, tls) = (&self.endpoint, self.tls.as_ref());
+        let status =
+            http_client::send(url, tls, request, Bytes::from(body), EXPORT_TIMEOUT).await?;
+        if status.is_success() { Ok(()) } else { Err(ExportError::Rejected(status)) }
     }
 }
 
 fn tls() -> Result<TlsConnector, SetupError> {
-    let mut roots = RootCertStore::empty();
-    roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
-    if roots.is_empty() {
-        return Err(SetupError::NoRoots);
-    }
-    let config = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
-        .with_safe_default_protocol_versions()?
-        .with_root_certificates(roots)
-        .with_no_client_auth();
-    Ok(TlsConnector::from(Arc::new(config)))
+    let roots = tls::system_roots().ok_or(SetupError::NoRoots)?;
+    Ok(tls::connector(Verify::ChainAndName(roots))?)
 }
 
 #[cfg(test)]

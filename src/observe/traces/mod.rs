@@ -6,17 +6,14 @@
 mod collector;
 mod otlp;
 
-use std::{
-    fmt::Write,
-    sync::{Arc, Mutex, PoisonError},
-};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use rand::{Rng, SeedableRng, rngs::StdRng};
 use tokio::sync::mpsc;
 
 pub use self::collector::{Endpoint, Exporter, SpansDropped};
 use super::metrics::{Counter, Exposition};
-use crate::domain::Deployment;
+use crate::{domain::Deployment, text};
 
 /// How many spans may wait to be sent.
 const QUEUE_LENGTH: usize = 4096;
@@ -103,11 +100,7 @@ impl Spans {
         let mut bytes = [0; 16];
         let bytes = &mut bytes[..length];
         self.random.lock().unwrap_or_else(PoisonError::into_inner).fill_bytes(bytes);
-        let mut hex = String::with_capacity(2 * length);
-        for byte in bytes {
-            let _ = write!(hex, "{byte:02x}");
-        }
-        hex
+        bytes.iter().flat_map(|&byte| text::hex(byte)).map(char::from).collect()
     }
 
     /// Writes the metrics of traces.

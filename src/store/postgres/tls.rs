@@ -4,7 +4,6 @@ use std::{
     fs, io,
     path::Path,
     pin::Pin,
-    sync::Arc,
     task::{Context, Poll},
 };
 
@@ -17,15 +16,13 @@ use tokio_postgres::{
 use tokio_rustls::{
     TlsConnector, client,
     rustls::{
-        ClientConfig, RootCertStore,
-        client::{WebPkiServerVerifier, danger::ServerCertVerifier},
-        crypto::ring,
+        self, RootCertStore,
         pki_types::{CertificateDer, ServerName, pem::PemObject},
     },
 };
 
 use super::url::{PostgresUrl, SslMode};
-use crate::lenient_verifier::LenientVerifier;
+use crate::tls::{self, Verify};
 
 /// Why TLS cannot be set up.
 #[derive(Debug, thiserror::Error)]
@@ -35,7 +32,7 @@ pub(super) enum TlsError {
     #[error("no trusted certificates were found; name a file with sslrootcert")]
     NoRoots,
     #[error("cannot set up TLS: {0}")]
-    Setup(String),
+    Setup(#[from] rustls::Error),
 }
 
 /// Makes TLS connections with one configuration.
@@ -45,37 +42,22 @@ pub(super) struct Tls(TlsConnector);
 impl Tls {
     /// `None` if `url` disables TLS.
     pub(super) fn new(url: &PostgresUrl) -> Result<Option<Self>, TlsError> {
-        let provider = Arc::new(ring::default_provider());
-        let setup = |error: &dyn std::error::Error| TlsError::Setup(error.to_string());
-        let verifier: Arc<dyn ServerCertVerifier> = match url.ssl_mode() {
+        let verify = match url.ssl_mode() {
             SslMode::Disable => return Ok(None),
-            SslMode::Prefer | SslMode::Require => {
-                Arc::new(LenientVerifier::accepting_any_certificate(Arc::clone(&provider)))
-            }
+            SslMode::Prefer | SslMode::Require => Verify::Key,
             mode @ (SslMode::VerifyCa | SslMode::VerifyFull) => {
                 let roots = match url.root_certificate() {
                     Some(path) => roots_in(path)?,
-                    None => roots_of_the_system()?,
+                    None => tls::system_roots().ok_or(TlsError::NoRoots)?,
                 };
-                let full = WebPkiServerVerifier::builder_with_provider(
-                    Arc::new(roots),
-                    Arc::clone(&provider),
-                )
-                .build()
-                .map_err(|error| setup(&error))?;
-                match mode {
-                    SslMode::VerifyFull => full,
-                    _ => Arc::new(LenientVerifier::ignoring_the_name(Arc::clone(&provider), full)),
+                if mode == SslMode::VerifyFull {
+                    Verify::ChainAndName(roots)
+                } else {
+                    Verify::Chain(roots)
                 }
             }
         };
-        let config = ClientConfig::builder_with_provider(provider)
-            .with_safe_default_protocol_versions()
-            .map_err(|error| setup(&error))?
-            .dangerous()
-            .with_custom_certificate_verifier(verifier)
-            .with_no_client_auth();
-        Ok(Some(Self(TlsConnector::from(Arc::new(config)))))
+        Ok(Some(Self(tls::connector(verify)?)))
     }
 }
 
@@ -91,12 +73,6 @@ fn roots_in(path: &Path) -> Result<RootCertStore, TlsError> {
         return Err(failed("the file contains no certificate".to_owned()));
     }
     Ok(roots)
-}
-
-fn roots_of_the_system() -> Result<RootCertStore, TlsError> {
-    let mut roots = RootCertStore::empty();
-    roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
-    if roots.is_empty() { Err(TlsError::NoRoots) } else { Ok(roots) }
 }
 
 impl MakeTlsConnect<Socket> for Tls {

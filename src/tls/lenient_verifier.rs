@@ -15,7 +15,7 @@ use tokio_rustls::rustls::{
 /// Verifies that a server has the private key of its certificate, and optionally the certificate
 /// chain.
 #[derive(Debug)]
-pub(crate) struct LenientVerifier {
+pub(super) struct LenientVerifier {
     provider: Arc<CryptoProvider>,
     /// Verifies the certificate chain.
     chain: Option<Arc<WebPkiServerVerifier>>,
@@ -23,12 +23,12 @@ pub(crate) struct LenientVerifier {
 
 impl LenientVerifier {
     /// Accepts any certificate.
-    pub(crate) fn accepting_any_certificate(provider: Arc<CryptoProvider>) -> Self {
+    pub(super) fn accepting_any_certificate(provider: Arc<CryptoProvider>) -> Self {
         Self { provider, chain: None }
     }
 
     /// Accepts a certificate from a trusted root, whatever name it contains.
-    pub(crate) fn ignoring_the_name(
+    pub(super) fn ignoring_the_name(
         provider: Arc<CryptoProvider>,
         chain: Arc<WebPkiServerVerifier>,
     ) -> Self {
