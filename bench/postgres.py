@@ -1,4 +1,4 @@
-"""The server over PostgreSQL, compared with pgbench and the same statements."""
+"""The server with PostgreSQL, compared with pgbench and the same statements."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ Linux machine with at least two cores in about ten minutes, and writes the next 
 <!-- bench:begin -->
 <!-- bench:end -->
 
-## Over PostgreSQL
+## With PostgreSQL
 
 <!-- bench-postgres:begin -->
 <!-- bench-postgres:end -->

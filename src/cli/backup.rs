@@ -20,7 +20,7 @@ use crate::{
 /// command began. The command checks the copy and writes it to disk before it
 /// gives it the name DEST. Only its owner may read DEST, because it contains the
 /// digests of API keys. The database must be a SQLite file; for PostgreSQL, use
-/// pg_dump or pg_basebackup.
+/// `pg_dump` or `pg_basebackup`.
 #[derive(Debug, Args)]
 #[command(after_help = concat!(
     "Example:\n",

@@ -11,7 +11,7 @@ use crate::store::{self, Checkup, OpenError};
 ///
 /// The command reads every page, index, animal and key, and changes nothing. It
 /// works while the service runs, and fails if it finds a problem. The database
-/// must be a SQLite file; for PostgreSQL, use pg_amcheck.
+/// must be a SQLite file; for PostgreSQL, use `pg_amcheck`.
 #[derive(Debug, Args)]
 #[command(after_help = concat!(
     "Example:\n",
@@ -44,7 +44,7 @@ impl Check {
         super::print(&text)?;
         anyhow::ensure!(
             count == 0,
-            "{database} is damaged (found {}); to replace it by a backup, use `petstore restore`",
+            "{database} is damaged (found {}); to replace it with a backup, use `petstore restore`",
             super::counted(count as u64, "problem")
         );
         Ok(())

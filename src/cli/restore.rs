@@ -6,12 +6,12 @@ use clap::Args;
 
 use super::{BadSetting, DatabaseArgs, backup};
 
-/// Replace the database by a copy that `petstore backup` made
+/// Replace the database with a copy that `petstore backup` made
 ///
 /// Stop the service first. The command checks the whole file SRC before it replaces
 /// the database, and does not change SRC. If it is interrupted at any moment, the
 /// database is the complete old one or the complete new one. The database must be a
-/// SQLite file; for PostgreSQL, use pg_restore.
+/// SQLite file; for PostgreSQL, use `pg_restore`.
 #[derive(Debug, Args)]
 #[command(after_help = concat!(
     "Example:\n",

@@ -57,7 +57,7 @@ pub(super) struct Serve {
     #[command(flatten)]
     database: DatabaseArgs,
 
-    /// The largest number of connections to PostgreSQL; not used over SQLite
+    /// The largest number of connections to PostgreSQL; not used with SQLite
     #[arg(long, help_heading = "Database", value_name = "COUNT", env = "PETSTORE_DATABASE_CONNECTIONS", default_value = "16", value_parser = config::count)]
     database_connections: NonZeroU32,
 

@@ -50,7 +50,7 @@ impl Tags {
     }
 }
 
-/// Adds the tag to the response, or replaces it by a 304 if the client has this tag. The other
+/// Adds the tag to the response, or replaces it with a 304 if the client has this tag. The other
 /// header fields stay, except `Content-Type`.
 pub(super) fn respond(request: &HeaderMap, mut response: Response, tag: HeaderValue) -> Response {
     if is_known(request, &tag) {

@@ -25,7 +25,7 @@ fn database(directory: &Path) -> Connection {
 fn problems(directory: &Path) -> Vec<String> {
     let done = run(directory, &["check"]);
     assert_eq!(done.status.code(), Some(1), "{done:?}");
-    let restore = "; to replace it by a backup, use `petstore restore`\n";
+    let restore = "; to replace it with a backup, use `petstore restore`\n";
     assert!(done.stderr.contains("/petstore.db is damaged (found "), "{done:?}");
     assert!(done.stderr.ends_with(restore), "{done:?}");
     assert_eq!(done.stderr.lines().count(), 1, "{done:?}");
