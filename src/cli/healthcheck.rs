@@ -1,4 +1,4 @@
-//! `petstore healthcheck`: for a container, in which there is no curl.
+//! `petstore healthcheck`, for containers without curl, and for operators.
 
 use std::{
     net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr},
@@ -18,13 +18,14 @@ use crate::{
     tls::{self, Verify},
 };
 
-/// How long all of it may take.
-const WITHIN: Duration = Duration::from_secs(3);
+/// How long the whole check may take.
+const TIMEOUT: Duration = Duration::from_secs(3);
 
-/// Ask the service on this machine whether it is well, and fail if it is not
+/// Check that the service on this machine responds
 ///
-/// It is found by the settings of `petstore serve`. Its certificate is not
-/// checked: nothing is asked that is a secret.
+/// The command finds the service by the variables of `petstore serve`. It fails if
+/// the service does not respond within 3 seconds. It does not validate the
+/// certificate, because it sends and receives no secret.
 #[derive(Debug, Args)]
 #[command(after_help = concat!(
     "Examples:\n",
@@ -32,43 +33,43 @@ const WITHIN: Duration = Duration::from_secs(3);
     "  petstore healthcheck --url http://127.0.0.1:9090/readyz"
 ))]
 pub(super) struct Healthcheck {
-    /// What to ask instead; any answer of 200 to 299 is good
+    /// The URL to check instead; any status code from 200 to 299 is a success
     #[arg(long, value_name = "URL", env = "PETSTORE_HEALTHCHECK_URL")]
     url: Option<Url>,
 
-    /// Where the service listens
+    /// The address on which the service listens
     #[arg(long, value_name = "ADDRESS", env = "PETSTORE_LISTEN", default_value = "127.0.0.1:8080", value_parser = config::listen_address)]
     listen: SocketAddr,
 
-    /// Where the service is managed, if anywhere: its `/livez` is asked then
+    /// The address of the management listener; if it is set, the command checks
+    /// its /livez
     #[arg(long, value_name = "ADDRESS", env = "PETSTORE_MANAGEMENT_LISTEN", value_parser = config::listen_address)]
     management_listen: Option<SocketAddr>,
 
-    /// The certificate of the service, if it speaks TLS
+    /// The certificate of the service; if it is set, the command uses TLS
     #[arg(long, value_name = "FILE", env = "PETSTORE_TLS_CERT")]
     tls_cert: Option<PathBuf>,
 }
 
 impl Healthcheck {
     pub(super) fn run(self) -> anyhow::Result<()> {
-        let url = self.question()?;
+        let url = self.url_to_check()?;
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-        let asked = runtime.block_on(ask(&url));
-        // A name that is looked up for long must not hold up the end.
+        let status = runtime.block_on(request_status(&url));
+        // A host name lookup that takes long must not delay the exit.
         runtime.shutdown_background();
-        let status = asked?;
-        ensure!(status.is_success(), "{url} answered {status}");
+        let status = status?;
+        ensure!(status.is_success(), "{url} responded with {status}");
         Ok(())
     }
 
-    /// What to ask: where the service is managed, since that has connections of
-    /// its own when those of clients are all taken; or else something that needs
-    /// no key.
-    fn question(&self) -> anyhow::Result<Url> {
+    /// The management listener if there is one, because it accepts connections even when
+    /// clients use all others. Otherwise, a document that needs no key.
+    fn url_to_check(&self) -> anyhow::Result<Url> {
         if let Some(url) = &self.url {
             ensure!(
                 matches!(url.scheme(), "http" | "https"),
-                "--url begins with http:// or https://"
+                "--url must begin with http:// or https://"
             );
             return Ok(url.clone());
         }
@@ -80,7 +81,7 @@ impl Healthcheck {
     }
 }
 
-/// Where somebody is reached who listens on all addresses, too.
+/// The address at which this machine reaches a listener, also one on all addresses.
 fn reachable(mut address: SocketAddr) -> SocketAddr {
     match address.ip() {
         IpAddr::V4(ip) if ip.is_unspecified() => address.set_ip(Ipv4Addr::LOCALHOST.into()),
@@ -90,12 +91,12 @@ fn reachable(mut address: SocketAddr) -> SocketAddr {
     address
 }
 
-async fn ask(url: &Url) -> anyhow::Result<StatusCode> {
+async fn request_status(url: &Url) -> anyhow::Result<StatusCode> {
     let tls = (url.scheme() == "https").then(|| tls::connector(Verify::Key)).transpose()?;
     let request = Request::builder();
-    match http_client::send(url, tls.as_ref(), request, Bytes::new(), WITHIN).await {
-        Err(RequestError::TooSlow(_)) => bail!("{url} did not answer within {WITHIN:?}"),
-        status => status.with_context(|| format!("cannot ask {url}")),
+    match http_client::send(url, tls.as_ref(), request, Bytes::new(), TIMEOUT).await {
+        Err(RequestError::TooSlow(_)) => bail!("{url} did not respond within {TIMEOUT:?}"),
+        status => status.with_context(|| format!("cannot reach {url}")),
     }
 }
 
@@ -103,18 +104,18 @@ async fn ask(url: &Url) -> anyhow::Result<StatusCode> {
 mod tests {
     use super::*;
 
-    fn asked(listen: &str, management: Option<&str>, tls_cert: Option<&str>) -> String {
+    fn checked(listen: &str, management: Option<&str>, tls_cert: Option<&str>) -> String {
         let check = Healthcheck {
             url: None,
             listen: listen.parse().unwrap(),
             management_listen: management.map(|address| address.parse().unwrap()),
             tls_cert: tls_cert.map(PathBuf::from),
         };
-        check.question().unwrap().to_string()
+        check.url_to_check().unwrap().to_string()
     }
 
     #[test]
-    fn the_service_is_asked_where_it_is_reached_on_its_own_machine() {
+    fn the_url_to_check_is_one_that_this_machine_reaches() {
         for (listen, management, tls_cert, url) in [
             ("127.0.0.1:8080", None, None, "http://127.0.0.1:8080/openapi.yaml"),
             ("0.0.0.0:80", None, None, "http://127.0.0.1/openapi.yaml"),
@@ -122,7 +123,7 @@ mod tests {
             ("192.0.2.1:443", None, Some("x.pem"), "https://192.0.2.1/openapi.yaml"),
             ("0.0.0.0:443", Some("0.0.0.0:9090"), Some("x.pem"), "http://127.0.0.1:9090/livez"),
         ] {
-            assert_eq!(asked(listen, management, tls_cert), url);
+            assert_eq!(checked(listen, management, tls_cert), url);
         }
     }
 }

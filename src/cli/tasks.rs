@@ -12,7 +12,7 @@ use crate::{
     tasks::{Failure, Task, Tasks},
 };
 
-/// Starts all of them.
+/// Starts all background tasks.
 pub(super) fn start(app: &Arc<App>, tls: Option<&Arc<Tls>>, exporter: Option<Exporter>) -> Tasks {
     let mut tasks = Tasks::new(Arc::new(SystemClock), Arc::clone(app.tasks()));
     tasks.start(SaveKeyUses { app: Arc::clone(app), times: every(Duration::from_secs(5)) });
@@ -28,7 +28,8 @@ pub(super) fn start(app: &Arc<App>, tls: Option<&Arc<Tls>>, exporter: Option<Exp
     tasks
 }
 
-/// The first time is now. After a long run, the next time is a whole interval later.
+/// Ticks now, and then at this interval. After a long run, the next tick is a whole interval
+/// later.
 fn every(interval: Duration) -> Interval {
     let mut times = time::interval(interval);
     times.set_missed_tick_behavior(MissedTickBehavior::Delay);

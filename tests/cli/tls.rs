@@ -103,11 +103,11 @@ fn healthcheck_finds_the_service_by_its_settings_and_says_what_is_wrong() {
         let done = healthcheck(is_secure).expect_success();
         assert_eq!((&*done.stdout, &*done.stderr), ("", ""));
         let line = healthcheck(!is_secure).expect_one_line();
-        assert!(line.contains("cannot ask http"), "{line}");
+        assert!(line.contains("cannot reach http"), "{line}");
         // The health check has no key.
         let pets = format!("{}/pets", service.url);
         let line = run(here.path(), &["healthcheck", "--url", &pets]).expect_one_line();
-        assert!(line.contains("answered 401"), "{line}");
+        assert!(line.contains("responded with 401"), "{line}");
         let listen = address(&service);
         service.kill();
         let line = run(here.path(), &["healthcheck", "--listen", &listen]).expect_one_line();
@@ -148,5 +148,5 @@ fn healthcheck_does_not_wait_long_for_a_hanging_service() {
     let hangs = TcpListener::bind("127.0.0.1:0").unwrap();
     let listen = hangs.local_addr().unwrap().to_string();
     let line = run(here.path(), &["healthcheck", "--listen", &listen]).expect_one_line();
-    assert!(line.contains("did not answer within 3s"), "{line}");
+    assert!(line.contains("did not respond within 3s"), "{line}");
 }
