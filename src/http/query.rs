@@ -52,11 +52,11 @@ fn shortened(text: &str) -> String {
 
 fn unknown(name: &str, known: &[&str]) -> ApiError {
     let shown = shortened(name);
-    let known = match known {
-        [] => "it has none".to_owned(),
-        known => format!("it has {}", known.join(", ")),
+    let allowed = match known {
+        [] => "no query parameters".to_owned(),
+        known => format!("only {}", known.join(", ")),
     };
-    let message = format!("This operation has no query parameter {shown:?}; {known}.");
+    let message = format!("Unknown query parameter {shown:?}. This operation has {allowed}.");
     ApiError::new(Problem::UnknownParameter, message)
 }
 
@@ -101,7 +101,7 @@ mod tests {
         assert_eq!(problem, Problem::UnknownParameter);
         assert_eq!(
             message,
-            "This operation has no query parameter \"page\"; it has limit, status."
+            "Unknown query parameter \"page\". This operation has only limit, status."
         );
         for query in ["Limit=1", "=1", "limit%00=1", "limit[]=1"] {
             assert_eq!(read(query).unwrap_err().0, Problem::UnknownParameter, "{query}");

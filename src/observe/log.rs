@@ -16,7 +16,7 @@ use tracing_subscriber::{
 /// The format of a log line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum LogFormat {
-    /// For people.
+    /// Lines of text.
     Text,
     /// One JSON object per line.
     Json,
