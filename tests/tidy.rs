@@ -2,6 +2,9 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+#[path = "tidy/rooms.rs"]
+mod rooms;
+
 use std::{
     collections::BTreeSet,
     fs,

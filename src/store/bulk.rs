@@ -5,19 +5,15 @@
 //! thread. Memory use does not depend on the number of animals. Every method may fail with any
 //! [`StoreError`].
 
-#![expect(clippy::missing_errors_doc, reason = "it stands above, once for all of them")]
+#![expect(clippy::missing_errors_doc, reason = "the comment of the module says it for all of them")]
 
 use std::ops::ControlFlow;
 
 use jiff::Timestamp;
 
-use super::{OpenError, OpenMode, StoreError, postgres, sqlite};
-use crate::{
-    config::DatabaseUrl,
-    domain::{
-        IdempotencyKey, KeyDigest, KeyId, KeyRecord, NewPet, PetId, PetRef, PetStatus,
-        StoredResponse,
-    },
+use super::{DatabaseUrl, OpenError, OpenMode, StoreError, postgres, sqlite};
+use crate::domain::{
+    IdempotencyKey, KeyDigest, KeyId, KeyRecord, NewPet, PetId, PetRef, PetStatus, StoredResponse,
 };
 
 /// The content of a store at one moment, whatever is written meanwhile.

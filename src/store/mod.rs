@@ -1,6 +1,7 @@
 //! The contract of a store. The tests in `tests/store` run against every backend.
 
 pub mod bulk;
+mod database_url;
 pub mod postgres;
 pub mod sqlite;
 
@@ -10,8 +11,8 @@ use async_trait::async_trait;
 use jiff::Timestamp;
 use rand::Rng;
 
+pub use self::database_url::DatabaseUrl;
 use crate::{
-    config::DatabaseUrl,
     domain::{
         IdempotentRequest, KeyDigest, KeyId, KeyRecord, KeyUse, NewKey, NewPet, PageRequest, Pet,
         PetId, PetRef, StoredResponse,

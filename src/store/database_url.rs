@@ -1,0 +1,88 @@
+//! The address of a database.
+
+use std::{
+    fmt,
+    path::{self, PathBuf},
+    str::FromStr,
+};
+
+use super::postgres::PostgresUrl;
+
+/// Where the catalogue is kept.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum DatabaseUrl {
+    /// A SQLite file: `sqlite:PATH`, or `sqlite://PATH`.
+    Sqlite(PathBuf),
+    /// A PostgreSQL cluster: `postgres://…` or `postgresql://…`.
+    Postgres(PostgresUrl),
+}
+
+impl FromStr for DatabaseUrl {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        if let Some(url) = PostgresUrl::parse(text) {
+            return url.map(Self::Postgres);
+        }
+        let path = text.strip_prefix("sqlite:").ok_or(
+            "the database must be sqlite:PATH, such as sqlite:petstore.db, \
+             or postgres://USER@HOST/DATABASE",
+        )?;
+        let path = path.strip_prefix("//").unwrap_or(path);
+        match path {
+            "" => {
+                Err("the path after sqlite: is missing, such as in sqlite:petstore.db".to_owned())
+            }
+            // SQLite would take it for a database in memory, one a connection.
+            _ if path.starts_with(':') => {
+                Err(format!("{path} is not a file; name one, such as sqlite:petstore.db"))
+            }
+            _ if path.contains('?') => {
+                Err("sqlite:PATH has no parameters; remove ? and all after it".to_owned())
+            }
+            _ => Ok(Self::Sqlite(path.into())),
+        }
+    }
+}
+
+impl fmt::Display for DatabaseUrl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            // With its whole path: there may be another one in another folder.
+            Self::Sqlite(path) => {
+                let whole = path::absolute(path);
+                write!(f, "sqlite:{}", whole.as_deref().unwrap_or(path).display())
+            }
+            Self::Postgres(url) => url.fmt(f),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_database_is_a_sqlite_file_or_a_postgresql_url() {
+        for (text, path) in [
+            ("sqlite:petstore.db", "petstore.db"),
+            ("sqlite:/var/lib/petstore.db", "/var/lib/petstore.db"),
+            ("sqlite://petstore.db", "petstore.db"),
+            ("sqlite:///var/lib/petstore.db", "/var/lib/petstore.db"),
+        ] {
+            assert_eq!(text.parse(), Ok(DatabaseUrl::Sqlite(path.into())), "{text}");
+        }
+        for bad in [
+            "",
+            "petstore.db",
+            "sqlite:",
+            "sqlite://",
+            "sqlite::memory:",
+            "sqlite:a.db?mode=rwc",
+            "mysql:x",
+            "postgres:x",
+        ] {
+            assert!(bad.parse::<DatabaseUrl>().is_err(), "{bad}");
+        }
+    }
+}
