@@ -84,7 +84,8 @@ fn write_pages(command: &Command, folder: &std::path::Path) -> io::Result<()> {
             (variable, format!("The value of --{long}, if the option is not given."))
         })
         .collect();
-    if variables.iter().any(|(variable, _)| *variable == "PETSTORE_DATABASE") {
+    let reads_settings_file = ["PETSTORE_DATABASE", "PETSTORE_HEALTHCHECK_URL"];
+    if variables.iter().any(|(variable, _)| reads_settings_file.contains(variable)) {
         let meaning = "The file to read instead of /etc/petstore/petstore.env. If this variable is \
                        empty, no file is read. serve does not read the file.";
         variables.push(("PETSTORE_ENV_FILE", meaning.to_owned()));
