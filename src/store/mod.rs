@@ -2,16 +2,19 @@
 
 pub mod bulk;
 mod database_url;
+mod errors;
+mod open;
 pub mod postgres;
 pub mod sqlite;
 
-use std::{num::NonZeroU32, sync::Arc};
-
 use async_trait::async_trait;
 use jiff::Timestamp;
-use rand::Rng;
 
-pub use self::database_url::DatabaseUrl;
+pub use self::{
+    database_url::DatabaseUrl,
+    errors::{Cause, OpenError, StoreError},
+    open::{Checkup, OpenMode, check, open},
+};
 use crate::{
     domain::{
         IdempotentRequest, KeyDigest, KeyId, KeyRecord, KeyUse, NewKey, NewPet, PageRequest, Pet,
@@ -130,181 +133,3 @@ pub type WritePet = fn(&mut Vec<u8>, PetRef<'_>);
 /// See [`Store::version`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Version(pub(crate) [u8; 48]);
-
-/// Why a store failed.
-#[derive(Debug, Clone, thiserror::Error)]
-pub enum StoreError {
-    /// The store has reached a limit. Nothing was done, and the same request may succeed in a
-    /// moment.
-    #[error("the store is overloaded")]
-    Overloaded,
-    /// The store cannot work at the moment: for example the disk is full or fails, or another
-    /// process holds a lock.
-    #[error("the store is unavailable")]
-    Unavailable(#[source] Cause),
-    /// The store became unavailable during a write. The write may or may not have been done.
-    #[error("the store became unavailable during a write, and the outcome is unknown")]
-    OutcomeUnknown(#[source] Cause),
-    /// The store found an invalid state, in itself or in its data.
-    #[error("the store failed")]
-    Internal(#[source] Cause),
-}
-
-/// The cause of an error: for the log, never for a client.
-pub type Cause = Arc<dyn std::error::Error + Send + Sync>;
-
-/// How to treat a database that does not exist, or has an older schema.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum OpenMode {
-    /// Create a missing database, and migrate an older one. Only `petstore serve` does this:
-    /// otherwise a command could change the schema under a running service.
-    CreateAndMigrate,
-    /// Create a missing database, and reject an older one.
-    Create,
-    /// Reject a missing database, and an older one.
-    AsIs,
-}
-
-/// Why a database could not be opened, in one line for the operator.
-#[derive(Debug, thiserror::Error)]
-pub enum OpenError {
-    /// The database does not exist, and was not to be created.
-    #[error(
-        "there is no database at {0}; name the right one with --database, or create it with \
-         `petstore serve`, or with --create (`keys create` and `import`)"
-    )]
-    Absent(String),
-    /// The settings cannot work.
-    #[error("cannot open the database {path}: {what}")]
-    BadSetting {
-        /// The path or URL of the database.
-        path: String,
-        /// What is wrong, and what to do.
-        what: String,
-    },
-    /// The file is something else.
-    #[error("{0} is not a SQLite database: it is another file, or its beginning is damaged")]
-    NotADatabase(String),
-    /// The user has no write permission.
-    #[error(
-        "this user has no permission to write to the database {0}; run the command as the user \
-         that owns it"
-    )]
-    ReadOnly(String),
-    /// The database is not a file.
-    #[error(
-        "petstore can check only SQLite files, and {0} is not one; for PostgreSQL, use pg_amcheck"
-    )]
-    NotAFile(String),
-    /// The database belongs to another program.
-    #[error("{0} is a SQLite database of another program; use another file")]
-    OfAnotherProgram(String),
-    /// The database has an object of another program, with a name that petstore needs.
-    #[error("{path} contains objects of another program ({what}); use another database or schema")]
-    NameTaken {
-        /// The URL of the database.
-        path: String,
-        /// The object.
-        what: String,
-    },
-    /// A newer release migrated the database.
-    #[error(
-        "{path} has schema version {found}, but this release supports only versions up to {known}; \
-         use the newer release that migrated it"
-    )]
-    TooNew {
-        /// The path or URL of the database.
-        path: String,
-        /// The version of its schema.
-        found: u32,
-        /// The highest version that this release supports.
-        known: u32,
-    },
-    /// The database has the schema of an older release, and only `petstore serve` migrates.
-    #[error(
-        "{path} has schema version {found}, but this release needs version {known}; \
-         `petstore serve` migrates it"
-    )]
-    TooOld {
-        /// The path or URL of the database.
-        path: String,
-        /// The version of its schema.
-        found: u32,
-        /// The version that this release needs.
-        known: u32,
-    },
-    /// Another process has the database open, with another `-shm` file.
-    #[error(
-        "another process has the database {0} open, but the file {0}-shm, which coordinates the \
-         processes, was removed or replaced; stop that process first"
-    )]
-    OtherShmFile(String),
-    /// The content of the database is damaged.
-    #[error("the database {path} is damaged ({what}); for details, run `petstore check`")]
-    Damaged {
-        /// The path of the database.
-        path: String,
-        /// The first problem.
-        what: String,
-    },
-    /// Reading or writing failed.
-    #[error("cannot open the database {path}: {cause}")]
-    Io {
-        /// The path or URL of the database.
-        path: String,
-        /// The cause.
-        cause: Cause,
-    },
-}
-
-impl OpenError {
-    /// Whether the error stays until the operator changes something.
-    #[must_use]
-    pub fn is_permanent(&self) -> bool {
-        !matches!(self, Self::OtherShmFile(_) | Self::Damaged { .. } | Self::Io { .. })
-    }
-}
-
-/// Opens the store at `url`, and migrates it if `mode` allows. Opening a SQLite file blocks. For
-/// PostgreSQL, `connections` is the maximum number of open connections, and `random` spreads
-/// retries.
-///
-/// # Errors
-///
-/// See [`OpenError`]. After an error, nothing was changed.
-pub async fn open(
-    url: &DatabaseUrl,
-    mode: OpenMode,
-    connections: NonZeroU32,
-    random: &mut impl Rng,
-) -> Result<Arc<dyn Store>, OpenError> {
-    Ok(match url {
-        DatabaseUrl::Sqlite(path) => Arc::new(sqlite::SqliteStore::open(path, mode)?),
-        DatabaseUrl::Postgres(url) => {
-            Arc::new(postgres::PostgresStore::open(url, mode, connections, random).await?)
-        }
-    })
-}
-
-/// Reads everything in the database at `url`, without changes. Blocks until it is done.
-///
-/// # Errors
-///
-/// See [`OpenError`]. Damage to a database that can be opened is not an error, but a result.
-pub fn check(url: &DatabaseUrl) -> Result<Checkup, OpenError> {
-    match url {
-        DatabaseUrl::Sqlite(path) => sqlite::check(path),
-        DatabaseUrl::Postgres(url) => Err(OpenError::NotAFile(url.to_string())),
-    }
-}
-
-/// The result of [`check`].
-#[derive(Debug, PartialEq, Eq)]
-pub struct Checkup {
-    /// How many animals were read.
-    pub animals: u64,
-    /// How many API keys there are.
-    pub keys: u64,
-    /// All problems, one per line.
-    pub problems: Vec<String>,
-}
