@@ -9,12 +9,11 @@ use super::files;
 fn room(path: &str) -> Option<String> {
     let parts: Vec<&str> = path.trim_end_matches(".rs").split('/').collect();
     match parts[..] {
-        ["main" | "lib"] => None,
+        ["main" | "lib"] | [] => None,
         [room, inner, _, ..] if ["http", "store"].contains(&room) => {
             Some(format!("{room}/{inner}"))
         }
         [room, ..] => Some(room.to_owned()),
-        [] => None,
     }
 }
 
@@ -83,14 +82,17 @@ fn allowed_imports() -> BTreeSet<(String, String)> {
     let mut allowed = BTreeSet::new();
     for row in table.lines().skip(2).take_while(|line| line.starts_with("| ")) {
         let cells: Vec<&str> = row.split('|').collect();
-        let room = &names(cells[1])[0];
-        assert!(cells[3].trim().len() > 10, "{room} has no invariant");
-        let path = root.join("src").join(room);
-        assert!(path.is_dir() || path.with_extension("rs").is_file(), "there is no room {room}");
-        allowed.extend(names(cells[2]).into_iter().map(|import| (room.clone(), import)));
-        let own = room.split_once('/').map(|(own, _)| (room.clone(), own.to_owned()));
+        let importer = &names(cells[1])[0];
+        assert!(cells[3].trim().len() > 10, "{importer} has no invariant");
+        let path = root.join("src").join(importer);
+        assert!(
+            path.is_dir() || path.with_extension("rs").is_file(),
+            "there is no room {importer}"
+        );
+        allowed.extend(names(cells[2]).into_iter().map(|import| (importer.clone(), import)));
+        let own = importer.split_once('/').map(|(own, _)| (importer.clone(), own.to_owned()));
         allowed.extend(own);
-        allowed.insert((room.clone(), room.clone()));
+        allowed.insert((importer.clone(), importer.clone()));
     }
     allowed
 }
