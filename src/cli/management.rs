@@ -1,19 +1,19 @@
 //! Monitoring of `petstore serve`: the management listener, and traces.
 
-use std::{io, net::SocketAddr, sync::Arc, time::Duration};
+use std::{env, io, net::SocketAddr, sync::Arc, time::Duration};
 
 use anyhow::anyhow;
 use clap::Args;
 use rand::Rng;
 use tokio::{net::TcpListener, sync::watch};
-use tracing::info;
+use tracing::{info, warn};
 
 use super::BadSetting;
 use crate::{
     config,
     domain::Deployment,
     http::{App, Management},
-    observe::traces::{self, Endpoint, Exporter},
+    observe::traces::{self, Endpoint, Exporter, Sampler},
     server::{self, Limits},
 };
 
@@ -55,7 +55,15 @@ impl ManagementArgs {
         let Some(endpoint) = self.otlp_endpoint else {
             return Ok((app, None));
         };
-        let (spans, exporter) = traces::start(endpoint, deployment, random)?;
+        let variable = |name| env::var(name).unwrap_or_default();
+        let (headers, bad_headers) = traces::headers(&variable("OTEL_EXPORTER_OTLP_HEADERS"));
+        let (name, argument) =
+            (variable("OTEL_TRACES_SAMPLER"), variable("OTEL_TRACES_SAMPLER_ARG"));
+        let (sampler, bad_values) = Sampler::from_settings(name.trim(), argument.trim());
+        for warning in bad_headers.into_iter().chain(bad_values) {
+            warn!("{warning}");
+        }
+        let (spans, exporter) = traces::start(endpoint, headers, sampler, deployment, random)?;
         Ok((app.traced(spans), Some(exporter)))
     }
 }

@@ -183,6 +183,62 @@ async fn a_500_is_an_error_in_the_span_and_shutdown_sends_the_remaining_spans() 
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn the_collector_gets_the_headers_of_the_environment_which_no_log_line_shows() {
+    let here = directory();
+    let collector = Collector::start().await;
+    let arguments = ["serve", "--log-level", "trace", "--listen", "127.0.0.1:0"];
+    let mut command = command(here.path(), &arguments);
+    command.env("OTEL_EXPORTER_OTLP_ENDPOINT", collector.url());
+    command.env("OTEL_EXPORTER_OTLP_HEADERS", "api-key=s3cret,authorization=Basic%20s3cret,s3cret");
+    let service = Service::from(command);
+    assert_eq!(client().get(&service.url).send().await.unwrap().status(), 401);
+    let mut stream = collector.accept().await;
+    let (head, _) = read(&mut stream).await;
+    assert!(head.contains("api-key: s3cret\r\nauthorization: Basic s3cret\r\n"), "{head}");
+    drop(stream);
+    service.signal("TERM");
+    let first_lines = format!("{:?}", service.first_lines);
+    let (_, log) = service.wait();
+    let log = first_lines + &log;
+    assert!(log.contains("OTEL_EXPORTER_OTLP_HEADERS") && log.contains("item 3"), "{log}");
+    assert!(log.contains("traces are dropped") && !log.contains("s3cret"), "{log}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_sampler_of_the_environment_decides_which_requests_leave_a_span() {
+    // A request of a client that did not sample its trace, and then one that starts a trace.
+    for (sampler, argument, spans) in [
+        ("always_on", "", 2),
+        ("parentbased_traceidratio", "1", 1),
+        ("parentbased_always_off", "", 0),
+        ("traceidratio", "0", 0),
+        ("unknown", "", 1),
+    ] {
+        let here = directory();
+        let collector = Collector::start().await;
+        let mut command = command(here.path(), &["serve", "--listen", "127.0.0.1:0"]);
+        command.env("OTEL_EXPORTER_OTLP_ENDPOINT", collector.url());
+        command.env("OTEL_TRACES_SAMPLER", sampler).env("OTEL_TRACES_SAMPLER_ARG", argument);
+        let service = Service::from(command);
+        for parent in [Some(format!("00-{TRACE}-{PARENT}-00")), None] {
+            let mut request = client().get(&service.url);
+            if let Some(parent) = parent {
+                request = request.header("traceparent", parent);
+            }
+            assert_eq!(request.send().await.unwrap().status(), 401);
+        }
+        let has_warned = format!("{:?}", service.first_lines).contains("OTEL_TRACES_SAMPLER must");
+        service.signal("TERM");
+        assert_eq!(collector.spans(spans).await.len(), spans, "{sampler}");
+        let (status, log) = service.wait();
+        assert!(status.success());
+        // More spans would have had no response.
+        assert!(!log.contains("dropped"), "{sampler}: {log}");
+        assert_eq!(has_warned || log.contains("OTEL_TRACES_SAMPLER must"), sampler == "unknown");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn without_a_collector_requests_succeed_and_dropped_spans_are_counted() {
     let here = directory();
     // No program listens there, and none can start to.

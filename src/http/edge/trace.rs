@@ -34,15 +34,16 @@ impl App {
             return;
         };
         let parent = trace_context::parent(&request.headers);
-        if parent.is_some_and(|parent| !parent.is_sampled) {
+        let trace_id =
+            parent.map_or_else(|| spans.new_trace_id(), |parent| parent.trace_id.to_owned());
+        if !spans.samples(parent.map(|parent| parent.is_sampled), &trace_id) {
             return;
         }
         let ended = u64::try_from(self.clock.now().as_nanosecond()).unwrap_or_default();
         let took = u64::try_from(took.as_nanos()).unwrap_or(u64::MAX);
         let request_id = response.headers().get(request_id::HEADER);
         spans.record(Span {
-            trace_id: parent
-                .map_or_else(|| spans.new_trace_id(), |parent| parent.trace_id.to_owned()),
+            trace_id,
             span_id: spans.new_span_id(),
             parent_id: parent.map(|parent| parent.span_id.to_owned()),
             started: ended.saturating_sub(took),

@@ -3,7 +3,7 @@
 use std::{error::Error, future::pending, str::FromStr, sync::Arc, time::Duration};
 
 use bytes::Bytes;
-use hyper::{Method, Request, StatusCode, header};
+use hyper::{HeaderMap, Method, Request, StatusCode, header};
 use tokio::{sync::mpsc, time};
 use tokio_rustls::TlsConnector;
 use url::Url;
@@ -91,6 +91,7 @@ enum ExportError {
 /// Sends spans to the collector.
 pub struct Exporter {
     endpoint: Url,
+    headers: HeaderMap,
     tls: Option<TlsConnector>,
     deployment: Deployment,
     queue: mpsc::Receiver<Span>,
@@ -101,13 +102,14 @@ pub struct Exporter {
 impl Exporter {
     pub(super) fn new(
         Endpoint(endpoint): Endpoint,
+        headers: HeaderMap,
         deployment: Deployment,
         queue: mpsc::Receiver<Span>,
         counts: Arc<SpanCounts>,
     ) -> Result<Self, SetupError> {
         let tls = if endpoint.scheme() == "https" { Some(tls()?) } else { None };
         let batch = Vec::with_capacity(BATCH);
-        Ok(Self { endpoint, tls, deployment, queue, batch, counts })
+        Ok(Self { endpoint, headers, tls, deployment, queue, batch, counts })
     }
 
     /// Waits for spans, and a moment for more of them. Safe to drop.
@@ -160,9 +162,12 @@ impl Exporter {
     /// Uses a new connection: there is at most one per second, or it carries many spans.
     async fn post(&self) -> Result<(), ExportError> {
         let body = otlp::request(&self.batch, self.deployment).to_string();
-        let request = Request::builder()
+        let mut request = Request::builder()
             .method(Method::POST)
             .header(header::CONTENT_TYPE, "application/json");
+        if let Some(headers) = request.headers_mut() {
+            headers.extend(self.headers.clone());
+        }
         let (url, tls) = (&self.endpoint, self.tls.as_ref());
         let status =
             http_client::send(url, tls, request, Bytes::from(body), EXPORT_TIMEOUT).await?;

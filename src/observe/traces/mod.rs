@@ -4,14 +4,21 @@
 //! or the collector is unreachable, spans are dropped and counted. No request waits.
 
 mod collector;
+mod headers;
 mod otlp;
+mod sampler;
 
 use std::sync::{Arc, Mutex, PoisonError};
 
+use hyper::HeaderMap;
 use rand::{Rng, SeedableRng, rngs::StdRng};
 use tokio::sync::mpsc;
 
-pub use self::collector::{Endpoint, Exporter, SpansDropped};
+pub use self::{
+    collector::{Endpoint, Exporter, SpansDropped},
+    headers::headers,
+    sampler::Sampler,
+};
 use super::metrics::{Counter, Exposition};
 use crate::{domain::Deployment, text};
 
@@ -50,6 +57,7 @@ pub struct Span {
 pub struct Spans {
     queue: mpsc::Sender<Span>,
     random: Mutex<StdRng>,
+    sampler: Sampler,
     counts: Arc<SpanCounts>,
 }
 
@@ -60,20 +68,23 @@ struct SpanCounts {
     dropped: Counter,
 }
 
-/// A queue for spans, and the task that sends them to the collector at `endpoint`.
+/// A queue for spans of the traces that `sampler` chooses, and the task that sends them with these
+/// `headers` to the collector at `endpoint`.
 ///
 /// # Errors
 ///
 /// If the endpoint requires TLS that cannot be set up.
 pub fn start(
     endpoint: Endpoint,
+    headers: HeaderMap,
+    sampler: Sampler,
     deployment: Deployment,
     random: &mut impl Rng,
 ) -> Result<(Spans, Exporter), collector::SetupError> {
     let (queue, spans) = mpsc::channel(QUEUE_LENGTH);
     let counts = Arc::new(SpanCounts::default());
-    let exporter = Exporter::new(endpoint, deployment, spans, Arc::clone(&counts))?;
-    Ok((Spans { queue, random: Mutex::new(StdRng::from_rng(random)), counts }, exporter))
+    let exporter = Exporter::new(endpoint, headers, deployment, spans, Arc::clone(&counts))?;
+    Ok((Spans { queue, random: Mutex::new(StdRng::from_rng(random)), sampler, counts }, exporter))
 }
 
 impl Spans {
@@ -82,6 +93,12 @@ impl Spans {
         if self.queue.try_send(span).is_err() {
             self.counts.dropped.count();
         }
+    }
+
+    /// See [`Sampler::samples`].
+    #[must_use]
+    pub fn samples(&self, parent: Option<bool>, trace_id: &str) -> bool {
+        self.sampler.samples(parent, trace_id)
     }
 
     /// A new trace id.
@@ -121,7 +138,10 @@ mod tests {
     fn spans_beyond_the_queue_are_dropped_and_counted() {
         let mut random = StdRng::seed_from_u64(1);
         let endpoint = "http://127.0.0.1:4318".parse().unwrap();
-        let (spans, _exporter) = start(endpoint, Deployment::Production, &mut random).unwrap();
+        let (headers, sampler) = (HeaderMap::new(), Sampler::default());
+        let deployment = Deployment::Production;
+        let (spans, _exporter) =
+            start(endpoint, headers, sampler, deployment, &mut random).unwrap();
         let span = Span {
             trace_id: spans.new_trace_id(),
             span_id: spans.new_span_id(),

@@ -1,0 +1,146 @@
+//! Which traces are sampled (OpenTelemetry specification, "Environment Variable Specification" and
+//! "Built-in samplers").
+
+/// The random bits of a trace id: its last 56.
+const RANDOM_BITS: u32 = 56;
+
+/// Decides whether the span of a request is sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Sampler {
+    /// Whether the client's decision counts, if it made one.
+    follows_parent: bool,
+    /// A trace is sampled if its random bits are at least this number.
+    threshold: u64,
+}
+
+impl Default for Sampler {
+    /// `parentbased_always_on`.
+    fn default() -> Self {
+        Self { follows_parent: true, threshold: 0 }
+    }
+}
+
+impl Sampler {
+    /// The sampler for the values of `OTEL_TRACES_SAMPLER` and `OTEL_TRACES_SAMPLER_ARG`, and a
+    /// warning for each value that is ignored because it is invalid. An empty value is as good as
+    /// none.
+    #[must_use]
+    pub fn from_settings(name: &str, argument: &str) -> (Self, Vec<String>) {
+        let mut warnings = Vec::new();
+        let name = name.to_ascii_lowercase();
+        let root = name.strip_prefix("parentbased_").unwrap_or(&name);
+        let threshold = match root {
+            "always_on" => 0,
+            "always_off" => 1 << RANDOM_BITS,
+            "traceidratio" => threshold(argument).unwrap_or_else(|| {
+                warnings.push(
+                    "OTEL_TRACES_SAMPLER_ARG must be a number from 0 to 1; it is ignored, so all \
+                     traces are sampled"
+                        .to_owned(),
+                );
+                0
+            }),
+            _ => {
+                if !name.is_empty() {
+                    warnings.push(format!(
+                        "OTEL_TRACES_SAMPLER must be always_on, always_off, traceidratio, \
+                         parentbased_always_on, parentbased_always_off or \
+                         parentbased_traceidratio, but was {name:?}; the default is used, \
+                         parentbased_always_on"
+                    ));
+                }
+                return (Self::default(), warnings);
+            }
+        };
+        (Self { follows_parent: root != name, threshold }, warnings)
+    }
+
+    /// Whether to send the span of a request in this trace. `parent` is the decision of the client.
+    #[must_use]
+    pub fn samples(&self, parent: Option<bool>, trace_id: &str) -> bool {
+        if let (true, Some(is_sampled)) = (self.follows_parent, parent) {
+            return is_sampled;
+        }
+        let digits = trace_id.len().saturating_sub(RANDOM_BITS as usize / 4);
+        let random = trace_id.get(digits..).and_then(|hex| u64::from_str_radix(hex, 16).ok());
+        random.is_some_and(|random| random >= self.threshold)
+    }
+}
+
+/// The threshold for this share of all traces; all of them if the text is empty.
+#[expect(
+    clippy::cast_precision_loss,
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "both numbers are from 0 to 2^56, which is exact"
+)]
+fn threshold(ratio: &str) -> Option<u64> {
+    let ratio: f64 = if ratio.is_empty() { 1.0 } else { ratio.parse().ok()? };
+    let all = (1_u64 << RANDOM_BITS) as f64;
+    (0.0..=1.0).contains(&ratio).then_some(((1.0 - ratio) * all) as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sampler(name: &str, argument: &str) -> Sampler {
+        let (sampler, warnings) = Sampler::from_settings(name, argument);
+        assert!(warnings.is_empty(), "{warnings:?}");
+        sampler
+    }
+
+    const LOW: &str = "4bf92f3577b34da6a300000000000001";
+    const HIGH: &str = "4bf92f3577b34da6a3ffffffffffffff";
+
+    #[test]
+    fn a_sampler_that_is_based_on_the_parent_follows_it_and_others_do_not() {
+        for (name, root, sampled_parent, other_parent) in [
+            ("", true, true, false),
+            ("parentbased_always_on", true, true, false),
+            ("Parentbased_Always_Off", false, true, false),
+            ("always_on", true, true, true),
+            ("always_off", false, false, false),
+        ] {
+            let sampler = sampler(name, "");
+            for trace_id in [LOW, HIGH] {
+                assert_eq!(sampler.samples(None, trace_id), root, "{name}");
+                assert_eq!(sampler.samples(Some(true), trace_id), sampled_parent, "{name}");
+                assert_eq!(sampler.samples(Some(false), trace_id), other_parent, "{name}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_ratio_samples_this_share_of_all_traces_by_the_end_of_their_id() {
+        for (ratio, low, high) in [
+            ("0", false, false),
+            ("0.001", false, true),
+            ("0.5", false, true),
+            ("1", true, true),
+            ("", true, true),
+        ] {
+            for name in ["traceidratio", "parentbased_traceidratio"] {
+                let sampler = sampler(name, ratio);
+                assert_eq!(sampler.samples(None, LOW), low, "{name} {ratio}");
+                assert_eq!(sampler.samples(None, HIGH), high, "{name} {ratio}");
+                assert_eq!(sampler.samples(Some(true), LOW), low || name != "traceidratio");
+            }
+        }
+    }
+
+    #[test]
+    fn an_invalid_value_is_ignored_with_a_warning() {
+        for (name, argument) in [
+            ("jaeger_remote", ""),
+            ("parentbased_", ""),
+            ("parentbased_traceidratio", "2"),
+            ("parentbased_traceidratio", "-0.1"),
+            ("parentbased_traceidratio", "NaN"),
+            ("parentbased_traceidratio", "half"),
+        ] {
+            let (sampler, warnings) = Sampler::from_settings(name, argument);
+            assert_eq!((sampler, warnings.len()), (Sampler::default(), 1), "{name} {argument}");
+        }
+    }
+}
