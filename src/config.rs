@@ -1,4 +1,4 @@
-//! Settings that a user gives, each checked when it is read.
+//! Settings, validated when they are read.
 
 use std::{
     net::{Ipv4Addr, SocketAddr, ToSocketAddrs},
@@ -14,18 +14,18 @@ use url::Url;
 use crate::domain::{Deployment, RateLimit, Scope};
 pub use crate::store::DatabaseUrl;
 
-/// The address under which clients reach a deployment; ends in `/v1`.
+/// The URL at which clients reach a deployment; ends in `/v1`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BaseUrl(Url);
 
 impl BaseUrl {
-    /// The address as text, without a slash at its end.
+    /// The URL as text, without a slash at its end.
     #[must_use]
     pub fn as_str(&self) -> &str {
         self.0.as_str()
     }
 
-    /// Its path: `/v1`, or a longer one behind a proxy that strips the rest.
+    /// The path: `/v1`, or a longer one behind a proxy that removes the first part.
     #[must_use]
     pub fn path(&self) -> &str {
         self.0.path()
@@ -37,19 +37,19 @@ impl FromStr for BaseUrl {
 
     fn from_str(text: &str) -> Result<Self, String> {
         let url = Url::parse(text)
-            .map_err(|error| format!("{error}; a base URL begins with http:// or https://"))?;
+            .map_err(|error| format!("{error}; a base URL must begin with http:// or https://"))?;
         if !matches!(url.scheme(), "http" | "https") {
-            return Err("a base URL begins with http:// or https://".to_owned());
+            return Err("a base URL must begin with http:// or https://".to_owned());
         }
         if !url.username().is_empty() || url.password().is_some() {
-            return Err("a base URL holds no user name or password".to_owned());
+            return Err("a base URL must not contain a user name or password".to_owned());
         }
         if url.query().is_some() || url.fragment().is_some() || !url.path().ends_with("/v1") {
-            return Err("a base URL ends in /v1".to_owned());
+            return Err("a base URL must end in /v1, without a query or fragment".to_owned());
         }
-        // A link to //v1/pets would name the host v1.
+        // In a link to //v1/pets, v1 would be the host.
         if url.path().starts_with("//") {
-            return Err("the path of a base URL does not begin with //".to_owned());
+            return Err("the path of a base URL must not begin with //".to_owned());
         }
         Ok(Self(url))
     }
@@ -61,7 +61,7 @@ impl FromStr for BaseUrl {
 pub struct Origin(HeaderValue);
 
 impl Origin {
-    /// As it stands in a header field.
+    /// The value for a header field.
     #[must_use]
     pub fn header_value(&self) -> HeaderValue {
         self.0.clone()
@@ -72,27 +72,26 @@ impl FromStr for Origin {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let form = "an origin reads like https://shop.example or http://localhost:3000";
+        let form = "an origin has the form https://shop.example or http://localhost:3000";
         let url = Url::parse(text).map_err(|error| format!("{error}; {form}"))?;
         if !matches!(url.scheme(), "http" | "https") {
             return Err(form.to_owned());
         }
         let origin = url.origin().ascii_serialization();
         if origin != text {
-            return Err(format!("browsers write it {origin}; {form}"));
+            return Err(format!("browsers send it as {origin}; {form}"));
         }
         HeaderValue::try_from(origin).map(Self).map_err(|error| error.to_string())
     }
 }
 
-/// Reads an address to listen on: `127.0.0.1:8080`, `[::1]:8080`,
-/// `localhost:8080`, or `:8080` for all IPv4 addresses of the machine. A name is
-/// resolved, and the first IPv4 address taken if it has one. Port 0 stands for a
-/// free port.
+/// Parses an address to listen on: `127.0.0.1:8080`, `[::1]:8080`,
+/// `localhost:8080`, or `:8080` for all IPv4 addresses of the machine. Resolves a
+/// host name, and prefers its first IPv4 address. Port 0 means a free port.
 ///
 /// # Errors
 ///
-/// Says what is wrong with the text, or that the name is unknown.
+/// Fails if the text is not an address, or the host name is unknown.
 pub fn listen_address(text: &str) -> Result<SocketAddr, String> {
     let form = "an address to listen on is HOST:PORT, such as 127.0.0.1:8080, localhost:8080 \
                 or :8080 for all addresses";
@@ -108,26 +107,26 @@ pub fn listen_address(text: &str) -> Result<SocketAddr, String> {
     }
     let addresses: Vec<SocketAddr> = (host, port)
         .to_socket_addrs()
-        .map_err(|_| format!("the host {host} has no known address; {form}"))?
+        .map_err(|_| format!("the host name {host} cannot be resolved; {form}"))?
         .collect();
     let first = addresses.iter().find(|address| address.is_ipv4()).or(addresses.first());
-    first.copied().ok_or_else(|| format!("the host {host} has no address; {form}"))
+    first.copied().ok_or_else(|| format!("the host name {host} has no address; {form}"))
 }
 
-/// Reads a count of at least 1.
+/// Parses a count of at least 1.
 ///
 /// # Errors
 ///
-/// Says what is allowed.
+/// Fails if the value is not allowed.
 pub fn count(text: &str) -> Result<NonZeroU32, String> {
     text.parse().map_err(|_| format!("it must be an integer from 1 to {}", u32::MAX))
 }
 
-/// Reads what switches an option on or off.
+/// Parses a switch: true or false.
 ///
 /// # Errors
 ///
-/// Says what is allowed.
+/// Fails if the value is not allowed.
 pub fn switch(text: &str) -> Result<bool, String> {
     match text.to_ascii_lowercase().as_str() {
         "true" | "yes" | "on" | "1" => Ok(true),
@@ -136,21 +135,21 @@ pub fn switch(text: &str) -> Result<bool, String> {
     }
 }
 
-/// Reads a duration such as `90d`, `12h`, `30s` or `1h 30m`.
+/// Parses a duration such as `90d`, `12h`, `30s` or `1h 30m`.
 ///
 /// # Errors
 ///
-/// Says what is wrong if it is none.
+/// Fails if the value is not allowed.
 pub fn duration(text: &str) -> Result<Duration, String> {
     humantime::parse_duration(text)
-        .map_err(|error| format!("{error}; a duration reads like 90d, 12h or 30s"))
+        .map_err(|error| format!("{error}; a duration has the form 90d, 12h or 30s"))
 }
 
-/// Reads a duration of one second to one day.
+/// Parses a duration of one second to one day.
 ///
 /// # Errors
 ///
-/// Says what is wrong if it is none.
+/// Fails if the value is not allowed.
 pub fn timeout(text: &str) -> Result<Duration, String> {
     let timeout = duration(text)?;
     if timeout < Duration::from_secs(1) || timeout > Duration::from_hours(24) {

@@ -8,7 +8,7 @@ use std::{
 
 use super::postgres::PostgresUrl;
 
-/// Where the catalogue is kept.
+/// The database of the catalogue.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum DatabaseUrl {
     /// A SQLite file: `sqlite:PATH`, or `sqlite://PATH`.
@@ -31,14 +31,16 @@ impl FromStr for DatabaseUrl {
         let path = path.strip_prefix("//").unwrap_or(path);
         match path {
             "" => {
-                Err("the path after sqlite: is missing, such as in sqlite:petstore.db".to_owned())
+                Err("the path after sqlite: is missing; an example is sqlite:petstore.db"
+                    .to_owned())
             }
-            // SQLite would take it for a database in memory, one a connection.
+            // SQLite would open a database in memory, one for each connection.
             _ if path.starts_with(':') => {
-                Err(format!("{path} is not a file; name one, such as sqlite:petstore.db"))
+                Err(format!("{path} is not a file name; an example is sqlite:petstore.db"))
             }
             _ if path.contains('?') => {
-                Err("sqlite:PATH has no parameters; remove ? and all after it".to_owned())
+                Err("sqlite:PATH allows no parameters; remove the ? and everything after it"
+                    .to_owned())
             }
             _ => Ok(Self::Sqlite(path.into())),
         }
@@ -48,7 +50,7 @@ impl FromStr for DatabaseUrl {
 impl fmt::Display for DatabaseUrl {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            // With its whole path: there may be another one in another folder.
+            // With the absolute path, because another folder can have a file of the same name.
             Self::Sqlite(path) => {
                 let whole = path::absolute(path);
                 write!(f, "sqlite:{}", whole.as_deref().unwrap_or(path).display())
