@@ -4,7 +4,7 @@
 use std::{
     collections::{BTreeMap, HashSet},
     fs::{self, File, OpenOptions},
-    os::unix::process::ExitStatusExt,
+    os::unix::{fs::FileExt, process::ExitStatusExt},
     path::{Path, PathBuf},
     sync::{
         Arc, Mutex,
@@ -211,6 +211,25 @@ async fn when_the_log_is_truncated_nothing_more_is_acknowledged_and_check_tells(
         assert!(!checked.status.success(), "{checked:?}");
         assert!(checked.stdout.contains("was truncated or removed"), "{checked:?}");
     }
+}
+
+#[tokio::test]
+async fn check_finds_a_hole_that_a_commit_leaves_in_a_log_truncated_under_it() {
+    const HEADER: u64 = 32;
+    const FRAME: usize = 24 + 4096;
+    let here = directory();
+    let key = new_key(here.path());
+    let service = Service::start(here.path(), &MANAGED);
+    let writers = Writers::start(&service, &key, "writer");
+    writers.until(ENOUGH).await;
+    writers.end().await;
+    service.signal("KILL");
+    service.wait();
+    let log = OpenOptions::new().write(true).open(path(here.path(), "-wal")).unwrap();
+    log.write_all_at(&[0; FRAME], HEADER + 4 * FRAME as u64).unwrap();
+    let checked = run(here.path(), &["check"]);
+    assert!(!checked.status.success(), "{checked:?}");
+    assert!(checked.stdout.contains("was truncated or removed"), "{checked:?}");
 }
 
 #[tokio::test]

@@ -175,6 +175,11 @@ impl Files {
         self.change.as_ref()
     }
 
+    /// Whether the path of the database still leads to the open file.
+    pub(super) fn has_database(&self) -> bool {
+        self.database.size().is_some()
+    }
+
     /// Whether the open WAL file, which may have no name any more, has everything that was
     /// committed, and no other process can have written into the database.
     pub(super) fn can_checkpoint(&self) -> bool {
@@ -256,6 +261,16 @@ fn end_of_wal(
             before.salts != salts || read(wal, before.at) == Some(before.header)
         });
     if is_whole { Ok(Some(end)) } else { Err(IncompleteWal) }
+}
+
+/// Whether the WAL has every frame. A commit that was under way when the WAL was truncated leaves a
+/// hole before its own frames.
+fn has_all_frames(wal: &File, version: &Version) -> bool {
+    let frame_size = FRAME_HEADER as u64 + WalIndex::page_size(version);
+    (0..u64::from(WalIndex::pages_in_wal(version))).all(|frame| {
+        read(wal, WAL_HEADER as u64 + frame * frame_size)
+            .is_some_and(|header: [u8; FRAME_HEADER]| header[8..16] == WalIndex::salts(version))
+    })
 }
 
 fn read<const N: usize>(file: &File, at: u64) -> Option<[u8; N]> {
@@ -354,7 +369,8 @@ pub(super) fn has_lost_transactions(path: &Path) -> bool {
             header[..3] == WAL_MAGIC && header[16..24] != WalIndex::salts(&version)
         };
         if wal.as_ref().is_ok_and(|wal| {
-            read(wal, 0).is_some_and(is_newer) || end_of_wal(wal, size, &version, None).is_ok()
+            read(wal, 0).is_some_and(is_newer)
+                || end_of_wal(wal, size, &version, None).is_ok() && has_all_frames(wal, &version)
         }) {
             return false;
         }

@@ -75,11 +75,12 @@ impl Rescue {
             Ok(row.get::<_, i64>(0)? == 0 && row.get::<_, i64>(1)? == row.get::<_, i64>(2)?)
         });
         match checkpoint {
-            Ok(true) => {
+            // Otherwise the database was removed as well, right after its WAL.
+            Ok(true) if files.has_database() => {
                 "All acknowledged animals were written into the database. Restart the service."
                     .to_owned()
             }
-            Ok(false) | Err(_) => self.copy(connection, files),
+            _ => self.copy(connection, files),
         }
     }
 
@@ -148,4 +149,23 @@ fn fill(connection: &Connection, copy: &Path) -> Result<(), Box<dyn Error + Send
     File::open(&partial)?.sync_all()?;
     fs::rename(&partial, copy)?;
     Ok(File::open(folder)?.sync_all()?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::{OpenMode, sqlite::connection::open_for_writing};
+
+    #[test]
+    fn a_database_that_is_removed_right_after_its_wal_is_copied_and_not_checkpointed() {
+        let directory = tempfile::TempDir::new().unwrap();
+        let path = directory.path().join("petstore.db");
+        let (connection, wal_index) = open_for_writing(&path, OpenMode::CreateAndMigrate).unwrap();
+        let mut files = Files::open(&path, wal_index).unwrap();
+        fs::remove_file(companion(&path, "-wal")).unwrap();
+        assert_eq!(files.check().unwrap_err().kind, ChangeKind::WalGone);
+        fs::remove_file(&path).unwrap();
+        Rescue::default().handle_change(&connection, &files);
+        assert!(companion(files.path(), ".rescued-1").exists());
+    }
 }
