@@ -297,7 +297,10 @@ impl App {
             {
                 rate_limit::announce(headers, rate);
             }
-            if deprecation::is_get_pet(request.uri.path()) {
+            // Errors that come before the operation is known announce it by the path.
+            if facts.operation == Some(Operation::GetPet)
+                || deprecation::is_get_pet(request.uri.path())
+            {
                 deprecation::announce(headers, &self.successor);
             }
             if !body.is_read() && request.version < hyper::Version::HTTP_2 {
