@@ -45,6 +45,16 @@ fn schema(store: &str, version: usize) -> String {
     paths[..version].iter().map(|path| fs::read_to_string(path).unwrap()).collect()
 }
 
+/// The PostgreSQL schema at a version, with the table that names it.
+fn with_version(version: usize) -> String {
+    let steps = schema("postgres", version);
+    format!(
+        "{steps}; CREATE TABLE petstore_schema (
+             only_row BOOLEAN PRIMARY KEY CHECK (only_row), version BIGINT NOT NULL);
+         INSERT INTO petstore_schema VALUES (TRUE, {version})"
+    )
+}
+
 #[test]
 fn a_service_of_the_previous_release_continues_on_sqlite_next_to_a_newer_one() {
     let here = directory();
@@ -92,12 +102,7 @@ async fn a_service_of_the_previous_release_continues_on_postgresql_next_to_a_new
     let url = fresh_url().await;
     let (version, statements) = of_release_before("postgres");
     let old = connect(&url).await;
-    let note = format!(
-        "CREATE TABLE petstore_schema (
-             only_row BOOLEAN PRIMARY KEY CHECK (only_row), version BIGINT NOT NULL);
-         INSERT INTO petstore_schema VALUES (TRUE, {version})"
-    );
-    old.batch_execute(&format!("{};{note}", schema("postgres", version))).await.unwrap();
+    old.batch_execute(&with_version(version)).await.unwrap();
     for (number, Statement { text, .. }) in statements.iter().enumerate() {
         old.batch_execute(&format!("PREPARE s{number} AS {text}")).await.unwrap();
     }
@@ -128,12 +133,7 @@ async fn a_command_next_to_an_older_service_does_not_migrate_and_names_the_comma
     .unwrap();
     drop(old);
     let postgres = fresh_url().await;
-    let first = schema("postgres", 1);
-    let client = connect(&postgres).await;
-    let note = "CREATE TABLE petstore_schema (
-        only_row BOOLEAN PRIMARY KEY CHECK (only_row), version BIGINT NOT NULL);
-        INSERT INTO petstore_schema VALUES (TRUE, 1)";
-    client.batch_execute(&format!("{first};{note}")).await.unwrap();
+    connect(&postgres).await.batch_execute(&with_version(1)).await.unwrap();
 
     run(here.path(), &["import", "some.csv", "--create"]).expect_success();
     for database in ["sqlite:old.db", &postgres] {
@@ -174,16 +174,21 @@ async fn a_command_next_to_an_older_service_does_not_migrate_and_names_the_comma
 
 /// What the previous release does for a create with an `Idempotency-Key`. Its fingerprint is `bytes`
 /// in the SQL of the store.
-fn remember(pet: i64, retry: &str, bytes: fn(String) -> String) -> String {
+fn remember(pet: i64, retry: &str, bytes: fn(&str) -> String) -> String {
     let name = PetName::new("Frank".to_owned()).unwrap();
     let frank = NewPet { name, category_id: 1, status: PetStatus::Available };
     let digits = fingerprint(&frank).map(|byte| format!("{byte:02x}")).concat();
-    let fingerprint = bytes(digits);
+    let fingerprint = bytes(&digits);
     format!(
         "INSERT INTO pets (id, name, category_id, status) VALUES ({pet}, 'Frank', 1, 'available');
          INSERT INTO idempotency_keys (api_key_id, key, fingerprint, pet_id, created_at)
          VALUES (1, 'of-{retry}', {fingerprint}, {pet}, 1)"
     )
+}
+
+/// `bytes` for PostgreSQL.
+fn bytea(digits: &str) -> String {
+    format!(r"'\x{digits}'")
 }
 
 /// Sends a create to a newer service.
@@ -200,7 +205,7 @@ async fn both_know_each_request(
     here: &Path,
     database: &str,
     execute: impl AsyncFn(&str),
-    bytes: fn(String) -> String,
+    bytes: fn(&str) -> String,
 ) {
     let service = Service::start(here, &["--database", database]);
     let created = run(here, &["keys", "create", "--name", "me", "--database", database]);
@@ -232,7 +237,7 @@ async fn each_release_replays_what_the_other_remembers_on_sqlite() {
     let path = here.path().join("petstore.db");
     let (version, _) = of_release_before("sqlite");
     let execute = async |sql: &str| Connection::open(&path).unwrap().execute_batch(sql).unwrap();
-    let bytes = |digits| format!("x'{digits}'");
+    let bytes = |digits: &str| format!("x'{digits}'");
     execute(&schema("sqlite", version)).await;
     execute(&remember(1, "before", bytes)).await;
     execute(&format!("PRAGMA application_id = 0x70657473; PRAGMA user_version = {version}")).await;
@@ -246,13 +251,61 @@ async fn each_release_replays_what_the_other_remembers_on_postgresql() {
     let (version, _) = of_release_before("postgres");
     let other = connect(&url).await;
     let execute = async |sql: &str| other.batch_execute(sql).await.unwrap();
-    let bytes = |digits| format!(r"'\x{digits}'");
-    let note = format!(
-        "CREATE TABLE petstore_schema (
-             only_row BOOLEAN PRIMARY KEY CHECK (only_row), version BIGINT NOT NULL);
-         INSERT INTO petstore_schema VALUES (TRUE, {version}); SELECT setval('pets_ids', 2)"
-    );
-    execute(&format!("{};{note}", schema("postgres", version))).await;
-    execute(&remember(1, "before", bytes)).await;
-    both_know_each_request(here.path(), &url, execute, bytes).await;
+    execute(&format!("{}; SELECT setval('pets_ids', 2)", with_version(version))).await;
+    execute(&remember(1, "before", bytea)).await;
+    both_know_each_request(here.path(), &url, execute, bytea).await;
+}
+
+/// Waits until another session waits for a lock of `holder`.
+async fn until_blocked_by(holder: &tokio_postgres::Client, watcher: &tokio_postgres::Client) {
+    let holder: i32 = holder.query_one("SELECT pg_backend_pid()", &[]).await.unwrap().get(0);
+    let blocked = "SELECT FROM pg_stat_activity WHERE $1 = ANY (pg_blocking_pids(pid))";
+    while watcher.query(blocked, &[&holder]).await.unwrap().is_empty() {
+        tokio::task::yield_now().await;
+    }
+}
+
+#[tokio::test]
+async fn a_migration_loses_and_doubles_no_animal_that_the_previous_release_creates_during_it() {
+    let here = directory();
+    let url = fresh_url().await;
+    let (version, statements) = of_release_before("postgres");
+    let [watcher, holder, old, in_flight] =
+        [connect(&url).await, connect(&url).await, connect(&url).await, connect(&url).await];
+    old.batch_execute(&with_version(version)).await.unwrap();
+    let begin = |pet, retry| format!("BEGIN; {}", remember(pet, retry, bytea));
+    // The last step of the migration waits for this table, which no create uses.
+    holder.batch_execute("BEGIN; LOCK TABLE idempotency_marks").await.unwrap();
+    in_flight.batch_execute(&begin(103, "in-flight")).await.unwrap();
+    let (folder, database) = (here.path().to_owned(), url.clone());
+    let starting =
+        tokio::task::spawn_blocking(move || Service::start(&folder, &["--database", &database]));
+    until_blocked_by(&holder, &watcher).await;
+
+    // The previous release gives up after 5 seconds.
+    old.batch_execute("SET statement_timeout = '5s'").await.unwrap();
+    let is_of_creates =
+        |text: &str| ["INTO pets", "FROM petstore_schema"].iter().any(|part| text.contains(part));
+    let of_creates = statements.iter().filter(|statement| is_of_creates(&statement.text));
+    for (number, Statement { values, text }) in of_creates.enumerate() {
+        let values = if values.is_empty() { String::new() } else { format!("({values})") };
+        let statement = format!("PREPARE s{number} AS {text}; EXECUTE s{number}{values}");
+        old.batch_execute(&statement).await.unwrap_or_else(|error| panic!("{text}: {error:?}"));
+    }
+    old.batch_execute(&format!("{}; COMMIT", begin(102, "during"))).await.unwrap();
+
+    holder.batch_execute("COMMIT").await.unwrap();
+    let service = starting.await.unwrap();
+    let key = run(here.path(), &["keys", "create", "--name", "me", "--database", &url]);
+    let key = key.expect_success().stdout.trim().to_owned();
+    assert_eq!(repeat(&service, &key, "during").await.0, "/v1/pets/102");
+    let commit = async {
+        until_blocked_by(&in_flight, &watcher).await;
+        in_flight.batch_execute("COMMIT").await.unwrap();
+    };
+    let (repeated, ()) = tokio::join!(repeat(&service, &key, "in-flight"), commit);
+    assert_eq!(repeated.0, "/v1/pets/103");
+    let pets = old.query("SELECT id, name FROM pets ORDER BY id", &[]).await.unwrap();
+    let pets: Vec<(i64, &str)> = pets.iter().map(|row| (row.get(0), row.get(1))).collect();
+    assert_eq!(pets, [(1, "Frank"), (2, "Zoe"), (102, "Frank"), (103, "Frank")]);
 }

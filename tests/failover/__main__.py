@@ -106,8 +106,8 @@ class Tally:
 
 def outage(times: list[tuple[float, float]], began: float, now: float) -> float:
     """The longest time without an acknowledgement, from the fault until now."""
-    answered = sorted(answered for _, answered in times if answered > began)
-    return max(later - earlier for earlier, later in zip([began, *answered], [*answered, now]))
+    responded = sorted(responded for _, responded in times if responded > began)
+    return max(later - earlier for earlier, later in zip([began, *responded], [*responded, now]))
 
 
 class Harness:
@@ -139,7 +139,7 @@ class Harness:
                 command = self.petstore("serve", "--listen", listen, database=database)
                 self.processes.append(subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log))
         for service in self.services:
-            until(f"{service.name} listens", 20, lambda: answers(service.port))
+            until(f"{service.name} listens", 20, lambda: responds(service.port))
         self.clients = Clients(self.services, key, self.options.seed, self.options.keyless)
         self.clients.start(WRITERS)
 
@@ -157,8 +157,8 @@ class Harness:
         primary = until("there is a primary", 10, self.cluster.leader)
         began = time.monotonic()
         what = FAULTS[kind](primary, self.draw)
-        beside = None if kind == "crash" else primary
-        until("another is the primary", 90, lambda: self.cluster.leader(beside))
+        former = None if kind == "crash" else primary
+        until("another is the primary", 90, lambda: self.cluster.leader(former))
         promoted = time.monotonic()
         # In every other round at the worst moment: commits still wait at the
         # former primary.
@@ -216,20 +216,20 @@ class Harness:
                 book.fault(f"{service.name} ended")
             process.terminate()
             process.wait(20)
-        print(f"responses: {dict(sorted(book.answers.items()))}")
+        print(f"responses: {dict(sorted(book.responses.items()))}")
         for fault in book.faults[:30]:
             print(f"FAULT: {fault}")
         for kind, tally in self.tallies.items():
             if tally.rounds:
                 print(f"{kind}: {tally.rounds} rounds, seed {self.options.seed}, {tally.acknowledged} animals "
                       f"acknowledged, longest without writes {max(tally.outages):.1f} s of {BACK_WITHIN:.0f}, "
-                      f"median {sorted(tally.outages)[len(tally.outages) // 2]:.1f}; longest answer "
+                      f"median {sorted(tally.outages)[len(tally.outages) // 2]:.1f}; longest response "
                       f"{tally.longest:.1f} s of {PATIENCE:.0f}; behind: {tally.stale or 'never'}")
         print(f"{len(book.faults)} faults in total; {len(book.acknowledged)} animals acknowledged")
         return not book.faults
 
 
-def answers(port: int) -> bool:
+def responds(port: int) -> bool:
     try:
         socket.create_connection(("127.0.0.1", port), timeout=1).close()
         return True

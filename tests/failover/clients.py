@@ -39,7 +39,7 @@ class Book:
     ids: dict[int, str] = field(default_factory=dict)
     # Names whose only request got 503, or is in flight.
     perhaps: set[str] = field(default_factory=set)
-    answers: dict[str, int] = field(default_factory=dict)
+    responses: dict[str, int] = field(default_factory=dict)
     # When each service acknowledged an animal: (requested at, responded at).
     times: dict[str, list[tuple[float, float]]] = field(default_factory=dict)
     longest: float = 0.0
@@ -52,9 +52,9 @@ class Book:
         with self.lock:
             self.faults.append(what)
 
-    def count(self, answer: str, seconds: float) -> None:
+    def count(self, response: str, seconds: float) -> None:
         with self.lock:
-            self.answers[answer] = self.answers.get(answer, 0) + 1
+            self.responses[response] = self.responses.get(response, 0) + 1
             self.longest = max(self.longest, seconds)
 
     def acknowledge(self, service: Service, name: str, id: int, asked: float) -> None:
@@ -94,18 +94,18 @@ class Client:
         asked = time.monotonic()
         try:
             connection.request(method, target, json.dumps(body) if body is not None else None, sent)
-            answer = connection.getresponse()
-            content = json.loads(answer.read())
+            response = connection.getresponse()
+            content = json.loads(response.read())
         except (OSError, http.client.HTTPException, ValueError) as error:
             seconds = time.monotonic() - asked
             self.book.count(f"{method} none", seconds)
             self.book.fault(f"{service.name}, {method} {target}: {error!r} after {seconds:.1f} s")
             connection.close()
             return 0, {}, None
-        self.book.count(f"{method} {answer.status}", time.monotonic() - asked)
-        if answer.status == 503 and not answer.headers.get("Retry-After"):
+        self.book.count(f"{method} {response.status}", time.monotonic() - asked)
+        if response.status == 503 and not response.headers.get("Retry-After"):
             self.book.fault(f"{service.name}: 503 without Retry-After")
-        return answer.status, answer.headers, content
+        return response.status, response.headers, content
 
 
 class Clients:
@@ -177,10 +177,10 @@ class Clients:
         status, _, content = client.ask(service, "POST", "/v1/pets", pet, **key)
         if status == 201:
             if content["name"] != name:
-                self.book.fault(f"{name} was answered as {content['name']}")
+                self.book.fault(f"{name} came back as {content['name']}")
             self.book.acknowledge(service, name, content["id"], asked)
         elif status and status not in allowed:
-            self.book.fault(f"{service.name}: POST was answered {status} {content}")
+            self.book.fault(f"{service.name}: POST got {status} {content}")
         return status == 201
 
     def walk_on(self, client: Client, draw: random.Random, service: Service) -> None:
@@ -230,7 +230,7 @@ class Clients:
         if status == 404:
             self.see_later(service, f"{newest} is not there")
         elif status not in (0, 200, 503):
-            self.book.fault(f"{service.name}: GET by id was answered {status}")
+            self.book.fault(f"{service.name}: GET by id got {status}")
 
     def see_later(self, service: Service, what: str) -> None:
         """Counts stale pages and animals; the last walk shows whether any are lost."""
@@ -243,7 +243,7 @@ class Clients:
     def read(self, client: Client, service: Service, page: str):
         status, fields, pets = client.ask(service, "GET", page)
         if status not in (0, 200, 503):
-            self.book.fault(f"{service.name}: {page} was answered {status} {pets}")
+            self.book.fault(f"{service.name}: {page} got {status} {pets}")
         return status, fields, pets
 
     def check(self, service: Service, page: str, after: int) -> tuple[str, int]:

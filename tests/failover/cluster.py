@@ -161,8 +161,8 @@ class Node:
         if change is not None:
             request.data, request.method = json.dumps(change).encode(), "PATCH"
         try:
-            with urllib.request.urlopen(request, timeout=2) as answer:
-                return json.load(answer)
+            with urllib.request.urlopen(request, timeout=2) as response:
+                return json.load(response)
         except (OSError, ValueError):
             return None
 
@@ -207,20 +207,20 @@ class Cluster:
         node = until("there is a primary", 20, self.leader)
         run(*node.inside("psql", "-X", "-c", command, "postgres"), cwd=node.folder)
 
-    def members(self, beside: Node | None = None) -> dict[str, dict]:
-        """The status of all nodes from the first responding node other than `beside`."""
+    def members(self, former: Node | None = None) -> dict[str, dict]:
+        """The status of all nodes from the first responding node other than `former`."""
         for node in self.nodes:
-            if node is not beside and (said := node.ask("/cluster")):
+            if node is not former and (said := node.ask("/cluster")):
                 return {member["name"]: member for member in said.get("members", [])}
         return {}
 
-    def leader(self, beside: Node | None = None) -> Node | None:
-        """The primary according to the nodes other than `beside`, unless it is
-        `beside`."""
-        members = self.members(beside)
+    def leader(self, former: Node | None = None) -> Node | None:
+        """The primary according to the nodes other than `former`, unless it is
+        `former`."""
+        members = self.members(former)
         for node in self.nodes:
             member = members.get(node.name, {})
-            if node is not beside and member.get("role") == "leader" and member.get("state") == "running":
+            if node is not former and member.get("role") == "leader" and member.get("state") == "running":
                 return node
         return None
 

@@ -41,9 +41,9 @@ fn page_of(rows: &[Row], status: Option<&str>, limit: usize, after: i64) -> (Vec
 fn execute(rows: &mut Vec<Row>, operation: &Operation, id: i64) -> Operation {
     let mut executed = operation.clone();
     match &mut executed {
-        Operation::Create { name, category_id, status, answered } => {
+        Operation::Create { name, category_id, status, response } => {
             let known = rows.iter().find(|row| row.0.name == *name).map(|row| row.0.clone());
-            *answered = Some(known.unwrap_or_else(|| {
+            *response = Some(known.unwrap_or_else(|| {
                 let (name, status) = (name.clone(), (*status).to_owned());
                 let animal = Animal { id, name, category_id: *category_id, status };
                 rows.push((animal.clone(), animal.clone(), true));
@@ -101,8 +101,8 @@ fn exists_order(left: &[&Event], rows: &[Row], order: Order) -> bool {
         ids.filter(|&id| !adds || is_free(id)).any(|id| {
             let mut rows = rows.to_vec();
             let executed = execute(&mut rows, &event.operation, id);
-            let is_answer = is_unknown(event) || executed == event.operation;
-            is_answer && exists_order(&rest, &rows, order)
+            let has_response = is_unknown(event) || executed == event.operation;
+            has_response && exists_order(&rest, &rows, order)
         })
     })
 }
@@ -119,7 +119,7 @@ fn any_operation(random: &mut StdRng, number: usize) -> Operation {
             let number = if random.random_bool(0.8) { number } else { number / 2 };
             let name = format!("created {number}");
             let status = STATUSES[number % 2];
-            Operation::Create { name, category_id: 1, status, answered: None }
+            Operation::Create { name, category_id: 1, status, response: None }
         }
         3 => Operation::Get { id, found: None },
         4..7 => {

@@ -46,9 +46,9 @@ impl<'h> Catalogue<'h> {
     /// Whether `operation` can happen now with its response, and changes nothing.
     pub(crate) fn explains(&self, operation: &'h Operation) -> bool {
         match operation {
-            Operation::Create { name, category_id, status, answered } => {
+            Operation::Create { name, category_id, status, response } => {
                 let first = Content { name, category_id: *category_id, status };
-                answered.as_ref().is_some_and(|animal| {
+                response.as_ref().is_some_and(|animal| {
                     let added = self.0.get(&animal.id);
                     added.is_some_and(|entry| entry.created_as == name) && first.is_shown_by(animal)
                 })
@@ -91,7 +91,7 @@ impl<'h> Catalogue<'h> {
         order: Order,
     ) -> Option<Self> {
         let (id, entry) = match operation {
-            Operation::Create { name, category_id, status, answered } => {
+            Operation::Create { name, category_id, status, response } => {
                 let id = added?;
                 let now = Content { name, category_id: *category_id, status };
                 let is_new = match order {
@@ -99,8 +99,8 @@ impl<'h> Catalogue<'h> {
                     Order::Any => !self.0.contains_key(&id),
                 };
                 let is_first = self.0.values().all(|entry| entry.created_as != name);
-                let is_answered = answered.as_ref().is_none_or(|animal| now.is_shown_by(animal));
-                if !(is_new && is_first && is_answered) {
+                let is_shown = response.as_ref().is_none_or(|animal| now.is_shown_by(animal));
+                if !(is_new && is_first && is_shown) {
                     return None;
                 }
                 (id, Entry { created_as: name, now, is_removed: false })

@@ -159,7 +159,7 @@ fn possible_ids(history: &[Event]) -> Vec<Vec<Option<i64>>> {
         worked_on.remove(id);
     }
     let ids = history.iter().map(|event| match &event.operation {
-        Operation::Create { answered: Some(animal), .. } => vec![Some(animal.id)],
+        Operation::Create { response: Some(animal), .. } => vec![Some(animal.id)],
         Operation::Create { name, .. } => {
             let ids = seen_as.get(name.as_str()).unwrap_or(&worked_on);
             ids.iter().copied().map(Some).collect()

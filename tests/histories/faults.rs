@@ -1,4 +1,4 @@
-//! The harness proves itself: it objects to a store with a fault.
+//! The harness proves itself: it rejects a store with a fault.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ use super::{
 /// The first one shows almost every fault.
 const MOST: u64 = 50;
 
-/// What the checker says of the first of so many histories that it objects to.
+/// The message of the checker about the first of so many histories that it rejects.
 fn first_objection(count: u64, fault: Fault, by_hand: Option<by_hand::Fault>) -> Option<String> {
     let runtime = runtime();
     (1..=count).find_map(|seed| {
@@ -92,51 +92,51 @@ fn a_retry_that_adds_another_animal_is_detected() {
 }
 
 #[test]
-fn a_stale_read_after_a_change_is_recognised() {
+fn a_stale_read_after_a_change_is_recognized() {
     expect_objection(Fault::StaleRead);
 }
 
 #[test]
-fn an_animal_with_the_name_of_one_version_and_the_status_of_another_is_recognised() {
+fn an_animal_with_the_name_of_one_version_and_the_status_of_another_is_recognized() {
     expect_objection(Fault::Torn);
 }
 
 #[test]
-fn a_removed_animal_that_is_still_listed_is_recognised() {
+fn a_removed_animal_that_is_still_listed_is_recognized() {
     expect_objection(Fault::StillListed);
 }
 
 #[test]
-fn a_removed_animal_that_reappears_is_recognised() {
+fn a_removed_animal_that_reappears_is_recognized() {
     expect_objection(Fault::Reappears);
 }
 
 #[test]
-fn an_animal_on_the_page_of_neither_its_old_nor_its_new_status_is_recognised() {
+fn an_animal_on_the_page_of_neither_its_old_nor_its_new_status_is_recognized() {
     expect_objection(Fault::InNeitherStatus);
 }
 
 #[test]
-fn an_animal_on_the_pages_of_both_its_old_and_its_new_status_is_recognised() {
+fn an_animal_on_the_pages_of_both_its_old_and_its_new_status_is_recognized() {
     expect_objection(Fault::InBothStatuses);
 }
 
 #[test]
-fn a_change_that_is_lost_is_recognised() {
+fn a_change_that_is_lost_is_recognized() {
     expect_objection_by_hand(by_hand::Fault::ChangeLost);
 }
 
 #[test]
-fn a_change_that_is_made_twice_is_recognised() {
+fn a_change_that_is_made_twice_is_recognized() {
     expect_objection_by_hand(by_hand::Fault::MadeTwice);
 }
 
 #[test]
-fn a_change_that_is_acknowledged_early_and_made_out_of_order_is_recognised() {
+fn a_change_that_is_acknowledged_early_and_made_out_of_order_is_recognized() {
     expect_objection_by_hand(by_hand::Fault::OutOfOrder);
 }
 
 #[test]
-fn an_animal_that_is_restored_otherwise_than_it_was_is_recognised() {
+fn an_animal_that_is_restored_otherwise_than_it_was_is_recognized() {
     expect_objection_by_hand(by_hand::Fault::RestoredOtherwise);
 }

@@ -33,7 +33,7 @@ pub(crate) enum Operation {
         /// The animal as it was when it was added, also if it has changed since.
         /// `None` if the client left before the response: the animal may be
         /// added at any time later, or never.
-        answered: Option<Animal>,
+        response: Option<Animal>,
     },
     Get {
         id: i64,
@@ -90,7 +90,7 @@ impl Operation {
     /// Every animal in the response.
     pub(crate) fn seen(&self) -> &[Animal] {
         match self {
-            Self::Create { answered: one, .. } | Self::Get { found: one, .. } => one.as_slice(),
+            Self::Create { response: one, .. } | Self::Get { found: one, .. } => one.as_slice(),
             Self::List { page, .. } => page,
             Self::Change { .. } | Self::Remove { .. } | Self::Restore { .. } => &[],
         }

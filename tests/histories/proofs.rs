@@ -1,4 +1,4 @@
-//! The checker itself: it accepts good histories, and objects to bad ones.
+//! The checker itself: it accepts good histories and rejects bad ones.
 
 use super::{
     checker::{self, Order},
@@ -26,9 +26,9 @@ fn event((called, returned): (Moment, Moment), operation: Operation) -> Event {
 }
 
 fn create(called: Moment, returned: Moment, id: i64) -> Event {
-    let answered = (returned < Moment::MAX).then(|| animal(id));
+    let response = (returned < Moment::MAX).then(|| animal(id));
     let name = format!("n{id}");
-    let create = Operation::Create { name, category_id: id, status: status(id), answered };
+    let create = Operation::Create { name, category_id: id, status: status(id), response };
     event((called, returned), create)
 }
 
@@ -111,7 +111,7 @@ fn an_objection_shows_the_response_and_the_catalogue_that_it_contradicts() {
 }
 
 #[test]
-fn what_is_stale_half_there_of_another_or_gone_is_recognised() {
+fn what_is_stale_half_there_of_another_or_gone_is_recognized() {
     let [one, two] = [create(0, 1, 1), create(2, 3, 2)];
     let history = [one, two, list(4, 5, 0, &[1, 2], false)];
     let half = Animal { category_id: 0, ..animal(1) };
@@ -151,9 +151,9 @@ fn an_animal_that_was_seen_stays_whether_or_not_it_was_acknowledged() {
 }
 
 #[test]
-fn an_id_for_two_animals_and_two_animals_of_one_create_are_recognised() {
+fn an_id_for_two_animals_and_two_animals_of_one_create_are_recognized() {
     let under = |id: i64, mut create: Event| {
-        let Operation::Create { answered: Some(animal), .. } = &mut create.operation else {
+        let Operation::Create { response: Some(animal), .. } = &mut create.operation else {
             unreachable!()
         };
         animal.id = id;
@@ -167,7 +167,7 @@ fn an_id_for_two_animals_and_two_animals_of_one_create_are_recognised() {
 }
 
 #[test]
-fn ids_against_the_order_of_creation_are_recognised_where_that_is_the_order() {
+fn ids_against_the_order_of_creation_are_recognized_where_that_is_the_order() {
     let one_after_the_other = [create(0, 1, 2), create(2, 3, 1)];
     let both_at_once = [create(0, 9, 1), create(1, 8, 2), list(2, 3, 0, &[2], false)];
     for history in [&one_after_the_other[..], &both_at_once] {
@@ -189,7 +189,7 @@ fn ids_against_the_order_of_creation_are_recognised_where_that_is_the_order() {
 }
 
 #[test]
-fn a_page_that_skips_doubles_disorders_or_links_wrongly_is_recognised() {
+fn a_page_that_skips_doubles_disorders_or_links_wrongly_is_recognized() {
     let five: Vec<Event> =
         (1..=5).zip((2..).step_by(2)).map(|(id, at)| create(at, at + 1, id)).collect();
     let page = |ids: &[i64], more| list(20, 21, 2, ids, more);

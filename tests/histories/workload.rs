@@ -39,24 +39,13 @@ const STEPS: usize = 16;
 /// Changes and removals meet at the animals up to this id.
 const CHANGED: i64 = 6;
 
-/// What the clients of a history do besides creates, reads and walks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
-    /// They repeat creates.
-    Retries,
-    /// They change, remove and restore animals. They do not repeat creates yet:
-    /// the service responds to a repeated create with the animal as it is now,
-    /// and adds it again if it was removed.
-    Changes,
-}
-
 /// What a client does next.
 #[derive(Debug)]
 enum Step {
     Create(&'static str),
     /// A create whose client leaves after so many turns.
     Abandon(&'static str, usize),
-    /// The same, but the client sends it again, elsewhere, until it is answered.
+    /// The same, but the client sends it again, elsewhere, until it gets a response.
     Insist(&'static str, usize),
     Get(i64),
     FirstPage(Option<&'static str>, usize),
@@ -80,12 +69,12 @@ enum Work {
 }
 
 impl Step {
-    fn any(random: &mut impl Rng, ids: i64, kind: Kind) -> Self {
+    fn any(random: &mut impl Rng, ids: i64) -> Self {
         let status = STATUSES[random.random_range(0..STATUSES.len())];
         let filter = random.random_bool(0.5).then_some(status);
         let limit = LIMITS[random.random_range(0..LIMITS.len())];
         let turns = random.random_range(0..6);
-        if kind == Kind::Changes && random.random_bool(0.4) {
+        if random.random_bool(0.4) {
             let works = [
                 Work::Replace(status),
                 Work::Replace(status),
@@ -102,8 +91,7 @@ impl Step {
         match random.random_range(0..22) {
             0..7 => Self::Create(status),
             7 => Self::Abandon(status, turns / 2),
-            8 if kind == Kind::Retries => Self::Insist(status, turns),
-            8 => Self::Get(random.random_range(1..=CHANGED)),
+            8 => Self::Insist(status, turns),
             9..12 => Self::Get(random.random_range(1..=ids)),
             12..17 => Self::FirstPage(filter, limit),
             17..20 => Self::Walk(filter, limit),
@@ -167,7 +155,7 @@ impl Record {
 struct Client {
     name: String,
     service: Service,
-    /// Where it sends again what was not answered.
+    /// Where it repeats a request without a response.
     other: Service,
     key: String,
     record: Arc<Record>,
@@ -190,10 +178,10 @@ impl Client {
 
     fn checkpoint(&self) {
         let Some(file) = self.hand.file() else { return };
-        let beside = Connection::open(file).unwrap();
-        beside.busy_timeout(Duration::ZERO).unwrap();
+        let other = Connection::open(file).unwrap();
+        other.busy_timeout(Duration::ZERO).unwrap();
         // Does less, or nothing, while the file is in use.
-        let _ = beside.execute_batch("PRAGMA wal_checkpoint(RESTART)");
+        let _ = other.execute_batch("PRAGMA wal_checkpoint(RESTART)");
     }
 
     async fn run(&self, steps: Vec<Step>) {
@@ -245,15 +233,15 @@ impl Client {
         };
         // One that is still in progress elsewhere has told the client nothing.
         let told = response.filter(|response| response.status != StatusCode::CONFLICT);
-        let (answered, returned) = match told {
+        let (response, returned) = match told {
             Some(response) => {
                 let returned = self.record.now();
                 (Some(content(&response, StatusCode::CREATED)), returned)
             }
             None => (None, Moment::MAX),
         };
-        let told = answered.is_some();
-        let operation = Operation::Create { name, category_id, status, answered };
+        let told = response.is_some();
+        let operation = Operation::Create { name, category_id, status, response };
         self.record.add(called, returned, operation);
         told
     }
@@ -356,7 +344,6 @@ fn content<T: DeserializeOwned>(response: &Response, expected: StatusCode) -> T 
 /// they saw.
 pub(crate) async fn history(seed: u64, place: &Place) -> Vec<Event> {
     let mut random = StdRng::seed_from_u64(seed);
-    let kind = if seed.is_multiple_of(3) { Kind::Retries } else { Kind::Changes };
     let record = Arc::new(Record::default());
     let services = &place.services;
     let client = async |number: usize| Client {
@@ -372,7 +359,7 @@ pub(crate) async fn history(seed: u64, place: &Place) -> Vec<Event> {
     for number in 0..clients {
         let count = random.random_range(STEPS / 2..=STEPS);
         let ids = i64::try_from(clients * count / 2).unwrap();
-        let steps: Vec<Step> = (0..count).map(|_| Step::any(&mut random, ids, kind)).collect();
+        let steps: Vec<Step> = (0..count).map(|_| Step::any(&mut random, ids)).collect();
         let client = client(number).await;
         running.spawn(async move { client.run(steps).await });
     }

@@ -1,5 +1,4 @@
-//! Stores with a planted fault: a harness that does not object to them proves
-//! nothing.
+//! Stores with a planted fault: a harness that accepts them proves nothing.
 
 use std::{
     collections::BTreeMap,
