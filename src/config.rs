@@ -182,7 +182,7 @@ impl ValueEnum for Scope {
     }
 
     fn to_possible_value(&self) -> Option<PossibleValue> {
-        Some(PossibleValue::new(self.as_str()))
+        Some(PossibleValue::new(self.as_str()).hide(!self.is_available()))
     }
 }
 

@@ -146,6 +146,14 @@ impl Create {
             !self.name.trim().is_empty() && printable,
             bad("--name must be one line of text, such as `till` or `website`")
         );
+        ensure!(
+            self.scope.is_available(),
+            BadSetting(format!(
+                "--scope {} is for the store area, which this release does not have; \
+                 use read or write",
+                self.scope.as_str()
+            ))
+        );
         let brief = self.expires.is_some_and(|expires| expires < Duration::from_secs(1));
         ensure!(!brief, bad("--expires must be at least 1s"));
         let now = SystemClock.now();

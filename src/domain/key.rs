@@ -58,11 +58,18 @@ pub enum Scope {
     /// Read and add animals.
     #[default]
     Write,
+    /// Read everything in the store area, and animals.
+    StoreRead,
+    /// Change everything in the store area, and add animals.
+    StoreWrite,
+    /// Administer the store area.
+    StoreAdmin,
 }
 
 impl Scope {
     /// All scopes.
-    pub const ALL: [Self; 2] = [Self::Read, Self::Write];
+    pub const ALL: [Self; 5] =
+        [Self::Read, Self::Write, Self::StoreRead, Self::StoreWrite, Self::StoreAdmin];
 
     /// The name on the command line and in the database.
     #[must_use]
@@ -70,16 +77,29 @@ impl Scope {
         match self {
             Self::Read => "read",
             Self::Write => "write",
+            Self::StoreRead => "store:read",
+            Self::StoreWrite => "store:write",
+            Self::StoreAdmin => "store:admin",
         }
     }
 
     /// Whether a key of this scope may run an operation that needs `needed`.
     #[must_use]
     pub fn allows(self, needed: Self) -> bool {
-        match needed {
-            Self::Read => true,
-            Self::Write => self == Self::Write,
+        match self {
+            Self::Read => needed == Self::Read,
+            Self::Write => matches!(needed, Self::Read | Self::Write),
+            Self::StoreRead => matches!(needed, Self::Read | Self::StoreRead),
+            Self::StoreWrite => needed != Self::StoreAdmin,
+            Self::StoreAdmin => true,
         }
+    }
+
+    /// Whether a key can have this scope. The scopes of the store area do not protect anything yet,
+    /// and the database does not accept them.
+    #[must_use]
+    pub fn is_available(self) -> bool {
+        matches!(self, Self::Read | Self::Write)
     }
 }
 
@@ -289,11 +309,18 @@ mod tests {
     }
 
     #[test]
-    fn a_read_key_may_read_and_a_write_key_may_do_both() {
-        assert!(Scope::Read.allows(Scope::Read));
-        assert!(!Scope::Read.allows(Scope::Write));
-        assert!(Scope::Write.allows(Scope::Read));
-        assert!(Scope::Write.allows(Scope::Write));
+    fn a_scope_includes_those_below_it() {
+        use Scope::{Read, StoreAdmin, StoreRead, StoreWrite, Write};
+        for (scope, included) in [
+            (Read, &[Read][..]),
+            (Write, &[Read, Write]),
+            (StoreRead, &[Read, StoreRead]),
+            (StoreWrite, &[Read, Write, StoreRead, StoreWrite]),
+            (StoreAdmin, &Scope::ALL),
+        ] {
+            let allowed = Scope::ALL.into_iter().filter(|&needed| scope.allows(needed));
+            assert_eq!(allowed.collect::<Vec<_>>(), included, "{scope:?}");
+        }
     }
 
     proptest! {

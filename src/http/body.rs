@@ -19,14 +19,22 @@ use crate::domain::PetName;
 
 /// The body of a request, from a connection or from a test.
 pub trait RequestBody:
-    Body<Data = Bytes, Error: std::error::Error + Send + Sync + 'static> + Unpin
+    Body<Data = Bytes, Error: std::error::Error + Send + Sync + 'static> + Send + Unpin
 {
 }
 
 impl<B> RequestBody for B where
-    B: Body<Data = Bytes, Error: std::error::Error + Send + Sync + 'static> + Unpin
+    B: Body<Data = Bytes, Error: std::error::Error + Send + Sync + 'static> + Send + Unpin
 {
 }
+
+/// The body of a request, for an operation to read or not.
+pub(super) type UnreadBody<'r> = &'r mut (dyn Body<Data = Bytes, Error = BodyError> + Send + Unpin);
+
+/// Why the rest of a body did not arrive.
+#[derive(Debug, thiserror::Error)]
+#[error(transparent)]
+pub(super) struct BodyError(Box<dyn std::error::Error + Send + Sync>);
 
 /// A body that tracks whether it was read to its end. hyper knows this only for an empty body, or
 /// one with a `Content-Length`.
@@ -49,15 +57,15 @@ impl<B: RequestBody> TrackedBody<B> {
 
 impl<B: RequestBody> Body for TrackedBody<B> {
     type Data = Bytes;
-    type Error = B::Error;
+    type Error = BodyError;
 
     fn poll_frame(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, B::Error>>> {
+    ) -> Poll<Option<Result<Frame<Bytes>, BodyError>>> {
         let frame = Pin::new(&mut self.body).poll_frame(cx);
         self.is_read = matches!(frame, Poll::Ready(None)) || self.body.is_end_stream();
-        frame
+        frame.map_err(|error| BodyError(error.into()))
     }
 
     fn is_end_stream(&self) -> bool {
@@ -73,7 +81,7 @@ impl<B: RequestBody> Body for TrackedBody<B> {
 pub(crate) const MAX_BODY: usize = PetName::MAX_LENGTH;
 
 /// The largest number of bytes that will be read of this body.
-pub(super) fn max_length(body: &impl Body) -> usize {
+pub(super) fn max_length(body: &UnreadBody<'_>) -> usize {
     let declared = body.size_hint().upper().and_then(|length| usize::try_from(length).ok());
     declared.unwrap_or(MAX_BODY).min(MAX_BODY)
 }
@@ -86,7 +94,7 @@ pub(super) fn max_length(body: &impl Body) -> usize {
 /// 400 if it ends early.
 pub(super) async fn read_json(
     headers: &HeaderMap,
-    body: &mut impl RequestBody,
+    body: UnreadBody<'_>,
     timeout: Duration,
 ) -> Result<Bytes, ApiError> {
     if !is_json(headers) {

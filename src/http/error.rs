@@ -10,6 +10,7 @@ use serde::Serialize;
 
 use super::{Response, response};
 use crate::{
+    domain::Scope,
     json,
     store::{Cause, StoreError},
 };
@@ -100,10 +101,6 @@ impl Problem {
             Self::InvalidApiKey => {
                 (header::WWW_AUTHENTICATE, r#"Bearer realm="petstore", error="invalid_token""#)
             }
-            Self::InsufficientScope => (
-                header::WWW_AUTHENTICATE,
-                r#"Bearer realm="petstore", error="insufficient_scope", scope="write""#,
-            ),
             // The start of the next request is unknown.
             Self::InvalidRequest => (header::CONNECTION, "close"),
             Self::Unavailable | Self::IdempotencyInProgress => (header::RETRY_AFTER, "1"),
@@ -118,7 +115,7 @@ impl Problem {
 pub(super) struct ApiError {
     problem: Problem,
     message: Cow<'static, str>,
-    /// An additional header field: `Allow` or `Retry-After`.
+    /// An additional header field: `Allow`, `Retry-After` or `WWW-Authenticate`.
     field: Option<(HeaderName, HeaderValue)>,
     cause: Option<Cause>,
 }
@@ -146,6 +143,21 @@ impl ApiError {
         Self {
             field: HeaderValue::from_str(allowed).ok().map(|allowed| (header::ALLOW, allowed)),
             ..Self::new(Problem::MethodNotAllowed, message)
+        }
+    }
+
+    /// The key lacks the scope `needed`.
+    pub(super) fn insufficient_scope(needed: Scope) -> Self {
+        let needed = needed.as_str();
+        let challenge =
+            format!(r#"Bearer realm="petstore", error="insufficient_scope", scope="{needed}""#);
+        let challenge = HeaderValue::try_from(challenge).ok();
+        Self {
+            field: challenge.map(|challenge| (header::WWW_AUTHENTICATE, challenge)),
+            ..Self::new(
+                Problem::InsufficientScope,
+                format!("The API key lacks the scope {needed}."),
+            )
         }
     }
 

@@ -11,7 +11,7 @@ mod idempotency;
 mod management;
 mod query;
 mod response;
-mod routes;
+pub mod routes;
 
 use std::{
     future::poll_fn,
@@ -41,8 +41,8 @@ use self::{
         auth::{self, Caller, KeyRing},
         rate_limit,
     },
-    body::TrackedBody,
-    contract::{FirstPages, deprecation},
+    body::{TrackedBody, UnreadBody},
+    contract::FirstPages,
     documents::{
         api_catalog,
         docs::{self, Docs},
@@ -60,7 +60,7 @@ use self::{
     error::{ApiError, Problem},
     etag::Tags,
     idempotency::{InFlight, LastMark, Lineages},
-    routes::Operation,
+    routes::{Access, Call, Found, Operation, Route},
 };
 pub use self::{body::RequestBody, management::Management};
 use crate::{
@@ -269,11 +269,11 @@ impl App {
             let started = self.clock.instant();
             let _active = self.metrics.active.enter();
             let request_id = self.request_ids.of(&request.headers);
+            let found = routes::find(&request.method, request.uri.path());
             let mut facts = Facts::default();
-
             let result = {
                 let processing =
-                    AssertUnwindSafe(self.process(client, &request, &mut body, &mut facts));
+                    AssertUnwindSafe(self.process(client, &request, &mut body, found, &mut facts));
                 within(self.request_timeout, pin!(processing.catch_unwind())).await
             };
             let result = match result {
@@ -297,11 +297,8 @@ impl App {
             {
                 rate_limit::announce(headers, rate);
             }
-            // Errors that come before the operation is known announce it by the path.
-            if facts.operation == Some(Operation::GetPet)
-                || deprecation::is_get_pet(request.uri.path())
-            {
-                deprecation::announce(headers, &self.successor);
+            if let Some(sunset) = found.sunset() {
+                sunset.announce(headers, &self.successor);
             }
             if !body.is_read() && request.version < hyper::Version::HTTP_2 {
                 // The unread part of the body precedes the next request, so the connection must
@@ -316,27 +313,27 @@ impl App {
                 without_body(&mut response);
             }
             let took = self.clock.instant().saturating_duration_since(started);
-            self.metrics.count(facts.operation, status, took);
+            self.metrics.count(facts.route, status, took);
             self.trace(&request, &response, &facts, took);
             self.log(client.address(), &request, &response, &facts, cause.as_ref(), took);
             response
         }
     }
 
-    /// Validates the head, checks the key, finds the operation, and runs it.
-    async fn process<B: RequestBody>(
+    /// Validates the head, checks the key, and runs the operation that was found.
+    async fn process(
         &self,
         client: &Client,
         request: &Parts,
-        body: &mut B,
+        body: UnreadBody<'_>,
+        found: Found<'_>,
         facts: &mut Facts,
     ) -> Result<Response, ApiError> {
         request_head::check(request)?;
         if let Some(allowed) = self.cors.preflight(request) {
             return Ok(allowed);
         }
-        let path = request.uri.path();
-        let caller = if auth::is_needed_for(path) {
+        let caller = if found.needs_key(request.uri.path()) {
             Some(self.keys.authenticate(&request.headers, client).await?)
         } else {
             None
@@ -345,19 +342,24 @@ impl App {
         facts.key_id = caller.map(Caller::key_id);
         facts.rate = caller.and_then(|caller| caller.rate);
         rate_limit::check(facts.rate)?;
-        let operation = Operation::find(&request.method, path)?;
-        facts.operation = Some(operation);
-        auth::allow(caller, operation.needs())?;
-        match operation {
-            Operation::ListPets => contract::list(self, request).await,
-            Operation::CreatePet => contract::create(self, caller, request, body).await,
-            Operation::GetPet => contract::get(self, caller, request).await,
-            Operation::OpenapiYaml => Ok(openapi::yaml(self, request).await),
-            Operation::OpenapiJson => Ok(openapi::json(self, request).await),
-            Operation::ApiCatalog => Ok(api_catalog::get(self, &request.headers).await),
-            Operation::Root => Ok(api_catalog::root(self, &request.headers).await),
-            Operation::DocsRedirect => Ok(docs::redirect()),
-            Operation::DocsFile => self.docs.file(path, &request.headers).await,
+        let (route, parameter) = found.route()?;
+        facts.route = Some(route);
+        if let Access::Key(needed) = route.access {
+            auth::allow(caller, needed)?;
+        }
+        let call = Call { request, parameter, body, caller };
+        // Called here, because a pointer to an `async` function would cost an allocation, and one
+        // more layer 250 instructions.
+        match route.operation {
+            Operation::listPets => contract::list(self, call).await,
+            Operation::createPet => contract::create(self, call).await,
+            Operation::getPet => contract::get(self, call).await,
+            Operation::openapiYaml => openapi::yaml(self, call).await,
+            Operation::openapiJson => openapi::json(self, call).await,
+            Operation::apiCatalog => api_catalog::get(self, call).await,
+            Operation::root => api_catalog::root(self, call).await,
+            Operation::docsRedirect => Ok(docs::redirect()),
+            Operation::docsFile => docs::file(self, call).await,
         }
     }
 }
@@ -368,7 +370,7 @@ struct Facts {
     key_id: Option<KeyId>,
     /// The rate limit of the key, if it has one.
     rate: Option<Reading>,
-    operation: Option<Operation>,
+    route: Option<&'static Route>,
     /// Why the request was rejected.
     problem: Option<Problem>,
 }

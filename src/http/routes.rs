@@ -1,113 +1,327 @@
-//! Every path and method of the service, with the scope that it needs.
+//! The route table: every operation of the service, one line each.
 
-use hyper::Method;
+use hyper::{Method, http::request::Parts};
 
-use super::{contract::deprecation, documents::api_catalog, error::ApiError};
-use crate::domain::Scope;
-
-/// What a request can do.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::http) enum Operation {
-    ListPets,
-    CreatePet,
-    GetPet,
-    OpenapiYaml,
-    OpenapiJson,
-    ApiCatalog,
-    Root,
-    DocsRedirect,
-    DocsFile,
-}
-
-use Operation::{
-    ApiCatalog, CreatePet, DocsFile, DocsRedirect, GetPet, ListPets, OpenapiJson, OpenapiYaml, Root,
+use super::{
+    access::auth::Caller,
+    body::UnreadBody,
+    contract::deprecation::{GET_PET, Sunset},
+    error::ApiError,
 };
+use crate::domain::Scope;
+use Access::{Key, Public};
+use OpenApi::Contract;
 
-/// The methods of a path. `HEAD` is allowed with each `GET`.
-fn operations_at(path: &str) -> Option<&'static [(Method, Operation)]> {
-    Some(match path {
-        "/v1/pets" => &[(Method::GET, ListPets), (Method::POST, CreatePet)],
-        _ if deprecation::is_get_pet(path) => &[(Method::GET, GetPet)],
-        "/openapi.yaml" => &[(Method::GET, OpenapiYaml)],
-        "/openapi.json" => &[(Method::GET, OpenapiJson)],
-        api_catalog::PATH => &[(Method::GET, ApiCatalog)],
-        "/" => &[(Method::GET, Root)],
-        "/docs" => &[(Method::GET, DocsRedirect)],
-        _ if path.starts_with("/docs/") => &[(Method::GET, DocsFile)],
-        _ => return None,
-    })
+/// Makes the table, and an [`Operation`] for each line.
+macro_rules! routes {
+    ($($id:ident $method:ident $path:literal $access:expr, $document:expr, $sunset:expr;)*) => {
+        /// Names a line of the table. `App::process` calls the function of each.
+        #[derive(Clone, Copy)]
+        #[expect(non_camel_case_types, reason = "the names are those of the contract")]
+        pub(in crate::http) enum Operation {
+            $($id,)*
+        }
+
+        /// All operations. Where two paths match a request, the first one counts. The operations of
+        /// the contract come first, because they are the most frequent.
+        pub static ROUTES: [Route; [$(stringify!($id)),*].len()] = [$(Route {
+            operation: Operation::$id,
+            id: stringify!($id),
+            method: Method::$method,
+            path: $path,
+            pattern: Pattern::of($path),
+            access: $access,
+            document: $document,
+            sunset: $sunset,
+        },)*];
+    };
 }
 
-impl Operation {
-    /// All operations, in the order of their declaration.
-    pub(in crate::http) const ALL: [Self; 9] = [
-        ListPets,
-        CreatePet,
-        GetPet,
-        OpenapiYaml,
-        OpenapiJson,
-        ApiCatalog,
-        Root,
-        DocsRedirect,
-        DocsFile,
-    ];
+routes! {
+    // id         method path                          access             document        sunset
+    listPets      GET   "/v1/pets"                     Key(Scope::Read),  Some(Contract), None;
+    createPet     POST  "/v1/pets"                     Key(Scope::Write), Some(Contract), None;
+    getPet        GET   "/v1/pets/{petId}"             Key(Scope::Read),  Some(Contract), Some(GET_PET);
+    openapiYaml   GET   "/openapi.yaml"                Public,            None,           None;
+    openapiJson   GET   "/openapi.json"                Public,            None,           None;
+    apiCatalog    GET   "/.well-known/api-catalog"     Public,            None,           None;
+    root          GET   "/"                            Public,            None,           None;
+    docsRedirect  GET   "/docs"                        Public,            None,           None;
+    docsFile      GET   "/docs/{*file}"                Public,            None,           None;
+}
 
-    /// The name of the operation, as in the contract if it is part of it.
-    pub(in crate::http) fn id(self) -> &'static str {
-        match self {
-            ListPets => "listPets",
-            CreatePet => "createPet",
-            GetPet => "getPet",
-            OpenapiYaml => "openapiYaml",
-            OpenapiJson => "openapiJson",
-            ApiCatalog => "apiCatalog",
-            Root => "root",
-            DocsRedirect => "docsRedirect",
-            DocsFile => "docsFile",
+/// One operation.
+pub struct Route {
+    pub(in crate::http) operation: Operation,
+    /// The name of the operation, as in its document if it has one.
+    pub id: &'static str,
+    /// The method. `GET` includes `HEAD`.
+    pub method: Method,
+    /// The path, with one parameter at most: `{name}` stands for one segment that is not empty,
+    /// `{*name}` for any rest.
+    pub path: &'static str,
+    pattern: Pattern,
+    /// What a client needs.
+    pub access: Access,
+    /// The OpenAPI document that describes the operation.
+    pub document: Option<OpenApi>,
+    /// When the operation is removed.
+    pub(in crate::http) sunset: Option<Sunset>,
+}
+
+/// What a client needs to call an operation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Access {
+    /// Nothing.
+    Public,
+    /// An API key that has this scope.
+    Key(Scope),
+}
+
+/// An OpenAPI document of the service.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OpenApi {
+    /// `openapi.yaml`.
+    Contract,
+}
+
+/// What an operation gets.
+pub(in crate::http) struct Call<'r> {
+    pub(in crate::http) request: &'r Parts,
+    /// The parameter in the path, not decoded. Empty if the operation has none.
+    pub(in crate::http) parameter: &'r str,
+    pub(in crate::http) body: UnreadBody<'r>,
+    /// The client, if the operation needs a key.
+    pub(in crate::http) caller: Option<&'r Caller>,
+}
+
+/// What the table contains for a method and path.
+#[derive(Clone, Copy)]
+pub(in crate::http) enum Found<'p> {
+    /// The operation, and the parameter in the path.
+    Route(&'static Route, &'p str),
+    /// The first operation at this path. None has this method.
+    OtherMethods(&'static Route),
+    /// No operation at this path.
+    Nothing,
+}
+
+/// Looks for the operation with this method and path.
+pub(in crate::http) fn find<'p>(method: &Method, path: &'p str) -> Found<'p> {
+    let method = if method == Method::HEAD { &Method::GET } else { method };
+    for route in ROUTES.iter().filter(|route| route.method == method) {
+        if let Some(parameter) = route.pattern.parameter_in(path) {
+            return Found::Route(route, parameter);
         }
     }
+    let other = ROUTES.iter().find(|route| route.pattern.parameter_in(path).is_some());
+    other.map_or(Found::Nothing, Found::OtherMethods)
+}
 
-    /// Finds the operation for a method and path.
+/// The methods of these operations, each once, as in `Allow`.
+pub(in crate::http) fn methods(routes: impl Iterator<Item = &'static Route>) -> String {
+    let mut names: Vec<&str> = Vec::new();
+    for route in routes {
+        let own = if route.method == Method::GET {
+            &["GET", "HEAD"][..]
+        } else {
+            &[route.method.as_str()]
+        };
+        names.extend(own.iter().filter(|name| !names.contains(name)).collect::<Vec<_>>());
+    }
+    names.join(", ")
+}
+
+impl<'p> Found<'p> {
+    /// The operation, and the parameter in the path.
     ///
     /// # Errors
     ///
     /// 404 for an unknown path, 405 for an unsupported method.
-    pub(in crate::http) fn find(method: &Method, path: &str) -> Result<Self, ApiError> {
-        let methods = operations_at(path).ok_or_else(ApiError::no_such_path)?;
-        let method = if method == Method::HEAD { &Method::GET } else { method };
-        let found = methods.iter().find(|(own, _)| own == method);
-        found.map(|&(_, operation)| operation).ok_or_else(|| {
-            let allowed: Vec<&str> = methods
-                .iter()
-                .flat_map(|(method, _)| match *method {
-                    Method::GET => vec!["GET", "HEAD"],
-                    ref other => vec![other.as_str()],
-                })
-                .collect();
-            ApiError::method_not_allowed(&allowed.join(", "))
-        })
-    }
-
-    /// The path template.
-    pub(in crate::http) fn route(self) -> &'static str {
+    pub(in crate::http) fn route(self) -> Result<(&'static Route, &'p str), ApiError> {
         match self {
-            ListPets | CreatePet => "/v1/pets",
-            GetPet => "/v1/pets/{petId}",
-            OpenapiYaml => "/openapi.yaml",
-            OpenapiJson => "/openapi.json",
-            ApiCatalog => api_catalog::PATH,
-            Root => "/",
-            DocsRedirect => "/docs",
-            DocsFile => "/docs/{file}",
+            Self::Route(route, parameter) => Ok((route, parameter)),
+            Self::OtherMethods(route) => {
+                Err(ApiError::method_not_allowed(&methods(route.with_same_path())))
+            }
+            Self::Nothing => Err(ApiError::no_such_path()),
         }
     }
 
-    /// The scope that a key must have, or `None` for a public operation.
-    pub(in crate::http) fn needs(self) -> Option<Scope> {
+    /// Whether the request for `path` needs a key. Every path under `/v1` does, even one that does
+    /// not exist.
+    pub(in crate::http) fn needs_key(self, path: &str) -> bool {
         match self {
-            ListPets | GetPet => Some(Scope::Read),
-            CreatePet => Some(Scope::Write),
-            OpenapiYaml | OpenapiJson | ApiCatalog | Root | DocsRedirect | DocsFile => None,
+            Self::Route(route, _) => route.access != Public,
+            Self::OtherMethods(_) | Self::Nothing => is_under_v1(path),
         }
+    }
+
+    /// The sunset of the operation. Without an operation: of the path, if all its operations have
+    /// one.
+    pub(in crate::http) fn sunset(self) -> Option<&'static Sunset> {
+        match self {
+            Self::Route(route, _) => route.sunset.as_ref(),
+            Self::OtherMethods(route) => {
+                let mut sunsets = route.with_same_path().map(|route| route.sunset.as_ref());
+                sunsets.try_fold(route.sunset.as_ref(), |_, sunset| sunset.map(Some))?
+            }
+            Self::Nothing => None,
+        }
+    }
+}
+
+impl Route {
+    /// Its position in the table.
+    pub(in crate::http) fn index(&self) -> usize {
+        self.operation as usize
+    }
+
+    fn with_same_path(&self) -> impl Iterator<Item = &'static Self> {
+        ROUTES.iter().filter(|other| other.path == self.path)
+    }
+}
+
+/// A path of the table, ready to be compared.
+struct Pattern {
+    before: &'static str,
+    parameter: Parameter,
+    after: &'static str,
+}
+
+/// What a path has between its two parts.
+enum Parameter {
+    Absent,
+    Segment,
+    Rest,
+}
+
+impl Pattern {
+    const fn of(path: &'static str) -> Self {
+        let (before, rest) = path.split_at(length_before(b'{', path));
+        let (parameter, length) = match rest.as_bytes() {
+            [] => (Parameter::Absent, 0),
+            [_, b'*', ..] => (Parameter::Rest, rest.len()),
+            _ => (Parameter::Segment, length_before(b'}', rest) + 1),
+        };
+        Self { before, parameter, after: rest.split_at(length).1 }
+    }
+
+    /// The parameter in `path`, which is empty if the pattern has none. `None` if the path does not
+    /// fit.
+    fn parameter_in<'p>(&self, path: &'p str) -> Option<&'p str> {
+        let text = path.strip_prefix(self.before)?.strip_suffix(self.after)?;
+        let fits = match self.parameter {
+            Parameter::Absent => text.is_empty(),
+            Parameter::Segment => !text.is_empty() && !text.as_bytes().contains(&b'/'),
+            Parameter::Rest => true,
+        };
+        fits.then_some(text)
+    }
+}
+
+/// The number of bytes before the first `end`, or in the whole text.
+const fn length_before(end: u8, text: &str) -> usize {
+    let mut length = 0;
+    while length < text.len() && text.as_bytes()[length] != end {
+        length += 1;
+    }
+    length
+}
+
+fn is_under_v1(path: &str) -> bool {
+    path.strip_prefix("/v1").is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    fn found_id(method: &Method, path: &str) -> Result<&'static str, Option<&'static str>> {
+        match find(method, path) {
+            Found::Route(route, _) => Ok(route.id),
+            Found::OtherMethods(route) => Err(Some(route.path)),
+            Found::Nothing => Err(None),
+        }
+    }
+
+    #[test]
+    fn a_method_and_path_lead_to_their_operation() {
+        for (path, id) in [
+            ("/v1/pets", "listPets"),
+            ("/v1/pets/1", "getPet"),
+            ("/v1/pets/%20", "getPet"),
+            ("/v1/pets/{petId}", "getPet"),
+            ("/", "root"),
+            ("/docs", "docsRedirect"),
+            ("/docs/", "docsFile"),
+            ("/docs/a/b", "docsFile"),
+        ] {
+            assert_eq!(found_id(&Method::GET, path), Ok(id), "{path}");
+            assert_eq!(found_id(&Method::HEAD, path), Ok(id), "{path}");
+        }
+        assert_eq!(found_id(&Method::POST, "/v1/pets"), Ok("createPet"));
+        assert_eq!(found_id(&Method::PUT, "/v1/pets"), Err(Some("/v1/pets")));
+        assert_eq!(found_id(&Method::POST, "/docs/a/b"), Err(Some("/docs/{*file}")));
+        for path in ["/v1", "/v1/pets/", "/v1/pets/1/", "/v1/pets/1/x", "/pets/1", "*", ""] {
+            assert_eq!(found_id(&Method::GET, path), Err(None), "{path}");
+        }
+    }
+
+    #[test]
+    fn a_parameter_is_one_segment_with_text_around_it_or_the_rest() {
+        let parameter = |pattern, path| Pattern::of(pattern).parameter_in(path);
+        assert_eq!(parameter("/a/{id}/x", "/a/7/x"), Some("7"));
+        for path in ["/a/7", "/a/7/", "/a//x", "/a/x", "/b/7/x", "/a/7/x/", "/a/7/y/x", "/a/"] {
+            assert_eq!(parameter("/a/{id}/x", path), None, "{path}");
+        }
+        assert_eq!(parameter("/a/{id}", "/a/7%2F/"), None);
+        assert_eq!(parameter("/a/{id}", "/a/7%2F"), Some("7%2F"));
+        assert_eq!(parameter("/a/{*rest}", "/a/b/c"), Some("b/c"));
+        assert_eq!(parameter("/a/{*rest}", "/a/"), Some(""));
+        assert_eq!(parameter("/a", "/a"), Some(""));
+        for Route { id, path, .. } in &ROUTES {
+            assert!(path.matches('{').count() <= 1, "{id} has more than one parameter");
+        }
+    }
+
+    #[test]
+    fn every_path_under_v1_needs_a_key_and_no_other_path_does() {
+        let needs_key = |path: &str| find(&Method::GET, path).needs_key(path);
+        for path in ["/v1", "/v1/", "/v1/pets", "/v1/pets/7", "/v1/nothing", "/v1//"] {
+            assert!(needs_key(path), "{path}");
+        }
+        for path in ["/", "/v1x", "/v10/pets", "/openapi.yaml", "/docs", "//v1/pets", "*", ""] {
+            assert!(!needs_key(path), "{path}");
+        }
+        for Route { id, path, access, .. } in &ROUTES {
+            assert_eq!(*access != Public, is_under_v1(path), "{id}");
+        }
+    }
+
+    #[test]
+    fn a_path_has_a_sunset_if_all_its_operations_have_one() {
+        for method in [Method::GET, Method::HEAD, Method::DELETE] {
+            assert!(find(&method, "/v1/pets/x").sunset().is_some(), "{method}");
+            for path in ["/v1/pets", "/v1/pets/", "/v1/pets/1/x", "/docs"] {
+                assert!(find(&method, path).sunset().is_none(), "{method} {path}");
+            }
+        }
+    }
+
+    #[test]
+    fn methods_are_named_once_and_head_with_each_get() {
+        assert_eq!(methods(ROUTES.iter()), "GET, HEAD, POST");
+        assert_eq!(methods(ROUTES[2..].iter()), "GET, HEAD");
+    }
+
+    #[test]
+    fn no_two_operations_have_the_same_id_or_the_same_method_and_path() {
+        let ids: BTreeSet<_> = ROUTES.iter().map(|route| route.id).collect();
+        let places: BTreeSet<_> =
+            ROUTES.iter().map(|route| (route.path, route.method.as_str())).collect();
+        assert_eq!((ids.len(), places.len()), (ROUTES.len(), ROUTES.len()));
     }
 }

@@ -1,6 +1,11 @@
 //! The documents that the service serves without a key.
 
-use petstore::domain::Deployment;
+use std::collections::BTreeSet;
+
+use petstore::{
+    domain::Deployment,
+    http::routes::{Access, OpenApi, ROUTES},
+};
 use reqwest::{Client, Method};
 use serde_json::{Value, json};
 
@@ -306,4 +311,26 @@ async fn the_root_leads_a_browser_to_the_docs_and_a_program_to_the_api_catalog()
         }
     }
     server.send(Method::POST, "/", &[], "").await.expect_error(405, "method_not_allowed");
+}
+
+#[test]
+fn the_contract_has_exactly_the_operations_of_the_route_table() {
+    let in_table: BTreeSet<(String, String, String)> = ROUTES
+        .iter()
+        .filter(|route| route.document == Some(OpenApi::Contract))
+        .map(|route| {
+            assert_ne!(route.access, Access::Public, "{}", route.id);
+            let path = route.path.strip_prefix("/v1").unwrap();
+            (path.to_owned(), route.method.as_str().to_lowercase(), route.id.to_owned())
+        })
+        .collect();
+    let mut in_contract = BTreeSet::new();
+    for (path, operations) in DOCUMENT["paths"].as_object().unwrap() {
+        for (method, operation) in operations.as_object().unwrap() {
+            if let Some(id) = operation["operationId"].as_str() {
+                in_contract.insert((path.clone(), method.clone(), id.to_owned()));
+            }
+        }
+    }
+    assert_eq!(in_table, in_contract);
 }

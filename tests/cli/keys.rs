@@ -96,7 +96,8 @@ fn every_error_is_one_line() {
     for (arguments, says) in [
         (&["keys", "create"][..], "--name"),
         (&["keys", "create", "--name", " "], "--name"),
-        (&["keys", "create", "--name", "x", "--scope", "admin"], "read, write"),
+        (&["keys", "create", "--name", "x", "--scope", "admin"], "values: read, write]"),
+        (&["keys", "create", "--name", "x", "--scope", "store:read"], "use read or write"),
         (&["keys", "create", "--name", "two\nlines"], "--name"),
         (&["keys", "create", "--name", "x", "--expires", "0s"], "at least 1s"),
         (&["keys", "create", "--name", "x", "--expires", "90"], "90d"),

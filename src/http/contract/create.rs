@@ -3,7 +3,6 @@
 use hyper::{
     StatusCode,
     header::{self, HeaderValue},
-    http::request::Parts,
 };
 
 use super::{deprecation, wire};
@@ -13,11 +12,10 @@ use crate::{
         idempotency::fingerprint,
     },
     http::{
-        App, RequestBody, Response,
-        access::auth::Caller,
-        body,
+        App, Response, body,
         error::{ApiError, Problem},
         idempotency, query, response,
+        routes::Call,
     },
     json,
     store::Created,
@@ -31,14 +29,12 @@ const MAX_GROWTH: usize = 128;
 /// the first response again.
 pub(in crate::http) async fn create(
     app: &App,
-    caller: Option<&Caller>,
-    request: &Parts,
-    body: &mut impl RequestBody,
+    Call { request, body, caller, .. }: Call<'_>,
 ) -> Result<Response, ApiError> {
     let [] = query::parameters(request.uri.query(), [])?;
     let key = idempotency::key(&request.headers)?;
     // Reserved now, because a create cannot be rejected after the animal is added.
-    let room = app.response_memory.reserve(body::max_length(body) + MAX_GROWTH)?;
+    let room = app.response_memory.reserve(body::max_length(&body) + MAX_GROWTH)?;
     let new = parse(&body::read_json(&request.headers, body, app.body_timeout).await?)?;
     let retry = match key.zip(caller) {
         Some((key, caller)) => Some(IdempotentRequest {

@@ -19,18 +19,17 @@ const DEPRECATED_SINCE: &str = "@1795219200";
 /// [`REMOVED_AT`] as an HTTP date (RFC 8594, section 3).
 const SUNSET_DATE: &str = "Thu, 05 Dec 2030 00:00:00 GMT";
 
-/// The id in the path, if it is one of `getPet`: any text, not decoded.
-#[must_use]
-pub(in crate::http) fn id_in(path: &str) -> Option<&str> {
-    let id = path.strip_prefix("/v1/pets/")?;
-    (!id.is_empty() && !id.as_bytes().contains(&b'/')).then_some(id)
+/// The deprecation of an operation, as its responses announce it.
+pub(in crate::http) struct Sunset {
+    deprecated_since: HeaderValue,
+    date: HeaderValue,
 }
 
-/// Whether the path is one of `getPet`.
-#[must_use]
-pub(in crate::http) fn is_get_pet(path: &str) -> bool {
-    id_in(path).is_some()
-}
+/// The deprecation of `getPet`.
+pub(in crate::http) const GET_PET: Sunset = Sunset {
+    deprecated_since: HeaderValue::from_static(DEPRECATED_SINCE),
+    date: HeaderValue::from_static(SUNSET_DATE),
+};
 
 /// Whether `getPet` is removed.
 #[must_use]
@@ -38,11 +37,13 @@ pub(in crate::http) fn is_removed_at(now: Timestamp) -> bool {
     now >= REMOVED_AT
 }
 
-/// Announces the deprecation on a response. `successor` is a link to the replacement, the list.
-pub(in crate::http) fn announce(headers: &mut HeaderMap, successor: &HeaderValue) {
-    headers.insert(DEPRECATION, HeaderValue::from_static(DEPRECATED_SINCE));
-    headers.insert(SUNSET, HeaderValue::from_static(SUNSET_DATE));
-    headers.append(header::LINK, successor.clone());
+impl Sunset {
+    /// Announces the deprecation on a response. `successor` is a link to the replacement.
+    pub(in crate::http) fn announce(&self, headers: &mut HeaderMap, successor: &HeaderValue) {
+        headers.insert(DEPRECATION, self.deprecated_since.clone());
+        headers.insert(SUNSET, self.date.clone());
+        headers.append(header::LINK, successor.clone());
+    }
 }
 
 #[cfg(test)]
@@ -55,15 +56,5 @@ mod tests {
         let since = DEPRECATED_SINCE[1..].parse().unwrap();
         let since = Timestamp::from_second(since).unwrap();
         assert_eq!(since.to_string(), "2026-11-21T00:00:00Z");
-    }
-
-    #[test]
-    fn only_paths_by_id_are_deprecated() {
-        for path in ["/v1/pets/1", "/v1/pets/x", "/v1/pets/%20"] {
-            assert!(is_get_pet(path), "{path}");
-        }
-        for path in ["/v1/pets", "/v1/pets/", "/v1/pets/1/", "/v1/pets/1/x", "/pets/1"] {
-            assert!(!is_get_pet(path), "{path}");
-        }
     }
 }

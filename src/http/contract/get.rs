@@ -1,6 +1,6 @@
 //! `getPet`: `GET /v1/pets/{petId}`, deprecated.
 
-use hyper::{StatusCode, http::request::Parts};
+use hyper::StatusCode;
 use percent_encoding::percent_decode_str;
 
 use super::{deprecation, wire};
@@ -11,6 +11,7 @@ use crate::{
         access::auth::Caller,
         error::{ApiError, Problem},
         etag, query, response,
+        routes::Call,
     },
     text,
 };
@@ -21,8 +22,7 @@ const HEADER_FIELDS: usize = 12;
 /// Responds with one animal, until the operation is removed.
 pub(in crate::http) async fn get(
     app: &App,
-    caller: Option<&Caller>,
-    request: &Parts,
+    Call { request, parameter, caller, .. }: Call<'_>,
 ) -> Result<Response, ApiError> {
     // Counted whatever the outcome, because every caller must migrate.
     if let Some(caller) = caller {
@@ -38,7 +38,7 @@ pub(in crate::http) async fn get(
     }
     let [] = query::parameters(request.uri.query(), [])?;
     let not_found = || ApiError::new(Problem::NotFound, "No animal has this id.");
-    let id = pet_id(request.uri.path()).ok_or_else(not_found)?;
+    let id = pet_id(parameter).ok_or_else(not_found)?;
     let pet = app.store.get_pet(id).await?.ok_or_else(not_found)?;
     let body = app.response_memory.hold(wire::pet(pet.borrowed()))?;
     let tag = app.tags.of(&body);
@@ -46,9 +46,9 @@ pub(in crate::http) async fn get(
     Ok(etag::respond(&request.headers, response, tag))
 }
 
-/// The id at the end of the path; `None` if it is not a positive int64.
-fn pet_id(path: &str) -> Option<PetId> {
-    let text = percent_decode_str(deprecation::id_in(path)?).decode_utf8().ok()?;
+/// The id in the path; `None` if it is not a positive int64.
+fn pet_id(parameter: &str) -> Option<PetId> {
+    let text = percent_decode_str(parameter).decode_utf8().ok()?;
     text::integer(&text).and_then(PetId::new)
 }
 
@@ -57,12 +57,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_identifier_is_the_decoded_last_segment() {
-        let id = |path: &str| pet_id(path).map(PetId::get);
-        assert_eq!(id("/v1/pets/17"), Some(17));
-        assert_eq!(id("/v1/pets/%317"), Some(17));
+    fn the_identifier_is_decoded() {
+        let id = |parameter: &str| pet_id(parameter).map(PetId::get);
+        assert_eq!(id("17"), Some(17));
+        assert_eq!(id("%317"), Some(17));
         for none in ["x", "%FF", "", "0", "-1", "1.0", "9223372036854775808", "%00", "%2f1"] {
-            assert_eq!(id(&format!("/v1/pets/{none}")), None, "{none}");
+            assert_eq!(id(none), None, "{none}");
         }
     }
 }

@@ -17,6 +17,7 @@ use crate::{
         App, Response,
         error::{ApiError, Problem},
         etag, query, response,
+        routes::Call,
     },
     text,
 };
@@ -25,7 +26,10 @@ use crate::{
 const LARGE: usize = 256 << 10;
 
 /// Responds with a page of animals and a link to the next one.
-pub(in crate::http) async fn list(app: &App, request: &Parts) -> Result<Response, ApiError> {
+pub(in crate::http) async fn list(
+    app: &App,
+    Call { request, .. }: Call<'_>,
+) -> Result<Response, ApiError> {
     let wanted = parse(request.uri.query())?;
     // The first page is cached, because most clients request it, repeatedly.
     if wanted.after.is_some() {

@@ -10,11 +10,8 @@ use serde_json::json;
 use super::document::Document;
 use crate::{
     config::BaseUrl,
-    http::{App, Response, edge::compression::weight},
+    http::{App, Response, edge::compression::weight, error::ApiError, routes::Call},
 };
-
-/// The path of the catalog.
-pub(in crate::http) const PATH: &str = "/.well-known/api-catalog";
 
 /// The media type, with the profile of RFC 9727, section 7.3.
 const MEDIA_TYPE: HeaderValue = HeaderValue::from_static(
@@ -42,24 +39,24 @@ pub(in crate::http) fn catalog(base_url: Option<&BaseUrl>) -> Document {
 }
 
 /// `GET /.well-known/api-catalog`.
-pub(in crate::http) async fn get(app: &App, request: &HeaderMap) -> Response {
-    let mut response = app.catalog.response(request).await;
+pub(in crate::http) async fn get(app: &App, call: Call<'_>) -> Result<Response, ApiError> {
+    let mut response = app.catalog.response(&call.request.headers).await;
     response.headers_mut().insert(header::LINK, SELF_LINK);
-    response
+    Ok(response)
 }
 
 /// `GET /`: the catalog, or a redirect to `/docs/` if the request prefers HTML.
-pub(in crate::http) async fn root(app: &App, request: &HeaderMap) -> Response {
-    let mut response = if prefers_html(request) {
+pub(in crate::http) async fn root(app: &App, call: Call<'_>) -> Result<Response, ApiError> {
+    let mut response = if prefers_html(&call.request.headers) {
         let mut redirect = Response::default();
         *redirect.status_mut() = StatusCode::TEMPORARY_REDIRECT;
         redirect.headers_mut().insert(header::LOCATION, HeaderValue::from_static("docs/"));
         redirect
     } else {
-        get(app, request).await
+        get(app, call).await?
     };
     response.headers_mut().append(header::VARY, HeaderValue::from_static("Accept"));
-    response
+    Ok(response)
 }
 
 /// Whether `Accept` names HTML with a higher weight than any JSON type (RFC 9110, section 12.5.1).

@@ -18,8 +18,9 @@ use utoipa_swagger_ui::Config;
 
 use super::document::Document;
 use crate::http::{
-    Response,
+    App, Response,
     error::{ApiError, Problem},
+    routes::Call,
 };
 
 /// Swagger UI uses inline styles and data images. Scripts and requests stay on this host.
@@ -35,22 +36,22 @@ pub(in crate::http) fn redirect() -> Response {
     response
 }
 
+/// `GET /docs/` and the files below it.
+pub(in crate::http) async fn file(app: &App, call: Call<'_>) -> Result<Response, ApiError> {
+    app.docs.file(call.parameter, &call.request.headers).await
+}
+
 /// The files that were requested so far, ready to send.
 #[derive(Default)]
 pub(in crate::http) struct Docs(Mutex<HashMap<String, Arc<Document>>>);
 
 impl Docs {
-    /// `GET /docs/` and the files below it.
-    pub(in crate::http) async fn file(
-        &self,
-        path: &str,
-        request: &HeaderMap,
-    ) -> Result<Response, ApiError> {
-        let name = path.strip_prefix("/docs/").unwrap_or_default().to_owned();
-        let cached = self.0.lock().unwrap_or_else(PoisonError::into_inner).get(&name).cloned();
+    async fn file(&self, name: &str, request: &HeaderMap) -> Result<Response, ApiError> {
+        let cached = self.0.lock().unwrap_or_else(PoisonError::into_inner).get(name).cloned();
         let document = if let Some(document) = cached {
             document
         } else {
+            let name = name.to_owned();
             // Hashing a megabyte takes a while.
             let loading = task::spawn_blocking(move || load(&name).map(|file| (name, file)));
             let loaded = loading.await.map_err(|error| ApiError::internal(Arc::new(error)))?;

@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use super::{document::Document, server_url};
 use crate::{
     config::BaseUrl,
-    http::{App, Response, Settings, contract::deprecation},
+    http::{App, Response, Settings, contract::deprecation, error::ApiError, routes::Call},
 };
 
 /// The document in the repository.
@@ -209,13 +209,19 @@ fn prune(value: &mut Value, document: &Value) {
 }
 
 /// `GET /openapi.json`.
-pub(in crate::http) async fn json(app: &App, request: &Parts) -> Response {
+pub(in crate::http) async fn json(
+    app: &App,
+    Call { request, .. }: Call<'_>,
+) -> Result<Response, ApiError> {
     let documents = app.documents.for_request(request);
-    documents.at(app.clock.now()).json.response(&request.headers).await
+    Ok(documents.at(app.clock.now()).json.response(&request.headers).await)
 }
 
 /// `GET /openapi.yaml`.
-pub(in crate::http) async fn yaml(app: &App, request: &Parts) -> Response {
+pub(in crate::http) async fn yaml(
+    app: &App,
+    Call { request, .. }: Call<'_>,
+) -> Result<Response, ApiError> {
     let documents = app.documents.for_request(request);
-    documents.at(app.clock.now()).yaml.response(&request.headers).await
+    Ok(documents.at(app.clock.now()).yaml.response(&request.headers).await)
 }

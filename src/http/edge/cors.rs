@@ -10,9 +10,13 @@ use hyper::{
     http::request::Parts,
 };
 
-use crate::{config::Origin, http::Response};
-
-const METHODS: HeaderValue = HeaderValue::from_static("GET, HEAD, POST");
+use crate::{
+    config::Origin,
+    http::{
+        Response,
+        routes::{self, ROUTES},
+    },
+};
 
 /// Header fields that a page may send.
 const REQUEST_FIELDS: HeaderValue = HeaderValue::from_static(
@@ -28,12 +32,20 @@ const EXPOSED_FIELDS: HeaderValue = HeaderValue::from_static(
 /// How long a browser caches the response to a preflight, in seconds.
 const REMEMBERED_FOR: HeaderValue = HeaderValue::from_static("3600");
 
-/// The allowed origins.
-pub(in crate::http) struct Cors(Vec<HeaderValue>);
+/// What the pages of some origins may do.
+pub(in crate::http) struct Cors {
+    origins: Vec<HeaderValue>,
+    /// The methods of all operations.
+    methods: HeaderValue,
+}
 
 impl Cors {
     pub(in crate::http) fn new(origins: &[Origin]) -> Self {
-        Self(origins.iter().map(Origin::header_value).collect())
+        let methods = HeaderValue::try_from(routes::methods(ROUTES.iter()));
+        Self {
+            origins: origins.iter().map(Origin::header_value).collect(),
+            methods: methods.unwrap_or(HeaderValue::from_static("")),
+        }
     }
 
     /// The response to a preflight: before the request itself, a browser asks whether a page may
@@ -47,7 +59,7 @@ impl Cors {
         let mut response = Response::new(Full::default());
         *response.status_mut() = StatusCode::NO_CONTENT;
         let headers = response.headers_mut();
-        headers.insert(header::ACCESS_CONTROL_ALLOW_METHODS, METHODS);
+        headers.insert(header::ACCESS_CONTROL_ALLOW_METHODS, self.methods.clone());
         headers.insert(header::ACCESS_CONTROL_ALLOW_HEADERS, REQUEST_FIELDS);
         headers.insert(header::ACCESS_CONTROL_MAX_AGE, REMEMBERED_FOR);
         Some(response)
@@ -55,7 +67,7 @@ impl Cors {
 
     /// Announces on every response which origin may read it.
     pub(in crate::http) fn announce(&self, request: &HeaderMap, response: &mut HeaderMap) {
-        if self.0.is_empty() {
+        if self.origins.is_empty() {
             return;
         }
         // Also if no origin is allowed, because a cache must not serve this response to other
@@ -69,6 +81,6 @@ impl Cors {
 
     fn allowed(&self, request: &HeaderMap) -> Option<&HeaderValue> {
         let origin = request.get(header::ORIGIN)?;
-        self.0.iter().find(|allowed| *allowed == origin)
+        self.origins.iter().find(|allowed| *allowed == origin)
     }
 }

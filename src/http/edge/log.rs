@@ -13,7 +13,7 @@ use tracing::{error, info, warn};
 use super::{forwarded, request_id, trace_context};
 use crate::{
     domain::{KeyId, RateLimit, rate_limit::Meter},
-    http::{App, Facts, Response, error::Problem, routes::Operation},
+    http::{App, Facts, Response, error::Problem},
     observe::log::chain,
     store::Cause,
 };
@@ -42,7 +42,7 @@ impl App {
         }
         let client = forwarded::client(peer, &request.headers, &self.trusted_proxies);
         let method = request.method.as_str();
-        let route = facts.operation.map_or("none", Operation::route);
+        let route = facts.route.map_or("none", |route| route.path);
         let status = response.status().as_u16();
         let code = facts.problem.map(|problem| problem.code_and_status().0);
         let duration_us = u64::try_from(took.as_micros()).unwrap_or(u64::MAX);

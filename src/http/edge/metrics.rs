@@ -5,7 +5,11 @@ use std::{array, fmt::Display, sync::Arc, time::Duration};
 use hyper::StatusCode;
 
 use crate::{
-    http::{App, error::Problem, routes::Operation},
+    http::{
+        App,
+        error::Problem,
+        routes::{ROUTES, Route},
+    },
     observe::metrics::{Connections, Counter, Exposition, Gauge, Histogram, Kind},
 };
 
@@ -25,7 +29,7 @@ pub(in crate::http) struct Metrics {
     pub(in crate::http) connections: Arc<Connections>,
     /// Requests in flight.
     pub(in crate::http) active: Gauge,
-    by_operation: [OperationMetrics; Operation::ALL.len()],
+    by_operation: [OperationMetrics; ROUTES.len()],
     /// Requests that got a response before an operation was found.
     unrouted: OperationMetrics,
     rejected_keys: [Counter; KEY_PROBLEMS.len()],
@@ -59,13 +63,8 @@ impl Default for Metrics {
 
 impl Metrics {
     /// Counts a request that got a response.
-    pub(in crate::http) fn count(
-        &self,
-        operation: Option<Operation>,
-        status: StatusCode,
-        took: Duration,
-    ) {
-        let counted = operation.map_or(&self.unrouted, |operation| self.of(operation));
+    pub(in crate::http) fn count(&self, route: Option<&Route>, status: StatusCode, took: Duration) {
+        let counted = route.map_or(&self.unrouted, |route| self.of(route));
         if let Some(counter) = counted.by_status.get(usize::from(status.as_u16()) - 100) {
             counter.count();
         }
@@ -79,18 +78,14 @@ impl Metrics {
         }
     }
 
-    fn of(&self, operation: Operation) -> &OperationMetrics {
-        &self.by_operation[operation as usize]
+    fn of(&self, route: &Route) -> &OperationMetrics {
+        &self.by_operation[route.index()]
     }
 
     /// The metrics of each operation, with its name and its route.
     fn each(&self) -> impl Iterator<Item = (&OperationMetrics, &'static str, &'static str)> {
-        let found = Operation::ALL.into_iter();
-        found.map(|operation| (self.of(operation), operation.id(), operation.route())).chain([(
-            &self.unrouted,
-            "none",
-            "none",
-        )])
+        let found = ROUTES.iter().map(|route| (self.of(route), route.id, route.path));
+        found.chain([(&self.unrouted, "none", "none")])
     }
 
     fn expose(&self, page: &mut Exposition) {

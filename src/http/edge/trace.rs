@@ -7,7 +7,7 @@ use hyper::{Method, http::request::Parts};
 use super::{request_id, trace_context};
 use crate::{
     domain::KeyId,
-    http::{App, Facts, Response, routes::Operation},
+    http::{App, Facts, Response},
     observe::traces::{OTHER_METHOD, Span, Spans},
 };
 
@@ -49,7 +49,7 @@ impl App {
             started: ended.saturating_sub(took),
             ended,
             method: method(&request.method),
-            route: facts.operation.map(Operation::route),
+            route: facts.route.map(|route| route.path),
             status: response.status().as_u16(),
             key_id: facts.key_id.map(|KeyId(id)| id),
             request_id: request_id.and_then(|id| id.to_str().ok()).unwrap_or_default().to_owned(),

@@ -226,9 +226,9 @@ fn record(row: &Row) -> Result<KeyRecord, Failure> {
 }
 
 /// The value of `all` with this name.
-fn one_of<T: Copy>(
+fn one_of<T: Copy, const N: usize>(
     text: &str,
-    all: [T; 2],
+    all: [T; N],
     name: impl Fn(T) -> &'static str,
     column: &'static str,
 ) -> Result<T, Failure> {

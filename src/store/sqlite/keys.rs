@@ -142,10 +142,10 @@ fn record(row: &Row<'_>) -> rusqlite::Result<KeyRecord> {
 }
 
 /// The value of `all` with the name in this column.
-fn one_of<T: Copy>(
+fn one_of<T: Copy, const N: usize>(
     row: &Row<'_>,
     column: usize,
-    all: [T; 2],
+    all: [T; N],
     name: impl Fn(T) -> &'static str,
 ) -> rusqlite::Result<T> {
     let text = row.get_ref(column)?.as_str()?;
