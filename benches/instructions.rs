@@ -13,9 +13,11 @@ use http_body_util::Full;
 use hyper::{Request, StatusCode, header};
 use jiff::Timestamp;
 use petstore::{
-    domain::{ApiKey, Clock, Deployment, NewKey, NewPet, PetName, PetStatus, Scope},
+    domain::{
+        Actor, ApiKey, Clock, Deployment, NewKey, NewPet, PetName, PetStatus, Scope, WriteContext,
+    },
     http::{App, Settings},
-    store::{OpenMode, Store, sqlite::SqliteStore},
+    store::{Keys, OpenMode, Pets, sqlite::SqliteStore},
 };
 use rand::{SeedableRng, rngs::StdRng};
 
@@ -46,22 +48,20 @@ async fn main() {
     let store = Arc::new(SqliteStore::open(&path, OpenMode::CreateAndMigrate).unwrap());
     let mut random = StdRng::seed_from_u64(1);
     let key = ApiKey::generate(Deployment::Production, &mut random);
-    store
-        .create_key(NewKey {
-            digest: key.digest(),
-            name: "benchmark".to_owned(),
-            scope: Scope::Write,
-            deployment: Deployment::Production,
-            created_at: Timestamp::UNIX_EPOCH,
-            expires_at: None,
-            rate_limit: None,
-        })
-        .await
-        .unwrap();
+    let act = || WriteContext::new(Actor::Command, Timestamp::UNIX_EPOCH);
+    let new = NewKey {
+        digest: key.digest(),
+        name: "benchmark".to_owned(),
+        scope: Scope::Write,
+        deployment: Deployment::Production,
+        expires_at: None,
+        rate_limit: None,
+    };
+    store.create_key(new, act()).await.unwrap();
     for category_id in 0..ANIMALS {
         let name = PetName::new("Frank".to_owned()).unwrap();
         let pet = NewPet { name, category_id, status: PetStatus::Available };
-        store.create_pet(pet, None).await.unwrap();
+        store.create_pet(pet, act(), |_| unreachable!()).await.unwrap();
     }
 
     #[expect(clippy::disallowed_methods, reason = "only the machine's clock creates an Instant")]

@@ -10,7 +10,10 @@ use serde::Serialize;
 use super::{BadSetting, CreateArgs, DatabaseArgs};
 use crate::{
     config,
-    domain::{ApiKey, Clock, Deployment, KeyId, KeyRecord, NewKey, RateLimit, Scope, SystemClock},
+    domain::{
+        Actor, ApiKey, Clock, Deployment, KeyId, KeyRecord, NewKey, RateLimit, Scope, SystemClock,
+        WriteContext,
+    },
     store::{OpenMode, Store},
 };
 
@@ -165,11 +168,10 @@ impl Create {
             name: self.name,
             scope: self.scope,
             deployment: self.deployment,
-            created_at: now,
             expires_at,
             rate_limit: self.rate_limit,
         };
-        let record = store.create_key(new).await.context("cannot store the key")?;
+        let record = store.create_key(new, act(now)).await.context("cannot store the key")?;
         show(&key, &record, &self.database)
     }
 }
@@ -193,7 +195,7 @@ impl Revoke {
     async fn run(self) -> anyhow::Result<()> {
         let store = self.database.open(OpenMode::AsIs, CONNECTIONS).await?;
         let now = SystemClock.now();
-        let revoked = store.revoke_key(self.id, now).await.context("cannot revoke the key")?;
+        let revoked = store.revoke_key(self.id, act(now)).await.context("cannot revoke the key")?;
         let Some(record) = revoked else {
             bail!(no_key(self.id, &self.database));
         };
@@ -234,12 +236,13 @@ impl Rotate {
             name: old.name,
             scope: old.scope,
             deployment: old.deployment,
-            created_at: now,
             expires_at,
             rate_limit: old.rate_limit,
         };
-        let rotated =
-            store.rotate_key(old.id, new, until).await.context("cannot rotate the key")?;
+        let rotated = store
+            .rotate_key(old.id, new, until, act(now))
+            .await
+            .context("cannot rotate the key")?;
         let Some(record) = rotated else {
             bail!(
                 "another process has just rotated key {}; `petstore keys list` lists the keys",
@@ -266,12 +269,16 @@ pub(super) async fn create_first(
         name: "first".to_owned(),
         scope: Scope::Write,
         deployment,
-        created_at: SystemClock.now(),
         expires_at: None,
         rate_limit: None,
     };
-    store.create_key(new).await.context("cannot store the first key")?;
+    store.create_key(new, act(SystemClock.now())).await.context("cannot store the first key")?;
     Ok(key)
+}
+
+/// An act of the operator.
+fn act(now: Timestamp) -> WriteContext {
+    WriteContext::new(Actor::Command, now)
 }
 
 fn generate(deployment: Deployment) -> ApiKey {

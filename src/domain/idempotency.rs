@@ -2,13 +2,12 @@
 
 use std::time::Duration;
 
-use jiff::Timestamp;
 use sha2::{Digest, Sha256};
 
-use super::{KeyId, NewPet, Pet};
+use super::{KeyId, NewPet};
 
 /// How long a process must have seen the newest mark before it sets the next one. See
-/// [`crate::store::Store::mark_idempotency_keys`].
+/// [`crate::store::Requests::mark_idempotency_keys`].
 pub const MARK_EVERY: Duration = Duration::from_mins(10);
 
 /// How many marks must follow the first mark after a request before the request is forgotten: 48
@@ -39,7 +38,7 @@ impl IdempotencyKey {
     }
 }
 
-/// A request to add an animal that the client may repeat.
+/// A request that the client may repeat.
 #[derive(Debug, Clone)]
 pub struct IdempotentRequest {
     /// The API key that the request came with.
@@ -51,12 +50,8 @@ pub struct IdempotentRequest {
     pub operation: &'static str,
     /// The client's identifier of the request.
     pub key: IdempotencyKey,
-    /// Differs if the request is for another animal. See [`fingerprint`].
+    /// Differs if the request is for something else. See [`fingerprint`].
     pub fingerprint: [u8; 32],
-    /// When the request came.
-    pub now: Timestamp,
-    /// Renders the response, which the store keeps in the transaction that adds the animal.
-    pub respond: fn(&Pet) -> StoredResponse,
 }
 
 impl IdempotentRequest {

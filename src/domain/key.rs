@@ -218,8 +218,6 @@ pub struct NewKey {
     pub scope: Scope,
     /// The deployment in which it is valid.
     pub deployment: Deployment,
-    /// When it was created.
-    pub created_at: Timestamp,
     /// When it expires; `None` means never.
     pub expires_at: Option<Timestamp>,
     /// Its own rate limit; `None` means the default limit.

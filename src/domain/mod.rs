@@ -6,6 +6,7 @@
 
 pub mod client;
 pub mod clock;
+pub mod context;
 pub mod idempotency;
 pub mod key;
 pub mod page;
@@ -14,6 +15,7 @@ pub mod rate_limit;
 
 pub use client::{Client, TrustedProxies};
 pub use clock::{Clock, SystemClock};
+pub use context::{Actor, WriteContext};
 pub use idempotency::{IdempotencyKey, IdempotentRequest, StoredResponse};
 pub use key::{ApiKey, Deployment, KeyDigest, KeyId, KeyRecord, KeyUse, NewKey, Scope};
 pub use page::{Limit, PageRequest};

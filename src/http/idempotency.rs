@@ -16,7 +16,7 @@ use crate::{
         Clock, IdempotencyKey, IdempotentRequest, KeyId,
         idempotency::{MARK_EVERY, REMEMBERED_FOR_MARKS},
     },
-    store::{Store, StoreError},
+    store::{Keys, Requests, StoreError},
 };
 
 const HEADER: &str = "idempotency-key";
@@ -33,8 +33,8 @@ const FORGET_AT_ONCE: u32 = 200;
 pub(super) struct Lineages(RwLock<HashMap<KeyId, KeyId>>);
 
 impl Lineages {
-    /// See [`Store::first_of_lineage`].
-    pub(super) async fn first(&self, store: &dyn Store, key: KeyId) -> Result<KeyId, StoreError> {
+    /// See [`Keys::first_of_lineage`].
+    pub(super) async fn first(&self, store: &dyn Keys, key: KeyId) -> Result<KeyId, StoreError> {
         let known = self.0.read().unwrap_or_else(PoisonError::into_inner).get(&key).copied();
         if let Some(first) = known {
             return Ok(first);
@@ -53,7 +53,7 @@ impl LastMark {
     /// See [`super::App::forget_old_requests`].
     pub(super) async fn forget(
         &self,
-        store: &dyn Store,
+        store: &dyn Requests,
         clock: &dyn Clock,
     ) -> Result<bool, StoreError> {
         let seen = *self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -160,7 +160,6 @@ impl Drop for InFlightGuard<'_> {
 #[cfg(test)]
 mod tests {
     use hyper::header::HeaderValue;
-    use jiff::Timestamp;
     use proptest::prelude::*;
 
     use super::*;
@@ -240,8 +239,6 @@ mod tests {
             operation: "createPet",
             key: IdempotencyKey::new(format!("retry-{number}")).unwrap(),
             fingerprint: [0; 32],
-            now: Timestamp::UNIX_EPOCH,
-            respond: |_| unreachable!(),
         }
     }
 

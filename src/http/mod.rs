@@ -181,8 +181,9 @@ impl App {
         let base_path = own.map_or("/v1", BaseUrl::path).to_owned();
         let pets_path = format!("{base_path}/pets");
         let successor = format!(r#"<{pets_path}>; rel="successor-version""#);
+        let keys = Arc::<dyn Store>::clone(&store);
         Ok(Self {
-            keys: KeyRing::new(Arc::clone(&store), Arc::clone(&clock), settings),
+            keys: KeyRing::new(keys, Arc::clone(&clock), settings),
             in_flight: InFlight::default(),
             lineages: Lineages::default(),
             last_mark: LastMark::default(),
@@ -273,7 +274,8 @@ impl App {
             let mut facts = Facts::default();
             let result = {
                 let processing =
-                    AssertUnwindSafe(self.process(client, &request, &mut body, found, &mut facts));
+                    self.process(client, &request, &request_id, &mut body, found, &mut facts);
+                let processing = AssertUnwindSafe(processing);
                 within(self.request_timeout, pin!(processing.catch_unwind())).await
             };
             let result = match result {
@@ -325,6 +327,7 @@ impl App {
         &self,
         client: &Client,
         request: &Parts,
+        request_id: &HeaderValue,
         body: UnreadBody<'_>,
         found: Found<'_>,
         facts: &mut Facts,
@@ -347,7 +350,7 @@ impl App {
         if let Access::Key(needed) = route.access {
             auth::allow(caller, needed)?;
         }
-        let call = Call { request, parameter, body, caller };
+        let call = Call { request, request_id, parameter, body, caller };
         // Called here, because a pointer to an `async` function would cost an allocation, and one
         // more layer 250 instructions.
         match route.operation {

@@ -1,6 +1,6 @@
 //! The route table: every operation of the service, one line each.
 
-use hyper::{Method, http::request::Parts};
+use hyper::{Method, header::HeaderValue, http::request::Parts};
 
 use super::{
     access::auth::Caller,
@@ -88,6 +88,8 @@ pub enum OpenApi {
 /// What an operation gets.
 pub(in crate::http) struct Call<'r> {
     pub(in crate::http) request: &'r Parts,
+    /// The `X-Request-Id` of the response.
+    pub(in crate::http) request_id: &'r HeaderValue,
     /// The parameter in the path, not decoded. Empty if the operation has none.
     pub(in crate::http) parameter: &'r str,
     pub(in crate::http) body: UnreadBody<'r>,

@@ -140,7 +140,7 @@ async fn a_revoked_key_is_rejected_within_5_seconds() {
     let server = Server::start().await;
     let (key, id) = server.new_key(Scope::Read, None).await;
     assert_eq!(server.get_with_key("/v1/pets", &key).await.status, 200);
-    server.store.revoke_key(id, server.clock.now()).await.unwrap();
+    server.store.revoke_key(id, server.act()).await.unwrap();
     server.clock.advance(Duration::from_secs(5));
     server.get_with_key("/v1/pets", &key).await.expect_error(401, "invalid_api_key");
 }

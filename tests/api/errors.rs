@@ -6,11 +6,11 @@ use async_trait::async_trait;
 use jiff::Timestamp;
 use petstore::{
     domain::{
-        IdempotentRequest, KeyDigest, KeyId, KeyRecord, KeyUse, NewKey, NewPet, PageRequest, Pet,
-        PetId, PetStatus::Available,
+        KeyDigest, KeyId, KeyRecord, KeyUse, NewKey, NewPet, PageRequest, Pet, PetId,
+        PetStatus::Available, WriteContext,
     },
     observe::metrics::Exposition,
-    store::{Created, Store, StoreError, Version, WritePet},
+    store::{Created, Health, Keys, Pets, Requests, Respond, Store, StoreError, Version, WritePet},
 };
 use reqwest::Method;
 
@@ -71,13 +71,7 @@ async fn an_unsupported_method_is_405_with_allow() {
 pub(crate) struct Failing<F>(pub(crate) Arc<dyn Store>, pub(crate) F);
 
 #[async_trait]
-impl<F: Fn() -> StoreError + Send + Sync> Store for Failing<F> {
-    async fn find_key(&self, digest: &KeyDigest) -> Result<Option<KeyRecord>, StoreError> {
-        self.0.find_key(digest).await
-    }
-    async fn key_digests(&self) -> Result<Vec<KeyDigest>, StoreError> {
-        self.0.key_digests().await
-    }
+impl<F: Fn() -> StoreError + Send + Sync> Pets for Failing<F> {
     async fn list_pets(
         &self,
         _: &PageRequest,
@@ -95,23 +89,28 @@ impl<F: Fn() -> StoreError + Send + Sync> Store for Failing<F> {
     async fn create_pet(
         &self,
         _: NewPet,
-        _: Option<IdempotentRequest>,
+        _: WriteContext,
+        _: Respond,
     ) -> Result<Created, StoreError> {
         Err(self.1())
-    }
-    async fn mark_idempotency_keys(&self, _: Option<i64>) -> Result<i64, StoreError> {
-        Err(self.1())
-    }
-    async fn forget_idempotency_keys(&self, _: i64, _: u32) -> Result<usize, StoreError> {
-        Err(self.1())
-    }
-    async fn first_of_lineage(&self, id: KeyId) -> Result<KeyId, StoreError> {
-        self.0.first_of_lineage(id).await
     }
     async fn get_pet(&self, _: PetId) -> Result<Option<Pet>, StoreError> {
         Err(self.1())
     }
-    async fn create_key(&self, _: NewKey) -> Result<KeyRecord, StoreError> {
+}
+
+#[async_trait]
+impl<F: Fn() -> StoreError + Send + Sync> Keys for Failing<F> {
+    async fn find_key(&self, digest: &KeyDigest) -> Result<Option<KeyRecord>, StoreError> {
+        self.0.find_key(digest).await
+    }
+    async fn key_digests(&self) -> Result<Vec<KeyDigest>, StoreError> {
+        self.0.key_digests().await
+    }
+    async fn first_of_lineage(&self, id: KeyId) -> Result<KeyId, StoreError> {
+        self.0.first_of_lineage(id).await
+    }
+    async fn create_key(&self, _: NewKey, _: WriteContext) -> Result<KeyRecord, StoreError> {
         Err(self.1())
     }
     async fn get_key(&self, _: KeyId) -> Result<Option<KeyRecord>, StoreError> {
@@ -120,7 +119,7 @@ impl<F: Fn() -> StoreError + Send + Sync> Store for Failing<F> {
     async fn list_keys(&self) -> Result<Vec<KeyRecord>, StoreError> {
         Err(self.1())
     }
-    async fn revoke_key(&self, _: KeyId, _: Timestamp) -> Result<Option<KeyRecord>, StoreError> {
+    async fn revoke_key(&self, _: KeyId, _: WriteContext) -> Result<Option<KeyRecord>, StoreError> {
         Err(self.1())
     }
     async fn rotate_key(
@@ -128,16 +127,31 @@ impl<F: Fn() -> StoreError + Send + Sync> Store for Failing<F> {
         _: KeyId,
         _: NewKey,
         _: Timestamp,
+        _: WriteContext,
     ) -> Result<Option<KeyRecord>, StoreError> {
         Err(self.1())
     }
+    async fn record_key_uses(&self, _: Vec<KeyUse>) -> Result<(), StoreError> {
+        Err(self.1())
+    }
+}
+
+#[async_trait]
+impl<F: Fn() -> StoreError + Send + Sync> Requests for Failing<F> {
+    async fn mark_idempotency_keys(&self, _: Option<i64>) -> Result<i64, StoreError> {
+        Err(self.1())
+    }
+    async fn forget_idempotency_keys(&self, _: i64, _: u32) -> Result<usize, StoreError> {
+        Err(self.1())
+    }
+}
+
+#[async_trait]
+impl<F: Fn() -> StoreError + Send + Sync> Health for Failing<F> {
     async fn check_ready(&self) -> Result<(), StoreError> {
         Err(self.1())
     }
     fn expose(&self, _: &mut Exposition) {}
-    async fn record_key_uses(&self, _: Vec<KeyUse>) -> Result<(), StoreError> {
-        Err(self.1())
-    }
 }
 
 async fn server_over(wrap: fn(Arc<dyn Store>) -> Arc<dyn Store>) -> Server {

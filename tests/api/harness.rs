@@ -12,8 +12,8 @@ use std::{
 use jiff::{SignedDuration, Timestamp};
 use petstore::{
     domain::{
-        ApiKey, Clock, Deployment, KeyId, NewKey, NewPet, PetName, PetStatus, RateLimit, Scope,
-        TrustedProxies,
+        Actor, ApiKey, Clock, Deployment, KeyId, NewKey, NewPet, PetName, PetStatus, RateLimit,
+        Scope, TrustedProxies, WriteContext,
     },
     http::{App, Settings},
     server::{self, Limits, Tls},
@@ -252,6 +252,11 @@ impl<B: Backend> Server<B> {
         self.new_limited_key(scope, expires, None).await
     }
 
+    /// An act of an operator, now.
+    pub(crate) fn act(&self) -> WriteContext {
+        WriteContext::new(Actor::Command, self.clock.now())
+    }
+
     /// Creates a key with this rate limit.
     pub(crate) async fn new_limited_key(
         &self,
@@ -266,11 +271,10 @@ impl<B: Backend> Server<B> {
             name: "test".to_owned(),
             scope,
             deployment: self.deployment,
-            created_at: now,
             expires_at: expires.map(|after| now + SignedDuration::try_from(after).unwrap()),
             rate_limit,
         };
-        let record = self.store.create_key(new).await.unwrap();
+        let record = self.store.create_key(new, self.act()).await.unwrap();
         (key.reveal().to_owned(), record.id)
     }
 
@@ -279,7 +283,7 @@ impl<B: Backend> Server<B> {
         for status in statuses {
             let name = PetName::new("Frank".to_owned()).unwrap();
             let new = NewPet { name, category_id: 1, status };
-            self.store.create_pet(new, None).await.unwrap();
+            self.store.create_pet(new, self.act(), |_| unreachable!()).await.unwrap();
         }
     }
 

@@ -217,18 +217,17 @@ async fn post_with(server: &Server, key: &str, body: &'static str) -> Reply {
 /// Rotates a key, and returns its successor.
 async fn rotate(server: &Server, id: KeyId, seed: u64) -> (String, KeyId) {
     let key = ApiKey::generate(Deployment::Production, &mut StdRng::seed_from_u64(seed));
-    let now = server.clock.now();
     let successor = NewKey {
         digest: key.digest(),
         name: "successor".to_owned(),
         scope: Scope::Write,
         deployment: Deployment::Production,
-        created_at: now,
         expires_at: None,
         rate_limit: None,
     };
-    let until = now + SignedDuration::from_hours(1);
-    let record = server.store.rotate_key(id, successor, until).await.unwrap().unwrap();
+    let until = server.clock.now() + SignedDuration::from_hours(1);
+    let record = server.store.rotate_key(id, successor, until, server.act()).await;
+    let record = record.unwrap().unwrap();
     (key.reveal().to_owned(), record.id)
 }
 

@@ -190,7 +190,7 @@ async fn a_new_animal_is_on_the_first_page_at_once() {
             // As another process on the same database does.
             let name = PetName::new("Frank".to_owned()).unwrap();
             let new = NewPet { name, category_id: 1, status: Sold };
-            other.create_pet(new, None).await.unwrap();
+            other.create_pet(new, server.act(), |_| unreachable!()).await.unwrap();
         }
         for _ in 0..2 {
             assert_eq!(server.get("/v1/pets").await.ids().last(), Some(&id));

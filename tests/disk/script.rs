@@ -12,9 +12,9 @@ use futures_util::future::join_all;
 use jiff::Timestamp;
 use petstore::{
     domain::{
-        ApiKey, Deployment, IdempotencyKey, IdempotentRequest, KeyId, KeyUse, Limit, NewKey,
-        NewPet, PageRequest, PetId, PetName, PetRef, PetStatus, Scope, StoredResponse,
-        idempotency::fingerprint,
+        Actor, ApiKey, Deployment, IdempotencyKey, IdempotentRequest, KeyId, KeyUse, Limit, NewKey,
+        NewPet, PageRequest, Pet, PetId, PetName, PetRef, PetStatus, Scope, StoredResponse,
+        WriteContext, idempotency::fingerprint,
     },
     store::{Created, OpenError, OpenMode, Store, StoreError, sqlite::SqliteStore},
 };
@@ -135,8 +135,9 @@ impl Run {
     /// Creates, rotates and uses a key.
     async fn keys(&mut self) {
         let Some(store) = &self.store else { return };
-        let Ok(key) = store.create_key(new_key(self.next_name)).await else { return };
-        let _ = store.rotate_key(key.id, new_key(self.next_name + 1), Timestamp::UNIX_EPOCH).await;
+        let Ok(key) = store.create_key(new_key(self.next_name), act()).await else { return };
+        let (successor, until) = (new_key(self.next_name + 1), Timestamp::UNIX_EPOCH);
+        let _ = store.rotate_key(key.id, successor, until, act()).await;
         let (id, used_at) = (KeyId(1), Timestamp::UNIX_EPOCH);
         let used = KeyUse { id, used_at, deprecated_call_at: Some(used_at) };
         let _ = store.record_key_uses(vec![used]).await;
@@ -231,7 +232,7 @@ impl Run {
         }
         let names: BTreeSet<_> = there.iter().map(|(_, name)| name).collect();
         assert_eq!(names.len(), there.len(), "duplicates");
-        let next = store.create_pet(pet("next"), None).await.unwrap();
+        let next = store.create_pet(pet("next"), act(), respond).await.unwrap();
         let Created::New(next) = next else { panic!("{next:?}") };
         let next = next.id.get();
         assert!(there.iter().all(|(id, _)| *id < next));
@@ -277,18 +278,22 @@ async fn create(store: &AnyStore, name: &str) -> Result<i64, StoreError> {
         operation: "createPet",
         key: IdempotencyKey::new(number).unwrap(),
         fingerprint: fingerprint(&pet),
-        now: Timestamp::UNIX_EPOCH,
-        respond: |pet| StoredResponse {
-            status: 201,
-            location: None,
-            body: pet.id.get().to_string().into_bytes(),
-        },
     };
-    match store.create_pet(pet, Some(request)).await? {
+    let context = WriteContext { idempotency: Some(request), ..act() };
+    match store.create_pet(pet, context, respond).await? {
         Created::New(pet) => Ok(pet.id.get()),
         Created::Replayed(response) => Ok(str::from_utf8(&response.body).unwrap().parse().unwrap()),
         Created::Conflict => panic!("it was the same animal"),
     }
+}
+
+fn act() -> WriteContext {
+    WriteContext::new(Actor::Command, Timestamp::UNIX_EPOCH)
+}
+
+fn respond(pet: &Pet) -> StoredResponse {
+    let body = pet.id.get().to_string().into_bytes();
+    StoredResponse { status: 201, location: None, body }
 }
 
 fn new_key(seed: usize) -> NewKey {
@@ -298,7 +303,6 @@ fn new_key(seed: usize) -> NewKey {
         name: "key".to_owned(),
         scope: Scope::Write,
         deployment: Deployment::Production,
-        created_at: Timestamp::UNIX_EPOCH,
         expires_at: None,
         rate_limit: None,
     }

@@ -13,7 +13,7 @@ use http_body_util::{BodyExt, Full};
 use hyper::{HeaderMap, Request, StatusCode, Uri, header};
 use jiff::Timestamp;
 use petstore::{
-    domain::{ApiKey, Clock, Deployment, NewKey, Scope, SystemClock},
+    domain::{Actor, ApiKey, Clock, Deployment, NewKey, Scope, SystemClock, WriteContext},
     http::{App, Settings},
     store::Store,
 };
@@ -108,11 +108,11 @@ impl Place {
             name: "histories".to_owned(),
             scope: Scope::Write,
             deployment: Deployment::Production,
-            created_at: BeforeTheEnd.now(),
             expires_at: None,
             rate_limit: None,
         };
-        stores[0].create_key(new).await.unwrap();
+        let context = WriteContext::new(Actor::Command, BeforeTheEnd.now());
+        stores[0].create_key(new, context).await.unwrap();
         let settings = Settings { slow_request: Duration::from_mins(1), ..Settings::default() };
         let service = |store: &Arc<dyn Store>| {
             let store = Arc::clone(store);

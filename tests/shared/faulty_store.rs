@@ -12,11 +12,11 @@ use async_trait::async_trait;
 use jiff::Timestamp;
 use petstore::{
     domain::{
-        IdempotentRequest, KeyDigest, KeyId, KeyRecord, KeyUse, NewKey, NewPet, PageRequest, Pet,
-        PetId, PetName, PetRef, PetStatus,
+        Actor, KeyDigest, KeyId, KeyRecord, KeyUse, NewKey, NewPet, PageRequest, Pet, PetId,
+        PetName, PetRef, PetStatus, WriteContext,
     },
     observe::metrics::Exposition,
-    store::{Created, Store, StoreError, Version, WritePet},
+    store::{Created, Health, Keys, Pets, Requests, Respond, Store, StoreError, Version, WritePet},
 };
 use tokio::task::JoinSet;
 
@@ -158,7 +158,7 @@ impl Faulty {
 }
 
 #[async_trait]
-impl Store for Faulty {
+impl Pets for Faulty {
     async fn list_pets(
         &self,
         request: &PageRequest,
@@ -186,7 +186,8 @@ impl Store for Faulty {
         if self.fault == Fault::WrittenAfterRead {
             let name = PetName::new("late".to_owned()).unwrap();
             let late = NewPet { name, category_id: 1, status: PetStatus::Sold };
-            self.store.create_pet(late, None).await?;
+            let context = WriteContext::new(Actor::Clock, Timestamp::UNIX_EPOCH);
+            self.store.create_pet(late, context, |_| unreachable!()).await?;
         }
         Ok(last.filter(|_| self.fault != Fault::NoNextPage))
     }
@@ -206,17 +207,20 @@ impl Store for Faulty {
     async fn create_pet(
         &self,
         pet: NewPet,
-        retry: Option<IdempotentRequest>,
+        mut context: WriteContext,
+        respond: Respond,
     ) -> Result<Created, StoreError> {
-        let retry = retry.filter(|_| self.fault != Fault::AddedAgain);
+        if self.fault == Fault::AddedAgain {
+            context.idempotency = None;
+        }
         if self.fault == Fault::AcknowledgedEarly {
             let id = PetId::new(self.next.fetch_add(1, Ordering::SeqCst)).unwrap();
             let (store, later) = (Arc::clone(&self.store), pet.clone());
-            let commit = async move { store.create_pet(later, retry).await };
+            let commit = async move { store.create_pet(later, context, respond).await };
             self.committing.lock().unwrap().spawn(commit);
             return Ok(Created::New(pet.with_id(id)));
         }
-        let created = self.store.create_pet(pet.clone(), retry).await?;
+        let created = self.store.create_pet(pet.clone(), context, respond).await?;
         let Created::New(Pet { id, .. }) = created else {
             return Ok(created);
         };
@@ -240,18 +244,6 @@ impl Store for Faulty {
         Ok(created)
     }
 
-    async fn mark_idempotency_keys(&self, seen: Option<i64>) -> Result<i64, StoreError> {
-        self.store.mark_idempotency_keys(seen).await
-    }
-
-    async fn forget_idempotency_keys(&self, marks: i64, limit: u32) -> Result<usize, StoreError> {
-        self.store.forget_idempotency_keys(marks, limit).await
-    }
-
-    async fn first_of_lineage(&self, id: KeyId) -> Result<KeyId, StoreError> {
-        self.store.first_of_lineage(id).await
-    }
-
     async fn get_pet(&self, id: PetId) -> Result<Option<Pet>, StoreError> {
         if self.hides(id) {
             return Ok(None);
@@ -262,9 +254,27 @@ impl Store for Faulty {
         }
         Ok(found.map(|pet| self.shown(pet)))
     }
+}
 
-    async fn create_key(&self, key: NewKey) -> Result<KeyRecord, StoreError> {
-        self.store.create_key(key).await
+#[async_trait]
+impl Requests for Faulty {
+    async fn mark_idempotency_keys(&self, seen: Option<i64>) -> Result<i64, StoreError> {
+        self.store.mark_idempotency_keys(seen).await
+    }
+
+    async fn forget_idempotency_keys(&self, marks: i64, limit: u32) -> Result<usize, StoreError> {
+        self.store.forget_idempotency_keys(marks, limit).await
+    }
+}
+
+#[async_trait]
+impl Keys for Faulty {
+    async fn create_key(
+        &self,
+        key: NewKey,
+        context: WriteContext,
+    ) -> Result<KeyRecord, StoreError> {
+        self.store.create_key(key, context).await
     }
 
     async fn find_key(&self, digest: &KeyDigest) -> Result<Option<KeyRecord>, StoreError> {
@@ -283,8 +293,12 @@ impl Store for Faulty {
         self.store.list_keys().await
     }
 
-    async fn revoke_key(&self, id: KeyId, at: Timestamp) -> Result<Option<KeyRecord>, StoreError> {
-        self.store.revoke_key(id, at).await
+    async fn revoke_key(
+        &self,
+        id: KeyId,
+        context: WriteContext,
+    ) -> Result<Option<KeyRecord>, StoreError> {
+        self.store.revoke_key(id, context).await
     }
 
     async fn rotate_key(
@@ -292,19 +306,27 @@ impl Store for Faulty {
         id: KeyId,
         successor: NewKey,
         until: Timestamp,
+        context: WriteContext,
     ) -> Result<Option<KeyRecord>, StoreError> {
-        self.store.rotate_key(id, successor, until).await
+        self.store.rotate_key(id, successor, until, context).await
     }
 
+    async fn first_of_lineage(&self, id: KeyId) -> Result<KeyId, StoreError> {
+        self.store.first_of_lineage(id).await
+    }
+
+    async fn record_key_uses(&self, uses: Vec<KeyUse>) -> Result<(), StoreError> {
+        self.store.record_key_uses(uses).await
+    }
+}
+
+#[async_trait]
+impl Health for Faulty {
     async fn check_ready(&self) -> Result<(), StoreError> {
         self.store.check_ready().await
     }
 
     fn expose(&self, page: &mut Exposition) {
         self.store.expose(page);
-    }
-
-    async fn record_key_uses(&self, uses: Vec<KeyUse>) -> Result<(), StoreError> {
-        self.store.record_key_uses(uses).await
     }
 }

@@ -19,8 +19,8 @@ use tempfile::TempDir;
 
 use crate::{
     postgres_cluster::fresh_url,
-    retries::{named, replayed},
-    suite::{AnyStore, at, count, create, new_pet},
+    retries::{named, replayed, respond},
+    suite::{AnyStore, act, at, count, create, new_pet},
 };
 
 /// Makes a test of every function over the databases that `$fresh` returns.
@@ -223,7 +223,6 @@ fn new_key(seed: u64) -> NewKey {
         name: format!("key \"{seed}\""),
         scope: Scope::Read,
         deployment: Deployment::Staging,
-        created_at: at(1_000),
         expires_at: Some(at(9_000)),
         rate_limit: Some("60/min".parse().unwrap()),
     }
@@ -266,16 +265,16 @@ async fn there_and_back(url: DatabaseUrl) -> (AnyStore, TempDir) {
 
 async fn keys_and_requests_are_copied_and_remain_valid(url: DatabaseUrl) {
     let store = open(&url).await;
-    let key = store.create_key(new_key(1)).await.unwrap().id;
+    let key = store.create_key(new_key(1), act(1_000)).await.unwrap().id;
     let plain = NewKey { expires_at: None, rate_limit: None, ..new_key(2) };
-    store.rotate_key(key, plain, at(5_000)).await.unwrap().unwrap();
-    store.create_key(new_key(3)).await.unwrap();
-    store.revoke_key(KeyId(3), at(4_000)).await.unwrap();
+    store.rotate_key(key, plain, at(5_000), act(1_000)).await.unwrap().unwrap();
+    store.create_key(new_key(3), act(1_000)).await.unwrap();
+    store.revoke_key(KeyId(3), act(4_000)).await.unwrap();
     let used = KeyUse { id: key, used_at: at(3_000), deprecated_call_at: Some(at(2_500)) };
     store.record_key_uses(vec![used]).await.unwrap();
     let [animal, other, _] = animals();
     let request = named(key.0, "retry-1", &animal, 2_000);
-    let created = store.create_pet(animal.clone(), Some(request.clone())).await.unwrap();
+    let created = store.create_pet(animal.clone(), request.clone(), respond).await.unwrap();
     let Created::New(pet) = created else { panic!("{created:?}") };
     let keys = store.list_keys().await.unwrap();
 
@@ -283,11 +282,11 @@ async fn keys_and_requests_are_copied_and_remain_valid(url: DatabaseUrl) {
     assert_eq!(copy.list_keys().await.unwrap(), keys);
     let found = copy.find_key(&new_key(1).digest).await.unwrap();
     assert_eq!(found.as_ref(), keys.first());
-    let again = copy.create_pet(animal, Some(request)).await.unwrap();
+    let again = copy.create_pet(animal, request, respond).await.unwrap();
     assert_eq!(again, replayed(&pet));
-    let conflict = copy.create_pet(other.clone(), Some(named(key.0, "retry-1", &other, 2_000)));
+    let conflict = copy.create_pet(other.clone(), named(key.0, "retry-1", &other, 2_000), respond);
     assert_eq!(conflict.await.unwrap(), Created::Conflict);
-    assert_eq!(copy.create_key(new_key(4)).await.unwrap().id, KeyId(4));
+    assert_eq!(copy.create_key(new_key(4), act(1_000)).await.unwrap().id, KeyId(4));
 }
 
 async fn an_id_that_was_given_once_is_not_given_again_after_a_move(url: DatabaseUrl) {
@@ -316,7 +315,7 @@ async fn a_database_is_empty_without_animals_keys_and_requests(url: DatabaseUrl)
     };
     assert!(is_empty(&url).await);
     let store = open(&url).await;
-    store.create_key(new_key(1)).await.unwrap();
+    store.create_key(new_key(1), act(1_000)).await.unwrap();
     assert!(!is_empty(&url).await);
     assert_eq!(count(&store).await, 0);
 }

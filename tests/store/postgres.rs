@@ -11,8 +11,8 @@ use rand::{SeedableRng, rngs::StdRng};
 
 use crate::{
     postgres_cluster::{connect, fresh_url},
-    retries::named,
-    suite::{AnyStore, create, suite},
+    retries::{named, respond},
+    suite::{AnyStore, act, create, suite},
 };
 
 suite!(fresh().await);
@@ -80,7 +80,7 @@ async fn ids_stay_below_2_to_the_53() {
     let sql = format!("SELECT setval('pets_ids', {})", PetId::MAX - 1);
     connect(&url).await.query_one(&sql, &[]).await.unwrap();
     assert_eq!(next_id(&store).await, PetId::MAX);
-    let rejected = store.create_pet(sold(), None).await;
+    let rejected = store.create_pet(sold(), act(0), respond).await;
     assert!(matches!(rejected, Err(StoreError::Internal(_))), "{rejected:?}");
 }
 
@@ -89,10 +89,10 @@ async fn ids_stay_below_2_to_the_53() {
 async fn a_request_of_the_previous_release_without_its_animal_adds_it_again() {
     let (store, url) = fresh().await;
     let repeated = named(1, "retry-1", &sold(), 0);
-    store.create_pet(sold(), Some(repeated.clone())).await.unwrap();
+    store.create_pet(sold(), repeated.clone(), respond).await.unwrap();
     let sql = "DELETE FROM pets; DELETE FROM requests";
     connect(&url).await.batch_execute(sql).await.unwrap();
-    let again = store.create_pet(sold(), Some(repeated)).await.unwrap();
+    let again = store.create_pet(sold(), repeated, respond).await.unwrap();
     assert!(matches!(again, Created::New(pet) if pet.id.get() > 1));
 }
 

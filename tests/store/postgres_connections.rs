@@ -16,7 +16,8 @@ use crate::{
     postgres_cluster::{Cluster, connect, fresh_url},
     postgres_tls::folder_and_port,
     proxy::{Line, Proxy},
-    suite::{AnyStore, at, count, create},
+    retries::respond,
+    suite::{AnyStore, act, at, count, create},
 };
 
 /// A store with one connection, a connection that observes it, and one that blocks it.
@@ -68,7 +69,7 @@ async fn leave_when_blocked<T>(operation: impl Future<Output = T>, observer: &Cl
 async fn a_create_whose_client_leaves_is_completed_and_its_connection_is_reused() {
     let (store, observer, other) = with_one_connection().await;
     other.batch_execute("BEGIN; LOCK TABLE pets IN SHARE MODE").await.unwrap();
-    leave_when_blocked(store.create_pet(sold(), None), &observer).await;
+    leave_when_blocked(store.create_pet(sold(), act(0), respond), &observer).await;
     // The only connection is still busy with the first statement.
     let (created, ()) = tokio::join!(create(&store, sold()), async {
         until_blocked(&observer).await;
@@ -82,7 +83,7 @@ async fn a_create_whose_client_leaves_is_completed_and_its_connection_is_reused(
 async fn a_request_does_not_wait_for_the_statement_of_a_client_that_left() {
     let (store, observer, other) = with_connections(2).await;
     other.batch_execute("BEGIN; LOCK TABLE pets IN SHARE MODE").await.unwrap();
-    leave_when_blocked(store.create_pet(sold(), None), &observer).await;
+    leave_when_blocked(store.create_pet(sold(), act(0), respond), &observer).await;
     assert!(store.get_pet(PetId::new(1).unwrap()).await.unwrap().is_some());
     until_blocked(&observer).await;
     other.batch_execute("COMMIT").await.unwrap();
@@ -110,10 +111,10 @@ async fn a_read_whose_client_leaves_is_cancelled_if_it_takes_long() {
 async fn a_rotation_whose_client_leaves_leaves_no_transaction_open() {
     let (store, observer, other) = with_one_connection().await;
     let key = crate::postgres_faults::new_key(1);
-    let id = store.create_key(key).await.unwrap().id;
+    let id = store.create_key(key, act(1_000)).await.unwrap().id;
     other.batch_execute("BEGIN; LOCK TABLE api_keys IN SHARE MODE").await.unwrap();
     leave_when_blocked(
-        store.rotate_key(id, crate::postgres_faults::new_key(2), at(5_000)),
+        store.rotate_key(id, crate::postgres_faults::new_key(2), at(5_000), act(1_000)),
         &observer,
     )
     .await;
@@ -121,7 +122,7 @@ async fn a_rotation_whose_client_leaves_leaves_no_transaction_open() {
     until_idle(&observer).await;
     assert_eq!(store.list_keys().await.unwrap().len(), 1);
     let successor = crate::postgres_faults::new_key(3);
-    assert!(store.rotate_key(id, successor, at(5_000)).await.unwrap().is_some());
+    assert!(store.rotate_key(id, successor, at(5_000), act(1_000)).await.unwrap().is_some());
 }
 
 #[tokio::test]
@@ -142,7 +143,7 @@ async fn an_operation_is_rejected_while_all_connections_are_in_use() {
 async fn a_write_that_waits_too_long_fails_and_is_not_done_later() {
     let (store, observer, other) = with_one_connection().await;
     other.batch_execute("BEGIN; LOCK TABLE pets IN SHARE MODE").await.unwrap();
-    let rejected = store.create_pet(sold(), None).await;
+    let rejected = store.create_pet(sold(), act(0), respond).await;
     // The server cancels the statement at about the same time, so the store may or may not see
     // that.
     let is_given_up = |error: &StoreError| {
@@ -168,7 +169,8 @@ async fn a_create_that_was_sent_and_then_finds_no_free_connection_has_an_unknown
     let other = connect(&other).await;
     other.batch_execute("BEGIN; LOCK TABLE api_keys IN ACCESS EXCLUSIVE MODE").await.unwrap();
     line.set(Line::LosesAnswer { after: 0, then_up: true });
-    let (unknown, reading) = tokio::join!(store.create_pet(sold(), None), store.list_keys());
+    let (unknown, reading) =
+        tokio::join!(store.create_pet(sold(), act(0), respond), store.list_keys());
     assert_eq!(line.line(), Line::Up, "no response was lost");
     assert!(reading.is_err(), "the connection was free");
     assert!(matches!(unknown, Err(StoreError::OutcomeUnknown(_))), "{unknown:?}");

@@ -10,7 +10,9 @@ use std::{
 };
 
 use petstore::{
-    domain::{ApiKey, Deployment, NewKey, PageRequest, PetId, PetRef, Scope},
+    domain::{
+        ApiKey, Deployment, NewKey, PageRequest, PetId, PetRef, Scope, idempotency::fingerprint,
+    },
     store::{Created, OpenMode, StoreError},
 };
 use rand::{SeedableRng, rngs::StdRng};
@@ -21,8 +23,8 @@ use crate::{
     postgres_cluster::{Cluster, connect, fresh_url},
     postgres_connections::until_blocked,
     proxy::{Line, Proxy},
-    retries::{named, replayed},
-    suite::{AnyStore, at, count, create, new_pet},
+    retries::{named, replayed, respond},
+    suite::{AnyStore, act, at, count, create, new_pet},
 };
 
 /// A store behind a proxy that can break connections. It has one animal.
@@ -40,7 +42,6 @@ pub(crate) fn new_key(seed: u64) -> NewKey {
         name: "test".to_owned(),
         scope: Scope::Read,
         deployment: Deployment::Staging,
-        created_at: at(1_000),
         expires_at: None,
         rate_limit: None,
     }
@@ -79,7 +80,7 @@ async fn an_idempotent_create_is_done_once_whichever_response_is_lost() {
     loop {
         line.set(Line::LosesAnswer { after, then_up: true });
         let request = named(1, &format!("retry-{after}"), &sold(), 0);
-        let first = match store.create_pet(sold(), Some(request.clone())).await.unwrap() {
+        let first = match store.create_pet(sold(), request.clone(), respond).await.unwrap() {
             Created::New(pet) => replayed(&pet),
             again => again,
         };
@@ -89,7 +90,7 @@ async fn an_idempotent_create_is_done_once_whichever_response_is_lost() {
         for by_hand in ["UPDATE pets SET name = 'other'", "DELETE FROM pets WHERE id > 1"] {
             other.batch_execute(by_hand).await.unwrap();
             line.set(Line::LosesAnswer { after, then_up: true });
-            let again = store.create_pet(sold(), Some(request.clone())).await.unwrap();
+            let again = store.create_pet(sold(), request.clone(), respond).await.unwrap();
             assert_eq!(again, first);
             line.set(Line::Up);
         }
@@ -109,11 +110,12 @@ async fn a_key_is_created_and_rotated_once_whichever_response_is_lost() {
     let mut after = 0;
     loop {
         line.set(Line::LosesAnswer { after, then_up: true });
-        let old = store.create_key(new_key(after as u64)).await.unwrap();
+        let old = store.create_key(new_key(after as u64), act(1_000)).await.unwrap();
         let lost_one = line.line() == Line::Up;
         line.set(Line::LosesAnswer { after, then_up: true });
         let successor = new_key(1_000 + after as u64);
-        let rotated = store.rotate_key(old.id, successor, at(5_000)).await.unwrap().unwrap();
+        let rotated =
+            store.rotate_key(old.id, successor, at(5_000), act(1_000)).await.unwrap().unwrap();
         let lost_one = line.line() == Line::Up || lost_one;
         line.set(Line::Up);
         let old = store.get_key(old.id).await.unwrap().unwrap();
@@ -155,14 +157,14 @@ async fn the_outcome_of_a_create_is_known_when_the_database_is_back() {
     let (store, line) = behind_a_line().await;
     let request = named(1, "retry-1", &sold(), 0);
     line.set(Line::LosesAnswer { after: 3, then_up: false });
-    let unknown = store.create_pet(sold(), Some(request.clone())).await;
+    let unknown = store.create_pet(sold(), request.clone(), respond).await;
     assert!(matches!(unknown, Err(StoreError::OutcomeUnknown(_))), "{unknown:?}");
     assert_eq!(line.line(), Line::Down);
     // An operation that never reached the database was not done.
-    let refused = store.create_pet(sold(), None).await;
+    let refused = store.create_pet(sold(), act(0), respond).await;
     assert!(matches!(refused, Err(StoreError::Unavailable(_))), "{refused:?}");
     line.set(Line::Up);
-    let known = store.create_pet(sold(), Some(request)).await.unwrap();
+    let known = store.create_pet(sold(), request, respond).await.unwrap();
     assert!(matches!(known, Created::Replayed(_)), "{known:?}");
     assert_eq!(count(&store).await, 2);
 }
@@ -175,7 +177,7 @@ async fn operations_fail_while_the_database_is_unreachable_and_succeed_afterward
         line.set(away);
         let reading = Arc::clone(&store);
         let read = tokio::spawn(async move { reading.get_pet(first).await });
-        let created = store.create_pet(sold(), None).await;
+        let created = store.create_pet(sold(), act(0), respond).await;
         let refused =
             matches!(created, Err(StoreError::Unavailable(_) | StoreError::OutcomeUnknown(_)));
         assert!(refused, "{created:?}");
@@ -213,13 +215,13 @@ async fn the_second_of_two_identical_requests_waits_for_the_first() {
         let request = named(1, "retry-1", &sold(), 0);
         let mut other = connect(&url).await;
         let first = other.transaction().await.unwrap();
-        let fingerprint = &request.fingerprint[..];
+        let fingerprint = &fingerprint(&sold())[..];
         first.execute(*sql, &[&fingerprint]).await.unwrap();
         let sql = "INSERT INTO pets (name, category_id, status) VALUES ('Frank', 1, 'sold')";
         first.execute(sql, &[]).await.unwrap();
         let second = tokio::spawn({
             let (store, request) = (Arc::clone(&store), request.clone());
-            async move { store.create_pet(sold(), Some(request)).await.unwrap() }
+            async move { store.create_pet(sold(), request, respond).await.unwrap() }
         });
         until_blocked(&connect(&url).await).await;
         if first_is_done {
@@ -368,11 +370,11 @@ async fn what_no_standby_has_is_not_acknowledged_either_when_a_retry_finds_it() 
     let created = without_a_standby(&cluster, create(&store, sold())).await;
     assert_eq!(store.get_pet(created.id).await.unwrap(), Some(created));
     let request = named(1, "retry-1", &sold(), 0);
-    let repeated = without_a_standby(&cluster, store.create_pet(sold(), Some(request))).await;
+    let repeated = without_a_standby(&cluster, store.create_pet(sold(), request, respond)).await;
     assert!(matches!(repeated, Ok(Created::Replayed(_))), "{repeated:?}");
     assert_eq!(count(&store).await, 3);
-    let old = without_a_standby(&cluster, store.create_key(new_key(1))).await.unwrap();
-    let rotating = store.rotate_key(old.id, new_key(2), at(5_000));
+    let old = without_a_standby(&cluster, store.create_key(new_key(1), act(1_000))).await.unwrap();
+    let rotating = store.rotate_key(old.id, new_key(2), at(5_000), act(1_000));
     let successor = without_a_standby(&cluster, rotating).await.unwrap().unwrap();
     let keys: Vec<_> = store.list_keys().await.unwrap().iter().map(|key| key.id).collect();
     assert_eq!(keys, [old.id, successor.id]);

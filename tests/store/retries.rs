@@ -5,31 +5,39 @@ use std::sync::Arc;
 use futures_util::future::join_all;
 use petstore::{
     domain::{
-        IdempotencyKey, IdempotentRequest, KeyId, NewPet, Pet, PetStatus::Sold, StoredResponse,
-        idempotency::fingerprint,
+        Actor, IdempotencyKey, IdempotentRequest, KeyId, NewPet, Pet, PetStatus::Sold,
+        StoredResponse, WriteContext, idempotency::fingerprint,
     },
     store::Created,
 };
 
-use crate::suite::{AnyStore, at, count, new_key, new_pet};
+use crate::suite::{AnyStore, act, at, count, new_key, new_pet};
 
 const DAY: i64 = 24 * 60 * 60;
 
-/// A request for `pet` that came at this time.
-pub(crate) fn named(api_key: i64, key: &str, pet: &NewPet, second: i64) -> IdempotentRequest {
+/// A request for `pet`.
+fn request(api_key: i64, key: &str, pet: &NewPet) -> IdempotentRequest {
     IdempotentRequest {
         api_key: KeyId(api_key),
         lineage: KeyId(api_key),
         operation: "createPet",
         key: IdempotencyKey::new(key.to_owned()).unwrap(),
         fingerprint: fingerprint(pet),
-        now: at(second),
-        respond,
     }
 }
 
+/// A request for `pet` that came at this time.
+pub(crate) fn named(api_key: i64, key: &str, pet: &NewPet, second: i64) -> WriteContext {
+    sent(request(api_key, key, pet), second)
+}
+
+fn sent(request: IdempotentRequest, second: i64) -> WriteContext {
+    let actor = Actor::Key(request.api_key);
+    WriteContext { idempotency: Some(request), ..WriteContext::new(actor, at(second)) }
+}
+
 /// The response that the contract has for this animal.
-fn respond(pet: &Pet) -> StoredResponse {
+pub(crate) fn respond(pet: &Pet) -> StoredResponse {
     let Pet { id, name, category_id, status } = pet;
     let (id, name) = (id.get(), serde_json::to_string(name.as_str()).unwrap());
     StoredResponse {
@@ -55,8 +63,8 @@ async fn send(
     second: i64,
 ) -> Created {
     let pet = new_pet(name, category_id, Sold);
-    let request = named(api_key, key, &pet, second);
-    store.create_pet(pet, Some(request)).await.unwrap()
+    let context = named(api_key, key, &pet, second);
+    store.create_pet(pet, context, respond).await.unwrap()
 }
 
 #[track_caller]
@@ -90,10 +98,11 @@ pub(crate) async fn the_same_key_with_another_animal_is_a_conflict(store: AnySto
 
 pub(crate) async fn the_same_key_for_another_operation_is_a_conflict(store: AnyStore) {
     let frank = new_pet("Frank", 1, Sold);
-    let request = named(1, "a", &frank, 0);
-    new(store.create_pet(frank.clone(), Some(request.clone())).await.unwrap());
-    let other = IdempotentRequest { operation: "placeOrder", ..request };
-    assert_eq!(store.create_pet(frank, Some(other)).await.unwrap(), Created::Conflict);
+    let request = request(1, "a", &frank);
+    let other = IdempotentRequest { operation: "placeOrder", ..request.clone() };
+    new(store.create_pet(frank.clone(), sent(request, 0), respond).await.unwrap());
+    let conflict = store.create_pet(frank, sent(other, 0), respond);
+    assert_eq!(conflict.await.unwrap(), Created::Conflict);
     assert_eq!(count(&store).await, 1);
 }
 
@@ -106,14 +115,14 @@ pub(crate) async fn an_idempotency_key_belongs_to_one_api_key(store: AnyStore) {
 
 /// Rotates a key, and returns the number of its successor.
 async fn rotate(store: &AnyStore, key: KeyId, seed: u64) -> KeyId {
-    store.rotate_key(key, new_key(seed, None), at(5_000)).await.unwrap().unwrap().id
+    store.rotate_key(key, new_key(seed, None), at(5_000), act(1_000)).await.unwrap().unwrap().id
 }
 
 pub(crate) async fn a_request_repeated_with_a_successor_of_its_key_replays_its_animal(
     store: AnyStore,
 ) {
-    let other = store.create_key(new_key(1, None)).await.unwrap().id;
-    let first = store.create_key(new_key(2, None)).await.unwrap().id;
+    let other = store.create_key(new_key(1, None), act(1_000)).await.unwrap().id;
+    let first = store.create_key(new_key(2, None), act(1_000)).await.unwrap().id;
     let second = rotate(&store, first, 3).await;
     let third = rotate(&store, second, 4).await;
     for (key, lineage) in [(other, other), (first, first), (second, first), (third, first)] {
@@ -121,19 +130,17 @@ pub(crate) async fn a_request_repeated_with_a_successor_of_its_key_replays_its_a
     }
     let frank = new_pet("Frank", 1, Sold);
     for (sent_with, repeated_with) in [(first, third), (second, first), (third, second)] {
-        let request = |api_key: KeyId| IdempotentRequest {
-            lineage: first,
-            ..named(api_key.0, &format!("with-{sent_with}"), &frank, 0)
+        let create = async |pet: &NewPet, api_key: KeyId| {
+            let request = request(api_key.0, &format!("with-{sent_with}"), pet);
+            let context = sent(IdempotentRequest { lineage: first, ..request }, 0);
+            store.create_pet(pet.clone(), context, respond).await.unwrap()
         };
-        let added = new(store.create_pet(frank.clone(), Some(request(sent_with))).await.unwrap());
+        let added = new(create(&frank, sent_with).await);
         for key in [repeated_with, sent_with] {
-            let again = store.create_pet(frank.clone(), Some(request(key))).await.unwrap();
-            assert_eq!(again, replayed(&added));
+            assert_eq!(create(&frank, key).await, replayed(&added));
         }
         let zoe = new_pet("Zoe", 1, Sold);
-        let request =
-            IdempotentRequest { fingerprint: fingerprint(&zoe), ..request(repeated_with) };
-        assert_eq!(store.create_pet(zoe, Some(request)).await.unwrap(), Created::Conflict);
+        assert_eq!(create(&zoe, repeated_with).await, Created::Conflict);
     }
     assert_eq!(count(&store).await, 3);
 }
@@ -143,12 +150,12 @@ pub(crate) async fn requests_that_the_previous_release_remembered_for_a_successo
     store: AnyStore,
 ) {
     let frank = new_pet("Frank", 1, Sold);
-    let of_before = |name| named(2, name, &frank, 0);
+    let of_before = |name| request(2, name, &frank);
     let of_now = |name| IdempotentRequest { lineage: KeyId(1), ..of_before(name) };
     for (first, then) in [(of_before("a"), of_now("a")), (of_now("b"), of_before("b"))] {
-        let added = new(store.create_pet(frank.clone(), Some(first)).await.unwrap());
-        let again = store.create_pet(frank.clone(), Some(then)).await.unwrap();
-        assert_eq!(again, replayed(&added));
+        let create = |request| store.create_pet(frank.clone(), sent(request, 0), respond);
+        let added = new(create(first).await.unwrap());
+        assert_eq!(create(then).await.unwrap(), replayed(&added));
     }
     assert_eq!(count(&store).await, 2);
 }
@@ -189,7 +196,7 @@ pub(crate) async fn a_request_whose_future_is_dropped_can_be_repeated(store: Any
     for number in 0..20 {
         let key = format!("retry-{number}");
         let pet = new_pet("Frank", number, Sold);
-        let mut create = store.create_pet(pet.clone(), Some(named(1, &key, &pet, 0)));
+        let mut create = store.create_pet(pet.clone(), named(1, &key, &pet, 0), respond);
         let _ = futures_util::poll!(create.as_mut());
         drop(create);
         let again = send(&store, 1, &key, ("Frank", number), 1).await;

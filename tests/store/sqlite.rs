@@ -10,8 +10,8 @@ use rusqlite::Connection;
 use tempfile::TempDir;
 
 use crate::{
-    retries::{named, replayed},
-    suite::{AnyStore, count, create, suite},
+    retries::{named, replayed, respond},
+    suite::{AnyStore, act, count, create, suite},
 };
 
 suite!(fresh());
@@ -135,7 +135,7 @@ async fn ids_stay_below_2_to_the_53() {
     let other = Connection::open(directory.path().join("petstore.db")).unwrap();
     other.execute("UPDATE sqlite_sequence SET seq = ?1", [PetId::MAX - 1]).unwrap();
     assert_eq!(next_id(&store).await, PetId::MAX);
-    let rejected = store.create_pet(sold(), None).await;
+    let rejected = store.create_pet(sold(), act(0), respond).await;
     assert!(matches!(rejected, Err(StoreError::Internal(_))), "{rejected:?}");
 }
 
@@ -148,9 +148,9 @@ async fn a_failed_request_is_not_remembered() {
         |id: i64| other.execute("UPDATE sqlite_sequence SET seq = ?1", [id]).unwrap();
     let repeated = named(1, "retry-1", &sold(), 0);
     continue_after(PetId::MAX);
-    store.create_pet(sold(), Some(repeated.clone())).await.unwrap_err();
+    store.create_pet(sold(), repeated.clone(), respond).await.unwrap_err();
     continue_after(1);
-    let added = store.create_pet(sold(), Some(repeated)).await.unwrap();
+    let added = store.create_pet(sold(), repeated, respond).await.unwrap();
     assert!(matches!(added, Created::New(_)), "{added:?}");
 }
 
@@ -158,12 +158,13 @@ async fn a_failed_request_is_not_remembered() {
 async fn a_request_is_remembered_after_the_store_is_reopened() {
     let (store, directory) = fresh();
     let repeated = named(1, "retry-1", &sold(), 0);
-    let Created::New(pet) = store.create_pet(sold(), Some(repeated.clone())).await.unwrap() else {
+    let Created::New(pet) = store.create_pet(sold(), repeated.clone(), respond).await.unwrap()
+    else {
         panic!("it was new");
     };
     drop(store);
     let store = open(&directory.path().join("petstore.db"), OpenMode::AsIs).unwrap();
-    let again = store.create_pet(sold(), Some(repeated)).await.unwrap();
+    let again = store.create_pet(sold(), repeated, respond).await.unwrap();
     assert_eq!(again, replayed(&pet));
 }
 
@@ -172,10 +173,10 @@ async fn a_request_is_remembered_after_the_store_is_reopened() {
 async fn a_request_of_the_previous_release_without_its_animal_adds_it_again() {
     let (store, directory) = fresh();
     let repeated = named(1, "retry-1", &sold(), 0);
-    store.create_pet(sold(), Some(repeated.clone())).await.unwrap();
+    store.create_pet(sold(), repeated.clone(), respond).await.unwrap();
     let other = Connection::open(directory.path().join("petstore.db")).unwrap();
     other.execute_batch("DELETE FROM pets; DELETE FROM requests").unwrap();
-    let again = store.create_pet(sold(), Some(repeated)).await.unwrap();
+    let again = store.create_pet(sold(), repeated, respond).await.unwrap();
     assert!(matches!(again, Created::New(pet) if pet.id.get() == 2));
 }
 
@@ -262,7 +263,9 @@ async fn no_read_blocks_the_checkpoint_of_a_long_wal() {
     let mut last = None;
     for _ in 0..50 {
         let pet = NewPet { name: long.clone(), ..sold() };
-        let Created::New(created) = store.create_pet(pet, None).await.unwrap() else { panic!() };
+        let Created::New(created) = store.create_pet(pet, act(0), respond).await.unwrap() else {
+            panic!()
+        };
         last = Some(created.id);
     }
     other.execute_batch("COMMIT").unwrap();
@@ -279,7 +282,7 @@ async fn nothing_is_added_while_the_directory_is_missing_and_then_writes_continu
     for id in 1..=20 {
         assert_eq!(next_id(&store).await, id);
         fs::rename(&here, &away).unwrap();
-        let rejected = store.create_pet(sold(), None).await;
+        let rejected = store.create_pet(sold(), act(0), respond).await;
         assert!(matches!(rejected, Err(StoreError::Unavailable(_))), "{rejected:?}");
         assert!(store.get_pet(PetId::new(id).unwrap()).await.unwrap().is_some());
         fs::rename(&away, &here).unwrap();
@@ -294,7 +297,7 @@ async fn a_store_that_cannot_add_animals_is_not_ready() {
     let refuse = "CREATE TRIGGER refuse BEFORE INSERT ON pets BEGIN SELECT RAISE(ABORT, 'no'); END";
     other.execute_batch(refuse).unwrap();
     store.check_ready().await.unwrap_err();
-    store.create_pet(sold(), None).await.unwrap_err();
+    store.create_pet(sold(), act(0), respond).await.unwrap_err();
     other.execute_batch("DROP TRIGGER refuse").unwrap();
     store.check_ready().await.unwrap();
     assert_eq!(next_id(&store).await, 1, "the check adds nothing");

@@ -6,10 +6,10 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use petstore::{
     domain::{
-        ApiKey, Deployment, KeyId, KeyUse, Limit, NewKey, NewPet, PageRequest, Pet, PetId, PetName,
-        PetRef,
+        Actor, ApiKey, Deployment, KeyId, KeyUse, Limit, NewKey, NewPet, PageRequest, Pet, PetId,
+        PetName, PetRef,
         PetStatus::{self, Available, Pending, Sold},
-        Scope,
+        Scope, WriteContext,
     },
     store::{Created, Store},
 };
@@ -66,7 +66,7 @@ pub(crate) type AnyStore = Arc<dyn Store>;
 
 /// Adds an animal without an idempotency key.
 pub(crate) async fn create(store: &AnyStore, new: NewPet) -> Pet {
-    match store.create_pet(new, None).await.unwrap() {
+    match store.create_pet(new, act(0), respond).await.unwrap() {
         Created::New(pet) => pet,
         other => panic!("{other:?}"),
     }
@@ -217,7 +217,7 @@ pub(crate) async fn a_create_whose_future_is_dropped_is_done_completely_or_not_a
     store: AnyStore,
 ) {
     for _ in 0..50 {
-        let mut create = store.create_pet(new_pet("whole", 7, Pending), None);
+        let mut create = store.create_pet(new_pet("whole", 7, Pending), act(0), respond);
         let _ = futures_util::poll!(create.as_mut());
         drop(create);
     }
@@ -233,6 +233,11 @@ pub(crate) fn at(second: i64) -> Timestamp {
     Timestamp::from_second(second).unwrap()
 }
 
+/// An act of an operator at this time.
+pub(crate) fn act(second: i64) -> WriteContext {
+    WriteContext::new(Actor::Command, at(second))
+}
+
 pub(crate) fn new_key(seed: u64, expires_at: Option<i64>) -> NewKey {
     let key = ApiKey::generate(Deployment::Staging, &mut StdRng::seed_from_u64(seed));
     NewKey {
@@ -240,7 +245,6 @@ pub(crate) fn new_key(seed: u64, expires_at: Option<i64>) -> NewKey {
         name: format!("key \"{seed}\""),
         scope: Scope::Read,
         deployment: Deployment::Staging,
-        created_at: at(1_000),
         expires_at: expires_at.map(at),
         rate_limit: Some("60/min".parse().unwrap()),
     }
@@ -249,10 +253,10 @@ pub(crate) fn new_key(seed: u64, expires_at: Option<i64>) -> NewKey {
 pub(crate) async fn a_created_key_is_found_by_its_digest_and_its_number(store: AnyStore) {
     let new = new_key(1, Some(9_000));
     assert_eq!(store.find_key(&new.digest).await.unwrap(), None);
-    let record = store.create_key(new.clone()).await.unwrap();
+    let record = store.create_key(new.clone(), act(1_000)).await.unwrap();
     assert_eq!(record.name, new.name);
     assert_eq!((record.scope, record.deployment), (new.scope, new.deployment));
-    assert_eq!((record.created_at, record.expires_at), (new.created_at, new.expires_at));
+    assert_eq!((record.created_at, record.expires_at), (at(1_000), new.expires_at));
     assert_eq!(record.rate_limit, new.rate_limit);
     assert_eq!((record.last_used_at, record.revoked_at), (None, None));
     assert_eq!(store.find_key(&new.digest).await.unwrap().as_ref(), Some(&record));
@@ -260,14 +264,14 @@ pub(crate) async fn a_created_key_is_found_by_its_digest_and_its_number(store: A
     assert_eq!(store.find_key(&new_key(2, None).digest).await.unwrap(), None);
     assert_eq!(store.get_key(KeyId(99)).await.unwrap(), None);
     let unlimited = NewKey { rate_limit: None, ..new_key(3, None) };
-    assert_eq!(store.create_key(unlimited).await.unwrap().rate_limit, None);
+    assert_eq!(store.create_key(unlimited, act(1_000)).await.unwrap().rate_limit, None);
 }
 
 pub(crate) async fn keys_are_listed_in_order_of_their_number(store: AnyStore) {
     assert_eq!(store.list_keys().await.unwrap(), []);
     let mut records = Vec::new();
     for seed in 1..=3 {
-        records.push(store.create_key(new_key(seed, None)).await.unwrap());
+        records.push(store.create_key(new_key(seed, None), act(1_000)).await.unwrap());
     }
     assert_eq!(store.list_keys().await.unwrap(), records);
     let digests = store.key_digests().await.unwrap();
@@ -277,53 +281,57 @@ pub(crate) async fn keys_are_listed_in_order_of_their_number(store: AnyStore) {
 
 pub(crate) async fn a_revoked_key_keeps_its_first_date(store: AnyStore) {
     let new = new_key(1, None);
-    let id = store.create_key(new.clone()).await.unwrap().id;
+    let id = store.create_key(new.clone(), act(1_000)).await.unwrap().id;
     for second in [2_000, 3_000] {
-        let revoked = store.revoke_key(id, at(second)).await.unwrap().unwrap();
+        let revoked = store.revoke_key(id, act(second)).await.unwrap().unwrap();
         assert_eq!(revoked.revoked_at, Some(at(2_000)));
     }
     let found = store.find_key(&new.digest).await.unwrap().unwrap();
     assert_eq!(found.revoked_at, Some(at(2_000)));
-    assert_eq!(store.revoke_key(KeyId(99), at(2_000)).await.unwrap(), None);
+    assert_eq!(store.revoke_key(KeyId(99), act(2_000)).await.unwrap(), None);
 }
 
 pub(crate) async fn a_rotation_adds_the_successor_and_lets_the_key_expire(store: AnyStore) {
-    let id = store.create_key(new_key(1, None)).await.unwrap().id;
-    let successor = store.rotate_key(id, new_key(2, None), at(5_000)).await.unwrap().unwrap();
+    let id = store.create_key(new_key(1, None), act(1_000)).await.unwrap().id;
+    let successor =
+        store.rotate_key(id, new_key(2, None), at(5_000), act(2_000)).await.unwrap().unwrap();
+    assert_eq!(successor.created_at, at(2_000));
     assert_eq!(store.find_key(&new_key(2, None).digest).await.unwrap(), Some(successor));
     let old = store.get_key(id).await.unwrap().unwrap();
     assert_eq!((old.expires_at, old.revoked_at), (Some(at(5_000)), None));
 }
 
 pub(crate) async fn a_rotation_never_prolongs_a_key(store: AnyStore) {
-    let id = store.create_key(new_key(1, Some(4_000))).await.unwrap().id;
-    store.rotate_key(id, new_key(2, None), at(5_000)).await.unwrap().unwrap();
+    let id = store.create_key(new_key(1, Some(4_000)), act(1_000)).await.unwrap().id;
+    store.rotate_key(id, new_key(2, None), at(5_000), act(1_000)).await.unwrap().unwrap();
     assert_eq!(store.get_key(id).await.unwrap().unwrap().expires_at, Some(at(4_000)));
 }
 
 pub(crate) async fn a_rotation_of_a_missing_key_adds_nothing(store: AnyStore) {
-    let rotated = store.rotate_key(KeyId(99), new_key(2, None), at(5_000)).await.unwrap();
+    let rotated =
+        store.rotate_key(KeyId(99), new_key(2, None), at(5_000), act(1_000)).await.unwrap();
     assert_eq!(rotated, None);
     assert_eq!(store.list_keys().await.unwrap(), []);
 }
 
 pub(crate) async fn a_key_is_rotated_once(store: AnyStore) {
-    let id = store.create_key(new_key(1, None)).await.unwrap().id;
-    let successor = store.rotate_key(id, new_key(2, None), at(5_000)).await.unwrap().unwrap();
+    let id = store.create_key(new_key(1, None), act(1_000)).await.unwrap().id;
+    let successor =
+        store.rotate_key(id, new_key(2, None), at(5_000), act(1_000)).await.unwrap().unwrap();
     assert_eq!(store.get_key(id).await.unwrap().unwrap().successor, Some(successor.id));
-    assert_eq!(store.rotate_key(id, new_key(3, None), at(4_000)).await.unwrap(), None);
+    assert_eq!(store.rotate_key(id, new_key(3, None), at(4_000), act(1_000)).await.unwrap(), None);
     assert_eq!(store.list_keys().await.unwrap().len(), 2);
 }
 
 pub(crate) async fn a_failed_rotation_changes_nothing(store: AnyStore) {
-    let record = store.create_key(new_key(1, None)).await.unwrap();
+    let record = store.create_key(new_key(1, None), act(1_000)).await.unwrap();
     // The successor is an existing key.
-    assert!(store.rotate_key(record.id, new_key(1, None), at(5_000)).await.is_err());
+    assert!(store.rotate_key(record.id, new_key(1, None), at(5_000), act(1_000)).await.is_err());
     assert_eq!(store.list_keys().await.unwrap(), [record]);
 }
 
 pub(crate) async fn the_last_use_of_a_key_only_moves_forward(store: AnyStore) {
-    let id = store.create_key(new_key(1, None)).await.unwrap().id;
+    let id = store.create_key(new_key(1, None), act(1_000)).await.unwrap().id;
     let last_use = async || store.get_key(id).await.unwrap().unwrap().last_used_at;
     for (second, expected) in [(3_000, 3_000), (2_000, 3_000), (4_000, 4_000)] {
         let used = |id| KeyUse { id, used_at: at(second), deprecated_call_at: None };
@@ -333,8 +341,8 @@ pub(crate) async fn the_last_use_of_a_key_only_moves_forward(store: AnyStore) {
 }
 
 pub(crate) async fn the_last_deprecated_call_of_a_key_only_moves_forward(store: AnyStore) {
-    let id = store.create_key(new_key(1, None)).await.unwrap().id;
-    let other = store.create_key(new_key(2, None)).await.unwrap();
+    let id = store.create_key(new_key(1, None), act(1_000)).await.unwrap().id;
+    let other = store.create_key(new_key(2, None), act(1_000)).await.unwrap();
     for (second, called, expected) in [
         (1_000, None, None),
         (3_000, Some(2_000), Some(2_000)),

@@ -24,7 +24,7 @@ use crate::{
         error::{ApiError, Problem},
     },
     observe::metrics::{Exposition, Kind},
-    store::{Store, StoreError},
+    store::{Keys, StoreError},
 };
 
 /// How long a key is trusted after it was read from the store. Every process on the database
@@ -71,7 +71,7 @@ pub(in crate::http) fn allow(caller: Option<&Caller>, needed: Scope) -> Result<(
 /// Checks keys against the store, and caches valid ones for a moment, so most requests need no
 /// query.
 pub(in crate::http) struct KeyRing {
-    store: Arc<dyn Store>,
+    store: Arc<dyn Keys>,
     clock: Arc<dyn Clock>,
     deployment: Deployment,
     /// The rate limit of keys without their own limit.
@@ -95,7 +95,7 @@ struct CachedKey {
 impl KeyRing {
     /// A ring for the keys in `store`.
     pub(in crate::http) fn new(
-        store: Arc<dyn Store>,
+        store: Arc<dyn Keys>,
         clock: Arc<dyn Clock>,
         settings: &Settings,
     ) -> Self {
@@ -230,7 +230,7 @@ fn presented_key(headers: &HeaderMap) -> Result<&[u8], ApiError> {
     Ok(key.trim_ascii())
 }
 
-fn missing_key() -> ApiError {
+pub(in crate::http) fn missing_key() -> ApiError {
     ApiError::new(
         Problem::MissingApiKey,
         "An API key is required, sent as Authorization: Bearer KEY.",

@@ -11,7 +11,7 @@ use tokio::{sync::Semaphore, time};
 
 use crate::{
     domain::{Clock, KeyDigest},
-    store::{Store, StoreError},
+    store::{Keys, StoreError},
 };
 
 /// The shortest time between two readings of all digests.
@@ -26,7 +26,7 @@ const LOOKUP_TIMEOUT: Duration = Duration::from_secs(5);
 /// which serves all waiting requests. So unknown keys cause at most five queries per second, and a
 /// new key waits at most for one interval and one reading.
 pub(in crate::http) struct IssuedKeys {
-    store: Arc<dyn Store>,
+    store: Arc<dyn Keys>,
     clock: Arc<dyn Clock>,
     /// Contains only existing keys. Clients do not choose digests, so a fast hash without
     /// protection against collisions is enough.
@@ -46,7 +46,7 @@ struct Readings {
 }
 
 impl IssuedKeys {
-    pub(in crate::http) fn new(store: Arc<dyn Store>, clock: Arc<dyn Clock>) -> Self {
+    pub(in crate::http) fn new(store: Arc<dyn Keys>, clock: Arc<dyn Clock>) -> Self {
         let readings = Readings { begun: 0, last: None, next: clock.instant() };
         Self {
             store,

@@ -8,11 +8,13 @@ use hyper::{
 use super::{deprecation, wire};
 use crate::{
     domain::{
-        IdempotentRequest, NewPet, Pet, PetName, PetStatus, StoredResponse,
+        Actor, IdempotentRequest, NewPet, Pet, PetName, PetStatus, StoredResponse, WriteContext,
         idempotency::fingerprint,
     },
     http::{
-        App, Response, body,
+        App, Response,
+        access::auth,
+        body,
         error::{ApiError, Problem},
         idempotency, query, response,
         routes::Call,
@@ -29,27 +31,32 @@ const MAX_GROWTH: usize = 128;
 /// the first response again.
 pub(in crate::http) async fn create(
     app: &App,
-    Call { request, body, caller, .. }: Call<'_>,
+    Call { request, request_id, body, caller, .. }: Call<'_>,
 ) -> Result<Response, ApiError> {
     let [] = query::parameters(request.uri.query(), [])?;
     let key = idempotency::key(&request.headers)?;
     // Reserved now, because a create cannot be rejected after the animal is added.
     let room = app.response_memory.reserve(body::max_length(&body) + MAX_GROWTH)?;
     let new = parse(&body::read_json(&request.headers, body, app.body_timeout).await?)?;
-    let retry = match key.zip(caller) {
-        Some((key, caller)) => Some(IdempotentRequest {
-            api_key: caller.key_id(),
-            lineage: app.lineages.first(app.store.as_ref(), caller.key_id()).await?,
+    let caller = caller.ok_or_else(auth::missing_key)?.key_id();
+    let idempotency = match key {
+        Some(key) => Some(IdempotentRequest {
+            api_key: caller,
+            lineage: app.lineages.first(app.store.as_ref(), caller).await?,
             operation: "createPet",
             key,
             fingerprint: fingerprint(&new),
-            now: app.clock.now(),
-            respond,
         }),
         None => None,
     };
-    let _entered = retry.as_ref().map(|request| app.in_flight.enter(request)).transpose()?;
-    let stored = match app.store.create_pet(new, retry).await? {
+    let _entered = idempotency.as_ref().map(|request| app.in_flight.enter(request)).transpose()?;
+    let context = WriteContext {
+        actor: Actor::Key(caller),
+        now: app.clock.now(),
+        request_id: request_id.to_str().ok().map(str::to_owned),
+        idempotency,
+    };
+    let stored = match app.store.create_pet(new, context, respond).await? {
         Created::New(pet) => respond(&pet),
         Created::Replayed(stored) => stored,
         Created::Conflict => {

@@ -2,13 +2,19 @@
 
 use std::mem;
 
+use async_trait::async_trait;
+use futures_util::FutureExt;
 use jiff::Timestamp;
 use tokio_postgres::{GenericClient, Row, types::ToSql};
 
-use super::{errors::Failure, pool::Connection};
+use super::{
+    PostgresStore,
+    errors::Failure,
+    pool::{Access, Connection},
+};
 use crate::{
-    domain::{Deployment, KeyDigest, KeyId, KeyRecord, KeyUse, NewKey, Scope},
-    store::bulk::StoredKey,
+    domain::{Deployment, KeyDigest, KeyId, KeyRecord, KeyUse, NewKey, Scope, WriteContext},
+    store::{Keys, StoreError, bulk::StoredKey},
 };
 
 /// The columns in the order that [`record`] expects.
@@ -59,7 +65,68 @@ const RECORD_USES: &str = "UPDATE api_keys
 /// The unique constraint on digests.
 const DIGEST: &str = "api_keys_digest";
 
-async fn insert(client: &impl GenericClient, key: &NewKey) -> Result<KeyRecord, Failure> {
+#[async_trait]
+impl Keys for PostgresStore {
+    async fn create_key(
+        &self,
+        key: NewKey,
+        context: WriteContext,
+    ) -> Result<KeyRecord, StoreError> {
+        let create = Create { key, now: context.now, is_retry: false };
+        self.run(Access::Write, create, |on, create| create.insert(on).boxed()).await
+    }
+
+    async fn find_key(&self, digest: &KeyDigest) -> Result<Option<KeyRecord>, StoreError> {
+        self.run(Access::Read, *digest, |on, digest| find(on, digest).boxed()).await
+    }
+
+    async fn key_digests(&self) -> Result<Vec<KeyDigest>, StoreError> {
+        self.run(Access::Read, (), |on, ()| digests(on).boxed()).await
+    }
+
+    async fn get_key(&self, id: KeyId) -> Result<Option<KeyRecord>, StoreError> {
+        self.run(Access::Read, (), |on, ()| get(on, id).boxed()).await
+    }
+
+    async fn list_keys(&self) -> Result<Vec<KeyRecord>, StoreError> {
+        self.run(Access::Read, (), |on, ()| list(on).boxed()).await
+    }
+
+    async fn revoke_key(
+        &self,
+        id: KeyId,
+        context: WriteContext,
+    ) -> Result<Option<KeyRecord>, StoreError> {
+        self.run(Access::Write, (), |on, ()| revoke(on, id, context.now).boxed()).await
+    }
+
+    async fn rotate_key(
+        &self,
+        id: KeyId,
+        successor: NewKey,
+        until: Timestamp,
+        context: WriteContext,
+    ) -> Result<Option<KeyRecord>, StoreError> {
+        self.run(Access::Write, successor, |on, successor| {
+            rotate(on, id, successor, until, context.now).boxed()
+        })
+        .await
+    }
+
+    async fn first_of_lineage(&self, id: KeyId) -> Result<KeyId, StoreError> {
+        self.run(Access::Read, (), |on, ()| first_of_lineage(on, id).boxed()).await
+    }
+
+    async fn record_key_uses(&self, uses: Vec<KeyUse>) -> Result<(), StoreError> {
+        self.run(Access::Write, uses, |on, uses| record_uses(on, uses).boxed()).await
+    }
+}
+
+async fn insert(
+    client: &impl GenericClient,
+    key: &NewKey,
+    now: Timestamp,
+) -> Result<KeyRecord, Failure> {
     let digest = &key.digest.as_bytes()[..];
     let expires_at = key.expires_at.map(Timestamp::as_second);
     let rate_limit = key.rate_limit.map(|limit| limit.to_string());
@@ -68,7 +135,7 @@ async fn insert(client: &impl GenericClient, key: &NewKey) -> Result<KeyRecord, 
         &key.name,
         &key.scope.as_str(),
         &key.deployment.as_str(),
-        &key.created_at.as_second(),
+        &now.as_second(),
         &expires_at,
         &rate_limit,
     ];
@@ -76,23 +143,17 @@ async fn insert(client: &impl GenericClient, key: &NewKey) -> Result<KeyRecord, 
 }
 
 /// A key that is being added. It is added once, however many attempts this takes.
-pub(super) struct Create {
+struct Create {
     key: NewKey,
+    now: Timestamp,
     is_retry: bool,
 }
 
 impl Create {
-    pub(super) fn new(key: NewKey) -> Self {
-        Self { key, is_retry: false }
-    }
-
     /// Adds the key, unless an earlier attempt has added it.
-    pub(super) async fn insert(
-        &mut self,
-        connection: &mut Connection,
-    ) -> Result<KeyRecord, Failure> {
+    async fn insert(&mut self, connection: &mut Connection) -> Result<KeyRecord, Failure> {
         let is_retry = mem::replace(&mut self.is_retry, true);
-        match insert(&**connection, &self.key).await {
+        match insert(&**connection, &self.key, self.now).await {
             Err(failure) if is_retry && failure.is_duplicate(DIGEST) => {
                 let found = find(connection, &self.key.digest).await?.ok_or(Failure::Raced)?;
                 connection.confirm().await?;
@@ -103,7 +164,7 @@ impl Create {
     }
 }
 
-pub(super) async fn find(
+async fn find(
     connection: &mut Connection,
     digest: &KeyDigest,
 ) -> Result<Option<KeyRecord>, Failure> {
@@ -113,25 +174,22 @@ pub(super) async fn find(
     row.as_ref().map(record).transpose()
 }
 
-pub(super) async fn digests(connection: &mut Connection) -> Result<Vec<KeyDigest>, Failure> {
+async fn digests(connection: &mut Connection) -> Result<Vec<KeyDigest>, Failure> {
     let rows = connection.query(DIGESTS, &[]).await?;
     rows.iter().map(digest).collect()
 }
 
-pub(super) async fn get(
-    connection: &mut Connection,
-    id: KeyId,
-) -> Result<Option<KeyRecord>, Failure> {
+async fn get(connection: &mut Connection, id: KeyId) -> Result<Option<KeyRecord>, Failure> {
     let row = connection.query_opt(GET, &[&id.0]).await?;
     row.as_ref().map(record).transpose()
 }
 
-pub(super) async fn list(connection: &mut Connection) -> Result<Vec<KeyRecord>, Failure> {
+async fn list(connection: &mut Connection) -> Result<Vec<KeyRecord>, Failure> {
     let rows = connection.query(LIST, &[]).await?;
     rows.iter().map(record).collect()
 }
 
-pub(super) async fn revoke(
+async fn revoke(
     connection: &mut Connection,
     id: KeyId,
     at: Timestamp,
@@ -142,11 +200,12 @@ pub(super) async fn revoke(
 }
 
 /// Adds the successor, unless an earlier attempt has added it.
-pub(super) async fn rotate(
+async fn rotate(
     connection: &mut Connection,
     id: KeyId,
     successor: &NewKey,
     until: Timestamp,
+    now: Timestamp,
 ) -> Result<Option<KeyRecord>, Failure> {
     let transaction = connection.transaction().await?;
     let Some(row) = transaction.query_opt(LOCK, &[&id.0]).await? else {
@@ -156,7 +215,7 @@ pub(super) async fn rotate(
         drop(transaction);
         return rotated_before(connection, id, successor).await;
     }
-    let added = insert(&transaction, successor).await?;
+    let added = insert(&transaction, successor, now).await?;
     let expiry: [&(dyn ToSql + Sync); 3] = [&id.0, &until.as_second(), &added.id.0];
     transaction.execute(EXPIRE, &expiry).await?;
     transaction.commit().await?;
@@ -175,18 +234,12 @@ async fn rotated_before(
     Ok(found.filter(|found| old.is_some_and(|old| old.successor == Some(found.id))))
 }
 
-pub(super) async fn first_of_lineage(
-    connection: &mut Connection,
-    id: KeyId,
-) -> Result<KeyId, Failure> {
+async fn first_of_lineage(connection: &mut Connection, id: KeyId) -> Result<KeyId, Failure> {
     let row = connection.query_one(FIRST_OF_LINEAGE, &[&id.0]).await?;
     Ok(KeyId(row.try_get(0)?))
 }
 
-pub(super) async fn record_uses(
-    connection: &mut Connection,
-    uses: &[KeyUse],
-) -> Result<(), Failure> {
+async fn record_uses(connection: &mut Connection, uses: &[KeyUse]) -> Result<(), Failure> {
     let ids: Vec<i64> = uses.iter().map(|key| key.id.0).collect();
     let times: Vec<i64> = uses.iter().map(|key| key.used_at.as_second()).collect();
     let calls: Vec<Option<i64>> =

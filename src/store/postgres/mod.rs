@@ -27,7 +27,6 @@ use std::{
 
 use async_trait::async_trait;
 use futures_util::FutureExt;
-use jiff::Timestamp;
 use rand::{Rng, RngExt, SeedableRng, rngs::StdRng};
 use tokio::{sync::Semaphore, time};
 
@@ -38,14 +37,8 @@ use self::{
     tokens::Tokens,
 };
 pub use self::{load::PostgresLoad, snapshot::PostgresSnapshot, url::PostgresUrl};
-use super::{Cause, Created, OpenError, OpenMode, Store, StoreError, Version, WritePet};
-use crate::{
-    domain::{
-        IdempotentRequest, KeyDigest, KeyId, KeyRecord, KeyUse, NewKey, NewPet, PageRequest, Pet,
-        PetId,
-    },
-    observe::metrics::Exposition,
-};
+use super::{Cause, Health, OpenError, OpenMode, StoreError};
+use crate::observe::metrics::Exposition;
 
 /// How long an operation may take, including retries.
 const DONE_WITHIN: Duration = Duration::from_secs(5);
@@ -182,96 +175,7 @@ struct TooSlow;
 struct BadKey;
 
 #[async_trait]
-impl Store for PostgresStore {
-    async fn list_pets(
-        &self,
-        request: &PageRequest,
-        write: WritePet,
-        page: &mut Vec<u8>,
-    ) -> Result<Option<PetId>, StoreError> {
-        let page = pets::Page::new(request, write, page);
-        self.run(Access::Read, page, |on, page| page.list(on).boxed()).await
-    }
-
-    async fn version(&self) -> Result<Option<Version>, StoreError> {
-        Ok(None)
-    }
-
-    fn etag_key(&self) -> [u8; 32] {
-        self.etag_key
-    }
-
-    async fn create_pet(
-        &self,
-        pet: NewPet,
-        retry: Option<IdempotentRequest>,
-    ) -> Result<Created, StoreError> {
-        if let Some(request) = retry {
-            return self
-                .run(Access::Write, (pet, request), |on, (pet, request)| {
-                    requests::insert_once(on, pet, request).boxed()
-                })
-                .await;
-        }
-        let create = pets::Create::new(pet, &self.tokens);
-        self.run(Access::Write, create, |on, create| create.insert(on).boxed())
-            .await
-            .map(Created::New)
-    }
-
-    async fn mark_idempotency_keys(&self, seen: Option<i64>) -> Result<i64, StoreError> {
-        self.run(Access::Write, (), |on, ()| requests::mark(on, seen).boxed()).await
-    }
-
-    async fn forget_idempotency_keys(&self, marks: i64, limit: u32) -> Result<usize, StoreError> {
-        self.run(Access::Write, (), |on, ()| requests::forget(on, marks, limit).boxed()).await
-    }
-
-    async fn first_of_lineage(&self, id: KeyId) -> Result<KeyId, StoreError> {
-        self.run(Access::Read, (), |on, ()| keys::first_of_lineage(on, id).boxed()).await
-    }
-
-    async fn get_pet(&self, id: PetId) -> Result<Option<Pet>, StoreError> {
-        self.run(Access::Read, (), |on, ()| pets::get(on, id).boxed()).await
-    }
-
-    async fn create_key(&self, key: NewKey) -> Result<KeyRecord, StoreError> {
-        let create = keys::Create::new(key);
-        self.run(Access::Write, create, |on, create| create.insert(on).boxed()).await
-    }
-
-    async fn find_key(&self, digest: &KeyDigest) -> Result<Option<KeyRecord>, StoreError> {
-        self.run(Access::Read, *digest, |on, digest| keys::find(on, digest).boxed()).await
-    }
-
-    async fn key_digests(&self) -> Result<Vec<KeyDigest>, StoreError> {
-        self.run(Access::Read, (), |on, ()| keys::digests(on).boxed()).await
-    }
-
-    async fn get_key(&self, id: KeyId) -> Result<Option<KeyRecord>, StoreError> {
-        self.run(Access::Read, (), |on, ()| keys::get(on, id).boxed()).await
-    }
-
-    async fn list_keys(&self) -> Result<Vec<KeyRecord>, StoreError> {
-        self.run(Access::Read, (), |on, ()| keys::list(on).boxed()).await
-    }
-
-    async fn revoke_key(&self, id: KeyId, at: Timestamp) -> Result<Option<KeyRecord>, StoreError> {
-        self.run(Access::Write, (), |on, ()| keys::revoke(on, id, at).boxed()).await
-    }
-
-    async fn rotate_key(
-        &self,
-        id: KeyId,
-        successor: NewKey,
-        until: Timestamp,
-    ) -> Result<Option<KeyRecord>, StoreError> {
-        self.run(Access::Write, successor, |on, successor| {
-            keys::rotate(on, id, successor, until).boxed()
-        })
-        .await
-    }
-
+impl Health for PostgresStore {
     async fn check_ready(&self) -> Result<(), StoreError> {
         let _permit = self.probes.acquire().await;
         self.run(Access::Write, (), |on, ()| probe::probe(on).boxed()).await
@@ -279,9 +183,5 @@ impl Store for PostgresStore {
 
     fn expose(&self, page: &mut Exposition) {
         self.pool.expose(page);
-    }
-
-    async fn record_key_uses(&self, uses: Vec<KeyUse>) -> Result<(), StoreError> {
-        self.run(Access::Write, uses, |on, uses| keys::record_uses(on, uses).boxed()).await
     }
 }

@@ -2,14 +2,21 @@
 
 use std::pin::pin;
 
-use futures_util::TryStreamExt;
+use async_trait::async_trait;
+use futures_util::{FutureExt, TryStreamExt};
 use tokio::task;
 use tokio_postgres::{Row, types::ToSql};
 
-use super::{errors::Failure, pool::Connection, tokens::Tokens};
+use super::{
+    PostgresStore,
+    errors::Failure,
+    pool::{Access, Connection},
+    requests,
+    tokens::Tokens,
+};
 use crate::{
-    domain::{Limit, NewPet, PageRequest, Pet, PetId, PetName, PetRef},
-    store::WritePet,
+    domain::{Limit, NewPet, PageRequest, Pet, PetId, PetName, PetRef, WriteContext},
+    store::{Created, Pets, Respond, StoreError, Version, WritePet},
 };
 
 /// The constant inner limit covers every page and lets the planner reuse one plan. For a parameter,
@@ -37,8 +44,48 @@ const TOKEN: &str = "pets_token";
 /// After this many bytes of a page, other requests get a turn.
 const YIELD_AFTER: usize = 128 << 10;
 
+#[async_trait]
+impl Pets for PostgresStore {
+    async fn list_pets(
+        &self,
+        request: &PageRequest,
+        write: WritePet,
+        page: &mut Vec<u8>,
+    ) -> Result<Option<PetId>, StoreError> {
+        let page = Page::new(request, write, page);
+        self.run(Access::Read, page, |on, page| page.list(on).boxed()).await
+    }
+
+    async fn get_pet(&self, id: PetId) -> Result<Option<Pet>, StoreError> {
+        self.run(Access::Read, (), |on, ()| get(on, id).boxed()).await
+    }
+
+    async fn create_pet(
+        &self,
+        pet: NewPet,
+        context: WriteContext,
+        respond: Respond,
+    ) -> Result<Created, StoreError> {
+        if let Some(request) = context.idempotency {
+            let once = requests::Once { new: pet, request, now: context.now, respond };
+            return self.run(Access::Write, once, |on, once| once.insert(on).boxed()).await;
+        }
+        let create = Create::new(pet, &self.tokens);
+        let added = self.run(Access::Write, create, |on, create| create.insert(on).boxed());
+        added.await.map(Created::New)
+    }
+
+    async fn version(&self) -> Result<Option<Version>, StoreError> {
+        Ok(None)
+    }
+
+    fn etag_key(&self) -> [u8; 32] {
+        self.etag_key
+    }
+}
+
 /// A page that is being read.
-pub(super) struct Page<'r> {
+struct Page<'r> {
     request: &'r PageRequest,
     write: WritePet,
     text: &'r mut Vec<u8>,
@@ -47,16 +94,13 @@ pub(super) struct Page<'r> {
 }
 
 impl<'r> Page<'r> {
-    pub(super) fn new(request: &'r PageRequest, write: WritePet, text: &'r mut Vec<u8>) -> Self {
+    fn new(request: &'r PageRequest, write: WritePet, text: &'r mut Vec<u8>) -> Self {
         Self { request, write, start: text.len(), text }
     }
 
     /// Writes the page, replacing what an earlier attempt wrote, and returns its last animal if
     /// more follow.
-    pub(super) async fn list(
-        &mut self,
-        connection: &mut Connection,
-    ) -> Result<Option<PetId>, Failure> {
+    async fn list(&mut self, connection: &mut Connection) -> Result<Option<PetId>, Failure> {
         self.text.truncate(self.start);
         let after = self.request.after.map_or(0, PetId::get);
         // One more than requested shows whether a page follows.
@@ -94,14 +138,14 @@ impl<'r> Page<'r> {
     }
 }
 
-pub(super) async fn get(connection: &mut Connection, id: PetId) -> Result<Option<Pet>, Failure> {
+async fn get(connection: &mut Connection, id: PetId) -> Result<Option<Pet>, Failure> {
     let statement = connection.prepared(GET).await?;
     let row = connection.query_opt(&statement, &[&id.get()]).await?;
     row.as_ref().map(owned).transpose()
 }
 
 /// An animal that is being added. It is added once, however many attempts this takes.
-pub(super) struct Create<'a> {
+struct Create<'a> {
     new: NewPet,
     tokens: &'a Tokens,
     /// The token of earlier attempts.
@@ -109,13 +153,13 @@ pub(super) struct Create<'a> {
 }
 
 impl<'a> Create<'a> {
-    pub(super) fn new(new: NewPet, tokens: &'a Tokens) -> Self {
+    fn new(new: NewPet, tokens: &'a Tokens) -> Self {
         Self { new, tokens, token: None }
     }
 
     /// Adds the animal, unless an earlier attempt has added it. Waits for an earlier attempt that
     /// is still running.
-    pub(super) async fn insert(&mut self, connection: &mut Connection) -> Result<Pet, Failure> {
+    async fn insert(&mut self, connection: &mut Connection) -> Result<Pet, Failure> {
         let is_retry = self.token.is_some();
         let token = match self.token {
             Some(token) => token,

@@ -1,11 +1,19 @@
 //! Remembered requests as rows.
 
+use async_trait::async_trait;
+use futures_util::FutureExt;
+use jiff::Timestamp;
 use tokio_postgres::{Row, types::ToSql};
 
-use super::{errors::Failure, pets, pool::Connection};
+use super::{
+    PostgresStore,
+    errors::Failure,
+    pets,
+    pool::{Access, Connection},
+};
 use crate::{
     domain::{IdempotentRequest, NewPet, StoredResponse, idempotency::REMEMBERED_FOR_MARKS},
-    store::Created,
+    store::{Created, Requests, Respond, StoreError},
 };
 
 /// The response to the request, or the id for its animal if the request was not seen before.
@@ -64,56 +72,74 @@ const FORGET_AS_BEFORE: &str = "
 /// How often a request can conflict with another one, or with the previous release.
 const MAX_ATTEMPTS: u32 = 3;
 
-/// Adds an animal, unless the request was seen before.
-pub(super) async fn insert_once(
-    connection: &mut Connection,
-    new: &NewPet,
-    request: &IdempotentRequest,
-) -> Result<Created, Failure> {
-    let (key, fingerprint) = (request.key.as_str(), &request.fingerprint[..]);
-    let known: [&(dyn ToSql + Sync); 3] = [&request.lineage.0, &key, &request.api_key.0];
-    for _ in 0..MAX_ATTEMPTS {
-        let recall = connection.prepared(RECALL).await?;
-        let row = connection.query_one(&recall, &known).await?;
-        let Some(id) = row.try_get::<_, Option<i64>>(5)? else {
-            if row.try_get::<_, &str>(0)? != request.operation
-                || row.try_get::<_, &[u8]>(1)? != fingerprint
-            {
-                return Ok(Created::Conflict);
-            }
-            connection.confirm().await?;
-            return Ok(Created::Replayed(response(&row, 2)?));
-        };
-        let pet = new.clone().with_id(pets::id(id)?);
-        let StoredResponse { status, location, body } = (request.respond)(&pet);
-        let owners: Vec<i64> = request.owners().map(|owner| owner.0).collect();
-        let parameters: [&(dyn ToSql + Sync); 13] = [
-            &request.lineage.0,
-            &key,
-            &request.operation,
-            &fingerprint,
-            &i32::from(status),
-            &location,
-            &body,
-            &request.now.as_second(),
-            &owners,
-            &id,
-            &new.name.as_str(),
-            &new.category_id,
-            &new.status.as_str(),
-        ];
-        let insert = connection.prepared(INSERT_ONCE).await?;
-        match connection.execute(&insert, &parameters).await.map_err(Failure::from) {
-            Ok(0) => {}
-            Ok(_) => return Ok(Created::New(pet)),
-            Err(failure) if failure.is_duplicate(REMEMBERED_BEFORE) => {
-                connection.execute(CONVERT, &known).await?;
-                connection.execute(DISCARD, &known).await?;
-            }
-            Err(failure) => return Err(failure),
-        }
+#[async_trait]
+impl Requests for PostgresStore {
+    async fn mark_idempotency_keys(&self, seen: Option<i64>) -> Result<i64, StoreError> {
+        self.run(Access::Write, (), |on, ()| mark(on, seen).boxed()).await
     }
-    Err(Failure::Raced)
+
+    async fn forget_idempotency_keys(&self, marks: i64, limit: u32) -> Result<usize, StoreError> {
+        self.run(Access::Write, (), |on, ()| forget(on, marks, limit).boxed()).await
+    }
+}
+
+/// An animal that is being added by a request that may be repeated.
+pub(super) struct Once {
+    pub(super) new: NewPet,
+    pub(super) request: IdempotentRequest,
+    pub(super) now: Timestamp,
+    pub(super) respond: Respond,
+}
+
+impl Once {
+    /// Adds the animal, unless the request was seen before.
+    pub(super) async fn insert(&self, connection: &mut Connection) -> Result<Created, Failure> {
+        let Self { new, request, now, respond } = self;
+        let (key, fingerprint) = (request.key.as_str(), &request.fingerprint[..]);
+        let known: [&(dyn ToSql + Sync); 3] = [&request.lineage.0, &key, &request.api_key.0];
+        for _ in 0..MAX_ATTEMPTS {
+            let recall = connection.prepared(RECALL).await?;
+            let row = connection.query_one(&recall, &known).await?;
+            let Some(id) = row.try_get::<_, Option<i64>>(5)? else {
+                if row.try_get::<_, &str>(0)? != request.operation
+                    || row.try_get::<_, &[u8]>(1)? != fingerprint
+                {
+                    return Ok(Created::Conflict);
+                }
+                connection.confirm().await?;
+                return Ok(Created::Replayed(response(&row, 2)?));
+            };
+            let pet = new.clone().with_id(pets::id(id)?);
+            let StoredResponse { status, location, body } = respond(&pet);
+            let owners: Vec<i64> = request.owners().map(|owner| owner.0).collect();
+            let parameters: [&(dyn ToSql + Sync); 13] = [
+                &request.lineage.0,
+                &key,
+                &request.operation,
+                &fingerprint,
+                &i32::from(status),
+                &location,
+                &body,
+                &now.as_second(),
+                &owners,
+                &id,
+                &new.name.as_str(),
+                &new.category_id,
+                &new.status.as_str(),
+            ];
+            let insert = connection.prepared(INSERT_ONCE).await?;
+            match connection.execute(&insert, &parameters).await.map_err(Failure::from) {
+                Ok(0) => {}
+                Ok(_) => return Ok(Created::New(pet)),
+                Err(failure) if failure.is_duplicate(REMEMBERED_BEFORE) => {
+                    connection.execute(CONVERT, &known).await?;
+                    connection.execute(DISCARD, &known).await?;
+                }
+                Err(failure) => return Err(failure),
+            }
+        }
+        Err(Failure::Raced)
+    }
 }
 
 /// The response in the columns from `first` on: status, location and body.
@@ -126,7 +152,7 @@ pub(super) fn response(row: &Row, first: usize) -> Result<StoredResponse, Failur
     })
 }
 
-pub(super) async fn mark(connection: &mut Connection, seen: Option<i64>) -> Result<i64, Failure> {
+async fn mark(connection: &mut Connection, seen: Option<i64>) -> Result<i64, Failure> {
     if let Some(seen) = seen {
         connection.execute(MARK, &[&seen]).await?;
         connection.execute(FORGET_MARKS, &[&(seen - REMEMBERED_FOR_MARKS)]).await?;
@@ -134,11 +160,7 @@ pub(super) async fn mark(connection: &mut Connection, seen: Option<i64>) -> Resu
     Ok(connection.query_one(NEWEST_MARK, &[]).await?.try_get(0)?)
 }
 
-pub(super) async fn forget(
-    connection: &mut Connection,
-    marks: i64,
-    limit: u32,
-) -> Result<usize, Failure> {
+async fn forget(connection: &mut Connection, marks: i64, limit: u32) -> Result<usize, Failure> {
     let parameters: [&(dyn ToSql + Sync); 2] = [&marks, &i64::from(limit)];
     let forgotten = connection.execute(FORGET, &parameters).await?;
     let before = connection.execute(FORGET_AS_BEFORE, &parameters).await?;

@@ -1,14 +1,16 @@
 //! API keys as rows.
 
+use async_trait::async_trait;
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension, Row, params, types::Type};
 
+use super::SqliteStore;
 use crate::{
     domain::{
-        Deployment, KeyDigest, KeyId, KeyRecord, KeyUse, NewKey, RateLimit, Scope,
+        Deployment, KeyDigest, KeyId, KeyRecord, KeyUse, NewKey, RateLimit, Scope, WriteContext,
         rate_limit::InvalidRateLimit,
     },
-    store::bulk::StoredKey,
+    store::{Keys, StoreError, bulk::StoredKey},
 };
 
 /// The columns in the order that [`record`] expects.
@@ -48,14 +50,69 @@ const RECORD_USE: &str = "UPDATE api_keys
             coalesce(last_deprecated_call_at, ?3), coalesce(?3, last_deprecated_call_at))
     WHERE id = ?1";
 
-pub(super) fn insert(connection: &Connection, key: &NewKey) -> rusqlite::Result<KeyRecord> {
+#[async_trait]
+impl Keys for SqliteStore {
+    async fn create_key(
+        &self,
+        key: NewKey,
+        context: WriteContext,
+    ) -> Result<KeyRecord, StoreError> {
+        self.writer.write(move |connection| insert(connection, &key, context.now)).await
+    }
+
+    async fn find_key(&self, digest: &KeyDigest) -> Result<Option<KeyRecord>, StoreError> {
+        self.readers.read(|connection| find(connection, digest))
+    }
+
+    async fn key_digests(&self) -> Result<Vec<KeyDigest>, StoreError> {
+        self.readers.read(digests)
+    }
+
+    async fn get_key(&self, id: KeyId) -> Result<Option<KeyRecord>, StoreError> {
+        self.readers.read(|connection| get(connection, id))
+    }
+
+    async fn list_keys(&self) -> Result<Vec<KeyRecord>, StoreError> {
+        self.readers.read(list)
+    }
+
+    async fn revoke_key(
+        &self,
+        id: KeyId,
+        context: WriteContext,
+    ) -> Result<Option<KeyRecord>, StoreError> {
+        self.writer.write(move |connection| revoke(connection, id, context.now)).await
+    }
+
+    async fn rotate_key(
+        &self,
+        id: KeyId,
+        successor: NewKey,
+        until: Timestamp,
+        context: WriteContext,
+    ) -> Result<Option<KeyRecord>, StoreError> {
+        let rotate =
+            move |connection: &Connection| rotate(connection, id, &successor, until, context.now);
+        self.writer.write(rotate).await
+    }
+
+    async fn first_of_lineage(&self, id: KeyId) -> Result<KeyId, StoreError> {
+        self.readers.read(|connection| first_of_lineage(connection, id))
+    }
+
+    async fn record_key_uses(&self, uses: Vec<KeyUse>) -> Result<(), StoreError> {
+        self.writer.write(move |connection| record_uses(connection, &uses)).await
+    }
+}
+
+fn insert(connection: &Connection, key: &NewKey, now: Timestamp) -> rusqlite::Result<KeyRecord> {
     connection.prepare_cached(INSERT)?.query_row(
         params![
             key.digest.as_bytes(),
             key.name,
             key.scope.as_str(),
             key.deployment.as_str(),
-            key.created_at.as_second(),
+            now.as_second(),
             key.expires_at.map(Timestamp::as_second),
             key.rate_limit.map(|limit| limit.to_string())
         ],
@@ -63,19 +120,16 @@ pub(super) fn insert(connection: &Connection, key: &NewKey) -> rusqlite::Result<
     )
 }
 
-pub(super) fn find(
-    connection: &Connection,
-    digest: &KeyDigest,
-) -> rusqlite::Result<Option<KeyRecord>> {
+fn find(connection: &Connection, digest: &KeyDigest) -> rusqlite::Result<Option<KeyRecord>> {
     connection.prepare_cached(FIND)?.query_row([digest.as_bytes()], record).optional()
 }
 
-pub(super) fn digests(connection: &Connection) -> rusqlite::Result<Vec<KeyDigest>> {
+fn digests(connection: &Connection) -> rusqlite::Result<Vec<KeyDigest>> {
     let digest = |row: &Row<'_>| row.get(0).map(KeyDigest::from_bytes);
     connection.prepare_cached(DIGESTS)?.query_map([], digest)?.collect()
 }
 
-pub(super) fn get(connection: &Connection, id: KeyId) -> rusqlite::Result<Option<KeyRecord>> {
+fn get(connection: &Connection, id: KeyId) -> rusqlite::Result<Option<KeyRecord>> {
     connection.prepare_cached(GET)?.query_row([id.0], record).optional()
 }
 
@@ -90,7 +144,7 @@ pub(super) fn list_with_digests(connection: &Connection) -> rusqlite::Result<Vec
     connection.prepare(LIST_WITH_DIGESTS)?.query_map([], stored)?.collect()
 }
 
-pub(super) fn revoke(
+fn revoke(
     connection: &Connection,
     id: KeyId,
     at: Timestamp,
@@ -98,25 +152,26 @@ pub(super) fn revoke(
     connection.prepare_cached(REVOKE)?.query_row(params![id.0, at.as_second()], record).optional()
 }
 
-pub(super) fn rotate(
+fn rotate(
     connection: &Connection,
     id: KeyId,
     successor: &NewKey,
     until: Timestamp,
+    now: Timestamp,
 ) -> rusqlite::Result<Option<KeyRecord>> {
     if get(connection, id)?.is_none_or(|key| key.successor.is_some()) {
         return Ok(None);
     }
-    let successor = insert(connection, successor)?;
+    let successor = insert(connection, successor, now)?;
     connection.prepare_cached(EXPIRE)?.execute(params![id.0, until.as_second(), successor.id.0])?;
     Ok(Some(successor))
 }
 
-pub(super) fn first_of_lineage(connection: &Connection, id: KeyId) -> rusqlite::Result<KeyId> {
+fn first_of_lineage(connection: &Connection, id: KeyId) -> rusqlite::Result<KeyId> {
     connection.prepare_cached(FIRST_OF_LINEAGE)?.query_row([id.0], |row| row.get(0).map(KeyId))
 }
 
-pub(super) fn record_uses(connection: &Connection, uses: &[KeyUse]) -> rusqlite::Result<()> {
+fn record_uses(connection: &Connection, uses: &[KeyUse]) -> rusqlite::Result<()> {
     let mut statement = connection.prepare_cached(RECORD_USE)?;
     for KeyUse { id, used_at, deprecated_call_at } in uses {
         let deprecated_call_at = deprecated_call_at.map(Timestamp::as_second);

@@ -30,23 +30,14 @@ use std::{
 };
 
 use async_trait::async_trait;
-use jiff::Timestamp;
-use rusqlite::Connection;
 
 pub(crate) use self::copy::{Copied, CopyError, copy};
 use self::{
-    file::Files, large_pages::LargePages, page::Listed, readers::Readers, wal_index::WalIndex,
-    writer::Writer,
+    file::Files, large_pages::LargePages, readers::Readers, wal_index::WalIndex, writer::Writer,
 };
 pub use self::{load::SqliteLoad, snapshot::SqliteSnapshot};
-use super::{Checkup, Created, OpenError, OpenMode, Store, StoreError, Version, WritePet};
-use crate::{
-    domain::{
-        IdempotentRequest, KeyDigest, KeyId, KeyRecord, KeyUse, NewKey, NewPet, PageRequest, Pet,
-        PetId,
-    },
-    observe::metrics::Exposition,
-};
+use super::{Checkup, Health, OpenError, OpenMode, StoreError};
+use crate::observe::metrics::Exposition;
 
 /// A catalogue in one SQLite file.
 pub struct SqliteStore {
@@ -97,94 +88,7 @@ pub(super) fn check(path: &Path) -> Result<Checkup, OpenError> {
 }
 
 #[async_trait]
-impl Store for SqliteStore {
-    async fn list_pets(
-        &self,
-        request: &PageRequest,
-        write: WritePet,
-        page: &mut Vec<u8>,
-    ) -> Result<Option<PetId>, StoreError> {
-        let begins = page.len();
-        let longest = begins + large_pages::USUAL;
-        let list = |connection: &Connection| page::list(connection, request, write, page, longest);
-        match self.readers.read(list)? {
-            Listed::Whole(last_of_page) => Ok(last_of_page),
-            Listed::TooLong => {
-                page.truncate(begins);
-                self.large_pages.list(request, write, page).await
-            }
-        }
-    }
-
-    async fn version(&self) -> Result<Option<Version>, StoreError> {
-        Ok(Some(self.wal_index.version()))
-    }
-
-    fn etag_key(&self) -> [u8; 32] {
-        self.etag_key
-    }
-
-    async fn create_pet(
-        &self,
-        pet: NewPet,
-        retry: Option<IdempotentRequest>,
-    ) -> Result<Created, StoreError> {
-        let Some(request) = retry else {
-            let insert = |connection: &Connection| pets::insert(connection, pet).map(Created::New);
-            return self.writer.write_by_one_statement(insert).await;
-        };
-        self.writer.write(move |connection| requests::insert_once(connection, pet, &request)).await
-    }
-
-    async fn mark_idempotency_keys(&self, seen: Option<i64>) -> Result<i64, StoreError> {
-        self.writer.write(move |connection| requests::mark(connection, seen)).await
-    }
-
-    async fn forget_idempotency_keys(&self, marks: i64, limit: u32) -> Result<usize, StoreError> {
-        self.writer.write(move |connection| requests::forget(connection, marks, limit)).await
-    }
-
-    async fn first_of_lineage(&self, id: KeyId) -> Result<KeyId, StoreError> {
-        self.readers.read(|connection| keys::first_of_lineage(connection, id))
-    }
-
-    async fn get_pet(&self, id: PetId) -> Result<Option<Pet>, StoreError> {
-        self.readers.read(|connection| pets::get(connection, id))
-    }
-
-    async fn create_key(&self, key: NewKey) -> Result<KeyRecord, StoreError> {
-        self.writer.write(move |connection| keys::insert(connection, &key)).await
-    }
-
-    async fn find_key(&self, digest: &KeyDigest) -> Result<Option<KeyRecord>, StoreError> {
-        self.readers.read(|connection| keys::find(connection, digest))
-    }
-
-    async fn key_digests(&self) -> Result<Vec<KeyDigest>, StoreError> {
-        self.readers.read(keys::digests)
-    }
-
-    async fn get_key(&self, id: KeyId) -> Result<Option<KeyRecord>, StoreError> {
-        self.readers.read(|connection| keys::get(connection, id))
-    }
-
-    async fn list_keys(&self) -> Result<Vec<KeyRecord>, StoreError> {
-        self.readers.read(keys::list)
-    }
-
-    async fn revoke_key(&self, id: KeyId, at: Timestamp) -> Result<Option<KeyRecord>, StoreError> {
-        self.writer.write(move |connection| keys::revoke(connection, id, at)).await
-    }
-
-    async fn rotate_key(
-        &self,
-        id: KeyId,
-        successor: NewKey,
-        until: Timestamp,
-    ) -> Result<Option<KeyRecord>, StoreError> {
-        self.writer.write(move |connection| keys::rotate(connection, id, &successor, until)).await
-    }
-
+impl Health for SqliteStore {
     async fn check_ready(&self) -> Result<(), StoreError> {
         self.writer.write(pets::try_to_insert).await
     }
@@ -193,10 +97,6 @@ impl Store for SqliteStore {
         self.writer.expose(page);
         let size = self.wal.metadata().map_or(0, |wal| wal.len());
         page.number("petstore_wal_size_bytes", "The size of the write-ahead log.", size);
-    }
-
-    async fn record_key_uses(&self, uses: Vec<KeyUse>) -> Result<(), StoreError> {
-        self.writer.write(move |connection| keys::record_uses(connection, &uses)).await
     }
 }
 

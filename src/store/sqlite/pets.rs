@@ -1,16 +1,77 @@
 //! Animals as rows. See `page.rs` for pages.
 
+use async_trait::async_trait;
 use rusqlite::{
     Connection, params,
     types::{Type, ValueRef},
 };
 
-use crate::domain::{NewPet, Pet, PetId, PetName, PetStatus, pet::UnknownStatus};
+use super::{
+    SqliteStore, large_pages,
+    page::{self, Listed},
+    requests,
+};
+use crate::{
+    domain::{
+        NewPet, PageRequest, Pet, PetId, PetName, PetStatus, WriteContext, pet::UnknownStatus,
+    },
+    store::{Created, Pets, Respond, StoreError, Version, WritePet},
+};
 
 const GET: &str = "SELECT name, category_id, status FROM pets WHERE id = ?1";
 const INSERT: &str = "INSERT INTO pets (name, category_id, status) VALUES (?1, ?2, ?3)";
 
-pub(super) fn get(connection: &Connection, id: PetId) -> rusqlite::Result<Option<Pet>> {
+#[async_trait]
+impl Pets for SqliteStore {
+    async fn list_pets(
+        &self,
+        request: &PageRequest,
+        write: WritePet,
+        page: &mut Vec<u8>,
+    ) -> Result<Option<PetId>, StoreError> {
+        let begins = page.len();
+        let longest = begins + large_pages::USUAL;
+        let list = |connection: &Connection| page::list(connection, request, write, page, longest);
+        match self.readers.read(list)? {
+            Listed::Whole(last_of_page) => Ok(last_of_page),
+            Listed::TooLong => {
+                page.truncate(begins);
+                self.large_pages.list(request, write, page).await
+            }
+        }
+    }
+
+    async fn get_pet(&self, id: PetId) -> Result<Option<Pet>, StoreError> {
+        self.readers.read(|connection| get(connection, id))
+    }
+
+    async fn create_pet(
+        &self,
+        pet: NewPet,
+        context: WriteContext,
+        respond: Respond,
+    ) -> Result<Created, StoreError> {
+        let WriteContext { now, idempotency, .. } = context;
+        let Some(request) = idempotency else {
+            let insert = |connection: &Connection| insert(connection, pet).map(Created::New);
+            return self.writer.write_by_one_statement(insert).await;
+        };
+        let insert = move |connection: &Connection| {
+            requests::insert_once(connection, pet, &request, now, respond)
+        };
+        self.writer.write(insert).await
+    }
+
+    async fn version(&self) -> Result<Option<Version>, StoreError> {
+        Ok(Some(self.wal_index.version()))
+    }
+
+    fn etag_key(&self) -> [u8; 32] {
+        self.etag_key
+    }
+}
+
+fn get(connection: &Connection, id: PetId) -> rusqlite::Result<Option<Pet>> {
     let mut statement = connection.prepare_cached(GET)?;
     let mut rows = statement.query([id.get()])?;
     let Some(row) = rows.next()? else {

@@ -1,11 +1,13 @@
 //! Remembered requests as rows.
 
+use async_trait::async_trait;
+use jiff::Timestamp;
 use rusqlite::{Connection, Row, params};
 
-use super::pets;
+use super::{SqliteStore, pets};
 use crate::{
     domain::{IdempotentRequest, KeyId, NewPet, StoredResponse, idempotency::REMEMBERED_FOR_MARKS},
-    store::Created,
+    store::{Created, Requests, Respond, StoreError},
 };
 
 const RECALL: &str = "SELECT operation, fingerprint, status, location, body FROM requests
@@ -36,11 +38,24 @@ const FORGET_AS_BEFORE: &str = "DELETE FROM idempotency_keys WHERE (api_key_id, 
          WHERE number = (SELECT max(number) FROM idempotency_marks) - ?1)
      ORDER BY pet_id LIMIT ?2)";
 
+#[async_trait]
+impl Requests for SqliteStore {
+    async fn mark_idempotency_keys(&self, seen: Option<i64>) -> Result<i64, StoreError> {
+        self.writer.write(move |connection| mark(connection, seen)).await
+    }
+
+    async fn forget_idempotency_keys(&self, marks: i64, limit: u32) -> Result<usize, StoreError> {
+        self.writer.write(move |connection| forget(connection, marks, limit)).await
+    }
+}
+
 /// Adds an animal, unless the request was seen before.
 pub(super) fn insert_once(
     connection: &Connection,
     new: NewPet,
     request: &IdempotentRequest,
+    now: Timestamp,
+    respond: Respond,
 ) -> rusqlite::Result<Created> {
     for owner in request.owners() {
         let mut seen = recall(connection, owner, request)?;
@@ -53,8 +68,8 @@ pub(super) fn insert_once(
         }
     }
     let pet = pets::insert(connection, new)?;
-    let StoredResponse { status, location, body } = (request.respond)(&pet);
-    let (key, second) = (request.key.as_str(), request.now.as_second());
+    let StoredResponse { status, location, body } = respond(&pet);
+    let (key, second) = (request.key.as_str(), now.as_second());
     connection.prepare_cached(REMEMBER)?.execute(params![
         request.lineage.0,
         key,
@@ -101,7 +116,7 @@ pub(super) fn response(row: &Row<'_>, first: usize) -> rusqlite::Result<StoredRe
     })
 }
 
-pub(super) fn mark(connection: &Connection, seen: Option<i64>) -> rusqlite::Result<i64> {
+fn mark(connection: &Connection, seen: Option<i64>) -> rusqlite::Result<i64> {
     let newest = connection.prepare_cached(NEWEST_MARK)?.query_row([], |row| row.get(0))?;
     if seen != Some(newest) {
         return Ok(newest);
@@ -111,7 +126,7 @@ pub(super) fn mark(connection: &Connection, seen: Option<i64>) -> rusqlite::Resu
     Ok(newest + 1)
 }
 
-pub(super) fn forget(connection: &Connection, marks: i64, limit: u32) -> rusqlite::Result<usize> {
+fn forget(connection: &Connection, marks: i64, limit: u32) -> rusqlite::Result<usize> {
     let forgotten = connection.prepare_cached(FORGET)?.execute(params![marks, limit])?;
     let before = connection.prepare_cached(FORGET_AS_BEFORE)?.execute(params![marks, limit])?;
     Ok(forgotten.max(before))

@@ -7,11 +7,11 @@ use async_trait::async_trait;
 use jiff::Timestamp;
 use petstore::{
     domain::{
-        IdempotentRequest, KeyDigest, KeyId, KeyRecord, KeyUse, NewKey, NewPet, PageRequest, Pet,
-        PetId, PetName, PetStatus,
+        KeyDigest, KeyId, KeyRecord, KeyUse, NewKey, NewPet, PageRequest, Pet, PetId, PetName,
+        PetStatus, WriteContext,
     },
     observe::metrics::Exposition,
-    store::{Created, Store, StoreError, Version, WritePet},
+    store::{Created, Health, Keys, Pets, Requests, Respond, StoreError, Version, WritePet},
 };
 
 /// The number of fixed animals, with ids from 1.
@@ -32,13 +32,13 @@ pub(super) fn animal(id: i64) -> Option<Pet> {
 
 impl Memory {
     /// A store with one key.
-    pub(super) fn new(key: NewKey) -> Self {
+    pub(super) fn new(key: NewKey, created_at: Timestamp) -> Self {
         let record = KeyRecord {
             id: KeyId(1),
             name: key.name,
             scope: key.scope,
             deployment: key.deployment,
-            created_at: key.created_at,
+            created_at,
             expires_at: None,
             rate_limit: None,
             last_used_at: None,
@@ -52,7 +52,7 @@ impl Memory {
 }
 
 #[async_trait]
-impl Store for Memory {
+impl Pets for Memory {
     async fn list_pets(
         &self,
         request: &PageRequest,
@@ -83,7 +83,8 @@ impl Store for Memory {
     async fn create_pet(
         &self,
         pet: NewPet,
-        _: Option<IdempotentRequest>,
+        _: WriteContext,
+        _: Respond,
     ) -> Result<Created, StoreError> {
         let pet = pet.with_id(PetId::new(ANIMALS + 1).unwrap());
         let mut pets = self.pets.lock().unwrap_or_else(PoisonError::into_inner);
@@ -92,32 +93,29 @@ impl Store for Memory {
         Ok(Created::New(pet))
     }
 
-    async fn mark_idempotency_keys(&self, _: Option<i64>) -> Result<i64, StoreError> {
-        Ok(0)
-    }
-    async fn forget_idempotency_keys(&self, _: i64, _: u32) -> Result<usize, StoreError> {
-        Ok(0)
-    }
-    async fn first_of_lineage(&self, id: KeyId) -> Result<KeyId, StoreError> {
-        Ok(id)
-    }
-
     async fn get_pet(&self, id: PetId) -> Result<Option<Pet>, StoreError> {
         let pets = self.pets.lock().unwrap_or_else(PoisonError::into_inner);
         Ok(pets.iter().find(|pet| pet.id == id).cloned())
     }
+}
 
+#[async_trait]
+impl Keys for Memory {
     async fn find_key(&self, digest: &KeyDigest) -> Result<Option<KeyRecord>, StoreError> {
         let known = self.keys.iter().find(|(known, _)| known == digest);
         Ok(known.map(|(_, record)| record.clone()))
     }
 
-    async fn create_key(&self, _: NewKey) -> Result<KeyRecord, StoreError> {
-        Err(StoreError::Overloaded)
-    }
-
     async fn key_digests(&self) -> Result<Vec<KeyDigest>, StoreError> {
         Ok(self.keys.iter().map(|(digest, _)| *digest).collect())
+    }
+
+    async fn first_of_lineage(&self, id: KeyId) -> Result<KeyId, StoreError> {
+        Ok(id)
+    }
+
+    async fn create_key(&self, _: NewKey, _: WriteContext) -> Result<KeyRecord, StoreError> {
+        Err(StoreError::Overloaded)
     }
 
     async fn get_key(&self, _: KeyId) -> Result<Option<KeyRecord>, StoreError> {
@@ -128,7 +126,7 @@ impl Store for Memory {
         Err(StoreError::Overloaded)
     }
 
-    async fn revoke_key(&self, _: KeyId, _: Timestamp) -> Result<Option<KeyRecord>, StoreError> {
+    async fn revoke_key(&self, _: KeyId, _: WriteContext) -> Result<Option<KeyRecord>, StoreError> {
         Err(StoreError::Overloaded)
     }
 
@@ -137,17 +135,32 @@ impl Store for Memory {
         _: KeyId,
         _: NewKey,
         _: Timestamp,
+        _: WriteContext,
     ) -> Result<Option<KeyRecord>, StoreError> {
         Err(StoreError::Overloaded)
     }
 
+    async fn record_key_uses(&self, _: Vec<KeyUse>) -> Result<(), StoreError> {
+        Ok(())
+    }
+}
+
+#[async_trait]
+impl Requests for Memory {
+    async fn mark_idempotency_keys(&self, _: Option<i64>) -> Result<i64, StoreError> {
+        Ok(0)
+    }
+
+    async fn forget_idempotency_keys(&self, _: i64, _: u32) -> Result<usize, StoreError> {
+        Ok(0)
+    }
+}
+
+#[async_trait]
+impl Health for Memory {
     async fn check_ready(&self) -> Result<(), StoreError> {
         Ok(())
     }
 
     fn expose(&self, _: &mut Exposition) {}
-
-    async fn record_key_uses(&self, _: Vec<KeyUse>) -> Result<(), StoreError> {
-        Ok(())
-    }
 }

@@ -36,15 +36,15 @@ pub(super) struct Service {
 pub(super) static SERVICE: LazyLock<Service> = LazyLock::new(|| {
     let mut random = StdRng::seed_from_u64(1);
     let key = ApiKey::generate(Deployment::Production, &mut random);
-    let store = Memory::new(NewKey {
+    let new = NewKey {
         digest: key.digest(),
         name: "fuzz".to_owned(),
         scope: Scope::Write,
         deployment: Deployment::Production,
-        created_at: BeforeRemoval.now(),
         expires_at: None,
         rate_limit: None,
-    });
+    };
+    let store = Memory::new(new, BeforeRemoval.now());
     let settings = Settings { slow_request: Duration::from_mins(1), ..Settings::default() };
     let app = App::new(Arc::new(store), Arc::new(BeforeRemoval), &mut random, &settings).unwrap();
     let runtime = Builder::new_multi_thread()

@@ -1,0 +1,16 @@
+//! What an operator asks of a store.
+
+use async_trait::async_trait;
+
+use super::StoreError;
+use crate::observe::metrics::Exposition;
+
+/// Reports the state of the store.
+#[async_trait]
+pub trait Health: Send + Sync {
+    /// Succeeds if an animal could be added now.
+    async fn check_ready(&self) -> Result<(), StoreError>;
+
+    /// Writes the store's metrics.
+    fn expose(&self, page: &mut Exposition);
+}

@@ -1,0 +1,68 @@
+//! The animals of a store.
+
+use async_trait::async_trait;
+
+use super::StoreError;
+use crate::domain::{NewPet, PageRequest, Pet, PetId, PetRef, StoredResponse, WriteContext};
+
+/// Reads and adds animals.
+#[async_trait]
+pub trait Pets: Send + Sync {
+    /// Reads the requested page: calls `write` with each of its animals, in ascending order of
+    /// identifier, and with `page`, to append them to. Returns the last animal of the page if more
+    /// follow; the next page begins after it. An animal that exists during a whole walk is on
+    /// exactly one of its pages. After an error, the content of `page` is undefined.
+    async fn list_pets(
+        &self,
+        request: &PageRequest,
+        write: WritePet,
+        page: &mut Vec<u8>,
+    ) -> Result<Option<PetId>, StoreError>;
+
+    /// The animal with this identifier.
+    async fn get_pet(&self, id: PetId) -> Result<Option<Pet>, StoreError>;
+
+    /// Adds an animal under a new identifier, higher than all before it.
+    ///
+    /// If the client may repeat the request, adds it only once: later calls with the same lineage
+    /// of API keys and the same idempotency key replay the first response, which `respond` renders,
+    /// until it is forgotten, whether or not the client received it, and whatever became of the
+    /// animal. The animal and the response are stored together or not at all. A failed request is
+    /// not remembered.
+    async fn create_pet(
+        &self,
+        pet: NewPet,
+        context: WriteContext,
+        respond: Respond,
+    ) -> Result<Created, StoreError>;
+
+    /// The version of the stored data. While it stays the same, no process has written. What a
+    /// caller reads after it got a version is at least as new as that version. `None` if the store
+    /// would have to read the database for it.
+    async fn version(&self) -> Result<Option<Version>, StoreError>;
+
+    /// The key of the hash in an `ETag`: 32 random bytes that belong to the database and never
+    /// change.
+    fn etag_key(&self) -> [u8; 32];
+}
+
+/// The result of [`Pets::create_pet`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Created {
+    /// It was added.
+    New(Pet),
+    /// The same request added it before. This was the response.
+    Replayed(StoredResponse),
+    /// Nothing was added: the idempotency key was used before, for another animal or operation.
+    Conflict,
+}
+
+/// Appends an animal to a text. See [`Pets::list_pets`].
+pub type WritePet = fn(&mut Vec<u8>, PetRef<'_>);
+
+/// Renders the response to the request that added an animal. See [`Pets::create_pet`].
+pub type Respond = fn(&Pet) -> StoredResponse;
+
+/// See [`Pets::version`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Version(pub(crate) [u8; 48]);
