@@ -75,6 +75,7 @@ fn execute(rows: &mut Vec<Row>, operation: &Operation, id: i64) -> Operation {
             at.inspect(|&at| rows[at].2 = true);
             *done = Some(at.is_some());
         }
+        other => unreachable!("{other:?}"),
     }
     executed
 }

@@ -6,40 +6,49 @@ use std::{collections::BTreeMap, fmt};
 use super::{
     checker::Order,
     history::{Animal, Operation, Patch},
+    rules::{self, Decision, Effect, Entry, OrderEntry, Response},
+    store_area::{Command, Filter, StorePet},
 };
 
-/// Every animal that was ever added, by id.
+/// Everything that was ever added, by id, and the responses that are remembered,
+/// by key.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
-pub(crate) struct Catalogue<'h>(BTreeMap<i64, Entry<'h>>);
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-struct Entry<'h> {
-    /// The name in the create that added it.
-    created_as: &'h str,
-    now: Content<'h>,
-    is_removed: bool,
+pub(crate) struct Catalogue<'h> {
+    pets: BTreeMap<i64, Entry<'h>>,
+    orders: BTreeMap<i64, OrderEntry<'h>>,
+    responses: BTreeMap<&'h str, Response<'h>>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-struct Content<'h> {
-    name: &'h str,
-    category_id: i64,
-    status: &'h str,
-}
-
-impl<'h> Content<'h> {
-    fn is_shown_by(&self, animal: &Animal) -> bool {
+impl Entry<'_> {
+    fn is_shown_by_contract(&self, animal: &Animal) -> bool {
         (animal.name.as_str(), animal.category_id, animal.status.as_str())
             == (self.name, self.category_id, self.status)
     }
+}
 
+impl<'h> Entry<'h> {
     fn with(self, patch: &'h Patch) -> Self {
         Self {
             name: patch.name.as_deref().unwrap_or(self.name),
             category_id: patch.category_id.unwrap_or(self.category_id),
             status: patch.status.unwrap_or(self.status),
+            ..self
         }
     }
+}
+
+/// Whether a page has the first of those that are due, and says whether more are.
+fn is_page<I, T>(
+    page: &[T],
+    limit: usize,
+    more: bool,
+    mut due: impl Iterator<Item = I>,
+    is_shown_by: impl Fn(&I, &T) -> bool,
+) -> bool {
+    page.len() <= limit
+        && page.iter().all(|shown| due.next().is_some_and(|due| is_shown_by(&due, shown)))
+        && due.next().is_some() == more
+        && (!more || page.len() == limit)
 }
 
 impl<'h> Catalogue<'h> {
@@ -47,29 +56,26 @@ impl<'h> Catalogue<'h> {
     pub(crate) fn explains(&self, operation: &'h Operation) -> bool {
         match operation {
             Operation::Create { name, category_id, status, response } => {
-                let first = Content { name, category_id: *category_id, status };
                 response.as_ref().is_some_and(|animal| {
-                    let added = self.0.get(&animal.id);
-                    added.is_some_and(|entry| entry.created_as == name) && first.is_shown_by(animal)
+                    let is_of_create = (&animal.name, animal.category_id, animal.status.as_str())
+                        == (name, *category_id, status);
+                    let added = self.pets.get(&animal.id);
+                    is_of_create && added.is_some_and(|entry| entry.created_as == name)
                 })
             }
             Operation::Get { id, found } => match (self.there(*id), found) {
-                (Some(entry), Some(animal)) => animal.id == *id && entry.now.is_shown_by(animal),
+                (Some(entry), Some(animal)) => {
+                    animal.id == *id && entry.is_shown_by_contract(animal)
+                }
                 (there, found) => there.is_none() && found.is_none(),
             },
             Operation::List { status, limit, after, page, more } => {
-                let mut due = self.0.range(after + 1..).filter(|(_, entry)| {
-                    !entry.is_removed && status.is_none_or(|status| status == entry.now.status)
+                let due = self.pets.range(after + 1..).filter(|(_, entry)| {
+                    entry.withdrawn.is_none() && status.is_none_or(|status| status == entry.status)
                 });
-                let is_due = |animal: &Animal| {
-                    due.next().is_some_and(|(&id, entry)| {
-                        id == animal.id && entry.now.is_shown_by(animal)
-                    })
-                };
-                page.len() <= *limit
-                    && page.iter().all(is_due)
-                    && due.next().is_some() == *more
-                    && (!more || page.len() == *limit)
+                is_page(page, *limit, *more, due, |(id, entry), animal| {
+                    **id == animal.id && entry.is_shown_by_contract(animal)
+                })
             }
             Operation::Change { id, expected, done: Some(false), .. } => {
                 !self.is_as_expected(*id, expected.as_deref())
@@ -79,11 +85,59 @@ impl<'h> Catalogue<'h> {
             Operation::Change { .. } | Operation::Remove { .. } | Operation::Restore { .. } => {
                 false
             }
+            Operation::Store { command, key, outcome } => outcome.as_ref().is_some_and(|outcome| {
+                let known = key.as_deref().and_then(|key| self.responses.get(key));
+                known.map_or_else(
+                    || {
+                        let (response, effect) = self.decide(command, 0);
+                        let is_remembered = key.is_some() && response.is_success();
+                        effect == Effect::default() && !is_remembered && response.is(outcome)
+                    },
+                    |known| known.is(outcome),
+                )
+            }),
+            Operation::StorePets { filter, limit, after, page, more } => {
+                self.has_page(filter, *limit, after.as_ref(), page, *more)
+            }
+            Operation::Orders { status, pet_id, limit, after, page, more } => {
+                let due = self.orders.range(after + 1..).filter(|(_, entry)| {
+                    status.is_none_or(|status| status == entry.status)
+                        && pet_id.is_none_or(|pet_id| pet_id == entry.pet_id)
+                });
+                is_page(page, *limit, *more, due, |(id, entry), order| {
+                    entry.is_shown_by(**id, order)
+                })
+            }
         }
     }
 
+    fn has_page(
+        &self,
+        filter: &Filter,
+        limit: usize,
+        after: Option<&(String, i64)>,
+        page: &[StorePet],
+        more: bool,
+    ) -> bool {
+        let is_of_filter = |entry: &Entry<'_>| {
+            entry.withdrawn.is_some() == filter.withdrawn
+                && filter.status.is_none_or(|status| status == entry.status)
+                && filter.name.as_ref().is_none_or(|name| entry.name.starts_with(name))
+        };
+        // Without a name, all are in the order of ids.
+        let key = |name| if filter.name.is_some() { name } else { "" };
+        let after = after.map(|(name, id)| (key(name), *id));
+        let mut due: Vec<_> =
+            self.pets.iter().map(|(&id, entry)| ((key(entry.name), id), entry)).collect();
+        due.retain(|(at, entry)| is_of_filter(entry) && after.is_none_or(|after| *at > after));
+        due.sort_unstable_by_key(|(at, _)| *at);
+        is_page(page, limit, more, due.into_iter(), |((_, id), entry), pet| {
+            entry.is_shown_by(*id, pet)
+        })
+    }
+
     /// What the catalogue becomes if `operation` does its work now, if it can. A
-    /// create adds the animal `added`.
+    /// create or an order gets the id `added`.
     pub(crate) fn after(
         &self,
         operation: &'h Operation,
@@ -91,58 +145,113 @@ impl<'h> Catalogue<'h> {
         order: Order,
     ) -> Option<Self> {
         let (id, entry) = match operation {
-            Operation::Create { name, category_id, status, response } => {
-                let id = added?;
-                let now = Content { name, category_id: *category_id, status };
-                let is_new = match order {
-                    Order::OfIds => self.0.last_key_value().is_none_or(|(&last, _)| last < id),
-                    Order::Any => !self.0.contains_key(&id),
-                };
-                let is_first = self.0.values().all(|entry| entry.created_as != name);
-                let is_shown = response.as_ref().is_none_or(|animal| now.is_shown_by(animal));
-                if !(is_new && is_first && is_shown) {
+            Operation::Store { command, key, outcome } => {
+                let key = key.as_deref();
+                let places = matches!(command, Command::Place { .. });
+                if key.is_some_and(|key| self.responses.contains_key(key))
+                    || places && !is_new(&self.orders, added?, order)
+                {
                     return None;
                 }
-                (id, Entry { created_as: name, now, is_removed: false })
+                let (response, effect) = self.decide(command, added.unwrap_or(0));
+                let writes = effect != Effect::default() || key.is_some() && response.is_success();
+                let is_told = outcome.as_ref().is_none_or(|outcome| response.is(outcome));
+                if !(writes && is_told) {
+                    return None;
+                }
+                let mut after = self.clone();
+                after.write(effect);
+                after.remember(key, response);
+                return Some(after);
+            }
+            Operation::Create { name, category_id, status, response } => {
+                let id = added?;
+                let entry = Entry {
+                    created_as: name,
+                    name,
+                    category_id: *category_id,
+                    status,
+                    version: 1,
+                    reserved_by: None,
+                    sold_by: None,
+                    withdrawn: None,
+                };
+                let is_first = self.pets.values().all(|entry| entry.created_as != name);
+                let is_shown =
+                    response.as_ref().is_none_or(|animal| entry.is_shown_by_contract(animal));
+                if !(is_new(&self.pets, id, order) && is_first && is_shown) {
+                    return None;
+                }
+                (id, entry)
             }
             Operation::Change { id, patch, expected, done: None | Some(true) }
                 if self.is_as_expected(*id, expected.as_deref()) =>
             {
-                let entry = self.there(*id)?;
-                (*id, Entry { now: entry.now.with(patch), ..*entry })
+                (*id, self.there(*id)?.with(patch))
             }
             Operation::Remove { id, done: None | Some(true) } => {
-                (*id, Entry { is_removed: true, ..*self.there(*id)? })
+                (*id, Entry { withdrawn: Some("by hand"), ..*self.there(*id)? })
             }
             Operation::Restore { id, done: None | Some(true) } if self.is_removed(*id) => {
-                (*id, Entry { is_removed: false, ..*self.0.get(id)? })
+                (*id, Entry { withdrawn: None, ..*self.pets.get(id)? })
             }
             _ => return None,
         };
         let mut after = self.clone();
-        after.0.insert(id, entry);
+        after.pets.insert(id, entry);
         Some(after)
     }
 
+    /// The response to a command without a known key, and what it writes.
+    pub(super) fn decide(&self, command: &'h Command, new_order: i64) -> Decision<'h> {
+        let pet = |id| self.pets.get(&id).copied();
+        rules::decide(command, pet, |id| self.orders.get(&id).copied(), new_order)
+    }
+
+    pub(super) fn write(&mut self, effect: Effect<'h>) {
+        self.pets.extend(effect.pet);
+        self.orders.extend(effect.order);
+    }
+
+    pub(super) fn remembered(&self, key: &str) -> Option<Response<'h>> {
+        self.responses.get(key).copied()
+    }
+
+    /// Errors are not remembered.
+    pub(super) fn remember(&mut self, key: Option<&'h str>, response: Response<'h>) {
+        self.responses.extend(key.filter(|_| response.is_success()).map(|key| (key, response)));
+    }
+
     fn there(&self, id: i64) -> Option<&Entry<'h>> {
-        self.0.get(&id).filter(|entry| !entry.is_removed)
+        self.pets.get(&id).filter(|entry| entry.withdrawn.is_none())
     }
 
     fn is_removed(&self, id: i64) -> bool {
-        self.0.get(&id).is_some_and(|entry| entry.is_removed)
+        self.pets.get(&id).is_some_and(|entry| entry.withdrawn.is_some())
     }
 
     fn is_as_expected(&self, id: i64, expected: Option<&str>) -> bool {
-        self.there(id).is_some_and(|entry| expected.is_none_or(|name| name == entry.now.name))
+        self.there(id).is_some_and(|entry| expected.is_none_or(|name| name == entry.name))
     }
 }
 
-/// An animal a line.
+fn is_new<T>(entries: &BTreeMap<i64, T>, id: i64, order: Order) -> bool {
+    match order {
+        Order::OfIds => entries.last_key_value().is_none_or(|(&last, _)| last < id),
+        Order::Any => !entries.contains_key(&id),
+    }
+}
+
+/// An animal or an order a line.
 impl fmt::Display for Catalogue<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (id, Entry { now, is_removed, .. }) in &self.0 {
-            let removed = if *is_removed { " (removed)" } else { "" };
-            writeln!(f, "  {id}: {}, {}, {}{removed}", now.name, now.category_id, now.status)?;
+        for (id, entry) in &self.pets {
+            let Entry { name, category_id, status, version, withdrawn, .. } = entry;
+            let withdrawn = withdrawn.map_or(String::new(), |reason| format!(" ({reason})"));
+            writeln!(f, "  {id}: {name}, {category_id}, {status}, version {version}{withdrawn}")?;
+        }
+        for (id, OrderEntry { pet_id, status, version, .. }) in &self.orders {
+            writeln!(f, "  order {id}: for {pet_id}, {status}, version {version}")?;
         }
         Ok(())
     }

@@ -23,6 +23,7 @@ use std::{
 use super::{
     catalogue::Catalogue,
     history::{Event, Moment, Operation},
+    store_area::Command,
 };
 
 /// In which order animals become visible.
@@ -96,6 +97,7 @@ enum Edge {
 ///
 /// The response that no order of the operations leads to, for people.
 pub(crate) fn check(history: &[Event], order: Order) -> Result<(), String> {
+    check_repeated(history)?;
     let mut moments: Vec<(Moment, Edge)> = Vec::new();
     for (number, event) in history.iter().enumerate() {
         moments.push((event.called, Edge::Call(number)));
@@ -124,17 +126,17 @@ pub(crate) fn check(history: &[Event], order: Order) -> Result<(), String> {
     Err(explanation(history, moments[furthest.past].1, &furthest))
 }
 
-/// The ids under which each operation can have added an animal; `None` for one
-/// that adds nothing. Without a response, it is the id under which somebody saw
-/// the animal; or one that only changes and removals name, if nobody saw it
+/// The ids under which each operation can have added an animal or an order; `None`
+/// for one that adds nothing. Without a response, it is the id under which somebody
+/// saw the animal; or one that only changes and removals name, if nobody saw it
 /// before those. An animal with any other id would be in the last walk.
 fn possible_ids(history: &[Event]) -> Vec<Vec<Option<i64>>> {
     let mut seen_as: HashMap<&str, BTreeSet<i64>> = HashMap::new();
     let mut worked_on: BTreeSet<i64> = BTreeSet::new();
     for event in history {
-        for animal in event.operation.seen() {
-            seen_as.entry(&animal.name).or_default().insert(animal.id);
-            worked_on.insert(animal.id);
+        for (id, name) in event.operation.seen() {
+            seen_as.entry(name).or_default().insert(id);
+            worked_on.insert(id);
         }
         match &event.operation {
             Operation::Change { id, expected, done, .. } if *done != Some(false) => {
@@ -158,15 +160,72 @@ fn possible_ids(history: &[Event]) -> Vec<Vec<Option<i64>>> {
     for id in names.filter_map(|name| seen_as.get(name)).flatten() {
         worked_on.remove(id);
     }
+    let orders = possible_order_ids(history);
     let ids = history.iter().map(|event| match &event.operation {
         Operation::Create { response: Some(animal), .. } => vec![Some(animal.id)],
         Operation::Create { name, .. } => {
             let ids = seen_as.get(name.as_str()).unwrap_or(&worked_on);
             ids.iter().copied().map(Some).collect()
         }
+        Operation::Store { command: Command::Place { note, .. }, .. } => {
+            orders.get(note.as_str()).into_iter().flatten().copied().map(Some).collect()
+        }
         _ => vec![None],
     });
     ids.collect()
+}
+
+/// The ids under which somebody saw an order with each note; or those of which
+/// nobody saw the note, as the order by which an animal is reserved.
+fn possible_order_ids(history: &[Event]) -> HashMap<&str, BTreeSet<i64>> {
+    let mut seen_as: HashMap<&str, BTreeSet<i64>> = HashMap::new();
+    for order in history.iter().flat_map(|event| event.operation.orders()) {
+        seen_as.entry(order.note.as_deref().unwrap_or_default()).or_default().insert(order.id);
+    }
+    let known: BTreeSet<i64> = seen_as.values().flatten().copied().collect();
+    let pets = || history.iter().flat_map(|event| event.operation.store_pets());
+    for event in history {
+        if let Operation::Store { command: Command::Place { pet_id, note, .. }, .. } =
+            &event.operation
+        {
+            let of_pet = pets().filter(|pet| pet.id == *pet_id).filter_map(|pet| pet.order_id);
+            seen_as
+                .entry(note)
+                .or_insert_with(|| of_pet.filter(|id| !known.contains(id)).collect());
+        }
+    }
+    seen_as
+}
+
+/// Fails if one version of an animal or an order was shown with two contents, or
+/// one request got two responses: also the times that the catalogue does not know
+/// must be the same.
+fn check_repeated(history: &[Event]) -> Result<(), String> {
+    let mut first: HashMap<String, String> = HashMap::new();
+    for event in history {
+        let operation = &event.operation;
+        let pets = operation.store_pets().into_iter().map(|pet| {
+            (format!("version {} of the animal {}", pet.version, pet.id), format!("{pet:?}"))
+        });
+        let orders = operation.orders().into_iter().map(|order| {
+            (format!("version {} of the order {}", order.version, order.id), format!("{order:?}"))
+        });
+        let response = match operation {
+            Operation::Store { key: Some(key), outcome: Some(outcome), .. }
+                if outcome.status < 300 =>
+            {
+                Some((format!("the response to the request {key}"), format!("{outcome:?}")))
+            }
+            _ => None,
+        };
+        for (what, shown) in pets.chain(orders).chain(response) {
+            if let Some(before) = first.get(&what).filter(|before| **before != shown) {
+                return Err(format!("{what} was shown as\n  {before}\nand as\n  {shown}"));
+            }
+            first.insert(what, shown);
+        }
+    }
+    Ok(())
 }
 
 fn explanation(history: &[Event], edge: Edge, furthest: &Situation<'_>) -> String {

@@ -3,6 +3,8 @@
 
 use serde::Deserialize;
 
+use super::store_area::{Command, Filter, Order, Outcome, Shown, StorePet};
+
 /// An animal as the contract shows it.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
@@ -68,6 +70,33 @@ pub(crate) enum Operation {
         id: i64,
         done: Done,
     },
+    Store {
+        command: Command,
+        /// The idempotency key. Commands with the same key are the same request,
+        /// sent again.
+        key: Option<String>,
+        /// `None` if the client left before the response.
+        outcome: Option<Outcome>,
+    },
+    /// One page of animals of the store area.
+    StorePets {
+        filter: Filter,
+        limit: usize,
+        /// Name and id of the last animal on the page before.
+        after: Option<(String, i64)>,
+        page: Vec<StorePet>,
+        more: bool,
+    },
+    /// One page of orders.
+    Orders {
+        status: Option<&'static str>,
+        pet_id: Option<i64>,
+        limit: usize,
+        /// The last id on the page before; 0 for a first page.
+        after: i64,
+        page: Vec<Order>,
+        more: bool,
+    },
 }
 
 /// Whether there was an animal to work on; `None` if the client left before the
@@ -87,12 +116,35 @@ pub(crate) struct Event {
 }
 
 impl Operation {
-    /// Every animal in the response.
-    pub(crate) fn seen(&self) -> &[Animal] {
-        match self {
+    /// Id and name of every animal in the response.
+    pub(crate) fn seen(&self) -> Vec<(i64, &str)> {
+        let of_contract: &[Animal] = match self {
             Self::Create { response: one, .. } | Self::Get { found: one, .. } => one.as_slice(),
             Self::List { page, .. } => page,
-            Self::Change { .. } | Self::Remove { .. } | Self::Restore { .. } => &[],
+            _ => &[],
+        };
+        let of_contract = of_contract.iter().map(|pet| (pet.id, pet.name.as_str()));
+        let of_store = self.store_pets().into_iter().map(|pet| (pet.id, pet.name.as_str()));
+        of_contract.chain(of_store).collect()
+    }
+
+    /// Every animal of the store area in the response.
+    pub(crate) fn store_pets(&self) -> Vec<&StorePet> {
+        match self {
+            Self::StorePets { page, .. } => page.iter().collect(),
+            Self::Store { outcome: Some(Outcome { shown: Shown::Pet(pet), .. }), .. } => vec![pet],
+            _ => vec![],
+        }
+    }
+
+    /// Every order in the response.
+    pub(crate) fn orders(&self) -> Vec<&Order> {
+        match self {
+            Self::Orders { page, .. } => page.iter().collect(),
+            Self::Store { outcome: Some(Outcome { shown: Shown::Order(order), .. }), .. } => {
+                vec![order]
+            }
+            _ => vec![],
         }
     }
 }

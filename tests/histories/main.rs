@@ -13,13 +13,19 @@ mod faults;
 mod faulty_store;
 mod first_pages;
 mod history;
+mod order_proofs;
 #[path = "../shared/postgres.rs"]
 mod postgres_cluster;
 #[expect(dead_code, reason = "here the program only serves")]
 #[path = "../cli/program.rs"]
 mod program;
 mod proofs;
+mod rules;
+mod rules_proofs;
 mod service;
+mod simulated;
+mod simulated_faults;
+mod store_area;
 mod workload;
 
 use std::{env, sync::Arc};

@@ -105,7 +105,9 @@ fn an_objection_shows_the_response_and_the_catalogue_that_it_contradicts() {
     let history = [create(0, 1, 1), change(2, 3, 1, "new", Some(true)), create(4, 9, 2)];
     let stale = get(5, 6, 1, Some(animal(1)));
     let objection = check(&[&history[..], std::slice::from_ref(&stale)].concat()).unwrap_err();
-    for part in [format!("{stale:?}"), "1: new, 1, sold".to_owned(), format!("{:?}", history[2])] {
+    for part in
+        [format!("{stale:?}"), "1: new, 1, sold, version 1".to_owned(), format!("{:?}", history[2])]
+    {
         assert!(objection.contains(&part), "{objection}");
     }
 }

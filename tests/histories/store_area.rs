@@ -1,0 +1,123 @@
+//! What clients ask of the store area, and the responses.
+
+use serde::Deserialize;
+
+use super::history::Patch;
+
+/// An animal as the store area shows it.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct StorePet {
+    pub(crate) id: i64,
+    pub(crate) name: String,
+    pub(crate) category_id: i64,
+    pub(crate) status: String,
+    pub(crate) version: i64,
+    pub(crate) created_at: Option<String>,
+    pub(crate) updated_at: Option<String>,
+    /// The open order.
+    pub(crate) order_id: Option<i64>,
+    pub(crate) withdrawn: Option<Withdrawal>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Withdrawal {
+    pub(crate) at: String,
+    pub(crate) reason: String,
+    pub(crate) note: Option<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct Order {
+    pub(crate) id: i64,
+    pub(crate) pet_id: i64,
+    pub(crate) status: String,
+    pub(crate) reference: Option<String>,
+    /// No two orders of a history have the same one, and it never changes.
+    pub(crate) note: Option<String>,
+    pub(crate) reason: Option<String>,
+    /// In UTC with milliseconds, so that texts are in the order of times.
+    pub(crate) expires_at: Option<String>,
+    pub(crate) created_at: String,
+    pub(crate) closed_at: Option<String>,
+    pub(crate) version: i64,
+}
+
+/// A read or a write of the store area. A `version` is that of `If-Match`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Command {
+    ReadPet {
+        id: i64,
+    },
+    PatchPet {
+        id: i64,
+        version: i64,
+        patch: Patch,
+    },
+    Withdraw {
+        id: i64,
+        version: i64,
+        reason: &'static str,
+    },
+    Restore {
+        id: i64,
+        version: i64,
+    },
+    ReadOrder {
+        id: i64,
+    },
+    Place {
+        pet_id: i64,
+        note: String,
+        /// The end of the reservation; `None` for a sale.
+        until: Option<String>,
+    },
+    PatchOrder {
+        id: i64,
+        version: i64,
+        reference: Option<String>,
+        until: Option<String>,
+    },
+    Complete {
+        id: i64,
+    },
+    Cancel {
+        id: i64,
+    },
+    Return {
+        id: i64,
+    },
+    /// What a sweeper whose clock shows `at` does with an order.
+    Expire {
+        id: i64,
+        at: String,
+    },
+}
+
+/// A response of the store area.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Outcome {
+    pub(crate) status: u16,
+    /// The code of an error; empty without one.
+    pub(crate) code: String,
+    /// The body, or `current` of an error.
+    pub(crate) shown: Shown,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Shown {
+    Nothing,
+    Pet(Box<StorePet>),
+    Order(Box<Order>),
+}
+
+/// Which animals a list of the store area has.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Filter {
+    pub(crate) status: Option<&'static str>,
+    /// The beginning of the name. A list with it is in the order of names.
+    pub(crate) name: Option<String>,
+    pub(crate) withdrawn: bool,
+}
