@@ -181,9 +181,8 @@ impl App {
         let base_path = own.map_or("/v1", BaseUrl::path).to_owned();
         let pets_path = format!("{base_path}/pets");
         let successor = format!(r#"<{pets_path}>; rel="successor-version""#);
-        let keys = Arc::<dyn Store>::clone(&store);
         Ok(Self {
-            keys: KeyRing::new(keys, Arc::clone(&clock), settings),
+            keys: KeyRing::new(Arc::<dyn Store>::clone(&store), Arc::clone(&clock), settings),
             in_flight: InFlight::default(),
             lineages: Lineages::default(),
             last_mark: LastMark::default(),
@@ -269,14 +268,13 @@ impl App {
         async move {
             let started = self.clock.instant();
             let _active = self.metrics.active.enter();
-            let request_id = self.request_ids.of(&request.headers);
+            let id = self.request_ids.of(&request.headers);
             let found = routes::find(&request.method, request.uri.path());
             let mut facts = Facts::default();
             let result = {
-                let processing =
-                    self.process(client, &request, &request_id, &mut body, found, &mut facts);
-                let processing = AssertUnwindSafe(processing);
-                within(self.request_timeout, pin!(processing.catch_unwind())).await
+                let processing = self.process(client, &request, &id, &mut body, found, &mut facts);
+                let processing = AssertUnwindSafe(processing).catch_unwind();
+                within(self.request_timeout, pin!(processing)).await
             };
             let result = match result {
                 Some(Ok(result)) => result,
@@ -307,7 +305,7 @@ impl App {
                 // close (RFC 9112, section 9.6).
                 headers.insert(header::CONNECTION, HeaderValue::from_static("close"));
             }
-            headers.insert(request_id::HEADER, request_id);
+            headers.insert(request_id::HEADER, id);
             headers.entry(header::CACHE_CONTROL).or_insert(etag::REVALIDATE);
             compression::apply(&self.response_memory, &request.headers, &mut response);
             self.cors.announce(&request.headers, response.headers_mut());
@@ -389,8 +387,7 @@ fn without_body(response: &mut Response) {
     *response.body_mut() = Full::default();
 }
 
-/// The output of `work`, or `None` after `limit`. Most requests complete at the first poll and need
-/// no timer.
+/// The output of `work`, or `None` after `limit`. Most requests complete at once, without a timer.
 async fn within<F: Future>(limit: Duration, mut work: Pin<&mut F>) -> Option<F::Output> {
     match poll_fn(|cx| Poll::Ready(work.as_mut().poll(cx))).await {
         Poll::Ready(done) => Some(done),
