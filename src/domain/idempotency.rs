@@ -70,6 +70,8 @@ pub struct StoredResponse {
     pub status: u16,
     /// `Location`, relative to the base address: it starts with `/`.
     pub location: Option<String>,
+    /// `ETag`, with its quotes.
+    pub etag: Option<String>,
     /// The body.
     pub body: Vec<u8>,
 }

@@ -12,6 +12,7 @@ pub mod key;
 pub mod page;
 pub mod pet;
 pub mod rate_limit;
+pub mod store_area;
 
 pub use client::{Client, TrustedProxies};
 pub use clock::{Clock, SystemClock};

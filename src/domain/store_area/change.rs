@@ -1,0 +1,144 @@
+//! What a command needs to know, what it changes, and why it may change nothing.
+
+use super::{Category, Order, OrderId, StorePet};
+use crate::domain::PetId;
+
+/// What a command needs to know. A store reads it in the transaction that writes the decision.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Present {
+    /// The animal of the command, or that of its order.
+    pub pet: Option<StorePet>,
+    /// The order that holds this animal. See [`Order::holds`].
+    pub holder: Option<Order>,
+    /// The order of the command.
+    pub order: Option<Order>,
+    /// The category of the command.
+    pub category: Option<Category>,
+    /// The identifier for an animal that the command adds; `None` if all are used.
+    pub next_pet: Option<PetId>,
+    /// The identifier for an order that the command adds; `None` if all are used.
+    pub next_order: Option<OrderId>,
+}
+
+/// What a command changes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Decision {
+    /// The changes, in this order. Empty if everything is already as the command wants it.
+    pub changes: Vec<Change>,
+    /// The order that no longer holds its animal, because the animal's status was changed by hand.
+    pub releases: Option<OrderId>,
+    /// What the command is about, after the changes; `None` if it was deleted.
+    pub result: Option<Resource>,
+}
+
+/// One change, with the whole resource before and after.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Change {
+    /// What happened.
+    pub kind: ChangeType,
+    /// `None` if it is new.
+    pub before: Option<Resource>,
+    /// `None` if it was deleted.
+    pub after: Option<Resource>,
+}
+
+/// An animal, an order or a category.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Resource {
+    /// An animal.
+    Pet(StorePet),
+    /// An order.
+    Order(Order),
+    /// A category.
+    Category(Category),
+}
+
+impl Resource {
+    /// Its version.
+    #[must_use]
+    pub fn version(&self) -> i64 {
+        match self {
+            Self::Pet(pet) => pet.version,
+            Self::Order(order) => order.version,
+            Self::Category(category) => category.version,
+        }
+    }
+}
+
+/// The type of a change.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum ChangeType {
+    /// An animal was added.
+    PetAdded,
+    /// A member of an animal changed.
+    PetChanged,
+    /// An animal was withdrawn.
+    PetWithdrawn,
+    /// A withdrawn animal came back.
+    PetRestored,
+    /// An animal was reserved.
+    OrderPlaced,
+    /// A member of an order changed.
+    OrderChanged,
+    /// An animal was sold.
+    OrderCompleted,
+    /// A reservation was cancelled.
+    OrderCancelled,
+    /// A reservation ended by the clock.
+    OrderExpired,
+    /// A sale was undone.
+    OrderReturned,
+    /// A category was created, or its label changed.
+    CategoryChanged,
+    /// A category was deleted.
+    CategoryDeleted,
+}
+
+impl ChangeType {
+    /// The type as the interface, the log and the metrics spell it.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::PetAdded => "pet.added",
+            Self::PetChanged => "pet.changed",
+            Self::PetWithdrawn => "pet.withdrawn",
+            Self::PetRestored => "pet.restored",
+            Self::OrderPlaced => "order.placed",
+            Self::OrderChanged => "order.changed",
+            Self::OrderCompleted => "order.completed",
+            Self::OrderCancelled => "order.cancelled",
+            Self::OrderExpired => "order.expired",
+            Self::OrderReturned => "order.returned",
+            Self::CategoryChanged => "category.changed",
+            Self::CategoryDeleted => "category.deleted",
+        }
+    }
+}
+
+/// Why a command changes nothing. The messages are for clients.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Refusal {
+    /// A member has a value that is only valid at another time.
+    Invalid(&'static str),
+    /// The subject does not exist.
+    NotFound(&'static str),
+    /// The command needs a precondition.
+    PreconditionRequired(&'static str),
+    /// The subject has another version than the command requires. `None` if it does not exist.
+    PreconditionFailed(Option<Box<Resource>>),
+    /// The subject is not in a state in which the command is possible.
+    InvalidTransition(Box<Conflict>),
+    /// The animal has an open order.
+    OpenOrder(Box<Conflict>),
+    /// Every identifier was given.
+    NoIdentifierLeft,
+}
+
+/// The state that a command does not fit.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Conflict {
+    /// Names the present state, and what is possible.
+    pub message: String,
+    /// The present state: the animal, or the order that the command is about.
+    pub current: Resource,
+}

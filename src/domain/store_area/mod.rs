@@ -1,0 +1,28 @@
+//! The values and rules of the store area: animals with their versions, orders, categories, and the
+//! commands that change them.
+//!
+//! Every change goes through [`decide`], which knows neither HTTP nor SQL: a store reads the
+//! [`Present`] state of a command's subject, asks for the decision, and writes its changes, all in
+//! one transaction.
+
+mod category;
+mod change;
+mod command;
+mod decide;
+mod name_key;
+mod order;
+mod order_rules;
+mod pet_rules;
+mod query;
+mod store_pet;
+
+pub use category::{Category, Label};
+pub use change::{Change, ChangeType, Conflict, Decision, Present, Refusal, Resource};
+pub use command::{
+    Command, Field, IfMatch, NewOrder, OrderPatch, OrderTerms, PetPatch, Preconditions, Subject,
+};
+pub use decide::decide;
+pub use name_key::{NAME_KEY_LENGTH, NamePrefix, name_key};
+pub use order::{Note, Order, OrderId, OrderStatus, Reason, Reference, Text};
+pub use query::{Inventory, OrderQuery, PetPosition, PetQuery};
+pub use store_pet::{StorePet, Withdrawal, WithdrawalReason};

@@ -1,0 +1,174 @@
+//! The order: a reservation or a sale of one animal.
+
+use std::{fmt, str::FromStr};
+
+use jiff::{SignedDuration, Timestamp};
+
+use crate::domain::PetId;
+
+/// The identifier of an order: from 1 to 2^53 - 1, ascending.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct OrderId(i64);
+
+impl OrderId {
+    /// The highest identifier: 2^53 - 1, which every JSON reader reads exactly.
+    pub const MAX: i64 = (1 << 53) - 1;
+
+    /// `None` if the number is out of range.
+    #[must_use]
+    pub fn new(id: i64) -> Option<Self> {
+        (1..=Self::MAX).contains(&id).then_some(Self(id))
+    }
+
+    /// The identifier as a number.
+    #[must_use]
+    pub fn get(self) -> i64 {
+        self.0
+    }
+}
+
+impl fmt::Display for OrderId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// What became of an order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum OrderStatus {
+    /// The animal is reserved until [`Order::expires_at`]. The order is open.
+    Reserved,
+    /// The animal was sold.
+    Completed,
+    /// The reservation was cancelled.
+    Cancelled,
+    /// The reservation ended by the clock.
+    Expired,
+    /// The sale was undone.
+    Returned,
+}
+
+impl OrderStatus {
+    /// Every status, in the order of the document.
+    pub const ALL: [Self; 5] =
+        [Self::Reserved, Self::Completed, Self::Cancelled, Self::Expired, Self::Returned];
+
+    /// The status as the interface and the database spell it.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Reserved => "reserved",
+            Self::Completed => "completed",
+            Self::Cancelled => "cancelled",
+            Self::Expired => "expired",
+            Self::Returned => "returned",
+        }
+    }
+}
+
+impl fmt::Display for OrderStatus {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// The text is not the name of an [`OrderStatus`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("not one of reserved, completed, cancelled, expired and returned")]
+pub struct UnknownOrderStatus;
+
+impl FromStr for OrderStatus {
+    type Err = UnknownOrderStatus;
+
+    fn from_str(text: &str) -> Result<Self, UnknownOrderStatus> {
+        Self::ALL.into_iter().find(|status| status.as_str() == text).ok_or(UnknownOrderStatus)
+    }
+}
+
+/// Unicode text of at most `MAX` characters (code points) without U+0000, which PostgreSQL cannot
+/// store.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Text<const MAX: usize>(String);
+
+impl<const MAX: usize> Text<MAX> {
+    /// The maximum length, in characters.
+    pub const MAX_LENGTH: usize = MAX;
+
+    /// `None` if the text is longer than `MAX` characters, or contains U+0000.
+    #[must_use]
+    pub fn new(text: String) -> Option<Self> {
+        (text.chars().nth(MAX).is_none() && !text.contains('\0')).then_some(Self(text))
+    }
+
+    /// The text.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+/// The store's own number for an order, such as that of an invoice. Opaque, and not personal data.
+pub type Reference = Text<255>;
+
+/// A remark for people.
+pub type Note = Text<2000>;
+
+/// Why an order was cancelled or returned.
+pub type Reason = Text<255>;
+
+/// An order for one animal. Times have milliseconds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Order {
+    /// Given by the store, and unique.
+    pub id: OrderId,
+    /// The animal, which never changes.
+    pub pet_id: PetId,
+    /// What became of it.
+    pub status: OrderStatus,
+    /// The store's own number for it.
+    pub reference: Option<Reference>,
+    /// A remark.
+    pub note: Option<Note>,
+    /// Why it was cancelled or returned.
+    pub reason: Option<Reason>,
+    /// When the reservation ends, unless it is completed, cancelled or extended before. `None` for
+    /// a direct sale. It keeps its value when the order is closed.
+    pub expires_at: Option<Timestamp>,
+    /// When it was placed.
+    pub created_at: Timestamp,
+    /// When it got its present status; `None` while it is open.
+    pub closed_at: Option<Timestamp>,
+    /// From 1, one higher with each change.
+    pub version: i64,
+    /// Whether the animal has its status by this order: it is reserved or sold by it, and nobody
+    /// changed its status since. At most one order holds an animal. Not shown to clients.
+    pub holds: bool,
+}
+
+impl Order {
+    /// How long a reservation lasts at most.
+    pub const LONGEST_RESERVATION: SignedDuration = SignedDuration::from_hours(400 * 24);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_has_a_maximum_length_in_characters_and_no_u_0000() {
+        assert_eq!(Text::<3>::new("äöü".to_owned()).unwrap().as_str(), "äöü");
+        assert!(Text::<3>::new(String::new()).is_some());
+        assert_eq!(Text::<3>::new("äöüa".to_owned()), None);
+        assert_eq!(Text::<3>::new("a\0".to_owned()), None);
+    }
+
+    #[test]
+    fn a_status_is_parsed_only_from_its_own_text() {
+        for status in OrderStatus::ALL {
+            assert_eq!(status.as_str().parse(), Ok(status));
+        }
+        for other in ["", "Reserved", "open"] {
+            assert_eq!(other.parse::<OrderStatus>(), Err(UnknownOrderStatus));
+        }
+    }
+}

@@ -1,0 +1,202 @@
+//! What commands about an order change, and what follows for its animal.
+
+use jiff::Timestamp;
+
+use super::{
+    ChangeType, Decision, NewOrder, Order, OrderPatch, OrderStatus, OrderTerms, Preconditions,
+    Present, Reason, Refusal, Resource, StorePet,
+    decide::{NO_ORDER, NO_PET, existing, invalid_transition, require},
+    pet_rules::withdrawn,
+};
+use crate::domain::PetStatus;
+
+pub(super) fn place_order(
+    new: &NewOrder,
+    present: &Present,
+    now: Timestamp,
+) -> Result<Decision, Refusal> {
+    if let OrderTerms::ReservedUntil(end) = new.terms {
+        check_end(end, now)?;
+    }
+    let pet = existing(present.pet.as_ref(), NO_PET)?;
+    if pet.withdrawn.is_some() {
+        return Err(withdrawn(pet, "Restore it first."));
+    }
+    let is_possible = match new.terms {
+        OrderTerms::ReservedUntil(_) => pet.status == PetStatus::Available,
+        OrderTerms::Completed => pet.status != PetStatus::Sold && pet.order_id.is_none(),
+    };
+    if !is_possible {
+        return Err(invalid_transition(not_for_sale(pet, new.terms), Resource::Pet(pet.clone())));
+    }
+    let mut order = Order {
+        id: present.next_order.ok_or(Refusal::NoIdentifierLeft)?,
+        pet_id: pet.id,
+        status: OrderStatus::Reserved,
+        reference: new.reference.clone(),
+        note: new.note.clone(),
+        reason: None,
+        expires_at: None,
+        created_at: now,
+        closed_at: None,
+        version: 1,
+        holds: true,
+    };
+    let (kind, status, order_id) = match new.terms {
+        OrderTerms::ReservedUntil(end) => {
+            order.expires_at = Some(end);
+            (ChangeType::OrderPlaced, PetStatus::Pending, Some(order.id))
+        }
+        OrderTerms::Completed => {
+            order.status = OrderStatus::Completed;
+            order.closed_at = Some(now);
+            (ChangeType::OrderCompleted, PetStatus::Sold, None)
+        }
+    };
+    Ok(Decision::of(kind, None, Resource::Order(order)).and_pet(pet, status, order_id, now))
+}
+
+pub(super) fn complete_order(present: &Present, now: Timestamp) -> Result<Decision, Refusal> {
+    let order = existing(present.order.as_ref(), NO_ORDER)?;
+    match order.status {
+        OrderStatus::Completed => Ok(Decision::unchanged(Resource::Order(order.clone()))),
+        OrderStatus::Reserved => {
+            close(order, OrderStatus::Completed, None, PetStatus::Sold, present, now)
+        }
+        _ => Err(not_in(order, "Only a reserved order can be completed.")),
+    }
+}
+
+pub(super) fn cancel_order(
+    reason: Option<&Reason>,
+    present: &Present,
+    now: Timestamp,
+) -> Result<Decision, Refusal> {
+    let order = existing(present.order.as_ref(), NO_ORDER)?;
+    match order.status {
+        OrderStatus::Cancelled => Ok(Decision::unchanged(Resource::Order(order.clone()))),
+        OrderStatus::Reserved => {
+            close(order, OrderStatus::Cancelled, reason, PetStatus::Available, present, now)
+        }
+        _ => Err(not_in(order, "Only a reserved order can be cancelled.")),
+    }
+}
+
+pub(super) fn return_order(
+    reason: Option<&Reason>,
+    present: &Present,
+    now: Timestamp,
+) -> Result<Decision, Refusal> {
+    let order = existing(present.order.as_ref(), NO_ORDER)?;
+    match order.status {
+        OrderStatus::Returned => Ok(Decision::unchanged(Resource::Order(order.clone()))),
+        OrderStatus::Completed if !order.holds => Err(not_in(
+            order,
+            "The status of its animal was changed since, so it cannot be returned.",
+        )),
+        OrderStatus::Completed => {
+            close(order, OrderStatus::Returned, reason, PetStatus::Available, present, now)
+        }
+        _ => Err(not_in(order, "Only a completed order can be returned.")),
+    }
+}
+
+pub(super) fn expire_order(present: &Present, now: Timestamp) -> Result<Decision, Refusal> {
+    let order = existing(present.order.as_ref(), NO_ORDER)?;
+    let is_due = order.status == OrderStatus::Reserved
+        && order.expires_at.is_some_and(|expires_at| expires_at <= now);
+    if !is_due {
+        return Ok(Decision::unchanged(Resource::Order(order.clone())));
+    }
+    close(order, OrderStatus::Expired, None, PetStatus::Available, present, now)
+}
+
+pub(super) fn patch_order(
+    patch: &OrderPatch,
+    preconditions: &Preconditions,
+    present: &Present,
+    now: Timestamp,
+) -> Result<Decision, Refusal> {
+    let order = existing(present.order.as_ref(), NO_ORDER)?;
+    let is_extended = patch.expires_at.is_some() && patch.expires_at != order.expires_at;
+    if is_extended && let Some(end) = patch.expires_at {
+        check_end(end, now)?;
+    }
+    require(preconditions, Some(&Resource::Order(order.clone())))?;
+    if is_extended && order.status != OrderStatus::Reserved {
+        return Err(not_in(order, "Only the expiresAt of a reserved order can be changed."));
+    }
+    let mut after = order.clone();
+    patch.reference.apply(&mut after.reference);
+    patch.note.apply(&mut after.note);
+    after.expires_at = patch.expires_at.or(after.expires_at);
+    if after == *order {
+        return Ok(Decision::unchanged(Resource::Order(after)));
+    }
+    after.version += 1;
+    let before = Some(Resource::Order(order.clone()));
+    Ok(Decision::of(ChangeType::OrderChanged, before, Resource::Order(after)))
+}
+
+/// Closes an order, and gives its animal another status.
+fn close(
+    order: &Order,
+    status: OrderStatus,
+    reason: Option<&Reason>,
+    pet_status: PetStatus,
+    present: &Present,
+    now: Timestamp,
+) -> Result<Decision, Refusal> {
+    let pet = existing(present.pet.as_ref(), NO_PET)?;
+    if pet.withdrawn.is_some() {
+        return Err(not_in(order, "Its animal is withdrawn; restore it first."));
+    }
+    let after = Order {
+        status,
+        reason: reason.or(order.reason.as_ref()).cloned(),
+        closed_at: Some(now),
+        version: order.version + 1,
+        holds: status == OrderStatus::Completed,
+        ..order.clone()
+    };
+    let kind = match status {
+        OrderStatus::Reserved => ChangeType::OrderPlaced,
+        OrderStatus::Completed => ChangeType::OrderCompleted,
+        OrderStatus::Cancelled => ChangeType::OrderCancelled,
+        OrderStatus::Expired => ChangeType::OrderExpired,
+        OrderStatus::Returned => ChangeType::OrderReturned,
+    };
+    let before = Some(Resource::Order(order.clone()));
+    Ok(Decision::of(kind, before, Resource::Order(after)).and_pet(pet, pet_status, None, now))
+}
+
+/// Checks the end of a reservation.
+fn check_end(end: Timestamp, now: Timestamp) -> Result<(), Refusal> {
+    if end <= now {
+        return Err(Refusal::Invalid("expiresAt must be in the future."));
+    }
+    if end.duration_since(now) > Order::LONGEST_RESERVATION {
+        return Err(Refusal::Invalid("expiresAt must be at most 400 days from now."));
+    }
+    Ok(())
+}
+
+fn not_for_sale(pet: &StorePet, terms: OrderTerms) -> String {
+    let id = pet.id.get();
+    match (pet.order_id, terms) {
+        (Some(order), _) => {
+            format!("The animal {id} is reserved by the order {order}. Complete or cancel it.")
+        }
+        (None, OrderTerms::ReservedUntil(_)) => {
+            format!("The animal {id} is {}. Only an available animal can be reserved.", pet.status)
+        }
+        (None, OrderTerms::Completed) => {
+            format!("The animal {id} is {} and cannot be sold again.", pet.status)
+        }
+    }
+}
+
+fn not_in(order: &Order, allowed: &str) -> Refusal {
+    let message = format!("The order {} is {}. {allowed}", order.id, order.status);
+    invalid_transition(message, Resource::Order(order.clone()))
+}

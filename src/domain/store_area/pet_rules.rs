@@ -1,0 +1,121 @@
+//! What commands about an animal change.
+
+use jiff::Timestamp;
+
+use super::{
+    ChangeType, Conflict, Decision, OrderId, PetPatch, Preconditions, Present, Refusal, Resource,
+    StorePet, Withdrawal,
+    decide::{NO_PET, changed, existing, invalid_transition, require},
+};
+use crate::domain::NewPet;
+
+pub(super) fn add_pet(
+    new: &NewPet,
+    present: &Present,
+    now: Timestamp,
+) -> Result<Decision, Refusal> {
+    let pet = StorePet {
+        id: present.next_pet.ok_or(Refusal::NoIdentifierLeft)?,
+        name: new.name.clone(),
+        category_id: new.category_id,
+        status: new.status,
+        version: 1,
+        created_at: Some(now),
+        updated_at: Some(now),
+        order_id: None,
+        withdrawn: None,
+    };
+    Ok(Decision::of(ChangeType::PetAdded, None, Resource::Pet(pet)))
+}
+
+pub(super) fn patch_pet(
+    patch: &PetPatch,
+    preconditions: &Preconditions,
+    present: &Present,
+    now: Timestamp,
+) -> Result<Decision, Refusal> {
+    let pet = existing(present.pet.as_ref(), NO_PET)?;
+    require(preconditions, Some(&Resource::Pet(pet.clone())))?;
+    if pet.withdrawn.is_some() {
+        return Err(withdrawn(pet, "Restore it first."));
+    }
+    let PetPatch { name, category_id, status } = patch.clone();
+    let mut after = pet.clone();
+    after.name = name.unwrap_or(after.name);
+    after.category_id = category_id.unwrap_or(after.category_id);
+    after.status = status.unwrap_or(after.status);
+    if after == *pet {
+        return Ok(Decision::unchanged(Resource::Pet(after)));
+    }
+    let status_changes = after.status != pet.status;
+    if status_changes && let Some(order) = pet.order_id {
+        return Err(open_order(pet, order, "complete or cancel it to change the status"));
+    }
+    let releases = present.holder.as_ref().filter(|_| status_changes).map(|order| order.id);
+    let decision = Decision::of(
+        ChangeType::PetChanged,
+        Some(Resource::Pet(pet.clone())),
+        Resource::Pet(changed(after, now)),
+    );
+    Ok(Decision { releases, ..decision })
+}
+
+pub(super) fn withdraw_pet(
+    withdrawal: Withdrawal,
+    preconditions: &Preconditions,
+    present: &Present,
+) -> Result<Decision, Refusal> {
+    let pet = existing(present.pet.as_ref(), NO_PET)?;
+    require(preconditions, Some(&Resource::Pet(pet.clone())))?;
+    if pet.withdrawn.is_some() {
+        return Err(withdrawn(pet, "It cannot be withdrawn twice."));
+    }
+    if let Some(order) = pet.order_id {
+        return Err(open_order(pet, order, "complete or cancel it before the withdrawal"));
+    }
+    let now = withdrawal.at;
+    let after = StorePet { withdrawn: Some(withdrawal), ..pet.clone() };
+    Ok(Decision::of(
+        ChangeType::PetWithdrawn,
+        Some(Resource::Pet(pet.clone())),
+        Resource::Pet(changed(after, now)),
+    ))
+}
+
+pub(super) fn restore_pet(
+    preconditions: &Preconditions,
+    present: &Present,
+    now: Timestamp,
+) -> Result<Decision, Refusal> {
+    let pet = existing(present.pet.as_ref(), NO_PET)?;
+    require(preconditions, Some(&Resource::Pet(pet.clone())))?;
+    if pet.withdrawn.is_none() {
+        return Err(invalid_transition(
+            format!(
+                "The animal {} is {} and not withdrawn. Only a withdrawn animal can be restored.",
+                pet.id.get(),
+                pet.status
+            ),
+            Resource::Pet(pet.clone()),
+        ));
+    }
+    let after = StorePet { withdrawn: None, ..pet.clone() };
+    Ok(Decision::of(
+        ChangeType::PetRestored,
+        Some(Resource::Pet(pet.clone())),
+        Resource::Pet(changed(after, now)),
+    ))
+}
+
+pub(super) fn withdrawn(pet: &StorePet, next: &str) -> Refusal {
+    let message = format!("The animal {} is withdrawn. {next}", pet.id.get());
+    invalid_transition(message, Resource::Pet(pet.clone()))
+}
+
+fn open_order(pet: &StorePet, order: OrderId, next: &str) -> Refusal {
+    let id = pet.id.get();
+    Refusal::OpenOrder(Box::new(Conflict {
+        message: format!("The animal {id} is reserved by the order {order}; {next}."),
+        current: Resource::Pet(pet.clone()),
+    }))
+}

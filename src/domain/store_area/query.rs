@@ -1,0 +1,63 @@
+//! What the lists of the store area can be asked for.
+
+use jiff::Timestamp;
+
+use super::{NamePrefix, OrderId, OrderStatus, Reference};
+use crate::domain::{Limit, PetId, PetStatus};
+
+/// A page of animals. All filters apply together. With a name, animals are in ascending order of
+/// (name key, identifier); otherwise in ascending order of identifier.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct PetQuery {
+    /// Only animals of this status.
+    pub status: Option<PetStatus>,
+    /// Only animals of this category.
+    pub category_id: Option<i64>,
+    /// Only animals whose name begins with this.
+    pub name: Option<NamePrefix>,
+    /// Only withdrawn animals, or only those that are not.
+    pub withdrawn: bool,
+    /// At most this many.
+    pub limit: Limit,
+    /// Only animals behind this position; from the first if `None`.
+    pub after: Option<PetPosition>,
+}
+
+/// A position in a list of animals.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PetPosition {
+    /// The name key of the last animal before it, if the query has a name.
+    pub key: Option<String>,
+    /// Its identifier.
+    pub id: PetId,
+}
+
+/// A page of orders, in ascending order of identifier. All filters apply together.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct OrderQuery {
+    /// Only orders of this status.
+    pub status: Option<OrderStatus>,
+    /// Only orders for this animal.
+    pub pet_id: Option<PetId>,
+    /// Only orders with exactly this reference.
+    pub reference: Option<Reference>,
+    /// At most this many.
+    pub limit: Limit,
+    /// Only orders with a higher identifier; from the first if `None`.
+    pub after: Option<OrderId>,
+}
+
+/// How many animals there are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Inventory {
+    /// On offer.
+    pub available: u64,
+    /// Reserved.
+    pub pending: u64,
+    /// Sold.
+    pub sold: u64,
+    /// Withdrawn, whatever their status was.
+    pub withdrawn: u64,
+    /// When they were counted.
+    pub counted_at: Timestamp,
+}
