@@ -10,6 +10,7 @@ mod pets;
 pub mod postgres;
 mod requests;
 pub mod sqlite;
+mod store_area;
 
 pub use self::{
     database_url::DatabaseUrl,
@@ -19,6 +20,7 @@ pub use self::{
     open::{Checkup, OpenMode, check, open},
     pets::{Created, Pets, Respond, Version, WritePet},
     requests::Requests,
+    store_area::{Executed, RespondTo, StoreArea},
 };
 
 /// Stores everything that the service needs: one trait for each aggregate.
@@ -29,6 +31,6 @@ pub use self::{
 ///
 /// A method that carries out the act of an actor takes a [`crate::domain::WriteContext`]. Those that
 /// only keep the store tidy take none, because nobody asks later who did that.
-pub trait Store: Pets + Keys + Requests + Health {}
+pub trait Store: Pets + StoreArea + Keys + Requests + Health {}
 
-impl<S: Pets + Keys + Requests + Health> Store for S {}
+impl<S: Pets + StoreArea + Keys + Requests + Health> Store for S {}

@@ -10,7 +10,10 @@ use petstore::{
         PetStatus::Available, WriteContext,
     },
     observe::metrics::Exposition,
-    store::{Created, Health, Keys, Pets, Requests, Respond, Store, StoreError, Version, WritePet},
+    store::{
+        Created, Health, Keys, Pets, Requests, Respond, Store, StoreArea, StoreError, Version,
+        WritePet,
+    },
 };
 use reqwest::Method;
 
@@ -145,6 +148,8 @@ impl<F: Fn() -> StoreError + Send + Sync> Requests for Failing<F> {
         Err(self.1())
     }
 }
+
+impl<F: Fn() -> StoreError + Send + Sync> StoreArea for Failing<F> {}
 
 #[async_trait]
 impl<F: Fn() -> StoreError + Send + Sync> Health for Failing<F> {

@@ -293,7 +293,7 @@ fn act() -> WriteContext {
 
 fn respond(pet: &Pet) -> StoredResponse {
     let body = pet.id.get().to_string().into_bytes();
-    StoredResponse { status: 201, location: None, body }
+    StoredResponse { status: 201, location: None, etag: None, body }
 }
 
 fn new_key(seed: usize) -> NewKey {

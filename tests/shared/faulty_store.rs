@@ -16,7 +16,10 @@ use petstore::{
         PetName, PetRef, PetStatus, WriteContext,
     },
     observe::metrics::Exposition,
-    store::{Created, Health, Keys, Pets, Requests, Respond, Store, StoreError, Version, WritePet},
+    store::{
+        Created, Health, Keys, Pets, Requests, Respond, Store, StoreArea, StoreError, Version,
+        WritePet,
+    },
 };
 use tokio::task::JoinSet;
 
@@ -319,6 +322,8 @@ impl Keys for Faulty {
         self.store.record_key_uses(uses).await
     }
 }
+
+impl StoreArea for Faulty {}
 
 #[async_trait]
 impl Health for Faulty {

@@ -43,6 +43,7 @@ pub(crate) fn respond(pet: &Pet) -> StoredResponse {
     StoredResponse {
         status: 201,
         location: Some(format!("/pets/{id}")),
+        etag: None,
         body: format!(
             r#"{{"id":{id},"name":{name},"categoryId":{category_id},"status":"{status}"}}"#
         )

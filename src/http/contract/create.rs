@@ -82,6 +82,7 @@ fn respond(pet: &Pet) -> StoredResponse {
     StoredResponse {
         status: StatusCode::CREATED.as_u16(),
         location: Some(format!("/pets/{}", pet.id.get())),
+        etag: None,
         body: wire::pet(pet.borrowed()),
     }
 }

@@ -50,7 +50,7 @@ impl CopyTarget {
                  FROM STDIN (FORMAT binary)"
             }
             Self::Requests => {
-                "COPY requests (caller, key, operation, fingerprint, status, location, body,
+                "COPY requests (caller, key, operation, fingerprint, status, location, etag, body,
                     created_at, mark) FROM STDIN (FORMAT binary)"
             }
         }
@@ -64,7 +64,7 @@ impl CopyTarget {
             Self::Pets => &[T, N, T],
             Self::PetsWithIds => &[T, N, T, N],
             Self::Keys => &[N, B, T, T, T, N, N, N, N, N, N, T],
-            Self::Requests => &[N, T, T, B, Type::INT4, T, B, N, N],
+            Self::Requests => &[N, T, T, B, Type::INT4, T, T, B, N, N],
         }
     }
 }
@@ -169,13 +169,14 @@ impl Load for PostgresLoad {
     fn add_request(&mut self, stored: &StoredRequest) -> Result<(), StoreError> {
         let newest_mark = self.newest_mark;
         let StoredRequest { caller, key, operation, fingerprint, response, created_at } = stored;
-        let row: [&(dyn ToSql + Sync); 9] = [
+        let row: [&(dyn ToSql + Sync); 10] = [
             &caller.0,
             &key.as_str(),
             operation,
             &&fingerprint[..],
             &i32::from(response.status),
             &response.location,
+            &response.etag,
             &response.body,
             &created_at.as_second(),
             &newest_mark,

@@ -18,10 +18,11 @@ const STEPS: [&str; KNOWN as usize] = [
     include_str!("../../../migrations/postgres/0003_idempotency_marks.sql"),
     include_str!("../../../migrations/postgres/0004_etag_key.sql"),
     include_str!("../../../migrations/postgres/0005_requests.sql"),
+    include_str!("../../../migrations/postgres/0006_store_area.sql"),
 ];
 
 /// The schema version of this release.
-const KNOWN: u32 = 5;
+const KNOWN: u32 = 6;
 
 /// How often processes that start at the same time may conflict. In each conflict, one of them
 /// succeeds.

@@ -37,7 +37,7 @@ use self::{
     tokens::Tokens,
 };
 pub use self::{load::PostgresLoad, snapshot::PostgresSnapshot, url::PostgresUrl};
-use super::{Cause, Health, OpenError, OpenMode, StoreError};
+use super::{Cause, Health, OpenError, OpenMode, StoreArea, StoreError};
 use crate::observe::metrics::Exposition;
 
 /// How long an operation may take, including retries.
@@ -173,6 +173,8 @@ struct TooSlow;
 #[derive(Debug, thiserror::Error)]
 #[error("the key in etag_key does not have 32 bytes")]
 struct BadKey;
+
+impl StoreArea for PostgresStore {}
 
 #[async_trait]
 impl Health for PostgresStore {

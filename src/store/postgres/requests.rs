@@ -18,10 +18,10 @@ use crate::{
 
 /// The response to the request, or the id for its animal if the request was not seen before.
 const RECALL: &str = "
-    SELECT operation, fingerprint, status, location, body,
+    SELECT operation, fingerprint, status, location, etag, body,
         CASE WHEN operation IS NULL THEN nextval('pets_ids') END
     FROM (SELECT 1) AS one LEFT JOIN (
-        SELECT operation, fingerprint, status, location, body FROM requests
+        SELECT operation, fingerprint, status, location, etag, body FROM requests
         WHERE caller IN ($1, $3) AND key = $2 ORDER BY caller <> $1 LIMIT 1
     ) AS known ON TRUE";
 /// Remembers the request and adds the animal, in one statement. Does nothing if the request is
@@ -29,8 +29,8 @@ const RECALL: &str = "
 const INSERT_ONCE: &str = "
     WITH claimed AS (
         INSERT INTO requests
-            (caller, key, operation, fingerprint, status, location, body, created_at, mark)
-        SELECT $1, $2, $3, $4, $5, $6, $7, $8, coalesce(max(number), 0) FROM idempotency_marks
+            (caller, key, operation, fingerprint, status, location, body, created_at, mark, etag)
+        SELECT $1, $2, $3, $4, $5, $6, $7, $8, coalesce(max(number), 0), $14 FROM idempotency_marks
         ON CONFLICT (caller, key) DO NOTHING RETURNING caller
     ), as_before AS (
         INSERT INTO idempotency_keys (api_key_id, key, fingerprint, pet_id, created_at)
@@ -100,7 +100,7 @@ impl Once {
         for _ in 0..MAX_ATTEMPTS {
             let recall = connection.prepared(RECALL).await?;
             let row = connection.query_one(&recall, &known).await?;
-            let Some(id) = row.try_get::<_, Option<i64>>(5)? else {
+            let Some(id) = row.try_get::<_, Option<i64>>(6)? else {
                 if row.try_get::<_, &str>(0)? != request.operation
                     || row.try_get::<_, &[u8]>(1)? != fingerprint
                 {
@@ -110,9 +110,9 @@ impl Once {
                 return Ok(Created::Replayed(response(&row, 2)?));
             };
             let pet = new.clone().with_id(pets::id(id)?);
-            let StoredResponse { status, location, body } = respond(&pet);
+            let StoredResponse { status, location, etag, body } = respond(&pet);
             let owners: Vec<i64> = request.owners().map(|owner| owner.0).collect();
-            let parameters: [&(dyn ToSql + Sync); 13] = [
+            let parameters: [&(dyn ToSql + Sync); 14] = [
                 &request.lineage.0,
                 &key,
                 &request.operation,
@@ -126,6 +126,7 @@ impl Once {
                 &new.name.as_str(),
                 &new.category_id,
                 &new.status.as_str(),
+                &etag,
             ];
             let insert = connection.prepared(INSERT_ONCE).await?;
             match connection.execute(&insert, &parameters).await.map_err(Failure::from) {
@@ -142,13 +143,14 @@ impl Once {
     }
 }
 
-/// The response in the columns from `first` on: status, location and body.
+/// The response in the columns from `first` on: status, location, `ETag` and body.
 pub(super) fn response(row: &Row, first: usize) -> Result<StoredResponse, Failure> {
     let status: i32 = row.try_get(first)?;
     Ok(StoredResponse {
         status: u16::try_from(status).map_err(|_| Failure::Row("status"))?,
         location: row.try_get(first + 1)?,
-        body: row.try_get(first + 2)?,
+        etag: row.try_get(first + 2)?,
+        body: row.try_get(first + 3)?,
     })
 }
 

@@ -22,9 +22,9 @@ const ALL: &str = "SELECT id, name, category_id, status FROM pets ORDER BY id";
 const ALL_OF_STATUS: &str = "SELECT id, name, category_id, status FROM pets
     WHERE status = $1 ORDER BY id NULLS FIRST";
 const REQUESTS: &str = "
-    SELECT caller, key, operation, fingerprint, status, location, body, created_at FROM requests
+    SELECT caller, key, operation, fingerprint, status, location, etag, body, created_at FROM requests
     UNION ALL
-    SELECT caller, key, operation, fingerprint, status, location, body, created_at
+    SELECT caller, key, operation, fingerprint, status, location, NULL, body, created_at
     FROM unconverted_requests";
 /// Sequences are not part of the snapshot. They are read last, so they are at least as high as its
 /// ids.
@@ -110,7 +110,7 @@ impl Snapshot for PostgresSnapshot {
 
 fn request(row: &Row) -> Result<StoredRequest, Failure> {
     let fingerprint: &[u8] = row.try_get(3)?;
-    let second = row.try_get(7)?;
+    let second = row.try_get(8)?;
     Ok(StoredRequest {
         caller: KeyId(row.try_get(0)?),
         key: IdempotencyKey::new(row.try_get(1)?).ok_or(Failure::Row("key"))?,

@@ -39,8 +39,8 @@ const INSERT_KEY: &str = "INSERT INTO api_keys (id, digest, name, scope, deploym
         expires_at, last_used_at, last_deprecated_call_at, revoked_at, successor_id, rate_limit)
     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)";
 const INSERT_REQUEST: &str = "INSERT INTO requests
-    (caller, key, operation, fingerprint, status, location, body, created_at, mark)
-    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8,
+    (caller, key, operation, fingerprint, status, location, etag, body, created_at, mark)
+    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9,
         (SELECT coalesce(max(number), 0) FROM idempotency_marks))";
 const IS_EMPTY: &str = "SELECT NOT EXISTS (SELECT 1 FROM pets)
     AND NOT EXISTS (SELECT 1 FROM api_keys) AND NOT EXISTS (SELECT 1 FROM requests)";
@@ -179,6 +179,7 @@ impl Load for SqliteLoad {
             fingerprint,
             response.status,
             response.location,
+            response.etag,
             response.body,
             created_at.as_second()
         ])?;

@@ -36,7 +36,7 @@ use self::{
     file::Files, large_pages::LargePages, readers::Readers, wal_index::WalIndex, writer::Writer,
 };
 pub use self::{load::SqliteLoad, snapshot::SqliteSnapshot};
-use super::{Checkup, Health, OpenError, OpenMode, StoreError};
+use super::{Checkup, Health, OpenError, OpenMode, StoreArea, StoreError};
 use crate::observe::metrics::Exposition;
 
 /// A catalogue in one SQLite file.
@@ -86,6 +86,8 @@ pub(super) fn check(path: &Path) -> Result<Checkup, OpenError> {
         Ok(found)
     })
 }
+
+impl StoreArea for SqliteStore {}
 
 #[async_trait]
 impl Health for SqliteStore {

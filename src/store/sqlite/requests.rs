@@ -10,11 +10,11 @@ use crate::{
     store::{Created, Requests, Respond, StoreError},
 };
 
-const RECALL: &str = "SELECT operation, fingerprint, status, location, body FROM requests
+const RECALL: &str = "SELECT operation, fingerprint, status, location, etag, body FROM requests
     WHERE caller = ?1 AND key = ?2";
 const REMEMBER: &str = "INSERT INTO requests
-    (caller, key, operation, fingerprint, status, location, body, created_at, mark)
-    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8,
+    (caller, key, operation, fingerprint, status, location, etag, body, created_at, mark)
+    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9,
         (SELECT coalesce(max(number), 0) FROM idempotency_marks))";
 /// For a request that a service of the previous release added after the migration.
 const CONVERT: &str = "INSERT INTO requests
@@ -68,7 +68,7 @@ pub(super) fn insert_once(
         }
     }
     let pet = pets::insert(connection, new)?;
-    let StoredResponse { status, location, body } = respond(&pet);
+    let StoredResponse { status, location, etag, body } = respond(&pet);
     let (key, second) = (request.key.as_str(), now.as_second());
     connection.prepare_cached(REMEMBER)?.execute(params![
         request.lineage.0,
@@ -77,6 +77,7 @@ pub(super) fn insert_once(
         request.fingerprint,
         status,
         location,
+        etag,
         body,
         second
     ])?;
@@ -107,12 +108,13 @@ fn recall(
     Ok(Some(if is_same { Created::Replayed(response(row, 2)?) } else { Created::Conflict }))
 }
 
-/// The response in the columns from `first` on: status, location and body.
+/// The response in the columns from `first` on: status, location, `ETag` and body.
 pub(super) fn response(row: &Row<'_>, first: usize) -> rusqlite::Result<StoredResponse> {
     Ok(StoredResponse {
         status: row.get(first)?,
         location: row.get(first + 1)?,
-        body: row.get(first + 2)?,
+        etag: row.get(first + 2)?,
+        body: row.get(first + 3)?,
     })
 }
 

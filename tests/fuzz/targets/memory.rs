@@ -11,7 +11,9 @@ use petstore::{
         PetStatus, WriteContext,
     },
     observe::metrics::Exposition,
-    store::{Created, Health, Keys, Pets, Requests, Respond, StoreError, Version, WritePet},
+    store::{
+        Created, Health, Keys, Pets, Requests, Respond, StoreArea, StoreError, Version, WritePet,
+    },
 };
 
 /// The number of fixed animals, with ids from 1.
@@ -155,6 +157,8 @@ impl Requests for Memory {
         Ok(0)
     }
 }
+
+impl StoreArea for Memory {}
 
 #[async_trait]
 impl Health for Memory {

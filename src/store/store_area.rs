@@ -1,0 +1,124 @@
+//! What a store promises for the store area.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use jiff::Timestamp;
+
+use super::StoreError;
+use crate::domain::{
+    Limit, PetId, StoredResponse, WriteContext,
+    store_area::{
+        Category, Change, Command, Decision, Inventory, Order, OrderId, OrderQuery, PetPosition,
+        PetQuery, Refusal, StorePet,
+    },
+};
+
+/// Carries out the commands of the store area, and reads what they changed.
+///
+/// A page is `Ok((items, next))`, where `next` is the position after the last item if more follow.
+/// What exists during a whole walk, with the same filtered values, is on exactly one of its pages.
+///
+/// Every method has a default that fails, so that a test double has only what its test needs.
+#[async_trait]
+#[expect(unused_variables, reason = "the defaults use none of their parameters")]
+pub trait StoreArea: Send + Sync {
+    /// Carries out `commands` in one transaction, in this order: each sees the effect of those
+    /// before it. [`crate::domain::store_area::decide`] decides about each, with the state that the
+    /// transaction reads. The first refusal undoes all.
+    ///
+    /// If the client may repeat the request, it has its effect only once: see
+    /// [`super::Pets::create_pet`]. A refused request is not remembered.
+    async fn execute(
+        &self,
+        commands: Vec<Command>,
+        context: WriteContext,
+        respond: RespondTo,
+    ) -> Result<Executed, StoreError> {
+        Err(unsupported())
+    }
+
+    /// The animal with this identifier, withdrawn or not.
+    async fn get_store_pet(&self, id: PetId) -> Result<Option<StorePet>, StoreError> {
+        Err(unsupported())
+    }
+
+    /// A page of animals.
+    async fn list_store_pets(
+        &self,
+        query: &PetQuery,
+    ) -> Result<(Vec<StorePet>, Option<PetPosition>), StoreError> {
+        Err(unsupported())
+    }
+
+    /// Counts all animals, which takes long in a large catalogue. The result is as of `now`.
+    async fn count_inventory(&self, now: Timestamp) -> Result<Inventory, StoreError> {
+        Err(unsupported())
+    }
+
+    /// The order with this identifier.
+    async fn get_order(&self, id: OrderId) -> Result<Option<Order>, StoreError> {
+        Err(unsupported())
+    }
+
+    /// A page of orders.
+    async fn list_orders(
+        &self,
+        query: &OrderQuery,
+    ) -> Result<(Vec<Order>, Option<OrderId>), StoreError> {
+        Err(unsupported())
+    }
+
+    /// The reservations whose end is not after `now`, with their end: the oldest first, and at
+    /// most `limit`.
+    async fn due_orders(
+        &self,
+        now: Timestamp,
+        limit: u32,
+    ) -> Result<Vec<(OrderId, Timestamp)>, StoreError> {
+        Err(unsupported())
+    }
+
+    /// A page of categories with a higher identifier than `after`, in ascending order.
+    async fn list_categories(
+        &self,
+        after: Option<i64>,
+        limit: Limit,
+    ) -> Result<(Vec<Category>, Option<i64>), StoreError> {
+        Err(unsupported())
+    }
+}
+
+/// The result of [`StoreArea::execute`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Executed {
+    /// Everything was done.
+    Done {
+        /// What `respond` rendered.
+        response: StoredResponse,
+        /// What was changed, for the log and the metrics.
+        changes: Vec<Change>,
+    },
+    /// The same request was carried out before. This was the response.
+    Replayed(StoredResponse),
+    /// Nothing was done: the idempotency key was used before, for another request.
+    IdempotencyConflict,
+    /// Nothing was done.
+    Refused {
+        /// The position of the command, from 0.
+        index: usize,
+        /// Why.
+        refusal: Refusal,
+    },
+}
+
+/// Renders the response to carried out commands. A refusal undoes them.
+pub type RespondTo = fn(&[Decision]) -> Result<StoredResponse, Refusal>;
+
+#[derive(Debug, thiserror::Error)]
+#[error("this store does not have the store area")]
+struct Unsupported;
+
+fn unsupported() -> StoreError {
+    StoreError::Internal(Arc::new(Unsupported))
+}
