@@ -10,7 +10,7 @@ use crate::domain::{
     Limit, PetId, StoredResponse, WriteContext,
     store_area::{
         Category, Change, Command, Decision, Inventory, Order, OrderId, OrderQuery, PetPosition,
-        PetQuery, Refusal, StorePet,
+        PetQuery, Refusal, Reservations, StorePet,
     },
 };
 
@@ -76,6 +76,11 @@ pub trait StoreArea: Send + Sync {
         now: Timestamp,
         limit: u32,
     ) -> Result<Vec<(OrderId, Timestamp)>, StoreError> {
+        Err(unsupported())
+    }
+
+    /// The open reservations. The time that this takes grows with their number.
+    async fn reservations(&self) -> Result<Reservations, StoreError> {
         Err(unsupported())
     }
 

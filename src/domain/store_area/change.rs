@@ -95,6 +95,22 @@ pub enum ChangeType {
 }
 
 impl ChangeType {
+    /// Every type.
+    pub const ALL: [Self; 12] = [
+        Self::PetAdded,
+        Self::PetChanged,
+        Self::PetWithdrawn,
+        Self::PetRestored,
+        Self::OrderPlaced,
+        Self::OrderChanged,
+        Self::OrderCompleted,
+        Self::OrderCancelled,
+        Self::OrderExpired,
+        Self::OrderReturned,
+        Self::CategoryChanged,
+        Self::CategoryDeleted,
+    ];
+
     /// The type as the interface, the log and the metrics spell it.
     #[must_use]
     pub fn as_str(self) -> &'static str {

@@ -287,7 +287,7 @@ fn the_clock_expires_an_order_at_its_end() {
     let order = Order { expires_at: Some(second(NOW)), ..order(OrderStatus::Reserved, true) };
     due.order = Some(order.clone());
     assert_eq!(outcome(&command, &due), "expired available");
-    // Whoever completes it before the clock looks has bought it.
+    // A client that completes it before the clock looks has bought the animal.
     let complete = Command::CompleteOrder { id: order.id };
     assert_eq!(outcome(&complete, &due), "completed sold");
 }

@@ -24,5 +24,5 @@ pub use command::{
 pub use decide::decide;
 pub use name_key::{NAME_KEY_LENGTH, NamePrefix, name_key};
 pub use order::{Note, Order, OrderId, OrderStatus, Reason, Reference, Text};
-pub use query::{Inventory, OrderQuery, PetPosition, PetQuery};
+pub use query::{Inventory, OrderQuery, PetPosition, PetQuery, Reservations};
 pub use store_pet::{StorePet, Withdrawal, WithdrawalReason};

@@ -61,3 +61,12 @@ pub struct Inventory {
     /// When they were counted.
     pub counted_at: Timestamp,
 }
+
+/// The open reservations.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Reservations {
+    /// How many there are.
+    pub open: u64,
+    /// The earliest end of one.
+    pub first_end: Option<Timestamp>,
+}

@@ -3,6 +3,7 @@
 //! Each number is an atomic that its owner holds, so a request pays for a few additions and no
 //! lookup. Memory does not grow, whether or not anyone reads the metrics.
 
+mod changes;
 mod exposition;
 mod tasks;
 
@@ -15,6 +16,7 @@ use std::{
 };
 
 pub use self::{
+    changes::ChangeMetrics,
     exposition::{Exposition, Kind},
     tasks::{TaskMetrics, TaskRuns},
 };

@@ -1,0 +1,75 @@
+//! The metrics of the store area.
+
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering::Relaxed};
+
+use jiff::Timestamp;
+
+use super::{Counter, Exposition, Kind};
+use crate::domain::store_area::{Change, ChangeType, Reservations};
+
+/// Counts changes by their type, and shows the state of the reservations.
+#[derive(Debug, Default)]
+pub struct ChangeMetrics {
+    counts: [Counter; ChangeType::ALL.len()],
+    open: AtomicU64,
+    /// In milliseconds since 1970; 0 if nothing is reserved.
+    first_end: AtomicI64,
+}
+
+impl ChangeMetrics {
+    /// Counts changes that are committed.
+    pub fn count(&self, changes: &[Change]) {
+        for change in changes {
+            if let Some(at) = ChangeType::ALL.iter().position(|&kind| kind == change.kind) {
+                self.counts[at].count();
+            }
+        }
+    }
+
+    /// Notes the open reservations.
+    pub fn note(&self, reservations: Reservations) {
+        self.open.store(reservations.open, Relaxed);
+        let first_end = reservations.first_end.map_or(0, Timestamp::as_millisecond);
+        self.first_end.store(first_end, Relaxed);
+    }
+
+    /// Writes the metrics as of `now`.
+    pub fn expose(&self, page: &mut Exposition, now: Timestamp) {
+        let name = "petstore_changes_total";
+        page.begin(Kind::Counter, name, "Changes that this process made, by type.");
+        for (kind, counter) in ChangeType::ALL.into_iter().zip(&self.counts) {
+            page.sample(name, &[("type", &kind.as_str())], counter.get());
+        }
+        let help = "Open reservations, counted once a minute.";
+        page.number("petstore_reservations", help, self.open.load(Relaxed));
+        let overdue = match self.first_end.load(Relaxed) {
+            0 => 0,
+            first_end => (now.as_millisecond() - first_end).max(0) / 1000,
+        };
+        let help = "How long the oldest open reservation should have expired.";
+        page.number("petstore_expiry_lag_seconds", help, overdue);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_lag_grows_from_the_end_of_the_oldest_reservation_on() {
+        let second = |second| Timestamp::from_second(second).unwrap();
+        let lag = |first_end: Option<i64>, now| {
+            let metrics = ChangeMetrics::default();
+            metrics.note(Reservations { open: 3, first_end: first_end.map(second) });
+            let mut page = Exposition::default();
+            metrics.expose(&mut page, second(now));
+            let page = page.finish();
+            assert!(page.contains("\npetstore_reservations 3\n"), "{page}");
+            let line = page.lines().find(|line| line.starts_with("petstore_expiry_lag_seconds "));
+            line.unwrap().rsplit(' ').next().unwrap().parse::<i64>().unwrap()
+        };
+        assert_eq!(lag(None, 1000), 0);
+        assert_eq!(lag(Some(1001), 1000), 0);
+        assert_eq!(lag(Some(940), 1000), 60);
+    }
+}
