@@ -221,7 +221,7 @@ impl Serve {
             ..http::Settings::default()
         };
         let mut random = super::random();
-        let app = App::new(store, Arc::new(SystemClock), &mut random, &settings)?;
+        let app = App::new(Arc::clone(&store), Arc::new(SystemClock), &mut random, &settings)?;
         let (app, exporter) = self.management.trace(app, self.deployment, &mut random)?;
         let app = Arc::new(app);
         let management = Arc::new(Management::new(Arc::clone(&app)));
@@ -249,7 +249,7 @@ impl Serve {
             drop(stop);
             signalled().await;
         };
-        let tasks = tasks::start(&app, tls.as_ref(), exporter);
+        let tasks = tasks::start(&app, &store, tls.as_ref(), exporter);
         let (ended, service_ended) = watch::channel(());
         let serving = async {
             let stopped = async { drop(stopped.await) };

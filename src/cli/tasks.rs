@@ -5,19 +5,27 @@ use std::{sync::Arc, time::Duration};
 use tokio::time::{self, Interval, MissedTickBehavior};
 
 use crate::{
-    domain::SystemClock,
+    domain::{Clock, SystemClock},
     http::App,
     observe::traces::Exporter,
     server::Tls,
+    store::Store,
     tasks::{Failure, Task, Tasks},
 };
 
 /// Starts all background tasks.
-pub(super) fn start(app: &Arc<App>, tls: Option<&Arc<Tls>>, exporter: Option<Exporter>) -> Tasks {
+pub(super) fn start(
+    app: &Arc<App>,
+    store: &Arc<dyn Store>,
+    tls: Option<&Arc<Tls>>,
+    exporter: Option<Exporter>,
+) -> Tasks {
     let mut tasks = Tasks::new(Arc::new(SystemClock), Arc::clone(app.tasks()));
     tasks.start(SaveKeyUses { app: Arc::clone(app), times: every(Duration::from_secs(5)) });
     let times = every(Duration::from_mins(1));
     tasks.start(ForgetOldRequests { app: Arc::clone(app), times, has_more: false });
+    let times = every(Duration::from_millis(250));
+    tasks.start(TendSearch { store: Arc::clone(store), times, pause: None });
     if let Some(tls) = tls {
         tasks
             .start(RenewCertificate { tls: Arc::clone(tls), times: every(Duration::from_secs(1)) });
@@ -81,6 +89,41 @@ impl Task for ForgetOldRequests {
     async fn run(&mut self) -> Result<(), Failure> {
         self.has_more = false;
         self.has_more = self.app.forget_old_requests().await?;
+        Ok(())
+    }
+}
+
+/// Prepares new and changed animals for the search by name and category, in small steps.
+struct TendSearch {
+    store: Arc<dyn Store>,
+    times: Interval,
+    /// Until the next step, if there is more to do.
+    pause: Option<Duration>,
+}
+
+impl TendSearch {
+    /// A search reads so many animals one by one, in less than a millisecond.
+    const FEW: u64 = 500;
+}
+
+impl Task for TendSearch {
+    const NAME: &str = "tend_search";
+    const RUN_LIMIT: Duration = Duration::from_mins(1);
+
+    async fn due(&mut self) {
+        match self.pause {
+            Some(pause) => time::sleep(pause).await,
+            None => drop(self.times.tick().await),
+        }
+    }
+
+    async fn run(&mut self) -> Result<(), Failure> {
+        self.pause = None;
+        let started = SystemClock.instant();
+        if self.store.tend_search(Self::FEW).await? {
+            // At most a fifth of the time, so that it slows other writes little.
+            self.pause = Some(4 * SystemClock.instant().saturating_duration_since(started));
+        }
         Ok(())
     }
 }

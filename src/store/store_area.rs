@@ -92,6 +92,13 @@ pub trait StoreArea: Send + Sync {
     ) -> Result<(Vec<Category>, Option<i64>), StoreError> {
         Err(unsupported())
     }
+
+    /// Does the next step of the work that keeps the search by name and category fast, if more than
+    /// `few` animals wait for it since they were added or changed. Returns whether there may be more
+    /// to do. The search is exact at every moment.
+    async fn tend_search(&self, few: u64) -> Result<bool, StoreError> {
+        Ok(false)
+    }
 }
 
 /// The result of [`StoreArea::execute`].
@@ -110,7 +117,8 @@ pub enum Executed {
     IdempotencyConflict,
     /// Nothing was done.
     Refused {
-        /// The position of the command, from 0.
+        /// The position of the command, from 0; the number of commands if their response was
+        /// refused.
         index: usize,
         /// Why.
         refusal: Refusal,

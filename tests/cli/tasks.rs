@@ -28,7 +28,13 @@ async fn every_task_shows_its_last_success_and_ends_at_shutdown() {
     let docs = service.url.replace("/v1", "/docs/");
     run(here.path(), &["healthcheck", "--url", &docs]).expect_success();
     collector.spans(1).await;
-    for task in ["save_key_uses", "forget_old_requests", "renew_tls_certificate", "export_spans"] {
+    for task in [
+        "save_key_uses",
+        "forget_old_requests",
+        "tend_search",
+        "renew_tls_certificate",
+        "export_spans",
+    ] {
         let label = format!("task=\"{task}\"");
         let succeeded = async {
             while Page::of(&client(), &service).await.value(LAST_SUCCESS, &[&label]) == 0 {

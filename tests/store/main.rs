@@ -3,7 +3,12 @@
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
+mod area;
+mod area_commands;
+mod area_lists;
+mod area_requests;
 mod large_pages;
 mod retries;
 mod sqlite;
+mod sqlite_area;
 mod suite;

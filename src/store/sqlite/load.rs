@@ -18,6 +18,7 @@ use super::{
     copy::files_of,
     file::Files,
     migrations::{self, Recognised},
+    store_area::merge,
 };
 use crate::{
     domain::{KeyRecord, NewPet, PetId},
@@ -52,6 +53,8 @@ const INSERT_LAST_ID: &str = "INSERT INTO sqlite_sequence (name, seq) VALUES (?1
 pub struct SqliteLoad {
     connection: Connection,
     files: Files,
+    /// The lowest identifier that was given.
+    lowest: Option<PetId>,
     /// Dropped last, after the connection is closed.
     new: New,
 }
@@ -111,7 +114,7 @@ impl SqliteLoad {
             .busy_timeout(LOCK_TIMEOUT)
             .and_then(|()| connection.pragma_update(None, "cache_size", CACHE_SIZE))
             .map_err(|error| connection::cannot_open(&shown, error))?;
-        Ok(Self { connection, files, new })
+        Ok(Self { connection, files, lowest: None, new })
     }
 }
 
@@ -126,6 +129,7 @@ impl Load for SqliteLoad {
     }
 
     fn add_pet(&mut self, id: Option<PetId>, pet: &NewPet) -> Result<(), StoreError> {
+        self.lowest = id.min(self.lowest.or(id));
         self.connection.prepare_cached(INSERT)?.execute(params![
             id.map(PetId::get),
             pet.name.as_str(),
@@ -196,6 +200,9 @@ impl Load for SqliteLoad {
     }
 
     fn commit(&mut self) -> Result<(), CommitError> {
+        if let Some(lowest) = self.lowest {
+            merge::allow_for(&self.connection, lowest.get()).map_err(StoreError::from)?;
+        }
         self.files.check().map_err(StoreError::from)?;
         let committed = self.connection.execute_batch("COMMIT").map_err(|error| {
             match error.sqlite_error_code() {

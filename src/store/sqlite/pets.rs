@@ -1,15 +1,18 @@
 //! Animals as rows. See `page.rs` for pages.
 
+use std::mem;
+
 use async_trait::async_trait;
+use jiff::Timestamp;
 use rusqlite::{
-    Connection, params,
+    Connection, Row, params,
     types::{Type, ValueRef},
 };
 
 use super::{
-    SqliteStore, large_pages,
+    SqliteStore,
     page::{self, Listed},
-    requests,
+    requests, slow_reads,
 };
 use crate::{
     domain::{
@@ -19,7 +22,8 @@ use crate::{
 };
 
 const GET: &str = "SELECT name, category_id, status FROM pets WHERE id = ?1";
-const INSERT: &str = "INSERT INTO pets (name, category_id, status) VALUES (?1, ?2, ?3)";
+const INSERT: &str = "INSERT INTO pets (name, category_id, status, created_at, updated_at)
+    VALUES (?1, ?2, ?3, ?4, ?4)";
 
 #[async_trait]
 impl Pets for SqliteStore {
@@ -30,14 +34,22 @@ impl Pets for SqliteStore {
         page: &mut Vec<u8>,
     ) -> Result<Option<PetId>, StoreError> {
         let begins = page.len();
-        let longest = begins + large_pages::USUAL;
+        let longest = begins + slow_reads::USUAL_PAGE;
         let list = |connection: &Connection| page::list(connection, request, write, page, longest);
-        match self.readers.read(list)? {
+        if let Listed::Whole(last_of_page) = self.readers.read(list)? {
+            return Ok(last_of_page);
+        }
+        page.truncate(begins);
+        let (request, mut text) = (*request, mem::take(page));
+        let list = move |connection: &Connection| {
+            let listed = page::list(connection, &request, write, &mut text, usize::MAX)?;
+            Ok((listed, text))
+        };
+        let (listed, text) = self.large_pages.read(list).await?;
+        *page = text;
+        match listed {
             Listed::Whole(last_of_page) => Ok(last_of_page),
-            Listed::TooLong => {
-                page.truncate(begins);
-                self.large_pages.list(request, write, page).await
-            }
+            Listed::TooLong => Ok(None),
         }
     }
 
@@ -53,7 +65,8 @@ impl Pets for SqliteStore {
     ) -> Result<Created, StoreError> {
         let WriteContext { now, idempotency, .. } = context;
         let Some(request) = idempotency else {
-            let insert = |connection: &Connection| insert(connection, pet).map(Created::New);
+            let insert =
+                move |connection: &Connection| insert(connection, pet, now).map(Created::New);
             return self.writer.write_by_one_statement(insert).await;
         };
         let insert = move |connection: &Connection| {
@@ -77,17 +90,21 @@ fn get(connection: &Connection, id: PetId) -> rusqlite::Result<Option<Pet>> {
     let Some(row) = rows.next()? else {
         return Ok(None);
     };
-    let name = PetName::new(row.get(0)?)
-        .ok_or_else(|| rusqlite::Error::InvalidColumnType(0, "name".to_owned(), Type::Text))?;
-    let new = NewPet { name, category_id: row.get(1)?, status: status(row.get_ref(2)?)? };
+    let new =
+        NewPet { name: name(row, 0)?, category_id: row.get(1)?, status: status(row.get_ref(2)?)? };
     Ok(Some(new.with_id(id)))
 }
 
-pub(super) fn insert(connection: &Connection, new: NewPet) -> rusqlite::Result<Pet> {
+pub(super) fn insert(
+    connection: &Connection,
+    new: NewPet,
+    now: Timestamp,
+) -> rusqlite::Result<Pet> {
     let id = connection.prepare_cached(INSERT)?.insert(params![
         new.name.as_str(),
         new.category_id,
-        new.status.as_str()
+        new.status.as_str(),
+        now.as_millisecond()
     ])?;
     Ok(new.with_id(identifier(id)?))
 }
@@ -99,7 +116,8 @@ pub(super) fn try_to_insert(connection: &Connection) -> rusqlite::Result<()> {
     connection.prepare_cached(INSERT)?.insert(params![
         "trial",
         0,
-        PetStatus::Available.as_str()
+        PetStatus::Available.as_str(),
+        0
     ])?;
     connection.execute_batch("ROLLBACK TO trial; RELEASE trial")
 }
@@ -112,6 +130,12 @@ pub(super) fn of_status(status: PetStatus) -> String {
 
 pub(super) fn identifier(id: i64) -> rusqlite::Result<PetId> {
     PetId::new(id).ok_or_else(|| rusqlite::Error::IntegralValueOutOfRange(0, id))
+}
+
+/// The name in a column.
+pub(super) fn name(row: &Row<'_>, column: usize) -> rusqlite::Result<PetName> {
+    PetName::new(row.get(column)?)
+        .ok_or_else(|| rusqlite::Error::InvalidColumnType(column, "name".to_owned(), Type::Text))
 }
 
 pub(super) fn status(value: ValueRef<'_>) -> rusqlite::Result<PetStatus> {

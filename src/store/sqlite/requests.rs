@@ -6,7 +6,9 @@ use rusqlite::{Connection, Row, params};
 
 use super::{SqliteStore, pets};
 use crate::{
-    domain::{IdempotentRequest, KeyId, NewPet, StoredResponse, idempotency::REMEMBERED_FOR_MARKS},
+    domain::{
+        IdempotentRequest, KeyId, NewPet, PetId, StoredResponse, idempotency::REMEMBERED_FOR_MARKS,
+    },
     store::{Created, Requests, Respond, StoreError},
 };
 
@@ -21,6 +23,12 @@ const CONVERT: &str = "INSERT INTO requests
     (caller, key, operation, fingerprint, status, location, body, created_at, mark)
     SELECT *, (SELECT coalesce(max(number), 0) FROM idempotency_marks)
     FROM unconverted_requests WHERE caller = ?1 AND key = ?2";
+/// The same for the requests that added an animal.
+const CONVERT_OF_PET: &str = "INSERT INTO requests
+    (caller, key, operation, fingerprint, status, location, body, created_at, mark)
+    SELECT *, (SELECT coalesce(max(number), 0) FROM idempotency_marks)
+    FROM unconverted_requests WHERE (caller, key) IN
+        (SELECT api_key_id, key FROM idempotency_keys WHERE pet_id = ?1)";
 /// For the previous release. Replaces a request whose animal was deleted by hand.
 const REMEMBER_AS_BEFORE: &str = "INSERT OR REPLACE INTO idempotency_keys
     (api_key_id, key, fingerprint, pet_id, created_at) VALUES (?1, ?2, ?3, ?4, ?5)";
@@ -57,30 +65,15 @@ pub(super) fn insert_once(
     now: Timestamp,
     respond: Respond,
 ) -> rusqlite::Result<Created> {
-    for owner in request.owners() {
-        let mut seen = recall(connection, owner, request)?;
-        let convert = || connection.prepare_cached(CONVERT)?.execute(by(owner, request));
-        if seen.is_none() && convert()? > 0 {
-            seen = recall(connection, owner, request)?;
-        }
-        if let Some(seen) = seen {
-            return Ok(seen);
-        }
+    if let Some(seen) = recall(connection, request)? {
+        return Ok(match seen {
+            Seen::Same(response) => Created::Replayed(response),
+            Seen::Other => Created::Conflict,
+        });
     }
-    let pet = pets::insert(connection, new)?;
-    let StoredResponse { status, location, etag, body } = respond(&pet);
+    let pet = pets::insert(connection, new, now)?;
+    remember(connection, request, now, &respond(&pet))?;
     let (key, second) = (request.key.as_str(), now.as_second());
-    connection.prepare_cached(REMEMBER)?.execute(params![
-        request.lineage.0,
-        key,
-        request.operation,
-        request.fingerprint,
-        status,
-        location,
-        etag,
-        body,
-        second
-    ])?;
     let mut remember = connection.prepare_cached(REMEMBER_AS_BEFORE)?;
     for owner in request.owners() {
         remember.execute(params![owner.0, key, request.fingerprint, pet.id.get(), second])?;
@@ -92,12 +85,37 @@ fn by(owner: KeyId, request: &IdempotentRequest) -> (i64, &str) {
     (owner.0, request.key.as_str())
 }
 
-/// What the repetition of a request gets. `None` if it was not seen before.
-fn recall(
+/// A request that was seen before.
+pub(super) enum Seen {
+    /// The same one. This was the response.
+    Same(StoredResponse),
+    /// Another one, with the same idempotency key.
+    Other,
+}
+
+/// What is remembered under the idempotency key of a request.
+pub(super) fn recall(
+    connection: &Connection,
+    request: &IdempotentRequest,
+) -> rusqlite::Result<Option<Seen>> {
+    for owner in request.owners() {
+        let mut seen = recall_of(connection, owner, request)?;
+        let convert = || connection.prepare_cached(CONVERT)?.execute(by(owner, request));
+        if seen.is_none() && convert()? > 0 {
+            seen = recall_of(connection, owner, request)?;
+        }
+        if seen.is_some() {
+            return Ok(seen);
+        }
+    }
+    Ok(None)
+}
+
+fn recall_of(
     connection: &Connection,
     owner: KeyId,
     request: &IdempotentRequest,
-) -> rusqlite::Result<Option<Created>> {
+) -> rusqlite::Result<Option<Seen>> {
     let mut recall = connection.prepare_cached(RECALL)?;
     let mut rows = recall.query(by(owner, request))?;
     let Some(row) = rows.next()? else {
@@ -105,7 +123,36 @@ fn recall(
     };
     let is_same = row.get_ref(0)?.as_str()? == request.operation
         && row.get::<_, [u8; 32]>(1)? == request.fingerprint;
-    Ok(Some(if is_same { Created::Replayed(response(row, 2)?) } else { Created::Conflict }))
+    Ok(Some(if is_same { Seen::Same(response(row, 2)?) } else { Seen::Other }))
+}
+
+/// Remembers a request with its response.
+pub(super) fn remember(
+    connection: &Connection,
+    request: &IdempotentRequest,
+    now: Timestamp,
+    response: &StoredResponse,
+) -> rusqlite::Result<()> {
+    let StoredResponse { status, location, etag, body } = response;
+    connection.prepare_cached(REMEMBER)?.execute(params![
+        request.lineage.0,
+        request.key.as_str(),
+        request.operation,
+        request.fingerprint,
+        status,
+        location,
+        etag,
+        body,
+        now.as_second()
+    ])?;
+    Ok(())
+}
+
+/// Keeps the responses to the requests that added an animal, before its first change. From then on,
+/// its row no longer shows the animal that the previous release responded with.
+pub(super) fn keep_responses(connection: &Connection, pet: PetId) -> rusqlite::Result<()> {
+    connection.prepare_cached(CONVERT_OF_PET)?.execute([pet.get()])?;
+    Ok(())
 }
 
 /// The response in the columns from `first` on: status, location, `ETag` and body.

@@ -17,7 +17,8 @@ use crate::{
 const COUNT: &str = "SELECT count(*) FROM pets WHERE ?1 IS NULL OR status = ?1";
 const ALL: &str = "SELECT id, name, category_id, status FROM pets ORDER BY id";
 const REQUESTS: &str = "
-    SELECT caller, key, operation, fingerprint, status, location, etag, body, created_at FROM requests
+    SELECT caller, key, operation, fingerprint, status, location, etag, body, created_at
+    FROM requests
     UNION ALL
     SELECT caller, key, operation, fingerprint, status, location, NULL, body, created_at
     FROM unconverted_requests";
@@ -111,7 +112,7 @@ fn pet<'r>(row: &'r Row<'_>, status: Option<PetStatus>) -> rusqlite::Result<PetR
 fn request(row: &Row<'_>) -> rusqlite::Result<StoredRequest> {
     let (key, second): (String, i64) = (row.get(1)?, row.get(8)?);
     let invalid_key = || rusqlite::Error::InvalidColumnType(1, "key".to_owned(), Type::Text);
-    let out_of_range = |_| rusqlite::Error::IntegralValueOutOfRange(7, second);
+    let out_of_range = |_| rusqlite::Error::IntegralValueOutOfRange(8, second);
     Ok(StoredRequest {
         caller: KeyId(row.get(0)?),
         key: IdempotencyKey::new(key).ok_or_else(invalid_key)?,

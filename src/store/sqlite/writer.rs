@@ -233,9 +233,15 @@ fn in_transaction<T>(
     }
 }
 
+/// Undoes what a job has done so far. The job can then still succeed.
+pub(super) fn undo(connection: &Connection) -> rusqlite::Result<()> {
+    connection.prepare_cached("ROLLBACK TO job")?.execute([])?;
+    Ok(())
+}
+
 fn end_savepoint(connection: &Connection, keep: bool) -> rusqlite::Result<()> {
     if !keep {
-        connection.prepare_cached("ROLLBACK TO job")?.execute([])?;
+        undo(connection)?;
     }
     connection.prepare_cached("RELEASE job")?.execute([])?;
     Ok(())

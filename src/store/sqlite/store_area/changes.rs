@@ -1,0 +1,208 @@
+//! Writes the changes of a decision.
+
+use jiff::Timestamp;
+use rusqlite::{Connection, params};
+
+use super::super::requests;
+use crate::domain::store_area::{
+    Category, Change, ChangeType, Decision, Order, Resource, StorePet, Text, Withdrawal,
+};
+
+const INSERT_PET: &str = "INSERT INTO pets
+    (id, name, category_id, status, version, created_at, updated_at)
+    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
+const UPDATE_PET: &str = "UPDATE pets
+    SET name = ?3, category_id = ?4, status = ?5, version = ?6, updated_at = ?7
+    WHERE id = ?1 AND version = ?2";
+const UPDATE_STATUS: &str = "UPDATE pets SET status = ?3, version = ?4, updated_at = ?5
+    WHERE id = ?1 AND version = ?2";
+const DELETE_PET: &str = "DELETE FROM pets WHERE id = ?1 AND version = ?2";
+const INSERT_WITHDRAWN: &str = "INSERT INTO withdrawn_pets
+    (id, name, category_id, status, version, created_at, updated_at, withdrawn_at, reason, note)
+    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)";
+const DELETE_WITHDRAWN: &str = "DELETE FROM withdrawn_pets WHERE id = ?1 AND version = ?2";
+const INSERT_ORDER: &str = "INSERT INTO orders
+    (id, pet_id, status, holds, reference, note, reason, expires_at, created_at, closed_at, version)
+    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)";
+/// Without the columns that stay, so that SQLite does not write to their indexes.
+const CLOSE_ORDER: &str = "UPDATE orders
+    SET status = ?3, holds = ?4, reason = ?5, closed_at = ?6, version = ?7
+    WHERE id = ?1 AND version = ?2";
+const UPDATE_ORDER: &str = "UPDATE orders
+    SET reference = ?3, note = ?4, expires_at = ?5, version = ?6 WHERE id = ?1 AND version = ?2";
+const RELEASE: &str = "UPDATE orders SET holds = 0 WHERE id = ?1 AND holds = 1";
+const INSERT_CATEGORY: &str = "INSERT INTO categories (id, label, version) VALUES (?1, ?2, ?3)";
+const UPDATE_CATEGORY: &str =
+    "UPDATE categories SET label = ?3, version = ?4 WHERE id = ?1 AND version = ?2";
+const DELETE_CATEGORY: &str = "DELETE FROM categories WHERE id = ?1 AND version = ?2";
+
+/// Writes a decision about what this transaction has read, so each change is of exactly one row.
+pub(super) fn write(connection: &Connection, decision: &Decision) -> rusqlite::Result<()> {
+    for Change { kind, before, after } in &decision.changes {
+        let written = match (before, after) {
+            (before, Some(Resource::Pet(after))) => match before {
+                None => insert_pet(connection, after)?,
+                Some(Resource::Pet(before)) => change_pet(connection, before, after)?,
+                Some(_) => 0,
+            },
+            (before, Some(Resource::Order(after))) => match before {
+                None => insert_order(connection, after)?,
+                Some(before) => change_order(connection, *kind, before.version(), after)?,
+            },
+            (before, Some(Resource::Category(after))) => {
+                put_category(connection, before.as_ref().map(Resource::version), after)?
+            }
+            (Some(Resource::Category(before)), None) => {
+                connection.prepare_cached(DELETE_CATEGORY)?.execute([before.id, before.version])?
+            }
+            (_, None) => 0,
+        };
+        expect_one(written)?;
+    }
+    if let Some(order) = decision.releases {
+        expect_one(connection.prepare_cached(RELEASE)?.execute([order.get()])?)?;
+    }
+    Ok(())
+}
+
+/// Only one process writes at a time, so no other number is possible.
+fn expect_one(written: usize) -> rusqlite::Result<()> {
+    if written == 1 { Ok(()) } else { Err(rusqlite::Error::StatementChangedRows(written)) }
+}
+
+fn insert_pet(connection: &Connection, pet: &StorePet) -> rusqlite::Result<usize> {
+    connection.prepare_cached(INSERT_PET)?.execute(params![
+        pet.id.get(),
+        pet.name.as_str(),
+        pet.category_id,
+        pet.status.as_str(),
+        pet.version,
+        pet.created_at.map(Timestamp::as_millisecond),
+        pet.updated_at.map(Timestamp::as_millisecond)
+    ])
+}
+
+fn change_pet(
+    connection: &Connection,
+    before: &StorePet,
+    after: &StorePet,
+) -> rusqlite::Result<usize> {
+    if before.version == 1 {
+        requests::keep_responses(connection, before.id)?;
+    }
+    let (id, version) = (before.id.get(), before.version);
+    match (&before.withdrawn, &after.withdrawn) {
+        (None, None) => update_pet(connection, before, after),
+        (None, Some(withdrawal)) => {
+            expect_one(connection.prepare_cached(DELETE_PET)?.execute([id, version])?)?;
+            insert_withdrawn(connection, after, withdrawal)
+        }
+        (Some(_), None) => {
+            expect_one(connection.prepare_cached(DELETE_WITHDRAWN)?.execute([id, version])?)?;
+            insert_pet(connection, after)
+        }
+        (Some(_), Some(_)) => Ok(0),
+    }
+}
+
+fn update_pet(
+    connection: &Connection,
+    before: &StorePet,
+    after: &StorePet,
+) -> rusqlite::Result<usize> {
+    let (id, updated_at) = (before.id.get(), after.updated_at.map(Timestamp::as_millisecond));
+    let status = after.status.as_str();
+    if (&before.name, before.category_id) == (&after.name, after.category_id) {
+        let mut update = connection.prepare_cached(UPDATE_STATUS)?;
+        return update.execute(params![id, before.version, status, after.version, updated_at]);
+    }
+    connection.prepare_cached(UPDATE_PET)?.execute(params![
+        id,
+        before.version,
+        after.name.as_str(),
+        after.category_id,
+        status,
+        after.version,
+        updated_at
+    ])
+}
+
+fn insert_withdrawn(
+    connection: &Connection,
+    pet: &StorePet,
+    withdrawal: &Withdrawal,
+) -> rusqlite::Result<usize> {
+    connection.prepare_cached(INSERT_WITHDRAWN)?.execute(params![
+        pet.id.get(),
+        pet.name.as_str(),
+        pet.category_id,
+        pet.status.as_str(),
+        pet.version,
+        pet.created_at.map(Timestamp::as_millisecond),
+        pet.updated_at.map(Timestamp::as_millisecond),
+        withdrawal.at.as_millisecond(),
+        withdrawal.reason.as_str(),
+        withdrawal.note.as_ref().map(Text::as_str)
+    ])
+}
+
+fn insert_order(connection: &Connection, order: &Order) -> rusqlite::Result<usize> {
+    connection.prepare_cached(INSERT_ORDER)?.execute(params![
+        order.id.get(),
+        order.pet_id.get(),
+        order.status.as_str(),
+        order.holds,
+        order.reference.as_ref().map(Text::as_str),
+        order.note.as_ref().map(Text::as_str),
+        order.reason.as_ref().map(Text::as_str),
+        order.expires_at.map(Timestamp::as_millisecond),
+        order.created_at.as_millisecond(),
+        order.closed_at.map(Timestamp::as_millisecond),
+        order.version
+    ])
+}
+
+fn change_order(
+    connection: &Connection,
+    kind: ChangeType,
+    version: i64,
+    after: &Order,
+) -> rusqlite::Result<usize> {
+    if kind == ChangeType::OrderChanged {
+        return connection.prepare_cached(UPDATE_ORDER)?.execute(params![
+            after.id.get(),
+            version,
+            after.reference.as_ref().map(Text::as_str),
+            after.note.as_ref().map(Text::as_str),
+            after.expires_at.map(Timestamp::as_millisecond),
+            after.version
+        ]);
+    }
+    connection.prepare_cached(CLOSE_ORDER)?.execute(params![
+        after.id.get(),
+        version,
+        after.status.as_str(),
+        after.holds,
+        after.reason.as_ref().map(Text::as_str),
+        after.closed_at.map(Timestamp::as_millisecond),
+        after.version
+    ])
+}
+
+fn put_category(
+    connection: &Connection,
+    before: Option<i64>,
+    after: &Category,
+) -> rusqlite::Result<usize> {
+    let Category { id, label, version } = after;
+    match before {
+        None => {
+            let mut insert = connection.prepare_cached(INSERT_CATEGORY)?;
+            insert.execute(params![id, label.as_str(), version])
+        }
+        Some(before) => {
+            let mut update = connection.prepare_cached(UPDATE_CATEGORY)?;
+            update.execute(params![id, before, label.as_str(), version])
+        }
+    }
+}

@@ -1,0 +1,91 @@
+//! Carries out commands, as one job of the writer.
+
+use jiff::Timestamp;
+use rusqlite::Connection;
+
+use super::{
+    super::{requests, writer},
+    changes, rows,
+};
+use crate::{
+    domain::{
+        PetId, PetStatus, WriteContext,
+        store_area::{Command, OrderId, Present, Subject, decide},
+    },
+    store::{Executed, RespondTo},
+};
+
+const LAST_ID: &str = "SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = ?1";
+
+/// See [`crate::store::StoreArea::execute`]. Runs in the savepoint of a job.
+pub(super) fn execute(
+    connection: &Connection,
+    commands: &[Command],
+    context: &WriteContext,
+    respond: RespondTo,
+) -> rusqlite::Result<Executed> {
+    if let Some(request) = &context.idempotency
+        && let Some(seen) = requests::recall(connection, request)?
+    {
+        return Ok(match seen {
+            requests::Seen::Same(response) => Executed::Replayed(response),
+            requests::Seen::Other => Executed::IdempotencyConflict,
+        });
+    }
+    // As the rows will have it.
+    let now = Timestamp::from_millisecond(context.now.as_millisecond()).unwrap_or(context.now);
+    let mut decisions = Vec::with_capacity(commands.len());
+    for (index, command) in commands.iter().enumerate() {
+        match decide(command, &present(connection, command)?, now) {
+            Ok(decision) => {
+                changes::write(connection, &decision)?;
+                decisions.push(decision);
+            }
+            Err(refusal) => {
+                writer::undo(connection)?;
+                return Ok(Executed::Refused { index, refusal });
+            }
+        }
+    }
+    let response = match respond(&decisions) {
+        Ok(response) => response,
+        Err(refusal) => {
+            writer::undo(connection)?;
+            return Ok(Executed::Refused { index: commands.len(), refusal });
+        }
+    };
+    if let Some(request) = &context.idempotency {
+        requests::remember(connection, request, context.now, &response)?;
+    }
+    let changes = decisions.into_iter().flat_map(|decision| decision.changes).collect();
+    Ok(Executed::Done { response, changes })
+}
+
+/// What a command needs to know.
+fn present(connection: &Connection, command: &Command) -> rusqlite::Result<Present> {
+    let mut present = Present::default();
+    match command.subject() {
+        Subject::New => present.next_pet = PetId::new(last_id(connection, "pets")? + 1),
+        Subject::Pet(id) => present.pet = rows::get_pet(connection, id)?,
+        Subject::Order(id) => {
+            present.order = rows::get_order(connection, id)?;
+            if let Some(order) = &present.order {
+                present.pet = rows::get_pet(connection, order.pet_id)?;
+            }
+        }
+        Subject::Category(id) => present.category = rows::get_category(connection, id)?,
+    }
+    // No order holds an animal that is available.
+    if let Some(pet) = present.pet.as_ref().filter(|pet| pet.status != PetStatus::Available) {
+        present.holder = rows::get_holder(connection, pet.id)?;
+    }
+    if let Command::PlaceOrder(_) = command {
+        present.next_order = OrderId::new(last_id(connection, "orders")? + 1);
+    }
+    Ok(present)
+}
+
+/// The highest identifier that the rows of this table ever had.
+fn last_id(connection: &Connection, table: &str) -> rusqlite::Result<i64> {
+    connection.prepare_cached(LAST_ID)?.query_row([table], |row| row.get(0))
+}

@@ -1,0 +1,136 @@
+//! The store area: commands as jobs of the writer, and reads.
+
+mod changes;
+mod execute;
+mod lists;
+pub(super) mod merge;
+mod rows;
+mod search;
+
+use std::sync::atomic::Ordering;
+
+use async_trait::async_trait;
+use jiff::Timestamp;
+use rusqlite::Connection;
+
+use super::{SqliteStore, slow_reads::USUAL_PAGE};
+use crate::{
+    domain::{
+        Limit, PetId, WriteContext,
+        store_area::{
+            Category, Command, Inventory, Order, OrderId, OrderQuery, PetPosition, PetQuery,
+            Reservations, StorePet, name_key,
+        },
+    },
+    store::{Executed, RespondTo, StoreArea, StoreError},
+};
+
+#[async_trait]
+impl StoreArea for SqliteStore {
+    async fn execute(
+        &self,
+        commands: Vec<Command>,
+        context: WriteContext,
+        respond: RespondTo,
+    ) -> Result<Executed, StoreError> {
+        let execute = move |connection: &Connection| {
+            execute::execute(connection, &commands, &context, respond)
+        };
+        self.writer.write(execute).await
+    }
+
+    async fn get_store_pet(&self, id: PetId) -> Result<Option<StorePet>, StoreError> {
+        self.readers.read(|connection| rows::get_pet(connection, id))
+    }
+
+    async fn list_store_pets(
+        &self,
+        query: &PetQuery,
+    ) -> Result<(Vec<StorePet>, Option<PetPosition>), StoreError> {
+        let position = |pet: &StorePet| {
+            let key = query.name.as_ref().map(|_| name_key(pet.name.as_str()));
+            PetPosition { key, id: pet.id }
+        };
+        let pets = if query.name.is_some() || query.category_id.is_some() {
+            let query = query.clone();
+            let found = self.searches.read(move |connection| search::find(connection, &query));
+            found.await?.ok_or(StoreError::Overloaded)?
+        } else {
+            let list = |connection: &Connection| lists::pets(connection, query, USUAL_PAGE);
+            if let Some(pets) = self.readers.read(list)? {
+                pets
+            } else {
+                let query = query.clone();
+                let list =
+                    move |connection: &Connection| lists::pets(connection, &query, usize::MAX);
+                self.large_pages.read(list).await?.unwrap_or_default()
+            }
+        };
+        Ok(page(pets, query.limit, position))
+    }
+
+    async fn count_inventory(&self, now: Timestamp) -> Result<Inventory, StoreError> {
+        self.counts.read(move |connection| lists::inventory(connection, now)).await
+    }
+
+    async fn get_order(&self, id: OrderId) -> Result<Option<Order>, StoreError> {
+        self.readers.read(|connection| rows::get_order(connection, id))
+    }
+
+    async fn list_orders(
+        &self,
+        query: &OrderQuery,
+    ) -> Result<(Vec<Order>, Option<OrderId>), StoreError> {
+        let orders = if lists::is_quick(query) {
+            self.readers.read(|connection| lists::orders(connection, query))?
+        } else {
+            let query = query.clone();
+            self.searches.read(move |connection| lists::orders(connection, &query)).await?
+        };
+        Ok(page(orders, query.limit, |order| order.id))
+    }
+
+    async fn due_orders(
+        &self,
+        now: Timestamp,
+        limit: u32,
+    ) -> Result<Vec<(OrderId, Timestamp)>, StoreError> {
+        self.readers.read(|connection| lists::due(connection, now, limit))
+    }
+
+    async fn reservations(&self) -> Result<Reservations, StoreError> {
+        self.counts.read(lists::reservations).await
+    }
+
+    async fn list_categories(
+        &self,
+        after: Option<i64>,
+        limit: Limit,
+    ) -> Result<(Vec<Category>, Option<i64>), StoreError> {
+        let categories =
+            self.readers.read(|connection| lists::categories(connection, after, limit))?;
+        Ok(page(categories, limit, |category| category.id))
+    }
+
+    async fn tend_search(&self, few: u64) -> Result<bool, StoreError> {
+        let unmerged = self.readers.read(search::unmerged)?;
+        self.unmerged.store(unmerged, Ordering::Relaxed);
+        if unmerged <= few {
+            return Ok(false);
+        }
+        self.writer.write(merge::step).await
+    }
+}
+
+/// The items of a page, and the position after them if `items` has one more.
+fn page<T, P>(
+    mut items: Vec<T>,
+    limit: Limit,
+    position: impl FnOnce(&T) -> P,
+) -> (Vec<T>, Option<P>) {
+    let limit = usize::from(limit.get());
+    let has_more = items.len() > limit;
+    items.truncate(limit);
+    let next = items.last().filter(|_| has_more).map(position);
+    (items, next)
+}

@@ -1,0 +1,223 @@
+//! The search by name and category. `migrations/sqlite/0010_search.sql` describes its tables, and
+//! `merge.rs` fills them.
+
+use std::collections::{BTreeSet, HashSet};
+
+use rusqlite::{Connection, types::Value};
+
+use super::{
+    super::pets::{identifier, status},
+    rows,
+};
+use crate::domain::{
+    PetStatus,
+    store_area::{NamePrefix, PetQuery, StorePet, name_key},
+};
+
+/// While more animals than this are not merged, there is no search.
+const MOST_UNMERGED: u64 = 50_000;
+
+const UNMERGED: &str = "SELECT (SELECT count(*) FROM search_pending)
+    + max(0, coalesce((SELECT max(id) FROM pets), 0) - last_merged_id,
+        coalesce((SELECT max(id) FROM withdrawn_pets), 0) - last_merged_id) FROM search_state";
+const PENDING: &str = "SELECT id FROM search_pending";
+const BLOCKS: &str = "SELECT first_id FROM search_blocks ORDER BY first_id";
+const BY_NAME: &str = "SELECT key, id FROM search_by_name
+    WHERE block = ?1 AND list = ?2 AND (key, id) > (?3, ?4) AND key < ?5 ORDER BY key, id";
+const BY_CATEGORY_AND_NAME: &str = "SELECT key, id FROM search_by_category_and_name
+    WHERE block = ?1 AND list = ?2 AND (key, id) > (?3, ?4) AND key < ?5 AND category_id = ?6
+    ORDER BY key, id";
+const BY_CATEGORY: &str = "SELECT '', id FROM search_by_category
+    WHERE block = ?1 AND list = ?2 AND id > ?3 AND category_id = ?4 ORDER BY id";
+
+/// The number of a list in the tables of the search.
+pub(super) fn list(status: PetStatus, withdrawn: bool) -> i64 {
+    status as i64 + if withdrawn { 3 } else { 0 }
+}
+
+/// How many animals a search reads one by one, or more.
+pub(super) fn unmerged(connection: &Connection) -> rusqlite::Result<u64> {
+    connection.prepare_cached(UNMERGED)?.query_row([], |row| row.get(0).map(i64::unsigned_abs))
+}
+
+/// The animals of a page, and one more if more follow. `None` if too many are not merged.
+pub(super) fn find(
+    connection: &Connection,
+    query: &PetQuery,
+) -> rusqlite::Result<Option<Vec<StorePet>>> {
+    if unmerged(connection)? > MOST_UNMERGED {
+        return Ok(None);
+    }
+    let pending: rusqlite::Result<_> =
+        connection.prepare_cached(PENDING)?.query_map([], |row| row.get(0))?.collect();
+    let mut search =
+        Search { after: position(query), pending: pending?, first: BTreeSet::new(), query };
+    search.read_unmerged(connection)?;
+    match &query.name {
+        Some(prefix) => search.read_names(connection, prefix)?,
+        None => search.read_category(connection)?,
+    }
+    let mut pets = Vec::with_capacity(search.first.len());
+    for (key, id) in &search.first {
+        // A trigger notes each change, so this can fail only in a damaged database.
+        let pet = rows::get_pet(connection, identifier(*id)?)?
+            .filter(|pet| {
+                search.matches(pet) && (key.is_empty() || *key == name_key(pet.name.as_str()))
+            })
+            .ok_or(rusqlite::Error::QueryReturnedNoRows)?;
+        pets.push(pet);
+    }
+    Ok(Some(pets))
+}
+
+/// The position before the first animal of a page: its name key, if the page is in order of names,
+/// and its identifier.
+fn position(query: &PetQuery) -> (String, i64) {
+    let prefix = query.name.as_ref().map_or("", NamePrefix::as_str);
+    let after = query.after.as_ref().map(|after| {
+        let key = after.key.as_deref().filter(|_| query.name.is_some());
+        (key.unwrap_or_default().to_owned(), after.id.get())
+    });
+    after.unwrap_or_default().max((prefix.to_owned(), 0))
+}
+
+struct Search<'q> {
+    query: &'q PetQuery,
+    after: (String, i64),
+    /// What the tables have about these animals is not valid.
+    pending: HashSet<i64>,
+    /// The first animals that were found, as many as the page needs.
+    first: BTreeSet<(String, i64)>,
+}
+
+impl Search<'_> {
+    /// Takes an animal, unless it is behind the page. Returns whether one behind it may be on it.
+    fn offer(&mut self, key: &str, id: i64) -> bool {
+        let is_full = self.first.len() == self.wanted();
+        if is_full
+            && self
+                .first
+                .last()
+                .is_some_and(|(last, last_id)| (last.as_str(), *last_id) < (key, id))
+        {
+            return false;
+        }
+        self.first.insert((key.to_owned(), id));
+        if is_full {
+            self.first.pop_last();
+        }
+        true
+    }
+
+    /// How many animals the page needs, with one more to see whether more follow.
+    fn wanted(&self) -> usize {
+        usize::from(self.query.limit.get()) + 1
+    }
+
+    fn read_unmerged(&mut self, connection: &Connection) -> rusqlite::Result<()> {
+        let pets = if self.query.withdrawn { "withdrawn_pets" } else { "pets" };
+        let columns = format!("SELECT {pets}.id, {pets}.name, {pets}.category_id, {pets}.status");
+        let unmerged = format!(
+            "{columns} FROM search_pending CROSS JOIN {pets} USING (id) UNION ALL
+            {columns} FROM {pets} WHERE id > (SELECT last_merged_id FROM search_state)"
+        );
+        let mut statement = connection.prepare_cached(&unmerged)?;
+        let mut rows = statement.query([])?;
+        while let Some(row) = rows.next()? {
+            let (id, name) = (row.get(0)?, row.get_ref(1)?.as_str()?);
+            let other_category =
+                self.query.category_id.is_some_and(|of| Ok(of) != row.get::<_, i64>(2));
+            let of_status = status(row.get_ref(3)?)?;
+            if other_category || self.query.status.is_some_and(|status| status != of_status) {
+                continue;
+            }
+            let key = match &self.query.name {
+                None => String::new(),
+                Some(prefix) => {
+                    let key = name_key(name);
+                    if !key.starts_with(prefix.as_str()) {
+                        continue;
+                    }
+                    key
+                }
+            };
+            if (key.as_str(), id) > (self.after.0.as_str(), self.after.1) {
+                self.offer(&key, id);
+            }
+        }
+        Ok(())
+    }
+
+    fn read_names(&mut self, connection: &Connection, prefix: &NamePrefix) -> rusqlite::Result<()> {
+        let (key, id) = self.after.clone();
+        // An empty blob is above every text.
+        let end = prefix.end().map_or(Value::Blob(Vec::new()), Value::Text);
+        let category = self.query.category_id;
+        let by_name = if category.is_some() { BY_CATEGORY_AND_NAME } else { BY_NAME };
+        let mut statement = connection.prepare_cached(by_name)?;
+        for block in blocks(connection)? {
+            for list in self.lists() {
+                let mut rows = match category {
+                    None => statement.query((block, list, &key, id, &end))?,
+                    Some(category) => statement.query((block, list, &key, id, &end, category))?,
+                };
+                self.read(&mut rows)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn read_category(&mut self, connection: &Connection) -> rusqlite::Result<()> {
+        let mut statement = connection.prepare_cached(BY_CATEGORY)?;
+        let blocks = blocks(connection)?;
+        // The blocks before it end before the page.
+        let first = blocks.partition_point(|&first_id| first_id <= self.after.1).saturating_sub(1);
+        for &block in &blocks[first.min(blocks.len())..] {
+            if !self.may_take(block) {
+                break;
+            }
+            for list in self.lists() {
+                let values = (block, list, self.after.1, self.query.category_id);
+                self.read(&mut statement.query(values)?)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether the page may contain an animal with this identifier, or a higher one.
+    fn may_take(&self, id: i64) -> bool {
+        self.first.len() < self.wanted() || self.first.last().is_some_and(|(_, last)| *last > id)
+    }
+
+    /// Takes the animals of an index, which come in order.
+    fn read(&mut self, rows: &mut rusqlite::Rows<'_>) -> rusqlite::Result<()> {
+        while let Some(row) = rows.next()? {
+            let (key, id) = (row.get_ref(0)?.as_str()?, row.get(1)?);
+            if !self.pending.contains(&id) && !self.offer(key, id) {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// The lists that the page is made of.
+    fn lists(&self) -> impl Iterator<Item = i64> + use<> {
+        let PetQuery { status, withdrawn, .. } = *self.query;
+        PetStatus::ALL
+            .into_iter()
+            .filter(move |&of| status.is_none_or(|status| status == of))
+            .map(move |status| list(status, withdrawn))
+    }
+
+    fn matches(&self, pet: &StorePet) -> bool {
+        let PetQuery { status, category_id, withdrawn, .. } = self.query;
+        pet.withdrawn.is_some() == *withdrawn
+            && status.is_none_or(|status| status == pet.status)
+            && category_id.is_none_or(|category| category == pet.category_id)
+    }
+}
+
+/// The first identifiers of the blocks, in ascending order.
+fn blocks(connection: &Connection) -> rusqlite::Result<Vec<i64>> {
+    connection.prepare_cached(BLOCKS)?.query_map([], |row| row.get(0))?.collect()
+}

@@ -1,0 +1,180 @@
+//! What the tests of [`StoreArea`](petstore::store::StoreArea) share. Part of the suite.
+
+use jiff::Timestamp;
+use petstore::{
+    domain::{
+        NewPet, PetId, PetStatus, StoredResponse, WriteContext,
+        store_area::{
+            Change, Command, Decision, IfMatch, Label, NewOrder, Order, OrderId, OrderTerms,
+            PetPatch, Preconditions, Reason, Refusal, Resource, StorePet, WithdrawalReason,
+        },
+    },
+    store::Executed,
+};
+
+use crate::suite::{AnyStore, act, at, create};
+
+/// Makes a test of every function, as [`crate::suite::suite`] does.
+macro_rules! area_suite {
+    ($open:expr) => {
+        $crate::area::area_suite!(
+            $open,
+            what_a_command_changes_is_what_is_read_afterwards,
+            an_animal_added_by_a_command_is_one_of_the_contract,
+            an_animal_of_the_contract_has_version_1_and_the_time_of_its_creation,
+            a_withdrawn_animal_leaves_the_catalogue_and_returns_as_it_was,
+            each_end_of_an_order_is_stored_with_its_animal,
+            a_changed_order_is_read_as_changed,
+            a_status_set_by_hand_ends_the_hold_of_the_order,
+            categories_are_put_deleted_and_made_again,
+            the_commands_of_a_request_see_those_before_them,
+            a_refused_command_undoes_those_before_it,
+            a_refused_response_undoes_all_commands,
+            of_many_orders_for_one_animal_one_is_placed,
+            of_many_changes_of_one_version_one_is_made,
+            opposite_requests_over_the_same_animals_all_end,
+            a_request_whose_future_is_dropped_is_done_completely_or_not_at_all,
+            a_repeated_request_replays_its_response_whatever_changed_since,
+            an_idempotency_key_of_another_request_or_operation_is_a_conflict,
+            a_refused_request_is_not_remembered,
+            concurrent_repetitions_have_one_effect,
+            a_replay_of_create_pet_shows_the_animal_as_it_was_added,
+            a_page_of_animals_is_what_the_filters_select,
+            a_search_is_exact_while_animals_change_and_are_merged,
+            a_walk_gives_each_animal_once_while_others_change,
+            a_page_of_very_long_names_is_complete,
+            a_page_of_orders_is_what_the_filters_select,
+            orders_are_due_from_their_end_the_oldest_first,
+            the_open_reservations_are_counted_with_their_first_end,
+            a_page_of_categories_follows_the_given_number,
+            the_inventory_counts_every_animal
+        );
+    };
+    ($open:expr, $($test:ident),*) => {
+        $(#[tokio::test]
+        async fn $test() {
+            let (store, _guard) = $open;
+            $crate::area::$test(store).await;
+        })*
+    };
+}
+pub(crate) use crate::{area_commands::*, area_lists::*, area_requests::*};
+pub(crate) use area_suite;
+
+/// When the commands of the tests come: with more digits than a store keeps.
+pub(crate) fn now() -> Timestamp {
+    at(1_000_000) + jiff::SignedDuration::from_nanos(123_456_789)
+}
+
+/// The same as a store keeps it.
+pub(crate) fn kept() -> Timestamp {
+    Timestamp::from_millisecond(now().as_millisecond()).unwrap()
+}
+
+pub(crate) fn pet_id(id: i64) -> PetId {
+    PetId::new(id).unwrap()
+}
+
+pub(crate) fn order_id(id: i64) -> OrderId {
+    OrderId::new(id).unwrap()
+}
+
+/// A response that contains everything that was decided.
+#[expect(clippy::unnecessary_wraps, reason = "the type is that of the store")]
+pub(crate) fn respond(decisions: &[Decision]) -> Result<StoredResponse, Refusal> {
+    Ok(StoredResponse {
+        status: 200,
+        location: Some("/store/here".to_owned()),
+        etag: Some("\"7\"".to_owned()),
+        body: format!("{decisions:?}").into_bytes(),
+    })
+}
+
+pub(crate) async fn execute(store: &AnyStore, commands: Vec<Command>) -> Executed {
+    let context = WriteContext { now: now(), ..act(0) };
+    store.execute(commands, context, respond).await.unwrap()
+}
+
+/// Carries out a command, and returns what it changed.
+pub(crate) async fn change(store: &AnyStore, command: Command) -> Vec<Change> {
+    match execute(store, vec![command]).await {
+        Executed::Done { changes, .. } => changes,
+        other => panic!("{other:?}"),
+    }
+}
+
+/// Carries out a command that is refused.
+pub(crate) async fn refused(store: &AnyStore, command: Command) -> Refusal {
+    match execute(store, vec![command]).await {
+        Executed::Refused { index: 0, refusal } => refusal,
+        other => panic!("{other:?}"),
+    }
+}
+
+pub(crate) async fn add(store: &AnyStore, new: NewPet) -> PetId {
+    create(store, new).await.id
+}
+
+pub(crate) async fn pet(store: &AnyStore, id: PetId) -> StorePet {
+    store.get_store_pet(id).await.unwrap().unwrap()
+}
+
+pub(crate) async fn order(store: &AnyStore, id: OrderId) -> Order {
+    store.get_order(id).await.unwrap().unwrap()
+}
+
+/// Places an order, and returns its identifier.
+pub(crate) async fn place(store: &AnyStore, order: NewOrder) -> OrderId {
+    match change(store, Command::PlaceOrder(order)).await.swap_remove(0).after {
+        Some(Resource::Order(order)) => order.id,
+        other => panic!("{other:?}"),
+    }
+}
+
+/// Any version.
+pub(crate) fn any() -> Preconditions {
+    Preconditions { if_match: Some(IfMatch::Any), if_absent: false }
+}
+
+pub(crate) fn patch(id: PetId, patch: PetPatch) -> Command {
+    Command::PatchPet { id, patch, preconditions: any() }
+}
+
+pub(crate) fn to_status(id: PetId, status: PetStatus) -> Command {
+    patch(id, PetPatch { status: Some(status), ..PetPatch::default() })
+}
+
+pub(crate) fn withdraw(id: PetId) -> Command {
+    let reason = WithdrawalReason::Transferred;
+    Command::WithdrawPet { id, reason, note: None, preconditions: any() }
+}
+
+pub(crate) fn restore(id: PetId) -> Command {
+    Command::RestorePet { id, preconditions: any() }
+}
+
+/// A reservation for an hour.
+pub(crate) fn reserve(pet_id: PetId) -> NewOrder {
+    let terms = OrderTerms::ReservedUntil(kept() + jiff::SignedDuration::from_hours(1));
+    NewOrder { pet_id, terms, reference: None, note: None }
+}
+
+pub(crate) fn sell(pet_id: PetId) -> NewOrder {
+    NewOrder { terms: OrderTerms::Completed, ..reserve(pet_id) }
+}
+
+pub(crate) fn complete(id: OrderId) -> Command {
+    Command::CompleteOrder { id }
+}
+
+pub(crate) fn cancel(id: OrderId) -> Command {
+    Command::CancelOrder { id, reason: Some(Reason::new("too far".to_owned()).unwrap()) }
+}
+
+pub(crate) fn give_back(id: OrderId) -> Command {
+    Command::ReturnOrder { id, reason: None }
+}
+
+pub(crate) fn label(text: &str) -> Label {
+    Label::new(text.to_owned()).unwrap()
+}

@@ -1,0 +1,326 @@
+//! Tests of what commands change. Part of the suite.
+
+use std::sync::Arc;
+
+use futures_util::future::join_all;
+use jiff::SignedDuration;
+use petstore::{
+    domain::{
+        Limit, PetName,
+        PetStatus::{Available, Pending, Sold},
+        WriteContext,
+        store_area::{
+            Category, Change, Command, Decision, Field, Note, OrderPatch, OrderStatus, PetPatch,
+            Preconditions, Reason, Reference, Refusal, Resource, Withdrawal, WithdrawalReason,
+        },
+    },
+    store::Executed,
+};
+
+use crate::{
+    area::{
+        add, any, cancel, change, complete, execute, give_back, kept, label, now, order, order_id,
+        patch, pet, pet_id, place, refused, reserve, respond, restore, sell, to_status, withdraw,
+    },
+    suite::{AnyStore, act, at, count, create, new_pet},
+};
+
+/// Checks that the store has what was changed, and that the change began with what it had.
+async fn expect_stored(store: &AnyStore, changes: &[Change]) {
+    for change in changes {
+        match change.after.as_ref().unwrap() {
+            Resource::Pet(after) => assert_eq!(pet(store, after.id).await, *after),
+            Resource::Order(after) => assert_eq!(order(store, after.id).await, *after),
+            Resource::Category(after) => {
+                let (found, _) = store.list_categories(None, Limit::default()).await.unwrap();
+                assert!(found.contains(after), "{found:?}");
+            }
+        }
+    }
+}
+
+/// Carries out a command, and checks that its changes are stored.
+async fn check(store: &AnyStore, command: Command) -> Vec<Change> {
+    let changes = change(store, command).await;
+    expect_stored(store, &changes).await;
+    changes
+}
+
+pub(crate) async fn what_a_command_changes_is_what_is_read_afterwards(store: AnyStore) {
+    let id = add(&store, new_pet("Zoë", i64::MIN, Available)).await;
+    let all = PetPatch {
+        name: PetName::new("Frank".to_owned()),
+        category_id: Some(i64::MAX),
+        status: Some(Sold),
+    };
+    let name = PetPatch { name: PetName::new(String::new()), ..PetPatch::default() };
+    let note = Note::new("n".repeat(2_000));
+    let withdraw = Command::WithdrawPet {
+        id,
+        reason: WithdrawalReason::Other,
+        note: note.clone(),
+        preconditions: any(),
+    };
+    let commands = [patch(id, all), patch(id, name), to_status(id, Pending), withdraw, restore(id)];
+    for (version, command) in (2..).zip(commands) {
+        let changes = check(&store, command).await;
+        assert_eq!(changes.len(), 1);
+        let after = pet(&store, id).await;
+        assert_eq!((after.version, after.updated_at), (version, Some(kept())));
+        let withdrawal =
+            Withdrawal { at: kept(), reason: WithdrawalReason::Other, note: note.clone() };
+        assert_eq!(after.withdrawn, (version == 5).then_some(withdrawal));
+    }
+    let same = to_status(id, Pending);
+    assert_eq!(change(&store, same).await, []);
+    assert_eq!(pet(&store, id).await.version, 6);
+}
+
+pub(crate) async fn an_animal_added_by_a_command_is_one_of_the_contract(store: AnyStore) {
+    let created = create(&store, new_pet("first", 1, Sold)).await;
+    let changes = check(&store, Command::AddPet(new_pet("second", 2, Pending))).await;
+    let [Change { before: None, after: Some(Resource::Pet(added)), .. }] = &changes[..] else {
+        panic!("{changes:?}")
+    };
+    assert_eq!(added.id.get(), created.id.get() + 1);
+    assert_eq!((added.created_at, added.updated_at), (Some(kept()), Some(kept())));
+    let shown = store.get_pet(added.id).await.unwrap().unwrap();
+    assert_eq!(shown, new_pet("second", 2, Pending).with_id(added.id));
+    let next = create(&store, new_pet("third", 3, Sold)).await;
+    assert_eq!(next.id.get(), added.id.get() + 1);
+}
+
+pub(crate) async fn an_animal_of_the_contract_has_version_1_and_the_time_of_its_creation(
+    store: AnyStore,
+) {
+    let id = add(&store, new_pet("Frank", 7, Sold)).await;
+    let found = pet(&store, id).await;
+    assert_eq!((found.name.as_str(), found.category_id, found.status), ("Frank", 7, Sold));
+    assert_eq!((found.version, found.order_id, &found.withdrawn), (1, None, &None));
+    assert_eq!((found.created_at, found.updated_at), (Some(at(0)), Some(at(0))));
+    assert_eq!(store.get_store_pet(pet_id(99)).await.unwrap(), None);
+}
+
+pub(crate) async fn a_withdrawn_animal_leaves_the_catalogue_and_returns_as_it_was(store: AnyStore) {
+    let id = add(&store, new_pet("Frank", 7, Sold)).await;
+    let before = store.get_pet(id).await.unwrap();
+    check(&store, withdraw(id)).await;
+    assert_eq!(store.get_pet(id).await.unwrap(), None);
+    assert_eq!(count(&store).await, 0);
+    let refusal = refused(&store, withdraw(id)).await;
+    assert!(matches!(refusal, Refusal::InvalidTransition(_)), "{refusal:?}");
+    let next = add(&store, new_pet("next", 7, Sold)).await;
+    assert!(next > id);
+    check(&store, restore(id)).await;
+    assert_eq!(store.get_pet(id).await.unwrap(), before);
+    assert_eq!(count(&store).await, 2);
+    assert!(add(&store, new_pet("later", 7, Sold)).await > next);
+}
+
+pub(crate) async fn each_end_of_an_order_is_stored_with_its_animal(store: AnyStore) {
+    let until = |order| Command::ExpireOrder { id: order };
+    for (number, (end, status, of_pet)) in (1..).zip([
+        (complete as fn(_) -> _, OrderStatus::Completed, Sold),
+        (cancel, OrderStatus::Cancelled, Available),
+        (until, OrderStatus::Expired, Available),
+    ]) {
+        let id = add(&store, new_pet("", 1, Available)).await;
+        let placed = check(&store, Command::PlaceOrder(reserve(id))).await;
+        assert_eq!(placed.len(), 2);
+        let order_id = order_id(number);
+        let reserved = pet(&store, id).await;
+        assert_eq!((reserved.status, reserved.order_id), (Pending, Some(order_id)));
+        assert!(refused(&store, Command::PlaceOrder(sell(id))).await != Refusal::NoIdentifierLeft);
+        let context = WriteContext { now: kept() + SignedDuration::from_hours(1), ..act(0) };
+        let ended = store.execute(vec![end(order_id)], context, respond).await.unwrap();
+        let Executed::Done { changes, .. } = ended else { panic!("{ended:?}") };
+        expect_stored(&store, &changes).await;
+        assert_eq!(order(&store, order_id).await.status, status);
+        let after = pet(&store, id).await;
+        assert_eq!((after.status, after.order_id, after.version), (of_pet, None, 3));
+    }
+    let id = order_id(1);
+    check(&store, give_back(id)).await;
+    assert_eq!(order(&store, id).await.status, OrderStatus::Returned);
+    assert_eq!(pet(&store, pet_id(1)).await.status, Available);
+    // Free again, for another order.
+    let sold = check(&store, Command::PlaceOrder(sell(pet_id(1)))).await;
+    assert_eq!(sold.len(), 2);
+    assert_eq!(store.get_order(order_id(99)).await.unwrap(), None);
+}
+
+pub(crate) async fn a_changed_order_is_read_as_changed(store: AnyStore) {
+    let animal = add(&store, new_pet("", 1, Available)).await;
+    let id = place(&store, reserve(animal)).await;
+    let longest = |length| "ü".repeat(length);
+    let later = OrderPatch {
+        reference: Field::Set(Reference::new(longest(255)).unwrap()),
+        note: Field::Set(Note::new(longest(2_000)).unwrap()),
+        expires_at: Some(kept() + SignedDuration::from_hours(48)),
+    };
+    let no_reference = OrderPatch { reference: Field::Clear, ..OrderPatch::default() };
+    for (version, new) in (2..).zip([later, no_reference]) {
+        check(&store, Command::PatchOrder { id, patch: new, preconditions: any() }).await;
+        assert_eq!(order(&store, id).await.version, version);
+    }
+    let reason = Reason::new(longest(255));
+    check(&store, Command::CancelOrder { id, reason: reason.clone() }).await;
+    let cancelled = order(&store, id).await;
+    assert_eq!((cancelled.reason, cancelled.closed_at), (reason, Some(kept())));
+    assert_eq!((cancelled.reference, cancelled.version), (None, 4));
+}
+
+pub(crate) async fn a_status_set_by_hand_ends_the_hold_of_the_order(store: AnyStore) {
+    let animal = add(&store, new_pet("", 1, Available)).await;
+    let id = place(&store, sell(animal)).await;
+    assert!(order(&store, id).await.holds);
+    check(&store, to_status(animal, Available)).await;
+    let released = order(&store, id).await;
+    assert_eq!((released.status, released.holds), (OrderStatus::Completed, false));
+    let refusal = refused(&store, give_back(id)).await;
+    assert!(matches!(refusal, Refusal::InvalidTransition(_)), "{refusal:?}");
+    let again = place(&store, sell(animal)).await;
+    check(&store, give_back(again)).await;
+}
+
+pub(crate) async fn categories_are_put_deleted_and_made_again(store: AnyStore) {
+    let put =
+        |text, preconditions| Command::PutCategory { id: -7, label: label(text), preconditions };
+    let absent = Preconditions { if_match: None, if_absent: true };
+    check(&store, put("cats", absent.clone())).await;
+    check(&store, put("Cats", Preconditions::version(1))).await;
+    let failed = refused(&store, put("dogs", Preconditions::version(1))).await;
+    let cats = Category { id: -7, label: label("Cats"), version: 2 };
+    assert_eq!(failed, Refusal::PreconditionFailed(Some(Box::new(Resource::Category(cats)))));
+    let delete = Command::DeleteCategory { id: -7, preconditions: Preconditions::version(2) };
+    assert_eq!(change(&store, delete).await.len(), 1);
+    check(&store, put("cats", absent)).await;
+    let (found, _) = store.list_categories(None, Limit::default()).await.unwrap();
+    assert_eq!(found, [Category { id: -7, label: label("cats"), version: 1 }]);
+}
+
+pub(crate) async fn the_commands_of_a_request_see_those_before_them(store: AnyStore) {
+    let sees_all = vec![
+        Command::AddPet(new_pet("", 1, Available)),
+        Command::PlaceOrder(reserve(pet_id(1))),
+        complete(order_id(1)),
+        give_back(order_id(1)),
+        withdraw(pet_id(1)),
+        restore(pet_id(1)),
+        Command::PlaceOrder(sell(pet_id(1))),
+    ];
+    let done = execute(&store, sees_all).await;
+    let Executed::Done { changes, response } = done else { panic!("{done:?}") };
+    assert_eq!(changes.len(), 11);
+    assert!(!response.body.is_empty());
+    assert_eq!(pet(&store, pet_id(1)).await.version, 7);
+    assert_eq!(order(&store, order_id(2)).await.status, OrderStatus::Completed);
+}
+
+pub(crate) async fn a_refused_command_undoes_those_before_it(store: AnyStore) {
+    let id = add(&store, new_pet("", 1, Available)).await;
+    let before = pet(&store, id).await;
+    let fails_last = vec![
+        Command::AddPet(new_pet("", 1, Available)),
+        Command::PlaceOrder(reserve(id)),
+        withdraw(id),
+    ];
+    let refused = execute(&store, fails_last).await;
+    let Executed::Refused { index: 2, refusal: Refusal::OpenOrder(_) } = refused else {
+        panic!("{refused:?}")
+    };
+    assert_eq!(pet(&store, id).await, before);
+    assert_eq!(store.get_order(order_id(1)).await.unwrap(), None);
+    assert_eq!(count(&store).await, 1);
+}
+
+pub(crate) async fn a_refused_response_undoes_all_commands(store: AnyStore) {
+    fn too_large(_: &[Decision]) -> Result<petstore::domain::StoredResponse, Refusal> {
+        Err(Refusal::Invalid("too large"))
+    }
+    let id = add(&store, new_pet("", 1, Available)).await;
+    let refused = store.execute(vec![withdraw(id)], act(0), too_large).await.unwrap();
+    assert_eq!(refused, Executed::Refused { index: 1, refusal: Refusal::Invalid("too large") });
+    assert_eq!(pet(&store, id).await.version, 1);
+}
+
+pub(crate) async fn of_many_orders_for_one_animal_one_is_placed(store: AnyStore) {
+    for round in 1..=5 {
+        let id = add(&store, new_pet("", 1, Available)).await;
+        let placing = (0..20).map(|number| {
+            let store = Arc::clone(&store);
+            let new = if number % 2 == 0 { reserve(id) } else { sell(id) };
+            tokio::spawn(async move { execute(&store, vec![Command::PlaceOrder(new)]).await })
+        });
+        let ended = join_all(placing).await.into_iter().map(Result::unwrap);
+        let placed = ended.filter(|one| matches!(one, Executed::Done { .. })).count();
+        assert_eq!(placed, 1, "{round}");
+        assert_eq!(pet(&store, id).await.version, 2);
+    }
+}
+
+pub(crate) async fn of_many_changes_of_one_version_one_is_made(store: AnyStore) {
+    let id = add(&store, new_pet("", 1, Available)).await;
+    let patching = (1..=20).map(|category_id| {
+        let store = Arc::clone(&store);
+        let patch = PetPatch { category_id: Some(category_id + 1), ..PetPatch::default() };
+        let command = Command::PatchPet { id, patch, preconditions: Preconditions::version(1) };
+        tokio::spawn(async move { execute(&store, vec![command]).await })
+    });
+    let ended = join_all(patching).await.into_iter().map(Result::unwrap);
+    let is_done = |one: &Executed| match one {
+        Executed::Done { .. } => true,
+        Executed::Refused { refusal: Refusal::PreconditionFailed(Some(_)), .. } => false,
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(ended.filter(is_done).count(), 1);
+    assert_eq!(pet(&store, id).await.version, 2);
+}
+
+pub(crate) async fn opposite_requests_over_the_same_animals_all_end(store: AnyStore) {
+    for _ in 0..10 {
+        add(&store, new_pet("", 1, Available)).await;
+    }
+    let toggling = (0..20).map(|number| {
+        let store = Arc::clone(&store);
+        let status = if number % 4 < 2 { Sold } else { Available };
+        let mut commands: Vec<_> = (1..=10).map(|id| to_status(pet_id(id), status)).collect();
+        if number % 2 == 0 {
+            commands.reverse();
+        }
+        tokio::spawn(async move { execute(&store, commands).await })
+    });
+    for ended in join_all(toggling).await {
+        let ended = ended.unwrap();
+        assert!(matches!(ended, Executed::Done { .. }), "{ended:?}");
+    }
+    // All animals have the status of the last request.
+    let last = pet(&store, pet_id(1)).await.status;
+    for id in 2..=10 {
+        assert_eq!(pet(&store, pet_id(id)).await.status, last);
+    }
+}
+
+pub(crate) async fn a_request_whose_future_is_dropped_is_done_completely_or_not_at_all(
+    store: AnyStore,
+) {
+    for _ in 0..50 {
+        let id = add(&store, new_pet("", 1, Available)).await;
+        let context = WriteContext { now: now(), ..act(0) };
+        let mut place = store.execute(vec![Command::PlaceOrder(reserve(id))], context, respond);
+        let _ = futures_util::poll!(place.as_mut());
+        drop(place);
+    }
+    // Behind them, at least where one connection writes.
+    let last = add(&store, new_pet("", 1, Available)).await;
+    for id in 1..last.get() {
+        let animal = pet(&store, pet_id(id)).await;
+        match animal.order_id {
+            None => assert_eq!((animal.status, animal.version), (Available, 1)),
+            Some(of) => {
+                assert_eq!((animal.status, animal.version), (Pending, 2));
+                assert_eq!(order(&store, of).await.pet_id, animal.id);
+            }
+        }
+    }
+}

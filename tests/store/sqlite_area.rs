@@ -1,0 +1,176 @@
+//! SQLite: the suite of the store area, and tests of its search and of several stores on one file.
+
+use std::sync::Arc;
+
+use futures_util::future::join_all;
+use petstore::{
+    config::DatabaseUrl,
+    domain::{
+        NewPet,
+        PetStatus::Available,
+        PetStatus::Sold,
+        idempotency::fingerprint,
+        store_area::{Command, NamePrefix, PetQuery},
+    },
+    store::{
+        Executed, OpenMode, StoreError,
+        bulk::{self, Ids},
+    },
+};
+use rusqlite::{Connection, params};
+use tempfile::TempDir;
+
+use crate::{
+    area::{
+        add, area_suite, change, complete, execute, order, order_id, pet, pet_id, place, reserve,
+        sell, withdraw,
+    },
+    retries::{named, replayed},
+    sqlite::{fresh, open},
+    suite::{AnyStore, new_pet},
+};
+
+area_suite!(fresh());
+
+/// Another connection to the file, as a service of the previous release or an operator has it.
+fn by_hand(directory: &TempDir) -> Connection {
+    Connection::open(directory.path().join("petstore.db")).unwrap()
+}
+
+/// The identifiers of the animals whose name begins with this.
+async fn found(store: &AnyStore, prefix: &str) -> Vec<i64> {
+    let query = PetQuery { name: NamePrefix::new(prefix), ..PetQuery::default() };
+    let (pets, _) = store.list_store_pets(&query).await.unwrap();
+    pets.iter().map(|pet| pet.id.get()).collect()
+}
+
+async fn merge_all(store: &AnyStore) {
+    while store.tend_search(0).await.unwrap() {}
+}
+
+#[tokio::test]
+async fn of_orders_by_two_stores_for_one_animal_one_is_placed() {
+    let (one, directory) = fresh();
+    let two = open(&directory.path().join("petstore.db"), OpenMode::AsIs).unwrap();
+    for _ in 0..20 {
+        let id = add(&one, new_pet("", 1, Available)).await;
+        let placing =
+            [(&one, reserve(id)), (&two, sell(id)), (&one, sell(id)), (&two, reserve(id))].map(
+                |(store, new)| {
+                    let store = Arc::clone(store);
+                    tokio::spawn(
+                        async move { execute(&store, vec![Command::PlaceOrder(new)]).await },
+                    )
+                },
+            );
+        let ended = join_all(placing).await.into_iter().map(Result::unwrap);
+        let placed = ended.filter(|one| matches!(one, Executed::Done { .. })).count();
+        assert_eq!(placed, 1);
+        assert_eq!(pet(&two, id).await, pet(&one, id).await);
+    }
+}
+
+#[tokio::test]
+async fn orders_and_the_search_are_there_after_the_store_is_reopened() {
+    let (store, directory) = fresh();
+    let id = add(&store, new_pet("Max", 1, Available)).await;
+    merge_all(&store).await;
+    let reserved = place(&store, reserve(id)).await;
+    let before = (pet(&store, id).await, order(&store, reserved).await);
+    drop(store);
+    let store = open(&directory.path().join("petstore.db"), OpenMode::AsIs).unwrap();
+    assert_eq!((pet(&store, id).await, order(&store, reserved).await), before);
+    assert_eq!(found(&store, "max").await, [1]);
+    change(&store, complete(reserved)).await;
+    let other = add(&store, new_pet("Max", 1, Available)).await;
+    assert_eq!(place(&store, sell(other)).await, order_id(2));
+}
+
+#[tokio::test]
+async fn a_search_finds_what_the_previous_release_adds_and_what_an_operator_changes() {
+    let (store, directory) = fresh();
+    let hand = by_hand(&directory);
+    let insert = "INSERT INTO pets (name, category_id, status) VALUES ('Max', 1, 'sold')";
+    for _ in 0..4 {
+        hand.execute(insert, []).unwrap();
+    }
+    assert_eq!(found(&store, "max").await, [1, 2, 3, 4]);
+    merge_all(&store).await;
+    hand.execute(insert, []).unwrap();
+    hand.execute_batch(
+        "UPDATE pets SET name = 'Maxine' WHERE id = 1; DELETE FROM pets WHERE id = 2;
+         UPDATE pets SET name = 'Zoe' WHERE id = 3",
+    )
+    .unwrap();
+    for _ in 0..2 {
+        assert_eq!(found(&store, "max").await, [4, 5, 1]);
+        assert_eq!(found(&store, "z").await, [3]);
+        merge_all(&store).await;
+    }
+}
+
+#[tokio::test]
+async fn an_import_between_animals_that_are_merged_is_found() {
+    let (store, directory) = fresh();
+    let url: DatabaseUrl =
+        format!("sqlite:{}", directory.path().join("petstore.db").display()).parse().unwrap();
+    let import = |ids: [i64; 2]| {
+        let mut load = bulk::load(&url, OpenMode::AsIs).unwrap();
+        load.begin(Ids::Given).unwrap();
+        for id in ids {
+            load.add_pet(Some(pet_id(id)), &new_pet("Max", 1, Sold)).unwrap();
+        }
+        load.commit().unwrap();
+    };
+    import([10, 30]);
+    merge_all(&store).await;
+    import([20, 5]);
+    for _ in 0..2 {
+        assert_eq!(found(&store, "max").await, [5, 10, 20, 30]);
+        merge_all(&store).await;
+    }
+}
+
+#[tokio::test]
+async fn with_too_many_animals_that_are_not_merged_a_search_is_rejected_until_they_are() {
+    let (store, directory) = fresh();
+    let many = "WITH RECURSIVE n (i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n WHERE i < 50001)
+        INSERT INTO pets (name, category_id, status) SELECT 'Max ' || i, i, 'sold' FROM n";
+    by_hand(&directory).execute(many, []).unwrap();
+    let query = PetQuery { name: NamePrefix::new("max 50000"), ..PetQuery::default() };
+    let rejected = store.list_store_pets(&query).await;
+    assert!(matches!(rejected, Err(StoreError::Overloaded)), "{rejected:?}");
+    // Other lists do not need the search.
+    assert_eq!(store.list_store_pets(&PetQuery::default()).await.unwrap().0.len(), 20);
+    assert!(store.tend_search(0).await.unwrap());
+    assert_eq!(found(&store, "max 50000").await, [50_000]);
+    merge_all(&store).await;
+    assert_eq!(found(&store, "max 5000").await, [5_000, 50_000, 50_001]);
+    // Nothing is left to do.
+    let version = store.version().await.unwrap();
+    merge_all(&store).await;
+    assert_eq!(store.version().await.unwrap(), version);
+}
+
+#[tokio::test]
+async fn a_create_of_the_previous_release_is_replayed_as_it_was_after_a_change() {
+    let (store, directory) = fresh();
+    let hand = by_hand(&directory);
+    let frank: NewPet = new_pet("Frank", 1, Available);
+    hand.execute(
+        "INSERT INTO pets (name, category_id, status) VALUES ('Frank', 1, 'available')",
+        [],
+    )
+    .unwrap();
+    hand.execute(
+        "INSERT INTO idempotency_keys VALUES (7, 'a', ?1, 1, 0)",
+        params![fingerprint(&frank)],
+    )
+    .unwrap();
+    change(&store, Command::PlaceOrder(sell(pet_id(1)))).await;
+    change(&store, withdraw(pet_id(1))).await;
+    let context = named(7, "a", &frank, 0);
+    let replay = store.create_pet(frank.clone(), context, crate::retries::respond).await.unwrap();
+    assert_eq!(replay, replayed(&frank.with_id(pet_id(1))));
+    assert_eq!(store.get_store_pet(pet_id(2)).await.unwrap(), None);
+}
