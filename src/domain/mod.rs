@@ -11,6 +11,7 @@ pub mod idempotency;
 pub mod key;
 pub mod page;
 pub mod pet;
+pub mod principal;
 pub mod rate_limit;
 pub mod store_area;
 
@@ -21,4 +22,5 @@ pub use idempotency::{IdempotencyKey, IdempotentRequest, StoredResponse};
 pub use key::{ApiKey, Deployment, KeyDigest, KeyId, KeyRecord, KeyUse, NewKey, Scope};
 pub use page::{Limit, PageRequest};
 pub use pet::{NewPet, Pet, PetId, PetName, PetRef, PetStatus};
+pub use principal::Principal;
 pub use rate_limit::RateLimit;

@@ -12,7 +12,6 @@ use std::{
 
 use hyper::{
     Method, Request, StatusCode,
-    body::Body,
     header::{self, HeaderName, HeaderValue},
     http::{request::Parts, uri::Authority},
 };
@@ -20,12 +19,14 @@ use serde_json::json;
 use tokio::time;
 
 use super::{
-    App, Response, ResponseMemory,
-    edge::request_head,
+    App, RequestBody, Response, ResponseMemory,
+    body::UnreadBody,
+    edge::{Facts, Interface},
     error::{ApiError, Problem},
-    response, without_body,
+    response,
 };
 use crate::{
+    domain::Client,
     json,
     observe::{
         log::chain,
@@ -73,37 +74,13 @@ impl Management {
         self.app.new_request_id()
     }
 
-    /// Handles one request.
-    pub async fn handle<B: Body>(&self, request: Request<B>) -> Response {
-        let (request, body) = request.into_parts();
-        let result = match request_head::check(&request).and_then(|()| check_host(&request)) {
-            Ok(()) => self.route(&request.method, request.uri.path()).await,
-            Err(error) => Err(error),
-        };
-        let mut response = result.unwrap_or_else(|error| error.into_response().0);
-        if !body.is_end_stream() && request.version < hyper::Version::HTTP_2 {
-            let close = HeaderValue::from_static("close");
-            response.headers_mut().insert(header::CONNECTION, close);
-        }
-        response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
-        if request.method == Method::HEAD {
-            without_body(&mut response);
-        }
-        response
-    }
-
-    async fn route(&self, method: &Method, path: &str) -> Result<Response, ApiError> {
-        if !["/livez", "/readyz", "/metrics"].contains(&path) {
-            return Err(ApiError::no_such_path());
-        }
-        if ![Method::GET, Method::HEAD].contains(method) {
-            return Err(ApiError::method_not_allowed("GET, HEAD"));
-        }
-        Ok(match path {
-            "/livez" => state(&[]),
-            "/readyz" => state(&self.not_ready().await),
-            _ => metrics(self.app.metrics()),
-        })
+    /// Handles one request of `client` and always returns a response.
+    pub fn handle<B: RequestBody>(
+        &self,
+        client: &Client,
+        request: Request<B>,
+    ) -> impl Future<Output = Response> {
+        self.app.edge.handle(self, client, request)
     }
 
     /// The parts that are not ready, with the reasons.
@@ -119,6 +96,34 @@ impl Management {
             Err(_) => parts.push(("store", "no response in time".to_owned())),
         }
         parts
+    }
+}
+
+impl Interface for Management {
+    const IS_FOR_CLIENTS: bool = false;
+    const CACHE_CONTROL: HeaderValue = HeaderValue::from_static("no-store");
+
+    async fn process<'r>(
+        &self,
+        _: &Client,
+        request: &'r Parts,
+        _: &HeaderValue,
+        _: UnreadBody<'_>,
+        _: &mut Facts<'r>,
+    ) -> Result<Response, ApiError> {
+        check_host(request)?;
+        let path = request.uri.path();
+        if !["/livez", "/readyz", "/metrics"].contains(&path) {
+            return Err(ApiError::no_such_path());
+        }
+        if ![Method::GET, Method::HEAD].contains(&request.method) {
+            return Err(ApiError::method_not_allowed("GET, HEAD"));
+        }
+        Ok(match path {
+            "/livez" => state(&[]),
+            "/readyz" => state(&self.not_ready().await),
+            _ => metrics(self.app.metrics()),
+        })
     }
 }
 

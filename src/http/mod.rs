@@ -13,35 +13,22 @@ mod query;
 mod response;
 pub mod routes;
 
-use std::{
-    future::poll_fn,
-    panic::AssertUnwindSafe,
-    pin::{Pin, pin},
-    sync::Arc,
-    task::Poll,
-    time::Duration,
-};
+use std::{sync::Arc, time::Duration};
 
 pub(crate) use self::{body::MAX_BODY, contract::write_pet};
 
 use bytes::Bytes;
-use futures_util::FutureExt;
 use http_body_util::Full;
-use hyper::{
-    Method, Request, StatusCode,
-    body::Body,
-    header::{self, HeaderValue},
-    http::request::Parts,
-};
-use rand::{Rng, SeedableRng, rngs::StdRng};
+use hyper::{Request, StatusCode, header::HeaderValue, http::request::Parts};
+use rand::Rng;
 
 pub(crate) use self::edge::response_memory::{Reservation, ResponseMemory};
 use self::{
     access::{
-        auth::{self, Caller, KeyRing},
+        auth::{self, KeyRing},
         rate_limit,
     },
-    body::{TrackedBody, UnreadBody},
+    body::UnreadBody,
     contract::FirstPages,
     documents::{
         api_catalog,
@@ -49,25 +36,18 @@ use self::{
         document::Document,
         openapi::{self, DocumentError, Served},
     },
-    edge::{
-        compression,
-        cors::Cors,
-        log::InvalidKeyLines,
-        metrics::Metrics,
-        request_head,
-        request_id::{self, RequestIds},
-    },
-    error::{ApiError, Problem},
+    edge::{Edge, Facts, Interface},
+    error::ApiError,
     etag::Tags,
     idempotency::{InFlight, LastMark, Lineages},
-    routes::{Access, Call, Found, Operation, Route},
+    routes::{Access, Call, Operation},
 };
 pub use self::{body::RequestBody, management::Management};
 use crate::{
     config::{BaseUrl, Origin},
-    domain::{Client, Clock, Deployment, KeyId, RateLimit, TrustedProxies, rate_limit::Reading},
+    domain::{Client, Clock, Deployment, Principal, RateLimit, TrustedProxies},
     observe::{
-        metrics::{Connections, TaskMetrics},
+        metrics::{Connections, Exposition, Kind, TaskMetrics},
         traces::Spans,
     },
     store::{Store, StoreError},
@@ -127,18 +107,17 @@ impl Default for Settings {
 
 /// The interface: handles requests.
 pub struct App {
+    edge: Edge,
     store: Arc<dyn Store>,
     clock: Arc<dyn Clock>,
     keys: KeyRing,
     in_flight: InFlight,
     lineages: Lineages,
     last_mark: LastMark,
-    request_ids: RequestIds,
     documents: Served,
     /// The content of `/.well-known/api-catalog`.
     catalog: Document,
     docs: Docs,
-    cors: Cors,
     first_pages: FirstPages,
     tags: Tags,
     /// The path of the base address as clients see it, used in links.
@@ -147,17 +126,8 @@ pub struct App {
     pets_path: String,
     /// The `Link` value that names the replacement of `getPet`.
     successor: HeaderValue,
-    access_log: bool,
-    invalid_keys: InvalidKeyLines,
-    trusted_proxies: TrustedProxies,
-    slow_request: Duration,
     body_timeout: Duration,
-    request_timeout: Duration,
-    response_memory: ResponseMemory,
-    metrics: Metrics,
     tasks: Arc<TaskMetrics>,
-    /// Receives a span for each request, if traces are enabled.
-    spans: Option<Spans>,
 }
 
 impl App {
@@ -182,33 +152,24 @@ impl App {
         let pets_path = format!("{base_path}/pets");
         let successor = format!(r#"<{pets_path}>; rel="successor-version""#);
         Ok(Self {
+            edge: Edge::new(Arc::clone(&clock), random, settings),
             keys: KeyRing::new(Arc::<dyn Store>::clone(&store), Arc::clone(&clock), settings),
             in_flight: InFlight::default(),
             lineages: Lineages::default(),
             last_mark: LastMark::default(),
-            invalid_keys: InvalidKeyLines::new(clock.instant()),
-            trusted_proxies: settings.trusted_proxies.clone(),
             tags: Tags::new(store.etag_key()),
             store,
             clock,
-            request_ids: RequestIds::new(StdRng::from_rng(random)),
             documents: Served::new(settings)?,
             catalog: api_catalog::catalog(own),
             docs: Docs::default(),
-            cors: Cors::new(&settings.cors_origins),
             first_pages: FirstPages::default(),
             successor: HeaderValue::try_from(successor)
                 .map_err(|error| DocumentError(error.to_string()))?,
             base_path,
             pets_path,
-            access_log: settings.access_log,
-            slow_request: settings.slow_request,
             body_timeout: settings.body_timeout,
-            request_timeout: settings.request_timeout,
-            response_memory: ResponseMemory::new(settings.response_memory),
-            metrics: Metrics::default(),
             tasks: Arc::default(),
-            spans: None,
         })
     }
 
@@ -235,7 +196,7 @@ impl App {
     /// The metrics of the connections that carry its requests.
     #[must_use]
     pub fn connections(&self) -> &Arc<Connections> {
-        &self.metrics.connections
+        &self.edge.metrics.connections
     }
 
     /// The metrics of the background tasks of the service.
@@ -246,104 +207,78 @@ impl App {
 
     /// The memory for responses that clients have not read yet.
     pub(crate) fn response_memory(&self) -> &ResponseMemory {
-        &self.response_memory
+        &self.edge.response_memory
     }
 
     /// A new `X-Request-Id`, for a response that is sent without a parsed request.
     #[must_use]
     pub fn new_request_id(&self) -> String {
-        self.request_ids.new_id().to_str().unwrap_or_default().to_owned()
+        self.edge.request_ids.new_id().to_str().unwrap_or_default().to_owned()
     }
 
-    /// Handles one request of `client` and always returns a response: sets a request id, announces
-    /// the deprecation, turns a panic into a 500, and logs.
+    /// Handles one request of `client` and always returns a response.
     pub fn handle<B: RequestBody>(
         &self,
         client: &Client,
         request: Request<B>,
     ) -> impl Future<Output = Response> {
-        // Split here, because otherwise the future would hold both the whole and the parts.
-        let (request, body) = request.into_parts();
-        let mut body = TrackedBody::new(body);
-        async move {
-            let started = self.clock.instant();
-            let _active = self.metrics.active.enter();
-            let id = self.request_ids.of(&request.headers);
-            let found = routes::find(&request.method, request.uri.path());
-            let mut facts = Facts::default();
-            let result = {
-                let processing = self.process(client, &request, &id, &mut body, found, &mut facts);
-                let processing = AssertUnwindSafe(processing).catch_unwind();
-                within(self.request_timeout, pin!(processing)).await
-            };
-            let result = match result {
-                Some(Ok(result)) => result,
-                Some(Err(_)) => Err(ApiError::internal(Arc::new(Panicked))),
-                None => Err(ApiError::timed_out()),
-            };
-            let (mut response, cause) = match result {
-                Ok(response) => (response, None),
-                Err(error) => {
-                    facts.problem = Some(error.problem());
-                    self.metrics.count_rejection(error.problem());
-                    error.into_response()
-                }
-            };
-
-            let status = response.status();
-            let headers = response.headers_mut();
-            if let Some(rate) = facts.rate
-                && (status.as_u16() < 400 || status == StatusCode::TOO_MANY_REQUESTS)
-            {
-                rate_limit::announce(headers, rate);
-            }
-            if let Some(sunset) = found.sunset() {
-                sunset.announce(headers, &self.successor);
-            }
-            if !body.is_read() && request.version < hyper::Version::HTTP_2 {
-                // The unread part of the body precedes the next request, so the connection must
-                // close (RFC 9112, section 9.6).
-                headers.insert(header::CONNECTION, HeaderValue::from_static("close"));
-            }
-            headers.insert(request_id::HEADER, id);
-            headers.entry(header::CACHE_CONTROL).or_insert(etag::REVALIDATE);
-            compression::apply(&self.response_memory, &request.headers, &mut response);
-            self.cors.announce(&request.headers, response.headers_mut());
-            if request.method == Method::HEAD {
-                without_body(&mut response);
-            }
-            let took = self.clock.instant().saturating_duration_since(started);
-            self.metrics.count(facts.route, status, took);
-            self.trace(&request, &response, &facts, took);
-            self.log(client.address(), &request, &response, &facts, cause.as_ref(), took);
-            response
-        }
+        self.edge.handle(self, client, request)
     }
 
-    /// Validates the head, checks the key, and runs the operation that was found.
-    async fn process(
+    /// Records a span in `spans` for each request.
+    #[must_use]
+    pub fn traced(mut self, spans: Spans) -> Self {
+        self.edge.spans = Some(spans);
+        self
+    }
+
+    /// All metrics, as a page for Prometheus.
+    #[must_use]
+    pub fn metrics(&self) -> String {
+        let mut page = Exposition::default();
+        self.edge.metrics.expose(&mut page);
+        self.keys.expose(&mut page);
+        self.first_pages.expose(&mut page);
+        self.store.expose(&mut page);
+        if let Some(spans) = &self.edge.spans {
+            spans.expose(&mut page);
+        }
+        self.tasks.expose(&mut page);
+        let name = "petstore_build_info";
+        page.begin(Kind::Gauge, name, "Always 1; the version is in the label.");
+        page.sample(name, &[("version", &env!("CARGO_PKG_VERSION"))], 1);
+        page.finish()
+    }
+}
+
+impl Interface for App {
+    const IS_FOR_CLIENTS: bool = true;
+    const CACHE_CONTROL: HeaderValue = etag::REVALIDATE;
+
+    fn facts<'r>(&self, request: &'r Parts) -> Facts<'r> {
+        let found = routes::find(&request.method, request.uri.path());
+        Facts { found, ..Facts::default() }
+    }
+
+    /// Checks the key, and runs the operation that was found.
+    async fn process<'r>(
         &self,
         client: &Client,
-        request: &Parts,
+        request: &'r Parts,
         request_id: &HeaderValue,
         body: UnreadBody<'_>,
-        found: Found<'_>,
-        facts: &mut Facts,
+        facts: &mut Facts<'r>,
     ) -> Result<Response, ApiError> {
-        request_head::check(request)?;
-        if let Some(allowed) = self.cors.preflight(request) {
-            return Ok(allowed);
-        }
-        let caller = if found.needs_key(request.uri.path()) {
+        let caller = if facts.found.needs_key(request.uri.path()) {
             Some(self.keys.authenticate(&request.headers, client).await?)
         } else {
             None
         };
         let caller = caller.as_ref();
-        facts.key_id = caller.map(Caller::key_id);
+        facts.principal = caller.map_or(Principal::None, |caller| Principal::Key(caller.key_id()));
         facts.rate = caller.and_then(|caller| caller.rate);
         rate_limit::check(facts.rate)?;
-        let (route, parameter) = found.route()?;
+        let (route, parameter) = facts.found.route()?;
         facts.route = Some(route);
         if let Access::Key(needed) = route.access {
             auth::allow(caller, needed)?;
@@ -363,38 +298,17 @@ impl App {
             Operation::docsFile => docs::file(self, call).await,
         }
     }
-}
 
-/// What the log, the metrics and the trace need to know about a request.
-#[derive(Default)]
-struct Facts {
-    key_id: Option<KeyId>,
-    /// The rate limit of the key, if it has one.
-    rate: Option<Reading>,
-    route: Option<&'static Route>,
-    /// Why the request was rejected.
-    problem: Option<Problem>,
-}
-
-/// Turns the response to a `GET` into one to a `HEAD`: keeps its `Content-Length` and drops the
-/// body. A 304 gets no `Content-Length`.
-fn without_body(response: &mut Response) {
-    if response.status() == StatusCode::NOT_MODIFIED {
-        return;
-    }
-    let length = response.body().size_hint().exact().unwrap_or_default();
-    response.headers_mut().insert(header::CONTENT_LENGTH, length.into());
-    *response.body_mut() = Full::default();
-}
-
-/// The output of `work`, or `None` after `limit`. Most requests complete at once, without a timer.
-async fn within<F: Future>(limit: Duration, mut work: Pin<&mut F>) -> Option<F::Output> {
-    match poll_fn(|cx| Poll::Ready(work.as_mut().poll(cx))).await {
-        Poll::Ready(done) => Some(done),
-        Poll::Pending => tokio::time::timeout(limit, work).await.ok(),
+    fn announce(&self, facts: &Facts<'_>, response: &mut Response) {
+        let status = response.status();
+        let headers = response.headers_mut();
+        if let Some(rate) = facts.rate
+            && (status.as_u16() < 400 || status == StatusCode::TOO_MANY_REQUESTS)
+        {
+            rate_limit::announce(headers, rate);
+        }
+        if let Some(sunset) = facts.found.sunset() {
+            sunset.announce(headers, &self.successor);
+        }
     }
 }
-
-#[derive(Debug, thiserror::Error)]
-#[error("a handler panicked")]
-struct Panicked;

@@ -98,13 +98,14 @@ pub(in crate::http) struct Call<'r> {
 }
 
 /// What the table contains for a method and path.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 pub(in crate::http) enum Found<'p> {
     /// The operation, and the parameter in the path.
     Route(&'static Route, &'p str),
     /// The first operation at this path. None has this method.
     OtherMethods(&'static Route),
     /// No operation at this path.
+    #[default]
     Nothing,
 }
 
@@ -212,13 +213,14 @@ impl Pattern {
     /// The parameter in `path`, which is empty if the pattern has none. `None` if the path does not
     /// fit.
     fn parameter_in<'p>(&self, path: &'p str) -> Option<&'p str> {
-        let text = path.strip_prefix(self.before)?.strip_suffix(self.after)?;
-        let fits = match self.parameter {
-            Parameter::Absent => text.is_empty(),
-            Parameter::Segment => !text.is_empty() && !text.as_bytes().contains(&b'/'),
-            Parameter::Rest => true,
-        };
-        fits.then_some(text)
+        match self.parameter {
+            Parameter::Absent => (path == self.before).then_some(""),
+            Parameter::Segment => {
+                let text = path.strip_prefix(self.before)?.strip_suffix(self.after)?;
+                (!text.is_empty() && !text.as_bytes().contains(&b'/')).then_some(text)
+            }
+            Parameter::Rest => path.strip_prefix(self.before),
+        }
     }
 }
 

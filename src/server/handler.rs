@@ -52,8 +52,12 @@ impl Handler for App {
 }
 
 impl Handler for Management {
-    async fn handle(&self, _: &Client, request: Request<Incoming>) -> Response {
-        self.handle(request).await
+    fn handle(
+        &self,
+        client: &Client,
+        request: Request<Incoming>,
+    ) -> impl Future<Output = Response> + Send {
+        self.handle(client, request)
     }
 
     fn new_request_id(&self) -> String {

@@ -69,6 +69,9 @@ async fn every_response_by_id_announces_the_deprecation() {
     expect_deprecation(&server.send(Method::GET, "/v1/pets/1", &[], "").await);
     expect_deprecation(&server.get_with_key("/v1/pets/1", "wrong").await);
     expect_deprecation(&server.request(Method::DELETE, "/v1/pets/1").await);
+    let too_large = server.get(&format!("/v1/pets/1?x={}", "x".repeat(16 << 10))).await;
+    too_large.expect_error(431, "payload_too_large");
+    expect_deprecation(&too_large);
     expect_deprecation(&server_at(REMOVED).await.get("/v1/pets/1").await);
     assert_eq!(server.get("/v1/pets").await.header("deprecation"), None);
 }

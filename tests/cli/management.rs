@@ -176,6 +176,30 @@ async fn during_the_shutdown_delay_the_service_is_not_ready_and_serves_until_a_s
     assert!(log.contains("shutting down"), "{log}");
 }
 
+#[tokio::test]
+async fn a_probe_has_a_request_id_and_is_neither_logged_nor_counted_even_when_it_gets_503() {
+    let here = directory();
+    let options = ["--shutdown-delay", "1h", "--access-log", "--slow-request", "0s"];
+    let service = Service::start(here.path(), &[&MANAGED[..], &options].concat());
+    let (client, key) = (client(), new_key(here.path()));
+    let url = format!("{}/metrics", management_url(&service));
+    let request = client.get(url).header("x-request-id", "mine").header("accept-encoding", "zstd");
+    let metrics = request.send().await.unwrap();
+    assert_eq!(metrics.headers()["x-request-id"], "mine");
+    assert_eq!(metrics.headers()["cache-control"], "no-store");
+    assert!(!metrics.headers().contains_key("content-encoding"));
+    assert!(!metrics.text().await.unwrap().contains("http_response_status_code"));
+    service.signal("TERM");
+    wait_for(&client, &service, 503).await;
+    assert_eq!(create(&client, &service.url, &key, "Frank").send().await.unwrap().status(), 201);
+    service.signal("TERM");
+    let (_, log) = service.wait();
+    let lines = log.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let requests: Vec<Value> = lines.filter(|line| !line["request_id"].is_null()).collect();
+    assert_eq!(requests.len(), 1, "{log}");
+    assert_eq!(requests[0]["route"], "/v1/pets");
+}
+
 #[test]
 fn the_shutdown_delay_ends_by_itself() {
     let here = directory();

@@ -36,7 +36,7 @@ pub(in crate::http) async fn create(
     let [] = query::parameters(request.uri.query(), [])?;
     let key = idempotency::key(&request.headers)?;
     // Reserved now, because a create cannot be rejected after the animal is added.
-    let room = app.response_memory.reserve(body::max_length(&body) + MAX_GROWTH)?;
+    let room = app.edge.response_memory.reserve(body::max_length(&body) + MAX_GROWTH)?;
     let new = parse(&body::read_json(&request.headers, body, app.body_timeout).await?)?;
     let caller = caller.ok_or_else(auth::missing_key)?.key_id();
     let idempotency = match key {

@@ -40,7 +40,7 @@ pub(in crate::http) async fn get(
     let not_found = || ApiError::new(Problem::NotFound, "No animal has this id.");
     let id = pet_id(parameter).ok_or_else(not_found)?;
     let pet = app.store.get_pet(id).await?.ok_or_else(not_found)?;
-    let body = app.response_memory.hold(wire::pet(pet.borrowed()))?;
+    let body = app.edge.response_memory.hold(wire::pet(pet.borrowed()))?;
     let tag = app.tags.of(&body);
     let response = response::json_with_room(StatusCode::OK, body, HEADER_FIELDS);
     Ok(etag::respond(&request.headers, response, tag))

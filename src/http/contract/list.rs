@@ -49,7 +49,7 @@ async fn read(app: &App, wanted: &PageRequest) -> Result<RenderedPage, ApiError>
     let last = app.store.list_pets(wanted, wire::write_element, &mut pets).await?;
     let next =
         last.map(|last| next_link(&app.pets_path, wanted, &cursor::encode(wanted.status, last)));
-    let body = app.response_memory.hold(wire::end_array(pets))?;
+    let body = app.edge.response_memory.hold(wire::end_array(pets))?;
     let (tags, page, is_last) = (app.tags, body.clone(), next.is_none());
     let tag = if body.len() <= LARGE {
         tags.of_page(&page, is_last)

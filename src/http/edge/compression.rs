@@ -52,6 +52,10 @@ impl Coding {
 /// Compresses the response if its size makes this worthwhile and the request accepts a coding.
 /// Otherwise the response stays as it is, without an error. A document with a `Vary` field was
 /// compressed already.
+///
+/// A response refuses compression with a strong `ETag`, which names exactly these bytes (RFC 9110,
+/// section 8.8.1), or with `no-store`, because it can contain a secret, which its compressed length
+/// could reveal.
 pub(in crate::http) fn apply(
     memory: &ResponseMemory,
     request: &HeaderMap,
@@ -62,6 +66,7 @@ pub(in crate::http) fn apply(
     let known = response.status() == StatusCode::NOT_MODIFIED;
     if !known && !(SMALLEST..=LARGEST).contains(&size)
         || response.headers().contains_key(header::VARY)
+        || refuses(response.headers())
     {
         return;
     }
@@ -77,6 +82,12 @@ pub(in crate::http) fn apply(
     };
     *response.body_mut() = Full::new(compressed);
     response.headers_mut().insert(header::CONTENT_ENCODING, coding.name());
+}
+
+fn refuses(response: &HeaderMap) -> bool {
+    let is_strong = |tag: &HeaderValue| !tag.as_bytes().starts_with(b"W/");
+    response.get(header::ETAG).is_some_and(is_strong)
+        || response.get(header::CACHE_CONTROL).is_some_and(|control| control == "no-store")
 }
 
 /// The coding that the request prefers. If it accepts both equally: zstd, which is smaller. `None`
@@ -128,6 +139,27 @@ pub(in crate::http) fn compress(coding: Coding, level: Level, body: &[u8]) -> io
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_response_with_a_strong_tag_or_that_must_not_be_stored_stays_as_it_is() {
+        let memory = ResponseMemory::new(1 << 20);
+        let request = HeaderMap::from_iter([(header::ACCEPT_ENCODING, "zstd".parse().unwrap())]);
+        for (tag, control, is_compressed) in [
+            ("W/\"7\"", "private, no-cache", true),
+            ("\"7\"", "private, no-cache", false),
+            ("W/\"7\"", "no-store", false),
+        ] {
+            let mut response = Response::new(Full::from(vec![b' '; 4 << 10]));
+            response.headers_mut().insert(header::ETAG, tag.parse().unwrap());
+            response.headers_mut().insert(header::CACHE_CONTROL, control.parse().unwrap());
+            apply(&memory, &request, &mut response);
+            let is_shorter = response.body().size_hint().exact().unwrap() < 4 << 10;
+            assert_eq!(is_shorter, is_compressed, "{tag} {control}");
+            for field in [header::CONTENT_ENCODING, header::VARY] {
+                assert_eq!(response.headers().contains_key(&field), is_compressed, "{field}");
+            }
+        }
+    }
 
     #[test]
     fn the_coding_is_the_one_that_the_request_prefers() {

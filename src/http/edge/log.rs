@@ -10,34 +10,36 @@ use std::{
 use hyper::http::request::Parts;
 use tracing::{error, info, warn};
 
-use super::{forwarded, request_id, trace_context};
+use super::{Edge, Facts, Interface, forwarded, request_id, trace_context};
 use crate::{
     domain::{KeyId, RateLimit, rate_limit::Meter},
-    http::{App, Facts, Response, error::Problem},
+    http::{Response, error::Problem},
     observe::log::chain,
     store::Cause,
 };
 
-impl App {
+impl Edge {
     /// Writes the log line of a request, if it needs one.
-    pub(in crate::http) fn log(
+    pub(super) fn log<I: Interface>(
         &self,
         peer: IpAddr,
         request: &Parts,
         response: &Response,
-        facts: &Facts,
+        facts: &Facts<'_>,
         cause: Option<&Cause>,
         took: Duration,
     ) {
-        let failed = response.status().is_server_error();
-        let slow = took >= self.slow_request;
+        // Not if an operator asks for the state of the service, and gets it with a 503.
+        let failed = response.status().is_server_error() && facts.problem.is_some();
+        let slow = I::IS_FOR_CLIENTS && took >= self.slow_request;
+        let every = I::IS_FOR_CLIENTS && self.access_log;
         let is_invalid_key = facts.problem == Some(Problem::InvalidApiKey);
-        if !(failed || slow || self.access_log || is_invalid_key) {
+        if !(failed || slow || every || is_invalid_key) {
             return;
         }
         let left_out =
             if is_invalid_key { self.invalid_keys.line(self.clock.instant()) } else { None };
-        if !(failed || slow || self.access_log || left_out.is_some()) {
+        if !(failed || slow || every || left_out.is_some()) {
             return;
         }
         let client = forwarded::client(peer, &request.headers, &self.trusted_proxies);
@@ -47,7 +49,7 @@ impl App {
         let code = facts.problem.map(|problem| problem.code_and_status().0);
         let duration_us = u64::try_from(took.as_micros()).unwrap_or(u64::MAX);
         let request_id = response.headers().get(request_id::HEADER).and_then(|id| id.to_str().ok());
-        let key_id = facts.key_id.map(|KeyId(id)| id);
+        let key_id = facts.principal.key_id().map(|KeyId(id)| id);
         let trace_id = trace_context::parent(&request.headers).map(|parent| parent.trace_id);
         // A macro, because tracing needs the level at compile time.
         macro_rules! line {
@@ -72,7 +74,7 @@ impl App {
 }
 
 /// Limits the lines about invalid API keys to a burst of ten, and ten per minute.
-pub(in crate::http) struct InvalidKeyLines {
+pub(super) struct InvalidKeyLines {
     limit: Option<RateLimit>,
     started: Instant,
     meter: Meter,
@@ -80,7 +82,7 @@ pub(in crate::http) struct InvalidKeyLines {
 }
 
 impl InvalidKeyLines {
-    pub(in crate::http) fn new(now: Instant) -> Self {
+    pub(super) fn new(now: Instant) -> Self {
         Self {
             limit: "10/min".parse().ok(),
             started: now,

@@ -6,7 +6,6 @@ use hyper::StatusCode;
 
 use crate::{
     http::{
-        App,
         error::Problem,
         routes::{ROUTES, Route},
     },
@@ -88,7 +87,7 @@ impl Metrics {
         found.chain([(&self.unrouted, "none", "none")])
     }
 
-    fn expose(&self, page: &mut Exposition) {
+    pub(in crate::http) fn expose(&self, page: &mut Exposition) {
         let name = "http_server_requests_total";
         page.begin(Kind::Counter, name, "Requests that got a response.");
         for (counted, operation, route) in self.each() {
@@ -125,25 +124,5 @@ impl Metrics {
             let (code, _) = problem.code_and_status();
             page.sample(name, &[("code", &code)], counter.get());
         }
-    }
-}
-
-impl App {
-    /// All metrics, as a page for Prometheus.
-    #[must_use]
-    pub fn metrics(&self) -> String {
-        let mut page = Exposition::default();
-        self.metrics.expose(&mut page);
-        self.keys.expose(&mut page);
-        self.first_pages.expose(&mut page);
-        self.store.expose(&mut page);
-        if let Some(spans) = &self.spans {
-            spans.expose(&mut page);
-        }
-        self.tasks.expose(&mut page);
-        let name = "petstore_build_info";
-        page.begin(Kind::Gauge, name, "Always 1; the version is in the label.");
-        page.sample(name, &[("version", &env!("CARGO_PKG_VERSION"))], 1);
-        page.finish()
     }
 }

@@ -4,30 +4,23 @@ use std::time::Duration;
 
 use hyper::{Method, http::request::Parts};
 
-use super::{request_id, trace_context};
+use super::{Edge, Facts, request_id, trace_context};
 use crate::{
-    domain::KeyId,
-    http::{App, Facts, Response},
-    observe::traces::{OTHER_METHOD, Span, Spans},
+    http::Response,
+    observe::traces::{OTHER_METHOD, Span},
 };
 
 /// The methods that HTTP defines.
 const METHODS: [&str; 9] =
     ["GET", "HEAD", "POST", "PUT", "DELETE", "CONNECT", "OPTIONS", "TRACE", "PATCH"];
 
-impl App {
-    /// Records a span in `spans` for each request.
-    #[must_use]
-    pub fn traced(self, spans: Spans) -> Self {
-        Self { spans: Some(spans), ..self }
-    }
-
+impl Edge {
     /// Records the span of a completed request, unless its trace is not sampled.
-    pub(in crate::http) fn trace(
+    pub(super) fn trace(
         &self,
         request: &Parts,
         response: &Response,
-        facts: &Facts,
+        facts: &Facts<'_>,
         took: Duration,
     ) {
         let Some(spans) = &self.spans else {
@@ -51,7 +44,7 @@ impl App {
             method: method(&request.method),
             route: facts.route.map(|route| route.path),
             status: response.status().as_u16(),
-            key_id: facts.key_id.map(|KeyId(id)| id),
+            principal: facts.principal,
             request_id: request_id.and_then(|id| id.to_str().ok()).unwrap_or_default().to_owned(),
         });
     }

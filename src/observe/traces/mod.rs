@@ -20,7 +20,10 @@ pub use self::{
     sampler::Sampler,
 };
 use super::metrics::{Counter, Exposition};
-use crate::{domain::Deployment, text};
+use crate::{
+    domain::{Deployment, Principal},
+    text,
+};
 
 /// How many spans may wait to be sent.
 const QUEUE_LENGTH: usize = 4096;
@@ -47,8 +50,8 @@ pub struct Span {
     pub route: Option<&'static str>,
     /// The status code of the response.
     pub status: u16,
-    /// The number of the valid API key, if there was one.
-    pub key_id: Option<i64>,
+    /// Who sent the request.
+    pub principal: Principal,
     /// As in the log and in the response.
     pub request_id: String,
 }
@@ -151,7 +154,7 @@ mod tests {
             method: "GET",
             route: None,
             status: 404,
-            key_id: None,
+            principal: Principal::None,
             request_id: String::new(),
         };
         for _ in 0..QUEUE_LENGTH {

@@ -4,7 +4,7 @@
 use serde_json::{Value, json};
 
 use super::{OTHER_METHOD, Span};
-use crate::domain::Deployment;
+use crate::domain::{Deployment, KeyId};
 
 /// The span of a server that responds to a client (`SPAN_KIND_SERVER`).
 const SERVER: u8 = 2;
@@ -46,7 +46,8 @@ fn span(span: &Span) -> Value {
         text("petstore.request_id", &span.request_id),
     ];
     attributes.extend(span.route.map(|route| text("http.route", route)));
-    attributes.extend(span.key_id.map(|id| number("petstore.key_id", id)));
+    let key_id = span.principal.key_id();
+    attributes.extend(key_id.map(|KeyId(id)| number("petstore.key_id", id)));
     // A client error (4xx) is not an error of the server.
     let failed = span.status >= 500;
     attributes.extend(failed.then(|| text("error.type", &span.status.to_string())));
