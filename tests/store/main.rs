@@ -11,4 +11,5 @@ mod large_pages;
 mod retries;
 mod sqlite;
 mod sqlite_area;
+mod sqlite_check;
 mod suite;

@@ -2,7 +2,7 @@
 
 use rusqlite::{Connection, ErrorCode, Row, types::Type};
 
-use super::{keys, migrations, pets};
+use super::{keys, migrations, pets, store_area};
 use crate::{
     domain::{PetId, PetName, PetStatus},
     store::Checkup,
@@ -28,6 +28,11 @@ pub(super) fn quick_check(connection: &Connection) -> rusqlite::Result<Option<St
         "SELECT key, fingerprint FROM idempotency_keys ORDER BY created_at LIMIT 1",
         "SELECT key, body FROM requests ORDER BY id DESC LIMIT 1",
         "SELECT key, body FROM requests ORDER BY mark LIMIT 1",
+        "SELECT id, name FROM withdrawn_pets ORDER BY id DESC LIMIT 1",
+        "SELECT id, reference FROM orders ORDER BY id DESC LIMIT 1",
+        "SELECT id, label FROM categories ORDER BY id DESC LIMIT 1",
+        "SELECT key, id FROM search_by_name ORDER BY block DESC LIMIT 1",
+        "SELECT last_merged_id FROM search_state",
     ] {
         connection.prepare(edge)?.query([])?.next()?;
     }
@@ -48,7 +53,8 @@ type Step = fn(&Connection, &mut Checkup) -> rusqlite::Result<()>;
 /// Reads everything, and returns all problems.
 pub(super) fn all(connection: &Connection) -> rusqlite::Result<Checkup> {
     let mut found = Checkup { animals: 0, keys: 0, problems: schema(connection)? };
-    run(&[integrity, references, animals, sequences, api_keys], connection, &mut found)?;
+    let steps = [integrity, references, animals, sequences, api_keys, store_area::check::check];
+    run(&steps, connection, &mut found)?;
     Ok(found)
 }
 

@@ -1,6 +1,7 @@
 //! The store area: commands as jobs of the writer, and reads.
 
 mod changes;
+pub(super) mod check;
 mod execute;
 mod lists;
 pub(super) mod merge;

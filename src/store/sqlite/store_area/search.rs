@@ -218,6 +218,6 @@ impl Search<'_> {
 }
 
 /// The first identifiers of the blocks, in ascending order.
-fn blocks(connection: &Connection) -> rusqlite::Result<Vec<i64>> {
+pub(super) fn blocks(connection: &Connection) -> rusqlite::Result<Vec<i64>> {
     connection.prepare_cached(BLOCKS)?.query_map([], |row| row.get(0))?.collect()
 }

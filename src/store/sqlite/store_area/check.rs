@@ -1,0 +1,195 @@
+//! Whether the rows of the store area agree with each other.
+
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use jiff::Timestamp;
+use rusqlite::{Connection, Row};
+
+use super::{
+    super::{check::is_damage, pets::status},
+    rows::{self, order_columns, withdrawn_pet_columns},
+    search::{blocks, list},
+};
+use crate::{domain::store_area::name_key, store::Checkup};
+
+/// How many problems of one kind are reported one by one.
+const MAX_REPORTED: usize = 20;
+
+/// Problems, and the statements that find the rows that have them.
+const DISAGREEMENTS: [(&str, &str); 8] = [
+    (
+        "order {} is reserved, but its animal is not pending in the catalogue",
+        "SELECT id FROM orders WHERE status = 'reserved' AND NOT EXISTS
+            (SELECT 1 FROM pets WHERE pets.id = pet_id AND pets.status = 'pending')",
+    ),
+    (
+        "order {} is completed and holds its animal, but the animal is not sold",
+        "SELECT id FROM orders WHERE status = 'completed' AND holds = 1
+            AND NOT EXISTS (SELECT 1 FROM pets WHERE pets.id = pet_id AND pets.status = 'sold')
+            AND NOT EXISTS (SELECT 1 FROM withdrawn_pets AS pets
+                WHERE pets.id = pet_id AND pets.status = 'sold')",
+    ),
+    (
+        "order {} is for an animal that is not there",
+        "SELECT id FROM orders WHERE NOT EXISTS (SELECT 1 FROM pets WHERE pets.id = pet_id)
+            AND NOT EXISTS (SELECT 1 FROM withdrawn_pets AS pets WHERE pets.id = pet_id)",
+    ),
+    (
+        "animal {} is withdrawn, and also in the catalogue",
+        "SELECT id FROM withdrawn_pets JOIN pets USING (id)",
+    ),
+    ("animal {} has an invalid version", "SELECT id FROM pets WHERE version < 1"),
+    (
+        "withdrawn animal {} has an invalid version",
+        "SELECT id FROM withdrawn_pets WHERE version < 1",
+    ),
+    ("order {} has an invalid version", "SELECT id FROM orders WHERE version < 1"),
+    ("category {} has an invalid version", "SELECT id FROM categories WHERE version < 1"),
+];
+const INVALID_TIMES: &str = "SELECT id FROM pets
+    WHERE created_at NOT BETWEEN ?1 AND ?2 OR updated_at NOT BETWEEN ?1 AND ?2";
+const WITHDRAWN: &str =
+    concat!("SELECT ", withdrawn_pet_columns!(), " FROM withdrawn_pets ORDER BY id");
+const ORDERS: &str = concat!("SELECT ", order_columns!(), " FROM orders ORDER BY id");
+const CATEGORIES: &str = "SELECT id, label, version FROM categories ORDER BY id";
+/// An identifier below the highest one would be given twice.
+const SEQUENCES: &str = "WITH highest (name, id) AS (
+        SELECT 'pets', max(id) FROM withdrawn_pets UNION ALL SELECT 'orders', max(id) FROM orders)
+    SELECT name FROM highest
+    WHERE id > coalesce((SELECT seq FROM sqlite_sequence WHERE name = highest.name), 0)";
+/// What the tables of the search should have.
+const MERGED: &str = "
+    SELECT id, name, category_id, status, FALSE, NULL FROM pets
+    WHERE id <= (SELECT last_merged_id FROM search_state)
+        AND id NOT IN (SELECT id FROM search_pending)
+    UNION ALL
+    SELECT id, name, category_id, status, TRUE, NULL FROM withdrawn_pets
+    WHERE id <= (SELECT last_merged_id FROM search_state)
+        AND id NOT IN (SELECT id FROM search_pending)
+    UNION ALL
+    SELECT id, name, category_id, NULL, NULL, list FROM search_pending";
+/// What they have.
+const SEARCH: [(&str, &str); 3] = [
+    ("search_by_name", "SELECT block, list, id, NULL, key FROM search_by_name"),
+    (
+        "search_by_category_and_name",
+        "SELECT block, list, id, category_id, key FROM search_by_category_and_name",
+    ),
+    ("search_by_category", "SELECT block, list, id, category_id, NULL FROM search_by_category"),
+];
+
+/// Compares all rows of one state of the database.
+pub(in super::super) fn check(
+    connection: &Connection,
+    found: &mut Checkup,
+) -> rusqlite::Result<()> {
+    let moment = connection.unchecked_transaction()?;
+    for (problem, statement) in DISAGREEMENTS {
+        report(&moment, problem, statement, [], found)?;
+    }
+    let times = [Timestamp::MIN, Timestamp::MAX].map(Timestamp::as_millisecond);
+    report(&moment, "animal {} has an invalid time", INVALID_TIMES, times, found)?;
+    read(&moment, "withdrawn animal", WITHDRAWN, rows::withdrawn_pet, found)?;
+    read(&moment, "order", ORDERS, rows::order, found)?;
+    read(&moment, "category", CATEGORIES, rows::category, found)?;
+    for table in moment.prepare(SEQUENCES)?.query_map([], |row| row.get::<_, String>(0))? {
+        let table = table?;
+        found.problems.push(format!("sqlite_sequence does not contain the last id of {table}"));
+    }
+    search(&moment, found)
+}
+
+/// Reports each row that a statement finds.
+fn report(
+    connection: &Connection,
+    problem: &str,
+    statement: &str,
+    values: impl rusqlite::Params,
+    found: &mut Checkup,
+) -> rusqlite::Result<()> {
+    let mut statement = connection.prepare(statement)?;
+    let ids = statement.query_map(values, |row| row.get::<_, i64>(0))?;
+    let problems = ids.map(|id| Ok(problem.replace("{}", &id?.to_string())));
+    add(problems, found)
+}
+
+/// Reports each row that the service could not show.
+fn read<T>(
+    connection: &Connection,
+    what: &str,
+    statement: &str,
+    read: fn(&Row<'_>) -> rusqlite::Result<T>,
+    found: &mut Checkup,
+) -> rusqlite::Result<()> {
+    let mut statement = connection.prepare(statement)?;
+    let problem = |row: &Row<'_>| match read(row) {
+        Ok(_) => Ok(None),
+        Err(error) if is_damage(&error) => {
+            Ok(Some(format!("{what} {} is invalid: {error}", row.get::<_, i64>(0)?)))
+        }
+        Err(error) => Err(error),
+    };
+    let problems = statement.query_map([], problem)?.filter_map(Result::transpose);
+    add(problems, found)
+}
+
+/// Adds the first problems of a kind, and the number of the others.
+fn add(
+    problems: impl Iterator<Item = rusqlite::Result<String>>,
+    found: &mut Checkup,
+) -> rusqlite::Result<()> {
+    let mut more = 0;
+    for (number, problem) in problems.enumerate() {
+        let problem = problem?;
+        if number < MAX_REPORTED {
+            found.problems.push(problem);
+        } else {
+            more += 1;
+        }
+    }
+    if more > 0 {
+        found.problems.push(format!("more of this kind: {more}"));
+    }
+    Ok(())
+}
+
+/// Compares the tables of the search with the animals, by the sums of the hashes of their rows, so
+/// that each table is read once and in its own order.
+fn search(connection: &Connection, found: &mut Checkup) -> rusqlite::Result<()> {
+    let blocks = blocks(connection)?;
+    let (mut expected, mut statement) = ([0; 3], connection.prepare(MERGED)?);
+    let mut rows = statement.query([])?;
+    while let Some(row) = rows.next()? {
+        let (id, key, category) = (row.get(0)?, name_key(row.get_ref(1)?.as_str()?), row.get(2)?);
+        let list = match row.get::<_, Option<i64>>(5)? {
+            Some(list) => list,
+            None => list(status(row.get_ref(3)?)?, row.get(4)?),
+        };
+        let block = blocks[..blocks.partition_point(|&first| first <= id)].last().copied();
+        let key = Some(key.as_str());
+        let entries = [(None, key), (Some(category), key), (Some(category), None)];
+        for (sum, (category, key)) in expected.iter_mut().zip(entries) {
+            add_hash(sum, (block, list, id, category, key));
+        }
+    }
+    for ((table, entries), expected) in SEARCH.into_iter().zip(expected) {
+        let (mut sum, mut statement) = (0, connection.prepare(entries)?);
+        let mut rows = statement.query([])?;
+        while let Some(row) = rows.next()? {
+            let key = row.get_ref(4)?.as_str_or_null()?;
+            add_hash(&mut sum, (row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?, key));
+        }
+        if sum != expected {
+            found.problems.push(format!("{table} does not agree with the animals"));
+        }
+    }
+    Ok(())
+}
+
+type Entry<'r> = (Option<i64>, i64, i64, Option<i64>, Option<&'r str>);
+
+fn add_hash(sum: &mut u64, entry: Entry<'_>) {
+    let mut hash = DefaultHasher::new();
+    entry.hash(&mut hash);
+    *sum = sum.wrapping_add(hash.finish());
+}
