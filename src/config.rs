@@ -11,7 +11,7 @@ use clap::{ValueEnum, builder::PossibleValue};
 use hyper::header::HeaderValue;
 use url::Url;
 
-use crate::domain::{Deployment, RateLimit, Scope};
+use crate::domain::{Deployment, RateLimit, Scope, store_area::Order};
 pub use crate::store::DatabaseUrl;
 
 /// The URL at which clients reach a deployment; ends in `/v1`.
@@ -158,6 +158,20 @@ pub fn timeout(text: &str) -> Result<Duration, String> {
     Ok(timeout)
 }
 
+/// Parses the duration of a reservation: one minute to 400 days.
+///
+/// # Errors
+///
+/// Fails if the value is not allowed.
+pub fn reservation(text: &str) -> Result<Duration, String> {
+    let longest = Duration::try_from(Order::LONGEST_RESERVATION).unwrap_or_default();
+    let reservation = duration(text)?;
+    if reservation < Duration::from_mins(1) || reservation > longest {
+        return Err("it must be from 1m to 400d".to_owned());
+    }
+    Ok(reservation)
+}
+
 /// A rate such as `600/min`, or `off`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RateOrOff(pub Option<RateLimit>);
@@ -182,7 +196,7 @@ impl ValueEnum for Scope {
     }
 
     fn to_possible_value(&self) -> Option<PossibleValue> {
-        Some(PossibleValue::new(self.as_str()).hide(!self.is_available()))
+        Some(PossibleValue::new(self.as_str()))
     }
 }
 
@@ -272,6 +286,17 @@ mod tests {
         assert_eq!("9/s".parse(), Ok(RateOrOff("9/s".parse().ok())));
         for bad in ["", "Off", "0/s", "600"] {
             assert!(bad.parse::<RateOrOff>().unwrap_err().ends_with("; or off"), "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_reservation_lasts_from_a_minute_to_400_days() {
+        for (text, days) in [("14d", 14), ("400d", 400), ("24h", 1)] {
+            assert_eq!(reservation(text), Ok(Duration::from_hours(24 * days)), "{text}");
+        }
+        assert_eq!(reservation("1m"), Ok(Duration::from_mins(1)));
+        for outside in ["59s", "0s", "400d 1s"] {
+            assert_eq!(reservation(outside).unwrap_err(), "it must be from 1m to 400d");
         }
     }
 

@@ -34,14 +34,16 @@ pub(super) enum Keys {
 #[command(after_help = concat!(
     "Examples:\n",
     "  petstore keys create --name till\n",
-    "  petstore keys create --name website --scope read --rate-limit 600/min --expires 90d"
+    "  petstore keys create --name website --scope read --rate-limit 600/min --expires 90d\n",
+    "  petstore keys create --name reception --scope store:write"
 ))]
 pub(super) struct Create {
     /// The name of the key, such as the program or person that uses it
     #[arg(long, env = "PETSTORE_KEY_NAME")]
     name: String,
 
-    /// What the key allows: only to read animals, or also to add them
+    /// What the key allows: to read animals (read), also to add them (write), and in the
+    /// store area to read (store:read), change (store:write) or administer (store:admin)
     #[arg(long, value_enum, env = "PETSTORE_KEY_SCOPE", default_value = "write")]
     scope: Scope,
 
@@ -148,14 +150,6 @@ impl Create {
         ensure!(
             !self.name.trim().is_empty() && printable,
             bad("--name must be one line of text, such as `till` or `website`")
-        );
-        ensure!(
-            self.scope.is_available(),
-            BadSetting(format!(
-                "--scope {} is for the store area, which this release does not have; \
-                 use read or write",
-                self.scope.as_str()
-            ))
         );
         let brief = self.expires.is_some_and(|expires| expires < Duration::from_secs(1));
         ensure!(!brief, bad("--expires must be at least 1s"));

@@ -95,11 +95,19 @@ impl Scope {
         }
     }
 
-    /// Whether a key can have this scope. The scopes of the store area do not protect anything yet,
-    /// and the database does not accept them.
+    /// The part of it that the contract knows.
     #[must_use]
-    pub fn is_available(self) -> bool {
-        matches!(self, Self::Read | Self::Write)
+    pub fn in_contract(self) -> Self {
+        match self {
+            Self::Read | Self::StoreRead => Self::Read,
+            Self::Write | Self::StoreWrite | Self::StoreAdmin => Self::Write,
+        }
+    }
+
+    /// Its name if it is a scope of the store area.
+    #[must_use]
+    pub fn in_store_area(self) -> Option<&'static str> {
+        (self.in_contract() != self).then(|| self.as_str())
     }
 }
 

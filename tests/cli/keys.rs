@@ -91,13 +91,34 @@ fn the_secret_is_never_on_disk() {
 }
 
 #[test]
+fn a_key_has_one_of_five_scopes_which_list_shows_and_rotate_keeps() {
+    let here = directory();
+    new_key(here.path());
+    let scopes = ["read", "write", "store:read", "store:write", "store:admin"];
+    for (scope, id) in scopes.into_iter().zip(["2", "3", "4", "5", "6"]) {
+        let create = ["keys", "create", "--name", scope, "--scope", scope];
+        let message = run(here.path(), &create).expect_success().stderr;
+        assert!(message.contains(&format!("scope {scope},")), "{message}");
+        run(here.path(), &["keys", "rotate", id]).expect_success();
+    }
+    let list = run(here.path(), &["keys", "list", "--format", "json"]).expect_success().stdout;
+    let keys: Vec<Value> = serde_json::from_str(&list).unwrap();
+    assert_eq!(keys.len(), 11);
+    for key in &keys[1..] {
+        assert_eq!(key["scope"], key["name"]);
+    }
+}
+
+#[test]
 fn every_error_is_one_line() {
     let here = directory();
     for (arguments, says) in [
         (&["keys", "create"][..], "--name"),
         (&["keys", "create", "--name", " "], "--name"),
-        (&["keys", "create", "--name", "x", "--scope", "admin"], "values: read, write]"),
-        (&["keys", "create", "--name", "x", "--scope", "store:read"], "use read or write"),
+        (
+            &["keys", "create", "--name", "x", "--scope", "admin"],
+            "values: read, write, store:read, store:write, store:admin]",
+        ),
         (&["keys", "create", "--name", "two\nlines"], "--name"),
         (&["keys", "create", "--name", "x", "--expires", "0s"], "at least 1s"),
         (&["keys", "create", "--name", "x", "--expires", "90"], "90d"),

@@ -263,6 +263,12 @@ pub(crate) async fn a_created_key_is_found_by_its_digest_and_its_number(store: A
     assert_eq!(store.get_key(record.id).await.unwrap().as_ref(), Some(&record));
     assert_eq!(store.find_key(&new_key(2, None).digest).await.unwrap(), None);
     assert_eq!(store.get_key(KeyId(99)).await.unwrap(), None);
+    for (seed, scope) in (10..).zip(Scope::ALL) {
+        let key = NewKey { scope, ..new_key(seed, None) };
+        let record = store.create_key(key.clone(), act(1_000)).await.unwrap();
+        assert_eq!(record.scope, scope);
+        assert_eq!(store.find_key(&key.digest).await.unwrap(), Some(record));
+    }
     let unlimited = NewKey { rate_limit: None, ..new_key(3, None) };
     assert_eq!(store.create_key(unlimited, act(1_000)).await.unwrap().rate_limit, None);
 }

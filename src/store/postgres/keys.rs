@@ -20,14 +20,15 @@ use crate::{
 /// The columns in the order that [`record`] expects.
 macro_rules! columns {
     () => {
-        "id, name, scope, deployment, created_at, expires_at, last_used_at, revoked_at, successor_id, \
-         rate_limit, last_deprecated_call_at"
+        "id, name, coalesce(store_scope, scope), deployment, created_at, expires_at, last_used_at, \
+         revoked_at, successor_id, rate_limit, last_deprecated_call_at"
     };
 }
 
 const INSERT: &str = concat!(
-    "INSERT INTO api_keys (digest, name, scope, deployment, created_at, expires_at, rate_limit)
-     VALUES ($1, $2, $3, $4, $5, $6, $7) RETURNING ",
+    "INSERT INTO api_keys
+        (digest, name, scope, store_scope, deployment, created_at, expires_at, rate_limit)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8) RETURNING ",
     columns!()
 );
 const FIND: &str = concat!("SELECT ", columns!(), " FROM api_keys WHERE digest = $1");
@@ -130,10 +131,11 @@ async fn insert(
     let digest = &key.digest.as_bytes()[..];
     let expires_at = key.expires_at.map(Timestamp::as_second);
     let rate_limit = key.rate_limit.map(|limit| limit.to_string());
-    let parameters: [&(dyn ToSql + Sync); 7] = [
+    let parameters: [&(dyn ToSql + Sync); 8] = [
         &digest,
         &key.name,
-        &key.scope.as_str(),
+        &key.scope.in_contract().as_str(),
+        &key.scope.in_store_area(),
         &key.deployment.as_str(),
         &now.as_second(),
         &expires_at,

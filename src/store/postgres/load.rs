@@ -45,8 +45,9 @@ impl CopyTarget {
                 "COPY pets (name, category_id, status, id) FROM STDIN (FORMAT binary)"
             }
             Self::Keys => {
-                "COPY api_keys (id, digest, name, scope, deployment, created_at, expires_at,
-                    last_used_at, last_deprecated_call_at, revoked_at, successor_id, rate_limit)
+                "COPY api_keys (id, digest, name, scope, store_scope, deployment, created_at,
+                    expires_at, last_used_at, last_deprecated_call_at, revoked_at, successor_id,
+                    rate_limit)
                  FROM STDIN (FORMAT binary)"
             }
             Self::Requests => {
@@ -63,7 +64,7 @@ impl CopyTarget {
         match self {
             Self::Pets => &[T, N, T],
             Self::PetsWithIds => &[T, N, T, N],
-            Self::Keys => &[N, B, T, T, T, N, N, N, N, N, N, T],
+            Self::Keys => &[N, B, T, T, T, T, N, N, N, N, N, N, T],
             Self::Requests => &[N, T, T, B, Type::INT4, T, T, B, N, N],
         }
     }
@@ -147,11 +148,12 @@ impl Load for PostgresLoad {
                 rate_limit,
                 successor,
             } = record;
-            let row: [&(dyn ToSql + Sync); 12] = [
+            let row: [&(dyn ToSql + Sync); 13] = [
                 &id.0,
                 &&digest.as_bytes()[..],
                 name,
-                &scope.as_str(),
+                &scope.in_contract().as_str(),
+                &scope.in_store_area(),
                 &deployment.as_str(),
                 &created_at.as_second(),
                 &expires_at.map(Timestamp::as_second),

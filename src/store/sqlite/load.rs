@@ -36,9 +36,10 @@ const LOCK_TIMEOUT: Duration = Duration::from_mins(1);
 const CACHE_SIZE: i64 = -64 << 10;
 
 const INSERT: &str = "INSERT INTO pets (id, name, category_id, status) VALUES (?1, ?2, ?3, ?4)";
-const INSERT_KEY: &str = "INSERT INTO api_keys (id, digest, name, scope, deployment, created_at,
-        expires_at, last_used_at, last_deprecated_call_at, revoked_at, successor_id, rate_limit)
-    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)";
+const INSERT_KEY: &str = "INSERT INTO api_keys (id, digest, name, scope, store_scope, deployment,
+        created_at, expires_at, last_used_at, last_deprecated_call_at, revoked_at, successor_id,
+        rate_limit)
+    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)";
 const INSERT_REQUEST: &str = "INSERT INTO requests
     (caller, key, operation, fingerprint, status, location, etag, body, created_at, mark)
     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9,
@@ -160,7 +161,8 @@ impl Load for SqliteLoad {
                 id.0,
                 digest.as_bytes(),
                 name,
-                scope.as_str(),
+                scope.in_contract().as_str(),
+                scope.in_store_area(),
                 deployment.as_str(),
                 created_at.as_second(),
                 expires_at.map(Timestamp::as_second),
