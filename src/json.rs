@@ -3,10 +3,10 @@
 use std::{cell::Cell, collections::HashSet, fmt};
 
 use serde::{
-    Serialize,
+    Deserialize, Serialize,
     de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor},
 };
-use serde_json::value::RawValue;
+use serde_json::{de::SliceRead, value::RawValue};
 
 /// The largest depth of nested objects and arrays in a body.
 pub(crate) const MAX_DEPTH: usize = 64;
@@ -47,29 +47,74 @@ pub(crate) fn object_members<'a, const N: usize>(
     text: &'a [u8],
     names: [&'static str; N],
 ) -> Result<[Option<&'a RawValue>; N], Invalid> {
+    let expected = Expected { what: "The body", kind: "object", example: PET_EXAMPLE };
+    parse(text, expected, |deserializer, check| {
+        deserializer.deserialize_map(Members { names, check })
+    })
+}
+
+/// A new animal of the contract.
+const PET_EXAMPLE: &str = ", such as {\"name\": \"Frank\", \"categoryId\": 1}";
+
+/// All members of a JSON object, unparsed. `what` is the object's name in a message, such as "The
+/// body". The values are validated when they are parsed, by [`string`] and [`integer`].
+///
+/// # Errors
+///
+/// The position or the reason, also for duplicate members.
+pub(crate) fn members<'a>(
+    text: &'a [u8],
+    what: &'static str,
+) -> Result<Vec<(String, &'a RawValue)>, Invalid> {
+    let expected = Expected { what, kind: "object", example: "" };
+    parse(text, expected, |deserializer, check| deserializer.deserialize_map(AllMembers(check)))
+}
+
+/// The elements of a JSON array, unparsed and not validated except for their syntax.
+///
+/// # Errors
+///
+/// The position or the reason.
+pub(crate) fn elements(text: &[u8]) -> Result<Vec<&RawValue>, Invalid> {
+    let expected = Expected { what: "The body", kind: "array", example: "" };
+    parse(text, expected, |deserializer, _| Vec::deserialize(deserializer))
+}
+
+/// What a text must be, for messages.
+struct Expected {
+    what: &'static str,
+    kind: &'static str,
+    example: &'static str,
+}
+
+type Reader<'a> = serde_json::Deserializer<SliceRead<'a>>;
+
+fn parse<'a, T>(
+    text: &'a [u8],
+    Expected { what, kind, example }: Expected,
+    read: impl FnOnce(&mut Reader<'a>, Check<'_>) -> serde_json::Result<T>,
+) -> Result<T, Invalid> {
     if nests_too_deep(text) {
-        let message = format!("The body nests deeper than {MAX_DEPTH} levels.");
+        let message = format!("{what} nests deeper than {MAX_DEPTH} levels.");
         return Err(Invalid(message));
     }
     let repeated = Cell::new(None);
-    let visitor = Members { names, check: Check { repeated: &repeated } };
     let mut deserializer = serde_json::Deserializer::from_slice(text);
-    let parsed = deserializer
-        .deserialize_map(visitor)
-        .and_then(|members| deserializer.end().map(|()| members));
+    let parsed = read(&mut deserializer, Check { repeated: &repeated })
+        .and_then(|value| deserializer.end().map(|()| value));
     parsed.map_err(|error| {
         let message = match repeated.take() {
             Some(name) => {
                 // Long enough to recognize it.
                 let shown: String = name.chars().take(40).collect();
-                format!("The body has the member {shown:?} twice.")
+                format!("{what} has the member {shown:?} twice.")
             }
-            None if error.is_data() => "The body must be a JSON object.".to_owned(),
-            None if text.trim_ascii().is_empty() => "The request body is empty. It must be a JSON \
-                 object, such as {\"name\": \"Frank\", \"categoryId\": 1}."
-                .to_owned(),
+            None if error.is_data() => format!("{what} must be a JSON {kind}."),
+            None if text.trim_ascii().is_empty() => {
+                format!("The request body is empty. It must be a JSON {kind}{example}.")
+            }
             None => format!(
-                "The body is not valid JSON, at line {}, column {}.",
+                "{what} is not valid JSON, at line {}, column {}.",
                 error.line(),
                 error.column()
             ),
@@ -87,7 +132,11 @@ pub(crate) fn string(value: &RawValue) -> Option<String> {
 /// `1.5` is not. Exact, because it does not use floating point. `None` if the value is not an
 /// int64.
 pub(crate) fn integer(value: &RawValue) -> Option<i64> {
-    let text = value.get();
+    integer_in(value.get())
+}
+
+/// The same for the text of any JSON value.
+pub(crate) fn integer_in(text: &str) -> Option<i64> {
     if !text.starts_with(|first: char| first == '-' || first.is_ascii_digit()) {
         return None;
     }
@@ -226,134 +275,27 @@ impl<'de, const N: usize> Visitor<'de> for Members<'_, N> {
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
+/// Parses an object, and keeps all its members.
+struct AllMembers<'f>(Check<'f>);
 
-    use super::*;
+impl<'de> Visitor<'de> for AllMembers<'_> {
+    type Value = Vec<(String, &'de RawValue)>;
 
-    fn integer_of(text: &str) -> Option<i64> {
-        integer(&serde_json::from_str::<Box<RawValue>>(text).unwrap())
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a JSON object")
     }
 
-    #[test]
-    fn an_integer_is_a_number_without_a_fraction_within_int64() {
-        for (text, value) in [
-            ("0", 0),
-            ("-0", 0),
-            ("0e999999999999999999999", 0),
-            ("1", 1),
-            ("1.0", 1),
-            ("-1.000", -1),
-            ("1e2", 100),
-            ("1.5e1", 15),
-            ("1200E-2", 12),
-            ("9007199254740993.0", 9_007_199_254_740_993),
-            ("9223372036854775807", i64::MAX),
-            ("922337203685477580.7e1", i64::MAX),
-            ("-9223372036854775808.0", i64::MIN),
-        ] {
-            assert_eq!(integer_of(text), Some(value), "{text}");
+    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Self::Value, A::Error> {
+        let mut found = Vec::new();
+        let mut seen = HashSet::new();
+        while let Some((name, value)) = members.next_entry::<String, _>()? {
+            self.0.once(&mut seen, name.clone())?;
+            found.push((name, value));
         }
-        for text in [
-            "1.5",
-            "1e-1",
-            "9223372036854775808",
-            "-9223372036854775809",
-            "1e19",
-            "1e400",
-            "1e99999999999999999999",
-            "\"1\"",
-            "true",
-            "null",
-            "[1]",
-            "{}",
-        ] {
-            assert_eq!(integer_of(text), None, "{text}");
-        }
-    }
-
-    proptest! {
-        #[test]
-        fn every_int64_is_parsed_in_every_spelling(value: i64, zeros in 0..5_usize) {
-            let padded = format!("{value}{}", "0".repeat(zeros));
-            prop_assert_eq!(integer_of(&value.to_string()), Some(value));
-            prop_assert_eq!(integer_of(&format!("{value}.{}", "0".repeat(zeros + 1))), Some(value));
-            prop_assert_eq!(integer_of(&format!("{padded}e-{zeros}")), Some(value));
-        }
-
-        #[test]
-        fn only_objects_are_parsed_and_no_body_makes_the_parser_panic(body: Vec<u8>) {
-            if object_members(&body, ["name"]).is_ok() {
-                let value: serde_json::Value = serde_json::from_slice(&body).unwrap();
-                prop_assert!(value.is_object());
-            }
-        }
-    }
-
-    fn error_message(body: impl AsRef<[u8]>) -> String {
-        object_members(body.as_ref(), ["name"]).unwrap_err().0
-    }
-
-    #[test]
-    fn other_members_are_validated_and_ignored() {
-        for fine in [
-            r#"{"x": 1e400, "y": [null, true, "\ud83d\ude00", {"name": 1, "x": {}}]}"#,
-            r#"{"x": {"x": {"x": -0.0}}}"#,
-            " {} ",
-        ] {
-            assert!(object_members(fine.as_bytes(), ["name"]).unwrap()[0].is_none(), "{fine}");
-        }
-    }
-
-    #[test]
-    fn a_duplicate_member_is_rejected_at_any_depth() {
-        for body in [
-            r#"{"name": "a", "name": "a"}"#,
-            r#"{"name": "a", "n\u0061me": "b"}"#,
-            r#"{"x": {"name": 1, "name": 2}}"#,
-            r#"{"x": [{"name": 1, "name": 2}]}"#,
-        ] {
-            assert_eq!(error_message(body), r#"The body has the member "name" twice."#, "{body}");
-        }
-    }
-
-    #[test]
-    fn anything_but_a_json_object_is_rejected() {
-        for body in ["null", "1", "\"name\"", "[]", "[{}]"] {
-            assert_eq!(error_message(body), "The body must be a JSON object.", "{body}");
-        }
-        for body in ["", " \n"] {
-            assert!(error_message(body).starts_with("The request body is empty. "), "{body:?}");
-        }
-        for body in [
-            "{",
-            "{}{}",
-            "{} x",
-            r#"{"name": "a",}"#,
-            r#"{name: "a"}"#,
-            r#"{"x": 01}"#,
-            r#"{"x": "\ud800"}"#,
-            r#"{"x": "\udc00\ud800"}"#,
-            r#"{"\ud800": 1}"#,
-            "{\"x\": \"\u{1}\"}",
-            "\u{feff}{}",
-        ] {
-            assert!(error_message(body).starts_with("The body is not valid JSON"), "{body}");
-        }
-        for body in [&b"{\"x\": \"\xff\"}"[..], b"{\"name\": \"\xc3\x28\"}", b"\xff"] {
-            assert!(error_message(body).starts_with("The body is not valid JSON"), "{body:?}");
-        }
-    }
-
-    #[test]
-    fn a_body_may_nest_64_deep_and_no_deeper() {
-        let nested =
-            |depth: usize| format!("{{\"x\":{}{}}}", "[".repeat(depth - 1), "]".repeat(depth - 1));
-        assert!(object_members(nested(MAX_DEPTH).as_bytes(), ["name"]).is_ok());
-        assert_eq!(error_message(nested(MAX_DEPTH + 1)), "The body nests deeper than 64 levels.");
-        assert_eq!(error_message(nested(20_000)), "The body nests deeper than 64 levels.");
-        let flat = format!(r#"{{"x": "\"{}"}}"#, "[".repeat(100));
-        assert!(object_members(flat.as_bytes(), ["name"]).is_ok());
+        Ok(found)
     }
 }
+
+#[cfg(test)]
+#[path = "json/json_tests.rs"]
+mod tests;

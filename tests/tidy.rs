@@ -303,12 +303,14 @@ fn the_error_codes_are_the_same_in_the_code_the_contract_and_its_description() {
     let (_, source) = files(&["src/http"], "error.rs").remove(0);
     let table = source.split("match self {").nth(1).unwrap().split("\n    }").next().unwrap();
     let in_code = code_of_quotes(table);
-    let openapi =
-        fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("openapi.yaml")).unwrap();
-    let in_openapi: BTreeSet<String> = openapi
-        .lines()
-        .filter_map(|line| line.trim().strip_prefix("code: "))
-        .map(str::to_owned)
+    let in_openapi: BTreeSet<String> = ["openapi.yaml", "openapi-store.yaml"]
+        .into_iter()
+        .flat_map(|document| {
+            let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(document);
+            let text = fs::read_to_string(path).unwrap();
+            let codes = text.lines().filter_map(|line| line.trim().strip_prefix("code: "));
+            codes.map(str::to_owned).collect::<Vec<_>>()
+        })
         .collect();
     // 405 belongs to no operation, so the document has no example of it.
     let in_openapi: BTreeSet<String> =

@@ -149,6 +149,17 @@ pub(super) struct Serve {
     )]
     client_timeout: Duration,
 
+    /// How long a reservation lasts if its order does not name the end, up to 400d
+    #[arg(
+        long,
+        help_heading = CLIENTS,
+        value_name = "DURATION",
+        env = "PETSTORE_RESERVATION",
+        default_value = "14d",
+        value_parser = config::reservation
+    )]
+    reservation: Duration,
+
     /// How long to accept requests after SIGTERM or Ctrl-C while /readyz is 503, so
     /// that load balancers stop sending requests; a second signal ends this delay
     #[arg(
@@ -218,6 +229,7 @@ impl Serve {
             slow_request: self.slow_request,
             body_timeout: self.client_timeout,
             request_timeout: self.client_timeout + RESPONSE_TIMEOUT,
+            reservation: self.reservation,
             ..http::Settings::default()
         };
         let mut random = super::random();

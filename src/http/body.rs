@@ -11,7 +11,7 @@ use http_body_util::{BodyExt, LengthLimitError, Limited};
 use hyper::{
     HeaderMap,
     body::{Body, Frame, SizeHint},
-    header,
+    header::{self, HeaderName, HeaderValue},
 };
 
 use super::error::{ApiError, Problem};
@@ -86,22 +86,59 @@ pub(super) fn max_length(body: &UnreadBody<'_>) -> usize {
     declared.unwrap_or(MAX_BODY).min(MAX_BODY)
 }
 
-/// Reads the whole body of a request, which must be JSON and arrive within `timeout`.
+/// What the body of an operation can be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Accepted {
+    /// JSON.
+    Json,
+    /// JSON, or nothing.
+    JsonOrNothing,
+    /// A JSON merge patch (RFC 7396), also with the type of JSON.
+    Patch,
+}
+
+/// The media types of a patch, as in `Accept-Patch` (RFC 5789, section 3.1).
+const PATCH_TYPES: &str = "application/merge-patch+json, application/json";
+
+impl Accepted {
+    fn includes(self, headers: &HeaderMap) -> bool {
+        has_type(headers, b"application/json")
+            || self == Self::Patch && has_type(headers, b"application/merge-patch+json")
+    }
+
+    fn wrong_type(self) -> ApiError {
+        let patch = if self == Self::Patch { "application/merge-patch+json or " } else { "" };
+        let message = format!(
+            "The body must be JSON with Content-Type: {patch}application/json and without \
+             Content-Encoding."
+        );
+        let error = ApiError::new(Problem::UnsupportedMediaType, message);
+        if self != Self::Patch {
+            return error;
+        }
+        error.with_field(
+            HeaderName::from_static("accept-patch"),
+            HeaderValue::from_static(PATCH_TYPES),
+        )
+    }
+}
+
+/// Reads the whole body of a request, which must be of an accepted type and arrive within
+/// `timeout`.
 ///
 /// # Errors
 ///
-/// 415 if it is not declared as JSON, 413 above [`MAX_BODY`], 408 if it does not arrive in time,
-/// 400 if it ends early.
-pub(super) async fn read_json(
+/// 415 if it has another type, 413 above [`MAX_BODY`], 408 if it does not arrive in time, 400 if it
+/// ends early.
+pub(super) async fn read(
     headers: &HeaderMap,
     body: UnreadBody<'_>,
+    accepted: Accepted,
     timeout: Duration,
 ) -> Result<Bytes, ApiError> {
-    if !is_json(headers) {
-        return Err(ApiError::new(
-            Problem::UnsupportedMediaType,
-            "The body must be JSON with Content-Type: application/json and without Content-Encoding.",
-        ));
+    let is_accepted = accepted.includes(headers);
+    if !is_accepted && accepted != Accepted::JsonOrNothing {
+        return Err(accepted.wrong_type());
     }
     let too_large = || {
         let message = format!("The body is larger than {MAX_BODY} bytes.");
@@ -111,7 +148,10 @@ pub(super) async fn read_json(
         return Err(too_large());
     }
     match tokio::time::timeout(timeout, Limited::new(body, MAX_BODY).collect()).await {
-        Ok(Ok(collected)) => Ok(collected.to_bytes()),
+        Ok(Ok(collected)) => {
+            let body = collected.to_bytes();
+            if is_accepted || body.is_empty() { Ok(body) } else { Err(accepted.wrong_type()) }
+        }
         Ok(Err(error)) if error.is::<LengthLimitError>() => Err(too_large()),
         Ok(Err(_)) => Err(ApiError::new(
             Problem::InvalidBody,
@@ -121,14 +161,14 @@ pub(super) async fn read_json(
     }
 }
 
-/// Whether there is exactly one `Content-Type`, `application/json` with any parameters (RFC 8259
-/// defines none), and no `Content-Encoding`.
-fn is_json(headers: &HeaderMap) -> bool {
+/// Whether there is exactly one `Content-Type`, of this type with any parameters (JSON defines
+/// none), and no `Content-Encoding`.
+fn has_type(headers: &HeaderMap, expected: &[u8]) -> bool {
     let mut types = headers.get_all(header::CONTENT_TYPE).iter();
     let (Some(value), None) = (types.next(), types.next()) else {
         return false;
     };
     let essence = value.as_bytes().split(|&byte| byte == b';').next().unwrap_or_default();
-    essence.trim_ascii().eq_ignore_ascii_case(b"application/json")
+    essence.trim_ascii().eq_ignore_ascii_case(expected)
         && !headers.contains_key(header::CONTENT_ENCODING)
 }

@@ -2,13 +2,14 @@
 
 use std::{borrow::Cow, sync::Arc};
 
+use bytes::Bytes;
 use hyper::{
     HeaderMap, StatusCode,
     header::{self, HeaderName, HeaderValue},
 };
 use serde::Serialize;
 
-use super::{Response, response};
+use super::{Reservation, Response, response};
 use crate::{
     domain::Scope,
     json,
@@ -32,9 +33,21 @@ pub(super) enum Problem {
     InvalidCursor,
     /// The head violates the rules of HTTP.
     InvalidRequest,
-    /// The body is not a valid `NewPet`.
+    /// The body is not valid.
     InvalidBody,
-    /// The idempotency key was used for another animal.
+    /// The body has a member that the operation does not have.
+    UnknownMember,
+    /// The operation needs an idempotency key.
+    MissingIdempotencyKey,
+    /// The subject is not in a state in which the change is possible.
+    InvalidTransition,
+    /// The animal has an open order.
+    OpenOrder,
+    /// The change needs a condition.
+    PreconditionRequired,
+    /// The subject has another version than the condition names.
+    PreconditionFailed,
+    /// The idempotency key was used for another request.
     IdempotencyConflict,
     /// The first request with this idempotency key is still in progress.
     IdempotencyInProgress,
@@ -74,6 +87,14 @@ impl Problem {
             Self::InvalidCursor => ("invalid_cursor", StatusCode::BAD_REQUEST),
             Self::InvalidRequest => ("invalid_request", StatusCode::BAD_REQUEST),
             Self::InvalidBody => ("invalid_body", StatusCode::BAD_REQUEST),
+            Self::UnknownMember => ("unknown_member", StatusCode::BAD_REQUEST),
+            Self::MissingIdempotencyKey => ("missing_idempotency_key", StatusCode::BAD_REQUEST),
+            Self::InvalidTransition => ("invalid_transition", StatusCode::CONFLICT),
+            Self::OpenOrder => ("open_order", StatusCode::CONFLICT),
+            Self::PreconditionRequired => {
+                ("precondition_required", StatusCode::PRECONDITION_REQUIRED)
+            }
+            Self::PreconditionFailed => ("precondition_failed", StatusCode::PRECONDITION_FAILED),
             Self::IdempotencyConflict => ("idempotency_conflict", StatusCode::UNPROCESSABLE_ENTITY),
             Self::IdempotencyInProgress => ("idempotency_in_progress", StatusCode::CONFLICT),
             Self::RateLimited => ("rate_limited", StatusCode::TOO_MANY_REQUESTS),
@@ -115,16 +136,52 @@ impl Problem {
 pub(super) struct ApiError {
     problem: Problem,
     message: Cow<'static, str>,
-    /// An additional header field: `Allow`, `Retry-After` or `WWW-Authenticate`.
-    field: Option<(HeaderName, HeaderValue)>,
+    /// An additional header field, such as `Allow`.
+    field: Option<Box<(HeaderName, HeaderValue)>>,
     cause: Option<Cause>,
+    /// The whole body, if it has more members.
+    body: Option<Box<Bytes>>,
 }
 
 impl ApiError {
     /// `message` tells people which part of the request is wrong and what is allowed. It reveals no
     /// internals.
     pub(super) fn new(problem: Problem, message: impl Into<Cow<'static, str>>) -> Self {
-        Self { problem, message: message.into(), field: None, cause: None }
+        Self { problem, message: message.into(), field: None, cause: None, body: None }
+    }
+
+    /// Adds a header field.
+    pub(super) fn with_field(self, name: HeaderName, value: HeaderValue) -> Self {
+        Self { field: Some(Box::new((name, value))), ..self }
+    }
+
+    /// Adds the position of the command that failed, and the JSON of the present state.
+    pub(super) fn with_state(
+        self,
+        failed_index: Option<usize>,
+        current: Option<&[u8]>,
+        room: Option<Reservation>,
+    ) -> Self {
+        let mut body = self.render();
+        body.pop();
+        if let Some(index) = failed_index {
+            body.extend_from_slice(format!(",\"failedIndex\":{index}").as_bytes());
+        }
+        if let Some(current) = current {
+            body.extend_from_slice(b",\"current\":");
+            body.extend_from_slice(current);
+        }
+        body.push(b'}');
+        let body = match room {
+            Some(room) => room.fill(body),
+            None => body.into(),
+        };
+        Self { body: Some(Box::new(body)), ..self }
+    }
+
+    /// Adds the position of the command that is wrong.
+    pub(super) fn at(self, index: usize) -> Self {
+        self.with_state(Some(index), None, None)
     }
 
     /// Adds the cause, for the log.
@@ -140,9 +197,10 @@ impl ApiError {
     /// The path supports only these methods.
     pub(super) fn method_not_allowed(allowed: &str) -> Self {
         let message = format!("This path does not support this method. It supports {allowed}.");
-        Self {
-            field: HeaderValue::from_str(allowed).ok().map(|allowed| (header::ALLOW, allowed)),
-            ..Self::new(Problem::MethodNotAllowed, message)
+        let error = Self::new(Problem::MethodNotAllowed, message);
+        match HeaderValue::from_str(allowed) {
+            Ok(allowed) => error.with_field(header::ALLOW, allowed),
+            Err(_) => error,
         }
     }
 
@@ -151,22 +209,17 @@ impl ApiError {
         let needed = needed.as_str();
         let challenge =
             format!(r#"Bearer realm="petstore", error="insufficient_scope", scope="{needed}""#);
-        let challenge = HeaderValue::try_from(challenge).ok();
-        Self {
-            field: challenge.map(|challenge| (header::WWW_AUTHENTICATE, challenge)),
-            ..Self::new(
-                Problem::InsufficientScope,
-                format!("The API key lacks the scope {needed}."),
-            )
+        let message = format!("The API key lacks the scope {needed}.");
+        let error = Self::new(Problem::InsufficientScope, message);
+        match HeaderValue::try_from(challenge) {
+            Ok(challenge) => error.with_field(header::WWW_AUTHENTICATE, challenge),
+            Err(_) => error,
         }
     }
 
     /// The key exceeds its rate limit until `more_in` seconds have passed.
     pub(super) fn rate_limited(message: String, more_in: u64) -> Self {
-        Self {
-            field: Some((header::RETRY_AFTER, more_in.into())),
-            ..Self::new(Problem::RateLimited, message)
-        }
+        Self::new(Problem::RateLimited, message).with_field(header::RETRY_AFTER, more_in.into())
     }
 
     /// An error in the service.
@@ -179,20 +232,24 @@ impl ApiError {
 
     /// The request timed out. The store may still complete its work.
     pub(super) fn timed_out() -> Self {
-        Self::new(Problem::Unavailable, MAY_HAVE_BEEN_ADDED).caused_by(Arc::new(TimedOut))
+        Self::new(Problem::Unavailable, OUTCOME_UNKNOWN).caused_by(Arc::new(TimedOut))
     }
 
     /// The response, and its cause for the log.
-    pub(super) fn into_response(self) -> (Response, Option<Cause>) {
-        let (code, status) = self.problem.code_and_status();
-        let body =
-            json::render(&ErrorBody { code, message: &self.message, status: status.as_u16() });
+    pub(super) fn into_response(mut self) -> (Response, Option<Cause>) {
+        let (_, status) = self.problem.code_and_status();
+        let body = self.body.take().map_or_else(|| self.render().into(), |body| *body);
         let mut response = response::json(status, body);
         self.problem.add_headers(response.headers_mut());
-        if let Some((name, value)) = self.field {
+        if let Some((name, value)) = self.field.map(|field| *field) {
             response.headers_mut().insert(name, value);
         }
         (response, self.cause)
+    }
+
+    fn render(&self) -> Vec<u8> {
+        let (code, status) = self.problem.code_and_status();
+        json::render(&ErrorBody { code, message: &self.message, status: status.as_u16() })
     }
 
     /// What is wrong.
@@ -207,9 +264,8 @@ impl ApiError {
 }
 
 /// The message for a client when the outcome of its request is unknown.
-pub(super) const MAY_HAVE_BEEN_ADDED: &str = "The service could not complete the request. An \
-     animal that it should add may or may not have been added; retry with the same \
-     Idempotency-Key to be sure.";
+const OUTCOME_UNKNOWN: &str = "The service could not complete the request. A change that it should \
+     make may or may not have been made; retry with the same Idempotency-Key to be sure.";
 
 impl From<json::Invalid> for ApiError {
     fn from(json::Invalid(message): json::Invalid) -> Self {
@@ -224,7 +280,7 @@ impl From<StoreError> for ApiError {
             StoreError::Internal(cause) => return Self::internal(cause),
             StoreError::Overloaded => (later, Some(Arc::new(error) as Cause)),
             StoreError::Unavailable(cause) => (later, Some(cause)),
-            StoreError::OutcomeUnknown(cause) => (MAY_HAVE_BEEN_ADDED, Some(cause)),
+            StoreError::OutcomeUnknown(cause) => (OUTCOME_UNKNOWN, Some(cause)),
         };
         Self { cause, ..Self::new(Problem::Unavailable, message) }
     }
@@ -234,7 +290,7 @@ impl From<StoreError> for ApiError {
 #[error("the request timed out")]
 struct TimedOut;
 
-/// The Error body of the contract.
+/// The Error body.
 #[derive(Serialize)]
 struct ErrorBody<'a> {
     code: &'a str,

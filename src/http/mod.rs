@@ -12,6 +12,8 @@ mod management;
 mod query;
 mod response;
 pub mod routes;
+mod settings;
+mod store_area;
 
 use std::{sync::Arc, time::Duration};
 
@@ -41,11 +43,12 @@ use self::{
     etag::Tags,
     idempotency::{InFlight, LastMark, Lineages},
     routes::{Access, Call, Operation},
+    store_area::StoreArea,
 };
-pub use self::{body::RequestBody, management::Management};
+pub use self::{body::RequestBody, management::Management, settings::Settings};
 use crate::{
-    config::{BaseUrl, Origin},
-    domain::{Client, Clock, Deployment, Principal, RateLimit, TrustedProxies},
+    config::BaseUrl,
+    domain::{Client, Clock, Deployment, Principal},
     observe::{
         metrics::{Connections, Exposition, Kind, TaskMetrics},
         traces::Spans,
@@ -55,55 +58,6 @@ use crate::{
 
 /// A response with its whole body, so a client that reads slowly holds only memory.
 pub type Response = hyper::Response<Full<Bytes>>;
-
-/// The settings of the interface that an operator can choose.
-#[derive(Debug, Clone)]
-pub struct Settings {
-    /// The deployment whose keys are accepted.
-    pub deployment: Deployment,
-    /// The base URL of production.
-    pub base_url: Option<BaseUrl>,
-    /// The base URL of staging.
-    pub staging_base_url: Option<BaseUrl>,
-    /// Whether clients reach the service over TLS.
-    pub tls: bool,
-    /// The origins whose pages may use the service from a browser.
-    pub cors_origins: Vec<Origin>,
-    /// The rate limit of keys without their own limit.
-    pub rate_limit: Option<RateLimit>,
-    /// The proxies whose header fields name the address of the client.
-    pub trusted_proxies: TrustedProxies,
-    /// Whether every request is logged, or only requests that fail or are slow.
-    pub access_log: bool,
-    /// A request that takes at least this long is slow.
-    pub slow_request: Duration,
-    /// How long a client may take to send a body.
-    pub body_timeout: Duration,
-    /// How long a request may take, from its head to its response.
-    pub request_timeout: Duration,
-    /// How many bytes of memory all responses together may use until clients have read them.
-    pub response_memory: usize,
-}
-
-impl Default for Settings {
-    /// The settings of `petstore serve` without options.
-    fn default() -> Self {
-        Self {
-            deployment: Deployment::Production,
-            base_url: None,
-            staging_base_url: None,
-            tls: false,
-            cors_origins: Vec::new(),
-            rate_limit: None,
-            trusted_proxies: TrustedProxies::default(),
-            access_log: false,
-            slow_request: Duration::from_secs(1),
-            body_timeout: Duration::from_secs(30),
-            request_timeout: Duration::from_secs(45),
-            response_memory: 256 << 20,
-        }
-    }
-}
 
 /// The interface: handles requests.
 pub struct App {
@@ -119,6 +73,7 @@ pub struct App {
     catalog: Document,
     docs: Docs,
     first_pages: FirstPages,
+    store_area: StoreArea,
     tags: Tags,
     /// The path of the base address as clients see it, used in links.
     base_path: String,
@@ -164,6 +119,7 @@ impl App {
             catalog: api_catalog::catalog(own),
             docs: Docs::default(),
             first_pages: FirstPages::default(),
+            store_area: StoreArea::new(settings.reservation),
             successor: HeaderValue::try_from(successor)
                 .map_err(|error| DocumentError(error.to_string()))?,
             base_path,
@@ -283,13 +239,31 @@ impl Interface for App {
         if let Access::Key(needed) = route.access {
             auth::allow(caller, needed)?;
         }
-        let call = Call { request, request_id, parameter, body, caller };
+        let call = Call { request, request_id, route, parameter, body, caller };
         // Called here, because a pointer to an `async` function would cost an allocation, and one
         // more layer 250 instructions.
         match route.operation {
             Operation::listPets => contract::list(self, call).await,
             Operation::createPet => contract::create(self, call).await,
             Operation::getPet => contract::get(self, call).await,
+            // Boxed, because the largest future decides how much memory each request needs.
+            Operation::listStorePets => Box::pin(store_area::list_pets(self, call)).await,
+            Operation::getStorePet => Box::pin(store_area::get_pet(self, call)).await,
+            Operation::patchPet => Box::pin(store_area::patch_pet(self, call)).await,
+            Operation::withdrawPet => Box::pin(store_area::withdraw_pet(self, call)).await,
+            Operation::restorePet => Box::pin(store_area::restore_pet(self, call)).await,
+            Operation::getInventory => Box::pin(store_area::get_inventory(self, call)).await,
+            Operation::listOrders => Box::pin(store_area::list_orders(self, call)).await,
+            Operation::placeOrder => Box::pin(store_area::place_order(self, call)).await,
+            Operation::getOrder => Box::pin(store_area::get_order(self, call)).await,
+            Operation::patchOrder => Box::pin(store_area::patch_order(self, call)).await,
+            Operation::completeOrder => Box::pin(store_area::complete_order(self, call)).await,
+            Operation::cancelOrder => Box::pin(store_area::cancel_order(self, call)).await,
+            Operation::returnOrder => Box::pin(store_area::return_order(self, call)).await,
+            Operation::listCategories => Box::pin(store_area::list_categories(self, call)).await,
+            Operation::putCategory => Box::pin(store_area::put_category(self, call)).await,
+            Operation::deleteCategory => Box::pin(store_area::delete_category(self, call)).await,
+            Operation::runBatch => Box::pin(store_area::run_batch(self, call)).await,
             Operation::openapiYaml => openapi::yaml(self, call).await,
             Operation::openapiJson => openapi::json(self, call).await,
             Operation::apiCatalog => api_catalog::get(self, call).await,

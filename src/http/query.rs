@@ -5,6 +5,8 @@
 
 use std::borrow::Cow;
 
+use percent_encoding::percent_decode_str;
+
 use super::error::{ApiError, Problem};
 use crate::text::integer;
 
@@ -72,6 +74,12 @@ pub(super) fn out_of_range(name: &str, least: u8, most: u8, value: &str) -> ApiE
     ApiError::new(Problem::InvalidParameter, message)
 }
 
+/// The integer in a path.
+pub(super) fn path_integer(parameter: &str) -> Option<i64> {
+    let text = percent_decode_str(parameter).decode_utf8().ok()?;
+    integer(&text)
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -93,6 +101,16 @@ mod tests {
             Ok([Some("é".to_owned()), Some("a b c".to_owned())])
         );
         assert_eq!(read("limit"), Ok([Some(String::new()), None]));
+    }
+
+    #[test]
+    fn an_integer_in_a_path_is_decoded() {
+        assert_eq!(path_integer("17"), Some(17));
+        assert_eq!(path_integer("%317"), Some(17));
+        assert_eq!(path_integer("-1"), Some(-1));
+        for none in ["x", "%FF", "", "1.0", "9223372036854775808", "%00", "%2f1"] {
+            assert_eq!(path_integer(none), None, "{none}");
+        }
     }
 
     #[test]

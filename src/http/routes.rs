@@ -10,7 +10,7 @@ use super::{
 };
 use crate::domain::Scope;
 use Access::{Key, Public};
-use OpenApi::Contract;
+use OpenApi::{Contract, StoreArea};
 
 /// Makes the table, and an [`Operation`] for each line.
 macro_rules! routes {
@@ -38,16 +38,33 @@ macro_rules! routes {
 }
 
 routes! {
-    // id         method path                          access             document        sunset
-    listPets      GET   "/v1/pets"                     Key(Scope::Read),  Some(Contract), None;
-    createPet     POST  "/v1/pets"                     Key(Scope::Write), Some(Contract), None;
-    getPet        GET   "/v1/pets/{petId}"             Key(Scope::Read),  Some(Contract), Some(GET_PET);
-    openapiYaml   GET   "/openapi.yaml"                Public,            None,           None;
-    openapiJson   GET   "/openapi.json"                Public,            None,           None;
-    apiCatalog    GET   "/.well-known/api-catalog"     Public,            None,           None;
-    root          GET   "/"                            Public,            None,           None;
-    docsRedirect  GET   "/docs"                        Public,            None,           None;
-    docsFile      GET   "/docs/{*file}"                Public,            None,           None;
+    // id           method path                                     access                  document         sunset
+    listPets       GET    "/v1/pets"                               Key(Scope::Read),       Some(Contract),  None;
+    createPet      POST   "/v1/pets"                               Key(Scope::Write),      Some(Contract),  None;
+    getPet         GET    "/v1/pets/{petId}"                       Key(Scope::Read),       Some(Contract),  Some(GET_PET);
+    listStorePets  GET    "/v1/store/pets"                         Key(Scope::StoreRead),  Some(StoreArea), None;
+    getStorePet    GET    "/v1/store/pets/{petId}"                 Key(Scope::StoreRead),  Some(StoreArea), None;
+    patchPet       PATCH  "/v1/store/pets/{petId}"                 Key(Scope::StoreWrite), Some(StoreArea), None;
+    withdrawPet    POST   "/v1/store/pets/{petId}/withdraw"        Key(Scope::StoreWrite), Some(StoreArea), None;
+    restorePet     POST   "/v1/store/pets/{petId}/restore"         Key(Scope::StoreWrite), Some(StoreArea), None;
+    getInventory   GET    "/v1/store/inventory"                    Key(Scope::StoreRead),  Some(StoreArea), None;
+    listOrders     GET    "/v1/store/orders"                       Key(Scope::StoreRead),  Some(StoreArea), None;
+    placeOrder     POST   "/v1/store/orders"                       Key(Scope::StoreWrite), Some(StoreArea), None;
+    getOrder       GET    "/v1/store/orders/{orderId}"             Key(Scope::StoreRead),  Some(StoreArea), None;
+    patchOrder     PATCH  "/v1/store/orders/{orderId}"             Key(Scope::StoreWrite), Some(StoreArea), None;
+    completeOrder  POST   "/v1/store/orders/{orderId}/complete"    Key(Scope::StoreWrite), Some(StoreArea), None;
+    cancelOrder    POST   "/v1/store/orders/{orderId}/cancel"      Key(Scope::StoreWrite), Some(StoreArea), None;
+    returnOrder    POST   "/v1/store/orders/{orderId}/return"      Key(Scope::StoreWrite), Some(StoreArea), None;
+    listCategories GET    "/v1/store/categories"                   Key(Scope::StoreRead),  Some(StoreArea), None;
+    putCategory    PUT    "/v1/store/categories/{categoryId}"      Key(Scope::StoreWrite), Some(StoreArea), None;
+    deleteCategory DELETE "/v1/store/categories/{categoryId}"      Key(Scope::StoreWrite), Some(StoreArea), None;
+    runBatch       POST   "/v1/store/batch"                        Key(Scope::StoreWrite), Some(StoreArea), None;
+    openapiYaml    GET    "/openapi.yaml"                          Public,                 None,            None;
+    openapiJson    GET    "/openapi.json"                          Public,                 None,            None;
+    apiCatalog     GET    "/.well-known/api-catalog"               Public,                 None,            None;
+    root           GET    "/"                                      Public,                 None,            None;
+    docsRedirect   GET    "/docs"                                  Public,                 None,            None;
+    docsFile       GET    "/docs/{*file}"                          Public,                 None,            None;
 }
 
 /// One operation.
@@ -83,6 +100,8 @@ pub enum Access {
 pub enum OpenApi {
     /// `openapi.yaml`.
     Contract,
+    /// `openapi-store.yaml`.
+    StoreArea,
 }
 
 /// What an operation gets.
@@ -90,6 +109,7 @@ pub(in crate::http) struct Call<'r> {
     pub(in crate::http) request: &'r Parts,
     /// The `X-Request-Id` of the response.
     pub(in crate::http) request_id: &'r HeaderValue,
+    pub(in crate::http) route: &'static Route,
     /// The parameter in the path, not decoded. Empty if the operation has none.
     pub(in crate::http) parameter: &'r str,
     pub(in crate::http) body: UnreadBody<'r>,
@@ -317,8 +337,8 @@ mod tests {
 
     #[test]
     fn methods_are_named_once_and_head_with_each_get() {
-        assert_eq!(methods(ROUTES.iter()), "GET, HEAD, POST");
-        assert_eq!(methods(ROUTES[2..].iter()), "GET, HEAD");
+        assert_eq!(methods(ROUTES.iter()), "GET, HEAD, POST, PATCH, PUT, DELETE");
+        assert_eq!(methods(ROUTES[2..4].iter()), "GET, HEAD");
     }
 
     #[test]

@@ -7,12 +7,12 @@ use jiff::Timestamp;
 use petstore::{
     domain::{
         KeyDigest, KeyId, KeyRecord, KeyUse, NewKey, NewPet, PageRequest, Pet, PetId,
-        PetStatus::Available, WriteContext,
+        PetStatus::Available, WriteContext, store_area::Command,
     },
     observe::metrics::Exposition,
     store::{
-        Created, Health, Keys, Pets, Requests, Respond, Store, StoreArea, StoreError, Version,
-        WritePet,
+        Created, Executed, Health, Keys, Pets, Requests, Respond, RespondTo, Store, StoreArea,
+        StoreError, Version, WritePet,
     },
 };
 use reqwest::Method;
@@ -38,12 +38,6 @@ async fn an_unknown_path_is_404() {
     ] {
         server.get(target).await.expect_error(404, "not_found");
     }
-}
-
-#[tokio::test]
-async fn store_orders_is_404_for_now() {
-    let server = Server::start().await;
-    server.get("/v1/store/orders").await.expect_error(404, "not_found");
 }
 
 #[tokio::test]
@@ -149,7 +143,17 @@ impl<F: Fn() -> StoreError + Send + Sync> Requests for Failing<F> {
     }
 }
 
-impl<F: Fn() -> StoreError + Send + Sync> StoreArea for Failing<F> {}
+#[async_trait]
+impl<F: Fn() -> StoreError + Send + Sync> StoreArea for Failing<F> {
+    async fn execute(
+        &self,
+        _: Vec<Command>,
+        _: WriteContext,
+        _: RespondTo,
+    ) -> Result<Executed, StoreError> {
+        Err(self.1())
+    }
+}
 
 #[async_trait]
 impl<F: Fn() -> StoreError + Send + Sync> Health for Failing<F> {
@@ -215,7 +219,7 @@ async fn a_create_with_an_unknown_outcome_gets_an_error_that_tells_how_to_retry(
     reply.expect_error(503, "unavailable");
     let error = reply.json();
     assert!(
-        error["message"].as_str().unwrap().contains("may or may not have been added"),
+        error["message"].as_str().unwrap().contains("may or may not have been made"),
         "{error}"
     );
     assert_eq!(reply.header("retry-after"), Some("1"));

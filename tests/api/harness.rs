@@ -83,6 +83,7 @@ pub(crate) struct Setup {
     pub(crate) request_timeout: Duration,
     pub(crate) response_memory: usize,
     pub(crate) rate_limit: Option<&'static str>,
+    pub(crate) reservation: Duration,
     /// Wraps the real store.
     pub(crate) wrap: fn(Arc<dyn Store>) -> Arc<dyn Store>,
 }
@@ -108,6 +109,7 @@ impl Default for Setup {
             request_timeout: Duration::from_mins(1),
             response_memory: 256 << 20,
             rate_limit: None,
+            reservation: Duration::from_hours(14 * 24),
             wrap: |store| store,
         }
     }
@@ -198,6 +200,7 @@ impl<B: Backend> Server<B> {
             body_timeout: Duration::from_mins(1),
             request_timeout: setup.request_timeout,
             response_memory: setup.response_memory,
+            reservation: setup.reservation,
         };
         let mut random = StdRng::seed_from_u64(1);
         let seen = (setup.wrap)(Arc::clone(&store));

@@ -282,7 +282,7 @@ async fn a_request_that_would_wait_forever_is_503() {
     let body = r#"{"name": "", "categoryId": 1}"#;
     let reply = server.post(body).await;
     reply.expect_error(503, "unavailable");
-    assert!(reply.json()["message"].as_str().unwrap().contains("may or may not have been added"));
+    assert!(reply.json()["message"].as_str().unwrap().contains("may or may not have been made"));
     drop(lock);
     soon(async { while server.post(body).await.status != 201 {} }).await;
 }

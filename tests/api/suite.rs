@@ -25,3 +25,4 @@ mod paging;
 mod rate_limit;
 mod response_memory;
 mod shutdown;
+mod store_area;

@@ -106,9 +106,9 @@ impl Decision {
     }
 }
 
-pub(super) const NO_PET: &str = "There is no animal with this identifier.";
-pub(super) const NO_ORDER: &str = "There is no order with this identifier.";
-const NO_CATEGORY: &str = "There is no category with this identifier.";
+pub(super) const NO_PET: &str = "No animal has this id.";
+pub(super) const NO_ORDER: &str = "No order has this id.";
+const NO_CATEGORY: &str = "No category has this id.";
 
 pub(super) fn existing<'a, T>(
     subject: Option<&'a T>,

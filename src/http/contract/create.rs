@@ -14,7 +14,7 @@ use crate::{
     http::{
         App, Response,
         access::auth,
-        body,
+        body::{self, Accepted},
         error::{ApiError, Problem},
         idempotency, query, response,
         routes::Call,
@@ -37,7 +37,8 @@ pub(in crate::http) async fn create(
     let key = idempotency::key(&request.headers)?;
     // Reserved now, because a create cannot be rejected after the animal is added.
     let room = app.edge.response_memory.reserve(body::max_length(&body) + MAX_GROWTH)?;
-    let new = parse(&body::read_json(&request.headers, body, app.body_timeout).await?)?;
+    let text = body::read(&request.headers, body, Accepted::Json, app.body_timeout).await?;
+    let new = parse(&text)?;
     let caller = caller.ok_or_else(auth::missing_key)?.key_id();
     let idempotency = match key {
         Some(key) => Some(IdempotentRequest {

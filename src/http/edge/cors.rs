@@ -20,13 +20,14 @@ use crate::{
 
 /// Header fields that a page may send.
 const REQUEST_FIELDS: HeaderValue = HeaderValue::from_static(
-    "Authorization, Content-Type, Idempotency-Key, If-None-Match, X-Request-Id, traceparent",
+    "Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, X-Request-Id, \
+     traceparent",
 );
 
 /// Header fields that a page may read, in addition to those that every page may read.
 const EXPOSED_FIELDS: HeaderValue = HeaderValue::from_static(
-    "Allow, Deprecation, ETag, Link, Location, RateLimit, RateLimit-Policy, Retry-After, Sunset, \
-     WWW-Authenticate, X-Request-Id",
+    "Accept-Patch, Allow, Deprecation, ETag, Link, Location, RateLimit, RateLimit-Policy, Retry-After, \
+     Sunset, WWW-Authenticate, X-Request-Id",
 );
 
 /// How long a browser caches the response to a preflight, in seconds.

@@ -1,0 +1,35 @@
+//! The log lines of changes.
+
+use tracing::info;
+
+use crate::domain::{
+    Actor,
+    store_area::{Change, Resource},
+};
+
+/// Logs each change. A line has no names or notes.
+pub(crate) fn log(changes: &[Change], actor: Actor, request_id: Option<&str>) {
+    for Change { kind, before, after } in changes {
+        let Some(resource) = after.as_ref().or(before.as_ref()) else {
+            continue;
+        };
+        let (subject, id) = match resource {
+            Resource::Pet(pet) => ("pet", pet.id.get()),
+            Resource::Order(order) => ("order", order.id.get()),
+            Resource::Category(category) => ("category", category.id),
+        };
+        let principal = match actor {
+            Actor::Key(key) => format!("key:{key}"),
+            Actor::Clock => "clock".to_owned(),
+            Actor::Command => "command".to_owned(),
+        };
+        info!(
+            principal,
+            request_id,
+            r#type = kind.as_str(),
+            subject = format!("{subject}:{id}"),
+            version = resource.version(),
+            "change"
+        );
+    }
+}

@@ -1,0 +1,41 @@
+//! The store area: one file per operation, and what they share.
+
+mod batch;
+mod categories;
+mod changes;
+mod cursor;
+mod inventory;
+mod members;
+mod orders;
+mod page;
+mod pets;
+mod preconditions;
+mod times;
+mod wire;
+mod write;
+
+use std::time::Duration;
+
+pub(in crate::http) use self::{
+    batch::run as run_batch,
+    categories::{delete_category, list_categories, put_category},
+    inventory::get as get_inventory,
+    orders::{
+        cancel_order, complete_order, get_order, list_orders, patch_order, place_order,
+        return_order,
+    },
+    pets::{get_pet, list_pets, patch_pet, restore_pet, withdraw_pet},
+};
+
+/// What the operations of the store area share.
+pub(in crate::http) struct StoreArea {
+    inventory: inventory::LastCount,
+    /// How long a reservation lasts by default.
+    reservation: Duration,
+}
+
+impl StoreArea {
+    pub(in crate::http) fn new(reservation: Duration) -> Self {
+        Self { inventory: inventory::LastCount::default(), reservation }
+    }
+}

@@ -1,0 +1,116 @@
+//! What all lists have in common.
+
+use std::{borrow::Cow, sync::Arc};
+
+use hyper::{
+    StatusCode,
+    header::{self, HeaderValue},
+    http::request::Parts,
+};
+use tokio::task;
+
+use super::wire::USUAL_LENGTH;
+use crate::{
+    domain::Limit,
+    http::{
+        App, Response,
+        error::{ApiError, Problem},
+        etag, query, response,
+    },
+    text,
+};
+
+/// Pages with more bytes of texts than this are rendered on a separate thread.
+const LARGE: usize = 128 << 10;
+
+/// An element of a list.
+pub(super) struct Element<T> {
+    /// The length of its texts, in bytes.
+    pub(super) length: fn(&T) -> usize,
+    pub(super) write: fn(&mut Vec<u8>, &T),
+}
+
+/// The response with a page, and with the link to the next one if there is one.
+pub(super) async fn respond<T: Send + 'static>(
+    app: &App,
+    request: &Parts,
+    elements: Vec<T>,
+    Element { length, write }: Element<T>,
+    next: Option<HeaderValue>,
+) -> Result<Response, ApiError> {
+    let texts: usize = elements.iter().map(length).sum();
+    let (tags, is_last) = (app.tags, next.is_none());
+    let render = move || {
+        let mut body = Vec::with_capacity(2 + elements.len() * USUAL_LENGTH + texts);
+        body.push(b'[');
+        for element in &elements {
+            if body.len() > 1 {
+                body.push(b',');
+            }
+            write(&mut body, element);
+        }
+        body.push(b']');
+        let tag = tags.of_page(&body, is_last);
+        (body, tag)
+    };
+    let (body, tag) = if texts <= LARGE {
+        render()
+    } else {
+        let rendering = task::spawn_blocking(render);
+        rendering.await.map_err(|error| ApiError::internal(Arc::new(error)))?
+    };
+    let mut response = response::json(StatusCode::OK, app.edge.response_memory.hold(body)?);
+    if let Some(next) = next {
+        response.headers_mut().insert(header::LINK, next);
+    }
+    Ok(etag::respond(&request.headers, response, tag))
+}
+
+/// Parses the parameter `limit`.
+pub(super) fn limit(given: Option<&Cow<'_, str>>) -> Result<Limit, ApiError> {
+    given.map_or(Ok(Limit::default()), |text| {
+        text::integer(text)
+            .and_then(Limit::new)
+            .ok_or_else(|| query::out_of_range("limit", Limit::MIN, Limit::MAX, text))
+    })
+}
+
+/// Parses another parameter. `is` completes the sentence "The parameter must be …".
+pub(super) fn filter<T>(
+    name: &str,
+    given: Option<&Cow<'_, str>>,
+    parse: impl FnOnce(&str) -> Option<T>,
+    is: &str,
+) -> Result<Option<T>, ApiError> {
+    let Some(text) = given else {
+        return Ok(None);
+    };
+    match parse(text) {
+        Some(value) => Ok(Some(value)),
+        None => Err(ApiError::new(Problem::InvalidParameter, format!("{name} must be {is}."))),
+    }
+}
+
+/// What an int64 in a query must be.
+pub(super) const AN_INTEGER: &str =
+    "an integer from -9223372036854775808 to 9223372036854775807, without leading zeros";
+
+/// The link to the next page (RFC 8288) of the list at `path` below the base address.
+pub(super) fn next_link(
+    app: &App,
+    path: &str,
+    limit: Limit,
+    filters: &[(&str, Option<&str>)],
+    cursor: &str,
+) -> Option<HeaderValue> {
+    let mut query = form_urlencoded::Serializer::new(String::new());
+    query.append_pair("limit", itoa::Buffer::new().format(limit.get()));
+    for (name, value) in filters {
+        if let Some(value) = value {
+            query.append_pair(name, value);
+        }
+    }
+    query.append_pair("cursor", cursor);
+    let link = format!("<{}{path}?{}>; rel=\"next\"", app.base_path, query.finish());
+    HeaderValue::try_from(link).ok()
+}

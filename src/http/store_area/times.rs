@@ -1,0 +1,88 @@
+//! Times as clients write them.
+
+use jiff::Timestamp;
+
+/// Parses a time of RFC 3339 with any offset. Drops digits after the milliseconds.
+pub(super) fn parse(text: &str) -> Option<Timestamp> {
+    let (seconds, rest) = text.split_at_checked("0000-00-00T00:00:00".len())?;
+    let digits = rest
+        .strip_prefix('.')
+        .map_or(0, |rest| rest.len() - rest.trim_start_matches(|c: char| c.is_ascii_digit()).len());
+    let (fraction, offset) = match digits {
+        0 => ("", rest),
+        // Together with the dot.
+        _ => rest.split_at(digits + 1),
+    };
+    let fraction = &fraction[..fraction.len().min(4)];
+    // The parser also reads other forms, for example without a separator.
+    if !fits(seconds, "0000-00-00T00:00:00") || !matches!(offset, "Z" | "z") && !fits_offset(offset)
+    {
+        return None;
+    }
+    format!("{seconds}{fraction}{offset}").parse().ok()
+}
+
+fn fits_offset(offset: &str) -> bool {
+    (fits(offset, "+00:00") || fits(offset, "-00:00")) && &offset[1..3] < "24"
+}
+
+/// Whether a text has the digits and other characters of this form.
+fn fits(text: &str, form: &str) -> bool {
+    text.len() == form.len()
+        && text.bytes().zip(form.bytes()).all(|(byte, form)| match form {
+            b'0' => byte.is_ascii_digit(),
+            form => byte.eq_ignore_ascii_case(&form),
+        })
+}
+
+/// The time without what is smaller than a millisecond.
+pub(super) fn to_milliseconds(time: Timestamp) -> Timestamp {
+    Timestamp::from_millisecond(time.as_millisecond()).unwrap_or(time)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_time_has_the_form_of_rfc_3339_and_any_offset() {
+        for (text, expected) in [
+            ("2026-12-06T10:00:00Z", "2026-12-06T10:00:00Z"),
+            ("2026-12-06t10:00:00z", "2026-12-06T10:00:00Z"),
+            ("2026-12-06T11:00:00+01:00", "2026-12-06T10:00:00Z"),
+            ("2026-12-06T00:30:00.5-09:30", "2026-12-06T10:00:00.5Z"),
+            ("2026-12-06T10:00:00.1239999999999999999Z", "2026-12-06T10:00:00.123Z"),
+            ("2026-12-06T10:00:00-00:00", "2026-12-06T10:00:00Z"),
+            ("2016-12-31T23:59:60Z", "2016-12-31T23:59:59Z"),
+        ] {
+            assert_eq!(parse(text), Some(expected.parse().unwrap()), "{text}");
+        }
+        for other in [
+            "",
+            "2026-12-06",
+            "2026-12-06T10:00:00",
+            "2026-12-06 10:00:00Z",
+            "2026-12-06T10:00Z",
+            "20261206T100000Z",
+            "2026-12-06T10:00:00.Z",
+            "2026-12-06T10:00:00,5Z",
+            "2026-12-06T10:00:00+01",
+            "2026-12-06T10:00:00+0100",
+            "2026-12-06T10:00:00+24:00",
+            "2026-12-06T10:00:00Z[UTC]",
+            "2026-12-06T24:00:00Z",
+            "2026-02-29T10:00:00Z",
+            "2026-12-06T10:00:00ZZ",
+            "é026-12-06T10:00:00Z",
+            "+002026-12-06T10:00:00Z",
+        ] {
+            assert_eq!(parse(other), None, "{other}");
+        }
+    }
+
+    #[test]
+    fn what_is_smaller_than_a_millisecond_is_dropped() {
+        let time: Timestamp = "2026-12-06T10:00:00.1239Z".parse().unwrap();
+        assert_eq!(to_milliseconds(time).to_string(), "2026-12-06T10:00:00.123Z");
+    }
+}

@@ -1,0 +1,311 @@
+//! The steps of every change: what a request asks for becomes commands, which the store carries out
+//! in one transaction.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use hyper::{
+    StatusCode,
+    header::{self, HeaderValue},
+    http::request::Parts,
+};
+use jiff::Timestamp;
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+
+use super::{changes, members::Members, times, wire};
+use crate::{
+    domain::{
+        Actor, IdempotencyKey, IdempotentRequest, KeyId, PetId, StoredResponse, WriteContext,
+        store_area::{Command, Conflict, OrderId, Refusal, Resource},
+    },
+    http::{
+        App, Reservation, Response,
+        access::auth,
+        body::{self, Accepted},
+        error::{ApiError, Problem},
+        idempotency, query, response,
+        routes::Call,
+    },
+    json,
+    store::{Executed, RespondTo},
+};
+
+/// How much longer, in bytes, a response can be than the body: by what the request does not
+/// change. Only very long names can exceed it.
+const USUAL_GROWTH: usize = 16 << 10;
+
+/// A request for a change, read completely.
+pub(super) struct Write<'r> {
+    pub(super) request: &'r Parts,
+    request_id: &'r HeaderValue,
+    operation: &'static str,
+    caller: KeyId,
+    key: Option<IdempotencyKey>,
+    /// The time of the change.
+    pub(super) now: Timestamp,
+    /// The body, an empty object if the request has none.
+    pub(super) body: Bytes,
+    room: Reservation,
+}
+
+impl<'r> Write<'r> {
+    /// Reads the request of an operation that accepts such a body, or none.
+    ///
+    /// # Errors
+    ///
+    /// 400, 408, 413 and 415, as for every request with a body.
+    pub(super) async fn read(
+        app: &App,
+        Call { request, request_id, route, body, caller, .. }: Call<'r>,
+        accepted: Option<Accepted>,
+    ) -> Result<Self, ApiError> {
+        let [] = query::parameters(request.uri.query(), [])?;
+        let key = idempotency::key(&request.headers)?;
+        // Reserved now, because a change cannot be rejected after it is made.
+        let room = app.edge.response_memory.reserve(body::max_length(&body) + USUAL_GROWTH)?;
+        let mut text = match accepted {
+            Some(accepted) => {
+                body::read(&request.headers, body, accepted, app.body_timeout).await?
+            }
+            None => Bytes::new(),
+        };
+        if text.is_empty() && accepted.is_none_or(|accepted| accepted == Accepted::JsonOrNothing) {
+            text = Bytes::from_static(b"{}");
+        }
+        Ok(Self {
+            request,
+            request_id,
+            operation: route.id,
+            caller: caller.ok_or_else(auth::missing_key)?.key_id(),
+            key,
+            now: times::to_milliseconds(app.clock.now()),
+            body: text,
+            room,
+        })
+    }
+
+    /// The same for an operation that requires an `Idempotency-Key`.
+    ///
+    /// # Errors
+    ///
+    /// Also 400 without it.
+    pub(super) async fn read_with_key(app: &App, call: Call<'r>) -> Result<Self, ApiError> {
+        if idempotency::key(&call.request.headers)?.is_none() {
+            let [] = query::parameters(call.request.uri.query(), [])?;
+            return Err(ApiError::new(
+                Problem::MissingIdempotencyKey,
+                "This operation needs an Idempotency-Key. Send a new one, such as a UUID, for each \
+                 request, and the same one to retry it.",
+            ));
+        }
+        Self::read(app, call, Some(Accepted::Json)).await
+    }
+
+    /// The members of the body, which can have only these.
+    ///
+    /// # Errors
+    ///
+    /// 400.
+    pub(super) fn members(&self, names: &[&str]) -> Result<Members<'_>, ApiError> {
+        Members::of(&self.body, "The body", names)
+    }
+
+    /// Carries out one command, and responds with what it is about.
+    ///
+    /// # Errors
+    ///
+    /// See [`refused`], [`idempotency`] and the errors of the store.
+    pub(super) async fn execute(
+        self,
+        app: &App,
+        command: Command,
+        respond: RespondTo,
+    ) -> Result<Response, ApiError> {
+        self.execute_all(app, vec![command], respond, |_| None).await
+    }
+
+    /// Carries out several commands. `failed_index` is what the error of a command shows of its
+    /// position.
+    ///
+    /// # Errors
+    ///
+    /// See [`Self::execute`].
+    pub(super) async fn execute_all(
+        self,
+        app: &App,
+        commands: Vec<Command>,
+        respond: RespondTo,
+        failed_index: fn(usize) -> Option<usize>,
+    ) -> Result<Response, ApiError> {
+        let idempotency = match &self.key {
+            Some(key) => Some(IdempotentRequest {
+                api_key: self.caller,
+                lineage: app.lineages.first(app.store.as_ref(), self.caller).await?,
+                operation: self.operation,
+                key: key.clone(),
+                fingerprint: fingerprint(self.request, &self.body),
+            }),
+            None => None,
+        };
+        let _entered =
+            idempotency.as_ref().map(|request| app.in_flight.enter(request)).transpose()?;
+        let actor = Actor::Key(self.caller);
+        let request_id = self.request_id.to_str().ok();
+        let context = WriteContext {
+            actor,
+            now: self.now,
+            request_id: request_id.map(str::to_owned),
+            idempotency,
+        };
+        let stored = match app.store.execute(commands, context, respond).await? {
+            Executed::Done { response, changes } => {
+                changes::log(&changes, actor, request_id);
+                response
+            }
+            Executed::Replayed(response) => response,
+            Executed::IdempotencyConflict => {
+                return Err(ApiError::new(
+                    Problem::IdempotencyConflict,
+                    "This Idempotency-Key was used for another request. Choose a new one for each \
+                     request.",
+                ));
+            }
+            Executed::Refused { index, refusal } => {
+                return Err(refused(refusal, failed_index(index), self.room));
+            }
+        };
+        Ok(respond_with(app, stored, self.room))
+    }
+}
+
+/// Differs for a request with another method, path, condition or body. Two bodies with the same
+/// JSON values have the same fingerprint, however they are written.
+fn fingerprint(request: &Parts, body: &[u8]) -> [u8; 32] {
+    let mut hash = Sha256::new();
+    let mut add = |part: &[u8]| {
+        hash.update(part.len().to_be_bytes());
+        hash.update(part);
+    };
+    add(request.method.as_str().as_bytes());
+    add(request.uri.path().as_bytes());
+    for name in [header::IF_MATCH, header::IF_NONE_MATCH] {
+        let values = request.headers.get_all(name);
+        add(&values.iter().map(HeaderValue::as_bytes).collect::<Vec<_>>().join(&b','));
+    }
+    // The body was parsed before.
+    let mut body: Value = serde_json::from_slice(body).unwrap_or_default();
+    body.sort_all_objects();
+    normalize_numbers(&mut body);
+    add(body.to_string().as_bytes());
+    hash.finalize().into()
+}
+
+/// Gives each integer one spelling.
+fn normalize_numbers(value: &mut Value) {
+    match value {
+        Value::Object(members) => members.values_mut().for_each(normalize_numbers),
+        Value::Array(elements) => elements.iter_mut().for_each(normalize_numbers),
+        Value::Number(number) => {
+            if let Some(integer) = json::integer_in(&number.to_string()) {
+                *number = integer.into();
+            }
+        }
+        Value::Null | Value::Bool(_) | Value::String(_) => {}
+    }
+}
+
+/// The response, as it was stored.
+fn respond_with(app: &App, stored: StoredResponse, room: Reservation) -> Response {
+    let status = StatusCode::from_u16(stored.status).unwrap_or(StatusCode::OK);
+    let mut response = response::json(status, room.fill(stored.body));
+    let headers = response.headers_mut();
+    if status == StatusCode::NO_CONTENT {
+        headers.remove(header::CONTENT_TYPE);
+    }
+    if let Some(tag) = stored.etag.and_then(|tag| HeaderValue::try_from(tag).ok()) {
+        headers.insert(header::ETAG, tag);
+    }
+    let location = stored.location.map(|path| format!("{}{path}", app.base_path));
+    if let Some(location) = location.and_then(|location| HeaderValue::try_from(location).ok()) {
+        headers.insert(header::LOCATION, location);
+    }
+    response
+}
+
+/// The error for a refused command.
+fn refused(refusal: Refusal, failed_index: Option<usize>, room: Reservation) -> ApiError {
+    let is_batch = failed_index.is_some();
+    let of_conflict = |problem, conflict: Conflict| {
+        (ApiError::new(problem, conflict.message), Some(wire::resource(&conflict.current)))
+    };
+    let (error, current) = match refusal {
+        Refusal::Invalid(wire::BATCH_TOO_LONG) => {
+            return ApiError::new(Problem::InvalidBody, wire::BATCH_TOO_LONG);
+        }
+        Refusal::Invalid(message) => (ApiError::new(Problem::InvalidBody, message), None),
+        Refusal::NotFound(message) => (ApiError::new(Problem::NotFound, message), None),
+        Refusal::PreconditionRequired(_) if is_batch => {
+            let message = "This command needs ifMatch with the version of the animal that it is \
+                           for, such as 7.";
+            (ApiError::new(Problem::PreconditionRequired, message), None)
+        }
+        Refusal::PreconditionRequired(message) => {
+            (ApiError::new(Problem::PreconditionRequired, message), None)
+        }
+        Refusal::PreconditionFailed(current) => {
+            let message = stale(current.as_deref(), is_batch);
+            let current = current.map_or(b"null".to_vec(), |current| wire::resource(&current));
+            (ApiError::new(Problem::PreconditionFailed, message), Some(current))
+        }
+        Refusal::InvalidTransition(conflict) => of_conflict(Problem::InvalidTransition, *conflict),
+        Refusal::OpenOrder(conflict) => of_conflict(Problem::OpenOrder, *conflict),
+        Refusal::NoIdentifierLeft => return ApiError::internal(Arc::new(NoIdentifierLeft)),
+    };
+    if failed_index.is_none() && current.is_none() {
+        return error;
+    }
+    error.with_state(failed_index, current.as_deref(), Some(room))
+}
+
+/// What to do about another version.
+fn stale(current: Option<&Resource>, is_batch: bool) -> String {
+    let (what, version) = match current {
+        Some(Resource::Pet(pet)) => ("animal", pet.version),
+        Some(Resource::Order(order)) => ("order", order.version),
+        Some(Resource::Category(category)) => ("category", category.version),
+        None => {
+            return "There is no such category. Send If-None-Match: * to create it.".to_owned();
+        }
+    };
+    let retry =
+        if is_batch { format!("ifMatch {version}") } else { format!("If-Match: \"{version}\"") };
+    format!(
+        "The {what} has version {version} now, which current shows. If the change is still right, \
+         send it with {retry}."
+    )
+}
+
+#[derive(Debug, thiserror::Error)]
+#[error("every identifier was given")]
+struct NoIdentifierLeft;
+
+/// The identifier in the path or body as that of an animal.
+///
+/// # Errors
+///
+/// 404 if no animal can have it.
+pub(super) fn pet_id(id: Option<i64>) -> Result<PetId, ApiError> {
+    id.and_then(PetId::new)
+        .ok_or_else(|| ApiError::new(Problem::NotFound, "No animal has this id."))
+}
+
+/// The same for an order.
+///
+/// # Errors
+///
+/// 404 if no order can have it.
+pub(super) fn order_id(id: Option<i64>) -> Result<OrderId, ApiError> {
+    id.and_then(OrderId::new)
+        .ok_or_else(|| ApiError::new(Problem::NotFound, "No order has this id."))
+}

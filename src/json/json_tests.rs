@@ -1,0 +1,154 @@
+//! What the parser accepts and rejects.
+
+use proptest::prelude::*;
+
+use super::*;
+
+fn integer_of(text: &str) -> Option<i64> {
+    integer(&serde_json::from_str::<Box<RawValue>>(text).unwrap())
+}
+
+#[test]
+fn an_integer_is_a_number_without_a_fraction_within_int64() {
+    for (text, value) in [
+        ("0", 0),
+        ("-0", 0),
+        ("0e999999999999999999999", 0),
+        ("1", 1),
+        ("1.0", 1),
+        ("-1.000", -1),
+        ("1e2", 100),
+        ("1.5e1", 15),
+        ("1200E-2", 12),
+        ("9007199254740993.0", 9_007_199_254_740_993),
+        ("9223372036854775807", i64::MAX),
+        ("922337203685477580.7e1", i64::MAX),
+        ("-9223372036854775808.0", i64::MIN),
+    ] {
+        assert_eq!(integer_of(text), Some(value), "{text}");
+    }
+    for text in [
+        "1.5",
+        "1e-1",
+        "9223372036854775808",
+        "-9223372036854775809",
+        "1e19",
+        "1e400",
+        "1e99999999999999999999",
+        "\"1\"",
+        "true",
+        "null",
+        "[1]",
+        "{}",
+    ] {
+        assert_eq!(integer_of(text), None, "{text}");
+    }
+}
+
+proptest! {
+    #[test]
+    fn every_int64_is_parsed_in_every_spelling(value: i64, zeros in 0..5_usize) {
+        let padded = format!("{value}{}", "0".repeat(zeros));
+        prop_assert_eq!(integer_of(&value.to_string()), Some(value));
+        prop_assert_eq!(integer_of(&format!("{value}.{}", "0".repeat(zeros + 1))), Some(value));
+        prop_assert_eq!(integer_of(&format!("{padded}e-{zeros}")), Some(value));
+    }
+
+    #[test]
+    fn only_objects_are_parsed_and_no_body_makes_the_parser_panic(body: Vec<u8>) {
+        if object_members(&body, ["name"]).is_ok() {
+            let value: serde_json::Value = serde_json::from_slice(&body).unwrap();
+            prop_assert!(value.is_object());
+        }
+    }
+}
+
+fn error_message(body: impl AsRef<[u8]>) -> String {
+    object_members(body.as_ref(), ["name"]).unwrap_err().0
+}
+
+#[test]
+fn other_members_are_validated_and_ignored() {
+    for fine in [
+        r#"{"x": 1e400, "y": [null, true, "\ud83d\ude00", {"name": 1, "x": {}}]}"#,
+        r#"{"x": {"x": {"x": -0.0}}}"#,
+        " {} ",
+    ] {
+        assert!(object_members(fine.as_bytes(), ["name"]).unwrap()[0].is_none(), "{fine}");
+    }
+}
+
+#[test]
+fn a_duplicate_member_is_rejected_at_any_depth() {
+    for body in [
+        r#"{"name": "a", "name": "a"}"#,
+        r#"{"name": "a", "n\u0061me": "b"}"#,
+        r#"{"x": {"name": 1, "name": 2}}"#,
+        r#"{"x": [{"name": 1, "name": 2}]}"#,
+    ] {
+        assert_eq!(error_message(body), r#"The body has the member "name" twice."#, "{body}");
+    }
+}
+
+#[test]
+fn anything_but_a_json_object_is_rejected() {
+    for body in ["null", "1", "\"name\"", "[]", "[{}]"] {
+        assert_eq!(error_message(body), "The body must be a JSON object.", "{body}");
+    }
+    for body in ["", " \n"] {
+        assert!(error_message(body).starts_with("The request body is empty. "), "{body:?}");
+    }
+    for body in [
+        "{",
+        "{}{}",
+        "{} x",
+        r#"{"name": "a",}"#,
+        r#"{name: "a"}"#,
+        r#"{"x": 01}"#,
+        r#"{"x": "\ud800"}"#,
+        r#"{"x": "\udc00\ud800"}"#,
+        r#"{"\ud800": 1}"#,
+        "{\"x\": \"\u{1}\"}",
+        "\u{feff}{}",
+    ] {
+        assert!(error_message(body).starts_with("The body is not valid JSON"), "{body}");
+    }
+    for body in [&b"{\"x\": \"\xff\"}"[..], b"{\"name\": \"\xc3\x28\"}", b"\xff"] {
+        assert!(error_message(body).starts_with("The body is not valid JSON"), "{body:?}");
+    }
+}
+
+#[test]
+fn a_body_may_nest_64_deep_and_no_deeper() {
+    let nested =
+        |depth: usize| format!("{{\"x\":{}{}}}", "[".repeat(depth - 1), "]".repeat(depth - 1));
+    assert!(object_members(nested(MAX_DEPTH).as_bytes(), ["name"]).is_ok());
+    assert_eq!(error_message(nested(MAX_DEPTH + 1)), "The body nests deeper than 64 levels.");
+    assert_eq!(error_message(nested(20_000)), "The body nests deeper than 64 levels.");
+    let flat = format!(r#"{{"x": "\"{}"}}"#, "[".repeat(100));
+    assert!(object_members(flat.as_bytes(), ["name"]).is_ok());
+}
+
+#[test]
+fn all_members_come_in_their_order_and_none_twice() {
+    let names = |text: &str| -> Vec<String> {
+        members(text.as_bytes(), "It").unwrap().into_iter().map(|(name, _)| name).collect()
+    };
+    assert_eq!(names(r#"{"b": 1, "\u0061": [{}]}"#), ["b", "a"]);
+    let rejected = |text: &str| members(text.as_bytes(), "It").unwrap_err().0;
+    assert_eq!(rejected(r#"{"a": 1, "a": 1}"#), r#"It has the member "a" twice."#);
+    assert_eq!(rejected("1"), "It must be a JSON object.");
+    assert_eq!(rejected("{} x"), "It is not valid JSON, at line 1, column 4.");
+    assert_eq!(rejected(&"[".repeat(65)), "It nests deeper than 64 levels.");
+}
+
+#[test]
+fn the_elements_of_an_array_come_unparsed() {
+    let texts = |text: &str| -> Vec<String> {
+        elements(text.as_bytes()).unwrap().iter().map(|value| value.get().to_owned()).collect()
+    };
+    assert_eq!(texts(r#"[1, {"a": [ ]},"x" ]"#), ["1", r#"{"a": [ ]}"#, "\"x\""]);
+    for other in ["{}", "1", "null", "[1", "[1,]", "[1]]", ""] {
+        assert!(elements(other.as_bytes()).is_err(), "{other}");
+    }
+}
