@@ -6,17 +6,22 @@ use super::BaseUrlArgs;
 use crate::{
     config::BaseUrl,
     domain::{Clock, SystemClock},
-    http::documents::openapi::Documents,
+    http::{documents::openapi::Documents, routes::OpenApi},
 };
 
-/// Print the OpenAPI document that the service serves
+/// Print an OpenAPI document that the service serves: the contract, or the store area
 #[derive(Debug, Args)]
 #[command(after_help = concat!(
     "Examples:\n",
     "  petstore openapi > openapi.yaml\n",
+    "  petstore openapi --store > openapi-store.yaml\n",
     "  petstore openapi --format json --base-url https://pets.example.com/v1"
 ))]
 pub(super) struct Openapi {
+    /// Print the document of the store area instead of the contract
+    #[arg(long, env = "PETSTORE_OPENAPI_STORE")]
+    store: bool,
+
     /// The format of the document
     #[arg(
         long,
@@ -44,9 +49,10 @@ impl Openapi {
     pub(super) fn run(self) -> anyhow::Result<()> {
         self.base_urls.check()?;
         let BaseUrlArgs { base_url, staging_base_url } = &self.base_urls;
+        let document = if self.store { OpenApi::StoreArea } else { OpenApi::Contract };
         let documents = match &self.server {
-            Some(server) => Documents::new(None, None)?.at_server(server),
-            None => Documents::new(base_url.as_ref(), staging_base_url.as_ref())?,
+            Some(server) => Documents::new(document, None, None)?.at_server(server),
+            None => Documents::new(document, base_url.as_ref(), staging_base_url.as_ref())?,
         };
         let document = documents.at(SystemClock.now());
         let text = match self.format {

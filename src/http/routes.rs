@@ -61,6 +61,8 @@ routes! {
     runBatch       POST   "/v1/store/batch"                        Key(Scope::StoreWrite), Some(StoreArea), None;
     openapiYaml    GET    "/openapi.yaml"                          Public,                 None,            None;
     openapiJson    GET    "/openapi.json"                          Public,                 None,            None;
+    openapiStoreYaml GET  "/openapi-store.yaml"                    Public,                 None,            None;
+    openapiStoreJson GET  "/openapi-store.json"                    Public,                 None,            None;
     apiCatalog     GET    "/.well-known/api-catalog"               Public,                 None,            None;
     root           GET    "/"                                      Public,                 None,            None;
     docsRedirect   GET    "/docs"                                  Public,                 None,            None;

@@ -1,5 +1,5 @@
-//! Compares every response that any test receives with `openapi.yaml`: an undeclared status code,
-//! header field, member or error code fails the test.
+//! Compares every response that any test receives with the OpenAPI document that its path belongs
+//! to: an undeclared status code, header field, member or error code fails the test.
 
 use std::{io::Read, sync::LazyLock};
 
@@ -9,11 +9,23 @@ use reqwest::{
 };
 use serde_json::{Map, Value, json};
 
-/// The document, with every `$ref` replaced by its target.
-pub(crate) static DOCUMENT: LazyLock<Value> = LazyLock::new(|| {
-    let document: Value = serde_saphyr::from_str(include_str!("../../openapi.yaml")).unwrap();
+/// The contract, with every `$ref` replaced by its target.
+pub(crate) static CONTRACT: LazyLock<Value> =
+    LazyLock::new(|| document(include_str!("../../openapi.yaml")));
+
+/// The document of the store area, with every `$ref` replaced by its target.
+pub(crate) static STORE_AREA: LazyLock<Value> =
+    LazyLock::new(|| document(include_str!("../../openapi-store.yaml")));
+
+fn document(source: &str) -> Value {
+    let document: Value = serde_saphyr::from_str(source).unwrap();
     inline(&document, &document)
-});
+}
+
+/// The document that a path below `/v1` belongs to.
+fn document_of(path: &str) -> &'static Value {
+    if path == "/store" || path.starts_with("/store/") { &STORE_AREA } else { &CONTRACT }
+}
 
 /// Fields of HTTP itself.
 const HTTP_FIELDS: [&str; 7] = [
@@ -41,29 +53,26 @@ pub(crate) fn check(
     let body = &decoded(headers, body);
     let Some(api_path) = path.strip_prefix("/v1") else {
         if !status.is_success() && !status.is_redirection() {
-            check_body(&what, &DOCUMENT["components"]["schemas"]["Error"], body);
+            check_body(&what, &CONTRACT, &CONTRACT["components"]["schemas"]["Error"], body);
         }
         return;
     };
-    // These operations have a document of their own.
-    if api_path.starts_with("/store/") {
-        return;
-    }
-    // A preflight is sent by the browser, and is not in the contract.
+    let document = document_of(api_path);
+    // A preflight is sent by the browser, and is in no document.
     if *method == Method::OPTIONS && status == 204 {
         return;
     }
-    let declared = declared_response(method, api_path, status)
+    let declared = declared_response(document, method, api_path, status)
         .unwrap_or_else(|| panic!("{what}, which is not declared"));
-    check_headers(&what, declared, headers);
-    if *method == Method::HEAD || status == 304 {
+    check_headers(&what, document, declared, headers);
+    if *method == Method::HEAD || status == 304 || declared.get("content").is_none() {
         assert!(body.is_empty(), "{what} with a body");
         return;
     }
     assert_eq!(headers["content-type"], "application/json", "{what}");
     let content = &declared["content"]["application/json"];
-    check_body(&what, &content["schema"], body);
-    if let Some(examples) = content["examples"].as_object() {
+    check_body(&what, document, &content["schema"], body);
+    if let Some(examples) = content["examples"].as_object().filter(|_| !status.is_success()) {
         let error: Value = serde_json::from_slice(body).unwrap();
         let code = error["code"].as_str().unwrap();
         assert!(examples.contains_key(code), "{what} with the undeclared code {code}");
@@ -87,26 +96,36 @@ pub(crate) fn decoded(headers: &HeaderMap, body: &[u8]) -> Vec<u8> {
     plain
 }
 
-/// The declaration of a status code of an operation. Paths outside the contract use the
+/// The declaration of a status code of an operation. Paths outside the documents use the
 /// declarations of `listPets` for 401, 429 and 431, and fixed ones for 404 and 405.
-fn declared_response(method: &Method, path: &str, status: StatusCode) -> Option<&'static Value> {
+fn declared_response(
+    document: &'static Value,
+    method: &Method,
+    path: &str,
+    status: StatusCode,
+) -> Option<&'static Value> {
     let status = status.as_str();
-    let template = match path.strip_prefix("/pets/") {
-        Some(id) if !id.is_empty() && !id.contains('/') => "/pets/{petId}",
-        _ => path,
+    let fits = |template: &str| {
+        let mut segments = path.split('/');
+        template.split('/').all(|expected| {
+            segments.next().is_some_and(|segment| {
+                segment == expected || (expected.starts_with('{') && !segment.is_empty())
+            })
+        }) && segments.next().is_none()
     };
+    let mut paths = document["paths"].as_object().unwrap().iter();
+    let operations = paths.find(|(template, _)| fits(template)).map(|(_, operations)| operations);
     let method = match *method {
         Method::HEAD => "get".to_owned(),
         _ => method.as_str().to_lowercase(),
     };
-    let operation = &DOCUMENT["paths"][template][&method];
-    if operation.is_object() {
+    if let Some(operation) = operations.and_then(|operations| operations.get(&method)) {
         return operation["responses"].get(status);
     }
-    match (status, template) {
-        ("401" | "429" | "431", _) => DOCUMENT["paths"]["/pets"]["get"]["responses"].get(status),
-        ("404", _) => Some(&UNKNOWN_PATH),
-        ("405", "/pets" | "/pets/{petId}") => Some(&UNKNOWN_METHOD),
+    match status {
+        "401" | "429" | "431" => CONTRACT["paths"]["/pets"]["get"]["responses"].get(status),
+        "404" => Some(&UNKNOWN_PATH),
+        "405" if operations.is_some() => Some(&UNKNOWN_METHOD),
         _ => None,
     }
 }
@@ -117,7 +136,7 @@ static UNKNOWN_METHOD: LazyLock<Value> =
     LazyLock::new(|| error_with(json!({ "Allow": { "required": true } })));
 
 fn error_with(headers: Value) -> Value {
-    let schema = &DOCUMENT["components"]["schemas"]["Error"];
+    let schema = &CONTRACT["components"]["schemas"]["Error"];
     let mut headers: Map<String, Value> = serde_json::from_value(headers).unwrap();
     for name in ["Cache-Control", "X-Content-Type-Options", "X-Request-Id"] {
         headers.insert(name.to_owned(), json!({ "required": true }));
@@ -125,7 +144,7 @@ fn error_with(headers: Value) -> Value {
     json!({ "headers": headers, "content": { "application/json": { "schema": schema } } })
 }
 
-fn check_headers(what: &str, declared: &Value, headers: &HeaderMap) {
+fn check_headers(what: &str, document: &Value, declared: &Value, headers: &HeaderMap) {
     let declared = declared["headers"].as_object().unwrap();
     // Every response of the deprecated path announces the deprecation, even without an operation.
     let deprecation = ["deprecation", "sunset", "link"];
@@ -146,20 +165,23 @@ fn check_headers(what: &str, declared: &Value, headers: &HeaderMap) {
                 Some("integer") => json!(text.parse::<i64>().unwrap()),
                 _ => json!(text),
             };
-            check_schema(what, schema, &value);
+            check_schema(what, document, schema, &value);
         }
     }
 }
 
-fn check_body(what: &str, schema: &Value, body: &[u8]) {
+fn check_body(what: &str, document: &Value, schema: &Value, body: &[u8]) {
     let body = serde_json::from_slice(body)
         .unwrap_or_else(|error| panic!("{what} with a body that is no JSON: {error}"));
-    check_schema(what, &closed(schema), &body);
+    check_schema(what, document, &closed(schema), &body);
 }
 
-fn check_schema(what: &str, schema: &Value, value: &Value) {
-    let validator =
-        jsonschema::options().with_draft(jsonschema::Draft::Draft4).build(schema).unwrap();
+/// OpenAPI 3.1 has the schemas of draft 2020-12. Those of 3.0 are nearest to draft 4.
+fn check_schema(what: &str, document: &Value, schema: &Value, value: &Value) {
+    let is_3_0 = document["openapi"].as_str().unwrap().starts_with("3.0.");
+    let draft = if is_3_0 { jsonschema::Draft::Draft4 } else { jsonschema::Draft::Draft202012 };
+    let options = jsonschema::options().with_draft(draft).should_validate_formats(!is_3_0);
+    let validator = options.build(schema).unwrap();
     let errors: Vec<String> = validator.iter_errors(value).map(|error| error.to_string()).collect();
     assert!(errors.is_empty(), "{what}: {value} is not as declared: {errors:?}");
 }
@@ -184,7 +206,12 @@ fn inline(value: &Value, document: &Value) -> Value {
         Value::Object(members) => match members.get("$ref").and_then(Value::as_str) {
             Some(reference) => {
                 let pointer = reference.strip_prefix('#').unwrap();
-                inline(document.pointer(pointer).unwrap(), document)
+                let mut target = inline(document.pointer(pointer).unwrap(), document);
+                // OpenAPI 3.1 allows a description next to a reference.
+                for (name, member) in members.iter().filter(|(name, _)| *name != "$ref") {
+                    target[name] = inline(member, document);
+                }
+                target
             }
             None => members
                 .iter()
@@ -203,21 +230,30 @@ mod tests {
     use super::*;
 
     fn response(status: u16, headers: &[(&'static str, &str)], body: &str) {
+        response_to(&Method::GET, "/v1/pets", status, headers, body);
+    }
+
+    fn response_to(
+        method: &Method,
+        path: &str,
+        status: u16,
+        headers: &[(&'static str, &str)],
+        body: &str,
+    ) {
         let mut map = HeaderMap::new();
         let usual = [
             ("cache-control", "private, no-cache"),
             ("content-type", "application/json"),
+            ("etag", r#"W/"0123456789abcdef""#),
             ("x-content-type-options", "nosniff"),
             ("x-request-id", "1"),
         ];
-        for (name, value) in usual.iter().chain(headers) {
+        let usual = usual.iter().filter(|(name, _)| *name != "etag" || status == 200);
+        for (name, value) in usual.chain(headers) {
             map.insert(*name, value.parse().unwrap());
         }
-        if status == 200 {
-            map.insert("etag", r#"W/"0123456789abcdef""#.parse().unwrap());
-        }
         let status = StatusCode::from_u16(status).unwrap();
-        check(&Method::GET, "/v1/pets", status, &map, body.as_bytes());
+        check(method, path, status, &map, body.as_bytes());
     }
 
     const PETS: &str = r#"[{"id": 1, "name": "a", "categoryId": 1, "status": "sold"}]"#;
@@ -256,5 +292,58 @@ mod tests {
     #[should_panic(expected = "undeclared code")]
     fn an_undeclared_error_code_fails() {
         response(400, &[], r#"{"code": "invalid_body", "message": "", "status": 400}"#);
+    }
+
+    fn store_pet(version: &str, updated_at: &str) -> String {
+        format!(
+            r#"{{"id": 1, "name": "a", "categoryId": 1, "status": "sold", "version": {version},
+                "createdAt": null, "updatedAt": {updated_at}, "orderId": null, "withdrawn": null}}"#
+        )
+    }
+
+    /// The response to a read of an animal of the store area.
+    fn store_response(status: u16, headers: &[(&'static str, &str)], body: &str) {
+        response_to(&Method::GET, "/v1/store/pets/1", status, headers, body);
+    }
+
+    const TAG: (&str, &str) = ("etag", r#""7""#);
+
+    #[test]
+    fn a_response_of_the_store_area_is_compared_with_its_document() {
+        store_response(200, &[TAG], &store_pet("7", r#""2026-11-22T10:00:00.000Z""#));
+        let not_found = r#"{"code": "not_found", "message": "", "status": 404}"#;
+        store_response(404, &[], not_found);
+        response_to(&Method::GET, "/v1/store", 404, &[], not_found);
+        response_to(&Method::DELETE, "/v1/store/categories/1", 204, &[], "");
+    }
+
+    #[test]
+    #[should_panic(expected = "is not as declared")]
+    fn a_member_of_the_wrong_type_fails_in_the_store_area() {
+        store_response(200, &[TAG], &store_pet("null", "null"));
+    }
+
+    #[test]
+    #[should_panic(expected = "is not as declared")]
+    fn a_time_that_is_no_time_fails_in_the_store_area() {
+        store_response(200, &[TAG], &store_pet("7", r#""yesterday""#));
+    }
+
+    #[test]
+    #[should_panic(expected = "is not as declared")]
+    fn a_weak_tag_of_one_animal_fails_in_the_store_area() {
+        store_response(200, &[], &store_pet("7", "null"));
+    }
+
+    #[test]
+    #[should_panic(expected = "is not as declared")]
+    fn a_response_of_the_contract_fails_in_the_store_area() {
+        store_response(200, &[TAG], r#"{"id": 1, "name": "a", "categoryId": 1, "status": "sold"}"#);
+    }
+
+    #[test]
+    #[should_panic(expected = "undeclared code gone")]
+    fn an_undeclared_code_fails_in_the_store_area() {
+        store_response(404, &[], r#"{"code": "gone", "message": "", "status": 404}"#);
     }
 }

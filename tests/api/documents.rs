@@ -10,7 +10,7 @@ use reqwest::{Client, Method};
 use serde_json::{Value, json};
 
 use super::{
-    contract::DOCUMENT,
+    contract::{CONTRACT, STORE_AREA},
     harness::{Reply, Server, Setup},
 };
 
@@ -21,9 +21,13 @@ async fn fetch(server: &Server, target: &str) -> Reply {
 }
 
 async fn both_forms(server: &Server) -> Value {
-    let json = fetch(server, "/openapi.json").await;
+    both_forms_of(server, "/openapi").await
+}
+
+async fn both_forms_of(server: &Server, name: &str) -> Value {
+    let json = fetch(server, &format!("{name}.json")).await;
     assert_eq!(json.header("content-type"), Some("application/json"));
-    let yaml = fetch(server, "/openapi.yaml").await;
+    let yaml = fetch(server, &format!("{name}.yaml")).await;
     assert_eq!(yaml.header("content-type"), Some("application/yaml"));
     let from_yaml: Value =
         serde_saphyr::from_str(std::str::from_utf8(&yaml.body).unwrap()).unwrap();
@@ -44,13 +48,30 @@ async fn the_contract_is_served_as_json_and_yaml_without_a_key() {
     assert_eq!(document, source);
 }
 
-/// The server address in the document, in both forms, for a request with these header fields.
+#[tokio::test]
+async fn the_store_area_has_a_document_of_its_own_in_both_forms() {
+    let server = Server::start().await;
+    let document = both_forms_of(&server, "/openapi-store").await;
+    assert_eq!(document["openapi"], "3.1.0");
+    assert_eq!(document["info"]["version"], "1.0.0");
+    let mut source: Value =
+        serde_saphyr::from_str(include_str!("../../openapi-store.yaml")).unwrap();
+    source["servers"][0]["url"] = json!(format!("http://{}/v1", server.address));
+    assert_eq!(document, source);
+}
+
+/// The server address in both documents, in both forms, for a request with these header fields.
 async fn served_address(server: &Server, headers: &[(&str, &str)]) -> String {
-    let json = server.send(Method::GET, "/openapi.json", headers, "").await.json();
-    let yaml = server.send(Method::GET, "/openapi.yaml", headers, "").await.body;
-    let yaml: Value = serde_saphyr::from_str(std::str::from_utf8(&yaml).unwrap()).unwrap();
-    assert_eq!(yaml, json);
-    json["servers"][0]["url"].as_str().unwrap().to_owned()
+    let mut addresses = BTreeSet::new();
+    for name in ["/openapi", "/openapi-store"] {
+        let json = server.send(Method::GET, &format!("{name}.json"), headers, "").await.json();
+        let yaml = server.send(Method::GET, &format!("{name}.yaml"), headers, "").await.body;
+        let yaml: Value = serde_saphyr::from_str(std::str::from_utf8(&yaml).unwrap()).unwrap();
+        assert_eq!(yaml, json);
+        addresses.insert(json["servers"][0]["url"].as_str().unwrap().to_owned());
+    }
+    assert_eq!(addresses.len(), 1, "{addresses:?}");
+    addresses.pop_first().unwrap()
 }
 
 #[tokio::test]
@@ -90,7 +111,9 @@ async fn invented_hosts_take_a_bounded_amount_of_memory() {
     let own = served_address(&server, &[]).await;
     for number in 0..100 {
         let host = format!("h{number}.example");
-        server.send(Method::HEAD, "/openapi.json", &[("host", &host)], "").await;
+        for target in ["/openapi.json", "/openapi-store.json"] {
+            server.send(Method::HEAD, target, &[("host", &host)], "").await;
+        }
     }
     assert_eq!(served_address(&server, &[("host", "new.example")]).await, "/v1");
     assert_eq!(served_address(&server, &[]).await, own);
@@ -110,10 +133,13 @@ async fn the_servers_are_the_two_deployments() {
             staging_base_url,
             ..Setup::default()
         };
-        let served = both_forms(&Server::start_with(setup).await).await;
-        let urls: Vec<&Value> =
-            served["servers"].as_array().unwrap().iter().map(|server| &server["url"]).collect();
-        assert_eq!(urls, servers);
+        let server = Server::start_with(setup).await;
+        for name in ["/openapi", "/openapi-store"] {
+            let served = both_forms_of(&server, name).await;
+            let urls: Vec<&Value> =
+                served["servers"].as_array().unwrap().iter().map(|server| &server["url"]).collect();
+            assert_eq!(urls, servers);
+        }
     }
 }
 
@@ -150,25 +176,31 @@ fn references(value: &Value, found: &mut Vec<String>) {
 async fn every_reference_leads_somewhere_before_and_after_the_removal() {
     for now in ["2026-12-01T00:00:00Z", "2031-01-01T00:00:00Z"] {
         let setup = Setup { now, ..Setup::default() };
-        let served = both_forms(&Server::start_with(setup).await).await;
-        let mut found = Vec::new();
-        references(&served, &mut found);
-        assert!(found.len() > 10);
-        for pointer in found {
-            assert!(served.pointer(&pointer).is_some(), "{pointer}");
+        let server = Server::start_with(setup).await;
+        for name in ["/openapi", "/openapi-store"] {
+            let served = both_forms_of(&server, name).await;
+            let mut found = Vec::new();
+            references(&served, &mut found);
+            assert!(found.len() > 10);
+            for pointer in found {
+                assert!(served.pointer(&pointer).is_some(), "{pointer}");
+            }
         }
     }
 }
 
 #[test]
 fn every_operation_has_an_example_for_every_response() {
-    let paths = DOCUMENT["paths"].as_object().unwrap();
-    for operation in paths.values().flat_map(|path| path.as_object().unwrap().values()) {
+    let paths = [&CONTRACT, &STORE_AREA].into_iter().flat_map(|document| {
+        let paths = document["paths"].as_object().unwrap().values();
+        paths.flat_map(|path| path.as_object().unwrap().values())
+    });
+    for operation in paths {
         let Some(responses) = operation["responses"].as_object() else { continue };
         for (status, response) in responses {
             let name = &operation["operationId"];
             let content = &response["content"]["application/json"];
-            if status == "304" {
+            if status == "304" || status == "204" {
                 continue;
             }
             let has_one = content.get("example").is_some() || content.get("examples").is_some();
@@ -189,7 +221,11 @@ async fn docs_is_a_page_that_uses_no_other_host() {
     assert!(policy.contains("default-src 'none'") && policy.contains("script-src 'self'"));
     assert!(!policy.contains("http"), "{policy}");
     let script = fetch(&server, "/docs/page.js").await;
-    assert!(String::from_utf8(script.body).unwrap().contains("../openapi.json"));
+    let script = String::from_utf8(script.body).unwrap();
+    assert!(script.contains("../openapi.json") && script.contains("../openapi-store.json"));
+    let store_page = fetch(&server, "/docs/store").await;
+    assert_eq!(store_page.body, page.body);
+    assert_eq!(store_page.header("content-security-policy"), Some(&*policy));
     fetch(&server, "/docs/swagger-ui-bundle.js").await;
     server.send(Method::GET, "/docs/nothing", &[], "").await.expect_error(404, "not_found");
 }
@@ -200,6 +236,8 @@ async fn a_document_has_a_strong_tag_in_each_coding_and_304_for_that_tag() {
     let targets = [
         "/openapi.json",
         "/openapi.yaml",
+        "/openapi-store.json",
+        "/openapi-store.yaml",
         "/.well-known/api-catalog",
         "/docs/",
         "/docs/swagger-ui-bundle.js",
@@ -254,7 +292,7 @@ async fn a_document_is_compressed_once() {
 }
 
 #[tokio::test]
-async fn the_api_catalog_leads_to_the_contract_and_the_docs() {
+async fn the_api_catalog_leads_to_both_documents_and_their_pages() {
     for (base_url, anchor) in [
         (None, "/v1".to_owned()),
         (Some("https://pets.example/shop/v1"), "https://pets.example/shop/v1".to_owned()),
@@ -274,6 +312,16 @@ async fn the_api_catalog_leads_to_the_contract_and_the_docs() {
         let service = &catalog["linkset"][0];
         assert_eq!(service["anchor"], anchor);
         let root = anchor.strip_suffix("/v1").unwrap();
+        let described: Vec<&str> = service["service-desc"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|link| link["href"].as_str().unwrap().strip_prefix(root).unwrap())
+            .collect();
+        assert_eq!(
+            described,
+            ["/openapi.yaml", "/openapi.json", "/openapi-store.yaml", "/openapi-store.json"]
+        );
         for link in ["service-desc", "service-doc"]
             .iter()
             .flat_map(|relation| service[relation].as_array().unwrap())
@@ -314,23 +362,32 @@ async fn the_root_leads_a_browser_to_the_docs_and_a_program_to_the_api_catalog()
 }
 
 #[test]
-fn the_contract_has_exactly_the_operations_of_the_route_table() {
-    let in_table: BTreeSet<(String, String, String)> = ROUTES
-        .iter()
-        .filter(|route| route.document == Some(OpenApi::Contract))
-        .map(|route| {
-            assert_ne!(route.access, Access::Public, "{}", route.id);
-            let path = route.path.strip_prefix("/v1").unwrap();
-            (path.to_owned(), route.method.as_str().to_lowercase(), route.id.to_owned())
-        })
-        .collect();
-    let mut in_contract = BTreeSet::new();
-    for (path, operations) in DOCUMENT["paths"].as_object().unwrap() {
-        for (method, operation) in operations.as_object().unwrap() {
-            if let Some(id) = operation["operationId"].as_str() {
-                in_contract.insert((path.clone(), method.clone(), id.to_owned()));
+fn each_document_has_exactly_the_operations_of_the_route_table() {
+    for (kind, document) in [(OpenApi::Contract, &CONTRACT), (OpenApi::StoreArea, &STORE_AREA)] {
+        let in_table: BTreeSet<(String, String, String)> = ROUTES
+            .iter()
+            .filter(|route| route.document == Some(kind))
+            .map(|route| {
+                let Access::Key(scope) = route.access else { panic!("{} is public", route.id) };
+                let path = route.path.strip_prefix("/v1").unwrap();
+                let method = route.method.as_str().to_lowercase();
+                let described = &document["paths"][path][&method]["x-scope"];
+                assert!(
+                    kind == OpenApi::Contract || *described == scope.as_str(),
+                    "{} needs {scope:?}, but the document says {described}",
+                    route.id
+                );
+                (path.to_owned(), method, route.id.to_owned())
+            })
+            .collect();
+        let mut in_document = BTreeSet::new();
+        for (path, operations) in document["paths"].as_object().unwrap() {
+            for (method, operation) in operations.as_object().unwrap() {
+                if let Some(id) = operation["operationId"].as_str() {
+                    in_document.insert((path.clone(), method.clone(), id.to_owned()));
+                }
             }
         }
+        assert_eq!(in_table, in_document);
     }
-    assert_eq!(in_table, in_contract);
 }

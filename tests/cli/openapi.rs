@@ -46,3 +46,19 @@ fn openapi_prints_the_document_with_the_address_of_one_service() {
     let rejected = run(here.path(), &["openapi", "--server", "http://127.0.0.1:8080"]);
     assert!(rejected.expect_one_line().contains("/v1"));
 }
+
+#[test]
+fn openapi_prints_the_store_area_with_the_address_of_the_service() {
+    let here = directory();
+    let printed = |arguments: &[&str]| run(here.path(), arguments).expect_success().stdout;
+    let yaml: Value = serde_saphyr::from_str(&printed(&["openapi", "--store"])).unwrap();
+    assert_eq!(
+        yaml,
+        serde_saphyr::from_str::<Value>(include_str!("../../openapi-store.yaml")).unwrap()
+    );
+    let server = "https://pets.example/v1";
+    let arguments = ["openapi", "--store", "--format", "json", "--server", server];
+    let json: Value = serde_json::from_str(&printed(&arguments)).unwrap();
+    assert_eq!(json["servers"][0]["url"], server);
+    assert_eq!(json["paths"], yaml["paths"]);
+}

@@ -32,8 +32,13 @@ pub(in crate::http) fn catalog(base_url: Option<&BaseUrl>) -> Document {
         "service-desc": [
             { "href": format!("{root}/openapi.yaml"), "type": "application/yaml" },
             { "href": format!("{root}/openapi.json"), "type": "application/json" },
+            { "href": format!("{root}/openapi-store.yaml"), "type": "application/yaml" },
+            { "href": format!("{root}/openapi-store.json"), "type": "application/json" },
         ],
-        "service-doc": [{ "href": format!("{root}/docs/"), "type": "text/html" }],
+        "service-doc": [
+            { "href": format!("{root}/docs/"), "type": "text/html" },
+            { "href": format!("{root}/docs/store"), "type": "text/html" },
+        ],
     }] });
     Document::new(MEDIA_TYPE, catalog.to_string().into())
 }

@@ -1,5 +1,5 @@
-//! `/docs`: a page that shows the contract with Swagger UI. Its files are in the binary, so the
-//! page needs no other host.
+//! `/docs`: a page that shows the contract with Swagger UI, and `/docs/store`, which shows the store
+//! area. Its files are in the binary, so the page needs no other host.
 
 use std::{
     borrow::Cow,
@@ -75,7 +75,8 @@ fn load(name: &str) -> Result<Document, ApiError> {
         Ok(Document::new(HeaderValue::from_static(media_type), Bytes::from_static(text.as_bytes())))
     };
     match name {
-        "" => own("text/html", include_str!("docs/index.html")),
+        // The script shows the document of the address.
+        "" | "store" => own("text/html", include_str!("docs/index.html")),
         "page.css" => own("text/css; charset=utf-8", include_str!("docs/page.css")),
         "page.js" => own("text/javascript; charset=utf-8", include_str!("docs/page.js")),
         "swagger-ui.css" | "swagger-ui-bundle.js" | "favicon-32x32.png" => swagger_ui(name),

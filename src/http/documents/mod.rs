@@ -1,5 +1,5 @@
-//! What anybody may read without a key: the contract, the page that shows it, and
-//! the API catalog.
+//! What anybody may read without a key: the OpenAPI documents, the pages that show
+//! them, and the API catalog.
 
 pub(super) mod api_catalog;
 pub(super) mod docs;

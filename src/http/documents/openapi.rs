@@ -1,5 +1,5 @@
-//! The contract that this service serves: `openapi.yaml` with the servers of this installation, and
-//! without operations that have been removed.
+//! The OpenAPI documents that this service serves: the contract and the store area, with the servers
+//! of this installation, and without operations that have been removed.
 
 use std::{
     collections::HashMap,
@@ -15,16 +15,28 @@ use serde_json::{Value, json};
 use super::{document::Document, server_url};
 use crate::{
     config::BaseUrl,
-    http::{App, Response, Settings, contract::deprecation, error::ApiError, routes::Call},
+    http::{
+        App, Response, Settings,
+        contract::deprecation,
+        error::ApiError,
+        routes::{Call, OpenApi},
+    },
 };
 
-/// The document in the repository.
-const SOURCE: &str = include_str!("../../../openapi.yaml");
-
-/// Marks the parts of the source that leave the document when `getPet` is removed.
+/// Marks the parts of the contract that leave it when `getPet` is removed.
 const REMOVED_WITH_GET_PET: &str = "x-sunset";
 
-/// The document as JSON and YAML.
+impl OpenApi {
+    /// The document in the repository.
+    const fn source(self) -> &'static str {
+        match self {
+            Self::Contract => include_str!("../../../openapi.yaml"),
+            Self::StoreArea => include_str!("../../../openapi-store.yaml"),
+        }
+    }
+}
+
+/// A document as JSON and YAML.
 pub struct Forms {
     /// As JSON.
     pub(in crate::http) json: Document,
@@ -32,18 +44,24 @@ pub struct Forms {
     pub(in crate::http) yaml: Document,
 }
 
-/// The document before and after the removal of `getPet`.
+/// A document before and after the removal of `getPet`, of which the store area is independent.
 pub struct Documents {
     before: Forms,
-    after: Forms,
+    after: Option<Forms>,
 }
 
 /// The largest number of server addresses whose documents are cached. A request for another address
 /// gets the relative one, so invented hosts take neither memory nor time.
 const MAX_SERVERS: usize = 32;
 
-/// The documents for all requests.
+/// Both documents for all requests.
 pub(in crate::http) struct Served {
+    contract: ServedDocument,
+    store_area: ServedDocument,
+}
+
+/// One document for all requests.
+struct ServedDocument {
     /// With the configured base URLs, or else a relative address.
     documents: Arc<Documents>,
     /// With the address in the request, by that address. Only if no base URL is configured.
@@ -54,10 +72,24 @@ pub(in crate::http) struct Served {
 
 impl Served {
     pub(in crate::http) fn new(settings: &Settings) -> Result<Self, DocumentError> {
+        Ok(Self {
+            contract: ServedDocument::new(OpenApi::Contract, settings)?,
+            store_area: ServedDocument::new(OpenApi::StoreArea, settings)?,
+        })
+    }
+
+    fn for_request(&self, request: &Parts) -> Arc<Documents> {
+        let is_store_area = request.uri.path().starts_with("/openapi-store.");
+        if is_store_area { &self.store_area } else { &self.contract }.for_request(request)
+    }
+}
+
+impl ServedDocument {
+    fn new(document: OpenApi, settings: &Settings) -> Result<Self, DocumentError> {
         let (production, staging) = (&settings.base_url, &settings.staging_base_url);
         let is_relative = production.is_none() && staging.is_none();
         Ok(Self {
-            documents: Arc::new(Documents::new(production.as_ref(), staging.as_ref())?),
+            documents: Arc::new(Documents::new(document, production.as_ref(), staging.as_ref())?),
             by_server: is_relative.then(Mutex::default),
             tls: settings.tls,
         })
@@ -81,7 +113,7 @@ impl Served {
     }
 }
 
-/// `openapi.yaml` cannot be parsed or rendered: an error in the build.
+/// A document cannot be parsed or rendered: an error in the build.
 #[derive(Debug, thiserror::Error)]
 #[error("the OpenAPI document cannot be rendered: {0}")]
 pub struct DocumentError(pub(in crate::http) String);
@@ -91,13 +123,14 @@ impl Documents {
     ///
     /// # Errors
     ///
-    /// Only if `openapi.yaml` is broken.
+    /// Only if the document is broken.
     pub fn new(
+        document: OpenApi,
         production: Option<&BaseUrl>,
         staging: Option<&BaseUrl>,
     ) -> Result<Self, DocumentError> {
-        let mut document: Value =
-            serde_saphyr::from_str(SOURCE).map_err(|error| DocumentError(error.to_string()))?;
+        let mut document: Value = serde_saphyr::from_str(document.source())
+            .map_err(|error| DocumentError(error.to_string()))?;
         let named = |url: Option<&BaseUrl>, description: &str| {
             url.map(|url| json!({ "url": url.as_str(), "description": description }))
         };
@@ -110,19 +143,24 @@ impl Documents {
         }
         let mut after = document.clone();
         prune(&mut after, &document);
-        Ok(Self { before: Forms::render(&document)?, after: Forms::render(&after)? })
+        let after = (after != document).then(|| Forms::render(&after)).transpose()?;
+        Ok(Self { before: Forms::render(&document)?, after })
     }
 
     /// The same documents with `server` instead of the relative address.
     #[must_use]
     pub fn at_server(&self, server: &BaseUrl) -> Self {
-        Self { before: self.before.at_server(server), after: self.after.at_server(server) }
+        Self {
+            before: self.before.at_server(server),
+            after: self.after.as_ref().map(|after| after.at_server(server)),
+        }
     }
 
     /// The document at the time `now`.
     #[must_use]
     pub fn at(&self, now: Timestamp) -> &Forms {
-        if deprecation::is_removed_at(now) { &self.after } else { &self.before }
+        let after = self.after.as_ref().filter(|_| deprecation::is_removed_at(now));
+        after.unwrap_or(&self.before)
     }
 }
 
@@ -208,7 +246,7 @@ fn prune(value: &mut Value, document: &Value) {
     }
 }
 
-/// `GET /openapi.json`.
+/// `GET` of a document as JSON.
 pub(in crate::http) async fn json(
     app: &App,
     Call { request, .. }: Call<'_>,
@@ -217,7 +255,7 @@ pub(in crate::http) async fn json(
     Ok(documents.at(app.clock.now()).json.response(&request.headers).await)
 }
 
-/// `GET /openapi.yaml`.
+/// `GET` of a document as YAML.
 pub(in crate::http) async fn yaml(
     app: &App,
     Call { request, .. }: Call<'_>,

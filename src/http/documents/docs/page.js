@@ -6,6 +6,12 @@ const adopt = () => document.documentElement.classList.toggle("dark-mode", dark.
 dark.addEventListener("change", adopt);
 adopt();
 
+// The contract at ./, the store area at ./store.
+const shown = location.pathname.endsWith("/store") ? "store" : "./";
+const link = document.querySelector(`nav a[href="${shown}"]`);
+link.setAttribute("aria-current", "page");
+document.title = `${link.textContent} - Pet Store API`;
+
 // Swagger UI leaves many controls without a name that a screen reader could say.
 const nameOf = {
   "#servers": () => "Server",
@@ -39,7 +45,7 @@ new MutationObserver(amend).observe(document.getElementById("swagger-ui"), {
 
 SwaggerUIBundle({
   dom_id: "#swagger-ui",
-  url: "../openapi.json",
+  url: shown === "store" ? "../openapi-store.json" : "../openapi.json",
   validatorUrl: null,
   tryItOutEnabled: true,
   defaultModelsExpandDepth: 0,
