@@ -24,6 +24,8 @@ pub(super) fn start(
     tasks.start(SaveKeyUses { app: Arc::clone(app), times: every(Duration::from_secs(5)) });
     let times = every(Duration::from_mins(1));
     tasks.start(ForgetOldRequests { app: Arc::clone(app), times, has_more: false });
+    let times = every(Duration::from_mins(1));
+    tasks.start(ExpireOrders { app: Arc::clone(app), times, has_more: false });
     let times = every(Duration::from_millis(250));
     tasks.start(TendSearch { store: Arc::clone(store), times, pause: None });
     if let Some(tls) = tls {
@@ -65,6 +67,30 @@ impl Task for SaveKeyUses {
 
     async fn finish(&mut self) -> Result<(), Failure> {
         self.run().await
+    }
+}
+
+/// Expires the reservations whose end has passed.
+struct ExpireOrders {
+    app: Arc<App>,
+    times: Interval,
+    has_more: bool,
+}
+
+impl Task for ExpireOrders {
+    const NAME: &str = "expire_orders";
+    const RUN_LIMIT: Duration = Duration::from_mins(1);
+
+    async fn due(&mut self) {
+        if !self.has_more {
+            self.times.tick().await;
+        }
+    }
+
+    async fn run(&mut self) -> Result<(), Failure> {
+        self.has_more = false;
+        self.has_more = self.app.expire_orders().await?;
+        Ok(())
     }
 }
 

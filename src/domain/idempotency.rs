@@ -64,7 +64,7 @@ impl IdempotentRequest {
 }
 
 /// The response to a request, as each repetition gets it.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct StoredResponse {
     /// The status code.
     pub status: u16,

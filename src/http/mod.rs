@@ -196,6 +196,7 @@ impl App {
         self.keys.expose(&mut page);
         self.first_pages.expose(&mut page);
         self.store.expose(&mut page);
+        self.store_area.metrics.expose(&mut page, self.clock.now());
         if let Some(spans) = &self.edge.spans {
             spans.expose(&mut page);
         }

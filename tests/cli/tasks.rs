@@ -31,6 +31,7 @@ async fn every_task_shows_its_last_success_and_ends_at_shutdown() {
     for task in [
         "save_key_uses",
         "forget_old_requests",
+        "expire_orders",
         "tend_search",
         "renew_tls_certificate",
         "export_spans",

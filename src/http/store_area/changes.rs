@@ -1,14 +1,23 @@
-//! The log lines of changes.
+//! The log lines and the counts of changes.
 
 use tracing::info;
 
-use crate::domain::{
-    Actor,
-    store_area::{Change, Resource},
+use crate::{
+    domain::{
+        Actor,
+        store_area::{Change, Resource},
+    },
+    observe::metrics::ChangeMetrics,
 };
 
-/// Logs each change. A line has no names or notes.
-pub(crate) fn log(changes: &[Change], actor: Actor, request_id: Option<&str>) {
+/// Counts and logs each change that is committed. A line has no names or notes.
+pub(super) fn record(
+    metrics: &ChangeMetrics,
+    changes: &[Change],
+    actor: Actor,
+    request_id: Option<&str>,
+) {
+    metrics.count(changes);
     for Change { kind, before, after } in changes {
         let Some(resource) = after.as_ref().or(before.as_ref()) else {
             continue;

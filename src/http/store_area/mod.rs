@@ -4,6 +4,7 @@ mod batch;
 mod categories;
 mod changes;
 mod cursor;
+mod expiry;
 mod inventory;
 mod members;
 mod orders;
@@ -15,6 +16,8 @@ mod wire;
 mod write;
 
 use std::time::Duration;
+
+use crate::observe::metrics::ChangeMetrics;
 
 pub(in crate::http) use self::{
     batch::run as run_batch,
@@ -30,12 +33,19 @@ pub(in crate::http) use self::{
 /// What the operations of the store area share.
 pub(in crate::http) struct StoreArea {
     inventory: inventory::LastCount,
+    last_expiry: expiry::LastRun,
+    pub(in crate::http) metrics: ChangeMetrics,
     /// How long a reservation lasts by default.
     reservation: Duration,
 }
 
 impl StoreArea {
     pub(in crate::http) fn new(reservation: Duration) -> Self {
-        Self { inventory: inventory::LastCount::default(), reservation }
+        Self {
+            inventory: inventory::LastCount::default(),
+            last_expiry: expiry::LastRun::default(),
+            metrics: ChangeMetrics::default(),
+            reservation,
+        }
     }
 }

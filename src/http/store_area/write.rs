@@ -160,7 +160,7 @@ impl<'r> Write<'r> {
         };
         let stored = match app.store.execute(commands, context, respond).await? {
             Executed::Done { response, changes } => {
-                changes::log(&changes, actor, request_id);
+                changes::record(&app.store_area.metrics, &changes, actor, request_id);
                 response
             }
             Executed::Replayed(response) => response,

@@ -3,6 +3,7 @@
 mod batch;
 mod categories;
 mod checks;
+mod expiry;
 mod inventory;
 mod orders;
 mod patch_pet;
