@@ -270,13 +270,14 @@ async fn a_migration_loses_and_doubles_no_animal_that_the_previous_release_creat
     let here = directory();
     let url = fresh_url().await;
     let (version, statements) = of_release_before("postgres");
-    let [watcher, holder, old, in_flight] =
+    let watcher = connect(&url).await;
+    let [holder, old, crossing, in_flight] =
         [connect(&url).await, connect(&url).await, connect(&url).await, connect(&url).await];
     old.batch_execute(&with_version(version)).await.unwrap();
     let begin = |pet, retry| format!("BEGIN; {}", remember(pet, retry, bytea));
-    // The last step of the migration waits for this table, which no create uses.
+    // A step of the migration waits for this table, which no create uses.
     holder.batch_execute("BEGIN; LOCK TABLE idempotency_marks").await.unwrap();
-    in_flight.batch_execute(&begin(103, "in-flight")).await.unwrap();
+    crossing.batch_execute(&begin(101, "crossing")).await.unwrap();
     let (folder, database) = (here.path().to_owned(), url.clone());
     let starting =
         tokio::task::spawn_blocking(move || Service::start(&folder, &["--database", &database]));
@@ -295,9 +296,14 @@ async fn a_migration_loses_and_doubles_no_animal_that_the_previous_release_creat
     old.batch_execute(&format!("{}; COMMIT", begin(102, "during"))).await.unwrap();
 
     holder.batch_execute("COMMIT").await.unwrap();
+    // A step that changes the table of animals waits for the creates that have begun.
+    until_blocked_by(&crossing, &watcher).await;
+    crossing.batch_execute("COMMIT").await.unwrap();
     let service = starting.await.unwrap();
+    in_flight.batch_execute(&begin(103, "in-flight")).await.unwrap();
     let key = run(here.path(), &["keys", "create", "--name", "me", "--database", &url]);
     let key = key.expect_success().stdout.trim().to_owned();
+    assert_eq!(repeat(&service, &key, "crossing").await.0, "/v1/pets/101");
     assert_eq!(repeat(&service, &key, "during").await.0, "/v1/pets/102");
     let commit = async {
         until_blocked_by(&in_flight, &watcher).await;
@@ -307,5 +313,5 @@ async fn a_migration_loses_and_doubles_no_animal_that_the_previous_release_creat
     assert_eq!(repeated.0, "/v1/pets/103");
     let pets = old.query("SELECT id, name FROM pets ORDER BY id", &[]).await.unwrap();
     let pets: Vec<(i64, &str)> = pets.iter().map(|row| (row.get(0), row.get(1))).collect();
-    assert_eq!(pets, [(1, "Frank"), (2, "Zoe"), (102, "Frank"), (103, "Frank")]);
+    assert_eq!(pets, [(1, "Frank"), (2, "Zoe"), (101, "Frank"), (102, "Frank"), (103, "Frank")]);
 }

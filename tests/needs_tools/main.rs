@@ -13,6 +13,14 @@
 
 #[path = "../api/suite.rs"]
 mod api;
+#[path = "../store/area.rs"]
+mod area;
+#[path = "../store/area_commands.rs"]
+mod area_commands;
+#[path = "../store/area_lists.rs"]
+mod area_lists;
+#[path = "../store/area_requests.rs"]
+mod area_requests;
 #[path = "../api/backend.rs"]
 mod backend;
 #[path = "../store/bulk.rs"]
@@ -28,6 +36,8 @@ mod copies;
 mod harness;
 #[path = "../store/postgres.rs"]
 mod postgres;
+#[path = "../store/postgres_area.rs"]
+mod postgres_area;
 #[path = "backend.rs"]
 mod postgres_backend;
 #[path = "../shared/postgres.rs"]
@@ -36,6 +46,8 @@ mod postgres_cluster;
 mod postgres_connections;
 #[path = "../store/postgres_faults.rs"]
 mod postgres_faults;
+#[path = "../store/postgres_migrations.rs"]
+mod postgres_migrations;
 #[path = "../store/postgres_tls.rs"]
 mod postgres_tls;
 #[path = "../store/proxy.rs"]

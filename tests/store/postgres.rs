@@ -10,12 +10,14 @@ use petstore::{
 use rand::{SeedableRng, rngs::StdRng};
 
 use crate::{
+    area::area_suite,
     postgres_cluster::{connect, fresh_url},
     retries::{named, respond},
     suite::{AnyStore, act, create, suite},
 };
 
 suite!(fresh().await);
+area_suite!(fresh().await);
 
 const CONNECTIONS: NonZeroU32 = NonZeroU32::new(8).unwrap();
 

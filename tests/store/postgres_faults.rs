@@ -28,7 +28,7 @@ use crate::{
 };
 
 /// A store behind a proxy that can break connections. It has one animal.
-async fn behind_a_line() -> (AnyStore, Proxy) {
+pub(crate) async fn behind_a_line() -> (AnyStore, Proxy) {
     let line = Proxy::to(&fresh_url().await);
     let store = open(&line.url, OpenMode::CreateAndMigrate).await.unwrap();
     assert_eq!(next_id(&store).await, 1);
@@ -341,7 +341,10 @@ async fn waiting_for_standby(beside: &Client, known: i32) -> i32 {
 /// Does `operation` while there is no standby, and ends the server's process that
 /// waits for one. What it committed is then visible, but a failover would lose it.
 /// The operation must wait again when it finds that, until there is a standby.
-async fn without_a_standby<T: Debug>(cluster: &Cluster, operation: impl Future<Output = T>) -> T {
+pub(crate) async fn without_a_standby<T: Debug>(
+    cluster: &Cluster,
+    operation: impl Future<Output = T>,
+) -> T {
     set_synchronous_standby(cluster, "missing").await;
     let beside = connect(&cluster.url).await;
     // Writes the next ids to the WAL, so that only commits of rows wait.

@@ -12,6 +12,9 @@ pub(super) enum Failure {
     /// The server reported an error, or the connection failed.
     #[error(transparent)]
     Database(#[from] tokio_postgres::Error),
+    /// The connection failed while the server committed a transaction that must not be repeated.
+    #[error("the connection failed during the commit")]
+    Unknown(#[source] tokio_postgres::Error),
     /// A row has an invalid value.
     #[error("the column {0} contains an invalid value")]
     Row(&'static str),
@@ -42,6 +45,7 @@ impl Failure {
             Self::Database(error) => error,
             Self::Row(_) | Self::Forbidden(_) => return Remedy::Report,
             Self::Raced => return Remedy::Repeat,
+            Self::Unknown(_) => return Remedy::GiveUp,
         };
         if let Some(error) = error.as_db_error() {
             return remedy_of(error);
@@ -54,12 +58,23 @@ impl Failure {
     /// connection open, it has rolled back the statement.
     pub(super) fn is_certain(&self) -> bool {
         let Self::Database(error) = self else {
-            return true;
+            return !matches!(self, Self::Unknown(_));
         };
         error.as_db_error().is_some_and(|error| {
             error.parsed_severity() == Some(Severity::Error)
                 && *error.code() != SqlState::T_R_STATEMENT_COMPLETION_UNKNOWN
         })
+    }
+
+    /// Whether the server reported this error.
+    pub(super) fn has_code(&self, code: &SqlState) -> bool {
+        matches!(self, Self::Database(error) if error.code() == Some(code))
+    }
+
+    /// Whether another transaction wrote what this one was about to write.
+    pub(super) fn is_conflict(&self) -> bool {
+        // The statements of a transaction divide by zero if they do not find what was read.
+        self.has_code(&SqlState::UNIQUE_VIOLATION) || self.has_code(&SqlState::DIVISION_BY_ZERO)
     }
 
     /// Whether the statement violated the unique constraint of this name.

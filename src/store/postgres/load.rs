@@ -8,7 +8,9 @@ use tokio_postgres::{
     types::{ToSql, Type},
 };
 
-use super::{bulk::Blocking, errors::Failure, requests, url::PostgresUrl};
+use super::{
+    bulk::Blocking, errors::Failure, requests, store_area::stored_name_key, url::PostgresUrl,
+};
 use crate::{
     domain::{KeyRecord, NewPet, PetId},
     store::{
@@ -40,9 +42,12 @@ enum CopyTarget {
 impl CopyTarget {
     fn sql(self) -> &'static str {
         match self {
-            Self::Pets => "COPY pets (name, category_id, status) FROM STDIN (FORMAT binary)",
+            Self::Pets => {
+                "COPY pets (name, name_key, category_id, status) FROM STDIN (FORMAT binary)"
+            }
             Self::PetsWithIds => {
-                "COPY pets (name, category_id, status, id) FROM STDIN (FORMAT binary)"
+                "COPY pets (name, name_key, category_id, status, id)
+                 FROM STDIN (FORMAT binary)"
             }
             Self::Keys => {
                 "COPY api_keys (id, digest, name, scope, store_scope, deployment, created_at,
@@ -62,8 +67,8 @@ impl CopyTarget {
         const T: Type = Type::TEXT;
         const B: Type = Type::BYTEA;
         match self {
-            Self::Pets => &[T, N, T],
-            Self::PetsWithIds => &[T, N, T, N],
+            Self::Pets => &[T, T, N, T],
+            Self::PetsWithIds => &[T, T, N, T, N],
             Self::Keys => &[N, B, T, T, T, T, N, N, N, N, N, N, T],
             Self::Requests => &[N, T, T, B, Type::INT4, T, T, B, N, N],
         }
@@ -126,9 +131,12 @@ impl Load for PostgresLoad {
 
     fn add_pet(&mut self, id: Option<PetId>, pet: &NewPet) -> Result<(), StoreError> {
         let (name, category_id, status) = (pet.name.as_str(), pet.category_id, pet.status.as_str());
+        let key = stored_name_key(name);
         match id.map(PetId::get) {
-            None => self.add(CopyTarget::Pets, &[&name, &category_id, &status]),
-            Some(id) => self.add(CopyTarget::PetsWithIds, &[&name, &category_id, &status, &id]),
+            None => self.add(CopyTarget::Pets, &[&name, &key, &category_id, &status]),
+            Some(id) => {
+                self.add(CopyTarget::PetsWithIds, &[&name, &key, &category_id, &status, &id])
+            }
         }
     }
 

@@ -1,17 +1,22 @@
 //! The schema, as numbered steps. The row of `petstore_schema` has the number of the last step.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
-use tokio_postgres::{Client, Error, GenericClient, error::SqlState};
+use tokio::time;
+use tokio_postgres::{Client, Error, SimpleQueryMessage, error::SqlState};
 use tracing::info;
 
-use super::connect::Unreachable;
+use super::{
+    connect::{Connector, Session, Unreachable},
+    store_area::set_keys,
+};
 use crate::{
     domain::{Clock, SystemClock},
     store::{OpenError, OpenMode},
 };
 
-/// Step n is at index n - 1. A released step never changes.
+/// Step n is at index n - 1. A released step never changes. A step with `CONCURRENTLY` runs outside
+/// of a transaction.
 const STEPS: [&str; KNOWN as usize] = [
     include_str!("../../../migrations/postgres/0001_catalogue.sql"),
     include_str!("../../../migrations/postgres/0002_deprecated_calls.sql"),
@@ -19,14 +24,27 @@ const STEPS: [&str; KNOWN as usize] = [
     include_str!("../../../migrations/postgres/0004_etag_key.sql"),
     include_str!("../../../migrations/postgres/0005_requests.sql"),
     include_str!("../../../migrations/postgres/0006_store_area.sql"),
+    include_str!("../../../migrations/postgres/0007_search.sql"),
 ];
 
 /// The schema version of this release.
-const KNOWN: u32 = 6;
+const KNOWN: u32 = 7;
 
 /// How often processes that start at the same time may conflict. In each conflict, one of them
 /// succeeds.
 const MAX_ATTEMPTS: u32 = 20;
+
+/// How long to wait for another process that migrates, and for transactions that read a table which
+/// is about to change.
+const OTHERS_DONE_WITHIN: Duration = Duration::from_mins(10);
+
+/// How long to wait before the next attempt to get a lock.
+const PAUSE: Duration = Duration::from_millis(200);
+
+/// A step takes as long as the size of the tables requires. But creates queue behind a statement
+/// that waits for a lock, so each such wait is short.
+const SETTINGS: &str = "SET LOCAL statement_timeout = 0;
+    SET LOCAL idle_in_transaction_session_timeout = 0; SET LOCAL lock_timeout = '1s'";
 
 /// Creates the row and locks it until the end of the transaction, so that processes that start at
 /// the same time wait for each other here. A service of the previous release, which takes a KEY
@@ -40,26 +58,49 @@ const LOCK_VERSION: &str = "
     SELECT version FROM petstore_schema FOR NO KEY UPDATE";
 const READ_VERSION: &str = "SELECT version FROM petstore_schema";
 const SET_VERSION: &str = "UPDATE petstore_schema SET version = $1";
+/// Whether an index is complete. Its construction may have been interrupted.
+const IS_VALID: &str = "SELECT indisvalid FROM pg_index WHERE indexrelid = to_regclass($1::text)";
+const NAMES_WITHOUT_KEY: &str = "SELECT id, name FROM pets
+    WHERE id > $1 AND name_key IS NULL AND length(name) <> octet_length(name)
+    ORDER BY id LIMIT 1000";
 
 /// Rejects a database that this release must not use, and migrates the schema if `mode` allows.
 /// `url` is for messages.
-pub(super) async fn run(client: &mut Client, mode: OpenMode, url: &str) -> Result<(), OpenError> {
+pub(super) async fn run(
+    connector: &Connector,
+    session: &mut Session,
+    mode: OpenMode,
+    url: &str,
+) -> Result<(), OpenError> {
+    let started = SystemClock.instant();
     let mut attempts = 0;
+    let mut has_waited = false;
     loop {
-        let found = version(client).await.map_err(|error| cannot_open(url, &error))?;
+        let found = version(&session.client).await.map_err(|error| cannot_open(url, &error))?;
         if is_current(found, mode, url)? {
             return Ok(());
         }
-        attempts += 1;
-        match migrate(client, mode, url).await {
-            Err(Stopped::Raced(_)) if attempts < MAX_ATTEMPTS => {}
+        match migrate(connector, &mut session.client, mode, url).await {
+            Err(Stopped::Raced(_)) if attempts < MAX_ATTEMPTS => attempts += 1,
+            Err(Stopped::Locked(_))
+                if SystemClock.instant().duration_since(started) < OTHERS_DONE_WITHIN =>
+            {
+                if !has_waited {
+                    info!(database = url, "waiting for others before the migration");
+                }
+                has_waited = true;
+                time::sleep(PAUSE).await;
+            }
             Err(Stopped::NameTaken(error)) => {
                 let table = error.as_db_error().map_or("", |error| error.message());
                 let what = table.to_owned();
                 return Err(OpenError::NameTaken { path: url.to_owned(), what });
             }
-            Err(Stopped::Raced(error) | Stopped::Failed(error)) => {
+            Err(Stopped::Raced(error) | Stopped::Locked(error) | Stopped::Failed(error)) => {
                 return Err(cannot_open(url, &error));
+            }
+            Err(Stopped::Unreachable(cause)) => {
+                return Err(OpenError::Io { path: url.to_owned(), cause: Arc::new(cause) });
             }
             Ok(()) => {}
         }
@@ -79,7 +120,7 @@ fn is_current(found: Option<u32>, mode: OpenMode, url: &str) -> Result<bool, Ope
 }
 
 /// The version of the schema; `None` if the database has no petstore schema yet.
-async fn version(client: &impl GenericClient) -> Result<Option<u32>, Error> {
+async fn version(client: &Client) -> Result<Option<u32>, Error> {
     match client.query_opt(READ_VERSION, &[]).await {
         Ok(None) => Ok(None),
         Ok(Some(row)) => Ok(Some(u32::try_from(row.try_get::<_, i64>(0)?).unwrap_or(u32::MAX))),
@@ -92,50 +133,120 @@ async fn version(client: &impl GenericClient) -> Result<Option<u32>, Error> {
 enum Stopped {
     /// Another process migrates at the same time.
     Raced(Error),
+    /// Another transaction has a lock.
+    Locked(Error),
     /// An object of another program has a name that petstore needs.
     NameTaken(Error),
+    /// No second connection could be made.
+    Unreachable(Unreachable),
     Failed(Error),
 }
 
-/// Runs the missing steps that `mode` allows: all or none.
-async fn migrate(client: &mut Client, mode: OpenMode, url: &str) -> Result<(), Stopped> {
-    let raced = |error: Error| {
-        let is_conflict = error.code().is_some_and(|code| {
-            code.code().starts_with("40")
-                || [
-                    SqlState::UNIQUE_VIOLATION,
-                    SqlState::DUPLICATE_TABLE,
-                    SqlState::DUPLICATE_OBJECT,
-                ]
-                .contains(code)
-        });
-        if is_conflict { Stopped::Raced(error) } else { Stopped::Failed(error) }
-    };
+impl From<Error> for Stopped {
+    fn from(error: Error) -> Self {
+        match error.code() {
+            Some(&SqlState::LOCK_NOT_AVAILABLE) => Self::Locked(error),
+            Some(code) if code.code().starts_with("40") || *code == SqlState::UNIQUE_VIOLATION => {
+                Self::Raced(error)
+            }
+            _ => Self::Failed(error),
+        }
+    }
+}
+
+/// Whether another process created the same object first.
+fn is_taken(error: &Error) -> bool {
+    let taken = [&SqlState::DUPLICATE_TABLE, &SqlState::DUPLICATE_OBJECT];
+    error.code().is_some_and(|code| taken.contains(&code))
+}
+
+/// Runs the next missing steps that `mode` allows: all up to one that runs outside of a transaction,
+/// or that one. A new database gets all of them in one transaction.
+async fn migrate(
+    connector: &Connector,
+    client: &mut Client,
+    mode: OpenMode,
+    url: &str,
+) -> Result<(), Stopped> {
     let started = SystemClock.instant();
-    let transaction = client.transaction().await.map_err(Stopped::Failed)?;
-    transaction.batch_execute(LOCK_VERSION).await.map_err(raced)?;
+    let transaction = client.transaction().await?;
+    transaction.batch_execute(SETTINGS).await?;
+    // Not as a prepared statement, which would keep its snapshot: the construction of an index waits
+    // for all earlier snapshots.
+    let locked = transaction
+        .simple_query(LOCK_VERSION)
+        .await
+        .map_err(|error| if is_taken(&error) { Stopped::Raced(error) } else { error.into() })?;
     // Another process may have migrated first.
-    let from = version(&transaction).await.map_err(raced)?.unwrap_or(0);
+    let from = locked.iter().find_map(|message| match message {
+        SimpleQueryMessage::Row(row) => row.get(0)?.parse().ok(),
+        _ => None,
+    });
+    let from: u32 = from.unwrap_or(u32::MAX);
     if from >= KNOWN || (from > 0 && mode != OpenMode::CreateAndMigrate) {
         return Ok(());
     }
     if from > 0 {
         info!(database = url, from, to = KNOWN, "migrating the schema");
     }
+    let mut to = from;
     for step in STEPS.iter().skip(from as usize) {
-        transaction.batch_execute(step).await.map_err(|error| match error.code() {
-            Some(&SqlState::DUPLICATE_TABLE | &SqlState::DUPLICATE_OBJECT) => {
-                Stopped::NameTaken(error)
-            }
-            _ => raced(error),
-        })?;
+        if from == 0 {
+            let step = step.replace(" CONCURRENTLY", "");
+            transaction.batch_execute(&step).await.map_err(in_step)?;
+        } else if !step.contains("CONCURRENTLY") {
+            transaction.batch_execute(step).await.map_err(in_step)?;
+        } else if to == from {
+            build_indexes(connector, step, url).await?;
+            to += 1;
+            break;
+        } else {
+            break;
+        }
+        to += 1;
     }
-    transaction.execute(SET_VERSION, &[&i64::from(KNOWN)]).await.map_err(raced)?;
-    transaction.commit().await.map_err(raced)?;
+    transaction.execute(SET_VERSION, &[&i64::from(to)]).await?;
+    transaction.commit().await?;
     if from > 0 {
         let took = SystemClock.instant().saturating_duration_since(started);
         let duration_us = u64::try_from(took.as_micros()).unwrap_or(u64::MAX);
-        info!(database = url, from, to = KNOWN, duration_us, "migrated the schema");
+        info!(database = url, from, to, duration_us, "migrated the schema");
+    }
+    Ok(())
+}
+
+fn in_step(error: Error) -> Stopped {
+    if is_taken(&error) { Stopped::NameTaken(error) } else { error.into() }
+}
+
+/// Builds the indexes of a step over another connection, after the names have their keys. The
+/// caller's transaction holds the lock of the version, and nothing that a service waits for. What an
+/// interrupted attempt left is used if it is complete.
+async fn build_indexes(connector: &Connector, step: &str, url: &str) -> Result<(), Stopped> {
+    let session = connector.connect().await.map_err(Stopped::Unreachable)?;
+    let client = &session.client;
+    client.batch_execute("SET statement_timeout = 0").await?;
+    let mut after = 0_i64;
+    loop {
+        let rows = client.query(NAMES_WITHOUT_KEY, &[&after]).await?;
+        let Some(last) = rows.last() else { break };
+        after = last.try_get(0)?;
+        set_keys(client, &rows).await?;
+    }
+    for statement in step.split_inclusive(';') {
+        let Some((_, index)) = statement.split_once(" CONCURRENTLY ") else { continue };
+        let index = index.split_whitespace().next().unwrap_or_default();
+        let is_valid = client.query_opt(IS_VALID, &[&index]).await?.map(|row| row.try_get(0));
+        match is_valid.transpose()? {
+            Some(true) => continue,
+            Some(false) => {
+                let sql = format!("DROP INDEX CONCURRENTLY {index}");
+                client.batch_execute(&sql).await?;
+            }
+            None => {}
+        }
+        info!(database = url, index, "building an index");
+        client.batch_execute(statement).await.map_err(in_step)?;
     }
     Ok(())
 }

@@ -14,6 +14,7 @@ mod pool;
 mod probe;
 mod requests;
 mod snapshot;
+mod store_area;
 mod tls;
 mod tokens;
 mod url;
@@ -37,7 +38,7 @@ use self::{
     tokens::Tokens,
 };
 pub use self::{load::PostgresLoad, snapshot::PostgresSnapshot, url::PostgresUrl};
-use super::{Cause, Health, OpenError, OpenMode, StoreArea, StoreError};
+use super::{Cause, Health, OpenError, OpenMode, StoreError};
 use crate::observe::metrics::Exposition;
 
 /// How long an operation may take, including retries.
@@ -90,6 +91,17 @@ impl PostgresStore {
     async fn run<W: Send, T>(
         &self,
         access: Access,
+        what: W,
+        work: impl for<'t> Fn(&'t mut Connection, &'t mut W) -> Try<'t, T> + Sync,
+    ) -> Result<T, StoreError> {
+        self.run_within(DONE_WITHIN, access, what, work).await
+    }
+
+    /// The same with another time limit.
+    async fn run_within<W: Send, T>(
+        &self,
+        limit: Duration,
+        access: Access,
         mut what: W,
         work: impl for<'t> Fn(&'t mut Connection, &'t mut W) -> Try<'t, T> + Sync,
     ) -> Result<T, StoreError> {
@@ -127,10 +139,10 @@ impl PostgresStore {
                 pause = LONGEST_PAUSE.min(pause * 2);
             }
         };
-        let error = match time::timeout(DONE_WITHIN, trying).await {
+        let error = match time::timeout(limit, trying).await {
             Ok(Ok(done)) => return Ok(done),
             Ok(Err(error)) => error,
-            Err(_) => last.unwrap_or(StoreError::Unavailable(Arc::new(TooSlow))),
+            Err(_) => last.unwrap_or(StoreError::Unavailable(Arc::new(TooSlow(limit)))),
         };
         // The last failure says nothing about earlier attempts.
         Err(match error {
@@ -162,19 +174,17 @@ async fn prepare(url: &PostgresUrl, mode: OpenMode) -> Result<(Connector, Sessio
         let reason = format!("its encoding is {encoding}, but must be UTF8");
         return Err(failed(Arc::new(Unreachable::new(reason))));
     }
-    migrations::run(&mut session.client, mode, &shown).await?;
+    migrations::run(&connector, &mut session, mode, &shown).await?;
     Ok((connector, session))
 }
 
 #[derive(Debug, thiserror::Error)]
-#[error("the database did not respond within {} seconds", DONE_WITHIN.as_secs())]
-struct TooSlow;
+#[error("the database did not respond within {} seconds", .0.as_secs())]
+struct TooSlow(Duration);
 
 #[derive(Debug, thiserror::Error)]
 #[error("the key in etag_key does not have 32 bytes")]
 struct BadKey;
-
-impl StoreArea for PostgresStore {}
 
 #[async_trait]
 impl Health for PostgresStore {

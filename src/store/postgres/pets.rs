@@ -4,6 +4,7 @@ use std::pin::pin;
 
 use async_trait::async_trait;
 use futures_util::{FutureExt, TryStreamExt};
+use jiff::Timestamp;
 use tokio::task;
 use tokio_postgres::{Row, types::ToSql};
 
@@ -12,6 +13,7 @@ use super::{
     errors::Failure,
     pool::{Access, Connection},
     requests,
+    store_area::stored_name_key,
     tokens::Tokens,
 };
 use crate::{
@@ -34,9 +36,12 @@ const LIST_BY_STATUS: &str = "SELECT * FROM (
     ) AS page ORDER BY id NULLS FIRST LIMIT $2";
 const _: () = assert!(Limit::MAX == 100);
 const GET: &str = "SELECT id, name, category_id, status FROM pets WHERE id = $1";
-const INSERT: &str = "INSERT INTO pets (name, category_id, status, token)
-    VALUES ($1, $2, $3, $4) RETURNING id";
-const FIND_BY_TOKEN: &str = "SELECT id FROM pets WHERE token = $1";
+const INSERT: &str = "INSERT INTO pets
+    (name, name_key, category_id, status, token, created_at, updated_at)
+    VALUES ($1, $2, $3, $4, $5, $6, $6) RETURNING id";
+/// The animal may be withdrawn already.
+const FIND_BY_TOKEN: &str = "SELECT id FROM pets WHERE token = $1
+    UNION ALL SELECT id FROM withdrawn_pets WHERE token = $1";
 
 /// The unique constraint on tokens.
 const TOKEN: &str = "pets_token";
@@ -70,7 +75,7 @@ impl Pets for PostgresStore {
             let once = requests::Once { new: pet, request, now: context.now, respond };
             return self.run(Access::Write, once, |on, once| once.insert(on).boxed()).await;
         }
-        let create = Create::new(pet, &self.tokens);
+        let create = Create::new(pet, context.now, &self.tokens);
         let added = self.run(Access::Write, create, |on, create| create.insert(on).boxed());
         added.await.map(Created::New)
     }
@@ -147,14 +152,16 @@ async fn get(connection: &mut Connection, id: PetId) -> Result<Option<Pet>, Fail
 /// An animal that is being added. It is added once, however many attempts this takes.
 struct Create<'a> {
     new: NewPet,
+    /// When the request came, in milliseconds.
+    now: i64,
     tokens: &'a Tokens,
     /// The token of earlier attempts.
     token: Option<i64>,
 }
 
 impl<'a> Create<'a> {
-    fn new(new: NewPet, tokens: &'a Tokens) -> Self {
-        Self { new, tokens, token: None }
+    fn new(new: NewPet, now: Timestamp, tokens: &'a Tokens) -> Self {
+        Self { new, now: now.as_millisecond(), tokens, token: None }
     }
 
     /// Adds the animal, unless an earlier attempt has added it. Waits for an earlier attempt that
@@ -166,10 +173,13 @@ impl<'a> Create<'a> {
             None => self.tokens.next(connection).await?,
         };
         self.token = Some(token);
+        if is_retry && let Some(found) = self.find(connection, token).await? {
+            return Ok(found);
+        }
         let statement = connection.prepared(INSERT).await?;
-        let status = self.new.status.as_str();
-        let parameters: [&(dyn ToSql + Sync); 4] =
-            [&self.new.name.as_str(), &self.new.category_id, &status, &token];
+        let (name, status) = (self.new.name.as_str(), self.new.status.as_str());
+        let parameters: [&(dyn ToSql + Sync); 6] =
+            [&name, &stored_name_key(name), &self.new.category_id, &status, &token, &self.now];
         let row = match connection.query_one(&statement, &parameters).await {
             Ok(row) => row,
             Err(error) => {
@@ -180,14 +190,21 @@ impl<'a> Create<'a> {
                 if !is_retry {
                     self.tokens.renew();
                     self.token = None;
-                    return Err(Failure::Raced);
                 }
-                let found = connection.query_one(FIND_BY_TOKEN, &[&token]).await?;
-                connection.confirm().await?;
-                found
+                // The next attempt finds the animal.
+                return Err(Failure::Raced);
             }
         };
         Ok(self.new.clone().with_id(id(row.try_get(0)?)?))
+    }
+
+    /// The animal that an earlier attempt added, withdrawn or not.
+    async fn find(&self, connection: &mut Connection, token: i64) -> Result<Option<Pet>, Failure> {
+        let Some(row) = connection.query_opt(FIND_BY_TOKEN, &[&token]).await? else {
+            return Ok(None);
+        };
+        connection.confirm().await?;
+        Ok(Some(self.new.clone().with_id(id(row.try_get(0)?)?)))
     }
 }
 

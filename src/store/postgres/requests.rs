@@ -3,39 +3,55 @@
 use async_trait::async_trait;
 use futures_util::FutureExt;
 use jiff::Timestamp;
-use tokio_postgres::{Row, types::ToSql};
+use tokio_postgres::{Client, Row, Statement, types::ToSql};
 
 use super::{
     PostgresStore,
     errors::Failure,
     pets,
     pool::{Access, Connection},
+    store_area::stored_name_key,
 };
 use crate::{
     domain::{IdempotentRequest, NewPet, StoredResponse, idempotency::REMEMBERED_FOR_MARKS},
     store::{Created, Requests, Respond, StoreError},
 };
 
-/// The response to the request, or the id for its animal if the request was not seen before.
-const RECALL: &str = "
-    SELECT operation, fingerprint, status, location, etag, body,
-        CASE WHEN operation IS NULL THEN nextval('pets_ids') END
-    FROM (SELECT 1) AS one LEFT JOIN (
-        SELECT operation, fingerprint, status, location, etag, body FROM requests
-        WHERE caller IN ($1, $3) AND key = $2 ORDER BY caller <> $1 LIMIT 1
-    ) AS known ON TRUE";
+/// What is remembered under an idempotency key of the caller $1, or of the key $3 of its lineage.
+macro_rules! recall {
+    () => {
+        "SELECT operation, fingerprint, status, location, etag, body FROM requests
+        WHERE caller IN ($1, $3) AND key = $2 ORDER BY caller <> $1 LIMIT 1"
+    };
+}
+/// What is remembered, or the id for the animal of the request.
+const RECALL_OR_DRAW: &str = concat!(
+    "SELECT known.*, CASE WHEN operation IS NULL THEN nextval('pets_ids') END
+    FROM (SELECT 1) AS one LEFT JOIN (",
+    recall!(),
+    ") AS known ON TRUE"
+);
+/// What is remembered, also by the previous release.
+pub(super) const RECALL: &str = concat!(
+    "(",
+    recall!(),
+    ") UNION ALL
+    SELECT operation, fingerprint, status, location, NULL, body FROM unconverted_requests
+    WHERE caller IN ($1, $3) AND key = $2"
+);
 /// Remembers the request and adds the animal, in one statement. Does nothing if the request is
 /// known, and waits for a concurrent one. Fails if the previous release remembers it.
 const INSERT_ONCE: &str = "
     WITH claimed AS (
         INSERT INTO requests
-            (caller, key, operation, fingerprint, status, location, body, created_at, mark, etag)
-        SELECT $1, $2, $3, $4, $5, $6, $7, $8, coalesce(max(number), 0), $14 FROM idempotency_marks
+            (caller, key, operation, fingerprint, status, location, etag, body, created_at, mark)
+        SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, coalesce(max(number), 0) FROM idempotency_marks
         ON CONFLICT (caller, key) DO NOTHING RETURNING caller
     ), as_before AS (
         INSERT INTO idempotency_keys (api_key_id, key, fingerprint, pet_id, created_at)
-        SELECT unnest($9::bigint[]), $2, $4, $10, $8 FROM claimed)
-    INSERT INTO pets (id, name, category_id, status) SELECT $10, $11, $12, $13 FROM claimed";
+        SELECT unnest($10::bigint[]), $2, $4, $11, $9 FROM claimed)
+    INSERT INTO pets (id, name, name_key, category_id, status, created_at, updated_at)
+    SELECT $11, $12, $13, $14, $15, $16, $16 FROM claimed";
 /// The constraint that `INSERT_ONCE` violates if the previous release remembers the request.
 const REMEMBERED_BEFORE: &str = "idempotency_keys_pkey";
 /// For a request that a service of the previous release added after the migration.
@@ -98,35 +114,36 @@ impl Once {
         let (key, fingerprint) = (request.key.as_str(), &request.fingerprint[..]);
         let known: [&(dyn ToSql + Sync); 3] = [&request.lineage.0, &key, &request.api_key.0];
         for _ in 0..MAX_ATTEMPTS {
-            let recall = connection.prepared(RECALL).await?;
+            let recall = connection.prepared(RECALL_OR_DRAW).await?;
             let row = connection.query_one(&recall, &known).await?;
             let Some(id) = row.try_get::<_, Option<i64>>(6)? else {
-                if row.try_get::<_, &str>(0)? != request.operation
-                    || row.try_get::<_, &[u8]>(1)? != fingerprint
-                {
+                let Seen::Same(response) = seen(&row, request)? else {
                     return Ok(Created::Conflict);
-                }
+                };
                 connection.confirm().await?;
-                return Ok(Created::Replayed(response(&row, 2)?));
+                return Ok(Created::Replayed(response));
             };
             let pet = new.clone().with_id(pets::id(id)?);
             let StoredResponse { status, location, etag, body } = respond(&pet);
+            let name_key = stored_name_key(new.name.as_str());
             let owners: Vec<i64> = request.owners().map(|owner| owner.0).collect();
-            let parameters: [&(dyn ToSql + Sync); 14] = [
+            let parameters: [&(dyn ToSql + Sync); 16] = [
                 &request.lineage.0,
                 &key,
                 &request.operation,
                 &fingerprint,
                 &i32::from(status),
                 &location,
+                &etag,
                 &body,
                 &now.as_second(),
                 &owners,
                 &id,
                 &new.name.as_str(),
+                &name_key,
                 &new.category_id,
                 &new.status.as_str(),
-                &etag,
+                &now.as_millisecond(),
             ];
             let insert = connection.prepared(INSERT_ONCE).await?;
             match connection.execute(&insert, &parameters).await.map_err(Failure::from) {
@@ -143,7 +160,34 @@ impl Once {
     }
 }
 
-/// The response in the columns from `first` on: status, location, `ETag` and body.
+/// A request that was seen before.
+pub(super) enum Seen {
+    /// The same one. This was the response.
+    Same(StoredResponse),
+    /// Another one, with the same idempotency key.
+    Other,
+}
+
+/// What is remembered of a request, with the prepared [`RECALL`].
+pub(super) async fn recall(
+    client: &Client,
+    recall: &Statement,
+    request: &IdempotentRequest,
+) -> Result<Option<Seen>, Failure> {
+    let key = request.key.as_str();
+    let known: [&(dyn ToSql + Sync); 3] = [&request.lineage.0, &key, &request.api_key.0];
+    let rows = client.query(recall, &known).await?;
+    rows.first().map(|row| seen(row, request)).transpose()
+}
+
+/// Compares a request with that of a row of [`RECALL`].
+fn seen(row: &Row, request: &IdempotentRequest) -> Result<Seen, Failure> {
+    let is_same = row.try_get::<_, &str>(0)? == request.operation
+        && row.try_get::<_, &[u8]>(1)? == &request.fingerprint[..];
+    Ok(if is_same { Seen::Same(response(row, 2)?) } else { Seen::Other })
+}
+
+/// The response in the columns from `first` on: status, location, tag and body.
 pub(super) fn response(row: &Row, first: usize) -> Result<StoredResponse, Failure> {
     let status: i32 = row.try_get(first)?;
     Ok(StoredResponse {

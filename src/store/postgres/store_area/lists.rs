@@ -1,0 +1,182 @@
+//! Reads of single resources, of orders and of categories, and the count of all animals.
+
+use jiff::Timestamp;
+use tokio_postgres::{Row, types::ToSql};
+
+use super::rows::{self, PET_WIDTH, order_columns, pet_columns, withdrawn_columns};
+use crate::{
+    domain::{
+        Limit, PetId, PetStatus,
+        store_area::{
+            Category, Inventory, Order, OrderId, OrderQuery, OrderStatus, Reservations, StorePet,
+            Text,
+        },
+    },
+    store::postgres::{errors::Failure, pool::Connection},
+};
+
+const GET_PET: &str = concat!(
+    "SELECT pet.*, (SELECT id FROM orders
+        WHERE pet_id = pet.id AND holds AND orders.status = 'reserved')
+    FROM (SELECT ",
+    pet_columns!(),
+    " FROM pets WHERE id = $1 UNION ALL SELECT ",
+    withdrawn_columns!(),
+    " FROM withdrawn_pets WHERE id = $1) AS pet"
+);
+const GET_ORDER: &str = concat!("SELECT ", order_columns!("orders"), " FROM orders WHERE id = $1");
+/// The constant limits are for one plan, as in `LIST` of `pets.rs`. $1 is the position, and $2 the
+/// length of the page.
+macro_rules! list_orders {
+    ($where:literal, $order:literal) => {
+        concat!(
+            "SELECT * FROM (SELECT ",
+            order_columns!("orders"),
+            " FROM orders WHERE id > $1",
+            $where,
+            " ORDER BY ",
+            $order,
+            " LIMIT 101) AS page ORDER BY ",
+            $order,
+            " LIMIT $2"
+        )
+    };
+}
+const ORDERS: &str = list_orders!("", "id");
+/// NULLS FIRST is the order of only the index on the status.
+const ORDERS_OF_STATUS: &str = list_orders!(" AND status = $3", "id NULLS FIRST");
+const ORDERS_OF_PET: &str = list_orders!(
+    " AND pet_id = $3 AND ($4::text IS NULL OR status = $4)
+    AND ($5::text IS NULL OR reference = $5)",
+    "id"
+);
+const ORDERS_BY_REFERENCE: &str =
+    list_orders!(" AND reference = $3 AND ($4::text IS NULL OR status = $4)", "id");
+const DUE: &str = "SELECT id, expires_at FROM orders
+    WHERE status = 'reserved' AND expires_at <= $1 ORDER BY expires_at LIMIT $2";
+const RESERVATIONS: &str = "SELECT count(*), min(expires_at) FROM orders WHERE status = 'reserved'";
+const CATEGORIES: &str = "SELECT id, label, version FROM categories
+    WHERE $1::bigint IS NULL OR id > $1 ORDER BY id LIMIT $2";
+const COUNT: &str = "SELECT status, count(*) FROM pets GROUP BY status
+    UNION ALL SELECT 'withdrawn', count(*) FROM withdrawn_pets";
+
+pub(super) async fn get_pet(
+    connection: &mut Connection,
+    id: PetId,
+) -> Result<Option<StorePet>, Failure> {
+    let statement = connection.prepared(GET_PET).await?;
+    // Between the two tables, the statement sees one moment.
+    let Some(row) = connection.query_opt(&statement, &[&id.get()]).await? else {
+        return Ok(None);
+    };
+    let mut pet = rows::pet(&row, 0)?.ok_or(Failure::Row("id"))?;
+    let order: Option<i64> = row.try_get(PET_WIDTH)?;
+    pet.order_id = order.map(rows::order_id).transpose()?;
+    Ok(Some(pet))
+}
+
+pub(super) async fn get_order(
+    connection: &mut Connection,
+    id: OrderId,
+) -> Result<Option<Order>, Failure> {
+    let statement = connection.prepared(GET_ORDER).await?;
+    let row = connection.query_opt(&statement, &[&id.get()]).await?;
+    Ok(row.map(|row| rows::order(&row, 0)).transpose()?.flatten())
+}
+
+pub(super) async fn orders(
+    connection: &mut Connection,
+    query: &OrderQuery,
+) -> Result<(Vec<Order>, Option<OrderId>), Failure> {
+    let (after, fetched) = (query.after.map_or(0, OrderId::get), i64::from(query.limit.get()) + 1);
+    let status = query.status.map(OrderStatus::as_str);
+    let pet = query.pet_id.map(PetId::get);
+    let reference = query.reference.as_ref().map(Text::as_str);
+    let mut values: Vec<&(dyn ToSql + Sync)> = vec![&after, &fetched];
+    // By the most selective filter.
+    let sql = if pet.is_some() {
+        values.extend([&pet as &(dyn ToSql + Sync), &status, &reference]);
+        ORDERS_OF_PET
+    } else if reference.is_some() {
+        values.extend([&reference as &(dyn ToSql + Sync), &status]);
+        ORDERS_BY_REFERENCE
+    } else if status.is_some() {
+        values.push(&status);
+        ORDERS_OF_STATUS
+    } else {
+        ORDERS
+    };
+    let statement = connection.prepared(sql).await?;
+    let rows = connection.query(&statement, &values).await?;
+    let orders: Result<Vec<_>, _> =
+        rows.iter().filter_map(|row| rows::order(row, 0).transpose()).collect();
+    Ok(page(orders?, query.limit, |order| order.id))
+}
+
+pub(super) async fn due(
+    connection: &mut Connection,
+    now: Timestamp,
+    limit: u32,
+) -> Result<Vec<(OrderId, Timestamp)>, Failure> {
+    let rows = connection.query(DUE, &[&now.as_millisecond(), &i64::from(limit)]).await?;
+    rows.iter()
+        .map(|row| Ok((rows::order_id(row.try_get(0)?)?, rows::time(row.try_get(1)?)?)))
+        .collect()
+}
+
+pub(super) async fn categories(
+    connection: &mut Connection,
+    after: Option<i64>,
+    limit: Limit,
+) -> Result<(Vec<Category>, Option<i64>), Failure> {
+    let statement = connection.prepared(CATEGORIES).await?;
+    let rows = connection.query(&statement, &[&after, &(i64::from(limit.get()) + 1)]).await?;
+    let categories: Result<Vec<_>, _> =
+        rows.iter().filter_map(|row| rows::category(row, 0).transpose()).collect();
+    Ok(page(categories?, limit, |category| category.id))
+}
+
+pub(super) async fn reservations(connection: &mut Connection) -> Result<Reservations, Failure> {
+    let rows = count(connection, RESERVATIONS).await?;
+    let row = rows.first().ok_or(Failure::Row("count"))?;
+    let open = row.try_get::<_, i64>(0)?.unsigned_abs();
+    Ok(Reservations { open, first_end: rows::optional_time(row, 1)? })
+}
+
+/// Runs a statement that may take longer than others.
+async fn count(connection: &mut Connection, sql: &str) -> Result<Vec<Row>, Failure> {
+    let transaction = connection.build_transaction().read_only(true).start().await?;
+    transaction.batch_execute("SET LOCAL statement_timeout = '60s'").await?;
+    let rows = transaction.query(sql, &[]).await?;
+    transaction.commit().await?;
+    Ok(rows)
+}
+
+pub(super) async fn inventory(
+    connection: &mut Connection,
+    now: Timestamp,
+) -> Result<Inventory, Failure> {
+    let rows = count(connection, COUNT).await?;
+    let mut inventory =
+        Inventory { available: 0, pending: 0, sold: 0, withdrawn: 0, counted_at: now };
+    for row in &rows {
+        let count = row.try_get::<_, i64>(1)?.unsigned_abs();
+        match row.try_get::<_, &str>(0)? {
+            "withdrawn" => inventory.withdrawn = count,
+            status => match status.parse().map_err(|_| Failure::Row("status"))? {
+                PetStatus::Available => inventory.available = count,
+                PetStatus::Pending => inventory.pending = count,
+                PetStatus::Sold => inventory.sold = count,
+            },
+        }
+    }
+    Ok(inventory)
+}
+
+/// The items of a page, of which one too many was read, and the position after them.
+fn page<T, P>(mut items: Vec<T>, limit: Limit, position: impl Fn(&T) -> P) -> (Vec<T>, Option<P>) {
+    let has_more = items.len() > usize::from(limit.get());
+    items.truncate(limit.get().into());
+    let next = items.last().filter(|_| has_more).map(position);
+    (items, next)
+}

@@ -1,0 +1,101 @@
+//! The store area: versions, withdrawn animals, orders, categories.
+//!
+//! A command is carried out without locks, in two round trips: the first reads the state of one
+//! moment, and the second writes, if each row still has the version that was read.
+
+mod execute;
+mod lists;
+mod rows;
+mod search;
+mod state;
+mod write;
+
+use std::time::Duration;
+
+use async_trait::async_trait;
+use futures_util::FutureExt;
+use jiff::Timestamp;
+
+use self::execute::Execution;
+pub(super) use self::{search::set_keys, write::stored_name_key};
+use super::{PostgresStore, pool::Access};
+use crate::{
+    domain::{
+        Limit, PetId, WriteContext,
+        store_area::{
+            Category, Command, Inventory, Order, OrderId, OrderQuery, PetPosition, PetQuery,
+            Reservations, StorePet,
+        },
+    },
+    store::{Executed, RespondTo, StoreArea, StoreError},
+};
+
+/// How long a count of all animals may take, including retries.
+const COUNTED_WITHIN: Duration = Duration::from_mins(1);
+
+#[async_trait]
+impl StoreArea for PostgresStore {
+    async fn execute(
+        &self,
+        commands: Vec<Command>,
+        context: WriteContext,
+        respond: RespondTo,
+    ) -> Result<Executed, StoreError> {
+        let execution = Execution { commands, context, respond };
+        self.run(Access::Write, execution, |on, execution| execution.attempt(on).boxed()).await
+    }
+
+    async fn get_store_pet(&self, id: PetId) -> Result<Option<StorePet>, StoreError> {
+        self.run(Access::Read, (), |on, ()| lists::get_pet(on, id).boxed()).await
+    }
+
+    async fn list_store_pets(
+        &self,
+        query: &PetQuery,
+    ) -> Result<(Vec<StorePet>, Option<PetPosition>), StoreError> {
+        self.run(Access::Read, query, |on, query| search::list(on, query).boxed()).await
+    }
+
+    async fn count_inventory(&self, now: Timestamp) -> Result<Inventory, StoreError> {
+        self.run_within(COUNTED_WITHIN, Access::Read, (), |on, ()| {
+            lists::inventory(on, now).boxed()
+        })
+        .await
+    }
+
+    async fn get_order(&self, id: OrderId) -> Result<Option<Order>, StoreError> {
+        self.run(Access::Read, (), |on, ()| lists::get_order(on, id).boxed()).await
+    }
+
+    async fn list_orders(
+        &self,
+        query: &OrderQuery,
+    ) -> Result<(Vec<Order>, Option<OrderId>), StoreError> {
+        self.run(Access::Read, query, |on, query| lists::orders(on, query).boxed()).await
+    }
+
+    async fn due_orders(
+        &self,
+        now: Timestamp,
+        limit: u32,
+    ) -> Result<Vec<(OrderId, Timestamp)>, StoreError> {
+        self.run(Access::Read, (), |on, ()| lists::due(on, now, limit).boxed()).await
+    }
+
+    async fn reservations(&self) -> Result<Reservations, StoreError> {
+        self.run_within(COUNTED_WITHIN, Access::Read, (), |on, ()| lists::reservations(on).boxed())
+            .await
+    }
+
+    async fn list_categories(
+        &self,
+        after: Option<i64>,
+        limit: Limit,
+    ) -> Result<(Vec<Category>, Option<i64>), StoreError> {
+        self.run(Access::Read, (), |on, ()| lists::categories(on, after, limit).boxed()).await
+    }
+
+    async fn tend_search(&self, _few: u64) -> Result<bool, StoreError> {
+        self.run(Access::Write, (), |on, ()| search::set_some_keys(on).boxed()).await
+    }
+}

@@ -1,0 +1,179 @@
+//! Pages of animals. Each is read from one position of an index for each status.
+
+use std::sync::LazyLock;
+
+use tokio_postgres::{Row, types::ToSql};
+
+use super::rows::{self, PET_WIDTH, pet_columns, withdrawn_columns};
+use crate::{
+    domain::{
+        Limit, PetId, PetStatus,
+        store_area::{NAME_KEY_LENGTH, PetPosition, PetQuery, StorePet, name_key},
+    },
+    store::postgres::{errors::Failure, pool::Connection},
+};
+
+/// The key of a name, as the indexes have it: in SQL only for ASCII names, whose `name_key` is null.
+const KEY: &str = r#"coalesce(name_key, lower(substr(name, 1, 64) COLLATE "C"))"#;
+const _: () = assert!(NAME_KEY_LENGTH == 64);
+
+/// The same animals as those of the index `pets_without_name_key`. NULLS FIRST is the order of only
+/// that index.
+const WITHOUT_KEY: &str = "SELECT id, name FROM pets
+    WHERE name_key IS NULL AND length(name) <> octet_length(name)
+    ORDER BY id NULLS FIRST LIMIT 100";
+pub(in crate::store::postgres) const SET_KEYS: &str = "UPDATE pets SET name_key = new.name_key
+    FROM unnest($1::bigint[], $2::text[], $3::text[]) AS new (id, name, name_key)
+    WHERE pets.id = new.id AND pets.name = new.name";
+
+/// The open order of an animal. Only a pending animal can have one.
+const ORDER: &str = "CASE WHEN page.status = 'pending' THEN (SELECT id FROM orders
+    WHERE pet_id = page.id AND holds AND orders.status = 'reserved') END";
+
+/// The maximum key: no key has so many characters.
+static ABOVE_ALL_KEYS: LazyLock<String> = LazyLock::new(|| "\u{10FFFF}".repeat(65));
+
+/// What a list is of, and its filters: the sum of those that it has.
+const WITHDRAWN: usize = 1;
+const STATUS: usize = 2;
+const CATEGORY: usize = 4;
+const NAME: usize = 8;
+
+/// The statement for each sum of filters.
+static STATEMENTS: LazyLock<Vec<String>> = LazyLock::new(|| (0..16).map(statement).collect());
+
+/// Its parameters are the length of the page, the position, and the category, as far as there are
+/// such; then one status, or all three.
+///
+/// Each order is that of one index only, so that no plan walks along another index and filters. To
+/// PostgreSQL, the collations "C" and "POSIX", and the numbers `id` and `id + 0`, have different
+/// orders, although they are the same. The constant limits let it keep one plan. See `LIST` in
+/// `pets.rs`.
+fn statement(filters: usize) -> String {
+    let has = |filter| filters & filter != 0;
+    let (table, columns) = if has(WITHDRAWN) {
+        ("withdrawn_pets", withdrawn_columns!())
+    } else {
+        ("pets", pet_columns!())
+    };
+    let collation = if has(CATEGORY) { "POSIX" } else { "C" };
+    let key = has(NAME).then(|| format!("{KEY} COLLATE \"{collation}\""));
+    let id = if has(CATEGORY) && !has(NAME) { "id + 0" } else { "id" };
+    let nulls = if filters & !WITHDRAWN == STATUS { " NULLS FIRST" } else { "" };
+    let mut parameters = (3..).map(|number| format!("${number}"));
+    let mut next = || parameters.next().unwrap_or_default();
+    let position = match &key {
+        None => format!("{id} > $2"),
+        Some(key) => format!("({key}, id) > ({}, $2) AND {key} < {}", next(), next()),
+    };
+    let category =
+        if has(CATEGORY) { format!(" AND category_id = {}", next()) } else { String::new() };
+    let by_key = key.as_ref().map_or_else(String::new, |key| format!("{key}, "));
+    let key = key.unwrap_or_else(|| "NULL::text".to_owned());
+    let range = |status: String| {
+        format!(
+            "(SELECT {columns}, {key} AS key, {id} AS number FROM {table}
+            WHERE {position}{category}{status} ORDER BY {by_key}{id}{nulls} LIMIT 101)"
+        )
+    };
+    let ranges: Vec<String> = match filters & !WITHDRAWN {
+        0 => vec![range(String::new())],
+        shape => {
+            let count = if shape & STATUS != 0 { 1 } else { PetStatus::ALL.len() };
+            (0..count).map(|_| range(format!(" AND status = {}", next()))).collect()
+        }
+    };
+    let by_key = if has(NAME) { "key, " } else { "" };
+    format!(
+        "SELECT page.*, {ORDER} FROM ({}) AS page ORDER BY {by_key}number{nulls} LIMIT $1",
+        ranges.join(" UNION ALL ")
+    )
+}
+const _: () = assert!(Limit::MAX == 100);
+
+/// Reads a page.
+pub(super) async fn list(
+    connection: &mut Connection,
+    query: &PetQuery,
+) -> Result<(Vec<StorePet>, Option<PetPosition>), Failure> {
+    if query.name.is_some() && !query.withdrawn {
+        // The search must find them.
+        while set_some_keys(connection).await? {}
+    }
+    let filters = [
+        query.withdrawn.then_some(WITHDRAWN),
+        query.status.map(|_| STATUS),
+        query.category_id.map(|_| CATEGORY),
+        query.name.as_ref().map(|_| NAME),
+    ];
+    let filters: usize = filters.into_iter().flatten().sum();
+    let limit = usize::from(query.limit.get());
+    // One more than requested shows whether a page follows.
+    let fetched = i64::from(query.limit.get()) + 1;
+    let after = query.after.as_ref().map_or(0, |after| after.id.get());
+    let after_key = query.after.as_ref().and_then(|after| after.key.as_deref());
+    let (from, until) = match &query.name {
+        None => (String::new(), String::new()),
+        Some(name) => (
+            after_key.unwrap_or(name.as_str()).to_owned(),
+            name.end().unwrap_or_else(|| ABOVE_ALL_KEYS.clone()),
+        ),
+    };
+    let all = PetStatus::ALL.map(PetStatus::as_str);
+    let one = query.status.map(PetStatus::as_str);
+    let mut parameters: Vec<&(dyn ToSql + Sync)> = vec![&fetched, &after];
+    if query.name.is_some() {
+        parameters.push(&from);
+        parameters.push(&until);
+    }
+    if let Some(category) = &query.category_id {
+        parameters.push(category);
+    }
+    if let Some(status) = &one {
+        parameters.push(status);
+    } else if filters & (CATEGORY | NAME) != 0 {
+        parameters.extend(all.iter().map(|status| status as &(dyn ToSql + Sync)));
+    }
+    let statement = connection.prepared(&STATEMENTS[filters]).await?;
+    let rows = connection.query(&statement, &parameters).await?;
+    let page = rows.iter().take(limit).map(pet).collect::<Result<Vec<_>, _>>()?;
+    let last = (rows.len() > limit).then(|| rows.get(limit - 1)).flatten();
+    let position = |row: &Row| -> Result<PetPosition, Failure> {
+        let id: PetId = page.last().map(|pet| pet.id).ok_or(Failure::Row("id"))?;
+        Ok(PetPosition { key: row.try_get(PET_WIDTH)?, id })
+    };
+    let next = last.map(position).transpose()?;
+    Ok((page, next))
+}
+
+/// The animal in a row of a page.
+fn pet(row: &Row) -> Result<StorePet, Failure> {
+    let mut pet = rows::pet(row, 0)?.ok_or(Failure::Row("id"))?;
+    let order: Option<i64> = row.try_get(PET_WIDTH + 2)?;
+    pet.order_id = order.map(rows::order_id).transpose()?;
+    Ok(pet)
+}
+
+/// Sets the keys of some names that a service of the previous release added since the migration.
+/// Returns whether there were any.
+pub(super) async fn set_some_keys(connection: &mut Connection) -> Result<bool, Failure> {
+    let statement = connection.prepared(WITHOUT_KEY).await?;
+    let rows = connection.query(&statement, &[]).await?;
+    if rows.is_empty() {
+        return Ok(false);
+    }
+    set_keys(connection, &rows).await?;
+    Ok(true)
+}
+
+/// Sets the keys of the names in these rows, which have the identifier and the name.
+pub(in crate::store::postgres) async fn set_keys(
+    client: &tokio_postgres::Client,
+    rows: &[Row],
+) -> Result<(), tokio_postgres::Error> {
+    let ids: Vec<i64> = rows.iter().map(|row| row.try_get(0)).collect::<Result<_, _>>()?;
+    let names: Vec<&str> = rows.iter().map(|row| row.try_get(1)).collect::<Result<_, _>>()?;
+    let keys: Vec<String> = names.iter().map(|name| name_key(name)).collect();
+    client.execute(SET_KEYS, &[&ids, &names, &keys]).await?;
+    Ok(())
+}

@@ -1,0 +1,257 @@
+//! The store area over PostgreSQL: when connections break, and the plans of its lists.
+
+use petstore::{
+    domain::{
+        IdempotentRequest,
+        PetStatus::{Available, Pending},
+        WriteContext,
+        store_area::{Command, NamePrefix, OrderQuery, OrderStatus, PetQuery, Reference},
+    },
+    store::{Executed, OpenMode, StoreError},
+};
+use tokio_postgres::Client;
+
+use crate::{
+    area::{
+        add, change, complete, execute, now, pet, pet_id, place, reserve, respond, restore, sell,
+        to_status, withdraw,
+    },
+    postgres::{fresh, open},
+    postgres_cluster::{Cluster, connect, fresh_url},
+    postgres_connections::until_blocked,
+    postgres_faults::{behind_a_line, without_a_standby},
+    proxy::{Line, Proxy},
+    retries::named,
+    suite::{act, count, create, new_pet},
+};
+
+/// A context of a request that may be repeated.
+fn repeatable(key: &str) -> WriteContext {
+    let named = named(1, key, &new_pet("", 1, Available), 0).idempotency.unwrap();
+    let idempotency = Some(IdempotentRequest { operation: "batch", ..named });
+    WriteContext { now: now(), idempotency, ..act(0) }
+}
+
+#[tokio::test]
+async fn a_repeatable_command_is_done_once_whichever_response_is_lost() {
+    let (store, line) = behind_a_line().await;
+    let mut after = 0;
+    loop {
+        let id = add(&store, new_pet("Zoë", 1, Available)).await;
+        let commands =
+            || vec![Command::PlaceOrder(sell(id)), Command::AddPet(new_pet("", 1, Pending))];
+        let before = count(&store).await;
+        line.set(Line::LosesAnswer { after, then_up: true });
+        let context = repeatable(&format!("retry-{after}"));
+        let done = store.execute(commands(), context.clone(), respond).await.unwrap();
+        let lost_one = line.line() == Line::Up;
+        let first = match done {
+            Executed::Done { response, .. } | Executed::Replayed(response) => response,
+            other => panic!("{other:?}"),
+        };
+        assert_eq!((pet(&store, id).await.version, count(&store).await), (2, before + 1));
+        line.set(Line::LosesAnswer { after, then_up: true });
+        let again = store.execute(commands(), context, respond).await.unwrap();
+        assert_eq!(again, Executed::Replayed(first));
+        line.set(Line::Up);
+        assert_eq!(count(&store).await, before + 1);
+        if !lost_one {
+            assert!(after > 3, "each phase has an answer");
+            return;
+        }
+        after += 1;
+    }
+}
+
+#[tokio::test]
+async fn a_command_whose_commit_is_lost_is_not_repeated_and_its_outcome_is_unknown() {
+    let (store, line) = behind_a_line().await;
+    let (mut after, mut unknown) = (0, 0);
+    loop {
+        let id = add(&store, new_pet("", 1, Available)).await;
+        let patch = to_status(id, Pending);
+        line.set(Line::LosesAnswer { after, then_up: true });
+        let done = store.execute(vec![patch], act(0), respond).await;
+        let lost_one = line.line() == Line::Up;
+        line.set(Line::Up);
+        let found = pet(&store, id).await;
+        match done {
+            Ok(Executed::Done { changes, .. }) => {
+                assert_eq!((changes.len(), found.version), (1, 2));
+            }
+            Err(StoreError::OutcomeUnknown(_)) => {
+                unknown += 1;
+                // The server had the whole transaction.
+                assert_eq!((found.version, found.status), (2, Pending));
+            }
+            other => panic!("{other:?}"),
+        }
+        if !lost_one {
+            assert!(unknown > 0 && after > 1, "{unknown} of {after}");
+            return;
+        }
+        after += 1;
+    }
+}
+
+#[tokio::test]
+async fn a_command_whose_request_is_lost_is_done_once_or_not_at_all() {
+    let (store, line) = behind_a_line().await;
+    let id = pet_id(1);
+    line.set(Line::LosesRequest);
+    change(&store, to_status(id, Pending)).await;
+    assert_eq!((line.line(), pet(&store, id).await.version), (Line::Up, 2));
+}
+
+#[tokio::test]
+async fn a_repeated_create_finds_its_animal_even_after_it_was_withdrawn() {
+    let url = fresh_url().await;
+    let line = Proxy::to(&url);
+    let store = open(&line.url, OpenMode::CreateAndMigrate).await.unwrap();
+    create(&store, new_pet("", 1, Available)).await;
+    let second = open(&url, OpenMode::AsIs).await.unwrap();
+    // The connection breaks, and the next one is made after the withdrawal.
+    line.set(Line::LosesAnswer { after: 0, then_up: false });
+    let creating = create(&store, new_pet("Frank", 1, Available));
+    let withdrawing = async {
+        while second.get_pet(pet_id(2)).await.unwrap().is_none() {}
+        change(&second, withdraw(pet_id(2))).await;
+        line.set(Line::Up);
+    };
+    let (created, ()) = tokio::join!(creating, withdrawing);
+    assert_eq!(created.id, pet_id(2));
+    assert_eq!(count(&second).await, 1);
+    // The token comes back with the animal.
+    change(&second, restore(pet_id(2))).await;
+    let token = "SELECT count(token) FROM pets WHERE id = 2";
+    assert_eq!(connect(&url).await.query_one(token, &[]).await.unwrap().get::<_, i64>(0), 1);
+}
+
+#[tokio::test]
+async fn what_no_standby_has_is_not_acknowledged_by_a_command_that_finds_it() {
+    let cluster = Cluster::start();
+    let store = open(&cluster.url, OpenMode::CreateAndMigrate).await.unwrap();
+    let id = add(&store, new_pet("", 1, Available)).await;
+    let order = place(&store, reserve(id)).await;
+    // The first attempt completes the order, and the second one finds it completed.
+    let context = repeatable("complete");
+    let done = store.execute(vec![complete(order)], context, respond);
+    let done = without_a_standby(&cluster, done).await.unwrap();
+    assert!(matches!(done, Executed::Replayed(_)), "{done:?}");
+    let unknown = store.execute(vec![Command::PlaceOrder(sell(id))], repeatable("no"), respond);
+    assert!(matches!(unknown.await, Ok(Executed::Refused { .. })));
+}
+
+/// Another program changes what was read, before it is written.
+#[tokio::test]
+async fn a_command_is_decided_again_if_its_animal_changes_after_it_was_read() {
+    let (store, url) = fresh().await;
+    let id = add(&store, new_pet("", 1, Available)).await;
+    let mut other = connect(&url).await;
+    let first = other.transaction().await.unwrap();
+    first
+        .execute("UPDATE pets SET status = 'sold', version = 2 WHERE id = $1", &[&id.get()])
+        .await
+        .unwrap();
+    let (done, ()) = tokio::join!(execute(&store, vec![Command::PlaceOrder(sell(id))]), async {
+        until_blocked(&connect(&url).await).await;
+        first.commit().await.unwrap();
+    });
+    assert!(matches!(done, Executed::Refused { .. }), "{done:?}");
+    assert_eq!(store.list_orders(&OrderQuery::default()).await.unwrap(), (vec![], None));
+}
+
+/// The plan that the store's last statement gets for any parameters.
+async fn plan(observer: &Client, parameters: usize) -> String {
+    let sql = "SELECT query FROM pg_stat_activity
+        WHERE application_name = current_setting('application_name') AND pid <> pg_backend_pid()";
+    let text: String = observer.query_one(sql, &[]).await.unwrap().get(0);
+    let values = vec!["NULL"; parameters].join(", ");
+    let explain = format!("DEALLOCATE ALL; PREPARE list AS {text}");
+    observer.batch_execute(&explain).await.unwrap();
+    let rows = observer.simple_query(&format!("EXPLAIN EXECUTE list ({values})")).await.unwrap();
+    rows.iter()
+        .filter_map(|message| match message {
+            tokio_postgres::SimpleQueryMessage::Row(row) => row.get(0),
+            _ => None,
+        })
+        .collect::<Vec<_>>()
+        .join("\n")
+}
+
+/// Statistics that would lead to other plans: nearly all animals and orders are alike.
+#[tokio::test]
+async fn each_range_of_a_list_is_one_search_of_an_index_whatever_the_statistics_are() {
+    let (store, url) = fresh().await;
+    let observer = connect(&url).await;
+    observer
+        .batch_execute(
+            "INSERT INTO pets (name, category_id, status)
+                SELECT 'Max', 1, 'available' FROM generate_series(1, 50000);
+            INSERT INTO withdrawn_pets
+                (id, name, category_id, status, version, updated_at, withdrawn_at, reason)
+                SELECT n, 'Max', 1, 'available', 2, 0, 0, 'died' FROM generate_series(1, 50000) AS n;
+            INSERT INTO orders (id, pet_id, status, holds, reference, created_at, closed_at, version)
+                SELECT n, n, 'completed', TRUE, 'r' || n, 0, 0, 1 FROM generate_series(1, 50000) AS n;
+            ANALYZE pets, withdrawn_pets, orders; SET plan_cache_mode = force_generic_plan",
+        )
+        .await
+        .unwrap();
+    for number in 0..16 {
+        let has = |bit: u32| number & bit != 0;
+        let query = PetQuery {
+            withdrawn: has(1),
+            status: has(2).then_some(Pending),
+            category_id: has(4).then_some(7),
+            name: has(8).then(|| NamePrefix::new("ma").unwrap()),
+            ..PetQuery::default()
+        };
+        store.list_store_pets(&query).await.unwrap();
+        let ranges = if has(2) || !(has(4) || has(8)) { 1 } else { 3 };
+        let parameters = 2 + usize::from(has(4)) + 2 * usize::from(has(8));
+        let statuses = if has(2) {
+            1
+        } else if ranges == 3 {
+            3
+        } else {
+            0
+        };
+        let plan = plan(&observer, parameters + statuses).await;
+        let index = format!(
+            "Index Scan using {}",
+            match (has(1), has(4), has(8), has(2)) {
+                (false, false, false, false) => "pets_pkey",
+                (true, false, false, false) => "withdrawn_pets_pkey",
+                (false, false, false, true) => "pets_by_status",
+                (true, false, false, true) => "withdrawn_pets_by_status",
+                (false, false, true, _) => "pets_by_name",
+                (true, false, true, _) => "withdrawn_pets_by_name",
+                (false, true, false, _) => "pets_by_category on",
+                (true, true, false, _) => "withdrawn_pets_by_category on",
+                (false, true, true, _) => "pets_by_category_and_name",
+                (true, true, true, _) => "withdrawn_pets_by_category_and_name",
+            }
+        );
+        assert_eq!(plan.matches(&index).count(), ranges, "{query:?}: {plan}");
+        for forbidden in ["Sort\n", "Sort  ", "Seq Scan", "Bitmap"] {
+            assert!(!plan.contains(forbidden), "{query:?}: {plan}");
+        }
+        let filters = plan.lines().filter(|line| line.trim().starts_with("Filter:"));
+        assert_eq!(filters.filter(|line| !line.contains("holds")).count(), 0, "{query:?}: {plan}");
+    }
+    let reference = Reference::new("r7".to_owned());
+    for (query, parameters, index) in [
+        (OrderQuery::default(), 2, "orders_pkey"),
+        (
+            OrderQuery { status: Some(OrderStatus::Reserved), ..OrderQuery::default() },
+            3,
+            "orders_by_status",
+        ),
+        (OrderQuery { pet_id: Some(pet_id(7)), ..OrderQuery::default() }, 5, "orders_by_pet"),
+        (OrderQuery { reference, ..OrderQuery::default() }, 4, "orders_by_reference"),
+    ] {
+        store.list_orders(&query).await.unwrap();
+        let plan = plan(&observer, parameters).await;
+        assert!(plan.contains(&format!("Index Scan using {index}")), "{query:?}: {plan}");
+    }
+}

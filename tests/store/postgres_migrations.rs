@@ -1,0 +1,138 @@
+//! Migrations of a PostgreSQL database that others use meanwhile.
+
+use petstore::{
+    domain::{
+        PetStatus::Available,
+        store_area::{NamePrefix, PetQuery},
+    },
+    store::OpenMode,
+};
+use tokio_postgres::Client;
+
+use crate::{
+    area::pet_id,
+    postgres::open,
+    postgres_cluster::{connect, fresh_url},
+    suite::{AnyStore, create, new_pet},
+};
+
+/// A database with the schema before the store area.
+async fn before_the_store_area() -> (Client, String) {
+    let url = fresh_url().await;
+    let other = connect(&url).await;
+    let steps = [
+        include_str!("../../migrations/postgres/0001_catalogue.sql"),
+        include_str!("../../migrations/postgres/0002_deprecated_calls.sql"),
+        include_str!("../../migrations/postgres/0003_idempotency_marks.sql"),
+        include_str!("../../migrations/postgres/0004_etag_key.sql"),
+        include_str!("../../migrations/postgres/0005_requests.sql"),
+        "CREATE TABLE petstore_schema (
+            only_row BOOLEAN PRIMARY KEY CHECK (only_row), version BIGINT NOT NULL);
+         INSERT INTO petstore_schema VALUES (TRUE, 5)",
+    ];
+    other.batch_execute(&steps.join(";")).await.unwrap();
+    (other, url)
+}
+
+const ADD: &str = "INSERT INTO pets (name, category_id, status) VALUES ('Zoë', 7, 'available')";
+
+/// The identifiers of the animals whose name begins with this.
+async fn named(store: &AnyStore, name: &str) -> Vec<i64> {
+    let query = PetQuery { name: NamePrefix::new(name), ..PetQuery::default() };
+    let (found, _) = store.list_store_pets(&query).await.unwrap();
+    found.iter().map(|pet| pet.id.get()).collect()
+}
+
+#[tokio::test]
+async fn an_animal_of_the_previous_release_is_found_whether_it_came_before_or_after_the_migration()
+{
+    let (other, url) = before_the_store_area().await;
+    other.batch_execute(ADD).await.unwrap();
+    let store = open(&url, OpenMode::CreateAndMigrate).await.unwrap();
+    assert_eq!(named(&store, "ZOE").await, [1]);
+    other.batch_execute(ADD).await.unwrap();
+    assert_eq!(named(&store, "zoe").await, [1, 2]);
+    let found = store.get_store_pet(pet_id(2)).await.unwrap().unwrap();
+    assert_eq!((found.version, found.created_at, found.updated_at), (1, None, None));
+    // A background task does the same.
+    other.batch_execute(ADD).await.unwrap();
+    assert!(store.tend_search(0).await.unwrap());
+    assert!(!store.tend_search(0).await.unwrap());
+    let without_key = "SELECT count(*) FROM pets WHERE name_key IS NULL";
+    assert_eq!(other.query_one(without_key, &[]).await.unwrap().get::<_, i64>(0), 0);
+}
+
+#[tokio::test]
+async fn an_interrupted_concurrent_index_is_built_again() {
+    let (other, url) = before_the_store_area().await;
+    other.batch_execute(ADD).await.unwrap();
+    other
+        .batch_execute(include_str!("../../migrations/postgres/0006_store_area.sql"))
+        .await
+        .unwrap();
+    other.batch_execute("UPDATE petstore_schema SET version = 6").await.unwrap();
+    // It waits for this transaction, and is cancelled there.
+    let holder = connect(&url).await;
+    holder.batch_execute(&format!("BEGIN; {ADD}")).await.unwrap();
+    let name = "CREATE INDEX CONCURRENTLY pets_by_category ON pets (category_id)";
+    let cancel = other.cancel_token();
+    let (built, ()) = tokio::join!(other.batch_execute(name), async {
+        let waits = "SELECT 1 FROM pg_stat_activity WHERE query LIKE 'CREATE INDEX CONC%'
+            AND wait_event_type = 'Lock' AND application_name = current_setting('application_name')";
+        while holder.query(waits, &[]).await.unwrap().is_empty() {}
+        cancel.cancel_query(tokio_postgres::NoTls).await.unwrap();
+    });
+    built.unwrap_err();
+    holder.batch_execute("COMMIT").await.unwrap();
+    let is_valid =
+        "SELECT indisvalid FROM pg_index WHERE indexrelid = 'pets_by_category'::regclass";
+    assert!(!other.query_one(is_valid, &[]).await.unwrap().get::<_, bool>(0));
+
+    let rejected = open(&url, OpenMode::AsIs).await.err().unwrap().to_string();
+    assert!(
+        rejected.contains("has schema version 6, but this release needs version 7"),
+        "{rejected}"
+    );
+    let store = open(&url, OpenMode::CreateAndMigrate).await.unwrap();
+    assert!(other.query_one(is_valid, &[]).await.unwrap().get::<_, bool>(0));
+    let query = PetQuery { category_id: Some(7), ..PetQuery::default() };
+    assert_eq!(store.list_store_pets(&query).await.unwrap().0.len(), 2);
+}
+
+#[tokio::test]
+async fn creates_of_the_previous_release_go_on_while_a_migration_waits_for_a_long_read() {
+    let (other, url) = before_the_store_area().await;
+    let reader = connect(&url).await;
+    reader.batch_execute("BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT FROM pets").await.unwrap();
+    let migrating = tokio::spawn({
+        let url = url.clone();
+        async move { open(&url, OpenMode::CreateAndMigrate).await }
+    });
+    let waits = "SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock'
+        AND application_name = current_setting('application_name')";
+    other.batch_execute("SET statement_timeout = '5s'").await.unwrap();
+    for _ in 0..3 {
+        while other.query(waits, &[]).await.unwrap().is_empty() {}
+        other.batch_execute(ADD).await.unwrap();
+    }
+    assert!(!migrating.is_finished());
+    reader.batch_execute("COMMIT").await.unwrap();
+    let store = migrating.await.unwrap().unwrap();
+    assert_eq!(create(&store, new_pet("", 1, Available)).await.id.get(), 4);
+    assert_eq!(named(&store, "zoë").await, [1, 2, 3]);
+}
+
+#[tokio::test]
+async fn processes_that_migrate_at_the_same_time_all_succeed() {
+    let (other, url) = before_the_store_area().await;
+    other.batch_execute(ADD).await.unwrap();
+    let opening: Vec<_> = (0..5)
+        .map(|_| {
+            let url = url.clone();
+            tokio::spawn(async move { open(&url, OpenMode::CreateAndMigrate).await })
+        })
+        .collect();
+    for opened in opening {
+        assert_eq!(named(&opened.await.unwrap().unwrap(), "zoe").await, [1]);
+    }
+}
