@@ -35,9 +35,14 @@ async fn a_preflight_of_an_allowed_origin_needs_no_key() {
         assert_eq!((reply.status.as_u16(), reply.body.len()), (204, 0));
         assert_eq!(reply.header("access-control-allow-origin"), Some(origin));
         assert_eq!(reply.header("vary"), Some("Origin"));
-        assert!(reply.header("access-control-allow-methods").unwrap().contains("POST"));
+        for method in ["GET", "POST", "PATCH", "PUT", "DELETE"] {
+            let methods = reply.header("access-control-allow-methods").unwrap();
+            assert!(methods.contains(method), "{methods}");
+        }
         let fields = reply.header("access-control-allow-headers").unwrap().to_lowercase();
-        for field in ["authorization", "content-type", "idempotency-key", "if-none-match"] {
+        for field in
+            ["authorization", "content-type", "idempotency-key", "if-match", "if-none-match"]
+        {
             assert!(fields.contains(field), "{field}");
         }
         // The key is an ordinary header field, so credentials are not needed.
@@ -84,6 +89,7 @@ async fn an_allowed_page_can_read_every_response_and_its_header_fields() {
             "sunset",
             "x-request-id",
             "etag",
+            "accept-patch",
         ] {
             assert!(exposed.split(", ").any(|name| name == field), "{field}");
         }

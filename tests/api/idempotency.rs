@@ -215,12 +215,12 @@ async fn post_with(server: &Server, key: &str, body: &'static str) -> Reply {
 }
 
 /// Rotates a key, and returns its successor.
-async fn rotate(server: &Server, id: KeyId, seed: u64) -> (String, KeyId) {
+pub(crate) async fn rotate(server: &Server, id: KeyId, scope: Scope, seed: u64) -> (String, KeyId) {
     let key = ApiKey::generate(Deployment::Production, &mut StdRng::seed_from_u64(seed));
     let successor = NewKey {
         digest: key.digest(),
         name: "successor".to_owned(),
-        scope: Scope::Write,
+        scope,
         deployment: Deployment::Production,
         expires_at: None,
         rate_limit: None,
@@ -237,8 +237,8 @@ async fn a_create_that_is_retried_with_a_successor_of_its_key_adds_nothing() {
     let (first, id) = server.new_key(Scope::Write, None).await;
     let added = post_with(&server, &first, FRANK).await;
     assert_eq!(added.status, 201);
-    let (second, id) = rotate(&server, id, 101).await;
-    let (third, _) = rotate(&server, id, 102).await;
+    let (second, id) = rotate(&server, id, Scope::Write, 101).await;
+    let (third, _) = rotate(&server, id, Scope::Write, 102).await;
     for key in [&third, &second, &first] {
         let again = post_with(&server, key, FRANK).await;
         assert_eq!((again.status, &again.body), (added.status, &added.body));
@@ -252,7 +252,7 @@ async fn a_create_that_is_retried_with_a_successor_of_its_key_adds_nothing() {
 async fn a_retry_with_a_successor_while_the_first_is_in_flight_is_409() {
     let server = Server::start().await;
     let (first, id) = server.new_key(Scope::Write, None).await;
-    let (second, _) = rotate(&server, id, 101).await;
+    let (second, _) = rotate(&server, id, Scope::Write, 101).await;
     let holding = server.hold_writes().await;
     let one = pin!(post_with(&server, &first, FRANK));
     let two = pin!(post_with(&server, &second, FRANK));

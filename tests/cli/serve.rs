@@ -11,7 +11,7 @@ use petstore::domain::{ApiKey, Deployment};
 use rand::{SeedableRng, rngs::StdRng};
 use serde_json::{Value, json};
 
-use super::program::{Service, client, create, directory, new_key};
+use super::program::{Service, client, create, directory, new_key, run};
 
 #[tokio::test]
 async fn sigterm_and_sigint_end_the_service_with_success() {
@@ -128,6 +128,48 @@ async fn with_the_access_log_every_request_is_logged_without_secrets() {
     }
     assert!(created["duration_us"].as_u64().is_some());
     assert!(!log.contains(&key["pets_live_".len()..]), "{log}");
+}
+
+#[tokio::test]
+async fn each_change_of_the_store_area_is_logged_once_without_names_and_notes() {
+    let here = directory();
+    let service = Service::start(here.path(), &[]);
+    let create_key = ["keys", "create", "--name", "reception", "--scope", "store:write"];
+    let key = run(here.path(), &create_key).expect_success().stdout.trim().to_owned();
+    let client = client();
+    create(&client, &service.url, &key, "Frank").send().await.unwrap();
+    let place = || {
+        client
+            .post(format!("{}/store/orders", service.url))
+            .bearer_auth(&key)
+            .header("content-type", "application/json")
+            .header("idempotency-key", "k")
+            .header("x-request-id", "mine-1")
+            .body(r#"{"petId": 1, "note": "secret note", "reference": "R-17"}"#)
+    };
+    // The second one is a repetition, and changes nothing.
+    for _ in 0..2 {
+        assert_eq!(place().send().await.unwrap().status(), 201);
+    }
+    let refused = place().header("idempotency-key", "other").send().await.unwrap();
+    assert!(refused.status().is_client_error());
+    service.signal("TERM");
+    let (_, log) = service.wait();
+    let lines = log.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let changes: Vec<Value> = lines.filter(|line| line["message"] == "change").collect();
+    let fields = ["level", "principal", "request_id", "type", "subject", "version"];
+    let seen: Vec<Vec<&Value>> =
+        changes.iter().map(|change| fields.map(|field| &change[field]).to_vec()).collect();
+    assert_eq!(
+        json!(seen),
+        json!([
+            ["INFO", "key:1", "mine-1", "order.placed", "order:1", 1],
+            ["INFO", "key:1", "mine-1", "pet.changed", "pet:1", 2],
+        ])
+    );
+    for secret in ["secret note", "R-17", "Frank"] {
+        assert!(!log.contains(secret), "{log}");
+    }
 }
 
 #[tokio::test]

@@ -84,14 +84,17 @@ impl ResponseMemory {
 }
 
 impl Reservation {
-    /// Counts `body` instead of the reserved size.
+    /// Counts `body` instead of the reserved size, even if it is larger than expected and exceeds
+    /// the limit.
     pub(in crate::http) fn fill(mut self, mut body: Vec<u8>) -> Bytes {
         if body.capacity() > self.size {
             body.shrink_to_fit();
         }
-        let left = self.size.saturating_sub(body.capacity());
-        self.memory.fetch_sub(left, Relaxed);
-        self.size -= left;
+        match body.capacity().checked_sub(self.size) {
+            Some(more) => self.memory.fetch_add(more, Relaxed),
+            None => self.memory.fetch_sub(self.size - body.capacity(), Relaxed),
+        };
+        self.size = body.capacity();
         Bytes::from_owner(HeldResponse { body, _reservation: self })
     }
 }
@@ -157,6 +160,16 @@ mod tests {
         assert_eq!(memory.held.load(Relaxed), 50);
         drop(body);
         drop(memory.reserve(100).unwrap());
+        assert_eq!(memory.held.load(Relaxed), 0);
+    }
+
+    #[test]
+    fn a_response_that_is_larger_than_expected_counts_in_full() {
+        let memory = ResponseMemory::new(100);
+        let body = memory.reserve(60).unwrap().fill(vec![1; 150]);
+        assert_eq!(memory.held.load(Relaxed), 150);
+        assert!(memory.reserve(1).is_err());
+        drop(body);
         assert_eq!(memory.held.load(Relaxed), 0);
     }
 

@@ -31,8 +31,8 @@ use crate::{
     store::{Executed, RespondTo},
 };
 
-/// How much longer, in bytes, a response can be than the body: by what the request does not
-/// change. Only very long names can exceed it.
+/// How much longer, in bytes, a response usually is than the body: by what the request does not
+/// change. Very long names can exceed it.
 const USUAL_GROWTH: usize = 16 << 10;
 
 /// A request for a change, read completely.

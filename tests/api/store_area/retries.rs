@@ -11,6 +11,7 @@ use super::{
     super::{
         errors::Failing,
         harness::{Reply, soon},
+        idempotency::rotate,
     },
     Setup, Store,
 };
@@ -179,6 +180,41 @@ async fn equal_keys_of_two_programs_are_independent() {
     let target = "/v1/store/orders";
     let reply = store.server.send(Method::POST, target, &headers, order.to_string()).await;
     reply.expect_error(409, "invalid_transition");
+}
+
+#[tokio::test]
+async fn a_successor_of_the_api_key_gets_the_first_response_again() {
+    let mut store = Store::open().await;
+    let id = store.add("Rex", "available").await;
+    let (key, number) = store.server.new_key(Scope::StoreWrite, None).await;
+    store.key = key;
+    let headers = [("idempotency-key", "k")];
+    let first = store.send("POST /orders", &headers, json!({ "petId": id })).await;
+    store.key = rotate(&store.server, number, Scope::StoreWrite, 101).await.0;
+    let again = store.send("POST /orders", &headers, json!({ "petId": id })).await;
+    assert_eq!((again.status.as_u16(), again.body), (201, first.body));
+}
+
+#[tokio::test]
+async fn a_key_that_a_create_used_is_422_for_a_change_and_the_other_way_round() {
+    let store = Store::open().await;
+    let bearer = format!("Bearer {}", store.key);
+    let headers = |key| {
+        [
+            ("authorization", &*bearer),
+            ("content-type", "application/json"),
+            ("idempotency-key", key),
+        ]
+    };
+    let animal = r#"{"name": "Rex", "categoryId": 1}"#;
+    let create =
+        async |key| store.server.send(Method::POST, "/v1/pets", &headers(key), animal).await;
+    assert_eq!(create("k").await.status, 201);
+    let order = json!({ "petId": 1 });
+    let place = async |key| store.send("POST /orders", &[("idempotency-key", key)], &order).await;
+    place("k").await.expect_error(422, "idempotency_conflict");
+    assert_eq!(place("l").await.status, 201);
+    create("l").await.expect_error(422, "idempotency_conflict");
 }
 
 #[tokio::test]
