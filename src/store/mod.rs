@@ -6,6 +6,7 @@ mod errors;
 mod health;
 mod keys;
 mod open;
+mod page;
 mod pets;
 pub mod postgres;
 mod requests;
@@ -18,7 +19,7 @@ pub use self::{
     health::Health,
     keys::Keys,
     open::{Checkup, OpenMode, check, open},
-    pets::{Created, Pets, Respond, Version, WritePet},
+    pets::{Created, Pets, Respond, Version, Visit},
     requests::Requests,
     store_area::{Executed, RespondTo, StoreArea},
 };

@@ -8,15 +8,14 @@ use crate::domain::{NewPet, PageRequest, Pet, PetId, PetRef, StoredResponse, Wri
 /// Reads and adds animals.
 #[async_trait]
 pub trait Pets: Send + Sync {
-    /// Reads the requested page: calls `write` with each of its animals, in ascending order of
-    /// identifier, and with `page`, to append them to. Returns the last animal of the page if more
-    /// follow; the next page begins after it. An animal that exists during a whole walk is on
-    /// exactly one of its pages. After an error, the content of `page` is undefined.
+    /// Reads the requested page, and calls `visit` with each of its animals, in ascending order of
+    /// identifier. Returns the last animal of the page if more follow; the next page begins after
+    /// it. An animal that exists during a whole walk is on exactly one of its pages. After an
+    /// error, some of the animals may have been visited.
     async fn list_pets(
         &self,
         request: &PageRequest,
-        write: WritePet,
-        page: &mut Vec<u8>,
+        visit: Visit<'_>,
     ) -> Result<Option<PetId>, StoreError>;
 
     /// The animal with this identifier.
@@ -57,8 +56,8 @@ pub enum Created {
     Conflict,
 }
 
-/// Appends an animal to a text. See [`Pets::list_pets`].
-pub type WritePet = fn(&mut Vec<u8>, PetRef<'_>);
+/// Takes the animals of a page. See [`Pets::list_pets`].
+pub type Visit<'v> = &'v mut (dyn FnMut(PetRef<'_>) + Send + 'v);
 
 /// Renders the response to the request that added an animal. See [`Pets::create_pet`].
 pub type Respond = fn(&Pet) -> StoredResponse;

@@ -1,10 +1,19 @@
 //! `createPet`: `POST /v1/pets`.
 
+use std::sync::Mutex;
+
+use petstore::{
+    domain::{Actor, Clock, Scope, WriteContext},
+    store::StoreError,
+};
 use reqwest::Method;
 use serde_json::json;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
-use super::harness::{Server, soon};
+use super::{
+    errors::failing,
+    harness::{Server, Setup, soon},
+};
 
 #[tokio::test]
 async fn the_created_animal_is_returned_and_listed() {
@@ -214,5 +223,32 @@ async fn a_chunked_body_that_is_read_to_its_end_leaves_the_connection_open() {
         let response = String::from_utf8(response).unwrap();
         assert!(response.starts_with("HTTP/1.1 201 "), "{response}");
         assert!(!response.contains("Connection: close"), "{response}");
+    }
+}
+
+#[tokio::test]
+async fn the_store_gets_the_key_the_time_and_the_request_of_a_create() {
+    static GIVEN: Mutex<Option<WriteContext>> = Mutex::new(None);
+    let wrap = |store| {
+        failing(store, |context| {
+            *GIVEN.lock().unwrap() = context;
+            StoreError::Overloaded
+        })
+    };
+    let server = Server::start_with(Setup { wrap, ..Setup::default() }).await;
+    let (key, id) = server.new_key(Scope::Write, None).await;
+    let bearer = format!("Bearer {key}");
+    let json = ("content-type", "application/json");
+    let headers = [("authorization", &*bearer), json, ("x-request-id", "till-7")];
+    let with_key = [&headers[..], &[("idempotency-key", "\"retry-1\"")]].concat();
+    for headers in [&headers[..], &with_key] {
+        let body = r#"{"name": "Frank", "categoryId": 1}"#;
+        let reply = server.send(Method::POST, "/v1/pets", headers, body).await;
+        reply.expect_error(503, "unavailable");
+        let given = GIVEN.lock().unwrap().take().unwrap();
+        assert_eq!((given.actor, given.now), (Actor::Key(id), server.clock.now()));
+        assert_eq!(given.request_id.as_deref(), Some("till-7"));
+        let request = given.idempotency.map(|request| (request.lineage, request.operation));
+        assert_eq!(request, (headers.len() == 4).then_some((id, "createPet")));
     }
 }

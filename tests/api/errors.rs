@@ -3,21 +3,18 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use jiff::Timestamp;
 use petstore::{
     domain::{
-        KeyDigest, KeyId, KeyRecord, KeyUse, NewKey, NewPet, PageRequest, Pet, PetId,
-        PetStatus::Available, WriteContext, store_area::Command,
+        NewPet, PageRequest, Pet, PetId, PetStatus::Available, WriteContext, store_area::Command,
     },
-    observe::metrics::Exposition,
     store::{
-        Created, Executed, Health, Keys, Pets, Requests, Respond, RespondTo, Store, StoreArea,
-        StoreError, Version, WritePet,
+        Created, Executed, Pets, Respond, RespondTo, Store, StoreArea, StoreError, Version, Visit,
     },
 };
 use reqwest::Method;
 
 use super::harness::{Server, Setup};
+use crate::with_pets::WithPets;
 
 #[tokio::test]
 async fn an_unknown_path_is_404() {
@@ -64,103 +61,52 @@ async fn an_unsupported_method_is_405_with_allow() {
     }
 }
 
-/// Fails every call after the key was found.
-pub(crate) struct Failing<F>(pub(crate) Arc<dyn Store>, pub(crate) F);
+/// Fails every call about animals and every command, with an error for the context of the write, if it is one.
+struct Failing<F>(Arc<dyn Store>, F);
+
+pub(crate) fn failing(
+    store: Arc<dyn Store>,
+    error: impl Fn(Option<WriteContext>) -> StoreError + Send + Sync + 'static,
+) -> Arc<dyn Store> {
+    let failing = Arc::new(Failing(Arc::clone(&store), error));
+    let pets = Arc::<Failing<_>>::clone(&failing);
+    Arc::new(WithPets { pets, area: failing, rest: store })
+}
 
 #[async_trait]
-impl<F: Fn() -> StoreError + Send + Sync> Pets for Failing<F> {
-    async fn list_pets(
-        &self,
-        _: &PageRequest,
-        _: WritePet,
-        _: &mut Vec<u8>,
-    ) -> Result<Option<PetId>, StoreError> {
-        Err(self.1())
+impl<F: Fn(Option<WriteContext>) -> StoreError + Send + Sync> Pets for Failing<F> {
+    async fn list_pets(&self, _: &PageRequest, _: Visit<'_>) -> Result<Option<PetId>, StoreError> {
+        Err(self.1(None))
     }
-    fn etag_key(&self) -> [u8; 32] {
-        self.0.etag_key()
-    }
-    async fn version(&self) -> Result<Option<Version>, StoreError> {
-        Err(self.1())
+    async fn get_pet(&self, _: PetId) -> Result<Option<Pet>, StoreError> {
+        Err(self.1(None))
     }
     async fn create_pet(
         &self,
         _: NewPet,
-        _: WriteContext,
+        context: WriteContext,
         _: Respond,
     ) -> Result<Created, StoreError> {
-        Err(self.1())
+        Err(self.1(Some(context)))
     }
-    async fn get_pet(&self, _: PetId) -> Result<Option<Pet>, StoreError> {
-        Err(self.1())
+    async fn version(&self) -> Result<Option<Version>, StoreError> {
+        Err(self.1(None))
     }
-}
-
-#[async_trait]
-impl<F: Fn() -> StoreError + Send + Sync> Keys for Failing<F> {
-    async fn find_key(&self, digest: &KeyDigest) -> Result<Option<KeyRecord>, StoreError> {
-        self.0.find_key(digest).await
-    }
-    async fn key_digests(&self) -> Result<Vec<KeyDigest>, StoreError> {
-        self.0.key_digests().await
-    }
-    async fn first_of_lineage(&self, id: KeyId) -> Result<KeyId, StoreError> {
-        self.0.first_of_lineage(id).await
-    }
-    async fn create_key(&self, _: NewKey, _: WriteContext) -> Result<KeyRecord, StoreError> {
-        Err(self.1())
-    }
-    async fn get_key(&self, _: KeyId) -> Result<Option<KeyRecord>, StoreError> {
-        Err(self.1())
-    }
-    async fn list_keys(&self) -> Result<Vec<KeyRecord>, StoreError> {
-        Err(self.1())
-    }
-    async fn revoke_key(&self, _: KeyId, _: WriteContext) -> Result<Option<KeyRecord>, StoreError> {
-        Err(self.1())
-    }
-    async fn rotate_key(
-        &self,
-        _: KeyId,
-        _: NewKey,
-        _: Timestamp,
-        _: WriteContext,
-    ) -> Result<Option<KeyRecord>, StoreError> {
-        Err(self.1())
-    }
-    async fn record_key_uses(&self, _: Vec<KeyUse>) -> Result<(), StoreError> {
-        Err(self.1())
+    fn etag_key(&self) -> [u8; 32] {
+        self.0.etag_key()
     }
 }
 
 #[async_trait]
-impl<F: Fn() -> StoreError + Send + Sync> Requests for Failing<F> {
-    async fn mark_idempotency_keys(&self, _: Option<i64>) -> Result<i64, StoreError> {
-        Err(self.1())
-    }
-    async fn forget_idempotency_keys(&self, _: i64, _: u32) -> Result<usize, StoreError> {
-        Err(self.1())
-    }
-}
-
-#[async_trait]
-impl<F: Fn() -> StoreError + Send + Sync> StoreArea for Failing<F> {
+impl<F: Fn(Option<WriteContext>) -> StoreError + Send + Sync> StoreArea for Failing<F> {
     async fn execute(
         &self,
         _: Vec<Command>,
-        _: WriteContext,
+        context: WriteContext,
         _: RespondTo,
     ) -> Result<Executed, StoreError> {
-        Err(self.1())
+        Err(self.1(Some(context)))
     }
-}
-
-#[async_trait]
-impl<F: Fn() -> StoreError + Send + Sync> Health for Failing<F> {
-    async fn check_ready(&self) -> Result<(), StoreError> {
-        Err(self.1())
-    }
-    fn expose(&self, _: &mut Exposition) {}
 }
 
 async fn server_over(wrap: fn(Arc<dyn Store>) -> Arc<dyn Store>) -> Server {
@@ -171,7 +117,7 @@ const NEW_PET: &str = r#"{"name": "", "categoryId": 1}"#;
 
 #[tokio::test]
 async fn an_overloaded_store_is_503_with_retry_after() {
-    let server = server_over(|store| Arc::new(Failing(store, || StoreError::Overloaded))).await;
+    let server = server_over(|store| failing(store, |_| StoreError::Overloaded)).await;
     for reply in
         [server.get("/v1/pets").await, server.post(NEW_PET).await, server.get("/v1/pets/1").await]
     {
@@ -186,12 +132,10 @@ struct Secret;
 
 #[tokio::test]
 async fn an_internal_error_reveals_no_internals() {
-    let unavailable = |store| -> Arc<dyn Store> {
-        Arc::new(Failing(store, || StoreError::Unavailable(Arc::new(Secret))))
-    };
-    let internal = |store| -> Arc<dyn Store> {
-        Arc::new(Failing(store, || StoreError::Internal(Arc::new(Secret))))
-    };
+    let unavailable =
+        |store| -> Arc<dyn Store> { failing(store, |_| StoreError::Unavailable(Arc::new(Secret))) };
+    let internal =
+        |store| -> Arc<dyn Store> { failing(store, |_| StoreError::Internal(Arc::new(Secret))) };
     for (wrap, status, code) in
         [(unavailable as fn(_) -> _, 503, "unavailable"), (internal as fn(_) -> _, 500, "internal")]
     {
@@ -213,7 +157,7 @@ async fn an_internal_error_reveals_no_internals() {
 #[tokio::test]
 async fn a_create_with_an_unknown_outcome_gets_an_error_that_tells_how_to_retry() {
     let unknown = |store| -> Arc<dyn Store> {
-        Arc::new(Failing(store, || StoreError::OutcomeUnknown(Arc::new(Secret))))
+        failing(store, |_| StoreError::OutcomeUnknown(Arc::new(Secret)))
     };
     let reply = server_over(unknown).await.post(NEW_PET).await;
     reply.expect_error(503, "unavailable");
@@ -254,7 +198,7 @@ async fn no_message_names_a_type_a_library_or_a_line_of_code() {
 
 #[tokio::test]
 async fn a_panic_is_500_and_the_server_continues() {
-    let server = server_over(|store| Arc::new(Failing(store, || panic!("on purpose")))).await;
+    let server = server_over(|store| failing(store, |_| panic!("on purpose"))).await;
     for _ in 0..3 {
         let reply = server.get("/v1/pets").await;
         reply.expect_error(500, "internal");

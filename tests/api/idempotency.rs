@@ -9,7 +9,7 @@ use rand::{SeedableRng, rngs::StdRng};
 use reqwest::Method;
 
 use super::{
-    errors::Failing,
+    errors::failing,
     harness::{Reply, Server, Setup, soon},
 };
 
@@ -190,7 +190,7 @@ async fn a_retry_in_flight_is_409_with_retry_after() {
 #[tokio::test]
 async fn a_request_that_failed_can_be_sent_again() {
     let wrap = |store| -> Arc<dyn petstore::store::Store> {
-        Arc::new(Failing(store, || petstore::store::StoreError::Overloaded))
+        failing(store, |_| petstore::store::StoreError::Overloaded)
     };
     let server = Server::start_with(Setup { wrap, ..Setup::default() }).await;
     for _ in 0..3 {

@@ -14,6 +14,8 @@ mod sqlite;
 mod sqlite_backend;
 // Independent of the store.
 mod tls;
+#[path = "../shared/with_pets.rs"]
+mod with_pets;
 
 /// The database of the suite.
 type Database = sqlite_backend::Sqlite;

@@ -12,3 +12,5 @@ mod every_operation;
 mod faulty_store;
 mod proofs;
 mod script;
+#[path = "../shared/with_pets.rs"]
+mod with_pets;

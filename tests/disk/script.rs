@@ -95,8 +95,8 @@ impl Run {
         if let Some(store) = self.store.take_if(|_| self.acknowledges_early) {
             let last = self.acknowledged.last_key_value().map_or(0, |(id, _)| *id);
             let early = Arc::new(Faulty::after(last, store, Fault::AcknowledgedEarly).await);
-            self.early = Some(Arc::clone(&early));
-            self.store = Some(early);
+            self.store = Some(early.store());
+            self.early = Some(early);
         }
     }
 
@@ -308,25 +308,18 @@ fn new_key(seed: usize) -> NewKey {
     }
 }
 
-fn write_line(page: &mut Vec<u8>, pet: PetRef<'_>) {
-    serde_json::to_writer(page, &(pet.id.get(), pet.name)).unwrap();
-}
-
 /// Everything in the store, read page by page.
 async fn list(store: &AnyStore) -> Result<Vec<(i64, String)>, StoreError> {
     let mut all: Vec<(i64, String)> = Vec::new();
     loop {
         let after = all.last().map(|(id, _)| PetId::new(*id).unwrap());
         let request = PageRequest { limit: Limit::new(10).unwrap(), status: None, after };
-        let mut page = Vec::new();
-        let last = store.list_pets(&request, write_line, &mut page).await?;
-        let lines = serde_json::Deserializer::from_slice(&page).into_iter();
-        for line in lines {
-            let (id, name): (i64, String) = line.unwrap();
-            let before = all.last().map_or(0, |(id, _)| *id);
+        let mut visit = |pet: PetRef<'_>| {
+            let (id, before) = (pet.id.get(), all.last().map_or(0, |(id, _)| *id));
             assert!(id > before, "the walk does not advance: {id} comes after {before}");
-            all.push((id, name));
-        }
+            all.push((id, pet.name.to_owned()));
+        };
+        let last = store.list_pets(&request, &mut visit).await?;
         if last.is_none() {
             return Ok(all);
         }

@@ -2,8 +2,6 @@
 
 use std::sync::Arc;
 
-use petstore::store::Store;
-
 use super::{
     by_hand,
     checker::{self, Order},
@@ -24,7 +22,7 @@ fn first_objection(count: u64, fault: Fault, by_hand: Option<by_hand::Fault>) ->
         let (stores, directory) = sqlite();
         let store = Arc::clone(&stores[0]);
         let history = runtime.block_on(async {
-            let faulty: Arc<dyn Store> = Arc::new(Faulty::after(0, store, fault).await);
+            let faulty = Arc::new(Faulty::after(0, store, fault).await).store();
             let file = directory.path().join("petstore.db");
             let mut place = Place::here(&[faulty], &file).await;
             by_hand.inspect(|&fault| place.database.plant(fault));

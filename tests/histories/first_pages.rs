@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use hyper::{Request, header};
-use petstore::store::Store;
 
 use super::{
     faulty_store::{Fault, Faulty},
@@ -21,7 +20,7 @@ fn a_page_is_not_cached_under_a_version_newer_than_its_content() {
         assert!(stores[0].version().await.unwrap().is_some());
         let writes_after_each_read =
             Faulty::after(0, Arc::clone(&stores[0]), Fault::WrittenAfterRead);
-        let store: Arc<dyn Store> = Arc::new(writes_after_each_read.await);
+        let store = Arc::new(writes_after_each_read.await).store();
         let place = Place::here(&[store], &directory.path().join("petstore.db")).await;
         for there_before in 0..5 {
             let request = Request::get("/v1/pets")

@@ -26,6 +26,8 @@ mod service;
 mod simulated;
 mod simulated_faults;
 mod store_area;
+#[path = "../shared/with_pets.rs"]
+mod with_pets;
 mod workload;
 
 use std::{env, sync::Arc};

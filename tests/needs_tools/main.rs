@@ -58,6 +58,8 @@ mod recording;
 mod retries;
 #[path = "../store/suite.rs"]
 mod suite;
+#[path = "../shared/with_pets.rs"]
+mod with_pets;
 
 /// The database of the tests in `api`.
 type Database = postgres_backend::Postgres;

@@ -11,17 +11,12 @@ use std::{
 use async_trait::async_trait;
 use jiff::Timestamp;
 use petstore::{
-    domain::{
-        Actor, KeyDigest, KeyId, KeyRecord, KeyUse, NewKey, NewPet, PageRequest, Pet, PetId,
-        PetName, PetRef, PetStatus, WriteContext,
-    },
-    observe::metrics::Exposition,
-    store::{
-        Created, Health, Keys, Pets, Requests, Respond, Store, StoreArea, StoreError, Version,
-        WritePet,
-    },
+    domain::{Actor, NewPet, PageRequest, Pet, PetId, PetName, PetRef, PetStatus, WriteContext},
+    store::{Created, Pets, Respond, Store, StoreError, Version, Visit},
 };
 use tokio::task::JoinSet;
+
+use crate::with_pets::WithPets;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Fault {
@@ -92,6 +87,12 @@ impl Faulty {
         }
     }
 
+    /// The store with this fault.
+    pub(crate) fn store(self: &Arc<Self>) -> Arc<dyn Store> {
+        let [area, rest] = [(); 2].map(|()| Arc::clone(&self.store));
+        Arc::new(WithPets { pets: Arc::<Self>::clone(self), area, rest })
+    }
+
     /// Waits until nothing is committed any more.
     pub(crate) async fn settle(&self) {
         let committing = std::mem::take(&mut *self.committing.lock().unwrap());
@@ -104,18 +105,10 @@ impl Faulty {
     }
 }
 
-/// The content of an animal, as it goes through a page.
-type Row = (i64, String, i64, String);
-
-fn write_row(page: &mut Vec<u8>, pet: PetRef<'_>) {
-    let row = (pet.id.get(), pet.name, pet.category_id, pet.status.as_str());
-    serde_json::to_writer(page, &row).unwrap();
-}
-
-fn pet((id, name, category_id, status): Row) -> Pet {
-    let name = PetName::new(name).unwrap();
-    let new = NewPet { name, category_id, status: status.parse().unwrap() };
-    new.with_id(PetId::new(id).unwrap())
+fn owned(pet: PetRef<'_>) -> Pet {
+    let PetRef { id, name, category_id, status } = pet;
+    let name = PetName::new(name.to_owned()).unwrap();
+    NewPet { name, category_id, status }.with_id(id)
 }
 
 impl Faulty {
@@ -165,14 +158,11 @@ impl Pets for Faulty {
     async fn list_pets(
         &self,
         request: &PageRequest,
-        write: WritePet,
-        page: &mut Vec<u8>,
+        visit: Visit<'_>,
     ) -> Result<Option<PetId>, StoreError> {
-        let mut rows = Vec::new();
-        let last = self.store.list_pets(request, write_row, &mut rows).await?;
+        let mut pets = Vec::new();
+        let last = self.store.list_pets(request, &mut |pet| pets.push(owned(pet))).await?;
         let skips = self.fault == Fault::SkippedAnimal && request.after.is_some();
-        let rows = serde_json::Deserializer::from_slice(&rows).into_iter::<Row>();
-        let mut pets: Vec<Pet> = rows.map(|row| pet(row.unwrap())).collect();
         if skips && pets.len() > 1 {
             pets.remove(0);
         }
@@ -184,7 +174,7 @@ impl Pets for Faulty {
         pets.extend(self.wrongly_listed(request, last).await);
         pets.sort_by_key(|pet| pet.id);
         for pet in pets {
-            write(page, self.shown(pet).borrowed());
+            visit(self.shown(pet).borrowed());
         }
         if self.fault == Fault::WrittenAfterRead {
             let name = PetName::new("late".to_owned()).unwrap();
@@ -256,82 +246,5 @@ impl Pets for Faulty {
             return Ok(self.added(id));
         }
         Ok(found.map(|pet| self.shown(pet)))
-    }
-}
-
-#[async_trait]
-impl Requests for Faulty {
-    async fn mark_idempotency_keys(&self, seen: Option<i64>) -> Result<i64, StoreError> {
-        self.store.mark_idempotency_keys(seen).await
-    }
-
-    async fn forget_idempotency_keys(&self, marks: i64, limit: u32) -> Result<usize, StoreError> {
-        self.store.forget_idempotency_keys(marks, limit).await
-    }
-}
-
-#[async_trait]
-impl Keys for Faulty {
-    async fn create_key(
-        &self,
-        key: NewKey,
-        context: WriteContext,
-    ) -> Result<KeyRecord, StoreError> {
-        self.store.create_key(key, context).await
-    }
-
-    async fn find_key(&self, digest: &KeyDigest) -> Result<Option<KeyRecord>, StoreError> {
-        self.store.find_key(digest).await
-    }
-
-    async fn key_digests(&self) -> Result<Vec<KeyDigest>, StoreError> {
-        self.store.key_digests().await
-    }
-
-    async fn get_key(&self, id: KeyId) -> Result<Option<KeyRecord>, StoreError> {
-        self.store.get_key(id).await
-    }
-
-    async fn list_keys(&self) -> Result<Vec<KeyRecord>, StoreError> {
-        self.store.list_keys().await
-    }
-
-    async fn revoke_key(
-        &self,
-        id: KeyId,
-        context: WriteContext,
-    ) -> Result<Option<KeyRecord>, StoreError> {
-        self.store.revoke_key(id, context).await
-    }
-
-    async fn rotate_key(
-        &self,
-        id: KeyId,
-        successor: NewKey,
-        until: Timestamp,
-        context: WriteContext,
-    ) -> Result<Option<KeyRecord>, StoreError> {
-        self.store.rotate_key(id, successor, until, context).await
-    }
-
-    async fn first_of_lineage(&self, id: KeyId) -> Result<KeyId, StoreError> {
-        self.store.first_of_lineage(id).await
-    }
-
-    async fn record_key_uses(&self, uses: Vec<KeyUse>) -> Result<(), StoreError> {
-        self.store.record_key_uses(uses).await
-    }
-}
-
-impl StoreArea for Faulty {}
-
-#[async_trait]
-impl Health for Faulty {
-    async fn check_ready(&self) -> Result<(), StoreError> {
-        self.store.check_ready().await
-    }
-
-    fn expose(&self, page: &mut Exposition) {
-        self.store.expose(page);
     }
 }

@@ -1,53 +1,61 @@
 //! Pages with very long names, over SQLite.
 
-use std::{
-    cell::Cell,
-    sync::atomic::{AtomicUsize, Ordering::Relaxed},
+use std::sync::{
+    Arc,
+    atomic::{AtomicUsize, Ordering::Relaxed},
 };
 
 use futures_util::future::join_all;
 use petstore::domain::{PageRequest, PetRef, PetStatus::Sold};
+use tokio::task;
 
 use crate::{
     sqlite::fresh,
     suite::{create, new_pet},
 };
 
-thread_local! {
-    /// Whether this is the runtime thread of the test.
-    static OF_RUNTIME: Cell<bool> = const { Cell::new(false) };
-}
-/// How many large pages are being written now, and the maximum so far.
-static BEGUN: AtomicUsize = AtomicUsize::new(0);
-static MOST_AT_ONCE: AtomicUsize = AtomicUsize::new(0);
-/// How many animals a runtime thread has written beyond the usual size of a page.
-static ON_RUNTIME: AtomicUsize = AtomicUsize::new(0);
-
-fn write_and_watch(page: &mut Vec<u8>, pet: PetRef<'_>) {
-    if OF_RUNTIME.get() {
-        ON_RUNTIME.fetch_add(usize::from(page.len() > 256 << 10), Relaxed);
-    } else if pet.id.get() == 1 {
-        MOST_AT_ONCE.fetch_max(BEGUN.fetch_add(1, Relaxed) + 1, Relaxed);
-    } else if pet.id.get() == 20 {
-        BEGUN.fetch_sub(1, Relaxed);
-    }
-    page.extend(pet.name.as_bytes());
-}
+const ANIMALS: usize = 20;
+const NAME: usize = 60_000;
 
 #[tokio::test]
-async fn large_pages_are_made_one_at_a_time_and_never_on_a_runtime_thread() {
+async fn large_pages_are_read_on_another_thread_and_visited_one_at_a_time_with_turns_for_others() {
     let (store, _directory) = fresh();
-    for _ in 0..20 {
-        create(&store, new_pet(&"n".repeat(60_000), 1, Sold)).await;
+    for _ in 0..ANIMALS {
+        create(&store, new_pet(&"n".repeat(NAME), 1, Sold)).await;
     }
-    OF_RUNTIME.set(true);
+    let turns = Arc::new(AtomicUsize::new(0));
+    let others = tokio::spawn({
+        let turns = Arc::clone(&turns);
+        async move {
+            loop {
+                turns.fetch_add(1, Relaxed);
+                task::yield_now().await;
+            }
+        }
+    });
+    let being_visited = AtomicUsize::new(0);
     let wanted = PageRequest::default();
     let lists = (0..8).map(async |_| {
-        let mut page = b"[".to_vec();
-        let last = store.list_pets(&wanted, write_and_watch, &mut page).await.unwrap();
-        assert_eq!((last, page.len()), (None, 1 + 20 * 60_000));
+        let (mut last_turn, mut without_turn, mut visited) = (turns.load(Relaxed), 0, 0);
+        let mut visit = |pet: PetRef<'_>| {
+            if visited == 0 {
+                assert!(turns.load(Relaxed) > last_turn, "the runtime thread read the page");
+                assert_eq!(being_visited.fetch_add(1, Relaxed), 0);
+            }
+            let turn = turns.load(Relaxed);
+            if turn > last_turn {
+                (last_turn, without_turn) = (turn, 0);
+            }
+            without_turn += pet.name.len();
+            assert!(without_turn <= 128 << 10, "{without_turn} bytes without a turn");
+            visited += 1;
+            if visited == ANIMALS {
+                being_visited.fetch_sub(1, Relaxed);
+            }
+        };
+        assert_eq!(store.list_pets(&wanted, &mut visit).await.unwrap(), None);
+        assert_eq!(visited, ANIMALS);
     });
     join_all(lists).await;
-    assert_eq!(ON_RUNTIME.load(Relaxed), 0);
-    assert_eq!((MOST_AT_ONCE.load(Relaxed), BEGUN.load(Relaxed)), (1, 0));
+    others.abort();
 }

@@ -175,7 +175,7 @@ async fn an_unreachable_database_is_reported_in_one_line_without_the_password() 
 async fn a_page_by_status_is_one_search_of_its_index_whatever_the_statistics_are() {
     let (store, url) = fresh().await;
     let request = PageRequest { status: Some(Sold), ..PageRequest::default() };
-    store.list_pets(&request, |_, _| (), &mut Vec::new()).await.unwrap();
+    store.list_pets(&request, &mut |_| ()).await.unwrap();
     let other = connect(&url).await;
     // The last statement of the store's connection.
     let sql = "SELECT query FROM pg_stat_activity

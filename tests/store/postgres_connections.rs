@@ -93,8 +93,8 @@ async fn a_request_does_not_wait_for_the_statement_of_a_client_that_left() {
 async fn a_read_whose_client_leaves_is_cancelled_if_it_takes_long() {
     let (store, observer, other) = with_one_connection().await;
     other.batch_execute("BEGIN; LOCK TABLE pets IN ACCESS EXCLUSIVE MODE").await.unwrap();
-    let (request, mut page) = (PageRequest::default(), Vec::new());
-    leave_when_blocked(store.list_pets(&request, |_, _| (), &mut page), &observer).await;
+    let request = PageRequest::default();
+    leave_when_blocked(store.list_pets(&request, &mut |_| ()), &observer).await;
     // The lock is still held, and the server's log tells why the statement ended.
     let name: String = observer.query_one("SHOW application_name", &[]).await.unwrap().get(0);
     let ended = format!("{name}: ERROR:  canceling statement due to ");

@@ -94,24 +94,16 @@ struct Page {
 }
 
 async fn list(store: &AnyStore, request: &PageRequest) -> Page {
-    // The store must append to the existing content.
-    let mut page = b"[".to_vec();
-    let last = store.list_pets(request, write_line, &mut page).await.unwrap();
-    let lines = serde_json::Deserializer::from_slice(page.strip_prefix(b"[").unwrap()).into_iter();
-    let pets = lines.map(|line| {
-        let (id, name, category_id, status): (i64, String, i64, String) = line.unwrap();
-        new_pet(&name, category_id, status.parse().unwrap()).with_id(PetId::new(id).unwrap())
-    });
-    let pets: Vec<Pet> = pets.collect();
+    let mut pets = Vec::new();
+    let mut visit = |pet: PetRef<'_>| {
+        let PetRef { id, name, category_id, status } = pet;
+        pets.push(new_pet(name, category_id, status).with_id(id));
+    };
+    let last = store.list_pets(request, &mut visit).await.unwrap();
     if last.is_some() {
         assert_eq!(last, pets.last().map(|pet| pet.id));
     }
     Page { pets, has_more: last.is_some() }
-}
-
-fn write_line(page: &mut Vec<u8>, pet: PetRef<'_>) {
-    let PetRef { id, name, category_id, status } = pet;
-    serde_json::to_writer(page, &(id.get(), name, category_id, status.as_str())).unwrap();
 }
 
 /// How many animals there are, up to a hundred.

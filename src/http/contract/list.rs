@@ -46,7 +46,7 @@ pub(in crate::http) async fn list(
 
 async fn read(app: &App, wanted: &PageRequest) -> Result<RenderedPage, ApiError> {
     let mut pets = wire::begin_array(wanted.limit.get());
-    let last = app.store.list_pets(wanted, wire::write_element, &mut pets).await?;
+    let last = app.store.list_pets(wanted, &mut |pet| wire::write_element(&mut pets, pet)).await?;
     let next =
         last.map(|last| next_link(&app.pets_path, wanted, &cursor::encode(wanted.status, last)));
     let body = app.edge.response_memory.hold(wire::end_array(pets))?;

@@ -1,7 +1,10 @@
 //! An animal as JSON. Handwritten, because pages are the hottest path: for 20 animals, this takes
 //! about a microsecond less than a derived `Serialize`.
 
-use crate::{domain::PetRef, json};
+use crate::{
+    domain::{PetRef, PetStatus},
+    json,
+};
 
 /// The approximate length of an animal, in bytes.
 const USUAL_LENGTH: usize = 80;
@@ -42,9 +45,12 @@ pub(crate) fn write_pet(out: &mut Vec<u8>, pet: PetRef<'_>) {
     json::write_string(out, pet.name);
     out.extend_from_slice(b",\"categoryId\":");
     write_integer(out, pet.category_id);
-    out.extend_from_slice(b",\"status\":\"");
-    out.extend_from_slice(pet.status.as_str().as_bytes());
-    out.extend_from_slice(b"\"}");
+    // Constants of known length are copied without a call.
+    match pet.status {
+        PetStatus::Available => out.extend_from_slice(br#","status":"available"}"#),
+        PetStatus::Pending => out.extend_from_slice(br#","status":"pending"}"#),
+        PetStatus::Sold => out.extend_from_slice(br#","status":"sold"}"#),
+    }
 }
 
 fn write_integer(out: &mut Vec<u8>, value: i64) {
@@ -57,7 +63,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::domain::{NewPet, PetId, PetName, PetStatus};
+    use crate::domain::{NewPet, PetId, PetName};
 
     proptest! {
         #[test]

@@ -18,7 +18,10 @@ use super::{
 };
 use crate::{
     domain::{Limit, NewPet, PageRequest, Pet, PetId, PetName, PetRef, WriteContext},
-    store::{Created, Pets, Respond, StoreError, Version, WritePet},
+    store::{
+        Created, Pets, Respond, StoreError, Version, Visit,
+        page::{Page, TURN},
+    },
 };
 
 /// The constant inner limit covers every page and lets the planner reuse one plan. For a parameter,
@@ -46,19 +49,15 @@ const FIND_BY_TOKEN: &str = "SELECT id FROM pets WHERE token = $1
 /// The unique constraint on tokens.
 const TOKEN: &str = "pets_token";
 
-/// After this many bytes of a page, other requests get a turn.
-const YIELD_AFTER: usize = 128 << 10;
-
 #[async_trait]
 impl Pets for PostgresStore {
     async fn list_pets(
         &self,
         request: &PageRequest,
-        write: WritePet,
-        page: &mut Vec<u8>,
+        visit: Visit<'_>,
     ) -> Result<Option<PetId>, StoreError> {
-        let page = Page::new(request, write, page);
-        self.run(Access::Read, page, |on, page| page.list(on).boxed()).await
+        let page = self.run(Access::Read, *request, |on, request| list(on, request).boxed());
+        page.await?.visit(visit).await
     }
 
     async fn get_pet(&self, id: PetId) -> Result<Option<Pet>, StoreError> {
@@ -89,58 +88,38 @@ impl Pets for PostgresStore {
     }
 }
 
-/// A page that is being read.
-struct Page<'r> {
-    request: &'r PageRequest,
-    write: WritePet,
-    text: &'r mut Vec<u8>,
-    /// The length of the text before the page.
-    start: usize,
-}
-
-impl<'r> Page<'r> {
-    fn new(request: &'r PageRequest, write: WritePet, text: &'r mut Vec<u8>) -> Self {
-        Self { request, write, start: text.len(), text }
-    }
-
-    /// Writes the page, replacing what an earlier attempt wrote, and returns its last animal if
-    /// more follow.
-    async fn list(&mut self, connection: &mut Connection) -> Result<Option<PetId>, Failure> {
-        self.text.truncate(self.start);
-        let after = self.request.after.map_or(0, PetId::get);
-        // One more than requested shows whether a page follows.
-        let fetched = i64::from(self.request.limit.get()) + 1;
-        let rows = match self.request.status {
-            None => {
-                let parameters: [&(dyn ToSql + Sync); 2] = [&after, &fetched];
-                let statement = connection.prepared(LIST).await?;
-                connection.query_raw(&statement, parameters).await?
-            }
-            Some(status) => {
-                let parameters: [&(dyn ToSql + Sync); 3] = [&after, &fetched, &status.as_str()];
-                let statement = connection.prepared(LIST_BY_STATUS).await?;
-                connection.query_raw(&statement, parameters).await?
-            }
-        };
-        let mut rows = pin!(rows);
-        let mut left = self.request.limit.get();
-        let mut last = None;
-        let mut yield_at = self.start + YIELD_AFTER;
-        while let Some(row) = rows.try_next().await? {
-            if left == 0 {
-                return Ok(last);
-            }
-            let pet = pet(&row)?;
-            (self.write)(self.text, pet);
-            last = Some(pet.id);
-            left -= 1;
-            if self.text.len() > yield_at {
-                yield_at = self.text.len() + YIELD_AFTER;
-                task::yield_now().await;
-            }
+/// Reads a page.
+async fn list(connection: &mut Connection, request: &PageRequest) -> Result<Page, Failure> {
+    let after = request.after.map_or(0, PetId::get);
+    let limit = usize::from(request.limit.get());
+    // One more than requested shows whether a page follows.
+    let fetched = i64::from(request.limit.get()) + 1;
+    let rows = match request.status {
+        None => {
+            let parameters: [&(dyn ToSql + Sync); 2] = [&after, &fetched];
+            let statement = connection.prepared(LIST).await?;
+            connection.query_raw(&statement, parameters).await?
         }
-        Ok(None)
+        Some(status) => {
+            let parameters: [&(dyn ToSql + Sync); 3] = [&after, &fetched, &status.as_str()];
+            let statement = connection.prepared(LIST_BY_STATUS).await?;
+            connection.query_raw(&statement, parameters).await?
+        }
+    };
+    let mut rows = pin!(rows);
+    let (mut page, mut turn_at) = (Page::default(), TURN);
+    while let Some(row) = rows.try_next().await? {
+        if page.pets.len() == limit {
+            page.more_follow = true;
+            break;
+        }
+        page.push(pet(&row)?);
+        if page.names.len() >= turn_at {
+            turn_at = page.names.len() + TURN;
+            task::yield_now().await;
+        }
     }
+    Ok(page)
 }
 
 async fn get(connection: &mut Connection, id: PetId) -> Result<Option<Pet>, Failure> {

@@ -36,9 +36,7 @@ use std::{
 use async_trait::async_trait;
 
 pub(crate) use self::copy::{Copied, CopyError, copy};
-use self::{
-    file::Files, readers::Readers, slow_reads::SlowReads, wal_index::WalIndex, writer::Writer,
-};
+use self::{file::Files, readers::Readers, slow_reads::SlowReads, writer::Writer};
 pub use self::{load::SqliteLoad, snapshot::SqliteSnapshot};
 use super::{Checkup, Health, OpenError, OpenMode, StoreError};
 use crate::observe::metrics::Exposition;
@@ -53,7 +51,6 @@ pub struct SqliteStore {
     counts: SlowReads,
     unmerged: AtomicU64,
     writer: Writer,
-    wal_index: WalIndex,
     wal: PathBuf,
     etag_key: [u8; 32],
 }
@@ -67,7 +64,7 @@ impl SqliteStore {
     pub fn open(path: &Path, mode: OpenMode) -> Result<Self, OpenError> {
         let before = file::device_and_inode(path).ok();
         let (writing, wal_index) = connection::open_for_writing(path, mode)?;
-        let readers = Readers::open(path, wal_index)?;
+        let readers = Readers::open(path, Some(wal_index))?;
         let slow_reads = || SlowReads::open(path);
         let (large_pages, searches, counts) = (slow_reads()?, slow_reads()?, slow_reads()?);
         let key = writing.query_row("SELECT key FROM etag_key", [], |row| row.get(0));
@@ -89,7 +86,6 @@ impl SqliteStore {
             counts,
             unmerged: AtomicU64::default(),
             writer,
-            wal_index,
             wal,
             etag_key,
         })

@@ -1,7 +1,5 @@
 //! Animals as rows. See `page.rs` for pages.
 
-use std::mem;
-
 use async_trait::async_trait;
 use jiff::Timestamp;
 use rusqlite::{
@@ -9,16 +7,12 @@ use rusqlite::{
     types::{Type, ValueRef},
 };
 
-use super::{
-    SqliteStore,
-    page::{self, Listed},
-    requests, slow_reads,
-};
+use super::{SqliteStore, page, requests, slow_reads};
 use crate::{
     domain::{
         NewPet, PageRequest, Pet, PetId, PetName, PetStatus, WriteContext, pet::UnknownStatus,
     },
-    store::{Created, Pets, Respond, StoreError, Version, WritePet},
+    store::{Created, Pets, Respond, StoreError, Version, Visit},
 };
 
 const GET: &str = "SELECT name, category_id, status FROM pets WHERE id = ?1";
@@ -30,27 +24,17 @@ impl Pets for SqliteStore {
     async fn list_pets(
         &self,
         request: &PageRequest,
-        write: WritePet,
-        page: &mut Vec<u8>,
+        visit: Visit<'_>,
     ) -> Result<Option<PetId>, StoreError> {
-        let begins = page.len();
-        let longest = begins + slow_reads::USUAL_PAGE;
-        let list = |connection: &Connection| page::list(connection, request, write, page, longest);
-        if let Listed::Whole(last_of_page) = self.readers.read(list)? {
-            return Ok(last_of_page);
+        let read =
+            |connection: &Connection| page::read(connection, request, slow_reads::USUAL_PAGE);
+        if let Some(page) = self.readers.read(read)? {
+            return page.visit(visit).await;
         }
-        page.truncate(begins);
-        let (request, mut text) = (*request, mem::take(page));
-        let list = move |connection: &Connection| {
-            let listed = page::list(connection, &request, write, &mut text, usize::MAX)?;
-            Ok((listed, text))
-        };
-        let (listed, text) = self.large_pages.read(list).await?;
-        *page = text;
-        match listed {
-            Listed::Whole(last_of_page) => Ok(last_of_page),
-            Listed::TooLong => Ok(None),
-        }
+        let request = *request;
+        let read = move |connection: &Connection| page::read_by_row(connection, &request);
+        let (page, _turn) = self.large_pages.read_in_turn(read).await?;
+        page.visit(visit).await
     }
 
     async fn get_pet(&self, id: PetId) -> Result<Option<Pet>, StoreError> {
@@ -76,7 +60,7 @@ impl Pets for SqliteStore {
     }
 
     async fn version(&self) -> Result<Option<Version>, StoreError> {
-        Ok(Some(self.wal_index.version()))
+        self.readers.version().map(Some)
     }
 
     fn etag_key(&self) -> [u8; 32] {

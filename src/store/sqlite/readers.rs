@@ -4,6 +4,8 @@
 //! which are system calls. So a transaction stays open for later reads until there is a write,
 //! which is cheaper to detect ([`WalIndex`]). An open read transaction blocks checkpoints. So none
 //! stays open once the WAL is long enough for a checkpoint, or for a long time.
+//!
+//! Without a [`WalIndex`], none stays open, and `PRAGMA data_version` detects writes.
 
 use std::{
     fs,
@@ -16,7 +18,7 @@ use std::{
     time::Duration,
 };
 
-use rusqlite::Connection;
+use rusqlite::{Connection, Row};
 use tokio::{runtime::Handle, time::sleep};
 
 use super::{connection, wal_index::WalIndex};
@@ -46,7 +48,7 @@ pub(super) struct Readers(Arc<Shared>);
 
 struct Shared {
     readers: Box<[Mutex<Reader>]>,
-    wal_index: WalIndex,
+    wal_index: Option<WalIndex>,
     phase: AtomicU8,
 }
 
@@ -65,7 +67,7 @@ struct Reader {
 }
 
 impl Readers {
-    pub(super) fn open(path: &Path, wal_index: WalIndex) -> Result<Self, OpenError> {
+    pub(super) fn open(path: &Path, wal_index: Option<WalIndex>) -> Result<Self, OpenError> {
         let count = thread::available_parallelism().map_or(1, usize::from);
         let failed = |error| connection::cannot_open(&path.display().to_string(), error);
         let file = fs::metadata(path).map_or(u64::MAX, |file| file.len());
@@ -86,21 +88,32 @@ impl Readers {
         work: impl FnOnce(&Connection) -> rusqlite::Result<T>,
     ) -> Result<T, StoreError> {
         let mut reader = self.0.free();
-        let version = self.0.wal_index.version();
-        if reader.open_version.is_some_and(|open| open != version) {
-            reader.end_transaction();
-        }
-        if reader.open_version.is_none()
-            && WalIndex::pages_in_wal(&version) < LONG_WAL
-            && self.0.may_stay_open()
-        {
-            reader.begin(version);
+        if let Some(wal_index) = self.0.wal_index {
+            let version = wal_index.version();
+            if reader.open_version.is_some_and(|open| open != version) {
+                reader.end_transaction();
+            }
+            if reader.open_version.is_none()
+                && WalIndex::pages_in_wal(&version) < LONG_WAL
+                && self.0.may_stay_open()
+            {
+                reader.begin(version);
+            }
         }
         let done = work(&reader.connection);
         if done.is_err() {
             reader.end_transaction();
         }
         Ok(done?)
+    }
+
+    /// See [`crate::store::Pets::version`].
+    pub(super) fn version(&self) -> Result<Version, StoreError> {
+        match self.0.wal_index {
+            Some(wal_index) => Ok(wal_index.version()),
+            // Each connection counts for itself, so it is always the same one.
+            None => Ok(lock(&self.0.readers[0]).data_version()?),
+        }
     }
 }
 
@@ -181,6 +194,15 @@ impl Reader {
         }
     }
 
+    /// A number that changes with every commit of another connection, by any process.
+    fn data_version(&self) -> rusqlite::Result<Version> {
+        let number = |row: &Row<'_>| row.get::<_, i64>(0);
+        let number = self.connection.pragma_query_value(None, "data_version", number)?;
+        let mut version = [0; 48];
+        version[..8].copy_from_slice(&number.to_ne_bytes());
+        Ok(Version(version))
+    }
+
     fn run(&self, sql: &str) -> rusqlite::Result<usize> {
         self.connection.prepare_cached(sql)?.execute([])
     }
@@ -197,7 +219,7 @@ mod tests {
         let path = directory.path().join("petstore.db");
         let (_writing, wal_index) =
             connection::open_for_writing(&path, OpenMode::CreateAndMigrate).unwrap();
-        let readers = Readers::open(&path, wal_index).unwrap();
+        let readers = Readers::open(&path, Some(wal_index)).unwrap();
         let count = readers.0.readers.len() as u64;
         for reader in &readers.0.readers {
             let kibibytes: i64 = lock(reader)
@@ -206,6 +228,42 @@ mod tests {
                 .unwrap();
             assert!(kibibytes < 0, "they would be pages");
             assert_eq!(kibibytes.unsigned_abs(), page_cache(0, count) >> 10);
+        }
+    }
+
+    #[tokio::test]
+    async fn commits_are_noticed_with_the_wal_index_and_without_it() {
+        let directory = tempfile::TempDir::new().unwrap();
+        let path = directory.path().join("petstore.db");
+        let (writing, wal_index) =
+            connection::open_for_writing(&path, OpenMode::CreateAndMigrate).unwrap();
+        let other = Connection::open(&path).unwrap();
+        let both = [Some(wal_index), None].map(|index| Readers::open(&path, index).unwrap());
+        let insert = "INSERT INTO pets (name, category_id, status) VALUES ('Frank', 1, 'sold')";
+        let insert_and_roll_back = format!("BEGIN; {insert}; ROLLBACK");
+        let mut animals: i64 = 0;
+        for (connection, sql, added) in [
+            (&writing, insert, 1),
+            (&other, insert, 1),
+            (&writing, &insert_and_roll_back, 0),
+            (&other, "DELETE FROM pets", -2),
+            (&writing, insert, 1),
+            (&writing, "SELECT 1", 0),
+        ] {
+            let versions = || both.each_ref().map(|readers| readers.version().unwrap());
+            let before = versions();
+            connection.execute_batch(sql).unwrap();
+            animals += added;
+            let changed = before.iter().zip(versions()).map(|(before, now)| *before != now);
+            assert_eq!(changed.collect::<Vec<_>>(), [added != 0; 2], "{sql}");
+            for readers in &both {
+                let now = readers.version().unwrap();
+                let count = "SELECT count(*) FROM pets";
+                let counted: Result<i64, _> =
+                    readers.read(|reading| reading.query_row(count, [], |row| row.get(0)));
+                assert_eq!(counted.unwrap(), animals, "{sql}");
+                assert_eq!(readers.version().unwrap(), now);
+            }
         }
     }
 

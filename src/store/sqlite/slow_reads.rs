@@ -10,13 +10,16 @@ use std::{
 };
 
 use rusqlite::Connection;
-use tokio::{sync::Semaphore, task};
+use tokio::{
+    sync::{OwnedSemaphorePermit, Semaphore},
+    task,
+};
 
 use super::connection;
 use crate::store::{OpenError, StoreError};
 
-/// The maximum size in bytes of a page that is made on a runtime thread: a fifth of a millisecond
-/// of work. A page of a hundred animals usually has 6 KB.
+/// The maximum size in bytes of the names on a page that a runtime thread reads: a fifth of a
+/// millisecond of work. The names of a hundred animals usually have 1 KB.
 pub(super) const USUAL_PAGE: usize = 128 << 10;
 
 /// How many reads of one kind may wait.
@@ -44,6 +47,14 @@ impl SlowReads {
         &self,
         work: impl FnOnce(&Connection) -> rusqlite::Result<T> + Send + 'static,
     ) -> Result<T, StoreError> {
+        self.read_in_turn(work).await.map(|(done, _turn)| done)
+    }
+
+    /// The same. The turn lasts until it is dropped, so that the result can be used in it.
+    pub(super) async fn read_in_turn<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Connection) -> rusqlite::Result<T> + Send + 'static,
+    ) -> Result<(T, OwnedSemaphorePermit), StoreError> {
         let Ok(_slot) = self.slots.try_acquire() else {
             return Err(StoreError::Overloaded);
         };
@@ -51,11 +62,10 @@ impl SlowReads {
         let turn = turn.map_err(|error| StoreError::Internal(Arc::new(error)))?;
         let connection = Arc::clone(&self.connection);
         let reading = task::spawn_blocking(move || {
-            // Held until the work is done, even if the request was dropped.
-            let _turn = turn;
             let connection = connection.lock().unwrap_or_else(PoisonError::into_inner);
             let moment = connection.unchecked_transaction()?;
-            work(&moment)
+            // The turn ends when the work is done, even if the request was dropped.
+            work(&moment).map(|done| (done, turn))
         });
         Ok(reading.await.map_err(|error| StoreError::Internal(Arc::new(error)))??)
     }

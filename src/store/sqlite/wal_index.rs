@@ -1,7 +1,7 @@
 //! Detects writes by any process, by reading 48 bytes of memory.
 //!
-//! `PRAGMA data_version` returns the same, but begins a transaction: three system calls, which cost
-//! a sixth of a whole response.
+//! `PRAGMA data_version` detects the same, but begins a transaction: three system calls, which cost
+//! a sixth of a whole response. `readers.rs` can do with it.
 
 use std::{
     io,

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::{
     super::{
-        errors::Failing,
+        errors::failing,
         harness::{Reply, soon},
         idempotency::rotate,
     },
@@ -243,7 +243,7 @@ struct Lost;
 #[tokio::test]
 async fn an_unknown_outcome_is_503_and_says_that_the_change_may_have_been_made() {
     let store = Store::open_with(Setup {
-        wrap: |store| Arc::new(Failing(store, || StoreError::OutcomeUnknown(Arc::new(Lost)))),
+        wrap: |store| failing(store, |_| StoreError::OutcomeUnknown(Arc::new(Lost))),
         ..Setup::default()
     })
     .await;

@@ -12,7 +12,7 @@ use petstore::{
     },
     observe::metrics::Exposition,
     store::{
-        Created, Health, Keys, Pets, Requests, Respond, StoreArea, StoreError, Version, WritePet,
+        Created, Health, Keys, Pets, Requests, Respond, StoreArea, StoreError, Version, Visit,
     },
 };
 
@@ -58,8 +58,7 @@ impl Pets for Memory {
     async fn list_pets(
         &self,
         request: &PageRequest,
-        write: WritePet,
-        page: &mut Vec<u8>,
+        visit: Visit<'_>,
     ) -> Result<Option<PetId>, StoreError> {
         let pets = self.pets.lock().unwrap_or_else(PoisonError::into_inner);
         let mut due = pets.iter().take(usize::try_from(ANIMALS).unwrap()).filter(|pet| {
@@ -68,7 +67,7 @@ impl Pets for Memory {
         });
         let mut last = None;
         for pet in due.by_ref().take(request.limit.get().into()) {
-            write(page, pet.borrowed());
+            visit(pet.borrowed());
             last = Some(pet.id);
         }
         Ok(due.next().and(last))

@@ -1,0 +1,73 @@
+//! A page between the database and the visitor.
+
+use std::{slice, sync::Arc};
+
+use tokio::task;
+
+use super::{StoreError, Visit};
+use crate::domain::{PetId, PetRef, PetStatus};
+
+/// After this many bytes of names, other tasks get a turn: a tenth of a millisecond of rendering.
+pub(super) const TURN: usize = 64 << 10;
+
+/// The animals of a page, copied from their rows. So each is visited once, even if the store has to
+/// read the page again, and no connection waits for the visitor.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Page {
+    pub(super) pets: Vec<Entry>,
+    /// All names, one after the other.
+    pub(super) names: String,
+    pub(super) more_follow: bool,
+}
+
+/// An animal whose name is elsewhere.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Entry {
+    pub(super) id: PetId,
+    /// The length of its name in bytes.
+    pub(super) name: usize,
+    pub(super) category_id: i64,
+    pub(super) status: PetStatus,
+}
+
+impl Page {
+    /// Adds the next animal.
+    pub(super) fn push(&mut self, pet: PetRef<'_>) {
+        let PetRef { id, name, category_id, status } = pet;
+        self.names.push_str(name);
+        self.pets.push(Entry { id, name: name.len(), category_id, status });
+    }
+
+    /// Calls `visit` with each animal, and returns the last one if more follow.
+    pub(super) async fn visit(&self, visit: Visit<'_>) -> Result<Option<PetId>, StoreError> {
+        let (mut pets, mut names) = (self.pets.iter(), self.names.as_str());
+        while visit_some(&mut pets, &mut names, visit)? {
+            task::yield_now().await;
+        }
+        Ok(self.pets.last().map(|pet| pet.id).filter(|_| self.more_follow))
+    }
+}
+
+/// Visits animals for one turn. Returns whether it ended before all were visited.
+fn visit_some(
+    pets: &mut slice::Iter<'_, Entry>,
+    names: &mut &str,
+    visit: Visit<'_>,
+) -> Result<bool, StoreError> {
+    let mut rest = *names;
+    for &Entry { id, name, category_id, status } in pets {
+        let split = rest.split_at_checked(name);
+        let (name, after) = split.ok_or_else(|| StoreError::Internal(Arc::new(InvalidName)))?;
+        visit(PetRef { id, name, category_id, status });
+        rest = after;
+        if names.len() - rest.len() >= TURN {
+            *names = rest;
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+#[derive(Debug, thiserror::Error)]
+#[error("a name is not valid UTF-8")]
+struct InvalidName;
