@@ -116,7 +116,7 @@ async fn an_import_between_animals_that_are_merged_is_found() {
         format!("sqlite:{}", directory.path().join("petstore.db").display()).parse().unwrap();
     let import = |ids: [i64; 2]| {
         let mut load = bulk::load(&url, OpenMode::AsIs).unwrap();
-        load.begin(Ids::Given).unwrap();
+        load.begin(Ids::Given, crate::suite::at(0)).unwrap();
         for id in ids {
             load.add_pet(Some(pet_id(id)), &new_pet("Max", 1, Sold)).unwrap();
         }
