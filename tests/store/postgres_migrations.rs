@@ -2,17 +2,18 @@
 
 use petstore::{
     domain::{
-        PetStatus::Available,
+        PetStatus::{Available, Sold},
         store_area::{NamePrefix, PetQuery},
     },
-    store::OpenMode,
+    store::{Created, OpenMode},
 };
 use tokio_postgres::Client;
 
 use crate::{
-    area::pet_id,
+    area::{change, pet_id, to_status, withdraw},
     postgres::open,
     postgres_cluster::{connect, fresh_url},
+    retries::{named as named_request, respond},
     suite::{AnyStore, create, new_pet},
 };
 
@@ -60,6 +61,28 @@ async fn an_animal_of_the_previous_release_is_found_whether_it_came_before_or_af
     assert!(!store.tend_search(0).await.unwrap());
     let without_key = "SELECT count(*) FROM pets WHERE name_key IS NULL";
     assert_eq!(other.query_one(without_key, &[]).await.unwrap().get::<_, i64>(0), 0);
+}
+
+#[tokio::test]
+async fn a_create_of_the_previous_release_gets_its_first_response_after_its_animal_was_changed() {
+    let (other, url) = before_the_store_area().await;
+    let store = open(&url, OpenMode::CreateAndMigrate).await.unwrap();
+    let frank = new_pet("Frank", 1, Available);
+    let context = named_request(1, "k", &frank, 0);
+    // Only that release's table has the request.
+    let fingerprint = context.idempotency.as_ref().unwrap().fingerprint.to_vec();
+    let add =
+        "INSERT INTO pets (id, name, category_id, status) VALUES (1, 'Frank', 1, 'available')";
+    other.batch_execute(add).await.unwrap();
+    let remember = "INSERT INTO idempotency_keys VALUES (1, 'k', $1, 1, 0)";
+    other.execute(remember, &[&fingerprint]).await.unwrap();
+    for command in [to_status(pet_id(1), Sold), withdraw(pet_id(1))] {
+        change(&store, command).await;
+        let again = store.create_pet(frank.clone(), context.clone(), respond).await.unwrap();
+        let Created::Replayed(response) = again else { panic!("{again:?}") };
+        let body = r#"{"id":1,"name":"Frank","categoryId":1,"status":"available"}"#;
+        assert_eq!(response.body, body.as_bytes());
+    }
 }
 
 #[tokio::test]
