@@ -81,8 +81,9 @@ async fn a_command_whose_commit_is_lost_is_not_repeated_and_its_outcome_is_unkno
             }
             Err(StoreError::OutcomeUnknown(_)) => {
                 unknown += 1;
-                // The server had the whole transaction.
-                assert_eq!((found.version, found.status), (2, Pending));
+                // The connection may break before the server has the whole transaction.
+                let found = (found.version, found.status);
+                assert!([(1, Available), (2, Pending)].contains(&found), "{found:?}");
             }
             other => panic!("{other:?}"),
         }

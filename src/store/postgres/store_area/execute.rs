@@ -133,9 +133,14 @@ impl Execution {
     }
 
     async fn present(&self, client: &Client, read: &Statement) -> Result<Vec<Row>, Failure> {
+        let request = self.context.idempotency.as_ref();
+        let lineage = request.map(|request| request.lineage.0);
+        let key = request.map(|request| request.key.as_str());
+        let api_key = request.map(|request| request.api_key.0);
         let of: Vec<Parameters> = self.commands.iter().map(Parameters::from).collect();
         if let [Parameters { pet, order, category, new_pet, new_order }] = &of[..] {
-            let one: [&(dyn ToSql + Sync); 5] = [pet, order, category, new_pet, new_order];
+            let one: [&(dyn ToSql + Sync); 8] =
+                [pet, order, category, new_pet, new_order, &lineage, &key, &api_key];
             return Ok(client.query(read, &one).await?);
         }
         let pets: Vec<_> = of.iter().map(|of| of.pet).collect();
@@ -143,7 +148,8 @@ impl Execution {
         let categories: Vec<_> = of.iter().map(|of| of.category).collect();
         let new_pets: Vec<_> = of.iter().map(|of| of.new_pet).collect();
         let new_orders: Vec<_> = of.iter().map(|of| of.new_order).collect();
-        let all: [&(dyn ToSql + Sync); 5] = [&pets, &orders, &categories, &new_pets, &new_orders];
+        let all: [&(dyn ToSql + Sync); 8] =
+            [&pets, &orders, &categories, &new_pets, &new_orders, &lineage, &key, &api_key];
         Ok(client.query(read, &all).await?)
     }
 

@@ -17,7 +17,8 @@ use crate::{
 };
 
 /// One row for each command: its order, its animal or that of its order, the order that holds this
-/// animal, its category, and new identifiers. One statement, so it is the state of one moment.
+/// animal, its category, and new identifiers unless the request is remembered, as in `RECALL`. One
+/// statement, so it is the state of one moment.
 macro_rules! read {
     ($subjects:literal) => {
         concat!(
@@ -26,9 +27,11 @@ macro_rules! read {
             ", pet.*, ",
             order_columns!("holder"),
             ", category.id, category.label, category.version,
-                CASE WHEN new_pet THEN nextval('pets_ids') END,
-                CASE WHEN new_order THEN nextval('orders_ids') END
-            FROM ",
+                CASE WHEN new_pet AND is_new THEN nextval('pets_ids') END,
+                CASE WHEN new_order AND is_new THEN nextval('orders_ids') END
+            FROM (SELECT NOT EXISTS (
+                SELECT FROM requests WHERE caller IN ($6, $8) AND key = $7) AS is_new) AS request
+            CROSS JOIN ",
             $subjects,
             " LEFT JOIN orders AS own ON own.id = subject.order_id
             LEFT JOIN LATERAL (
