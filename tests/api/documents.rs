@@ -135,9 +135,13 @@ async fn the_servers_are_the_two_deployments() {
         };
         let server = Server::start_with(setup).await;
         for name in ["/openapi", "/openapi-store"] {
-            let served = both_forms_of(&server, name).await;
-            let urls: Vec<&Value> =
-                served["servers"].as_array().unwrap().iter().map(|server| &server["url"]).collect();
+            let document = both_forms_of(&server, name).await;
+            let urls: Vec<&Value> = document["servers"]
+                .as_array()
+                .unwrap()
+                .iter()
+                .map(|server| &server["url"])
+                .collect();
             assert_eq!(urls, servers);
         }
     }
@@ -178,12 +182,12 @@ async fn every_reference_leads_somewhere_before_and_after_the_removal() {
         let setup = Setup { now, ..Setup::default() };
         let server = Server::start_with(setup).await;
         for name in ["/openapi", "/openapi-store"] {
-            let served = both_forms_of(&server, name).await;
+            let document = both_forms_of(&server, name).await;
             let mut found = Vec::new();
-            references(&served, &mut found);
+            references(&document, &mut found);
             assert!(found.len() > 10);
             for pointer in found {
-                assert!(served.pointer(&pointer).is_some(), "{pointer}");
+                assert!(document.pointer(&pointer).is_some(), "{pointer}");
             }
         }
     }
