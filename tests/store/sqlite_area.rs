@@ -10,7 +10,7 @@ use petstore::{
         PetStatus::Available,
         PetStatus::Sold,
         idempotency::fingerprint,
-        store_area::{Command, NamePrefix, PetQuery},
+        store_area::{Command, NamePrefix, PetPosition, PetQuery},
     },
     store::{
         Executed, OpenMode, StoreError,
@@ -173,4 +173,29 @@ async fn a_create_of_the_previous_release_is_replayed_as_it_was_after_a_change()
     let replay = store.create_pet(frank.clone(), context, crate::retries::respond).await.unwrap();
     assert_eq!(replay, replayed(&frank.with_id(pet_id(1))));
     assert_eq!(store.get_store_pet(pet_id(2)).await.unwrap(), None);
+}
+
+#[tokio::test]
+async fn a_page_of_a_search_is_in_order_over_several_blocks() {
+    let (store, directory) = fresh();
+    // The order of the names is the opposite of that of the identifiers.
+    let many = "WITH RECURSIVE n (i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n WHERE i < 40000)
+        INSERT INTO pets (name, category_id, status)
+        SELECT printf('n%05d', 40000 - i), i % 2, 'sold' FROM n";
+    by_hand(&directory).execute(many, []).unwrap();
+    merge_all(&store).await;
+    let list = async |category_id, name, after| {
+        let query =
+            PetQuery { category_id, name: NamePrefix::new(name), after, ..PetQuery::default() };
+        let query = PetQuery { name: query.name.filter(|_| !name.is_empty()), ..query };
+        let (pets, _) = store.list_store_pets(&query).await.unwrap();
+        pets.iter().map(|pet| pet.id.get()).collect::<Vec<_>>()
+    };
+    let from = |first: i64, step: i64| (0..20).map(|n| first + n * step).collect::<Vec<_>>();
+    let behind = |key: Option<String>, id| Some(PetPosition { key, id: pet_id(id) });
+    assert_eq!(list(None, "N", None).await, from(40_000, -1));
+    let named = Some(format!("n{:05}", 40_000 - 16_390));
+    assert_eq!(list(None, "n", behind(named.clone(), 16_390)).await, from(16_389, -1));
+    assert_eq!(list(Some(1), "n2", behind(named, 16_390)).await, from(16_389, -2));
+    assert_eq!(list(Some(0), "", behind(None, 16_370)).await, from(16_372, 2));
 }

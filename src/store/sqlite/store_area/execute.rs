@@ -75,12 +75,17 @@ fn present(connection: &Connection, command: &Command) -> rusqlite::Result<Prese
         }
         Subject::Category(id) => present.category = rows::get_category(connection, id)?,
     }
-    // No order holds an animal that is available.
-    if let Some(pet) = present.pet.as_ref().filter(|pet| pet.status != PetStatus::Available) {
-        present.holder = rows::get_holder(connection, pet.id)?;
-    }
-    if let Command::PlaceOrder(_) = command {
-        present.next_order = OrderId::new(last_id(connection, "orders")? + 1);
+    match command {
+        // Only this command can end the hold of an order, and none holds an available animal.
+        Command::PatchPet { id, .. }
+            if present.pet.as_ref().is_some_and(|pet| pet.status != PetStatus::Available) =>
+        {
+            present.holder = rows::get_holder(connection, *id)?;
+        }
+        Command::PlaceOrder(_) => {
+            present.next_order = OrderId::new(last_id(connection, "orders")? + 1);
+        }
+        _ => {}
     }
     Ok(present)
 }
