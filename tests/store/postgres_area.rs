@@ -5,7 +5,9 @@ use petstore::{
         IdempotentRequest,
         PetStatus::{Available, Pending},
         WriteContext,
-        store_area::{Command, NamePrefix, OrderQuery, OrderStatus, PetQuery, Reference},
+        store_area::{
+            Command, Field, NamePrefix, OrderPatch, OrderQuery, OrderStatus, PetQuery, Reference,
+        },
     },
     store::{Executed, OpenMode, StoreError},
 };
@@ -13,8 +15,8 @@ use tokio_postgres::Client;
 
 use crate::{
     area::{
-        add, change, complete, execute, now, pet, pet_id, place, reserve, respond, restore, sell,
-        to_status, withdraw,
+        add, any, change, complete, execute, now, order, pet, pet_id, place, reserve, respond,
+        restore, sell, to_status, withdraw,
     },
     postgres::{fresh, open},
     postgres_cluster::{Cluster, connect, fresh_url},
@@ -160,6 +162,29 @@ async fn a_command_is_decided_again_if_its_animal_changes_after_it_was_read() {
     });
     assert!(matches!(done, Executed::Refused { .. }), "{done:?}");
     assert_eq!(store.list_orders(&OrderQuery::default()).await.unwrap(), (vec![], None));
+}
+
+/// A change of the status by hand lets the order go, which then keeps its version.
+#[tokio::test]
+async fn an_order_that_let_its_animal_go_after_it_was_read_does_not_hold_it_again() {
+    let (store, url) = fresh().await;
+    let id = add(&store, new_pet("", 1, Available)).await;
+    let sale = place(&store, sell(id)).await;
+    let mut other = connect(&url).await;
+    let by_hand = other.transaction().await.unwrap();
+    let statements =
+        "UPDATE orders SET holds = FALSE; UPDATE pets SET status = 'pending', version = 3";
+    by_hand.batch_execute(statements).await.unwrap();
+    let reference = Field::Set(Reference::new("r7".to_owned()).unwrap());
+    let patch = OrderPatch { reference, ..OrderPatch::default() };
+    let patch = Command::PatchOrder { id: sale, patch, preconditions: any() };
+    let (changes, ()) = tokio::join!(change(&store, patch), async {
+        until_blocked(&connect(&url).await).await;
+        by_hand.commit().await.unwrap();
+    });
+    assert_eq!(changes.len(), 1);
+    let found = order(&store, sale).await;
+    assert_eq!((found.version, found.holds), (2, false));
 }
 
 /// The plan that the store's last statement gets for any parameters.

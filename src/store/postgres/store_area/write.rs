@@ -55,7 +55,8 @@ const INSERT_ORDER: &str = "INSERT INTO orders
     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)";
 const UPDATE_ORDER: &str = one_row!(
     "UPDATE orders SET status = $3, holds = $4, reference = $5, note = $6, reason = $7,
-        expires_at = $8, closed_at = $9, version = $10 WHERE id = $1 AND version = $2"
+        expires_at = $8, closed_at = $9, version = $10
+        WHERE id = $1 AND version = $2 AND holds = $11"
 );
 const INSERT_CATEGORY: &str = "INSERT INTO categories (id, label, version) VALUES ($1, $2, $3)";
 const UPDATE_CATEGORY: &str =
@@ -225,6 +226,8 @@ fn order(Versions { read, now }: Versions<Order>) -> Option<Write> {
                 expires_at,
                 closed_at,
                 now.version,
+                // Can change without a new version.
+                read.holds,
             ],
         },
     })
