@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, fmt};
 
 use super::{
     checker::Order,
-    history::{Animal, Operation, Patch},
+    history::{Animal, Operation},
     rules::{self, Decision, Effect, Entry, OrderEntry, Response},
     store_area::{Command, Filter, StorePet},
 };
@@ -23,17 +23,6 @@ impl Entry<'_> {
     fn is_shown_by_contract(&self, animal: &Animal) -> bool {
         (animal.name.as_str(), animal.category_id, animal.status.as_str())
             == (self.name, self.category_id, self.status)
-    }
-}
-
-impl<'h> Entry<'h> {
-    fn with(self, patch: &'h Patch) -> Self {
-        Self {
-            name: patch.name.as_deref().unwrap_or(self.name),
-            category_id: patch.category_id.unwrap_or(self.category_id),
-            status: patch.status.unwrap_or(self.status),
-            ..self
-        }
     }
 }
 
@@ -77,14 +66,6 @@ impl<'h> Catalogue<'h> {
                     **id == animal.id && entry.is_shown_by_contract(animal)
                 })
             }
-            Operation::Change { id, expected, done: Some(false), .. } => {
-                !self.is_as_expected(*id, expected.as_deref())
-            }
-            Operation::Remove { id, done: Some(false) } => self.there(*id).is_none(),
-            Operation::Restore { id, done: Some(false) } => !self.is_removed(*id),
-            Operation::Change { .. } | Operation::Remove { .. } | Operation::Restore { .. } => {
-                false
-            }
             Operation::Store { command, key, outcome } => outcome.as_ref().is_some_and(|outcome| {
                 let known = key.as_deref().and_then(|key| self.responses.get(key));
                 known.map_or_else(
@@ -122,7 +103,7 @@ impl<'h> Catalogue<'h> {
         let is_of_filter = |entry: &Entry<'_>| {
             entry.withdrawn.is_some() == filter.withdrawn
                 && filter.status.is_none_or(|status| status == entry.status)
-                && filter.name.as_ref().is_none_or(|name| entry.name.starts_with(name))
+                && filter.name.is_none_or(|name| entry.name.starts_with(name))
         };
         // Without a name, all are in the order of ids.
         let key = |name| if filter.name.is_some() { name } else { "" };
@@ -184,17 +165,6 @@ impl<'h> Catalogue<'h> {
                 }
                 (id, entry)
             }
-            Operation::Change { id, patch, expected, done: None | Some(true) }
-                if self.is_as_expected(*id, expected.as_deref()) =>
-            {
-                (*id, self.there(*id)?.with(patch))
-            }
-            Operation::Remove { id, done: None | Some(true) } => {
-                (*id, Entry { withdrawn: Some("by hand"), ..*self.there(*id)? })
-            }
-            Operation::Restore { id, done: None | Some(true) } if self.is_removed(*id) => {
-                (*id, Entry { withdrawn: None, ..*self.pets.get(id)? })
-            }
             _ => return None,
         };
         let mut after = self.clone();
@@ -224,14 +194,6 @@ impl<'h> Catalogue<'h> {
 
     fn there(&self, id: i64) -> Option<&Entry<'h>> {
         self.pets.get(&id).filter(|entry| entry.withdrawn.is_none())
-    }
-
-    fn is_removed(&self, id: i64) -> bool {
-        self.pets.get(&id).is_some_and(|entry| entry.withdrawn.is_some())
-    }
-
-    fn is_as_expected(&self, id: i64, expected: Option<&str>) -> bool {
-        self.there(id).is_some_and(|entry| expected.is_none_or(|name| name == entry.name))
     }
 }
 

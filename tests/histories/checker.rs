@@ -138,19 +138,8 @@ fn possible_ids(history: &[Event]) -> Vec<Vec<Option<i64>>> {
             seen_as.entry(name).or_default().insert(id);
             worked_on.insert(id);
         }
-        match &event.operation {
-            Operation::Change { id, expected, done, .. } if *done != Some(false) => {
-                worked_on.insert(*id);
-                if let (Some(name), Some(true)) = (expected, done) {
-                    seen_as.entry(name).or_default().insert(*id);
-                }
-            }
-            Operation::Remove { id, done } | Operation::Restore { id, done }
-                if *done != Some(false) =>
-            {
-                worked_on.insert(*id);
-            }
-            _ => {}
+        if let Some(id) = event.operation.changed_pet() {
+            worked_on.insert(id);
         }
     }
     let names = history.iter().filter_map(|event| match &event.operation {

@@ -52,24 +52,6 @@ pub(crate) enum Operation {
         /// Whether there was a link to a next page.
         more: bool,
     },
-    Change {
-        id: i64,
-        patch: Patch,
-        /// The animal is changed only if it has this name, which stands for its
-        /// version.
-        expected: Option<String>,
-        done: Done,
-    },
-    /// Takes an animal out of the catalogue.
-    Remove {
-        id: i64,
-        done: Done,
-    },
-    /// Puts a removed animal back, as it was.
-    Restore {
-        id: i64,
-        done: Done,
-    },
     Store {
         command: Command,
         /// The idempotency key. Commands with the same key are the same request,
@@ -99,10 +81,6 @@ pub(crate) enum Operation {
     },
 }
 
-/// Whether there was an animal to work on; `None` if the client left before the
-/// response: the work may be done at any time later, or never.
-pub(crate) type Done = Option<bool>;
-
 /// A moment of the history. Every call and every return has its own.
 pub(crate) type Moment = u64;
 
@@ -116,6 +94,14 @@ pub(crate) struct Event {
 }
 
 impl Operation {
+    pub(crate) fn is_write(&self) -> bool {
+        match self {
+            Self::Create { .. } => true,
+            Self::Store { command, .. } => command.is_write(),
+            _ => false,
+        }
+    }
+
     /// Id and name of every animal in the response.
     pub(crate) fn seen(&self) -> Vec<(i64, &str)> {
         let of_contract: &[Animal] = match self {
@@ -126,6 +112,18 @@ impl Operation {
         let of_contract = of_contract.iter().map(|pet| (pet.id, pet.name.as_str()));
         let of_store = self.store_pets().into_iter().map(|pet| (pet.id, pet.name.as_str()));
         of_contract.chain(of_store).collect()
+    }
+
+    /// The animal that the operation was about, if it was there.
+    pub(crate) fn changed_pet(&self) -> Option<i64> {
+        match self {
+            Self::Store { command, outcome, .. }
+                if outcome.as_ref().is_none_or(|outcome| outcome.status != 404) =>
+            {
+                command.pet()
+            }
+            _ => None,
+        }
     }
 
     /// Every animal of the store area in the response.

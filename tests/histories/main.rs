@@ -1,12 +1,14 @@
-//! Concurrent creates, changes, removals, reads and walks, checked against a sequential model:
+//! Concurrent creates, changes, orders, reads and walks, checked against a sequential model:
 //! what many clients see at once is what one after the other could have seen.
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
 mod agreement;
-mod by_hand;
+mod asks;
 mod catalogue;
+mod change_proofs;
 mod checker;
+mod clerk;
 mod faults;
 #[expect(dead_code, reason = "what is acknowledged early is of the disk's tests")]
 #[path = "../shared/faulty_store.rs"]
@@ -22,6 +24,7 @@ mod program;
 mod proofs;
 mod rules;
 mod rules_proofs;
+mod second_catalogue;
 mod service;
 mod simulated;
 mod simulated_faults;
@@ -30,27 +33,20 @@ mod store_area;
 mod with_pets;
 mod workload;
 
-use std::{env, sync::Arc};
+use std::{env, path::Path};
 
-use petstore::store::{OpenMode, Store, sqlite::SqliteStore};
 use tempfile::TempDir;
 use tokio::runtime::{Builder, Runtime};
 
-use self::{checker::Order, service::Place};
+use self::{
+    checker::Order,
+    service::{Place, open},
+};
 
 /// How many histories are made if nobody says, and for how many of them there is
 /// one of processes on each kind of database.
 const HISTORIES: u64 = 50;
 const FOR_ONE_OF_PROCESSES: u64 = 10;
-
-/// A fresh database, opened twice as by two processes.
-fn sqlite() -> (Vec<Arc<dyn Store>>, TempDir) {
-    let directory = TempDir::new().unwrap();
-    let path = directory.path().join("petstore.db");
-    let open = || SqliteStore::open(&path, OpenMode::CreateAndMigrate).unwrap();
-    let stores = (0..2).map(|_| -> Arc<dyn Store> { Arc::new(open()) }).collect();
-    (stores, directory)
-}
 
 /// More threads than the machine has: the system may stop one anywhere.
 fn runtime() -> Runtime {
@@ -62,17 +58,16 @@ fn number(variable: &str) -> Option<u64> {
 }
 
 /// `HISTORIES` says how many histories, `HISTORIES_SEED` the seed of the first.
-fn histories(kind: &str, share: u64, order: Order, place: impl AsyncFn(u64) -> (Place, TempDir)) {
+fn histories(kind: &str, share: u64, order: Order, place: &impl AsyncFn(u64, &Path) -> Place) {
     let histories = number("HISTORIES").unwrap_or(HISTORIES);
     let count = histories.div_ceil(share);
     let first = number("HISTORIES_SEED").unwrap_or(1);
     let runtime = runtime();
     let mut operations = 0;
     for seed in first..first + count {
-        let history = runtime.block_on(async {
-            let (place, _kept) = place(seed).await;
-            workload::history(seed, &place).await
-        });
+        let directory = TempDir::new().unwrap();
+        let history = runtime
+            .block_on(async { workload::history(seed, place(seed, directory.path()).await).await });
         operations += history.len();
         if let Err(violation) = checker::check(&history, order) {
             panic!("{kind}, HISTORIES_SEED={seed} HISTORIES=1: {violation}");
@@ -83,35 +78,42 @@ fn histories(kind: &str, share: u64, order: Order, place: impl AsyncFn(u64) -> (
     );
 }
 
+fn sqlite_url(directory: &Path) -> String {
+    format!("sqlite:{}", directory.join("petstore.db").display())
+}
+
 #[test]
 fn histories_of_concurrent_clients_are_linearizable() {
-    histories("in one process", 1, Order::OfIds, async |seed| {
+    histories("in one process", 1, Order::OfIds, &async |seed, directory| {
+        let path = directory.join("petstore.db");
+        let url = sqlite_url(directory);
         // One store, or two on the same file.
-        let (mut stores, directory) = sqlite();
-        stores.truncate(if seed % 2 == 0 { 1 } else { 2 });
-        (Place::here(&stores, &directory.path().join("petstore.db")).await, directory)
+        let mut stores = vec![open(&url).await, open(&url).await];
+        stores.truncate(if seed.is_multiple_of(2) { 1 } else { 2 });
+        Place::here(&stores, Some(&path)).await
+    });
+}
+
+#[test]
+fn histories_of_concurrent_clients_over_postgres_are_linearizable() {
+    histories("in one process over PostgreSQL", 1, Order::Any, &async |_, _| {
+        let url = postgres_cluster::fresh_url().await;
+        Place::here(&[open(&url).await, open(&url).await], None).await
     });
 }
 
 #[test]
 fn histories_of_two_processes_on_one_file_are_linearizable() {
-    histories(
-        "of two processes on a SQLite file",
-        FOR_ONE_OF_PROCESSES,
-        Order::OfIds,
-        async |_| {
-            let directory = TempDir::new().unwrap();
-            let url = format!("sqlite:{}", directory.path().join("petstore.db").display());
-            (Place::processes(directory.path(), &url).await, directory)
-        },
-    );
+    let kind = "of two processes on a SQLite file";
+    histories(kind, FOR_ONE_OF_PROCESSES, Order::OfIds, &async |_, directory| {
+        Place::processes(directory, &sqlite_url(directory)).await
+    });
 }
 
 #[test]
 fn histories_of_two_processes_over_postgres_are_linearizable() {
-    histories("of two processes over PostgreSQL", FOR_ONE_OF_PROCESSES, Order::Any, async |_| {
-        let directory = TempDir::new().unwrap();
-        let url = postgres_cluster::fresh_url().await;
-        (Place::processes(directory.path(), &url).await, directory)
+    let kind = "of two processes over PostgreSQL";
+    histories(kind, FOR_ONE_OF_PROCESSES, Order::Any, &async |_, directory| {
+        Place::processes(directory, &postgres_cluster::fresh_url().await).await
     });
 }

@@ -274,7 +274,7 @@ fn a_withdrawn_animal_is_only_in_the_store_area() {
             list(false, vec![]),
             at(6, READ_PET, "200", shown()),
             at(6, reserve("a"), "invalid_transition", shown()),
-            at(6, Command::Restore { id: 1, version: 2 }, "200", pet(3, "available", None)),
+            at(6, Command::Restore { id: 1, version: Some(2) }, "200", pet(3, "available", None)),
         ],
     );
     expect_of_each(
@@ -286,7 +286,7 @@ fn a_withdrawn_animal_is_only_in_the_store_area() {
             list(false, vec![gone]),
             at(6, READ_PET, "not_found", Shown::Nothing),
             at(6, reserve("a"), "201", order(1, "reserved")),
-            at(6, Command::Restore { id: 1, version: 2 }, "200", pet(3, "sold", None)),
+            at(6, Command::Restore { id: 1, version: Some(2) }, "200", pet(3, "sold", None)),
         ],
     );
 }
@@ -334,7 +334,7 @@ fn a_list_by_name_is_in_the_order_of_names() {
     let history: Vec<Event> =
         [(1, "Maya"), (2, "Max"), (3, "Leo"), (4, "Maxi")].map(created).into();
     let list = |after: Option<(&str, i64)>, page: &[(i64, &str)], more| {
-        let filter = Filter { name: Some("Ma".to_owned()), ..Filter::default() };
+        let filter = Filter { name: Some("Ma"), ..Filter::default() };
         let after = after.map(|(name, id)| (name.to_owned(), id));
         let page = page.iter().map(|(id, name)| named(*id, name)).collect();
         event(20, 21, Operation::StorePets { filter, limit: 2, after, page, more })

@@ -166,7 +166,7 @@ pub(super) fn decide<'h>(
             of_order(*id, pair(*id), None, |order, pet| Some((order, pet)))
         }
         Command::PatchPet { id, version, patch } => {
-            of_pet(*id, pet(*id).as_ref(), Some(*version), |pet| {
+            of_pet(*id, pet(*id).as_ref(), *version, |pet| {
                 let after = Entry {
                     name: patch.name.as_deref().unwrap_or(pet.name),
                     category_id: patch.category_id.unwrap_or(pet.category_id),
@@ -182,15 +182,13 @@ pub(super) fn decide<'h>(
             })
         }
         Command::Withdraw { id, version, reason } => {
-            of_pet(*id, pet(*id).as_ref(), Some(*version), |pet| {
-                match (pet.withdrawn, pet.reserved_by) {
-                    (Some(_), _) => Err("invalid_transition"),
-                    (None, Some(_)) => Err("open_order"),
-                    (None, None) => Ok(Entry { withdrawn: Some(reason), ..pet }),
-                }
+            of_pet(*id, pet(*id).as_ref(), *version, |pet| match (pet.withdrawn, pet.reserved_by) {
+                (Some(_), _) => Err("invalid_transition"),
+                (None, Some(_)) => Err("open_order"),
+                (None, None) => Ok(Entry { withdrawn: Some(reason), ..pet }),
             })
         }
-        Command::Restore { id, version } => of_pet(*id, pet(*id).as_ref(), Some(*version), |pet| {
+        Command::Restore { id, version } => of_pet(*id, pet(*id).as_ref(), *version, |pet| {
             pet.withdrawn.ok_or("invalid_transition")?;
             Ok(Entry { withdrawn: None, ..pet })
         }),
@@ -198,7 +196,7 @@ pub(super) fn decide<'h>(
             place(*pet_id, pet(*pet_id), note, until.as_deref(), new)
         }
         Command::PatchOrder { id, version, reference, until } => {
-            of_order(*id, pair(*id), Some(*version), |order, pet| {
+            of_order(*id, pair(*id), *version, |order, pet| {
                 let after = OrderEntry {
                     reference: reference.as_deref().or(order.reference),
                     until: until.as_deref().or(order.until),

@@ -26,21 +26,21 @@ pub(super) fn sell(note: &str) -> Command {
 
 pub(super) fn rename(version: i64, name: &str) -> Command {
     let patch = Patch { name: Some(name.to_owned()), ..Patch::default() };
-    Command::PatchPet { id: 1, version, patch }
+    Command::PatchPet { id: 1, version: Some(version), patch }
 }
 
 pub(super) fn set(version: i64, status: &'static str) -> Command {
     let patch = Patch { status: Some(status), ..Patch::default() };
-    Command::PatchPet { id: 1, version, patch }
+    Command::PatchPet { id: 1, version: Some(version), patch }
 }
 
 pub(super) fn withdraw(version: i64) -> Command {
-    Command::Withdraw { id: 1, version, reason: "died" }
+    Command::Withdraw { id: 1, version: Some(version), reason: "died" }
 }
 
 pub(super) fn refer(version: i64, reference: Option<&str>, until: Option<&str>) -> Command {
     let [reference, until] = [reference, until].map(|text| text.map(str::to_owned));
-    Command::PatchOrder { id: 1, version, reference, until }
+    Command::PatchOrder { id: 1, version: Some(version), reference, until }
 }
 
 pub(super) fn expire(at: &str) -> Command {
@@ -128,13 +128,14 @@ fn each_command_on_an_animal_in_each_state_leads_where_the_store_area_says() {
             set(version, "available"),
             set(version, "pending"),
             withdraw(version),
-            Command::Restore { id: 1, version },
+            Command::Restore { id: 1, version: Some(version) },
         ];
         for (command, expected) in commands.into_iter().zip(expected) {
             let found = result(status, before.clone(), &command);
             assert_eq!(found, expected[state], "{status}, {before:?}, then {command:?}");
         }
-        for command in [rename(0, "New"), withdraw(9), Command::Restore { id: 1, version: 9 }] {
+        for command in [rename(0, "New"), withdraw(9), Command::Restore { id: 1, version: Some(9) }]
+        {
             let found = result(status, before.clone(), &command);
             assert_eq!(found, "412 precondition_failed");
         }

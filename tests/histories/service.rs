@@ -3,8 +3,9 @@
 
 use std::{
     net::IpAddr,
-    path::Path,
-    sync::Arc,
+    num::NonZeroU32,
+    path::{Path, PathBuf},
+    sync::{Arc, Mutex, PoisonError},
     time::{Duration, Instant},
 };
 
@@ -15,18 +16,43 @@ use jiff::Timestamp;
 use petstore::{
     domain::{Actor, ApiKey, Clock, Deployment, NewKey, Scope, SystemClock, WriteContext},
     http::{App, Settings},
-    store::Store,
+    store::{self, OpenMode, Store},
 };
 use rand::{SeedableRng, rngs::StdRng};
 
-use super::{by_hand::Database, program};
+use super::program;
 
 /// One of the services on a database.
 #[derive(Clone)]
 pub(crate) enum Service {
     Here(Arc<App>),
-    /// The origin of another process.
-    There(reqwest::Client, String),
+    There(reqwest::Client, Arc<Process>),
+}
+
+/// A process of the program, which can be killed and started again.
+pub(crate) struct Process {
+    directory: PathBuf,
+    database: String,
+    /// `None` while it is down.
+    running: Mutex<Option<program::Service>>,
+}
+
+impl Process {
+    fn start(&self) {
+        let started = program::Service::start(&self.directory, &["--database", &self.database]);
+        *self.running.lock().unwrap_or_else(PoisonError::into_inner) = Some(started);
+    }
+
+    fn origin(&self) -> Option<String> {
+        let running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
+        running.as_ref().map(|process| process.url.trim_end_matches("/v1").to_owned())
+    }
+
+    fn restart(&self) {
+        let killed = self.running.lock().unwrap_or_else(PoisonError::into_inner).take();
+        killed.unwrap().kill();
+        self.start();
+    }
 }
 
 /// A response that was read to its end.
@@ -42,6 +68,10 @@ impl Response {
         self.headers.get(name).map(|value| value.to_str().unwrap())
     }
 
+    pub(crate) fn location(&self) -> Option<&str> {
+        self.field(header::LOCATION)
+    }
+
     pub(crate) fn tag(&self) -> &str {
         self.field(header::ETAG).unwrap_or_default()
     }
@@ -54,7 +84,9 @@ impl Response {
 }
 
 impl Service {
-    pub(crate) async fn send(&self, mut request: Request<Bytes>) -> Response {
+    /// The response; `None` if the process was killed meanwhile. Waits for a process
+    /// that is down.
+    pub(crate) async fn send(&self, mut request: Request<Bytes>) -> Option<Response> {
         let (head, body) = match self {
             Self::Here(app) => {
                 let from = IpAddr::from([127, 0, 0, 1]).into();
@@ -63,24 +95,40 @@ impl Service {
                 let (head, body) = response.into_parts();
                 (head, body.collect().await.unwrap().to_bytes())
             }
-            Self::There(client, origin) => {
-                *request.uri_mut() = format!("{origin}{}", request.uri()).parse::<Uri>().unwrap();
-                let response = client.execute(request.try_into().unwrap()).await.unwrap();
-                let response = hyper::Response::from(response);
-                let (head, body) = response.into_parts();
-                (head, body.collect().await.unwrap().to_bytes())
+            Self::There(client, process) => {
+                let target = request.uri().clone();
+                let response = loop {
+                    if let Some(origin) = process.origin() {
+                        *request.uri_mut() = format!("{origin}{target}").parse::<Uri>().unwrap();
+                        match client.execute(request.clone().try_into().unwrap()).await {
+                            Err(error) if error.is_connect() => {}
+                            sent => break sent.ok()?,
+                        }
+                    }
+                    tokio::task::yield_now().await;
+                };
+                let (head, body) = hyper::Response::from(response).into_parts();
+                (head, body.collect().await.ok()?.to_bytes())
             }
         };
-        Response { status: head.status, headers: head.headers, body }
+        Some(Response { status: head.status, headers: head.headers, body })
+    }
+
+    /// Kills a process, and starts it again.
+    pub(crate) async fn restart(&self) {
+        if let Self::There(_, process) = self {
+            let process = Arc::clone(process);
+            tokio::task::spawn_blocking(move || process.restart()).await.unwrap();
+        }
     }
 }
 
-/// A date before the end of reading by id, whatever the machine's is.
-struct BeforeTheEnd;
+/// A clock that always shows this time.
+struct Stopped(Timestamp);
 
-impl Clock for BeforeTheEnd {
+impl Clock for Stopped {
     fn now(&self) -> Timestamp {
-        "2026-12-01T12:00:00Z".parse().unwrap()
+        self.0
     }
 
     fn instant(&self) -> Instant {
@@ -88,65 +136,89 @@ impl Clock for BeforeTheEnd {
     }
 }
 
+fn app(store: &Arc<dyn Store>, now: Timestamp) -> Arc<App> {
+    let mut random = StdRng::seed_from_u64(1);
+    let settings = Settings { slow_request: Duration::from_mins(1), ..Settings::default() };
+    let app = App::new(Arc::clone(store), Arc::new(Stopped(now)), &mut random, &settings);
+    Arc::new(app.unwrap())
+}
+
+/// For each store in this process.
+const CONNECTIONS: NonZeroU32 = NonZeroU32::new(4).unwrap();
+
+pub(crate) async fn open(url: &str) -> Arc<dyn Store> {
+    let mut random = StdRng::seed_from_u64(1);
+    let (url, mode) = (url.parse().unwrap(), OpenMode::CreateAndMigrate);
+    store::open(&url, mode, CONNECTIONS, &mut random).await.unwrap()
+}
+
 /// Where a history takes place: services on one database, which is empty.
 pub(crate) struct Place {
     pub(crate) services: Vec<Service>,
-    /// An API key that may do everything.
+    /// An API key that may do everything that a history needs.
     pub(crate) key: String,
-    pub(crate) database: Database,
-    _processes: Vec<program::Service>,
+    /// The same database, for sweeps whose clock is ahead.
+    pub(crate) store: Arc<dyn Store>,
+    /// What the clocks of the services show, or a moment before.
+    pub(crate) now: Timestamp,
+    /// The SQLite file, if the database is one.
+    pub(crate) file: Option<PathBuf>,
 }
 
 impl Place {
-    /// A service in this process over each of `stores`, which are one SQLite
-    /// file opened several times.
-    pub(crate) async fn here(stores: &[Arc<dyn Store>], file: &Path) -> Self {
+    /// A service in this process over each of `stores`, which are one database
+    /// opened several times. `file` is that of SQLite.
+    pub(crate) async fn here(stores: &[Arc<dyn Store>], file: Option<&Path>) -> Self {
         let mut random = StdRng::seed_from_u64(1);
         let key = ApiKey::generate(Deployment::Production, &mut random);
+        // Before the end of reading by id, whatever the machine's date is.
+        let now = "2026-12-01T12:00:00Z".parse().unwrap();
         let new = NewKey {
             digest: key.digest(),
             name: "histories".to_owned(),
-            scope: Scope::Write,
+            scope: Scope::StoreWrite,
             deployment: Deployment::Production,
             expires_at: None,
             rate_limit: None,
         };
-        let context = WriteContext::new(Actor::Command, BeforeTheEnd.now());
+        let context = WriteContext::new(Actor::Command, now);
         stores[0].create_key(new, context).await.unwrap();
-        let settings = Settings { slow_request: Duration::from_mins(1), ..Settings::default() };
-        let service = |store: &Arc<dyn Store>| {
-            let store = Arc::clone(store);
-            let app = App::new(store, Arc::new(BeforeTheEnd), &mut random, &settings);
-            Service::Here(Arc::new(app.unwrap()))
-        };
         Self {
-            services: stores.iter().map(service).collect(),
+            services: stores.iter().map(|store| Service::Here(app(store, now))).collect(),
             key: key.reveal().to_owned(),
-            database: Database::sqlite(file),
-            _processes: Vec::new(),
+            store: Arc::clone(&stores[0]),
+            now,
+            file: file.map(Path::to_owned),
         }
+    }
+
+    /// Another service on the database, whose clock shows `now`.
+    pub(crate) fn app_at(&self, now: Timestamp) -> Arc<App> {
+        app(&self.store, now)
     }
 
     /// Two processes of the program on the database that `url` names, a SQLite
     /// file or a PostgreSQL schema.
     pub(crate) async fn processes(directory: &Path, url: &str) -> Self {
-        let start = |_| program::Service::start(directory, &["--database", url]);
-        let processes: Vec<_> = (0..2).map(start).collect();
-        let database = match url.strip_prefix("sqlite:") {
-            Some(file) => Database::sqlite(Path::new(file)),
-            None => Database::postgres(url).await,
+        let start = |_| {
+            let process = Process {
+                directory: directory.to_owned(),
+                database: url.to_owned(),
+                running: Mutex::default(),
+            };
+            process.start();
+            Service::There(program::client(), Arc::new(process))
         };
-        let make = ["keys", "create", "--name", "histories", "--database", url];
+        let services = (0..2).map(start).collect();
+        let make =
+            ["keys", "create", "--name", "histories", "--scope", "store:write", "--database", url];
         let key = program::run(directory, &make).expect_success().stdout;
-        let service = |process: &program::Service| {
-            let origin = process.url.trim_end_matches("/v1").to_owned();
-            Service::There(program::client(), origin)
-        };
         Self {
-            services: processes.iter().map(service).collect(),
+            services,
             key: key.trim_end().to_owned(),
-            database,
-            _processes: processes,
+            store: open(url).await,
+            now: SystemClock.now(),
+            file: url.strip_prefix("sqlite:").map(PathBuf::from),
         }
     }
 }

@@ -22,10 +22,6 @@ fn kept<T>(value: T) -> &'static T {
     Box::leak(Box::new(value))
 }
 
-fn is_read(command: &Command) -> bool {
-    matches!(command, Command::ReadPet { .. } | Command::ReadOrder { .. })
-}
-
 /// A request on its way.
 struct Request {
     /// Whom it belongs to; `None` if the client has left.
@@ -132,11 +128,11 @@ impl Simulation {
         } else {
             let command = kept(self.any_command());
             let needs_key = matches!(command, Command::Place { .. });
-            let has_key = needs_key || !is_read(command) && self.one_in(3);
+            let has_key = needs_key || command.is_write() && self.one_in(3);
             (command, has_key.then(|| kept(format!("key {}", self.now))))
         };
         let called = self.moment();
-        let leaves = !is_read(command) && self.one_in(6);
+        let leaves = command.is_write() && self.one_in(6);
         if leaves {
             let store =
                 Operation::Store { command: command.clone(), key: key.cloned(), outcome: None };
@@ -167,10 +163,10 @@ impl Simulation {
                 let has_name = self.random.random_bool(0.5);
                 let name = has_name.then(|| format!("changed {}", self.now));
                 let patch = Patch { name, category_id: None, status: Some(status) };
-                Command::PatchPet { id, version, patch }
+                Command::PatchPet { id, version: Some(version), patch }
             }
-            5 => Command::Withdraw { id, version, reason: "other" },
-            6 => Command::Restore { id, version },
+            5 => Command::Withdraw { id, version: Some(version), reason: "other" },
+            6 => Command::Restore { id, version: Some(version) },
             7..10 => {
                 let note = format!("order {}", self.now);
                 let until = self.random.random_bool(0.7).then_some(soon);
@@ -179,7 +175,7 @@ impl Simulation {
             10 => {
                 let reference = Some(format!("reference {}", self.now));
                 let until = self.random.random_bool(0.5).then_some(later);
-                Command::PatchOrder { id: order, version: order_version, reference, until }
+                Command::PatchOrder { id: order, version: Some(order_version), reference, until }
             }
             11 | 12 => Command::Complete { id: order },
             13 => Command::Cancel { id: order },

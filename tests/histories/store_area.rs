@@ -45,7 +45,10 @@ pub(crate) struct Order {
     pub(crate) version: i64,
 }
 
-/// A read or a write of the store area. A `version` is that of `If-Match`.
+/// The version that a change requires; `None` for any.
+pub(crate) type IfMatch = Option<i64>;
+
+/// A read or a write of the store area.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Command {
     ReadPet {
@@ -53,17 +56,17 @@ pub(crate) enum Command {
     },
     PatchPet {
         id: i64,
-        version: i64,
+        version: IfMatch,
         patch: Patch,
     },
     Withdraw {
         id: i64,
-        version: i64,
+        version: IfMatch,
         reason: &'static str,
     },
     Restore {
         id: i64,
-        version: i64,
+        version: IfMatch,
     },
     ReadOrder {
         id: i64,
@@ -76,7 +79,7 @@ pub(crate) enum Command {
     },
     PatchOrder {
         id: i64,
-        version: i64,
+        version: IfMatch,
         reference: Option<String>,
         until: Option<String>,
     },
@@ -94,6 +97,37 @@ pub(crate) enum Command {
         id: i64,
         at: String,
     },
+}
+
+impl Command {
+    pub(crate) fn is_write(&self) -> bool {
+        !matches!(self, Self::ReadPet { .. } | Self::ReadOrder { .. })
+    }
+
+    /// The order that it names.
+    pub(crate) fn order(&self) -> Option<i64> {
+        match self {
+            Self::ReadOrder { id }
+            | Self::PatchOrder { id, .. }
+            | Self::Complete { id }
+            | Self::Cancel { id }
+            | Self::Return { id }
+            | Self::Expire { id, .. } => Some(*id),
+            _ => None,
+        }
+    }
+
+    /// The animal that it names.
+    pub(crate) fn pet(&self) -> Option<i64> {
+        match self {
+            Self::ReadPet { id }
+            | Self::PatchPet { id, .. }
+            | Self::Withdraw { id, .. }
+            | Self::Restore { id, .. }
+            | Self::Place { pet_id: id, .. } => Some(*id),
+            _ => None,
+        }
+    }
 }
 
 /// A response of the store area.
@@ -114,10 +148,10 @@ pub(crate) enum Shown {
 }
 
 /// Which animals a list of the store area has.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Filter {
     pub(crate) status: Option<&'static str>,
     /// The beginning of the name. A list with it is in the order of names.
-    pub(crate) name: Option<String>,
+    pub(crate) name: Option<&'static str>,
     pub(crate) withdrawn: bool,
 }

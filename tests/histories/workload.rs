@@ -15,15 +15,16 @@ use std::{
 
 use bytes::Bytes;
 use hyper::{Request, StatusCode, header};
-use rand::{Rng, RngExt, SeedableRng, rngs::StdRng, seq::IndexedRandom};
+use rand::{Rng, RngExt, SeedableRng, rngs::StdRng};
 use rusqlite::Connection;
 use serde::de::DeserializeOwned;
 use serde_json::json;
 use tokio::task::JoinSet;
 
 use super::{
-    by_hand::Hand,
-    history::{Animal, Event, Moment, Operation, Patch},
+    asks::{Ask, Known},
+    clerk,
+    history::{Animal, Event, Moment, Operation},
     service::{Place, Response, Service},
 };
 
@@ -36,8 +37,8 @@ const LIMITS: [usize; 4] = [1, 3, 10, 100];
 const CLIENTS: usize = 8;
 const STEPS: usize = 16;
 
-/// Changes and removals meet at the animals up to this id.
-const CHANGED: i64 = 6;
+/// Commands of the store area meet at the animals up to this id.
+const CHANGED: i64 = 4;
 
 /// What a client does next.
 #[derive(Debug)]
@@ -50,22 +51,16 @@ enum Step {
     Get(i64),
     FirstPage(Option<&'static str>, usize),
     Walk(Option<&'static str>, usize),
-    /// The log of a SQLite file is written to the file, so that the log begins again.
-    Checkpoint,
-    /// Work on the database, whose client leaves after so many turns, if at all.
-    Work(Work, i64, Option<usize>),
-}
-
-#[derive(Debug, Clone, Copy)]
-enum Work {
-    /// Name, category and status.
-    Replace(&'static str),
-    Status(&'static str),
-    /// A change that is made only if nobody else has changed the name since the
-    /// client read it.
-    Expecting(&'static str),
-    Remove,
-    Restore,
+    /// The log of a SQLite file is written to the file, so that the log begins again;
+    /// and what waits for the search is merged.
+    Upkeep,
+    /// A request to the store area, whose client leaves after so many turns, if at
+    /// all. If it has a key, the client then sends it again until it gets a response.
+    Ask(Ask, Option<usize>, bool),
+    /// A sweep by a clock that is so many hours ahead.
+    Sweep(i64),
+    /// The process is killed, and started again.
+    Restart,
 }
 
 impl Step {
@@ -74,47 +69,44 @@ impl Step {
         let filter = random.random_bool(0.5).then_some(status);
         let limit = LIMITS[random.random_range(0..LIMITS.len())];
         let turns = random.random_range(0..6);
-        if random.random_bool(0.4) {
-            let works = [
-                Work::Replace(status),
-                Work::Replace(status),
-                Work::Status(status),
-                Work::Status(status),
-                Work::Expecting(status),
-                Work::Remove,
-                Work::Restore,
-            ];
-            let id = random.random_range(1..=CHANGED);
-            let leaves = random.random_bool(0.1).then_some(turns);
-            return Self::Work(*works.choose(random).unwrap(), id, leaves);
+        if random.random_bool(0.5) {
+            let ask = Ask::any(random, CHANGED);
+            let leaves = random.random_bool(0.15).then_some(turns);
+            return Self::Ask(ask, leaves, random.random_bool(0.5));
         }
-        match random.random_range(0..22) {
+        match random.random_range(0..24) {
             0..7 => Self::Create(status),
             7 => Self::Abandon(status, turns / 2),
             8 => Self::Insist(status, turns),
             9..12 => Self::Get(random.random_range(1..=ids)),
             12..17 => Self::FirstPage(filter, limit),
             17..20 => Self::Walk(filter, limit),
-            _ => Self::Checkpoint,
+            20..22 => Self::Sweep(random.random_range(0..72)),
+            _ => Self::Upkeep,
         }
     }
 }
 
 /// Takes the events of a history down.
 #[derive(Default)]
-struct Record {
+pub(super) struct Record {
     moment: AtomicU64,
     events: Mutex<Vec<Event>>,
     /// Every response with a tag that any client got, by its target.
     tagged: Mutex<HashMap<String, Vec<Response>>>,
+    /// What somebody saw of the store area.
+    pub(super) known: Mutex<Known>,
+    /// The sweeps: when they began and ended, and what their clock showed.
+    pub(super) sweeps: Mutex<Vec<(Moment, Moment, String)>>,
 }
 
 impl Record {
-    fn now(&self) -> Moment {
+    pub(super) fn now(&self) -> Moment {
         self.moment.fetch_add(1, Ordering::SeqCst)
     }
 
-    fn add(&self, called: Moment, returned: Moment, operation: Operation) {
+    pub(super) fn add(&self, called: Moment, returned: Moment, operation: Operation) {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner).see(&operation);
         let mut events = self.events.lock().unwrap_or_else(PoisonError::into_inner);
         events.push(Event { called, returned, operation });
     }
@@ -152,32 +144,34 @@ impl Record {
 }
 
 /// A client of one of the services.
-struct Client {
-    name: String,
-    service: Service,
+pub(super) struct Client {
+    pub(super) name: String,
+    pub(super) service: Service,
     /// Where it repeats a request without a response.
-    other: Service,
-    key: String,
-    record: Arc<Record>,
-    hand: Hand,
+    pub(super) other: Service,
+    pub(super) key: String,
+    pub(super) record: Arc<Record>,
+    pub(super) place: Arc<Place>,
 }
 
 impl Client {
     /// Asks for `target`, every second time on the condition that the response
-    /// has changed. Returns the moments of the call and the return, too.
-    async fn read(&self, target: &str) -> (Moment, Response, Moment) {
+    /// has changed. Returns the moments of the call and the return, too; `None` if
+    /// the process was killed meanwhile.
+    pub(super) async fn read(&self, target: &str) -> Option<(Moment, Response, Moment)> {
         let mut request = Request::get(target).header(header::AUTHORIZATION, &self.key);
         let called = self.record.now();
         if called.is_multiple_of(2) {
             request = request.header(header::IF_NONE_MATCH, self.record.known(target));
         }
-        let response = self.service.send(request.body(Bytes::new()).unwrap()).await;
+        let response = self.service.send(request.body(Bytes::new()).unwrap()).await?;
         let returned = self.record.now();
-        (called, self.record.resolve(target, response), returned)
+        Some((called, self.record.resolve(target, response), returned))
     }
 
-    fn checkpoint(&self) {
-        let Some(file) = self.hand.file() else { return };
+    async fn upkeep(&self) {
+        while self.place.store.tend_search(0).await.unwrap() {}
+        let Some(file) = &self.place.file else { return };
         let other = Connection::open(file).unwrap();
         other.busy_timeout(Duration::ZERO).unwrap();
         // Does less, or nothing, while the file is in use.
@@ -188,7 +182,7 @@ impl Client {
         for (number, step) in steps.into_iter().enumerate() {
             match step {
                 Step::Create(status) => {
-                    assert!(self.create(&self.service, number, status, None).await);
+                    self.create(&self.service, number, status, None).await;
                 }
                 Step::Abandon(status, turns) => {
                     self.create(&self.service, number, status, Some(turns)).await;
@@ -197,13 +191,15 @@ impl Client {
                     self.create(&self.service, number, status, Some(turns)).await;
                     while !self.create(&self.other, number, status, None).await {}
                 }
-                Step::Get(id) => drop(self.get(id).await),
+                Step::Get(id) => self.get(id).await,
                 Step::FirstPage(status, limit) => {
                     self.page(first_page(status, limit), status, limit, 0).await;
                 }
                 Step::Walk(status, limit) => self.walk(status, limit).await,
-                Step::Checkpoint => self.checkpoint(),
-                Step::Work(work, id, turns) => self.work(work, number, id, turns).await,
+                Step::Upkeep => self.upkeep().await,
+                Step::Ask(ask, turns, has_key) => self.ask(number, ask, turns, has_key).await,
+                Step::Sweep(hours) => self.sweep(hours).await,
+                Step::Restart => self.service.restart().await,
             }
         }
     }
@@ -227,10 +223,7 @@ impl Client {
             .body(Bytes::from(body.to_string()));
         let called = self.record.now();
         let creating = pin!(service.send(request.unwrap()));
-        let response = match turns {
-            None => Some(creating.await),
-            Some(turns) => within(turns, creating).await,
-        };
+        let response = within(turns, creating).await.flatten();
         // One that is still in progress elsewhere has told the client nothing.
         let told = response.filter(|response| response.status != StatusCode::CONFLICT);
         let (response, returned) = match told {
@@ -246,55 +239,21 @@ impl Client {
         told
     }
 
-    async fn work(&self, work: Work, number: usize, id: i64, turns: Option<usize>) {
-        let patch = Patch { name: Some(format!("{}.{number}", self.name)), ..Patch::default() };
-        let mut operation = match work {
-            Work::Replace(status) => {
-                let category_id = Some(i64::try_from(number).unwrap());
-                let patch = Patch { category_id, status: Some(status), ..patch };
-                Operation::Change { id, patch, expected: None, done: None }
-            }
-            Work::Status(status) => {
-                let patch = Patch { status: Some(status), ..Patch::default() };
-                Operation::Change { id, patch, expected: None, done: None }
-            }
-            Work::Expecting(status) => {
-                let Some(animal) = self.get(id).await else { return };
-                let patch = Patch { status: Some(status), ..patch };
-                Operation::Change { id, patch, expected: Some(animal.name), done: None }
-            }
-            Work::Remove => Operation::Remove { id, done: None },
-            Work::Restore => Operation::Restore { id, done: None },
+    async fn get(&self, id: i64) {
+        let Some((called, response, returned)) = self.read(&format!("/v1/pets/{id}")).await else {
+            return;
         };
-        let called = self.record.now();
-        let met = match turns {
-            None => Some(self.hand.work(&operation).await),
-            Some(turns) => within(turns, pin!(self.hand.work(&operation))).await,
-        };
-        let returned = met.map_or(Moment::MAX, |_| self.record.now());
-        if let Operation::Change { done, .. }
-        | Operation::Remove { done, .. }
-        | Operation::Restore { done, .. } = &mut operation
-        {
-            *done = met;
-        }
-        self.record.add(called, returned, operation);
-    }
-
-    async fn get(&self, id: i64) -> Option<Animal> {
-        let (called, response, returned) = self.read(&format!("/v1/pets/{id}")).await;
         let found = match response.status {
             StatusCode::NOT_FOUND => None,
             _ => Some(content(&response, StatusCode::OK)),
         };
-        self.record.add(called, returned, Operation::Get { id, found: found.clone() });
-        found
+        self.record.add(called, returned, Operation::Get { id, found });
     }
 
     async fn walk(&self, status: Option<&'static str>, limit: usize) {
         let mut next = Some((first_page(status, limit), 0));
         // Each page but the last has an animal, and each step of a client adds one at most.
-        for _ in 0..=CLIENTS * STEPS {
+        for _ in 0..=CLIENTS * (STEPS + 1) {
             let Some((target, after)) = next else { return };
             next = self.page(target, status, limit, after).await;
         }
@@ -309,7 +268,7 @@ impl Client {
         limit: usize,
         after: i64,
     ) -> Option<(String, i64)> {
-        let (called, response, returned) = self.read(&target).await;
+        let (called, response, returned) = self.read(&target).await?;
         let next = response.next();
         let page: Vec<Animal> = content(&response, StatusCode::OK);
         let last = page.last().map_or(after, |animal| animal.id);
@@ -319,8 +278,12 @@ impl Client {
     }
 }
 
-/// What a future gives within so many turns.
-async fn within<T>(turns: usize, mut future: Pin<&mut impl Future<Output = T>>) -> Option<T> {
+/// What a future gives within so many turns, or ever.
+pub(super) async fn within<T>(
+    turns: Option<usize>,
+    mut future: Pin<&mut impl Future<Output = T>>,
+) -> Option<T> {
+    let Some(turns) = turns else { return Some(future.await) };
     for _ in 0..turns {
         if let Poll::Ready(ready) = futures_util::poll!(future.as_mut()) {
             return Some(ready);
@@ -335,32 +298,40 @@ fn first_page(status: Option<&str>, limit: usize) -> String {
     format!("/v1/pets?limit={limit}{filter}")
 }
 
-fn content<T: DeserializeOwned>(response: &Response, expected: StatusCode) -> T {
+pub(super) fn content<T: DeserializeOwned>(response: &Response, expected: StatusCode) -> T {
     assert_eq!(response.status, expected, "{}", String::from_utf8_lossy(&response.body));
     serde_json::from_slice(&response.body).unwrap()
 }
 
 /// Clients that work on the services of a place at once, as `seed` says; and what
 /// they saw.
-pub(crate) async fn history(seed: u64, place: &Place) -> Vec<Event> {
+pub(crate) async fn history(seed: u64, place: Place) -> Vec<Event> {
     let mut random = StdRng::seed_from_u64(seed);
     let record = Arc::new(Record::default());
+    let place = Arc::new(place);
     let services = &place.services;
-    let client = async |number: usize| Client {
+    let client = |number: usize| Client {
         name: number.to_string(),
         service: services[number % services.len()].clone(),
         other: services[(number + 1) % services.len()].clone(),
         key: format!("Bearer {}", place.key),
         record: Arc::clone(&record),
-        hand: place.database.hand().await,
+        place: Arc::clone(&place),
     };
+    let first = Client { name: "first".to_owned(), ..client(0) };
+    for number in 0..usize::try_from(CHANGED).unwrap() {
+        first.create(&first.service, number, STATUSES[0], None).await;
+    }
     let clients = random.random_range(2..=CLIENTS);
     let mut running = JoinSet::new();
     for number in 0..clients {
         let count = random.random_range(STEPS / 2..=STEPS);
         let ids = i64::try_from(clients * count / 2).unwrap();
-        let steps: Vec<Step> = (0..count).map(|_| Step::any(&mut random, ids)).collect();
-        let client = client(number).await;
+        let mut steps: Vec<Step> = (0..count).map(|_| Step::any(&mut random, ids)).collect();
+        if number == 0 {
+            steps.insert(count / 2, Step::Restart);
+        }
+        let client = client(number);
         running.spawn(async move { client.run(steps).await });
     }
     while let Some(done) = running.join_next().await {
@@ -369,9 +340,12 @@ pub(crate) async fn history(seed: u64, place: &Place) -> Vec<Event> {
     // Afterwards everybody sees the same.
     for number in 0..services.len() {
         for status in [None, Some(STATUSES[0]), Some(STATUSES[1]), Some(STATUSES[2])] {
-            client(number).await.walk(status, 10).await;
+            client(number).walk(status, 10).await;
         }
+        client(number).walk_store().await;
     }
     let mut events = record.events.lock().unwrap_or_else(PoisonError::into_inner);
-    std::mem::take(&mut *events)
+    let mut events = std::mem::take(&mut *events);
+    clerk::add_expiries(&mut events, &record.sweeps);
+    events
 }

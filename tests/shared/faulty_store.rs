@@ -11,10 +11,15 @@ use std::{
 use async_trait::async_trait;
 use jiff::Timestamp;
 use petstore::{
-    domain::{Actor, NewPet, PageRequest, Pet, PetId, PetName, PetRef, PetStatus, WriteContext},
-    store::{Created, Pets, Respond, Store, StoreError, Version, Visit},
+    domain::{
+        Actor, NewPet, PageRequest, Pet, PetId, PetName, PetRef, PetStatus, WriteContext,
+        store_area::{Command, Decision, IfMatch, OrderId, Preconditions, Resource},
+    },
+    store::{
+        Created, Executed, Pets, Respond, RespondTo, Store, StoreArea, StoreError, Version, Visit,
+    },
 };
-use tokio::task::JoinSet;
+use tokio::task::{self, JoinSet};
 
 use crate::with_pets::WithPets;
 
@@ -53,6 +58,10 @@ pub(crate) enum Fault {
     InNeitherStatus,
     /// An animal whose status has changed is on the pages of its first status, too.
     InBothStatuses,
+    /// The version of an animal is compared before the transaction that changes it.
+    ComparedBefore,
+    /// A repeated order gets the order as it is now.
+    ReplayedFromRow,
     /// No fault: another process adds an animal whenever a page was read.
     WrittenAfterRead,
 }
@@ -89,8 +98,8 @@ impl Faulty {
 
     /// The store with this fault.
     pub(crate) fn store(self: &Arc<Self>) -> Arc<dyn Store> {
-        let [area, rest] = [(); 2].map(|()| Arc::clone(&self.store));
-        Arc::new(WithPets { pets: Arc::<Self>::clone(self), area, rest })
+        let (pets, area) = (Arc::<Self>::clone(self), Arc::<Self>::clone(self));
+        Arc::new(WithPets { pets, area, rest: Arc::clone(&self.store) })
     }
 
     /// Waits until nothing is committed any more.
@@ -246,5 +255,56 @@ impl Pets for Faulty {
             return Ok(self.added(id));
         }
         Ok(found.map(|pet| self.shown(pet)))
+    }
+}
+
+impl Faulty {
+    /// Compares the version of an animal now, and no more when the command is
+    /// carried out.
+    async fn compare_before(&self, command: &mut Command) {
+        let (Command::PatchPet { id, preconditions, .. }
+        | Command::WithdrawPet { id, preconditions, .. }
+        | Command::RestorePet { id, preconditions }) = command
+        else {
+            return;
+        };
+        let found = self.store.get_store_pet(*id).await.unwrap();
+        if found.is_some_and(|pet| *preconditions == Preconditions::version(pet.version)) {
+            preconditions.if_match = Some(IfMatch::Any);
+            for _ in 0..20 {
+                task::yield_now().await;
+            }
+        }
+    }
+}
+
+#[async_trait]
+impl StoreArea for Faulty {
+    async fn execute(
+        &self,
+        mut commands: Vec<Command>,
+        mut context: WriteContext,
+        respond: RespondTo,
+    ) -> Result<Executed, StoreError> {
+        match self.fault {
+            Fault::AddedAgain => context.idempotency = None,
+            Fault::ComparedBefore => self.compare_before(&mut commands[0]).await,
+            _ => {}
+        }
+        let executed = self.store.execute(commands, context, respond).await?;
+        match executed {
+            Executed::Replayed(response) if self.fault == Fault::ReplayedFromRow => {
+                let shown: serde_json::Value = serde_json::from_slice(&response.body).unwrap();
+                let id = OrderId::new(shown["id"].as_i64().unwrap()).unwrap();
+                let order = self.store.get_order(id).await?.filter(|_| shown["petId"].is_i64());
+                let now = order.map(|order| Decision {
+                    changes: Vec::new(),
+                    releases: None,
+                    result: Some(Resource::Order(order)),
+                });
+                Ok(Executed::Replayed(now.map_or(response, |now| respond(&[now]).unwrap())))
+            }
+            executed => Ok(executed),
+        }
     }
 }

@@ -7,7 +7,9 @@ use jiff::Timestamp;
 use petstore::{
     domain::{
         KeyDigest, KeyId, KeyRecord, KeyUse, NewKey, NewPet, PageRequest, Pet, PetId, WriteContext,
-        store_area::Command,
+        store_area::{
+            Command, Order, OrderId, OrderQuery, PetPosition, PetQuery, Reservations, StorePet,
+        },
     },
     observe::metrics::Exposition,
     store::{
@@ -117,6 +119,44 @@ impl StoreArea for WithPets {
         respond: RespondTo,
     ) -> Result<Executed, StoreError> {
         self.area.execute(commands, context, respond).await
+    }
+
+    async fn get_store_pet(&self, id: PetId) -> Result<Option<StorePet>, StoreError> {
+        self.rest.get_store_pet(id).await
+    }
+
+    async fn list_store_pets(
+        &self,
+        query: &PetQuery,
+    ) -> Result<(Vec<StorePet>, Option<PetPosition>), StoreError> {
+        self.rest.list_store_pets(query).await
+    }
+
+    async fn get_order(&self, id: OrderId) -> Result<Option<Order>, StoreError> {
+        self.rest.get_order(id).await
+    }
+
+    async fn list_orders(
+        &self,
+        query: &OrderQuery,
+    ) -> Result<(Vec<Order>, Option<OrderId>), StoreError> {
+        self.rest.list_orders(query).await
+    }
+
+    async fn due_orders(
+        &self,
+        now: Timestamp,
+        limit: u32,
+    ) -> Result<Vec<(OrderId, Timestamp)>, StoreError> {
+        self.rest.due_orders(now, limit).await
+    }
+
+    async fn reservations(&self) -> Result<Reservations, StoreError> {
+        self.rest.reservations().await
+    }
+
+    async fn tend_search(&self, few: u64) -> Result<bool, StoreError> {
+        self.rest.tend_search(few).await
     }
 }
 

@@ -1,9 +1,9 @@
 //! The store area: commands as jobs of the writer, and reads.
 
-pub(super) mod changes;
+mod changes;
 pub(super) mod check;
 mod execute;
-pub(super) mod lists;
+mod lists;
 pub(super) mod merge;
 mod rows;
 mod search;

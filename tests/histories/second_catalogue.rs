@@ -1,0 +1,301 @@
+//! A second sequential catalogue, which shares nothing with that of the checker. Its
+//! orders obey the rules of the service.
+
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
+use petstore::domain::{
+    NewPet, PetId, PetName,
+    store_area::{
+        Command as Asked, Field, IfMatch, NewOrder, Note, Order, OrderId, OrderPatch, OrderTerms,
+        PetPatch, Preconditions, Present, Reference, Refusal, Resource, StorePet, decide,
+    },
+};
+
+use super::{
+    history::{Animal, Operation, Patch},
+    store_area::{self, Command, Filter, Outcome, Shown},
+};
+
+#[derive(Debug, Clone, Default)]
+pub(super) struct World {
+    /// Each animal as it was added, and as it is now.
+    pets: Vec<(Animal, StorePet)>,
+    orders: Vec<Order>,
+    remembered: BTreeMap<String, Outcome>,
+}
+
+/// The page, and whether another one follows.
+fn page_of<T>(due: impl Iterator<Item = T>, limit: usize) -> (Vec<T>, bool) {
+    let mut due: Vec<T> = due.collect();
+    let more = due.len() > limit;
+    due.truncate(limit);
+    (due, more)
+}
+
+impl World {
+    /// The ids of everything that is like what the operation adds.
+    pub(super) fn ids_like(&self, operation: &Operation) -> Vec<i64> {
+        match operation {
+            Operation::Store { .. } => self.orders.iter().map(|order| order.id.get()).collect(),
+            _ => self.pets.iter().map(|(added, _)| added.id).collect(),
+        }
+    }
+
+    /// Whether the operation can add something.
+    pub(super) fn can_add(&self, operation: &Operation) -> bool {
+        match operation {
+            Operation::Create { name, .. } => {
+                self.pets.iter().all(|(added, _)| added.name != *name)
+            }
+            Operation::Store { command, key, .. } => {
+                let is_known = key.as_ref().is_some_and(|key| self.remembered.contains_key(key));
+                matches!(command, Command::Place { .. }) && !is_known
+            }
+            _ => false,
+        }
+    }
+
+    /// Does the operation, with `id` for what it adds, and returns it with the
+    /// response.
+    pub(super) fn execute(&mut self, operation: &Operation, id: i64) -> Operation {
+        let mut executed = operation.clone();
+        match &mut executed {
+            Operation::Create { name, category_id, status, response } => {
+                let known = self.pets.iter().find(|(added, _)| added.name == *name);
+                let known = known.map(|(added, _)| added.clone());
+                *response = Some(known.unwrap_or_else(|| self.add(id, name, *category_id, status)));
+            }
+            Operation::Get { id, found } => {
+                let mut shown = self.pets_by_id().filter(|pet| pet.withdrawn.is_none());
+                *found = shown.find(|pet| pet.id.get() == *id).map(animal);
+            }
+            Operation::List { status, limit, after, page, more } => {
+                let due = self.pets_by_id().filter(|pet| {
+                    pet.withdrawn.is_none()
+                        && pet.id.get() > *after
+                        && status.is_none_or(|status| status == pet.status.as_str())
+                });
+                (*page, *more) = page_of(due.map(animal), *limit);
+            }
+            Operation::StorePets {
+                filter: Filter { withdrawn, .. }, limit, page, more, ..
+            } => {
+                let due = self.pets_by_id().filter(|pet| pet.withdrawn.is_some() == *withdrawn);
+                (*page, *more) = page_of(due.map(shown_pet), *limit);
+            }
+            Operation::Orders { pet_id, limit, after, page, more, .. } => {
+                let mut due: Vec<&Order> = self.orders.iter().collect();
+                due.sort_by_key(|order| order.id);
+                let due = due.into_iter().filter(|order| {
+                    order.id.get() > *after && pet_id.is_none_or(|id| id == order.pet_id.get())
+                });
+                (*page, *more) = page_of(due.map(shown_order), *limit);
+            }
+            Operation::Store { command, key, outcome } => {
+                let known = key.as_ref().and_then(|key| self.remembered.get(key)).cloned();
+                *outcome = Some(known.unwrap_or_else(|| {
+                    let outcome = self.carry_out(command, id);
+                    let key = key.clone().filter(|_| outcome.status < 300);
+                    self.remembered.extend(key.map(|key| (key, outcome.clone())));
+                    outcome
+                }));
+            }
+        }
+        executed
+    }
+
+    fn pets_by_id(&self) -> impl Iterator<Item = &StorePet> {
+        let mut pets: Vec<&StorePet> = self.pets.iter().map(|(_, pet)| pet).collect();
+        pets.sort_by_key(|pet| pet.id);
+        pets.into_iter()
+    }
+
+    fn add(&mut self, id: i64, name: &str, category_id: i64, status: &str) -> Animal {
+        let name = PetName::new(name.to_owned()).unwrap();
+        let new = NewPet { name, category_id, status: status.parse().unwrap() };
+        let present = Present { next_pet: PetId::new(id), ..Present::default() };
+        let decision = decide(&Asked::AddPet(new), &present, Timestamp::UNIX_EPOCH).unwrap();
+        let Some(Resource::Pet(pet)) = decision.result else { unreachable!() };
+        let added = animal(&pet);
+        self.pets.push((added.clone(), pet));
+        added
+    }
+
+    fn present(&self, command: &Command, new: i64) -> Present {
+        let find = |id: i64| self.orders.iter().find(|order| order.id.get() == id).cloned();
+        let order = command.order().and_then(find);
+        let pet_id = command.pet().or(order.as_ref().map(|order| order.pet_id.get()));
+        let pet = self.pets.iter().map(|(_, pet)| pet).find(|pet| Some(pet.id.get()) == pet_id);
+        let mut holders = self.orders.iter();
+        Present {
+            pet: pet.cloned(),
+            holder: holders.find(|one| Some(one.pet_id.get()) == pet_id && one.holds).cloned(),
+            order,
+            next_order: OrderId::new(new),
+            ..Present::default()
+        }
+    }
+
+    fn carry_out(&mut self, command: &Command, new: i64) -> Outcome {
+        let present = self.present(command, new);
+        let told = |status, code: &str, shown| Outcome { status, code: code.to_owned(), shown };
+        let Some((asked, now)) = asked(command) else {
+            let shown = match command {
+                Command::ReadPet { .. } => present.pet.map(Resource::Pet),
+                _ => present.order.map(Resource::Order),
+            };
+            return match shown {
+                Some(resource) => told(200, "", shown_resource(&resource)),
+                None => told(404, "not_found", Shown::Nothing),
+            };
+        };
+        let decided = decide(&asked, &present, now);
+        if let Ok(decision) = &decided {
+            for change in &decision.changes {
+                match change.after.clone() {
+                    Some(Resource::Pet(after)) => {
+                        let id = after.id;
+                        let mut pets = self.pets.iter_mut().map(|(_, pet)| pet);
+                        *pets.find(|pet| pet.id == id).unwrap() = after;
+                    }
+                    Some(Resource::Order(after)) => {
+                        self.orders.retain(|order| order.id != after.id);
+                        self.orders.push(after);
+                    }
+                    _ => unreachable!(),
+                }
+            }
+            let released = |order: &&mut Order| Some(order.id) == decision.releases;
+            self.orders.iter_mut().filter(released).for_each(|order| order.holds = false);
+        }
+        match decided {
+            result if matches!(command, Command::Expire { .. }) => {
+                let is_done = result.is_ok_and(|decision| !decision.changes.is_empty());
+                told(if is_done { 200 } else { 409 }, "", Shown::Nothing)
+            }
+            Ok(decision) => {
+                let status = if matches!(command, Command::Place { .. }) { 201 } else { 200 };
+                told(status, "", shown_resource(&decision.result.unwrap()))
+            }
+            Err(Refusal::NotFound(_)) => told(404, "not_found", Shown::Nothing),
+            Err(Refusal::PreconditionFailed(Some(current))) => {
+                told(412, "precondition_failed", shown_resource(&current))
+            }
+            Err(Refusal::InvalidTransition(conflict)) => {
+                told(409, "invalid_transition", shown_resource(&conflict.current))
+            }
+            Err(Refusal::OpenOrder(conflict)) => {
+                told(409, "open_order", shown_resource(&conflict.current))
+            }
+            Err(other) => unreachable!("{other:?}"),
+        }
+    }
+}
+
+/// The command for the service, and the time at which it comes; `None` for a read.
+fn asked(command: &Command) -> Option<(Asked, Timestamp)> {
+    let pet = |id: &i64| PetId::new(*id).unwrap();
+    let order = |id: &i64| OrderId::new(*id).unwrap();
+    let if_match = |version: Option<i64>| {
+        let any = Preconditions { if_match: Some(IfMatch::Any), if_absent: false };
+        version.map_or(any, Preconditions::version)
+    };
+    let time = |text: &String| -> Timestamp { text.parse().unwrap() };
+    let mut now = Timestamp::from_second(1_795_000_000).unwrap();
+    let asked = match command {
+        Command::ReadPet { .. } | Command::ReadOrder { .. } => return None,
+        Command::PatchPet { id, version, patch: Patch { name, category_id, status } } => {
+            let patch = PetPatch {
+                name: name.clone().map(|name| PetName::new(name).unwrap()),
+                category_id: *category_id,
+                status: status.map(|status| status.parse().unwrap()),
+            };
+            Asked::PatchPet { id: pet(id), patch, preconditions: if_match(*version) }
+        }
+        Command::Withdraw { id, version, reason } => Asked::WithdrawPet {
+            id: pet(id),
+            reason: reason.parse().unwrap(),
+            note: None,
+            preconditions: if_match(*version),
+        },
+        Command::Restore { id, version } => {
+            Asked::RestorePet { id: pet(id), preconditions: if_match(*version) }
+        }
+        Command::Place { pet_id, note, until } => {
+            let until = until.as_ref().map(time);
+            Asked::PlaceOrder(NewOrder {
+                pet_id: pet(pet_id),
+                terms: until.map_or(OrderTerms::Completed, OrderTerms::ReservedUntil),
+                reference: None,
+                note: Note::new(note.clone()),
+            })
+        }
+        Command::PatchOrder { id, version, reference, until } => {
+            let set = |text: &String| Field::Set(Reference::new(text.clone()).unwrap());
+            let patch = OrderPatch {
+                reference: reference.as_ref().map_or(Field::Keep, set),
+                note: Field::Keep,
+                expires_at: until.as_ref().map(time),
+            };
+            Asked::PatchOrder { id: order(id), patch, preconditions: if_match(*version) }
+        }
+        Command::Complete { id } => Asked::CompleteOrder { id: order(id) },
+        Command::Cancel { id } => Asked::CancelOrder { id: order(id), reason: None },
+        Command::Return { id } => Asked::ReturnOrder { id: order(id), reason: None },
+        Command::Expire { id, at } => {
+            now = time(at);
+            Asked::ExpireOrder { id: order(id) }
+        }
+    };
+    Some((asked, now))
+}
+
+fn animal(pet: &StorePet) -> Animal {
+    let (name, status) = (pet.name.as_str().to_owned(), pet.status.to_string());
+    Animal { id: pet.id.get(), name, category_id: pet.category_id, status }
+}
+
+fn shown_resource(resource: &Resource) -> Shown {
+    match resource {
+        Resource::Pet(pet) => Shown::Pet(Box::new(shown_pet(pet))),
+        Resource::Order(order) => Shown::Order(Box::new(shown_order(order))),
+        Resource::Category(_) => unreachable!(),
+    }
+}
+
+/// Without times.
+fn shown_pet(pet: &StorePet) -> store_area::StorePet {
+    let Animal { id, name, category_id, status } = animal(pet);
+    store_area::StorePet {
+        id,
+        name,
+        category_id,
+        status,
+        version: pet.version,
+        created_at: None,
+        updated_at: None,
+        order_id: pet.order_id.map(OrderId::get),
+        withdrawn: pet.withdrawn.as_ref().map(|withdrawal| store_area::Withdrawal {
+            at: String::new(),
+            reason: withdrawal.reason.to_string(),
+            note: None,
+        }),
+    }
+}
+
+/// Without the times that a client does not give.
+fn shown_order(order: &Order) -> store_area::Order {
+    store_area::Order {
+        id: order.id.get(),
+        pet_id: order.pet_id.get(),
+        status: order.status.to_string(),
+        reference: order.reference.as_ref().map(|text| text.as_str().to_owned()),
+        note: order.note.as_ref().map(|text| text.as_str().to_owned()),
+        reason: None,
+        expires_at: order.expires_at.map(|time| format!("{time:.3}")),
+        created_at: String::new(),
+        closed_at: order.closed_at.map(|_| String::new()),
+        version: order.version,
+    }
+}
