@@ -95,14 +95,14 @@ async fn an_interrupted_concurrent_index_is_built_again() {
         .unwrap();
     other.batch_execute("UPDATE petstore_schema SET version = 6").await.unwrap();
     // It waits for this transaction, and is cancelled there.
-    let holder = connect(&url).await;
+    let (holder, watcher) = (connect(&url).await, connect(&url).await);
     holder.batch_execute(&format!("BEGIN; {ADD}")).await.unwrap();
     let name = "CREATE INDEX CONCURRENTLY pets_by_category ON pets (category_id)";
     let cancel = other.cancel_token();
     let (built, ()) = tokio::join!(other.batch_execute(name), async {
         let waits = "SELECT 1 FROM pg_stat_activity WHERE query LIKE 'CREATE INDEX CONC%'
             AND wait_event_type = 'Lock' AND application_name = current_setting('application_name')";
-        while holder.query(waits, &[]).await.unwrap().is_empty() {}
+        while watcher.query(waits, &[]).await.unwrap().is_empty() {}
         cancel.cancel_query(tokio_postgres::NoTls).await.unwrap();
     });
     built.unwrap_err();
