@@ -25,6 +25,7 @@ class PetstoreError(Exception):
     def __init__(self, error):
         super().__init__(f"{error['status']} {error['code']}: {error['message']}")
         self.status, self.code = error["status"], error["code"]
+        self.current = error.get("current")
 
 
 class Petstore:

@@ -8,7 +8,7 @@ use clap::Args;
 use super::{BadSetting, DatabaseUrlParser, progress::Progress};
 use crate::{
     config::DatabaseUrl,
-    domain::{NewPet, PetName},
+    domain::{Clock, SystemClock, store_area::Resource},
     store::{
         OpenMode,
         bulk::{self, CommitError, Ids, Load, Snapshot},
@@ -17,9 +17,10 @@ use crate::{
 
 /// Copy everything from one database to another, which must be empty
 ///
-/// The command copies a snapshot: all animals with their ids, all API keys, and all
-/// remembered requests with an Idempotency-Key. It does not copy what clients add
-/// after it begins. It copies everything or nothing.
+/// The command copies a snapshot: all animals with their ids, withdrawn or not, all
+/// orders, categories and API keys, and all remembered requests with an
+/// Idempotency-Key. It does not copy what clients change after it begins. It copies
+/// everything or nothing.
 #[derive(Debug, Args)]
 #[command(after_help = concat!(
     "Example:\n",
@@ -48,8 +49,11 @@ pub(super) struct Copy {
 }
 
 /// The numbers of copied rows.
+#[derive(Default)]
 struct Copied {
     animals: u64,
+    orders: u64,
+    categories: u64,
     keys: usize,
     requests: u64,
 }
@@ -60,7 +64,8 @@ impl Copy {
         ensure!(!self.is_onto_itself(), same());
         let mut from = bulk::snapshot(&self.from)?;
         let mut to = bulk::load(&self.to, OpenMode::Create)?;
-        to.begin(Ids::Given).with_context(|| format!("cannot write {}", self.to))?;
+        to.begin(Ids::Given, SystemClock.now())
+            .with_context(|| format!("cannot write {}", self.to))?;
         ensure!(
             to.is_empty()?,
             "{} is not empty; nothing was copied; name a new database with --to",
@@ -71,10 +76,15 @@ impl Copy {
             CommitError::NotDone(error) => anyhow::Error::from(error).context("nothing was copied"),
             unknown @ CommitError::Unknown(_) => unknown.into(),
         })?;
-        let Copied { animals, keys, requests } = copied;
+        let Copied { animals, orders, categories, keys, requests } = copied;
+        let categories = match categories {
+            1 => "1 category".to_owned(),
+            many => format!("{many} categories"),
+        };
         super::print_message(&format!(
-            "Copied {}, {} and {} from {} to {}.",
+            "Copied {}, {}, {categories}, {} and {} from {} to {}.",
             super::counted(animals, "animal"),
+            super::counted(orders, "order"),
             super::counted(keys as u64, "API key"),
             super::counted(requests, "idempotency key"),
             self.from,
@@ -98,7 +108,7 @@ impl Copy {
 fn copy(from: &mut dyn Snapshot, to: &mut dyn Load) -> anyhow::Result<Copied> {
     let keys = from.keys()?;
     to.add_keys(&keys)?;
-    let mut copied = Copied { animals: 0, keys: keys.len(), requests: 0 };
+    let mut copied = Copied { keys: keys.len(), ..Copied::default() };
     let mut added = Ok(());
     from.requests(&mut |request| {
         copied.requests += 1;
@@ -109,16 +119,16 @@ fn copy(from: &mut dyn Snapshot, to: &mut dyn Load) -> anyhow::Result<Copied> {
 
     let mut progress = Progress::of_animals("Copying", from.count_pets(None)?);
     let mut added = Ok(());
-    from.pets(None, &mut |pet| {
-        progress.animal();
-        copied.animals += 1;
-        let name = PetName::new(pet.name.to_owned());
-        added = name
-            .with_context(|| format!("animal {} has an invalid name", pet.id.get()))
-            .and_then(|name| {
-                let (category_id, status) = (pet.category_id, pet.status);
-                Ok(to.add_pet(Some(pet.id), &NewPet { name, category_id, status })?)
-            });
+    from.resources(&mut |resource| {
+        match &resource {
+            Resource::Pet(_) => {
+                progress.animal();
+                copied.animals += 1;
+            }
+            Resource::Order(_) => copied.orders += 1,
+            Resource::Category(_) => copied.categories += 1,
+        }
+        added = to.add(&resource).map_err(anyhow::Error::from);
         goes_on(&added)
     })?;
     added?;

@@ -17,7 +17,7 @@ use clap::Args;
 use super::{BadSetting, CreateArgs, DatabaseArgs, counted, progress::Progress, rejects::Rejects};
 use crate::{
     config,
-    domain::PetId,
+    domain::{Clock, PetId, SystemClock, store_area::Resource},
     files::{self, Format, InvalidRow, RawRow, Row, SeenIds, Source},
     store::{
         OpenError,
@@ -211,7 +211,8 @@ impl Import {
         let not_imported = "nothing was imported";
         let mut load =
             bulk::load(&self.database.database, self.if_absent.mode()).context(not_imported)?;
-        load.begin(if self.keep_ids { Ids::Given } else { Ids::Next }).context(not_imported)?;
+        let ids = if self.keep_ids { Ids::Given } else { Ids::Next };
+        load.begin(ids, SystemClock.now()).context(not_imported)?;
         self.add_rows(&mut *load, source, format, checked).context(not_imported)?;
         load.commit().map_err(|error| match error {
             CommitError::NotDone(error) => anyhow::Error::from(error).context(not_imported),
@@ -276,7 +277,11 @@ fn taken_ids(catalogue: Option<Box<dyn Snapshot>>) -> anyhow::Result<SeenIds> {
     let ids = SeenIds::new()?;
     let mut recorded = Ok(None);
     if let Some(mut catalogue) = catalogue {
-        catalogue.pets(None, &mut |pet| {
+        // Also those of withdrawn animals, which are never given again.
+        catalogue.resources(&mut |resource| {
+            let Resource::Pet(pet) = resource else {
+                return ControlFlow::Break(());
+            };
             recorded = ids.record(pet.id, IN_CATALOGUE);
             if recorded.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
         })?;

@@ -147,8 +147,8 @@ impl Task for TendSearch {
         self.pause = None;
         let started = SystemClock.instant();
         if self.store.tend_search(Self::FEW).await? {
-            // At most a fifth of the time, so that it slows other writes little.
-            self.pause = Some(4 * SystemClock.instant().saturating_duration_since(started));
+            // At most a third of the time, so that it slows other writes little.
+            self.pause = Some(2 * SystemClock.instant().saturating_duration_since(started));
         }
         Ok(())
     }

@@ -14,6 +14,7 @@ use jiff::Timestamp;
 use super::{DatabaseUrl, OpenError, OpenMode, StoreError, postgres, sqlite};
 use crate::domain::{
     IdempotencyKey, KeyDigest, KeyId, KeyRecord, NewPet, PetId, PetRef, PetStatus, StoredResponse,
+    store_area::Resource,
 };
 
 /// The content of a store at one moment, whatever is written meanwhile.
@@ -29,6 +30,13 @@ pub trait Snapshot {
         &mut self,
         status: Option<PetStatus>,
         show: &mut dyn FnMut(PetRef<'_>) -> ControlFlow<()>,
+    ) -> Result<(), StoreError>;
+
+    /// Calls `show` with every animal, withdrawn or not, then with every order, then with every
+    /// category, until `show` breaks.
+    fn resources(
+        &mut self,
+        show: &mut dyn FnMut(Resource) -> ControlFlow<()>,
     ) -> Result<(), StoreError>;
 
     /// Every API key, valid or not, in ascending order of number.
@@ -48,16 +56,19 @@ pub trait Snapshot {
 /// Adds to a store in one transaction. Nothing is visible before [`Self::commit`], and dropping
 /// without a commit undoes everything.
 pub trait Load {
-    /// Begins the transaction. With [`Ids::Given`], and in SQLite always, this locks out other
-    /// writers until the end.
-    fn begin(&mut self, ids: Ids) -> Result<(), StoreError>;
+    /// Begins the transaction, whose animals are added at `now`. With [`Ids::Given`], and in SQLite
+    /// always, this locks out other writers until the end.
+    fn begin(&mut self, ids: Ids, now: Timestamp) -> Result<(), StoreError>;
 
-    /// Whether the store has no animals, no keys and no requests.
+    /// Whether the store has no animals, no orders, no categories, no keys and no requests.
     fn is_empty(&mut self) -> Result<bool, StoreError>;
 
     /// Adds an animal under the next identifier, or under `id` if identifiers are given. Fails if
     /// `id` is taken.
     fn add_pet(&mut self, id: Option<PetId>, pet: &NewPet) -> Result<(), StoreError>;
+
+    /// Adds an animal, an order or a category as it is, under its identifier.
+    fn add(&mut self, resource: &Resource) -> Result<(), StoreError>;
 
     /// Adds API keys under their numbers.
     fn add_keys(&mut self, keys: &[StoredKey]) -> Result<(), StoreError>;
@@ -65,7 +76,7 @@ pub trait Load {
     /// Adds a remembered request.
     fn add_request(&mut self, request: &StoredRequest) -> Result<(), StoreError>;
 
-    /// Continues the identifiers of animals and keys above these, and above all that were ever
+    /// Continues the identifiers of animals, orders and keys above these, and above all that were ever
     /// given.
     fn continue_after(&mut self, last: LastIds) -> Result<(), StoreError>;
 
@@ -126,6 +137,8 @@ pub struct StoredRequest {
 pub struct LastIds {
     /// Of animals.
     pub pet: i64,
+    /// Of orders.
+    pub order: i64,
     /// Of API keys.
     pub key: i64,
 }

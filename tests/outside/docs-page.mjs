@@ -1,6 +1,6 @@
 // Opens /docs in Chromium, as a first-time reader would: reads the operations, enters the key once, and
-// tries them out. Then measures the page against WCAG 2.2 AA with axe-core, on a desktop and on a phone,
-// light and dark.
+// tries them out. Then goes on to the store area. Measures both pages against WCAG 2.2 AA with axe-core, on
+// a desktop and on a phone, light and dark.
 //
 //   PETSTORE_URL=... PETSTORE_KEY=... node docs-page.mjs CHROMIUM SCREENSHOT
 //
@@ -45,19 +45,11 @@ try {
   await page.evaluateOnNewDocument(axe.source);
   await page.goto(`${origin}/docs`);
   await page.waitForSelector(".opblock");
-  const operations = await page.$$eval(".opblock", (blocks) =>
-    blocks.map((block) => {
-      const method = block.querySelector(".opblock-summary-method").textContent;
-      return `${method} ${block.querySelector("[data-path]").dataset.path}`;
-    }),
-  );
+  const operations = await shownOperations();
   assert.deepEqual(operations, ["GET /pets", "POST /pets", "GET /pets/{petId}"]);
   console.log(`The page lists ${operations.join(", ")}.`);
 
-  await page.click(".btn.authorize");
-  await page.locator(".auth-container input").fill(process.env.PETSTORE_KEY);
-  await page.click(".auth-btn-wrapper .authorize");
-  await page.locator(".auth-btn-wrapper .btn-done").click();
+  await enterKey();
 
   const listed = await tryOut("listPets");
   assert(Array.isArray(listed) && listed.length === 20, JSON.stringify(listed));
@@ -76,25 +68,60 @@ try {
   assert.deepEqual(first, listed[0]);
   console.log("Trying out getPet shows the first of them, with the key that was entered once.");
 
-  await page.click(".btn.authorize");
-  await page.waitForSelector(".auth-container");
-  for (const width of [1000, 390]) {
-    for (const scheme of ["light", "dark"]) {
-      await page.setViewport({ width, height: 1150 });
-      await page.emulateMediaFeatures([
-        { name: "prefers-color-scheme", value: scheme },
-        // Without transitions, so no intermediate colour is measured.
-        { name: "prefers-reduced-motion", value: "reduce" },
-      ]);
-      await checkAccessibility(`${width} px, ${scheme}`);
-    }
-  }
+  await measure("the contract");
+
+  await page.setViewport({ width: 1000, height: 1150 });
+  await page.reload();
+  await page.locator("nav a:not([aria-current])").click();
+  await page.waitForSelector("#operations-animals-listStorePets");
+  assert.equal(await page.$eval("nav [aria-current]", (link) => link.textContent), "Store area");
+  const ofStaff = await shownOperations();
+  assert.equal(ofStaff.length, 17);
+  console.log(`A link leads to the store area, which lists ${ofStaff.length} operations.`);
+  // One operation of each method is open, because each method has a colour.
+  const shown = ["animals-listStorePets", "animals-patchPet", "orders-placeOrder", "categories-putCategory", "categories-deleteCategory"];
+  for (const operation of shown) await page.click(`#operations-${operation} .opblock-summary-control`);
+  await page.waitForFunction(() => document.querySelectorAll(".opblock.is-open .responses-table").length === 5);
+  await measure("the store area");
 
   assert.deepEqual([...asked], [origin]);
   assert.deepEqual(complaints, []);
   console.log("The page asked no other host, and the browser reported nothing.");
 
-  // Every operation is open, with a response, and so is the key dialog.
+  // The operations on the page, each as its method and path.
+  async function shownOperations() {
+    return page.$$eval(".opblock", (blocks) =>
+      blocks.map((block) => {
+        const method = block.querySelector(".opblock-summary-method").textContent;
+        return `${method} ${block.querySelector("[data-path]").dataset.path}`;
+      }),
+    );
+  }
+
+  async function enterKey() {
+    await page.click(".btn.authorize");
+    await page.locator(".auth-container input").fill(process.env.PETSTORE_KEY);
+    await page.click(".auth-btn-wrapper .authorize");
+    await page.locator(".auth-btn-wrapper .btn-done").click();
+  }
+
+  // With the key dialog open.
+  async function measure(what) {
+    await page.click(".btn.authorize");
+    await page.waitForSelector(".auth-container");
+    for (const width of [1000, 390]) {
+      for (const scheme of ["light", "dark"]) {
+        await page.setViewport({ width, height: 1150 });
+        await page.emulateMediaFeatures([
+          { name: "prefers-color-scheme", value: scheme },
+          // Without transitions, so no intermediate colour is measured.
+          { name: "prefers-reduced-motion", value: "reduce" },
+        ]);
+        await checkAccessibility(`${what}, ${width} px, ${scheme}`);
+      }
+    }
+  }
+
   async function checkAccessibility(view) {
     const found = await page.evaluate(async () => {
       const tags = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"];

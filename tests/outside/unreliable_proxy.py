@@ -54,7 +54,7 @@ class Proxy(BaseHTTPRequestHandler):
             return None
         return self.respond(response.status, response.getheaders(), content)
 
-    do_GET = do_POST = forward
+    do_GET = do_POST = do_PATCH = forward
 
     def respond(self, status, headers, content):
         self.send_response_only(status)

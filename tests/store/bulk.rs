@@ -8,6 +8,7 @@ use petstore::{
         ApiKey, Deployment, KeyId, KeyUse, NewKey, NewPet, Pet, PetId,
         PetStatus::{self, Available, Pending, Sold},
         Scope,
+        store_area::{Command, Field, Note, OrderPatch, Preconditions, Resource},
     },
     store::{
         self, Created, OpenMode,
@@ -18,6 +19,7 @@ use rand::{SeedableRng, rngs::StdRng};
 use tempfile::TempDir;
 
 use crate::{
+    area,
     postgres_cluster::fresh_url,
     retries::{named, replayed, respond},
     suite::{AnyStore, act, at, count, create, new_pet},
@@ -37,6 +39,7 @@ macro_rules! over {
                 given_ids_are_kept_and_the_next_one_is_higher,
                 an_id_that_is_taken_is_not_given_again,
                 keys_and_requests_are_copied_and_remain_valid,
+                orders_withdrawn_animals_and_categories_are_copied_as_they_are,
                 an_id_that_was_given_once_is_not_given_again_after_a_move,
                 a_database_is_empty_without_animals_keys_and_requests
             );
@@ -78,7 +81,7 @@ fn snapshot(url: &DatabaseUrl) -> Box<dyn Snapshot> {
 
 fn load(url: &DatabaseUrl, ids: Ids) -> Box<dyn Load> {
     let mut load = bulk::load(url, OpenMode::Create).unwrap();
-    load.begin(ids).unwrap();
+    load.begin(ids, at(500)).unwrap();
     load
 }
 
@@ -94,6 +97,16 @@ fn pets(snapshot: &mut dyn Snapshot, status: Option<PetStatus>) -> Vec<Pet> {
     };
     snapshot.pets(status, &mut show).unwrap();
     pets
+}
+
+fn resources(snapshot: &mut dyn Snapshot) -> Vec<Resource> {
+    let mut resources = Vec::new();
+    let mut show = |resource| {
+        resources.push(resource);
+        ControlFlow::Continue(())
+    };
+    snapshot.resources(&mut show).unwrap();
+    resources
 }
 
 fn animals() -> [NewPet; 3] {
@@ -189,7 +202,7 @@ async fn given_ids_are_kept_and_the_next_one_is_higher(url: DatabaseUrl) {
         for (number, pet) in [900, 7, 40].into_iter().zip(&animals()) {
             load.add_pet(Some(id(number)), pet).unwrap();
         }
-        load.continue_after(LastIds { pet: 900, key: 0 }).unwrap();
+        load.continue_after(LastIds { pet: 900, ..LastIds::default() }).unwrap();
         load.commit().unwrap();
     })
     .await;
@@ -206,7 +219,7 @@ async fn an_id_that_is_taken_is_not_given_again(url: DatabaseUrl) {
         let added = load
             .add_pet(Some(id(2)), &one)
             .and_then(|()| load.add_pet(Some(taken.id), &other))
-            .and_then(|()| load.continue_after(LastIds { pet: 2, key: 0 }))
+            .and_then(|()| load.continue_after(LastIds { pet: 2, ..LastIds::default() }))
             .map_err(CommitError::from)
             .and_then(|()| load.commit());
         assert!(matches!(added, Err(CommitError::NotDone(_))), "{added:?}");
@@ -231,13 +244,19 @@ fn new_key(seed: u64) -> NewKey {
 /// Copies everything to a fresh database of the other kind and back to another one, and returns the
 /// store there.
 async fn there_and_back(url: DatabaseUrl) -> (AnyStore, TempDir) {
+    let (back, directory) = moved(url).await;
+    (open(&back).await, directory)
+}
+
+/// The same, and returns the database there.
+async fn moved(url: DatabaseUrl) -> (DatabaseUrl, TempDir) {
     let directory = TempDir::new().unwrap();
     let [there, back] = if matches!(url, DatabaseUrl::Sqlite(_)) {
         [fresh_url().await.parse().unwrap(), sqlite_url(directory.path())]
     } else {
         [sqlite_url(directory.path()), fresh_url().await.parse().unwrap()]
     };
-    let store = blocking({
+    let copying = blocking({
         let back = back.clone();
         move || {
             for (from, to) in [(&url, &there), (&there, &back)] {
@@ -249,18 +268,16 @@ async fn there_and_back(url: DatabaseUrl) -> (AnyStore, TempDir) {
                     ControlFlow::Continue(())
                 })
                 .unwrap();
-                for pet in pets(&mut *from, None) {
-                    let (name, category_id, status) = (pet.name, pet.category_id, pet.status);
-                    let new = NewPet { name, category_id, status };
-                    to.add_pet(Some(pet.id), &new).unwrap();
+                for resource in resources(&mut *from) {
+                    to.add(&resource).unwrap();
                 }
                 to.continue_after(from.last_ids().unwrap()).unwrap();
                 to.commit().unwrap();
             }
         }
     });
-    store.await;
-    (open(&back).await, directory)
+    copying.await;
+    (back, directory)
 }
 
 async fn keys_and_requests_are_copied_and_remain_valid(url: DatabaseUrl) {
@@ -289,6 +306,32 @@ async fn keys_and_requests_are_copied_and_remain_valid(url: DatabaseUrl) {
     assert_eq!(copy.create_key(new_key(4), act(1_000)).await.unwrap().id, KeyId(4));
 }
 
+async fn orders_withdrawn_animals_and_categories_are_copied_as_they_are(url: DatabaseUrl) {
+    let store = open(&url).await;
+    let mut ids = Vec::new();
+    for animal in animals() {
+        ids.push(create(&store, NewPet { status: Available, ..animal }).await.id);
+    }
+    let order = area::place(&store, area::reserve(ids[0])).await;
+    let note = Field::Set(Note::new("ö".repeat(2_000)).unwrap());
+    let patch = OrderPatch { note, ..OrderPatch::default() };
+    let preconditions = area::any();
+    area::change(&store, Command::PatchOrder { id: order, patch, preconditions }).await;
+    area::place(&store, area::sell(ids[1])).await;
+    let returned = area::place(&store, area::sell(ids[2])).await;
+    area::change(&store, area::give_back(returned)).await;
+    area::change(&store, area::withdraw(ids[2])).await;
+    let preconditions = Preconditions { if_match: None, if_absent: true };
+    let label = area::label("Dogs");
+    area::change(&store, Command::PutCategory { id: i64::MIN, label, preconditions }).await;
+    let all = |url: DatabaseUrl| blocking(move || resources(&mut *snapshot(&url)));
+    let before = all(url.clone()).await;
+    assert_eq!(before.len(), 3 + 3 + 1);
+
+    let (copy, _directory) = moved(url).await;
+    assert_eq!(all(copy).await, before);
+}
+
 async fn an_id_that_was_given_once_is_not_given_again_after_a_move(url: DatabaseUrl) {
     let store = open(&url).await;
     for _ in 0..3 {
@@ -299,13 +342,15 @@ async fn an_id_that_was_given_once_is_not_given_again_after_a_move(url: Database
         let url = url.clone();
         move || {
             let mut load = load(&url, Ids::Given);
-            load.continue_after(LastIds { pet: 70, key: 0 }).unwrap();
+            load.continue_after(LastIds { pet: 70, order: 80, key: 0 }).unwrap();
             load.commit().unwrap();
         }
     })
     .await;
     let (copy, _directory) = there_and_back(url).await;
-    assert_eq!(create(&copy, new_pet("", 1, Sold)).await.id, id(71));
+    let next = create(&copy, new_pet("", 1, Available)).await.id;
+    assert_eq!(next, id(71));
+    assert_eq!(area::place(&copy, area::sell(next)).await.get(), 81);
 }
 
 async fn a_database_is_empty_without_animals_keys_and_requests(url: DatabaseUrl) {

@@ -12,7 +12,10 @@ use super::{
     bulk::Blocking, errors::Failure, requests, store_area::stored_name_key, url::PostgresUrl,
 };
 use crate::{
-    domain::{KeyRecord, NewPet, PetId},
+    domain::{
+        KeyRecord, NewPet, PetId,
+        store_area::{Category, Order, Resource, StorePet, Text, Withdrawal},
+    },
     store::{
         OpenError, OpenMode, StoreError,
         bulk::{CommitError, Ids, LastIds, Load, StoredKey, StoredRequest},
@@ -22,9 +25,13 @@ use crate::{
 /// Until the end of the transaction, no other process takes an identifier or adds an animal.
 const LOCK: &str = "LOCK TABLE pets IN SHARE ROW EXCLUSIVE MODE";
 const IS_EMPTY: &str = "SELECT NOT EXISTS (SELECT 1 FROM pets)
+    AND NOT EXISTS (SELECT 1 FROM withdrawn_pets) AND NOT EXISTS (SELECT 1 FROM orders)
+    AND NOT EXISTS (SELECT 1 FROM categories)
     AND NOT EXISTS (SELECT 1 FROM api_keys) AND NOT EXISTS (SELECT 1 FROM requests)";
 /// A rollback does not undo this. At worst, identifiers are skipped.
 const CONTINUE_PETS: &str = "SELECT setval('pets_ids', $1) FROM pets_ids
+    WHERE last_value < $1 OR NOT is_called";
+const CONTINUE_ORDERS: &str = "SELECT setval('orders_ids', $1) FROM orders_ids
     WHERE last_value < $1 OR NOT is_called";
 const CONTINUE_KEYS: &str = "SELECT setval(pg_get_serial_sequence('api_keys', 'id'), $1)";
 
@@ -33,6 +40,9 @@ const CONTINUE_KEYS: &str = "SELECT setval(pg_get_serial_sequence('api_keys', 'i
 enum CopyTarget {
     Pets,
     PetsWithIds,
+    WithdrawnPets,
+    Orders,
+    Categories,
     /// The foreign key of a successor is checked at the end of the statement, when all keys are
     /// there.
     Keys,
@@ -43,11 +53,25 @@ impl CopyTarget {
     fn sql(self) -> &'static str {
         match self {
             Self::Pets => {
-                "COPY pets (name, name_key, category_id, status) FROM STDIN (FORMAT binary)"
+                "COPY pets (name, name_key, category_id, status, created_at, updated_at)
+                 FROM STDIN (FORMAT binary)"
             }
             Self::PetsWithIds => {
-                "COPY pets (name, name_key, category_id, status, id)
+                "COPY pets (name, name_key, category_id, status, created_at, updated_at, version, id)
                  FROM STDIN (FORMAT binary)"
+            }
+            Self::WithdrawnPets => {
+                "COPY withdrawn_pets (name, name_key, category_id, status, created_at, updated_at,
+                    version, id, withdrawn_at, reason, note)
+                 FROM STDIN (FORMAT binary)"
+            }
+            Self::Orders => {
+                "COPY orders (id, pet_id, status, holds, reference, note, reason, expires_at,
+                    created_at, closed_at, version)
+                 FROM STDIN (FORMAT binary)"
+            }
+            Self::Categories => {
+                "COPY categories (id, label, version) FROM STDIN (FORMAT binary)"
             }
             Self::Keys => {
                 "COPY api_keys (id, digest, name, scope, store_scope, deployment, created_at,
@@ -67,8 +91,11 @@ impl CopyTarget {
         const T: Type = Type::TEXT;
         const B: Type = Type::BYTEA;
         match self {
-            Self::Pets => &[T, T, N, T],
-            Self::PetsWithIds => &[T, T, N, T, N],
+            Self::Pets => &[T, T, N, T, N, N],
+            Self::PetsWithIds => &[T, T, N, T, N, N, N, N],
+            Self::WithdrawnPets => &[T, T, N, T, N, N, N, N, N, T, T],
+            Self::Orders => &[N, N, T, Type::BOOL, T, T, T, N, N, N, N],
+            Self::Categories => &[N, T, N],
             Self::Keys => &[N, B, T, T, T, T, N, N, N, N, N, N, T],
             Self::Requests => &[N, T, T, B, Type::INT4, T, T, B, N, N],
         }
@@ -82,16 +109,22 @@ pub struct PostgresLoad {
     connection: Blocking,
     /// Of the marks after remembered requests.
     newest_mark: i64,
+    /// When the animals are added, in milliseconds since 1970.
+    now: i64,
 }
 
 impl PostgresLoad {
     pub(in crate::store) fn open(url: &PostgresUrl, mode: OpenMode) -> Result<Self, OpenError> {
         let connection = Blocking::open(url, mode)?;
-        Ok(Self { copying: None, connection, newest_mark: 0 })
+        Ok(Self { copying: None, connection, newest_mark: 0, now: 0 })
     }
 
     /// Adds a row, with a COPY to this target.
-    fn add(&mut self, target: CopyTarget, row: &[&(dyn ToSql + Sync)]) -> Result<(), StoreError> {
+    fn add_row(
+        &mut self,
+        target: CopyTarget,
+        row: &[&(dyn ToSql + Sync)],
+    ) -> Result<(), StoreError> {
         if self.copying.as_ref().is_none_or(|(current, _)| *current != target) {
             self.finish_copying()?;
             let sink = self.connection.wait(|client| client.copy_in(target.sql()))?;
@@ -103,6 +136,63 @@ impl PostgresLoad {
         }
     }
 
+    fn add_store_pet(&mut self, pet: &StorePet) -> Result<(), StoreError> {
+        // Without `..`, so that a new field cannot be forgotten here. The orders have theirs.
+        let StorePet {
+            id,
+            name,
+            category_id,
+            status,
+            version,
+            created_at,
+            updated_at,
+            order_id: _,
+            withdrawn,
+        } = pet;
+        let key = stored_name_key(name.as_str());
+        let (id, name, status) = (id.get(), name.as_str(), status.as_str());
+        let (created_at, updated_at) = (millisecond(*created_at), millisecond(*updated_at));
+        let row: [&(dyn ToSql + Sync); 8] =
+            [&name, &key, category_id, &status, &created_at, &updated_at, version, &id];
+        let Some(Withdrawal { at, reason, note }) = withdrawn else {
+            return self.add_row(CopyTarget::PetsWithIds, &row);
+        };
+        let (at, reason) = (at.as_millisecond(), reason.as_str());
+        let note = note.as_ref().map(Text::as_str);
+        let rest: [&(dyn ToSql + Sync); 3] = [&at, &reason, &note];
+        self.add_row(CopyTarget::WithdrawnPets, &[&row[..], &rest].concat())
+    }
+
+    fn add_order(&mut self, order: &Order) -> Result<(), StoreError> {
+        let Order {
+            id,
+            pet_id,
+            status,
+            holds,
+            reference,
+            note,
+            reason,
+            expires_at,
+            created_at,
+            closed_at,
+            version,
+        } = order;
+        let row: [&(dyn ToSql + Sync); 11] = [
+            &id.get(),
+            &pet_id.get(),
+            &status.as_str(),
+            holds,
+            &reference.as_ref().map(Text::as_str),
+            &note.as_ref().map(Text::as_str),
+            &reason.as_ref().map(Text::as_str),
+            &millisecond(*expires_at),
+            &created_at.as_millisecond(),
+            &millisecond(*closed_at),
+            version,
+        ];
+        self.add_row(CopyTarget::Orders, &row)
+    }
+
     fn finish_copying(&mut self) -> Result<(), StoreError> {
         if let Some((_, mut writer)) = self.copying.take() {
             self.connection.wait(async |_| writer.as_mut().finish().await)?;
@@ -111,8 +201,13 @@ impl PostgresLoad {
     }
 }
 
+fn millisecond(time: Option<Timestamp>) -> Option<i64> {
+    time.map(Timestamp::as_millisecond)
+}
+
 impl Load for PostgresLoad {
-    fn begin(&mut self, ids: Ids) -> Result<(), StoreError> {
+    fn begin(&mut self, ids: Ids, now: Timestamp) -> Result<(), StoreError> {
+        self.now = now.as_millisecond();
         self.newest_mark = self.connection.wait(async |client| {
             client.batch_execute("BEGIN").await?;
             if ids == Ids::Given {
@@ -131,11 +226,27 @@ impl Load for PostgresLoad {
 
     fn add_pet(&mut self, id: Option<PetId>, pet: &NewPet) -> Result<(), StoreError> {
         let (name, category_id, status) = (pet.name.as_str(), pet.category_id, pet.status.as_str());
-        let key = stored_name_key(name);
+        let (key, now) = (stored_name_key(name), self.now);
         match id.map(PetId::get) {
-            None => self.add(CopyTarget::Pets, &[&name, &key, &category_id, &status]),
+            None => {
+                let row: [&(dyn ToSql + Sync); 6] =
+                    [&name, &key, &category_id, &status, &now, &now];
+                self.add_row(CopyTarget::Pets, &row)
+            }
             Some(id) => {
-                self.add(CopyTarget::PetsWithIds, &[&name, &key, &category_id, &status, &id])
+                let row: [&(dyn ToSql + Sync); 8] =
+                    [&name, &key, &category_id, &status, &now, &now, &1_i64, &id];
+                self.add_row(CopyTarget::PetsWithIds, &row)
+            }
+        }
+    }
+
+    fn add(&mut self, resource: &Resource) -> Result<(), StoreError> {
+        match resource {
+            Resource::Pet(pet) => self.add_store_pet(pet),
+            Resource::Order(order) => self.add_order(order),
+            Resource::Category(Category { id, label, version }) => {
+                self.add_row(CopyTarget::Categories, &[id, &label.as_str(), version])
             }
         }
     }
@@ -171,7 +282,7 @@ impl Load for PostgresLoad {
                 &successor.map(|key| key.0),
                 &rate_limit.map(|limit| limit.to_string()),
             ];
-            self.add(CopyTarget::Keys, &row)?;
+            self.add_row(CopyTarget::Keys, &row)?;
         }
         Ok(())
     }
@@ -191,7 +302,7 @@ impl Load for PostgresLoad {
             &created_at.as_second(),
             &newest_mark,
         ];
-        self.add(CopyTarget::Requests, &row)
+        self.add_row(CopyTarget::Requests, &row)
     }
 
     fn continue_after(&mut self, last: LastIds) -> Result<(), StoreError> {
@@ -199,6 +310,9 @@ impl Load for PostgresLoad {
         self.connection.wait(async |client| {
             if last.pet > 0 {
                 client.execute(CONTINUE_PETS, &[&last.pet]).await?;
+            }
+            if last.order > 0 {
+                client.execute(CONTINUE_ORDERS, &[&last.order]).await?;
             }
             if last.key > 0 {
                 client.execute(CONTINUE_KEYS, &[&last.key]).await?;

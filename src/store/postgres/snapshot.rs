@@ -6,9 +6,9 @@ use futures_util::TryStreamExt;
 use jiff::Timestamp;
 use tokio_postgres::{Row, types::ToSql};
 
-use super::{bulk::Blocking, errors::Failure, keys, pets, requests, url::PostgresUrl};
+use super::{bulk::Blocking, errors::Failure, keys, pets, requests, store_area, url::PostgresUrl};
 use crate::{
-    domain::{IdempotencyKey, KeyId, PetRef, PetStatus},
+    domain::{IdempotencyKey, KeyId, PetRef, PetStatus, store_area::Resource},
     store::{
         OpenError, OpenMode, StoreError,
         bulk::{LastIds, Snapshot, StoredKey, StoredRequest},
@@ -29,6 +29,7 @@ const REQUESTS: &str = "
 /// Sequences are not part of the snapshot. They are read last, so they are at least as high as its
 /// ids.
 const LAST_PET: &str = "SELECT CASE WHEN is_called THEN last_value ELSE 0 END FROM pets_ids";
+const LAST_ORDER: &str = "SELECT CASE WHEN is_called THEN last_value ELSE 0 END FROM orders_ids";
 const LAST_KEY: &str = "SELECT coalesce(max(id), 0) FROM api_keys";
 
 /// See [`Snapshot`].
@@ -85,6 +86,23 @@ impl Snapshot for PostgresSnapshot {
         }
     }
 
+    fn resources(
+        &mut self,
+        show: &mut dyn FnMut(Resource) -> ControlFlow<()>,
+    ) -> Result<(), StoreError> {
+        let mut goes_on = true;
+        for (sql, read) in store_area::EVERYTHING {
+            if goes_on {
+                self.each(sql, &[], |row| {
+                    let shown = show(read(row)?);
+                    goes_on = shown.is_continue();
+                    Ok(shown)
+                })?;
+            }
+        }
+        Ok(())
+    }
+
     fn keys(&mut self) -> Result<Vec<StoredKey>, StoreError> {
         self.0.wait(async |client| {
             let rows = client.query(keys::LIST_WITH_DIGESTS, &[]).await?;
@@ -102,8 +120,9 @@ impl Snapshot for PostgresSnapshot {
     fn last_ids(&mut self) -> Result<LastIds, StoreError> {
         self.0.wait(async |client| {
             let pet = client.query_one(LAST_PET, &[]).await?.try_get(0)?;
+            let order = client.query_one(LAST_ORDER, &[]).await?.try_get(0)?;
             let key = client.query_one(LAST_KEY, &[]).await?.try_get(0)?;
-            Ok::<_, Failure>(LastIds { pet, key })
+            Ok::<_, Failure>(LastIds { pet, order, key })
         })
     }
 }

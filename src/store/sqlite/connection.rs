@@ -168,6 +168,8 @@ fn connect(path: &Path, flags: OpenFlags) -> rusqlite::Result<Connection> {
     // Only one thread at a time uses a connection.
     let connection = Connection::open_with_flags(path, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
     connection.busy_timeout(BUSY_TIMEOUT)?;
+    // The default is fewer than what one connection runs again and again.
+    connection.set_prepared_statement_cache_capacity(64);
     // Without this, the bundled build (STAT4) plans a statement again whenever a bound value
     // changes.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;

@@ -18,10 +18,10 @@ use super::{
     copy::files_of,
     file::Files,
     migrations::{self, Recognised},
-    store_area::merge,
+    store_area::{changes, merge},
 };
 use crate::{
-    domain::{KeyRecord, NewPet, PetId},
+    domain::{KeyRecord, NewPet, PetId, store_area::Resource},
     store::{
         OpenError, OpenMode, StoreError,
         bulk::{CommitError, Ids, LastIds, Load, StoredKey, StoredRequest},
@@ -35,7 +35,8 @@ const LOCK_TIMEOUT: Duration = Duration::from_mins(1);
 /// the WAL only once if the cache can hold all of them.
 const CACHE_SIZE: i64 = -64 << 10;
 
-const INSERT: &str = "INSERT INTO pets (id, name, category_id, status) VALUES (?1, ?2, ?3, ?4)";
+const INSERT: &str = "INSERT INTO pets (id, name, category_id, status, created_at, updated_at)
+    VALUES (?1, ?2, ?3, ?4, ?5, ?5)";
 const INSERT_KEY: &str = "INSERT INTO api_keys (id, digest, name, scope, store_scope, deployment,
         created_at, expires_at, last_used_at, last_deprecated_call_at, revoked_at, successor_id,
         rate_limit)
@@ -45,6 +46,8 @@ const INSERT_REQUEST: &str = "INSERT INTO requests
     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9,
         (SELECT coalesce(max(number), 0) FROM idempotency_marks))";
 const IS_EMPTY: &str = "SELECT NOT EXISTS (SELECT 1 FROM pets)
+    AND NOT EXISTS (SELECT 1 FROM withdrawn_pets) AND NOT EXISTS (SELECT 1 FROM orders)
+    AND NOT EXISTS (SELECT 1 FROM categories)
     AND NOT EXISTS (SELECT 1 FROM api_keys) AND NOT EXISTS (SELECT 1 FROM requests)";
 /// A table without previous rows has no row here.
 const UPDATE_LAST_ID: &str = "UPDATE sqlite_sequence SET seq = max(seq, ?2) WHERE name = ?1";
@@ -56,6 +59,8 @@ pub struct SqliteLoad {
     files: Files,
     /// The lowest identifier that was given.
     lowest: Option<PetId>,
+    /// When the animals are added, in milliseconds since 1970.
+    now: i64,
     /// Dropped last, after the connection is closed.
     new: New,
 }
@@ -115,12 +120,13 @@ impl SqliteLoad {
             .busy_timeout(LOCK_TIMEOUT)
             .and_then(|()| connection.pragma_update(None, "cache_size", CACHE_SIZE))
             .map_err(|error| connection::cannot_open(&shown, error))?;
-        Ok(Self { connection, files, lowest: None, new })
+        Ok(Self { connection, files, lowest: None, now: 0, new })
     }
 }
 
 impl Load for SqliteLoad {
-    fn begin(&mut self, _: Ids) -> Result<(), StoreError> {
+    fn begin(&mut self, _: Ids, now: Timestamp) -> Result<(), StoreError> {
+        self.now = now.as_millisecond();
         // The foreign key of a successor may refer to a key that is added later.
         Ok(self.connection.execute_batch("BEGIN IMMEDIATE; PRAGMA defer_foreign_keys = ON")?)
     }
@@ -135,9 +141,17 @@ impl Load for SqliteLoad {
             id.map(PetId::get),
             pet.name.as_str(),
             pet.category_id,
-            pet.status.as_str()
+            pet.status.as_str(),
+            self.now
         ])?;
         Ok(())
+    }
+
+    fn add(&mut self, resource: &Resource) -> Result<(), StoreError> {
+        if let Resource::Pet(pet) = resource {
+            self.lowest = Some(pet.id).min(self.lowest.or(Some(pet.id)));
+        }
+        Ok(changes::insert(&self.connection, resource)?)
     }
 
     fn add_keys(&mut self, keys: &[StoredKey]) -> Result<(), StoreError> {
@@ -193,7 +207,7 @@ impl Load for SqliteLoad {
     }
 
     fn continue_after(&mut self, last: LastIds) -> Result<(), StoreError> {
-        for (table, last) in [("pets", last.pet), ("api_keys", last.key)] {
+        for (table, last) in [("pets", last.pet), ("orders", last.order), ("api_keys", last.key)] {
             if last > 0 && self.connection.execute(UPDATE_LAST_ID, params![table, last])? == 0 {
                 self.connection.execute(INSERT_LAST_ID, params![table, last])?;
             }

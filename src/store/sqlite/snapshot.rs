@@ -5,9 +5,9 @@ use std::{ops::ControlFlow, path::Path};
 use jiff::Timestamp;
 use rusqlite::{Connection, Row, types::Type};
 
-use super::{connection, keys, pets, requests};
+use super::{connection, keys, pets, requests, store_area::lists};
 use crate::{
-    domain::{IdempotencyKey, KeyId, PetRef, PetStatus},
+    domain::{IdempotencyKey, KeyId, PetRef, PetStatus, store_area::Resource},
     store::{
         OpenError, OpenMode, StoreError,
         bulk::{LastIds, Snapshot, StoredKey, StoredRequest},
@@ -72,6 +72,13 @@ impl Snapshot for SqliteSnapshot {
         Ok(())
     }
 
+    fn resources(
+        &mut self,
+        show: &mut dyn FnMut(Resource) -> ControlFlow<()>,
+    ) -> Result<(), StoreError> {
+        Ok(lists::each(&self.0, show)?)
+    }
+
     fn keys(&mut self) -> Result<Vec<StoredKey>, StoreError> {
         Ok(keys::list_with_digests(&self.0)?)
     }
@@ -92,7 +99,7 @@ impl Snapshot for SqliteSnapshot {
 
     fn last_ids(&mut self) -> Result<LastIds, StoreError> {
         let last = |table| self.0.query_row(LAST_ID, [table], |row| row.get(0));
-        Ok(LastIds { pet: last("pets")?, key: last("api_keys")? })
+        Ok(LastIds { pet: last("pets")?, order: last("orders")?, key: last("api_keys")? })
     }
 }
 

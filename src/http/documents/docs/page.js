@@ -23,6 +23,7 @@ const nameOf = {
     control.closest("tr").dataset.paramName,
   ".copy-to-clipboard button": () => "Copy to clipboard",
   "[aria-label='Remove authorization']": () => "Logout",
+  "[aria-label='Apply credentials']": () => "Authorize",
   ".opblock-tag": (tag) => tag.dataset.tag,
   "table.responses-table": (table) =>
     `Responses of ${table.closest(".opblock").id.replace(/^operations-.*-/, "")}`,

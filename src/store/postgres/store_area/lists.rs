@@ -8,8 +8,8 @@ use crate::{
     domain::{
         Limit, PetId, PetStatus,
         store_area::{
-            Category, Inventory, Order, OrderId, OrderQuery, OrderStatus, Reservations, StorePet,
-            Text,
+            Category, Inventory, Order, OrderId, OrderQuery, OrderStatus, Reservations, Resource,
+            StorePet, Text,
         },
     },
     store::postgres::{errors::Failure, pool::Connection},
@@ -60,6 +60,44 @@ const CATEGORIES: &str = "SELECT id, label, version FROM categories
 const COUNT: &str = "SELECT status, count(*) FROM pets GROUP BY status
     UNION ALL SELECT 'withdrawn', count(*) FROM withdrawn_pets";
 
+/// Reads everything, in this order. See [`crate::store::bulk::Snapshot`].
+pub(in crate::store::postgres) const EVERYTHING: [(&str, ReadResource); 4] = [
+    (
+        concat!(
+            "SELECT pet.*, orders.id FROM (SELECT ",
+            pet_columns!(),
+            " FROM pets) AS pet
+            LEFT JOIN orders ON pet_id = pet.id AND holds AND orders.status = 'reserved'
+            ORDER BY pet.id"
+        ),
+        read_pet,
+    ),
+    (
+        concat!("SELECT ", withdrawn_columns!(), ", NULL::bigint FROM withdrawn_pets ORDER BY id"),
+        read_pet,
+    ),
+    (concat!("SELECT ", order_columns!("orders"), " FROM orders ORDER BY id"), |row| {
+        rows::order(row, 0)?.map(Resource::Order).ok_or(Failure::Row("id"))
+    }),
+    ("SELECT id, label, version FROM categories ORDER BY id", |row| {
+        rows::category(row, 0)?.map(Resource::Category).ok_or(Failure::Row("id"))
+    }),
+];
+
+type ReadResource = fn(&Row) -> Result<Resource, Failure>;
+
+fn read_pet(row: &Row) -> Result<Resource, Failure> {
+    pet_with_order(row).map(Resource::Pet)
+}
+
+/// The animal of a row, with its order behind it.
+fn pet_with_order(row: &Row) -> Result<StorePet, Failure> {
+    let mut pet = rows::pet(row, 0)?.ok_or(Failure::Row("id"))?;
+    let order: Option<i64> = row.try_get(PET_WIDTH)?;
+    pet.order_id = order.map(rows::order_id).transpose()?;
+    Ok(pet)
+}
+
 pub(super) async fn get_pet(
     connection: &mut Connection,
     id: PetId,
@@ -69,10 +107,7 @@ pub(super) async fn get_pet(
     let Some(row) = connection.query_opt(&statement, &[&id.get()]).await? else {
         return Ok(None);
     };
-    let mut pet = rows::pet(&row, 0)?.ok_or(Failure::Row("id"))?;
-    let order: Option<i64> = row.try_get(PET_WIDTH)?;
-    pet.order_id = order.map(rows::order_id).transpose()?;
-    Ok(Some(pet))
+    pet_with_order(&row).map(Some)
 }
 
 pub(super) async fn get_order(

@@ -17,7 +17,7 @@ use futures_util::FutureExt;
 use jiff::Timestamp;
 
 use self::execute::Execution;
-pub(super) use self::{search::set_keys, write::stored_name_key};
+pub(super) use self::{lists::EVERYTHING, search::set_keys, write::stored_name_key};
 use super::{PostgresStore, pool::Access};
 use crate::{
     domain::{

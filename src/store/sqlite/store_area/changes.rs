@@ -65,6 +65,22 @@ pub(super) fn write(connection: &Connection, decision: &Decision) -> rusqlite::R
     Ok(())
 }
 
+/// Adds what another database has, as it is.
+pub(in super::super) fn insert(
+    connection: &Connection,
+    resource: &Resource,
+) -> rusqlite::Result<()> {
+    let inserted = match resource {
+        Resource::Pet(pet) => match &pet.withdrawn {
+            None => insert_pet(connection, pet)?,
+            Some(withdrawal) => insert_withdrawn(connection, pet, withdrawal)?,
+        },
+        Resource::Order(order) => insert_order(connection, order)?,
+        Resource::Category(category) => put_category(connection, None, category)?,
+    };
+    expect_one(inserted)
+}
+
 /// Only one process writes at a time, so no other number is possible.
 fn expect_one(written: usize) -> rusqlite::Result<()> {
     if written == 1 { Ok(()) } else { Err(rusqlite::Error::StatementChangedRows(written)) }

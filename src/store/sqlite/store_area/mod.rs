@@ -1,9 +1,9 @@
 //! The store area: commands as jobs of the writer, and reads.
 
-mod changes;
+pub(super) mod changes;
 pub(super) mod check;
 mod execute;
-mod lists;
+pub(super) mod lists;
 pub(super) mod merge;
 mod rows;
 mod search;

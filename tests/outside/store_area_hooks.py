@@ -1,0 +1,262 @@
+"""What schemathesis must be told about the store area.
+
+No schema can express which animal is for sale, or which version it has. So each
+valid request gets a subject that it fits: a new animal, with a new order where the
+operation needs one, and the present version as `If-Match`. A request that
+follows a link keeps its animal or category, if that fits. Cursors are taken from a
+page with the same filters, `expiresAt` is in the future, and no `Idempotency-Key` is
+used twice. Invalid requests stay unchanged.
+
+Reads PETSTORE_URL (with the version segment) and PETSTORE_KEY.
+"""
+
+import json
+import os
+import re
+import unicodedata
+import zlib
+from datetime import datetime, timedelta, timezone
+from itertools import count
+from urllib.error import HTTPError
+from urllib.parse import parse_qs, urlencode
+from urllib.request import Request, urlopen
+
+import schemathesis
+from schemathesis.generation.meta import TestPhase
+
+URL = os.environ["PETSTORE_URL"]
+KEY = os.environ["PETSTORE_KEY"]
+numbers = count(1)
+
+# The idempotency keys sent so far, without quotes.
+spent = set()
+
+# The cursors that the service has sent so far, each with its list and filters.
+handed_out = set()
+
+
+def send(method, path, body=None, **headers):
+    """The response to a request of these hooks: its body and header fields."""
+    headers = {name.replace("_", "-"): value for name, value in headers.items()}
+    headers |= {"Authorization": f"Bearer {KEY}", "Content-Type": "application/json"}
+    data = None if body is None else json.dumps(body).encode()
+    with urlopen(Request(URL + path, data, headers, method=method)) as response:
+        text = response.read()
+        return json.loads(text) if text else None, response.headers
+
+
+def new_animal():
+    return send("POST", "/pets", {"name": "Frank", "categoryId": 1})[0]["id"]
+
+
+def new_withdrawn_animal():
+    animal = new_animal()
+    send("POST", f"/store/pets/{animal}/withdraw", {"reason": "other"}, If_Match='"1"')
+    return animal
+
+
+def new_order(**members):
+    key = f'"hooks-{next(numbers)}"'
+    order = {"petId": new_animal(), **members}
+    return send("POST", "/store/orders", order, Idempotency_Key=key)[0]["id"]
+
+
+def new_sale():
+    return new_order(status="completed")
+
+
+# The subject of an operation or command: its parameter, how to make one, and its version.
+SUBJECTS = {
+    "getStorePet": ("petId", new_animal, 1),
+    "patchPet": ("petId", new_animal, 1),
+    "withdrawPet": ("petId", new_animal, 1),
+    "restorePet": ("petId", new_withdrawn_animal, 2),
+    "placeOrder": ("petId", new_animal, None),
+    "getOrder": ("orderId", new_order, 1),
+    "patchOrder": ("orderId", new_order, 1),
+    "completeOrder": ("orderId", new_order, None),
+    "cancelOrder": ("orderId", new_order, None),
+    "returnOrder": ("orderId", new_sale, None),
+}
+
+
+@schemathesis.hook
+def before_load_schema(context, raw_schema):
+    """Adds links from a page to the next one and to its first element, and from a batch to its
+    first result.
+
+    The document cannot declare them, because a page can be empty, and a batch returns animals and
+    orders. They count as inferred, because a link that leads nowhere is not an error.
+    """
+    paths = raw_schema["paths"]
+    for path, lists, gets, parameter in [
+        ("/store/pets", "listStorePets", "getStorePet", "petId"),
+        ("/store/orders", "listOrders", "getOrder", "orderId"),
+        ("/store/categories", "listCategories", None, None),
+    ]:
+        filters = [
+            name.split("/")[-1]
+            for name in (each.get("$ref", "") for each in paths[path]["get"]["parameters"])
+        ]
+        names = [raw_schema["components"]["parameters"][name]["name"] for name in filters]
+        links = {
+            "NextPage": {
+                "operationId": lists,
+                "x-schemathesis": {"is_inferred": True},
+                "parameters": {
+                    name: f"$request.query.{name}"
+                    for name in names
+                    if name not in ("cursor", "If-None-Match")
+                }
+                | {"cursor": "$response.header.Link#regex:cursor=([A-Za-z0-9_-]+)"},
+            }
+        }
+        if gets:
+            links["First"] = {
+                "operationId": gets,
+                "x-schemathesis": {"is_inferred": True},
+                "parameters": {parameter: "$response.body#/0/id"},
+            }
+        paths[path]["get"]["responses"]["200"]["links"] = links
+    paths["/store/batch"]["post"]["responses"]["200"]["links"] = {
+        "First": {
+            "operationId": "getStorePet",
+            "x-schemathesis": {"is_inferred": True},
+            "parameters": {"petId": "$response.body#/0/id"},
+        }
+    }
+
+
+@schemathesis.hook
+def before_call(context, case, kwargs):
+    if case.meta is None or not case.meta.generation.mode.is_positive:
+        return
+    use_new_idempotency_key(case)
+    move_times(case.body)
+    operation = case.operation.definition.raw["operationId"]
+    if case.query:
+        use_plain_values(case.query)
+        use_genuine_cursor(case)
+    if case.meta.phase.name == TestPhase.STATEFUL and fits(operation, case):
+        return
+    if operation == "putCategory":
+        use_one_condition(case)
+    elif operation == "deleteCategory":
+        category = case.path_parameters["categoryId"] = -next(numbers)
+        send("PUT", f"/store/categories/{category}", {"label": "Dogs"}, If_None_Match="*")
+        case.headers["If-Match"] = '"1"'
+    elif operation == "runBatch":
+        for command in case.body:
+            use_fitting_subject(command["command"], command, command)
+    elif operation in SUBJECTS:
+        place = case.body if operation == "placeOrder" else case.path_parameters
+        use_fitting_subject(operation, place, case.headers)
+
+
+def fits(operation, case):
+    """Whether a request of the stateful phase can be sent with the subject that it has."""
+    given = (case.headers or {}).get("If-Match", "")
+    if operation == "putCategory":
+        return re.fullmatch('"[0-9]+"', given) and "If-None-Match" not in case.headers
+    if operation not in ("patchPet", "withdrawPet", "restorePet"):
+        return True
+    try:
+        animal, headers = send("GET", f"/store/pets/{case.path_parameters['petId']}")
+    except HTTPError:
+        return False
+    is_withdrawn = animal["withdrawn"] is not None
+    return headers["ETag"] == given and is_withdrawn == (operation == "restorePet")
+
+
+@schemathesis.hook
+def after_call(context, case, response):
+    for link in response.headers.get("link", []):
+        for target in re.findall(r'<([^>]*)>; rel="next"', link):
+            handed_out.add(walk_of(*target.split("?")))
+
+
+def walk_of(path, query):
+    """A list, its filters and a cursor."""
+    parts = parse_qs(query, keep_blank_values=True) if isinstance(query, str) else query
+    texts = {name: str(*value) if isinstance(value, list) else as_text(value) for name, value in parts.items()}
+    return path.rsplit("/", 1)[-1], frozenset(texts.items() - {("limit", texts.get("limit"))})
+
+
+def as_text(value):
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def use_fitting_subject(operation, subject, conditions):
+    """Puts a subject into `subject`, and its version into `conditions`."""
+    if operation not in SUBJECTS:
+        return
+    parameter, new, version = SUBJECTS[operation]
+    subject[parameter] = new()
+    if conditions and "If-Match" in conditions:
+        conditions["If-Match"] = f'"{version}"'
+    if conditions and "ifMatch" in conditions:
+        as_text = isinstance(conditions["ifMatch"], str)
+        conditions["ifMatch"] = f'"{version}"' if as_text else version
+
+
+def use_one_condition(case):
+    """A category is created by one condition, or changed by the other."""
+    category = case.path_parameters["categoryId"] = -next(numbers)
+    if "If-Match" in case.headers:
+        case.headers.pop("If-None-Match", None)
+        case.headers["If-Match"] = '"1"'
+        send("PUT", f"/store/categories/{category}", {"label": "Dogs"}, If_None_Match="*")
+    else:
+        case.headers["If-None-Match"] = "*"
+
+
+def use_new_idempotency_key(case):
+    key = (case.headers or {}).get("Idempotency-Key")
+    if key is None:
+        return
+    if key.strip('"') in spent:
+        key = case.headers["Idempotency-Key"] = f'"schemathesis-{next(numbers)}"'
+    spent.add(key.strip('"'))
+
+
+def move_times(body):
+    """Moves each `expiresAt` to a time between now and 400 days, chosen by the generated value."""
+    if isinstance(body, list):
+        for command in body:
+            move_times(command)
+    elif isinstance(body, dict) and isinstance(body.get("expiresAt"), str):
+        if body.get("status") == "completed":
+            del body["expiresAt"]
+        else:
+            days = 1 + zlib.crc32(body["expiresAt"].encode()) % 398
+            time = datetime.now(timezone.utc) + timedelta(days=days)
+            body["expiresAt"] = time.strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def use_plain_values(query):
+    for name, value in query.items():
+        # In JSON Schema, 1.0 is an integer; a query has one spelling.
+        if isinstance(value, float):
+            query[name] = int(value)
+    folded = unicodedata.normalize("NFKD", str(query.get("name", ""))).casefold()
+    if len(unicodedata.normalize("NFKD", folded)) > 64:
+        # One character becomes 18 at most.
+        query["name"] = query["name"][:3]
+
+
+def use_genuine_cursor(case):
+    """The cursor of the second page of one element; without a second page, none."""
+    if "cursor" not in case.query:
+        return
+    if walk_of(case.path, case.query) in handed_out:
+        return
+    filters = {name: as_text(value) for name, value in case.query.items() if name != "cursor"}
+    try:
+        _, headers = send("GET", f"{case.path}?{urlencode(filters | {'limit': 1})}")
+        match = re.search(r"cursor=([A-Za-z0-9_-]+)", headers["Link"] or "")
+    except HTTPError:
+        match = None
+    if match:
+        case.query["cursor"] = match[1]
+    else:
+        del case.query["cursor"]
