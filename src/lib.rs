@@ -10,7 +10,6 @@
 //! [`cli`] reads the command line and starts all of this.
 
 pub mod cli;
-pub mod config;
 pub mod domain;
 pub mod files;
 pub mod http;

@@ -9,9 +9,9 @@ use clap::Args;
 use rand::RngExt;
 
 use super::{BadSetting, DatabaseArgs};
-use crate::{
-    config::DatabaseUrl,
-    store::sqlite::{self, Copied, CopyError},
+use crate::store::{
+    DatabaseUrl,
+    sqlite::{self, Copied, CopyError},
 };
 
 /// Copy the database to a file, whether the service runs or not

@@ -7,10 +7,9 @@ use clap::Args;
 
 use super::{BadSetting, DatabaseUrlParser, progress::Progress};
 use crate::{
-    config::DatabaseUrl,
     domain::{Clock, SystemClock, store_area::Resource},
     store::{
-        OpenMode,
+        DatabaseUrl, OpenMode,
         bulk::{self, CommitError, Ids, Load, Snapshot},
     },
 };

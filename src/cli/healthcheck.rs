@@ -12,8 +12,8 @@ use clap::Args;
 use hyper::{Request, StatusCode};
 use url::Url;
 
+use super::values;
 use crate::{
-    config,
     http_client::{self, RequestError},
     tls::{self, Verify},
 };
@@ -38,12 +38,12 @@ pub(super) struct Healthcheck {
     url: Option<Url>,
 
     /// The address on which the service listens
-    #[arg(long, value_name = "ADDRESS", env = "PETSTORE_LISTEN", default_value = "127.0.0.1:8080", value_parser = config::listen_address)]
+    #[arg(long, value_name = "ADDRESS", env = "PETSTORE_LISTEN", default_value = "127.0.0.1:8080", value_parser = values::listen_address)]
     listen: SocketAddr,
 
     /// The address of the management listener; if it is set, the command checks
     /// its /livez
-    #[arg(long, value_name = "ADDRESS", env = "PETSTORE_MANAGEMENT_LISTEN", value_parser = config::listen_address)]
+    #[arg(long, value_name = "ADDRESS", env = "PETSTORE_MANAGEMENT_LISTEN", value_parser = values::listen_address)]
     management_listen: Option<SocketAddr>,
 
     /// The certificate of the service; if it is set, the command uses TLS

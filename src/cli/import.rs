@@ -14,9 +14,10 @@ use std::{
 use anyhow::{Context, bail, ensure};
 use clap::Args;
 
-use super::{BadSetting, CreateArgs, DatabaseArgs, counted, progress::Progress, rejects::Rejects};
+use super::{
+    BadSetting, CreateArgs, DatabaseArgs, counted, progress::Progress, rejects::Rejects, values,
+};
 use crate::{
-    config,
     domain::{Clock, PetId, SystemClock, store_area::Resource},
     files::{self, Format, InvalidRow, RawRow, Row, SeenIds, Source},
     store::{
@@ -58,7 +59,7 @@ pub(super) struct Import {
 
     /// Add the animals of the valid rows even if other rows are invalid; needs
     /// --rejects
-    #[arg(long, env = "PETSTORE_IMPORT_SKIP_INVALID", value_parser = config::switch)]
+    #[arg(long, env = "PETSTORE_IMPORT_SKIP_INVALID", value_parser = values::switch)]
     skip_invalid: bool,
 
     /// The file for invalid rows, as CSV with their lines and the reasons; it must
@@ -67,12 +68,12 @@ pub(super) struct Import {
     rejects: Option<PathBuf>,
 
     /// Validate the file and add nothing
-    #[arg(long, env = "PETSTORE_IMPORT_DRY_RUN", value_parser = config::switch)]
+    #[arg(long, env = "PETSTORE_IMPORT_DRY_RUN", value_parser = values::switch)]
     dry_run: bool,
 
     /// Keep the ids of the file, which must be free; without this option, they are
     /// ignored
-    #[arg(long, env = "PETSTORE_IMPORT_KEEP_IDS", value_parser = config::switch)]
+    #[arg(long, env = "PETSTORE_IMPORT_KEEP_IDS", value_parser = values::switch)]
     keep_ids: bool,
 
     #[command(flatten)]

@@ -7,9 +7,8 @@ use clap::{Args, Subcommand, ValueEnum};
 use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
 
-use super::{BadSetting, CreateArgs, DatabaseArgs};
+use super::{BadSetting, CreateArgs, DatabaseArgs, values};
 use crate::{
-    config,
     domain::{
         Actor, ApiKey, Clock, Deployment, KeyId, KeyRecord, NewKey, RateLimit, Scope, SystemClock,
         WriteContext,
@@ -48,7 +47,7 @@ pub(super) struct Create {
     scope: Scope,
 
     /// How long the key is valid, such as 90d, 12h or 30s; forever if not given
-    #[arg(long, value_name = "DURATION", env = "PETSTORE_KEY_EXPIRES", value_parser = config::duration)]
+    #[arg(long, value_name = "DURATION", env = "PETSTORE_KEY_EXPIRES", value_parser = values::duration)]
     expires: Option<Duration>,
 
     /// The rate limit of the key, such as 10/s, 600/min or 5000/h; by default, the
@@ -121,7 +120,7 @@ pub(super) struct Rotate {
         value_name = "DURATION",
         env = "PETSTORE_KEY_OVERLAP",
         default_value = "24h",
-        value_parser = config::duration
+        value_parser = values::duration
     )]
     overlap: Duration,
 

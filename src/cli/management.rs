@@ -8,9 +8,8 @@ use rand::Rng;
 use tokio::{net::TcpListener, sync::watch};
 use tracing::{info, warn};
 
-use super::BadSetting;
+use super::{BadSetting, values};
 use crate::{
-    config,
     domain::Deployment,
     http::{App, Management},
     observe::traces::{self, Endpoint, Exporter, Sampler},
@@ -27,7 +26,7 @@ const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(1);
 pub(super) struct ManagementArgs {
     /// The address for /livez, /readyz and /metrics; off by default. Requests need
     /// no API key, so use a private address
-    #[arg(long, value_name = "ADDRESS", env = "PETSTORE_MANAGEMENT_LISTEN", value_parser = config::listen_address)]
+    #[arg(long, value_name = "ADDRESS", env = "PETSTORE_MANAGEMENT_LISTEN", value_parser = values::listen_address)]
     management_listen: Option<SocketAddr>,
 
     /// The address of an OpenTelemetry collector (OTLP over HTTP), such as

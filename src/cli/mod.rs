@@ -19,6 +19,7 @@ mod serve;
 mod settings_file;
 mod tasks;
 mod tls;
+mod values;
 mod variables;
 
 use std::{
@@ -40,9 +41,9 @@ use rand::rngs::StdRng;
 use rustix::{fs::Mode, process::umask};
 
 use crate::{
-    config::{BaseUrl, DatabaseUrl},
+    http::BaseUrl,
     server::TlsError,
-    store::{self, OpenError, OpenMode, Store},
+    store::{self, DatabaseUrl, OpenError, OpenMode, Store},
 };
 
 /// A pet store: an HTTP JSON interface to a catalogue of animals, stored in a

@@ -4,9 +4,8 @@ use clap::{Args, ValueEnum};
 
 use super::BaseUrlArgs;
 use crate::{
-    config::BaseUrl,
     domain::{Clock, SystemClock},
-    http::{documents::openapi::Documents, routes::OpenApi},
+    http::{BaseUrl, documents::openapi::Documents, routes::OpenApi},
 };
 
 /// Print an OpenAPI document that the service serves: the contract, or the store area

@@ -23,12 +23,12 @@ use super::{
     notify::notify,
     tasks,
     tls::TlsArgs,
+    values::{self, RateOrOff},
     variables,
 };
 use crate::{
-    config::{self, Origin, RateOrOff},
     domain::{Clock, Deployment, KeyRecord, SystemClock, client::ProxyNetwork},
-    http::{self, App, Management},
+    http::{self, App, Management, Origin},
     observe::log::{self, LogFormat},
     server::{self, Limits},
     store::{OpenMode, Store},
@@ -58,7 +58,7 @@ pub(super) struct Serve {
     database: DatabaseArgs,
 
     /// The largest number of connections to PostgreSQL; not used with SQLite
-    #[arg(long, help_heading = "Database", value_name = "COUNT", env = "PETSTORE_DATABASE_CONNECTIONS", default_value = "16", value_parser = config::count)]
+    #[arg(long, help_heading = "Database", value_name = "COUNT", env = "PETSTORE_DATABASE_CONNECTIONS", default_value = "16", value_parser = values::count)]
     database_connections: NonZeroU32,
 
     /// The address and port to listen on; port 0 means a free port
@@ -68,7 +68,7 @@ pub(super) struct Serve {
         value_name = "ADDRESS",
         env = "PETSTORE_LISTEN",
         default_value = "127.0.0.1:8080",
-        value_parser = config::listen_address
+        value_parser = values::listen_address
     )]
     listen: SocketAddr,
 
@@ -99,7 +99,7 @@ pub(super) struct Serve {
     log_level: LevelFilter,
 
     /// Log every request, not only failed and slow ones
-    #[arg(long, help_heading = LOGS, env = "PETSTORE_ACCESS_LOG", value_parser = config::switch)]
+    #[arg(long, help_heading = LOGS, env = "PETSTORE_ACCESS_LOG", value_parser = values::switch)]
     access_log: bool,
 
     /// Log a request as slow if it takes at least this long
@@ -109,7 +109,7 @@ pub(super) struct Serve {
         value_name = "DURATION",
         env = "PETSTORE_SLOW_REQUEST",
         default_value = "1s",
-        value_parser = config::duration
+        value_parser = values::duration
     )]
     slow_request: Duration,
 
@@ -129,12 +129,12 @@ pub(super) struct Serve {
 
     /// The largest number of open connections; above it, a new connection replaces
     /// the oldest one without a valid key, or gets 503
-    #[arg(long, help_heading = CLIENTS, value_name = "COUNT", env = "PETSTORE_MAX_CONNECTIONS", default_value = "10000", value_parser = config::count)]
+    #[arg(long, help_heading = CLIENTS, value_name = "COUNT", env = "PETSTORE_MAX_CONNECTIONS", default_value = "10000", value_parser = values::count)]
     max_connections: NonZeroU32,
 
     /// The largest number of connections from one address that is not a trusted
     /// proxy; by default a 20th of all, at least 64, and no limit for this machine
-    #[arg(long, help_heading = CLIENTS, value_name = "COUNT", env = "PETSTORE_MAX_CONNECTIONS_PER_ADDRESS", value_parser = config::count)]
+    #[arg(long, help_heading = CLIENTS, value_name = "COUNT", env = "PETSTORE_MAX_CONNECTIONS_PER_ADDRESS", value_parser = values::count)]
     max_connections_per_address: Option<NonZeroU32>,
 
     /// How long a client may take to send a head or a body, and how long it may
@@ -145,7 +145,7 @@ pub(super) struct Serve {
         value_name = "DURATION",
         env = "PETSTORE_CLIENT_TIMEOUT",
         default_value = "30s",
-        value_parser = config::timeout
+        value_parser = values::timeout
     )]
     client_timeout: Duration,
 
@@ -156,7 +156,7 @@ pub(super) struct Serve {
         value_name = "DURATION",
         env = "PETSTORE_RESERVATION",
         default_value = "14d",
-        value_parser = config::reservation
+        value_parser = values::reservation
     )]
     reservation: Duration,
 
@@ -168,7 +168,7 @@ pub(super) struct Serve {
         value_name = "DURATION",
         env = "PETSTORE_SHUTDOWN_DELAY",
         default_value = "0s",
-        value_parser = config::duration
+        value_parser = values::duration
     )]
     shutdown_delay: Duration,
 
@@ -179,7 +179,7 @@ pub(super) struct Serve {
         value_name = "DURATION",
         env = "PETSTORE_SHUTDOWN_TIMEOUT",
         default_value = "10s",
-        value_parser = config::duration
+        value_parser = values::duration
     )]
     shutdown_timeout: Duration,
 }

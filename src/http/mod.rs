@@ -1,6 +1,7 @@
 //! The contract: HTTP requests in, domain calls, HTTP responses out.
 
 mod access;
+mod addresses;
 mod body;
 mod contract;
 pub mod documents;
@@ -45,9 +46,13 @@ use self::{
     routes::{Access, Call, Operation},
     store_area::StoreArea,
 };
-pub use self::{body::RequestBody, management::Management, settings::Settings};
+pub use self::{
+    addresses::{BaseUrl, Origin},
+    body::RequestBody,
+    management::Management,
+    settings::Settings,
+};
 use crate::{
-    config::BaseUrl,
     domain::{Client, Clock, Deployment, Principal},
     observe::{
         metrics::{Connections, Exposition, Kind, TaskMetrics},

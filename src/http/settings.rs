@@ -2,10 +2,8 @@
 
 use std::time::Duration;
 
-use crate::{
-    config::{BaseUrl, Origin},
-    domain::{Deployment, RateLimit, TrustedProxies},
-};
+use super::{BaseUrl, Origin};
+use crate::domain::{Deployment, RateLimit, TrustedProxies};
 
 /// The settings of the interface that an operator can choose.
 #[derive(Debug, Clone)]

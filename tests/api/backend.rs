@@ -2,7 +2,7 @@
 
 use std::any::Any;
 
-use petstore::config::DatabaseUrl;
+use petstore::store::DatabaseUrl;
 
 /// A fresh database.
 pub(crate) trait Backend: Sized {

@@ -3,7 +3,6 @@
 use std::{ops::ControlFlow, path::Path};
 
 use petstore::{
-    config::DatabaseUrl,
     domain::{
         ApiKey, Deployment, KeyId, KeyUse, NewKey, NewPet, Pet, PetId,
         PetStatus::{self, Available, Pending, Sold},
@@ -11,7 +10,7 @@ use petstore::{
         store_area::{Command, Field, Note, OrderPatch, Preconditions, Resource},
     },
     store::{
-        self, Created, OpenMode,
+        self, Created, DatabaseUrl, OpenMode,
         bulk::{self, CommitError, Ids, LastIds, Load, Snapshot},
     },
 };

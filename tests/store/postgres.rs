@@ -3,9 +3,8 @@
 use std::num::NonZeroU32;
 
 use petstore::{
-    config::DatabaseUrl,
     domain::{NewPet, PageRequest, PetId, PetName, PetStatus::Sold},
-    store::{self, Created, OpenError, OpenMode, StoreError},
+    store::{self, Created, DatabaseUrl, OpenError, OpenMode, StoreError},
 };
 use rand::{SeedableRng, rngs::StdRng};
 

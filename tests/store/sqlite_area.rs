@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use futures_util::future::join_all;
 use petstore::{
-    config::DatabaseUrl,
     domain::{
         NewPet,
         PetStatus::Available,
@@ -13,7 +12,7 @@ use petstore::{
         store_area::{Command, NamePrefix, PetPosition, PetQuery},
     },
     store::{
-        Executed, OpenMode, StoreError,
+        DatabaseUrl, Executed, OpenMode, StoreError,
         bulk::{self, Ids},
     },
 };

@@ -1,12 +1,11 @@
 //! SQLite: `petstore check` finds each disagreement in the store area.
 
 use petstore::{
-    config::DatabaseUrl,
     domain::{
         PetStatus::{Available, Pending, Sold},
         store_area::{Command, Preconditions},
     },
-    store,
+    store::{self, DatabaseUrl},
 };
 use rusqlite::Connection;
 use tempfile::TempDir;

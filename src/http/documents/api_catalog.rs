@@ -8,9 +8,8 @@ use hyper::{
 use serde_json::json;
 
 use super::document::Document;
-use crate::{
-    config::BaseUrl,
-    http::{App, Response, edge::compression::weight, error::ApiError, routes::Call},
+use crate::http::{
+    App, BaseUrl, Response, edge::compression::weight, error::ApiError, routes::Call,
 };
 
 /// The media type, with the profile of RFC 9727, section 7.3.

@@ -13,14 +13,11 @@ use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 
 use super::{document::Document, server_url};
-use crate::{
-    config::BaseUrl,
-    http::{
-        App, Response, Settings,
-        contract::deprecation,
-        error::ApiError,
-        routes::{Call, OpenApi},
-    },
+use crate::http::{
+    App, BaseUrl, Response, Settings,
+    contract::deprecation,
+    error::ApiError,
+    routes::{Call, OpenApi},
 };
 
 /// Marks the parts of the contract that leave it when `getPet` is removed.

@@ -3,7 +3,7 @@
 
 use hyper::{header, http::request::Parts};
 
-use crate::config::BaseUrl;
+use crate::http::BaseUrl;
 
 /// Header fields that show that a proxy forwarded the request.
 const FORWARDED: [&str; 5] =

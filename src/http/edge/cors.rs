@@ -10,12 +10,9 @@ use hyper::{
     http::request::Parts,
 };
 
-use crate::{
-    config::Origin,
-    http::{
-        Response,
-        routes::{self, ROUTES},
-    },
+use crate::http::{
+    Origin, Response,
+    routes::{self, ROUTES},
 };
 
 /// Header fields that a page may send.

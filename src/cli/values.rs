@@ -1,4 +1,4 @@
-//! Settings, validated when they are read.
+//! The values of options and variables, validated when they are read.
 
 use std::{
     net::{Ipv4Addr, SocketAddr, ToSocketAddrs},
@@ -8,82 +8,8 @@ use std::{
 };
 
 use clap::{ValueEnum, builder::PossibleValue};
-use hyper::header::HeaderValue;
-use url::Url;
 
 use crate::domain::{Deployment, RateLimit, Scope, store_area::Order};
-pub use crate::store::DatabaseUrl;
-
-/// The URL at which clients reach a deployment; ends in `/v1`.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct BaseUrl(Url);
-
-impl BaseUrl {
-    /// The URL as text, without a slash at its end.
-    #[must_use]
-    pub fn as_str(&self) -> &str {
-        self.0.as_str()
-    }
-
-    /// The path: `/v1`, or a longer one behind a proxy that removes the first part.
-    #[must_use]
-    pub fn path(&self) -> &str {
-        self.0.path()
-    }
-}
-
-impl FromStr for BaseUrl {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let url = Url::parse(text)
-            .map_err(|error| format!("{error}; a base URL must begin with http:// or https://"))?;
-        if !matches!(url.scheme(), "http" | "https") {
-            return Err("a base URL must begin with http:// or https://".to_owned());
-        }
-        if !url.username().is_empty() || url.password().is_some() {
-            return Err("a base URL must not contain a user name or password".to_owned());
-        }
-        if url.query().is_some() || url.fragment().is_some() || !url.path().ends_with("/v1") {
-            return Err("a base URL must end in /v1, without a query or fragment".to_owned());
-        }
-        // In a link to //v1/pets, v1 would be the host.
-        if url.path().starts_with("//") {
-            return Err("the path of a base URL must not begin with //".to_owned());
-        }
-        Ok(Self(url))
-    }
-}
-
-/// The origin of pages: scheme, host and port, as a browser writes them in
-/// `Origin` (RFC 6454, section 6.1).
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Origin(HeaderValue);
-
-impl Origin {
-    /// The value for a header field.
-    #[must_use]
-    pub fn header_value(&self) -> HeaderValue {
-        self.0.clone()
-    }
-}
-
-impl FromStr for Origin {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let form = "an origin has the form https://shop.example or http://localhost:3000";
-        let url = Url::parse(text).map_err(|error| format!("{error}; {form}"))?;
-        if !matches!(url.scheme(), "http" | "https") {
-            return Err(form.to_owned());
-        }
-        let origin = url.origin().ascii_serialization();
-        if origin != text {
-            return Err(format!("browsers send it as {origin}; {form}"));
-        }
-        HeaderValue::try_from(origin).map(Self).map_err(|error| error.to_string())
-    }
-}
 
 /// Parses an address to listen on: `127.0.0.1:8080`, `[::1]:8080`,
 /// `localhost:8080`, or `:8080` for all IPv4 addresses of the machine. Resolves a
@@ -92,7 +18,7 @@ impl FromStr for Origin {
 /// # Errors
 ///
 /// Fails if the text is not an address, or the host name is unknown.
-pub fn listen_address(text: &str) -> Result<SocketAddr, String> {
+pub(super) fn listen_address(text: &str) -> Result<SocketAddr, String> {
     let form = "an address to listen on is HOST:PORT, such as 127.0.0.1:8080, localhost:8080 \
                 or :8080 for all addresses";
     if let Ok(address) = text.parse() {
@@ -118,7 +44,7 @@ pub fn listen_address(text: &str) -> Result<SocketAddr, String> {
 /// # Errors
 ///
 /// Fails if the value is not allowed.
-pub fn count(text: &str) -> Result<NonZeroU32, String> {
+pub(super) fn count(text: &str) -> Result<NonZeroU32, String> {
     text.parse().map_err(|_| format!("it must be an integer from 1 to {}", u32::MAX))
 }
 
@@ -127,7 +53,7 @@ pub fn count(text: &str) -> Result<NonZeroU32, String> {
 /// # Errors
 ///
 /// Fails if the value is not allowed.
-pub fn switch(text: &str) -> Result<bool, String> {
+pub(super) fn switch(text: &str) -> Result<bool, String> {
     match text.to_ascii_lowercase().as_str() {
         "true" | "yes" | "on" | "1" => Ok(true),
         "false" | "no" | "off" | "0" => Ok(false),
@@ -140,7 +66,7 @@ pub fn switch(text: &str) -> Result<bool, String> {
 /// # Errors
 ///
 /// Fails if the value is not allowed.
-pub fn duration(text: &str) -> Result<Duration, String> {
+pub(super) fn duration(text: &str) -> Result<Duration, String> {
     humantime::parse_duration(text)
         .map_err(|error| format!("{error}; a duration has the form 90d, 12h or 30s"))
 }
@@ -150,7 +76,7 @@ pub fn duration(text: &str) -> Result<Duration, String> {
 /// # Errors
 ///
 /// Fails if the value is not allowed.
-pub fn timeout(text: &str) -> Result<Duration, String> {
+pub(super) fn timeout(text: &str) -> Result<Duration, String> {
     let timeout = duration(text)?;
     if timeout < Duration::from_secs(1) || timeout > Duration::from_hours(24) {
         return Err("it must be from 1s to 24h".to_owned());
@@ -163,7 +89,7 @@ pub fn timeout(text: &str) -> Result<Duration, String> {
 /// # Errors
 ///
 /// Fails if the value is not allowed.
-pub fn reservation(text: &str) -> Result<Duration, String> {
+pub(super) fn reservation(text: &str) -> Result<Duration, String> {
     let longest = Duration::try_from(Order::LONGEST_RESERVATION).unwrap_or_default();
     let reservation = duration(text)?;
     if reservation < Duration::from_mins(1) || reservation > longest {
@@ -174,7 +100,7 @@ pub fn reservation(text: &str) -> Result<Duration, String> {
 
 /// A rate such as `600/min`, or `off`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct RateOrOff(pub Option<RateLimit>);
+pub(super) struct RateOrOff(pub(super) Option<RateLimit>);
 
 impl FromStr for RateOrOff {
     type Err = String;
@@ -220,47 +146,6 @@ mod tests {
         assert_eq!(timeout("24h"), Ok(Duration::from_hours(24)));
         for other in ["0s", "999ms", "2days", "30", ""] {
             assert!(timeout(other).is_err(), "{other}");
-        }
-    }
-
-    #[test]
-    fn a_base_url_is_http_and_ends_in_v1() {
-        for good in ["https://pets.example/v1", "http://127.0.0.1:8080/shop/v1"] {
-            assert_eq!(good.parse::<BaseUrl>().unwrap().as_str(), good);
-        }
-        for bad in [
-            "pets.example/v1",
-            "ftp://pets.example/v1",
-            "https://pets.example/",
-            "https://pets.example/v1/",
-            "https://pets.example/v2",
-            "https://pets.example//v1",
-            "https://pets.example/v1?x=1",
-            "https://pets.example/v1#x",
-            "https://me:secret@pets.example/v1",
-            "",
-        ] {
-            assert!(bad.parse::<BaseUrl>().is_err(), "{bad}");
-        }
-    }
-
-    #[test]
-    fn an_origin_is_written_as_browsers_write_it() {
-        for good in ["https://shop.example", "http://localhost:3000", "https://[::1]:8443"] {
-            assert_eq!(good.parse::<Origin>().unwrap().header_value(), good);
-        }
-        for bad in [
-            "*",
-            "null",
-            "",
-            "shop.example",
-            "ftp://shop.example",
-            "https://Shop.example",
-            "https://shop.example/",
-            "https://shop.example:443",
-            "https://me@shop.example",
-        ] {
-            assert!(bad.parse::<Origin>().is_err(), "{bad}");
         }
     }
 

@@ -1,0 +1,123 @@
+//! The addresses that an operator gives the interface: of itself, and of pages that may use it.
+
+use std::str::FromStr;
+
+use hyper::header::HeaderValue;
+use url::Url;
+
+/// The URL at which clients reach a deployment; ends in `/v1`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BaseUrl(Url);
+
+impl BaseUrl {
+    /// The URL as text, without a slash at its end.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        self.0.as_str()
+    }
+
+    /// The path: `/v1`, or a longer one behind a proxy that removes the first part.
+    #[must_use]
+    pub fn path(&self) -> &str {
+        self.0.path()
+    }
+}
+
+impl FromStr for BaseUrl {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let url = Url::parse(text)
+            .map_err(|error| format!("{error}; a base URL must begin with http:// or https://"))?;
+        if !matches!(url.scheme(), "http" | "https") {
+            return Err("a base URL must begin with http:// or https://".to_owned());
+        }
+        if !url.username().is_empty() || url.password().is_some() {
+            return Err("a base URL must not contain a user name or password".to_owned());
+        }
+        if url.query().is_some() || url.fragment().is_some() || !url.path().ends_with("/v1") {
+            return Err("a base URL must end in /v1, without a query or fragment".to_owned());
+        }
+        // In a link to //v1/pets, v1 would be the host.
+        if url.path().starts_with("//") {
+            return Err("the path of a base URL must not begin with //".to_owned());
+        }
+        Ok(Self(url))
+    }
+}
+
+/// The origin of pages: scheme, host and port, as a browser writes them in
+/// `Origin` (RFC 6454, section 6.1).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Origin(HeaderValue);
+
+impl Origin {
+    /// The value for a header field.
+    #[must_use]
+    pub fn header_value(&self) -> HeaderValue {
+        self.0.clone()
+    }
+}
+
+impl FromStr for Origin {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let form = "an origin has the form https://shop.example or http://localhost:3000";
+        let url = Url::parse(text).map_err(|error| format!("{error}; {form}"))?;
+        if !matches!(url.scheme(), "http" | "https") {
+            return Err(form.to_owned());
+        }
+        let origin = url.origin().ascii_serialization();
+        if origin != text {
+            return Err(format!("browsers send it as {origin}; {form}"));
+        }
+        HeaderValue::try_from(origin).map(Self).map_err(|error| error.to_string())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_base_url_is_http_and_ends_in_v1() {
+        for good in ["https://pets.example/v1", "http://127.0.0.1:8080/shop/v1"] {
+            assert_eq!(good.parse::<BaseUrl>().unwrap().as_str(), good);
+        }
+        for bad in [
+            "pets.example/v1",
+            "ftp://pets.example/v1",
+            "https://pets.example/",
+            "https://pets.example/v1/",
+            "https://pets.example/v2",
+            "https://pets.example//v1",
+            "https://pets.example/v1?x=1",
+            "https://pets.example/v1#x",
+            "https://me:secret@pets.example/v1",
+            "",
+        ] {
+            assert!(bad.parse::<BaseUrl>().is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn an_origin_is_written_as_browsers_write_it() {
+        for good in ["https://shop.example", "http://localhost:3000", "https://[::1]:8443"] {
+            assert_eq!(good.parse::<Origin>().unwrap().header_value(), good);
+        }
+        for bad in [
+            "*",
+            "null",
+            "",
+            "shop.example",
+            "ftp://shop.example",
+            "https://Shop.example",
+            "https://shop.example/",
+            "https://shop.example:443",
+            "https://me@shop.example",
+        ] {
+            assert!(bad.parse::<Origin>().is_err(), "{bad}");
+        }
+    }
+}
