@@ -33,8 +33,8 @@ pub trait Keys: Send + Sync {
     ) -> Result<Option<KeyRecord>, StoreError>;
 
     /// Adds `successor` and lets the key `id` expire at `until`, unless it expires sooner: both or
-    /// neither. Returns the successor. Returns `None` and changes nothing if there is no key `id`,
-    /// or it already has a successor.
+    /// neither. Returns the successor. Returns `None` and changes nothing if the key `id` does not
+    /// exist, or already has a successor.
     async fn rotate_key(
         &self,
         id: KeyId,
