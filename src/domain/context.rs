@@ -35,4 +35,6 @@ pub enum Actor {
     Clock,
     /// An operator with a command.
     Command,
+    /// An operator, by hand in the database.
+    Database,
 }

@@ -1,6 +1,7 @@
 //! The contract of a store. The tests in `tests/store` run against every backend.
 
 pub mod bulk;
+mod changes;
 mod database_url;
 mod errors;
 mod health;
@@ -14,6 +15,7 @@ pub mod sqlite;
 mod store_area;
 
 pub use self::{
+    changes::Changes,
     database_url::DatabaseUrl,
     errors::{Cause, OpenError, StoreError},
     health::Health,
@@ -32,6 +34,6 @@ pub use self::{
 ///
 /// A method that carries out the act of an actor takes a [`crate::domain::WriteContext`]. Those that
 /// only keep the store tidy take none, because nobody asks later who did that.
-pub trait Store: Pets + StoreArea + Keys + Requests + Health {}
+pub trait Store: Pets + StoreArea + Changes + Keys + Requests + Health {}
 
-impl<S: Pets + StoreArea + Keys + Requests + Health> Store for S {}
+impl<S: Pets + StoreArea + Changes + Keys + Requests + Health> Store for S {}

@@ -132,6 +132,6 @@ pub type RespondTo = fn(&[Decision]) -> Result<StoredResponse, Refusal>;
 #[error("this store does not have the store area")]
 struct Unsupported;
 
-fn unsupported() -> StoreError {
+pub(super) fn unsupported() -> StoreError {
     StoreError::Internal(Arc::new(Unsupported))
 }

@@ -16,7 +16,8 @@ use petstore::{
         store_area::{Command, Decision, IfMatch, OrderId, Preconditions, Resource},
     },
     store::{
-        Created, Executed, Pets, Respond, RespondTo, Store, StoreArea, StoreError, Version, Visit,
+        Changes, Created, Executed, Pets, Respond, RespondTo, Store, StoreArea, StoreError,
+        Version, Visit,
     },
 };
 use tokio::task::{self, JoinSet};
@@ -277,6 +278,8 @@ impl Faulty {
         }
     }
 }
+
+impl Changes for Faulty {}
 
 #[async_trait]
 impl StoreArea for Faulty {

@@ -13,8 +13,8 @@ use petstore::{
     },
     observe::metrics::Exposition,
     store::{
-        Created, Executed, Health, Keys, Pets, Requests, Respond, RespondTo, Store, StoreArea,
-        StoreError, Version, Visit,
+        Changes, Created, Executed, Health, Keys, Pets, Requests, Respond, RespondTo, Store,
+        StoreArea, StoreError, Version, Visit,
     },
 };
 
@@ -109,6 +109,8 @@ impl Keys for WithPets {
         self.rest.record_key_uses(uses).await
     }
 }
+
+impl Changes for WithPets {}
 
 #[async_trait]
 impl StoreArea for WithPets {

@@ -9,6 +9,7 @@ mod category;
 mod change;
 mod command;
 mod decide;
+mod log;
 mod name_key;
 mod order;
 mod order_rules;
@@ -22,6 +23,10 @@ pub use command::{
     Command, Field, IfMatch, NewOrder, OrderPatch, OrderTerms, PetPatch, Preconditions, Subject,
 };
 pub use decide::decide;
+pub use log::{
+    Act, ActType, AuditEntry, AuditPosition, AuditQuery, AuditType, ChangePage, Epoch, LogState,
+    LogSubject, LoggedActor, LoggedChange, SubjectKind,
+};
 pub use name_key::{NAME_KEY_LENGTH, NamePrefix, name_key};
 pub use order::{Note, Order, OrderId, OrderStatus, Reason, Reference, Text};
 pub use query::{Inventory, OrderQuery, PetPosition, PetQuery, Reservations};

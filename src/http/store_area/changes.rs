@@ -31,6 +31,7 @@ pub(super) fn record(
             Actor::Key(key) => format!("key:{key}"),
             Actor::Clock => "clock".to_owned(),
             Actor::Command => "command".to_owned(),
+            Actor::Database => "database".to_owned(),
         };
         info!(
             principal,

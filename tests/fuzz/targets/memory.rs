@@ -12,7 +12,8 @@ use petstore::{
     },
     observe::metrics::Exposition,
     store::{
-        Created, Health, Keys, Pets, Requests, Respond, StoreArea, StoreError, Version, Visit,
+        Changes, Created, Health, Keys, Pets, Requests, Respond, StoreArea, StoreError, Version,
+        Visit,
     },
 };
 
@@ -156,6 +157,8 @@ impl Requests for Memory {
         Ok(0)
     }
 }
+
+impl Changes for Memory {}
 
 impl StoreArea for Memory {}
 

@@ -27,11 +27,13 @@ use crate::{
             Reservations, StorePet,
         },
     },
-    store::{Executed, RespondTo, StoreArea, StoreError},
+    store::{Changes, Executed, RespondTo, StoreArea, StoreError},
 };
 
 /// How long a count of all animals may take, including retries.
 const COUNTED_WITHIN: Duration = Duration::from_mins(1);
+
+impl Changes for PostgresStore {}
 
 #[async_trait]
 impl StoreArea for PostgresStore {

@@ -23,8 +23,10 @@ use crate::{
             Reservations, StorePet, name_key,
         },
     },
-    store::{Executed, RespondTo, StoreArea, StoreError},
+    store::{Changes, Executed, RespondTo, StoreArea, StoreError},
 };
+
+impl Changes for SqliteStore {}
 
 #[async_trait]
 impl StoreArea for SqliteStore {

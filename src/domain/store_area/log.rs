@@ -1,0 +1,198 @@
+//! The log of changes, and the audit trail.
+
+use std::sync::Arc;
+
+use jiff::Timestamp;
+
+use super::ChangeType;
+use crate::domain::Actor;
+
+/// The random identity of a database, part of each cursor of the log. A restored or copied database
+/// has another one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Epoch(pub [u8; 16]);
+
+/// What the log contains.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LogState {
+    /// Of the database.
+    pub epoch: Epoch,
+    /// The number of the oldest change that is kept; `last + 1` if there is none.
+    pub first: i64,
+    /// The number of the newest change; 0 if there never was one. No change will ever get a number
+    /// up to this one.
+    pub last: i64,
+}
+
+/// A change in the log. The representations are JSON, as the interface shows them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LoggedChange {
+    /// Its number, from 1, without gaps.
+    pub seq: i64,
+    /// When it was made, in milliseconds.
+    pub at: Timestamp,
+    /// What happened.
+    pub kind: ChangeType,
+    /// What changed.
+    pub subject: LogSubject,
+    /// The version after the change, or the last one if the subject was deleted. `None` for an
+    /// import.
+    pub version: Option<i64>,
+    /// The animal whose changes this one must follow in order: the subject, or that of the order.
+    pub pet: Option<i64>,
+    /// `None` if it was new.
+    pub before: Option<Box<str>>,
+    /// `None` if it was deleted.
+    pub after: Option<Box<str>>,
+    /// Who made it.
+    pub actor: LoggedActor,
+    /// The `X-Request-Id` of the request, if there was one.
+    pub request_id: Option<Box<str>>,
+}
+
+/// A part of the log.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct ChangePage {
+    /// In ascending order of number.
+    pub changes: Vec<LoggedChange>,
+    /// The number up to which the log was read. Higher than that of the last change if others
+    /// followed that were not selected.
+    pub read_to: i64,
+}
+
+/// What a change or an act of administration is about, such as `pet:7`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LogSubject {
+    /// What it is.
+    pub kind: SubjectKind,
+    /// Its identifier. `None` for an import, and for what has none.
+    pub id: Option<i64>,
+}
+
+/// What a subject is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SubjectKind {
+    /// An animal.
+    Pet,
+    /// Many animals: an import.
+    Pets,
+    /// An order.
+    Order,
+    /// A category.
+    Category,
+    /// An API key.
+    Key,
+    /// A member of the staff.
+    Staff,
+    /// A webhook.
+    Webhook,
+    /// The whole database: a copy, or a restored backup.
+    Database,
+}
+
+/// Who made a change, with the name at that time.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LoggedActor {
+    /// Who.
+    pub actor: Actor,
+    /// The name of the key or of the member of the staff.
+    pub name: Option<Arc<str>>,
+}
+
+/// An act of administration, for the audit trail only.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Act {
+    /// What was done, such as `key.created`.
+    pub kind: ActType,
+    /// What it was done to.
+    pub subject: LogSubject,
+    /// What else is worth knowing, without secrets: names and texts.
+    pub details: Vec<(&'static str, String)>,
+}
+
+/// The type of an act of administration.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum ActType {
+    /// An API key was made.
+    KeyCreated,
+    /// An API key got a successor.
+    KeyRotated,
+    /// An API key was revoked.
+    KeyRevoked,
+    /// A webhook was added.
+    WebhookAdded,
+    /// A webhook was changed or disabled.
+    WebhookChanged,
+    /// A webhook was deleted.
+    WebhookDeleted,
+    /// A webhook got a new secret.
+    WebhookSecretRotated,
+    /// A webhook was enabled.
+    WebhookEnabled,
+    /// Animals were imported.
+    CatalogueImported,
+    /// The database was made as a copy of another one.
+    DatabaseCopied,
+    /// The database was made from a backup.
+    DatabaseRestored,
+}
+
+/// What part of the audit trail is wanted.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct AuditQuery {
+    /// Only about this subject.
+    pub subject: Option<LogSubject>,
+    /// Only by this actor.
+    pub actor: Option<Actor>,
+    /// Only of this type, of a change or an act.
+    pub kind: Option<AuditType>,
+    /// Only at or after this time.
+    pub since: Option<Timestamp>,
+    /// Only before this time.
+    pub until: Option<Timestamp>,
+    /// Only after this position.
+    pub after: Option<AuditPosition>,
+    /// The maximum number of entries.
+    pub limit: u32,
+}
+
+/// The type of an entry of the audit trail.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AuditType {
+    /// Of a change.
+    Change(ChangeType),
+    /// Of an act of administration.
+    Act(ActType),
+}
+
+/// The position of an entry in the audit trail, which is in ascending order of time, with the acts
+/// of a millisecond before its changes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct AuditPosition {
+    /// The time, in milliseconds since 1970.
+    pub at: i64,
+    /// The number of the change; `None` for an act.
+    pub seq: Option<i64>,
+    /// The number of the act; 0 for a change.
+    pub act: i64,
+}
+
+/// An entry of the audit trail.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum AuditEntry {
+    /// A change.
+    Change(LoggedChange),
+    /// An act of administration.
+    Act {
+        /// Its number.
+        id: i64,
+        /// When.
+        at: Timestamp,
+        /// What was done.
+        act: Act,
+        /// Who did it.
+        actor: LoggedActor,
+        /// The `X-Request-Id` of the request, if there was one.
+        request_id: Option<Box<str>>,
+    },
+}

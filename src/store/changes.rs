@@ -1,0 +1,53 @@
+//! What a store promises for the log of changes and the audit trail.
+
+use async_trait::async_trait;
+use jiff::Timestamp;
+
+use super::{StoreError, store_area::unsupported};
+use crate::domain::store_area::{
+    AuditEntry, AuditPosition, AuditQuery, ChangePage, ChangeType, LogState,
+};
+
+/// The log of changes. Every method that changes an animal, an order or a category writes its
+/// changes to the log, in the same transaction.
+///
+/// The numbers of the log have no gaps, and nothing appears at or below a number that was returned.
+/// The changes of one animal and of its orders have their numbers in the order in which they were
+/// made.
+///
+/// Every method has a default that fails, so that a test double has only what its test needs.
+#[async_trait]
+#[expect(unused_variables, reason = "the defaults use none of their parameters")]
+pub trait Changes: Send + Sync {
+    /// What the log contains. Everything that was committed before the call is in it.
+    async fn log_state(&self) -> Result<LogState, StoreError> {
+        Err(unsupported())
+    }
+
+    /// The changes with a higher number than `after`, of one type or of all: at most `limit`.
+    /// Reads a bounded part of the log, so a page may have fewer although more follow; `read_to`
+    /// tells how far it came. It is `after` only if nothing follows.
+    async fn changes_after(
+        &self,
+        after: i64,
+        kind: Option<ChangeType>,
+        limit: u32,
+    ) -> Result<ChangePage, StoreError> {
+        Err(unsupported())
+    }
+
+    /// Deletes changes and acts from before this time, the oldest first and at most `limit` of each,
+    /// but not the newest change. Returns how many it deleted.
+    async fn forget_changes(&self, before: Timestamp, limit: u32) -> Result<usize, StoreError> {
+        Err(unsupported())
+    }
+
+    /// A part of the audit trail, and the position after which it continues, if it does. Reads a
+    /// bounded part of the log, so a page may have fewer entries although more follow.
+    async fn list_audit(
+        &self,
+        query: &AuditQuery,
+    ) -> Result<(Vec<AuditEntry>, Option<AuditPosition>), StoreError> {
+        Err(unsupported())
+    }
+}
