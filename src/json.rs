@@ -1,5 +1,7 @@
 //! JSON: strict parsing, and writing.
 
+mod resources;
+
 use std::{cell::Cell, collections::HashSet, fmt};
 
 use serde::{
@@ -7,6 +9,8 @@ use serde::{
     de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor},
 };
 use serde_json::{de::SliceRead, value::RawValue};
+
+pub(crate) use resources::{Object, write_category, write_order, write_resource, write_store_pet};
 
 /// The largest depth of nested objects and arrays in a body.
 pub(crate) const MAX_DEPTH: usize = 64;

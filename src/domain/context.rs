@@ -1,5 +1,7 @@
 //! The circumstances of a write.
 
+use std::{fmt, sync::Arc};
+
 use jiff::Timestamp;
 
 use super::{IdempotentRequest, KeyId};
@@ -9,7 +11,7 @@ use super::{IdempotentRequest, KeyId};
 #[derive(Debug, Clone)]
 pub struct WriteContext {
     /// Who causes the write.
-    pub actor: Actor,
+    pub actor: NamedActor,
     /// When the write is made.
     pub now: Timestamp,
     /// The `X-Request-Id` of the request, if there is one.
@@ -21,8 +23,8 @@ pub struct WriteContext {
 impl WriteContext {
     /// A write that no request asks for.
     #[must_use]
-    pub fn new(actor: Actor, now: Timestamp) -> Self {
-        Self { actor, now, request_id: None, idempotency: None }
+    pub fn new(actor: impl Into<NamedActor>, now: Timestamp) -> Self {
+        Self { actor: actor.into(), now, request_id: None, idempotency: None }
     }
 }
 
@@ -37,4 +39,63 @@ pub enum Actor {
     Command,
     /// An operator, by hand in the database.
     Database,
+}
+
+impl Actor {
+    /// What it is, as the interface and the log spell it.
+    #[must_use]
+    pub fn kind(self) -> &'static str {
+        match self {
+            Self::Key(_) => "key",
+            Self::Clock => "clock",
+            Self::Command => "command",
+            Self::Database => "database",
+        }
+    }
+
+    /// Its number, if it has one.
+    #[must_use]
+    pub fn id(self) -> Option<i64> {
+        match self {
+            Self::Key(KeyId(id)) => Some(id),
+            Self::Clock | Self::Command | Self::Database => None,
+        }
+    }
+
+    /// The actor with this kind and number, if there is one.
+    #[must_use]
+    pub fn of(kind: &str, id: Option<i64>) -> Option<Self> {
+        match (kind, id) {
+            ("key", Some(id)) => Some(Self::Key(KeyId(id))),
+            ("clock", None) => Some(Self::Clock),
+            ("command", None) => Some(Self::Command),
+            ("database", None) => Some(Self::Database),
+            _ => None,
+        }
+    }
+}
+
+/// Such as `key:3` or `clock`.
+impl fmt::Display for Actor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.id() {
+            Some(id) => write!(f, "{}:{id}", self.kind()),
+            None => f.write_str(self.kind()),
+        }
+    }
+}
+
+/// An actor, with the name that it has at this time.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NamedActor {
+    /// Who.
+    pub actor: Actor,
+    /// The name of the key. `None` for an actor that has no name.
+    pub name: Option<Arc<str>>,
+}
+
+impl From<Actor> for NamedActor {
+    fn from(actor: Actor) -> Self {
+        Self { actor, name: None }
+    }
 }

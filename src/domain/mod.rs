@@ -17,7 +17,7 @@ pub mod store_area;
 
 pub use client::{Client, TrustedProxies};
 pub use clock::{Clock, SystemClock};
-pub use context::{Actor, WriteContext};
+pub use context::{Actor, NamedActor, WriteContext};
 pub use idempotency::{IdempotencyKey, IdempotentRequest, StoredResponse};
 pub use key::{ApiKey, Deployment, KeyDigest, KeyId, KeyRecord, KeyUse, NewKey, Scope};
 pub use page::{Limit, PageRequest};

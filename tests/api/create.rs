@@ -3,7 +3,7 @@
 use std::sync::Mutex;
 
 use petstore::{
-    domain::{Actor, Clock, Scope, WriteContext},
+    domain::{Actor, Clock, NamedActor, Scope, WriteContext},
     store::StoreError,
 };
 use reqwest::Method;
@@ -246,7 +246,8 @@ async fn the_store_gets_the_key_the_time_and_the_request_of_a_create() {
         let reply = server.send(Method::POST, "/v1/pets", headers, body).await;
         reply.expect_error(503, "unavailable");
         let given = GIVEN.lock().unwrap().take().unwrap();
-        assert_eq!((given.actor, given.now), (Actor::Key(id), server.clock.now()));
+        let actor = NamedActor { actor: Actor::Key(id), name: Some("test".into()) };
+        assert_eq!((given.actor, given.now), (actor, server.clock.now()));
         assert_eq!(given.request_id.as_deref(), Some("till-7"));
         let request = given.idempotency.map(|request| (request.lineage, request.operation));
         assert_eq!(request, (headers.len() == 4).then_some((id, "createPet")));

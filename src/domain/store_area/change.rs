@@ -92,11 +92,13 @@ pub enum ChangeType {
     CategoryChanged,
     /// A category was deleted.
     CategoryDeleted,
+    /// Animals were imported.
+    PetsImported,
 }
 
 impl ChangeType {
     /// Every type.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 13] = [
         Self::PetAdded,
         Self::PetChanged,
         Self::PetWithdrawn,
@@ -109,6 +111,7 @@ impl ChangeType {
         Self::OrderReturned,
         Self::CategoryChanged,
         Self::CategoryDeleted,
+        Self::PetsImported,
     ];
 
     /// The type as the interface, the log and the metrics spell it.
@@ -127,6 +130,7 @@ impl ChangeType {
             Self::OrderReturned => "order.returned",
             Self::CategoryChanged => "category.changed",
             Self::CategoryDeleted => "category.deleted",
+            Self::PetsImported => "pets.imported",
         }
     }
 }

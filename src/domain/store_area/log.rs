@@ -1,11 +1,11 @@
 //! The log of changes, and the audit trail.
 
-use std::sync::Arc;
+use std::fmt;
 
 use jiff::Timestamp;
 
 use super::ChangeType;
-use crate::domain::Actor;
+use crate::domain::{Actor, NamedActor};
 
 /// The random identity of a database, part of each cursor of the log. A restored or copied database
 /// has another one.
@@ -45,7 +45,7 @@ pub struct LoggedChange {
     /// `None` if it was deleted.
     pub after: Option<Box<str>>,
     /// Who made it.
-    pub actor: LoggedActor,
+    pub actor: NamedActor,
     /// The `X-Request-Id` of the request, if there was one.
     pub request_id: Option<Box<str>>,
 }
@@ -90,13 +90,43 @@ pub enum SubjectKind {
     Database,
 }
 
-/// Who made a change, with the name at that time.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct LoggedActor {
-    /// Who.
-    pub actor: Actor,
-    /// The name of the key or of the member of the staff.
-    pub name: Option<Arc<str>>,
+impl SubjectKind {
+    /// Every kind.
+    pub const ALL: [Self; 8] = [
+        Self::Pet,
+        Self::Pets,
+        Self::Order,
+        Self::Category,
+        Self::Key,
+        Self::Staff,
+        Self::Webhook,
+        Self::Database,
+    ];
+
+    /// The kind as the interface and the log spell it.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Pet => "pet",
+            Self::Pets => "pets",
+            Self::Order => "order",
+            Self::Category => "category",
+            Self::Key => "key",
+            Self::Staff => "staff",
+            Self::Webhook => "webhook",
+            Self::Database => "database",
+        }
+    }
+}
+
+/// Such as `pet:7` or `database`.
+impl fmt::Display for LogSubject {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.id {
+            Some(id) => write!(f, "{}:{id}", self.kind.as_str()),
+            None => f.write_str(self.kind.as_str()),
+        }
+    }
 }
 
 /// An act of administration, for the audit trail only.
@@ -129,12 +159,43 @@ pub enum ActType {
     WebhookSecretRotated,
     /// A webhook was enabled.
     WebhookEnabled,
-    /// Animals were imported.
-    CatalogueImported,
     /// The database was made as a copy of another one.
     DatabaseCopied,
     /// The database was made from a backup.
     DatabaseRestored,
+}
+
+impl ActType {
+    /// Every type.
+    pub const ALL: [Self; 10] = [
+        Self::KeyCreated,
+        Self::KeyRotated,
+        Self::KeyRevoked,
+        Self::WebhookAdded,
+        Self::WebhookChanged,
+        Self::WebhookDeleted,
+        Self::WebhookSecretRotated,
+        Self::WebhookEnabled,
+        Self::DatabaseCopied,
+        Self::DatabaseRestored,
+    ];
+
+    /// The type as the interface and the audit trail spell it.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::KeyCreated => "key.created",
+            Self::KeyRotated => "key.rotated",
+            Self::KeyRevoked => "key.revoked",
+            Self::WebhookAdded => "webhook.added",
+            Self::WebhookChanged => "webhook.changed",
+            Self::WebhookDeleted => "webhook.deleted",
+            Self::WebhookSecretRotated => "webhook.secret_rotated",
+            Self::WebhookEnabled => "webhook.enabled",
+            Self::DatabaseCopied => "database.copied",
+            Self::DatabaseRestored => "database.restored",
+        }
+    }
 }
 
 /// What part of the audit trail is wanted.
@@ -165,15 +226,30 @@ pub enum AuditType {
     Act(ActType),
 }
 
-/// The position of an entry in the audit trail, which is in ascending order of time, with the acts
-/// of a millisecond before its changes.
+impl AuditType {
+    /// Every type.
+    pub fn all() -> impl Iterator<Item = Self> {
+        ChangeType::ALL.map(Self::Change).into_iter().chain(ActType::ALL.map(Self::Act))
+    }
+
+    /// The type as the interface spells it.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Change(kind) => kind.as_str(),
+            Self::Act(kind) => kind.as_str(),
+        }
+    }
+}
+
+/// The position of an entry in the audit trail. The changes are in the order of their numbers, and
+/// each act comes after the changes that were numbered when it was recorded. So the times ascend,
+/// except where the clock of a machine was wrong.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct AuditPosition {
-    /// The time, in milliseconds since 1970.
-    pub at: i64,
-    /// The number of the change; `None` for an act.
-    pub seq: Option<i64>,
-    /// The number of the act; 0 for a change.
+    /// The number of the change, or of the newest one when the act was recorded.
+    pub seq: i64,
+    /// The number of the act, from 1; 0 for a change.
     pub act: i64,
 }
 
@@ -191,7 +267,7 @@ pub enum AuditEntry {
         /// What was done.
         act: Act,
         /// Who did it.
-        actor: LoggedActor,
+        actor: NamedActor,
         /// The `X-Request-Id` of the request, if there was one.
         request_id: Option<Box<str>>,
     },

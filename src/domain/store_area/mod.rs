@@ -25,7 +25,7 @@ pub use command::{
 pub use decide::decide;
 pub use log::{
     Act, ActType, AuditEntry, AuditPosition, AuditQuery, AuditType, ChangePage, Epoch, LogState,
-    LogSubject, LoggedActor, LoggedChange, SubjectKind,
+    LogSubject, LoggedChange, SubjectKind,
 };
 pub use name_key::{NAME_KEY_LENGTH, NamePrefix, name_key};
 pub use order::{Note, Order, OrderId, OrderStatus, Reason, Reference, Text};

@@ -16,8 +16,8 @@ use super::{
 };
 use crate::{
     domain::{
-        Client, Clock, Deployment, KeyDigest, KeyId, KeyRecord, RateLimit, Scope,
-        rate_limit::Reading,
+        Actor, Client, Clock, Deployment, KeyDigest, KeyId, KeyRecord, NamedActor, RateLimit,
+        Scope, rate_limit::Reading,
     },
     http::{
         Settings,
@@ -43,6 +43,11 @@ impl Caller {
     /// The id of the key.
     pub(in crate::http) fn key_id(&self) -> KeyId {
         self.key.record.id
+    }
+
+    /// The key as the actor of a change.
+    pub(in crate::http) fn actor(&self) -> NamedActor {
+        NamedActor { actor: Actor::Key(self.key_id()), name: Some(Arc::clone(&self.key.name)) }
     }
 
     /// When the key was found to be valid.
@@ -87,6 +92,8 @@ pub(in crate::http) struct KeyRing {
 /// A key as it was in the store at `read_at`.
 struct CachedKey {
     record: KeyRecord,
+    /// That of the record, shared with the changes that its requests make.
+    name: Arc<str>,
     read_at: Instant,
     /// Kept when the key is read again.
     usage: Arc<Usage>,
@@ -168,7 +175,7 @@ impl KeyRing {
         };
         let usage = known.get(&digest).map(|earlier| Arc::clone(&earlier.usage));
         let usage = usage.unwrap_or_default();
-        let key = Arc::new(CachedKey { record, read_at, usage });
+        let key = Arc::new(CachedKey { name: record.name.as_str().into(), record, read_at, usage });
         known.insert(digest, Arc::clone(&key));
         Ok(Some(key))
     }

@@ -8,7 +8,7 @@ use hyper::{
 use super::{deprecation, wire};
 use crate::{
     domain::{
-        Actor, IdempotentRequest, NewPet, Pet, PetName, PetStatus, StoredResponse, WriteContext,
+        IdempotentRequest, NewPet, Pet, PetName, PetStatus, StoredResponse, WriteContext,
         idempotency::fingerprint,
     },
     http::{
@@ -39,7 +39,9 @@ pub(in crate::http) async fn create(
     let room = app.edge.response_memory.reserve(body::max_length(&body) + MAX_GROWTH)?;
     let text = body::read(&request.headers, body, Accepted::Json, app.body_timeout).await?;
     let new = parse(&text)?;
-    let caller = caller.ok_or_else(auth::missing_key)?.key_id();
+    let caller = caller.ok_or_else(auth::missing_key)?;
+    let actor = caller.actor();
+    let caller = caller.key_id();
     let idempotency = match key {
         Some(key) => Some(IdempotentRequest {
             api_key: caller,
@@ -52,7 +54,7 @@ pub(in crate::http) async fn create(
     };
     let _entered = idempotency.as_ref().map(|request| app.in_flight.enter(request)).transpose()?;
     let context = WriteContext {
-        actor: Actor::Key(caller),
+        actor,
         now: app.clock.now(),
         request_id: request_id.to_str().ok().map(str::to_owned),
         idempotency,

@@ -27,14 +27,8 @@ pub(super) fn record(
             Resource::Order(order) => ("order", order.id.get()),
             Resource::Category(category) => ("category", category.id),
         };
-        let principal = match actor {
-            Actor::Key(key) => format!("key:{key}"),
-            Actor::Clock => "clock".to_owned(),
-            Actor::Command => "command".to_owned(),
-            Actor::Database => "database".to_owned(),
-        };
         info!(
-            principal,
+            principal = actor.to_string(),
             request_id,
             r#type = kind.as_str(),
             subject = format!("{subject}:{id}"),

@@ -16,7 +16,7 @@ use sha2::{Digest, Sha256};
 use super::{changes, members::Members, times, wire};
 use crate::{
     domain::{
-        Actor, IdempotencyKey, IdempotentRequest, KeyId, PetId, StoredResponse, WriteContext,
+        IdempotencyKey, IdempotentRequest, KeyId, NamedActor, PetId, StoredResponse, WriteContext,
         store_area::{Command, Conflict, OrderId, Refusal, Resource},
     },
     http::{
@@ -41,6 +41,7 @@ pub(super) struct Write<'r> {
     request_id: &'r HeaderValue,
     operation: &'static str,
     caller: KeyId,
+    actor: NamedActor,
     key: Option<IdempotencyKey>,
     /// The time of the change.
     pub(super) now: Timestamp,
@@ -73,11 +74,13 @@ impl<'r> Write<'r> {
         if text.is_empty() && accepted.is_none_or(|accepted| accepted == Accepted::JsonOrNothing) {
             text = Bytes::from_static(b"{}");
         }
+        let caller = caller.ok_or_else(auth::missing_key)?;
         Ok(Self {
             request,
             request_id,
             operation: route.id,
-            caller: caller.ok_or_else(auth::missing_key)?.key_id(),
+            caller: caller.key_id(),
+            actor: caller.actor(),
             key,
             now: times::to_milliseconds(app.clock.now()),
             body: text,
@@ -150,10 +153,10 @@ impl<'r> Write<'r> {
         };
         let _entered =
             idempotency.as_ref().map(|request| app.in_flight.enter(request)).transpose()?;
-        let actor = Actor::Key(self.caller);
+        let actor = self.actor.actor;
         let request_id = self.request_id.to_str().ok();
         let context = WriteContext {
-            actor,
+            actor: self.actor,
             now: self.now,
             request_id: request_id.map(str::to_owned),
             idempotency,

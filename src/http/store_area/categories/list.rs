@@ -3,11 +3,11 @@
 use super::super::{
     cursor::{self, Walk},
     page::{self, Element},
-    wire,
 };
 use crate::{
     domain::store_area::Category,
     http::{App, Response, error::ApiError, query, routes::Call},
+    json,
 };
 
 /// Responds with a page of categories and a link to the next one.
@@ -23,6 +23,6 @@ pub(in crate::http) async fn list(
     let next = next
         .and_then(|id| page::next_link(app, "/store/categories", limit, &[], &walk.encode("", id)));
     let element: Element<Category> =
-        Element { length: |category| category.label.as_str().len(), write: wire::write_category };
+        Element { length: |category| category.label.as_str().len(), write: json::write_category };
     page::respond(app, request, categories, element, next).await
 }

@@ -3,7 +3,6 @@
 use super::super::{
     cursor::{self, Walk},
     page::{self, Element},
-    wire,
 };
 use crate::{
     domain::{
@@ -11,7 +10,7 @@ use crate::{
         store_area::{Order, OrderId, OrderQuery, Reference},
     },
     http::{App, Response, error::ApiError, query, routes::Call},
-    text,
+    json, text,
 };
 
 /// Responds with a page of orders and a link to the next one.
@@ -50,7 +49,7 @@ pub(in crate::http) async fn list(
         let cursor = walk.encode("", id.get());
         page::next_link(app, "/store/orders", query.limit, &filters, &cursor)
     });
-    page::respond(app, request, orders, Element { length, write: wire::write_order }, next).await
+    page::respond(app, request, orders, Element { length, write: json::write_order }, next).await
 }
 
 fn length(order: &Order) -> usize {

@@ -3,7 +3,6 @@
 use super::super::{
     cursor::{self, Walk},
     page::{self, Element},
-    wire,
 };
 use crate::{
     domain::{
@@ -11,7 +10,7 @@ use crate::{
         store_area::{NamePrefix, PetPosition, PetQuery, StorePet},
     },
     http::{App, Response, error::ApiError, query, routes::Call},
-    text,
+    json, text,
 };
 
 /// Responds with a page of animals and a link to the next one.
@@ -63,7 +62,7 @@ pub(in crate::http) async fn list(
             let note = pet.withdrawn.as_ref().and_then(|withdrawal| withdrawal.note.as_ref());
             pet.name.as_str().len() + note.map_or(0, |note| note.as_str().len())
         },
-        write: wire::write_pet,
+        write: json::write_store_pet,
     };
     page::respond(app, request, pets, element, next).await
 }

@@ -1,0 +1,125 @@
+//! Animals, orders and categories of the store area as JSON.
+
+use jiff::{Timestamp, fmt::temporal::DateTimePrinter};
+
+use crate::domain::store_area::{
+    Category, Note, Order, Reason, Reference, Resource, StorePet, Withdrawal,
+};
+
+/// RFC 3339 in UTC with milliseconds.
+static TIMES: DateTimePrinter = DateTimePrinter::new().precision(Some(3));
+
+/// A JSON object that is being written.
+pub(crate) struct Object<'o>(&'o mut Vec<u8>);
+
+impl<'o> Object<'o> {
+    pub(crate) fn begin(out: &'o mut Vec<u8>) -> Self {
+        out.push(b'{');
+        Self(out)
+    }
+
+    fn name(&mut self, name: &str) -> &mut Vec<u8> {
+        if self.0.last() != Some(&b'{') {
+            self.0.push(b',');
+        }
+        self.0.push(b'"');
+        self.0.extend_from_slice(name.as_bytes());
+        self.0.extend_from_slice(b"\":");
+        self.0
+    }
+
+    pub(crate) fn integer(&mut self, name: &str, value: impl itoa::Integer) {
+        self.name(name).extend_from_slice(itoa::Buffer::new().format(value).as_bytes());
+    }
+
+    fn text(&mut self, name: &str, value: &str) {
+        super::write_string(self.name(name), value);
+    }
+
+    pub(crate) fn time(&mut self, name: &str, value: Timestamp) {
+        let out = self.name(name);
+        out.push(b'"');
+        // A write to memory cannot fail.
+        let _ = TIMES.print_timestamp(&value, &mut *out);
+        out.push(b'"');
+    }
+
+    /// Writes the value with `write`, or null.
+    fn or_null<T>(&mut self, name: &str, value: Option<T>, write: impl FnOnce(&mut Self, T)) {
+        match value {
+            Some(value) => write(self, value),
+            None => self.name(name).extend_from_slice(b"null"),
+        }
+    }
+
+    fn text_or_null(&mut self, name: &str, value: Option<&str>) {
+        self.or_null(name, value, |object, value| object.text(name, value));
+    }
+
+    fn time_or_null(&mut self, name: &str, value: Option<Timestamp>) {
+        self.or_null(name, value, |object, value| object.time(name, value));
+    }
+
+    pub(crate) fn end(self) {
+        self.0.push(b'}');
+    }
+}
+
+/// A `StorePet`.
+pub(crate) fn write_store_pet(out: &mut Vec<u8>, pet: &StorePet) {
+    let mut object = Object::begin(out);
+    object.integer("id", pet.id.get());
+    object.text("name", pet.name.as_str());
+    object.integer("categoryId", pet.category_id);
+    object.text("status", pet.status.as_str());
+    object.integer("version", pet.version);
+    object.time_or_null("createdAt", pet.created_at);
+    object.time_or_null("updatedAt", pet.updated_at);
+    object.or_null("orderId", pet.order_id, |object, id| object.integer("orderId", id.get()));
+    object.or_null("withdrawn", pet.withdrawn.as_ref(), |object, withdrawal| {
+        write_withdrawal(object.name("withdrawn"), withdrawal);
+    });
+    object.end();
+}
+
+fn write_withdrawal(out: &mut Vec<u8>, withdrawal: &Withdrawal) {
+    let mut object = Object::begin(out);
+    object.time("at", withdrawal.at);
+    object.text("reason", withdrawal.reason.as_str());
+    object.text_or_null("note", withdrawal.note.as_ref().map(Note::as_str));
+    object.end();
+}
+
+/// An Order.
+pub(crate) fn write_order(out: &mut Vec<u8>, order: &Order) {
+    let mut object = Object::begin(out);
+    object.integer("id", order.id.get());
+    object.integer("petId", order.pet_id.get());
+    object.text("status", order.status.as_str());
+    object.text_or_null("reference", order.reference.as_ref().map(Reference::as_str));
+    object.text_or_null("note", order.note.as_ref().map(Note::as_str));
+    object.text_or_null("reason", order.reason.as_ref().map(Reason::as_str));
+    object.time_or_null("expiresAt", order.expires_at);
+    object.time("createdAt", order.created_at);
+    object.time_or_null("closedAt", order.closed_at);
+    object.integer("version", order.version);
+    object.end();
+}
+
+/// A Category.
+pub(crate) fn write_category(out: &mut Vec<u8>, category: &Category) {
+    let mut object = Object::begin(out);
+    object.integer("id", category.id);
+    object.text("label", category.label.as_str());
+    object.integer("version", category.version);
+    object.end();
+}
+
+/// The representation of an animal, an order or a category.
+pub(crate) fn write_resource(out: &mut Vec<u8>, resource: &Resource) {
+    match resource {
+        Resource::Pet(pet) => write_store_pet(out, pet),
+        Resource::Order(order) => write_order(out, order),
+        Resource::Category(category) => write_category(out, category),
+    }
+}
