@@ -14,7 +14,7 @@ use url::Url;
 
 use super::values;
 use crate::{
-    http_client::{self, RequestError},
+    http_client::{Outgoing, RequestError},
     tls::{self, Verify},
 };
 
@@ -93,8 +93,8 @@ fn reachable(mut address: SocketAddr) -> SocketAddr {
 
 async fn request_status(url: &Url) -> anyhow::Result<StatusCode> {
     let tls = (url.scheme() == "https").then(|| tls::connector(Verify::Key)).transpose()?;
-    let request = Request::builder();
-    match http_client::send(url, tls.as_ref(), request, Bytes::new(), TIMEOUT).await {
+    let (tls, request) = (tls.as_ref(), Request::builder());
+    match (Outgoing { url, tls, request, body: Bytes::new(), limit: TIMEOUT }).send().await {
         Err(RequestError::TooSlow(_)) => bail!("{url} did not respond within {TIMEOUT:?}"),
         status => status.with_context(|| format!("cannot reach {url}")),
     }

@@ -27,7 +27,7 @@ use super::{
     variables,
 };
 use crate::{
-    domain::{Clock, Deployment, KeyRecord, SystemClock, client::ProxyNetwork},
+    domain::{Clock, Deployment, KeyRecord, Network, SystemClock},
     http::{self, App, Management, Origin},
     observe::log::{self, LogFormat},
     server::{self, Limits},
@@ -125,7 +125,7 @@ pub(super) struct Serve {
     /// A proxy, or a network of proxies such as 10.0.0.0/8, whose `Forwarded` or
     /// `X-Forwarded-For` gives the addresses of clients; repeat the option for several
     #[arg(long, help_heading = CLIENTS, value_name = "CIDR", env = "PETSTORE_TRUSTED_PROXY", value_delimiter = ',')]
-    trusted_proxy: Vec<ProxyNetwork>,
+    trusted_proxy: Vec<Network>,
 
     /// The largest number of open connections; above it, a new connection replaces
     /// the oldest one without a valid key, or gets 503

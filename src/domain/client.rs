@@ -1,15 +1,9 @@
-//! The clients of the service, and the proxies between them and the service.
+//! The clients of the service.
 
 use std::{
     net::{IpAddr, Ipv6Addr},
-    str::FromStr,
-    sync::{
-        Arc,
-        atomic::{AtomicU8, Ordering::Relaxed},
-    },
+    sync::atomic::{AtomicU8, Ordering::Relaxed},
 };
-
-use ipnet::IpNet;
 
 /// The address by which clients are distinguished: an IPv4 address, or an IPv6 network. An IPv6
 /// client can choose any of the 2^64 addresses of its network (RFC 4291, section 2.5.1).
@@ -75,43 +69,6 @@ impl From<IpAddr> for Client {
     }
 }
 
-/// The proxies whose statements about client addresses are trusted.
-#[derive(Debug, Clone, Default)]
-pub struct TrustedProxies(Arc<[IpNet]>);
-
-impl TrustedProxies {
-    /// Whether a trusted proxy has this address.
-    #[must_use]
-    pub fn contain(&self, address: IpAddr) -> bool {
-        let address = address.to_canonical();
-        self.0.iter().any(|network| network.contains(&address))
-    }
-}
-
-impl FromIterator<ProxyNetwork> for TrustedProxies {
-    fn from_iter<I: IntoIterator<Item = ProxyNetwork>>(networks: I) -> Self {
-        Self(networks.into_iter().map(|ProxyNetwork(network)| network).collect())
-    }
-}
-
-/// The address of trusted proxies: a network such as `10.0.0.0/8` or `fd00::/8`, or one address.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct ProxyNetwork(IpNet);
-
-/// The text is not a network.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("not a network; use the form 10.0.0.0/8, fd00::/8 or 192.0.2.1")]
-pub struct InvalidNetwork;
-
-impl FromStr for ProxyNetwork {
-    type Err = InvalidNetwork;
-
-    fn from_str(text: &str) -> Result<Self, InvalidNetwork> {
-        let network = text.parse::<IpNet>().or_else(|_| text.parse::<IpAddr>().map(IpNet::from));
-        network.map(Self).map_err(|_| InvalidNetwork)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -131,22 +88,5 @@ mod tests {
         assert!(client.trust() && client.trust() && !client.replace() && !client.is_replaced());
         let client = Client::from(IpAddr::from([192, 0, 2, 1]));
         assert!(client.replace() && !client.replace() && !client.trust() && client.is_replaced());
-    }
-
-    #[test]
-    fn proxies_are_networks_and_addresses() {
-        let networks = ["10.0.0.0/8", "192.0.2.1", "fd00::/8"];
-        let proxies: TrustedProxies =
-            networks.map(|text| text.parse().unwrap()).into_iter().collect();
-        let contain = |text: &str| proxies.contain(text.parse().unwrap());
-        for proxy in ["10.1.2.3", "::ffff:10.1.2.3", "192.0.2.1", "fd12::1"] {
-            assert!(contain(proxy), "{proxy}");
-        }
-        for other in ["11.0.0.1", "192.0.2.2", "2001:db8::1"] {
-            assert!(!contain(other), "{other}");
-        }
-        for bad in ["", "10.0.0.0/33", "10.0.0", "proxy.example"] {
-            assert_eq!(bad.parse::<ProxyNetwork>(), Err(InvalidNetwork), "{bad}");
-        }
     }
 }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::{BaseUrl, Origin};
-use crate::domain::{Deployment, RateLimit, TrustedProxies};
+use crate::domain::{Deployment, Networks, RateLimit};
 
 /// The settings of the interface that an operator can choose.
 #[derive(Debug, Clone)]
@@ -21,7 +21,7 @@ pub struct Settings {
     /// The rate limit of keys without their own limit.
     pub rate_limit: Option<RateLimit>,
     /// The proxies whose header fields name the address of the client.
-    pub trusted_proxies: TrustedProxies,
+    pub trusted_proxies: Networks,
     /// Whether every request is logged, or only requests that fail or are slow.
     pub access_log: bool,
     /// A request that takes at least this long is slow.
@@ -46,7 +46,7 @@ impl Default for Settings {
             tls: false,
             cors_origins: Vec::new(),
             rate_limit: None,
-            trusted_proxies: TrustedProxies::default(),
+            trusted_proxies: Networks::default(),
             access_log: false,
             slow_request: Duration::from_secs(1),
             body_timeout: Duration::from_secs(30),

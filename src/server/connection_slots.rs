@@ -9,7 +9,10 @@ use std::{
 use tokio::task::AbortHandle;
 
 use super::Limits;
-use crate::domain::client::{Client, ClientAddress, TrustedProxies};
+use crate::domain::{
+    Networks,
+    client::{Client, ClientAddress},
+};
 
 /// The slots, and the open connections by address. Contains only addresses with connections, so its
 /// size is limited.
@@ -17,7 +20,7 @@ pub(super) struct ConnectionSlots {
     in_total: usize,
     per_address: usize,
     /// Not limited per address, because their connections come from many clients.
-    proxies: TrustedProxies,
+    proxies: Networks,
     exempts_loopback: bool,
     taken: Mutex<Taken>,
 }

@@ -25,7 +25,7 @@ use tokio::{
 };
 use tracing::{info, warn};
 
-use crate::domain::{Client, TrustedProxies};
+use crate::domain::{Client, Networks};
 
 use self::connection_slots::{ConnectionSlots, NoFreeSlot};
 pub use self::handler::Handler;
@@ -41,7 +41,7 @@ pub struct Limits {
     /// proxy.
     pub max_connections_per_address: usize,
     /// Addresses without this limit.
-    pub trusted_proxies: TrustedProxies,
+    pub trusted_proxies: Networks,
     /// Whether local programs, which share one address, may use all connections. One of them may be
     /// a proxy.
     pub exempts_loopback: bool,

@@ -12,8 +12,8 @@ use std::{
 use jiff::{SignedDuration, Timestamp};
 use petstore::{
     domain::{
-        Actor, ApiKey, Clock, Deployment, KeyId, NewKey, NewPet, PetName, PetStatus, RateLimit,
-        Scope, TrustedProxies, WriteContext,
+        Actor, ApiKey, Clock, Deployment, KeyId, Networks, NewKey, NewPet, PetName, PetStatus,
+        RateLimit, Scope, WriteContext,
     },
     http::{App, Settings},
     server::{self, Limits, Tls},
@@ -99,7 +99,7 @@ impl Default for Setup {
             limits: Limits {
                 max_connections: 1000,
                 max_connections_per_address: 1000,
-                trusted_proxies: TrustedProxies::default(),
+                trusted_proxies: Networks::default(),
                 exempts_loopback: false,
                 client_timeout: Duration::from_mins(1),
                 connection_age: Duration::from_hours(1),

@@ -8,7 +8,7 @@ use hyper::{
     header::{self, HeaderName},
 };
 
-use crate::domain::client::TrustedProxies;
+use crate::domain::Networks;
 
 const X_FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
 
@@ -18,11 +18,7 @@ const X_FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
 ///
 /// An invalid field is ignored, and so are two contradicting ones: a proxy that writes one of them
 /// may forward the other as the client sent it.
-pub(in crate::http) fn client(
-    peer: IpAddr,
-    headers: &HeaderMap,
-    proxies: &TrustedProxies,
-) -> IpAddr {
+pub(in crate::http) fn client(peer: IpAddr, headers: &HeaderMap, proxies: &Networks) -> IpAddr {
     if !proxies.contain(peer) {
         return peer;
     }
@@ -42,7 +38,7 @@ fn last_untrusted(
     headers: &HeaderMap,
     name: &HeaderName,
     read: fn(&str) -> Option<IpAddr>,
-    proxies: &TrustedProxies,
+    proxies: &Networks,
 ) -> Option<Option<IpAddr>> {
     let lines: Vec<_> = headers.get_all(name).iter().collect();
     let mut last = None;

@@ -41,7 +41,7 @@ use super::{
     routes::{Found, Route},
 };
 use crate::{
-    domain::{Client, Clock, Principal, TrustedProxies, rate_limit::Reading},
+    domain::{Client, Clock, Networks, Principal, rate_limit::Reading},
     observe::traces::Spans,
 };
 
@@ -52,7 +52,7 @@ pub(super) struct Edge {
     cors: Cors,
     access_log: bool,
     invalid_keys: InvalidKeyLines,
-    trusted_proxies: TrustedProxies,
+    trusted_proxies: Networks,
     slow_request: Duration,
     request_timeout: Duration,
     pub(super) response_memory: ResponseMemory,

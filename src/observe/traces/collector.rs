@@ -11,7 +11,7 @@ use url::Url;
 use super::{Span, SpanCounts, otlp};
 use crate::{
     domain::Deployment,
-    http_client::{self, RequestError},
+    http_client::{Outgoing, RequestError},
     tls::{self, Verify},
 };
 
@@ -168,9 +168,8 @@ impl Exporter {
         if let Some(headers) = request.headers_mut() {
             headers.extend(self.headers.clone());
         }
-        let (url, tls) = (&self.endpoint, self.tls.as_ref());
-        let status =
-            http_client::send(url, tls, request, Bytes::from(body), EXPORT_TIMEOUT).await?;
+        let (url, tls, body) = (&self.endpoint, self.tls.as_ref(), Bytes::from(body));
+        let status = Outgoing { url, tls, request, body, limit: EXPORT_TIMEOUT }.send().await?;
         if status.is_success() { Ok(()) } else { Err(ExportError::Rejected(status)) }
     }
 }

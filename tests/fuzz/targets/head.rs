@@ -3,7 +3,7 @@
 use std::{net::SocketAddr, sync::LazyLock, time::Duration};
 
 use petstore::{
-    domain::TrustedProxies,
+    domain::Networks,
     server::{self, Limits},
 };
 use serde_json::Value;
@@ -19,7 +19,7 @@ static ADDRESS: LazyLock<SocketAddr> = LazyLock::new(|| {
     let limits = Limits {
         max_connections: 1000,
         max_connections_per_address: 1000,
-        trusted_proxies: TrustedProxies::default(),
+        trusted_proxies: Networks::default(),
         exempts_loopback: false,
         client_timeout: Duration::from_mins(1),
         connection_age: Duration::from_hours(1),

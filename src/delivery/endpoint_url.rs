@@ -1,0 +1,136 @@
+//! The URL of an endpoint.
+
+use std::net::IpAddr;
+
+use url::{Host, Url};
+
+use super::judge;
+use crate::domain::Networks;
+
+/// The maximum length of a URL, in bytes.
+const MAX_LENGTH: usize = 2048;
+
+/// A URL to which messages may be sent, as far as its text shows. Its name is judged at each
+/// attempt.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EndpointUrl(Url);
+
+impl EndpointUrl {
+    /// Parses a URL, with the networks that the operator permits.
+    ///
+    /// # Errors
+    ///
+    /// Says what is wrong and what is allowed, for a client.
+    pub fn parse(text: &str, allowed: &Networks) -> Result<Self, String> {
+        let form = "Use the form https://shop.example/hooks.";
+        if text.len() > MAX_LENGTH {
+            return Err(format!("url must have at most {MAX_LENGTH} characters."));
+        }
+        // The parser would drop these silently.
+        if text.contains(|c: char| c.is_whitespace() || c.is_control()) {
+            return Err(format!("url must not contain spaces or control characters. {form}"));
+        }
+        let url = Url::parse(text).map_err(|error| format!("url is not valid: {error}. {form}"))?;
+        if !url.username().is_empty() || url.password().is_some() || text.contains('@') {
+            return Err(format!("url must not contain a user name, a password or @. {form}"));
+        }
+        if text.contains('#') {
+            return Err(format!("url must not contain a fragment. {form}"));
+        }
+        let address = match url.host() {
+            Some(Host::Ipv4(address)) => Some(IpAddr::from(address)),
+            Some(Host::Ipv6(address)) => Some(IpAddr::from(address)),
+            Some(Host::Domain(_)) | None => None,
+        };
+        let is_permitted = match address {
+            Some(address) => allowed.contain(address),
+            None => !allowed.is_empty(),
+        };
+        match url.scheme() {
+            "https" => {}
+            "http" if is_permitted => {}
+            _ => return Err(format!("url must begin with https://. {form}")),
+        }
+        if let Some(what) = address.and_then(|address| judge(address, allowed)) {
+            return Err(format!(
+                "url must not lead to this address ({what}), unless the operator of the service \
+                 permits its network with --webhook-allow."
+            ));
+        }
+        Ok(Self(url))
+    }
+
+    /// The URL.
+    #[must_use]
+    pub fn get(&self) -> &Url {
+        &self.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(text: &str, allowed: &str) -> Result<String, String> {
+        let allowed = allowed.split_whitespace().map(|text| text.parse().unwrap()).collect();
+        EndpointUrl::parse(text, &allowed).map(|url| url.get().to_string())
+    }
+
+    #[test]
+    fn a_url_is_https_without_user_fragment_or_forbidden_address() {
+        for url in [
+            "https://shop.example/hooks?tenant=7",
+            "https://shop.example:8443/",
+            "https://93.184.215.14/",
+            "https://[2606:4700::1111]/hook",
+            // Judged when the name is resolved.
+            "https://localhost/",
+        ] {
+            assert_eq!(parse(url, "").as_deref(), Ok(url));
+        }
+        for (url, reason) in [
+            ("http://shop.example/", "begin with https"),
+            ("ftp://shop.example/", "begin with https"),
+            ("file:///etc/passwd", "begin with https"),
+            ("gopher://127.0.0.1:25/", "begin with https"),
+            ("javascript:alert(1)", "begin with https"),
+            ("shop.example", "not valid"),
+            ("https://", "not valid"),
+            ("", "not valid"),
+            ("https://me@shop.example/", "user name"),
+            ("https://me:secret@shop.example/", "user name"),
+            ("https://@shop.example/", "user name"),
+            ("https://:@shop.example/", "user name"),
+            ("https://shop.example/#part", "fragment"),
+            ("https://shop.example/#", "fragment"),
+            ("https://shop.example/\r\nX: y", "control"),
+            ("https://sh\top.example/", "control"),
+            (" https://shop.example/", "control"),
+            ("https://127.0.0.1/", "loopback"),
+            ("https://2130706433/", "loopback"),
+            ("https://0x7f.1/", "loopback"),
+            ("https://017700000001/", "loopback"),
+            ("https://[::1]/", "loopback"),
+            ("https://[::ffff:10.0.0.1]/", "IPv4-mapped"),
+            ("https://[64:ff9b::a00:1]/", "NAT64"),
+            ("https://169.254.169.254/latest/meta-data", "link-local"),
+            ("https://0/", "unspecified"),
+        ] {
+            let refused = parse(url, "").unwrap_err();
+            assert!(refused.contains(reason), "{url}: {refused}");
+        }
+        let long = format!("https://shop.example/{}", "x".repeat(MAX_LENGTH));
+        assert!(parse(&long, "").unwrap_err().contains("at most 2048"));
+        assert!(parse(&long[..MAX_LENGTH], "").is_ok());
+    }
+
+    #[test]
+    fn a_permitted_network_permits_its_addresses_and_plain_http_to_them() {
+        for url in ["https://10.1.2.3/", "http://10.1.2.3:9000/", "http://shelf.example/"] {
+            assert!(parse(url, "10.1.0.0/16").is_ok(), "{url}");
+        }
+        for url in ["http://93.184.215.14/", "http://10.2.0.1/", "ftp://10.1.2.3/"] {
+            assert!(parse(url, "10.1.0.0/16").is_err(), "{url}");
+        }
+    }
+}

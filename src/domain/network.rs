@@ -1,0 +1,69 @@
+//! Networks of IP addresses.
+
+use std::{net::IpAddr, str::FromStr, sync::Arc};
+
+use ipnet::IpNet;
+
+/// Networks that an operator names, such as those of trusted proxies.
+#[derive(Debug, Clone, Default)]
+pub struct Networks(Arc<[IpNet]>);
+
+impl Networks {
+    /// Whether the address is in one of them. An IPv4-mapped address is that of IPv4.
+    #[must_use]
+    pub fn contain(&self, address: IpAddr) -> bool {
+        let address = address.to_canonical();
+        self.0.iter().any(|network| network.contains(&address))
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+impl FromIterator<Network> for Networks {
+    fn from_iter<I: IntoIterator<Item = Network>>(networks: I) -> Self {
+        Self(networks.into_iter().map(|Network(network)| network).collect())
+    }
+}
+
+/// A network such as `10.0.0.0/8` or `fd00::/8`, or one address.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Network(IpNet);
+
+/// The text is not a network.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("not a network; use the form 10.0.0.0/8, fd00::/8 or 192.0.2.1")]
+pub struct InvalidNetwork;
+
+impl FromStr for Network {
+    type Err = InvalidNetwork;
+
+    fn from_str(text: &str) -> Result<Self, InvalidNetwork> {
+        let network = text.parse::<IpNet>().or_else(|_| text.parse::<IpAddr>().map(IpNet::from));
+        network.map(Self).map_err(|_| InvalidNetwork)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn networks_contain_their_addresses() {
+        let networks = ["10.0.0.0/8", "192.0.2.1", "fd00::/8"];
+        let proxies: Networks = networks.map(|text| text.parse().unwrap()).into_iter().collect();
+        let contain = |text: &str| proxies.contain(text.parse().unwrap());
+        for proxy in ["10.1.2.3", "::ffff:10.1.2.3", "192.0.2.1", "fd12::1"] {
+            assert!(contain(proxy), "{proxy}");
+        }
+        for other in ["11.0.0.1", "192.0.2.2", "2001:db8::1"] {
+            assert!(!contain(other), "{other}");
+        }
+        for bad in ["", "10.0.0.0/33", "10.0.0", "proxy.example"] {
+            assert_eq!(bad.parse::<Network>(), Err(InvalidNetwork), "{bad}");
+        }
+    }
+}
