@@ -25,11 +25,11 @@ pub type Failure = Box<dyn Error + Send + Sync>;
 /// Every present task may run in several processes on one database at the same time. A task that
 /// may not will take a lease in the database at the beginning of `run`.
 pub trait Task: Send + 'static {
-    /// Its name in the metrics and in the log.
-    const NAME: &str;
-
     /// How long a run may take. A longer one is dropped, and has failed.
-    const RUN_LIMIT: Duration;
+    const RUN_LIMIT: Duration = Duration::from_mins(1);
+
+    /// Its name in the metrics and in the log.
+    fn name(&self) -> &'static str;
 
     /// Completes when the next run is due: after an interval, or when there is work.
     fn due(&mut self) -> impl Future<Output = ()> + Send;
@@ -61,9 +61,9 @@ impl Tasks {
     /// Starts to repeat `task`.
     pub fn start<T: Task>(&mut self, task: T) {
         let outcomes = Outcomes {
-            task: T::NAME,
+            task: task.name(),
             clock: Arc::clone(&self.clock),
-            runs: self.metrics.of(T::NAME),
+            runs: self.metrics.of(task.name()),
             last_failure: None,
         };
         self.running.spawn(repeat(task, outcomes, self.stopping.subscribe()));
@@ -172,8 +172,11 @@ mod tests {
     }
 
     impl Task for Told {
-        const NAME: &str = "told";
         const RUN_LIMIT: Duration = Duration::from_millis(20);
+
+        fn name(&self) -> &'static str {
+            "told"
+        }
 
         async fn due(&mut self) {
             self.next = self.runs.recv().await;

@@ -2,6 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
+use futures_util::{FutureExt, future::BoxFuture};
 use tokio::time::{self, Interval, MissedTickBehavior};
 
 use crate::{
@@ -9,7 +10,7 @@ use crate::{
     http::App,
     observe::traces::Exporter,
     server::Tls,
-    store::Store,
+    store::{Store, StoreError},
     tasks::{Failure, Task, Tasks},
 };
 
@@ -22,10 +23,14 @@ pub(super) fn start(
 ) -> Tasks {
     let mut tasks = Tasks::new(Arc::new(SystemClock), Arc::clone(app.tasks()));
     tasks.start(SaveKeyUses { app: Arc::clone(app), times: every(Duration::from_secs(5)) });
-    let times = every(Duration::from_mins(1));
-    tasks.start(ForgetOldRequests { app: Arc::clone(app), times, has_more: false });
-    let times = every(Duration::from_mins(1));
-    tasks.start(ExpireOrders { app: Arc::clone(app), times, has_more: false });
+    let mut start_steps = |name, step| {
+        let times = every(Duration::from_mins(1));
+        tasks.start(Steps { name, app: Arc::clone(app), step, times, has_more: false });
+    };
+    start_steps("forget_old_requests", |app| {
+        async move { app.forget_old_requests().await }.boxed()
+    });
+    start_steps("expire_orders", |app| async move { app.expire_orders().await }.boxed());
     let times = every(Duration::from_millis(250));
     tasks.start(TendSearch { store: Arc::clone(store), times, pause: None });
     if let Some(tls) = tls {
@@ -53,9 +58,12 @@ struct SaveKeyUses {
 }
 
 impl Task for SaveKeyUses {
-    const NAME: &str = "save_key_uses";
     // These times only help the operator, so they do not wait long for an unreachable database.
     const RUN_LIMIT: Duration = Duration::from_secs(1);
+
+    fn name(&self) -> &'static str {
+        "save_key_uses"
+    }
 
     async fn due(&mut self) {
         self.times.tick().await;
@@ -70,16 +78,20 @@ impl Task for SaveKeyUses {
     }
 }
 
-/// Expires the reservations whose end has passed.
-struct ExpireOrders {
+/// Work in bounded steps, once a minute. While there is more to do, the next step follows at once.
+struct Steps {
+    name: &'static str,
     app: Arc<App>,
+    /// Does one step, and returns whether there is more to do.
+    step: fn(Arc<App>) -> BoxFuture<'static, Result<bool, StoreError>>,
     times: Interval,
     has_more: bool,
 }
 
-impl Task for ExpireOrders {
-    const NAME: &str = "expire_orders";
-    const RUN_LIMIT: Duration = Duration::from_mins(1);
+impl Task for Steps {
+    fn name(&self) -> &'static str {
+        self.name
+    }
 
     async fn due(&mut self) {
         if !self.has_more {
@@ -89,32 +101,7 @@ impl Task for ExpireOrders {
 
     async fn run(&mut self) -> Result<(), Failure> {
         self.has_more = false;
-        self.has_more = self.app.expire_orders().await?;
-        Ok(())
-    }
-}
-
-/// Deletes old requests with an `Idempotency-Key`, in small steps, each of which shares its commit
-/// with other writes.
-struct ForgetOldRequests {
-    app: Arc<App>,
-    times: Interval,
-    has_more: bool,
-}
-
-impl Task for ForgetOldRequests {
-    const NAME: &str = "forget_old_requests";
-    const RUN_LIMIT: Duration = Duration::from_mins(1);
-
-    async fn due(&mut self) {
-        if !self.has_more {
-            self.times.tick().await;
-        }
-    }
-
-    async fn run(&mut self) -> Result<(), Failure> {
-        self.has_more = false;
-        self.has_more = self.app.forget_old_requests().await?;
+        self.has_more = (self.step)(Arc::clone(&self.app)).await?;
         Ok(())
     }
 }
@@ -133,8 +120,9 @@ impl TendSearch {
 }
 
 impl Task for TendSearch {
-    const NAME: &str = "tend_search";
-    const RUN_LIMIT: Duration = Duration::from_mins(1);
+    fn name(&self) -> &'static str {
+        "tend_search"
+    }
 
     async fn due(&mut self) {
         match self.pause {
@@ -161,9 +149,12 @@ struct RenewCertificate {
 }
 
 impl Task for RenewCertificate {
-    const NAME: &str = "renew_tls_certificate";
     // A read that hangs keeps a thread, so there must be few of them.
     const RUN_LIMIT: Duration = Duration::from_hours(1);
+
+    fn name(&self) -> &'static str {
+        "renew_tls_certificate"
+    }
 
     async fn due(&mut self) {
         self.times.tick().await;
@@ -178,9 +169,12 @@ impl Task for RenewCertificate {
 struct ExportSpans(Exporter);
 
 impl Task for ExportSpans {
-    const NAME: &str = "export_spans";
     // The exporter has a shorter limit.
     const RUN_LIMIT: Duration = Duration::from_secs(15);
+
+    fn name(&self) -> &'static str {
+        "export_spans"
+    }
 
     async fn due(&mut self) {
         self.0.ready().await;
