@@ -5,13 +5,14 @@ use std::fmt::Write;
 use clap::Args;
 
 use super::DatabaseArgs;
-use crate::store::{self, Checkup, OpenError};
+use crate::store::{self, Checkup, DatabaseUrl, OpenError};
 
 /// Check the whole database and report all problems
 ///
-/// The command reads every page, index, animal and key, and changes nothing. It
-/// works while the service runs, and fails if it finds a problem. The database
-/// must be a SQLite file; for PostgreSQL, use `pg_amcheck`.
+/// The command reads every animal, order, category and key, compares them with each
+/// other, and changes nothing. Of a SQLite file, it also reads every page and index;
+/// for PostgreSQL, use `pg_amcheck` too. It works while the service runs, and fails if
+/// it finds a problem.
 #[derive(Debug, Args)]
 #[command(after_help = concat!(
     "Example:\n",
@@ -27,7 +28,7 @@ impl Check {
         let database = &self.database.database;
         let found = match store::check(database) {
             Err(OpenError::Damaged { what, .. }) => {
-                Checkup { animals: 0, keys: 0, problems: vec![what] }
+                Checkup { problems: vec![what], ..Checkup::default() }
             }
             found => found?,
         };
@@ -42,9 +43,13 @@ impl Check {
             writeln!(text, "{database} is valid: {animals}, {keys}")?;
         }
         super::print(&text)?;
+        let advice = match database {
+            DatabaseUrl::Sqlite(_) => "; to replace it with a backup, use `petstore restore`",
+            DatabaseUrl::Postgres(_) => "",
+        };
         anyhow::ensure!(
             count == 0,
-            "{database} is damaged (found {}); to replace it with a backup, use `petstore restore`",
+            "{database} is damaged (found {}){advice}",
             super::counted(count as u64, "problem")
         );
         Ok(())

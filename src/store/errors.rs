@@ -50,11 +50,6 @@ pub enum OpenError {
          that owns it"
     )]
     ReadOnly(String),
-    /// The database is not a file.
-    #[error(
-        "petstore can check only SQLite files, and {0} is not one; for PostgreSQL, use pg_amcheck"
-    )]
-    NotAFile(String),
     /// The database belongs to another program.
     #[error("{0} is a SQLite database of another program; use another file")]
     OfAnotherProgram(String),

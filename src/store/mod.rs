@@ -2,6 +2,7 @@
 
 pub mod bulk;
 mod changes;
+mod check;
 mod database_url;
 mod errors;
 mod health;
@@ -16,11 +17,12 @@ mod store_area;
 
 pub use self::{
     changes::Changes,
+    check::{Checkup, check},
     database_url::DatabaseUrl,
     errors::{Cause, OpenError, StoreError},
     health::Health,
     keys::Keys,
-    open::{Checkup, OpenMode, check, open},
+    open::{OpenMode, open},
     pets::{Created, Pets, Respond, Version, Visit},
     requests::Requests,
     store_area::{Executed, RespondTo, StoreArea},

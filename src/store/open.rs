@@ -1,4 +1,4 @@
-//! Opens or checks a database of either kind.
+//! Opens a database of either kind.
 
 use std::{num::NonZeroU32, sync::Arc};
 
@@ -37,27 +37,4 @@ pub async fn open(
             Arc::new(postgres::PostgresStore::open(url, mode, connections, random).await?)
         }
     })
-}
-
-/// Reads everything in the database at `url`, without changes. Blocks until it is done.
-///
-/// # Errors
-///
-/// See [`OpenError`]. Damage to a database that can be opened is not an error, but a result.
-pub fn check(url: &DatabaseUrl) -> Result<Checkup, OpenError> {
-    match url {
-        DatabaseUrl::Sqlite(path) => sqlite::check(path),
-        DatabaseUrl::Postgres(url) => Err(OpenError::NotAFile(url.to_string())),
-    }
-}
-
-/// The result of [`check`].
-#[derive(Debug, PartialEq, Eq)]
-pub struct Checkup {
-    /// How many animals were read.
-    pub animals: u64,
-    /// How many API keys there are.
-    pub keys: u64,
-    /// All problems, one per line.
-    pub problems: Vec<String>,
 }

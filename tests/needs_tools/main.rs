@@ -15,6 +15,8 @@
 mod api;
 #[path = "../store/area.rs"]
 mod area;
+#[path = "../store/area_check.rs"]
+mod area_check;
 #[path = "../store/area_commands.rs"]
 mod area_commands;
 #[path = "../store/area_lists.rs"]
@@ -40,6 +42,8 @@ mod postgres;
 mod postgres_area;
 #[path = "backend.rs"]
 mod postgres_backend;
+#[path = "../store/postgres_check.rs"]
+mod postgres_check;
 #[path = "../shared/postgres.rs"]
 mod postgres_cluster;
 #[path = "../store/postgres_connections.rs"]

@@ -4,6 +4,7 @@
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
 mod area;
+mod area_check;
 mod area_commands;
 mod area_lists;
 mod area_requests;

@@ -4,6 +4,7 @@
 //! has a token or the client's idempotency key, and all other operations are idempotent.
 
 mod bulk;
+mod check;
 mod connect;
 mod errors;
 mod keys;
@@ -31,6 +32,7 @@ use futures_util::FutureExt;
 use rand::{Rng, RngExt, SeedableRng, rngs::StdRng};
 use tokio::{sync::Semaphore, time};
 
+pub(super) use self::check::check;
 use self::{
     connect::{Connector, Session, Unreachable},
     errors::Remedy,

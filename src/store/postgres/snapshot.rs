@@ -46,7 +46,7 @@ impl PostgresSnapshot {
     }
 
     /// Calls `show` with each row of `sql`, until `show` breaks.
-    fn each(
+    pub(super) fn each(
         &self,
         sql: &str,
         parameters: &[&(dyn ToSql + Sync)],

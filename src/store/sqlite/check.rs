@@ -52,7 +52,7 @@ type Step = fn(&Connection, &mut Checkup) -> rusqlite::Result<()>;
 
 /// Reads everything, and returns all problems.
 pub(super) fn all(connection: &Connection) -> rusqlite::Result<Checkup> {
-    let mut found = Checkup { animals: 0, keys: 0, problems: schema(connection)? };
+    let mut found = Checkup { problems: schema(connection)?, ..Checkup::default() };
     let steps = [integrity, references, animals, sequences, api_keys, store_area::check::check];
     run(&steps, connection, &mut found)?;
     Ok(found)
@@ -60,7 +60,7 @@ pub(super) fn all(connection: &Connection) -> rusqlite::Result<Checkup> {
 
 /// Reads everything that is the same in a database of an older version. Does not count keys.
 pub(super) fn of_any_version(connection: &Connection) -> rusqlite::Result<Checkup> {
-    let mut found = Checkup { animals: 0, keys: 0, problems: Vec::new() };
+    let mut found = Checkup::default();
     run(&[integrity, references, animals, sequences], connection, &mut found)?;
     Ok(found)
 }

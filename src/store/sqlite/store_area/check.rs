@@ -10,42 +10,11 @@ use super::{
     rows::{self, order_columns, withdrawn_pet_columns},
     search::{blocks, list},
 };
-use crate::{domain::store_area::name_key, store::Checkup};
+use crate::{
+    domain::store_area::name_key,
+    store::check::{Checkup, DISAGREEMENTS, OneKind},
+};
 
-/// How many problems of one kind are reported one by one.
-const MAX_REPORTED: usize = 20;
-
-/// Problems, and the statements that find the rows that have them.
-const DISAGREEMENTS: [(&str, &str); 8] = [
-    (
-        "order {} is reserved, but its animal is not pending in the catalogue",
-        "SELECT id FROM orders WHERE status = 'reserved' AND NOT EXISTS
-            (SELECT 1 FROM pets WHERE pets.id = pet_id AND pets.status = 'pending')",
-    ),
-    (
-        "order {} is completed and holds its animal, but the animal is not sold",
-        "SELECT id FROM orders WHERE status = 'completed' AND holds = 1
-            AND NOT EXISTS (SELECT 1 FROM pets WHERE pets.id = pet_id AND pets.status = 'sold')
-            AND NOT EXISTS (SELECT 1 FROM withdrawn_pets AS pets
-                WHERE pets.id = pet_id AND pets.status = 'sold')",
-    ),
-    (
-        "order {} is for an animal that is not there",
-        "SELECT id FROM orders WHERE NOT EXISTS (SELECT 1 FROM pets WHERE pets.id = pet_id)
-            AND NOT EXISTS (SELECT 1 FROM withdrawn_pets AS pets WHERE pets.id = pet_id)",
-    ),
-    (
-        "animal {} is withdrawn, and also in the catalogue",
-        "SELECT id FROM withdrawn_pets JOIN pets USING (id)",
-    ),
-    ("animal {} has an invalid version", "SELECT id FROM pets WHERE version < 1"),
-    (
-        "withdrawn animal {} has an invalid version",
-        "SELECT id FROM withdrawn_pets WHERE version < 1",
-    ),
-    ("order {} has an invalid version", "SELECT id FROM orders WHERE version < 1"),
-    ("category {} has an invalid version", "SELECT id FROM categories WHERE version < 1"),
-];
 const INVALID_TIMES: &str = "SELECT id FROM pets
     WHERE created_at NOT BETWEEN ?1 AND ?2 OR updated_at NOT BETWEEN ?1 AND ?2";
 const WITHDRAWN: &str =
@@ -108,9 +77,11 @@ fn report(
     found: &mut Checkup,
 ) -> rusqlite::Result<()> {
     let mut statement = connection.prepare(statement)?;
-    let ids = statement.query_map(values, |row| row.get::<_, i64>(0))?;
-    let problems = ids.map(|id| Ok(problem.replace("{}", &id?.to_string())));
-    add(problems, found)
+    let mut found = OneKind::of(&mut found.problems);
+    for id in statement.query_map(values, |row| row.get::<_, i64>(0))? {
+        found.add(problem.replace("{}", &id?.to_string()));
+    }
+    Ok(())
 }
 
 /// Reports each row that the service could not show.
@@ -122,33 +93,15 @@ fn read<T>(
     found: &mut Checkup,
 ) -> rusqlite::Result<()> {
     let mut statement = connection.prepare(statement)?;
-    let problem = |row: &Row<'_>| match read(row) {
-        Ok(_) => Ok(None),
-        Err(error) if is_damage(&error) => {
-            Ok(Some(format!("{what} {} is invalid: {error}", row.get::<_, i64>(0)?)))
+    let mut rows = statement.query([])?;
+    let mut found = OneKind::of(&mut found.problems);
+    while let Some(row) = rows.next()? {
+        match read(row) {
+            Err(error) if is_damage(&error) => {
+                found.add(format!("{what} {} is invalid: {error}", row.get::<_, i64>(0)?));
+            }
+            other => drop(other?),
         }
-        Err(error) => Err(error),
-    };
-    let problems = statement.query_map([], problem)?.filter_map(Result::transpose);
-    add(problems, found)
-}
-
-/// Adds the first problems of a kind, and the number of the others.
-fn add(
-    problems: impl Iterator<Item = rusqlite::Result<String>>,
-    found: &mut Checkup,
-) -> rusqlite::Result<()> {
-    let mut more = 0;
-    for (number, problem) in problems.enumerate() {
-        let problem = problem?;
-        if number < MAX_REPORTED {
-            found.problems.push(problem);
-        } else {
-            more += 1;
-        }
-    }
-    if more > 0 {
-        found.problems.push(format!("more of this kind: {more}"));
     }
     Ok(())
 }

@@ -1,0 +1,88 @@
+//! Whether a database agrees with itself.
+
+use super::{DatabaseUrl, OpenError, postgres, sqlite};
+
+/// How many problems of one kind are reported one by one.
+const MAX_REPORTED: u64 = 20;
+
+/// Problems, and the statements that find the rows that have them, in SQLite and PostgreSQL.
+pub(super) const DISAGREEMENTS: [(&str, &str); 8] = [
+    (
+        "order {} is reserved, but its animal is not pending in the catalogue",
+        "SELECT id FROM orders WHERE status = 'reserved' AND NOT EXISTS
+            (SELECT 1 FROM pets WHERE pets.id = pet_id AND pets.status = 'pending')",
+    ),
+    (
+        "order {} is completed and holds its animal, but the animal is not sold",
+        "SELECT id FROM orders WHERE status = 'completed' AND holds = TRUE
+            AND NOT EXISTS (SELECT 1 FROM pets WHERE pets.id = pet_id AND pets.status = 'sold')
+            AND NOT EXISTS (SELECT 1 FROM withdrawn_pets AS pets
+                WHERE pets.id = pet_id AND pets.status = 'sold')",
+    ),
+    (
+        "order {} is for an animal that is not there",
+        "SELECT id FROM orders WHERE NOT EXISTS (SELECT 1 FROM pets WHERE pets.id = pet_id)
+            AND NOT EXISTS (SELECT 1 FROM withdrawn_pets AS pets WHERE pets.id = pet_id)",
+    ),
+    (
+        "animal {} is withdrawn, and also in the catalogue",
+        "SELECT id FROM withdrawn_pets JOIN pets USING (id)",
+    ),
+    ("animal {} has an invalid version", "SELECT id FROM pets WHERE version < 1"),
+    (
+        "withdrawn animal {} has an invalid version",
+        "SELECT id FROM withdrawn_pets WHERE version < 1",
+    ),
+    ("order {} has an invalid version", "SELECT id FROM orders WHERE version < 1"),
+    ("category {} has an invalid version", "SELECT id FROM categories WHERE version < 1"),
+];
+
+/// Reads everything in the database at `url`, without changes. Blocks until it is done.
+///
+/// # Errors
+///
+/// See [`OpenError`]. Damage to a database that can be opened is not an error, but a result.
+pub fn check(url: &DatabaseUrl) -> Result<Checkup, OpenError> {
+    match url {
+        DatabaseUrl::Sqlite(path) => sqlite::check(path),
+        DatabaseUrl::Postgres(url) => postgres::check(url),
+    }
+}
+
+/// The result of [`check`].
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Checkup {
+    /// How many animals were read.
+    pub animals: u64,
+    /// How many API keys there are.
+    pub keys: u64,
+    /// All problems, one per line.
+    pub problems: Vec<String>,
+}
+
+/// Collects the problems of one kind: the first ones, and the number of the others.
+pub(super) struct OneKind<'p> {
+    problems: &'p mut Vec<String>,
+    count: u64,
+}
+
+impl<'p> OneKind<'p> {
+    pub(super) fn of(problems: &'p mut Vec<String>) -> Self {
+        Self { problems, count: 0 }
+    }
+
+    pub(super) fn add(&mut self, problem: String) {
+        self.count += 1;
+        if self.count <= MAX_REPORTED {
+            self.problems.push(problem);
+        }
+    }
+}
+
+impl Drop for OneKind<'_> {
+    fn drop(&mut self) {
+        if self.count > MAX_REPORTED {
+            self.problems.push(format!("more of this kind: {}", self.count - MAX_REPORTED));
+        }
+    }
+}

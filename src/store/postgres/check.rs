@@ -1,0 +1,74 @@
+//! Whether the rows of a database agree with each other. PostgreSQL itself checks each row when it is
+//! written, and `pg_amcheck` checks pages and indexes.
+
+use std::ops::ControlFlow;
+
+use super::{PostgresUrl, errors::Failure, snapshot::PostgresSnapshot, store_area::EVERYTHING};
+use crate::{
+    domain::store_area::Resource,
+    store::{
+        OpenError, StoreError,
+        bulk::Snapshot,
+        check::{Checkup, DISAGREEMENTS, OneKind},
+    },
+};
+
+/// What the rows of each statement of [`EVERYTHING`] are.
+const NAMES: [&str; 4] = ["animal", "withdrawn animal", "order", "category"];
+/// Without one of these, the service rejects writes that it should not, or accepts others.
+const INDEXES: &str =
+    "SELECT name FROM unnest(ARRAY['pets_token', 'pets_by_status', 'pets_by_name',
+        'pets_by_category', 'pets_by_category_and_name', 'orders_one_holds', 'orders_by_pet',
+        'orders_by_status', 'orders_by_reference', 'orders_by_end', 'requests_pkey']) AS name
+    WHERE NOT EXISTS (SELECT FROM pg_index WHERE indexrelid = to_regclass(name) AND indisvalid)";
+/// An identifier below the highest one would be given twice.
+const SEQUENCES: &str = "SELECT name FROM (VALUES
+        ('pets', (SELECT max(id) FROM (SELECT id FROM pets UNION ALL SELECT id FROM withdrawn_pets)
+            AS pets), (SELECT CASE WHEN is_called THEN last_value ELSE 0 END FROM pets_ids)),
+        ('orders', (SELECT max(id) FROM orders),
+            (SELECT CASE WHEN is_called THEN last_value ELSE 0 END FROM orders_ids)))
+    AS of (name, highest, last) WHERE highest > last";
+
+/// See [`crate::store::check`].
+pub(in crate::store) fn check(url: &PostgresUrl) -> Result<Checkup, OpenError> {
+    let mut snapshot = PostgresSnapshot::open(url)?;
+    read(&mut snapshot)
+        .map_err(|error| OpenError::Io { path: url.to_string(), cause: std::sync::Arc::new(error) })
+}
+
+fn read(snapshot: &mut PostgresSnapshot) -> Result<Checkup, StoreError> {
+    let mut found = Checkup::default();
+    for (problem, statement) in DISAGREEMENTS {
+        let mut problems = OneKind::of(&mut found.problems);
+        snapshot.each(statement, &[], |row| {
+            problems.add(problem.replace("{}", &row.try_get::<_, i64>(0)?.to_string()));
+            Ok(ControlFlow::Continue(()))
+        })?;
+    }
+    for ((statement, read), what) in EVERYTHING.into_iter().zip(NAMES) {
+        let mut problems = OneKind::of(&mut found.problems);
+        snapshot.each(statement, &[], |row| {
+            match read(row) {
+                Ok(Resource::Pet(pet)) => found.animals += u64::from(pet.withdrawn.is_none()),
+                Ok(_) => {}
+                Err(error @ Failure::Row(_)) => {
+                    let id: i64 = row.try_get(0)?;
+                    problems.add(format!("{what} {id} is invalid: {error}"));
+                }
+                Err(error) => return Err(error),
+            }
+            Ok(ControlFlow::Continue(()))
+        })?;
+    }
+    for (statement, problem) in [
+        (INDEXES, "the index {} is missing or incomplete"),
+        (SEQUENCES, "the sequence of ids does not contain the last id of {}"),
+    ] {
+        snapshot.each(statement, &[], |row| {
+            found.problems.push(problem.replace("{}", row.try_get(0)?));
+            Ok(ControlFlow::Continue(()))
+        })?;
+    }
+    found.keys = snapshot.keys()?.len() as u64;
+    Ok(found)
+}
