@@ -1,6 +1,9 @@
 //! JSON: strict parsing, and writing.
 
+pub(crate) mod members;
+mod pet;
 mod resources;
+pub(crate) mod times;
 
 use std::{cell::Cell, collections::HashSet, fmt};
 
@@ -10,15 +13,24 @@ use serde::{
 };
 use serde_json::{de::SliceRead, value::RawValue};
 
-pub(crate) use resources::{Object, write_category, write_order, write_resource, write_store_pet};
+pub(crate) use self::{
+    pet::write_pet,
+    resources::{Object, write_category, write_order, write_resource, write_store_pet},
+};
 
 /// The largest depth of nested objects and arrays in a body.
 pub(crate) const MAX_DEPTH: usize = 64;
 
 /// Why a text is not the expected JSON object: a sentence for the client.
 #[derive(Debug, thiserror::Error)]
-#[error("{0}")]
-pub(crate) struct Invalid(pub(crate) String);
+pub(crate) enum Invalid {
+    /// The text or a member is invalid.
+    #[error("{0}")]
+    Value(String),
+    /// The object has a member that is not expected.
+    #[error("{0}")]
+    UnknownMember(String),
+}
 
 /// Renders a value that consists of text and numbers, so rendering cannot fail.
 pub(crate) fn render(value: &impl Serialize) -> Vec<u8> {
@@ -100,7 +112,7 @@ fn parse<'a, T>(
 ) -> Result<T, Invalid> {
     if nests_too_deep(text) {
         let message = format!("{what} nests deeper than {MAX_DEPTH} levels.");
-        return Err(Invalid(message));
+        return Err(Invalid::Value(message));
     }
     let repeated = Cell::new(None);
     let mut deserializer = serde_json::Deserializer::from_slice(text);
@@ -123,7 +135,7 @@ fn parse<'a, T>(
                 error.column()
             ),
         };
-        Invalid(message)
+        Invalid::Value(message)
     })
 }
 

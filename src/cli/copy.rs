@@ -76,14 +76,11 @@ impl Copy {
             unknown @ CommitError::Unknown(_) => unknown.into(),
         })?;
         let Copied { animals, orders, categories, keys, requests } = copied;
-        let categories = match categories {
-            1 => "1 category".to_owned(),
-            many => format!("{many} categories"),
-        };
         super::print_message(&format!(
-            "Copied {}, {}, {categories}, {} and {} from {} to {}.",
+            "Copied {}, {}, {}, {} and {} from {} to {}.",
             super::counted(animals, "animal"),
             super::counted(orders, "order"),
+            super::counted(categories, "category"),
             super::counted(keys as u64, "API key"),
             super::counted(requests, "idempotency key"),
             self.from,

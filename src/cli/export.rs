@@ -8,11 +8,11 @@ use std::{
 use anyhow::{Context, ensure};
 use clap::{Args, ValueEnum, builder::BoolishValueParser};
 
-use super::{DatabaseArgs, progress::Progress};
+use super::{BadSetting, DatabaseArgs, progress::Progress, values};
 use crate::{
     domain::PetStatus,
     files::{CsvWriter, Format, NdjsonWriter, Writer},
-    store::bulk,
+    store::{StoreError, bulk},
 };
 
 /// Write all animals to standard output, in order of their id
@@ -23,12 +23,18 @@ use crate::{
 #[command(after_help = concat!(
     "Examples:\n",
     "  petstore export > animals.csv\n",
-    "  petstore export --format ndjson --status available"
+    "  petstore export --format ndjson --status available\n",
+    "  petstore export --all > everything.ndjson"
 ))]
 pub(super) struct Export {
-    /// The format of the output
-    #[arg(long, value_enum, env = "PETSTORE_EXPORT_FORMAT", default_value = "csv")]
-    format: Format,
+    /// The format of the output: csv, unless everything is written, which needs ndjson
+    #[arg(long, value_enum, env = "PETSTORE_EXPORT_FORMAT")]
+    format: Option<Format>,
+
+    /// Write everything of the store area: each animal, order and category as a
+    /// line of NDJSON, which an import that keeps ids reads
+    #[arg(long, env = "PETSTORE_EXPORT_ALL", value_parser = values::switch)]
+    all: bool,
 
     /// Write only animals with this status
     #[arg(long, value_enum, env = "PETSTORE_EXPORT_STATUS")]
@@ -45,9 +51,16 @@ pub(super) struct Export {
 
 impl Export {
     pub(super) fn run(self) -> anyhow::Result<()> {
+        let format = self.format.unwrap_or(if self.all { Format::Ndjson } else { Format::Csv });
         ensure!(
-            !self.spreadsheet || matches!(self.format, Format::Csv),
-            "--spreadsheet needs --format csv"
+            !self.spreadsheet || format == Format::Csv,
+            BadSetting("--spreadsheet needs --format csv".to_owned())
+        );
+        ensure!(
+            !self.all || (format == Format::Ndjson && self.status.is_none()),
+            BadSetting(
+                "--all needs --format ndjson, and writes animals with each status".to_owned()
+            )
         );
         let mut snapshot = bulk::snapshot(&self.database.database)?;
         let out = io::stdout().lock();
@@ -58,24 +71,35 @@ impl Export {
             Progress::of_animals("Exporting", snapshot.count_pets(self.status)?)
         };
         let mut written = Ok(());
-        let mut write = |writer: &mut dyn Writer| -> anyhow::Result<()> {
-            snapshot
-                .pets(self.status, &mut |pet| {
-                    progress.animal();
-                    written = writer.write(pet);
-                    if written.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
-                })
-                .context("cannot read the animals")?;
-            match std::mem::replace(&mut written, Ok(())).and_then(|()| writer.finish()) {
-                // The reader closed the pipe early.
-                Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
-                done => done.context("cannot write the animals"),
-            }
+        let mut step = |done: io::Result<()>| {
+            written = done;
+            if written.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
         };
-        match self.format {
+        let mut write = |writer: &mut dyn Writer| {
+            snapshot.pets(self.status, &mut |pet| {
+                progress.animal();
+                step(writer.write(pet))
+            })?;
+            Ok::<_, StoreError>(writer.finish())
+        };
+        let read = match format {
             Format::Csv if self.spreadsheet => write(&mut CsvWriter::for_spreadsheet(out)?),
             Format::Csv => write(&mut CsvWriter::new(out)?),
-            Format::Ndjson => write(&mut NdjsonWriter::new(out)),
+            Format::Ndjson if !self.all => write(&mut NdjsonWriter::new(out)),
+            Format::Ndjson => {
+                let mut writer = NdjsonWriter::new(out);
+                let read = snapshot.resources(&mut |resource| {
+                    progress.animal();
+                    step(writer.write_resource(&resource))
+                });
+                read.map(|()| writer.finish())
+            }
+        };
+        let finished = read.context("cannot read the database")?;
+        match written.and(finished) {
+            // The reader closed the pipe early.
+            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+            done => done.context("cannot write the animals"),
         }
     }
 }

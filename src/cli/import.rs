@@ -19,7 +19,7 @@ use super::{
 };
 use crate::{
     domain::{Clock, PetId, SystemClock, store_area::Resource},
-    files::{self, Format, InvalidRow, RawRow, Row, SeenIds, Source},
+    files::{self, Format, InvalidRow, Row, Rows, SeenIds, Source},
     store::{
         OpenError,
         bulk::{self, CommitError, Ids, LastIds, Load, Snapshot},
@@ -39,7 +39,8 @@ const IN_CATALOGUE: u64 = 0;
 ///
 /// A CSV file begins with a header: name and categoryId, and optionally status and
 /// id, in any order. An NDJSON file has a JSON object with these members on each
-/// line. An animal without a status is available. The command works while the
+/// line. An animal without a status is available. An NDJSON file can also have what
+/// `petstore export --all` writes; it needs --keep-ids. The command works while the
 /// service runs. If it rejects rows with --skip-invalid, the exit status is 3.
 #[derive(Debug, Args)]
 #[command(after_help = concat!(
@@ -84,8 +85,14 @@ pub(super) struct Import {
 }
 
 /// The result of validating a file.
+#[derive(Default)]
 struct Checked {
     valid: u64,
+    /// How many of the valid rows are orders, and how many categories.
+    orders: u64,
+    categories: u64,
+    /// Whether the rows depend on each other, because some are of the store area.
+    is_connected: bool,
     invalid: u64,
     /// The ids with which animals will be added, with --keep-ids.
     ids: Option<SeenIds>,
@@ -115,13 +122,14 @@ impl Import {
         };
         let mut rejects = self.rejects.as_deref().map(Rejects::create).transpose()?;
         let checked = self.check(&source, format, rejects.as_mut(), catalogue)?;
-        let Checked { valid, invalid, .. } = checked;
+        let Checked { valid, orders, categories, invalid, .. } = checked;
         if invalid > 0 && !self.skip_invalid {
             let rows = valid + invalid;
+            let or_skip = ", or add --skip-invalid --rejects FILE to import the others";
             bail!(
-                "{}: invalid rows: {invalid} of {rows}; nothing was imported; correct them, or add \
-                 --skip-invalid --rejects FILE to import the others",
-                self.name()
+                "{}: invalid rows: {invalid} of {rows}; nothing was imported; correct them{}",
+                self.name(),
+                if checked.is_connected { "" } else { or_skip }
             );
         }
         if let Some(rejects) = &mut rejects {
@@ -141,8 +149,13 @@ impl Import {
         let rejected = rejects.map_or(String::new(), |rejects| {
             format!(" Rejected {}: see {}.", counted(invalid, "row"), rejects.keep().display())
         });
-        let (valid, database) = (counted(valid, "animal"), &self.database.database);
-        super::print_message(&format!("{done} {valid} into {database}.{rejected}"));
+        let mut what = counted(valid - orders - categories, "animal");
+        if orders + categories > 0 {
+            let (orders, categories) = (counted(orders, "order"), counted(categories, "category"));
+            what = format!("{what}, {orders} and {categories}");
+        }
+        let database = &self.database.database;
+        super::print_message(&format!("{done} {what} into {database}.{rejected}"));
         Ok(if invalid == 0 { ExitCode::SUCCESS } else { SOME_REJECTED.into() })
     }
 
@@ -174,14 +187,23 @@ impl Import {
         let ids = self.keep_ids.then(|| taken_ids(catalogue)).transpose()?;
         let mut rows = files::read(source, format, self.keep_ids).with_context(not_imported)?;
         let mut progress = Progress::of_bytes("Checking", source.length());
-        let mut checked = Checked { valid: 0, invalid: 0, ids };
+        let mut checked = Checked { ids, ..Checked::default() };
         while let Some(row) = rows.next().with_context(not_imported)? {
             progress.step(|_| rows.bytes_read());
             let invalid = match row {
                 Err(invalid) => invalid,
                 Ok(row) => {
-                    let Some(invalid) = checked.is_taken(&row)? else {
-                        checked.valid += 1;
+                    checked.is_connected |= matches!(row, Row::Resource(_));
+                    ensure!(
+                        !checked.is_connected || !self.skip_invalid,
+                        BadSetting(
+                            "--skip-invalid cannot be used with an export with --all, because its \
+                             lines depend on each other"
+                                .to_owned()
+                        )
+                    );
+                    let Some(invalid) = checked.problem_of(&row, &*rows)? else {
+                        checked.count(&row);
                         continue;
                     };
                     invalid
@@ -190,11 +212,18 @@ impl Import {
             checked.invalid += 1;
             let row = rows.raw_row()?;
             if checked.invalid <= REPORTED {
-                progress.suspend(|| super::print_message(&rejection(&row, &invalid)));
+                progress.suspend(|| super::print_message(&rejection(row.line, &invalid)));
             }
             if let Some(rejects) = &mut rejects {
                 rejects.write(&row, &invalid)?;
             }
+        }
+        for (line, order) in checked.ids.as_ref().map_or(Ok(Vec::new()), SeenIds::without_order)? {
+            let reason = format!("{order} is the id of no reserved order in the file");
+            let invalid = InvalidRow { column: Some("orderId"), reason };
+            checked.invalid += 1;
+            checked.valid -= 1;
+            progress.suspend(|| super::print_message(&rejection(line, &invalid)));
         }
         if checked.invalid > REPORTED {
             progress.suspend(|| {
@@ -237,10 +266,22 @@ impl Import {
             let Some(row) = row.ok().filter(|row| checked.is_good(row, number)) else {
                 continue;
             };
-            load.add_pet(row.id, &row.pet)?;
             valid += 1;
             progress.animal();
-            last.pet = last.pet.max(row.id.map_or(0, PetId::get));
+            match row {
+                Row::Pet { id, pet } => {
+                    load.add_pet(id, &pet)?;
+                    last.pet = last.pet.max(id.map_or(0, PetId::get));
+                }
+                Row::Resource(resource) => {
+                    load.add(&resource)?;
+                    match resource {
+                        Resource::Pet(pet) => last.pet = last.pet.max(pet.id.get()),
+                        Resource::Order(order) => last.order = last.order.max(order.id.get()),
+                        Resource::Category(_) => {}
+                    }
+                }
+            }
         }
         let same = (valid, number) == (checked.valid, checked.valid + checked.invalid);
         ensure!(same, "{} changed while the command read it; run the command again", self.name());
@@ -250,40 +291,72 @@ impl Import {
 }
 
 impl Checked {
-    /// Whether the id of the next row is taken. If it is free, records it as taken by
-    /// this row.
-    fn is_taken(&self, row: &Row) -> anyhow::Result<Option<InvalidRow>> {
-        let (Some(ids), Some(id)) = (&self.ids, row.id) else {
+    /// Why a row that could be parsed is invalid, if so: its id is taken, or it does not agree with
+    /// the rows before it. Otherwise, records it.
+    fn problem_of(&self, row: &Row, rows: &dyn Rows) -> anyhow::Result<Option<InvalidRow>> {
+        let Some(ids) = &self.ids else {
             return Ok(None);
         };
-        let by = match ids.record(id, self.valid + self.invalid + 1)? {
-            None => return Ok(None),
-            Some(IN_CATALOGUE) => "is the id of an animal in the catalogue; ids must be free",
-            Some(_) => "is the id of an earlier row; each id must occur once",
+        let number = self.valid + self.invalid + 1;
+        let (id, taken) = match row {
+            Row::Pet { id: None, .. } => return Ok(None),
+            Row::Pet { id: Some(id), .. } => (id.get(), ids.record(*id, number)?),
+            Row::Resource(resource) => (id_of(resource), ids.record_resource(resource, number)?),
         };
-        Ok(Some(InvalidRow { column: Some("id"), reason: format!("{} {by}", id.get()) }))
+        let by = match (taken, row) {
+            (None, Row::Pet { .. }) => return Ok(None),
+            (None, Row::Resource(resource)) => {
+                let problem = ids.disagreement(resource, rows.raw_row()?.line)?;
+                return Ok(problem.map(|reason| InvalidRow { column: None, reason }));
+            }
+            (Some(IN_CATALOGUE), Row::Resource(Resource::Order(_))) => "an order in the database",
+            (Some(IN_CATALOGUE), Row::Resource(Resource::Category(_))) => {
+                "a category in the database"
+            }
+            (Some(IN_CATALOGUE), _) => "an animal in the catalogue",
+            (Some(_), _) => {
+                let reason = format!("{id} is the id of an earlier row; each id must occur once");
+                return Ok(Some(InvalidRow { column: Some("id"), reason }));
+            }
+        };
+        let reason = format!("{id} is the id of {by}; ids must be free");
+        Ok(Some(InvalidRow { column: Some("id"), reason }))
+    }
+
+    fn count(&mut self, row: &Row) {
+        self.valid += 1;
+        match row {
+            Row::Resource(Resource::Order(_)) => self.orders += 1,
+            Row::Resource(Resource::Category(_)) => self.categories += 1,
+            Row::Resource(Resource::Pet(_)) | Row::Pet { .. } => {}
+        }
     }
 
     /// Whether a row that could be parsed is valid.
     fn is_good(&self, row: &Row, number: u64) -> bool {
-        let (Some(ids), Some(id)) = (&self.ids, row.id) else {
+        let (Some(ids), Row::Pet { id: Some(id), .. }) = (&self.ids, row) else {
             return true;
         };
-        self.invalid == 0 || matches!(ids.row_of(id), Ok(Some(first)) if first == number)
+        self.invalid == 0 || matches!(ids.row_of(*id), Ok(Some(first)) if first == number)
     }
 }
 
-/// The ids of the animals in the catalogue.
+fn id_of(resource: &Resource) -> i64 {
+    match resource {
+        Resource::Pet(pet) => pet.id.get(),
+        Resource::Order(order) => order.id.get(),
+        Resource::Category(category) => category.id,
+    }
+}
+
+/// The ids of the animals, orders and categories in the database.
 fn taken_ids(catalogue: Option<Box<dyn Snapshot>>) -> anyhow::Result<SeenIds> {
     let ids = SeenIds::new()?;
     let mut recorded = Ok(None);
     if let Some(mut catalogue) = catalogue {
         // Also those of withdrawn animals, which are never given again.
         catalogue.resources(&mut |resource| {
-            let Resource::Pet(pet) = resource else {
-                return ControlFlow::Break(());
-            };
-            recorded = ids.record(pet.id, IN_CATALOGUE);
+            recorded = ids.record_resource(&resource, IN_CATALOGUE);
             if recorded.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
         })?;
     }
@@ -292,8 +365,8 @@ fn taken_ids(catalogue: Option<Box<dyn Snapshot>>) -> anyhow::Result<SeenIds> {
 }
 
 /// The message about an invalid row.
-fn rejection(row: &RawRow, invalid: &InvalidRow) -> String {
+fn rejection(line: u64, invalid: &InvalidRow) -> String {
     let InvalidRow { column, reason } = invalid;
     let column = column.map_or(String::new(), |column| format!("{column} "));
-    format!("line {}: {column}{reason}", row.line)
+    format!("line {line}: {column}{reason}")
 }

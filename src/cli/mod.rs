@@ -283,9 +283,13 @@ fn invalid_arguments(error: &clap::Error) -> ExitCode {
     ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(WRONG_SETTING))
 }
 
-/// A count and its noun: `1 animal`, `2 animals`.
+/// A count and its noun: `1 animal`, `2 animals`, `2 categories`.
 fn counted(count: u64, thing: &str) -> String {
-    format!("{count} {thing}{}", if count == 1 { "" } else { "s" })
+    match thing.strip_suffix("ry") {
+        _ if count == 1 => format!("{count} {thing}"),
+        Some(stem) => format!("{count} {stem}ries"),
+        None => format!("{count} {thing}s"),
+    }
 }
 
 /// Randomness for keys and request ids, from the operating system.

@@ -132,7 +132,7 @@ impl<'s> CsvRows<'s> {
             category_id: category_id.ok_or_else(invalid_category_id)?,
             status,
         };
-        Ok(Row { id: id.transpose()?, pet })
+        Ok(Row::Pet { id: id.transpose()?, pet })
     }
 }
 

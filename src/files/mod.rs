@@ -1,10 +1,12 @@
-//! Animals in files, one per row, as CSV or newline-delimited JSON.
+//! Animals in files, one per row, as CSV or newline-delimited JSON, which can also have orders and
+//! categories.
 //!
 //! Reading takes constant memory, and is strict: input that is ambiguous, or would lose something,
 //! is rejected with the reason.
 
 mod csv;
 mod ndjson;
+mod resources;
 mod seen_ids;
 mod source;
 
@@ -16,7 +18,7 @@ pub use self::{
     seen_ids::SeenIds,
     source::{MAX_ROW, Source},
 };
-use crate::domain::{NewPet, PetId, PetName, PetRef, PetStatus};
+use crate::domain::{NewPet, PetId, PetName, PetRef, PetStatus, store_area::Resource};
 
 /// The format of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,16 +42,21 @@ impl Format {
     }
 }
 
-/// An animal in a file.
+/// What a row of a file has.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Row {
-    /// Its identifier, if identifiers are read.
-    pub id: Option<PetId>,
-    /// The rest of the animal.
-    pub pet: NewPet,
+pub enum Row {
+    /// An animal of the contract.
+    Pet {
+        /// Its identifier, if identifiers are read.
+        id: Option<PetId>,
+        /// The rest of the animal.
+        pet: NewPet,
+    },
+    /// An animal, an order or a category of the store area.
+    Resource(Resource),
 }
 
-/// Why a row is not a valid animal.
+/// Why a row is not valid.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InvalidRow {
     /// The column or member that is invalid; `None` if it is the whole row.

@@ -12,11 +12,11 @@ use serde_json::value::RawValue;
 
 use super::{
     CATEGORY_ID, ID, InvalidRow, MAX_ROW, NAME, RawRow, ReadError, Row, Rows, Source, Writer,
-    invalid, invalid_category_id, invalid_id, invalid_status, name,
+    invalid, invalid_category_id, invalid_id, invalid_status, name, resources,
     source::{self, Bounded},
 };
 use crate::{
-    domain::{NewPet, PetId, PetRef},
+    domain::{NewPet, PetId, PetRef, store_area::Resource},
     json,
 };
 
@@ -98,6 +98,14 @@ impl<'s> NdjsonRows<'s> {
         if !line.trim_start().starts_with('{') {
             return Err(whole("the line is not a JSON object"));
         }
+        if resources::is_tagged(line) {
+            if !self.with_ids {
+                return Err(whole(
+                    "the line is of an export with --all; to import it, add --keep-ids",
+                ));
+            }
+            return resources::parse(line).map(Row::Resource);
+        }
         let members: Members<'_> = serde_json::from_str(line).map_err(|error| {
             let text = error.to_string();
             let reason = text.rsplit_once(" at line ").map_or(&*text, |(reason, _)| reason);
@@ -120,7 +128,7 @@ impl<'s> NdjsonRows<'s> {
             category_id: json::integer(category_id).ok_or_else(invalid_category_id)?,
             status: status.transpose()?.unwrap_or_default(),
         };
-        Ok(Row { id: id.transpose()?, pet })
+        Ok(Row::Pet { id: id.transpose()?, pet })
     }
 }
 
@@ -149,12 +157,23 @@ impl<W: Write> NdjsonWriter<W> {
     pub fn new(out: W) -> Self {
         Self { out: BufWriter::with_capacity(BUFFER, out), line: Vec::new() }
     }
+
+    /// Writes one animal, order or category of the store area.
+    ///
+    /// # Errors
+    ///
+    /// If writing fails.
+    pub fn write_resource(&mut self, resource: &Resource) -> io::Result<()> {
+        self.line.clear();
+        resources::write(&mut self.line, resource);
+        self.out.write_all(&self.line)
+    }
 }
 
 impl<W: Write> Writer for NdjsonWriter<W> {
     fn write(&mut self, pet: PetRef<'_>) -> io::Result<()> {
         self.line.clear();
-        crate::http::write_pet(&mut self.line, pet);
+        json::write_pet(&mut self.line, pet);
         self.line.push(b'\n');
         self.out.write_all(&self.line)
     }

@@ -2,7 +2,10 @@
 
 use rusqlite::{Connection, OptionalExtension, params};
 
-use crate::domain::PetId;
+use crate::domain::{
+    PetId,
+    store_area::{Order, OrderId, OrderStatus, Resource},
+};
 
 /// The identifiers that were seen, and in which row. They are in a private SQLite database, which
 /// uses a temporary file when it outgrows its memory.
@@ -18,33 +21,136 @@ impl SeenIds {
         let connection = Connection::open("")?;
         connection.execute_batch(
             "PRAGMA journal_mode = OFF;
-             CREATE TABLE seen (id INTEGER PRIMARY KEY, row INTEGER NOT NULL);
+             CREATE TABLE pets (id INTEGER PRIMARY KEY, row INTEGER NOT NULL);
+             CREATE TABLE orders (id INTEGER PRIMARY KEY, row INTEGER NOT NULL);
+             CREATE TABLE categories (id INTEGER PRIMARY KEY, row INTEGER NOT NULL);
+             -- The animals of the store area in the file, each with the order that holds it.
+             CREATE TABLE animals (id INTEGER PRIMARY KEY, line INTEGER NOT NULL,
+                status TEXT NOT NULL, order_id INTEGER, holder INTEGER);
              BEGIN",
         )?;
         Ok(Self(connection))
     }
 
-    /// Records that `row` has `id`, or returns the row that already has it.
+    /// Records that `row` has an animal with this `id`, or returns the row that already has one.
     ///
     /// # Errors
     ///
     /// If there is no space for temporary files.
     pub fn record(&self, id: PetId, row: u64) -> rusqlite::Result<Option<u64>> {
-        let insert = "INSERT OR IGNORE INTO seen (id, row) VALUES (?1, ?2)";
-        let inserted =
-            self.0.prepare_cached(insert)?.execute(params![id.get(), row.cast_signed()])?;
-        if inserted == 1 { Ok(None) } else { self.row_of(id) }
+        self.record_in("pets", id.get(), row)
     }
 
-    /// The first row with `id`.
+    /// The same for an animal, an order or a category.
+    ///
+    /// # Errors
+    ///
+    /// If there is no space for temporary files.
+    pub fn record_resource(&self, of: &Resource, row: u64) -> rusqlite::Result<Option<u64>> {
+        match of {
+            Resource::Pet(pet) => self.record(pet.id, row),
+            Resource::Order(order) => self.record_in("orders", order.id.get(), row),
+            Resource::Category(category) => self.record_in("categories", category.id, row),
+        }
+    }
+
+    fn record_in(&self, table: &str, id: i64, row: u64) -> rusqlite::Result<Option<u64>> {
+        let insert = format!("INSERT OR IGNORE INTO {table} (id, row) VALUES (?1, ?2)");
+        let inserted = self.0.prepare_cached(&insert)?.execute(params![id, row.cast_signed()])?;
+        if inserted == 1 { Ok(None) } else { self.row_in(table, id) }
+    }
+
+    /// The first row with an animal with this `id`.
     ///
     /// # Errors
     ///
     /// If the temporary file cannot be read.
     pub fn row_of(&self, id: PetId) -> rusqlite::Result<Option<u64>> {
-        let find = "SELECT row FROM seen WHERE id = ?1";
+        self.row_in("pets", id.get())
+    }
+
+    fn row_in(&self, table: &str, id: i64) -> rusqlite::Result<Option<u64>> {
+        let find = format!("SELECT row FROM {table} WHERE id = ?1");
         let row: Option<i64> =
-            self.0.prepare_cached(find)?.query_row([id.get()], |row| row.get(0)).optional()?;
+            self.0.prepare_cached(&find)?.query_row([id], |row| row.get(0)).optional()?;
         Ok(row.map(i64::cast_unsigned))
+    }
+
+    /// Why what a line has does not agree with the lines before it, if so. Otherwise, records it.
+    ///
+    /// # Errors
+    ///
+    /// If there is no space for temporary files.
+    pub fn disagreement(&self, of: &Resource, line: u64) -> rusqlite::Result<Option<String>> {
+        match of {
+            Resource::Pet(pet) => {
+                let insert = "INSERT INTO animals (id, line, status, order_id)
+                    VALUES (?1, ?2, ?3, ?4)";
+                let order = pet.order_id.map(OrderId::get);
+                self.0.prepare_cached(insert)?.execute(params![
+                    pet.id.get(),
+                    line.cast_signed(),
+                    pet.status.as_str(),
+                    order
+                ])?;
+                Ok(None)
+            }
+            Resource::Order(order) => self.disagreement_of_order(order),
+            Resource::Category(_) => Ok(None),
+        }
+    }
+
+    fn disagreement_of_order(&self, order: &Order) -> rusqlite::Result<Option<String>> {
+        let (id, pet) = (order.id.get(), order.pet_id.get());
+        let find = "SELECT status, order_id, holder FROM animals WHERE id = ?1";
+        let found = self.0.prepare_cached(find)?.query_row([pet], |row| {
+            Ok((
+                row.get::<_, String>(0)?,
+                row.get::<_, Option<i64>>(1)?,
+                row.get::<_, Option<i64>>(2)?,
+            ))
+        });
+        let Some((status, order_id, holder)) = found.optional()? else {
+            return Ok(Some(format!(
+                "petId {pet} is the id of no animal on an earlier line; an order comes after its \
+                 animal"
+            )));
+        };
+        if !order.holds {
+            return Ok(None);
+        }
+        if let Some(holder) = holder {
+            return Ok(Some(format!(
+                "holds must be false, because the order {holder} on an earlier line holds the \
+                 animal {pet}"
+            )));
+        }
+        if order.status == OrderStatus::Reserved && order_id != Some(id) {
+            return Ok(Some(format!(
+                "a reserved order must be the orderId of its animal, but the animal {pet} has {}",
+                order_id.map_or("none".to_owned(), |id| id.to_string())
+            )));
+        }
+        if order.status == OrderStatus::Completed && status != "sold" {
+            return Ok(Some(format!(
+                "holds must be false, because the animal {pet} is {status}, not sold"
+            )));
+        }
+        let hold = "UPDATE animals SET holder = ?2 WHERE id = ?1";
+        self.0.prepare_cached(hold)?.execute([pet, id])?;
+        Ok(None)
+    }
+
+    /// The lines of animals whose `orderId` is not the id of a reserved order, with that id.
+    ///
+    /// # Errors
+    ///
+    /// If the temporary file cannot be read.
+    pub fn without_order(&self) -> rusqlite::Result<Vec<(u64, i64)>> {
+        let find = "SELECT line, order_id FROM animals
+            WHERE order_id IS NOT NULL AND holder IS NULL ORDER BY line LIMIT 20";
+        let rows =
+            |row: &rusqlite::Row<'_>| Ok((row.get::<_, i64>(0)?.cast_unsigned(), row.get(1)?));
+        self.0.prepare(find)?.query_map([], rows)?.collect()
     }
 }

@@ -268,8 +268,11 @@ const OUTCOME_UNKNOWN: &str = "The service could not complete the request. A cha
      make may or may not have been made; retry with the same Idempotency-Key to be sure.";
 
 impl From<json::Invalid> for ApiError {
-    fn from(json::Invalid(message): json::Invalid) -> Self {
-        Self::new(Problem::InvalidBody, message)
+    fn from(invalid: json::Invalid) -> Self {
+        match invalid {
+            json::Invalid::Value(message) => Self::new(Problem::InvalidBody, message),
+            json::Invalid::UnknownMember(message) => Self::new(Problem::UnknownMember, message),
+        }
     }
 }
 

@@ -18,7 +18,7 @@ mod store_area;
 
 use std::{sync::Arc, time::Duration};
 
-pub(crate) use self::{body::MAX_BODY, contract::write_pet};
+pub(crate) use self::body::MAX_BODY;
 
 use bytes::Bytes;
 use http_body_util::Full;

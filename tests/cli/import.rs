@@ -17,9 +17,9 @@ use super::{
 const SHELTER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/shelter-animals.csv");
 
 /// The stores that each import is tested on.
-const BACKENDS: [&str; 2] = ["sqlite", "postgres"];
+pub(super) const BACKENDS: [&str; 2] = ["sqlite", "postgres"];
 
-async fn fresh(backend: &str, name: &str) -> String {
+pub(super) async fn fresh(backend: &str, name: &str) -> String {
     if backend == "sqlite" { format!("sqlite:{name}.db") } else { fresh_url().await }
 }
 
@@ -44,7 +44,7 @@ fn run_with_input(here: &Path, arguments: &[&str], input: &[u8]) -> Done {
     }
 }
 
-fn export(here: &Path, database: &str, format: &str) -> String {
+pub(super) fn export(here: &Path, database: &str, format: &str) -> String {
     let done = run(here, &["export", "--format", format, "--database", database]);
     let done = done.expect_success();
     assert_eq!(done.stderr, "");
@@ -53,7 +53,12 @@ fn export(here: &Path, database: &str, format: &str) -> String {
 
 /// The reported lines about invalid rows, and the last line. Fails unless nothing was imported.
 #[track_caller]
-fn expect_rejected(here: &Path, name: &str, content: &[u8], options: &[&str]) -> Vec<String> {
+pub(super) fn expect_rejected(
+    here: &Path,
+    name: &str,
+    content: &[u8],
+    options: &[&str],
+) -> Vec<String> {
     fs::write(here.join(name), content).unwrap();
     let done = run(here, &[&["import", name, "--create"], options].concat());
     assert_eq!(done.status.code(), Some(1), "{done:?}");

@@ -75,6 +75,7 @@ mod cli {
     mod backup;
     mod copy;
     mod exhausted_resources;
+    mod export_all;
     mod files;
     mod import;
     mod interrupted;

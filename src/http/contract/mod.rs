@@ -12,4 +12,3 @@ pub(in crate::http) use create::create;
 pub(in crate::http) use first_pages::FirstPages;
 pub(in crate::http) use get::get;
 pub(in crate::http) use list::list;
-pub(crate) use wire::write_pet;

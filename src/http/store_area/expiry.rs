@@ -8,10 +8,11 @@ use std::{
 use jiff::{SignedDuration, Timestamp};
 use tracing::warn;
 
-use super::{changes, times};
+use super::changes;
 use crate::{
     domain::{Actor, Clock, StoredResponse, WriteContext, store_area::Command},
     http::App,
+    json::times,
     store::{Executed, StoreError},
 };
 

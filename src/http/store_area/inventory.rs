@@ -8,10 +8,11 @@ use std::{
 use hyper::StatusCode;
 use tokio::{sync::watch, task::JoinSet};
 
-use super::{times, wire};
+use super::wire;
 use crate::{
     domain::store_area::Inventory,
     http::{App, Response, error::ApiError, etag, query, response, routes::Call},
+    json::times,
     store::StoreError,
 };
 

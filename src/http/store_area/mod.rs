@@ -11,7 +11,6 @@ mod orders;
 mod page;
 mod pets;
 mod preconditions;
-mod times;
 mod wire;
 mod write;
 

@@ -13,7 +13,7 @@ use jiff::Timestamp;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
-use super::{changes, members::Members, times, wire};
+use super::{changes, members::Members, wire};
 use crate::{
     domain::{
         IdempotencyKey, IdempotentRequest, KeyId, NamedActor, PetId, StoredResponse, WriteContext,
@@ -27,7 +27,7 @@ use crate::{
         idempotency, query, response,
         routes::Call,
     },
-    json,
+    json::{self, times},
     store::{Executed, RespondTo},
 };
 
@@ -111,7 +111,7 @@ impl<'r> Write<'r> {
     ///
     /// 400.
     pub(super) fn members(&self, names: &[&str]) -> Result<Members<'_>, ApiError> {
-        Members::of(&self.body, "The body", names)
+        Ok(Members::of(&self.body, "The body", names)?)
     }
 
     /// Carries out one command, and responds with what it is about.

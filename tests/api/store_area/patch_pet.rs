@@ -135,7 +135,7 @@ async fn an_unknown_member_is_400_and_named() {
     for member in ["id", "version", "orderId", "createdAt", "withdrawn", "Name", "categoryID", ""] {
         let body = json!({ "name": "Max", member: 1 });
         let reply = store.change(&format!("PATCH /pets/{id}"), 1, body).await;
-        let part = format!("{member:?}. This operation has only name, categoryId, status");
+        let part = format!("no member {member:?}; it has name, categoryId, status");
         reply.expect_message(400, "unknown_member", &part);
     }
     assert_eq!(store.pet(id).await["name"], "Rex");

@@ -103,7 +103,7 @@ async fn a_restored_animal_is_as_it_was() {
         assert_eq!(store.contract("/pets").await.json(), listed);
     }
     let reply = store.change(&format!("POST /pets/{id}/restore"), 5, json!({ "note": "" })).await;
-    reply.expect_message(400, "unknown_member", "This operation has no members");
+    reply.expect_message(400, "unknown_member", "; it has none.");
 }
 
 #[tokio::test]

@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 
 /// Parses a time of RFC 3339 with any offset. Drops digits after the milliseconds.
-pub(super) fn parse(text: &str) -> Option<Timestamp> {
+pub(crate) fn parse(text: &str) -> Option<Timestamp> {
     let (seconds, rest) = text.split_at_checked("0000-00-00T00:00:00".len())?;
     let digits = rest
         .strip_prefix('.')
@@ -36,7 +36,7 @@ fn fits(text: &str, form: &str) -> bool {
 }
 
 /// The time without what is smaller than a millisecond.
-pub(super) fn to_milliseconds(time: Timestamp) -> Timestamp {
+pub(crate) fn to_milliseconds(time: Timestamp) -> Timestamp {
     Timestamp::from_millisecond(time.as_millisecond()).unwrap_or(time)
 }
 

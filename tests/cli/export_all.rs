@@ -1,0 +1,197 @@
+//! `petstore export --all`, and the import of what it writes.
+
+use std::{fs, path::Path};
+
+use super::{
+    import::{BACKENDS, expect_rejected, export, fresh},
+    program::{directory, run},
+};
+
+/// Everything that a store area can have, as `petstore export --all` writes it.
+const EVERYTHING: &str = r#"{"pet":{"id":3,"name":"Max \u0001 \"é\"","categoryId":-7,"status":"available","version":1,"createdAt":null,"updatedAt":null,"orderId":null,"withdrawn":null}}
+{"pet":{"id":5,"name":"","categoryId":1,"status":"pending","version":4,"createdAt":"2026-11-20T08:00:00.123Z","updatedAt":"2026-11-21T08:00:00.000Z","orderId":9,"withdrawn":null}}
+{"pet":{"id":6,"name":"Rex","categoryId":1,"status":"sold","version":2,"createdAt":null,"updatedAt":"2026-11-21T08:00:00.000Z","orderId":null,"withdrawn":null}}
+{"pet":{"id":8,"name":"Zoe","categoryId":1,"status":"sold","version":3,"createdAt":null,"updatedAt":"2026-11-21T08:00:00.000Z","orderId":null,"withdrawn":{"at":"2026-11-21T08:00:00.000Z","reason":"died","note":"old"}}}
+{"order":{"id":2,"petId":6,"status":"completed","reference":"R-1","note":null,"reason":null,"expiresAt":null,"createdAt":"2026-11-21T08:00:00.000Z","closedAt":"2026-11-21T08:00:00.000Z","version":1,"holds":true}}
+{"order":{"id":4,"petId":8,"status":"completed","reference":null,"note":"n","reason":null,"expiresAt":"2026-11-30T08:00:00.000Z","createdAt":"2026-11-20T08:00:00.000Z","closedAt":"2026-11-21T08:00:00.000Z","version":2,"holds":false}}
+{"order":{"id":7,"petId":5,"status":"cancelled","reference":null,"note":null,"reason":"ill","expiresAt":"2026-11-30T08:00:00.000Z","createdAt":"2026-11-20T08:00:00.000Z","closedAt":"2026-11-21T08:00:00.000Z","version":2,"holds":false}}
+{"order":{"id":9,"petId":5,"status":"reserved","reference":null,"note":null,"reason":null,"expiresAt":"2026-12-30T08:00:00.000Z","createdAt":"2026-11-21T08:00:00.000Z","closedAt":null,"version":1,"holds":true}}
+{"category":{"id":-7,"label":"cats","version":3}}
+"#;
+
+fn export_all(here: &Path, database: &str) -> String {
+    let done = run(here, &["export", "--all", "--database", database]).expect_success();
+    assert_eq!(done.stderr, "");
+    done.stdout
+}
+
+#[tokio::test]
+async fn everything_is_exported_as_it_was_imported_from_each_database_into_the_other() {
+    let here = directory();
+    fs::write(here.path().join("0.ndjson"), EVERYTHING).unwrap();
+    for (number, backend) in ["sqlite", "postgres", "sqlite"].into_iter().enumerate() {
+        let database = fresh(backend, &number.to_string()).await;
+        let file = format!("{number}.ndjson");
+        let import = ["import", &file, "--keep-ids", "--create", "--database", &database];
+        let said = run(here.path(), &import).expect_success().stderr;
+        assert!(said.starts_with("Imported 4 animals, 4 orders and 1 category into "), "{said}");
+        let exported = export_all(here.path(), &database);
+        assert_eq!(exported, EVERYTHING, "{backend}");
+        fs::write(here.path().join(format!("{}.ndjson", number + 1)), exported).unwrap();
+        run(here.path(), &["check", "--database", &database]).expect_success();
+        // The animals of the contract, and those that come next.
+        let csv = "id,name,categoryId\n10,Bo,1\n";
+        fs::write(here.path().join("more.csv"), csv).unwrap();
+        run(here.path(), &["import", "more.csv", "--database", &database]).expect_success();
+        let animals = export(here.path(), &database, "csv");
+        let ids: Vec<_> = animals.lines().map(|line| line.split(',').next().unwrap()).collect();
+        assert_eq!(ids, ["id", "3", "5", "6", "9"]);
+    }
+}
+
+#[test]
+fn a_file_of_the_store_area_needs_keep_ids_and_cannot_be_imported_in_part() {
+    let here = directory();
+    let lines = expect_rejected(here.path(), "all.ndjson", EVERYTHING.as_bytes(), &[]);
+    let expected = "line 1: the line is of an export with --all; to import it, add --keep-ids";
+    assert_eq!(lines[0], expected);
+    let options = ["--keep-ids", "--skip-invalid", "--rejects", "bad.csv", "--create"];
+    let import = [&["import", "all.ndjson"][..], &options].concat();
+    let line = run(here.path(), &import).expect_one_line();
+    let expected = "error: --skip-invalid cannot be used with an export with --all, because its \
+                    lines depend on each other\n";
+    assert_eq!(line, expected);
+}
+
+#[test]
+fn an_export_of_everything_is_only_ndjson_and_has_animals_with_each_status() {
+    let here = directory();
+    fs::write(here.path().join("all.ndjson"), EVERYTHING).unwrap();
+    run(here.path(), &["import", "all.ndjson", "--keep-ids", "--create"]).expect_success();
+    for options in [["--format", "csv"], ["--status", "sold"]] {
+        let line = run(here.path(), &[&["export", "--all"][..], &options].concat());
+        let expected = "error: --all needs --format ndjson, and writes animals with each status\n";
+        assert_eq!(line.expect_one_line(), expected);
+    }
+}
+
+#[test]
+fn each_line_of_the_store_area_that_is_invalid_or_does_not_agree_with_others_is_named() {
+    let here = directory();
+    // The line number, a part of the line and its replacement; and what is reported.
+    for (line, part, other, expected) in [
+        (1, r#"{"pet""#, r#"{"extra":1,"pet""#, "not a valid JSON animal"),
+        (1, r"null}}", r#"null},"order":{}}"#, "the line must have one member: pet, order or"),
+        (1, r"null}}", r"null}", "The line is not valid JSON, at byte "),
+        (1, r#""id":3"#, r#""id":0"#, "id must be an integer from 1 to 9007199254740991"),
+        (1, r#""id":3,"#, "", "id is missing; it must be an integer from 1"),
+        (1, r#""version":1"#, r#""version":0"#, "version must be an integer from 1"),
+        (
+            1,
+            r#""version":1"#,
+            r#""version":1,"version":1"#,
+            "The animal has the member \"version\" twice",
+        ),
+        (
+            1,
+            r#""createdAt""#,
+            r#""created""#,
+            "The animal has no member \"created\"; it has id, name",
+        ),
+        (1, r#""createdAt":null,"#, "", "createdAt is missing; it must be a time of RFC 3339"),
+        (1, "available", "lost", "status must be one of available, pending and sold"),
+        (1, r#""orderId":null"#, r#""orderId":4"#, "orderId must be null, except for a pending"),
+        (2, r#""id":5"#, r#""id":3"#, "id 3 is the id of an earlier row; each id must occur once"),
+        (2, r#""orderId":9"#, r#""orderId":7"#, "orderId 7 is the id of no reserved order in the"),
+        (
+            4,
+            r#""updatedAt":"2026-11-21T08:00:00.000Z""#,
+            r#""updatedAt":null"#,
+            "updatedAt must not",
+        ),
+        (
+            4,
+            "died",
+            "eaten",
+            "withdrawn must be null, or an object with a valid at, reason and note",
+        ),
+        (5, r#""petId":6"#, r#""petId":7"#, "petId 7 is the id of no animal on an earlier line"),
+        (
+            5,
+            r#""petId":6"#,
+            r#""petId":3"#,
+            "holds must be false, because the animal 3 is available",
+        ),
+        (
+            5,
+            "R-1",
+            "\\u0000",
+            "reference must be a string of at most 255 characters without U+0000",
+        ),
+        (5, "completed", "paid", "status must be one of reserved, completed, cancelled, expired"),
+        (6, r#""holds":false"#, r#""holds":0"#, "holds must be true or false"),
+        (7, r#""holds":false"#, r#""holds":true"#, "holds must be true for a reserved order, and"),
+        (
+            7,
+            r#""closedAt":"2026-11-21T08:00:00.000Z""#,
+            r#""closedAt":null"#,
+            "closedAt must be null",
+        ),
+        (
+            8,
+            r#""expiresAt":"2026-12-30T08:00:00.000Z""#,
+            r#""expiresAt":null"#,
+            "expiresAt must not",
+        ),
+        (
+            8,
+            r#""petId":5"#,
+            r#""petId":3"#,
+            "a reserved order must be the orderId of its animal, but",
+        ),
+        (8, r#""id":9"#, r#""id":7"#, "id 7 is the id of an earlier row"),
+        (9, r#""cats""#, r#""""#, "label must be a string of 1 to 255 characters without U+0000"),
+    ] {
+        let mut lines: Vec<String> = EVERYTHING.lines().map(str::to_owned).collect();
+        assert!(lines[line - 1].contains(part), "{part}");
+        lines[line - 1] = lines[line - 1].replacen(part, other, 1);
+        let content = lines.join("\n");
+        let told = expect_rejected(here.path(), "bad.ndjson", content.as_bytes(), &["--keep-ids"]);
+        let expected = format!("line {line}: {expected}");
+        assert!(told.iter().any(|told| told.starts_with(&expected)), "{expected}: {told:?}");
+        assert!(told.last().unwrap().ends_with("; nothing was imported; correct them"));
+    }
+    let twice = EVERYTHING.replace(r#""petId":8"#, r#""petId":6"#);
+    let twice = twice.replace(
+        r#""version":2,"holds":false}}
+{"order":{"id":7"#,
+        r#""version":2,"holds":true}}
+{"order":{"id":7"#,
+    );
+    let told = expect_rejected(here.path(), "bad.ndjson", twice.as_bytes(), &["--keep-ids"]);
+    let expected = "line 6: holds must be false, because the order 2 on an earlier line holds the \
+                    animal 6";
+    assert_eq!(told[0], expected);
+}
+
+#[tokio::test]
+async fn ids_of_orders_and_categories_must_be_free_too() {
+    for backend in BACKENDS {
+        let here = directory();
+        let database = fresh(backend, "petstore").await;
+        fs::write(here.path().join("all.ndjson"), EVERYTHING).unwrap();
+        let import = ["import", "all.ndjson", "--keep-ids", "--create", "--database", &database];
+        run(here.path(), &import).expect_success();
+        let done = run(here.path(), &import);
+        assert_eq!(done.status.code(), Some(1), "{done:?}");
+        for expected in [
+            "line 1: id 3 is the id of an animal in the catalogue; ids must be free\n",
+            "line 4: id 8 is the id of an animal in the catalogue; ids must be free\n",
+            "line 5: id 2 is the id of an order in the database; ids must be free\n",
+            "line 9: id -7 is the id of a category in the database; ids must be free\n",
+        ] {
+            assert!(done.stderr.contains(expected), "{done:?}");
+        }
+        assert_eq!(export_all(here.path(), &database), EVERYTHING);
+    }
+}
