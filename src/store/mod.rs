@@ -7,6 +7,7 @@ mod database_url;
 mod errors;
 mod health;
 mod keys;
+mod log;
 mod open;
 mod page;
 mod pets;

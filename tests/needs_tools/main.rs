@@ -36,6 +36,8 @@ mod contract;
 mod copies;
 #[path = "../api/harness.rs"]
 mod harness;
+#[path = "../store/log.rs"]
+mod log;
 #[path = "../store/postgres.rs"]
 mod postgres;
 #[path = "../store/postgres_area.rs"]

@@ -9,6 +9,7 @@ mod area_commands;
 mod area_lists;
 mod area_requests;
 mod large_pages;
+mod log;
 mod retries;
 mod sqlite;
 mod sqlite_area;

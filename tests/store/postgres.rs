@@ -10,6 +10,7 @@ use rand::{SeedableRng, rngs::StdRng};
 
 use crate::{
     area::area_suite,
+    log::log_suite,
     postgres_cluster::{connect, fresh_url},
     retries::{named, respond},
     suite::{AnyStore, act, create, suite},
@@ -17,6 +18,7 @@ use crate::{
 
 suite!(fresh().await);
 area_suite!(fresh().await);
+log_suite!(fresh().await);
 
 const CONNECTIONS: NonZeroU32 = NonZeroU32::new(8).unwrap();
 

@@ -113,7 +113,7 @@ async fn an_interrupted_concurrent_index_is_built_again() {
 
     let rejected = open(&url, OpenMode::AsIs).await.err().unwrap().to_string();
     assert!(
-        rejected.contains("has schema version 6, but this release needs version 7"),
+        rejected.contains("has schema version 6, but this release needs version 8"),
         "{rejected}"
     );
     let store = open(&url, OpenMode::CreateAndMigrate).await.unwrap();

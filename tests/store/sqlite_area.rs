@@ -24,12 +24,14 @@ use crate::{
         add, area_suite, change, complete, execute, order, order_id, pet, pet_id, place, reserve,
         sell, withdraw,
     },
+    log::log_suite,
     retries::{named, replayed},
     sqlite::{fresh, open},
     suite::{AnyStore, new_pet},
 };
 
 area_suite!(fresh());
+log_suite!(fresh());
 
 /// Another connection to the file, as a service of the previous release or an operator has it.
 fn by_hand(directory: &TempDir) -> Connection {

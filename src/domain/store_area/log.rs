@@ -1,6 +1,6 @@
 //! The log of changes, and the audit trail.
 
-use std::fmt;
+use std::{borrow::Cow, fmt};
 
 use jiff::Timestamp;
 
@@ -117,6 +117,13 @@ impl SubjectKind {
             Self::Database => "database",
         }
     }
+
+    /// The kind of what a change or an act of this type is about: `pet` of `pet.added`.
+    #[must_use]
+    pub fn of_type(text: &str) -> Option<Self> {
+        let (kind, _) = text.split_once('.')?;
+        Self::ALL.into_iter().find(|known| known.as_str() == kind)
+    }
 }
 
 /// Such as `pet:7` or `database`.
@@ -137,7 +144,7 @@ pub struct Act {
     /// What it was done to.
     pub subject: LogSubject,
     /// What else is worth knowing, without secrets: names and texts.
-    pub details: Vec<(&'static str, String)>,
+    pub details: Vec<(Cow<'static, str>, String)>,
 }
 
 /// The type of an act of administration.

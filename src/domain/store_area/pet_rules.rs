@@ -14,17 +14,8 @@ pub(super) fn add_pet(
     present: &Present,
     now: Timestamp,
 ) -> Result<Decision, Refusal> {
-    let pet = StorePet {
-        id: present.next_pet.ok_or(Refusal::NoIdentifierLeft)?,
-        name: new.name.clone(),
-        category_id: new.category_id,
-        status: new.status,
-        version: 1,
-        created_at: Some(now),
-        updated_at: Some(now),
-        order_id: None,
-        withdrawn: None,
-    };
+    let id = present.next_pet.ok_or(Refusal::NoIdentifierLeft)?;
+    let pet = StorePet::added(id, new.clone(), now);
     Ok(Decision::of(ChangeType::PetAdded, None, Resource::Pet(pet)))
 }
 

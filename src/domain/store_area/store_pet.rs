@@ -5,7 +5,7 @@ use std::{fmt, str::FromStr};
 use jiff::Timestamp;
 
 use super::{Note, OrderId};
-use crate::domain::{PetId, PetName, PetStatus};
+use crate::domain::{NewPet, PetId, PetName, PetStatus};
 
 /// An animal of the store, withdrawn or not. Times have milliseconds.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -28,6 +28,24 @@ pub struct StorePet {
     pub order_id: Option<OrderId>,
     /// Whether, when and why it left the catalogue.
     pub withdrawn: Option<Withdrawal>,
+}
+
+impl StorePet {
+    /// An animal that is added at this time.
+    #[must_use]
+    pub fn added(id: PetId, new: NewPet, now: Timestamp) -> Self {
+        Self {
+            id,
+            name: new.name,
+            category_id: new.category_id,
+            status: new.status,
+            version: 1,
+            created_at: Some(now),
+            updated_at: Some(now),
+            order_id: None,
+            withdrawn: None,
+        }
+    }
 }
 
 /// How an animal left the catalogue.

@@ -25,10 +25,11 @@ const STEPS: [&str; KNOWN as usize] = [
     include_str!("../../../migrations/postgres/0005_requests.sql"),
     include_str!("../../../migrations/postgres/0006_store_area.sql"),
     include_str!("../../../migrations/postgres/0007_search.sql"),
+    include_str!("../../../migrations/postgres/0008_changes.sql"),
 ];
 
 /// The schema version of this release.
-const KNOWN: u32 = 7;
+const KNOWN: u32 = 8;
 
 /// How often processes that start at the same time may conflict. In each conflict, one of them
 /// succeeds.

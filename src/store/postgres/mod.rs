@@ -9,6 +9,7 @@ mod connect;
 mod errors;
 mod keys;
 mod load;
+mod log;
 mod migrations;
 mod pets;
 mod pool;

@@ -4,7 +4,6 @@ use std::pin::pin;
 
 use async_trait::async_trait;
 use futures_util::{FutureExt, TryStreamExt};
-use jiff::Timestamp;
 use tokio::task;
 use tokio_postgres::{Row, types::ToSql};
 
@@ -17,9 +16,12 @@ use super::{
     tokens::Tokens,
 };
 use crate::{
-    domain::{Limit, NewPet, PageRequest, Pet, PetId, PetName, PetRef, WriteContext},
+    domain::{
+        Limit, NewPet, PageRequest, Pet, PetId, PetName, PetRef, WriteContext, store_area::StorePet,
+    },
     store::{
         Created, Pets, Respond, StoreError, Version, Visit,
+        log::{Entry, Origin},
         page::{Page, TURN},
     },
 };
@@ -39,9 +41,16 @@ const LIST_BY_STATUS: &str = "SELECT * FROM (
     ) AS page ORDER BY id NULLS FIRST LIMIT $2";
 const _: () = assert!(Limit::MAX == 100);
 const GET: &str = "SELECT id, name, category_id, status FROM pets WHERE id = $1";
-const INSERT: &str = "INSERT INTO pets
-    (name, name_key, category_id, status, token, created_at, updated_at)
-    VALUES ($1, $2, $3, $4, $5, $6, $6) RETURNING id";
+/// Also logs the animal, whose id is drawn here: $11 is its representation after `{"id":1`.
+const INSERT: &str = "WITH added AS (
+        INSERT INTO pets (name, name_key, category_id, status, token, created_at, updated_at)
+        VALUES ($1, $2, $3, $4, $5, $6, $6) RETURNING id
+    ), logged AS (
+        INSERT INTO unnumbered_changes (at, type, subject_id, version, pet_id, actor, actor_id,
+            actor_name, request_id, after)
+        SELECT $6, 'pet.added', id, 1, id, $7, $8, $9, $10, '{\"id\":' || id || $11::text FROM added
+    )
+    SELECT id FROM added";
 /// The animal may be withdrawn already.
 const FIND_BY_TOKEN: &str = "SELECT id FROM pets WHERE token = $1
     UNION ALL SELECT id FROM withdrawn_pets WHERE token = $1";
@@ -70,11 +79,11 @@ impl Pets for PostgresStore {
         context: WriteContext,
         respond: Respond,
     ) -> Result<Created, StoreError> {
-        if let Some(request) = context.idempotency {
-            let once = requests::Once { new: pet, request, now: context.now, respond };
+        if context.idempotency.is_some() {
+            let once = requests::Once { new: pet, context, respond };
             return self.run(Access::Write, once, |on, once| once.insert(on).boxed()).await;
         }
-        let create = Create::new(pet, context.now, &self.tokens);
+        let create = Create::new(pet, context, &self.tokens);
         let added = self.run(Access::Write, create, |on, create| create.insert(on).boxed());
         added.await.map(Created::New)
     }
@@ -131,16 +140,21 @@ async fn get(connection: &mut Connection, id: PetId) -> Result<Option<Pet>, Fail
 /// An animal that is being added. It is added once, however many attempts this takes.
 struct Create<'a> {
     new: NewPet,
-    /// When the request came, in milliseconds.
-    now: i64,
+    context: WriteContext,
+    /// What the log shows of the animal after its id.
+    shown: String,
     tokens: &'a Tokens,
     /// The token of earlier attempts.
     token: Option<i64>,
 }
 
 impl<'a> Create<'a> {
-    fn new(new: NewPet, now: Timestamp, tokens: &'a Tokens) -> Self {
-        Self { new, now: now.as_millisecond(), tokens, token: None }
+    fn new(new: NewPet, context: WriteContext, tokens: &'a Tokens) -> Self {
+        let shown = PetId::new(1).and_then(|id| {
+            let added = Entry::added(&StorePet::added(id, new.clone(), context.now));
+            Some(added.after?.strip_prefix("{\"id\":1")?.to_owned())
+        });
+        Self { new, context, shown: shown.unwrap_or_default(), tokens, token: None }
     }
 
     /// Adds the animal, unless an earlier attempt has added it. Waits for an earlier attempt that
@@ -157,8 +171,20 @@ impl<'a> Create<'a> {
         }
         let statement = connection.prepared(INSERT).await?;
         let (name, status) = (self.new.name.as_str(), self.new.status.as_str());
-        let parameters: [&(dyn ToSql + Sync); 6] =
-            [&name, &stored_name_key(name), &self.new.category_id, &status, &token, &self.now];
+        let Origin { at, actor, request_id } = (&self.context).into();
+        let parameters: [&(dyn ToSql + Sync); 11] = [
+            &name,
+            &stored_name_key(name),
+            &self.new.category_id,
+            &status,
+            &token,
+            &at,
+            &actor.actor.kind(),
+            &actor.actor.id(),
+            &actor.name.as_deref(),
+            &request_id,
+            &self.shown,
+        ];
         let row = match connection.query_one(&statement, &parameters).await {
             Ok(row) => row,
             Err(error) => {

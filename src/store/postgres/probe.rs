@@ -21,6 +21,9 @@ const PROBE: &str = "SET LOCAL lock_timeout = '1s';
     ), pet AS (
         INSERT INTO pets (id, name, category_id, status, token)
         SELECT id, name, category_id, status, token FROM pets WHERE FALSE
+    ), change AS (
+        INSERT INTO unnumbered_changes (at, type, actor)
+        SELECT at, type, actor FROM unnumbered_changes WHERE FALSE
     )
     SELECT has_sequence_privilege('pets_ids', 'USAGE, UPDATE')
         AND has_sequence_privilege('pets_token_series', 'USAGE, UPDATE')

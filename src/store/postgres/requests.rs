@@ -2,7 +2,6 @@
 
 use async_trait::async_trait;
 use futures_util::FutureExt;
-use jiff::Timestamp;
 use tokio_postgres::{Client, Row, Statement, types::ToSql};
 
 use super::{
@@ -13,8 +12,14 @@ use super::{
     store_area::stored_name_key,
 };
 use crate::{
-    domain::{IdempotentRequest, NewPet, StoredResponse, idempotency::REMEMBERED_FOR_MARKS},
-    store::{Created, Requests, Respond, StoreError},
+    domain::{
+        IdempotentRequest, NewPet, StoredResponse, WriteContext, idempotency::REMEMBERED_FOR_MARKS,
+        store_area::StorePet,
+    },
+    store::{
+        Created, Requests, Respond, StoreError,
+        log::{Entry, Origin},
+    },
 };
 
 /// What is remembered under an idempotency key of the caller $1, or of the key $3 of its lineage.
@@ -39,7 +44,7 @@ pub(super) const RECALL: &str = concat!(
     SELECT operation, fingerprint, status, location, NULL, body FROM unconverted_requests
     WHERE caller IN ($1, $3) AND key = $2"
 );
-/// Remembers the request and adds the animal, in one statement. Does nothing if the request is
+/// Remembers the request, adds the animal and logs it, in one statement. Does nothing if the request is
 /// known, and waits for a concurrent one. Fails if the previous release remembers it.
 const INSERT_ONCE: &str = "
     WITH claimed AS (
@@ -49,7 +54,11 @@ const INSERT_ONCE: &str = "
         ON CONFLICT (caller, key) DO NOTHING RETURNING caller
     ), as_before AS (
         INSERT INTO idempotency_keys (api_key_id, key, fingerprint, pet_id, created_at)
-        SELECT unnest($10::bigint[]), $2, $4, $11, $9 FROM claimed)
+        SELECT unnest($10::bigint[]), $2, $4, $11, $9 FROM claimed
+    ), logged AS (
+        INSERT INTO unnumbered_changes (at, type, subject_id, version, pet_id, actor, actor_id,
+            actor_name, request_id, after)
+        SELECT $16, 'pet.added', $11, 1, $11, $17, $18, $19, $20, $21 FROM claimed)
     INSERT INTO pets (id, name, name_key, category_id, status, created_at, updated_at)
     SELECT $11, $12, $13, $14, $15, $16, $16 FROM claimed";
 /// The constraint that `INSERT_ONCE` violates if the previous release remembers the request.
@@ -102,15 +111,16 @@ impl Requests for PostgresStore {
 /// An animal that is being added by a request that may be repeated.
 pub(super) struct Once {
     pub(super) new: NewPet,
-    pub(super) request: IdempotentRequest,
-    pub(super) now: Timestamp,
+    pub(super) context: WriteContext,
     pub(super) respond: Respond,
 }
 
 impl Once {
     /// Adds the animal, unless the request was seen before.
     pub(super) async fn insert(&self, connection: &mut Connection) -> Result<Created, Failure> {
-        let Self { new, request, now, respond } = self;
+        let Self { new, context, respond } = self;
+        let request = context.idempotency.as_ref().ok_or(Failure::Row("key"))?;
+        let Origin { at, actor, request_id } = context.into();
         let (key, fingerprint) = (request.key.as_str(), &request.fingerprint[..]);
         let known: [&(dyn ToSql + Sync); 3] = [&request.lineage.0, &key, &request.api_key.0];
         for _ in 0..MAX_ATTEMPTS {
@@ -127,7 +137,8 @@ impl Once {
             let StoredResponse { status, location, etag, body } = respond(&pet);
             let name_key = stored_name_key(new.name.as_str());
             let owners: Vec<i64> = request.owners().map(|owner| owner.0).collect();
-            let parameters: [&(dyn ToSql + Sync); 16] = [
+            let shown = Entry::added(&StorePet::added(pet.id, new.clone(), context.now)).after;
+            let parameters: [&(dyn ToSql + Sync); 21] = [
                 &request.lineage.0,
                 &key,
                 &request.operation,
@@ -136,14 +147,19 @@ impl Once {
                 &location,
                 &etag,
                 &body,
-                &now.as_second(),
+                &context.now.as_second(),
                 &owners,
                 &id,
                 &new.name.as_str(),
                 &name_key,
                 &new.category_id,
                 &new.status.as_str(),
-                &now.as_millisecond(),
+                &at,
+                &actor.actor.kind(),
+                &actor.actor.id(),
+                &actor.name.as_deref(),
+                &request_id,
+                &shown,
             ];
             let insert = connection.prepared(INSERT_ONCE).await?;
             match connection.execute(&insert, &parameters).await.map_err(Failure::from) {

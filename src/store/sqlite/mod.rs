@@ -10,6 +10,7 @@ mod copy;
 mod file;
 mod keys;
 mod load;
+mod log;
 mod migrations;
 mod page;
 mod pets;

@@ -1,18 +1,18 @@
 //! Animals as rows. See `page.rs` for pages.
 
 use async_trait::async_trait;
-use jiff::Timestamp;
 use rusqlite::{
     Connection, Row, params,
     types::{Type, ValueRef},
 };
 
-use super::{SqliteStore, page, requests, slow_reads};
+use super::{SqliteStore, log, page, requests, slow_reads};
 use crate::{
     domain::{
         NewPet, PageRequest, Pet, PetId, PetName, PetStatus, WriteContext, pet::UnknownStatus,
+        store_area::StorePet,
     },
-    store::{Created, Pets, Respond, StoreError, Version, Visit},
+    store::{Created, Pets, Respond, StoreError, Version, Visit, log::Entry},
 };
 
 const GET: &str = "SELECT name, category_id, status FROM pets WHERE id = ?1";
@@ -47,14 +47,13 @@ impl Pets for SqliteStore {
         context: WriteContext,
         respond: Respond,
     ) -> Result<Created, StoreError> {
-        let WriteContext { now, idempotency, .. } = context;
-        let Some(request) = idempotency else {
+        if context.idempotency.is_none() {
             let insert =
-                move |connection: &Connection| insert(connection, pet, now).map(Created::New);
-            return self.writer.write_by_one_statement(insert).await;
-        };
+                move |connection: &Connection| insert(connection, pet, &context).map(Created::New);
+            return self.writer.write_without_savepoint(insert).await;
+        }
         let insert = move |connection: &Connection| {
-            requests::insert_once(connection, pet, &request, now, respond)
+            requests::insert_once(connection, pet, &context, respond)
         };
         self.writer.write(insert).await
     }
@@ -79,18 +78,23 @@ fn get(connection: &Connection, id: PetId) -> rusqlite::Result<Option<Pet>> {
     Ok(Some(new.with_id(id)))
 }
 
+/// Adds an animal, and logs it.
 pub(super) fn insert(
     connection: &Connection,
     new: NewPet,
-    now: Timestamp,
+    context: &WriteContext,
 ) -> rusqlite::Result<Pet> {
+    let now = context.now.as_millisecond();
     let id = connection.prepare_cached(INSERT)?.insert(params![
         new.name.as_str(),
         new.category_id,
         new.status.as_str(),
-        now.as_millisecond()
+        now
     ])?;
-    Ok(new.with_id(identifier(id)?))
+    let pet = StorePet::added(identifier(id)?, new, context.now);
+    log::append(connection, &Entry::added(&pet), context.into())?;
+    let StorePet { id, name, category_id, status, .. } = pet;
+    Ok(Pet { id, name, category_id, status })
 }
 
 /// Adds an animal and rolls it back. The commit still writes the pages that were changed and

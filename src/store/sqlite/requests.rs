@@ -7,7 +7,8 @@ use rusqlite::{Connection, Row, params};
 use super::{SqliteStore, pets};
 use crate::{
     domain::{
-        IdempotentRequest, KeyId, NewPet, PetId, StoredResponse, idempotency::REMEMBERED_FOR_MARKS,
+        IdempotentRequest, KeyId, NewPet, PetId, StoredResponse, WriteContext,
+        idempotency::REMEMBERED_FOR_MARKS,
     },
     store::{Created, Requests, Respond, StoreError},
 };
@@ -57,21 +58,24 @@ impl Requests for SqliteStore {
     }
 }
 
-/// Adds an animal, unless the request was seen before.
+/// Adds an animal, unless the request can be repeated and was seen before.
 pub(super) fn insert_once(
     connection: &Connection,
     new: NewPet,
-    request: &IdempotentRequest,
-    now: Timestamp,
+    context: &WriteContext,
     respond: Respond,
 ) -> rusqlite::Result<Created> {
+    let Some(request) = &context.idempotency else {
+        return pets::insert(connection, new, context).map(Created::New);
+    };
+    let now = context.now;
     if let Some(seen) = recall(connection, request)? {
         return Ok(match seen {
             Seen::Same(response) => Created::Replayed(response),
             Seen::Other => Created::Conflict,
         });
     }
-    let pet = pets::insert(connection, new, now)?;
+    let pet = pets::insert(connection, new, context)?;
     remember(connection, request, now, &respond(&pet))?;
     let (key, second) = (request.key.as_str(), now.as_second());
     let mut remember = connection.prepare_cached(REMEMBER_AS_BEFORE)?;

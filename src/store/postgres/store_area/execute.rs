@@ -11,7 +11,7 @@ use super::{
 use crate::{
     domain::{
         WriteContext,
-        store_area::{Command, Decision, Refusal, Subject, decide},
+        store_area::{Change, Command, Decision, Refusal, Subject, decide},
     },
     store::{
         Executed, RespondTo,
@@ -84,13 +84,15 @@ impl Execution {
         if let Some(request) = &self.context.idempotency {
             writes.push(write::remember(request, &response, now));
         }
+        let changes: Vec<Change> =
+            decisions.into_iter().flat_map(|decision| decision.changes).collect();
+        writes.extend(changes.iter().map(|change| write::log(change, &self.context)));
         if writes.is_empty() {
             // An earlier request, perhaps with a lost response, made it so.
             connection.confirm().await?;
         } else {
             self.commit(connection, &writes).await?;
         }
-        let changes = decisions.into_iter().flat_map(|decision| decision.changes).collect();
         Ok(Executed::Done { response, changes })
     }
 

@@ -5,7 +5,7 @@
 
 mod execute;
 mod lists;
-mod rows;
+pub(super) mod rows;
 mod search;
 mod state;
 mod write;
@@ -27,13 +27,11 @@ use crate::{
             Reservations, StorePet,
         },
     },
-    store::{Changes, Executed, RespondTo, StoreArea, StoreError},
+    store::{Executed, RespondTo, StoreArea, StoreError},
 };
 
 /// How long a count of all animals may take, including retries.
 const COUNTED_WITHIN: Duration = Duration::from_mins(1);
-
-impl Changes for PostgresStore {}
 
 #[async_trait]
 impl StoreArea for PostgresStore {

@@ -113,7 +113,7 @@ pub(super) fn order_id(id: i64) -> Result<OrderId, Failure> {
     OrderId::new(id).ok_or(Failure::Row("id"))
 }
 
-pub(super) fn time(millisecond: i64) -> Result<Timestamp, Failure> {
+pub(in super::super) fn time(millisecond: i64) -> Result<Timestamp, Failure> {
     Timestamp::from_millisecond(millisecond).map_err(|_| Failure::Row("a time"))
 }
 

@@ -12,10 +12,13 @@ use tokio_postgres::{Client, Error, Statement, types::ToSql};
 use super::state::{State, Versions};
 use crate::{
     domain::{
-        IdempotentRequest, StoredResponse,
-        store_area::{Category, Order, StorePet, Text, name_key},
+        IdempotentRequest, StoredResponse, WriteContext,
+        store_area::{Category, Change, Order, StorePet, Text, name_key},
     },
-    store::postgres::pool::Connection,
+    store::{
+        log::{Entry, Origin},
+        postgres::{log, pool::Connection},
+    },
 };
 
 /// A statement that fails with a division by zero unless it writes one row. So another version
@@ -110,6 +113,26 @@ pub(super) fn remember(
         now.as_second(),
     ];
     Write { sql: REMEMBER, values }
+}
+
+/// Logs a change, after all other statements. See [`log::APPEND`].
+pub(super) fn log(change: &Change, context: &WriteContext) -> Write {
+    let Entry { kind, subject, version, pet, before, after } = Entry::of(change);
+    let Origin { at, actor, request_id } = context.into();
+    let values = values![
+        at,
+        kind.as_str(),
+        subject,
+        version,
+        pet,
+        actor.actor.kind(),
+        actor.actor.id(),
+        actor.name.as_deref().map(str::to_owned),
+        request_id.map(str::to_owned),
+        before,
+        after,
+    ];
+    Write { sql: log::APPEND, values }
 }
 
 /// The differences between what was read and what the commands left. In ascending order of

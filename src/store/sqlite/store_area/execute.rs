@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use rusqlite::Connection;
 
 use super::{
-    super::{requests, writer},
+    super::{log, requests, writer},
     changes, rows,
 };
 use crate::{
@@ -12,7 +12,7 @@ use crate::{
         PetId, PetStatus, WriteContext,
         store_area::{Command, OrderId, Present, Subject, decide},
     },
-    store::{Executed, RespondTo},
+    store::{Executed, RespondTo, log::Entry},
 };
 
 const LAST_ID: &str = "SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = ?1";
@@ -39,6 +39,9 @@ pub(super) fn execute(
         match decide(command, &present(connection, command)?, now) {
             Ok(decision) => {
                 changes::write(connection, &decision)?;
+                for change in &decision.changes {
+                    log::append(connection, &Entry::of(change), context.into())?;
+                }
                 decisions.push(decision);
             }
             Err(refusal) => {

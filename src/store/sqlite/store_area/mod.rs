@@ -5,7 +5,7 @@ pub(super) mod check;
 mod execute;
 pub(super) mod lists;
 pub(super) mod merge;
-mod rows;
+pub(super) mod rows;
 mod search;
 
 use std::sync::atomic::Ordering;
@@ -23,10 +23,8 @@ use crate::{
             Reservations, StorePet, name_key,
         },
     },
-    store::{Changes, Executed, RespondTo, StoreArea, StoreError},
+    store::{Executed, RespondTo, StoreArea, StoreError},
 };
-
-impl Changes for SqliteStore {}
 
 #[async_trait]
 impl StoreArea for SqliteStore {

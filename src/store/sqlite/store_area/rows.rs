@@ -116,7 +116,7 @@ pub(super) fn order_id(id: i64) -> rusqlite::Result<OrderId> {
 }
 
 /// The time in a column.
-pub(super) fn time(row: &Row<'_>, column: usize) -> rusqlite::Result<Timestamp> {
+pub(in super::super) fn time(row: &Row<'_>, column: usize) -> rusqlite::Result<Timestamp> {
     let millisecond = row.get(column)?;
     Timestamp::from_millisecond(millisecond)
         .map_err(|_| rusqlite::Error::IntegralValueOutOfRange(column, millisecond))
@@ -140,7 +140,7 @@ fn optional(row: &Row<'_>, column: usize) -> rusqlite::Result<bool> {
 }
 
 /// The value that the text of a column means.
-fn parsed<T>(
+pub(in super::super) fn parsed<T>(
     row: &Row<'_>,
     column: usize,
     parse: impl FnOnce(&str) -> Option<T>,

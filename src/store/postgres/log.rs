@@ -1,0 +1,164 @@
+//! The log of changes and the audit trail as rows.
+
+use async_trait::async_trait;
+use futures_util::FutureExt;
+use jiff::Timestamp;
+use tokio_postgres::{Row, SimpleQueryMessage, types::ToSql};
+
+use super::{
+    PostgresStore,
+    errors::Failure,
+    pool::{Access, Connection},
+    store_area::rows,
+};
+use crate::{
+    domain::{
+        Actor, NamedActor,
+        store_area::{
+            ChangePage, ChangeType, Epoch, LogState, LogSubject, LoggedChange, SubjectKind,
+        },
+    },
+    store::{Changes, StoreError, log::SCAN},
+};
+
+/// The columns in the order that [`change`] expects.
+macro_rules! columns {
+    () => {
+        "seq, at, type, subject_id, version, pet_id, actor, actor_id, actor_name, request_id, \
+         before, after"
+    };
+}
+
+/// Adds a change, in the transaction that makes it and after its other statements. So the id is
+/// drawn while the transaction holds the locks of all rows that it changes: a later change of the
+/// same animal waits for this commit, gets a higher id, and is never visible without this one.
+pub(super) const APPEND: &str = "INSERT INTO unnumbered_changes
+    (at, type, subject_id, version, pet_id, actor, actor_id, actor_name, request_id, before, after)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)";
+const STATE: &str = "SELECT epoch, last,
+    coalesce((SELECT min(seq) FROM changes), last + 1),
+    EXISTS (SELECT FROM unnumbered_changes) FROM change_log";
+/// Numbers the committed changes, at most 10,000, in one transaction, which the server completes
+/// without another message: a process that stops meanwhile holds up no other. The second statement
+/// begins when the lock is held, so it sees the newest number, and every change that was committed
+/// before that.
+const NUMBER: &str = "SELECT FROM change_log FOR UPDATE;
+    WITH taken AS (
+        DELETE FROM unnumbered_changes
+        WHERE id IN (SELECT id FROM unnumbered_changes ORDER BY id LIMIT 10000) RETURNING *
+    ), numbered AS (
+        INSERT INTO changes
+        SELECT last + row_number() OVER (ORDER BY id),
+            greatest(max(at) OVER (ORDER BY id),
+                (SELECT latest_at FROM changes ORDER BY seq DESC LIMIT 1)),
+            at, type, subject_id, version, pet_id, actor, actor_id, actor_name, request_id,
+            before, after
+        FROM taken CROSS JOIN change_log RETURNING seq
+    ), noted AS (
+        UPDATE change_log SET last = (SELECT max(seq) FROM numbered)
+        WHERE EXISTS (SELECT FROM numbered)
+    )
+    SELECT count(*) < 10000 FROM numbered";
+const AFTER: &str = concat!(
+    "SELECT ",
+    columns!(),
+    " FROM changes WHERE seq > $1 AND seq <= $2 AND ($3::text IS NULL OR type = $3)
+    ORDER BY seq LIMIT $4"
+);
+const FORGET: &str = "DELETE FROM changes WHERE seq < (SELECT last FROM change_log) AND seq <=
+    (SELECT max(seq) FROM (SELECT seq, at FROM changes ORDER BY seq LIMIT $2) AS oldest
+     WHERE at < $1)";
+
+#[async_trait]
+impl Changes for PostgresStore {
+    async fn log_state(&self) -> Result<LogState, StoreError> {
+        self.run(Access::Write, (), |on, ()| number(on).boxed()).await
+    }
+
+    async fn changes_after(
+        &self,
+        after: i64,
+        kind: Option<ChangeType>,
+        limit: u32,
+    ) -> Result<ChangePage, StoreError> {
+        self.run(Access::Read, (), |on, ()| read_after(on, after, kind, limit).boxed()).await
+    }
+
+    async fn forget_changes(&self, before: Timestamp, limit: u32) -> Result<usize, StoreError> {
+        let before = before.as_millisecond();
+        self.run(Access::Write, (), |on, ()| forget(on, before, limit).boxed()).await
+    }
+}
+
+/// Numbers all changes that were committed before, and returns the state then.
+async fn number(connection: &mut Connection) -> Result<LogState, Failure> {
+    let mut is_complete = false;
+    loop {
+        let statement = connection.prepared(STATE).await?;
+        let row = connection.query_one(&statement, &[]).await?;
+        if is_complete || !row.try_get::<_, bool>(3)? {
+            let epoch: Vec<u8> = row.try_get(0)?;
+            let epoch = Epoch(epoch.try_into().map_err(|_| Failure::Row("epoch"))?);
+            return Ok(LogState { epoch, first: row.try_get(2)?, last: row.try_get(1)? });
+        }
+        let messages = connection.simple_query(NUMBER).await?;
+        is_complete = messages.iter().any(|message| match message {
+            SimpleQueryMessage::Row(row) => row.columns().len() == 1 && row.get(0) == Some("t"),
+            _ => false,
+        });
+    }
+}
+
+async fn read_after(
+    connection: &mut Connection,
+    after: i64,
+    kind: Option<ChangeType>,
+    limit: u32,
+) -> Result<ChangePage, Failure> {
+    let statement = connection.prepared(STATE).await?;
+    let last: i64 = connection.query_one(&statement, &[]).await?.try_get(1)?;
+    let read_to = after.saturating_add(SCAN).min(last).max(after);
+    let parameters: [&(dyn ToSql + Sync); 4] =
+        [&after, &read_to, &kind.map(ChangeType::as_str), &i64::from(limit)];
+    let statement = connection.prepared(AFTER).await?;
+    let rows = connection.query(&statement, &parameters).await?;
+    let changes = rows.iter().map(change).collect::<Result<Vec<_>, _>>()?;
+    let is_full = changes.len() == limit as usize;
+    let read_to = changes.last().filter(|_| is_full).map_or(read_to, |last| last.seq);
+    Ok(ChangePage { changes, read_to })
+}
+
+async fn forget(connection: &mut Connection, before: i64, limit: u32) -> Result<usize, Failure> {
+    let parameters: [&(dyn ToSql + Sync); 2] = [&before, &i64::from(limit)];
+    let forgotten = connection.execute(FORGET, &parameters).await?;
+    Ok(usize::try_from(forgotten).unwrap_or(usize::MAX))
+}
+
+fn change(row: &Row) -> Result<LoggedChange, Failure> {
+    let kind: &str = row.try_get(2)?;
+    let subject = SubjectKind::of_type(kind).ok_or(Failure::Row("type"))?;
+    let kind = ChangeType::ALL.into_iter().find(|of| of.as_str() == kind);
+    Ok(LoggedChange {
+        seq: row.try_get(0)?,
+        at: rows::time(row.try_get(1)?)?,
+        kind: kind.ok_or(Failure::Row("type"))?,
+        subject: LogSubject { kind: subject, id: row.try_get(3)? },
+        version: row.try_get(4)?,
+        pet: row.try_get(5)?,
+        actor: actor(row, 6)?,
+        request_id: text(row, 9)?,
+        before: text(row, 10)?,
+        after: text(row, 11)?,
+    })
+}
+
+/// The actor in three columns.
+fn actor(row: &Row, at: usize) -> Result<NamedActor, Failure> {
+    let actor = Actor::of(row.try_get(at)?, row.try_get(at + 1)?);
+    let name: Option<&str> = row.try_get(at + 2)?;
+    Ok(NamedActor { actor: actor.ok_or(Failure::Row("actor"))?, name: name.map(Into::into) })
+}
+
+fn text(row: &Row, at: usize) -> Result<Option<Box<str>>, Failure> {
+    Ok(row.try_get::<_, Option<&str>>(at)?.map(Into::into))
+}

@@ -1,0 +1,164 @@
+//! Tests of the writer.
+
+use super::*;
+use crate::store::sqlite::wal_index::WalIndex;
+
+async fn writer() -> (Writer, tempfile::TempDir) {
+    let directory = tempfile::TempDir::new().unwrap();
+    let file = directory.path().join("test.db");
+    let connection = Connection::open(&file).unwrap();
+    // WAL mode, as in production: `Files` needs the WAL and its `-shm` file.
+    connection.pragma_update(None, "journal_mode", "WAL").unwrap();
+    connection.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(())).unwrap();
+    let files = Files::open(&file, WalIndex::open(&file).unwrap()).unwrap();
+    let writer = Writer::start(connection, files).unwrap();
+    writer
+        .write(|connection| connection.execute("CREATE TABLE t (x INTEGER UNIQUE)", []))
+        .await
+        .unwrap();
+    (writer, directory)
+}
+
+fn insert(x: i64) -> impl FnOnce(&Connection) -> rusqlite::Result<usize> {
+    move |connection| connection.execute("INSERT INTO t VALUES (?1)", [x])
+}
+
+async fn rows(writer: &Writer) -> i64 {
+    let count = |connection: &Connection| {
+        connection.query_row("SELECT count(*) FROM t", [], |row| row.get(0))
+    };
+    writer.write(count).await.unwrap()
+}
+
+/// Keeps the writer busy until the returned sender is dropped, so that later writes form one
+/// batch.
+fn hold(writer: &Writer) -> (std::sync::mpsc::Sender<()>, impl Future) {
+    let (release, held) = std::sync::mpsc::channel();
+    let holding = writer.write(move |_| {
+        let _ = held.recv();
+        Ok(())
+    });
+    (release, holding)
+}
+
+#[tokio::test]
+async fn a_failed_write_does_not_affect_the_others_of_its_batch() {
+    let (writer, _directory) = writer().await;
+    let (release, holding) = hold(&writer);
+    let (_, a, b, c, ()) = tokio::join!(
+        holding,
+        writer.write(insert(1)),
+        writer.write(|connection| {
+            insert(2)(connection)?;
+            insert(1)(connection)
+        }),
+        writer.write(insert(3)),
+        async { drop(release) },
+    );
+    assert!(a.is_ok());
+    assert!(matches!(b, Err(StoreError::Internal(_))));
+    assert!(c.is_ok());
+    assert_eq!(rows(&writer).await, 2);
+}
+
+#[tokio::test]
+async fn a_write_that_panics_fails_and_the_writer_continues() {
+    let (writer, _directory) = writer().await;
+    let panicked = writer
+        .write(|connection| {
+            insert(1)(connection)?;
+            panic!("on purpose")
+        })
+        .await;
+    let panicked: Result<(), _> = panicked;
+    assert!(matches!(panicked, Err(StoreError::Internal(_))));
+    assert_eq!(rows(&writer).await, 0);
+}
+
+#[tokio::test]
+async fn when_the_transaction_is_lost_the_whole_batch_fails_and_is_undone() {
+    let (writer, _directory) = writer().await;
+    let (release, holding) = hold(&writer);
+    let (_, a, b, c, ()) = tokio::join!(
+        holding,
+        writer.write(insert(1)),
+        writer.write(|connection| connection.execute("ROLLBACK", [])),
+        writer.write(insert(3)),
+        async { drop(release) },
+    );
+    for lost in [a, c] {
+        assert!(matches!(lost, Err(StoreError::Unavailable(_))), "{lost:?}");
+    }
+    assert!(b.is_err());
+    assert_eq!(rows(&writer).await, 0);
+}
+
+#[tokio::test]
+async fn a_write_without_a_savepoint_that_fails_after_it_has_written_is_undone_with_its_batch() {
+    let (writer, _directory) = writer().await;
+    let (release, holding) = hold(&writer);
+    let fails_at_once = |connection: &Connection| insert(1)(connection);
+    let fails_later = |connection: &Connection| {
+        insert(2)(connection)?;
+        insert(1)(connection)
+    };
+    let (_, a, b, c, d, ()) = tokio::join!(
+        holding,
+        writer.write(insert(1)),
+        writer.write_without_savepoint(fails_at_once),
+        writer.write_without_savepoint(fails_later),
+        writer.write(insert(3)),
+        async { drop(release) },
+    );
+    assert!(b.is_err() && c.is_err());
+    for lost in [a, d] {
+        assert!(matches!(lost, Err(StoreError::Unavailable(_))), "{lost:?}");
+    }
+    assert_eq!(rows(&writer).await, 0);
+    writer.write(insert(1)).await.unwrap();
+    writer.write_without_savepoint(fails_at_once).await.unwrap_err();
+    assert_eq!(rows(&writer).await, 1);
+}
+
+#[tokio::test]
+async fn a_full_queue_rejects_at_once() {
+    let (writer, _directory) = writer().await;
+    let (release, holding) = hold(&writer);
+    let mut holding = Box::pin(holding);
+    assert!(futures_util::poll!(holding.as_mut()).is_pending());
+    let mut waiting = Vec::new();
+    // The held job may or may not have left the queue yet.
+    let rejected = loop {
+        let mut write = Box::pin(writer.write(insert(i64::try_from(waiting.len()).unwrap())));
+        match futures_util::poll!(write.as_mut()) {
+            std::task::Poll::Ready(rejected) => break rejected,
+            std::task::Poll::Pending => waiting.push(write),
+        }
+        assert!(waiting.len() <= 2 * QUEUE_LENGTH + 1, "nothing was rejected");
+    };
+    assert!(matches!(rejected, Err(StoreError::Overloaded)));
+    drop(release);
+    for write in waiting {
+        write.await.unwrap();
+    }
+}
+
+#[test]
+fn a_batch_stays_within_its_limit_however_many_writes_come() {
+    let mut batch = vec![0; FEW - 1];
+    fill_up(&mut batch, 0..10 * QUEUE_LENGTH);
+    assert_eq!(batch.len(), QUEUE_LENGTH);
+}
+
+#[tokio::test]
+async fn a_write_is_done_even_if_its_caller_is_gone() {
+    let (writer, _directory) = writer().await;
+    let (release, holding) = hold(&writer);
+    let mut holding = Box::pin(holding);
+    assert!(futures_util::poll!(holding.as_mut()).is_pending());
+    let mut write = Box::pin(writer.write(insert(1)));
+    assert!(futures_util::poll!(write.as_mut()).is_pending());
+    drop(write);
+    drop(release);
+    assert_eq!(rows(&writer).await, 1);
+}
