@@ -17,9 +17,8 @@ use rusqlite::Connection;
 use serde_json::Value;
 
 use super::{
-    kill::catalogue,
     management::{MANAGED, wait_for},
-    program::{Service, client, create, directory, new_key, run},
+    program::{Service, catalogue, client, create, directory, new_key, run},
 };
 
 const WRITERS: usize = 8;

@@ -1,9 +1,8 @@
 //! The program over PostgreSQL: many processes on one database.
 
 use std::{
-    collections::{BTreeMap, HashMap},
+    collections::BTreeMap,
     path::Path,
-    sync::{Arc, Mutex},
     time::{Duration, Instant},
 };
 
@@ -14,7 +13,7 @@ use tokio::task::JoinSet;
 
 use super::{
     postgres_cluster::{connect, fresh_url},
-    program::{Service, client, command, create, directory, finish, run},
+    program::{Service, client, command, create, directory, finish, run, walk},
 };
 
 /// A folder, and an empty database.
@@ -34,23 +33,6 @@ fn new_key(here: &Path, database: &str) -> String {
 async fn status(client: &Client, service: &Service, key: &str) -> u16 {
     let request = client.get(format!("{}/pets", service.url)).bearer_auth(key);
     request.send().await.unwrap().status().as_u16()
-}
-
-/// All animals in the catalogue, by a walk.
-async fn walk(client: &Client, service: &Service, key: &str) -> BTreeMap<i64, String> {
-    let origin = service.url.trim_end_matches("/v1");
-    let mut found = BTreeMap::new();
-    let mut target = Some("/v1/pets?limit=100".to_owned());
-    while let Some(page) = target {
-        let reply = client.get(format!("{origin}{page}")).bearer_auth(key).send().await.unwrap();
-        let link = reply.headers().get("link").map(|link| link.to_str().unwrap().to_owned());
-        target = link.map(|link| link.split(['<', '>']).nth(1).unwrap().to_owned());
-        for pet in reply.json::<Vec<Value>>().await.unwrap() {
-            let (id, name) = (pet["id"].as_i64().unwrap(), pet["name"].as_str().unwrap());
-            assert_eq!(found.insert(id, name.to_owned()), None, "{id} twice");
-        }
-    }
-    found
 }
 
 #[tokio::test]
@@ -109,48 +91,6 @@ async fn a_rotated_key_stays_valid_along_with_its_successor() {
         assert_eq!(status(&client(), &service, &key).await, 200);
     }
     run(here.path(), &["keys", "rotate", "1", "--database", &database]).expect_one_line();
-}
-
-/// Two processes serve; one of them is killed repeatedly.
-#[tokio::test]
-async fn after_kill_9_of_one_of_two_processes_every_acknowledged_animal_is_there_once() {
-    let (here, database) = setup().await;
-    let stays = start(here.path(), &database);
-    let key = new_key(here.path(), &database);
-    let client = client();
-    let acknowledged = Arc::new(Mutex::new(HashMap::<i64, String>::new()));
-    for kill in 0..5 {
-        let dies = start(here.path(), &database);
-        let mut writers = JoinSet::new();
-        for writer in 0..16 {
-            let url = if writer % 4 == 0 { &stays.url } else { &dies.url }.clone();
-            let (client, key) = (client.clone(), key.clone());
-            let acknowledged = Arc::clone(&acknowledged);
-            writers.spawn(async move {
-                for number in 0..100 {
-                    let name = format!("kill {kill}, writer {writer}, animal {number}");
-                    // The service was killed, so nothing was acknowledged.
-                    let Ok(reply) = create(&client, &url, &key, &name).send().await else { return };
-                    assert_eq!(reply.status(), 201);
-                    let Ok(pet) = reply.json::<Value>().await else { return };
-                    let id = pet["id"].as_i64().unwrap();
-                    assert_eq!(acknowledged.lock().unwrap().insert(id, name), None, "{id}");
-                }
-            });
-        }
-        let before = acknowledged.lock().unwrap().len();
-        while acknowledged.lock().unwrap().len() < before + 300 {
-            tokio::task::yield_now().await;
-        }
-        dies.kill();
-        writers.join_all().await;
-    }
-    let found = walk(&client, &stays, &key).await;
-    for (id, name) in acknowledged.lock().unwrap().iter() {
-        assert_eq!(found.get(id), Some(name));
-    }
-    let names: std::collections::HashSet<_> = found.values().collect();
-    assert_eq!(names.len(), found.len(), "an animal is there twice");
 }
 
 #[tokio::test]

@@ -1,6 +1,7 @@
 //! Runs `petstore` as users do.
 
 use std::{
+    collections::BTreeMap,
     io::{BufRead, BufReader},
     path::Path,
     process::{Child, Command, ExitStatus, Stdio},
@@ -170,4 +171,26 @@ pub(crate) fn client() -> Client {
 pub(crate) fn create(client: &Client, url: &str, key: &str, name: &str) -> RequestBuilder {
     let body = json!({ "name": name, "categoryId": 1 });
     client.post(format!("{url}/pets")).bearer_auth(key).json(&body)
+}
+
+/// All animals in the catalogue, by a walk.
+pub(crate) async fn walk(client: &Client, service: &Service, key: &str) -> BTreeMap<i64, String> {
+    let origin = service.url.trim_end_matches("/v1");
+    let mut found = BTreeMap::new();
+    let mut target = Some("/v1/pets?limit=100".to_owned());
+    while let Some(page) = target {
+        let reply = client.get(format!("{origin}{page}")).bearer_auth(key).send().await.unwrap();
+        let link = reply.headers().get("link").map(|link| link.to_str().unwrap().to_owned());
+        target = link.map(|link| link.split(['<', '>']).nth(1).unwrap().to_owned());
+        for pet in reply.json::<Vec<Value>>().await.unwrap() {
+            let (id, name) = (pet["id"].as_i64().unwrap(), pet["name"].as_str().unwrap());
+            assert_eq!(found.insert(id, name.to_owned()), None, "{id} twice");
+        }
+    }
+    found
+}
+
+/// The same, by a service that is started for it.
+pub(crate) async fn catalogue(here: &Path, key: &str) -> BTreeMap<i64, String> {
+    walk(&client(), &Service::start(here, &[]), key).await
 }

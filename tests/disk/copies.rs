@@ -15,14 +15,18 @@ use crate::recording::{Change, Files, Recording, files, traced};
 const DATABASE: &str = "petstore.db";
 const RESTORE: [&str; 3] = ["restore", "--force", "backup.db"];
 
-/// The names of all animals, if there is an undamaged database.
-fn animals(path: &Path) -> Option<Vec<String>> {
+/// The names of all animals and the references of all orders, if there is an undamaged database.
+fn content(path: &Path) -> Option<Vec<String>> {
     let database = Connection::open(path).unwrap();
     let verdict = database.query_row("PRAGMA integrity_check", [], |row| row.get::<_, String>(0));
     if verdict.ok()? != "ok" {
         return Some(vec!["damaged".to_owned()]);
     }
-    let mut statement = database.prepare("SELECT name FROM pets ORDER BY id").ok()?;
+    let mut statement = database
+        .prepare(
+            "SELECT name FROM pets UNION ALL SELECT status || reference FROM orders ORDER BY 1",
+        )
+        .ok()?;
     let names = statement.query_map([], |row| row.get(0)).unwrap();
     Some(names.map(Result::unwrap).collect())
 }
@@ -55,7 +59,9 @@ fn killed_service() -> Files {
         let insert = format!(
             "WITH RECURSIVE n (n) AS (VALUES (1) UNION ALL SELECT n + 1 FROM n WHERE n < 30)
              INSERT INTO pets (name, category_id, status)
-             SELECT '{animals} ' || n || hex(zeroblob(300)), 1, 'sold' FROM n"
+             SELECT '{animals} ' || n || hex(zeroblob(300)), 1, 'sold' FROM n;
+             INSERT INTO orders (pet_id, status, holds, reference, created_at, closed_at, version)
+             SELECT id, 'completed', 1, '{animals} ' || id || hex(zeroblob(100)), 0, 0, 1 FROM pets"
         );
         database.execute_batch(&insert).unwrap();
         database
@@ -66,7 +72,8 @@ fn killed_service() -> Files {
     let database = fill(DATABASE, "old");
     database
         .execute_batch(
-            "PRAGMA wal_checkpoint(TRUNCATE); UPDATE pets SET name = 'in the log' WHERE id = 7",
+            "PRAGMA wal_checkpoint(TRUNCATE); BEGIN; UPDATE pets SET name = 'in the log' WHERE id = 7;
+             UPDATE orders SET status = 'returned', holds = 0 WHERE pet_id = 7; COMMIT",
         )
         .unwrap();
     let mut left = files(here.path());
@@ -93,7 +100,7 @@ struct Expected {
 impl Expected {
     fn of(before: Files, is_damaged: bool) -> Self {
         let here = folder_of(&before);
-        let [old, new] = [DATABASE, "backup.db"].map(|name| animals(&here.path().join(name)));
+        let [old, new] = [DATABASE, "backup.db"].map(|name| content(&here.path().join(name)));
         assert!(new.is_some() && old != new && old.is_none() == is_damaged);
         Self { before, old, new }
     }
@@ -102,7 +109,7 @@ impl Expected {
     /// database must still be there completely, under one of its names.
     fn check(&self, left: &Files, must_be_old: bool, must_be_new: bool) -> Result<(), &str> {
         let here = folder_of(left);
-        let found = animals(&here.path().join(DATABASE));
+        let found = content(&here.path().join(DATABASE));
         let is_whole = |name: &str| {
             ["", "-wal"].iter().all(|end| {
                 let now = left.get(&format!("{name}{end}"));
@@ -172,13 +179,13 @@ fn a_power_cut_during_a_backup_leaves_a_complete_backup_or_none() {
     let before = killed_service();
     let here = folder_of(&before);
     let recording = Recording::of(here.path(), &[], &["backup", "copy.db"]);
-    let old = animals(&folder_of(&before).path().join(DATABASE));
+    let old = content(&folder_of(&before).path().join(DATABASE));
     let cuts = recording.each_power_cut(|left, has_ended| {
         let here = folder_of(left);
-        assert_eq!(animals(&here.path().join(DATABASE)), old, "the database itself");
+        assert_eq!(content(&here.path().join(DATABASE)), old, "the database itself");
         let is_there = left.contains_key("copy.db");
         assert!(is_there || !has_ended, "it was said to be there");
-        assert!(!is_there || animals(&here.path().join("copy.db")) == old, "it is not whole");
+        assert!(!is_there || content(&here.path().join("copy.db")) == old, "it is not whole");
     });
     assert!(cuts > 20, "{cuts}");
 }

@@ -106,7 +106,7 @@ async fn the_wal_of_a_killed_process_is_on_disk_before_it_is_acknowledged() {
     let mut replays = 0;
     at_each(Kind::LostSync, true, async |run, seed| {
         run.kill().await;
-        replays += run.acknowledges_recovered_animals().await;
+        replays += run.acknowledges_recovered_changes().await;
         run.survives_a_power_cut(seed).await;
     })
     .await;
@@ -114,7 +114,7 @@ async fn the_wal_of_a_killed_process_is_on_disk_before_it_is_acknowledged() {
 }
 
 #[tokio::test]
-async fn rejected_animals_are_not_there_even_after_a_kill() {
+async fn rejected_changes_are_not_there_even_after_a_kill() {
     for (kind, can_be_unknown) in
         [(Kind::IoError, true), (Kind::LostSync, true), (Kind::ShortWrite, false)]
     {

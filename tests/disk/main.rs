@@ -6,10 +6,14 @@
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
+mod changes;
 mod every_operation;
 #[expect(dead_code, reason = "the other faults are of the histories' tests")]
 #[path = "../shared/faulty_store.rs"]
 mod faulty_store;
+#[expect(dead_code, reason = "the kills count changes")]
+#[path = "../shared/ledger.rs"]
+mod ledger;
 mod proofs;
 mod script;
 #[path = "../shared/with_pets.rs"]

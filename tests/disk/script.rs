@@ -1,30 +1,25 @@
 //! The operations on a store while its disk fails, and the checks after them.
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    panic,
-    path::Path,
-    sync::Arc,
-};
+use std::{mem::take, path::Path, sync::Arc};
 
 use faulty_vfs::{Disk, close_files_under};
 use futures_util::future::join_all;
 use jiff::Timestamp;
 use petstore::{
-    domain::{
-        Actor, ApiKey, Deployment, IdempotencyKey, IdempotentRequest, KeyId, KeyUse, Limit, NewKey,
-        NewPet, PageRequest, Pet, PetId, PetName, PetRef, PetStatus, Scope, StoredResponse,
-        WriteContext, idempotency::fingerprint,
-    },
-    store::{Created, OpenError, OpenMode, Store, StoreError, sqlite::SqliteStore},
+    domain::{ApiKey, Deployment, KeyId, KeyUse, NewKey, Scope, store_area::OrderId},
+    store::{Created, OpenError, OpenMode, StoreError, check, sqlite::SqliteStore},
 };
 use rand::{RngExt, SeedableRng, rngs::StdRng};
 use rusqlite::Connection;
 use tempfile::TempDir;
 
-use crate::faulty_store::{Fault, Faulty};
-
-type AnyStore = Arc<dyn Store>;
+use crate::{
+    changes::{
+        Act, AnyStore, Change, Shown, What, about, act, name, pet, respond_to_create, there,
+    },
+    faulty_store::{Fault, Faulty},
+    ledger::Ledger,
+};
 
 fn open(path: &Path) -> Result<AnyStore, OpenError> {
     Ok(Arc::new(SqliteStore::open(path, OpenMode::CreateAndMigrate)?))
@@ -36,14 +31,16 @@ pub(crate) struct Run {
     store: Option<AnyStore>,
     pub(crate) disk: Disk,
     directory: Directory,
-    next_name: usize,
-    acknowledged: BTreeMap<i64, String>,
-    rejected: BTreeSet<String>,
+    next_number: usize,
+    ledger: Ledger,
+    /// What was acknowledged, with the responses.
+    acknowledged: Vec<(Change, Vec<u8>)>,
+    rejected: Vec<Change>,
     /// Failed before the store was closed while its disk failed. Such a write may be complete in
     /// the WAL, and be there after the store is reopened.
-    uncertain: BTreeSet<String>,
-    /// Reported as not added, rather than as unknown.
-    not_added: BTreeSet<String>,
+    uncertain: Vec<Change>,
+    /// Reported as not done, rather than as unknown.
+    not_done: Vec<Change>,
     /// How many outcomes were reported as unknown.
     pub(crate) unknown: usize,
     /// Wraps the store in one that does not wait for its commits: see `proofs`.
@@ -59,11 +56,12 @@ impl Run {
             disk,
             directory,
             store: None,
-            next_name: 0,
-            acknowledged: BTreeMap::new(),
-            rejected: BTreeSet::new(),
-            uncertain: BTreeSet::new(),
-            not_added: BTreeSet::new(),
+            next_number: 0,
+            ledger: Ledger::default(),
+            acknowledged: Vec::new(),
+            rejected: Vec::new(),
+            uncertain: Vec::new(),
+            not_done: Vec::new(),
             unknown: 0,
             acknowledges_early: false,
             early: None,
@@ -77,23 +75,25 @@ impl Run {
         self.create(1).await;
         self.keys().await;
         self.create(6).await;
+        self.change(&[Act::Reserve, Act::Sell, Act::Rename, Act::Withdraw]).await;
         self.checkpoint();
-        self.create(1).await;
+        self.change(&[Act::Complete, Act::Return, Act::Reserve, Act::Restore]).await;
         self.create(3).await;
         self.close().await;
         self.open().await;
-        self.create(1).await;
+        self.change(&[Act::Return]).await;
         self.keys().await;
+        self.change(&[Act::Withdraw, Act::Reserve, Act::Cancel, Act::Rename]).await;
         self.create(4).await;
         if let Some(store) = &self.store {
-            let _ = list(store).await;
+            let _ = there(store).await;
         }
     }
 
     async fn open(&mut self) {
         self.store = open(&self.directory.path().join("petstore.db")).ok();
         if let Some(store) = self.store.take_if(|_| self.acknowledges_early) {
-            let last = self.acknowledged.last_key_value().map_or(0, |(id, _)| *id);
+            let last = self.ledger.newest_pets().last().map_or(0, |pet| pet.id);
             let early = Arc::new(Faulty::after(last, store, Fault::AcknowledgedEarly).await);
             self.store = Some(early.store());
             self.early = Some(early);
@@ -108,40 +108,68 @@ impl Run {
         self.uncertain.append(&mut self.rejected);
     }
 
-    /// Creates this many animals concurrently, and records the results.
+    /// Creates this many animals concurrently.
     pub(crate) async fn create(&mut self, count: usize) {
-        let Some(store) = &self.store else { return };
-        let names: Vec<String> = (self.next_name..self.next_name + count).map(name).collect();
-        self.next_name += count;
-        let created = join_all(names.iter().map(|name| create(store, name))).await;
-        for (name, created) in names.into_iter().zip(created) {
-            match created {
-                Ok(id) => self.acknowledge(id, name),
+        let numbers = self.next_number..self.next_number + count;
+        self.next_number += count;
+        let create = |number| Change { number, what: What::Create(name(number)) };
+        self.carry_out(numbers.map(create).collect()).await;
+    }
+
+    /// Does these acts concurrently, each with one of the first acknowledged animals. An act that
+    /// needs an order is left out if there is none.
+    async fn change(&mut self, acts: &[Act]) {
+        let mut changes = Vec::new();
+        for (act, pet) in acts.iter().zip(self.ledger.newest_pets()) {
+            let order = self.ledger.newest_orders().rfind(|order| order.pet == pet.id);
+            let order = order.map(|order| OrderId::new(order.id).unwrap());
+            let number = self.next_number;
+            if let Some(command) = act.command(pet, order, number) {
+                changes.push(Change { number, what: What::Command(pet.id, command) });
+                self.next_number += 1;
+            }
+        }
+        self.carry_out(changes).await;
+    }
+
+    /// Carries out changes concurrently, and records the results.
+    async fn carry_out(&mut self, changes: Vec<Change>) {
+        let Some(store) = self.store.clone() else { return };
+        let done = join_all(changes.iter().map(|change| change.carry_out(&store))).await;
+        for (change, done) in changes.into_iter().zip(done) {
+            match done {
+                Ok(Some((body, _))) => self.acknowledge(change, body),
+                // Refused, so it has no effect.
+                Ok(None) => {}
                 Err(error) => {
                     match error {
                         StoreError::OutcomeUnknown(_) => self.unknown += 1,
-                        _ => drop(self.not_added.insert(name.clone())),
+                        _ => self.not_done.push(change.clone()),
                     }
-                    self.rejected.insert(name);
+                    self.rejected.push(change);
                 }
             }
         }
     }
 
-    fn acknowledge(&mut self, id: i64, name: String) {
-        assert_eq!(self.acknowledged.insert(id, name), None, "{id} was given twice");
+    fn acknowledge(&mut self, change: Change, body: Vec<u8>) {
+        match serde_json::from_slice(&body).unwrap() {
+            Shown::Pet(pet) => self.ledger.add_pet(&pet),
+            Shown::Order(order) => self.ledger.add_order(&order),
+        }
+        self.acknowledged.push((change, body));
     }
 
     /// Creates, rotates and uses a key.
     async fn keys(&mut self) {
         let Some(store) = &self.store else { return };
-        let Ok(key) = store.create_key(new_key(self.next_name), act()).await else { return };
-        let (successor, until) = (new_key(self.next_name + 1), Timestamp::UNIX_EPOCH);
+        let Ok(key) = store.create_key(new_key(self.next_number), act()).await else { return };
+        let (successor, until) = (new_key(self.next_number + 1), Timestamp::UNIX_EPOCH);
         let _ = store.rotate_key(key.id, successor, until, act()).await;
         let (id, used_at) = (KeyId(1), Timestamp::UNIX_EPOCH);
         let used = KeyUse { id, used_at, deprecated_call_at: Some(used_at) };
         let _ = store.record_key_uses(vec![used]).await;
-        self.next_name += 2;
+        self.next_number += 2;
     }
 
     /// Runs a checkpoint, as another process might.
@@ -160,7 +188,7 @@ impl Run {
     }
 
     /// After the end of the fault, the store works at once. It has what it acknowledged, and
-    /// nothing that it rejected. A retry of a rejected request adds its animal once.
+    /// nothing that it rejected. A retry of a rejected request takes effect once.
     pub(crate) async fn continues(&mut self) {
         self.disk.heal();
         if self.store.is_none() {
@@ -170,41 +198,56 @@ impl Run {
         self.create(1).await;
         assert_eq!(self.rejected.len(), rejected, "it does not recover");
         let store = self.store.clone().unwrap();
-        let mut there = list(&store).await.unwrap();
-        there.retain(|(_, name)| !self.uncertain.contains(name));
-        assert!(there.into_iter().eq(self.acknowledged.clone()));
-        for name in self.rejected.split_off("").into_iter().chain(self.uncertain.split_off("")) {
-            let id = create(&store, &name).await.unwrap();
-            self.acknowledge(id, name);
+        self.ledger.compare(&there(&store).await.unwrap(), |pet| about(&self.uncertain, pet));
+        for change in [take(&mut self.uncertain), take(&mut self.rejected)].concat() {
+            if let Some((body, _)) = change.carry_out(&store).await.unwrap() {
+                self.acknowledge(change, body);
+            }
         }
-        let there = list(&store).await.unwrap();
-        assert!(there.into_iter().eq(self.acknowledged.clone()));
+        self.ledger.compare(&there(&store).await.unwrap(), |_| 0);
+        self.are_replayed(&store).await;
     }
 
-    /// After a kill, no animal is there that was reported as not added.
+    /// Each of the newest requests gets its first response again.
+    async fn are_replayed(&self, store: &AnyStore) {
+        for (change, first) in self.acknowledged.iter().rev().take(4) {
+            let (again, is_replay) = change.carry_out(store).await.unwrap().unwrap();
+            assert!(is_replay && again == *first, "{change:?}");
+        }
+    }
+
+    /// After a kill, nothing is there that was reported as not done.
     pub(crate) async fn reported_correctly(&mut self) {
+        let mut unknown = [&self.uncertain[..], &self.rejected].concat();
+        unknown.retain(|change| !self.not_done.contains(change));
         self.kill().await;
         self.disk.heal();
         self.open().await;
-        for (id, name) in list(self.store.as_ref().unwrap()).await.unwrap() {
-            assert!(!self.not_added.contains(&name), "{id} was added");
-        }
+        let there = there(self.store.as_ref().unwrap()).await.unwrap();
+        self.ledger.compare(&there, |pet| about(&unknown, pet));
     }
 
-    /// Retries the rejected creates whose animals are in the WAL nevertheless, and are acknowledged
-    /// without a commit. Returns their number.
-    pub(crate) async fn acknowledges_recovered_animals(&mut self) -> usize {
+    /// Retries the rejected changes that are in the WAL nevertheless, and are acknowledged without
+    /// a commit. Returns their number.
+    pub(crate) async fn acknowledges_recovered_changes(&mut self) -> usize {
         self.disk.heal();
         self.open().await;
         let store = self.store.clone().unwrap();
-        let there = list(&store).await.unwrap();
-        let left = there.into_iter().filter(|(_, name)| self.uncertain.contains(name));
-        let left: Vec<(i64, String)> = left.collect();
-        for (id, name) in &left {
-            assert_eq!(create(&store, name).await.unwrap(), *id);
-            self.acknowledge(*id, name.clone());
+        let there = there(&store).await.unwrap();
+        let mut unexplained = self.ledger.unexplained(&there);
+        unexplained.retain(|(_, more)| *more != [0, 0]);
+        let (left, lost) = take(&mut self.uncertain)
+            .into_iter()
+            .partition(|change| unexplained.iter().any(|(pet, _)| change.is_about(pet)));
+        let left: Vec<Change> = left;
+        self.uncertain = lost;
+        let count = left.len();
+        for change in left {
+            let (body, is_replay) = change.carry_out(&store).await.unwrap().unwrap();
+            assert!(is_replay, "{change:?}");
+            self.acknowledge(change, body);
         }
-        left.len()
+        count
     }
 
     /// After a power cut, the database opens, is undamaged, and has everything that was
@@ -222,20 +265,16 @@ impl Run {
         self.disk.salvage(directory.path(), keep).unwrap();
         let path = directory.path().join("petstore.db");
         let store = open(&path).unwrap();
-        let other = Connection::open(&path).unwrap();
-        let verdict: String =
-            other.query_row("PRAGMA integrity_check", [], |row| row.get(0)).unwrap();
-        assert_eq!(verdict, "ok");
-        let there = list(&store).await.unwrap();
-        for (id, name) in &self.acknowledged {
-            assert!(there.contains(&(*id, name.clone())), "lost: {id}");
-        }
-        let names: BTreeSet<_> = there.iter().map(|(_, name)| name).collect();
-        assert_eq!(names.len(), there.len(), "duplicates");
-        let next = store.create_pet(pet("next"), act(), respond).await.unwrap();
+        let problems =
+            check(&format!("sqlite:{}", path.display()).parse().unwrap()).unwrap().problems;
+        assert!(problems.is_empty(), "{problems:?}");
+        let there = there(&store).await.unwrap();
+        let unknown = [&self.uncertain[..], &self.rejected].concat();
+        self.ledger.compare(&there, |pet| about(&unknown, pet));
+        let next = store.create_pet(pet("next"), act(), respond_to_create).await.unwrap();
         let Created::New(next) = next else { panic!("{next:?}") };
-        let next = next.id.get();
-        assert!(there.iter().all(|(id, _)| *id < next));
+        assert!(there.pets.keys().all(|id| *id < next.id.get()));
+        self.are_replayed(&store).await;
     }
 }
 
@@ -258,44 +297,6 @@ impl Drop for Directory {
     }
 }
 
-/// Every fourth name is so long that it needs its own pages.
-fn name(number: usize) -> String {
-    format!("{number}{}", "-".repeat(if number % 4 == 3 { 9_000 } else { 20 }))
-}
-
-fn pet(name: &str) -> NewPet {
-    let name = PetName::new(name.to_owned()).unwrap();
-    NewPet { name, category_id: 1, status: PetStatus::Sold }
-}
-
-/// Adds an animal with an idempotency key, so that it can be retried.
-async fn create(store: &AnyStore, name: &str) -> Result<i64, StoreError> {
-    let pet = pet(name);
-    let number: String = name.chars().take_while(char::is_ascii_digit).collect();
-    let request = IdempotentRequest {
-        api_key: KeyId(1),
-        lineage: KeyId(1),
-        operation: "createPet",
-        key: IdempotencyKey::new(number).unwrap(),
-        fingerprint: fingerprint(&pet),
-    };
-    let context = WriteContext { idempotency: Some(request), ..act() };
-    match store.create_pet(pet, context, respond).await? {
-        Created::New(pet) => Ok(pet.id.get()),
-        Created::Replayed(response) => Ok(str::from_utf8(&response.body).unwrap().parse().unwrap()),
-        Created::Conflict => panic!("it was the same animal"),
-    }
-}
-
-fn act() -> WriteContext {
-    WriteContext::new(Actor::Command, Timestamp::UNIX_EPOCH)
-}
-
-fn respond(pet: &Pet) -> StoredResponse {
-    let body = pet.id.get().to_string().into_bytes();
-    StoredResponse { status: 201, location: None, etag: None, body }
-}
-
 fn new_key(seed: usize) -> NewKey {
     let mut random = StdRng::seed_from_u64(seed as u64);
     NewKey {
@@ -305,23 +306,5 @@ fn new_key(seed: usize) -> NewKey {
         deployment: Deployment::Production,
         expires_at: None,
         rate_limit: None,
-    }
-}
-
-/// Everything in the store, read page by page.
-async fn list(store: &AnyStore) -> Result<Vec<(i64, String)>, StoreError> {
-    let mut all: Vec<(i64, String)> = Vec::new();
-    loop {
-        let after = all.last().map(|(id, _)| PetId::new(*id).unwrap());
-        let request = PageRequest { limit: Limit::new(10).unwrap(), status: None, after };
-        let mut visit = |pet: PetRef<'_>| {
-            let (id, before) = (pet.id.get(), all.last().map_or(0, |(id, _)| *id));
-            assert!(id > before, "the walk does not advance: {id} comes after {before}");
-            all.push((id, pet.name.to_owned()));
-        };
-        let last = store.list_pets(&request, &mut visit).await?;
-        if last.is_none() {
-            return Ok(all);
-        }
     }
 }

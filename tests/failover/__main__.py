@@ -17,12 +17,14 @@ from pathlib import Path
 
 from tests.failover.clients import PATIENCE, Clients, Service
 from tests.failover.cluster import DEPLOY, TTL, Broken, Cluster, Node, until
+from tests.failover.staff import Staff, Unexpected
 
 # The promise: after a fault, writes succeed again within this many seconds.
 BACK_WITHIN = TTL + 10
 # How long a node is frozen or cut off.
 AWAY_FOR = 30.0
 WRITERS = 18
+STAFF = 6
 
 # One process knows all nodes, the other only its local HAProxy.
 HOSTS = "postgres://petstore:petstore@10.0.0.11,10.0.0.12,10.0.0.13/petstore"
@@ -120,6 +122,9 @@ class Harness:
         self.services = [Service("hosts", 8081), Service("haproxy", 8082)]
         self.processes: list[subprocess.Popen] = []
         self.clients: Clients | None = None
+        self.staff: Staff | None = None
+        # How many animals of the staff were compared in the rounds so far.
+        self.compared = 0
         self.tallies = {kind: Tally() for kind in options.kinds}
 
     def petstore(self, *arguments: str, database: str) -> list[str]:
@@ -131,7 +136,7 @@ class Harness:
             changed = {"synchronous_mode": False, "synchronous_mode_strict": False}
         self.cluster.start(**changed)
         # At first, HAProxy assumes that all nodes are primaries.
-        make = self.petstore("keys", "create", "--create", "--name", "failover", database=HAPROXY)
+        make = self.petstore("keys", "create", "--create", "--name", "failover", "--scope", "store:write", database=HAPROXY)
         key = until("a key is made", 20, lambda: subprocess.run(make, capture_output=True, text=True).stdout.strip())
         for service, database in zip(self.services, (HOSTS, HAPROXY)):
             listen = f"127.0.0.1:{service.port}"
@@ -141,7 +146,10 @@ class Harness:
         for service in self.services:
             until(f"{service.name} listens", 20, lambda: responds(service.port))
         self.clients = Clients(self.services, key, self.options.seed, self.options.keyless)
+        self.staff = Staff(self.clients)
         self.clients.start(WRITERS)
+        for number in range(STAFF):
+            self.clients.spawn(self.staff.work, f"s{number}", self.services[number % len(self.services)])
 
     def round(self, kind: str) -> None:
         """Breaks the primary, waits for the recovery, and checks the responses
@@ -177,8 +185,11 @@ class Harness:
         with book.lock:
             outages = {s.name: outage(book.times.get(s.name, []), began, now) for s in self.services}
             longest, stale = book.longest, dict(book.stale)
+        compared = []
         for service in self.services:
             last_page = self.clients.check(service, page, after)
+            compared.append(self.staff.check(service, self.compared))
+        self.compared = min(compared)
         with book.lock:
             self.clients.start_page, self.clients.start_after = last_page
         tally.rounds += 1
@@ -211,6 +222,7 @@ class Harness:
         book = self.clients.book
         for service in self.services:
             self.clients.check(service, "/v1/pets?limit=100", 0)
+            self.staff.check(service, 0)
         for process, service in zip(self.processes, self.services):
             if process.poll() is not None:
                 book.fault(f"{service.name} ended")
@@ -225,7 +237,8 @@ class Harness:
                       f"acknowledged, longest without writes {max(tally.outages):.1f} s of {BACK_WITHIN:.0f}, "
                       f"median {sorted(tally.outages)[len(tally.outages) // 2]:.1f}; longest response "
                       f"{tally.longest:.1f} s of {PATIENCE:.0f}; behind: {tally.stale or 'never'}")
-        print(f"{len(book.faults)} faults in total; {len(book.acknowledged)} animals acknowledged")
+        print(f"{len(book.faults)} faults in total; {len(book.acknowledged)} animals acknowledged; {self.staff.commands} "
+              f"requests of the staff acknowledged, and {len(self.staff.finished)} of their animals compared")
         return not book.faults
 
 
@@ -269,7 +282,7 @@ def main() -> int:
             if harness.clients.book.faults:
                 break
         held = harness.finish()
-    except Broken as error:
+    except (Broken, Unexpected) as error:
         print(f"FAULT: {error}\n{harness.cluster.describe()}\nlogs: {folder}")
         for fault in harness.clients.book.faults[:30] if harness.clients else []:
             print(f"FAULT: {fault}")

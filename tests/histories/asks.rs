@@ -40,7 +40,7 @@ impl Ask {
     /// One that is about an animal up to an id.
     pub(super) fn any(random: &mut impl Rng, last: i64) -> Self {
         let id = random.random_range(1..=last);
-        let order = random.random_range(0..4);
+        let order = random.random_range(0..usize::try_from(last).unwrap());
         // Most animals are for sale again.
         let status = *STATUSES.choose(random).unwrap();
         let offered = if random.random_bool(0.5) { STATUSES[0] } else { status };
@@ -116,7 +116,8 @@ impl Known {
 
     /// An order with the status, if there is one, and its version.
     pub(super) fn order(&self, from_newest: usize, status: &str) -> (i64, i64) {
-        let with_status = self.orders.iter().rfind(|(_, (_, of))| of == status);
+        let with_status = || self.orders.iter().rev().filter(|(_, (_, of))| of == status);
+        let with_status = with_status().nth(from_newest).or_else(|| with_status().next());
         let order = with_status.or_else(|| self.orders.iter().nth_back(from_newest));
         order.map_or((1, 1), |(&id, &(version, _))| (id, version))
     }

@@ -15,6 +15,10 @@ mod faults;
 mod faulty_store;
 mod first_pages;
 mod history;
+mod kills;
+#[path = "../shared/ledger.rs"]
+mod ledger;
+mod messages;
 mod order_proofs;
 #[path = "../shared/postgres.rs"]
 mod postgres_cluster;

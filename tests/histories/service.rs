@@ -19,6 +19,7 @@ use petstore::{
     store::{self, OpenMode, Store},
 };
 use rand::{SeedableRng, rngs::StdRng};
+use tokio::sync::watch;
 
 use super::program;
 
@@ -33,26 +34,43 @@ pub(crate) enum Service {
 pub(crate) struct Process {
     directory: PathBuf,
     database: String,
-    /// `None` while it is down.
     running: Mutex<Option<program::Service>>,
+    /// `None` while it is down.
+    origin: watch::Sender<Option<String>>,
 }
 
 impl Process {
-    fn start(&self) {
+    pub(crate) fn start(&self) {
         let started = program::Service::start(&self.directory, &["--database", &self.database]);
+        self.origin.send_replace(Some(started.url.trim_end_matches("/v1").to_owned()));
         *self.running.lock().unwrap_or_else(PoisonError::into_inner) = Some(started);
     }
 
-    fn origin(&self) -> Option<String> {
-        let running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
-        running.as_ref().map(|process| process.url.trim_end_matches("/v1").to_owned())
+    pub(crate) fn kill(&self) {
+        self.origin.send_replace(None);
+        let running = self.running.lock().unwrap_or_else(PoisonError::into_inner).take();
+        running.unwrap().kill();
     }
+}
 
-    fn restart(&self) {
-        let killed = self.running.lock().unwrap_or_else(PoisonError::into_inner).take();
-        killed.unwrap().kill();
-        self.start();
-    }
+/// Starts processes of the program on the database that `url` names, a SQLite file or a PostgreSQL
+/// schema. Returns them and an API key.
+pub(crate) fn processes(directory: &Path, url: &str, count: usize) -> (Vec<Arc<Process>>, String) {
+    let start = |_| {
+        let process = Process {
+            directory: directory.to_owned(),
+            database: url.to_owned(),
+            running: Mutex::default(),
+            origin: watch::Sender::default(),
+        };
+        process.start();
+        Arc::new(process)
+    };
+    let processes = (0..count).map(start).collect();
+    let make =
+        ["keys", "create", "--name", "histories", "--scope", "store:write", "--database", url];
+    let key = program::run(directory, &make).expect_success().stdout;
+    (processes, key.trim_end().to_owned())
 }
 
 /// A response that was read to its end.
@@ -98,14 +116,13 @@ impl Service {
             Self::There(client, process) => {
                 let target = request.uri().clone();
                 let response = loop {
-                    if let Some(origin) = process.origin() {
-                        *request.uri_mut() = format!("{origin}{target}").parse::<Uri>().unwrap();
-                        match client.execute(request.clone().try_into().unwrap()).await {
-                            Err(error) if error.is_connect() => {}
-                            sent => break sent.ok()?,
-                        }
+                    let mut origin = process.origin.subscribe();
+                    let origin = origin.wait_for(Option::is_some).await.unwrap().clone().unwrap();
+                    *request.uri_mut() = format!("{origin}{target}").parse::<Uri>().unwrap();
+                    match client.execute(request.clone().try_into().unwrap()).await {
+                        Err(error) if error.is_connect() => tokio::task::yield_now().await,
+                        sent => break sent.ok()?,
                     }
-                    tokio::task::yield_now().await;
                 };
                 let (head, body) = hyper::Response::from(response).into_parts();
                 (head, body.collect().await.ok()?.to_bytes())
@@ -118,7 +135,11 @@ impl Service {
     pub(crate) async fn restart(&self) {
         if let Self::There(_, process) = self {
             let process = Arc::clone(process);
-            tokio::task::spawn_blocking(move || process.restart()).await.unwrap();
+            let restart = move || {
+                process.kill();
+                process.start();
+            };
+            tokio::task::spawn_blocking(restart).await.unwrap();
         }
     }
 }
@@ -200,22 +221,12 @@ impl Place {
     /// Two processes of the program on the database that `url` names, a SQLite
     /// file or a PostgreSQL schema.
     pub(crate) async fn processes(directory: &Path, url: &str) -> Self {
-        let start = |_| {
-            let process = Process {
-                directory: directory.to_owned(),
-                database: url.to_owned(),
-                running: Mutex::default(),
-            };
-            process.start();
-            Service::There(program::client(), Arc::new(process))
-        };
-        let services = (0..2).map(start).collect();
-        let make =
-            ["keys", "create", "--name", "histories", "--scope", "store:write", "--database", url];
-        let key = program::run(directory, &make).expect_success().stdout;
+        let (processes, key) = processes(directory, url, 2);
+        let client = program::client();
+        let there = |process| Service::There(client.clone(), process);
         Self {
-            services,
-            key: key.trim_end().to_owned(),
+            services: processes.into_iter().map(there).collect(),
+            key,
             store: open(url).await,
             now: SystemClock.now(),
             file: url.strip_prefix("sqlite:").map(PathBuf::from),

@@ -81,7 +81,6 @@ mod cli {
     mod files;
     mod import;
     mod interrupted;
-    mod kill;
     mod management;
     mod metrics;
     mod postgres;

@@ -185,7 +185,10 @@ fn not_for_sale(pet: &StorePet, terms: OrderTerms) -> String {
     let id = pet.id.get();
     match (pet.order_id, terms) {
         (Some(order), _) => {
-            format!("The animal {id} is reserved by the order {order}. Complete or cancel it.")
+            format!(
+                "The animal {id} is reserved by the order {order}. Complete or cancel the order \
+                 {order} first."
+            )
         }
         (None, OrderTerms::ReservedUntil(_)) => {
             format!("The animal {id} is {}. Only an available animal can be reserved.", pet.status)

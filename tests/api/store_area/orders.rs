@@ -72,7 +72,7 @@ async fn a_sale_takes_an_available_or_a_pending_animal_without_an_open_order() {
                 store.reserve(id).await;
                 id
             },
-            "is reserved by the order",
+            ". Complete or cancel the order ",
         ),
     ] {
         for status in ["completed", "reserved"] {

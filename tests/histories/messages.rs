@@ -1,0 +1,174 @@
+//! The requests of a client of the store area, and what the responses mean.
+
+use bytes::Bytes;
+use hyper::{Method, Request, header};
+use jiff::{SignedDuration, Timestamp};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::{
+    asks::{Age, Ask, Known},
+    history::Patch,
+    service::Response,
+    store_area::{Command, Outcome, Shown},
+    workload::content,
+};
+
+/// A time as the service shows it.
+pub(super) fn text(time: Timestamp) -> String {
+    format!("{time:.3}")
+}
+
+/// An error of the store area.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Rejection {
+    code: String,
+    #[serde(rename = "message")]
+    _message: String,
+    status: u16,
+    current: Option<Value>,
+}
+
+pub(super) fn in_hours(now: Timestamp, hours: i64) -> Timestamp {
+    now + SignedDuration::from_hours(hours)
+}
+
+impl Ask {
+    /// The command of a client that knows this at `now`; `None` for a walk. What it writes contains
+    /// `name`.
+    pub(super) fn command(self, known: &Known, name: String, now: Timestamp) -> Option<Command> {
+        let of = |newest: i64, age: Age| age.map(|age| (newest - age).max(1));
+        let of_pet = |id: i64, version| of(known.pet(id), version);
+        let order = |from_newest, status| known.order(from_newest, status).0;
+        Some(match self {
+            Ask::ReadPet(id) => Command::ReadPet { id },
+            Ask::Rename(id, version) => {
+                let patch = Patch { name: Some(name), ..Patch::default() };
+                Command::PatchPet { id, version: of_pet(id, version), patch }
+            }
+            Ask::SetStatus(id, status, version) => {
+                let patch = Patch { status: Some(status), ..Patch::default() };
+                Command::PatchPet { id, version: of_pet(id, version), patch }
+            }
+            Ask::Withdraw(id, version) => {
+                Command::Withdraw { id, version: of_pet(id, version), reason: "other" }
+            }
+            Ask::Restore(id, version) => {
+                let id = known.withdrawn_pet(id);
+                Command::Restore { id, version: of_pet(id, version) }
+            }
+            Ask::Reserve(pet_id, hours) => {
+                let until = Some(text(in_hours(now, hours)));
+                Command::Place { pet_id, note: name, until }
+            }
+            Ask::Sell(pet_id) => Command::Place { pet_id, note: name, until: None },
+            Ask::ReadOrder(from_newest) => Command::ReadOrder { id: order(from_newest, "") },
+            Ask::Refer(from_newest, version) => {
+                let (id, newest) = known.order(from_newest, "");
+                let version = of(newest, version);
+                Command::PatchOrder { id, version, reference: Some(name), until: None }
+            }
+            Ask::Extend(from_newest, hours, version) => {
+                let (id, newest) = known.order(from_newest, "reserved");
+                let until = Some(text(in_hours(now, hours)));
+                Command::PatchOrder { id, version: of(newest, version), reference: None, until }
+            }
+            Ask::Complete(from_newest) => Command::Complete { id: order(from_newest, "reserved") },
+            Ask::Cancel(from_newest) => Command::Cancel { id: order(from_newest, "reserved") },
+            Ask::Return(from_newest) => Command::Return { id: order(from_newest, "completed") },
+            Ask::Pets(..) | Ask::Orders(..) => return None,
+        })
+    }
+}
+
+impl Command {
+    pub(super) fn request(&self, authorization: &str, key: Option<&str>) -> Request<Bytes> {
+        let pet = |id: &i64, what: &str| format!("/v1/store/pets/{id}{what}");
+        let order = |id: &i64, what: &str| format!("/v1/store/orders/{id}{what}");
+        let (target, body) = match self {
+            Command::PatchPet { id, patch: Patch { name, category_id, status }, .. } => {
+                let body = json!({ "name": name, "categoryId": category_id, "status": status });
+                (pet(id, ""), body)
+            }
+            Command::Withdraw { id, reason, .. } => {
+                (pet(id, "/withdraw"), json!({ "reason": reason }))
+            }
+            Command::Restore { id, .. } => (pet(id, "/restore"), json!({})),
+            Command::Place { pet_id, note, until } => {
+                let status = if until.is_some() { "reserved" } else { "completed" };
+                let body =
+                    json!({ "petId": pet_id, "note": note, "status": status, "expiresAt": until });
+                ("/v1/store/orders".to_owned(), body)
+            }
+            Command::PatchOrder { id, reference, until, .. } => {
+                (order(id, ""), json!({ "reference": reference, "expiresAt": until }))
+            }
+            Command::Complete { id } => (order(id, "/complete"), json!({})),
+            Command::Cancel { id } => (order(id, "/cancel"), json!({})),
+            Command::Return { id } => (order(id, "/return"), json!({})),
+            other => unreachable!("{other:?} is no write of a client"),
+        };
+        let is_patch = matches!(self, Command::PatchPet { .. } | Command::PatchOrder { .. });
+        let mut request = Request::builder()
+            .method(if is_patch { Method::PATCH } else { Method::POST })
+            .uri(target)
+            .header(header::AUTHORIZATION, authorization)
+            .header(header::CONTENT_TYPE, "application/json");
+        if let Command::PatchPet { version, .. }
+        | Command::PatchOrder { version, .. }
+        | Command::Withdraw { version, .. }
+        | Command::Restore { version, .. } = self
+        {
+            let tag = version.map_or("*".to_owned(), |version| format!("\"{version}\""));
+            request = request.header(header::IF_MATCH, tag);
+        }
+        if let Some(key) = key {
+            request = request.header("idempotency-key", key);
+        }
+        let Value::Object(mut body) = body else { unreachable!() };
+        body.retain(|_, value| !value.is_null());
+        request.body(Bytes::from(Value::Object(body).to_string())).unwrap()
+    }
+
+    /// What a response means; `None` if the same request is still in progress elsewhere.
+    pub(super) fn outcome(&self, response: &Response) -> Option<Outcome> {
+        let is_of_pet = matches!(
+            self,
+            Command::ReadPet { .. }
+                | Command::PatchPet { .. }
+                | Command::Withdraw { .. }
+                | Command::Restore { .. }
+        );
+        let shown = |body: Value, is_pet: bool| {
+            if is_pet {
+                Shown::Pet(Box::new(serde_json::from_value(body).unwrap()))
+            } else {
+                Shown::Order(Box::new(serde_json::from_value(body).unwrap()))
+            }
+        };
+        let status = response.status.as_u16();
+        if status < 300 {
+            let shown = shown(content(response, response.status), is_of_pet);
+            let (version, id) = match &shown {
+                Shown::Pet(pet) => (pet.version, pet.id),
+                Shown::Order(order) => (order.version, order.id),
+                Shown::Nothing => unreachable!(),
+            };
+            assert_eq!(response.tag(), format!("\"{version}\""), "{response:?}");
+            let location = (status == 201).then(|| format!("/v1/store/orders/{id}"));
+            assert_eq!(response.location(), location.as_deref(), "{response:?}");
+            return Some(Outcome { status, code: String::new(), shown });
+        }
+        let rejection: Rejection = content(response, response.status);
+        assert_eq!(rejection.status, status);
+        match rejection.code.as_str() {
+            "idempotency_in_progress" => return None,
+            "not_found" | "precondition_failed" | "invalid_transition" | "open_order" => {}
+            other => panic!("{other} for {self:?}"),
+        }
+        let is_pet = is_of_pet || matches!(self, Command::Place { .. });
+        let shown = rejection.current.map_or(Shown::Nothing, |current| shown(current, is_pet));
+        Some(Outcome { status, code: rejection.code, shown })
+    }
+}
