@@ -36,14 +36,8 @@ const RECALL_OR_DRAW: &str = concat!(
     recall!(),
     ") AS known ON TRUE"
 );
-/// What is remembered, also by the previous release.
-pub(super) const RECALL: &str = concat!(
-    "(",
-    recall!(),
-    ") UNION ALL
-    SELECT operation, fingerprint, status, location, NULL, body FROM unconverted_requests
-    WHERE caller IN ($1, $3) AND key = $2"
-);
+/// What is remembered of commands, which the previous release does not have.
+pub(super) const RECALL: &str = recall!();
 /// Remembers the request, adds the animal and logs it, in one statement. Does nothing if the request is
 /// known, and waits for a concurrent one. Fails if the previous release remembers it.
 const INSERT_ONCE: &str = "

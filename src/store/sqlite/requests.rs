@@ -24,6 +24,7 @@ const CONVERT: &str = "INSERT INTO requests
     (caller, key, operation, fingerprint, status, location, body, created_at, mark)
     SELECT *, (SELECT coalesce(max(number), 0) FROM idempotency_marks)
     FROM unconverted_requests WHERE caller = ?1 AND key = ?2";
+const ADDED_PET: &str = "SELECT 1 FROM idempotency_keys WHERE pet_id = ?1";
 /// The same for the requests that added an animal.
 const CONVERT_OF_PET: &str = "INSERT INTO requests
     (caller, key, operation, fingerprint, status, location, body, created_at, mark)
@@ -69,7 +70,12 @@ pub(super) fn insert_once(
         return pets::insert(connection, new, context).map(Created::New);
     };
     let now = context.now;
-    if let Some(seen) = recall(connection, request)? {
+    let mut seen = recall(connection, request)?;
+    // The previous release has no other operation that remembers requests.
+    if seen.is_none() && convert(connection, request)? {
+        seen = recall(connection, request)?;
+    }
+    if let Some(seen) = seen {
         return Ok(match seen {
             Seen::Same(response) => Created::Replayed(response),
             Seen::Other => Created::Conflict,
@@ -103,16 +109,23 @@ pub(super) fn recall(
     request: &IdempotentRequest,
 ) -> rusqlite::Result<Option<Seen>> {
     for owner in request.owners() {
-        let mut seen = recall_of(connection, owner, request)?;
-        let convert = || connection.prepare_cached(CONVERT)?.execute(by(owner, request));
-        if seen.is_none() && convert()? > 0 {
-            seen = recall_of(connection, owner, request)?;
-        }
+        let seen = recall_of(connection, owner, request)?;
         if seen.is_some() {
             return Ok(seen);
         }
     }
     Ok(None)
+}
+
+/// Converts what a service of the previous release remembers of a request, if it does.
+fn convert(connection: &Connection, request: &IdempotentRequest) -> rusqlite::Result<bool> {
+    let mut convert = connection.prepare_cached(CONVERT)?;
+    for owner in request.owners() {
+        if convert.execute(by(owner, request))? > 0 {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 fn recall_of(
@@ -155,7 +168,10 @@ pub(super) fn remember(
 /// Keeps the responses to the requests that added an animal, before its first change. From then on,
 /// its row no longer shows the animal that the previous release responded with.
 pub(super) fn keep_responses(connection: &Connection, pet: PetId) -> rusqlite::Result<()> {
-    connection.prepare_cached(CONVERT_OF_PET)?.execute([pet.get()])?;
+    // Few animals were added by such a request, and this look is cheaper than the conversion.
+    if connection.prepare_cached(ADDED_PET)?.exists([pet.get()])? {
+        connection.prepare_cached(CONVERT_OF_PET)?.execute([pet.get()])?;
+    }
     Ok(())
 }
 

@@ -1,6 +1,6 @@
 //! What the commands of one transaction are about, as it was read and as they change it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use tokio_postgres::Row;
 
@@ -17,8 +17,9 @@ use crate::{
 };
 
 /// One row for each command: its order, its animal or that of its order, the order that holds this
-/// animal, its category, and new identifiers unless the request is remembered, as in `RECALL`. One
-/// statement, so it is the state of one moment.
+/// animal, its category, new identifiers unless the request is remembered, as in `RECALL`, and
+/// whether a request that may be repeated added the animal. One statement, so it is the state of one
+/// moment.
 macro_rules! read {
     ($subjects:literal) => {
         concat!(
@@ -28,7 +29,8 @@ macro_rules! read {
             order_columns!("holder"),
             ", category.id, category.label, category.version,
                 CASE WHEN new_pet AND is_new THEN nextval('pets_ids') END,
-                CASE WHEN new_order AND is_new THEN nextval('orders_ids') END
+                CASE WHEN new_order AND is_new THEN nextval('orders_ids') END,
+                EXISTS (SELECT FROM idempotency_keys WHERE idempotency_keys.pet_id = pet.id)
             FROM (SELECT NOT EXISTS (
                 SELECT FROM requests WHERE caller IN ($6, $8) AND key = $7) AS is_new) AS request
             CROSS JOIN ",
@@ -107,6 +109,8 @@ pub(super) struct State {
     pub(super) pets: BTreeMap<PetId, Versions<StorePet>>,
     pub(super) orders: BTreeMap<OrderId, Versions<Order>>,
     pub(super) categories: BTreeMap<i64, Versions<Category>>,
+    /// The animals that were added by a request that may be repeated.
+    pub(super) added_by_requests: BTreeSet<PetId>,
     new_ids: Vec<(Option<PetId>, Option<OrderId>)>,
 }
 
@@ -116,15 +120,18 @@ impl State {
         let mut state = Self::default();
         for row in rows {
             let holder = rows::order(row, ORDER_WIDTH + PET_WIDTH)?;
+            let after = ORDER_WIDTH + PET_WIDTH + ORDER_WIDTH;
             if let Some(mut pet) = rows::pet(row, ORDER_WIDTH)? {
                 let open = holder.as_ref().filter(|order| order.status == OrderStatus::Reserved);
                 pet.order_id = open.map(|order| order.id);
+                if row.try_get(after + 5)? {
+                    state.added_by_requests.insert(pet.id);
+                }
                 state.pets.insert(pet.id, Versions::unchanged(pet));
             }
             for order in [rows::order(row, 0)?, holder].into_iter().flatten() {
                 state.orders.insert(order.id, Versions::unchanged(order));
             }
-            let after = ORDER_WIDTH + PET_WIDTH + ORDER_WIDTH;
             if let Some(category) = rows::category(row, after)? {
                 state.categories.insert(category.id, Versions::unchanged(category));
             }

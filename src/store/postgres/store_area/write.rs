@@ -139,7 +139,11 @@ pub(super) fn log(change: &Change, context: &WriteContext) -> Write {
 /// identifier, animals first, so that two transactions cannot wait for each other.
 pub(super) fn changes(state: State) -> Vec<Write> {
     let mut writes = Vec::new();
-    for pet in state.pets.into_values() {
+    for (id, pet) in state.pets {
+        let is_first_change = pet.read.as_ref().is_some_and(|pet| pet.version == 1);
+        if is_first_change && pet.read != pet.now && state.added_by_requests.contains(&id) {
+            writes.push(Write { sql: KEEP_RESPONSE, values: values![id.get()] });
+        }
         write_pet(pet, &mut writes);
     }
     // A new order has a higher identifier than the one that it replaces, which lets go first.
@@ -155,9 +159,6 @@ fn write_pet(Versions { read, now }: Versions<StorePet>, writes: &mut Vec<Write>
         return;
     };
     let id = now.id.get();
-    if read.version == 1 {
-        writes.push(Write { sql: KEEP_RESPONSE, values: values![id] });
-    }
     let described = |pet: &StorePet| (pet.name.clone(), pet.category_id);
     if read.withdrawn.is_some() {
         let mut values = pet_values(&now);
