@@ -13,6 +13,7 @@ import shutil
 import sqlite3
 import subprocess
 import sys
+import time
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -51,6 +52,19 @@ class Catalogue:
     def highest_id(self) -> int:
         with self.reading() as connection:
             return connection.execute("SELECT max(id) FROM pets").fetchone()[0]
+
+    def available(self) -> list[int]:
+        """The animals that can be sold, the oldest first, as in the list of the contract."""
+        with self.reading() as connection:
+            return [pet for (pet,) in connection.execute("SELECT id FROM pets WHERE status = 'available' ORDER BY id")]
+
+    def add_orders(self) -> int:
+        """Adds an order for each sold animal, and returns how many."""
+        with closing(sqlite3.connect(self.database)) as connection, connection:
+            return connection.execute(
+                "INSERT INTO orders (pet_id, status, holds, created_at, closed_at, version) "
+                "SELECT id, 'completed', 1, 1767225600000, 1767225600000, 1 FROM pets WHERE status = 'sold'"
+            ).rowcount
 
     def sample(self, count: int, seed: int) -> list[tuple[int, str]]:
         """Random animals: identifier and status."""
@@ -117,11 +131,28 @@ def make(petstore: Path, folder: Path, size: int) -> str:
     folder.mkdir(parents=True, mode=0o700)
     database = folder / "petstore.db"
     # The server's program creates the file, so it has the released schema.
-    create = [petstore, "keys", "create", "--create", "--name", "bench", "--database", f"sqlite:{database}"]
+    create = [petstore, "keys", "create", "--create", "--name", "bench", "--scope", "store:write"]
+    create += ["--database", f"sqlite:{database}"]
     key = subprocess.run(create, check=True, text=True, capture_output=True, env=clean_environment()).stdout.strip()
     fill(database, size)
+    merge(petstore, database, size)
     print(f"took {now() - start:.0f} s", file=sys.stderr)
     return key
+
+
+def merge(petstore: Path, database: Path, size: int) -> None:
+    """Lets the server put all animals into the tables of the search now, because it would do so in the
+    background of the measurements."""
+    serve = [petstore, "serve", "--database", f"sqlite:{database}", "--listen", "127.0.0.1:0"]
+    server = subprocess.Popen(serve, env=clean_environment(), stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    merged = 0
+    with closing(sqlite3.connect(f"file:{database}?mode=ro", uri=True)) as connection:
+        while merged < size and server.poll() is None:
+            time.sleep(0.1)
+            (merged,) = connection.execute("SELECT last_merged_id FROM search_state").fetchone()
+    server.terminate()
+    if server.wait() != 0:
+        raise CannotRun("the server did not run until the search had all animals")
 
 
 def clean_environment() -> dict[str, str]:

@@ -10,6 +10,7 @@ from pathlib import Path
 from statistics import median
 
 from bench.machine import ROOT, core_busy_seconds, now, pinned, tool
+from bench.requests import ORDERS
 from bench.servers import Server
 
 
@@ -57,9 +58,10 @@ class Load:
         )
 
     def run_wrk(self, server: Server, requests: Path, connections: int, seconds: float) -> dict:
+        script = "orders.lua" if requests.suffix == ORDERS else "send.lua"
         command = [
             str(tool("wrk")), "-t", "1", "-c", str(connections), "-d", f"{max(1, round(seconds))}s",
-            "-s", str(ROOT / "bench" / "send.lua"), server.url, "--", str(requests),
+            "-s", str(ROOT / "bench" / script), server.url, "--", str(requests),
         ]
         awake = {"LD_PRELOAD": str(self.awake)} if self.awake else {}
         with pinned(self.cores):

@@ -34,7 +34,8 @@ class Cluster:
 
     def fill(self, petstore: Path, size: int) -> str:
         """Creates the tables, a key and the animals; returns the key."""
-        create = [petstore, "keys", "create", "--create", "--name", "bench", "--database", self.url]
+        create = [petstore, "keys", "create", "--create", "--name", "bench", "--scope", "store:write"]
+        create += ["--database", self.url]
         made = subprocess.run(create, check=True, text=True, capture_output=True, env=clean_environment())
         draw = random.Random(SEED)
         rows = "".join(f"{name}\t{category}\t{status}\n" for name, category, status in animals(draw, names(), size))

@@ -18,7 +18,7 @@ from bench.catalogue import SEED, STATUSES
 from bench.load import Load
 from bench.machine import compile_preload, core_busy_seconds, now, pinned
 from bench.pgbench import Cluster, create_scripts, page_scripts, pgbench
-from bench.requests import create_requests, get, page_target, write_rotation
+from bench.requests import create_requests, get, page_target, write_orders, write_rotation
 from bench.results import Spread
 from bench.servers import Launcher, Server
 
@@ -61,6 +61,16 @@ class Cores:
 
 
 @dataclass(frozen=True)
+class Sales:
+    """Orders that are placed and completed, compared with creates by the same server."""
+
+    cores: Cores
+    creates: Found
+    pairs: Found
+    ratio: Spread
+
+
+@dataclass(frozen=True)
 class Row:
     workload: str
     cores: Cores
@@ -71,10 +81,13 @@ class Row:
     ratio_of_two: Spread
 
 
-def measure(cluster: Cluster, petstore: Path, folder: Path, rounds: int, seconds: float) -> list[Row]:
+def measure(
+    cluster: Cluster, petstore: Path, folder: Path, rounds: int, seconds: float,
+) -> tuple[list[Row], list[Sales]]:
     """All measurements, in an empty PostgreSQL."""
     key = cluster.fill(petstore, SIZE)
-    return Bench(cluster, petstore, key, compile_preload("awake.c", folder), folder, rounds, seconds).rows()
+    bench = Bench(cluster, petstore, key, compile_preload("awake.c", folder), folder, rounds, seconds)
+    return bench.rows(), bench.sales()
 
 
 @dataclass(frozen=True)
@@ -87,10 +100,33 @@ class Bench:
     rounds: int
     seconds: float
 
-    def rows(self) -> list[Row]:
+    def cores(self) -> tuple[Cores, Cores]:
         first, second = sorted(os.sched_getaffinity(0))[:2]
-        apart = Cores("apart", {first}, {second})
-        shared = Cores("shared", {first, second}, {first, second})
+        return Cores("apart", {first}, {second}), Cores("shared", {first, second}, {first, second})
+
+    def sales(self) -> list[Sales]:
+        available = self.cluster.run("SELECT id FROM pets WHERE status = 'available' ORDER BY id").split()
+        requests = {
+            "creates": write_rotation(create_requests(CREATES, self.key), self.folder / "creates"),
+            "pairs": write_orders(self.key, available, self.folder / "sales"),
+        }
+        return [self.sales_on(cores, requests) for cores in self.cores()]
+
+    def sales_on(self, cores: Cores, requests: dict[str, Path]) -> Sales:
+        self.cluster.settle()
+        self.cluster.move_to(cores.database)
+        with pinned(cores.clients), ExitStack() as stack:
+            load = Load(cores.clients)
+            servers = self.servers(Launcher(self.petstore, cores.clients, self.folder), stack, 1)
+            creates, pairs = self.measure(f"Place and complete an order, cores: {cores.title}", {
+                name: lambda seconds, sent=sent: self.by_servers(load, servers, sent, seconds)
+                for name, sent in requests.items()
+            })
+        ratio = Spread.of_ratios([each.rate for each in pairs], [each.rate for each in creates])
+        return Sales(cores, medians(creates), medians(pairs), ratio)
+
+    def rows(self) -> list[Row]:
+        apart, shared = self.cores()
         return [
             self.row(title, cores, requests, scripts)
             for title, requests, scripts in (

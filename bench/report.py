@@ -51,7 +51,9 @@ nginx has one worker process and does not check API keys. It sends the same body
 keeps open: for random pages and animals, one of median length. It receives the same requests, except that for C
 it receives the same one each time. D's baseline is the same program with `fsync` and `fdatasync` disabled, which
 is SQLite's `synchronous=OFF`. E's baseline appends 4 KiB to a file in the same file system. H is the median of
-10 starts. I is the resident memory after the first 1,000 responses, and with one response on each open connection.
+10 starts. K counts pairs: a client reserves an animal (with an `Idempotency-Key`) and completes the order, the oldest
+available animals first; its baseline is D's creates, and its ratio that of the rates. L's baseline is B, in the same
+process. I is the resident memory after the first 1,000 responses, and with one response on each open connection.
 """
 
 HEADINGS = [

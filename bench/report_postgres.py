@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bench.postgres import CLIENTS, DATABASE_CONNECTIONS, GOAL, MUST, SIZE, Found, Row
+from bench.postgres import CLIENTS, DATABASE_CONNECTIONS, GOAL, MUST, SIZE, Found, Row, Sales
 from bench.report import markdown_facts, replace_measured_part
 from bench.results import Spread
 
@@ -28,8 +28,15 @@ parse HTTP at both ends, then take processor time from the database.
 """
 
 
-def write_page(rows: list[Row], facts: dict[str, str], settings: str) -> None:
+LEGEND_OF_SALES = """\
+A client reserves an animal (with an `Idempotency-Key`) and then completes the order. The ratio is such pairs per second
+divided by creates per second of the same process, round by round.
+"""
+
+
+def write_page(rows: list[Row], sales: list[Sales], facts: dict[str, str], settings: str) -> None:
     sections = [settings, markdown_facts(facts), LEGEND.strip(), markdown_table(rows)]
+    sections += [LEGEND_OF_SALES.strip(), table_of_sales(sales)]
     replace_measured_part("bench-postgres", "\n\n".join(sections))
 
 
@@ -48,6 +55,18 @@ def cells(row: Row) -> list[str]:
         spread(row.ratio), verdict(row), spread(row.ratio_of_two),
         cost(row.pgbench), cost(row.one), cost(row.two),
     ]
+
+
+def table_of_sales(sales: list[Sales]) -> str:
+    headings = ["Cores", "Pairs/s", "Creates/s", "Ratio", "Cost of a pair, µs", "of a create"]
+    lines = [
+        [
+            each.cores.title, f"{each.pairs.rate:,.0f}", f"{each.creates.rate:,.0f}",
+            spread(each.ratio), cost(each.pairs), cost(each.creates),
+        ]
+        for each in sales
+    ]
+    return "\n".join("| " + " | ".join(line) + " |" for line in [headings, ["---"] * len(headings), *lines])
 
 
 def spread(ratio: Spread) -> str:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import base64
+import hashlib
 import json
 import random
 import zlib
+from collections.abc import Iterable
 from pathlib import Path
 
 from bench.catalogue import CATEGORIES, STATUSES, names
@@ -13,7 +15,11 @@ from bench.catalogue import CATEGORIES, STATUSES, names
 FIRST_PAGE = "/v1/pets?status=available"
 SEED = 2
 
+# How the name of a file for bench/orders.lua ends.
+ORDERS = ".orders"
+
 CURSOR_VERSION = 1
+ORDERS_LIST = 3
 STATUS_BYTES = {None: b"-", "available": b"a", "pending": b"p", "sold": b"s"}
 
 
@@ -51,6 +57,21 @@ def page_target(status: str | None, after: int) -> str:
     cursor = base64.urlsafe_b64encode(checked + zlib.crc32(checked).to_bytes(4, "big")).rstrip(b"=").decode()
     by_status = f"status={status}&" if status else ""
     return f"/v1/pets?limit=20&{by_status}cursor={cursor}"
+
+
+def orders_target(after: int) -> str:
+    """The same for orders (src/http/store_area/cursor.rs), without filters."""
+    no_filter = hashlib.sha256((b"\xff" * 8) * 3).digest()[:8]
+    checked = bytes([ORDERS_LIST]) + no_filter + after.to_bytes(8, "big")
+    cursor = base64.urlsafe_b64encode(checked + zlib.crc32(checked).to_bytes(4, "big")).rstrip(b"=").decode()
+    return f"/v1/store/orders?limit=20&cursor={cursor}"
+
+
+def write_orders(key: str, pets: Iterable[int | str], file: Path) -> Path:
+    """Writes available animals for bench/orders.lua to sell."""
+    file = file.with_suffix(ORDERS)
+    file.write_text("\n".join([key, *map(str, pets)]) + "\n")
+    return file
 
 
 def write_rotation(requests: list[bytes], file: Path) -> Path:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import socket
 import subprocess
 import sys
@@ -11,7 +12,9 @@ from statistics import median
 from bench.catalogue import Catalogue
 from bench.load import Void, medians
 from bench.machine import pinned
-from bench.requests import FIRST_PAGE, STATUS_BYTES, create_requests, get, page_target, path
+from bench.requests import (
+    FIRST_PAGE, STATUS_BYTES, create_requests, get, orders_target, page_target, path, write_orders,
+)
 from bench.results import Row, Spread
 from bench.runner import WARM_UP, Bench, Subject, show
 from bench.servers import Server, ask, exchange
@@ -203,6 +206,42 @@ def durable_appends(bench: Bench) -> float:
     return int(writes) / float(seconds)
 
 
+def sales(bench: Bench) -> list[Row]:
+    title = "Place and complete an order, each response on disk"
+    creating, selling = (bench.copy(bench.catalogues[USUAL]) for _ in range(2))
+    first = first_page_request(bench)
+    theirs, ours = (bench.launcher.petstore(catalogue, first) for catalogue in (creating, selling))
+    orders = write_orders(selling.key, selling.available(), bench.folder / "sales")
+    with bench.running(theirs, ours):
+        creates, pairs = bench.measure(
+            Subject("K creates", theirs, bench.rotation(create_requests(CREATES, creating.key))),
+            Subject("K pairs", ours, orders),
+        )
+    with selling.reading() as connection:
+        completed = connection.execute("SELECT count(*) FROM orders WHERE status = 'completed'").fetchone()[0]
+    if completed < sum(each.answers for each in pairs):
+        raise Void("the file holds fewer completed orders than were acknowledged")
+    rates = Spread.of_ratios([each.rate for each in pairs], [each.rate for each in creates])
+    return [Row("K", title, "D, by rate", rates, 0.50, 0.75, ours=medians(pairs), theirs=medians(creates))]
+
+
+def pages_of_orders(bench: Bench) -> list[Row]:
+    catalogue = bench.copy(bench.catalogues[USUAL])
+    last = catalogue.add_orders()
+    draw = random.Random(PLACES_SEED)
+    requests = [get(orders_target(draw.randint(1, last - 20)), catalogue.key) for _ in range(PLACES)]
+    server = bench.launcher.petstore(catalogue, requests[0])
+    with bench.running(server):
+        animals, orders = bench.measure(
+            Subject("L animals", server, bench.rotation(page_requests(catalogue))),
+            Subject("L orders", server, bench.rotation(requests)),
+        )
+    ratio = Spread.of_ratios([each.cost for each in animals], [each.cost for each in orders])
+    return [Row(
+        "L", "Random pages of 20 orders", "B", ratio, 0.50, 0.75, ours=medians(orders), theirs=medians(animals),
+    )]
+
+
 def mixed(bench: Bench) -> list[Row]:
     title = "90 % A, 10 % D"
     catalogue = bench.copy(bench.catalogues[USUAL])
@@ -290,5 +329,7 @@ WORKLOADS = {
     "H": starts,
     "I": memory,
     "J": new_connections,
+    "K": sales,
+    "L": pages_of_orders,
     "log": access_log,
 }
