@@ -2,13 +2,12 @@
 //! 9110, sections 8.8.3 and 13.1.2).
 
 use highway::{HighwayHash, HighwayHasher, Key};
-use http_body_util::Full;
 use hyper::{
     HeaderMap, StatusCode,
     header::{self, HeaderValue},
 };
 
-use super::Response;
+use super::{Body, Response};
 use crate::text;
 
 /// A client may store the response but must revalidate it before each use, which its `ETag` makes
@@ -55,7 +54,7 @@ impl Tags {
 pub(super) fn respond(request: &HeaderMap, mut response: Response, tag: HeaderValue) -> Response {
     if is_known(request, &tag) {
         *response.status_mut() = StatusCode::NOT_MODIFIED;
-        *response.body_mut() = Full::default();
+        *response.body_mut() = Body::default();
         response.headers_mut().remove(header::CONTENT_TYPE);
     }
     response.headers_mut().insert(header::ETAG, tag);

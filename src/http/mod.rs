@@ -20,8 +20,6 @@ use std::{sync::Arc, time::Duration};
 
 pub(crate) use self::body::MAX_BODY;
 
-use bytes::Bytes;
-use http_body_util::Full;
 use hyper::{Request, StatusCode, header::HeaderValue, http::request::Parts};
 use rand::Rng;
 
@@ -50,6 +48,7 @@ pub use self::{
     addresses::{BaseUrl, Origin},
     body::RequestBody,
     management::Management,
+    response::{Body, Response},
     settings::Settings,
 };
 use crate::{
@@ -60,9 +59,6 @@ use crate::{
     },
     store::{Store, StoreError},
 };
-
-/// A response with its whole body, so a client that reads slowly holds only memory.
-pub type Response = hyper::Response<Full<Bytes>>;
 
 /// The interface: handles requests.
 pub struct App {

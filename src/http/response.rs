@@ -1,13 +1,80 @@
-//! A response as JSON.
+//! A response as JSON, and the body of a response.
+
+use std::{
+    convert::Infallible,
+    mem,
+    pin::Pin,
+    task::{Context, Poll},
+};
 
 use bytes::Bytes;
-use http_body_util::Full;
+use futures_util::{Stream, StreamExt};
 use hyper::{
     HeaderMap, StatusCode,
+    body::{self, Frame, SizeHint},
     header::{self, HeaderValue},
 };
 
-use super::Response;
+/// A response.
+pub type Response = hyper::Response<Body>;
+
+/// The body of a response.
+pub enum Body {
+    /// The whole body, so a client that reads slowly holds only memory.
+    Whole(Bytes),
+    /// A body that is made while the client reads it, piece by piece.
+    Stream(Pin<Box<dyn Stream<Item = Bytes> + Send>>),
+}
+
+impl Body {
+    /// The body, unless it is a stream.
+    #[must_use]
+    pub fn whole(&self) -> Option<&Bytes> {
+        match self {
+            Self::Whole(body) => Some(body),
+            Self::Stream(_) => None,
+        }
+    }
+}
+
+impl Default for Body {
+    /// No bytes.
+    fn default() -> Self {
+        Self::Whole(Bytes::new())
+    }
+}
+
+impl From<Bytes> for Body {
+    fn from(body: Bytes) -> Self {
+        Self::Whole(body)
+    }
+}
+
+impl body::Body for Body {
+    type Data = Bytes;
+    type Error = Infallible;
+
+    fn poll_frame(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+        match self.get_mut() {
+            Self::Whole(body) if body.is_empty() => Poll::Ready(None),
+            Self::Whole(body) => Poll::Ready(Some(Ok(Frame::data(mem::take(body))))),
+            Self::Stream(pieces) => {
+                pieces.poll_next_unpin(cx).map(|piece| piece.map(|piece| Ok(Frame::data(piece))))
+            }
+        }
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.whole().is_some_and(Bytes::is_empty)
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.whole().map_or_else(SizeHint::default, |body| SizeHint::with_exact(body.len() as u64))
+    }
+}
 
 /// A JSON response.
 pub(super) fn json(status: StatusCode, body: impl Into<Bytes>) -> Response {
@@ -21,7 +88,7 @@ pub(super) fn json_with_room(
     body: impl Into<Bytes>,
     fields: usize,
 ) -> Response {
-    let mut response = Response::new(Full::new(body.into()));
+    let mut response = Response::new(Body::Whole(body.into()));
     *response.headers_mut() = HeaderMap::with_capacity(fields);
     *response.status_mut() = status;
     response

@@ -6,10 +6,10 @@ use std::sync::{
 };
 
 use bytes::Bytes;
-use http_body_util::Full;
+use futures_util::StreamExt;
 use hyper::Version;
 
-use crate::http::Reservation;
+use crate::http::{Body, Reservation};
 
 /// The activity of a connection: recorded as it happens, and checked periodically. Otherwise a
 /// client could hold a connection forever by reading no responses or, over HTTP/2, by sending no
@@ -52,12 +52,29 @@ impl Activity {
         self.written.fetch_add(bytes as u64, Relaxed);
     }
 
-    /// Counts the response, and the memory of its stream, until it is completely sent.
+    /// Counts the response, and the memory of its stream, until it is completely sent. If its body
+    /// is made while the client reads it, the request stays in flight until its end.
     pub(super) fn track_response(
         self: &Arc<Self>,
-        response: Full<Bytes>,
+        response: Body,
+        begun: impl Drop + Send + 'static,
         stream: Option<Reservation>,
-    ) -> Full<Bytes> {
+    ) -> Body {
+        match response {
+            Body::Whole(response) if response.is_empty() => Body::default(),
+            Body::Whole(response) => self.track_bytes(response, stream).into(),
+            Body::Stream(pieces) => {
+                let (activity, held) = (Arc::clone(self), (begun, stream));
+                Body::Stream(Box::pin(pieces.map(move |piece| {
+                    let _held = &held;
+                    activity.track_bytes(piece, None)
+                })))
+            }
+        }
+    }
+
+    /// Counts the bytes, which are all or a part of a response, until they are sent.
+    fn track_bytes(self: &Arc<Self>, response: Bytes, stream: Option<Reservation>) -> Bytes {
         struct TrackedResponse {
             response: Bytes,
             activity: Arc<Activity>,
@@ -73,12 +90,9 @@ impl Activity {
                 self.activity.unsent.fetch_sub(1, Relaxed);
             }
         }
-        let Some(response) = response.into_inner() else {
-            return Full::default();
-        };
         self.unsent.fetch_add(1, Relaxed);
         let activity = Arc::clone(self);
-        Full::new(Bytes::from_owner(TrackedResponse { response, activity, _stream: stream }))
+        Bytes::from_owner(TrackedResponse { response, activity, _stream: stream })
     }
 
     /// Whether more than one request is in flight or not completely sent.
@@ -135,6 +149,9 @@ impl Activity {
 
 #[cfg(test)]
 mod tests {
+    use futures_util::stream;
+    use http_body_util::BodyExt;
+
     use super::*;
 
     #[test]
@@ -155,16 +172,33 @@ mod tests {
     #[test]
     fn a_client_that_reads_no_responses_is_stalled_despite_new_requests() {
         let activity = Arc::new(Activity::default());
-        let response = activity.track_response(Full::new(Bytes::from_static(b"response")), None);
+        let response = activity.track_bytes(Bytes::from_static(b"response"), None);
         drop(activity.begin(Version::HTTP_2));
         assert!(!activity.is_stalled(10), "it may only just have been made");
         let _begun = activity.begin(Version::HTTP_2);
         assert!(activity.is_stalled(10));
         activity.wrote(10);
         assert!(!activity.is_stalled(10), "the client reads");
-        let part = response.into_inner().unwrap().slice(..1);
+        let part = response.slice(..1);
+        drop(response);
         assert!(activity.is_stalled(10), "a part is unread");
         drop(part);
         assert!(!activity.is_stalled(10));
+    }
+
+    #[tokio::test]
+    async fn a_stream_is_in_flight_until_its_end_and_each_piece_unread_until_it_is_sent() {
+        let activity = Arc::new(Activity::default());
+        let pieces = Body::Stream(Box::pin(stream::iter([Bytes::from_static(b"piece")])));
+        let mut body = activity.track_response(pieces, activity.begin(Version::HTTP_11), None);
+        assert!(!activity.is_stalled(10));
+        assert!(!activity.is_stalled(10), "a stream without pieces stalls nothing");
+        let piece = body.frame().await;
+        assert!(!activity.is_stalled(10), "the piece may only just have been made");
+        assert!(activity.is_stalled(10), "the piece is unread");
+        drop(piece);
+        assert!(!activity.is_stalled(10), "the stream continues");
+        drop(body);
+        assert!(activity.is_stalled(10));
     }
 }

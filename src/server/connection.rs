@@ -86,9 +86,10 @@ pub(super) async fn serve<S: Socket>(
                     return Err(h2::Error::from(h2::Reason::REFUSED_STREAM));
                 }
                 let mut response = handler.handle(&client, request).await;
-                drop(begun);
-                if is_http_2 {
-                    response = response.map(|body| activity.track_response(body, stream));
+                if is_http_2 || response.body().whole().is_none() {
+                    response = response.map(|body| activity.track_response(body, begun, stream));
+                } else {
+                    drop(begun);
                 }
                 if activity.is_old() && version < Version::HTTP_2 {
                     let close = HeaderValue::from_static("close");

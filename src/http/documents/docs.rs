@@ -8,7 +8,6 @@ use std::{
 };
 
 use bytes::Bytes;
-use http_body_util::Full;
 use hyper::{
     HeaderMap, StatusCode,
     header::{self, HeaderValue},
@@ -30,7 +29,7 @@ const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; script-src 'self'; \
 
 /// `GET /docs` redirects to `/docs/`, because the page's links are relative.
 pub(in crate::http) fn redirect() -> Response {
-    let mut response = Response::new(Full::default());
+    let mut response = Response::default();
     *response.status_mut() = StatusCode::PERMANENT_REDIRECT;
     response.headers_mut().insert(header::LOCATION, HeaderValue::from_static("docs/"));
     response

@@ -3,7 +3,6 @@
 
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use bytes::Bytes;
-use http_body_util::Full;
 use hyper::{
     HeaderMap, StatusCode,
     header::{self, HeaderValue},
@@ -58,7 +57,7 @@ impl Document {
     /// already.
     pub(in crate::http) async fn response(&self, request: &HeaderMap) -> Response {
         let coded = self.coded(compression::preferred(request)).await;
-        let mut response = Response::new(Full::new(coded.body.clone()));
+        let mut response = Response::new(coded.body.clone().into());
         let headers = response.headers_mut();
         headers.insert(header::CONTENT_TYPE, self.media_type.clone());
         headers.insert(header::CACHE_CONTROL, CACHE_CONTROL);

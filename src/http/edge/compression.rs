@@ -4,10 +4,9 @@
 use std::io::{self, Write};
 
 use flate2::{Compression, write::GzEncoder};
-use http_body_util::Full;
 use hyper::{
     HeaderMap, StatusCode,
-    body::Body,
+    body::Body as _,
     header::{self, HeaderValue},
 };
 
@@ -71,16 +70,17 @@ pub(in crate::http) fn apply(
         return;
     }
     response.headers_mut().insert(header::VARY, VARY);
-    let (Some(coding), Some(body)) = (preferred(request), response.body().clone().into_inner())
+    let (Some(coding), Some(body)) =
+        (preferred(request), response.body().whole().filter(|body| !body.is_empty()))
     else {
         return;
     };
     // Without memory for a copy, the uncompressed body is sent.
-    let compressed = compress(coding, FASTEST, &body).ok().and_then(|copy| memory.hold_copy(copy));
+    let compressed = compress(coding, FASTEST, body).ok().and_then(|copy| memory.hold_copy(copy));
     let Some(compressed) = compressed else {
         return;
     };
-    *response.body_mut() = Full::new(compressed);
+    *response.body_mut() = compressed.into();
     response.headers_mut().insert(header::CONTENT_ENCODING, coding.name());
 }
 
@@ -139,6 +139,7 @@ pub(in crate::http) fn compress(coding: Coding, level: Level, body: &[u8]) -> io
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::http::Body;
 
     #[test]
     fn a_response_with_a_strong_tag_or_that_must_not_be_stored_stays_as_it_is() {
@@ -149,7 +150,7 @@ mod tests {
             ("\"7\"", "private, no-cache", false),
             ("W/\"7\"", "no-store", false),
         ] {
-            let mut response = Response::new(Full::from(vec![b' '; 4 << 10]));
+            let mut response = Response::new(Body::Whole(vec![b' '; 4 << 10].into()));
             response.headers_mut().insert(header::ETAG, tag.parse().unwrap());
             response.headers_mut().insert(header::CACHE_CONTROL, control.parse().unwrap());
             apply(&memory, &request, &mut response);

@@ -3,7 +3,6 @@
 //! Only origins that the operator names are allowed. `Access-Control-Allow-Credentials` is not
 //! needed, because a page sets the key in a header field itself.
 
-use http_body_util::Full;
 use hyper::{
     HeaderMap, Method, StatusCode,
     header::{self, HeaderValue},
@@ -54,7 +53,7 @@ impl Cors {
         if !asks || self.allowed(&request.headers).is_none() {
             return None;
         }
-        let mut response = Response::new(Full::default());
+        let mut response = Response::default();
         *response.status_mut() = StatusCode::NO_CONTENT;
         let headers = response.headers_mut();
         headers.insert(header::ACCESS_CONTROL_ALLOW_METHODS, self.methods.clone());

@@ -21,10 +21,9 @@ use std::{
 };
 
 use futures_util::FutureExt;
-use http_body_util::Full;
 use hyper::{
     Method, Request, StatusCode, Version,
-    body::Body,
+    body::Body as _,
     header::{self, HeaderValue},
     http::request::Parts,
 };
@@ -35,7 +34,7 @@ use self::{
     response_memory::ResponseMemory,
 };
 use super::{
-    RequestBody, Response, Settings,
+    Body, RequestBody, Response, Settings,
     body::{TrackedBody, UnreadBody},
     error::{ApiError, Problem},
     routes::{Found, Route},
@@ -192,14 +191,15 @@ impl Edge {
 }
 
 /// Turns the response to a `GET` into one to a `HEAD`: keeps its `Content-Length` and drops the
-/// body. A 304 gets no `Content-Length`.
+/// body. A 304 and a stream get no `Content-Length`.
 fn without_body(response: &mut Response) {
     if response.status() == StatusCode::NOT_MODIFIED {
         return;
     }
-    let length = response.body().size_hint().exact().unwrap_or_default();
-    response.headers_mut().insert(header::CONTENT_LENGTH, length.into());
-    *response.body_mut() = Full::default();
+    if let Some(length) = response.body().size_hint().exact() {
+        response.headers_mut().insert(header::CONTENT_LENGTH, length.into());
+    }
+    *response.body_mut() = Body::default();
 }
 
 /// The output of `work`, or `None` after `limit`. Most requests complete at once, without a timer.
@@ -261,7 +261,7 @@ mod tests {
             }
             let client = Client::from(IpAddr::from([192, 0, 2, 1]));
             self.0
-                .handle(self, &client, request.body(Full::<bytes::Bytes>::default()).unwrap())
+                .handle(self, &client, request.body(http_body_util::Full::<bytes::Bytes>::default()).unwrap())
                 .await
         }
     }
