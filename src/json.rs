@@ -1,5 +1,6 @@
 //! JSON: strict parsing, and writing.
 
+mod log;
 pub(crate) mod members;
 mod pet;
 mod resources;
@@ -14,6 +15,7 @@ use serde::{
 use serde_json::{de::SliceRead, value::RawValue};
 
 pub(crate) use self::{
+    log::write_change,
     pet::write_pet,
     resources::{Object, write_category, write_order, write_resource, write_store_pet},
 };

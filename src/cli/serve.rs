@@ -262,9 +262,13 @@ impl Serve {
             signalled().await;
         };
         let tasks = tasks::start(&app, &store, tls.as_ref(), exporter);
+        let following = Arc::clone(&app);
         let (ended, service_ended) = watch::channel(());
         let serving = async {
-            let stopped = async { drop(stopped.await) };
+            let stopped = async {
+                drop(stopped.await);
+                following.end_following();
+            };
             server::serve(listener, tls, app, &limits, stopped).await;
             tasks.shut_down().await;
             drop(ended);

@@ -33,6 +33,7 @@ pub(super) fn start(
     start_steps("expire_orders", |app| async move { app.expire_orders().await }.boxed());
     let times = every(Duration::from_millis(250));
     tasks.start(TendSearch { store: Arc::clone(store), times, pause: None });
+    tasks.start(FollowLog(Arc::clone(app)));
     if let Some(tls) = tls {
         tasks
             .start(RenewCertificate { tls: Arc::clone(tls), times: every(Duration::from_secs(1)) });
@@ -139,6 +140,23 @@ impl Task for TendSearch {
             self.pause = Some(2 * SystemClock.instant().saturating_duration_since(started));
         }
         Ok(())
+    }
+}
+
+/// Reads the log of changes, while clients follow it.
+struct FollowLog(Arc<App>);
+
+impl Task for FollowLog {
+    fn name(&self) -> &'static str {
+        "follow_log"
+    }
+
+    async fn due(&mut self) {
+        self.0.log_due().await;
+    }
+
+    async fn run(&mut self) -> Result<(), Failure> {
+        Ok(self.0.read_log().await?)
     }
 }
 

@@ -62,6 +62,17 @@ impl Actor {
         }
     }
 
+    /// Parses the form in which it is displayed.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        let (kind, id) = match text.split_once(':') {
+            Some((kind, id)) => (kind, Some(id.parse().ok()?)),
+            None => (text, None),
+        };
+        // An integer has one spelling.
+        Self::of(kind, id).filter(|actor| actor.to_string() == text)
+    }
+
     /// The actor with this kind and number, if there is one.
     #[must_use]
     pub fn of(kind: &str, id: Option<i64>) -> Option<Self> {

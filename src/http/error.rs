@@ -31,6 +31,8 @@ pub(super) enum Problem {
     UnknownParameter,
     /// The cursor was not created by this service for this status.
     InvalidCursor,
+    /// The changes after the cursor are not kept, or belong to another database.
+    CursorExpired,
     /// The head violates the rules of HTTP.
     InvalidRequest,
     /// The body is not valid.
@@ -85,6 +87,7 @@ impl Problem {
             Self::InvalidParameter => ("invalid_parameter", StatusCode::BAD_REQUEST),
             Self::UnknownParameter => ("unknown_parameter", StatusCode::BAD_REQUEST),
             Self::InvalidCursor => ("invalid_cursor", StatusCode::BAD_REQUEST),
+            Self::CursorExpired => ("cursor_expired", StatusCode::GONE),
             Self::InvalidRequest => ("invalid_request", StatusCode::BAD_REQUEST),
             Self::InvalidBody => ("invalid_body", StatusCode::BAD_REQUEST),
             Self::UnknownMember => ("unknown_member", StatusCode::BAD_REQUEST),

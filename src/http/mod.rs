@@ -1,5 +1,6 @@
 //! The contract: HTTP requests in, domain calls, HTTP responses out.
 
+mod accept;
 mod access;
 mod addresses;
 mod body;
@@ -150,6 +151,26 @@ impl App {
         self.last_mark.forget(self.store.as_ref(), self.clock.as_ref()).await
     }
 
+    /// Waits until the log is to be read for those who follow it.
+    pub async fn log_due(&self) {
+        self.store_area.feed.due().await;
+    }
+
+    /// Reads what is new in the log, for all who follow it. Called each time it is due, outside of
+    /// requests.
+    ///
+    /// # Errors
+    ///
+    /// Those of the store. The next call then reads it.
+    pub async fn read_log(&self) -> Result<(), StoreError> {
+        self.store_area.feed.read(self.store.as_ref(), self.clock.as_ref()).await
+    }
+
+    /// Ends all streams and all waiting for changes, because the service shuts down.
+    pub fn end_following(&self) {
+        self.store_area.feed.end();
+    }
+
     /// The metrics of the connections that carry its requests.
     #[must_use]
     pub fn connections(&self) -> &Arc<Connections> {
@@ -198,6 +219,7 @@ impl App {
         self.first_pages.expose(&mut page);
         self.store.expose(&mut page);
         self.store_area.metrics.expose(&mut page, self.clock.now());
+        self.store_area.feed.expose(&mut page);
         if let Some(spans) = &self.edge.spans {
             spans.expose(&mut page);
         }
@@ -266,6 +288,7 @@ impl Interface for App {
             Operation::putCategory => Box::pin(store_area::put_category(self, call)).await,
             Operation::deleteCategory => Box::pin(store_area::delete_category(self, call)).await,
             Operation::runBatch => Box::pin(store_area::run_batch(self, call)).await,
+            Operation::followChanges => Box::pin(store_area::follow_changes(self, call)).await,
             Operation::openapiYaml | Operation::openapiStoreYaml => openapi::yaml(self, call).await,
             Operation::openapiJson | Operation::openapiStoreJson => openapi::json(self, call).await,
             Operation::apiCatalog => api_catalog::get(self, call).await,

@@ -3,7 +3,7 @@
 //! Otherwise a client that guesses `page`, or writes `Status=`, would read the wrong animals
 //! without notice.
 
-use std::borrow::Cow;
+use std::{borrow::Cow, fmt::Display};
 
 use percent_encoding::percent_decode_str;
 
@@ -63,7 +63,12 @@ fn unknown(name: &str, known: &[&str]) -> ApiError {
 }
 
 /// 400 for a parameter whose value is not an integer of this range.
-pub(super) fn out_of_range(name: &str, least: u8, most: u8, value: &str) -> ApiError {
+pub(super) fn out_of_range(
+    name: &str,
+    least: impl Display,
+    most: impl Display,
+    value: &str,
+) -> ApiError {
     let message = match integer(value) {
         Some(value) => format!("{name} must be between {least} and {most}, but was {value}."),
         None => format!(

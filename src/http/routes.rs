@@ -1,5 +1,7 @@
 //! The route table: every operation of the service, one line each.
 
+use std::time::Duration;
+
 use hyper::{Method, header::HeaderValue, http::request::Parts};
 
 use super::{
@@ -59,6 +61,7 @@ routes! {
     putCategory    PUT    "/v1/store/categories/{categoryId}"      Key(Scope::StoreWrite), Some(StoreArea), None;
     deleteCategory DELETE "/v1/store/categories/{categoryId}"      Key(Scope::StoreWrite), Some(StoreArea), None;
     runBatch       POST   "/v1/store/batch"                        Key(Scope::StoreWrite), Some(StoreArea), None;
+    followChanges  GET    "/v1/store/changes"                      Key(Scope::StoreRead),  Some(StoreArea), None;
     openapiYaml    GET    "/openapi.yaml"                          Public,                 None,            None;
     openapiJson    GET    "/openapi.json"                          Public,                 None,            None;
     openapiStoreYaml GET  "/openapi-store.yaml"                    Public,                 None,            None;
@@ -68,6 +71,9 @@ routes! {
     docsRedirect   GET    "/docs"                                  Public,                 None,            None;
     docsFile       GET    "/docs/{*file}"                          Public,                 None,            None;
 }
+
+/// The longest time that a client can tell the service to wait for a change.
+pub(in crate::http) const MAX_WAIT: Duration = Duration::from_mins(1);
 
 /// One operation.
 pub struct Route {
@@ -179,6 +185,14 @@ impl<'p> Found<'p> {
         match self {
             Self::Route(route, _) => route.access != Public,
             Self::OtherMethods(_) | Self::Nothing => is_under_v1(path),
+        }
+    }
+
+    /// How long the operation may wait for a change before it responds.
+    pub(in crate::http) fn may_wait(self) -> Duration {
+        match self {
+            Self::Route(Route { operation: Operation::followChanges, .. }, _) => MAX_WAIT,
+            _ => Duration::ZERO,
         }
     }
 

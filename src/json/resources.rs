@@ -18,7 +18,7 @@ impl<'o> Object<'o> {
         Self(out)
     }
 
-    fn name(&mut self, name: &str) -> &mut Vec<u8> {
+    pub(super) fn name(&mut self, name: &str) -> &mut Vec<u8> {
         if self.0.last() != Some(&b'{') {
             self.0.push(b',');
         }
@@ -32,7 +32,7 @@ impl<'o> Object<'o> {
         self.name(name).extend_from_slice(itoa::Buffer::new().format(value).as_bytes());
     }
 
-    fn text(&mut self, name: &str, value: &str) {
+    pub(super) fn text(&mut self, name: &str, value: &str) {
         super::write_string(self.name(name), value);
     }
 
@@ -45,19 +45,29 @@ impl<'o> Object<'o> {
     }
 
     /// Writes the value with `write`, or null.
-    fn or_null<T>(&mut self, name: &str, value: Option<T>, write: impl FnOnce(&mut Self, T)) {
+    pub(super) fn or_null<T>(
+        &mut self,
+        name: &str,
+        value: Option<T>,
+        write: impl FnOnce(&mut Self, T),
+    ) {
         match value {
             Some(value) => write(self, value),
             None => self.name(name).extend_from_slice(b"null"),
         }
     }
 
-    fn text_or_null(&mut self, name: &str, value: Option<&str>) {
+    pub(super) fn text_or_null(&mut self, name: &str, value: Option<&str>) {
         self.or_null(name, value, |object, value| object.text(name, value));
     }
 
     fn time_or_null(&mut self, name: &str, value: Option<Timestamp>) {
         self.or_null(name, value, |object, value| object.time(name, value));
+    }
+
+    /// Copies a value that is JSON already.
+    pub(super) fn raw_or_null(&mut self, name: &str, value: Option<&str>) {
+        self.name(name).extend_from_slice(value.unwrap_or("null").as_bytes());
     }
 
     pub(crate) fn end(self) {

@@ -80,6 +80,24 @@ pub(crate) fn check(
     }
 }
 
+/// Fails unless the document declares a response with this head.
+pub(crate) fn check_head(method: &Method, path: &str, status: StatusCode, headers: &HeaderMap) {
+    let what = format!("{method} {path} responded with {status}");
+    let api_path = path.strip_prefix("/v1").unwrap();
+    let document = document_of(api_path);
+    let declared = declared_response(document, method, api_path, status);
+    let declared = declared.unwrap_or_else(|| panic!("{what}, which is not declared"));
+    check_headers(&what, document, declared, headers);
+    let media_type = headers["content-type"].to_str().unwrap();
+    assert!(declared["content"].get(media_type).is_some(), "{what} with {media_type}");
+}
+
+/// Fails unless this is a change as the document declares it.
+pub(crate) fn check_change(change: &Value) {
+    let schema = &STORE_AREA["components"]["schemas"]["Change"];
+    check_schema("an event", &STORE_AREA, &closed(schema), change);
+}
+
 /// The decoded body.
 pub(crate) fn decoded(headers: &HeaderMap, body: &[u8]) -> Vec<u8> {
     let mut plain = Vec::new();

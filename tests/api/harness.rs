@@ -124,7 +124,7 @@ pub(crate) struct Server<B> {
     /// A key with the scope to write.
     pub(crate) key: String,
     deployment: Deployment,
-    client: Client,
+    pub(crate) client: Client,
     random: Mutex<StdRng>,
     stop: Option<oneshot::Sender<()>>,
     serving: Option<JoinHandle<()>>,
@@ -166,10 +166,16 @@ impl Reply {
 
     /// The target of the link to the next page.
     pub(crate) fn next(&self) -> Option<String> {
-        let link = self.header("link")?;
-        let (target, relation) = link.strip_prefix('<').unwrap().split_once('>').unwrap();
-        assert_eq!(relation, "; rel=\"next\"");
-        Some(target.to_owned())
+        self.link("next")
+    }
+
+    /// The target of the link with this relation.
+    pub(crate) fn link(&self, relation: &str) -> Option<String> {
+        let mut links = self.header("link")?.split(", ").map(|link| {
+            let (target, relation) = link.strip_prefix('<').unwrap().split_once('>').unwrap();
+            (relation.strip_prefix("; rel=").unwrap(), target.to_owned())
+        });
+        links.find(|(found, _)| found.trim_matches('"') == relation).map(|(_, target)| target)
     }
 }
 
@@ -210,8 +216,23 @@ impl<B: Backend> Server<B> {
         let (stop, stopped) = oneshot::channel();
         let shared = Arc::clone(&app);
         let serving = tokio::spawn(async move {
-            let stopped = async { drop(stopped.await) };
-            server::serve(listener, setup.tls, shared, &setup.limits, stopped).await;
+            let stopped = async {
+                drop(stopped.await);
+                shared.end_following();
+            };
+            // Without a log, nothing follows it.
+            let following = async {
+                loop {
+                    shared.log_due().await;
+                    let _ = shared.read_log().await;
+                }
+            };
+            let serving =
+                server::serve(listener, setup.tls, Arc::clone(&shared), &setup.limits, stopped);
+            tokio::select! {
+                () = serving => {}
+                () = following => {}
+            }
         });
         let mut server = Self {
             address,

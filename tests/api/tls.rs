@@ -324,7 +324,7 @@ async fn a_client_that_reads_no_responses_over_tls_is_disconnected() {
     stream.write_all(request.repeat(20).as_bytes()).await.unwrap();
     stream.flush().await.unwrap();
     soon(async {
-        while Arc::strong_count(&secure.server.app) > 2 {
+        while Arc::strong_count(&secure.server.app) > 3 {
             tokio::task::yield_now().await;
         }
     })

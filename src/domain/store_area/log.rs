@@ -126,6 +126,22 @@ impl SubjectKind {
     }
 }
 
+impl LogSubject {
+    /// Parses the form in which it is displayed.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        let (kind, id) = match text.split_once(':') {
+            Some((kind, id)) => (kind, Some(id.parse().ok()?)),
+            None => (text, None),
+        };
+        let kind = SubjectKind::ALL.into_iter().find(|known| known.as_str() == kind)?;
+        let has_id = !matches!(kind, SubjectKind::Pets | SubjectKind::Database);
+        let subject = Self { kind, id };
+        // An integer has one spelling.
+        (id.is_some() == has_id && subject.to_string() == text).then_some(subject)
+    }
+}
+
 /// Such as `pet:7` or `database`.
 impl fmt::Display for LogSubject {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -239,6 +255,12 @@ impl AuditType {
         ChangeType::ALL.map(Self::Change).into_iter().chain(ActType::ALL.map(Self::Act))
     }
 
+    /// The type with this spelling.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        Self::all().find(|known| known.as_str() == text)
+    }
+
     /// The type as the interface spells it.
     #[must_use]
     pub fn as_str(self) -> &'static str {
@@ -278,4 +300,31 @@ pub enum AuditEntry {
         /// The `X-Request-Id` of the request, if there was one.
         request_id: Option<Box<str>>,
     },
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_subject_has_one_spelling() {
+        for text in ["pet:7", "pet:-7", "order:9223372036854775807", "key:0", "pets", "database"] {
+            assert_eq!(LogSubject::parse(text).unwrap().to_string(), text);
+        }
+        for text in
+            ["", "pet", "pet:", "pet:07", "pet:+7", "pet:x", "pets:7", "database:1", "dog:7"]
+        {
+            assert_eq!(LogSubject::parse(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn an_actor_has_one_spelling() {
+        for text in ["key:3", "clock", "command", "database"] {
+            assert_eq!(Actor::parse(text).unwrap().to_string(), text);
+        }
+        for text in ["", "key", "key:", "key:03", "clock:1", "Clock"] {
+            assert_eq!(Actor::parse(text), None, "{text}");
+        }
+    }
 }

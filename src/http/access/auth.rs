@@ -245,7 +245,7 @@ pub(in crate::http) fn missing_key() -> ApiError {
 }
 
 /// One message for every reason, so it reveals nothing about the keys of others.
-fn invalid_key() -> ApiError {
+pub(in crate::http) fn invalid_key() -> ApiError {
     ApiError::new(
         Problem::InvalidApiKey,
         "The API key is not valid here: it is unknown, mistyped, expired or revoked, \

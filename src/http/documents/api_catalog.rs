@@ -2,15 +2,13 @@
 //! `/`, which serves this catalog to programs and redirects browsers to the docs.
 
 use hyper::{
-    HeaderMap, StatusCode,
+    StatusCode,
     header::{self, HeaderValue},
 };
 use serde_json::json;
 
 use super::document::Document;
-use crate::http::{
-    App, BaseUrl, Response, edge::compression::weight, error::ApiError, routes::Call,
-};
+use crate::http::{App, BaseUrl, Response, accept, error::ApiError, routes::Call};
 
 /// The media type, with the profile of RFC 9727, section 7.3.
 const MEDIA_TYPE: HeaderValue = HeaderValue::from_static(
@@ -51,7 +49,9 @@ pub(in crate::http) async fn get(app: &App, call: Call<'_>) -> Result<Response, 
 
 /// `GET /`: the catalog, or a redirect to `/docs/` if the request prefers HTML.
 pub(in crate::http) async fn root(app: &App, call: Call<'_>) -> Result<Response, ApiError> {
-    let mut response = if prefers_html(&call.request.headers) {
+    let html = ["text/html", "application/xhtml+xml"];
+    let usual = ["application/json", "application/linkset+json"];
+    let mut response = if accept::prefers(&call.request.headers, &html, &usual) {
         let mut redirect = Response::default();
         *redirect.status_mut() = StatusCode::TEMPORARY_REDIRECT;
         redirect.headers_mut().insert(header::LOCATION, HeaderValue::from_static("docs/"));
@@ -61,57 +61,4 @@ pub(in crate::http) async fn root(app: &App, call: Call<'_>) -> Result<Response,
     };
     response.headers_mut().append(header::VARY, HeaderValue::from_static("Accept"));
     Ok(response)
-}
-
-/// Whether `Accept` names HTML with a higher weight than any JSON type (RFC 9110, section 12.5.1).
-/// A range such as `*/*` names neither.
-fn prefers_html(request: &HeaderMap) -> bool {
-    let (mut html, mut json) = (0.0_f32, 0.0_f32);
-    for field in request.get_all(header::ACCEPT) {
-        for element in field.to_str().unwrap_or_default().to_ascii_lowercase().split(',') {
-            let mut parts = element.split(';');
-            let named = match parts.next().unwrap_or_default().trim() {
-                "text/html" | "application/xhtml+xml" => &mut html,
-                "application/json" | "application/linkset+json" => &mut json,
-                _ => continue,
-            };
-            *named = named.max(parts.find_map(weight).unwrap_or(1.0));
-        }
-    }
-    html > json
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_a_request_that_names_html_above_json_prefers_html() {
-        let prefers = |fields: &[&str]| {
-            let mut request = HeaderMap::new();
-            for field in fields {
-                request.append(header::ACCEPT, field.parse().unwrap());
-            }
-            prefers_html(&request)
-        };
-        for fields in [
-            &["text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"][..],
-            &["Text/HTML; charset=utf-8; Q=0.5"],
-            &["application/json;q=0.4", "text/html;q=0.5"],
-        ] {
-            assert!(prefers(fields), "{fields:?}");
-        }
-        for fields in [
-            &[][..],
-            &[""],
-            &["*/*"],
-            &["text/*"],
-            &["text/html;q=0"],
-            &["application/json"],
-            &["application/json, text/html, */*"],
-            &["application/linkset+json, text/html;q=0.9"],
-        ] {
-            assert!(!prefers(fields), "{fields:?}");
-        }
-    }
 }

@@ -16,8 +16,8 @@ use crate::http::{
 
 /// Header fields that a page may send.
 const REQUEST_FIELDS: HeaderValue = HeaderValue::from_static(
-    "Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, X-Request-Id, \
-     traceparent",
+    "Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, Last-Event-ID, \
+     X-Request-Id, traceparent",
 );
 
 /// Header fields that a page may read, in addition to those that every page may read.

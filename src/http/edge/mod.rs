@@ -137,6 +137,7 @@ impl Edge {
             let _active = I::IS_FOR_CLIENTS.then(|| self.metrics.active.enter());
             let request_id = self.request_ids.of(&request.headers);
             let mut facts = interface.facts(&request);
+            let found = facts.found;
             let result = if let Err(error) = request_head::check(&request) {
                 Err(error)
             } else if let Some(allowed) = self.preflight::<I>(&request) {
@@ -145,7 +146,8 @@ impl Edge {
                 let processing =
                     interface.process(client, &request, &request_id, &mut body, &mut facts);
                 let processing = AssertUnwindSafe(processing).catch_unwind();
-                match within(self.request_timeout, pin!(processing)).await {
+                let limit = || self.request_timeout + found.may_wait();
+                match within(limit, pin!(processing)).await {
                     Some(Ok(result)) => result,
                     Some(Err(_)) => Err(ApiError::internal(Arc::new(Panicked))),
                     None => Err(ApiError::timed_out()),
@@ -203,10 +205,13 @@ fn without_body(response: &mut Response) {
 }
 
 /// The output of `work`, or `None` after `limit`. Most requests complete at once, without a timer.
-async fn within<F: Future>(limit: Duration, mut work: Pin<&mut F>) -> Option<F::Output> {
+async fn within<F: Future>(
+    limit: impl Fn() -> Duration,
+    mut work: Pin<&mut F>,
+) -> Option<F::Output> {
     match poll_fn(|cx| Poll::Ready(work.as_mut().poll(cx))).await {
         Poll::Ready(done) => Some(done),
-        Poll::Pending => tokio::time::timeout(limit, work).await.ok(),
+        Poll::Pending => tokio::time::timeout(limit(), work).await.ok(),
     }
 }
 
@@ -261,7 +266,11 @@ mod tests {
             }
             let client = Client::from(IpAddr::from([192, 0, 2, 1]));
             self.0
-                .handle(self, &client, request.body(http_body_util::Full::<bytes::Bytes>::default()).unwrap())
+                .handle(
+                    self,
+                    &client,
+                    request.body(http_body_util::Full::<bytes::Bytes>::default()).unwrap(),
+                )
                 .await
         }
     }

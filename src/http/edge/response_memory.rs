@@ -17,7 +17,8 @@ const MAX_SMALL: usize = 64 << 10;
 /// stream, its head, and the task that sends it.
 const STREAM: usize = 4 << 10;
 
-/// Counts the memory that responses use, up to a limit.
+/// Counts the memory that responses use, up to a limit. A clone counts the same memory.
+#[derive(Clone)]
 pub struct ResponseMemory {
     held: Arc<AtomicUsize>,
     limit: usize,

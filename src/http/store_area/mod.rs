@@ -5,6 +5,7 @@ mod categories;
 mod changes;
 mod cursor;
 mod expiry;
+mod feed;
 mod inventory;
 mod members;
 mod orders;
@@ -21,6 +22,7 @@ use crate::observe::metrics::ChangeMetrics;
 pub(in crate::http) use self::{
     batch::run as run_batch,
     categories::{delete_category, list_categories, put_category},
+    feed::follow_changes,
     inventory::get as get_inventory,
     orders::{
         cancel_order, complete_order, get_order, list_orders, patch_order, place_order,
@@ -34,6 +36,7 @@ pub(in crate::http) struct StoreArea {
     inventory: inventory::LastCount,
     last_expiry: expiry::LastRun,
     pub(in crate::http) metrics: ChangeMetrics,
+    pub(in crate::http) feed: feed::Feed,
     /// How long a reservation lasts by default.
     reservation: Duration,
 }
@@ -44,6 +47,7 @@ impl StoreArea {
             inventory: inventory::LastCount::default(),
             last_expiry: expiry::LastRun::default(),
             metrics: ChangeMetrics::default(),
+            feed: feed::Feed::default(),
             reservation,
         }
     }

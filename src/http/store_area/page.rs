@@ -35,11 +35,29 @@ pub(super) async fn respond<T: Send + 'static>(
     app: &App,
     request: &Parts,
     elements: Vec<T>,
-    Element { length, write }: Element<T>,
+    element: Element<T>,
     next: Option<HeaderValue>,
 ) -> Result<Response, ApiError> {
-    let texts: usize = elements.iter().map(length).sum();
     let (tags, is_last) = (app.tags, next.is_none());
+    let (body, tag) = render(elements, element, move |body| {
+        let tag = tags.of_page(&body, is_last);
+        (body, tag)
+    })
+    .await?;
+    let mut response = response::json(StatusCode::OK, app.edge.response_memory.hold(body)?);
+    if let Some(next) = next {
+        response.headers_mut().insert(header::LINK, next);
+    }
+    Ok(etag::respond(&request.headers, response, tag))
+}
+
+/// The elements as a JSON array, with which `finish` makes the result.
+pub(super) async fn render<T: Send + 'static, R: Send + 'static>(
+    elements: Vec<T>,
+    Element { length, write }: Element<T>,
+    finish: impl FnOnce(Vec<u8>) -> R + Send + 'static,
+) -> Result<R, ApiError> {
+    let texts: usize = elements.iter().map(length).sum();
     let render = move || {
         let mut body = Vec::with_capacity(2 + elements.len() * USUAL_LENGTH + texts);
         body.push(b'[');
@@ -50,20 +68,13 @@ pub(super) async fn respond<T: Send + 'static>(
             write(&mut body, element);
         }
         body.push(b']');
-        let tag = tags.of_page(&body, is_last);
-        (body, tag)
+        finish(body)
     };
-    let (body, tag) = if texts <= LARGE {
-        render()
-    } else {
-        let rendering = task::spawn_blocking(render);
-        rendering.await.map_err(|error| ApiError::internal(Arc::new(error)))?
-    };
-    let mut response = response::json(StatusCode::OK, app.edge.response_memory.hold(body)?);
-    if let Some(next) = next {
-        response.headers_mut().insert(header::LINK, next);
+    if texts <= LARGE {
+        return Ok(render());
     }
-    Ok(etag::respond(&request.headers, response, tag))
+    let rendering = task::spawn_blocking(render);
+    rendering.await.map_err(|error| ApiError::internal(Arc::new(error)))
 }
 
 /// Parses the parameter `limit`.
@@ -103,14 +114,25 @@ pub(super) fn next_link(
     filters: &[(&str, Option<&str>)],
     cursor: &str,
 ) -> Option<HeaderValue> {
+    let mut buffer = itoa::Buffer::new();
+    let limit = ("limit", Some(buffer.format(limit.get())));
+    let cursor = ("cursor", Some(cursor));
+    link(app, path, "next", [&[limit], filters, &[cursor]].concat())
+}
+
+/// A link to `path` below the base address, with these parameters.
+pub(super) fn link<'a>(
+    app: &App,
+    path: &str,
+    relation: &str,
+    parameters: impl IntoIterator<Item = (&'a str, Option<&'a str>)>,
+) -> Option<HeaderValue> {
     let mut query = form_urlencoded::Serializer::new(String::new());
-    query.append_pair("limit", itoa::Buffer::new().format(limit.get()));
-    for (name, value) in filters {
+    for (name, value) in parameters {
         if let Some(value) = value {
             query.append_pair(name, value);
         }
     }
-    query.append_pair("cursor", cursor);
-    let link = format!("<{}{path}?{}>; rel=\"next\"", app.base_path, query.finish());
+    let link = format!("<{}{path}?{}>; rel=\"{relation}\"", app.base_path, query.finish());
     HeaderValue::try_from(link).ok()
 }

@@ -2,6 +2,7 @@
 
 mod batch;
 mod categories;
+mod changes;
 mod checks;
 mod expiry;
 mod inventory;
@@ -10,6 +11,7 @@ mod patch_pet;
 mod pets;
 mod retries;
 mod scopes;
+mod streams;
 mod withdraw;
 
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};

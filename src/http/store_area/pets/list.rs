@@ -2,6 +2,7 @@
 
 use super::super::{
     cursor::{self, Walk},
+    feed,
     page::{self, Element},
 };
 use crate::{
@@ -52,6 +53,8 @@ pub(in crate::http) async fn list(
         let id = PetId::new(id).ok_or_else(cursor::invalid)?;
         query.after = Some(PetPosition { key, id });
     }
+    // Before the page, so that a client that follows the changes from here misses none.
+    let log = if query.after.is_none() { Some(app.store.log_state().await?) } else { None };
     let (pets, next) = app.store.list_store_pets(&query).await?;
     let next = next.and_then(|PetPosition { key, id }| {
         let cursor = walk.encode(&key.unwrap_or_default(), id.get());
@@ -64,7 +67,11 @@ pub(in crate::http) async fn list(
         },
         write: json::write_store_pet,
     };
-    page::respond(app, request, pets, element, next).await
+    let mut response = page::respond(app, request, pets, element, next).await?;
+    if let Some(log) = log {
+        feed::add_link(app, &log, &mut response);
+    }
+    Ok(response)
 }
 
 fn prefix(text: &str) -> Option<NamePrefix> {
