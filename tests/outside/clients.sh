@@ -90,6 +90,7 @@ take_tours() {
     PETSTORE_STORE_KEY=$("$petstore" keys create --name staff --scope store:write \
         --database "$database")
     export PETSTORE_STORE_KEY
+    tour "curl, store area" examples/store-tour.txt examples/curl/store-tour.sh
     tour "Python, store area" examples/store-tour.txt \
         "$to/venv/bin/python" examples/python/store_tour.py
     # A generated client cannot omit what is required, or send an unknown member.
@@ -97,6 +98,8 @@ take_tours() {
     tour "openapi-python-client, store area" "$scratch/store-tour.txt" \
         "$to/venv/bin/python" examples/python/generated_store.py
     tour "TypeScript, store area" examples/store-tour.txt node "$to/typescript/build/store-tour.js"
+    tour "openapi-typescript, store area" examples/store-tour.txt \
+        node "$to/typescript/build/generated-store.js"
     stop_service
 }
 
