@@ -72,6 +72,7 @@ impl NamePrefix {
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
+    use sha2::{Digest, Sha256};
 
     use super::*;
 
@@ -93,6 +94,39 @@ mod tests {
         }
         assert!(!NamePrefix::new("rexx").unwrap().matches("Rex"));
         assert!(!NamePrefix::new("ex").unwrap().matches("Rex"));
+    }
+
+    /// Databases hold keys. A failure means that a library or the compiler has another version of
+    /// Unicode: a migration must then make the changed keys again.
+    #[test]
+    fn the_keys_of_names_are_those_in_databases() {
+        for (name, key) in [
+            ("Zoë", "zoe"),
+            ("Ångström", "angstrom"),
+            ("Łódź", "łodz"),
+            ("Straße", "strasse"),
+            ("ΟΔΟΣ", "οδοσ"),
+            ("İstanbul", "istanbul"),
+            ("Ёж", "еж"),
+            ("ﬁdo Ⅳ", "fido iv"),
+            ("ねこ", "ねこ"),
+            ("が", "か"),
+            ("고양이", "고양이"),
+            ("🐈 Rex", "🐈 rex"),
+        ] {
+            assert_eq!(name_key(name), key.nfkd().collect::<String>(), "{name}");
+        }
+        let mut hash = Sha256::new();
+        // Letters with case, accents or decompositions are in these planes.
+        for character in '\0'..='\u{2FFFF}' {
+            hash.update(name_key(&character.to_string()));
+            hash.update([0xFF]);
+        }
+        let digest: String = hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
+        assert_eq!(
+            digest, "e4dc2fa43b977a596efa331fba47817ffff666f4e8bc29f3e2af0799e9aa4551",
+            "of the keys of all characters"
+        );
     }
 
     #[test]
