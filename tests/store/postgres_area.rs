@@ -15,8 +15,8 @@ use tokio_postgres::Client;
 
 use crate::{
     area::{
-        add, any, change, complete, execute, now, order, pet, pet_id, place, reserve, respond,
-        restore, sell, to_status, withdraw,
+        add, any, change, complete, execute, now, order, order_id, pet, pet_id, place, reserve,
+        respond, restore, sell, to_status, withdraw,
     },
     postgres::{fresh, open},
     postgres_cluster::{Cluster, connect, fresh_url},
@@ -280,4 +280,30 @@ async fn each_range_of_a_list_is_one_search_of_an_index_whatever_the_statistics_
         let plan = plan(&observer, parameters).await;
         assert!(plan.contains(&format!("Index Scan using {index}")), "{query:?}: {plan}");
     }
+}
+
+#[tokio::test]
+async fn a_command_reads_no_whole_table_although_it_was_planned_when_the_tables_were_small() {
+    let (store, url) = fresh().await;
+    let observer = connect(&url).await;
+    for number in 0..20 {
+        let id = add(&store, new_pet("Zoë", 1, Available)).await;
+        let context = repeatable(&number.to_string());
+        let commands = vec![Command::PlaceOrder(reserve(id))];
+        let Executed::Done { .. } = store.execute(commands, context, respond).await.unwrap() else {
+            panic!("{number}");
+        };
+        change(&store, complete(order_id(number + 1))).await;
+        observer.batch_execute("ANALYZE").await.unwrap();
+    }
+    drop(store);
+    // Each session reports its reads before it ends.
+    let others = "SELECT FROM pg_stat_activity WHERE datname = current_database()
+        AND backend_type = 'client backend' AND pid <> pg_backend_pid()";
+    while !observer.query(others, &[]).await.unwrap().is_empty() {}
+    let read_whole = "SELECT relname::text FROM pg_stat_user_tables WHERE seq_tup_read > 100
+        AND relname IN ('requests', 'orders', 'idempotency_keys', 'withdrawn_pets')";
+    let read_whole = observer.query(read_whole, &[]).await.unwrap();
+    let names: Vec<String> = read_whole.iter().map(|row| row.get(0)).collect();
+    assert_eq!(names, [""; 0]);
 }

@@ -9,8 +9,8 @@ use super::{connect::Session, errors::Failure, url::PostgresUrl};
 use crate::store::{OpenError, OpenMode, StoreError};
 
 /// A statement may take as long as the amount of data, and the other side, require. But creates
-/// queue behind a statement that waits for a lock, so that wait is limited.
-const SETTINGS: &str = "SET statement_timeout = 0; SET idle_in_transaction_session_timeout = 0;
+/// queue behind a statement that waits for a lock, so that wait is limited. Whole tables are read.
+const SETTINGS: &str = "SET statement_timeout = 0; SET enable_seqscan = on; SET idle_in_transaction_session_timeout = 0;
     SET lock_timeout = '5s'";
 
 /// A blocking connection. Dropping it rolls back its transaction.

@@ -181,7 +181,8 @@ pub(super) async fn reservations(connection: &mut Connection) -> Result<Reservat
 /// Runs a statement that may take longer than others.
 async fn count(connection: &mut Connection, sql: &str) -> Result<Vec<Row>, Failure> {
     let transaction = connection.build_transaction().read_only(true).start().await?;
-    transaction.batch_execute("SET LOCAL statement_timeout = '60s'").await?;
+    let settings = "SET LOCAL statement_timeout = '60s'; SET LOCAL enable_seqscan = on";
+    transaction.batch_execute(settings).await?;
     let rows = transaction.query(sql, &[]).await?;
     transaction.commit().await?;
     Ok(rows)
