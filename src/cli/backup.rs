@@ -9,6 +9,7 @@ use clap::Args;
 use rand::RngExt;
 
 use super::{BadSetting, DatabaseArgs};
+use crate::domain::WriteContext;
 use crate::store::{
     DatabaseUrl,
     sqlite::{self, Copied, CopyError},
@@ -51,7 +52,7 @@ impl Backup {
             _ => String::new(),
         };
         anyhow::ensure!(wrong.is_empty(), BadSetting(wrong));
-        copy(from, to, self.force, (&to.display(), &self.database.database))
+        copy(from, to, self.force, None, (&to.display(), &self.database.database))
     }
 }
 
@@ -61,9 +62,10 @@ pub(super) fn copy(
     from: &Path,
     to: &Path,
     replace: bool,
+    restored: Option<&WriteContext>,
     names: (&dyn Display, &dyn Display),
 ) -> anyhow::Result<()> {
-    let copied = sqlite::copy(from, to, replace, super::random().random());
+    let copied = sqlite::copy(from, to, replace, super::random().random(), restored);
     let Copied { animals, aside } = copied.map_err(|error| match error {
         CopyError::Open(error) => anyhow::Error::from(error),
         error => error.into(),

@@ -7,7 +7,10 @@ use clap::Args;
 
 use super::{BadSetting, DatabaseUrlParser, progress::Progress};
 use crate::{
-    domain::{Clock, SystemClock, store_area::Resource},
+    domain::{
+        Clock, SystemClock,
+        store_area::{Act, ActType, LogSubject, Resource, SubjectKind},
+    },
     store::{
         DatabaseUrl, OpenMode,
         bulk::{self, CommitError, Ids, Load, Snapshot},
@@ -18,8 +21,9 @@ use crate::{
 ///
 /// The command copies a snapshot: all animals with their ids, withdrawn or not, all
 /// orders, categories and API keys, and all remembered requests with an
-/// Idempotency-Key. It does not copy what clients change after it begins. It copies
-/// everything or nothing.
+/// Idempotency-Key. It does not copy the log of changes and the audit trail, so every
+/// cursor of the log of changes becomes invalid. It does not copy what clients change
+/// after it begins. It copies everything or nothing.
 #[derive(Debug, Args)]
 #[command(after_help = concat!(
     "Example:\n",
@@ -71,6 +75,10 @@ impl Copy {
             self.to
         );
         let copied = copy(&mut *from, &mut *to).context("nothing was copied")?;
+        let subject = LogSubject { kind: SubjectKind::Database, id: None };
+        let details = vec![("from".into(), self.from.to_string())];
+        to.record(&Act { kind: ActType::DatabaseCopied, subject, details })
+            .context("nothing was copied")?;
         to.commit().map_err(|error| match error {
             CommitError::NotDone(error) => anyhow::Error::from(error).context("nothing was copied"),
             unknown @ CommitError::Unknown(_) => unknown.into(),

@@ -286,6 +286,7 @@ impl Import {
         let same = (valid, number) == (checked.valid, checked.valid + checked.invalid);
         ensure!(same, "{} changed while the command read it; run the command again", self.name());
         load.continue_after(last)?;
+        load.log_import()?;
         Ok(())
     }
 }

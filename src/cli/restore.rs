@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::{BadSetting, DatabaseArgs, backup};
+use crate::domain::{Actor, Clock, SystemClock, WriteContext};
 
 /// Replace the database with a copy that `petstore backup` made
 ///
@@ -39,6 +40,13 @@ impl Restore {
                 format!("the file {from} does not exist; name a copy that `petstore backup` made");
             anyhow::bail!(BadSetting(message));
         }
-        backup::copy(from, to, self.force, (&self.database.database, &from.display()))
+        let context = WriteContext::new(Actor::Command, SystemClock.now());
+        backup::copy(
+            from,
+            to,
+            self.force,
+            Some(&context),
+            (&self.database.database, &from.display()),
+        )
     }
 }

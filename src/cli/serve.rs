@@ -160,6 +160,17 @@ pub(super) struct Serve {
     )]
     reservation: Duration,
 
+    /// How long to keep the log of changes and the audit trail, from 1d on
+    #[arg(
+        long,
+        help_heading = CLIENTS,
+        value_name = "DURATION",
+        env = "PETSTORE_KEEP_CHANGES",
+        default_value = "400d",
+        value_parser = values::retention
+    )]
+    keep_changes: Duration,
+
     /// How long to accept requests after SIGTERM or Ctrl-C while /readyz is 503, so
     /// that load balancers stop sending requests; a second signal ends this delay
     #[arg(
@@ -230,6 +241,7 @@ impl Serve {
             body_timeout: self.client_timeout,
             request_timeout: self.client_timeout + RESPONSE_TIMEOUT,
             reservation: self.reservation,
+            keep_changes: self.keep_changes,
             ..http::Settings::default()
         };
         let mut random = super::random();

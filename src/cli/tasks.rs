@@ -31,6 +31,8 @@ pub(super) fn start(
         async move { app.forget_old_requests().await }.boxed()
     });
     start_steps("expire_orders", |app| async move { app.expire_orders().await }.boxed());
+    start_steps("forget_old_changes", |app| async move { app.forget_old_changes().await }.boxed());
+    tasks.start(NumberChanges { store: Arc::clone(store), times: every(Duration::from_secs(1)) });
     let times = every(Duration::from_millis(250));
     tasks.start(TendSearch { store: Arc::clone(store), times, pause: None });
     tasks.start(FollowLog(Arc::clone(app)));
@@ -103,6 +105,29 @@ impl Task for Steps {
     async fn run(&mut self) -> Result<(), Failure> {
         self.has_more = false;
         self.has_more = (self.step)(Arc::clone(&self.app)).await?;
+        Ok(())
+    }
+}
+
+/// Numbers new changes, so that those without a number stay few, although nobody reads the log.
+struct NumberChanges {
+    store: Arc<dyn Store>,
+    times: Interval,
+}
+
+impl Task for NumberChanges {
+    const RUN_LIMIT: Duration = Duration::from_mins(1);
+
+    fn name(&self) -> &'static str {
+        "number_changes"
+    }
+
+    async fn due(&mut self) {
+        self.times.tick().await;
+    }
+
+    async fn run(&mut self) -> Result<(), Failure> {
+        self.store.log_state().await?;
         Ok(())
     }
 }

@@ -84,6 +84,21 @@ pub(super) fn timeout(text: &str) -> Result<Duration, String> {
     Ok(timeout)
 }
 
+/// Parses how long something is kept: at least a day, because only then can a follower come back
+/// after a night.
+///
+/// # Errors
+///
+/// Fails if the value is not allowed.
+pub(super) fn retention(text: &str) -> Result<Duration, String> {
+    let kept = duration(text)?;
+    if kept < Duration::from_hours(24) {
+        Err("it must be at least 1d".to_owned())
+    } else {
+        Ok(kept)
+    }
+}
+
 /// Parses the duration of a reservation: one minute to 400 days.
 ///
 /// # Errors

@@ -121,7 +121,7 @@ impl App {
             catalog: api_catalog::catalog(own),
             docs: Docs::default(),
             first_pages: FirstPages::default(),
-            store_area: StoreArea::new(settings.reservation),
+            store_area: StoreArea::new(settings.reservation, settings.keep_changes),
             successor: HeaderValue::try_from(successor)
                 .map_err(|error| DocumentError(error.to_string()))?,
             base_path,

@@ -32,6 +32,8 @@ pub struct Settings {
     pub request_timeout: Duration,
     /// How many bytes of memory all responses together may use until clients have read them.
     pub response_memory: usize,
+    /// How long the log of changes and the audit trail are kept.
+    pub keep_changes: Duration,
     /// How long a reservation lasts that does not name its end: at most 400 days.
     pub reservation: Duration,
 }
@@ -52,6 +54,7 @@ impl Default for Settings {
             body_timeout: Duration::from_secs(30),
             request_timeout: Duration::from_secs(45),
             response_memory: 256 << 20,
+            keep_changes: Duration::from_hours(400 * 24),
             reservation: Duration::from_hours(14 * 24),
         }
     }

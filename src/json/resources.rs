@@ -32,7 +32,7 @@ impl<'o> Object<'o> {
         self.name(name).extend_from_slice(itoa::Buffer::new().format(value).as_bytes());
     }
 
-    pub(super) fn text(&mut self, name: &str, value: &str) {
+    pub(crate) fn text(&mut self, name: &str, value: &str) {
         super::write_string(self.name(name), value);
     }
 
@@ -83,8 +83,15 @@ pub(crate) fn write_store_pet(out: &mut Vec<u8>, pet: &StorePet) {
     object.integer("categoryId", pet.category_id);
     object.text("status", pet.status.as_str());
     object.integer("version", pet.version);
+    let start = object.0.len();
     object.time_or_null("createdAt", pet.created_at);
-    object.time_or_null("updatedAt", pet.updated_at);
+    if pet.updated_at == pet.created_at {
+        // To print a time costs more than to copy it.
+        let value = start + ",\"createdAt\":".len()..object.0.len();
+        object.name("updatedAt").extend_from_within(value);
+    } else {
+        object.time_or_null("updatedAt", pet.updated_at);
+    }
     object.or_null("orderId", pet.order_id, |object, id| object.integer("orderId", id.get()));
     object.or_null("withdrawn", pet.withdrawn.as_ref(), |object, withdrawal| {
         write_withdrawal(object.name("withdrawn"), withdrawal);

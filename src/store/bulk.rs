@@ -14,7 +14,7 @@ use jiff::Timestamp;
 use super::{DatabaseUrl, OpenError, OpenMode, StoreError, postgres, sqlite};
 use crate::domain::{
     IdempotencyKey, KeyDigest, KeyId, KeyRecord, NewPet, PetId, PetRef, PetStatus, StoredResponse,
-    store_area::Resource,
+    store_area::{Act, Resource},
 };
 
 /// The content of a store at one moment, whatever is written meanwhile.
@@ -79,6 +79,12 @@ pub trait Load {
     /// Continues the identifiers of animals, orders and keys above these, and above all that were ever
     /// given.
     fn continue_after(&mut self, last: LastIds) -> Result<(), StoreError>;
+
+    /// Logs all animals that were added as one change: an import.
+    fn log_import(&mut self) -> Result<(), StoreError>;
+
+    /// Records an act of the operator.
+    fn record(&mut self, act: &Act) -> Result<(), StoreError>;
 
     /// Commits. When this returns, everything is on disk.
     fn commit(&mut self) -> Result<(), CommitError>;

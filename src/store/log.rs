@@ -1,15 +1,64 @@
 //! The rows of the log of changes, as far as they are the same in every store.
 
+use std::borrow::Cow;
+
+use jiff::Timestamp;
+
 use crate::{
     domain::{
-        NamedActor, WriteContext,
-        store_area::{Change, ChangeType, Resource, StorePet},
+        Actor, KeyId, NamedActor, NewKey, WriteContext,
+        store_area::{
+            Act, ActType, AuditEntry, AuditPosition, AuditQuery, AuditType, Change, ChangeType,
+            LogSubject, LoggedChange, Resource, StorePet, SubjectKind,
+        },
     },
     json,
 };
 
 /// The maximum number of rows that are read for one page.
 pub(super) const SCAN: i64 = 10_000;
+
+/// What the audit trail selects of changes and acts, in SQLite and PostgreSQL. SQLite numbers its
+/// parameters as they first appear.
+macro_rules! selected {
+    () => {
+        "type = coalesce($3, type) AND type LIKE coalesce($4, '%') \
+         AND coalesce(subject_id = $5, $5 IS NULL) AND actor = coalesce($6, actor) \
+         AND coalesce(actor_id = $7, $7 IS NULL) AND at >= coalesce($8, at) \
+         AND at < coalesce($9, at + 1)"
+    };
+}
+/// The changes above $1 and up to $2.
+pub(super) const AUDITED_CHANGES: &str = concat!(
+    "SELECT seq, at, type, subject_id, version, pet_id, actor, actor_id, actor_name, request_id,
+        before, after
+    FROM changes WHERE seq > $1 AND seq <= $2 AND ",
+    selected!(),
+    " ORDER BY seq LIMIT $10"
+);
+/// The acts from $1 on and up to $2, and after the act $10 at $1.
+pub(super) const AUDITED_ACTS: &str = concat!(
+    "SELECT seq, at, type, subject_id, id, details, actor, actor_id, actor_name, request_id
+    FROM acts WHERE seq >= $1 AND seq <= $2 AND ",
+    selected!(),
+    " AND (seq > $1 OR id > $10) ORDER BY seq, id LIMIT $11"
+);
+/// The last change above $1 and below $2 before which all are older than $3, with itself; $1 if
+/// there is none.
+pub(super) const LAST_OLDER: &str = "WITH RECURSIVE search (low, high) AS (
+        SELECT CAST($1 AS bigint), CAST($2 AS bigint)
+        UNION ALL
+        SELECT
+            CASE WHEN (SELECT latest_at FROM changes WHERE seq = (low + high) / 2)
+                    < CAST($3 AS bigint)
+                THEN (low + high) / 2 ELSE low END,
+            CASE WHEN (SELECT latest_at FROM changes WHERE seq = (low + high) / 2) < $3
+                THEN high ELSE (low + high) / 2 END
+        FROM search WHERE high - low > 1)
+    SELECT max(low) FROM search";
+/// Whether a change above $1 and up to $2 is older than $3.
+pub(super) const HAS_OLDER: &str =
+    "SELECT EXISTS (SELECT 1 FROM changes WHERE seq > $1 AND seq <= $2 AND at < $3)";
 
 /// The approximate length of a representation without its texts, in bytes.
 const USUAL_LENGTH: usize = 256;
@@ -33,6 +82,22 @@ impl Entry {
         let after = Some(text(|out| json::write_store_pet(out, pet), pet.name.as_str().len()));
         let (kind, version) = (ChangeType::PetAdded, Some(pet.version));
         Self { kind, subject: id, version, pet: id, before: None, after }
+    }
+
+    /// Many new animals.
+    pub(super) fn imported(Imported { first, last, count }: Imported) -> Self {
+        let after = text(
+            |out| {
+                let mut object = json::Object::begin(out);
+                object.integer("firstId", first);
+                object.integer("lastId", last);
+                object.integer("count", count);
+                object.end();
+            },
+            0,
+        );
+        let kind = ChangeType::PetsImported;
+        Self { kind, subject: None, version: None, pet: None, before: None, after: Some(after) }
     }
 
     /// A change of the store area.
@@ -66,6 +131,23 @@ fn text(write: impl FnOnce(&mut Vec<u8>), length: usize) -> String {
     String::from_utf8(out).unwrap_or_default()
 }
 
+/// The animals of an import.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Imported {
+    pub(super) first: i64,
+    pub(super) last: i64,
+    pub(super) count: u64,
+}
+
+impl Imported {
+    /// Counts an animal with this identifier.
+    pub(super) fn add(&mut self, id: i64) {
+        self.first = if self.count == 0 { id } else { self.first.min(id) };
+        self.last = self.last.max(id);
+        self.count += 1;
+    }
+}
+
 /// Who makes a change or acts, when, and by which request.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Origin<'c> {
@@ -83,4 +165,99 @@ impl<'c> From<&'c WriteContext> for Origin<'c> {
             request_id: context.request_id.as_deref(),
         }
     }
+}
+
+/// The values of the columns that [`AUDITED_CHANGES`] and [`AUDITED_ACTS`] compare.
+pub(super) struct Selection {
+    pub(super) kind: Option<&'static str>,
+    pub(super) subject_kind: Option<String>,
+    pub(super) subject: Option<i64>,
+    pub(super) actor: Option<&'static str>,
+    pub(super) actor_id: Option<i64>,
+    pub(super) since: Option<i64>,
+    pub(super) until: Option<i64>,
+    /// One more than wanted shows whether more follow.
+    pub(super) limit: i64,
+}
+
+impl From<&AuditQuery> for Selection {
+    fn from(query: &AuditQuery) -> Self {
+        Self {
+            kind: query.kind.map(AuditType::as_str),
+            subject_kind: query.subject.map(|subject| format!("{}.%", subject.kind.as_str())),
+            subject: query.subject.and_then(|subject| subject.id),
+            actor: query.actor.map(Actor::kind),
+            actor_id: query.actor.and_then(Actor::id),
+            since: query.since.map(Timestamp::as_millisecond),
+            until: query.until.map(Timestamp::as_millisecond),
+            limit: i64::from(query.limit) + 1,
+        }
+    }
+}
+
+/// The position before a part of the audit trail that begins at its beginning.
+pub(super) const BEGINNING: AuditPosition = AuditPosition { seq: -1, act: 0 };
+
+/// What the audit trail shows of changes and acts, each in ascending order. `read_to` is the last
+/// change that was read, if more follow it.
+pub(super) fn merged(
+    changes: Vec<LoggedChange>,
+    acts: Vec<(AuditPosition, AuditEntry)>,
+    limit: u32,
+    read_to: Option<i64>,
+) -> (Vec<AuditEntry>, Option<AuditPosition>) {
+    let changes = changes
+        .into_iter()
+        .map(|change| (AuditPosition { seq: change.seq, act: 0 }, AuditEntry::Change(change)));
+    let mut all: Vec<_> = changes.chain(acts).collect();
+    all.sort_by_key(|&(position, _)| position);
+    let limit = limit as usize;
+    let next = if all.len() > limit {
+        all.truncate(limit);
+        all.last().map(|&(position, _)| position)
+    } else {
+        read_to.map(|seq| AuditPosition { seq, act: i64::MAX })
+    };
+    (all.into_iter().map(|(_, entry)| entry).collect(), next)
+}
+
+/// The details of an act as they are stored.
+pub(super) fn written(act: &Act) -> String {
+    text(
+        |out| {
+            let mut object = json::Object::begin(out);
+            for (name, value) in &act.details {
+                object.text(name, value);
+            }
+            object.end();
+        },
+        0,
+    )
+}
+
+/// The act in a row; `None` if a value is invalid.
+pub(super) fn read(kind: &str, subject: Option<i64>, details: &str) -> Option<Act> {
+    let details: serde_json::Map<String, serde_json::Value> = serde_json::from_str(details).ok()?;
+    let details = details
+        .into_iter()
+        .map(|(name, value)| Some((Cow::Owned(name), value.as_str()?.to_owned())));
+    Some(Act {
+        kind: ActType::ALL.into_iter().find(|of| of.as_str() == kind)?,
+        subject: LogSubject { kind: SubjectKind::of_type(kind)?, id: subject },
+        details: details.collect::<Option<_>>()?,
+    })
+}
+
+/// An act on an API key.
+pub(super) fn act_on_key(
+    kind: ActType,
+    id: KeyId,
+    details: Vec<(Cow<'static, str>, String)>,
+) -> Act {
+    Act { kind, subject: LogSubject { kind: SubjectKind::Key, id: Some(id.0) }, details }
+}
+
+/// What the audit trail shows of a new key.
+pub(super) fn details_of(key: &NewKey) -> Vec<(Cow<'static, str>, String)> {
+    vec![("name".into(), key.name.clone()), ("scope".into(), key.scope.as_str().to_owned())]
 }

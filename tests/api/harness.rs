@@ -206,6 +206,7 @@ impl<B: Backend> Server<B> {
             body_timeout: Duration::from_mins(1),
             request_timeout: setup.request_timeout,
             response_memory: setup.response_memory,
+            keep_changes: Settings::default().keep_changes,
             reservation: setup.reservation,
         };
         let mut random = StdRng::seed_from_u64(1);

@@ -34,6 +34,31 @@ fn a_restored_database_is_as_it_was_when_it_was_backed_up() {
     assert_eq!(animals(&database), then);
 }
 
+#[test]
+fn a_restored_database_and_a_copy_have_another_epoch_and_a_backup_has_the_same() {
+    let here = directory();
+    new_key(here.path());
+    let look = |file: &str| -> (Vec<u8>, Option<String>) {
+        let database = Connection::open(here.path().join(file)).unwrap();
+        let epoch = database.query_row("SELECT epoch FROM change_log", [], |row| row.get(0));
+        let newest = "SELECT max(type) FROM acts WHERE type LIKE 'database.%'";
+        (epoch.unwrap(), database.query_row(newest, [], |row| row.get(0)).unwrap())
+    };
+    let before = look("petstore.db");
+    assert_eq!(before.1, None);
+    run(here.path(), &["backup", "backup.db"]).expect_success();
+    assert_eq!(look("backup.db"), before);
+    run(here.path(), &["restore", "--force", "backup.db"]).expect_success();
+    let restored = look("petstore.db");
+    assert_eq!(restored.1.as_deref(), Some("database.restored"));
+    run(here.path(), &["copy", "--from", "sqlite:backup.db", "--to", "sqlite:copy.db"])
+        .expect_success();
+    let copied = look("copy.db");
+    assert_eq!(copied.1.as_deref(), Some("database.copied"));
+    let different = [before.0, restored.0, copied.0];
+    assert!((0..3).all(|one| different[one] != different[(one + 1) % 3]), "{different:?}");
+}
+
 #[tokio::test]
 async fn while_the_service_runs_its_database_is_not_replaced() {
     let here = directory();

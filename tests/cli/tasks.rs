@@ -32,6 +32,8 @@ async fn every_task_shows_its_last_success_and_ends_at_shutdown() {
         "save_key_uses",
         "forget_old_requests",
         "expire_orders",
+        "forget_old_changes",
+        "number_changes",
         "tend_search",
         "renew_tls_certificate",
         "export_spans",

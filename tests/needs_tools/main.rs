@@ -23,6 +23,8 @@ mod area_commands;
 mod area_lists;
 #[path = "../store/area_requests.rs"]
 mod area_requests;
+#[path = "../store/audit.rs"]
+mod audit;
 #[path = "../api/backend.rs"]
 mod backend;
 #[path = "../store/bulk.rs"]

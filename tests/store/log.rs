@@ -40,7 +40,11 @@ macro_rules! log_suite {
             a_repeated_request_leaves_its_rows_once,
             concurrent_creates_leave_one_row_each_without_a_gap,
             the_log_is_read_in_parts_by_type,
-            old_changes_are_forgotten_from_the_oldest_on_but_never_the_newest
+            old_changes_are_forgotten_from_the_oldest_on_but_never_the_newest,
+            the_audit_trail_has_the_acts_between_the_changes,
+            the_audit_trail_is_searched_by_subject_actor_type_and_time,
+            a_clock_that_was_set_back_hides_nothing_from_a_search_by_time,
+            old_acts_are_forgotten_with_the_changes
         );
     };
     ($open:expr, $($test:ident),*) => {
@@ -51,6 +55,7 @@ macro_rules! log_suite {
         })*
     };
 }
+pub(crate) use crate::audit::*;
 pub(crate) use log_suite;
 
 /// Everything in the log. Checks that its numbers have no gaps.

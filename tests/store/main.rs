@@ -8,6 +8,7 @@ mod area_check;
 mod area_commands;
 mod area_lists;
 mod area_requests;
+mod audit;
 mod large_pages;
 mod log;
 mod retries;

@@ -10,6 +10,7 @@ use rand::{SeedableRng, rngs::StdRng};
 
 use crate::{
     area::area_suite,
+    audit::expect_one_row_for_an_import,
     log::log_suite,
     postgres_cluster::{connect, fresh_url},
     retries::{named, respond},
@@ -39,6 +40,12 @@ pub(crate) fn sold() -> NewPet {
 
 pub(crate) async fn next_id(store: &AnyStore) -> i64 {
     create(store, sold()).await.id.get()
+}
+
+#[tokio::test]
+async fn an_import_leaves_one_row_with_its_ids() {
+    let (store, url) = fresh().await;
+    expect_one_row_for_an_import(&store, &url).await;
 }
 
 #[tokio::test]

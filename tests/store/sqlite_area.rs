@@ -24,6 +24,7 @@ use crate::{
         add, area_suite, change, complete, execute, order, order_id, pet, pet_id, place, reserve,
         sell, withdraw,
     },
+    audit::expect_one_row_for_an_import,
     log::log_suite,
     retries::{named, replayed},
     sqlite::{fresh, open},
@@ -32,6 +33,13 @@ use crate::{
 
 area_suite!(fresh());
 log_suite!(fresh());
+
+#[tokio::test]
+async fn an_import_leaves_one_row_with_its_ids() {
+    let (store, directory) = fresh();
+    let path = directory.path().join("petstore.db");
+    expect_one_row_for_an_import(&store, &format!("sqlite:{}", path.display())).await;
+}
 
 /// Another connection to the file, as a service of the previous release or an operator has it.
 fn by_hand(directory: &TempDir) -> Connection {

@@ -1,4 +1,4 @@
-//! The clock's part of the store area: reservations expire.
+//! The clock's part of the store area: reservations expire, and old changes are forgotten.
 
 use std::{
     sync::{Mutex, PoisonError},
@@ -18,6 +18,9 @@ use crate::{
 
 /// How many reservations expire in one run, so that no run is long.
 const BATCH: u32 = 100;
+
+/// How many changes are forgotten in one run.
+const FORGOTTEN: u32 = 1_000;
 
 /// How far the wall clock may jump between two runs. Reservations last days, so a wrong clock costs
 /// customers their animals, and a late run costs nobody anything.
@@ -78,5 +81,21 @@ impl App {
         }
         // Not if nothing has expired: then the same orders would be due again at once.
         Ok(has_expired && due.len() == BATCH as usize)
+    }
+
+    /// Forgets some of the changes and acts that are older than the settings say, and returns
+    /// whether more may be left. Called periodically, outside of requests, also by several
+    /// processes on one database at the same time.
+    ///
+    /// # Errors
+    ///
+    /// Those of the store. The next call then continues.
+    pub async fn forget_old_changes(&self) -> Result<bool, StoreError> {
+        let area = &self.store_area;
+        let now = area.last_forgetting.agreed_time(self.clock.as_ref());
+        let Some(before) = now.and_then(|now| now.checked_sub(area.keep_changes).ok()) else {
+            return Ok(false);
+        };
+        Ok(self.store.forget_changes(before, FORGOTTEN).await? >= FORGOTTEN as usize)
     }
 }

@@ -35,20 +35,25 @@ pub(in crate::http) use self::{
 pub(in crate::http) struct StoreArea {
     inventory: inventory::LastCount,
     last_expiry: expiry::LastRun,
+    last_forgetting: expiry::LastRun,
     pub(in crate::http) metrics: ChangeMetrics,
     pub(in crate::http) feed: feed::Feed,
     /// How long a reservation lasts by default.
     reservation: Duration,
+    /// How long changes are kept.
+    keep_changes: Duration,
 }
 
 impl StoreArea {
-    pub(in crate::http) fn new(reservation: Duration) -> Self {
+    pub(in crate::http) fn new(reservation: Duration, keep_changes: Duration) -> Self {
         Self {
             inventory: inventory::LastCount::default(),
             last_expiry: expiry::LastRun::default(),
+            last_forgetting: expiry::LastRun::default(),
             metrics: ChangeMetrics::default(),
             feed: feed::Feed::default(),
             reservation,
+            keep_changes,
         }
     }
 }

@@ -13,8 +13,15 @@ use super::{
     pool::{Access, Connection},
 };
 use crate::{
-    domain::{Deployment, KeyDigest, KeyId, KeyRecord, KeyUse, NewKey, Scope, WriteContext},
-    store::{Keys, StoreError, bulk::StoredKey},
+    domain::{
+        Deployment, KeyDigest, KeyId, KeyRecord, KeyUse, NewKey, Scope, WriteContext,
+        store_area::ActType,
+    },
+    store::{
+        Changes, Keys, StoreError,
+        bulk::StoredKey,
+        log::{self, Origin, details_of},
+    },
 };
 
 /// The columns in the order that [`record`] expects.
@@ -31,14 +38,32 @@ const INSERT: &str = concat!(
      VALUES ($1, $2, $3, $4, $5, $6, $7, $8) RETURNING ",
     columns!()
 );
+/// The same with its act.
+const CREATE: &str = concat!(
+    "WITH added AS (
+        INSERT INTO api_keys
+            (digest, name, scope, store_scope, deployment, created_at, expires_at, rate_limit)
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8) RETURNING *
+    ), act AS (
+        INSERT INTO acts (seq, at, type, subject_id, actor, actor_id, actor_name, request_id, details)
+        SELECT last, $9, 'key.created', id, $10, $11, $12, $13, $14 FROM added CROSS JOIN change_log)
+    SELECT ",
+    columns!(),
+    " FROM added"
+);
 const FIND: &str = concat!("SELECT ", columns!(), " FROM api_keys WHERE digest = $1");
 const DIGESTS: &str = "SELECT digest FROM api_keys";
 const GET: &str = concat!("SELECT ", columns!(), " FROM api_keys WHERE id = $1");
 const LIST: &str = concat!("SELECT ", columns!(), " FROM api_keys ORDER BY id");
 pub(super) const LIST_WITH_DIGESTS: &str =
     concat!("SELECT ", columns!(), ", digest FROM api_keys ORDER BY id");
+/// With its act, unless it was revoked before.
 const REVOKE: &str = concat!(
-    "UPDATE api_keys SET revoked_at = coalesce(revoked_at, $2) WHERE id = $1 RETURNING ",
+    "WITH act AS (
+        INSERT INTO acts (seq, at, type, subject_id, actor, actor_id, actor_name, request_id, details)
+        SELECT last, $3, 'key.revoked', id, $4, $5, $6, $7, '{}'
+        FROM api_keys CROSS JOIN change_log WHERE id = $1 AND revoked_at IS NULL)
+    UPDATE api_keys SET revoked_at = coalesce(revoked_at, $2) WHERE id = $1 RETURNING ",
     columns!()
 );
 /// A concurrent rotation of the same key waits here.
@@ -66,6 +91,8 @@ const RECORD_USES: &str = "UPDATE api_keys
 /// The unique constraint on digests.
 const DIGEST: &str = "api_keys_digest";
 
+/// An act is in the audit trail behind the changes that have a number. So those before it get
+/// theirs first.
 #[async_trait]
 impl Keys for PostgresStore {
     async fn create_key(
@@ -73,7 +100,8 @@ impl Keys for PostgresStore {
         key: NewKey,
         context: WriteContext,
     ) -> Result<KeyRecord, StoreError> {
-        let create = Create { key, now: context.now, is_retry: false };
+        self.log_state().await?;
+        let create = Create { key, context, is_retry: false };
         self.run(Access::Write, create, |on, create| create.insert(on).boxed()).await
     }
 
@@ -98,7 +126,8 @@ impl Keys for PostgresStore {
         id: KeyId,
         context: WriteContext,
     ) -> Result<Option<KeyRecord>, StoreError> {
-        self.run(Access::Write, (), |on, ()| revoke(on, id, context.now).boxed()).await
+        self.log_state().await?;
+        self.run(Access::Write, context, |on, context| revoke(on, id, context).boxed()).await
     }
 
     async fn rotate_key(
@@ -108,8 +137,9 @@ impl Keys for PostgresStore {
         until: Timestamp,
         context: WriteContext,
     ) -> Result<Option<KeyRecord>, StoreError> {
-        self.run(Access::Write, successor, |on, successor| {
-            rotate(on, id, successor, until, context.now).boxed()
+        self.log_state().await?;
+        self.run(Access::Write, (successor, context), |on, (successor, context)| {
+            rotate(on, id, successor, until, context).boxed()
         })
         .await
     }
@@ -123,10 +153,12 @@ impl Keys for PostgresStore {
     }
 }
 
+/// Adds a key, with an act of this origin.
 async fn insert(
     client: &impl GenericClient,
     key: &NewKey,
     now: Timestamp,
+    created_by: Option<Origin<'_>>,
 ) -> Result<KeyRecord, Failure> {
     let digest = &key.digest.as_bytes()[..];
     let expires_at = key.expires_at.map(Timestamp::as_second);
@@ -141,13 +173,26 @@ async fn insert(
         &expires_at,
         &rate_limit,
     ];
-    record(&client.query_one(INSERT, &parameters).await?)
+    let Some(Origin { at, actor, request_id }) = created_by else {
+        return record(&client.query_one(INSERT, &parameters).await?);
+    };
+    // Its number is known only in the statement.
+    let details = log::written(&log::act_on_key(ActType::KeyCreated, KeyId(0), details_of(key)));
+    let act: [&(dyn ToSql + Sync); 6] = [
+        &at,
+        &actor.actor.kind(),
+        &actor.actor.id(),
+        &actor.name.as_deref(),
+        &request_id,
+        &details,
+    ];
+    record(&client.query_one(CREATE, &[&parameters[..], &act].concat()).await?)
 }
 
 /// A key that is being added. It is added once, however many attempts this takes.
 struct Create {
     key: NewKey,
-    now: Timestamp,
+    context: WriteContext,
     is_retry: bool,
 }
 
@@ -155,7 +200,8 @@ impl Create {
     /// Adds the key, unless an earlier attempt has added it.
     async fn insert(&mut self, connection: &mut Connection) -> Result<KeyRecord, Failure> {
         let is_retry = mem::replace(&mut self.is_retry, true);
-        match insert(&**connection, &self.key, self.now).await {
+        match insert(&**connection, &self.key, self.context.now, Some((&self.context).into())).await
+        {
             Err(failure) if is_retry && failure.is_duplicate(DIGEST) => {
                 let found = find(connection, &self.key.digest).await?.ok_or(Failure::Raced)?;
                 connection.confirm().await?;
@@ -194,9 +240,18 @@ async fn list(connection: &mut Connection) -> Result<Vec<KeyRecord>, Failure> {
 async fn revoke(
     connection: &mut Connection,
     id: KeyId,
-    at: Timestamp,
+    context: &WriteContext,
 ) -> Result<Option<KeyRecord>, Failure> {
-    let parameters: [&(dyn ToSql + Sync); 2] = [&id.0, &at.as_second()];
+    let Origin { at, actor, request_id } = context.into();
+    let parameters: [&(dyn ToSql + Sync); 7] = [
+        &id.0,
+        &context.now.as_second(),
+        &at,
+        &actor.actor.kind(),
+        &actor.actor.id(),
+        &actor.name.as_deref(),
+        &request_id,
+    ];
     let row = connection.query_opt(REVOKE, &parameters).await?;
     row.as_ref().map(record).transpose()
 }
@@ -207,7 +262,7 @@ async fn rotate(
     id: KeyId,
     successor: &NewKey,
     until: Timestamp,
-    now: Timestamp,
+    context: &WriteContext,
 ) -> Result<Option<KeyRecord>, Failure> {
     let transaction = connection.transaction().await?;
     let Some(row) = transaction.query_opt(LOCK, &[&id.0]).await? else {
@@ -217,9 +272,12 @@ async fn rotate(
         drop(transaction);
         return rotated_before(connection, id, successor).await;
     }
-    let added = insert(&transaction, successor, now).await?;
+    let added = insert(&transaction, successor, context.now, None).await?;
     let expiry: [&(dyn ToSql + Sync); 3] = [&id.0, &until.as_second(), &added.id.0];
     transaction.execute(EXPIRE, &expiry).await?;
+    let details = vec![("successor".into(), added.id.to_string())];
+    let act = log::act_on_key(ActType::KeyRotated, id, details);
+    super::log::record(&transaction, &act, context.into()).await?;
     transaction.commit().await?;
     Ok(Some(added))
 }

@@ -9,21 +9,25 @@ use tokio_postgres::{
 };
 
 use super::{
-    bulk::Blocking, errors::Failure, requests, store_area::stored_name_key, url::PostgresUrl,
+    bulk::Blocking, errors::Failure, log, requests, snapshot::LAST_PET,
+    store_area::stored_name_key, url::PostgresUrl,
 };
 use crate::{
     domain::{
-        KeyRecord, NewPet, PetId,
-        store_area::{Category, Order, Resource, StorePet, Text, Withdrawal},
+        Actor, KeyRecord, NewPet, PetId, WriteContext,
+        store_area::{Act, Category, Order, Resource, StorePet, Text, Withdrawal},
     },
     store::{
         OpenError, OpenMode, StoreError,
         bulk::{CommitError, Ids, LastIds, Load, StoredKey, StoredRequest},
+        log::{Entry, Imported, Origin},
     },
 };
 
 /// Until the end of the transaction, no other process takes an identifier or adds an animal.
 const LOCK: &str = "LOCK TABLE pets IN SHARE ROW EXCLUSIVE MODE";
+/// The animals of this import, among those of others.
+const ADDED: &str = "SELECT min(id), max(id) FROM pets WHERE id > $1 AND created_at = $2";
 const IS_EMPTY: &str = "SELECT NOT EXISTS (SELECT 1 FROM pets)
     AND NOT EXISTS (SELECT 1 FROM withdrawn_pets) AND NOT EXISTS (SELECT 1 FROM orders)
     AND NOT EXISTS (SELECT 1 FROM categories)
@@ -109,14 +113,19 @@ pub struct PostgresLoad {
     connection: Blocking,
     /// Of the marks after remembered requests.
     newest_mark: i64,
-    /// When the animals are added, in milliseconds since 1970.
-    now: i64,
+    /// The highest identifier of an animal before, if the store gives the next ones.
+    last_before: i64,
+    added: Imported,
+    /// When the animals are added.
+    context: WriteContext,
 }
 
 impl PostgresLoad {
     pub(in crate::store) fn open(url: &PostgresUrl, mode: OpenMode) -> Result<Self, OpenError> {
         let connection = Blocking::open(url, mode)?;
-        Ok(Self { copying: None, connection, newest_mark: 0, now: 0 })
+        let context = WriteContext::new(Actor::Command, Timestamp::UNIX_EPOCH);
+        let added = Imported::default();
+        Ok(Self { copying: None, connection, newest_mark: 0, last_before: 0, added, context })
     }
 
     /// Adds a row, with a COPY to this target.
@@ -207,13 +216,15 @@ fn millisecond(time: Option<Timestamp>) -> Option<i64> {
 
 impl Load for PostgresLoad {
     fn begin(&mut self, ids: Ids, now: Timestamp) -> Result<(), StoreError> {
-        self.now = now.as_millisecond();
-        self.newest_mark = self.connection.wait(async |client| {
+        self.context.now = now;
+        (self.newest_mark, self.last_before) = self.connection.wait(async |client| {
             client.batch_execute("BEGIN").await?;
             if ids == Ids::Given {
                 client.batch_execute(LOCK).await?;
             }
-            client.query_one(requests::NEWEST_MARK, &[]).await?.try_get(0)
+            let last = client.query_one(LAST_PET, &[]).await?.try_get(0)?;
+            let mark = client.query_one(requests::NEWEST_MARK, &[]).await?.try_get(0)?;
+            Ok::<_, tokio_postgres::Error>((mark, last))
         })?;
         Ok(())
     }
@@ -226,14 +237,16 @@ impl Load for PostgresLoad {
 
     fn add_pet(&mut self, id: Option<PetId>, pet: &NewPet) -> Result<(), StoreError> {
         let (name, category_id, status) = (pet.name.as_str(), pet.category_id, pet.status.as_str());
-        let (key, now) = (stored_name_key(name), self.now);
+        let (key, now) = (stored_name_key(name), self.context.now.as_millisecond());
         match id.map(PetId::get) {
             None => {
+                self.added.count += 1;
                 let row: [&(dyn ToSql + Sync); 6] =
                     [&name, &key, &category_id, &status, &now, &now];
                 self.add_row(CopyTarget::Pets, &row)
             }
             Some(id) => {
+                self.added.add(id);
                 let row: [&(dyn ToSql + Sync); 8] =
                     [&name, &key, &category_id, &status, &now, &now, &1_i64, &id];
                 self.add_row(CopyTarget::PetsWithIds, &row)
@@ -243,7 +256,10 @@ impl Load for PostgresLoad {
 
     fn add(&mut self, resource: &Resource) -> Result<(), StoreError> {
         match resource {
-            Resource::Pet(pet) => self.add_store_pet(pet),
+            Resource::Pet(pet) => {
+                self.added.add(pet.id.get());
+                self.add_store_pet(pet)
+            }
             Resource::Order(order) => self.add_order(order),
             Resource::Category(Category { id, label, version }) => {
                 self.add_row(CopyTarget::Categories, &[id, &label.as_str(), version])
@@ -319,6 +335,43 @@ impl Load for PostgresLoad {
             }
             Ok::<_, Failure>(())
         })
+    }
+
+    fn log_import(&mut self) -> Result<(), StoreError> {
+        self.finish_copying()?;
+        let (mut added, now) = (self.added, self.context.now.as_millisecond());
+        if added.count == 0 {
+            return Ok(());
+        }
+        let before = self.last_before;
+        let entry = self.connection.wait(async |client| {
+            if added.last == 0 {
+                let row = client.query_one(ADDED, &[&before, &now]).await?;
+                (added.first, added.last) = (row.try_get(0)?, row.try_get(1)?);
+            }
+            Ok::<_, tokio_postgres::Error>(Entry::imported(added))
+        })?;
+        let Origin { at, actor, .. } = (&self.context).into();
+        let row: [&(dyn ToSql + Sync); 11] = [
+            &at,
+            &entry.kind.as_str(),
+            &entry.subject,
+            &entry.version,
+            &entry.pet,
+            &actor.actor.kind(),
+            &actor.actor.id(),
+            &actor.name.as_deref(),
+            &None::<&str>,
+            &entry.before,
+            &entry.after,
+        ];
+        self.connection.wait(async |client| client.execute(log::APPEND, &row).await.map(drop))
+    }
+
+    fn record(&mut self, act: &Act) -> Result<(), StoreError> {
+        self.finish_copying()?;
+        let context = &self.context;
+        self.connection.wait(async |client| log::record(client, act, context.into()).await)
     }
 
     fn commit(&mut self) -> Result<(), CommitError> {

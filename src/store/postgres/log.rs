@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use futures_util::FutureExt;
 use jiff::Timestamp;
-use tokio_postgres::{Row, SimpleQueryMessage, types::ToSql};
+use tokio_postgres::{GenericClient, Row, SimpleQueryMessage, types::ToSql};
 
 use super::{
     PostgresStore,
@@ -15,10 +15,14 @@ use crate::{
     domain::{
         Actor, NamedActor,
         store_area::{
-            ChangePage, ChangeType, Epoch, LogState, LogSubject, LoggedChange, SubjectKind,
+            Act, AuditEntry, AuditPosition, AuditQuery, ChangePage, ChangeType, Epoch, LogState,
+            LogSubject, LoggedChange, SubjectKind,
         },
     },
-    store::{Changes, StoreError, log::SCAN},
+    store::{
+        Changes, StoreError,
+        log::{self, Origin, SCAN, Selection},
+    },
 };
 
 /// The columns in the order that [`change`] expects.
@@ -65,6 +69,12 @@ const AFTER: &str = concat!(
     " FROM changes WHERE seq > $1 AND seq <= $2 AND ($3::text IS NULL OR type = $3)
     ORDER BY seq LIMIT $4"
 );
+/// Records an act of administration.
+pub(super) const RECORD: &str = "INSERT INTO acts
+    (seq, at, type, subject_id, actor, actor_id, actor_name, request_id, details)
+    SELECT last, $1, $2, $3, $4, $5, $6, $7, $8 FROM change_log";
+const FORGET_ACTS: &str = "DELETE FROM acts WHERE id IN
+    (SELECT id FROM acts WHERE at < $1 ORDER BY id LIMIT $2)";
 const FORGET: &str = "DELETE FROM changes WHERE seq < (SELECT last FROM change_log) AND seq <=
     (SELECT max(seq) FROM (SELECT seq, at FROM changes ORDER BY seq LIMIT $2) AS oldest
      WHERE at < $1)";
@@ -87,6 +97,15 @@ impl Changes for PostgresStore {
     async fn forget_changes(&self, before: Timestamp, limit: u32) -> Result<usize, StoreError> {
         let before = before.as_millisecond();
         self.run(Access::Write, (), |on, ()| forget(on, before, limit).boxed()).await
+    }
+
+    async fn list_audit(
+        &self,
+        query: &AuditQuery,
+    ) -> Result<(Vec<AuditEntry>, Option<AuditPosition>), StoreError> {
+        // Its own changes are in the trail, too.
+        self.log_state().await?;
+        self.run(Access::Read, query, |on, query| audit(on, query).boxed()).await
     }
 }
 
@@ -130,8 +149,75 @@ async fn read_after(
 
 async fn forget(connection: &mut Connection, before: i64, limit: u32) -> Result<usize, Failure> {
     let parameters: [&(dyn ToSql + Sync); 2] = [&before, &i64::from(limit)];
-    let forgotten = connection.execute(FORGET, &parameters).await?;
+    let changes = connection.execute(FORGET, &parameters).await?;
+    let forgotten = connection.execute(FORGET_ACTS, &parameters).await?.max(changes);
     Ok(usize::try_from(forgotten).unwrap_or(usize::MAX))
+}
+
+/// Records an act of administration, in this transaction.
+pub(super) async fn record(
+    client: &impl GenericClient,
+    act: &Act,
+    Origin { at, actor, request_id }: Origin<'_>,
+) -> Result<(), tokio_postgres::Error> {
+    let parameters: [&(dyn ToSql + Sync); 8] = [
+        &at,
+        &act.kind.as_str(),
+        &act.subject.id,
+        &actor.actor.kind(),
+        &actor.actor.id(),
+        &actor.name.as_deref(),
+        &request_id,
+        &log::written(act),
+    ];
+    client.execute(RECORD, &parameters).await.map(drop)
+}
+
+async fn audit(
+    connection: &mut Connection,
+    query: &AuditQuery,
+) -> Result<(Vec<AuditEntry>, Option<AuditPosition>), Failure> {
+    let Selection { kind, subject_kind, subject, actor, actor_id, since, until, limit } =
+        query.into();
+    let state = connection.query_one(STATE, &[]).await?;
+    let (last, first): (i64, i64) = (state.try_get(1)?, state.try_get(2)?);
+    let after = query.after.unwrap_or(log::BEGINNING);
+    let mut from = after.seq.max(first - 1);
+    if let Some(since) = since {
+        let older = connection.query_one(log::LAST_OLDER, &[&from, &(last + 1), &since]).await?;
+        from = older.try_get(0)?;
+    }
+    let read_to = from.saturating_add(SCAN).min(last);
+    let mut is_last = read_to >= last;
+    if let Some(until) = until {
+        let older = connection.query_one(log::HAS_OLDER, &[&from, &read_to, &until]).await?;
+        is_last |= !older.try_get::<_, bool>(0)?;
+    }
+    let selected: [&(dyn ToSql + Sync); 7] =
+        [&kind, &subject_kind, &subject, &actor, &actor_id, &since, &until];
+    let bounds: [&(dyn ToSql + Sync); 2] = [&from, &read_to];
+    let parameters = [&bounds[..], &selected, &[&limit]].concat();
+    let rows = connection.query(log::AUDITED_CHANGES, &parameters).await?;
+    let changes = rows.iter().map(change).collect::<Result<_, _>>()?;
+    let acts_to = if is_last { i64::MAX } else { read_to };
+    let bounds: [&(dyn ToSql + Sync); 2] = [&after.seq, &acts_to];
+    let parameters = [&bounds[..], &selected, &[&after.act, &limit]].concat();
+    let rows = connection.query(log::AUDITED_ACTS, &parameters).await?;
+    let acts = rows.iter().map(act).collect::<Result<_, _>>()?;
+    Ok(log::merged(changes, acts, query.limit, (!is_last).then_some(read_to)))
+}
+
+fn act(row: &Row) -> Result<(AuditPosition, AuditEntry), Failure> {
+    let position = AuditPosition { seq: row.try_get(0)?, act: row.try_get(4)? };
+    let act = log::read(row.try_get(2)?, row.try_get(3)?, row.try_get(5)?);
+    let entry = AuditEntry::Act {
+        id: position.act,
+        at: rows::time(row.try_get(1)?)?,
+        act: act.ok_or(Failure::Row("details"))?,
+        actor: actor(row, 6)?,
+        request_id: text(row, 9)?,
+    };
+    Ok((position, entry))
 }
 
 fn change(row: &Row) -> Result<LoggedChange, Failure> {

@@ -28,7 +28,8 @@ const REQUESTS: &str = "
     FROM unconverted_requests";
 /// Sequences are not part of the snapshot. They are read last, so they are at least as high as its
 /// ids.
-const LAST_PET: &str = "SELECT CASE WHEN is_called THEN last_value ELSE 0 END FROM pets_ids";
+pub(super) const LAST_PET: &str =
+    "SELECT CASE WHEN is_called THEN last_value ELSE 0 END FROM pets_ids";
 const LAST_ORDER: &str = "SELECT CASE WHEN is_called THEN last_value ELSE 0 END FROM orders_ids";
 const LAST_KEY: &str = "SELECT coalesce(max(id), 0) FROM api_keys";
 

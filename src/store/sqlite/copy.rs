@@ -21,8 +21,11 @@ use rustix::{
     io::Errno,
 };
 
-use super::{check, connection, file, migrations};
-use crate::store::{Cause, OpenError, OpenMode};
+use super::{check, connection, file, log, migrations};
+use crate::{
+    domain::WriteContext,
+    store::{Cause, OpenError, OpenMode},
+};
 
 /// Why a copy failed, in one line for the operator.
 #[derive(Debug, thiserror::Error)]
@@ -105,7 +108,8 @@ pub(crate) struct Copied {
 /// Copies the database at `from` to `to`, even while others write to it. The copy is one file of
 /// mode 0600, because it contains the digests of keys. A file at `to` is replaced only with
 /// `replace`, and only if no process has it open. The copy is first written next to `to`, under a
-/// name that contains `number`; if the process is killed, that file stays behind.
+/// name that contains `number`; if the process is killed, that file stays behind. The copy gets
+/// another epoch of the log and an act, if it is `restored`.
 ///
 /// At each moment, even at a power cut, `to` is either the old file or the copy. An old database of
 /// several files is always complete under one of its names.
@@ -118,6 +122,7 @@ pub(crate) fn copy(
     to: &Path,
     replace: bool,
     number: u64,
+    restored: Option<&WriteContext>,
 ) -> Result<Copied, CopyError> {
     let source = connection::open_untouched(from, OpenMode::CreateAndMigrate)?;
     if is_same(from, to) {
@@ -130,7 +135,7 @@ pub(crate) fn copy(
     let failed = |cause: Cause| CopyError::Write { path: to.display().to_string(), cause };
     let replaced = prepare_replacement(to)?;
     let partial = Partial::create(to, number).map_err(|error| failed(Arc::new(error)))?;
-    let animals = fill(&partial.0, &source).map_err(|problem| match problem {
+    let animals = fill(&partial.0, &source, restored).map_err(|problem| match problem {
         Problem::Damage(what) => CopyError::Damaged { path: from.display().to_string(), what },
         Problem::Locked => CopyError::InUse(from.display().to_string()),
         Problem::Write(error) => failed(Arc::new(error)),
@@ -289,7 +294,7 @@ impl From<rusqlite::Error> for Problem {
 }
 
 /// Copies all pages of one moment, then checks the copy completely. Returns the number of animals.
-fn fill(path: &Path, source: &Connection) -> Result<u64, Problem> {
+fn fill(path: &Path, source: &Connection, restored: Option<&WriteContext>) -> Result<u64, Problem> {
     let mut target = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
     // If this fails, the file is removed. A complete file is synced at the end.
     target.pragma_update(None, "locking_mode", "EXCLUSIVE")?;
@@ -301,12 +306,17 @@ fn fill(path: &Path, source: &Connection) -> Result<u64, Problem> {
     // The copied header says WAL mode. In DELETE mode, users without write permission to the
     // directory can read the copy.
     target.pragma_update(None, "journal_mode", "DELETE")?;
-    let look = if migrations::is_current(&target)? { check::all } else { check::of_any_version };
+    let is_current = migrations::is_current(&target)?;
+    let look = if is_current { check::all } else { check::of_any_version };
     let found = look(&target)?;
-    match found.problems.into_iter().next() {
-        Some(problem) => Err(Problem::Damage(problem)),
-        None => Ok(found.animals),
+    if let Some(problem) = found.problems.into_iter().next() {
+        return Err(Problem::Damage(problem));
     }
+    // An older database gets its first epoch from the migration.
+    if let Some(context) = restored.filter(|_| is_current) {
+        log::begin_epoch(&target, context)?;
+    }
+    Ok(found.animals)
 }
 
 /// The unfinished copy next to its target, removed when dropped.

@@ -4,13 +4,17 @@ use async_trait::async_trait;
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension, Row, params, types::Type};
 
-use super::SqliteStore;
+use super::{SqliteStore, log};
 use crate::{
     domain::{
         Deployment, KeyDigest, KeyId, KeyRecord, KeyUse, NewKey, RateLimit, Scope, WriteContext,
-        rate_limit::InvalidRateLimit,
+        rate_limit::InvalidRateLimit, store_area::ActType,
     },
-    store::{Keys, StoreError, bulk::StoredKey},
+    store::{
+        Keys, StoreError,
+        bulk::StoredKey,
+        log::{act_on_key, details_of},
+    },
 };
 
 /// The columns in the order that [`record`] expects.
@@ -58,7 +62,7 @@ impl Keys for SqliteStore {
         key: NewKey,
         context: WriteContext,
     ) -> Result<KeyRecord, StoreError> {
-        self.writer.write(move |connection| insert(connection, &key, context.now)).await
+        self.writer.write(move |connection| create(connection, &key, &context)).await
     }
 
     async fn find_key(&self, digest: &KeyDigest) -> Result<Option<KeyRecord>, StoreError> {
@@ -82,7 +86,7 @@ impl Keys for SqliteStore {
         id: KeyId,
         context: WriteContext,
     ) -> Result<Option<KeyRecord>, StoreError> {
-        self.writer.write(move |connection| revoke(connection, id, context.now)).await
+        self.writer.write(move |connection| revoke(connection, id, &context)).await
     }
 
     async fn rotate_key(
@@ -93,7 +97,7 @@ impl Keys for SqliteStore {
         context: WriteContext,
     ) -> Result<Option<KeyRecord>, StoreError> {
         let rotate =
-            move |connection: &Connection| rotate(connection, id, &successor, until, context.now);
+            move |connection: &Connection| rotate(connection, id, &successor, until, &context);
         self.writer.write(rotate).await
     }
 
@@ -120,6 +124,17 @@ fn insert(connection: &Connection, key: &NewKey, now: Timestamp) -> rusqlite::Re
         ],
         record,
     )
+}
+
+fn create(
+    connection: &Connection,
+    key: &NewKey,
+    context: &WriteContext,
+) -> rusqlite::Result<KeyRecord> {
+    let record = insert(connection, key, context.now)?;
+    let act = act_on_key(ActType::KeyCreated, record.id, details_of(key));
+    log::record(connection, &act, context.into())?;
+    Ok(record)
 }
 
 fn find(connection: &Connection, digest: &KeyDigest) -> rusqlite::Result<Option<KeyRecord>> {
@@ -149,9 +164,17 @@ pub(super) fn list_with_digests(connection: &Connection) -> rusqlite::Result<Vec
 fn revoke(
     connection: &Connection,
     id: KeyId,
-    at: Timestamp,
+    context: &WriteContext,
 ) -> rusqlite::Result<Option<KeyRecord>> {
-    connection.prepare_cached(REVOKE)?.query_row(params![id.0, at.as_second()], record).optional()
+    let Some(before) = get(connection, id)? else {
+        return Ok(None);
+    };
+    if before.revoked_at.is_none() {
+        let act = act_on_key(ActType::KeyRevoked, id, Vec::new());
+        log::record(connection, &act, context.into())?;
+    }
+    let at = context.now.as_second();
+    connection.prepare_cached(REVOKE)?.query_row(params![id.0, at], record).map(Some)
 }
 
 fn rotate(
@@ -159,13 +182,15 @@ fn rotate(
     id: KeyId,
     successor: &NewKey,
     until: Timestamp,
-    now: Timestamp,
+    context: &WriteContext,
 ) -> rusqlite::Result<Option<KeyRecord>> {
     if get(connection, id)?.is_none_or(|key| key.successor.is_some()) {
         return Ok(None);
     }
-    let successor = insert(connection, successor, now)?;
+    let successor = insert(connection, successor, context.now)?;
     connection.prepare_cached(EXPIRE)?.execute(params![id.0, until.as_second(), successor.id.0])?;
+    let details = vec![("successor".into(), successor.id.to_string())];
+    log::record(connection, &act_on_key(ActType::KeyRotated, id, details), context.into())?;
     Ok(Some(successor))
 }
 

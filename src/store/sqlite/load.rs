@@ -17,14 +17,19 @@ use super::{
     connection,
     copy::files_of,
     file::Files,
+    log,
     migrations::{self, Recognised},
     store_area::{changes, merge},
 };
 use crate::{
-    domain::{KeyRecord, NewPet, PetId, store_area::Resource},
+    domain::{
+        Actor, KeyRecord, NewPet, PetId, WriteContext,
+        store_area::{Act, Resource},
+    },
     store::{
         OpenError, OpenMode, StoreError,
         bulk::{CommitError, Ids, LastIds, Load, StoredKey, StoredRequest},
+        log::{Entry, Imported},
     },
 };
 
@@ -59,8 +64,9 @@ pub struct SqliteLoad {
     files: Files,
     /// The lowest identifier that was given.
     lowest: Option<PetId>,
-    /// When the animals are added, in milliseconds since 1970.
-    now: i64,
+    added: Imported,
+    /// When the animals are added.
+    context: WriteContext,
     /// Dropped last, after the connection is closed.
     new: New,
 }
@@ -120,13 +126,20 @@ impl SqliteLoad {
             .busy_timeout(LOCK_TIMEOUT)
             .and_then(|()| connection.pragma_update(None, "cache_size", CACHE_SIZE))
             .map_err(|error| connection::cannot_open(&shown, error))?;
-        Ok(Self { connection, files, lowest: None, now: 0, new })
+        Ok(Self {
+            connection,
+            files,
+            lowest: None,
+            added: Imported::default(),
+            context: WriteContext::new(Actor::Command, Timestamp::UNIX_EPOCH),
+            new,
+        })
     }
 }
 
 impl Load for SqliteLoad {
     fn begin(&mut self, _: Ids, now: Timestamp) -> Result<(), StoreError> {
-        self.now = now.as_millisecond();
+        self.context.now = now;
         // The foreign key of a successor may refer to a key that is added later.
         Ok(self.connection.execute_batch("BEGIN IMMEDIATE; PRAGMA defer_foreign_keys = ON")?)
     }
@@ -137,19 +150,21 @@ impl Load for SqliteLoad {
 
     fn add_pet(&mut self, id: Option<PetId>, pet: &NewPet) -> Result<(), StoreError> {
         self.lowest = id.min(self.lowest.or(id));
-        self.connection.prepare_cached(INSERT)?.execute(params![
+        let id = self.connection.prepare_cached(INSERT)?.insert(params![
             id.map(PetId::get),
             pet.name.as_str(),
             pet.category_id,
             pet.status.as_str(),
-            self.now
+            self.context.now.as_millisecond()
         ])?;
+        self.added.add(id);
         Ok(())
     }
 
     fn add(&mut self, resource: &Resource) -> Result<(), StoreError> {
         if let Resource::Pet(pet) = resource {
             self.lowest = Some(pet.id).min(self.lowest.or(Some(pet.id)));
+            self.added.add(pet.id.get());
         }
         Ok(changes::insert(&self.connection, resource)?)
     }
@@ -213,6 +228,18 @@ impl Load for SqliteLoad {
             }
         }
         Ok(())
+    }
+
+    fn log_import(&mut self) -> Result<(), StoreError> {
+        if self.added.count > 0 {
+            let entry = Entry::imported(self.added);
+            log::append(&self.connection, &entry, (&self.context).into())?;
+        }
+        Ok(())
+    }
+
+    fn record(&mut self, act: &Act) -> Result<(), StoreError> {
+        Ok(log::record(&self.connection, act, (&self.context).into())?)
     }
 
     fn commit(&mut self) -> Result<(), CommitError> {

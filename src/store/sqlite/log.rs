@@ -7,14 +7,15 @@ use rusqlite::{Connection, Row, params};
 use super::{SqliteStore, store_area::rows};
 use crate::{
     domain::{
-        Actor, NamedActor,
+        Actor, NamedActor, WriteContext,
         store_area::{
-            ChangePage, ChangeType, Epoch, LogState, LogSubject, LoggedChange, SubjectKind,
+            Act, ActType, AuditEntry, AuditPosition, AuditQuery, ChangePage, ChangeType, Epoch,
+            LogState, LogSubject, LoggedChange, StorePet, SubjectKind,
         },
     },
     store::{
         Changes, StoreError,
-        log::{Entry, Origin, SCAN},
+        log::{self, Entry, Origin, SCAN, Selection},
     },
 };
 
@@ -26,11 +27,21 @@ macro_rules! columns {
     };
 }
 
-const APPEND: &str = "INSERT INTO changes
-    (latest_at, at, type, subject_id, version, pet_id, actor, actor_id, actor_name, request_id,
-        before, after)
-    VALUES (max(?1, coalesce((SELECT latest_at FROM changes ORDER BY seq DESC LIMIT 1), ?1)),
-        ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)";
+/// The beginning of a row, up to the type. Short, because each use looks for the prepared statement
+/// by its text. `latest_at` is that of the newest row, or this time if it is later.
+macro_rules! append {
+    ($values:literal) => {
+        concat!(
+            "INSERT INTO changes (latest_at, at, type, subject_id, version, pet_id, actor, actor_id, \
+             actor_name, request_id, before, after) VALUES (max(?1, coalesce(\
+             (SELECT latest_at FROM changes ORDER BY seq DESC LIMIT 1), ?1)), ?1, ",
+            $values,
+            ")"
+        )
+    };
+}
+const APPEND: &str = append!("?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11");
+const APPEND_ADDED: &str = append!("'pet.added', ?2, 1, ?2, ?3, ?4, ?5, ?6, NULL, ?7");
 const STATE: &str = "SELECT epoch, coalesce((SELECT min(seq) FROM changes), 1),
     coalesce((SELECT max(seq) FROM changes), 0) FROM change_log";
 const AFTER: &str = concat!(
@@ -39,6 +50,11 @@ const AFTER: &str = concat!(
     " FROM changes WHERE seq > ?1 AND seq <= ?2 AND (?3 IS NULL OR type = ?3)
     ORDER BY seq LIMIT ?4"
 );
+const RECORD: &str = "INSERT INTO acts
+    (seq, at, type, subject_id, actor, actor_id, actor_name, request_id, details)
+    VALUES (coalesce((SELECT max(seq) FROM changes), 0), ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
+const FORGET_ACTS: &str = "DELETE FROM acts WHERE id IN
+    (SELECT id FROM acts WHERE at < ?1 ORDER BY id LIMIT ?2)";
 const FORGET: &str = "DELETE FROM changes WHERE seq < (SELECT max(seq) FROM changes) AND seq <=
     (SELECT max(seq) FROM (SELECT seq, at FROM changes ORDER BY seq LIMIT ?2) WHERE at < ?1)";
 
@@ -59,9 +75,20 @@ impl Changes for SqliteStore {
 
     async fn forget_changes(&self, before: Timestamp, limit: u32) -> Result<usize, StoreError> {
         let forget = move |connection: &Connection| {
-            connection.prepare_cached(FORGET)?.execute(params![before.as_millisecond(), limit])
+            let parameters = params![before.as_millisecond(), limit];
+            let changes = connection.prepare_cached(FORGET)?.execute(parameters)?;
+            let acts = connection.prepare_cached(FORGET_ACTS)?.execute(parameters)?;
+            Ok(changes.max(acts))
         };
         self.writer.write(forget).await
+    }
+
+    async fn list_audit(
+        &self,
+        query: &AuditQuery,
+    ) -> Result<(Vec<AuditEntry>, Option<AuditPosition>), StoreError> {
+        let query = query.clone();
+        self.searches.read(move |connection| audit(connection, &query)).await
     }
 }
 
@@ -87,6 +114,51 @@ pub(super) fn append(
     Ok(())
 }
 
+/// Appends a new animal, at less cost.
+pub(super) fn append_added(
+    connection: &Connection,
+    pet: &StorePet,
+    Origin { at, actor, request_id }: Origin<'_>,
+) -> rusqlite::Result<()> {
+    connection.prepare_cached(APPEND_ADDED)?.execute(params![
+        at,
+        pet.id.get(),
+        actor.actor.kind(),
+        actor.actor.id(),
+        actor.name,
+        request_id,
+        Entry::added(pet).after
+    ])?;
+    Ok(())
+}
+
+/// Records an act of administration.
+pub(super) fn record(
+    connection: &Connection,
+    act: &Act,
+    Origin { at, actor, request_id }: Origin<'_>,
+) -> rusqlite::Result<()> {
+    connection.prepare_cached(RECORD)?.execute(params![
+        at,
+        act.kind.as_str(),
+        act.subject.id,
+        actor.actor.kind(),
+        actor.actor.id(),
+        actor.name,
+        request_id,
+        log::written(act)
+    ])?;
+    Ok(())
+}
+
+/// Makes the cursors of the log invalid, because the database was restored.
+pub(super) fn begin_epoch(connection: &Connection, context: &WriteContext) -> rusqlite::Result<()> {
+    connection.execute("UPDATE change_log SET epoch = randomblob(16)", [])?;
+    let subject = LogSubject { kind: SubjectKind::Database, id: None };
+    let act = Act { kind: ActType::DatabaseRestored, subject, details: Vec::new() };
+    record(connection, &act, context.into())
+}
+
 fn state(connection: &Connection) -> rusqlite::Result<LogState> {
     connection.prepare_cached(STATE)?.query_row([], |row| {
         Ok(LogState { epoch: Epoch(row.get(0)?), first: row.get(1)?, last: row.get(2)? })
@@ -108,6 +180,82 @@ fn read_after(
     let is_full = changes.len() == limit as usize;
     let read_to = changes.last().filter(|_| is_full).map_or(read_to, |last| last.seq);
     Ok(ChangePage { changes, read_to })
+}
+
+/// See [`Changes::list_audit`]. Reads one state of the database.
+fn audit(
+    connection: &Connection,
+    query: &AuditQuery,
+) -> rusqlite::Result<(Vec<AuditEntry>, Option<AuditPosition>)> {
+    let Selection { kind, subject_kind, subject, actor, actor_id, since, until, limit } =
+        query.into();
+    let LogState { first, last, .. } = state(connection)?;
+    let after = query.after.unwrap_or(log::BEGINNING);
+    let mut from = after.seq.max(first - 1);
+    if let Some(since) = since {
+        let bounds = params![from, last + 1, since];
+        from = connection.prepare_cached(log::LAST_OLDER)?.query_row(bounds, |row| row.get(0))?;
+    }
+    let read_to = from.saturating_add(SCAN).min(last);
+    let is_last = read_to >= last
+        || match until {
+            None => false,
+            Some(until) => !connection
+                .prepare_cached(log::HAS_OLDER)?
+                .query_row(params![from, read_to, until], |row| row.get(0))?,
+        };
+    let changes: rusqlite::Result<Vec<_>> = connection
+        .prepare_cached(log::AUDITED_CHANGES)?
+        .query_map(
+            params![
+                from,
+                read_to,
+                kind,
+                subject_kind,
+                subject,
+                actor,
+                actor_id,
+                since,
+                until,
+                limit
+            ],
+            change,
+        )?
+        .collect();
+    let acts_to = if is_last { i64::MAX } else { read_to };
+    let acts: rusqlite::Result<Vec<_>> = connection
+        .prepare_cached(log::AUDITED_ACTS)?
+        .query_map(
+            params![
+                after.seq,
+                acts_to,
+                kind,
+                subject_kind,
+                subject,
+                actor,
+                actor_id,
+                since,
+                until,
+                after.act,
+                limit
+            ],
+            act,
+        )?
+        .collect();
+    Ok(log::merged(changes?, acts?, query.limit, (!is_last).then_some(read_to)))
+}
+
+fn act(row: &Row<'_>) -> rusqlite::Result<(AuditPosition, AuditEntry)> {
+    let (subject, details) = (row.get(3)?, row.get_ref(5)?.as_str()?);
+    let position = AuditPosition { seq: row.get(0)?, act: row.get(4)? };
+    let entry = AuditEntry::Act {
+        id: position.act,
+        at: rows::time(row, 1)?,
+        act: rows::parsed(row, 2, |kind| log::read(kind, subject, details))?,
+        actor: self::actor(row, 6)?,
+        request_id: row.get(9)?,
+    };
+    Ok((position, entry))
 }
 
 fn change(row: &Row<'_>) -> rusqlite::Result<LoggedChange> {

@@ -12,7 +12,7 @@ use crate::{
         NewPet, PageRequest, Pet, PetId, PetName, PetStatus, WriteContext, pet::UnknownStatus,
         store_area::StorePet,
     },
-    store::{Created, Pets, Respond, StoreError, Version, Visit, log::Entry},
+    store::{Created, Pets, Respond, StoreError, Version, Visit},
 };
 
 const GET: &str = "SELECT name, category_id, status FROM pets WHERE id = ?1";
@@ -92,7 +92,7 @@ pub(super) fn insert(
         now
     ])?;
     let pet = StorePet::added(identifier(id)?, new, context.now);
-    log::append(connection, &Entry::added(&pet), context.into())?;
+    log::append_added(connection, &pet, context.into())?;
     let StorePet { id, name, category_id, status, .. } = pet;
     Ok(Pet { id, name, category_id, status })
 }

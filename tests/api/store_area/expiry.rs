@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use petstore::domain::Clock;
 use serde_json::json;
 
 use super::{Store, created};
@@ -133,4 +134,27 @@ async fn more_reservations_than_one_run_takes_all_expire() {
     assert!(app.expire_orders().await.unwrap(), "one is left");
     assert!(!app.expire_orders().await.unwrap());
     assert_eq!(store.get("/orders?status=reserved").await.json(), json!([]));
+}
+
+#[tokio::test]
+async fn changes_are_forgotten_after_400_days_but_not_because_the_clock_jumps() {
+    let store = Store::open().await;
+    store.add("Rex", "available").await;
+    store.add("Tom", "available").await;
+    let first = async || {
+        while store.server.app.forget_old_changes().await.unwrap() {}
+        store.server.store.log_state().await.unwrap().first
+    };
+    let day = Duration::from_hours(24);
+    assert_eq!(first().await, 1);
+    store.server.clock.advance(399 * day);
+    assert_eq!(first().await, 1);
+    let now = store.server.clock.now();
+    store.server.clock.set(now + jiff::SignedDuration::from_hours(24 * 24));
+    assert_eq!(first().await, 1);
+    store.server.clock.set(now);
+    assert_eq!(first().await, 1);
+    store.server.clock.advance(2 * day);
+    // The newest one stays.
+    assert_eq!(first().await, 2);
 }
