@@ -54,6 +54,8 @@ mod postgres_cluster;
 mod postgres_connections;
 #[path = "../store/postgres_faults.rs"]
 mod postgres_faults;
+#[path = "../store/postgres_log.rs"]
+mod postgres_log;
 #[path = "../store/postgres_migrations.rs"]
 mod postgres_migrations;
 #[path = "../store/postgres_tls.rs"]
