@@ -15,7 +15,7 @@ use serde::{
 use serde_json::{de::SliceRead, value::RawValue};
 
 pub(crate) use self::{
-    log::write_change,
+    log::{write_audit_entry, write_change},
     pet::write_pet,
     resources::{Object, write_category, write_order, write_resource, write_store_pet},
 };

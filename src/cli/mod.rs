@@ -1,6 +1,7 @@
 //! The command line: one file per command. Results go to standard output; logs
 //! and messages go to standard error.
 
+mod audit;
 mod backup;
 mod check;
 mod completions;
@@ -77,6 +78,7 @@ enum Command {
     Serve(Box<serve::Serve>),
     #[command(subcommand)]
     Keys(keys::Keys),
+    Audit(audit::Audit),
     Import(import::Import),
     Export(export::Export),
     Copy(copy::Copy),
@@ -228,6 +230,7 @@ pub fn main() -> ExitCode {
     let done = match cli.command {
         Command::Serve(serve) => serve.run(),
         Command::Keys(keys) => keys.run(),
+        Command::Audit(audit) => audit.run(),
         Command::Import(import) => match import.run() {
             Ok(status) => return status,
             Err(error) => Err(error),

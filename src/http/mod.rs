@@ -288,6 +288,7 @@ impl Interface for App {
             Operation::putCategory => Box::pin(store_area::put_category(self, call)).await,
             Operation::deleteCategory => Box::pin(store_area::delete_category(self, call)).await,
             Operation::runBatch => Box::pin(store_area::run_batch(self, call)).await,
+            Operation::listAudit => Box::pin(store_area::list_audit(self, call)).await,
             Operation::followChanges => Box::pin(store_area::follow_changes(self, call)).await,
             Operation::openapiYaml | Operation::openapiStoreYaml => openapi::yaml(self, call).await,
             Operation::openapiJson | Operation::openapiStoreJson => openapi::json(self, call).await,

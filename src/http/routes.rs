@@ -62,6 +62,7 @@ routes! {
     deleteCategory DELETE "/v1/store/categories/{categoryId}"      Key(Scope::StoreWrite), Some(StoreArea), None;
     runBatch       POST   "/v1/store/batch"                        Key(Scope::StoreWrite), Some(StoreArea), None;
     followChanges  GET    "/v1/store/changes"                      Key(Scope::StoreRead),  Some(StoreArea), None;
+    listAudit      GET    "/v1/store/audit"                        Key(Scope::StoreAdmin), Some(StoreArea), None;
     openapiYaml    GET    "/openapi.yaml"                          Public,                 None,            None;
     openapiJson    GET    "/openapi.json"                          Public,                 None,            None;
     openapiStoreYaml GET  "/openapi-store.yaml"                    Public,                 None,            None;

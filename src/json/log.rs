@@ -1,9 +1,12 @@
-//! The log of changes as JSON.
+//! The log of changes and the audit trail as JSON.
 
 use jiff::Timestamp;
 
 use super::Object;
-use crate::domain::store_area::{LogSubject, LoggedChange};
+use crate::domain::{
+    NamedActor,
+    store_area::{AuditEntry, LogSubject, LoggedChange},
+};
 
 /// A `Change`, on one line.
 pub(crate) fn write_change(out: &mut Vec<u8>, change: &LoggedChange) {
@@ -12,6 +15,35 @@ pub(crate) fn write_change(out: &mut Vec<u8>, change: &LoggedChange) {
     write_what(&mut object, change.at, change.kind.as_str(), change.subject);
     write_representations(&mut object, change);
     object.text_or_null("requestId", change.request_id.as_deref());
+    object.end();
+}
+
+/// An `AuditEntry`, on one line.
+pub(crate) fn write_audit_entry(out: &mut Vec<u8>, entry: &AuditEntry) {
+    let mut object = Object::begin(out);
+    let (actor, request_id) = match entry {
+        AuditEntry::Change(change) => {
+            write_what(&mut object, change.at, change.kind.as_str(), change.subject);
+            object.integer("seq", change.seq);
+            write_representations(&mut object, change);
+            object.raw_or_null("details", None);
+            (&change.actor, &change.request_id)
+        }
+        AuditEntry::Act { at, act, actor, request_id, .. } => {
+            write_what(&mut object, *at, act.kind.as_str(), act.subject);
+            for name in ["seq", "version", "before", "after"] {
+                object.raw_or_null(name, None);
+            }
+            let mut details = Object::begin(object.name("details"));
+            for (name, text) in &act.details {
+                details.text(name, text);
+            }
+            details.end();
+            (actor, request_id)
+        }
+    };
+    write_actor(object.name("actor"), actor);
+    object.text_or_null("requestId", request_id.as_deref());
     object.end();
 }
 
@@ -28,4 +60,12 @@ fn write_representations(object: &mut Object<'_>, change: &LoggedChange) {
     object.or_null("version", change.version, |object, version| object.integer("version", version));
     object.raw_or_null("before", change.before.as_deref());
     object.raw_or_null("after", change.after.as_deref());
+}
+
+fn write_actor(out: &mut Vec<u8>, NamedActor { actor, name }: &NamedActor) {
+    let mut object = Object::begin(out);
+    object.text("kind", actor.kind());
+    object.or_null("id", actor.id(), |object, id| object.integer("id", id));
+    object.text_or_null("name", name.as_deref());
+    object.end();
 }

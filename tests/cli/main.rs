@@ -3,6 +3,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod audit;
 #[path = "../shared/certificates.rs"]
 mod certificates;
 mod check;

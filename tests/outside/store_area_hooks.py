@@ -93,6 +93,7 @@ def before_load_schema(context, raw_schema):
         ("/store/pets", "listStorePets", "getStorePet", "petId"),
         ("/store/orders", "listOrders", "getOrder", "orderId"),
         ("/store/categories", "listCategories", None, None),
+        ("/store/audit", "listAudit", None, None),
     ]:
         filters = [
             name.split("/")[-1]

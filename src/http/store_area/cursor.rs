@@ -19,6 +19,7 @@ pub(super) struct Walk {
 pub(super) const PETS: u8 = 2;
 pub(super) const ORDERS: u8 = 3;
 pub(super) const CATEGORIES: u8 = 4;
+pub(super) const AUDIT: u8 = 5;
 
 /// Before the key.
 const FIXED: usize = 1 + 8 + 8;

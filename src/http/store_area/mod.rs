@@ -1,5 +1,6 @@
 //! The store area: one file per operation, and what they share.
 
+mod audit;
 mod batch;
 mod categories;
 mod changes;
@@ -20,6 +21,7 @@ use std::time::Duration;
 use crate::observe::metrics::ChangeMetrics;
 
 pub(in crate::http) use self::{
+    audit::list as list_audit,
     batch::run as run_batch,
     categories::{delete_category, list_categories, put_category},
     feed::follow_changes,

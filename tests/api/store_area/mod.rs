@@ -1,5 +1,6 @@
 //! The store area, over the interface. One file for each kind of operation, and one for each topic.
 
+mod audit;
 mod batch;
 mod categories;
 mod changes;

@@ -1,0 +1,66 @@
+//! `listAudit`: `GET /v1/store/audit`.
+
+use super::{
+    cursor::{self, Walk},
+    feed,
+    page::{self, Element},
+};
+use crate::{
+    domain::{
+        Actor,
+        store_area::{AuditEntry, AuditPosition, AuditQuery, AuditType, LogSubject},
+    },
+    http::{App, Response, error::ApiError, query, routes::Call},
+    json, text,
+};
+
+/// Responds with a page of the audit trail and a link to the next one.
+pub(in crate::http) async fn list(
+    app: &App,
+    Call { request, .. }: Call<'_>,
+) -> Result<Response, ApiError> {
+    let names = ["subject", "actor", "type", "since", "until", "limit", "cursor"];
+    let [subject, actor, kind, since, until, limit, cursor] =
+        query::parameters(request.uri.query(), names)?;
+    let is_subject = "what an entry is about, such as pet:7";
+    let is_actor = "a key by its number, such as key:3, or clock, command or database";
+    let is_type = "a type of entry, such as pet.changed or key.created";
+    let is_time = "a time such as 2026-11-22T00:00:00Z";
+    let limit = page::limit(limit.as_ref())?;
+    let mut query = AuditQuery {
+        subject: page::filter("subject", subject.as_ref(), LogSubject::parse, is_subject)?,
+        actor: page::filter("actor", actor.as_ref(), Actor::parse, is_actor)?,
+        kind: page::filter("type", kind.as_ref(), AuditType::parse, is_type)?,
+        since: page::filter("since", since.as_ref(), json::times::parse, is_time)?,
+        until: page::filter("until", until.as_ref(), json::times::parse, is_time)?,
+        after: None,
+        limit: limit.get().into(),
+    };
+    let filters = [
+        ("subject", subject.as_deref()),
+        ("actor", actor.as_deref()),
+        ("type", kind.as_deref()),
+        ("since", since.as_deref()),
+        ("until", until.as_deref()),
+    ];
+    let walk = Walk::new(cursor::AUDIT, &filters.map(|(_, value)| value));
+    if let Some(cursor) = cursor {
+        let (seq, act) = walk.decode(&cursor)?;
+        let seq = text::integer(&seq).ok_or_else(cursor::invalid)?;
+        query.after = Some(AuditPosition { seq, act });
+    }
+    let (entries, next) = app.store.list_audit(&query).await?;
+    let next = next.and_then(|AuditPosition { seq, act }| {
+        let cursor = walk.encode(&seq.to_string(), act);
+        page::next_link(app, "/store/audit", limit, &filters, &cursor)
+    });
+    let element: Element<AuditEntry> = Element { length, write: json::write_audit_entry };
+    page::respond(app, request, entries, element, next).await
+}
+
+fn length(entry: &AuditEntry) -> usize {
+    match entry {
+        AuditEntry::Change(change) => feed::length(change),
+        AuditEntry::Act { act, .. } => act.details.iter().map(|(_, text)| text.len()).sum(),
+    }
+}
