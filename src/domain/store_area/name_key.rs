@@ -122,7 +122,9 @@ mod tests {
             hash.update(name_key(&character.to_string()));
             hash.update([0xFF]);
         }
-        let digest: String = hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
+        let digest = hash.finalize();
+        let digest: String =
+            digest.iter().flat_map(|&byte| crate::text::hex(byte)).map(char::from).collect();
         assert_eq!(
             digest, "e4dc2fa43b977a596efa331fba47817ffff666f4e8bc29f3e2af0799e9aa4551",
             "of the keys of all characters"
