@@ -96,8 +96,10 @@ impl Response {
 
     /// Where the next page is.
     pub(crate) fn next(&self) -> Option<String> {
-        let link = self.field(header::LINK)?.strip_prefix('<').unwrap();
-        Some(link.split_once('>').unwrap().0.to_owned())
+        let links = self.headers.get_all(header::LINK).iter();
+        let mut links = links.flat_map(|field| field.to_str().unwrap().split(", "));
+        let next = links.find_map(|link| link.strip_suffix(">; rel=\"next\""))?;
+        Some(next.strip_prefix('<').unwrap().to_owned())
     }
 }
 
