@@ -17,7 +17,10 @@ use serde_json::{de::SliceRead, value::RawValue};
 pub(crate) use self::{
     log::{write_audit_entry, write_change},
     pet::write_pet,
-    resources::{Object, write_category, write_order, write_resource, write_store_pet},
+    resources::{
+        Object, write_attempt, write_category, write_order, write_resource, write_store_pet,
+        write_webhook,
+    },
 };
 
 /// The largest depth of nested objects and arrays in a body.

@@ -22,6 +22,7 @@ mod tasks;
 mod tls;
 mod values;
 mod variables;
+mod webhooks;
 
 use std::{
     borrow::Cow,
@@ -79,6 +80,7 @@ enum Command {
     #[command(subcommand)]
     Keys(keys::Keys),
     Audit(audit::Audit),
+    Webhooks(webhooks::Webhooks),
     Import(import::Import),
     Export(export::Export),
     Copy(copy::Copy),
@@ -231,6 +233,7 @@ pub fn main() -> ExitCode {
         Command::Serve(serve) => serve.run(),
         Command::Keys(keys) => keys.run(),
         Command::Audit(audit) => audit.run(),
+        Command::Webhooks(webhooks) => webhooks.run(),
         Command::Import(import) => match import.run() {
             Ok(status) => return status,
             Err(error) => Err(error),

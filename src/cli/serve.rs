@@ -25,8 +25,10 @@ use super::{
     tls::TlsArgs,
     values::{self, RateOrOff},
     variables,
+    webhooks::WebhookArgs,
 };
 use crate::{
+    delivery::Dispatcher,
     domain::{Clock, Deployment, KeyRecord, Network, SystemClock},
     http::{self, App, Management, Origin},
     observe::log::{self, LogFormat},
@@ -171,6 +173,9 @@ pub(super) struct Serve {
     )]
     keep_changes: Duration,
 
+    #[command(flatten)]
+    webhooks: WebhookArgs,
+
     /// How long to accept requests after SIGTERM or Ctrl-C while /readyz is 503, so
     /// that load balancers stop sending requests; a second signal ends this delay
     #[arg(
@@ -246,6 +251,16 @@ impl Serve {
         };
         let mut random = super::random();
         let app = App::new(Arc::clone(&store), Arc::new(SystemClock), &mut random, &settings)?;
+        let (registrar, tests) = self.webhooks.registrar(&self.database.database);
+        let dispatcher = Dispatcher::new(
+            Arc::clone(&store),
+            Arc::new(SystemClock),
+            super::random(),
+            self.webhooks.connector()?,
+            &registrar,
+            tests,
+        );
+        let app = app.with_webhooks(registrar);
         let (app, exporter) = self.management.trace(app, self.deployment, &mut random)?;
         let app = Arc::new(app);
         let management = Arc::new(Management::new(Arc::clone(&app)));
@@ -273,7 +288,7 @@ impl Serve {
             drop(stop);
             signalled().await;
         };
-        let tasks = tasks::start(&app, &store, tls.as_ref(), exporter);
+        let tasks = tasks::start(&app, &store, tls.as_ref(), exporter, dispatcher);
         let following = Arc::clone(&app);
         let (ended, service_ended) = watch::channel(());
         let serving = async {

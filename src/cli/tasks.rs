@@ -6,6 +6,7 @@ use futures_util::{FutureExt, future::BoxFuture};
 use tokio::time::{self, Interval, MissedTickBehavior};
 
 use crate::{
+    delivery::Dispatcher,
     domain::{Clock, SystemClock},
     http::App,
     observe::traces::Exporter,
@@ -20,6 +21,7 @@ pub(super) fn start(
     store: &Arc<dyn Store>,
     tls: Option<&Arc<Tls>>,
     exporter: Option<Exporter>,
+    dispatcher: Dispatcher,
 ) -> Tasks {
     let mut tasks = Tasks::new(Arc::new(SystemClock), Arc::clone(app.tasks()));
     tasks.start(SaveKeyUses { app: Arc::clone(app), times: every(Duration::from_secs(5)) });
@@ -40,6 +42,7 @@ pub(super) fn start(
         tasks
             .start(RenewCertificate { tls: Arc::clone(tls), times: every(Duration::from_secs(1)) });
     }
+    tasks.start(DeliverWebhooks(dispatcher));
     if let Some(exporter) = exporter {
         tasks.start(ExportSpans(exporter));
     }
@@ -205,6 +208,29 @@ impl Task for RenewCertificate {
 
     async fn run(&mut self) -> Result<(), Failure> {
         Ok(self.tls.renew().await?)
+    }
+}
+
+/// Delivers the messages of webhooks.
+struct DeliverWebhooks(Dispatcher);
+
+impl Task for DeliverWebhooks {
+    const RUN_LIMIT: Duration = Duration::from_secs(20);
+
+    fn name(&self) -> &'static str {
+        "deliver_webhooks"
+    }
+
+    async fn due(&mut self) {
+        self.0.due().await;
+    }
+
+    async fn run(&mut self) -> Result<(), Failure> {
+        Ok(self.0.step().await?)
+    }
+
+    async fn finish(&mut self) -> Result<(), Failure> {
+        Ok(self.0.finish().await?)
     }
 }
 

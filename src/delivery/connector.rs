@@ -68,7 +68,7 @@ impl AttemptError {
     #[must_use]
     pub fn class(&self) -> &'static str {
         match self {
-            Self::Forbidden(_) => "forbidden_address",
+            Self::Forbidden(_) => "address",
             Self::Name(_) => "dns",
             Self::Connect(_) => "connect",
             Self::Tls(_) => "tls",

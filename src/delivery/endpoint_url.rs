@@ -8,7 +8,7 @@ use super::judge;
 use crate::domain::Networks;
 
 /// The maximum length of a URL, in bytes.
-const MAX_LENGTH: usize = 2048;
+const MAX_LENGTH: usize = 2000;
 
 /// A URL to which messages may be sent, as far as its text shows. Its name is judged at each
 /// attempt.
@@ -120,7 +120,7 @@ mod tests {
             assert!(refused.contains(reason), "{url}: {refused}");
         }
         let long = format!("https://shop.example/{}", "x".repeat(MAX_LENGTH));
-        assert!(parse(&long, "").unwrap_err().contains("at most 2048"));
+        assert!(parse(&long, "").unwrap_err().contains("at most 2000"));
         assert!(parse(&long[..MAX_LENGTH], "").is_ok());
     }
 

@@ -2,12 +2,23 @@
 
 mod address;
 mod connector;
+mod dispatcher;
+mod endpoint;
 mod endpoint_url;
+mod message;
+mod registrar;
+mod schedule;
+mod sending;
 mod signature;
+mod vault;
 
 pub use self::{
     address::{FORBIDDEN, judge},
     connector::{ATTEMPT_LIMIT, AttemptError, Connector, Delivered, Resolve, SystemResolver},
+    dispatcher::Dispatcher,
     endpoint_url::EndpointUrl,
+    registrar::{Registrar, TestMessage},
+    sending::send_test,
     signature::{Secret, sign},
+    vault::{Vault, VaultError},
 };

@@ -22,7 +22,7 @@ use std::{sync::Arc, time::Duration};
 pub(crate) use self::body::MAX_BODY;
 
 use hyper::{Request, StatusCode, header::HeaderValue, http::request::Parts};
-use rand::Rng;
+use rand::{Rng, SeedableRng, rngs::StdRng};
 
 pub(crate) use self::edge::response_memory::{Reservation, ResponseMemory};
 use self::{
@@ -53,7 +53,8 @@ pub use self::{
     settings::Settings,
 };
 use crate::{
-    domain::{Client, Clock, Deployment, Principal},
+    delivery::{Registrar, Vault},
+    domain::{Client, Clock, Deployment, Networks, Principal},
     observe::{
         metrics::{Connections, Exposition, Kind, TaskMetrics},
         traces::Spans,
@@ -99,6 +100,10 @@ impl App {
         random: &mut impl Rng,
         settings: &Settings,
     ) -> Result<Self, DocumentError> {
+        // Without a key file; see `with_webhooks`.
+        let vault = Arc::new(Vault::new(None, false));
+        let (registrar, _) =
+            Registrar::new(vault, Networks::default(), StdRng::from_rng(&mut *random));
         let production = settings.base_url.as_ref();
         let staging = settings.staging_base_url.as_ref();
         let own = match settings.deployment {
@@ -121,7 +126,7 @@ impl App {
             catalog: api_catalog::catalog(own),
             docs: Docs::default(),
             first_pages: FirstPages::default(),
-            store_area: StoreArea::new(settings.reservation, settings.keep_changes),
+            store_area: StoreArea::new(settings.reservation, settings.keep_changes, registrar),
             successor: HeaderValue::try_from(successor)
                 .map_err(|error| DocumentError(error.to_string()))?,
             base_path,
@@ -203,6 +208,13 @@ impl App {
         self.edge.handle(self, client, request)
     }
 
+    /// Lets clients register webhooks.
+    #[must_use]
+    pub fn with_webhooks(mut self, registrar: Registrar) -> Self {
+        self.store_area.registrar = registrar;
+        self
+    }
+
     /// Records a span in `spans` for each request.
     #[must_use]
     pub fn traced(mut self, spans: Spans) -> Self {
@@ -220,6 +232,7 @@ impl App {
         self.store.expose(&mut page);
         self.store_area.metrics.expose(&mut page, self.clock.now());
         self.store_area.feed.expose(&mut page);
+        self.store_area.registrar.metrics().expose(&mut page);
         if let Some(spans) = &self.edge.spans {
             spans.expose(&mut page);
         }
@@ -290,6 +303,15 @@ impl Interface for App {
             Operation::runBatch => Box::pin(store_area::run_batch(self, call)).await,
             Operation::listAudit => Box::pin(store_area::list_audit(self, call)).await,
             Operation::followChanges => Box::pin(store_area::follow_changes(self, call)).await,
+            Operation::listWebhooks => Box::pin(store_area::list_webhooks(self, call)).await,
+            Operation::addWebhook => Box::pin(store_area::add_webhook(self, call)).await,
+            Operation::getWebhook => Box::pin(store_area::get_webhook(self, call)).await,
+            Operation::patchWebhook => Box::pin(store_area::patch_webhook(self, call)).await,
+            Operation::deleteWebhook => Box::pin(store_area::delete_webhook(self, call)).await,
+            Operation::rotateWebhookSecret => Box::pin(store_area::rotate_secret(self, call)).await,
+            Operation::testWebhook => Box::pin(store_area::test_webhook(self, call)).await,
+            Operation::enableWebhook => Box::pin(store_area::enable_webhook(self, call)).await,
+            Operation::listWebhookAttempts => Box::pin(store_area::list_attempts(self, call)).await,
             Operation::openapiYaml | Operation::openapiStoreYaml => openapi::yaml(self, call).await,
             Operation::openapiJson | Operation::openapiStoreJson => openapi::json(self, call).await,
             Operation::apiCatalog => api_catalog::get(self, call).await,

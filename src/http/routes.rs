@@ -63,6 +63,15 @@ routes! {
     runBatch       POST   "/v1/store/batch"                        Key(Scope::StoreWrite), Some(StoreArea), None;
     followChanges  GET    "/v1/store/changes"                      Key(Scope::StoreRead),  Some(StoreArea), None;
     listAudit      GET    "/v1/store/audit"                        Key(Scope::StoreAdmin), Some(StoreArea), None;
+    listWebhooks   GET    "/v1/store/webhooks"                     Key(Scope::StoreAdmin), Some(StoreArea), None;
+    addWebhook     POST   "/v1/store/webhooks"                     Key(Scope::StoreAdmin), Some(StoreArea), None;
+    getWebhook     GET    "/v1/store/webhooks/{webhookId}"         Key(Scope::StoreAdmin), Some(StoreArea), None;
+    patchWebhook   PATCH  "/v1/store/webhooks/{webhookId}"         Key(Scope::StoreAdmin), Some(StoreArea), None;
+    deleteWebhook  DELETE "/v1/store/webhooks/{webhookId}"         Key(Scope::StoreAdmin), Some(StoreArea), None;
+    rotateWebhookSecret POST "/v1/store/webhooks/{webhookId}/rotate-secret" Key(Scope::StoreAdmin), Some(StoreArea), None;
+    testWebhook    POST   "/v1/store/webhooks/{webhookId}/test"    Key(Scope::StoreAdmin), Some(StoreArea), None;
+    enableWebhook  POST   "/v1/store/webhooks/{webhookId}/enable"  Key(Scope::StoreAdmin), Some(StoreArea), None;
+    listWebhookAttempts GET "/v1/store/webhooks/{webhookId}/attempts" Key(Scope::StoreAdmin), Some(StoreArea), None;
     openapiYaml    GET    "/openapi.yaml"                          Public,                 None,            None;
     openapiJson    GET    "/openapi.json"                          Public,                 None,            None;
     openapiStoreYaml GET  "/openapi-store.yaml"                    Public,                 None,            None;

@@ -3,7 +3,8 @@
 use jiff::{Timestamp, fmt::temporal::DateTimePrinter};
 
 use crate::domain::store_area::{
-    Category, Note, Order, Reason, Reference, Resource, StorePet, Withdrawal,
+    Attempt, Category, DisabledReason, Label, Note, Order, Reason, Reference, Resource, StorePet,
+    Webhook, Withdrawal,
 };
 
 /// RFC 3339 in UTC with milliseconds.
@@ -18,7 +19,7 @@ impl<'o> Object<'o> {
         Self(out)
     }
 
-    pub(super) fn name(&mut self, name: &str) -> &mut Vec<u8> {
+    pub(crate) fn name(&mut self, name: &str) -> &mut Vec<u8> {
         if self.0.last() != Some(&b'{') {
             self.0.push(b',');
         }
@@ -45,7 +46,7 @@ impl<'o> Object<'o> {
     }
 
     /// Writes the value with `write`, or null.
-    pub(super) fn or_null<T>(
+    pub(crate) fn or_null<T>(
         &mut self,
         name: &str,
         value: Option<T>,
@@ -57,7 +58,7 @@ impl<'o> Object<'o> {
         }
     }
 
-    pub(super) fn text_or_null(&mut self, name: &str, value: Option<&str>) {
+    pub(crate) fn text_or_null(&mut self, name: &str, value: Option<&str>) {
         self.or_null(name, value, |object, value| object.text(name, value));
     }
 
@@ -139,4 +140,41 @@ pub(crate) fn write_resource(out: &mut Vec<u8>, resource: &Resource) {
         Resource::Order(order) => write_order(out, order),
         Resource::Category(category) => write_category(out, category),
     }
+}
+
+/// A webhook, with its secret if it has just been made.
+pub(crate) fn write_webhook(out: &mut Vec<u8>, webhook: &Webhook, secret: Option<&str>) {
+    let mut object = Object::begin(out);
+    object.integer("id", webhook.id);
+    object.text("url", &webhook.url);
+    object.or_null("types", webhook.types.as_ref(), |object, types| {
+        let out = object.name("types");
+        for (at, kind) in types.iter().enumerate() {
+            out.push(if at == 0 { b'[' } else { b',' });
+            super::write_string(out, kind.as_str());
+        }
+        out.push(b']');
+    });
+    object.text_or_null("description", webhook.description.as_ref().map(Label::as_str));
+    let enabled = if webhook.disabled.is_none() { "true" } else { "false" };
+    object.name("enabled").extend_from_slice(enabled.as_bytes());
+    object.text_or_null("disabledReason", webhook.disabled.map(DisabledReason::as_str));
+    object.time("createdAt", webhook.created_at);
+    object.time("updatedAt", webhook.updated_at);
+    object.integer("version", webhook.version);
+    if let Some(secret) = secret {
+        object.text("secret", secret);
+    }
+    object.end();
+}
+
+/// An attempt to deliver a message.
+pub(crate) fn write_attempt(out: &mut Vec<u8>, attempt: &Attempt) {
+    let mut object = Object::begin(out);
+    object.text("messageId", &attempt.message_id);
+    object.time("at", attempt.at);
+    object.or_null("status", attempt.status, |object, status| object.integer("status", status));
+    object.integer("durationMs", attempt.duration_ms);
+    object.text_or_null("error", attempt.error.as_deref());
+    object.end();
 }

@@ -15,6 +15,7 @@ pub mod postgres;
 mod requests;
 pub mod sqlite;
 mod store_area;
+mod webhooks;
 
 pub use self::{
     changes::Changes,
@@ -27,6 +28,7 @@ pub use self::{
     pets::{Created, Pets, Respond, Version, Visit},
     requests::Requests,
     store_area::{Executed, RespondTo, StoreArea},
+    webhooks::{KEPT_ATTEMPTS, WebhookWritten, Webhooks},
 };
 
 /// Stores everything that the service needs: one trait for each aggregate.
@@ -37,6 +39,6 @@ pub use self::{
 ///
 /// A method that carries out the act of an actor takes a [`crate::domain::WriteContext`]. Those that
 /// only keep the store tidy take none, because nobody asks later who did that.
-pub trait Store: Pets + StoreArea + Changes + Keys + Requests + Health {}
+pub trait Store: Pets + StoreArea + Changes + Webhooks + Keys + Requests + Health {}
 
-impl<S: Pets + StoreArea + Changes + Keys + Requests + Health> Store for S {}
+impl<S: Pets + StoreArea + Changes + Webhooks + Keys + Requests + Health> Store for S {}

@@ -11,6 +11,7 @@ use std::{
 
 use jiff::{SignedDuration, Timestamp};
 use petstore::{
+    delivery::{Registrar, TestMessage, Vault},
     domain::{
         Actor, ApiKey, Clock, Deployment, KeyId, Networks, NewKey, NewPet, PetName, PetStatus,
         RateLimit, Scope, WriteContext,
@@ -28,7 +29,7 @@ use serde_json::Value;
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::{TcpListener, TcpStream},
-    sync::oneshot,
+    sync::{mpsc, oneshot},
     task::JoinHandle,
 };
 
@@ -128,6 +129,8 @@ pub(crate) struct Server<B> {
     random: Mutex<StdRng>,
     stop: Option<oneshot::Sender<()>>,
     serving: Option<JoinHandle<()>>,
+    /// Of webhooks, not yet sent.
+    pub(crate) tests: Mutex<mpsc::Receiver<TestMessage>>,
     // Dropped last.
     database: B,
 }
@@ -211,7 +214,10 @@ impl<B: Backend> Server<B> {
         };
         let mut random = StdRng::seed_from_u64(1);
         let seen = (setup.wrap)(Arc::clone(&store));
-        let app = Arc::new(App::new(seen, clock.clone(), &mut random, &settings).unwrap());
+        let app = App::new(seen, clock.clone(), &mut random, &settings).unwrap();
+        let vault = Arc::new(Vault::with_key([7; 32]));
+        let (desk, tests) = Registrar::new(vault, Networks::default(), StdRng::seed_from_u64(3));
+        let app = Arc::new(app.with_webhooks(desk));
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let (stop, stopped) = oneshot::channel();
@@ -246,6 +252,7 @@ impl<B: Backend> Server<B> {
             random: Mutex::new(random),
             stop: Some(stop),
             serving: Some(serving),
+            tests: Mutex::new(tests),
             database,
         };
         server.key = server.new_key(Scope::Write, None).await.0;
@@ -262,22 +269,18 @@ impl<B: Backend> Server<B> {
         self.database.hold_writes().await
     }
 
-    /// Runs statements in the database by hand.
     pub(crate) async fn execute(&self, sql: &str) {
         self.database.execute(sql).await;
     }
 
-    /// The number of rows in a table.
     pub(crate) async fn count_rows(&self, table: &str) -> i64 {
         self.database.count_rows(table).await
     }
 
-    /// Creates a key that expires after this duration.
     pub(crate) async fn new_key(&self, scope: Scope, expires: Option<Duration>) -> (String, KeyId) {
         self.new_limited_key(scope, expires, None).await
     }
 
-    /// An act of an operator, now.
     pub(crate) fn act(&self) -> WriteContext {
         WriteContext::new(Actor::Command, self.clock.now())
     }

@@ -68,6 +68,8 @@ mod recording;
 mod retries;
 #[path = "../store/suite.rs"]
 mod suite;
+#[path = "../store/webhooks.rs"]
+mod webhooks;
 #[path = "../shared/with_pets.rs"]
 mod with_pets;
 

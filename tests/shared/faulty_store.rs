@@ -17,7 +17,7 @@ use petstore::{
     },
     store::{
         Changes, Created, Executed, Pets, Respond, RespondTo, Store, StoreArea, StoreError,
-        Version, Visit,
+        Version, Visit, Webhooks,
     },
 };
 use tokio::task::{self, JoinSet};
@@ -280,6 +280,8 @@ impl Faulty {
 }
 
 impl Changes for Faulty {}
+
+impl Webhooks for Faulty {}
 
 #[async_trait]
 impl StoreArea for Faulty {

@@ -14,7 +14,7 @@ use petstore::{
     observe::metrics::Exposition,
     store::{
         Changes, Created, Executed, Health, Keys, Pets, Requests, Respond, RespondTo, Store,
-        StoreArea, StoreError, Version, Visit,
+        StoreArea, StoreError, Version, Visit, Webhooks,
     },
 };
 
@@ -111,6 +111,8 @@ impl Keys for WithPets {
 }
 
 impl Changes for WithPets {}
+
+impl Webhooks for WithPets {}
 
 #[async_trait]
 impl StoreArea for WithPets {

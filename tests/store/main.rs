@@ -16,3 +16,4 @@ mod sqlite;
 mod sqlite_area;
 mod sqlite_check;
 mod suite;
+mod webhooks;

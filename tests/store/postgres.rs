@@ -15,11 +15,13 @@ use crate::{
     postgres_cluster::{connect, fresh_url},
     retries::{named, respond},
     suite::{AnyStore, act, create, suite},
+    webhooks::webhook_suite,
 };
 
 suite!(fresh().await);
 area_suite!(fresh().await);
 log_suite!(fresh().await);
+webhook_suite!(fresh().await);
 
 const CONNECTIONS: NonZeroU32 = NonZeroU32::new(8).unwrap();
 

@@ -29,9 +29,11 @@ use crate::{
     retries::{named, replayed},
     sqlite::{fresh, open},
     suite::{AnyStore, new_pet},
+    webhooks::webhook_suite,
 };
 
 area_suite!(fresh());
+webhook_suite!(fresh());
 log_suite!(fresh());
 
 #[tokio::test]

@@ -152,7 +152,7 @@ async fn a_name_with_one_forbidden_address_is_refused_before_any_connection() {
         let names = vec![vec![address, second.parse().unwrap()]];
         let connector = connector("127.0.0.1", names);
         let error = deliver(&connector, "http://shop.example/").await.unwrap_err();
-        assert_eq!(error.class(), "forbidden_address", "{second}");
+        assert_eq!(error.class(), "address", "{second}");
     }
     // Without permission, this machine is forbidden, over TLS and by a literal address too.
     let connector = connector("", vec![vec![address]]);
@@ -163,7 +163,7 @@ async fn a_name_with_one_forbidden_address_is_refused_before_any_connection() {
         format!("https://localhost:{}/", address.port()),
     ] {
         let error = deliver(&connector, &url).await.unwrap_err();
-        assert_eq!(error.class(), "forbidden_address", "{url}");
+        assert_eq!(error.class(), "address", "{url}");
     }
     assert!(is_untouched(&listener, address).await);
 }
@@ -173,7 +173,7 @@ async fn plain_http_is_sent_only_into_permitted_networks() {
     let names = vec![vec!["93.184.215.14:80".parse().unwrap()]];
     let connector = connector("10.0.0.0/8", names);
     let error = deliver(&connector, "http://shop.example/").await.unwrap_err();
-    assert_eq!(error.class(), "forbidden_address");
+    assert_eq!(error.class(), "address");
     assert!(error.to_string().contains("plain HTTP"), "{error}");
 }
 

@@ -16,6 +16,7 @@ mod order_rules;
 mod pet_rules;
 mod query;
 mod store_pet;
+mod webhook;
 
 pub use category::{Category, Label};
 pub use change::{Change, ChangeType, Conflict, Decision, Present, Refusal, Resource};
@@ -31,3 +32,7 @@ pub use name_key::{NAME_KEY_LENGTH, NamePrefix, name_key};
 pub use order::{Note, Order, OrderId, OrderStatus, Reason, Reference, Text};
 pub use query::{Inventory, OrderQuery, PetPosition, PetQuery, Reservations};
 pub use store_pet::{StorePet, Withdrawal, WithdrawalReason};
+pub use webhook::{
+    Attempt, DeliveryUpdate, DisabledReason, Lease, Progress, Restart, SealedSecrets,
+    StoredWebhook, Waiting, Webhook, WebhookChange, WebhookPatch,
+};

@@ -20,6 +20,8 @@ pub(super) const PETS: u8 = 2;
 pub(super) const ORDERS: u8 = 3;
 pub(super) const CATEGORIES: u8 = 4;
 pub(super) const AUDIT: u8 = 5;
+pub(super) const WEBHOOKS: u8 = 6;
+pub(super) const ATTEMPTS: u8 = 7;
 
 /// Before the key.
 const FIXED: usize = 1 + 8 + 8;

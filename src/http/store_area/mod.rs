@@ -13,12 +13,13 @@ mod orders;
 mod page;
 mod pets;
 mod preconditions;
+mod webhooks;
 mod wire;
 mod write;
 
 use std::time::Duration;
 
-use crate::observe::metrics::ChangeMetrics;
+use crate::{delivery::Registrar, observe::metrics::ChangeMetrics};
 
 pub(in crate::http) use self::{
     audit::list as list_audit,
@@ -31,6 +32,10 @@ pub(in crate::http) use self::{
         return_order,
     },
     pets::{get_pet, list_pets, patch_pet, restore_pet, withdraw_pet},
+    webhooks::{
+        add_webhook, delete_webhook, enable_webhook, get_webhook, list_attempts, list_webhooks,
+        patch_webhook, rotate_secret, test_webhook,
+    },
 };
 
 /// What the operations of the store area share.
@@ -40,6 +45,7 @@ pub(in crate::http) struct StoreArea {
     last_forgetting: expiry::LastRun,
     pub(in crate::http) metrics: ChangeMetrics,
     pub(in crate::http) feed: feed::Feed,
+    pub(in crate::http) registrar: Registrar,
     /// How long a reservation lasts by default.
     reservation: Duration,
     /// How long changes are kept.
@@ -47,13 +53,18 @@ pub(in crate::http) struct StoreArea {
 }
 
 impl StoreArea {
-    pub(in crate::http) fn new(reservation: Duration, keep_changes: Duration) -> Self {
+    pub(in crate::http) fn new(
+        reservation: Duration,
+        keep_changes: Duration,
+        registrar: Registrar,
+    ) -> Self {
         Self {
             inventory: inventory::LastCount::default(),
             last_expiry: expiry::LastRun::default(),
             last_forgetting: expiry::LastRun::default(),
             metrics: ChangeMetrics::default(),
             feed: feed::Feed::default(),
+            registrar,
             reservation,
             keep_changes,
         }

@@ -141,6 +141,32 @@ impl<'r> Write<'r> {
         respond: RespondTo,
         failed_index: fn(usize) -> Option<usize>,
     ) -> Result<Response, ApiError> {
+        let context = self.context(app).await?;
+        let _entered =
+            context.idempotency.as_ref().map(|request| app.in_flight.enter(request)).transpose()?;
+        let (actor, request_id) = (context.actor.actor, context.request_id.clone());
+        let stored = match app.store.execute(commands, context, respond).await? {
+            Executed::Done { response, changes } => {
+                changes::record(&app.store_area.metrics, &changes, actor, request_id.as_deref());
+                response
+            }
+            Executed::Replayed(response) => response,
+            Executed::IdempotencyConflict => {
+                return Err(idempotency_conflict());
+            }
+            Executed::Refused { index, refusal } => {
+                return Err(refused(refusal, failed_index(index), self.room));
+            }
+        };
+        Ok(self.respond_with(app, stored))
+    }
+
+    /// The circumstances of the change.
+    ///
+    /// # Errors
+    ///
+    /// Those of the store.
+    pub(super) async fn context(&self, app: &App) -> Result<WriteContext, ApiError> {
         let idempotency = match &self.key {
             Some(key) => Some(IdempotentRequest {
                 api_key: self.caller,
@@ -151,35 +177,21 @@ impl<'r> Write<'r> {
             }),
             None => None,
         };
-        let _entered =
-            idempotency.as_ref().map(|request| app.in_flight.enter(request)).transpose()?;
-        let actor = self.actor.actor;
-        let request_id = self.request_id.to_str().ok();
-        let context = WriteContext {
-            actor: self.actor,
-            now: self.now,
-            request_id: request_id.map(str::to_owned),
-            idempotency,
-        };
-        let stored = match app.store.execute(commands, context, respond).await? {
-            Executed::Done { response, changes } => {
-                changes::record(&app.store_area.metrics, &changes, actor, request_id);
-                response
-            }
-            Executed::Replayed(response) => response,
-            Executed::IdempotencyConflict => {
-                return Err(ApiError::new(
-                    Problem::IdempotencyConflict,
-                    "This Idempotency-Key was used for another request. Choose a new one for each \
-                     request.",
-                ));
-            }
-            Executed::Refused { index, refusal } => {
-                return Err(refused(refusal, failed_index(index), self.room));
-            }
-        };
-        Ok(respond_with(app, stored, self.room))
+        let request_id = self.request_id.to_str().ok().map(str::to_owned);
+        Ok(WriteContext { actor: self.actor.clone(), now: self.now, request_id, idempotency })
     }
+
+    /// The response, as it was stored.
+    pub(super) fn respond_with(self, app: &App, stored: StoredResponse) -> Response {
+        respond_with(app, stored, self.room)
+    }
+}
+
+/// 422: the idempotency key was used for another request.
+pub(super) fn idempotency_conflict() -> ApiError {
+    let message =
+        "This Idempotency-Key was used for another request. Choose a new one for each request.";
+    ApiError::new(Problem::IdempotencyConflict, message)
 }
 
 /// Differs for a request with another method, path, condition or body. Two bodies with the same

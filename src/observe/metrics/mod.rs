@@ -6,6 +6,7 @@
 mod changes;
 mod exposition;
 mod tasks;
+mod webhooks;
 
 use std::{
     sync::{
@@ -19,6 +20,7 @@ pub use self::{
     changes::ChangeMetrics,
     exposition::{Exposition, Kind},
     tasks::{TaskMetrics, TaskRuns},
+    webhooks::{WebhookMetrics, WebhookState},
 };
 
 /// A number that only grows.

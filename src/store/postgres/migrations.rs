@@ -26,10 +26,11 @@ const STEPS: [&str; KNOWN as usize] = [
     include_str!("../../../migrations/postgres/0006_store_area.sql"),
     include_str!("../../../migrations/postgres/0007_search.sql"),
     include_str!("../../../migrations/postgres/0008_changes.sql"),
+    include_str!("../../../migrations/postgres/0009_webhooks.sql"),
 ];
 
 /// The schema version of this release.
-const KNOWN: u32 = 8;
+const KNOWN: u32 = 9;
 
 /// How often processes that start at the same time may conflict. In each conflict, one of them
 /// succeeds.

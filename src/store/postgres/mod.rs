@@ -20,6 +20,7 @@ mod store_area;
 mod tls;
 mod tokens;
 mod url;
+mod webhooks;
 
 use std::{
     mem,

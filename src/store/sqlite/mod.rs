@@ -22,6 +22,7 @@ mod snapshot;
 mod store_area;
 mod wal;
 mod wal_index;
+mod webhooks;
 mod writer;
 mod writer_metrics;
 

@@ -13,6 +13,7 @@ mod pets;
 mod retries;
 mod scopes;
 mod streams;
+mod webhooks;
 mod withdraw;
 
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};

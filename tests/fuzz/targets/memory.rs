@@ -13,7 +13,7 @@ use petstore::{
     observe::metrics::Exposition,
     store::{
         Changes, Created, Health, Keys, Pets, Requests, Respond, StoreArea, StoreError, Version,
-        Visit,
+        Visit, Webhooks,
     },
 };
 
@@ -159,6 +159,8 @@ impl Requests for Memory {
 }
 
 impl Changes for Memory {}
+
+impl Webhooks for Memory {}
 
 impl StoreArea for Memory {}
 

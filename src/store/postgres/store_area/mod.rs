@@ -17,7 +17,11 @@ use futures_util::FutureExt;
 use jiff::Timestamp;
 
 use self::execute::Execution;
-pub(super) use self::{lists::EVERYTHING, search::set_keys, write::stored_name_key};
+pub(super) use self::{
+    lists::EVERYTHING,
+    search::set_keys,
+    write::{Value, Write, in_transaction, prepare, remember, stored_name_key},
+};
 use super::{PostgresStore, pool::Access};
 use crate::{
     domain::{
@@ -29,6 +33,7 @@ use crate::{
     },
     store::{Executed, RespondTo, StoreArea, StoreError},
 };
+pub(super) use {write::one_row, write::values};
 
 /// How long a count of all animals may take, including retries.
 const COUNTED_WITHIN: Duration = Duration::from_mins(1);

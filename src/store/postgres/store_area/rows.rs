@@ -117,7 +117,7 @@ pub(in super::super) fn time(millisecond: i64) -> Result<Timestamp, Failure> {
     Timestamp::from_millisecond(millisecond).map_err(|_| Failure::Row("a time"))
 }
 
-pub(super) fn optional_time(row: &Row, at: usize) -> Result<Option<Timestamp>, Failure> {
+pub(in super::super) fn optional_time(row: &Row, at: usize) -> Result<Option<Timestamp>, Failure> {
     row.try_get::<_, Option<i64>>(at)?.map(time).transpose()
 }
 

@@ -30,6 +30,8 @@ macro_rules! one_row {
     };
 }
 
+pub(in super::super) use one_row;
+
 const INSERT_PET: &str = "INSERT INTO pets
     (id, name, name_key, category_id, status, version, created_at, updated_at)
     VALUES ($1, $2, $3, $4, $5, $6, $7, $8)";
@@ -79,12 +81,12 @@ const REMEMBER: &str = "
         (caller, key, operation, fingerprint, status, location, etag, body, created_at, mark)
     SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, coalesce(max(number), 0) FROM idempotency_marks";
 
-type Value = Box<dyn ToSql + Sync + Send>;
+pub(in super::super) type Value = Box<dyn ToSql + Sync + Send>;
 
 /// A statement and its parameters.
-pub(super) struct Write {
-    sql: &'static str,
-    values: Vec<Value>,
+pub(in super::super) struct Write {
+    pub(in super::super) sql: &'static str,
+    pub(in super::super) values: Vec<Value>,
 }
 
 /// Boxes each value.
@@ -94,8 +96,10 @@ macro_rules! values {
     };
 }
 
+pub(in super::super) use values;
+
 /// Remembers the response to a request.
-pub(super) fn remember(
+pub(in super::super) fn remember(
     request: &IdempotentRequest,
     response: &StoredResponse,
     now: Timestamp,
@@ -278,7 +282,7 @@ fn text<const MAX: usize>(text: Option<&Text<MAX>>) -> Option<String> {
 }
 
 /// Prepares the statements.
-pub(super) async fn prepare(
+pub(in super::super) async fn prepare(
     connection: &mut Connection,
     writes: &[Write],
 ) -> Result<Vec<Statement>, Error> {
@@ -291,7 +295,7 @@ pub(super) async fn prepare(
 
 /// Runs the statements in one transaction: all or none. They are sent without a pause, so the
 /// transaction never stays open when this future is dropped.
-pub(super) async fn in_transaction(
+pub(in super::super) async fn in_transaction(
     client: &Client,
     writes: &[Write],
     prepared: &[Statement],

@@ -1,0 +1,288 @@
+//! `petstore webhooks`: webhooks, whether the service runs or not; and the options for them.
+
+use std::{num::NonZeroU32, path::PathBuf, sync::Arc};
+
+use anyhow::{Context, anyhow, bail, ensure};
+use clap::{Args, Subcommand, ValueEnum};
+use tokio::sync::mpsc;
+
+use super::{BadSetting, DatabaseArgs};
+use crate::{
+    delivery::{self, ATTEMPT_LIMIT, Connector, Registrar, SystemResolver, TestMessage, Vault},
+    domain::{
+        Actor, Clock, Network, Networks, StoredResponse, SystemClock, WriteContext,
+        store_area::{
+            Act, ActType, ChangeType, Field, Label, Lease, LogSubject, Progress, Restart,
+            SealedSecrets, StoredWebhook, SubjectKind, Webhook, WebhookChange, WebhookPatch,
+        },
+    },
+    json,
+    store::{DatabaseUrl, OpenMode, Store, WebhookWritten},
+    tls,
+};
+
+/// A command runs one operation at a time.
+const CONNECTIONS: NonZeroU32 = NonZeroU32::MIN;
+
+/// How many attempts are read at once.
+const PAGE: u32 = 1000;
+
+/// What webhooks may reach, and how their secrets are encrypted.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Webhooks")]
+pub(super) struct WebhookArgs {
+    /// A network that webhooks may reach although it is private, such as 10.1.0.0/16,
+    /// also over plain HTTP; repeat the option for several
+    #[arg(long, value_name = "CIDR", env = "PETSTORE_WEBHOOK_ALLOW", value_delimiter = ',')]
+    webhook_allow: Vec<Network>,
+
+    /// The file with the key that encrypts the secrets of webhooks; for a SQLite database,
+    /// the service makes one with the same name and the ending .secret-key when it needs it
+    #[arg(long, value_name = "FILE", env = "PETSTORE_SECRET_KEY_FILE")]
+    secret_key_file: Option<PathBuf>,
+}
+
+impl WebhookArgs {
+    /// What judges URLs and makes secrets, and the test messages that must be sent.
+    pub(super) fn registrar(
+        &self,
+        database: &DatabaseUrl,
+    ) -> (Registrar, mpsc::Receiver<TestMessage>) {
+        let (path, may_create) = match database {
+            DatabaseUrl::Sqlite(database) => {
+                let mut path = database.clone().into_os_string();
+                path.push(".secret-key");
+                (Some(self.secret_key_file.clone().unwrap_or(path.into())), true)
+            }
+            DatabaseUrl::Postgres(_) => (self.secret_key_file.clone(), false),
+        };
+        Registrar::new(Arc::new(Vault::new(path, may_create)), self.allowed(), super::random())
+    }
+
+    /// What sends messages.
+    pub(super) fn connector(&self) -> anyhow::Result<Connector> {
+        let (allowed, resolver) = (self.allowed(), Box::new(SystemResolver));
+        Ok(Connector::new(allowed, resolver, tls::system_roots(), ATTEMPT_LIMIT)?)
+    }
+
+    fn allowed(&self) -> Networks {
+        self.webhook_allow.iter().copied().collect()
+    }
+}
+
+/// Add, list, change and test webhooks
+#[derive(Debug, Args)]
+pub(super) struct Webhooks {
+    #[command(subcommand)]
+    command: Command,
+
+    #[command(flatten)]
+    options: WebhookArgs,
+
+    #[command(flatten)]
+    database: DatabaseArgs,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Add a webhook, and print it with its secret as JSON
+    Add {
+        /// Where messages are sent
+        url: String,
+        /// A type of changes to send, such as pet.changed; repeat the option for several;
+        /// all types if not given
+        #[arg(long = "type", value_name = "TYPE", value_parser = change_type)]
+        types: Vec<ChangeType>,
+        /// What the endpoint is for
+        #[arg(long)]
+        description: Option<String>,
+    },
+    /// List the webhooks, one JSON object on each line
+    List,
+    /// Print a webhook as JSON
+    Show { id: i64 },
+    /// Delete a webhook with its messages and attempts
+    Remove { id: i64 },
+    /// Make a new secret and print it; the old one is valid for 24 more hours
+    RotateSecret { id: i64 },
+    /// Continue to send to a disabled webhook
+    Enable {
+        id: i64,
+        /// Where to continue
+        #[arg(long, value_enum, default_value = "resume")]
+        from: From,
+    },
+    /// Stop sending to a webhook
+    Disable { id: i64 },
+    /// Send a test message, and print the attempt as JSON
+    Test { id: i64 },
+    /// List the attempts of a webhook, the newest last, one JSON object on each line
+    Attempts { id: i64 },
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum From {
+    /// Where it stopped
+    Resume,
+    /// The changes from now on
+    Now,
+}
+
+fn change_type(text: &str) -> Result<ChangeType, String> {
+    let all = ChangeType::ALL.map(ChangeType::as_str);
+    let known = ChangeType::ALL.into_iter().find(|kind| kind.as_str() == text);
+    known.ok_or_else(|| format!("it must be one of {}", all.join(", ")))
+}
+
+impl Webhooks {
+    pub(super) fn run(self) -> anyhow::Result<()> {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        runtime.block_on(self.run_on_store())
+    }
+
+    async fn run_on_store(self) -> anyhow::Result<()> {
+        let store = self.database.open(OpenMode::AsIs, CONNECTIONS).await?;
+        let store = store.as_ref();
+        let (registrar, _) = self.options.registrar(&self.database.database);
+        let now = SystemClock.now();
+        match self.command {
+            Command::Add { url, types, description } => {
+                let types = (!types.is_empty()).then_some(types);
+                add(store, &registrar, &url, types, description).await
+            }
+            Command::List => {
+                let webhooks = store.list_webhooks().await.context("cannot read the webhooks")?;
+                webhooks.iter().try_for_each(|stored| show(&stored.webhook, None))
+            }
+            Command::Show { id } => show(&find(store, id).await?.webhook, None),
+            Command::Remove { id } => {
+                let version = find(store, id).await?.webhook.version;
+                let delete = WebhookChange::Delete { id, version };
+                write(store, delete, ActType::WebhookDeleted, id).await
+            }
+            Command::RotateSecret { id } => {
+                let (secret, sealed) = registrar.new_secret(id)?;
+                let (webhook, change) = find(store, id).await?.rotated(sealed, now);
+                write(store, change, ActType::WebhookSecretRotated, id).await?;
+                show(&webhook, Some(&secret.reveal()))
+            }
+            Command::Enable { id, from } => {
+                let restart = match from {
+                    From::Resume => Restart::Resume(now),
+                    From::Now => Restart::From(store.log_state().await?.last),
+                };
+                let changed = find(store, id).await?.enabled(restart, now);
+                change(store, id, ActType::WebhookEnabled, changed).await
+            }
+            Command::Disable { id } => {
+                let (types, description) = (Field::Keep, Field::Keep);
+                let patch = WebhookPatch { url: None, types, description, disable: true };
+                let changed = find(store, id).await?.patched(patch, now);
+                change(store, id, ActType::WebhookChanged, changed).await
+            }
+            Command::Test { id } => {
+                let (vault, connector) = (registrar.vault(), self.options.connector()?);
+                let (clock, test) = (Arc::new(SystemClock), registrar.new_test(id));
+                let sent = delivery::send_test(store, vault, connector, clock, test).await;
+                let attempt = sent.map_err(|error| anyhow!(error))?.ok_or_else(|| absent(id))?;
+                print(|out| json::write_attempt(out, &attempt))?;
+                ensure!(attempt.error.is_none(), "the test message was not delivered");
+                Ok(())
+            }
+            Command::Attempts { id } => {
+                find(store, id).await?;
+                let mut after = 0;
+                loop {
+                    let attempts = store.list_attempts(id, after, PAGE).await?;
+                    let Some(&(last, _)) = attempts.last() else { return Ok(()) };
+                    after = last;
+                    for (_, attempt) in &attempts {
+                        print(|out| json::write_attempt(out, attempt))?;
+                    }
+                }
+            }
+        }
+    }
+}
+
+async fn add(
+    store: &dyn Store,
+    registrar: &Registrar,
+    url: &str,
+    types: Option<Vec<ChangeType>>,
+    description: Option<String>,
+) -> anyhow::Result<()> {
+    let url = registrar.check_url(url).map_err(BadSetting)?;
+    let description = description
+        .map(|text| {
+            let bad = || BadSetting("--description must have 1 to 255 characters".to_owned());
+            Label::new(text).ok_or_else(bad)
+        })
+        .transpose()?;
+    let cursor = store.log_state().await?.last;
+    let id = store.draw_webhook_id().await?;
+    let (secret, current) = registrar.new_secret(id)?;
+    let now = SystemClock.now();
+    let (created_at, updated_at) = (now, now);
+    let webhook =
+        Webhook { id, url, types, description, disabled: None, created_at, updated_at, version: 1 };
+    let new = StoredWebhook {
+        webhook: webhook.clone(),
+        secrets: SealedSecrets { current, previous: None },
+        progress: Progress { cursor, ..Progress::default() },
+        lease: Lease::default(),
+    };
+    write(store, WebhookChange::Add(new), ActType::WebhookAdded, id).await?;
+    show(&webhook, Some(&secret.reveal()))
+}
+
+async fn change(
+    store: &dyn Store,
+    id: i64,
+    act: ActType,
+    changed: Option<(Webhook, WebhookChange)>,
+) -> anyhow::Result<()> {
+    let Some((webhook, change)) = changed else {
+        return show(&find(store, id).await?.webhook, None);
+    };
+    write(store, change, act, id).await?;
+    show(&webhook, None)
+}
+
+async fn write(
+    store: &dyn Store,
+    change: WebhookChange,
+    kind: ActType,
+    id: i64,
+) -> anyhow::Result<()> {
+    let subject = LogSubject { kind: SubjectKind::Webhook, id: Some(id) };
+    let act = Act { kind, subject, details: Vec::new() };
+    let context = WriteContext::new(Actor::Command, SystemClock.now());
+    let written = store.write_webhook(change, Some(act), StoredResponse::default(), context).await;
+    match written.context("cannot store the webhook")? {
+        WebhookWritten::Done => Ok(()),
+        WebhookWritten::Full => bail!("there are {} webhooks already; remove one", Webhook::MAX),
+        _ => bail!("another process has just changed webhook {id}; run the command again"),
+    }
+}
+
+async fn find(store: &dyn Store, id: i64) -> anyhow::Result<StoredWebhook> {
+    let webhooks = store.list_webhooks().await.context("cannot read the webhooks")?;
+    let found = webhooks.into_iter().find(|stored| stored.webhook.id == id);
+    found.ok_or_else(|| absent(id).into())
+}
+
+fn absent(id: i64) -> BadSetting {
+    BadSetting(format!("webhook {id} does not exist; `petstore webhooks list` lists the webhooks"))
+}
+
+fn show(webhook: &Webhook, secret: Option<&str>) -> anyhow::Result<()> {
+    print(|out| json::write_webhook(out, webhook, secret))
+}
+
+fn print(write: impl FnOnce(&mut Vec<u8>)) -> anyhow::Result<()> {
+    let mut line = Vec::new();
+    write(&mut line);
+    line.push(b'\n');
+    Ok(super::print_all(&String::from_utf8(line)?)?)
+}

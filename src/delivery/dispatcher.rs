@@ -1,0 +1,358 @@
+//! Delivers the messages of all webhooks whose lease this process has.
+
+mod leases;
+
+use std::{
+    collections::{BTreeMap, HashMap, hash_map::Entry},
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use rand::{RngExt, rngs::StdRng};
+use tokio::{
+    sync::mpsc,
+    task::{AbortHandle, JoinSet},
+    time,
+};
+use tracing::{error, info, warn};
+
+use super::{
+    Connector, Registrar, TestMessage, Vault,
+    endpoint::Endpoint,
+    message,
+    sending::{Ended, Secrets, Sending, signature},
+};
+use crate::{
+    domain::{
+        Clock,
+        store_area::{ChangePage, Epoch, Lease},
+    },
+    observe::{log::chain, metrics::WebhookMetrics},
+    store::{Store, StoreError},
+};
+
+/// How many messages may be in flight, and how many of them to endpoints that fail: those cannot
+/// use up what the others need.
+const IN_FLIGHT: usize = 64;
+const IN_FLIGHT_FAILING: usize = 32;
+
+/// How often the webhooks and their leases are read.
+const REFRESH: Duration = Duration::from_secs(1);
+
+/// How often a lease is renewed, and after how long without success its holder stops.
+const RENEW: Duration = Duration::from_secs(2);
+const STOP: Duration = Duration::from_secs(6);
+
+/// How often the log is looked at, and how often progress is saved.
+const LOOK: Duration = Duration::from_millis(50);
+const SAVE: Duration = Duration::from_millis(200);
+
+/// How much of the log is read at once.
+const READ_AT_ONCE: u32 = 200;
+
+/// How long attempts in flight may take at shutdown.
+const FINISH: Duration = Duration::from_millis(1500);
+
+/// An endpoint with what is needed to send to it.
+struct Served {
+    endpoint: Endpoint,
+    secrets: Secrets,
+    generation: u64,
+    running: HashMap<i64, AbortHandle>,
+    renewed: Instant,
+    forgotten: Option<Instant>,
+}
+
+impl Drop for Served {
+    fn drop(&mut self) {
+        for attempt in self.running.values() {
+            attempt.abort();
+        }
+    }
+}
+
+/// Delivers messages. All of its futures may be dropped.
+pub struct Dispatcher {
+    store: Arc<dyn Store>,
+    clock: Arc<dyn Clock>,
+    random: StdRng,
+    connector: Arc<Connector>,
+    vault: Arc<Vault>,
+    metrics: Arc<WebhookMetrics>,
+    tests: mpsc::Receiver<TestMessage>,
+    /// The random number of this process.
+    holder: i64,
+    /// How many leases it has taken.
+    generation: u64,
+    turn: usize,
+    epoch: Option<Epoch>,
+    last: i64,
+    served: BTreeMap<i64, Served>,
+    /// The leases of others, and since when each is the same.
+    others: HashMap<i64, (Lease, Instant)>,
+    running: JoinSet<Ended>,
+    ended: Vec<Ended>,
+    refreshed: Option<Instant>,
+    looked: Option<Instant>,
+    saved: Option<Instant>,
+}
+
+impl Dispatcher {
+    /// A dispatcher that has no lease yet.
+    #[must_use]
+    pub fn new(
+        store: Arc<dyn Store>,
+        clock: Arc<dyn Clock>,
+        mut random: StdRng,
+        connector: Connector,
+        registrar: &Registrar,
+        tests: mpsc::Receiver<TestMessage>,
+    ) -> Self {
+        let holder = random.random_range(1..i64::MAX);
+        Self {
+            store,
+            clock,
+            random,
+            connector: Arc::new(connector),
+            vault: Arc::clone(registrar.vault()),
+            metrics: Arc::clone(registrar.metrics()),
+            tests,
+            holder,
+            generation: 0,
+            turn: 0,
+            epoch: None,
+            last: 0,
+            served: BTreeMap::new(),
+            others: HashMap::new(),
+            running: JoinSet::new(),
+            ended: Vec::new(),
+            refreshed: None,
+            looked: None,
+            saved: None,
+        }
+    }
+
+    /// Waits until there may be something to do.
+    pub async fn due(&mut self) {
+        let pause = if self.served.is_empty() { REFRESH / 4 } else { LOOK };
+        tokio::select! {
+            () = time::sleep(pause) => {}
+            Some(ended) = self.running.join_next() => self.ended.extend(ended.ok()),
+            Some(test) = self.tests.recv() => self.start_test(test).await,
+        }
+    }
+
+    /// Does what is due now, in bounded time: takes and renews leases, notes the attempts that
+    /// ended, reads the log, starts attempts, and saves.
+    ///
+    /// # Errors
+    ///
+    /// Those of the store. The next call continues.
+    pub async fn step(&mut self) -> Result<(), StoreError> {
+        let now = self.clock.instant();
+        self.served.retain(|_, served| now.saturating_duration_since(served.renewed) < STOP);
+        if is_due(self.refreshed, now, REFRESH) {
+            self.refresh().await?;
+            self.refreshed = Some(now);
+        }
+        self.note_ended().await;
+        self.read_log(now).await?;
+        self.start_attempts().await?;
+        let is_dirty = self.served.values().any(|served| served.endpoint.is_dirty());
+        let is_renewal = self
+            .served
+            .values()
+            .any(|served| now.saturating_duration_since(served.renewed) >= RENEW);
+        if is_renewal || is_dirty && is_due(self.saved, now, SAVE) {
+            self.save(false).await?;
+            self.saved = Some(now);
+        }
+        Ok(())
+    }
+
+    /// Waits a moment for the attempts in flight, saves, and gives the leases back.
+    ///
+    /// # Errors
+    ///
+    /// Those of the store. Others then take the leases after a while.
+    pub async fn finish(&mut self) -> Result<(), StoreError> {
+        let ending = async {
+            while let Some(ended) = self.running.join_next().await {
+                self.ended.extend(ended.ok());
+            }
+        };
+        let _ = time::timeout(FINISH, ending).await;
+        self.running.abort_all();
+        self.note_ended().await;
+        self.save(true).await
+    }
+
+    async fn note_ended(&mut self) {
+        while let Some(ended) = self.running.try_join_next() {
+            self.ended.extend(ended.ok());
+        }
+        let now = self.clock.now();
+        for Ended { webhook, generation, seq, outcome, cause } in std::mem::take(&mut self.ended) {
+            self.metrics.count(outcome.attempt.error.as_deref());
+            let Some(seq) = seq else {
+                if let Err(error) = self.store.add_attempt(webhook, outcome.attempt).await {
+                    warn!(webhook, cause = chain(&error), "an attempt could not be noted");
+                }
+                continue;
+            };
+            // Not that of an earlier lease, whose messages were read again.
+            let Some(served) = self.served.get_mut(&webhook) else { continue };
+            if served.generation != generation || served.running.remove(&seq).is_none() {
+                continue;
+            }
+            let endpoint = &mut served.endpoint;
+            let was_failing = endpoint.failing_since.is_some();
+            let class = outcome.attempt.error.clone();
+            endpoint.ended(seq, outcome, now, &mut self.random);
+            match class {
+                Some(class) if !was_failing => warn!(webhook, class, cause, "a webhook fails"),
+                None if was_failing => info!(webhook, "a webhook succeeds again"),
+                _ => {}
+            }
+            if let Some(reason) = endpoint.disabled() {
+                error!(webhook, reason = reason.as_str(), "a webhook is disabled");
+            }
+        }
+    }
+
+    /// Reads what follows for the endpoints that have room. Endpoints at the same place share it.
+    async fn read_log(&mut self, now: Instant) -> Result<(), StoreError> {
+        if self.served.is_empty() {
+            return Ok(());
+        }
+        if is_due(self.looked, now, LOOK) {
+            let state = self.store.log_state().await?;
+            (self.epoch, self.last) = (Some(state.epoch), state.last);
+            self.looked = Some(now);
+        }
+        let Some(epoch) = self.epoch else { return Ok(()) };
+        let mut pages: HashMap<i64, ChangePage> = HashMap::new();
+        for served in self.served.values_mut() {
+            let endpoint = &mut served.endpoint;
+            if endpoint.read_to >= self.last || !endpoint.has_room() {
+                continue;
+            }
+            let from = endpoint.read_to;
+            let page = match pages.entry(from) {
+                Entry::Occupied(page) => page.into_mut(),
+                Entry::Vacant(page) => {
+                    page.insert(self.store.changes_after(from, None, READ_AT_ONCE).await?)
+                }
+            };
+            let id = endpoint.webhook.id;
+            let mut is_complete = true;
+            for change in &page.changes {
+                if !endpoint.has_room() {
+                    is_complete = false;
+                    break;
+                }
+                if endpoint.webhook.wants(change.kind) {
+                    let previous = endpoint.last().map(|seq| message::id_of(epoch, id, seq));
+                    let body = message::body_of(change, previous.as_deref());
+                    endpoint.add(change.seq, message::lane_of(change), body);
+                }
+                endpoint.has_read(change.seq);
+            }
+            if is_complete {
+                endpoint.has_read(page.read_to);
+            }
+        }
+        Ok(())
+    }
+
+    /// Starts attempts, one for each endpoint in turn, until there is nothing to send or no room.
+    async fn start_attempts(&mut self) -> Result<(), StoreError> {
+        let Some(epoch) = self.epoch else { return Ok(()) };
+        let now = self.clock.now();
+        let mut has_started = true;
+        while has_started {
+            has_started = false;
+            // From another one each time, so that none is always the last.
+            let mut ids: Vec<i64> = self.served.keys().copied().collect();
+            self.turn = self.turn.wrapping_add(1);
+            let middle = self.turn.checked_rem(ids.len()).unwrap_or_default();
+            ids.rotate_left(middle);
+            for id in ids {
+                let (mut all, mut failing) = (0, 0);
+                for Served { endpoint, .. } in self.served.values() {
+                    all += endpoint.in_flight();
+                    failing += endpoint.failing_since.map_or(0, |_| endpoint.in_flight());
+                }
+                let Some(served) = self.served.get_mut(&id) else { continue };
+                let has_slot = all < IN_FLIGHT
+                    && (served.endpoint.failing_since.is_none() || failing < IN_FLIGHT_FAILING);
+                if !has_slot || served.secrets.is_empty() {
+                    continue;
+                }
+                let Some((seq, previous, body)) = served.endpoint.next(now) else { continue };
+                let body = match body {
+                    Some(body) => body,
+                    None => match self.store.changes_after(seq - 1, None, 1).await {
+                        Ok(page) => {
+                            let Some(change) = page.changes.iter().find(|change| change.seq == seq)
+                            else {
+                                warn!(
+                                    webhook = id,
+                                    seq, "a message is dropped: its change is gone"
+                                );
+                                served.endpoint.give_up(seq);
+                                continue;
+                            };
+                            let previous = previous.map(|seq| message::id_of(epoch, id, seq));
+                            message::body_of(change, previous.as_deref())
+                        }
+                        Err(error) => {
+                            served.endpoint.put_back(seq);
+                            return Err(error);
+                        }
+                    },
+                };
+                has_started = true;
+                let message_id = message::id_of(epoch, id, seq);
+                let attempt = Sending {
+                    webhook: id,
+                    generation: served.generation,
+                    seq: Some(seq),
+                    url: served.endpoint.webhook.url.clone(),
+                    signature: signature(&served.secrets, &message_id, now, &body),
+                    message_id,
+                    now,
+                    body,
+                };
+                let connector = Arc::clone(&self.connector);
+                let running = self.running.spawn(attempt.send(connector, Arc::clone(&self.clock)));
+                served.running.insert(seq, running);
+            }
+        }
+        Ok(())
+    }
+
+    /// Sends a test message once, also to a webhook that is disabled or that another process serves.
+    async fn start_test(&mut self, test: TestMessage) {
+        if self.running.len() >= 2 * IN_FLIGHT {
+            return;
+        }
+        let webhook = test.webhook;
+        match Sending::test(self.store.as_ref(), &self.vault, self.clock.now(), test).await {
+            Ok(Some(test)) => {
+                let (connector, clock) = (Arc::clone(&self.connector), Arc::clone(&self.clock));
+                self.running.spawn(test.send(connector, clock));
+            }
+            Ok(None) => {}
+            Err(error) => {
+                let cause = chain(error.as_ref());
+                warn!(webhook, cause, "a test message cannot be sent");
+            }
+        }
+    }
+}
+
+/// Whether so much time has passed since then.
+fn is_due(since: Option<Instant>, now: Instant, interval: Duration) -> bool {
+    since.is_none_or(|since| now.saturating_duration_since(since) >= interval)
+}

@@ -1,0 +1,322 @@
+//! The messages of one endpoint: which is next, which waits for which, and what must be saved. It
+//! does no input or output, and reads no clock.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
+
+use bytes::Bytes;
+use jiff::Timestamp;
+use rand::Rng;
+
+use super::schedule::{self, MAX_FAILING};
+use crate::domain::store_area::{
+    Attempt, DeliveryUpdate, DisabledReason, Lease, Progress, StoredWebhook, Waiting, Webhook,
+};
+
+/// How many messages of an endpoint may be in flight, and how many before one has succeeded.
+const IN_FLIGHT: usize = 4;
+const IN_FLIGHT_UNPROVEN: usize = 1;
+
+/// How many messages may be in memory without a row, and how many bytes their bodies may have.
+const MAX_UNSAVED: usize = 256;
+const MAX_BYTES: usize = 1 << 20;
+
+/// How many messages may wait altogether. No more of the log is read until some are delivered.
+const MAX_WAITING: usize = 10_000;
+
+/// The messages of an endpoint whose lease this process has.
+pub(super) struct Endpoint {
+    pub(super) webhook: Webhook,
+    pub(super) lease: Lease,
+    /// Each change up to this number is delivered, among the messages, or not wanted.
+    pub(super) read_to: i64,
+    last: Option<i64>,
+    pub(super) failing_since: Option<Timestamp>,
+    messages: BTreeMap<i64, Message>,
+    /// The messages of each lane, the first of which may be sent.
+    lanes: HashMap<String, VecDeque<i64>>,
+    ready: BTreeSet<i64>,
+    timers: BTreeSet<(Timestamp, i64)>,
+    in_flight: usize,
+    /// Whether the last attempt of this process succeeded.
+    is_proven: bool,
+    unsaved: usize,
+    bytes: usize,
+    save: Unsaved,
+}
+
+/// What the store does not have yet.
+#[derive(Default)]
+struct Unsaved {
+    is_dirty: bool,
+    waiting: BTreeSet<i64>,
+    done: Vec<i64>,
+    attempts: Vec<Attempt>,
+    disable: Option<(DisabledReason, Timestamp)>,
+}
+
+struct Message {
+    previous: Option<i64>,
+    lane: Option<String>,
+    failures: u32,
+    /// When it is due, after a failure.
+    due_at: Option<Timestamp>,
+    /// Dropped while it waits.
+    body: Option<Bytes>,
+    /// Whether it has a row in the store, or gets one with the next save.
+    has_row: bool,
+}
+
+/// How an attempt ended.
+pub(super) struct Outcome {
+    pub(super) attempt: Attempt,
+    pub(super) retry_after: Option<u64>,
+}
+
+impl Outcome {
+    pub(super) fn is_success(&self) -> bool {
+        self.attempt.error.is_none()
+    }
+}
+
+impl Endpoint {
+    /// The endpoint as the store has it, with the lease that was taken.
+    pub(super) fn new(stored: StoredWebhook, waiting: Vec<Waiting>, lease: Lease) -> Self {
+        let Progress { cursor, last, failing_since } = stored.progress;
+        let mut endpoint = Self {
+            webhook: stored.webhook,
+            lease,
+            read_to: cursor,
+            last,
+            failing_since,
+            messages: BTreeMap::new(),
+            lanes: HashMap::new(),
+            ready: BTreeSet::new(),
+            timers: BTreeSet::new(),
+            in_flight: 0,
+            is_proven: false,
+            unsaved: 0,
+            bytes: 0,
+            save: Unsaved::default(),
+        };
+        for Waiting { seq, previous, lane, failures, due_at } in waiting {
+            let message = Message { previous, lane, failures, due_at, body: None, has_row: true };
+            endpoint.insert(seq, message);
+        }
+        endpoint
+    }
+
+    fn insert(&mut self, seq: i64, message: Message) {
+        let is_first = match &message.lane {
+            Some(lane) => {
+                let lane = self.lanes.entry(lane.clone()).or_default();
+                lane.push_back(seq);
+                lane.len() == 1
+            }
+            None => true,
+        };
+        match message.due_at {
+            _ if !is_first => {}
+            Some(due_at) => drop(self.timers.insert((due_at, seq))),
+            None => drop(self.ready.insert(seq)),
+        }
+        self.messages.insert(seq, message);
+    }
+
+    /// Whether more of the log may be read for it.
+    pub(super) fn has_room(&self) -> bool {
+        self.unsaved < MAX_UNSAVED && self.bytes < MAX_BYTES && self.messages.len() < MAX_WAITING
+    }
+
+    /// The number of the change of the message before the next one.
+    pub(super) fn last(&self) -> Option<i64> {
+        self.last
+    }
+
+    /// Adds the message about the next change that is wanted.
+    pub(super) fn add(&mut self, seq: i64, lane: Option<String>, body: Bytes) {
+        // Behind a message that waits it waits, too.
+        let first = lane.as_ref().and_then(|lane| self.lanes.get(lane)?.front());
+        let has_row = first.is_some_and(|first| self.messages[first].has_row);
+        let previous = self.last.replace(seq);
+        let body = if has_row {
+            self.save.waiting.insert(seq);
+            None
+        } else {
+            self.unsaved += 1;
+            self.bytes += body.len();
+            Some(body)
+        };
+        self.insert(seq, Message { previous, lane, failures: 0, due_at: None, body, has_row });
+        self.save.is_dirty = true;
+    }
+
+    /// Notes that the log was read up to here.
+    pub(super) fn has_read(&mut self, seq: i64) {
+        self.save.is_dirty |= seq > self.read_to;
+        self.read_to = seq;
+    }
+
+    /// The next message to send, with its body if it is in memory. It is in flight from now on.
+    pub(super) fn next(&mut self, now: Timestamp) -> Option<(i64, Option<i64>, Option<Bytes>)> {
+        let limit = if self.is_proven { IN_FLIGHT } else { IN_FLIGHT_UNPROVEN };
+        if self.in_flight >= limit || self.save.disable.is_some() {
+            return None;
+        }
+        while let Some(&(due_at, seq)) = self.timers.first().filter(|(due_at, _)| *due_at <= now) {
+            self.timers.remove(&(due_at, seq));
+            self.ready.insert(seq);
+        }
+        let seq = self.ready.pop_first()?;
+        let message = self.messages.get(&seq)?;
+        self.in_flight += 1;
+        Some((seq, message.previous, message.body.clone()))
+    }
+
+    /// Notes how an attempt ended.
+    pub(super) fn ended(
+        &mut self,
+        seq: i64,
+        outcome: Outcome,
+        now: Timestamp,
+        random: &mut impl Rng,
+    ) {
+        self.in_flight -= 1;
+        self.save.is_dirty = true;
+        let (is_success, status) = (outcome.is_success(), outcome.attempt.status);
+        self.save.attempts.push(outcome.attempt);
+        self.is_proven = is_success;
+        if is_success {
+            self.failing_since = None;
+            self.remove(seq);
+            return;
+        }
+        let since = *self.failing_since.get_or_insert(now);
+        if status == Some(410) {
+            self.save.disable = Some((DisabledReason::Gone, now));
+        } else if now.duration_since(since) >= MAX_FAILING {
+            self.save.disable = Some((DisabledReason::Failures, now));
+        }
+        let Some(message) = self.messages.get_mut(&seq) else { return };
+        message.failures += 1;
+        let delay = schedule::delay(message.failures, outcome.retry_after, random);
+        let due_at = now.checked_add(delay).unwrap_or(now);
+        message.due_at = Some(due_at);
+        self.timers.insert((due_at, seq));
+        let lane = message.lane.clone().and_then(|lane| self.lanes.get(&lane));
+        let behind: Vec<i64> = lane.map_or(vec![seq], |lane| lane.iter().copied().collect());
+        for seq in behind {
+            self.park(seq);
+        }
+    }
+
+    /// Gives the message a row, because it waits.
+    fn park(&mut self, seq: i64) {
+        if let Some(message) = self.messages.get_mut(&seq) {
+            if !message.has_row {
+                self.unsaved -= 1;
+            }
+            if let Some(body) = message.body.take() {
+                self.bytes -= body.len();
+            }
+            message.has_row = true;
+            self.save.waiting.insert(seq);
+        }
+    }
+
+    /// Removes a message that is delivered, or whose change the log no longer has.
+    pub(super) fn remove(&mut self, seq: i64) {
+        let Some(message) = self.messages.remove(&seq) else { return };
+        if message.has_row {
+            self.save.waiting.remove(&seq);
+            self.save.done.push(seq);
+        } else {
+            self.unsaved -= 1;
+        }
+        self.bytes -= message.body.map_or(0, |body| body.len());
+        let Some(lane) = message.lane else { return };
+        if let Some(waiting) = self.lanes.get_mut(&lane) {
+            waiting.pop_front();
+            match waiting.front() {
+                Some(&next) => drop(self.ready.insert(next)),
+                None => drop(self.lanes.remove(&lane)),
+            }
+        }
+    }
+
+    /// The same for a message that was in flight.
+    pub(super) fn give_up(&mut self, seq: i64) {
+        self.in_flight -= 1;
+        self.save.is_dirty = true;
+        self.remove(seq);
+    }
+
+    /// Notes that a message could not be sent for a reason of our own. It stays next.
+    pub(super) fn put_back(&mut self, seq: i64) {
+        self.in_flight -= 1;
+        self.ready.insert(seq);
+    }
+
+    pub(super) fn in_flight(&self) -> usize {
+        self.in_flight
+    }
+
+    /// Each change up to there is delivered, or waits, or is not wanted.
+    pub(super) fn cursor(&self) -> i64 {
+        self.progress().cursor
+    }
+
+    /// How many messages failed, or wait behind one that did.
+    pub(super) fn waiting(&self) -> usize {
+        self.messages.len() - self.unsaved
+    }
+
+    pub(super) fn is_dirty(&self) -> bool {
+        self.save.is_dirty
+    }
+
+    /// Whether the endpoint is about to be disabled, and why.
+    pub(super) fn disabled(&self) -> Option<DisabledReason> {
+        self.save.disable.map(|(reason, _)| reason)
+    }
+
+    /// How far the endpoint is, once the messages that wait have their rows.
+    fn progress(&self) -> Progress {
+        let first = self.messages.iter().find(|(_, message)| !message.has_row);
+        let (cursor, last) = match first {
+            Some((seq, message)) => (seq - 1, message.previous),
+            None => (self.read_to, self.last),
+        };
+        Progress { cursor, last, failing_since: self.failing_since }
+    }
+
+    /// What the store must save, with the lease from then on.
+    pub(super) fn update(&self, lease: Lease) -> DeliveryUpdate {
+        let waiting = self.save.waiting.iter().filter_map(|seq| {
+            let message = self.messages.get(seq)?;
+            Some(Waiting {
+                seq: *seq,
+                previous: message.previous,
+                lane: message.lane.clone(),
+                failures: message.failures,
+                due_at: message.due_at,
+            })
+        });
+        DeliveryUpdate {
+            webhook: self.webhook.id,
+            seen: self.lease,
+            lease,
+            progress: Some(self.progress()),
+            waiting: waiting.collect(),
+            done: self.save.done.clone(),
+            attempts: self.save.attempts.clone(),
+            forget_before: None,
+            disable: self.save.disable,
+        }
+    }
+
+    /// Notes that the store has saved the last update.
+    pub(super) fn saved(&mut self, lease: Lease) {
+        self.lease = lease;
+        self.save = Unsaved::default();
+    }
+}

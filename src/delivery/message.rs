@@ -1,0 +1,63 @@
+//! Messages by Standard Webhooks: their identifiers and their bodies.
+
+use bytes::Bytes;
+use jiff::Timestamp;
+use sha2::{Digest, Sha256};
+
+use super::registrar::message_id;
+use crate::{
+    domain::store_area::{Epoch, LoggedChange, SubjectKind},
+    json,
+};
+
+/// The `webhook-id` of the message about a change. Every attempt has the same one, of any process,
+/// and a restored or copied database has others.
+pub(super) fn id_of(epoch: Epoch, webhook: i64, seq: i64) -> String {
+    let mut hash = Sha256::new();
+    hash.update(epoch.0);
+    hash.update(webhook.to_be_bytes());
+    hash.update(seq.to_be_bytes());
+    let hash = hash.finalize();
+    message_id(&std::array::from_fn(|at| hash[at]))
+}
+
+/// What the messages about these changes wait for: those of one lane are delivered in order.
+pub(super) fn lane_of(change: &LoggedChange) -> Option<String> {
+    match (change.pet, change.subject.kind, change.subject.id) {
+        (Some(pet), ..) => Some(format!("pet:{pet}")),
+        (None, SubjectKind::Category, Some(id)) => Some(format!("category:{id}")),
+        _ => None,
+    }
+}
+
+/// The body of the message about a change. `previous` is the `webhook-id` of the message before it
+/// to the same endpoint.
+pub(super) fn body_of(change: &LoggedChange, previous: Option<&str>) -> Bytes {
+    let (before, after) = (change.before.as_deref(), change.after.as_deref());
+    let length = before.map_or(0, str::len) + after.map_or(0, str::len) + 256;
+    let mut body = Vec::with_capacity(length);
+    let mut message = json::Object::begin(&mut body);
+    message.text("type", change.kind.as_str());
+    message.time("timestamp", change.at);
+    let mut data = json::Object::begin(message.name("data"));
+    data.integer("seq", change.seq);
+    data.or_null("version", change.version, |data, version| data.integer("version", version));
+    for (name, representation) in [("before", before), ("after", after)] {
+        data.name(name).extend_from_slice(representation.unwrap_or("null").as_bytes());
+    }
+    data.text_or_null("previous", previous);
+    data.end();
+    message.end();
+    body.into()
+}
+
+/// The body of a test message.
+pub(super) fn test_body(now: Timestamp) -> Bytes {
+    let mut body = Vec::new();
+    let mut message = json::Object::begin(&mut body);
+    message.text("type", "webhook.test");
+    message.time("timestamp", now);
+    message.name("data").extend_from_slice(b"{}");
+    message.end();
+    body.into()
+}

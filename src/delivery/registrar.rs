@@ -1,0 +1,133 @@
+//! What the interface and the command line need to register webhooks.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use rand::{Rng, rngs::StdRng};
+use tokio::sync::mpsc;
+
+use super::{EndpointUrl, Secret, Vault, VaultError};
+use crate::{domain::Networks, observe::metrics::WebhookMetrics, text};
+
+/// How many test messages may wait to be sent.
+const MAX_TESTS: usize = 64;
+
+/// A message that tests a webhook.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TestMessage {
+    /// The webhook.
+    pub webhook: i64,
+    /// Its `webhook-id`.
+    pub message_id: String,
+}
+
+/// Judges URLs, and makes and encrypts secrets.
+pub struct Registrar {
+    vault: Arc<Vault>,
+    allowed: Networks,
+    random: Mutex<StdRng>,
+    tests: mpsc::Sender<TestMessage>,
+    metrics: Arc<WebhookMetrics>,
+}
+
+impl Registrar {
+    /// Also returns the test messages that someone must send.
+    #[must_use]
+    pub fn new(
+        vault: Arc<Vault>,
+        allowed: Networks,
+        random: StdRng,
+    ) -> (Self, mpsc::Receiver<TestMessage>) {
+        let (tests, waiting) = mpsc::channel(MAX_TESTS);
+        let (random, metrics) = (Mutex::new(random), Arc::default());
+        (Self { vault, allowed, random, tests, metrics }, waiting)
+    }
+
+    /// The key file.
+    #[must_use]
+    pub fn vault(&self) -> &Arc<Vault> {
+        &self.vault
+    }
+
+    /// The metrics of all webhooks.
+    #[must_use]
+    pub fn metrics(&self) -> &Arc<WebhookMetrics> {
+        &self.metrics
+    }
+
+    /// The URL in its usual form.
+    ///
+    /// # Errors
+    ///
+    /// See [`EndpointUrl::parse`].
+    pub fn check_url(&self, url: &str) -> Result<String, String> {
+        Ok(EndpointUrl::parse(url, &self.allowed)?.get().to_string())
+    }
+
+    /// A new secret for a webhook, also encrypted.
+    ///
+    /// # Errors
+    ///
+    /// See [`VaultError`].
+    pub fn new_secret(&self, webhook: i64) -> Result<(Secret, Vec<u8>), VaultError> {
+        let mut random = self.random.lock().unwrap_or_else(PoisonError::into_inner);
+        let secret = Secret::generate(&mut *random);
+        let sealed = self.vault.seal(&subject(webhook), secret.as_bytes(), &mut *random)?;
+        Ok((secret, sealed))
+    }
+
+    /// Encrypts a response that contains a secret.
+    ///
+    /// # Errors
+    ///
+    /// See [`VaultError`].
+    pub fn seal_response(&self, body: &[u8]) -> Result<Vec<u8>, VaultError> {
+        let mut random = self.random.lock().unwrap_or_else(PoisonError::into_inner);
+        self.vault.seal(RESPONSE, body, &mut *random)
+    }
+
+    /// Reads such a response.
+    ///
+    /// # Errors
+    ///
+    /// See [`VaultError`].
+    pub fn open_response(&self, sealed: &[u8]) -> Result<Vec<u8>, VaultError> {
+        self.vault.open(RESPONSE, sealed)
+    }
+
+    /// A test message for a webhook. It is not yet sent.
+    #[must_use]
+    pub fn new_test(&self, webhook: i64) -> TestMessage {
+        let mut bytes = [0; 16];
+        self.random.lock().unwrap_or_else(PoisonError::into_inner).fill_bytes(&mut bytes);
+        TestMessage { webhook, message_id: message_id(&bytes) }
+    }
+
+    /// Sends a test message soon, and once. `false` if too many wait.
+    #[must_use]
+    pub fn send_test(&self, message: TestMessage) -> bool {
+        self.tests.try_send(message).is_ok()
+    }
+}
+
+const RESPONSE: &str = "response";
+
+/// Of what the secret of a webhook is encrypted.
+fn subject(webhook: i64) -> String {
+    format!("webhook {webhook}")
+}
+
+/// Reads the secret of a webhook.
+pub(super) fn open_secret(
+    vault: &Vault,
+    webhook: i64,
+    sealed: &[u8],
+) -> Result<Secret, VaultError> {
+    let bytes = vault.open(&subject(webhook), sealed)?;
+    bytes.try_into().map(Secret::from_bytes).map_err(|_| VaultError::OtherKey)
+}
+
+/// The `webhook-id` with these bytes.
+pub(super) fn message_id(bytes: &[u8; 16]) -> String {
+    let digits = bytes.iter().flat_map(|&byte| text::hex(byte)).map(char::from);
+    "msg_".chars().chain(digits).collect()
+}

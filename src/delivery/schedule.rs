@@ -1,0 +1,57 @@
+//! When a failed message is due again, and when an endpoint is disabled.
+
+use jiff::SignedDuration;
+use rand::{Rng, RngExt};
+
+/// The schedule of the standard, in seconds: 5 s, 5 min, 30 min, 2 h, 5 h, 10 h, 14 h, 20 h, 24 h.
+const STEPS: [u64; 9] = [5, 300, 1_800, 7_200, 18_000, 36_000, 50_400, 72_000, DAY];
+
+const DAY: u64 = 86_400;
+
+/// After so long with nothing but failures, an endpoint is disabled.
+pub(super) const MAX_FAILING: SignedDuration = SignedDuration::from_hours(5 * 24);
+
+/// How long to wait after this many failures, at least 1: a step, or what the endpoint asks for if
+/// that is longer (at most a day), and up to a tenth more, so that messages do not come in a crowd.
+pub(super) fn delay(
+    failures: u32,
+    retry_after: Option<u64>,
+    random: &mut impl Rng,
+) -> SignedDuration {
+    let step = failures.max(1) as usize - 1;
+    let step = STEPS.get(step).copied().unwrap_or(DAY).max(retry_after.unwrap_or(0).min(DAY));
+    let millis = i64::try_from(step * 1000).unwrap_or(i64::MAX);
+    SignedDuration::from_millis(millis + random.random_range(0..=millis / 10))
+}
+
+#[cfg(test)]
+mod tests {
+    use rand::{SeedableRng, rngs::StdRng};
+
+    use super::*;
+
+    #[test]
+    fn each_step_is_that_of_the_standard_and_up_to_a_tenth_more() {
+        let random = &mut StdRng::seed_from_u64(1);
+        let expected =
+            [5, 300, 1_800, 7_200, 18_000, 36_000, 50_400, 72_000, 86_400, 86_400, 86_400];
+        for (failures, seconds) in (1..).zip(expected) {
+            let delays: Vec<i64> =
+                (0..100).map(|_| delay(failures, None, random).as_secs()).collect();
+            let (least, most) = (delays.iter().min().unwrap(), delays.iter().max().unwrap());
+            assert!(*least >= seconds && *most <= seconds * 11 / 10, "{failures}: {delays:?}");
+            // They are spread.
+            assert!(failures == 1 || most > least);
+        }
+    }
+
+    #[test]
+    fn retry_after_only_lengthens_a_step_and_not_beyond_a_day() {
+        let random = &mut StdRng::seed_from_u64(1);
+        let mut seconds = |failures, after| delay(failures, Some(after), random).as_secs();
+        assert!((5..=6).contains(&seconds(1, 1)));
+        assert!((120..=132).contains(&seconds(1, 120)));
+        assert!((300..=330).contains(&seconds(2, 120)));
+        assert!((86_400..=95_040).contains(&seconds(1, u64::MAX)));
+    }
+}

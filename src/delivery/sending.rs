@@ -1,0 +1,142 @@
+//! One message on its way.
+
+use std::{error::Error, sync::Arc};
+
+use bytes::Bytes;
+use jiff::Timestamp;
+
+use super::{
+    Connector, Secret, TestMessage, Vault, VaultError, endpoint::Outcome, message,
+    registrar::open_secret, sign,
+};
+use crate::{
+    domain::{
+        Clock,
+        store_area::{Attempt, StoredWebhook},
+    },
+    observe::log::chain,
+    store::Store,
+};
+
+/// The secrets of a webhook, each with the end of its use.
+pub(super) type Secrets = Vec<(Secret, Option<Timestamp>)>;
+
+/// Reads the secrets of a webhook.
+pub(super) fn open_secrets(vault: &Vault, stored: &StoredWebhook) -> Result<Secrets, VaultError> {
+    let previous = stored.secrets.previous.as_ref().map(|(sealed, until)| (sealed, Some(*until)));
+    let all = [Some((&stored.secrets.current, None)), previous].into_iter().flatten();
+    let id = stored.webhook.id;
+    all.map(|(sealed, until)| Ok((open_secret(vault, id, sealed)?, until))).collect()
+}
+
+/// Sends a test message, and notes the attempt. `None` if there is no such webhook.
+///
+/// # Errors
+///
+/// Those of the store, and of the key file.
+pub async fn send_test(
+    store: &dyn Store,
+    vault: &Vault,
+    connector: Connector,
+    clock: Arc<dyn Clock>,
+    test: TestMessage,
+) -> Result<Option<Attempt>, Box<dyn Error + Send + Sync>> {
+    let Some(sending) = Sending::test(store, vault, clock.now(), test).await? else {
+        return Ok(None);
+    };
+    let Ended { webhook, outcome, .. } = sending.send(Arc::new(connector), clock).await;
+    store.add_attempt(webhook, outcome.attempt.clone()).await?;
+    Ok(Some(outcome.attempt))
+}
+
+/// An attempt that has ended.
+pub(super) struct Ended {
+    pub(super) webhook: i64,
+    /// That of [`Sending`].
+    pub(super) generation: u64,
+    /// `None` for a test.
+    pub(super) seq: Option<i64>,
+    pub(super) outcome: Outcome,
+    pub(super) cause: Option<String>,
+}
+
+/// A message that is being sent.
+pub(super) struct Sending {
+    pub(super) webhook: i64,
+    /// Which lease of the process it belongs to.
+    pub(super) generation: u64,
+    pub(super) seq: Option<i64>,
+    pub(super) url: String,
+    pub(super) message_id: String,
+    pub(super) signature: String,
+    pub(super) now: Timestamp,
+    pub(super) body: Bytes,
+}
+
+impl Sending {
+    /// A test message, signed. `None` if there is no such webhook.
+    ///
+    /// # Errors
+    ///
+    /// Those of the store, and of the key file.
+    pub(super) async fn test(
+        store: &dyn Store,
+        vault: &Vault,
+        now: Timestamp,
+        TestMessage { webhook, message_id }: TestMessage,
+    ) -> Result<Option<Self>, Box<dyn Error + Send + Sync>> {
+        let webhooks = store.list_webhooks().await?;
+        let Some(stored) = webhooks.into_iter().find(|stored| stored.webhook.id == webhook) else {
+            return Ok(None);
+        };
+        let secrets = open_secrets(vault, &stored)?;
+        let (url, body) = (stored.webhook.url, message::test_body(now));
+        let signature = signature(&secrets, &message_id, now, &body);
+        let (generation, seq) = (0, None);
+        Ok(Some(Self { webhook, generation, seq, url, message_id, signature, now, body }))
+    }
+
+    pub(super) async fn send(self, connector: Arc<Connector>, clock: Arc<dyn Clock>) -> Ended {
+        let fields = [
+            ("webhook-id", self.message_id.clone()),
+            ("webhook-timestamp", self.now.as_second().to_string()),
+            ("webhook-signature", self.signature),
+        ];
+        let began = clock.instant();
+        let delivered = connector.deliver(&self.url, fields, self.body).await;
+        let took = clock.instant().saturating_duration_since(began);
+        let (status, retry_after, error, cause) = match delivered {
+            Ok(head) => {
+                let class = match head.status {
+                    200..300 => None,
+                    300..400 => Some("redirect"),
+                    _ => Some("status"),
+                };
+                let cause = class.map(|_| format!("it responded with {}", head.status));
+                (Some(head.status), head.retry_after, class, cause)
+            }
+            Err(error) => (None, None, Some(error.class()), Some(chain(&error))),
+        };
+        let attempt = Attempt {
+            message_id: self.message_id,
+            at: self.now,
+            status,
+            duration_ms: i64::try_from(took.as_millis()).unwrap_or(i64::MAX),
+            error: error.map(str::to_owned),
+        };
+        let outcome = Outcome { attempt, retry_after };
+        let Self { webhook, generation, seq, .. } = self;
+        Ended { webhook, generation, seq, outcome, cause }
+    }
+}
+
+/// The value of `webhook-signature`, with the secrets that are valid now.
+pub(super) fn signature(
+    secrets: &Secrets,
+    message_id: &str,
+    now: Timestamp,
+    body: &[u8],
+) -> String {
+    let valid = secrets.iter().filter(|(_, until)| until.is_none_or(|until| now < until));
+    sign(valid.map(|(secret, _)| secret), message_id, now.as_second(), body)
+}

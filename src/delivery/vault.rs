@@ -1,0 +1,210 @@
+//! The file with the key that encrypts secrets in the database.
+
+use std::{
+    fs::{self, OpenOptions},
+    io::{self, Write},
+    os::unix::fs::OpenOptionsExt,
+    path::PathBuf,
+    sync::{Mutex, PoisonError},
+};
+
+use base64::{Engine as _, engine::general_purpose::STANDARD};
+use rand::Rng;
+use ring::aead::{Aad, CHACHA20_POLY1305, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
+
+/// Tells the format of what is encrypted.
+const VERSION: u8 = 1;
+
+/// Encrypts secrets with the key in a file, so that the database and its backups do not show them.
+pub struct Vault {
+    /// `None` if no file was named.
+    path: Option<PathBuf>,
+    /// Whether the file is made at its first use. Not where several machines need the same file.
+    may_create: bool,
+    /// Read once.
+    key: Mutex<Option<LessSafeKey>>,
+}
+
+/// Why a secret cannot be encrypted or read. A message contains no secret.
+#[derive(Debug, thiserror::Error)]
+pub enum VaultError {
+    /// No file was named.
+    #[error("webhooks need a key file; name it with --secret-key-file")]
+    NotSet,
+    /// The file must be made by the operator.
+    #[error(
+        "the key file {0} does not exist; make it once, for all machines, with \
+         (umask 077; head -c 32 /dev/urandom | base64 > FILE)"
+    )]
+    Absent(String),
+    /// The file cannot be read or made.
+    #[error("cannot use the key file {0}")]
+    Io(String, #[source] io::Error),
+    /// The file contains something else.
+    #[error("the key file {0} must contain 32 bytes as Base64")]
+    NotAKey(String),
+    /// The key is another one, or the database was changed by hand.
+    #[error("the secret was encrypted with another key file, or changed")]
+    OtherKey,
+}
+
+impl Vault {
+    /// The vault with the key in this file.
+    #[must_use]
+    pub fn new(path: Option<PathBuf>, may_create: bool) -> Self {
+        Self { path, may_create, key: Mutex::default() }
+    }
+
+    /// A vault with this key, without a file.
+    #[must_use]
+    pub fn with_key(key: [u8; 32]) -> Self {
+        let unbound = UnboundKey::new(&CHACHA20_POLY1305, &key);
+        let key = Mutex::new(unbound.ok().map(LessSafeKey::new));
+        Self { path: None, may_create: false, key }
+    }
+
+    /// Encrypts `secret`. It can be read only for the same `subject`.
+    ///
+    /// # Errors
+    ///
+    /// See [`VaultError`].
+    pub fn seal(
+        &self,
+        subject: &str,
+        secret: &[u8],
+        random: &mut impl Rng,
+    ) -> Result<Vec<u8>, VaultError> {
+        let mut nonce = [0; NONCE_LEN];
+        random.fill_bytes(&mut nonce);
+        let mut fresh = [0; 32];
+        random.fill_bytes(&mut fresh);
+        self.use_key(Some(fresh), |key| {
+            let mut text = secret.to_vec();
+            let unique = Nonce::assume_unique_for_key(nonce);
+            key.seal_in_place_append_tag(unique, Aad::from(subject), &mut text)
+                .map_err(|_| VaultError::OtherKey)?;
+            Ok([&[VERSION][..], &nonce, &text].concat())
+        })
+    }
+
+    /// Reads what was encrypted for `subject`.
+    ///
+    /// # Errors
+    ///
+    /// See [`VaultError`].
+    pub fn open(&self, subject: &str, sealed: &[u8]) -> Result<Vec<u8>, VaultError> {
+        let (nonce, text) = sealed
+            .strip_prefix(&[VERSION])
+            .and_then(|rest| rest.split_first_chunk::<NONCE_LEN>())
+            .ok_or(VaultError::OtherKey)?;
+        self.use_key(None, |key| {
+            let (nonce, mut text) = (Nonce::assume_unique_for_key(*nonce), text.to_vec());
+            let secret = key.open_in_place(nonce, Aad::from(subject), &mut text);
+            secret.map(|secret| secret.to_vec()).map_err(|_| VaultError::OtherKey)
+        })
+    }
+
+    fn use_key<T>(
+        &self,
+        fresh: Option<[u8; 32]>,
+        work: impl FnOnce(&LessSafeKey) -> Result<T, VaultError>,
+    ) -> Result<T, VaultError> {
+        let mut key = self.key.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(key) = &*key {
+            return work(key);
+        }
+        let bytes = self.load(fresh.filter(|_| self.may_create))?;
+        let unbound = UnboundKey::new(&CHACHA20_POLY1305, &bytes);
+        let loaded = LessSafeKey::new(unbound.map_err(|_| VaultError::OtherKey)?);
+        work(key.insert(loaded))
+    }
+
+    /// Reads the file, after writing `fresh` into it if it does not exist.
+    fn load(&self, fresh: Option<[u8; 32]>) -> Result<[u8; 32], VaultError> {
+        let path = self.path.as_ref().ok_or(VaultError::NotSet)?;
+        let shown = || path.display().to_string();
+        let failed = |error| VaultError::Io(shown(), error);
+        if let Some(fresh) = fresh.filter(|_| !path.exists()) {
+            // Written completely under another name, because another process may read it.
+            let draft = path.with_extension(format!("{}.draft", std::process::id()));
+            let write = || {
+                let mut file = OpenOptions::new()
+                    .write(true)
+                    .create(true)
+                    .truncate(true)
+                    .mode(0o600)
+                    .open(&draft)?;
+                file.write_all(format!("{}\n", STANDARD.encode(fresh)).as_bytes())?;
+                file.sync_all()?;
+                match fs::hard_link(&draft, path) {
+                    Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error),
+                    _ => Ok(()),
+                }
+            };
+            let written = write();
+            let _ = fs::remove_file(&draft);
+            written.map_err(failed)?;
+            if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
+                fs::File::open(folder).and_then(|folder| folder.sync_all()).map_err(failed)?;
+            }
+        }
+        let text = match fs::read_to_string(path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                return Err(VaultError::Absent(shown()));
+            }
+            read => read.map_err(failed)?,
+        };
+        let bytes = STANDARD.decode(text.trim()).ok().and_then(|bytes| bytes.try_into().ok());
+        bytes.ok_or_else(|| VaultError::NotAKey(shown()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
+    use rand::{SeedableRng, rngs::StdRng};
+
+    use super::*;
+
+    #[test]
+    fn a_secret_is_read_only_with_the_same_file_for_the_same_subject() {
+        let folder = tempfile::TempDir::new().unwrap();
+        let path = folder.path().join("petstore.db.secret-key");
+        let random = &mut StdRng::seed_from_u64(1);
+        let vault = Vault::new(Some(path.clone()), true);
+        let sealed = vault.seal("webhook 7", b"secret", random).unwrap();
+        assert!(!sealed.windows(6).any(|part| part == b"secret"));
+        // The file is for its owner, and nothing else is in the folder.
+        assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+        // Another process with the same file.
+        let vault = Vault::new(Some(path.clone()), true);
+        assert_eq!(vault.open("webhook 7", &sealed).unwrap(), b"secret");
+        let failed = |result: Result<_, VaultError>| result.unwrap_err().to_string();
+        assert!(failed(vault.open("webhook 8", &sealed)).contains("another key file"));
+        assert!(failed(vault.open("webhook 7", &sealed[..20])).contains("another key file"));
+        assert!(failed(vault.open("webhook 7", &[])).contains("another key file"));
+        let other = Vault::new(Some(folder.path().join("other")), true);
+        other.seal("webhook 7", b"secret", random).unwrap();
+        assert!(failed(other.open("webhook 7", &sealed)).contains("another key file"));
+    }
+
+    #[test]
+    fn a_file_is_made_only_where_one_process_needs_it_and_never_for_reading() {
+        let folder = tempfile::TempDir::new().unwrap();
+        let path = folder.path().join("key");
+        let random = &mut StdRng::seed_from_u64(1);
+        let seal = |path: Option<&PathBuf>, random: &mut StdRng| {
+            Vault::new(path.cloned(), false).seal("x", b"secret", random).unwrap_err().to_string()
+        };
+        assert!(seal(None, random).contains("--secret-key-file"));
+        assert!(seal(Some(&path), random).contains("does not exist"));
+        let sealed = [VERSION; 40];
+        let read = Vault::new(Some(path.clone()), true).open("x", &sealed).unwrap_err();
+        assert!(read.to_string().contains("does not exist"));
+        assert!(!path.exists());
+        fs::write(&path, "dG9vIHNob3J0\n").unwrap();
+        assert!(seal(Some(&path), random).contains("32 bytes"));
+    }
+}

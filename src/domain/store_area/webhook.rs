@@ -1,0 +1,277 @@
+//! Webhooks: where messages about changes are sent, and how far that is.
+
+use std::str::FromStr;
+
+use jiff::{SignedDuration, Timestamp};
+
+use super::{ChangeType, Field, Label};
+
+/// An endpoint of others, as the interface shows it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Webhook {
+    /// Given by the store, and never given again.
+    pub id: i64,
+    /// Where messages are sent.
+    pub url: String,
+    /// Which changes are sent; `None` for all.
+    pub types: Option<Vec<ChangeType>>,
+    /// A remark.
+    pub description: Option<Label>,
+    /// Why nothing is sent; `None` if it is enabled.
+    pub disabled: Option<DisabledReason>,
+    /// When it was added.
+    pub created_at: Timestamp,
+    /// When it was changed last.
+    pub updated_at: Timestamp,
+    /// From 1, one higher with each change.
+    pub version: i64,
+}
+
+impl Webhook {
+    /// How many there can be.
+    pub const MAX: i64 = 100;
+
+    /// Whether changes of this type are sent.
+    #[must_use]
+    pub fn wants(&self, kind: ChangeType) -> bool {
+        self.types.as_ref().is_none_or(|types| types.contains(&kind))
+    }
+
+    /// The types as a store keeps them.
+    #[must_use]
+    pub fn types_text(&self) -> Option<String> {
+        let types = self.types.as_ref()?;
+        Some(types.iter().map(|kind| kind.as_str()).collect::<Vec<_>>().join(" "))
+    }
+
+    /// The types in such a text, without those of a later release.
+    #[must_use]
+    pub fn types_in(text: &str) -> Vec<ChangeType> {
+        let of_name = |name| ChangeType::ALL.into_iter().find(|kind| kind.as_str() == name);
+        text.split(' ').filter_map(of_name).collect()
+    }
+}
+
+/// Why a webhook is disabled.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DisabledReason {
+    /// Nothing but failures for five days.
+    Failures,
+    /// The endpoint responded with 410.
+    Gone,
+    /// A request or a command asked for it.
+    Request,
+}
+
+impl DisabledReason {
+    /// Every reason.
+    pub const ALL: [Self; 3] = [Self::Failures, Self::Gone, Self::Request];
+
+    /// The reason as the interface spells it.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Failures => "failures",
+            Self::Gone => "gone",
+            Self::Request => "request",
+        }
+    }
+}
+
+impl FromStr for DisabledReason {
+    type Err = ();
+
+    fn from_str(text: &str) -> Result<Self, ()> {
+        Self::ALL.into_iter().find(|reason| reason.as_str() == text).ok_or(())
+    }
+}
+
+/// A webhook as a store keeps it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StoredWebhook {
+    /// What the interface shows.
+    pub webhook: Webhook,
+    /// The secrets, encrypted.
+    pub secrets: SealedSecrets,
+    /// How far its messages are.
+    pub progress: Progress,
+    /// The process that sends them.
+    pub lease: Lease,
+}
+
+impl StoredWebhook {
+    /// How long messages are signed with a replaced secret, too.
+    pub const OVERLAP: SignedDuration = SignedDuration::from_hours(24);
+
+    /// The webhook with a new secret.
+    #[must_use]
+    pub fn rotated(&self, secret: Vec<u8>, now: Timestamp) -> (Webhook, WebhookChange) {
+        let until = now.checked_add(Self::OVERLAP).unwrap_or(now);
+        let previous = Some((self.secrets.current.clone(), until));
+        let secrets = SealedSecrets { current: secret, previous };
+        Self::changed(self.webhook.clone(), secrets, None, now)
+    }
+
+    /// The webhook with other values; `None` if they are the same.
+    #[must_use]
+    pub fn patched(&self, patch: WebhookPatch, now: Timestamp) -> Option<(Webhook, WebhookChange)> {
+        let mut after = self.webhook.clone();
+        after.url = patch.url.unwrap_or(after.url);
+        patch.types.apply(&mut after.types);
+        patch.description.apply(&mut after.description);
+        if patch.disable {
+            after.disabled = after.disabled.or(Some(DisabledReason::Request));
+        }
+        let is_same = after == self.webhook;
+        (!is_same).then(|| Self::changed(after, self.secrets.clone(), None, now))
+    }
+
+    /// The webhook, enabled; `None` if it is already.
+    #[must_use]
+    pub fn enabled(&self, restart: Restart, now: Timestamp) -> Option<(Webhook, WebhookChange)> {
+        self.webhook.disabled?;
+        let after = Webhook { disabled: None, ..self.webhook.clone() };
+        Some(Self::changed(after, self.secrets.clone(), Some(restart), now))
+    }
+
+    fn changed(
+        mut after: Webhook,
+        secrets: SealedSecrets,
+        restart: Option<Restart>,
+        now: Timestamp,
+    ) -> (Webhook, WebhookChange) {
+        after.version += 1;
+        after.updated_at = now;
+        (after.clone(), WebhookChange::Change { after, secrets, restart })
+    }
+}
+
+/// The values of a webhook to change.
+#[derive(Debug, Clone)]
+pub struct WebhookPatch {
+    /// Where messages are sent.
+    pub url: Option<String>,
+    /// Which changes are sent.
+    pub types: Field<Vec<ChangeType>>,
+    /// The remark.
+    pub description: Field<Label>,
+    /// Whether nothing is sent from now on.
+    pub disable: bool,
+}
+
+/// The encrypted secrets of a webhook. The store cannot read them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SealedSecrets {
+    /// With which every message is signed.
+    pub current: Vec<u8>,
+    /// The secret before it, and until when messages are signed with it, too.
+    pub previous: Option<(Vec<u8>, Timestamp)>,
+}
+
+/// How far the messages of a webhook are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Progress {
+    /// Each change up to this number was delivered, or waits ([`Waiting`]), or is not wanted.
+    pub cursor: i64,
+    /// The number of the last change up to there that became a message.
+    pub last: Option<i64>,
+    /// Since when every attempt failed; `None` if the last one succeeded.
+    pub failing_since: Option<Timestamp>,
+}
+
+/// Which process sends the messages of a webhook. A process that sees the same lease for a while
+/// takes it; so no clock needs to agree with another one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Lease {
+    /// A random number of the process; 0 for none.
+    pub holder: i64,
+    /// One higher with each renewal.
+    pub beat: i64,
+}
+
+/// A message that failed, or waits behind one that did.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Waiting {
+    /// The number of its change.
+    pub seq: i64,
+    /// The number of the change of the message before it.
+    pub previous: Option<i64>,
+    /// Messages of one lane are delivered in order; `None` for one that waits for no other.
+    pub lane: Option<String>,
+    /// How often it failed.
+    pub failures: u32,
+    /// When it is due; `None` if it waits behind another one.
+    pub due_at: Option<Timestamp>,
+}
+
+/// An attempt to deliver a message.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Attempt {
+    /// The `webhook-id` of the message.
+    pub message_id: String,
+    /// When it began.
+    pub at: Timestamp,
+    /// The status code of the response, if there was one.
+    pub status: Option<u16>,
+    /// How long it took, in milliseconds.
+    pub duration_ms: i64,
+    /// The class of the failure.
+    pub error: Option<String>,
+}
+
+/// A change of a webhook by an actor.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum WebhookChange {
+    /// Adds it.
+    Add(StoredWebhook),
+    /// Changes what the interface shows, and its secrets.
+    Change {
+        /// After the change.
+        after: Webhook,
+        /// After the change.
+        secrets: SealedSecrets,
+        /// Where to continue if it was disabled.
+        restart: Option<Restart>,
+    },
+    /// Deletes it with everything that waits for it.
+    Delete {
+        /// Which one.
+        id: i64,
+        /// Its version.
+        version: i64,
+    },
+    /// Changes nothing, but remembers the response.
+    Nothing,
+}
+
+/// Where an enabled webhook continues.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Restart {
+    /// Where it stopped. What waits is due at once.
+    Resume(Timestamp),
+    /// After this change. What waits is dropped.
+    From(i64),
+}
+
+/// What a process did for a webhook whose lease it has.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DeliveryUpdate {
+    /// Which one.
+    pub webhook: i64,
+    /// The lease that must be in the store.
+    pub seen: Lease,
+    /// The lease from now on.
+    pub lease: Lease,
+    /// `None` if it only takes the lease.
+    pub progress: Option<Progress>,
+    /// Messages that wait, new or changed.
+    pub waiting: Vec<Waiting>,
+    /// Messages that no longer wait.
+    pub done: Vec<i64>,
+    /// In the order in which they ended.
+    pub attempts: Vec<Attempt>,
+    /// Attempts from before this time are deleted.
+    pub forget_before: Option<Timestamp>,
+    /// The webhook is disabled.
+    pub disable: Option<(DisabledReason, Timestamp)>,
+}

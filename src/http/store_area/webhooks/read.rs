@@ -1,0 +1,97 @@
+//! `listWebhooks`, `getWebhook` and `listWebhookAttempts`.
+
+use std::sync::Arc;
+
+use hyper::{StatusCode, header::HeaderValue};
+
+use super::find;
+use crate::{
+    domain::{
+        Limit,
+        store_area::{Attempt, Label, Webhook},
+    },
+    http::{
+        App, Response,
+        error::ApiError,
+        etag, query, response,
+        routes::Call,
+        store_area::{
+            cursor::{self, Walk},
+            page::{self, Element},
+            wire,
+        },
+    },
+    json,
+};
+
+/// `GET /v1/store/webhooks`.
+pub(in crate::http) async fn list_webhooks(
+    app: &App,
+    Call { request, .. }: Call<'_>,
+) -> Result<Response, ApiError> {
+    let [limit, cursor] = query::parameters(request.uri.query(), ["limit", "cursor"])?;
+    let (limit, walk) = (page::limit(limit.as_ref())?, Walk::new(cursor::WEBHOOKS, &[]));
+    let after = cursor.map(|cursor| walk.decode(&cursor)).transpose()?.map_or(0, |(_, id)| id);
+    let stored = app.store.list_webhooks().await?;
+    let webhooks = stored.into_iter().map(|stored| stored.webhook);
+    let (webhooks, next) =
+        first(webhooks.filter(|webhook| webhook.id > after).collect(), limit, |webhook| webhook.id);
+    let next = next
+        .and_then(|id| page::next_link(app, "/store/webhooks", limit, &[], &walk.encode("", id)));
+    let element: Element<Webhook> = Element {
+        length: |webhook| {
+            webhook.url.len()
+                + webhook.description.as_ref().map_or(0, |text: &Label| text.as_str().len())
+        },
+        write: |out, webhook| json::write_webhook(out, webhook, None),
+    };
+    page::respond(app, request, webhooks, element, next).await
+}
+
+/// `GET /v1/store/webhooks/{webhookId}`.
+pub(in crate::http) async fn get_webhook(
+    app: &App,
+    Call { request, parameter, .. }: Call<'_>,
+) -> Result<Response, ApiError> {
+    let [] = query::parameters(request.uri.query(), [])?;
+    let webhook = find(app, parameter).await?.webhook;
+    let mut body = Vec::with_capacity(wire::USUAL_LENGTH);
+    json::write_webhook(&mut body, &webhook, None);
+    let tag = HeaderValue::try_from(wire::tag(webhook.version))
+        .map_err(|error| ApiError::internal(Arc::new(error)))?;
+    let response = response::json(StatusCode::OK, app.edge.response_memory.hold(body)?);
+    Ok(etag::respond(&request.headers, response, tag))
+}
+
+/// `GET /v1/store/webhooks/{webhookId}/attempts`.
+pub(in crate::http) async fn list_attempts(
+    app: &App,
+    Call { request, parameter, .. }: Call<'_>,
+) -> Result<Response, ApiError> {
+    let [limit, cursor] = query::parameters(request.uri.query(), ["limit", "cursor"])?;
+    let limit = page::limit(limit.as_ref())?;
+    let walk = Walk::new(cursor::ATTEMPTS, &[Some(parameter)]);
+    let after = cursor.map(|cursor| walk.decode(&cursor)).transpose()?.map_or(0, |(_, id)| id);
+    let id = find(app, parameter).await?.webhook.id;
+    let one_more = u32::from(limit.get()) + 1;
+    let attempts = app.store.list_attempts(id, after, one_more).await?;
+    let (attempts, next) = first(attempts, limit, |&(number, _)| number);
+    let path = format!("/store/webhooks/{id}/attempts");
+    let next =
+        next.and_then(|number| page::next_link(app, &path, limit, &[], &walk.encode("", number)));
+    let element: Element<(i64, Attempt)> =
+        Element { length: |_| 0, write: |out, (_, attempt)| json::write_attempt(out, attempt) };
+    page::respond(app, request, attempts, element, next).await
+}
+
+/// The first items, and the position after them if there are more.
+fn first<T>(
+    mut items: Vec<T>,
+    limit: Limit,
+    position: impl FnOnce(&T) -> i64,
+) -> (Vec<T>, Option<i64>) {
+    let has_more = items.len() > usize::from(limit.get());
+    items.truncate(usize::from(limit.get()));
+    let next = items.last().filter(|_| has_more).map(position);
+    (items, next)
+}

@@ -1,0 +1,85 @@
+//! The metrics of webhooks.
+
+use std::{
+    collections::BTreeMap,
+    sync::{Mutex, PoisonError},
+};
+
+use super::{Counter, Exposition, Kind};
+
+/// The state of a webhook.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct WebhookState {
+    /// Whether it is enabled.
+    pub is_enabled: bool,
+    /// Whether its last attempt failed.
+    pub is_failing: bool,
+    /// How many changes it is behind the log.
+    pub lag: i64,
+    /// How many of its messages failed, or wait behind one that did.
+    pub waiting: usize,
+}
+
+/// The outcomes of attempts, as their label spells them.
+const OUTCOMES: [&str; 9] =
+    ["delivered", "status", "redirect", "timeout", "connect", "tls", "dns", "address", "protocol"];
+
+/// Counts the attempts of this process, and shows the state of the webhooks.
+#[derive(Debug, Default)]
+pub struct WebhookMetrics {
+    attempts: [Counter; OUTCOMES.len()],
+    states: Mutex<BTreeMap<i64, WebhookState>>,
+}
+
+impl WebhookMetrics {
+    /// Counts an attempt, by the class of its failure.
+    pub fn count(&self, error: Option<&str>) {
+        let outcome = error.unwrap_or("delivered");
+        if let Some(at) = OUTCOMES.iter().position(|&known| known == outcome) {
+            self.attempts[at].count();
+        }
+    }
+
+    /// Notes the state of the webhooks that are disabled, or that this process serves.
+    pub fn note(&self, states: BTreeMap<i64, WebhookState>) {
+        *self.states.lock().unwrap_or_else(PoisonError::into_inner) = states;
+    }
+
+    /// Writes the metrics.
+    pub fn expose(&self, page: &mut Exposition) {
+        let name = "petstore_webhook_attempts_total";
+        page.begin(
+            Kind::Counter,
+            name,
+            "Attempts of this process to deliver a message, by outcome.",
+        );
+        for (outcome, counter) in OUTCOMES.iter().zip(&self.attempts) {
+            page.sample(name, &[("outcome", outcome)], counter.get());
+        }
+        let states = self.states.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let mut gauge = |name, help, value: fn(&WebhookState) -> i64| {
+            page.begin(Kind::Gauge, name, help);
+            for (id, state) in &states {
+                page.sample(name, &[("webhook", id)], value(state));
+            }
+        };
+        gauge("petstore_webhook_enabled", "Whether the webhook is enabled: 1, or 0.", |state| {
+            i64::from(state.is_enabled)
+        });
+        gauge(
+            "petstore_webhook_failing",
+            "Whether the last attempt failed: 1, or 0. Only in the process that serves it.",
+            |state| i64::from(state.is_failing),
+        );
+        gauge(
+            "petstore_webhook_lag_changes",
+            "How many changes the webhook is behind. Only in the process that serves it.",
+            |state| state.lag,
+        );
+        gauge(
+            "petstore_webhook_waiting_messages",
+            "Messages that failed, or wait for one that did. Only in the process that serves it.",
+            |state| i64::try_from(state.waiting).unwrap_or(i64::MAX),
+        );
+    }
+}

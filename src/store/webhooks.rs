@@ -1,0 +1,92 @@
+//! What a store promises for webhooks.
+
+use async_trait::async_trait;
+
+use super::{StoreError, store_area::unsupported};
+use crate::domain::{
+    IdempotentRequest, StoredResponse, WriteContext,
+    store_area::{Act, Attempt, DeliveryUpdate, StoredWebhook, Waiting, WebhookChange},
+};
+
+/// The number of attempts that a store keeps for each webhook.
+pub const KEPT_ATTEMPTS: i64 = 10_000;
+
+/// Stores webhooks, and how far their messages are.
+///
+/// Every method has a default that fails, so that a test double has only what its test needs.
+#[async_trait]
+#[expect(unused_variables, reason = "the defaults use none of their parameters")]
+pub trait Webhooks: Send + Sync {
+    /// Every webhook, in ascending order of identifier.
+    async fn list_webhooks(&self) -> Result<Vec<StoredWebhook>, StoreError> {
+        Err(unsupported())
+    }
+
+    /// An identifier for a new webhook, which is never given again.
+    async fn draw_webhook_id(&self) -> Result<i64, StoreError> {
+        Err(unsupported())
+    }
+
+    /// What is remembered of a request: [`WebhookWritten::Replayed`] or
+    /// [`WebhookWritten::IdempotencyConflict`]; `None` if it was not carried out.
+    async fn recall_request(
+        &self,
+        request: IdempotentRequest,
+    ) -> Result<Option<WebhookWritten>, StoreError> {
+        Err(unsupported())
+    }
+
+    /// Makes a change, and remembers the response if the client may repeat the request. A change
+    /// also ends the lease of the webhook, so that the process that has it reads the webhook again.
+    async fn write_webhook(
+        &self,
+        change: WebhookChange,
+        act: Option<Act>,
+        response: StoredResponse,
+        context: WriteContext,
+    ) -> Result<WebhookWritten, StoreError> {
+        Err(unsupported())
+    }
+
+    /// Saves what was delivered, all or nothing, except for the webhooks that have another lease
+    /// than was seen. Returns for each whether it was saved.
+    async fn save_deliveries(&self, updates: Vec<DeliveryUpdate>) -> Result<Vec<bool>, StoreError> {
+        Err(unsupported())
+    }
+
+    /// The messages of a webhook that wait, in ascending order.
+    async fn waiting_messages(&self, webhook: i64) -> Result<Vec<Waiting>, StoreError> {
+        Err(unsupported())
+    }
+
+    /// The attempts of a webhook after the one with this number, the oldest first and at most
+    /// `limit`, with their numbers.
+    async fn list_attempts(
+        &self,
+        webhook: i64,
+        after: i64,
+        limit: u32,
+    ) -> Result<Vec<(i64, Attempt)>, StoreError> {
+        Err(unsupported())
+    }
+
+    /// Adds an attempt that belongs to no change: a test.
+    async fn add_attempt(&self, webhook: i64, attempt: Attempt) -> Result<(), StoreError> {
+        Err(unsupported())
+    }
+}
+
+/// The result of [`Webhooks::write_webhook`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum WebhookWritten {
+    /// It was done.
+    Done,
+    /// The same request was carried out before. This was the response.
+    Replayed(StoredResponse),
+    /// Nothing was done: the idempotency key was used before, for another request.
+    IdempotencyConflict,
+    /// Nothing was done: the webhook has another version, or does not exist.
+    Stale,
+    /// Nothing was done: there are [`crate::domain::store_area::Webhook::MAX`] webhooks.
+    Full,
+}

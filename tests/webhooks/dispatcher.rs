@@ -1,0 +1,175 @@
+//! The delivery of messages, with a clock of the test.
+
+use std::{collections::HashSet, time::Duration};
+
+use petstore::{
+    delivery::{Secret, sign},
+    domain::{Clock, store_area::ChangeType},
+};
+
+use super::{
+    receiver::{Message, Receiver},
+    shop::{STEP, Shop, chain_is_complete},
+};
+
+#[tokio::test]
+async fn a_message_is_signed_and_has_the_whole_change_and_the_message_before_it() {
+    let mut shop = Shop::open();
+    let receiver = Receiver::start().await;
+    shop.add_pet().await;
+    let (id, secret) = shop.add_webhook(receiver.url(), None).await;
+    let mut dispatcher = shop.dispatcher(1);
+    let pet = shop.add_pet().await;
+    shop.rename(pet, "Frankie").await;
+    shop.until(&mut dispatcher, || receiver.all().len() == 2).await;
+    let [added, changed] = &receiver.all()[..] else { panic!() };
+    let json = added.json();
+    assert_eq!((&json["type"], added.pet()), (&"pet.added".into(), pet.get()));
+    // Only what came after the webhook, so it is the first message.
+    assert_eq!((added.seq(), added.previous()), (2, None));
+    assert_eq!((&json["data"]["version"], &json["data"]["before"]), (&1.into(), &().into()));
+    assert_eq!(json["data"]["after"]["name"], "Frank");
+    let json = changed.json();
+    assert_eq!(json["type"], "pet.changed");
+    assert_eq!(json["data"]["before"]["name"], "Frank");
+    assert_eq!(json["data"]["after"]["name"], "Frankie");
+    assert_eq!(changed.previous().as_ref(), Some(&added.id));
+    assert!(json["data"].get("actor").is_none());
+    for message in [added, changed] {
+        let expected = sign([&secret], &message.id, message.timestamp, &message.body);
+        assert_eq!(message.signature, expected);
+        assert!(message.id.starts_with("msg_") && message.id.len() == 36);
+    }
+    shop.work(&mut dispatcher, 10 * STEP).await;
+    assert_eq!(receiver.all().len(), 2);
+    let stored = shop.webhook(id).await;
+    assert_eq!((stored.progress.cursor, stored.progress.last), (3, Some(3)));
+    let attempts = shop.store.list_attempts(id, 0, 10).await.unwrap();
+    assert_eq!(attempts.len(), 2);
+    assert_eq!((attempts[0].1.status, &attempts[0].1.error), (Some(204), &None));
+}
+
+#[tokio::test]
+async fn a_failed_message_waits_with_those_of_its_animal_and_others_go_on() {
+    let mut shop = Shop::open();
+    let receiver = Receiver::start().await;
+    let (id, _) = shop.add_webhook(receiver.url(), None).await;
+    let mut dispatcher = shop.dispatcher(1);
+    let (first, second) = (shop.add_pet().await, shop.add_pet().await);
+    let bad = first.get();
+    receiver.respond(move |message| {
+        let status = if message.pet() == bad { 500 } else { 204 };
+        Some((status, String::new()))
+    });
+    shop.rename(first, "a").await;
+    shop.rename(second, "b").await;
+    shop.until(&mut dispatcher, || receiver.accepted().len() == 2).await;
+    shop.work(&mut dispatcher, 10 * STEP).await;
+    // The second change of the first animal waits behind its first one.
+    let seqs = |messages: Vec<Message>| -> Vec<i64> { messages.iter().map(Message::seq).collect() };
+    assert_eq!(seqs(receiver.accepted()), [2, 4]);
+    assert_eq!(seqs(receiver.all()).iter().filter(|seq| **seq != 1).count(), 2);
+    assert_eq!(shop.webhook(id).await.progress.cursor, 4);
+    let waiting = shop.store.waiting_messages(id).await.unwrap();
+    let waiting: Vec<_> = waiting
+        .iter()
+        .map(|waiting| (waiting.seq, waiting.failures, waiting.due_at.is_some()))
+        .collect();
+    assert_eq!(waiting, [(1, 1, true), (3, 0, false)]);
+    // The schedule: not before 5 s, then not before 5 min.
+    shop.until(&mut dispatcher, || receiver.all().len() == 4).await;
+    let all = receiver.all();
+    let tries: Vec<_> = all.iter().filter(|message| message.seq() == 1).collect();
+    assert_eq!(tries.len(), 2);
+    assert_eq!(tries[0].id, tries[1].id);
+    assert!((5..=7).contains(&(tries[1].timestamp - tries[0].timestamp)));
+    shop.pass(&mut dispatcher, Duration::from_secs(280)).await;
+    shop.work(&mut dispatcher, 10 * STEP).await;
+    assert_eq!(receiver.all().len(), 4);
+    receiver.respond_with(204);
+    shop.advance(Duration::from_mins(1));
+    shop.until(&mut dispatcher, || receiver.all().len() == 6).await;
+    assert_eq!(seqs(receiver.accepted()), [2, 4, 1, 3]);
+    assert!(chain_is_complete(&receiver.accepted()));
+    shop.work(&mut dispatcher, 10 * STEP).await;
+    assert!(shop.store.waiting_messages(id).await.unwrap().is_empty());
+}
+
+#[tokio::test]
+async fn only_the_wanted_types_become_messages_and_links_of_their_chain() {
+    let mut shop = Shop::open();
+    let receiver = Receiver::start().await;
+    shop.add_webhook(receiver.url(), Some(vec![ChangeType::PetChanged])).await;
+    let mut dispatcher = shop.dispatcher(1);
+    let pets = [shop.add_pet().await, shop.add_pet().await];
+    for pet in pets {
+        shop.rename(pet, "b").await;
+    }
+    shop.until(&mut dispatcher, || receiver.all().len() == 2).await;
+    let all = receiver.all();
+    assert_eq!(all.iter().map(Message::seq).collect::<HashSet<_>>(), [3, 4].into());
+    assert!(chain_is_complete(&all));
+}
+
+#[tokio::test]
+async fn retry_after_lengthens_the_pause() {
+    let mut shop = Shop::open();
+    let receiver = Receiver::start().await;
+    shop.add_webhook(receiver.url(), None).await;
+    let mut dispatcher = shop.dispatcher(1);
+    receiver.respond(|_| Some((503, "Retry-After: 30\r\n".to_owned())));
+    shop.add_pet().await;
+    shop.until(&mut dispatcher, || receiver.all().len() == 2).await;
+    let all = receiver.all();
+    assert!((30..=35).contains(&(all[1].timestamp - all[0].timestamp)));
+}
+
+#[tokio::test]
+async fn after_a_rotation_messages_have_two_signatures_for_24_hours() {
+    let mut shop = Shop::open();
+    let receiver = Receiver::start().await;
+    let (id, old) = shop.add_webhook(receiver.url(), None).await;
+    let mut dispatcher = shop.dispatcher(1);
+    let (new, sealed) = shop.registrar.new_secret(id).unwrap();
+    let (_, rotate) = shop.webhook(id).await.rotated(sealed, shop.clock.now());
+    shop.write(rotate).await;
+    for (number, hours, secrets) in
+        [(1, 23, &[&new, &old][..]), (2, 2, &[&new, &old]), (3, 0, &[&new])]
+    {
+        shop.add_pet().await;
+        shop.until(&mut dispatcher, || receiver.all().len() == number).await;
+        let message = receiver.all().pop().unwrap();
+        let signed = |secrets: &[&Secret]| {
+            sign(secrets.iter().copied(), &message.id, message.timestamp, &message.body)
+        };
+        assert_eq!(message.signature, signed(secrets), "{number}");
+        shop.pass(&mut dispatcher, Duration::from_hours(hours)).await;
+    }
+}
+
+#[tokio::test]
+async fn a_test_message_is_sent_once_also_to_a_disabled_webhook() {
+    let mut shop = Shop::open();
+    let receiver = Receiver::start().await;
+    let (id, secret) = shop.add_webhook(receiver.url(), None).await;
+    let mut dispatcher = shop.dispatcher(1);
+    receiver.respond_with(410);
+    shop.add_pet().await;
+    shop.until(&mut dispatcher, || receiver.all().len() == 1).await;
+    shop.work(&mut dispatcher, 10 * STEP).await;
+    let test = shop.registrar.new_test(id);
+    assert!(shop.registrar.send_test(test.clone()));
+    shop.until(&mut dispatcher, || receiver.all().len() == 2).await;
+    let message = receiver.all().pop().unwrap();
+    assert_eq!(
+        (&message.id, message.json()["type"].as_str()),
+        (&test.message_id, Some("webhook.test"))
+    );
+    let expected = sign([&secret], &message.id, message.timestamp, &message.body);
+    assert_eq!(message.signature, expected);
+    shop.work(&mut dispatcher, Duration::from_secs(10)).await;
+    assert_eq!(receiver.all().len(), 2);
+    let attempts = shop.store.list_attempts(id, 1, 10).await.unwrap();
+    assert_eq!(attempts[0].1.message_id, test.message_id);
+    assert_eq!(attempts[0].1.error.as_deref(), Some("status"));
+}

@@ -1,0 +1,195 @@
+//! Endpoints that fail or are silent, and processes that end.
+
+use std::{
+    collections::{HashMap, HashSet},
+    sync::Mutex,
+    time::Duration,
+};
+
+use petstore::domain::{
+    Clock,
+    store_area::{DisabledReason, Restart},
+};
+
+use super::{
+    receiver::{Message, Receiver},
+    shop::{STEP, Shop, chain_is_complete},
+};
+
+#[tokio::test]
+async fn a_response_with_410_disables_at_once_and_resume_sends_what_was_missed() {
+    let mut shop = Shop::open();
+    let receiver = Receiver::start().await;
+    let (id, _) = shop.add_webhook(receiver.url(), None).await;
+    let mut dispatcher = shop.dispatcher(1);
+    receiver.respond_with(410);
+    shop.add_pet().await;
+    shop.until(&mut dispatcher, || receiver.all().len() == 1).await;
+    shop.work(&mut dispatcher, 10 * STEP).await;
+    let disabled = shop.webhook(id).await;
+    assert_eq!(disabled.webhook.disabled, Some(DisabledReason::Gone));
+    receiver.respond_with(204);
+    for _ in 0..3 {
+        shop.add_pet().await;
+    }
+    shop.work(&mut dispatcher, Duration::from_secs(20)).await;
+    assert_eq!(receiver.all().len(), 1);
+    let (_, enable) =
+        disabled.enabled(Restart::Resume(shop.clock.now()), shop.clock.now()).unwrap();
+    shop.write(enable).await;
+    shop.until(&mut dispatcher, || receiver.accepted().len() == 4).await;
+    assert!(chain_is_complete(&receiver.accepted()));
+}
+
+#[tokio::test]
+async fn five_days_of_failures_disable_and_from_now_leaves_a_gap_that_the_receiver_sees() {
+    let mut shop = Shop::open();
+    let receiver = Receiver::start().await;
+    let (id, _) = shop.add_webhook(receiver.url(), None).await;
+    let mut dispatcher = shop.dispatcher(1);
+    shop.add_pet().await;
+    shop.until(&mut dispatcher, || receiver.accepted().len() == 1).await;
+    receiver.respond_with(302);
+    shop.add_pet().await;
+    let mut hours = 0;
+    while shop.webhook(id).await.webhook.disabled.is_none() {
+        shop.work(&mut dispatcher, 8 * STEP).await;
+        shop.advance(Duration::from_hours(4));
+        hours += 4;
+        assert!(hours < 200);
+    }
+    assert!(hours >= 5 * 24, "{hours}");
+    let disabled = shop.webhook(id).await;
+    assert_eq!(disabled.webhook.disabled, Some(DisabledReason::Failures));
+    // The steps of the schedule, and then each day.
+    assert!((8..=14).contains(&(receiver.all().len() - 1)), "{}", receiver.all().len());
+    let attempts = shop.store.list_attempts(id, 1, 10).await.unwrap();
+    assert_eq!(
+        (attempts[0].1.status, attempts[0].1.error.as_deref()),
+        (Some(302), Some("redirect"))
+    );
+    receiver.respond_with(204);
+    let last = shop.store.log_state().await.unwrap().last;
+    let (_, enable) = disabled.enabled(Restart::From(last), shop.clock.now()).unwrap();
+    shop.write(enable).await;
+    shop.add_pet().await;
+    shop.until(&mut dispatcher, || receiver.accepted().len() == 2).await;
+    let accepted = receiver.accepted();
+    assert_eq!(accepted.iter().map(Message::seq).collect::<Vec<_>>(), [1, 3]);
+    assert!(!chain_is_complete(&accepted));
+}
+
+#[tokio::test]
+async fn a_second_process_takes_over_within_15_seconds_after_the_first_one_died() {
+    let mut shop = Shop::open();
+    let receiver = Receiver::start().await;
+    let (id, _) = shop.add_webhook(receiver.url(), None).await;
+    let (mut first, mut second) = (shop.dispatcher(1), shop.dispatcher(2));
+    shop.add_pet().await;
+    shop.until(&mut first, || receiver.all().len() == 1).await;
+    let holder = shop.webhook(id).await.lease.holder;
+    // While it lives, the other one sends nothing.
+    for _ in 0..20 {
+        shop.work(&mut first, 5 * STEP).await;
+        shop.work(&mut second, 5 * STEP).await;
+    }
+    assert_eq!(shop.webhook(id).await.lease.holder, holder);
+    // Its end without a word, as by kill -9.
+    drop(first);
+    shop.add_pet().await;
+    let died = shop.clock.instant();
+    shop.until(&mut second, || receiver.all().len() == 2).await;
+    let took = shop.clock.instant() - died;
+    assert!(took <= Duration::from_secs(15), "{took:?}");
+    assert_ne!(shop.webhook(id).await.lease.holder, holder);
+    assert!(chain_is_complete(&receiver.all()));
+    // After a proper end, the next one starts at once.
+    second.finish().await.unwrap();
+    assert_eq!(shop.webhook(id).await.lease.holder, 0);
+    let mut third = shop.dispatcher(3);
+    shop.add_pet().await;
+    let ended = shop.clock.instant();
+    shop.until(&mut third, || receiver.all().len() == 3).await;
+    assert!(shop.clock.instant() - ended <= Duration::from_secs(2));
+}
+
+#[tokio::test]
+async fn endpoints_that_never_respond_slow_no_other() {
+    let mut shop = Shop::open();
+    let (receiver, silent) = (Receiver::start().await, Receiver::start().await);
+    shop.add_webhook(receiver.url(), None).await;
+    for _ in 0..50 {
+        shop.add_webhook(silent.url(), None).await;
+    }
+    let mut dispatcher = shop.patient_dispatcher(1, Duration::from_hours(1));
+    silent.respond_with(500);
+    shop.add_pet().await;
+    shop.until(&mut dispatcher, || silent.all().len() >= 50).await;
+    let before = silent.all().len();
+    silent.respond(|_| None);
+    shop.add_pet().await;
+    // All slots for endpoints that fail are in use until the end of the test.
+    shop.until(&mut dispatcher, || silent.all().len() >= before + 32).await;
+    for _ in 0..20 {
+        shop.add_pet().await;
+    }
+    shop.until(&mut dispatcher, || receiver.accepted().len() == 22).await;
+    let is_open = |message: &Message| message.status == 0;
+    assert_eq!(silent.all().into_iter().filter(is_open).count(), 32);
+}
+
+#[tokio::test]
+async fn messages_of_one_animal_arrive_in_order_through_failures_and_sudden_ends() {
+    let mut shop = Shop::open();
+    let receiver = Receiver::start().await;
+    // A third fails, by a counter.
+    let count = Mutex::new(0_u32);
+    receiver.respond(move |_| {
+        let mut count = count.lock().unwrap();
+        *count += 1;
+        Some((if count.is_multiple_of(3) { 500 } else { 204 }, String::new()))
+    });
+    shop.add_webhook(receiver.url(), None).await;
+    let mut pets = Vec::new();
+    for seed in 0..5 {
+        let mut dispatcher = shop.dispatcher(seed);
+        for _ in 0..4 {
+            pets.push(shop.add_pet().await);
+        }
+        for pet in &pets {
+            shop.rename(*pet, &format!("name {seed}")).await;
+        }
+        // Killed in the middle, and another process continues.
+        let before = receiver.all().len();
+        shop.until(&mut dispatcher, || receiver.all().len() > before + 7).await;
+        drop(dispatcher);
+        shop.advance(Duration::from_secs(1));
+    }
+    let last = shop.store.log_state().await.unwrap().last;
+    let mut dispatcher = shop.dispatcher(9);
+    let is_complete = || {
+        let seqs: HashSet<i64> = receiver.accepted().iter().map(Message::seq).collect();
+        i64::try_from(seqs.len()) == Ok(last)
+    };
+    // Failed messages wait for minutes.
+    for _ in 0..40 {
+        if is_complete() {
+            break;
+        }
+        shop.work(&mut dispatcher, Duration::from_secs(2)).await;
+        shop.advance(Duration::from_hours(2));
+    }
+    assert!(is_complete());
+    assert!(chain_is_complete(&receiver.accepted()));
+    // A receiver that ignores what it has already sees each animal's changes in order.
+    let mut seen = HashSet::new();
+    let mut latest: HashMap<i64, i64> = HashMap::new();
+    let mut ids: HashMap<i64, String> = HashMap::new();
+    for message in receiver.accepted() {
+        assert_eq!(ids.entry(message.seq()).or_insert(message.id.clone()), &message.id);
+        if seen.insert(message.id.clone()) {
+            let before = latest.insert(message.pet(), message.seq());
+            assert!(before < Some(message.seq()), "{} after {before:?}", message.seq());
+        }
+    }
+}

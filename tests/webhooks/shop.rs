@@ -1,0 +1,189 @@
+//! A store with a dispatcher, and a clock of the test.
+
+use std::{
+    collections::HashSet,
+    sync::{Arc, Mutex},
+    time::{Duration, Instant},
+};
+
+use jiff::{SignedDuration, Timestamp};
+use petstore::{
+    delivery::{
+        ATTEMPT_LIMIT, Connector, Dispatcher, Registrar, Secret, SystemResolver, TestMessage, Vault,
+    },
+    domain::{
+        Actor, Clock, NewPet, PetId, PetName, PetStatus, StoredResponse, WriteContext,
+        store_area::{
+            ChangeType, Command, IfMatch, Lease, PetPatch, Preconditions, Progress, SealedSecrets,
+            StoredWebhook, Webhook, WebhookChange,
+        },
+    },
+    store::{Created, OpenMode, Store, WebhookWritten, sqlite::SqliteStore},
+};
+use rand::{SeedableRng, rngs::StdRng};
+use tempfile::TempDir;
+use tokio::{sync::mpsc, time::timeout};
+
+use super::receiver::Message;
+
+pub(super) struct ManualClock(Mutex<(Timestamp, Instant)>);
+
+impl Clock for ManualClock {
+    fn now(&self) -> Timestamp {
+        self.0.lock().unwrap().0
+    }
+
+    fn instant(&self) -> Instant {
+        self.0.lock().unwrap().1
+    }
+}
+
+/// A store with its service, as far as webhooks need it.
+pub(super) struct Shop {
+    pub(super) store: Arc<dyn Store>,
+    pub(super) clock: Arc<ManualClock>,
+    pub(super) registrar: Registrar,
+    tests: Option<mpsc::Receiver<TestMessage>>,
+    _folder: TempDir,
+}
+
+pub(super) const STEP: Duration = Duration::from_millis(100);
+
+impl Shop {
+    #[expect(clippy::disallowed_methods, reason = "an Instant can only be had from the machine")]
+    pub(super) fn open() -> Self {
+        let folder = TempDir::new().unwrap();
+        let path = folder.path().join("petstore.db");
+        let store = SqliteStore::open(&path, OpenMode::CreateAndMigrate).unwrap();
+        let start = ("2026-12-01T12:00:00Z".parse().unwrap(), Instant::now());
+        let vault = Arc::new(Vault::new(Some(folder.path().join("key")), true));
+        let allowed = ["127.0.0.0/8".parse().unwrap()].into_iter().collect();
+        let (registrar, tests) = Registrar::new(vault, allowed, StdRng::seed_from_u64(1));
+        Self {
+            store: Arc::new(store),
+            clock: Arc::new(ManualClock(Mutex::new(start))),
+            registrar,
+            tests: Some(tests),
+            _folder: folder,
+        }
+    }
+
+    pub(super) fn dispatcher(&mut self, seed: u64) -> Dispatcher {
+        self.patient_dispatcher(seed, ATTEMPT_LIMIT)
+    }
+
+    /// A dispatcher whose attempts may take this long.
+    pub(super) fn patient_dispatcher(&mut self, seed: u64, limit: Duration) -> Dispatcher {
+        let allowed = ["127.0.0.0/8".parse().unwrap()].into_iter().collect();
+        let connector = Connector::new(allowed, Box::new(SystemResolver), None, limit);
+        let tests = self.tests.take().unwrap_or_else(|| mpsc::channel(1).1);
+        Dispatcher::new(
+            Arc::clone(&self.store),
+            self.clock.clone(),
+            StdRng::seed_from_u64(seed),
+            connector.unwrap(),
+            &self.registrar,
+            tests,
+        )
+    }
+
+    pub(super) fn advance(&self, by: Duration) {
+        let mut time = self.clock.0.lock().unwrap();
+        time.0 += SignedDuration::try_from(by).unwrap();
+        time.1 += by;
+    }
+
+    pub(super) fn context(&self) -> WriteContext {
+        WriteContext::new(Actor::Command, self.clock.now())
+    }
+
+    pub(super) async fn write(&self, change: WebhookChange) {
+        let response = StoredResponse::default();
+        let written = self.store.write_webhook(change, None, response, self.context()).await;
+        assert_eq!(written.unwrap(), WebhookWritten::Done);
+    }
+
+    pub(super) async fn add_webhook(
+        &self,
+        url: String,
+        types: Option<Vec<ChangeType>>,
+    ) -> (i64, Secret) {
+        let id = self.store.draw_webhook_id().await.unwrap();
+        let (secret, current) = self.registrar.new_secret(id).unwrap();
+        let now = self.clock.now();
+        let webhook = Webhook {
+            id,
+            url,
+            types,
+            description: None,
+            disabled: None,
+            created_at: now,
+            updated_at: now,
+            version: 1,
+        };
+        let cursor = self.store.log_state().await.unwrap().last;
+        let new = StoredWebhook {
+            webhook,
+            secrets: SealedSecrets { current, previous: None },
+            progress: Progress { cursor, last: None, failing_since: None },
+            lease: Lease::default(),
+        };
+        self.write(WebhookChange::Add(new)).await;
+        (id, secret)
+    }
+
+    pub(super) async fn webhook(&self, id: i64) -> StoredWebhook {
+        let webhooks = self.store.list_webhooks().await.unwrap();
+        webhooks.into_iter().find(|stored| stored.webhook.id == id).unwrap()
+    }
+
+    pub(super) async fn add_pet(&self) -> PetId {
+        let name = PetName::new("Frank".to_owned()).unwrap();
+        let new = NewPet { name, category_id: 1, status: PetStatus::Available };
+        let respond = |_: &_| StoredResponse::default();
+        match self.store.create_pet(new, self.context(), respond).await.unwrap() {
+            Created::New(pet) => pet.id,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    pub(super) async fn rename(&self, id: PetId, name: &str) {
+        let patch = PetPatch { name: PetName::new(name.to_owned()), ..PetPatch::default() };
+        let preconditions = Preconditions { if_match: Some(IfMatch::Any), if_absent: false };
+        let command = Command::PatchPet { id, patch, preconditions };
+        let respond = |_: &[_]| Ok(StoredResponse::default());
+        self.store.execute(vec![command], self.context(), respond).await.unwrap();
+    }
+
+    /// Lets the dispatcher work until the condition holds. Each step takes a tenth of a second of
+    /// the test's clock.
+    pub(super) async fn until(&self, dispatcher: &mut Dispatcher, condition: impl Fn() -> bool) {
+        let working = async {
+            while !condition() {
+                dispatcher.step().await.unwrap();
+                self.advance(STEP);
+                dispatcher.due().await;
+            }
+        };
+        let done = timeout(Duration::from_mins(1), working).await;
+        done.unwrap_or_else(|_| panic!("it did not happen within 60 seconds"));
+    }
+
+    /// Lets the dispatcher work for this time of the test's clock.
+    pub(super) async fn work(&self, dispatcher: &mut Dispatcher, time: Duration) {
+        let end = self.clock.instant() + time;
+        self.until(dispatcher, || self.clock.instant() >= end).await;
+    }
+
+    /// Passes a time in which nothing happens, after everything is saved.
+    pub(super) async fn pass(&self, dispatcher: &mut Dispatcher, time: Duration) {
+        self.work(dispatcher, 5 * STEP).await;
+        self.advance(time);
+    }
+}
+
+pub(super) fn chain_is_complete(received: &[Message]) -> bool {
+    let ids: HashSet<&str> = received.iter().map(|message| &*message.id).collect();
+    let mut previous = received.iter().filter_map(Message::previous);
+    previous.all(|id| ids.contains(&*id))
+}
