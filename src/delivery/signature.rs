@@ -1,7 +1,7 @@
 //! Signatures by Standard Webhooks 1.0.0: HMAC-SHA-256 over the id, the time and the body.
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
-use rand::Rng;
+use rand::CryptoRng;
 use ring::hmac;
 
 /// The prefix of a secret as people see it.
@@ -14,7 +14,7 @@ pub struct Secret([u8; 32]);
 impl Secret {
     /// A new secret.
     #[must_use]
-    pub fn generate(random: &mut impl Rng) -> Self {
+    pub fn generate(random: &mut impl CryptoRng) -> Self {
         let mut bytes = [0; 32];
         random.fill_bytes(&mut bytes);
         Self(bytes)

@@ -218,6 +218,7 @@ fn help_is_complete_and_goes_to_standard_output() {
         "Logs and monitoring",
         "Clients and limits",
         "TLS",
+        "Webhooks",
         "Shutdown",
         "Examples",
     ];

@@ -8,7 +8,8 @@ use petstore::{
     domain::{
         KeyDigest, KeyId, KeyRecord, KeyUse, NewKey, NewPet, PageRequest, Pet, PetId, WriteContext,
         store_area::{
-            Command, Order, OrderId, OrderQuery, PetPosition, PetQuery, Reservations, StorePet,
+            Command, LogState, Order, OrderId, OrderQuery, PetPosition, PetQuery, Reservations,
+            StorePet,
         },
     },
     observe::metrics::Exposition,
@@ -110,7 +111,12 @@ impl Keys for WithPets {
     }
 }
 
-impl Changes for WithPets {}
+#[async_trait]
+impl Changes for WithPets {
+    async fn log_state(&self) -> Result<LogState, StoreError> {
+        self.rest.log_state().await
+    }
+}
 
 impl Webhooks for WithPets {}
 
