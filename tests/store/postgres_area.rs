@@ -298,10 +298,11 @@ async fn a_command_reads_no_whole_table_although_it_was_planned_when_the_tables_
     }
     drop(store);
     // Each session reports its reads before it ends.
-    let others = "SELECT FROM pg_stat_activity WHERE datname = current_database()
-        AND backend_type = 'client backend' AND pid <> pg_backend_pid()";
+    let others = "SELECT FROM pg_stat_activity WHERE pid <> pg_backend_pid()
+        AND application_name = current_setting('application_name')";
     while !observer.query(others, &[]).await.unwrap().is_empty() {}
     let read_whole = "SELECT relname::text FROM pg_stat_user_tables WHERE seq_tup_read > 100
+        AND schemaname = current_schema()
         AND relname IN ('requests', 'orders', 'idempotency_keys', 'withdrawn_pets')";
     let read_whole = observer.query(read_whole, &[]).await.unwrap();
     let names: Vec<String> = read_whole.iter().map(|row| row.get(0)).collect();
