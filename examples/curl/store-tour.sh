@@ -11,6 +11,9 @@ set -euo pipefail
 url=${PETSTORE_URL:-http://127.0.0.1:8080/v1}
 key=${PETSTORE_STORE_KEY:?is missing: set it to an API key of scope store:write}
 
+response=$(mktemp)
+trap 'rm -f "$response"' EXIT
+
 # send STATUS METHOD PATH [JSON [VERSION]]: sends a request, and puts the content of
 # the response in `body`. With an Idempotency-Key, every change is safe to retry.
 send() {
@@ -18,10 +21,11 @@ send() {
     [[ $2 == GET ]] || request+=(--header "Idempotency-Key: \"$(</proc/sys/kernel/random/uuid)\"")
     [[ -z ${4-} ]] || request+=(--json "$4")
     [[ -z ${5-} ]] || request+=(--header "If-Match: \"$5\"")
-    # After a broken connection, and after 429 and 503, when the time in Retry-After is over.
-    body=$(curl --silent --show-error --max-time 30 --retry 5 --retry-all-errors \
-        --write-out '\n%{http_code}' "${request[@]}")
-    status=${body##*$'\n'} body=${body%$'\n'*}
+    # Retries after a broken connection, and after 429 and 503, when the time in Retry-After is
+    # over. The file has only the last response; standard output would have all of them.
+    status=$(curl --silent --show-error --max-time 30 --retry 5 --retry-all-errors \
+        --output "$response" --write-out '%{http_code}' "${request[@]}")
+    body=$(<"$response")
     [[ $status == "$1" ]] || { echo "store-tour.sh: the response was $status $body" >&2; exit 1; }
 }
 
