@@ -99,6 +99,8 @@ struct DatabaseArgs {
     /// The database: `sqlite:PATH`, or `postgres://USER@HOST/DATABASE`
     #[arg(
         long,
+        // Also after the command of a group, such as `webhooks list`.
+        global = true,
         value_name = "URL",
         env = "PETSTORE_DATABASE",
         // The URL can contain a password.

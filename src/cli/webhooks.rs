@@ -33,12 +33,18 @@ const PAGE: u32 = 1000;
 pub(super) struct WebhookArgs {
     /// A network that webhooks may reach although it is private, such as 10.1.0.0/16,
     /// also over plain HTTP; repeat the option for several
-    #[arg(long, value_name = "CIDR", env = "PETSTORE_WEBHOOK_ALLOW", value_delimiter = ',')]
+    #[arg(
+        long,
+        global = true,
+        value_name = "CIDR",
+        env = "PETSTORE_WEBHOOK_ALLOW",
+        value_delimiter = ','
+    )]
     webhook_allow: Vec<Network>,
 
     /// The file with the key that encrypts the secrets of webhooks; for a SQLite database,
     /// the service makes one with the same name and the ending .secret-key when it needs it
-    #[arg(long, value_name = "FILE", env = "PETSTORE_SECRET_KEY_FILE")]
+    #[arg(long, global = true, value_name = "FILE", env = "PETSTORE_SECRET_KEY_FILE")]
     secret_key_file: Option<PathBuf>,
 }
 

@@ -333,6 +333,12 @@ async fn the_dashboard_and_the_alerts_name_existing_metrics() {
     let sqlite = Watched::start(here.path(), &[]);
     let database = fresh_url().await;
     let postgres = Watched::over(&database, here.path(), &[]);
+    // Nothing answers there, and the service tries only when something changes.
+    let add = ["webhooks", "add", "https://shop.invalid/", "--database", "sqlite:petstore.db"];
+    run(here.path(), &add).expect_success();
+    while !sqlite.page().await.names().contains("petstore_webhook_failing") {
+        tokio::task::yield_now().await;
+    }
     let mut exported = BTreeSet::new();
     for watched in [&sqlite, &postgres] {
         watched.load().await;

@@ -112,10 +112,8 @@ async fn an_interrupted_concurrent_index_is_built_again() {
     assert!(!other.query_one(is_valid, &[]).await.unwrap().get::<_, bool>(0));
 
     let rejected = open(&url, OpenMode::AsIs).await.err().unwrap().to_string();
-    assert!(
-        rejected.contains("has schema version 6, but this release needs version 8"),
-        "{rejected}"
-    );
+    let older = "has schema version 6, but this release needs version";
+    assert!(rejected.contains(older), "{rejected}");
     let store = open(&url, OpenMode::CreateAndMigrate).await.unwrap();
     assert!(other.query_one(is_valid, &[]).await.unwrap().get::<_, bool>(0));
     let query = PetQuery { category_id: Some(7), ..PetQuery::default() };
