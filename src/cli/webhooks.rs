@@ -42,8 +42,8 @@ pub(super) struct WebhookArgs {
     )]
     webhook_allow: Vec<Network>,
 
-    /// The file with the key that encrypts the secrets of webhooks; for a SQLite database,
-    /// the service makes one with the same name and the ending .secret-key when it needs it
+    /// The file with the key that encrypts the secrets of webhooks, made for the first webhook;
+    /// the default is the name of the SQLite file with the ending .secret-key, or petstore.secret-key
     #[arg(long, global = true, value_name = "FILE", env = "PETSTORE_SECRET_KEY_FILE")]
     secret_key_file: Option<PathBuf>,
 }
@@ -54,15 +54,16 @@ impl WebhookArgs {
         &self,
         database: &DatabaseUrl,
     ) -> (Registrar, mpsc::Receiver<TestMessage>) {
-        let (path, may_create) = match database {
+        let default = match database {
             DatabaseUrl::Sqlite(database) => {
                 let mut path = database.clone().into_os_string();
                 path.push(".secret-key");
-                (Some(self.secret_key_file.clone().unwrap_or(path.into())), true)
+                path.into()
             }
-            DatabaseUrl::Postgres(_) => (self.secret_key_file.clone(), false),
+            DatabaseUrl::Postgres(_) => PathBuf::from("petstore.secret-key"),
         };
-        Registrar::new(Arc::new(Vault::new(path, may_create)), self.allowed(), super::random())
+        let path = self.secret_key_file.clone().unwrap_or(default);
+        Registrar::new(Arc::new(Vault::new(Some(path))), self.allowed(), super::random())
     }
 
     /// What sends messages.

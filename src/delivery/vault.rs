@@ -19,8 +19,6 @@ const VERSION: u8 = 1;
 pub struct Vault {
     /// `None` if no file was named.
     path: Option<PathBuf>,
-    /// Whether the file is made at its first use. Not where several machines need the same file.
-    may_create: bool,
     /// Read once.
     key: Mutex<Option<LessSafeKey>>,
 }
@@ -31,10 +29,10 @@ pub enum VaultError {
     /// No file was named.
     #[error("webhooks need a key file; name it with --secret-key-file")]
     NotSet,
-    /// The file must be made by the operator.
+    /// There is no such file, and nothing was encrypted yet with a new one.
     #[error(
-        "the key file {0} does not exist; make it once, for all machines, with \
-         (umask 077; head -c 32 /dev/urandom | base64 > FILE)"
+        "the key file {0} does not exist; copy it from its backup or from the machine that \
+         made it, or rotate the secrets of all webhooks"
     )]
     Absent(String),
     /// The file cannot be read or made.
@@ -49,10 +47,10 @@ pub enum VaultError {
 }
 
 impl Vault {
-    /// The vault with the key in this file.
+    /// The vault with the key in this file, which is made when the first secret is encrypted.
     #[must_use]
-    pub fn new(path: Option<PathBuf>, may_create: bool) -> Self {
-        Self { path, may_create, key: Mutex::default() }
+    pub fn new(path: Option<PathBuf>) -> Self {
+        Self { path, key: Mutex::default() }
     }
 
     /// A vault with this key, without a file.
@@ -60,7 +58,7 @@ impl Vault {
     pub fn with_key(key: [u8; 32]) -> Self {
         let unbound = UnboundKey::new(&CHACHA20_POLY1305, &key);
         let key = Mutex::new(unbound.ok().map(LessSafeKey::new));
-        Self { path: None, may_create: false, key }
+        Self { path: None, key }
     }
 
     /// Encrypts `secret`. It can be read only for the same `subject`.
@@ -113,7 +111,7 @@ impl Vault {
         if let Some(key) = &*key {
             return work(key);
         }
-        let bytes = self.load(fresh.filter(|_| self.may_create))?;
+        let bytes = self.load(fresh)?;
         let unbound = UnboundKey::new(&CHACHA20_POLY1305, &bytes);
         let loaded = LessSafeKey::new(unbound.map_err(|_| VaultError::OtherKey)?);
         work(key.insert(loaded))
@@ -172,36 +170,35 @@ mod tests {
         let folder = tempfile::TempDir::new().unwrap();
         let path = folder.path().join("petstore.db.secret-key");
         let random = &mut StdRng::seed_from_u64(1);
-        let vault = Vault::new(Some(path.clone()), true);
+        let vault = Vault::new(Some(path.clone()));
         let sealed = vault.seal("webhook 7", b"secret", random).unwrap();
         assert!(!sealed.windows(6).any(|part| part == b"secret"));
         // The file is for its owner, and nothing else is in the folder.
         assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
         // Another process with the same file.
-        let vault = Vault::new(Some(path.clone()), true);
+        let vault = Vault::new(Some(path.clone()));
         assert_eq!(vault.open("webhook 7", &sealed).unwrap(), b"secret");
         let failed = |result: Result<_, VaultError>| result.unwrap_err().to_string();
         assert!(failed(vault.open("webhook 8", &sealed)).contains("another key file"));
         assert!(failed(vault.open("webhook 7", &sealed[..20])).contains("another key file"));
         assert!(failed(vault.open("webhook 7", &[])).contains("another key file"));
-        let other = Vault::new(Some(folder.path().join("other")), true);
+        let other = Vault::new(Some(folder.path().join("other")));
         other.seal("webhook 7", b"secret", random).unwrap();
         assert!(failed(other.open("webhook 7", &sealed)).contains("another key file"));
     }
 
     #[test]
-    fn a_file_is_made_only_where_one_process_needs_it_and_never_for_reading() {
+    fn a_file_is_made_for_the_first_secret_and_never_for_reading() {
         let folder = tempfile::TempDir::new().unwrap();
         let path = folder.path().join("key");
         let random = &mut StdRng::seed_from_u64(1);
         let seal = |path: Option<&PathBuf>, random: &mut StdRng| {
-            Vault::new(path.cloned(), false).seal("x", b"secret", random).unwrap_err().to_string()
+            Vault::new(path.cloned()).seal("x", b"secret", random).unwrap_err().to_string()
         };
         assert!(seal(None, random).contains("--secret-key-file"));
-        assert!(seal(Some(&path), random).contains("does not exist"));
         let sealed = [VERSION; 40];
-        let read = Vault::new(Some(path.clone()), true).open("x", &sealed).unwrap_err();
+        let read = Vault::new(Some(path.clone())).open("x", &sealed).unwrap_err();
         assert!(read.to_string().contains("does not exist"));
         assert!(!path.exists());
         fs::write(&path, "dG9vIHNob3J0\n").unwrap();

@@ -101,7 +101,7 @@ impl App {
         settings: &Settings,
     ) -> Result<Self, DocumentError> {
         // Without a key file; see `with_webhooks`.
-        let vault = Arc::new(Vault::new(None, false));
+        let vault = Arc::new(Vault::new(None));
         let (registrar, _) =
             Registrar::new(vault, Networks::default(), StdRng::from_rng(&mut *random));
         let production = settings.base_url.as_ref();

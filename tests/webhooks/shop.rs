@@ -56,7 +56,7 @@ impl Shop {
         let path = folder.path().join("petstore.db");
         let store = SqliteStore::open(&path, OpenMode::CreateAndMigrate).unwrap();
         let start = ("2026-12-01T12:00:00Z".parse().unwrap(), Instant::now());
-        let vault = Arc::new(Vault::new(Some(folder.path().join("key")), true));
+        let vault = Arc::new(Vault::new(Some(folder.path().join("key"))));
         let allowed = ["127.0.0.0/8".parse().unwrap()].into_iter().collect();
         let (registrar, tests) = Registrar::new(vault, allowed, StdRng::seed_from_u64(1));
         Self {
