@@ -19,6 +19,7 @@ mod kills;
 #[path = "../shared/ledger.rs"]
 mod ledger;
 mod messages;
+mod numbering;
 mod order_proofs;
 #[path = "../shared/postgres.rs"]
 mod postgres_cluster;
