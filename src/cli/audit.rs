@@ -42,7 +42,7 @@ pub(super) struct Audit {
     #[arg(long, value_name = "SUBJECT", env = "PETSTORE_AUDIT_SUBJECT", value_parser = subject)]
     subject: Option<LogSubject>,
 
-    /// Show only entries of this actor: key:3, clock, command or database
+    /// Show only entries of this actor: key:3, staff:1, clock, command or database
     #[arg(long, value_name = "ACTOR", env = "PETSTORE_AUDIT_ACTOR", value_parser = actor)]
     actor: Option<Actor>,
 
@@ -154,7 +154,8 @@ fn subject(text: &str) -> Result<LogSubject, String> {
 }
 
 fn actor(text: &str) -> Result<Actor, String> {
-    let form = "an actor is a key such as key:3, or clock, command or database";
+    let form = "an actor is a key such as key:3, a member of the staff such as staff:1, or clock, command \
+                or database";
     Actor::parse(text).ok_or_else(|| form.to_owned())
 }
 

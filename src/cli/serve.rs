@@ -1,15 +1,9 @@
 //! `petstore serve`.
 
-use std::{
-    io::{self, IsTerminal},
-    net::SocketAddr,
-    num::NonZeroU32,
-    sync::Arc,
-    time::Duration,
-};
+use std::{net::SocketAddr, num::NonZeroU32, sync::Arc, time::Duration};
 
-use anyhow::Context;
 use clap::Args;
+use futures_util::FutureExt;
 use tokio::{
     signal::unix::{SignalKind, signal},
     sync::{oneshot, watch},
@@ -18,7 +12,9 @@ use tokio::{
 use tracing::{info, level_filters::LevelFilter, warn};
 
 use super::{
-    BaseUrlArgs, DatabaseArgs, keys,
+    BaseUrlArgs, DatabaseArgs,
+    console::ConsoleArgs,
+    first_start,
     management::{self, ManagementArgs},
     notify::notify,
     tasks,
@@ -28,12 +24,13 @@ use super::{
     webhooks::WebhookArgs,
 };
 use crate::{
+    console,
     delivery::Dispatcher,
-    domain::{Clock, Deployment, KeyRecord, Network, SystemClock},
+    domain::{Deployment, Network, SystemClock},
     http::{self, App, Management, Origin},
     observe::log::{self, LogFormat},
     server::{self, Limits},
-    store::{OpenMode, Store},
+    store::OpenMode,
 };
 
 /// How long a request may take in addition to the time for its body: longer than the
@@ -76,6 +73,9 @@ pub(super) struct Serve {
 
     #[command(flatten)]
     management: ManagementArgs,
+
+    #[command(flatten)]
+    console: ConsoleArgs,
 
     /// The deployment; the service accepts only API keys of this deployment
     #[arg(long, help_heading = CLIENTS, value_enum, env = "PETSTORE_DEPLOYMENT", default_value = "production")]
@@ -221,6 +221,7 @@ impl Serve {
         let tls = self.tls.load()?;
         let url = format!("{}://{address}/v1", if tls.is_some() { "https" } else { "http" });
         let management_listener = self.management.listen()?;
+        let console_listener = self.console.listen()?;
         let store =
             self.database.open(OpenMode::CreateAndMigrate, self.database_connections).await?;
         let mut terminated = signal(SignalKind::terminate())?;
@@ -231,24 +232,11 @@ impl Serve {
             warn!("--failed-auth-limit (PETSTORE_FAILED_AUTH_LIMIT) has no effect; remove it");
         }
         management::log_address(management_listener.as_ref());
-        self.log_start(store.as_ref(), &url).await?;
+        let database = &self.database.database;
+        first_start::log(store.as_ref(), self.deployment, database, &url).await?;
+        self.console.log_address(console_listener.as_ref(), tls.is_some());
 
-        let settings = http::Settings {
-            deployment: self.deployment,
-            base_url: self.base_urls.base_url,
-            staging_base_url: self.base_urls.staging_base_url,
-            tls: tls.is_some(),
-            cors_origins: self.cors_origin,
-            rate_limit: self.rate_limit.0,
-            trusted_proxies: limits.trusted_proxies.clone(),
-            access_log: self.access_log,
-            slow_request: self.slow_request,
-            body_timeout: self.client_timeout,
-            request_timeout: self.client_timeout + RESPONSE_TIMEOUT,
-            reservation: self.reservation,
-            keep_changes: self.keep_changes,
-            ..http::Settings::default()
-        };
+        let settings = self.settings(&limits, tls.is_some());
         let mut random = super::random();
         let app = App::new(Arc::clone(&store), Arc::new(SystemClock), &mut random, &settings)?;
         let (registrar, tests) = self.webhooks.registrar(&self.database.database);
@@ -262,7 +250,7 @@ impl Serve {
         );
         let app = app.with_webhooks(registrar);
         let (app, exporter) = self.management.trace(app, self.deployment, &mut random)?;
-        let app = Arc::new(app);
+        let app = Arc::new(if console_listener.is_some() { console::counted(app) } else { app });
         let management = Arc::new(Management::new(Arc::clone(&app)));
         let (stop, stopped) = oneshot::channel::<()>();
         let readiness = Arc::clone(&management);
@@ -288,15 +276,23 @@ impl Serve {
             drop(stop);
             signalled().await;
         };
+        let stopped = stopped.map(drop).shared();
         let tasks = tasks::start(&app, &store, tls.as_ref(), exporter, dispatcher);
         let following = Arc::clone(&app);
         let (ended, service_ended) = watch::channel(());
         let serving = async {
+            let console = self.console.run(
+                console_listener,
+                tls.clone(),
+                Arc::clone(&app),
+                &limits,
+                stopped.clone(),
+            );
             let stopped = async {
-                drop(stopped.await);
+                stopped.await;
                 following.end_following();
             };
-            server::serve(listener, tls, app, &limits, stopped).await;
+            tokio::join!(server::serve(listener, tls, app, &limits, stopped), console);
             tasks.shut_down().await;
             drop(ended);
         };
@@ -309,6 +305,26 @@ impl Serve {
         }
         info!("stopped");
         Ok(())
+    }
+
+    /// The settings of the interface.
+    fn settings(&self, limits: &Limits, tls: bool) -> http::Settings {
+        http::Settings {
+            deployment: self.deployment,
+            base_url: self.base_urls.base_url.clone(),
+            staging_base_url: self.base_urls.staging_base_url.clone(),
+            tls,
+            cors_origins: self.cors_origin.clone(),
+            rate_limit: self.rate_limit.0,
+            trusted_proxies: limits.trusted_proxies.clone(),
+            access_log: self.access_log,
+            slow_request: self.slow_request,
+            body_timeout: self.client_timeout,
+            request_timeout: self.client_timeout + RESPONSE_TIMEOUT,
+            reservation: self.reservation,
+            keep_changes: self.keep_changes,
+            ..http::Settings::default()
+        }
     }
 
     /// The limits of the server. Each connection is an open file, so the limit of open
@@ -337,41 +353,6 @@ impl Serve {
             connection_age: CONNECTION_AGE,
             shutdown_timeout: self.shutdown_timeout,
         }
-    }
-
-    /// Logs the address of the service. Without a valid key, also creates one or says how.
-    async fn log_start(&self, store: &dyn Store, url: &str) -> anyhow::Result<()> {
-        let docs = format!("{}/docs", url.trim_end_matches("/v1"));
-        info!(
-            deployment = self.deployment.as_str(),
-            database = %self.database.database,
-            docs = %docs,
-            "serving {url}"
-        );
-        let keys = store.list_keys().await.context("cannot read the keys")?;
-        let now = SystemClock.now();
-        let is_valid = |key: &KeyRecord| key.deployment == self.deployment && key.is_valid_at(now);
-        if keys.iter().any(is_valid) {
-            return Ok(());
-        }
-        if !keys.is_empty() || !io::stderr().is_terminal() {
-            warn!(
-                "there is no valid API key for this deployment; create one: \
-                 petstore keys create --name NAME --deployment {} --database {}",
-                self.deployment.as_str(),
-                self.database.database
-            );
-            return Ok(());
-        }
-        let key = keys::create_first(store, self.deployment).await?;
-        let key = key.reveal();
-        let text = format!(
-            "\nThis is your first API key. It is not shown again:\n\n    {key}\n\n\
-             Try it:\n\n    curl -H 'Authorization: Bearer {key}' {url}/pets\n\n\
-             Or open the documentation in a browser:\n\n    {docs}\n"
-        );
-        text.split('\n').for_each(super::print_message);
-        Ok(())
     }
 }
 

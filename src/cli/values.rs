@@ -9,6 +9,7 @@ use std::{
 
 use clap::{ValueEnum, builder::PossibleValue};
 
+use super::console::ListenOrOff;
 use crate::domain::{Deployment, RateLimit, Scope, store_area::Order};
 
 /// Parses an address to listen on: `127.0.0.1:8080`, `[::1]:8080`,
@@ -37,6 +38,18 @@ pub(super) fn listen_address(text: &str) -> Result<SocketAddr, String> {
         .collect();
     let first = addresses.iter().find(|address| address.is_ipv4()).or(addresses.first());
     first.copied().ok_or_else(|| format!("the host name {host} has no address; {form}"))
+}
+
+/// Parses the same, or `off`.
+///
+/// # Errors
+///
+/// Fails if the value is not allowed.
+pub(super) fn listen_address_or_off(text: &str) -> Result<ListenOrOff, String> {
+    if text == "off" {
+        return Ok(ListenOrOff::Off);
+    }
+    listen_address(text).map(ListenOrOff::At).map_err(|error| format!("{error}, or off"))
 }
 
 /// Parses a count of at least 1.

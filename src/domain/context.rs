@@ -4,7 +4,7 @@ use std::{fmt, sync::Arc};
 
 use jiff::Timestamp;
 
-use super::{IdempotentRequest, KeyId};
+use super::{IdempotentRequest, KeyId, StaffId};
 
 /// Who causes a write, when, and by which request. A store gets it with each act of an actor, so
 /// that it can record the act in the transaction that carries it out.
@@ -33,6 +33,8 @@ impl WriteContext {
 pub enum Actor {
     /// A client with this API key.
     Key(KeyId),
+    /// A member of the staff, in the console.
+    Staff(StaffId),
     /// The service itself, at a given time.
     Clock,
     /// An operator with a command.
@@ -47,6 +49,7 @@ impl Actor {
     pub fn kind(self) -> &'static str {
         match self {
             Self::Key(_) => "key",
+            Self::Staff(_) => "staff",
             Self::Clock => "clock",
             Self::Command => "command",
             Self::Database => "database",
@@ -57,7 +60,7 @@ impl Actor {
     #[must_use]
     pub fn id(self) -> Option<i64> {
         match self {
-            Self::Key(KeyId(id)) => Some(id),
+            Self::Key(KeyId(id)) | Self::Staff(StaffId(id)) => Some(id),
             Self::Clock | Self::Command | Self::Database => None,
         }
     }
@@ -78,6 +81,7 @@ impl Actor {
     pub fn of(kind: &str, id: Option<i64>) -> Option<Self> {
         match (kind, id) {
             ("key", Some(id)) => Some(Self::Key(KeyId(id))),
+            ("staff", Some(id)) => Some(Self::Staff(StaffId(id))),
             ("clock", None) => Some(Self::Clock),
             ("command", None) => Some(Self::Command),
             ("database", None) => Some(Self::Database),
@@ -101,7 +105,7 @@ impl fmt::Display for Actor {
 pub struct NamedActor {
     /// Who.
     pub actor: Actor,
-    /// The name of the key. `None` for an actor that has no name.
+    /// The name of the key or of the member of the staff. `None` for an actor that has no name.
     pub name: Option<Arc<str>>,
 }
 

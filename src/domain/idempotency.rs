@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use sha2::{Digest, Sha256};
 
-use super::{KeyId, NewPet};
+use super::{KeyId, NewPet, StaffId};
 
 /// How long a process must have seen the newest mark before it sets the next one. See
 /// [`crate::store::Requests::mark_idempotency_keys`].
@@ -15,7 +15,7 @@ pub const MARK_EVERY: Duration = Duration::from_mins(10);
 pub const REMEMBERED_FOR_MARKS: i64 = 288;
 
 /// The identifier that a client gives a request: 1 to 255 visible ASCII characters. It is unique
-/// only within the lineage of one API key.
+/// only for one [`Owner`].
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct IdempotencyKey(String);
 
@@ -38,14 +38,39 @@ impl IdempotencyKey {
     }
 }
 
+/// An API key, or a member of the staff, with one number for both in the store: positive for a key,
+/// negative for a member of the staff.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Owner(i64);
+
+impl Owner {
+    /// The number in the store.
+    #[must_use]
+    pub fn number(self) -> i64 {
+        self.0
+    }
+}
+
+impl From<KeyId> for Owner {
+    fn from(KeyId(id): KeyId) -> Self {
+        Self(id)
+    }
+}
+
+impl From<StaffId> for Owner {
+    fn from(StaffId(id): StaffId) -> Self {
+        Self(-id)
+    }
+}
+
 /// A request that the client may repeat.
 #[derive(Debug, Clone)]
 pub struct IdempotentRequest {
-    /// The API key that the request came with.
-    pub api_key: KeyId,
-    /// The first key of its lineage, which owns the remembered request: the key that was rotated,
-    /// perhaps several times, into this one. Often the key itself.
-    pub lineage: KeyId,
+    /// The API key that the request came with, or the member of the staff.
+    pub caller: Owner,
+    /// The owner of the remembered request. Of an API key, the first one of its lineage: the key
+    /// that was rotated, perhaps several times, into this one. Often the caller itself.
+    pub lineage: Owner,
     /// The operation, by its `operationId`.
     pub operation: &'static str,
     /// The client's identifier of the request.
@@ -55,10 +80,10 @@ pub struct IdempotentRequest {
 }
 
 impl IdempotentRequest {
-    /// The keys under which the request is remembered: the first key of its lineage, and its own
-    /// key, which earlier releases use to find it.
-    pub fn owners(&self) -> impl Iterator<Item = KeyId> {
-        let own = (self.api_key != self.lineage).then_some(self.api_key);
+    /// Under what the request is remembered: the first key of its lineage, and its own key, which
+    /// earlier releases use to find it.
+    pub fn owners(&self) -> impl Iterator<Item = Owner> {
+        let own = (self.caller != self.lineage).then_some(self.caller);
         [Some(self.lineage), own].into_iter().flatten()
     }
 }

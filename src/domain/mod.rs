@@ -14,15 +14,17 @@ pub mod page;
 pub mod pet;
 pub mod principal;
 pub mod rate_limit;
+pub mod staff;
 pub mod store_area;
 
 pub use client::Client;
 pub use clock::{Clock, SystemClock};
 pub use context::{Actor, NamedActor, WriteContext};
-pub use idempotency::{IdempotencyKey, IdempotentRequest, StoredResponse};
+pub use idempotency::{IdempotencyKey, IdempotentRequest, Owner, StoredResponse};
 pub use key::{ApiKey, Deployment, KeyDigest, KeyId, KeyRecord, KeyUse, NewKey, Scope};
 pub use network::{Network, Networks};
 pub use page::{Limit, PageRequest};
 pub use pet::{NewPet, Pet, PetId, PetName, PetRef, PetStatus};
 pub use principal::Principal;
 pub use rate_limit::RateLimit;
+pub use staff::{Role, StaffId, StaffName};

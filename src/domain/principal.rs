@@ -1,6 +1,6 @@
 //! The sender of a request.
 
-use super::KeyId;
+use super::{KeyId, StaffId};
 
 /// Who sent a request, as far as the service knows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -10,6 +10,8 @@ pub enum Principal {
     None,
     /// A client with this API key.
     Key(KeyId),
+    /// A member of the staff, in the console.
+    Staff(StaffId),
 }
 
 impl Principal {
@@ -17,8 +19,17 @@ impl Principal {
     #[must_use]
     pub fn key_id(self) -> Option<KeyId> {
         match self {
-            Self::None => None,
             Self::Key(id) => Some(id),
+            Self::None | Self::Staff(_) => None,
+        }
+    }
+
+    /// The member of the staff, if it is one.
+    #[must_use]
+    pub fn staff_id(self) -> Option<StaffId> {
+        match self {
+            Self::Staff(id) => Some(id),
+            Self::None | Self::Key(_) => None,
         }
     }
 }

@@ -52,6 +52,12 @@ impl FromStr for BaseUrl {
 pub struct Origin(HeaderValue);
 
 impl Origin {
+    /// The origin as text.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        self.0.to_str().unwrap_or_default()
+    }
+
     /// The value for a header field.
     #[must_use]
     pub fn header_value(&self) -> HeaderValue {

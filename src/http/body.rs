@@ -29,12 +29,12 @@ impl<B> RequestBody for B where
 }
 
 /// The body of a request, for an operation to read or not.
-pub(super) type UnreadBody<'r> = &'r mut (dyn Body<Data = Bytes, Error = BodyError> + Send + Unpin);
+pub(crate) type UnreadBody<'r> = &'r mut (dyn Body<Data = Bytes, Error = BodyError> + Send + Unpin);
 
 /// Why the rest of a body did not arrive.
 #[derive(Debug, thiserror::Error)]
 #[error(transparent)]
-pub(super) struct BodyError(Box<dyn std::error::Error + Send + Sync>);
+pub(crate) struct BodyError(Box<dyn std::error::Error + Send + Sync>);
 
 /// A body that tracks whether it was read to its end. hyper knows this only for an empty body, or
 /// one with a `Content-Length`.
@@ -140,18 +140,38 @@ pub(super) async fn read(
     if !is_accepted && accepted != Accepted::JsonOrNothing {
         return Err(accepted.wrong_type());
     }
+    let body = collect(body, MAX_BODY, timeout).await?;
+    if is_accepted || body.is_empty() { Ok(body) } else { Err(accepted.wrong_type()) }
+}
+
+/// Reads a form of a page, of at most `max` bytes.
+///
+/// # Errors
+///
+/// See [`read`].
+pub(super) async fn read_form(
+    headers: &HeaderMap,
+    body: UnreadBody<'_>,
+    max: usize,
+    timeout: Duration,
+) -> Result<Bytes, ApiError> {
+    if !has_type(headers, b"application/x-www-form-urlencoded") {
+        let message = "The body must be a form, as a browser sends it.";
+        return Err(ApiError::new(Problem::UnsupportedMediaType, message));
+    }
+    collect(body, max, timeout).await
+}
+
+async fn collect(body: UnreadBody<'_>, max: usize, timeout: Duration) -> Result<Bytes, ApiError> {
     let too_large = || {
-        let message = format!("The body is larger than {MAX_BODY} bytes.");
+        let message = format!("The body is larger than {max} bytes.");
         ApiError::new(Problem::BodyTooLarge, message)
     };
-    if body.size_hint().lower() > MAX_BODY as u64 {
+    if body.size_hint().lower() > max as u64 {
         return Err(too_large());
     }
-    match tokio::time::timeout(timeout, Limited::new(body, MAX_BODY).collect()).await {
-        Ok(Ok(collected)) => {
-            let body = collected.to_bytes();
-            if is_accepted || body.is_empty() { Ok(body) } else { Err(accepted.wrong_type()) }
-        }
+    match tokio::time::timeout(timeout, Limited::new(body, max).collect()).await {
+        Ok(Ok(collected)) => Ok(collected.to_bytes()),
         Ok(Err(error)) if error.is::<LengthLimitError>() => Err(too_large()),
         Ok(Err(_)) => Err(ApiError::new(
             Problem::InvalidBody,

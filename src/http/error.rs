@@ -18,7 +18,7 @@ use crate::{
 
 /// What is wrong. [`Problem::code_and_status`] is what a client sees.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Problem {
+pub(crate) enum Problem {
     /// No API key was sent.
     MissingApiKey,
     /// The key is unknown, malformed, revoked or expired, or belongs to the other deployment.
@@ -79,7 +79,7 @@ impl Problem {
     /// The `code` of the Error body and the HTTP status. Codes are stable and never reused for
     /// another problem.
     #[must_use]
-    pub(super) fn code_and_status(self) -> (&'static str, StatusCode) {
+    pub(crate) fn code_and_status(self) -> (&'static str, StatusCode) {
         match self {
             Self::MissingApiKey => ("missing_api_key", StatusCode::UNAUTHORIZED),
             Self::InvalidApiKey => ("invalid_api_key", StatusCode::UNAUTHORIZED),
@@ -136,7 +136,7 @@ impl Problem {
 
 /// An error response, with its cause for the log.
 #[derive(Debug)]
-pub(super) struct ApiError {
+pub(crate) struct ApiError {
     problem: Problem,
     message: Cow<'static, str>,
     /// An additional header field, such as `Allow`.
@@ -149,12 +149,12 @@ pub(super) struct ApiError {
 impl ApiError {
     /// `message` tells people which part of the request is wrong and what is allowed. It reveals no
     /// internals.
-    pub(super) fn new(problem: Problem, message: impl Into<Cow<'static, str>>) -> Self {
+    pub(crate) fn new(problem: Problem, message: impl Into<Cow<'static, str>>) -> Self {
         Self { problem, message: message.into(), field: None, cause: None, body: None }
     }
 
     /// Adds a header field.
-    pub(super) fn with_field(self, name: HeaderName, value: HeaderValue) -> Self {
+    pub(crate) fn with_field(self, name: HeaderName, value: HeaderValue) -> Self {
         Self { field: Some(Box::new((name, value))), ..self }
     }
 
@@ -188,17 +188,17 @@ impl ApiError {
     }
 
     /// Adds the cause, for the log.
-    pub(super) fn caused_by(self, cause: Cause) -> Self {
+    pub(crate) fn caused_by(self, cause: Cause) -> Self {
         Self { cause: Some(cause), ..self }
     }
 
     /// The path does not exist.
-    pub(super) fn no_such_path() -> Self {
+    pub(crate) fn no_such_path() -> Self {
         Self::new(Problem::NotFound, "This path does not exist.")
     }
 
     /// The path supports only these methods.
-    pub(super) fn method_not_allowed(allowed: &str) -> Self {
+    pub(crate) fn method_not_allowed(allowed: &str) -> Self {
         let message = format!("This path does not support this method. It supports {allowed}.");
         let error = Self::new(Problem::MethodNotAllowed, message);
         match HeaderValue::from_str(allowed) {
@@ -221,13 +221,13 @@ impl ApiError {
     }
 
     /// The key exceeds its rate limit until `more_in` seconds have passed.
-    pub(super) fn rate_limited(message: String, more_in: u64) -> Self {
+    pub(crate) fn rate_limited(message: String, more_in: u64) -> Self {
         Self::new(Problem::RateLimited, message).with_field(header::RETRY_AFTER, more_in.into())
     }
 
     /// An error in the service.
     #[must_use]
-    pub(super) fn internal(cause: Cause) -> Self {
+    pub(crate) fn internal(cause: Cause) -> Self {
         let message = "Internal error. The operator finds the cause in the log by the X-Request-Id \
                        of this response.";
         Self { cause: Some(cause), ..Self::new(Problem::Internal, message) }
@@ -239,7 +239,7 @@ impl ApiError {
     }
 
     /// The response, and its cause for the log.
-    pub(super) fn into_response(mut self) -> (Response, Option<Cause>) {
+    pub(crate) fn into_response(mut self) -> (Response, Option<Cause>) {
         let (_, status) = self.problem.code_and_status();
         let body = self.body.take().map_or_else(|| self.render().into(), |body| *body);
         let mut response = response::json(status, body);
@@ -256,12 +256,12 @@ impl ApiError {
     }
 
     /// What is wrong.
-    pub(super) fn problem(&self) -> Problem {
+    pub(crate) fn problem(&self) -> Problem {
         self.problem
     }
 
-    #[cfg(test)]
-    pub(super) fn message(&self) -> &str {
+    /// What is wrong and what to do, for people.
+    pub(crate) fn message(&self) -> &str {
         &self.message
     }
 }

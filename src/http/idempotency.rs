@@ -13,7 +13,7 @@ use hyper::HeaderMap;
 use super::error::{ApiError, Problem};
 use crate::{
     domain::{
-        Clock, IdempotencyKey, IdempotentRequest, KeyId,
+        Clock, IdempotencyKey, IdempotentRequest, KeyId, Owner,
         idempotency::{MARK_EVERY, REMEMBERED_FOR_MARKS},
     },
     store::{Keys, Requests, StoreError},
@@ -116,7 +116,7 @@ fn unquoted(value: &str) -> Option<Cow<'_, str>> {
 /// The requests with an idempotency key that the store is processing. A retry during this time gets
 /// a 409 at once, instead of waiting for the first request.
 #[derive(Default)]
-pub(super) struct InFlight(Mutex<HashSet<(KeyId, IdempotencyKey)>>);
+pub(super) struct InFlight(Mutex<HashSet<(Owner, IdempotencyKey)>>);
 
 impl InFlight {
     /// Adds a request, until the result is dropped.
@@ -148,7 +148,7 @@ struct TooManyInFlight;
 
 pub(super) struct InFlightGuard<'a> {
     all: &'a InFlight,
-    entry: (KeyId, IdempotencyKey),
+    entry: (Owner, IdempotencyKey),
 }
 
 impl Drop for InFlightGuard<'_> {
@@ -234,8 +234,8 @@ mod tests {
 
     fn request(api_key: i64, number: usize) -> IdempotentRequest {
         IdempotentRequest {
-            api_key: KeyId(api_key),
-            lineage: KeyId(api_key),
+            caller: KeyId(api_key).into(),
+            lineage: KeyId(api_key).into(),
             operation: "createPet",
             key: IdempotencyKey::new(format!("retry-{number}")).unwrap(),
             fingerprint: [0; 32],

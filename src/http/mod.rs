@@ -9,6 +9,7 @@ pub mod documents;
 mod edge;
 mod error;
 mod etag;
+mod for_console;
 mod idempotency;
 mod management;
 mod query;
@@ -24,13 +25,11 @@ pub(crate) use self::body::MAX_BODY;
 use hyper::{Request, StatusCode, header::HeaderValue, http::request::Parts};
 use rand::{Rng, SeedableRng, rngs::StdRng};
 
-pub(crate) use self::edge::response_memory::{Reservation, ResponseMemory};
 use self::{
     access::{
         auth::{self, KeyRing},
         rate_limit,
     },
-    body::UnreadBody,
     contract::FirstPages,
     documents::{
         api_catalog,
@@ -38,8 +37,7 @@ use self::{
         document::Document,
         openapi::{self, DocumentError, Served},
     },
-    edge::{Edge, Facts, Interface},
-    error::ApiError,
+    edge::Edge,
     etag::Tags,
     idempotency::{InFlight, LastMark, Lineages},
     routes::{Access, Call, Operation},
@@ -51,6 +49,15 @@ pub use self::{
     management::Management,
     response::{Body, Response},
     settings::Settings,
+};
+pub(crate) use self::{
+    body::UnreadBody,
+    edge::{
+        Facts, Interface, forwarded,
+        response_memory::{Reservation, ResponseMemory},
+    },
+    error::{ApiError, Problem},
+    routes::{Label, Pattern},
 };
 use crate::{
     delivery::{Registrar, Vault},
@@ -65,8 +72,8 @@ use crate::{
 /// The interface: handles requests.
 pub struct App {
     edge: Edge,
-    store: Arc<dyn Store>,
-    clock: Arc<dyn Clock>,
+    pub(crate) store: Arc<dyn Store>,
+    pub(crate) clock: Arc<dyn Clock>,
     keys: KeyRing,
     in_flight: InFlight,
     lineages: Lineages,
@@ -272,7 +279,7 @@ impl Interface for App {
         facts.rate = caller.and_then(|caller| caller.rate);
         rate_limit::check(facts.rate)?;
         let (route, parameter) = facts.found.route()?;
-        facts.route = Some(route);
+        facts.route = Some(route.label());
         if let Access::Key(needed) = route.access {
             auth::allow(caller, needed)?;
         }

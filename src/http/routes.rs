@@ -220,10 +220,19 @@ impl<'p> Found<'p> {
     }
 }
 
+/// What metrics, logs and spans show of a route.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Label {
+    /// The position in the metrics: first all operations, then the pages of the console.
+    pub(crate) index: usize,
+    pub(crate) id: &'static str,
+    pub(crate) path: &'static str,
+}
+
 impl Route {
-    /// Its position in the table.
-    pub(in crate::http) fn index(&self) -> usize {
-        self.operation as usize
+    /// What metrics, logs and spans show of it.
+    pub(in crate::http) fn label(&self) -> Label {
+        Label { index: self.operation as usize, id: self.id, path: self.path }
     }
 
     fn with_same_path(&self) -> impl Iterator<Item = &'static Self> {
@@ -232,7 +241,7 @@ impl Route {
 }
 
 /// A path of the table, ready to be compared.
-struct Pattern {
+pub(crate) struct Pattern {
     before: &'static str,
     parameter: Parameter,
     after: &'static str,
@@ -246,7 +255,7 @@ enum Parameter {
 }
 
 impl Pattern {
-    const fn of(path: &'static str) -> Self {
+    pub(crate) const fn of(path: &'static str) -> Self {
         let (before, rest) = path.split_at(length_before(b'{', path));
         let (parameter, length) = match rest.as_bytes() {
             [] => (Parameter::Absent, 0),
@@ -258,7 +267,7 @@ impl Pattern {
 
     /// The parameter in `path`, which is empty if the pattern has none. `None` if the path does not
     /// fit.
-    fn parameter_in<'p>(&self, path: &'p str) -> Option<&'p str> {
+    pub(crate) fn parameter_in<'p>(&self, path: &'p str) -> Option<&'p str> {
         match self.parameter {
             Parameter::Absent => (path == self.before).then_some(""),
             Parameter::Segment => {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use hyper::{Request, body::Incoming};
 
 use crate::{
+    console::Console,
     domain::Client,
     http::{App, Management, Response, ResponseMemory},
     observe::metrics::Connections,
@@ -52,6 +53,28 @@ impl Handler for App {
 }
 
 impl Handler for Management {
+    fn handle(
+        &self,
+        client: &Client,
+        request: Request<Incoming>,
+    ) -> impl Future<Output = Response> + Send {
+        self.handle(client, request)
+    }
+
+    fn new_request_id(&self) -> String {
+        self.new_request_id()
+    }
+
+    fn connections(&self) -> &Arc<Connections> {
+        self.connections()
+    }
+
+    fn response_memory(&self) -> &ResponseMemory {
+        self.response_memory()
+    }
+}
+
+impl Handler for Console {
     fn handle(
         &self,
         client: &Client,

@@ -14,6 +14,8 @@ mod pets;
 pub mod postgres;
 mod requests;
 pub mod sqlite;
+mod staff;
+mod staff_rows;
 mod store_area;
 mod webhooks;
 
@@ -27,6 +29,7 @@ pub use self::{
     open::{OpenMode, open},
     pets::{Created, Pets, Respond, Version, Visit},
     requests::Requests,
+    staff::{Staff, StaffKey, StaffWritten},
     store_area::{Executed, RespondTo, StoreArea},
     webhooks::{KEPT_ATTEMPTS, WebhookWritten, Webhooks},
 };
@@ -39,6 +42,6 @@ pub use self::{
 ///
 /// A method that carries out the act of an actor takes a [`crate::domain::WriteContext`]. Those that
 /// only keep the store tidy take none, because nobody asks later who did that.
-pub trait Store: Pets + StoreArea + Changes + Webhooks + Keys + Requests + Health {}
+pub trait Store: Pets + StoreArea + Changes + Webhooks + Keys + Staff + Requests + Health {}
 
-impl<S: Pets + StoreArea + Changes + Webhooks + Keys + Requests + Health> Store for S {}
+impl<S: Pets + StoreArea + Changes + Webhooks + Keys + Staff + Requests + Health> Store for S {}

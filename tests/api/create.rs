@@ -3,7 +3,7 @@
 use std::sync::Mutex;
 
 use petstore::{
-    domain::{Actor, Clock, NamedActor, Scope, WriteContext},
+    domain::{Actor, Clock, NamedActor, Owner, Scope, WriteContext},
     store::StoreError,
 };
 use reqwest::Method;
@@ -250,6 +250,6 @@ async fn the_store_gets_the_key_the_time_and_the_request_of_a_create() {
         assert_eq!((given.actor, given.now), (actor, server.clock.now()));
         assert_eq!(given.request_id.as_deref(), Some("till-7"));
         let request = given.idempotency.map(|request| (request.lineage, request.operation));
-        assert_eq!(request, (headers.len() == 4).then_some((id, "createPet")));
+        assert_eq!(request, (headers.len() == 4).then_some((Owner::from(id), "createPet")));
     }
 }

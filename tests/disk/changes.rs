@@ -100,8 +100,8 @@ impl Change {
         store: &AnyStore,
     ) -> Result<Option<(Vec<u8>, bool)>, StoreError> {
         let request = IdempotentRequest {
-            api_key: KeyId(1),
-            lineage: KeyId(1),
+            caller: KeyId(1).into(),
+            lineage: KeyId(1).into(),
             operation: "change",
             key: IdempotencyKey::new(self.number.to_string()).unwrap(),
             fingerprint: [0; 32],

@@ -16,7 +16,7 @@ use petstore::{
         store_area::{Command, Decision, IfMatch, OrderId, Preconditions, Resource},
     },
     store::{
-        Changes, Created, Executed, Pets, Respond, RespondTo, Store, StoreArea, StoreError,
+        Changes, Created, Executed, Pets, Respond, RespondTo, Staff, Store, StoreArea, StoreError,
         Version, Visit, Webhooks,
     },
 };
@@ -282,6 +282,8 @@ impl Faulty {
 impl Changes for Faulty {}
 
 impl Webhooks for Faulty {}
+
+impl Staff for Faulty {}
 
 #[async_trait]
 impl StoreArea for Faulty {

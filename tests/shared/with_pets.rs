@@ -14,7 +14,7 @@ use petstore::{
     },
     observe::metrics::Exposition,
     store::{
-        Changes, Created, Executed, Health, Keys, Pets, Requests, Respond, RespondTo, Store,
+        Changes, Created, Executed, Health, Keys, Pets, Requests, Respond, RespondTo, Staff, Store,
         StoreArea, StoreError, Version, Visit, Webhooks,
     },
 };
@@ -119,6 +119,8 @@ impl Changes for WithPets {
 }
 
 impl Webhooks for WithPets {}
+
+impl Staff for WithPets {}
 
 #[async_trait]
 impl StoreArea for WithPets {

@@ -23,8 +23,8 @@ use crate::{
 /// A request of this API key that may be repeated. `fingerprint` stands for its content.
 fn request(api_key: KeyId, key: &str, fingerprint: u8) -> IdempotentRequest {
     IdempotentRequest {
-        api_key,
-        lineage: api_key,
+        caller: api_key.into(),
+        lineage: api_key.into(),
         operation: "placeOrder",
         key: IdempotencyKey::new(key.to_owned()).unwrap(),
         fingerprint: [fingerprint; 32],
@@ -60,7 +60,7 @@ pub(crate) async fn a_repeated_request_replays_its_response_whatever_changed_sin
     // Also with a successor of its key.
     let until = crate::suite::at(9_000);
     let successor = store.rotate_key(key, new_key(2, None), until, act(0)).await.unwrap().unwrap();
-    let by_successor = IdempotentRequest { api_key: successor.id, ..request(key, "a", 1) };
+    let by_successor = IdempotentRequest { caller: successor.id.into(), ..request(key, "a", 1) };
     assert_eq!(send(&store, by_successor, place).await, Executed::Replayed(first));
     assert_eq!(pet(&store, id).await.version, 4);
     assert_eq!(store.get_order(order_id(2)).await.unwrap(), None);

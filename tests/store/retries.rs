@@ -18,8 +18,8 @@ const DAY: i64 = 24 * 60 * 60;
 /// A request for `pet`.
 fn request(api_key: i64, key: &str, pet: &NewPet) -> IdempotentRequest {
     IdempotentRequest {
-        api_key: KeyId(api_key),
-        lineage: KeyId(api_key),
+        caller: KeyId(api_key).into(),
+        lineage: KeyId(api_key).into(),
         operation: "createPet",
         key: IdempotencyKey::new(key.to_owned()).unwrap(),
         fingerprint: fingerprint(pet),
@@ -32,7 +32,7 @@ pub(crate) fn named(api_key: i64, key: &str, pet: &NewPet, second: i64) -> Write
 }
 
 fn sent(request: IdempotentRequest, second: i64) -> WriteContext {
-    let actor = Actor::Key(request.api_key);
+    let actor = Actor::Key(KeyId(request.caller.number()));
     WriteContext { idempotency: Some(request), ..WriteContext::new(actor, at(second)) }
 }
 
@@ -133,7 +133,7 @@ pub(crate) async fn a_request_repeated_with_a_successor_of_its_key_replays_its_a
     for (sent_with, repeated_with) in [(first, third), (second, first), (third, second)] {
         let create = async |pet: &NewPet, api_key: KeyId| {
             let request = request(api_key.0, &format!("with-{sent_with}"), pet);
-            let context = sent(IdempotentRequest { lineage: first, ..request }, 0);
+            let context = sent(IdempotentRequest { lineage: first.into(), ..request }, 0);
             store.create_pet(pet.clone(), context, respond).await.unwrap()
         };
         let added = new(create(&frank, sent_with).await);
@@ -152,7 +152,7 @@ pub(crate) async fn requests_that_the_previous_release_remembered_for_a_successo
 ) {
     let frank = new_pet("Frank", 1, Sold);
     let of_before = |name| request(2, name, &frank);
-    let of_now = |name| IdempotentRequest { lineage: KeyId(1), ..of_before(name) };
+    let of_now = |name| IdempotentRequest { lineage: KeyId(1).into(), ..of_before(name) };
     for (first, then) in [(of_before("a"), of_now("a")), (of_now("b"), of_before("b"))] {
         let create = |request| store.create_pet(frank.clone(), sent(request, 0), respond);
         let added = new(create(first).await.unwrap());

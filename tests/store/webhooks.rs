@@ -2,7 +2,7 @@
 
 use petstore::{
     domain::{
-        IdempotencyKey, IdempotentRequest, KeyId, StoredResponse, WriteContext,
+        IdempotencyKey, IdempotentRequest, StoredResponse, WriteContext,
         store_area::{
             Attempt, ChangeType, DeliveryUpdate, DisabledReason, Label, Lease, Progress, Restart,
             SealedSecrets, StoredWebhook, Waiting, Webhook, WebhookChange,
@@ -171,8 +171,8 @@ pub(crate) async fn there_are_at_most_100_webhooks_and_no_identifier_is_given_tw
 pub(crate) async fn a_repeated_request_for_a_webhook_replays_its_response(store: AnyStore) {
     let key = store.create_key(new_key(1, None), act(0)).await.unwrap().id;
     let request = |fingerprint| IdempotentRequest {
-        api_key: key,
-        lineage: KeyId(key.0),
+        caller: key.into(),
+        lineage: key.into(),
         operation: "addWebhook",
         key: IdempotencyKey::new("first".to_owned()).unwrap(),
         fingerprint: [fingerprint; 32],

@@ -182,6 +182,26 @@ pub enum ActType {
     WebhookSecretRotated,
     /// A webhook was enabled.
     WebhookEnabled,
+    /// A member of the staff was added.
+    StaffAdded,
+    /// A member of the staff got another role.
+    StaffRoleChanged,
+    /// A member of the staff must choose another password.
+    StaffReset,
+    /// A member of the staff cannot sign in any more.
+    StaffDisabled,
+    /// A member of the staff chose a password.
+    StaffPasswordSet,
+    /// A member of the staff set up a second factor, or new recovery codes.
+    StaffSecondFactorSet,
+    /// A member of the staff removed the second factor.
+    StaffSecondFactorRemoved,
+    /// A member of the staff signed in.
+    StaffSignedIn,
+    /// An attempt to sign in failed.
+    StaffSignInFailed,
+    /// Sessions of a member of the staff were ended.
+    StaffSessionsEnded,
     /// The database was made as a copy of another one.
     DatabaseCopied,
     /// The database was made from a backup.
@@ -190,7 +210,7 @@ pub enum ActType {
 
 impl ActType {
     /// Every type.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 20] = [
         Self::KeyCreated,
         Self::KeyRotated,
         Self::KeyRevoked,
@@ -199,6 +219,16 @@ impl ActType {
         Self::WebhookDeleted,
         Self::WebhookSecretRotated,
         Self::WebhookEnabled,
+        Self::StaffAdded,
+        Self::StaffRoleChanged,
+        Self::StaffReset,
+        Self::StaffDisabled,
+        Self::StaffPasswordSet,
+        Self::StaffSecondFactorSet,
+        Self::StaffSecondFactorRemoved,
+        Self::StaffSignedIn,
+        Self::StaffSignInFailed,
+        Self::StaffSessionsEnded,
         Self::DatabaseCopied,
         Self::DatabaseRestored,
     ];
@@ -215,6 +245,16 @@ impl ActType {
             Self::WebhookDeleted => "webhook.deleted",
             Self::WebhookSecretRotated => "webhook.secret_rotated",
             Self::WebhookEnabled => "webhook.enabled",
+            Self::StaffAdded => "staff.added",
+            Self::StaffRoleChanged => "staff.role_changed",
+            Self::StaffReset => "staff.reset",
+            Self::StaffDisabled => "staff.disabled",
+            Self::StaffPasswordSet => "staff.password_set",
+            Self::StaffSecondFactorSet => "staff.second_factor_set",
+            Self::StaffSecondFactorRemoved => "staff.second_factor_removed",
+            Self::StaffSignedIn => "staff.signed_in",
+            Self::StaffSignInFailed => "staff.sign_in_failed",
+            Self::StaffSessionsEnded => "staff.sessions_ended",
             Self::DatabaseCopied => "database.copied",
             Self::DatabaseRestored => "database.restored",
         }
@@ -320,7 +360,7 @@ mod tests {
 
     #[test]
     fn an_actor_has_one_spelling() {
-        for text in ["key:3", "clock", "command", "database"] {
+        for text in ["key:3", "staff:1", "clock", "command", "database"] {
             assert_eq!(Actor::parse(text).unwrap().to_string(), text);
         }
         for text in ["", "key", "key:", "key:03", "clock:1", "Clock"] {

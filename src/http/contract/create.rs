@@ -44,8 +44,8 @@ pub(in crate::http) async fn create(
     let caller = caller.key_id();
     let idempotency = match key {
         Some(key) => Some(IdempotentRequest {
-            api_key: caller,
-            lineage: app.lineages.first(app.store.as_ref(), caller).await?,
+            caller: caller.into(),
+            lineage: app.lineages.first(app.store.as_ref(), caller).await?.into(),
             operation: "createPet",
             key,
             fingerprint: fingerprint(&new),

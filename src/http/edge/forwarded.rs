@@ -18,7 +18,7 @@ const X_FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
 ///
 /// An invalid field is ignored, and so are two contradicting ones: a proxy that writes one of them
 /// may forward the other as the client sent it.
-pub(in crate::http) fn client(peer: IpAddr, headers: &HeaderMap, proxies: &Networks) -> IpAddr {
+pub(crate) fn client(peer: IpAddr, headers: &HeaderMap, proxies: &Networks) -> IpAddr {
     if !proxies.contain(peer) {
         return peer;
     }

@@ -12,7 +12,7 @@ use tracing::{error, info, warn};
 
 use super::{Edge, Facts, Interface, forwarded, request_id, trace_context};
 use crate::{
-    domain::{KeyId, RateLimit, rate_limit::Meter},
+    domain::{KeyId, RateLimit, StaffId, rate_limit::Meter},
     http::{Response, error::Problem},
     observe::log::chain,
     store::Cause,
@@ -44,18 +44,19 @@ impl Edge {
         }
         let client = forwarded::client(peer, &request.headers, &self.trusted_proxies);
         let method = request.method.as_str();
-        let route = facts.route.map_or("none", |route| route.path);
+        let route = facts.route.map_or("none", |label| label.path);
         let status = response.status().as_u16();
         let code = facts.problem.map(|problem| problem.code_and_status().0);
         let duration_us = u64::try_from(took.as_micros()).unwrap_or(u64::MAX);
         let request_id = response.headers().get(request_id::HEADER).and_then(|id| id.to_str().ok());
         let key_id = facts.principal.key_id().map(|KeyId(id)| id);
+        let staff_id = facts.principal.staff_id().map(|StaffId(id)| id);
         let trace_id = trace_context::parent(&request.headers).map(|parent| parent.trace_id);
         // A macro, because tracing needs the level at compile time.
         macro_rules! line {
             ($level:ident, $($field:tt)*) => {
                 $level!(
-                    %client, method, route, status, code, duration_us, request_id, key_id, trace_id,
+                    %client, method, route, status, code, duration_us, request_id, key_id, staff_id, trace_id,
                     $($field)*
                 )
             };

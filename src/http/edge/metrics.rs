@@ -1,13 +1,13 @@
 //! The metrics of requests.
 
-use std::{array, fmt::Display, sync::Arc, time::Duration};
+use std::{fmt::Display, sync::Arc, time::Duration};
 
 use hyper::StatusCode;
 
 use crate::{
     http::{
         error::Problem,
-        routes::{ROUTES, Route},
+        routes::{Label, ROUTES},
     },
     observe::metrics::{Connections, Counter, Exposition, Gauge, Histogram, Kind},
 };
@@ -23,12 +23,13 @@ const KEY_PROBLEMS: [Problem; 4] = [
 /// Status codes range from 100 to 599.
 const STATUS_CODES: usize = 500;
 
-/// Counts requests by operation.
+/// Counts requests by operation, or by page of the console.
 pub(in crate::http) struct Metrics {
     pub(in crate::http) connections: Arc<Connections>,
     /// Requests in flight.
     pub(in crate::http) active: Gauge,
-    by_operation: [OperationMetrics; ROUTES.len()],
+    /// By the index of its label.
+    by_route: Vec<(Label, OperationMetrics)>,
     /// Requests that got a response before an operation was found.
     unrouted: OperationMetrics,
     rejected_keys: [Counter; KEY_PROBLEMS.len()],
@@ -53,7 +54,10 @@ impl Default for Metrics {
         Self {
             connections: Arc::default(),
             active: Gauge::default(),
-            by_operation: array::from_fn(|_| OperationMetrics::default()),
+            by_route: ROUTES
+                .iter()
+                .map(|route| (route.label(), OperationMetrics::default()))
+                .collect(),
             unrouted: OperationMetrics::default(),
             rejected_keys: Default::default(),
         }
@@ -61,9 +65,15 @@ impl Default for Metrics {
 }
 
 impl Metrics {
+    /// Counts the requests for these routes, too.
+    pub(in crate::http) fn add_routes(&mut self, labels: impl Iterator<Item = Label>) {
+        self.by_route.extend(labels.map(|label| (label, OperationMetrics::default())));
+    }
+
     /// Counts a request that got a response.
-    pub(in crate::http) fn count(&self, route: Option<&Route>, status: StatusCode, took: Duration) {
-        let counted = route.map_or(&self.unrouted, |route| self.of(route));
+    pub(in crate::http) fn count(&self, label: Option<Label>, status: StatusCode, took: Duration) {
+        let found = label.and_then(|label| self.by_route.get(label.index));
+        let counted = found.map_or(&self.unrouted, |(_, metrics)| metrics);
         if let Some(counter) = counted.by_status.get(usize::from(status.as_u16()) - 100) {
             counter.count();
         }
@@ -77,13 +87,9 @@ impl Metrics {
         }
     }
 
-    fn of(&self, route: &Route) -> &OperationMetrics {
-        &self.by_operation[route.index()]
-    }
-
     /// The metrics of each operation, with its name and its route.
     fn each(&self) -> impl Iterator<Item = (&OperationMetrics, &'static str, &'static str)> {
-        let found = ROUTES.iter().map(|route| (self.of(route), route.id, route.path));
+        let found = self.by_route.iter().map(|(label, metrics)| (metrics, label.id, label.path));
         found.chain([(&self.unrouted, "none", "none")])
     }
 

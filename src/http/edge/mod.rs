@@ -2,7 +2,7 @@
 
 pub(super) mod compression;
 mod cors;
-mod forwarded;
+pub(crate) mod forwarded;
 mod log;
 mod metrics;
 mod request_head;
@@ -37,11 +37,12 @@ use super::{
     Body, RequestBody, Response, Settings,
     body::{TrackedBody, UnreadBody},
     error::{ApiError, Problem},
-    routes::{Found, Route},
+    routes::{Found, Label},
 };
 use crate::{
     domain::{Client, Clock, Networks, Principal, rate_limit::Reading},
     observe::traces::Spans,
+    store::Cause,
 };
 
 /// What the interfaces of the service share.
@@ -61,11 +62,14 @@ pub(super) struct Edge {
 }
 
 /// An interface behind the edge. What differs between interfaces is here.
-pub(super) trait Interface {
-    /// Whether it is for clients: their requests are counted and traced, the log has those that the
-    /// settings select, and pages of the allowed origins can send them. Of an interface for
-    /// operators, the log has only failures.
+pub(crate) trait Interface {
+    /// Whether it is for clients: their requests are counted and traced, and the log has those that
+    /// the settings select. Of an interface for operators, the log has only failures.
     const IS_FOR_CLIENTS: bool;
+
+    /// Whether its clients are programs with API keys: rejected keys are counted, and pages of the
+    /// allowed origins can send requests.
+    const HAS_KEYS: bool = Self::IS_FOR_CLIENTS;
 
     /// The `Cache-Control` of a response that states none.
     const CACHE_CONTROL: HeaderValue;
@@ -85,20 +89,30 @@ pub(super) trait Interface {
         facts: &mut Facts<'r>,
     ) -> impl Future<Output = Result<Response, ApiError>> + Send;
 
+    /// The response to a request that failed, and the cause for the log.
+    fn respond_to(
+        &self,
+        error: ApiError,
+        _request: &Parts,
+        _request_id: &HeaderValue,
+    ) -> (Response, Option<Cause>) {
+        error.into_response()
+    }
+
     /// Adds the header fields that follow from the facts to a response, also to an error.
     fn announce(&self, _facts: &Facts<'_>, _response: &mut Response) {}
 }
 
 /// What the log, the metrics, the trace and the header fields need to know about a request.
 #[derive(Default)]
-pub(super) struct Facts<'r> {
+pub(crate) struct Facts<'r> {
     /// What the route table contains for it.
     pub(super) found: Found<'r>,
-    pub(super) principal: Principal,
+    pub(crate) principal: Principal,
     /// The rate limit of the key, if it has one.
     pub(super) rate: Option<Reading>,
     /// The operation, if the client may know it.
-    pub(super) route: Option<&'static Route>,
+    pub(crate) route: Option<Label>,
     /// Why the request was rejected.
     pub(super) problem: Option<Problem>,
 }
@@ -157,8 +171,10 @@ impl Edge {
                 Ok(response) => (response, None),
                 Err(error) => {
                     facts.problem = Some(error.problem());
-                    self.metrics.count_rejection(error.problem());
-                    error.into_response()
+                    if I::HAS_KEYS {
+                        self.metrics.count_rejection(error.problem());
+                    }
+                    interface.respond_to(error, &request, &request_id)
                 }
             };
             interface.announce(&facts, &mut response);
@@ -171,7 +187,7 @@ impl Edge {
             headers.insert(request_id::HEADER, request_id);
             headers.entry(header::CACHE_CONTROL).or_insert(I::CACHE_CONTROL);
             compression::apply(&self.response_memory, &request.headers, &mut response);
-            if I::IS_FOR_CLIENTS {
+            if I::HAS_KEYS {
                 self.cors.announce(&request.headers, response.headers_mut());
             }
             if request.method == Method::HEAD {
@@ -188,7 +204,7 @@ impl Edge {
     }
 
     fn preflight<I: Interface>(&self, request: &Parts) -> Option<Response> {
-        if I::IS_FOR_CLIENTS { self.cors.preflight(request) } else { None }
+        if I::HAS_KEYS { self.cors.preflight(request) } else { None }
     }
 }
 

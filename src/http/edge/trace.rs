@@ -42,7 +42,7 @@ impl Edge {
             started: ended.saturating_sub(took),
             ended,
             method: method(&request.method),
-            route: facts.route.map(|route| route.path),
+            route: facts.route.map(|label| label.path),
             status: response.status().as_u16(),
             principal: facts.principal,
             request_id: request_id.and_then(|id| id.to_str().ok()).unwrap_or_default().to_owned(),

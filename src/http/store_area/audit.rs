@@ -23,7 +23,8 @@ pub(in crate::http) async fn list(
     let [subject, actor, kind, since, until, limit, cursor] =
         query::parameters(request.uri.query(), names)?;
     let is_subject = "what an entry is about, such as pet:7";
-    let is_actor = "a key by its number, such as key:3, or clock, command or database";
+    let is_actor = "a key or member of the staff by its number, such as key:3 or staff:1, or clock, \
+                    command or database";
     let is_type = "a type of entry, such as pet.changed or key.created";
     let is_time = "a time such as 2026-11-22T00:00:00Z";
     let limit = page::limit(limit.as_ref())?;

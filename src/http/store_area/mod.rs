@@ -25,6 +25,7 @@ pub(in crate::http) use self::{
     audit::list as list_audit,
     batch::run as run_batch,
     categories::{delete_category, list_categories, put_category},
+    changes::record as record_changes,
     feed::follow_changes,
     inventory::get as get_inventory,
     orders::{

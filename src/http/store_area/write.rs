@@ -13,7 +13,7 @@ use jiff::Timestamp;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
-use super::{changes, members::Members, wire};
+use super::{members::Members, wire};
 use crate::{
     domain::{
         IdempotencyKey, IdempotentRequest, KeyId, NamedActor, PetId, StoredResponse, WriteContext,
@@ -142,15 +142,8 @@ impl<'r> Write<'r> {
         failed_index: fn(usize) -> Option<usize>,
     ) -> Result<Response, ApiError> {
         let context = self.context(app).await?;
-        let _entered =
-            context.idempotency.as_ref().map(|request| app.in_flight.enter(request)).transpose()?;
-        let (actor, request_id) = (context.actor.actor, context.request_id.clone());
-        let stored = match app.store.execute(commands, context, respond).await? {
-            Executed::Done { response, changes } => {
-                changes::record(&app.store_area.metrics, &changes, actor, request_id.as_deref());
-                response
-            }
-            Executed::Replayed(response) => response,
+        let stored = match app.carry_out(commands, context, respond).await? {
+            Executed::Done { response, .. } | Executed::Replayed(response) => response,
             Executed::IdempotencyConflict => {
                 return Err(idempotency_conflict());
             }
@@ -169,8 +162,8 @@ impl<'r> Write<'r> {
     pub(super) async fn context(&self, app: &App) -> Result<WriteContext, ApiError> {
         let idempotency = match &self.key {
             Some(key) => Some(IdempotentRequest {
-                api_key: self.caller,
-                lineage: app.lineages.first(app.store.as_ref(), self.caller).await?,
+                caller: self.caller.into(),
+                lineage: app.lineages.first(app.store.as_ref(), self.caller).await?.into(),
                 operation: self.operation,
                 key: key.clone(),
                 fingerprint: fingerprint(self.request, &self.body),

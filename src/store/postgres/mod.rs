@@ -16,6 +16,7 @@ mod pool;
 mod probe;
 mod requests;
 mod snapshot;
+mod staff;
 mod store_area;
 mod tls;
 mod tokens;

@@ -13,8 +13,8 @@ use super::{
 };
 use crate::{
     domain::{
-        IdempotentRequest, NewPet, StoredResponse, WriteContext, idempotency::REMEMBERED_FOR_MARKS,
-        store_area::StorePet,
+        IdempotentRequest, NewPet, Owner, StoredResponse, WriteContext,
+        idempotency::REMEMBERED_FOR_MARKS, store_area::StorePet,
     },
     store::{
         Created, Requests, Respond, StoreError,
@@ -116,7 +116,8 @@ impl Once {
         let request = context.idempotency.as_ref().ok_or(Failure::Row("key"))?;
         let Origin { at, actor, request_id } = context.into();
         let (key, fingerprint) = (request.key.as_str(), &request.fingerprint[..]);
-        let known: [&(dyn ToSql + Sync); 3] = [&request.lineage.0, &key, &request.api_key.0];
+        let known: [&(dyn ToSql + Sync); 3] =
+            [&request.lineage.number(), &key, &request.caller.number()];
         for _ in 0..MAX_ATTEMPTS {
             let recall = connection.prepared(RECALL_OR_DRAW).await?;
             let row = connection.query_one(&recall, &known).await?;
@@ -130,10 +131,10 @@ impl Once {
             let pet = new.clone().with_id(pets::id(id)?);
             let StoredResponse { status, location, etag, body } = respond(&pet);
             let name_key = stored_name_key(new.name.as_str());
-            let owners: Vec<i64> = request.owners().map(|owner| owner.0).collect();
+            let owners: Vec<i64> = request.owners().map(Owner::number).collect();
             let shown = Entry::added(&StorePet::added(pet.id, new.clone(), context.now)).after;
             let parameters: [&(dyn ToSql + Sync); 21] = [
-                &request.lineage.0,
+                &request.lineage.number(),
                 &key,
                 &request.operation,
                 &fingerprint,
@@ -185,7 +186,8 @@ pub(super) async fn recall(
     request: &IdempotentRequest,
 ) -> Result<Option<Seen>, Failure> {
     let key = request.key.as_str();
-    let known: [&(dyn ToSql + Sync); 3] = [&request.lineage.0, &key, &request.api_key.0];
+    let known: [&(dyn ToSql + Sync); 3] =
+        [&request.lineage.number(), &key, &request.caller.number()];
     let rows = client.query(recall, &known).await?;
     rows.first().map(|row| seen(row, request)).transpose()
 }

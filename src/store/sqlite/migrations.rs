@@ -22,10 +22,11 @@ const STEPS: [&str; KNOWN as usize] = [
     include_str!("../../../migrations/sqlite/0010_search.sql"),
     include_str!("../../../migrations/sqlite/0011_changes.sql"),
     include_str!("../../../migrations/sqlite/0012_webhooks.sql"),
+    include_str!("../../../migrations/sqlite/0013_staff.sql"),
 ];
 
 /// The schema version of this release.
-const KNOWN: u32 = 12;
+const KNOWN: u32 = 13;
 
 /// Marks a file as petstore's in its header ("pets"), where `file` and SQLite's tools show it.
 const APPLICATION_ID: i64 = 0x7065_7473;

@@ -19,6 +19,7 @@ mod requests;
 mod rescue;
 mod slow_reads;
 mod snapshot;
+mod staff;
 mod store_area;
 mod wal;
 mod wal_index;

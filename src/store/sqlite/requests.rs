@@ -7,7 +7,7 @@ use rusqlite::{Connection, Row, params};
 use super::{SqliteStore, pets};
 use crate::{
     domain::{
-        IdempotentRequest, KeyId, NewPet, PetId, StoredResponse, WriteContext,
+        IdempotentRequest, NewPet, Owner, PetId, StoredResponse, WriteContext,
         idempotency::REMEMBERED_FOR_MARKS,
     },
     store::{Created, Requests, Respond, StoreError},
@@ -86,13 +86,19 @@ pub(super) fn insert_once(
     let (key, second) = (request.key.as_str(), now.as_second());
     let mut remember = connection.prepare_cached(REMEMBER_AS_BEFORE)?;
     for owner in request.owners() {
-        remember.execute(params![owner.0, key, request.fingerprint, pet.id.get(), second])?;
+        remember.execute(params![
+            owner.number(),
+            key,
+            request.fingerprint,
+            pet.id.get(),
+            second
+        ])?;
     }
     Ok(Created::New(pet))
 }
 
-fn by(owner: KeyId, request: &IdempotentRequest) -> (i64, &str) {
-    (owner.0, request.key.as_str())
+fn by(owner: Owner, request: &IdempotentRequest) -> (i64, &str) {
+    (owner.number(), request.key.as_str())
 }
 
 /// A request that was seen before.
@@ -130,7 +136,7 @@ fn convert(connection: &Connection, request: &IdempotentRequest) -> rusqlite::Re
 
 fn recall_of(
     connection: &Connection,
-    owner: KeyId,
+    owner: Owner,
     request: &IdempotentRequest,
 ) -> rusqlite::Result<Option<Seen>> {
     let mut recall = connection.prepare_cached(RECALL)?;
@@ -152,7 +158,7 @@ pub(super) fn remember(
 ) -> rusqlite::Result<()> {
     let StoredResponse { status, location, etag, body } = response;
     connection.prepare_cached(REMEMBER)?.execute(params![
-        request.lineage.0,
+        request.lineage.number(),
         request.key.as_str(),
         request.operation,
         request.fingerprint,

@@ -12,8 +12,8 @@ use petstore::{
     },
     observe::metrics::Exposition,
     store::{
-        Changes, Created, Health, Keys, Pets, Requests, Respond, StoreArea, StoreError, Version,
-        Visit, Webhooks,
+        Changes, Created, Health, Keys, Pets, Requests, Respond, Staff, StoreArea, StoreError,
+        Version, Visit, Webhooks,
     },
 };
 
@@ -161,6 +161,8 @@ impl Requests for Memory {
 impl Changes for Memory {}
 
 impl Webhooks for Memory {}
+
+impl Staff for Memory {}
 
 impl StoreArea for Memory {}
 

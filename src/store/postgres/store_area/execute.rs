@@ -136,9 +136,9 @@ impl Execution {
 
     async fn present(&self, client: &Client, read: &Statement) -> Result<Vec<Row>, Failure> {
         let request = self.context.idempotency.as_ref();
-        let lineage = request.map(|request| request.lineage.0);
+        let lineage = request.map(|request| request.lineage.number());
         let key = request.map(|request| request.key.as_str());
-        let api_key = request.map(|request| request.api_key.0);
+        let api_key = request.map(|request| request.caller.number());
         let of: Vec<Parameters> = self.commands.iter().map(Parameters::from).collect();
         if let [Parameters { pet, order, category, new_pet, new_order }] = &of[..] {
             let one: [&(dyn ToSql + Sync); 8] =

@@ -106,7 +106,7 @@ pub(in super::super) fn remember(
 ) -> Write {
     let StoredResponse { status, location, etag, body } = response.clone();
     let values = values![
-        request.lineage.0,
+        request.lineage.number(),
         request.key.as_str().to_owned(),
         request.operation,
         request.fingerprint.to_vec(),

@@ -1,0 +1,125 @@
+//! The console of `petstore serve`.
+
+use std::{
+    net::{Ipv4Addr, SocketAddr},
+    sync::Arc,
+};
+
+use clap::{Args, ValueEnum};
+use tokio::net::TcpListener;
+use tracing::{info, warn};
+
+use super::{management, values};
+use crate::{
+    console::{Console, ConsoleSettings, RequireSecondFactor},
+    http::{App, Origin},
+    server::{self, Limits, Tls},
+};
+
+/// Where the console is if no option says otherwise.
+const DEFAULT: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::LOCALHOST), 8081);
+
+/// The options for the console.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Console")]
+pub(super) struct ConsoleArgs {
+    /// The address and port of the console, the pages for the staff; off to have none. By default
+    /// 127.0.0.1:8081, if that is free
+    #[arg(long, value_name = "ADDRESS", env = "PETSTORE_CONSOLE_LISTEN", value_parser = values::listen_address_or_off)]
+    console_listen: Option<ListenOrOff>,
+
+    #[command(flatten)]
+    url: ConsoleUrlArgs,
+
+    /// Who must have a second factor to use the console; everybody may
+    #[arg(long, value_enum, env = "PETSTORE_REQUIRE_SECOND_FACTOR", default_value = "none")]
+    require_second_factor: RequireSecondFactor,
+}
+
+/// Where browsers reach the console.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Console")]
+pub(super) struct ConsoleUrlArgs {
+    /// Where browsers reach the console, such as `https://console.shop.example`; by default, its
+    /// listen address
+    #[arg(long, value_name = "ORIGIN", env = "PETSTORE_CONSOLE_URL")]
+    console_url: Option<Origin>,
+}
+
+impl ConsoleUrlArgs {
+    /// The address of the console in a browser, without a slash at its end.
+    pub(super) fn or(&self, otherwise: &str) -> String {
+        self.console_url.as_ref().map_or(otherwise, Origin::as_str).to_owned()
+    }
+}
+
+/// An address to listen on, or none.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum ListenOrOff {
+    Off,
+    At(SocketAddr),
+}
+
+impl ValueEnum for RequireSecondFactor {
+    fn value_variants<'a>() -> &'a [Self] {
+        &[Self::Managers, Self::All, Self::None]
+    }
+
+    fn to_possible_value(&self) -> Option<clap::builder::PossibleValue> {
+        Some(clap::builder::PossibleValue::new(match self {
+            Self::Managers => "managers",
+            Self::All => "all",
+            Self::None => "none",
+        }))
+    }
+}
+
+impl ConsoleArgs {
+    /// Listens on the address. That the default address is taken is not an error, because an operator
+    /// who has not asked for the console may not need it.
+    pub(super) fn listen(&self) -> anyhow::Result<Option<TcpListener>> {
+        match self.console_listen {
+            Some(ListenOrOff::Off) => Ok(None),
+            Some(ListenOrOff::At(address)) => {
+                management::listen(address, "--console-listen").map(Some)
+            }
+            None => Ok(server::listen(DEFAULT)
+                .inspect_err(|error| {
+                    warn!(
+                        "there is no console, because it cannot listen on {DEFAULT}: {error}; set \
+                         another address with --console-listen, or off"
+                    );
+                })
+                .ok()),
+        }
+    }
+
+    /// The address of the console in a browser, which is also logged.
+    pub(super) fn log_address(&self, listener: Option<&TcpListener>, tls: bool) -> Option<String> {
+        let address = listener?.local_addr().ok()?;
+        let scheme = if tls { "https" } else { "http" };
+        let url = self.url.or(&format!("{scheme}://{address}"));
+        info!("console at {url}");
+        Some(url)
+    }
+
+    /// Serves the console, within the limits of clients, until `stop` completes.
+    pub(super) async fn run(
+        self,
+        listener: Option<TcpListener>,
+        tls: Option<Arc<Tls>>,
+        app: Arc<App>,
+        limits: &Limits,
+        stop: impl Future<Output = ()>,
+    ) {
+        let Some(listener) = listener else { return };
+        let settings = ConsoleSettings {
+            url: self.url.console_url,
+            tls: tls.is_some(),
+            trusted_proxies: limits.trusted_proxies.clone(),
+            second_factor: self.require_second_factor,
+        };
+        let console = Arc::new(Console::new(app, settings, super::random()));
+        server::serve(listener, tls, console, limits, stop).await;
+    }
+}

@@ -1,0 +1,221 @@
+//! The console: pages for the people who work in the store, on a listener of their own. It calls the
+//! same operations of the store as the interface, and shares its edge.
+#![expect(dead_code, reason = "the pages that use it are added one after the other")]
+
+mod call;
+mod layout;
+mod origin;
+mod problem;
+mod routes;
+mod session;
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use hyper::{
+    Method, Request, StatusCode,
+    header::{self, HeaderName, HeaderValue},
+    http::request::Parts,
+};
+use rand::rngs::StdRng;
+
+use self::{
+    call::{Form, PageCall, Visit},
+    routes::{PublicPage, StaffPage, Target},
+};
+use crate::{
+    domain::{Client, Networks, Principal, Role},
+    http::{
+        ApiError, App, Facts, Interface, Origin, Problem, RequestBody, Response, ResponseMemory,
+        UnreadBody,
+    },
+    observe::metrics::Connections,
+    store::Cause,
+};
+
+/// The settings of the console that an operator can choose.
+#[derive(Debug, Clone, Default)]
+pub struct ConsoleSettings {
+    /// Where browsers reach the console, if that is not its listener.
+    pub url: Option<Origin>,
+    /// Whether its listener has TLS.
+    pub tls: bool,
+    /// The proxies whose header fields name the address of the client.
+    pub trusted_proxies: Networks,
+    /// Who must have a second factor.
+    pub second_factor: RequireSecondFactor,
+}
+
+/// Who must have a second factor. Everybody may.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum RequireSecondFactor {
+    /// Nobody.
+    #[default]
+    None,
+    /// Managers.
+    Managers,
+    /// The whole staff.
+    All,
+}
+
+impl RequireSecondFactor {
+    fn includes(self, role: Role) -> bool {
+        match self {
+            Self::None => false,
+            Self::Managers => role == Role::Manager,
+            Self::All => true,
+        }
+    }
+}
+
+/// The console of an [`App`].
+pub struct Console {
+    app: Arc<App>,
+    settings: ConsoleSettings,
+    random: Mutex<StdRng>,
+}
+
+/// Makes `app` also count the requests for the pages of the console.
+#[must_use]
+pub fn counted(mut app: App) -> App {
+    app.count_routes(routes::PAGES.iter().map(routes::Route::label));
+    app
+}
+
+impl Console {
+    /// The console of `app`.
+    #[must_use]
+    pub fn new(app: Arc<App>, settings: ConsoleSettings, random: StdRng) -> Self {
+        Self { app, settings, random: Mutex::new(random) }
+    }
+
+    /// The metrics of the connections, which are also those of the interface.
+    #[must_use]
+    pub fn connections(&self) -> &Arc<Connections> {
+        self.app.connections()
+    }
+
+    /// See [`App::response_memory`].
+    pub(crate) fn response_memory(&self) -> &ResponseMemory {
+        self.app.response_memory()
+    }
+
+    /// See [`App::new_request_id`].
+    #[must_use]
+    pub fn new_request_id(&self) -> String {
+        self.app.new_request_id()
+    }
+
+    /// Handles one request of `client` and always returns a response.
+    pub fn handle<B: RequestBody>(
+        &self,
+        client: &Client,
+        request: Request<B>,
+    ) -> impl Future<Output = Response> {
+        self.app.handle_for(self, client, request)
+    }
+
+    /// Uses the source of randomness.
+    fn with_random<T>(&self, work: impl FnOnce(&mut StdRng) -> T) -> T {
+        work(&mut self.random.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Responds to a page for everybody.
+    #[expect(clippy::unused_async, reason = "the pages follow")]
+    async fn public(&self, page: PublicPage, _: Visit<'_>) -> Result<Response, ApiError> {
+        match page {
+            PublicPage::signInForm => Ok(layout::page("Sign in", None, &maud::html! {})),
+        }
+    }
+
+    /// Responds to a page for the staff.
+    #[expect(clippy::unused_async, reason = "the pages follow")]
+    async fn for_staff(&self, page: StaffPage, call: PageCall<'_>) -> Result<Response, ApiError> {
+        match page {
+            StaffPage::home => Ok(layout::page("Today", Some(&call.session), &maud::html! {})),
+        }
+    }
+}
+
+impl Interface for Console {
+    const IS_FOR_CLIENTS: bool = true;
+    const HAS_KEYS: bool = false;
+    const CACHE_CONTROL: HeaderValue = HeaderValue::from_static("no-store");
+
+    async fn process<'r>(
+        &self,
+        client: &Client,
+        request: &'r Parts,
+        request_id: &HeaderValue,
+        body: UnreadBody<'_>,
+        facts: &mut Facts<'r>,
+    ) -> Result<Response, ApiError> {
+        let visitor = origin::visitor(&self.settings, client, request)?;
+        let (route, parameter) = routes::find(&request.method, request.uri.path())?;
+        facts.route = Some(route.label());
+        // The memory counts until the page is made.
+        let (form, _room) = if request.method == Method::POST {
+            origin::check_site(&visitor, &request.headers)?;
+            let (body, room) = self.app.read_form(request, body, route.max_form()).await?;
+            (Form::of(body), Some(room))
+        } else {
+            (Form::of(request.uri.query().unwrap_or_default().to_owned().into()), None)
+        };
+        let now = self.app.clock.now();
+        let visit =
+            Visit { console: self, request, request_id, route, parameter, form, visitor, now };
+        let (page, needed) = match route.target {
+            Target::Public(page) => return Box::pin(self.public(page, visit)).await,
+            Target::Staff(page, needed) => (page, needed),
+        };
+        let Some(session) = session::of(&visit).await? else {
+            return Ok(session::sign_in_first(&visit));
+        };
+        if !client.trust() {
+            return Err(ApiError::new(Problem::Unavailable, CONNECTION_REPLACED));
+        }
+        facts.principal = Principal::Staff(session.member.id);
+        if session.member.role < needed.role {
+            return Err(ApiError::new(Problem::InsufficientScope, problem::NOT_ALLOWED));
+        }
+        Box::pin(self.for_staff(page, PageCall { visit, session })).await
+    }
+
+    fn respond_to(
+        &self,
+        error: ApiError,
+        request: &Parts,
+        request_id: &HeaderValue,
+    ) -> (Response, Option<Cause>) {
+        problem::page(error, request, request_id)
+    }
+
+    fn announce(&self, _: &Facts<'_>, response: &mut Response) {
+        for (name, value) in SECURITY_FIELDS {
+            response.headers_mut().insert(name, HeaderValue::from_static(value));
+        }
+    }
+}
+
+const CONNECTION_REPLACED: &str = "Too many connections are open. Try once more in a moment.";
+
+/// What tells a browser to load nothing from other hosts, to run no script in a page, to show no page
+/// in a frame, and to tell other hosts nothing. With `no-referrer`, browsers would hide the origin of
+/// forms from the console, too.
+const SECURITY_FIELDS: [(HeaderName, &str); 3] = [
+    (
+        header::CONTENT_SECURITY_POLICY,
+        "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src 'self'; \
+         form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+    ),
+    (header::REFERRER_POLICY, "same-origin"),
+    (HeaderName::from_static("cross-origin-opener-policy"), "same-origin"),
+];
+
+/// Sends the browser to a path of the console, after a form or to sign in.
+fn redirect(path: &str) -> Response {
+    let mut response = Response::default();
+    *response.status_mut() = StatusCode::SEE_OTHER;
+    let location = HeaderValue::try_from(path).unwrap_or(HeaderValue::from_static("/"));
+    response.headers_mut().insert(header::LOCATION, location);
+    response
+}

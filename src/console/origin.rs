@@ -1,0 +1,107 @@
+//! From where a request comes: whether its way is safe for a password, and whether a page of another
+//! site sent it.
+
+use std::net::IpAddr;
+
+use hyper::{
+    HeaderMap,
+    header::{self, HeaderName},
+    http::{request::Parts, uri::Authority},
+};
+
+use super::ConsoleSettings;
+use crate::{
+    domain::Client,
+    http::{ApiError, Origin, Problem, forwarded},
+};
+
+/// Who sends a request, as far as its way shows.
+#[derive(Debug, Clone)]
+pub(super) struct Visitor {
+    /// The address of the browser.
+    pub(super) address: IpAddr,
+    /// Whether the browser uses HTTPS.
+    pub(super) is_secure: bool,
+    /// The origin of the console in this request, such as `https://console.shop.example`.
+    pub(super) origin: String,
+}
+
+/// Judges the way of a request. It must come over HTTPS, or from this machine; and its host must be
+/// one that no stranger controls, because a page of a stranger could otherwise point its own name at
+/// this address (DNS rebinding).
+///
+/// # Errors
+///
+/// 400 for another host name, 403 for an unsafe way.
+pub(super) fn visitor(
+    settings: &ConsoleSettings,
+    client: &Client,
+    request: &Parts,
+) -> Result<Visitor, ApiError> {
+    let in_target = request.uri.authority().map(Authority::as_str);
+    let in_field = || request.headers.get(header::HOST).and_then(|host| host.to_str().ok());
+    let host = in_target.or_else(in_field).unwrap_or_default().to_ascii_lowercase();
+    let url = settings.url.as_ref().map(Origin::as_str);
+    let (scheme, configured) = url.and_then(|url| url.split_once("://")).unwrap_or_default();
+    let is_configured = !host.is_empty() && host == configured;
+    let name = name_in(&host);
+    let address: Option<IpAddr> = name.parse().ok();
+    if !is_configured && address.is_none() && name != "localhost" {
+        let message = "The console does not have this host name. Open it at its address, or let the \
+                       operator set --console-url.";
+        return Err(ApiError::new(Problem::InvalidRequest, message));
+    }
+    let peer = client.address();
+    let is_secure = settings.tls || is_configured && scheme == "https";
+    let is_here = name == "localhost" || address.is_some_and(|address| address.is_loopback());
+    let is_safe = if is_secure {
+        let is_proxy = peer.is_loopback() || settings.trusted_proxies.contain(peer);
+        settings.tls || is_proxy && !came_over_http(&request.headers)
+    } else {
+        peer.is_loopback() && (is_here || is_configured)
+    };
+    if !is_safe {
+        let message = "The console needs HTTPS, because a password must not be sent in the clear. \
+                       Open it with https://, or on the machine where it runs.";
+        return Err(ApiError::new(Problem::InsufficientScope, message));
+    }
+    let address = forwarded::client(peer, &request.headers, &settings.trusted_proxies);
+    let origin = format!("{}://{host}", if is_secure { "https" } else { "http" });
+    Ok(Visitor { address, is_secure, origin })
+}
+
+/// The host without its port.
+fn name_in(host: &str) -> &str {
+    let is_port = |port: &str| port.bytes().all(|byte| byte.is_ascii_digit());
+    let name = match host.rsplit_once(':') {
+        Some((name, port)) if is_port(port) => name,
+        _ => host,
+    };
+    name.strip_prefix('[').and_then(|name| name.strip_suffix(']')).unwrap_or(name)
+}
+
+/// Whether a proxy says that the browser did not use TLS.
+fn came_over_http(headers: &HeaderMap) -> bool {
+    let schemes = headers.get_all(HeaderName::from_static("x-forwarded-proto"));
+    schemes.iter().any(|scheme| scheme.as_bytes().eq_ignore_ascii_case(b"http"))
+}
+
+/// Rejects a form that another site sends: by `Sec-Fetch-Site`, which browsers send to HTTPS and to
+/// this machine, and otherwise by `Origin`.
+///
+/// # Errors
+///
+/// 403.
+pub(super) fn check_site(visitor: &Visitor, headers: &HeaderMap) -> Result<(), ApiError> {
+    let is_own = match headers.get(HeaderName::from_static("sec-fetch-site")) {
+        // `none`: the person reloaded the page or opened it by hand.
+        Some(site) => site == "same-origin" || site == "none",
+        None => headers.get(header::ORIGIN).is_some_and(|origin| *origin == *visitor.origin),
+    };
+    if is_own {
+        return Ok(());
+    }
+    let message = "This form was sent by another site, so it was not carried out. Open the console \
+                   and send the form there.";
+    Err(ApiError::new(Problem::InsufficientScope, message))
+}

@@ -1,0 +1,142 @@
+//! The route table of the console: every page and every form, one line each.
+
+use hyper::Method;
+
+use crate::{
+    domain::Role,
+    http::{ApiError, Label, Pattern, routes::ROUTES},
+};
+
+/// Makes the table, and a [`PublicPage`] or [`StaffPage`] for each line.
+macro_rules! pages {
+    (
+        public { $($public:ident $public_method:ident $public_path:literal;)* }
+        staff { $($staff:ident $method:ident $path:literal $role:ident $confirmed:ident;)* }
+    ) => {
+        /// Names a page that needs no session. `Console::public` calls the function of each.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        #[expect(non_camel_case_types, reason = "the names are those in metrics and logs")]
+        pub(super) enum PublicPage {
+            $($public,)*
+        }
+
+        /// Names a page for the staff. `Console::for_staff` calls the function of each.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        #[expect(non_camel_case_types, reason = "the names are those in metrics and logs")]
+        pub(super) enum StaffPage {
+            $($staff,)*
+        }
+
+        const PUBLIC: usize = [$(stringify!($public)),*].len();
+
+        /// All pages and forms.
+        pub(super) static PAGES: [Route; PUBLIC + [$(stringify!($staff)),*].len()] = [
+            $(Route {
+                index: PublicPage::$public as usize,
+                id: concat!("console.", stringify!($public)),
+                method: Method::$public_method,
+                path: $public_path,
+                pattern: Pattern::of($public_path),
+                target: Target::Public(PublicPage::$public),
+            },)*
+            $(Route {
+                index: PUBLIC + StaffPage::$staff as usize,
+                id: concat!("console.", stringify!($staff)),
+                method: Method::$method,
+                path: $path,
+                pattern: Pattern::of($path),
+                target: Target::Staff(
+                    StaffPage::$staff,
+                    Needed { role: Role::$role, confirmed: Proof::$confirmed as u8 > 0 },
+                ),
+            },)*
+        ];
+    };
+}
+
+/// `yes`: only within five minutes after the member has given the password again.
+#[expect(non_camel_case_types, reason = "they are columns of the table")]
+enum Proof {
+    no,
+    yes,
+}
+
+pages! {
+    // id              method path
+    public {
+        signInForm     GET    "/sign-in";
+    }
+    // id              method path                          least role   sign in again
+    staff {
+        home           GET    "/"                           Viewer       no;
+    }
+}
+
+/// A page or form.
+pub(super) struct Route {
+    index: usize,
+    pub(super) id: &'static str,
+    method: Method,
+    path: &'static str,
+    pattern: Pattern,
+    pub(super) target: Target,
+}
+
+/// What a route leads to.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Target {
+    /// A page that needs no session.
+    Public(PublicPage),
+    /// A page for the staff.
+    Staff(StaffPage, Needed),
+}
+
+/// What a session needs.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Needed {
+    pub(super) role: Role,
+    pub(super) confirmed: bool,
+}
+
+/// The largest form, in bytes; and the largest list of animals from a spreadsheet.
+const MAX_FORM: usize = 64 << 10;
+const MAX_LIST: usize = 1 << 20;
+
+/// The forms that can contain such a list.
+const WITH_LIST: [&str; 1] = ["/add/many"];
+
+impl Route {
+    /// What metrics, logs and spans show of it.
+    pub(super) fn label(&self) -> Label {
+        Label { index: ROUTES.len() + self.index, id: self.id, path: self.path }
+    }
+
+    /// The largest form that it accepts, in bytes.
+    pub(super) fn max_form(&self) -> usize {
+        if WITH_LIST.contains(&self.path) { MAX_LIST } else { MAX_FORM }
+    }
+}
+
+/// Looks for the page with this method and path, and returns it with the parameter in the path.
+///
+/// # Errors
+///
+/// 404 for an unknown path, 405 for an unsupported method.
+pub(super) fn find<'p>(
+    method: &Method,
+    path: &'p str,
+) -> Result<(&'static Route, &'p str), ApiError> {
+    let method = if method == Method::HEAD { &Method::GET } else { method };
+    let at_path = |route: &'static Route| Some((route, route.pattern.parameter_in(path)?));
+    let here: Vec<_> = PAGES.iter().filter_map(at_path).collect();
+    if let Some(found) = here.iter().find(|(route, _)| route.method == method) {
+        return Ok(*found);
+    }
+    if here.is_empty() {
+        return Err(ApiError::no_such_path());
+    }
+    let has = |method| here.iter().any(|(route, _)| route.method == method);
+    let allowed = [(Method::GET, "GET, HEAD"), (Method::POST, "POST")];
+    let allowed = allowed.into_iter().filter_map(|(method, names)| has(method).then_some(names));
+    Err(ApiError::method_not_allowed(&allowed.collect::<Vec<_>>().join(", ")))
+}

@@ -1,0 +1,271 @@
+//! The people who work in the store with the console: their names and roles, how they sign in, and
+//! their sessions.
+
+mod password;
+mod second_factor;
+mod session;
+mod token;
+
+use std::{borrow::Cow, fmt};
+
+use jiff::Timestamp;
+
+use super::store_area::{Act, ActType, LogSubject, SubjectKind, name_key};
+
+pub use self::{
+    password::{Password, PasswordHash, WeakPassword},
+    second_factor::{RECOVERY_CODES, SecondFactor, TotpSecret, recovery_code},
+    session::StaffSession,
+    token::{Token, TokenDigest},
+};
+
+/// The number of a member of the staff, from 1. It is never given again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct StaffId(pub i64);
+
+impl fmt::Display for StaffId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// The name with which a member of the staff signs in: one line of 1 to 64 characters.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StaffName(String);
+
+impl StaffName {
+    /// The maximum length, in characters.
+    pub const MAX_LENGTH: usize = 64;
+
+    /// The name without spaces around it; `None` if it is not allowed. Characters that change the
+    /// direction of text could show one name as another.
+    #[must_use]
+    pub fn new(text: &str) -> Option<Self> {
+        let text = text.trim();
+        let is_hidden = |c: char| {
+            c.is_control()
+                || matches!(c, '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}')
+        };
+        let allowed = (1..=Self::MAX_LENGTH).contains(&text.chars().count())
+            && !text.contains(is_hidden)
+            && !name_key(text).trim().is_empty();
+        allowed.then(|| Self(text.to_owned()))
+    }
+
+    /// The name as text.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// What no two members have in common: the name without regard to case and accents.
+    #[must_use]
+    pub fn key(&self) -> String {
+        name_key(&self.0)
+    }
+}
+
+/// What a member of the staff may do. Each role includes those before it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Role {
+    /// Read animals and orders.
+    Viewer,
+    /// Change them.
+    Clerk,
+    /// Read the audit trail, and manage webhooks, API keys and the staff.
+    Manager,
+}
+
+impl Role {
+    /// Every role.
+    pub const ALL: [Self; 3] = [Self::Viewer, Self::Clerk, Self::Manager];
+
+    /// The role as the command line, the console and the store spell it.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Viewer => "viewer",
+            Self::Clerk => "clerk",
+            Self::Manager => "manager",
+        }
+    }
+
+    /// The role with this spelling.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|role| role.as_str() == text)
+    }
+}
+
+/// A member of the staff, with what signs in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StaffMember {
+    /// 0 for a new member, until the store gives a number.
+    pub id: StaffId,
+    /// The name.
+    pub name: StaffName,
+    /// What the member may do.
+    pub role: Role,
+    /// When the member was added.
+    pub created_at: Timestamp,
+    /// Since when the member cannot sign in.
+    pub disabled_at: Option<Timestamp>,
+    /// `None` until the member has chosen one.
+    pub password: Option<PasswordHash>,
+    /// The open link with which the member can choose a password, and until when.
+    pub link: Option<(TokenDigest, Timestamp)>,
+    /// `None` if the password is enough.
+    pub second_factor: Option<SecondFactor>,
+    /// From 1. Each change gives the next one.
+    pub version: i64,
+}
+
+/// How long a link is valid, in seconds: 24 hours.
+const LINK_SECONDS: i64 = 24 * 60 * 60;
+
+impl StaffMember {
+    /// The maximum number of members, with disabled ones.
+    pub const MAX: i64 = 1000;
+
+    /// A new member, who must choose a password by this link.
+    #[must_use]
+    pub fn new(name: StaffName, role: Role, link: &Token, now: Timestamp) -> Self {
+        let new = Self {
+            id: StaffId(0),
+            name,
+            role,
+            created_at: now,
+            disabled_at: None,
+            password: None,
+            link: None,
+            second_factor: None,
+            version: 0,
+        };
+        new.reset(link, now)
+    }
+
+    /// The member, who must choose another password by this link and then set up the second factor
+    /// again. A disabled member can sign in again.
+    #[must_use]
+    pub fn reset(self, link: &Token, now: Timestamp) -> Self {
+        let until = Timestamp::from_second(now.as_second() + LINK_SECONDS).unwrap_or(now);
+        let link = Some((link.digest(), until));
+        Self { disabled_at: None, password: None, link, second_factor: None, ..self }.next()
+    }
+
+    /// The member with this password.
+    #[must_use]
+    pub fn with_password(self, hash: PasswordHash) -> Self {
+        Self { password: Some(hash), link: None, ..self }.next()
+    }
+
+    /// The member with this second factor, or without one.
+    #[must_use]
+    pub fn with_second_factor(self, second_factor: Option<SecondFactor>) -> Self {
+        Self { second_factor, ..self }.next()
+    }
+
+    /// The member with this role.
+    #[must_use]
+    pub fn with_role(self, role: Role) -> Self {
+        Self { role, ..self }.next()
+    }
+
+    /// The member, who cannot sign in any more.
+    #[must_use]
+    pub fn disabled(self, now: Timestamp) -> Self {
+        Self { disabled_at: Some(now), link: None, ..self }.next()
+    }
+
+    fn next(self) -> Self {
+        Self { version: self.version + 1, ..self }
+    }
+
+    /// Whether the link can be used.
+    #[must_use]
+    pub fn has_link_at(&self, now: Timestamp) -> bool {
+        self.link.as_ref().is_some_and(|(_, until)| now < *until)
+    }
+
+    /// An act that concerns this member.
+    #[must_use]
+    pub fn act(&self, kind: ActType) -> Act {
+        let subject = LogSubject { kind: SubjectKind::Staff, id: Some(self.id.0) };
+        let mut details: Vec<(Cow<'static, str>, String)> = Vec::new();
+        if matches!(kind, ActType::StaffAdded | ActType::StaffRoleChanged) {
+            details.push(("name".into(), self.name.as_str().to_owned()));
+            details.push(("role".into(), self.role.as_str().to_owned()));
+        }
+        Act { kind, subject, details }
+    }
+}
+
+/// A change of a member of the staff and of their sessions, made completely or not at all.
+#[derive(Debug, Clone)]
+pub struct StaffChange {
+    /// The version that was read; 0 for a new member. With another one, nothing is changed.
+    pub seen: i64,
+    /// The member afterwards, with the same version if only sessions change.
+    pub after: StaffMember,
+    /// The sessions that end.
+    pub ends: EndedSessions,
+    /// The session that begins.
+    pub begins: Option<StaffSession>,
+    /// What the audit trail shows.
+    pub act: Option<Act>,
+}
+
+impl StaffChange {
+    /// From one state of a member to another.
+    #[must_use]
+    pub fn new(seen: i64, after: StaffMember, act: ActType) -> Self {
+        let act = Some(after.act(act));
+        Self { seen, after, ends: EndedSessions::None, begins: None, act }
+    }
+
+    /// Also ends these sessions.
+    #[must_use]
+    pub fn ending(self, ends: EndedSessions) -> Self {
+        Self { ends, ..self }
+    }
+}
+
+/// Which sessions of a member end.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum EndedSessions {
+    /// None.
+    None,
+    /// All.
+    All,
+    /// All except this one.
+    Others(TokenDigest),
+    /// Only this one.
+    One(TokenDigest),
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_is_one_line_of_1_to_64_characters_and_equal_without_case_and_accents() {
+        let longest = "é".repeat(64);
+        for name in ["Ana", " Zoé Müller ", "李小龍", "O'Neill <b>", &longest] {
+            assert_eq!(StaffName::new(name).unwrap().as_str(), name.trim());
+        }
+        for bad in ["", "  ", "a\nb", "a\u{202e}b", "a\u{200b}", "\u{301}", &"a".repeat(65)] {
+            assert_eq!(StaffName::new(bad), None, "{bad:?}");
+        }
+        let key = |name| StaffName::new(name).unwrap().key();
+        assert_eq!(key("Zoé"), key("ZOE"));
+        assert_ne!(key("Zoe"), key("Zoi"));
+    }
+
+    #[test]
+    fn each_role_includes_those_before_it() {
+        assert!(Role::Viewer < Role::Clerk && Role::Clerk < Role::Manager);
+        for role in Role::ALL {
+            assert_eq!(Role::parse(role.as_str()), Some(role));
+        }
+    }
+}

@@ -1,0 +1,161 @@
+//! Passwords of staff: which are allowed, and how they are hashed.
+
+use argon2::{Algorithm, Argon2, Params, Version};
+use rand::CryptoRng;
+use unicode_normalization::UnicodeNormalization;
+
+use super::StaffName;
+
+/// The most common passwords that are long enough, one on each line.
+const COMMON: &str = include_str!("common-passwords.txt");
+
+/// A password as it was typed. `Debug` is missing, so that it gets into no log.
+pub struct Password(String);
+
+/// Why a password is not allowed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum WeakPassword {
+    /// It is too short.
+    #[error("The password must have at least {} characters.", Password::MIN_LENGTH)]
+    Short,
+    /// It is too long.
+    #[error("The password must have at most {} characters.", Password::MAX_LENGTH)]
+    Long,
+    /// Many people use it, or it is the name.
+    #[error("This password is easy to guess. Choose another one, such as four random words.")]
+    Common,
+}
+
+impl Password {
+    /// The minimum number of characters.
+    pub const MIN_LENGTH: usize = 12;
+    /// The maximum number of characters.
+    pub const MAX_LENGTH: usize = 256;
+
+    /// What was typed, in the one form that Unicode has for it: keyboards differ. `None` if it is too
+    /// long for any password.
+    #[must_use]
+    pub fn typed(text: &str) -> Option<Self> {
+        let fits = text.chars().count() <= Self::MAX_LENGTH;
+        fits.then(|| Self(text.nfc().collect()))
+    }
+
+    /// A password that this member may choose.
+    ///
+    /// # Errors
+    ///
+    /// See [`WeakPassword`].
+    pub fn chosen(text: &str, name: &StaffName) -> Result<Self, WeakPassword> {
+        let password = Self::typed(text).ok_or(WeakPassword::Long)?;
+        if password.0.chars().count() < Self::MIN_LENGTH {
+            return Err(WeakPassword::Short);
+        }
+        let lower = password.0.to_lowercase();
+        let mut characters = lower.chars();
+        let first = characters.next();
+        let is_repeated = characters.all(|next| Some(next) == first);
+        if is_repeated
+            || lower == name.as_str().to_lowercase()
+            || COMMON.lines().any(|known| known == lower)
+        {
+            return Err(WeakPassword::Common);
+        }
+        Ok(password)
+    }
+
+    /// Hashes it, which takes some 20 ms and 19 MiB.
+    pub fn hash(&self, random: &mut impl CryptoRng) -> PasswordHash {
+        let mut salt = [0; SALT];
+        random.fill_bytes(&mut salt);
+        PasswordHash::of(self, salt)
+    }
+}
+
+const SALT: usize = 16;
+
+/// Argon2id of a password, with 19 MiB of memory, two passes and one lane, with its salt: 48 bytes.
+#[derive(Clone, PartialEq, Eq)]
+pub struct PasswordHash([u8; Self::LENGTH]);
+
+impl PasswordHash {
+    const LENGTH: usize = SALT + 32;
+
+    fn of(password: &Password, salt: [u8; SALT]) -> Self {
+        let mut hash = [0; Self::LENGTH];
+        let (front, rest) = hash.split_at_mut(SALT);
+        front.copy_from_slice(&salt);
+        let params = Params::new(19 << 10, 2, 1, Some(32)).unwrap_or(Params::DEFAULT);
+        let argon2 = Argon2::new(Algorithm::Argon2id, Version::V0x13, params);
+        // These lengths are valid.
+        let _ = argon2.hash_password_into(password.0.as_bytes(), &salt, rest);
+        Self(hash)
+    }
+
+    /// A hash that no password has, for which the comparison takes as long.
+    #[must_use]
+    pub fn of_nobody() -> Self {
+        Self([0; Self::LENGTH])
+    }
+
+    /// Whether it is that of this password. Takes as long as hashing.
+    #[must_use]
+    pub fn is_of(&self, password: &Password) -> bool {
+        let (salt, _) = self.0.split_first_chunk().unwrap_or((&[0; SALT], &[]));
+        // Nobody can choose the beginning of a hash, so the time of this comparison reveals nothing.
+        Self::of(password, *salt) == *self
+    }
+
+    /// As it is stored.
+    #[must_use]
+    pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
+        bytes.try_into().ok().map(Self)
+    }
+
+    /// The bytes to store.
+    #[must_use]
+    pub fn as_bytes(&self) -> &[u8] {
+        &self.0
+    }
+}
+
+impl std::fmt::Debug for PasswordHash {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("PasswordHash")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rand::{SeedableRng, rngs::StdRng};
+
+    use super::*;
+
+    #[test]
+    fn a_password_has_at_least_12_characters_and_is_not_common_and_has_no_other_rules() {
+        let name = StaffName::new("Maria Magdalena").unwrap();
+        let chosen = |text: &str| Password::chosen(text, &name).err();
+        for good in ["correct horse battery", "aaaaaaaaaaab", "            x", "ééééééééééèé"]
+        {
+            assert_eq!(chosen(good), None, "{good}");
+        }
+        assert_eq!(chosen("elevenchars"), Some(WeakPassword::Short));
+        assert_eq!(chosen(&"ab".repeat(128)), None);
+        assert_eq!(chosen(&"ab".repeat(129)), Some(WeakPassword::Long));
+        for common in ["1qaz2wsx3edc", "QWERTY123456", "aaaaaaaaaaaa", "maria magdalena"] {
+            assert_eq!(chosen(common), Some(WeakPassword::Common), "{common}");
+        }
+        assert!(COMMON.lines().count() > 200 && COMMON.lines().all(|known| known.len() >= 12));
+    }
+
+    #[test]
+    fn a_hash_is_that_of_one_password_however_it_was_typed() {
+        let random = &mut StdRng::seed_from_u64(1);
+        let password = |text| Password::typed(text).unwrap();
+        let hash = password("caf\u{e9} on the corner").hash(random);
+        assert!(hash.is_of(&password("cafe\u{301} on the corner")));
+        assert!(!hash.is_of(&password("Caf\u{e9} on the corner")));
+        assert_ne!(hash, password("caf\u{e9} on the corner").hash(random));
+        assert_eq!(PasswordHash::from_bytes(hash.as_bytes()), Some(hash));
+        assert!(!PasswordHash::of_nobody().is_of(&password("")));
+    }
+}

@@ -1,0 +1,227 @@
+//! The second factor: codes of an authenticator app (TOTP, RFC 6238), and recovery codes.
+
+use jiff::Timestamp;
+use rand::CryptoRng;
+use ring::hmac;
+use sha2::{Digest, Sha256};
+
+use super::TokenDigest;
+
+/// How many recovery codes a member gets.
+pub const RECOVERY_CODES: usize = 10;
+
+/// The length of a secret, in bytes, and of a recovery code before it is spelled.
+const SECRET: usize = 20;
+const RECOVERY: usize = 10;
+
+/// How long a code is valid, in seconds, and its number of digits: what all apps support.
+const PERIOD: i64 = 30;
+const DIGITS: usize = 6;
+
+const BASE32: &[u8; 32] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
+
+/// The second factor of a member, as it is stored.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SecondFactor {
+    /// The encrypted secret.
+    pub sealed_secret: Vec<u8>,
+    /// The period of the last code that was accepted, so that none is accepted twice.
+    pub last_period: i64,
+    /// The digests of the recovery codes that are left.
+    pub recovery: Vec<TokenDigest>,
+}
+
+impl SecondFactor {
+    /// The second factor after this code or recovery code was used; `None` if it is wrong, or was used
+    /// before.
+    #[must_use]
+    pub fn after(&self, typed: &str, secret: &TotpSecret, now: Timestamp) -> Option<Self> {
+        let typed: String = typed.chars().filter(|c| !c.is_whitespace() && *c != '-').collect();
+        if let Some(period) = secret.period_of(&typed, now) {
+            let is_new = period > self.last_period;
+            return is_new.then(|| Self { last_period: period, ..self.clone() });
+        }
+        let digest = recovery_digest(&typed.to_ascii_uppercase());
+        let at = self.recovery.iter().position(|known| *known == digest)?;
+        let mut after = self.clone();
+        after.recovery.remove(at);
+        Some(after)
+    }
+}
+
+/// A new recovery code, to show once, and its digest. It has 80 random bits.
+pub fn recovery_code(random: &mut impl CryptoRng) -> (String, TokenDigest) {
+    let mut bytes = [0; RECOVERY];
+    random.fill_bytes(&mut bytes);
+    let code = base32(&bytes);
+    let digest = recovery_digest(&code);
+    (in_fours(&code.to_ascii_lowercase(), "-"), digest)
+}
+
+fn recovery_digest(code: &str) -> TokenDigest {
+    TokenDigest::from_bytes(Sha256::digest(code).into())
+}
+
+/// The secret that an app shares with the service.
+#[derive(PartialEq, Eq)]
+pub struct TotpSecret([u8; SECRET]);
+
+impl TotpSecret {
+    /// A new secret.
+    pub fn generate(random: &mut impl CryptoRng) -> Self {
+        let mut bytes = [0; SECRET];
+        random.fill_bytes(&mut bytes);
+        Self(bytes)
+    }
+
+    /// The secret with these bytes.
+    #[must_use]
+    pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
+        bytes.try_into().ok().map(Self)
+    }
+
+    /// Its bytes.
+    #[must_use]
+    pub fn as_bytes(&self) -> &[u8] {
+        &self.0
+    }
+
+    /// The secret in Base32, as [`Self::spelled`] gives it.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        let mut bits = Vec::with_capacity(SECRET * 8);
+        for letter in text.bytes().filter(|letter| !letter.is_ascii_whitespace()) {
+            let value = BASE32.iter().position(|&known| known == letter)?;
+            bits.extend((0..5).rev().map(|bit| value >> bit & 1));
+        }
+        let bytes = bits.chunks(8).map(|byte| byte.iter().fold(0, |sum, bit| sum << 1 | bit));
+        let bytes: Option<Vec<u8>> = bytes.map(|byte| u8::try_from(byte).ok()).collect();
+        Self::from_bytes(&bytes?)
+    }
+
+    /// The setup key, in groups of four letters to type.
+    #[must_use]
+    pub fn spelled(&self) -> String {
+        in_fours(&base32(&self.0), " ")
+    }
+
+    /// The URI that an app reads from a QR code.
+    #[must_use]
+    pub fn uri(&self, account: &str) -> String {
+        let account: String = form_urlencoded::byte_serialize(account.as_bytes()).collect();
+        let account = account.replace('+', "%20");
+        format!("otpauth://totp/Petstore:{account}?secret={}&issuer=Petstore", base32(&self.0))
+    }
+
+    /// The period of the code, if it is that of now, or of one period earlier or later: clocks differ.
+    fn period_of(&self, code: &str, now: Timestamp) -> Option<i64> {
+        let present = now.as_second().div_euclid(PERIOD);
+        (present - 1..=present + 1).find(|&period| self.code(period) == code)
+    }
+
+    /// The code of a period (RFC 4226, section 5.3).
+    #[must_use]
+    pub fn code(&self, period: i64) -> String {
+        let key = hmac::Key::new(hmac::HMAC_SHA1_FOR_LEGACY_USE_ONLY, &self.0);
+        let tag = hmac::sign(&key, &period.to_be_bytes());
+        let hash = tag.as_ref();
+        let at = usize::from(hash[hash.len() - 1] & 15);
+        let number = hash[at..at + 4].iter().fold(0_u32, |sum, &byte| sum << 8 | u32::from(byte));
+        format!("{:0DIGITS$}", (number & 0x7fff_ffff) % 10_u32.pow(6))
+    }
+
+    /// The code of this moment.
+    #[must_use]
+    pub fn code_at(&self, now: Timestamp) -> String {
+        self.code(now.as_second().div_euclid(PERIOD))
+    }
+}
+
+/// Base32 (RFC 4648, section 6) of a multiple of five bytes.
+fn base32(bytes: &[u8]) -> String {
+    let mut text = String::new();
+    for five in bytes.chunks(5) {
+        let bits = five.iter().fold(0_u64, |sum, &byte| sum << 8 | u64::from(byte));
+        let letters = (0..8).rev().map(|at| BASE32[(bits >> (at * 5) & 31) as usize]);
+        text.extend(letters.map(char::from));
+    }
+    text
+}
+
+fn in_fours(text: &str, between: &str) -> String {
+    let letters: Vec<char> = text.chars().collect();
+    let groups: Vec<String> = letters.chunks(4).map(|four| four.iter().collect()).collect();
+    groups.join(between)
+}
+
+#[cfg(test)]
+mod tests {
+    use rand::{SeedableRng, rngs::StdRng};
+
+    use super::*;
+
+    fn at(second: i64) -> Timestamp {
+        Timestamp::from_second(second).unwrap()
+    }
+
+    #[test]
+    fn codes_are_those_of_the_standard() {
+        // RFC 6238, appendix B, the last six of its eight digits.
+        let secret = TotpSecret(*b"12345678901234567890");
+        for (second, code) in [
+            (59, "287082"),
+            (1_111_111_109, "081804"),
+            (1_111_111_111, "050471"),
+            (1_234_567_890, "005924"),
+            (2_000_000_000, "279037"),
+            (20_000_000_000, "353130"),
+        ] {
+            assert_eq!(secret.code_at(at(second)), code);
+        }
+    }
+
+    #[test]
+    fn a_secret_has_one_spelling_that_reads_back() {
+        let secret = TotpSecret(*b"12345678901234567890");
+        assert_eq!(secret.spelled(), "GEZD GNBV GY3T QOJQ GEZD GNBV GY3T QOJQ");
+        assert!(TotpSecret::parse(&secret.spelled()) == Some(secret));
+        for bad in [
+            "",
+            "GEZD",
+            "gezd gnbv gy3t qojq gezd gnbv gy3t qojq",
+            "1111",
+            "GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQAA",
+        ] {
+            assert!(TotpSecret::parse(bad).is_none(), "{bad}");
+        }
+        let uri = TotpSecret(*b"12345678901234567890").uri("Zoé & co");
+        assert_eq!(
+            uri,
+            "otpauth://totp/Petstore:Zo%C3%A9%20%26%20co?secret=GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ&issuer=Petstore"
+        );
+    }
+
+    #[test]
+    fn a_code_and_a_recovery_code_are_each_accepted_once() {
+        let random = &mut StdRng::seed_from_u64(1);
+        let secret = TotpSecret::generate(random);
+        let (recovery, digest) = recovery_code(random);
+        let fresh = SecondFactor { sealed_secret: vec![], last_period: 0, recovery: vec![digest] };
+        let now = at(3000);
+        for (second, is_valid) in
+            [(2940, false), (2970, true), (3000, true), (3030, true), (3060, false)]
+        {
+            let code = secret.code_at(at(second));
+            assert_eq!(fresh.after(&code, &secret, now).is_some(), is_valid, "{second}");
+        }
+        let code = secret.code_at(now);
+        let used = fresh.after(&format!("{} {}", &code[..3], &code[3..]), &secret, now).unwrap();
+        assert_eq!(used.after(&code, &secret, now), None);
+        assert_eq!(used.after(&secret.code_at(at(2970)), &secret, now), None);
+        let used = used.after(&recovery.to_uppercase(), &secret, now).unwrap();
+        assert_eq!(used.after(&recovery, &secret, now), None);
+        for wrong in ["", "12345", "1234567", "abcd-efgh-ijkl-mnop"] {
+            assert_eq!(fresh.after(wrong, &secret, now), None, "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,62 @@
+//! Secrets of 256 random bits: of sessions, and of the links with which staff choose a password.
+
+use std::fmt;
+
+use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
+use rand::CryptoRng;
+use sha2::{Digest, Sha256};
+
+/// A secret that only a browser or a link has. `Debug` hides it; only [`Token::reveal`] returns it.
+pub struct Token([u8; 32]);
+
+impl Token {
+    /// A new secret.
+    pub fn generate(random: &mut impl CryptoRng) -> Self {
+        let mut bytes = [0; 32];
+        random.fill_bytes(&mut bytes);
+        Self(bytes)
+    }
+
+    /// The secret in the form in which it is presented.
+    #[must_use]
+    pub fn reveal(&self) -> String {
+        URL_SAFE_NO_PAD.encode(self.0)
+    }
+
+    /// What is stored of it. A random secret needs no slow hash.
+    #[must_use]
+    pub fn digest(&self) -> TokenDigest {
+        TokenDigest(Sha256::digest(self.0).into())
+    }
+}
+
+impl fmt::Debug for Token {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Token")
+    }
+}
+
+/// The SHA-256 of a secret.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct TokenDigest([u8; 32]);
+
+impl TokenDigest {
+    /// Of a presented secret; `None` if it has another form.
+    #[must_use]
+    pub fn of_presented(text: &str) -> Option<Self> {
+        let bytes: [u8; 32] = URL_SAFE_NO_PAD.decode(text).ok()?.try_into().ok()?;
+        Some(Token(bytes).digest())
+    }
+
+    /// As it is stored.
+    #[must_use]
+    pub fn from_bytes(bytes: [u8; 32]) -> Self {
+        Self(bytes)
+    }
+
+    /// The bytes to store.
+    #[must_use]
+    pub fn as_bytes(&self) -> &[u8; 32] {
+        &self.0
+    }
+}

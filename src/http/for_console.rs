@@ -1,0 +1,76 @@
+//! What the console uses of the interface, which shares its edge and its state with it.
+
+use bytes::Bytes;
+use hyper::{Request, http::request::Parts};
+
+use super::{
+    App, RequestBody, Reservation, Response,
+    body::{self, UnreadBody},
+    edge::Interface,
+    error::ApiError,
+    routes::Label,
+    store_area,
+};
+use crate::{
+    domain::{Client, WriteContext, store_area::Command},
+    store::{Executed, RespondTo},
+};
+
+impl App {
+    /// Handles one request to another interface over the same catalogue.
+    pub(crate) fn handle_for<I: Interface, B: RequestBody>(
+        &self,
+        interface: &I,
+        client: &Client,
+        request: Request<B>,
+    ) -> impl Future<Output = Response> {
+        self.edge.handle(interface, client, request)
+    }
+
+    /// Carries out commands, and counts and logs their changes.
+    ///
+    /// # Errors
+    ///
+    /// 409 while the same request is in progress, and those of the store.
+    pub(crate) async fn carry_out(
+        &self,
+        commands: Vec<Command>,
+        context: WriteContext,
+        respond: RespondTo,
+    ) -> Result<Executed, ApiError> {
+        let repeatable = context.idempotency.as_ref();
+        let _entered = repeatable.map(|request| self.in_flight.enter(request)).transpose()?;
+        let (actor, request_id) = (context.actor.actor, context.request_id.clone());
+        let executed = self.store.execute(commands, context, respond).await?;
+        if let Executed::Done { changes, .. } = &executed {
+            store_area::record_changes(
+                &self.store_area.metrics,
+                changes,
+                actor,
+                request_id.as_deref(),
+            );
+        }
+        Ok(executed)
+    }
+
+    /// Also counts the requests for these routes of another interface.
+    pub(crate) fn count_routes(&mut self, labels: impl Iterator<Item = Label>) {
+        self.edge.metrics.add_routes(labels);
+    }
+
+    /// Reads a body that is a form, up to `max` bytes.
+    ///
+    /// # Errors
+    ///
+    /// 415, 413, 408 and 400, as for other bodies; 503 if there is not enough memory.
+    pub(crate) async fn read_form(
+        &self,
+        request: &Parts,
+        body: UnreadBody<'_>,
+        max: usize,
+    ) -> Result<(Bytes, Reservation), ApiError> {
+        let room = self.edge.response_memory.reserve(body::max_length(&body).min(max))?;
+        let form = body::read_form(&request.headers, body, max, self.body_timeout).await?;
+        Ok((form, room))
+    }
+}
