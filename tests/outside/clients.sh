@@ -97,6 +97,7 @@ take_tours() {
     grep -vE 'without a version|does not exist' examples/store-tour.txt >"$scratch/store-tour.txt"
     tour "openapi-python-client, store area" "$scratch/store-tour.txt" \
         "$to/venv/bin/python" examples/python/generated_store.py
+    tour "Rust, store area" examples/store-tour.txt "$to/rust/debug/store_tour"
     tour "TypeScript, store area" examples/store-tour.txt node "$to/typescript/build/store-tour.js"
     tour "openapi-typescript, store area" examples/store-tour.txt \
         node "$to/typescript/build/generated-store.js"
