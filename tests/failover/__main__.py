@@ -18,6 +18,7 @@ from pathlib import Path
 from tests.failover.clients import PATIENCE, Clients, Service
 from tests.failover.cluster import DEPLOY, TTL, Broken, Cluster, Node, until
 from tests.failover.staff import Staff, Unexpected
+from tests.mirror.__main__ import Client as Reader, Mirror, Wrong, compare
 
 # The promise: after a fault, writes succeed again within this many seconds.
 BACK_WITHIN = TTL + 10
@@ -123,6 +124,8 @@ class Harness:
         self.processes: list[subprocess.Popen] = []
         self.clients: Clients | None = None
         self.staff: Staff | None = None
+        # One for each service, through all rounds.
+        self.mirrors: list[Mirror] = []
         # How many animals of the staff were compared in the rounds so far.
         self.compared = 0
         self.tallies = {kind: Tally() for kind in options.kinds}
@@ -147,6 +150,10 @@ class Harness:
             until(f"{service.name} listens", 20, lambda: responds(service.port))
         self.clients = Clients(self.services, key, self.options.seed, self.options.keyless)
         self.staff = Staff(self.clients)
+        for service in self.services:
+            mirror = Mirror(f"http://127.0.0.1:{service.port}/v1", key, self.folder / f"{service.name}.db")
+            self.mirrors.append(mirror)
+            mirror.start()
         self.clients.start(WRITERS)
         for number in range(STAFF):
             self.clients.spawn(self.staff.work, f"s{number}", self.services[number % len(self.services)])
@@ -223,6 +230,7 @@ class Harness:
         for service in self.services:
             self.clients.check(service, "/v1/pets?limit=100", 0)
             self.staff.check(service, 0)
+        applied = sum(self.check_mirror(service, mirror) for service, mirror in zip(self.services, self.mirrors))
         for process, service in zip(self.processes, self.services):
             if process.poll() is not None:
                 book.fault(f"{service.name} ended")
@@ -239,7 +247,18 @@ class Harness:
                       f"{tally.longest:.1f} s of {PATIENCE:.0f}; behind: {tally.stale or 'never'}")
         print(f"{len(book.faults)} faults in total; {len(book.acknowledged)} animals acknowledged; {self.staff.commands} "
               f"requests of the staff acknowledged, and {len(self.staff.finished)} of their animals compared")
+        print(f"mirrors: {applied} changes applied, none twice or out of order, and both copies are equal"
+              if not book.faults else f"mirrors: {applied} changes applied")
         return not book.faults
+
+    def check_mirror(self, service: Service, mirror: Mirror) -> int:
+        """Waits until a mirror is equal to the catalogue, and ends it. Returns how many changes it applied."""
+        try:
+            compare(Reader(service.port, self.clients.key), mirror)
+        except Wrong as wrong:
+            self.clients.book.fault(f"the mirror of {service.name}: {wrong}")
+        mirror.end(signal.SIGKILL)
+        return mirror.applied
 
 
 def responds(port: int) -> bool:
