@@ -8,13 +8,13 @@ use tokio::sync::mpsc;
 
 use super::{BadSetting, DatabaseArgs};
 use crate::{
-    delivery::{self, ATTEMPT_LIMIT, Connector, Registrar, SystemResolver, TestMessage, Vault},
+    delivery::{
+        self, ATTEMPT_LIMIT, Connector, Decided, Registrar, SystemResolver, TestMessage, Vault,
+        Wanted,
+    },
     domain::{
         Actor, Clock, Network, Networks, StoredResponse, SystemClock, WriteContext,
-        store_area::{
-            Act, ActType, ChangeType, Field, Label, Lease, LogSubject, Progress, Restart,
-            SealedSecrets, StoredWebhook, SubjectKind, Webhook, WebhookChange, WebhookPatch,
-        },
+        store_area::{ChangeType, Field, Label, StoredWebhook, Webhook, WebhookPatch},
     },
     json,
     store::{DatabaseUrl, OpenMode, Store, WebhookWritten},
@@ -151,41 +151,30 @@ impl Webhooks {
         let store = self.database.open(OpenMode::AsIs, CONNECTIONS).await?;
         let store = store.as_ref();
         let (registrar, _) = self.options.registrar(&self.database.database);
-        let now = SystemClock.now();
         match self.command {
             Command::Add { url, types, description } => {
+                let url = registrar.check_url(&url).map_err(BadSetting)?;
                 let types = (!types.is_empty()).then_some(types);
-                add(store, &registrar, &url, types, description).await
+                let description = description.map(label).transpose()?;
+                write(store, &registrar, None, Wanted::Add { url, types, description }).await
             }
             Command::List => {
                 let webhooks = store.list_webhooks().await.context("cannot read the webhooks")?;
                 webhooks.iter().try_for_each(|stored| show(&stored.webhook, None))
             }
             Command::Show { id } => show(&find(store, id).await?.webhook, None),
-            Command::Remove { id } => {
-                let version = find(store, id).await?.webhook.version;
-                let delete = WebhookChange::Delete { id, version };
-                write(store, delete, ActType::WebhookDeleted, id).await
-            }
+            Command::Remove { id } => write(store, &registrar, Some(id), Wanted::Delete).await,
             Command::RotateSecret { id } => {
-                let (secret, sealed) = registrar.new_secret(id)?;
-                let (webhook, change) = find(store, id).await?.rotated(sealed, now);
-                write(store, change, ActType::WebhookSecretRotated, id).await?;
-                show(&webhook, Some(&secret.reveal()))
+                write(store, &registrar, Some(id), Wanted::RotateSecret).await
             }
             Command::Enable { id, from } => {
-                let restart = match from {
-                    From::Resume => Restart::Resume(now),
-                    From::Now => Restart::From(store.log_state().await?.last),
-                };
-                let changed = find(store, id).await?.enabled(restart, now);
-                change(store, id, ActType::WebhookEnabled, changed).await
+                let wanted = Wanted::Enable { resumes: from == From::Resume };
+                write(store, &registrar, Some(id), wanted).await
             }
             Command::Disable { id } => {
                 let (types, description) = (Field::Keep, Field::Keep);
                 let patch = WebhookPatch { url: None, types, description, disable: true };
-                let changed = find(store, id).await?.patched(patch, now);
-                change(store, id, ActType::WebhookChanged, changed).await
+                write(store, &registrar, Some(id), Wanted::Patch(patch)).await
             }
             Command::Test { id } => {
                 let (vault, connector) = (registrar.vault(), self.options.connector()?);
@@ -212,64 +201,31 @@ impl Webhooks {
     }
 }
 
-async fn add(
-    store: &dyn Store,
-    registrar: &Registrar,
-    url: &str,
-    types: Option<Vec<ChangeType>>,
-    description: Option<String>,
-) -> anyhow::Result<()> {
-    let url = registrar.check_url(url).map_err(BadSetting)?;
-    let description = description
-        .map(|text| {
-            let bad = || BadSetting("--description must have 1 to 255 characters".to_owned());
-            Label::new(text).ok_or_else(bad)
-        })
-        .transpose()?;
-    let cursor = store.log_state().await?.last;
-    let id = store.draw_webhook_id().await?;
-    let (secret, current) = registrar.new_secret(id)?;
-    let now = SystemClock.now();
-    let (created_at, updated_at) = (now, now);
-    let webhook =
-        Webhook { id, url, types, description, disabled: None, created_at, updated_at, version: 1 };
-    let new = StoredWebhook {
-        webhook: webhook.clone(),
-        secrets: SealedSecrets { current, previous: None },
-        progress: Progress { cursor, ..Progress::default() },
-        lease: Lease::default(),
-    };
-    write(store, WebhookChange::Add(new), ActType::WebhookAdded, id).await?;
-    show(&webhook, Some(&secret.reveal()))
+fn label(text: String) -> Result<Label, BadSetting> {
+    let bad = || BadSetting("--description must have 1 to 255 characters".to_owned());
+    Label::new(text).ok_or_else(bad)
 }
 
-async fn change(
-    store: &dyn Store,
-    id: i64,
-    act: ActType,
-    changed: Option<(Webhook, WebhookChange)>,
-) -> anyhow::Result<()> {
-    let Some((webhook, change)) = changed else {
-        return show(&find(store, id).await?.webhook, None);
-    };
-    write(store, change, act, id).await?;
-    show(&webhook, None)
-}
-
+/// Makes a change, and prints the webhook unless it was deleted.
 async fn write(
     store: &dyn Store,
-    change: WebhookChange,
-    kind: ActType,
-    id: i64,
+    registrar: &Registrar,
+    id: Option<i64>,
+    wanted: Wanted,
 ) -> anyhow::Result<()> {
-    let subject = LogSubject { kind: SubjectKind::Webhook, id: Some(id) };
-    let act = Act { kind, subject, details: Vec::new() };
-    let context = WriteContext::new(Actor::Command, SystemClock.now());
-    let written = store.write_webhook(change, Some(act), StoredResponse::default(), context).await;
+    let present = match id {
+        Some(id) => Some(find(store, id).await?),
+        None => None,
+    };
+    let now = SystemClock.now();
+    let decided = delivery::decide(store, registrar, present.as_ref(), &wanted, now).await?;
+    let context = WriteContext::new(Actor::Command, now);
+    let Decided { change, act, webhook, secret, .. } = decided;
+    let written = store.write_webhook(change, act, StoredResponse::default(), context).await;
     match written.context("cannot store the webhook")? {
-        WebhookWritten::Done => Ok(()),
+        WebhookWritten::Done => webhook.map_or(Ok(()), |webhook| show(&webhook, secret.as_deref())),
         WebhookWritten::Full => bail!("there are {} webhooks already; remove one", Webhook::MAX),
-        _ => bail!("another process has just changed webhook {id}; run the command again"),
+        _ => bail!("another process has just changed the webhook; run the command again"),
     }
 }
 

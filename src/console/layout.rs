@@ -1,13 +1,93 @@
-//! What every page has around its content.
+//! The frame of every page.
 
+use std::sync::LazyLock;
+
+use bytes::Bytes;
 use hyper::{
     StatusCode,
     header::{self, HeaderValue},
 };
 use maud::{DOCTYPE, Markup, html};
+use sha2::{Digest, Sha256};
 
-use super::session::Session;
-use crate::http::Response;
+use super::{session::Session, texts};
+use crate::{domain::Role, http::Response, text};
+
+/// The entry of the main menu to which a page belongs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Menu {
+    Today,
+    Animals,
+    Add,
+    Orders,
+    Activity,
+    Settings,
+    None,
+}
+
+const MENU: [(Menu, &str, &str, Role); 6] = [
+    (Menu::Today, "/", texts::TODAY, Role::Viewer),
+    (Menu::Animals, "/animals", texts::ANIMALS, Role::Viewer),
+    (Menu::Add, "/add", texts::ADD, Role::Clerk),
+    (Menu::Orders, "/orders", texts::ORDERS, Role::Viewer),
+    (Menu::Activity, "/activity", texts::ACTIVITY, Role::Manager),
+    (Menu::Settings, "/settings", texts::SETTINGS, Role::Manager),
+];
+
+/// A file that every page uses.
+pub(super) struct Asset {
+    /// Changes with its content, so a browser can keep the file for ever.
+    pub(super) path: String,
+    pub(super) media_type: &'static str,
+    pub(super) content: &'static str,
+}
+
+static ASSETS: LazyLock<[Asset; 3]> = LazyLock::new(|| {
+    [
+        ("style", "css", "text/css; charset=utf-8", include_str!("style.css")),
+        ("live", "js", "text/javascript; charset=utf-8", include_str!("live.js")),
+        ("icon", "svg", "image/svg+xml", include_str!("icon.svg")),
+    ]
+    .map(|(name, ending, media_type, content)| {
+        let hash = Sha256::digest(content);
+        let digits: String =
+            hash.iter().take(6).flat_map(|&byte| text::hex(byte)).map(char::from).collect();
+        Asset { path: format!("/assets/{name}-{digits}.{ending}"), media_type, content }
+    })
+});
+
+/// The file at this path.
+pub(super) fn asset(path: &str) -> Option<&'static Asset> {
+    ASSETS.iter().find(|asset| asset.path == path)
+}
+
+/// Who looks at a page, and what it says first.
+pub(super) struct Frame<'a> {
+    pub(super) name: &'a str,
+    pub(super) role: Role,
+    pub(super) menu: Menu,
+    /// The message about what was just done.
+    pub(super) flash: Option<(String, Option<(String, &'static str)>)>,
+    /// What the page shows changes while it is open: of this animal, or of all.
+    pub(super) follows: Follows,
+}
+
+/// What a page shows anew when it changes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Follows {
+    Nothing,
+    Everything,
+    Pet(i64),
+}
+
+/// The response with a page.
+pub(super) fn html(status: StatusCode, page: Bytes) -> Response {
+    let mut response = Response::new(page.into());
+    *response.status_mut() = status;
+    let html = HeaderValue::from_static("text/html; charset=utf-8");
+    response.headers_mut().insert(header::CONTENT_TYPE, html);
+    response
+}
 
 /// A page with this title. `session` is whose page it is, if somebody is signed in.
 pub(super) fn page(title: &str, session: Option<&Session>, content: &Markup) -> Response {
@@ -21,28 +101,132 @@ pub(super) fn page_with_status(
     session: Option<&Session>,
     content: &Markup,
 ) -> Response {
-    let markup = html! {
+    let content = html! { h1 { (title) } (content) };
+    let page = match session {
+        Some(session) => {
+            let (name, role) = (session.member.name.as_str(), session.member.role);
+            let menu = if role == Role::Manager { Menu::Settings } else { Menu::None };
+            let frame = Frame { name, role, menu, flash: None, follows: Follows::Nothing };
+            framed(&frame, title, &content)
+        }
+        None => narrow(title, &content),
+    };
+    html(status, page.into_string().into())
+}
+
+/// A page of somebody who is signed in.
+pub(super) fn framed(frame: &Frame<'_>, title: &str, content: &Markup) -> Markup {
+    let pet = if let Follows::Pet(id) = frame.follows { Some(id) } else { None };
+    let follows = frame.follows != Follows::Nothing;
+    document(
+        title,
+        &html! {
+            header {
+                div.bar {
+                    a.brand href="/" { (icon()) (texts::SITE) }
+                    nav aria-label=(texts::MAIN_MENU) {
+                        ul {
+                            @for (menu, path, label, _) in
+                                MENU.iter().filter(|(_, _, _, needed)| frame.role >= *needed) {
+                                li {
+                                    a href=(path) aria-current=[(frame.menu == *menu).then_some("page")] {
+                                        (label)
+                                    }
+                                }
+                            }
+                        }
+                    }
+                    div.who {
+                        a href="/account" { bdi { (frame.name) } }
+                        form method="post" action="/sign-out" {
+                            button.quiet { (texts::SIGN_OUT) }
+                        }
+                    }
+                }
+            }
+            main #main tabindex="-1" data-pet=[pet] data-follow[follows] {
+                @if let Some((message, link)) = &frame.flash {
+                    div.flash role="status" {
+                        (message)
+                        @if let Some((to, label)) = link { " " a href=(to) { (label) } }
+                    }
+                }
+                (content)
+            }
+        },
+    )
+}
+
+/// A page of somebody who is not signed in.
+fn narrow(title: &str, content: &Markup) -> Markup {
+    document(
+        title,
+        &html! {
+            header { div.bar { span.brand { (icon()) (texts::SITE) } } }
+            main.narrow #main tabindex="-1" { (content) }
+        },
+    )
+}
+
+fn icon() -> Markup {
+    html! { img src=(ASSETS[2].path) alt="" width="28" height="28"; }
+}
+
+fn document(title: &str, body: &Markup) -> Markup {
+    let [style, script, icon] = &*ASSETS;
+    html! {
         (DOCTYPE)
         html lang="en" {
             head {
                 meta charset="utf-8";
-                meta name="viewport" content="width=device-width";
-                title { (title) " – Petstore" }
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                title { (title) " – " (texts::SITE) }
+                link rel="icon" type=(icon.media_type) href=(icon.path);
+                link rel="stylesheet" href=(style.path);
+                script defer src=(script.path) {}
             }
             body {
-                @if let Some(session) = session {
-                    p { (session.member.name.as_str()) }
-                }
-                main {
-                    h1 { (title) }
-                    (content)
-                }
+                a.skip href="#main" { (texts::SKIP) }
+                (body)
             }
         }
-    };
-    let mut response = Response::new(bytes::Bytes::from(markup.into_string()).into());
-    *response.status_mut() = status;
-    let html = HeaderValue::from_static("text/html; charset=utf-8");
-    response.headers_mut().insert(header::CONTENT_TYPE, html);
-    response
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(role: Role) -> String {
+        let flash = Some(("<b>".to_owned(), None));
+        let (name, follows) = ("<i>Anna</i>", Follows::Pet(7));
+        let frame = Frame { name, role, menu: Menu::Orders, flash, follows };
+        framed(&frame, "<title>", &html! { h1 { "x" } }).into_string()
+    }
+
+    #[test]
+    fn the_menu_shows_what_a_role_may_do_and_where_the_page_is() {
+        let (viewer, manager) = (of(Role::Viewer), of(Role::Manager));
+        assert!(viewer.contains(r#"<a href="/orders" aria-current="page">Orders</a>"#));
+        assert_eq!(viewer.matches("aria-current").count(), 1);
+        for path in ["/add", "/activity", "/settings"] {
+            let link = format!(r#"href="{path}""#);
+            assert!(!viewer.contains(&link) && manager.contains(&link), "{path}");
+        }
+        assert!(viewer.contains(r#"data-pet="7" data-follow"#));
+    }
+
+    #[test]
+    fn texts_of_people_are_never_markup() {
+        let page = of(Role::Clerk);
+        for text in ["<b>", "<i>", "<title> "] {
+            assert!(!page.contains(text), "{text}");
+        }
+    }
+
+    #[test]
+    fn style_and_script_are_small() {
+        let sizes = ASSETS.each_ref().map(|asset| asset.content.len());
+        assert!(sizes[0] < 12_000 && sizes[1] < 6_000 && sizes[2] < 1_000, "{sizes:?}");
+    }
 }

@@ -3,11 +3,15 @@
 #![expect(dead_code, reason = "the pages that use it are added one after the other")]
 
 mod call;
+mod forms;
 mod layout;
+mod markup;
 mod origin;
+mod pages;
 mod problem;
 mod routes;
 mod session;
+mod texts;
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -121,17 +125,18 @@ impl Console {
 
     /// Responds to a page for everybody.
     #[expect(clippy::unused_async, reason = "the pages follow")]
-    async fn public(&self, page: PublicPage, _: Visit<'_>) -> Result<Response, ApiError> {
+    async fn public(&self, page: PublicPage, visit: Visit<'_>) -> Result<Response, ApiError> {
         match page {
+            PublicPage::asset => pages::asset(visit.request.uri.path()),
             PublicPage::signInForm => Ok(layout::page("Sign in", None, &maud::html! {})),
         }
     }
 
     /// Responds to a page for the staff.
     #[expect(clippy::unused_async, reason = "the pages follow")]
-    async fn for_staff(&self, page: StaffPage, call: PageCall<'_>) -> Result<Response, ApiError> {
+    async fn for_staff(&self, page: StaffPage, _: PageCall<'_>) -> Result<Response, ApiError> {
         match page {
-            StaffPage::home => Ok(layout::page("Today", Some(&call.session), &maud::html! {})),
+            StaffPage::settings => Ok(redirect("/settings/webhooks")),
         }
     }
 }
@@ -163,9 +168,9 @@ impl Interface for Console {
         let now = self.app.clock.now();
         let visit =
             Visit { console: self, request, request_id, route, parameter, form, visitor, now };
-        let (page, needed) = match route.target {
+        let needed = match route.target {
             Target::Public(page) => return Box::pin(self.public(page, visit)).await,
-            Target::Staff(page, needed) => (page, needed),
+            Target::Staff(_, needed) | Target::Store(_, needed) => needed,
         };
         let Some(session) = session::of(&visit).await? else {
             return Ok(session::sign_in_first(&visit));
@@ -177,7 +182,12 @@ impl Interface for Console {
         if session.member.role < needed.role {
             return Err(ApiError::new(Problem::InsufficientScope, problem::NOT_ALLOWED));
         }
-        Box::pin(self.for_staff(page, PageCall { visit, session })).await
+        let call = PageCall { visit, session };
+        match route.target {
+            Target::Public(_) => Err(ApiError::no_such_path()),
+            Target::Staff(page, _) => Box::pin(self.for_staff(page, call)).await,
+            Target::Store(page, _) => Box::pin(pages::open(page, &call)).await,
+        }
     }
 
     fn respond_to(

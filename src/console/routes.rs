@@ -7,11 +7,14 @@ use crate::{
     http::{ApiError, Label, Pattern, routes::ROUTES},
 };
 
-/// Makes the table, and a [`PublicPage`] or [`StaffPage`] for each line.
+/// Makes the table, and a [`PublicPage`], [`StaffPage`] or [`StorePage`] for each line.
 macro_rules! pages {
     (
         public { $($public:ident $public_method:ident $public_path:literal;)* }
         staff { $($staff:ident $method:ident $path:literal $role:ident $confirmed:ident;)* }
+        store {
+            $($page:ident $page_method:ident $page_path:literal $page_role:ident $page_confirmed:ident;)*
+        }
     ) => {
         /// Names a page that needs no session. `Console::public` calls the function of each.
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,10 +30,18 @@ macro_rules! pages {
             $($staff,)*
         }
 
+        /// Names a page for the work in the store. `pages::open` calls the function of each.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        #[expect(non_camel_case_types, reason = "the names are those in metrics and logs")]
+        pub(super) enum StorePage {
+            $($page,)*
+        }
+
         const PUBLIC: usize = [$(stringify!($public)),*].len();
+        const OTHERS: usize = PUBLIC + <[&str]>::len(&[$(stringify!($staff)),*]);
 
         /// All pages and forms.
-        pub(super) static PAGES: [Route; PUBLIC + [$(stringify!($staff)),*].len()] = [
+        pub(super) static PAGES: [Route; OTHERS + [$(stringify!($page)),*].len()] = [
             $(Route {
                 index: PublicPage::$public as usize,
                 id: concat!("console.", stringify!($public)),
@@ -50,6 +61,17 @@ macro_rules! pages {
                     Needed { role: Role::$role, confirmed: Proof::$confirmed as u8 > 0 },
                 ),
             },)*
+            $(Route {
+                index: OTHERS + StorePage::$page as usize,
+                id: concat!("console.", stringify!($page)),
+                method: Method::$page_method,
+                path: $page_path,
+                pattern: Pattern::of($page_path),
+                target: Target::Store(
+                    StorePage::$page,
+                    Needed { role: Role::$page_role, confirmed: Proof::$page_confirmed as u8 > 0 },
+                ),
+            },)*
         ];
     };
 }
@@ -64,11 +86,48 @@ enum Proof {
 pages! {
     // id              method path
     public {
+        asset          GET    "/assets/{name}";
         signInForm     GET    "/sign-in";
     }
     // id              method path                          least role   sign in again
     staff {
-        home           GET    "/"                           Viewer       no;
+        settings       GET    "/settings"                   Manager      no;
+    }
+    // id              method path                                   least role   sign in again
+    store {
+        today           GET    "/"                                   Viewer       no;
+        live            GET    "/live"                               Viewer       no;
+        animals         GET    "/animals"                            Viewer       no;
+        changeSelected  POST   "/animals/selected"                   Clerk        no;
+        animal          GET    "/animals/{id}"                       Viewer       no;
+        editForm        GET    "/animals/{id}/edit"                  Clerk        no;
+        saveEdit        POST   "/animals/{id}/edit"                  Clerk        no;
+        placeOrder      POST   "/animals/{id}/order"                 Clerk        no;
+        withdraw        POST   "/animals/{id}/withdraw"              Clerk        no;
+        restore         POST   "/animals/{id}/restore"               Clerk        no;
+        addForm         GET    "/add"                                Clerk        no;
+        addOne          POST   "/add"                                Clerk        no;
+        preview         POST   "/add/preview"                        Clerk        no;
+        addMany         POST   "/add/many"                           Clerk        no;
+        categories      GET    "/categories"                         Viewer       no;
+        saveCategory    POST   "/categories"                         Clerk        no;
+        orders          GET    "/orders"                             Viewer       no;
+        order           GET    "/orders/{id}"                        Viewer       no;
+        completeOrder   POST   "/orders/{id}/complete"               Clerk        no;
+        cancelOrder     POST   "/orders/{id}/cancel"                 Clerk        no;
+        extendOrder     POST   "/orders/{id}/extend"                 Clerk        no;
+        returnOrder     POST   "/orders/{id}/return"                 Clerk        no;
+        activity        GET    "/activity"                           Manager      no;
+        exportActivity  GET    "/activity/export"                    Manager      no;
+        webhooks        GET    "/settings/webhooks"                  Manager      no;
+        addWebhook      POST   "/settings/webhooks"                  Manager      yes;
+        webhook         GET    "/settings/webhooks/{id}"             Manager      no;
+        testWebhook     POST   "/settings/webhooks/{id}/test"        Manager      yes;
+        resumeWebhook   POST   "/settings/webhooks/{id}/resume"      Manager      yes;
+        enableWebhook   POST   "/settings/webhooks/{id}/enable"      Manager      yes;
+        disableWebhook  POST   "/settings/webhooks/{id}/disable"     Manager      yes;
+        rotateWebhook   POST   "/settings/webhooks/{id}/rotate"      Manager      yes;
+        deleteWebhook   POST   "/settings/webhooks/{id}/delete"      Manager      yes;
     }
 }
 
@@ -89,6 +148,8 @@ pub(super) enum Target {
     Public(PublicPage),
     /// A page for the staff.
     Staff(StaffPage, Needed),
+    /// A page for the work in the store.
+    Store(StorePage, Needed),
 }
 
 /// What a session needs.

@@ -2,6 +2,7 @@
 
 mod address;
 mod connector;
+mod decision;
 mod dispatcher;
 mod endpoint;
 mod endpoint_url;
@@ -15,6 +16,7 @@ mod vault;
 pub use self::{
     address::{FORBIDDEN, judge},
     connector::{ATTEMPT_LIMIT, AttemptError, Connector, Delivered, Resolve, SystemResolver},
+    decision::{Decided, DecisionError, Wanted, decide},
     dispatcher::Dispatcher,
     endpoint_url::EndpointUrl,
     registrar::{Registrar, TestMessage},

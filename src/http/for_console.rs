@@ -2,6 +2,7 @@
 
 use bytes::Bytes;
 use hyper::{Request, http::request::Parts};
+use jiff::Timestamp;
 
 use super::{
     App, RequestBody, Reservation, Response,
@@ -9,10 +10,14 @@ use super::{
     edge::Interface,
     error::ApiError,
     routes::Label,
-    store_area,
+    store_area::{self, Watcher},
 };
 use crate::{
-    domain::{Client, WriteContext, store_area::Command},
+    delivery::Registrar,
+    domain::{
+        Client, WriteContext,
+        store_area::{Command, Inventory},
+    },
     store::{Executed, RespondTo},
 };
 
@@ -51,6 +56,30 @@ impl App {
             );
         }
         Ok(executed)
+    }
+
+    /// When a reservation ends that is made now without another end.
+    pub(crate) fn default_end(&self, now: Timestamp) -> Timestamp {
+        now.checked_add(self.store_area.reservation).unwrap_or(now)
+    }
+
+    /// What judges the URLs of webhooks and makes their secrets.
+    pub(crate) fn registrar(&self) -> &Registrar {
+        &self.store_area.registrar
+    }
+
+    /// How many animals there are, at most some seconds ago.
+    ///
+    /// # Errors
+    ///
+    /// Those of the store.
+    pub(crate) async fn inventory(&self) -> Result<Inventory, ApiError> {
+        store_area::read_inventory(self).await
+    }
+
+    /// One that learns when something changes.
+    pub(crate) fn watch(&self) -> Watcher {
+        self.store_area.feed.watch()
     }
 
     /// Also counts the requests for these routes of another interface.

@@ -58,6 +58,7 @@ pub(crate) use self::{
     },
     error::{ApiError, Problem},
     routes::{Label, Pattern},
+    store_area::Watcher,
 };
 use crate::{
     delivery::{Registrar, Vault},

@@ -4,8 +4,11 @@ use async_trait::async_trait;
 use jiff::Timestamp;
 
 use super::{StoreError, store_area::unsupported};
-use crate::domain::store_area::{
-    AuditEntry, AuditPosition, AuditQuery, ChangePage, ChangeType, LogState,
+use crate::domain::{
+    PetId,
+    store_area::{
+        AuditEntry, AuditPosition, AuditQuery, ChangePage, ChangeType, LogState, LoggedChange,
+    },
 };
 
 /// The log of changes. Every method that changes an animal, an order or a category writes its
@@ -33,6 +36,17 @@ pub trait Changes: Send + Sync {
         kind: Option<ChangeType>,
         limit: u32,
     ) -> Result<ChangePage, StoreError> {
+        Err(unsupported())
+    }
+
+    /// The changes of an animal and of its orders with a lower number than `before`, the newest
+    /// first and at most `limit`. Everything that was committed before the call is in it.
+    async fn history(
+        &self,
+        pet: PetId,
+        before: i64,
+        limit: u32,
+    ) -> Result<Vec<LoggedChange>, StoreError> {
         Err(unsupported())
     }
 

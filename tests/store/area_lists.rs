@@ -242,6 +242,7 @@ pub(crate) async fn a_page_of_orders_is_what_the_filters_select(store: AnyStore)
             pet_id: random.random_bool(0.3).then(|| pet_id(random.random_range(1..=7))),
             reference: random.random_bool(0.5).then(|| references[0].clone().unwrap()),
             limit: limit(random.random_range(1..20)),
+            newest_first: random.random_bool(0.5),
             after: None,
         };
         let matching = |order: &&Order| {
@@ -249,7 +250,10 @@ pub(crate) async fn a_page_of_orders_is_what_the_filters_select(store: AnyStore)
                 && query.pet_id.is_none_or(|id| id == order.pet_id)
                 && (query.reference.is_none() || query.reference == order.reference)
         };
-        let expected: Vec<Order> = orders.iter().filter(matching).cloned().collect();
+        let mut expected: Vec<Order> = orders.iter().filter(matching).cloned().collect();
+        if query.newest_first {
+            expected.reverse();
+        }
         let mut found = Vec::new();
         loop {
             let (page, next) = store.list_orders(&query).await.unwrap();

@@ -40,6 +40,7 @@ macro_rules! log_suite {
             a_repeated_request_leaves_its_rows_once,
             concurrent_creates_leave_one_row_each_without_a_gap,
             the_log_is_read_in_parts_by_type,
+            the_history_of_an_animal_has_its_changes_and_those_of_its_orders_the_newest_first,
             old_changes_are_forgotten_from_the_oldest_on_but_never_the_newest,
             the_audit_trail_has_the_acts_between_the_changes,
             the_audit_trail_is_searched_by_subject_actor_type_and_time,
@@ -265,6 +266,34 @@ pub(crate) async fn the_log_is_read_in_parts_by_type(store: AnyStore) {
     assert_eq!(read(3, added, 9).await, (vec![6, 9], 10));
     assert_eq!(read(9, added, 9).await, (vec![], 10));
     assert_eq!(read(12, added, 9).await, (vec![], 12));
+}
+
+pub(crate) async fn the_history_of_an_animal_has_its_changes_and_those_of_its_orders_the_newest_first(
+    store: AnyStore,
+) {
+    let (one, other) = (
+        add(&store, new_pet("", 1, Available)).await,
+        add(&store, new_pet("", 1, Available)).await,
+    );
+    let order = place(&store, reserve(one)).await;
+    place(&store, sell(other)).await;
+    change(&store, cancel(order)).await;
+    let history = async |pet, before, limit| {
+        let changes = store.history(pet, before, limit).await.unwrap();
+        changes.iter().map(|change| (change.seq, change.kind.as_str())).collect::<Vec<_>>()
+    };
+    let all = [
+        (8, "pet.changed"),
+        (7, "order.cancelled"),
+        (4, "pet.changed"),
+        (3, "order.placed"),
+        (1, "pet.added"),
+    ];
+    assert_eq!(history(one, i64::MAX, 9).await, all);
+    assert_eq!(history(one, i64::MAX, 2).await, all[..2]);
+    assert_eq!(history(one, 7, 2).await, all[2..4]);
+    assert_eq!(history(one, 1, 2).await, []);
+    assert_eq!(history(pet_id(3), i64::MAX, 2).await, []);
 }
 
 pub(crate) async fn old_changes_are_forgotten_from_the_oldest_on_but_never_the_newest(

@@ -277,8 +277,12 @@ async fn each_range_of_a_list_is_one_search_of_an_index_whatever_the_statistics_
         (OrderQuery { reference, ..OrderQuery::default() }, 4, "orders_by_reference"),
     ] {
         store.list_orders(&query).await.unwrap();
-        let plan = plan(&observer, parameters).await;
-        assert!(plan.contains(&format!("Index Scan using {index}")), "{query:?}: {plan}");
+        let forwards = plan(&observer, parameters).await;
+        assert!(forwards.contains(&format!("Index Scan using {index}")), "{query:?}: {forwards}");
+        store.list_orders(&OrderQuery { newest_first: true, ..query.clone() }).await.unwrap();
+        let backwards = plan(&observer, parameters).await;
+        let scan = format!("Index Scan Backward using {index}");
+        assert!(backwards.contains(&scan), "{query:?}: {backwards}");
     }
 }
 

@@ -32,7 +32,7 @@ pub struct PetPosition {
     pub id: PetId,
 }
 
-/// A page of orders, in ascending order of identifier. All filters apply together.
+/// A page of orders, in order of identifier. All filters apply together.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct OrderQuery {
     /// Only orders of this status.
@@ -43,7 +43,9 @@ pub struct OrderQuery {
     pub reference: Option<Reference>,
     /// At most this many.
     pub limit: Limit,
-    /// Only orders with a higher identifier; from the first if `None`.
+    /// In descending order.
+    pub newest_first: bool,
+    /// Only orders behind this one; from the first if `None`.
     pub after: Option<OrderId>,
 }
 

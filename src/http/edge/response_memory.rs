@@ -47,7 +47,7 @@ impl ResponseMemory {
     /// # Errors
     ///
     /// 503 if there is not enough memory.
-    pub(in crate::http) fn hold(&self, body: Vec<u8>) -> Result<Bytes, ApiError> {
+    pub(crate) fn hold(&self, body: Vec<u8>) -> Result<Bytes, ApiError> {
         let limit = if body.len() <= MAX_SMALL { self.limit } else { self.limit / 4 * 3 };
         match self.reserve_below(body.capacity(), limit) {
             Some(reservation) => Ok(reservation.fill(body)),

@@ -25,12 +25,21 @@ pub(in crate::http) async fn get(
     Call { request, .. }: Call<'_>,
 ) -> Result<Response, ApiError> {
     let [] = query::parameters(request.uri.query(), [])?;
-    let (store, now) = (Arc::clone(&app.store), times::to_milliseconds(app.clock.now()));
-    let count = async move { store.count_inventory(now).await };
-    let inventory = app.store_area.inventory.read(app.clock.instant(), count).await?;
+    let inventory = read(app).await?;
     let body = app.edge.response_memory.hold(wire::inventory(&inventory))?;
     let tag = app.tags.of(&body);
     Ok(etag::respond(&request.headers, response::json(StatusCode::OK, body), tag))
+}
+
+/// The newest numbers.
+///
+/// # Errors
+///
+/// Those of the store.
+pub(in crate::http) async fn read(app: &App) -> Result<Inventory, ApiError> {
+    let (store, now) = (Arc::clone(&app.store), times::to_milliseconds(app.clock.now()));
+    let count = async move { store.count_inventory(now).await };
+    app.store_area.inventory.read(app.clock.instant(), count).await
 }
 
 /// The newest count, finished or not.

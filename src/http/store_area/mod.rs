@@ -21,13 +21,14 @@ use std::time::Duration;
 
 use crate::{delivery::Registrar, observe::metrics::ChangeMetrics};
 
+pub(crate) use self::feed::Watcher;
 pub(in crate::http) use self::{
     audit::list as list_audit,
     batch::run as run_batch,
     categories::{delete_category, list_categories, put_category},
     changes::record as record_changes,
     feed::follow_changes,
-    inventory::get as get_inventory,
+    inventory::{get as get_inventory, read as read_inventory},
     orders::{
         cancel_order, complete_order, get_order, list_orders, patch_order, place_order,
         return_order,
@@ -48,7 +49,7 @@ pub(in crate::http) struct StoreArea {
     pub(in crate::http) feed: feed::Feed,
     pub(in crate::http) registrar: Registrar,
     /// How long a reservation lasts by default.
-    reservation: Duration,
+    pub(in crate::http) reservation: Duration,
     /// How long changes are kept.
     keep_changes: Duration,
 }

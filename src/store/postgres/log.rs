@@ -13,7 +13,7 @@ use super::{
 };
 use crate::{
     domain::{
-        Actor, NamedActor,
+        Actor, NamedActor, PetId,
         store_area::{
             Act, AuditEntry, AuditPosition, AuditQuery, ChangePage, ChangeType, Epoch, LogState,
             LogSubject, LoggedChange, SubjectKind,
@@ -69,6 +69,11 @@ const AFTER: &str = concat!(
     " FROM changes WHERE seq > $1 AND seq <= $2 AND ($3::text IS NULL OR type = $3)
     ORDER BY seq LIMIT $4"
 );
+const HISTORY: &str = concat!(
+    "SELECT ",
+    columns!(),
+    " FROM changes WHERE pet_id = $1 AND seq < $2 ORDER BY seq DESC LIMIT $3"
+);
 /// Records an act of administration.
 pub(super) const RECORD: &str = "INSERT INTO acts
     (seq, at, type, subject_id, actor, actor_id, actor_name, request_id, details)
@@ -92,6 +97,17 @@ impl Changes for PostgresStore {
         limit: u32,
     ) -> Result<ChangePage, StoreError> {
         self.run(Access::Read, (), |on, ()| read_after(on, after, kind, limit).boxed()).await
+    }
+
+    async fn history(
+        &self,
+        pet: PetId,
+        before: i64,
+        limit: u32,
+    ) -> Result<Vec<LoggedChange>, StoreError> {
+        // Numbers the newest changes.
+        self.log_state().await?;
+        self.run(Access::Read, (), |on, ()| history(on, pet, before, limit).boxed()).await
     }
 
     async fn forget_changes(&self, before: Timestamp, limit: u32) -> Result<usize, StoreError> {
@@ -145,6 +161,17 @@ async fn read_after(
     let is_full = changes.len() == limit as usize;
     let read_to = changes.last().filter(|_| is_full).map_or(read_to, |last| last.seq);
     Ok(ChangePage { changes, read_to })
+}
+
+async fn history(
+    connection: &mut Connection,
+    pet: PetId,
+    before: i64,
+    limit: u32,
+) -> Result<Vec<LoggedChange>, Failure> {
+    let statement = connection.prepared(HISTORY).await?;
+    let parameters: [&(dyn ToSql + Sync); 3] = [&pet.get(), &before, &i64::from(limit)];
+    connection.query(&statement, &parameters).await?.iter().map(change).collect()
 }
 
 async fn forget(connection: &mut Connection, before: i64, limit: u32) -> Result<usize, Failure> {

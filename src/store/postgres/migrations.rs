@@ -28,10 +28,11 @@ const STEPS: [&str; KNOWN as usize] = [
     include_str!("../../../migrations/postgres/0008_changes.sql"),
     include_str!("../../../migrations/postgres/0009_webhooks.sql"),
     include_str!("../../../migrations/postgres/0010_staff.sql"),
+    include_str!("../../../migrations/postgres/0011_history.sql"),
 ];
 
 /// The schema version of this release.
-const KNOWN: u32 = 10;
+const KNOWN: u32 = 11;
 
 /// How often processes that start at the same time may conflict. In each conflict, one of them
 /// succeeds.

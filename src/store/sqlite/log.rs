@@ -7,7 +7,7 @@ use rusqlite::{Connection, Row, params};
 use super::{SqliteStore, store_area::rows};
 use crate::{
     domain::{
-        Actor, NamedActor, WriteContext,
+        Actor, NamedActor, PetId, WriteContext,
         store_area::{
             Act, ActType, AuditEntry, AuditPosition, AuditQuery, ChangePage, ChangeType, Epoch,
             LogState, LogSubject, LoggedChange, StorePet, SubjectKind,
@@ -50,6 +50,12 @@ const AFTER: &str = concat!(
     " FROM changes WHERE seq > ?1 AND seq <= ?2 AND (?3 IS NULL OR type = ?3)
     ORDER BY seq LIMIT ?4"
 );
+const HISTORY: &str = concat!(
+    "SELECT ",
+    columns!(),
+    " FROM changes INDEXED BY changes_by_pet WHERE pet_id = ?1 AND seq < ?2
+    ORDER BY seq DESC LIMIT ?3"
+);
 const RECORD: &str = "INSERT INTO acts
     (seq, at, type, subject_id, actor, actor_id, actor_name, request_id, details)
     VALUES (coalesce((SELECT max(seq) FROM changes), 0), ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
@@ -71,6 +77,19 @@ impl Changes for SqliteStore {
         limit: u32,
     ) -> Result<ChangePage, StoreError> {
         self.searches.read(move |connection| read_after(connection, after, kind, limit)).await
+    }
+
+    async fn history(
+        &self,
+        pet: PetId,
+        before: i64,
+        limit: u32,
+    ) -> Result<Vec<LoggedChange>, StoreError> {
+        let read = move |connection: &Connection| {
+            let mut statement = connection.prepare_cached(HISTORY)?;
+            statement.query_map((pet.get(), before, limit), change)?.collect()
+        };
+        self.searches.read(read).await
     }
 
     async fn forget_changes(&self, before: Timestamp, limit: u32) -> Result<usize, StoreError> {

@@ -6,6 +6,7 @@
 mod cursor;
 mod follower;
 mod recent;
+mod watcher;
 
 use std::{
     borrow::Cow,
@@ -24,6 +25,7 @@ use tokio::{
     time,
 };
 
+pub(crate) use self::watcher::Watcher;
 use self::{
     follower::Follower,
     recent::{End, Recent},
@@ -241,6 +243,13 @@ impl Feed {
             position,
             is_live: false,
         }
+    }
+
+    /// One that only wants to know that something changed.
+    pub(in crate::http) fn watch(&self) -> Watcher {
+        let recent = self.recent.subscribe();
+        self.joined.notify_one();
+        Watcher::new(recent)
     }
 
     /// Waits until somebody follows, and then for the next time to read the log.

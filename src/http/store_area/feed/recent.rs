@@ -44,8 +44,8 @@ pub(super) struct Batch {
     /// The number of the first one.
     first: i64,
     events: Bytes,
-    /// The type of each event, and where it ends.
-    ends: Vec<(ChangeType, usize)>,
+    /// The type of each event, its animal, and where it ends.
+    ends: Vec<(ChangeType, Option<i64>, usize)>,
 }
 
 /// Whom a follower follows, and with which key.
@@ -145,7 +145,7 @@ impl Recent {
             let events = batch.events.slice(batch.start(index)..);
             return After::Events(events, batch.ends.len() - index, batch.last());
         };
-        while let Some(&(of_event, end)) = batch.ends.get(index) {
+        while let Some(&(of_event, _, end)) = batch.ends.get(index) {
             if of_event == kind {
                 let event = batch.events.slice(batch.start(index)..end);
                 return After::Events(event, 1, batch.number(index));
@@ -153,6 +153,26 @@ impl Recent {
             index += 1;
         }
         After::Nothing(batch.last())
+    }
+
+    /// The animals of the changes after `position`; `None` if one has no animal, or is not here any
+    /// more. `position` is below `last`.
+    pub(super) fn pets_after(&self, position: i64) -> Option<Vec<i64>> {
+        let next = position + 1;
+        let at = self.batches.partition_point(|batch| batch.last() < next);
+        self.batches.get(at).filter(|batch| batch.first <= next)?;
+        let events = self.batches.range(at..).flat_map(|batch| {
+            let before = usize::try_from(next - batch.first).unwrap_or_default();
+            batch.ends.iter().skip(before)
+        });
+        let mut pets = events.map(|&(_, pet, _)| pet).collect::<Option<Vec<_>>>()?;
+        pets.sort_unstable();
+        pets.dedup();
+        Some(pets)
+    }
+
+    pub(super) fn is_over(&self) -> bool {
+        self.is_over
     }
 }
 
@@ -166,7 +186,7 @@ impl Batch {
     }
 
     fn start(&self, index: usize) -> usize {
-        index.checked_sub(1).map_or(0, |before| self.ends[before].1)
+        index.checked_sub(1).map_or(0, |before| self.ends[before].2)
     }
 }
 
@@ -180,7 +200,7 @@ pub(super) fn batches(epoch: Epoch, changes: &[LoggedChange]) -> Vec<Batch> {
             && let Some(change) = rest.next()
         {
             write_event(&mut events, epoch, change);
-            ends.push((change.kind, events.len()));
+            ends.push((change.kind, change.pet, events.len()));
         }
         events.shrink_to_fit();
         batches.push(Batch { first, events: events.into(), ends });
@@ -312,5 +332,27 @@ mod tests {
         assert_eq!(recent.end(ticket), Some(End::InvalidKey));
         recent.end_all();
         assert_eq!(recent.end(ticket), Some(End::Over));
+    }
+
+    #[test]
+    fn the_animals_of_what_follows_are_known_while_it_is_here() {
+        let mut recent = Recent::default();
+        recent.begin(&log(EPOCH, 0));
+        let of = |seq, pet| LoggedChange { pet, ..change(seq, ChangeType::PetChanged, 40_000) };
+        for (seq, pet) in [(1, Some(9)), (2, Some(4)), (3, Some(9)), (4, None), (5, Some(2))] {
+            recent.push(batches(EPOCH, &[of(seq, pet)]), seq);
+            if seq == 3 {
+                assert_eq!(recent.pets_after(0), Some(vec![4, 9]));
+                assert_eq!(recent.pets_after(2), Some(vec![9]));
+            }
+        }
+        assert_eq!(recent.pets_after(4), Some(vec![2]));
+        // An import has no animal of its own.
+        assert_eq!(recent.pets_after(3), None);
+        for seq in 6..200 {
+            recent.push(batches(EPOCH, &[of(seq, Some(1))]), seq);
+        }
+        assert_eq!(recent.pets_after(5), None);
+        assert_eq!(recent.pets_after(198), Some(vec![1]));
     }
 }

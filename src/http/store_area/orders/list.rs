@@ -29,6 +29,7 @@ pub(in crate::http) async fn list(
         pet_id: wanted.and_then(PetId::new),
         reference: page::filter("reference", reference.as_ref(), new_reference, is_reference)?,
         limit: page::limit(limit.as_ref())?,
+        newest_first: false,
         after: None,
     };
     let filters = [

@@ -10,7 +10,6 @@ pub(in crate::http) use self::{
     read::{get_webhook, list_attempts, list_webhooks},
 };
 
-use self::change::Wanted;
 use std::sync::Arc;
 
 use hyper::{HeaderMap, StatusCode};
@@ -20,12 +19,10 @@ use super::{
     write::{self, Write},
 };
 use crate::{
-    delivery::VaultError,
+    delivery::{self, Decided, DecisionError, VaultError, Wanted},
     domain::{
         StoredResponse,
-        store_area::{
-            Act, ActType, IfMatch, LogSubject, StoredWebhook, SubjectKind, Webhook, WebhookChange,
-        },
+        store_area::{IfMatch, StoredWebhook, Webhook, WebhookChange},
     },
     http::{
         App, Response,
@@ -39,32 +36,31 @@ use crate::{
 /// How often a change is decided again because another one was faster.
 const MAX_TRIES: u32 = 10;
 
-/// A change that was decided, and its response.
-struct Decided {
-    change: WebhookChange,
-    act: Option<Act>,
-    response: StoredResponse,
-    /// Whether the response contains a secret.
-    has_secret: bool,
+/// The response to a request.
+fn response_to(Decided { change, webhook, secret, test, .. }: &Decided) -> StoredResponse {
+    if let Some(test) = test {
+        let mut body = Vec::new();
+        let mut object = json::Object::begin(&mut body);
+        object.text("messageId", &test.message_id);
+        object.end();
+        let status = StatusCode::ACCEPTED.as_u16();
+        return StoredResponse { status, body, ..StoredResponse::default() };
+    }
+    let Some(webhook) = webhook else {
+        let status = StatusCode::NO_CONTENT.as_u16();
+        return StoredResponse { status, ..StoredResponse::default() };
+    };
+    let is_new = matches!(change, WebhookChange::Add(_));
+    let status = if is_new { StatusCode::CREATED } else { StatusCode::OK };
+    let location = is_new.then(|| format!("/store/webhooks/{}", webhook.id));
+    StoredResponse { location, ..response(status, webhook, secret.as_deref()) }
 }
 
-impl Decided {
-    /// A change of a webhook, with the webhook as the response.
-    fn new(act: ActType, (after, change): (Webhook, WebhookChange)) -> Self {
-        let response = response(StatusCode::OK, &after, None);
-        Self { change, act: Some(act_on(act, after.id)), response, has_secret: false }
+fn undecided(error: DecisionError) -> ApiError {
+    match error {
+        DecisionError::Vault(error) => no_vault(error),
+        DecisionError::Store(error) => error.into(),
     }
-
-    /// Nothing to change.
-    fn nothing(webhook: &Webhook) -> Self {
-        let response = response(StatusCode::OK, webhook, None);
-        Self { change: WebhookChange::Nothing, act: None, response, has_secret: false }
-    }
-}
-
-fn act_on(kind: ActType, id: i64) -> Act {
-    let subject = LogSubject { kind: SubjectKind::Webhook, id: Some(id) };
-    Act { kind, subject, details: Vec::new() }
 }
 
 /// The response with a webhook, and with its secret if it has just been made.
@@ -96,10 +92,24 @@ async fn execute(
         return known(app, write, written);
     }
     for _ in 0..MAX_TRIES {
-        let Decided { change, act, response, has_secret } =
-            change::decide(app, &write, parameter, &wanted).await?;
+        let present = match wanted {
+            Wanted::Add { .. } => None,
+            _ => Some(find(app, parameter).await?),
+        };
+        if let Some(present) = &present {
+            check_version(&write.request.headers, &present.webhook)?;
+        }
+        let (store, registrar) = (app.store.as_ref(), &app.store_area.registrar);
+        let decided = delivery::decide(store, registrar, present.as_ref(), &wanted, write.now);
+        let decided = decided.await.map_err(undecided)?;
+        let response = response_to(&decided);
+        let Decided { change, act, secret, test, .. } = decided;
+        // Before the response is remembered: a message too many harms nothing.
+        if test.is_some_and(|test| !registrar.send_test(test)) {
+            return Err(StoreError::Overloaded.into());
+        }
         let mut stored = response.clone();
-        if has_secret {
+        if secret.is_some() {
             let sealed = app.store_area.registrar.seal_response(&stored.body);
             stored.body = sealed.map_err(no_vault)?;
         }

@@ -28,11 +28,16 @@ const GET_ORDER: &str = concat!("SELECT ", order_columns!("orders"), " FROM orde
 /// The constant limits are for one plan, as in `LIST` of `pets.rs`. $1 is the position, and $2 the
 /// length of the page.
 macro_rules! list_orders {
-    ($where:literal, $order:literal) => {
+    ($where:literal, $order:literal, $newest_first:literal) => {
+        [list_orders!(@ ">", $where, $order), list_orders!(@ "<", $where, $newest_first)]
+    };
+    (@ $behind:literal, $where:literal, $order:literal) => {
         concat!(
             "SELECT * FROM (SELECT ",
             order_columns!("orders"),
-            " FROM orders WHERE id > $1",
+            " FROM orders WHERE id ",
+            $behind,
+            " $1",
             $where,
             " ORDER BY ",
             $order,
@@ -42,16 +47,18 @@ macro_rules! list_orders {
         )
     };
 }
-const ORDERS: &str = list_orders!("", "id");
+const ORDERS: [&str; 2] = list_orders!("", "id", "id DESC");
 /// NULLS FIRST is the order of only the index on the status.
-const ORDERS_OF_STATUS: &str = list_orders!(" AND status = $3", "id NULLS FIRST");
-const ORDERS_OF_PET: &str = list_orders!(
+const ORDERS_OF_STATUS: [&str; 2] =
+    list_orders!(" AND status = $3", "id NULLS FIRST", "id DESC NULLS LAST");
+const ORDERS_OF_PET: [&str; 2] = list_orders!(
     " AND pet_id = $3 AND ($4::text IS NULL OR status = $4)
     AND ($5::text IS NULL OR reference = $5)",
-    "id"
+    "id",
+    "id DESC"
 );
-const ORDERS_BY_REFERENCE: &str =
-    list_orders!(" AND reference = $3 AND ($4::text IS NULL OR status = $4)", "id");
+const ORDERS_BY_REFERENCE: [&str; 2] =
+    list_orders!(" AND reference = $3 AND ($4::text IS NULL OR status = $4)", "id", "id DESC");
 const DUE: &str = "SELECT id, expires_at FROM orders
     WHERE status = 'reserved' AND expires_at <= $1 ORDER BY expires_at LIMIT $2";
 const RESERVATIONS: &str = "SELECT count(*), min(expires_at) FROM orders WHERE status = 'reserved'";
@@ -123,7 +130,9 @@ pub(super) async fn orders(
     connection: &mut Connection,
     query: &OrderQuery,
 ) -> Result<(Vec<Order>, Option<OrderId>), Failure> {
-    let (after, fetched) = (query.after.map_or(0, OrderId::get), i64::from(query.limit.get()) + 1);
+    let first = if query.newest_first { i64::MAX } else { 0 };
+    let (after, fetched) =
+        (query.after.map_or(first, OrderId::get), i64::from(query.limit.get()) + 1);
     let status = query.status.map(OrderStatus::as_str);
     let pet = query.pet_id.map(PetId::get);
     let reference = query.reference.as_ref().map(Text::as_str);
@@ -141,7 +150,7 @@ pub(super) async fn orders(
     } else {
         ORDERS
     };
-    let statement = connection.prepared(sql).await?;
+    let statement = connection.prepared(sql[usize::from(query.newest_first)]).await?;
     let rows = connection.query(&statement, &values).await?;
     let orders: Result<Vec<_>, _> =
         rows.iter().filter_map(|row| rows::order(row, 0).transpose()).collect();

@@ -118,7 +118,9 @@ fn short(
 
 /// The orders of a page, and one more if more follow.
 pub(super) fn orders(connection: &Connection, query: &OrderQuery) -> rusqlite::Result<Vec<Order>> {
-    let (after, limit) = (query.after.map_or(0, OrderId::get), one_more(query.limit));
+    let (first, behind, order) =
+        if query.newest_first { (i64::MAX, "<", " DESC") } else { (0, ">", "") };
+    let (after, limit) = (query.after.map_or(first, OrderId::get), one_more(query.limit));
     let status = query.status.map(OrderStatus::as_str);
     let pet = query.pet_id.map(PetId::get);
     let reference = query.reference.as_ref().map(Text::as_str);
@@ -129,7 +131,7 @@ pub(super) fn orders(connection: &Connection, query: &OrderQuery) -> rusqlite::R
         OrderQuery { status: Some(_), .. } => "INDEXED BY orders_by_status",
         _ => "NOT INDEXED",
     };
-    let mut list = format!("SELECT {} FROM orders {index} WHERE id > ?1", order_columns!());
+    let mut list = format!("SELECT {} FROM orders {index} WHERE id {behind} ?1", order_columns!());
     let mut values: Vec<&dyn ToSql> = vec![&after, &limit];
     for (column, value) in [
         ("status", status.as_ref().map(|value| value as &dyn ToSql)),
@@ -141,7 +143,7 @@ pub(super) fn orders(connection: &Connection, query: &OrderQuery) -> rusqlite::R
             let _ = write!(list, " AND {column} = ?{}", values.len());
         }
     }
-    list += " ORDER BY id LIMIT ?2";
+    let _ = write!(list, " ORDER BY id{order} LIMIT ?2");
     connection.prepare_cached(&list)?.query_map(&*values, rows::order)?.collect()
 }
 

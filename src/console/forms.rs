@@ -1,0 +1,334 @@
+//! The fields of forms: parsed into values of the domain, with an error beside each field that is
+//! wrong, and with what was typed.
+
+use jiff::{SignedDuration, Timestamp, ToSpan, civil::Date, tz::TimeZone};
+use maud::{Markup, html};
+
+use super::{markup, texts};
+use crate::{
+    domain::{
+        PetName, PetStatus,
+        store_area::{Category, Note, Order, Reason, Reference, Text, WithdrawalReason},
+    },
+    text,
+};
+
+/// The fields of a form or of a query.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Fields(pub(super) Vec<(String, String)>);
+
+impl Fields {
+    /// What was typed into a field; empty if the form does not have it.
+    pub(super) fn raw(&self, name: &str) -> &str {
+        let first = self.0.iter().find(|(known, _)| known == name);
+        first.map_or("", |(_, value)| value)
+    }
+
+    /// The same without space around it.
+    pub(super) fn get(&self, name: &str) -> &str {
+        self.raw(name).trim()
+    }
+
+    /// The values of a field that can be there several times.
+    pub(super) fn all<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a str> {
+        self.0.iter().filter(move |(known, _)| known == name).map(|(_, value)| &**value)
+    }
+
+    /// The integer in a field.
+    pub(super) fn integer(&self, name: &str) -> Option<i64> {
+        text::integer(self.get(name))
+    }
+}
+
+/// What is wrong with a form.
+#[derive(Debug, Default)]
+pub(super) struct Errors {
+    by_field: Vec<(&'static str, String)>,
+    /// What concerns no field, or is not about the form.
+    other: Option<Markup>,
+}
+
+impl Errors {
+    /// Something that concerns no field.
+    pub(super) fn other(what: Markup) -> Self {
+        Self { by_field: Vec::new(), other: Some(what) }
+    }
+
+    pub(super) fn text(message: &str) -> Self {
+        Self::other(html! { (message) })
+    }
+
+    pub(super) fn add(&mut self, field: &'static str, message: impl Into<String>) {
+        self.by_field.push((field, message.into()));
+    }
+
+    /// The value, or an error of this field.
+    pub(super) fn take<T>(&mut self, field: &'static str, value: Result<T, String>) -> Option<T> {
+        value.map_err(|message| self.add(field, message)).ok()
+    }
+
+    pub(super) fn of(&self, field: &str) -> Option<&str> {
+        self.by_field.iter().find(|(known, _)| *known == field).map(|(_, message)| &**message)
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.by_field.is_empty() && self.other.is_none()
+    }
+
+    /// All of them, with links to their fields. Nothing if there are none.
+    pub(super) fn summary(&self) -> Markup {
+        html! {
+            @if let Some(other) = &self.other { div.problem role="alert" { (other) } }
+            @if !self.by_field.is_empty() {
+                div.problem role="alert" {
+                    h2 { (texts::PROBLEM) }
+                    ul {
+                        @for (field, message) in &self.by_field {
+                            li { a href={ "#" (field) } { (message) } }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// An input with its label, its hint and its error.
+#[derive(Default)]
+pub(super) struct Input<'a> {
+    pub(super) id: &'a str,
+    pub(super) label: &'a str,
+    pub(super) hint: Option<&'a str>,
+    pub(super) value: &'a str,
+    pub(super) error: Option<&'a str>,
+    /// `text` if empty; `textarea` for several lines.
+    pub(super) kind: &'a str,
+    pub(super) is_optional: bool,
+    /// The identifier of a list of proposals.
+    pub(super) list: Option<&'a str>,
+}
+
+impl Input<'_> {
+    pub(super) fn show(&self) -> Markup {
+        let described = self.described();
+        let invalid = self.error.map(|_| "true");
+        let kind = if self.kind.is_empty() { "text" } else { self.kind };
+        let html = html! {
+            @if kind == "textarea" {
+                textarea #(self.id) name=(self.id) dir="auto" aria-describedby=[described]
+                    aria-invalid=[invalid] { "\n" (self.value) }
+            } @else {
+                input #(self.id) name=(self.id) type=(kind) value=(self.value) dir="auto"
+                    autocomplete="off" list=[self.list] aria-describedby=[described]
+                    aria-invalid=[invalid];
+            }
+        };
+        self.around(&html)
+    }
+
+    fn described(&self) -> Option<String> {
+        let hint = self.hint.map(|_| format!("{}-hint", self.id));
+        let error = self.error.map(|_| format!("{}-error", self.id));
+        let ids: Vec<String> = hint.into_iter().chain(error).collect();
+        (!ids.is_empty()).then(|| ids.join(" "))
+    }
+
+    fn around(&self, control: &Markup) -> Markup {
+        html! {
+            div.field {
+                label for=(self.id) {
+                    (self.label)
+                    @if self.is_optional { " " span.hint { (texts::OPTIONAL) } }
+                }
+                (control)
+                @if let Some(hint) = self.hint { div.hint id={ (self.id) "-hint" } { (hint) } }
+                @if let Some(error) = self.error { p.error id={ (self.id) "-error" } { (error) } }
+            }
+        }
+    }
+
+    /// A choice between these values and labels; the value of the input is chosen.
+    pub(super) fn choose(&self, options: &[(String, String)]) -> Markup {
+        let html = html! {
+            select #(self.id) name=(self.id) aria-describedby=[self.described()]
+                aria-invalid=[self.error.map(|_| "true")] {
+                @for (value, label) in options {
+                    option value=(value) selected[value == self.value] { (label) }
+                }
+            }
+        };
+        self.around(&html)
+    }
+}
+
+/// The proposals for categories.
+pub(super) fn category_list(categories: &[Category]) -> Markup {
+    html! {
+        datalist #categories {
+            @for category in categories {
+                option value=(markup::readable(category.label.as_str(), markup::SHORT)) {}
+            }
+        }
+    }
+}
+
+/// A category by its name or its number.
+pub(super) fn category(typed: &str, categories: &[Category]) -> Result<i64, String> {
+    if typed.is_empty() {
+        return Err(texts::CATEGORY_MISSING.to_owned());
+    }
+    let is_it = |category: &&Category| {
+        let label = category.label.as_str();
+        label.trim().to_lowercase() == typed.to_lowercase()
+            || markup::readable(label, markup::SHORT) == typed
+            || texts::category_number(category.id) == typed
+    };
+    let named = categories.iter().find(is_it).map(|category| category.id);
+    let number = || text::integer(typed.strip_prefix("Category ").unwrap_or(typed));
+    let shown = || texts::unknown_category(&markup::readable(typed, markup::SHORT));
+    named.or_else(number).ok_or_else(shown)
+}
+
+/// A status by its name in the contract, or by the word that the pages show.
+pub(super) fn status(typed: &str) -> Result<PetStatus, String> {
+    let typed = typed.to_lowercase();
+    let is_it = |status: &PetStatus| {
+        status.as_str() == typed || texts::status(*status).to_lowercase() == typed
+    };
+    PetStatus::ALL.into_iter().find(is_it).ok_or_else(|| texts::STATUS_INVALID.to_owned())
+}
+
+/// The name of a new animal. The interface for programs also accepts an empty one.
+pub(super) fn name(typed: &str) -> Result<PetName, String> {
+    if typed.trim().is_empty() {
+        return Err(texts::NAME_MISSING.to_owned());
+    }
+    PetName::new(typed.to_owned()).ok_or_else(|| texts::NAME_TOO_LONG.to_owned())
+}
+
+/// A text that may be left out.
+fn optional<const MAX: usize>(
+    typed: &str,
+    too_long: &'static str,
+) -> Result<Option<Text<MAX>>, String> {
+    if typed.is_empty() {
+        return Ok(None);
+    }
+    // Browsers send CR LF, which counts as one character for people.
+    let text = Text::new(typed.replace("\r\n", "\n"));
+    text.map(Some).ok_or_else(|| too_long.to_owned())
+}
+
+pub(super) fn reference(fields: &Fields) -> Result<Option<Reference>, String> {
+    optional(fields.get("reference"), texts::REFERENCE_TOO_LONG)
+}
+
+pub(super) fn note(fields: &Fields, name: &str) -> Result<Option<Note>, String> {
+    optional(fields.get(name), texts::NOTE_TOO_LONG)
+}
+
+pub(super) fn reason(fields: &Fields) -> Result<Option<Reason>, String> {
+    optional(fields.get("reason"), texts::REASON_TOO_LONG)
+}
+
+pub(super) fn withdrawal_reason(typed: &str) -> Result<WithdrawalReason, String> {
+    typed.parse().map_err(|_| texts::REASON_MISSING.to_owned())
+}
+
+/// The choices of a reason for a withdrawal.
+pub(super) fn withdrawal_reasons() -> Vec<(String, String)> {
+    let all = WithdrawalReason::ALL;
+    let all = all.map(|reason| (reason.as_str().to_owned(), texts::reason(reason).to_owned()));
+    let none = (String::new(), texts::CHOOSE.to_owned());
+    [none].into_iter().chain(all).collect()
+}
+
+/// The choices of a status.
+pub(super) fn statuses() -> Vec<(String, String)> {
+    PetStatus::ALL
+        .map(|status| (status.as_str().to_owned(), texts::status(status).to_owned()))
+        .to_vec()
+}
+
+/// The end of a day in the zone of the reader, whose script sends the offset in minutes.
+pub(super) fn end_of_day(fields: &Fields, now: Timestamp) -> Result<Timestamp, String> {
+    let end = || {
+        let day: Date = fields.get("until").parse().ok()?;
+        let offset = fields.integer("until-offset").filter(|offset| offset.abs() <= 24 * 60);
+        let end = day.at(23, 59, 59, 0).to_zoned(TimeZone::UTC).ok()?.timestamp();
+        let end = end.checked_add(offset.unwrap_or(0).minutes()).ok()?;
+        let span = end.duration_since(now);
+        (span > SignedDuration::ZERO && span <= Order::LONGEST_RESERVATION).then_some(end)
+    };
+    end().ok_or_else(|| texts::DAY_INVALID.to_owned())
+}
+
+/// The input for such a day.
+pub(super) fn day_input(value: &str, error: Option<&str>) -> Markup {
+    let input =
+        Input { id: "until", label: texts::UNTIL, value, error, kind: "date", ..Input::default() };
+    html! {
+        (input.show())
+        input type="hidden" name="until-offset" value="0";
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::store_area::Label;
+
+    fn parse(form: &str) -> Fields {
+        Fields(form_urlencoded::parse(form.as_bytes()).into_owned().collect())
+    }
+
+    fn categories() -> Vec<Category> {
+        let of = |id, label: &str| {
+            let label = Label::new(label.to_owned()).unwrap();
+            Category { id, label, version: 1 }
+        };
+        vec![of(1, "Dogs"), of(-2, "7")]
+    }
+
+    #[test]
+    fn a_category_is_found_by_its_name_before_its_number() {
+        for (typed, id) in
+            [("Dogs", 1), ("dogs", 1), ("1", 1), ("7", -2), ("8", 8), ("-8", -8), ("Category 9", 9)]
+        {
+            assert_eq!(category(typed, &categories()), Ok(id), "{typed}");
+        }
+        for typed in ["", "Cats", "1.5", "99999999999999999999"] {
+            assert!(category(typed, &categories()).is_err(), "{typed}");
+        }
+    }
+
+    #[test]
+    fn a_reservation_ends_with_the_day_of_the_reader() {
+        let now: Timestamp = "2026-11-22T22:00:00Z".parse().unwrap();
+        let of = |form: &str| end_of_day(&parse(form), now);
+        let end = |text: &str| Ok(text.parse::<Timestamp>().unwrap());
+        assert_eq!(of("until=2026-11-22"), end("2026-11-22T23:59:59Z"));
+        // An hour east of Greenwich, it is that time already.
+        assert_eq!(of("until=2026-12-06&until-offset=-60"), end("2026-12-06T22:59:59Z"));
+        assert!(of("until=2026-11-22&until-offset=-180").is_err());
+        for form in ["", "until=", "until=2026-11-21", "until=x", "until=2028-12-06"] {
+            assert!(of(form).is_err(), "{form}");
+        }
+    }
+
+    #[test]
+    fn an_error_is_shown_with_what_was_typed() {
+        let input = Input {
+            id: "name",
+            label: "Name",
+            hint: Some("Hint"),
+            value: "\"<b>",
+            error: Some("<Wrong>"),
+            ..Input::default()
+        };
+        let html = input.show().into_string();
+        assert!(html.contains(r#"value="&quot;&lt;b&gt;""#), "{html}");
+        assert!(html.contains(r#"aria-describedby="name-hint name-error" aria-invalid="true""#));
+        assert!(html.contains(r#"<p class="error" id="name-error">&lt;Wrong&gt;</p>"#), "{html}");
+    }
+}

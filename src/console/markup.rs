@@ -1,0 +1,135 @@
+//! Values as HTML.
+
+use jiff::Timestamp;
+use maud::{Markup, html};
+
+use super::texts;
+use crate::domain::{
+    PetStatus,
+    store_area::{Category, Order, OrderStatus, StorePet},
+};
+
+/// How many characters of a name a list shows.
+pub(super) const SHORT: usize = 60;
+
+/// How many characters of a text its own page shows.
+pub(super) const LONG: usize = 1000;
+
+/// A text as people can read it: without control characters, which could hide or reorder what
+/// follows, and at most so many characters.
+pub(super) fn readable(text: &str, longest: usize) -> String {
+    let visible = |character: char| match character {
+        '\t' | '\n' | '\r' => ' ',
+        '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => '\u{fffd}',
+        other if other.is_control() => '\u{fffd}',
+        other => other,
+    };
+    let mut shown: String = text.chars().take(longest).map(visible).collect();
+    if text.chars().nth(longest).is_some() {
+        shown.push('…');
+    }
+    shown
+}
+
+/// The name of an animal, as plain text.
+pub(super) fn plain_name(name: &str) -> String {
+    let shown = readable(name, SHORT);
+    if shown.trim().is_empty() { texts::NO_NAME.to_owned() } else { shown }
+}
+
+/// A text of a person, in its own direction.
+pub(super) fn text(text: &str, longest: usize) -> Markup {
+    html! { bdi { (readable(text, longest)) } }
+}
+
+/// The name of an animal.
+pub(super) fn name(name: &str, longest: usize) -> Markup {
+    let shown = readable(name, longest);
+    html! {
+        @if shown.trim().is_empty() { (texts::NO_NAME) } @else { bdi { (shown) } }
+    }
+}
+
+/// A moment, relative if it is near.
+pub(super) fn time(at: Timestamp, now: Timestamp) -> Markup {
+    let exact = texts::exact(at);
+    let shown = texts::relative(at, now).unwrap_or_else(|| exact.clone());
+    html! {
+        time datetime=(at) title=(exact) data-now=(texts::JUST_NOW) data-soon=(texts::SOON) {
+            (shown)
+        }
+    }
+}
+
+/// A moment with its day, and how far it is.
+pub(super) fn time_and_distance(at: Timestamp, now: Timestamp) -> Markup {
+    html! {
+        time datetime=(at) data-exact { (texts::exact(at)) }
+        @if texts::relative(at, now).is_some() {
+            " " span.muted { "(" (time(at, now)) ")" }
+        }
+    }
+}
+
+/// The status of an animal, as a word with a shape.
+pub(super) fn pet_badge(pet: &StorePet) -> Markup {
+    if pet.withdrawn.is_some() {
+        return badge("withdrawn", texts::WITHDRAWN);
+    }
+    status_badge(pet.status)
+}
+
+pub(super) fn status_badge(status: PetStatus) -> Markup {
+    badge(status.as_str(), texts::status(status))
+}
+
+/// The status of an order. A reservation is overdue until its end is carried out.
+pub(super) fn order_badge(order: &Order, now: Timestamp) -> Markup {
+    let is_overdue =
+        order.status == OrderStatus::Reserved && order.expires_at.is_some_and(|end| end <= now);
+    if is_overdue {
+        return badge("overdue", texts::OVERDUE);
+    }
+    badge(order.status.as_str(), texts::order_status(order.status))
+}
+
+pub(super) fn badge(class: &str, word: &str) -> Markup {
+    html! { span.badge.(class) { (word) } }
+}
+
+/// A category by its name, or by its number if it has none.
+pub(super) fn category(categories: &[Category], id: i64) -> String {
+    match categories.iter().find(|category| category.id == id) {
+        Some(category) => readable(category.label.as_str(), SHORT),
+        None => texts::category_number(id),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_is_shown_in_its_direction_without_control_characters_and_never_as_markup() {
+        let shown = |text: &str| name(text, 5).into_string();
+        assert_eq!(shown("<b>"), "<bdi>&lt;b&gt;</bdi>");
+        assert_eq!(shown("a\u{1}\nb"), "<bdi>a\u{fffd} b</bdi>");
+        assert_eq!(shown("\u{202e}evil"), "<bdi>\u{fffd}evil</bdi>");
+        assert_eq!(shown("🐕🐕🐕🐕🐕🐕"), "<bdi>🐕🐕🐕🐕🐕…</bdi>");
+        assert_eq!(shown(" \n"), texts::NO_NAME);
+    }
+
+    #[test]
+    fn a_moment_within_a_week_is_shown_by_its_distance() {
+        let now: Timestamp = "2026-11-22T12:00:00Z".parse().unwrap();
+        let shown = |at: &str| texts::relative(at.parse().unwrap(), now);
+        assert_eq!(shown("2026-11-22T11:59:01Z").unwrap(), "just now");
+        assert_eq!(shown("2026-11-22T12:00:59Z").unwrap(), "in less than a minute");
+        assert_eq!(shown("2026-11-22T11:59:00Z").unwrap(), "1 minute ago");
+        assert_eq!(shown("2026-11-23T11:59:00Z").unwrap(), "in 24 hours");
+        assert_eq!(shown("2026-11-20T12:00:00Z").unwrap(), "2 days ago");
+        assert_eq!(shown("2026-11-29T12:00:00Z"), None);
+        let exact = texts::exact("2026-01-02T03:04:05Z".parse().unwrap());
+        assert_eq!(exact, "2 Jan 2026, 03:04 UTC");
+    }
+}

@@ -1,0 +1,247 @@
+//! Who did what: the audit trail, searched and exported.
+
+use jiff::{Timestamp, ToSpan, civil::Date, tz::TimeZone};
+use maud::{Markup, html};
+
+use super::{Desk, Page, Reply, history, link, pages};
+use crate::{
+    console::{
+        forms::{Fields, Input},
+        layout::Menu,
+        markup::{self, SHORT},
+        texts,
+    },
+    domain::{
+        NamedActor,
+        store_area::{
+            AuditEntry, AuditPosition, AuditQuery, AuditType, Category, LogSubject, SubjectKind,
+        },
+    },
+    http::ApiError,
+    text,
+};
+
+/// How many entries a page shows.
+const SHOWN: u32 = 50;
+
+/// How many entries an export has at most, and how many are read at once.
+const EXPORTED: usize = 10_000;
+const AT_ONCE: u32 = 100;
+
+/// How many parts of the log one page looks through.
+const MAX_PARTS: usize = 20;
+
+/// What is searched, with the fields as they are in links.
+fn search(fields: &Fields) -> AuditQuery {
+    let start = |name: &str| -> Option<Timestamp> {
+        let day: Date = fields.get(name).parse().ok()?;
+        Some(day.to_zoned(TimeZone::UTC).ok()?.timestamp())
+    };
+    let animal = text::integer(fields.get("animal"));
+    AuditQuery {
+        subject: animal.map(|id| LogSubject { kind: SubjectKind::Pet, id: Some(id) }),
+        actor: None,
+        kind: AuditType::parse(fields.get("type")),
+        since: start("since"),
+        // The day belongs to it.
+        until: start("until").and_then(|day| day.checked_add(24.hours()).ok()),
+        after: None,
+        limit: SHOWN,
+    }
+}
+
+/// The entries of a page, and the position after them. Looks through some parts of the log until
+/// there is one.
+async fn read(
+    desk: &Desk<'_>,
+    mut query: AuditQuery,
+) -> Result<(Vec<AuditEntry>, Option<AuditPosition>), ApiError> {
+    for _ in 1..MAX_PARTS {
+        let (entries, next) = desk.store().list_audit(&query).await?;
+        if !entries.is_empty() || next.is_none() {
+            return Ok((entries, next));
+        }
+        query.after = next;
+    }
+    Ok(desk.store().list_audit(&query).await?)
+}
+
+pub(super) async fn activity(desk: &Desk<'_>) -> Result<Reply, ApiError> {
+    let fields = with_default(desk);
+    let after = fields.get("after").split_once('.').and_then(|(seq, act)| {
+        Some(AuditPosition { seq: text::integer(seq)?, act: text::integer(act)? })
+    });
+    let categories = desk.categories().await?;
+    let (entries, next) = read(desk, AuditQuery { after, ..search(&fields) }).await?;
+    let filters = ["since", "until", "animal", "type"].map(|name| (name, fields.get(name)));
+    let next = next.map(|AuditPosition { seq, act }| {
+        link("/activity", &[&filters[..], &[("after", &format!("{seq}.{act}"))]].concat())
+    });
+    let first = after.map(|_| link("/activity", &filters));
+    let content = html! {
+        div.head {
+            h1 { (texts::ACTIVITY) }
+            a.button href=(link("/activity/export", &filters)) { (texts::EXPORT) }
+        }
+        (form(&fields))
+        @if entries.is_empty() {
+            div.card.empty { strong { (texts::NO_ACTIVITY) } p { (texts::NO_ACTIVITY_HINT) } }
+        } @else {
+            (table(desk, &entries, &categories))
+        }
+        (pages(first.as_deref(), next.as_deref()))
+    };
+    Ok(Page::new(Menu::Activity, texts::ACTIVITY, content).into())
+}
+
+/// The fields of the search. Without any, it begins yesterday.
+fn with_default(desk: &Desk<'_>) -> Fields {
+    if !desk.query.0.is_empty() {
+        return desk.query.clone();
+    }
+    let yesterday = desk.now.checked_sub(24.hours()).unwrap_or(desk.now);
+    Fields(vec![("since".to_owned(), yesterday.strftime("%F").to_string())])
+}
+
+fn form(fields: &Fields) -> Markup {
+    let input =
+        |id, label, kind| Input { id, label, value: fields.get(id), kind, ..Input::default() };
+    let mut types = vec![(String::new(), texts::ANY_TYPE.to_owned())];
+    types.extend(AuditType::all().map(|kind| (kind.as_str().to_owned(), texts::audited(kind))));
+    html! {
+        form.card.row method="get" action="/activity" role="search" {
+            (input("since", texts::SINCE, "date").show())
+            (input("until", texts::UP_TO, "date").show())
+            (input("animal", texts::ANIMAL_NUMBER, "text").show())
+            (input("type", texts::WHAT, "").choose(&types))
+            button.main { (texts::FIND) }
+        }
+    }
+}
+
+/// What an entry shows: when, who, what, about what, and the details.
+struct Shown<'a> {
+    at: Timestamp,
+    actor: &'a NamedActor,
+    what: String,
+    subject: LogSubject,
+}
+
+fn shown(entry: &AuditEntry) -> Shown<'_> {
+    match entry {
+        AuditEntry::Change(change) => Shown {
+            at: change.at,
+            actor: &change.actor,
+            what: texts::audited(AuditType::Change(change.kind)),
+            subject: change.subject,
+        },
+        AuditEntry::Act { at, act, actor, .. } => Shown {
+            at: *at,
+            actor,
+            what: texts::audited(AuditType::Act(act.kind)),
+            subject: act.subject,
+        },
+    }
+}
+
+fn table(desk: &Desk<'_>, entries: &[AuditEntry], categories: &[Category]) -> Markup {
+    let labels = [texts::WHEN, texts::WHO, texts::WHAT, texts::ABOUT, texts::DIFFERENCE];
+    html! {
+        div.table {
+            table {
+                thead { tr { @for label in labels { th scope="col" { (label) } } } }
+                tbody {
+                    @for entry in entries {
+                        @let Shown { at, actor, what, subject } = shown(entry);
+                        tr {
+                            td data-label=(texts::WHEN) { (markup::time(at, desk.now)) }
+                            td data-label=(texts::WHO) { bdi { (history::who(actor)) } }
+                            td.first { (what) }
+                            td data-label=(texts::ABOUT) { (link_to(subject)) }
+                            td { (details(entry, categories)) }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn link_to(subject: LogSubject) -> Markup {
+    let label = texts::subject(subject.kind, subject.id);
+    let path = match (subject.kind, subject.id) {
+        (SubjectKind::Pet, Some(id)) => Some(format!("/animals/{id}")),
+        (SubjectKind::Order, Some(id)) => Some(format!("/orders/{id}")),
+        (SubjectKind::Webhook, Some(id)) => Some(format!("/settings/webhooks/{id}")),
+        _ => None,
+    };
+    html! {
+        @if let Some(path) = path { a href=(path) { (label) } } @else { (label) }
+    }
+}
+
+fn details(entry: &AuditEntry, categories: &[Category]) -> Markup {
+    match entry {
+        AuditEntry::Change(change) => history::differences(change, categories),
+        AuditEntry::Act { act, .. } => html! {
+            @for (name, value) in &act.details {
+                div { (name) ": " (markup::text(value, SHORT)) }
+            }
+        },
+    }
+}
+
+/// The entries that the search selects as CSV.
+pub(super) async fn export(desk: &Desk<'_>) -> Result<Reply, ApiError> {
+    let mut query = AuditQuery { limit: AT_ONCE, ..search(&desk.query) };
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    let mut count = 0;
+    let row = |writer: &mut csv::Writer<Vec<u8>>, cells: [&str; 6]| {
+        // A write to memory cannot fail.
+        let _ = writer.write_record(cells.map(harmless));
+    };
+    row(&mut writer, texts::EXPORT_COLUMNS);
+    loop {
+        let (entries, next) = desk.store().list_audit(&query).await?;
+        count += entries.len();
+        for entry in &entries {
+            let Shown { at, actor, what, subject } = shown(entry);
+            let (before, after) = match entry {
+                AuditEntry::Change(change) => (change.before.as_deref(), change.after.as_deref()),
+                AuditEntry::Act { .. } => (None, None),
+            };
+            let (at, subject) = (at.to_string(), subject.to_string());
+            let who = history::who(actor);
+            let cells = [&at, &*who, &what, &subject, before.unwrap_or(""), after.unwrap_or("")];
+            row(&mut writer, cells);
+        }
+        query.after = next;
+        if next.is_none() || count >= EXPORTED {
+            break;
+        }
+    }
+    let name = format!("petstore-activity-{}.csv", desk.now.strftime("%F"));
+    Ok(Reply::Csv(name, writer.into_inner().unwrap_or_default()))
+}
+
+/// A cell that no spreadsheet takes for a formula.
+fn harmless(cell: &str) -> String {
+    if cell.starts_with(['=', '+', '-', '@', '\t', '\r']) {
+        format!("'{cell}")
+    } else {
+        cell.to_owned()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_cell_is_a_formula() {
+        for cell in ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1"] {
+            assert_eq!(harmless(cell), format!("'{cell}"));
+        }
+        assert_eq!(harmless("Rex = good"), "Rex = good");
+    }
+}

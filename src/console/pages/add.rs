@@ -1,0 +1,194 @@
+//! Adding one animal, or many at once.
+
+use maud::{Markup, html};
+
+use super::{
+    Desk, Outcome, Page, Reply, edit,
+    paste::{self, Line, MAX_LINES},
+    refused,
+};
+use crate::{
+    console::{
+        forms::{self, Errors, Input},
+        layout::Menu,
+        markup, texts,
+    },
+    domain::{
+        NewPet,
+        store_area::{Category, Command},
+    },
+    http::ApiError,
+};
+
+pub(super) async fn add_form(desk: &Desk<'_>) -> Result<Reply, ApiError> {
+    let categories = desk.categories().await?;
+    Ok(page(desk, &categories, &Errors::default()).into())
+}
+
+/// Both forms, with what was typed and what is wrong with it.
+fn page(desk: &Desk<'_>, categories: &[Category], errors: &Errors) -> Page {
+    let lines = Input {
+        id: "lines",
+        label: texts::PASTE,
+        hint: Some(texts::PASTE_HINT),
+        value: desk.form.raw("lines"),
+        error: errors.of("lines"),
+        kind: "textarea",
+        ..Input::default()
+    };
+    let content = html! {
+        h1 { (texts::ADD_ANIMALS) }
+        (errors.summary())
+        div.columns {
+            section.card {
+                h2 { (texts::ADD_ONE) }
+                form.fields method="post" action="/add" {
+                    (desk.key("add"))
+                    (edit::inputs(&desk.form, categories, errors, false))
+                    div { button.main { (texts::ADD_ANIMAL) } }
+                }
+            }
+            section.card {
+                h2 { (texts::ADD_MANY) }
+                form.fields method="post" action="/add/preview" {
+                    (lines.show())
+                    div { button { (texts::PREVIEW) } }
+                }
+            }
+        }
+    };
+    Page::new(Menu::Add, texts::ADD_ANIMALS, content).wrong_if(!errors.is_empty())
+}
+
+pub(super) async fn add_one(desk: &Desk<'_>) -> Result<Reply, ApiError> {
+    let categories = desk.categories().await?;
+    let (form, mut errors) = (&desk.form, Errors::default());
+    let name = errors.take("name", forms::name(form.raw("name")));
+    let category = errors.take("category", forms::category(form.get("category"), &categories));
+    let status = errors.take("status", forms::status(form.get("status")));
+    let (Some(name), Some(category_id), Some(status)) = (name, category, status) else {
+        return Ok(page(desk, &categories, &errors).into());
+    };
+    let pet = NewPet { name, category_id, status };
+    let message = match desk.carry_out(vec![Command::AddPet(pet)]).await? {
+        Outcome::Done(flash) => {
+            return Ok(Reply::See(format!("/animals/{}", flash.id), Some(flash)));
+        }
+        Outcome::Refused { refusal, .. } => refused(&refusal),
+        Outcome::UsedBefore => texts::ALREADY_SENT.to_owned(),
+    };
+    Ok(page(desk, &categories, &Errors::text(&message)).into())
+}
+
+/// Shows what would be added. Changes nothing.
+pub(super) async fn preview(desk: &Desk<'_>) -> Result<Reply, ApiError> {
+    let categories = desk.categories().await?;
+    let lines = paste::read(desk.form.raw("lines"), &categories);
+    if lines.is_empty() {
+        let mut errors = Errors::default();
+        errors.add("lines", texts::NOTHING_PASTED);
+        return Ok(page(desk, &categories, &errors).into());
+    }
+    Ok(show_preview(desk, &lines, &categories, &Errors::default()).into())
+}
+
+fn show_preview(desk: &Desk<'_>, lines: &[Line], categories: &[Category], errors: &Errors) -> Page {
+    let wrong = lines.iter().filter(|line| line.result.is_err()).count();
+    let is_too_long = lines.len() > MAX_LINES;
+    let text = desk.form.raw("lines");
+    let again = Input {
+        id: "lines",
+        label: texts::PASTE,
+        value: text,
+        kind: "textarea",
+        ..Input::default()
+    };
+    let content = html! {
+        h1 { (texts::PREVIEW) }
+        (errors.summary())
+        @if is_too_long {
+            div.problem role="alert" { (texts::TOO_MANY_LINES) }
+        } @else if wrong > 0 {
+            div.problem role="alert" { (texts::wrong_lines(wrong)) }
+        } @else {
+            form.card.row method="post" action="/add/many" {
+                (desk.key("many"))
+                input type="hidden" name="lines" value=(text);
+                button.main { (texts::add_count(lines.len())) }
+                span.muted { (texts::PREVIEW_HINT) }
+            }
+        }
+        (table(lines, categories))
+        details.card open[wrong > 0 || is_too_long] {
+            summary { (texts::CHANGE_LINES) }
+            form.fields method="post" action="/add/preview" {
+                (again.show())
+                div { button { (texts::PREVIEW_AGAIN) } }
+            }
+        }
+    };
+    let is_wrong = wrong > 0 || is_too_long || !errors.is_empty();
+    Page::new(Menu::Add, texts::PREVIEW, content).wrong_if(is_wrong)
+}
+
+fn table(lines: &[Line], categories: &[Category]) -> Markup {
+    html! {
+        div.table {
+            table {
+                thead {
+                    tr {
+                        @for label in
+                            [texts::LINE, texts::NAME, texts::CATEGORY, texts::STATUS, texts::CHECK] {
+                            th scope="col" { (label) }
+                        }
+                    }
+                }
+                tbody {
+                    @for Line { number, cells: [name, category, status], result } in
+                        lines.iter().take(MAX_LINES) {
+                        tr.wrong[result.is_err()] {
+                            td.number data-label=(texts::LINE) { (number) }
+                            td.first { bdi { (name) } }
+                            @match result {
+                                Ok(pet) => {
+                                    td data-label=(texts::CATEGORY) {
+                                        bdi { (markup::category(categories, pet.category_id)) }
+                                    }
+                                    td { (markup::status_badge(pet.status)) }
+                                    td data-label=(texts::CHECK) { (texts::FINE) }
+                                }
+                                Err(error) => {
+                                    td data-label=(texts::CATEGORY) { bdi { (category) } }
+                                    td data-label=(texts::STATUS) { bdi { (status) } }
+                                    td { p.error { (error) } }
+                                }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Adds all animals of the lines in one transaction.
+pub(super) async fn add_many(desk: &Desk<'_>) -> Result<Reply, ApiError> {
+    let categories = desk.categories().await?;
+    let lines = paste::read(desk.form.raw("lines"), &categories);
+    let pets: Result<Vec<_>, _> =
+        lines.iter().map(|line| line.result.clone().map(Command::AddPet)).collect();
+    let commands = match pets {
+        Ok(commands) if !commands.is_empty() && commands.len() <= MAX_LINES => commands,
+        // A category was renamed since the preview.
+        _ => return preview(desk).await,
+    };
+    let message = match desk.carry_out(commands).await? {
+        Outcome::Done(flash) if flash.code == "added" => {
+            return Ok(Reply::See(format!("/animals/{}", flash.id), Some(flash)));
+        }
+        Outcome::Done(flash) => return Ok(Reply::See("/animals".to_owned(), Some(flash))),
+        Outcome::Refused { refusal, .. } => refused(&refusal),
+        Outcome::UsedBefore => texts::ALREADY_SENT.to_owned(),
+    };
+    Ok(show_preview(desk, &lines, &categories, &Errors::text(&message)).into())
+}

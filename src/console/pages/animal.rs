@@ -1,0 +1,283 @@
+//! One animal: reserving, selling, withdrawing and restoring it.
+
+use jiff::Timestamp;
+use maud::{Markup, html};
+
+use super::{Desk, Outcome, Page, Reply, history, missing, orders, refused};
+use crate::{
+    console::{
+        forms::{self, Errors, Input},
+        layout::{Follows, Menu},
+        markup::{self, LONG},
+        texts,
+    },
+    domain::{
+        Limit, PetId, PetStatus,
+        store_area::{
+            Category, Command, NewOrder, Order, OrderQuery, OrderTerms, Preconditions, StorePet,
+        },
+    },
+    http::ApiError,
+    store::StoreError,
+};
+
+/// How many of the newest orders of an animal are looked through for the one by which it was sold.
+const NEWEST_ORDERS: i64 = 20;
+
+pub(super) async fn show(desk: &Desk<'_>) -> Result<Reply, ApiError> {
+    with(desk, &Errors::default()).await
+}
+
+/// The page of the animal, with what is wrong about a change of it.
+async fn with(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiError> {
+    let Some(id) = desk.id(PetId::new) else {
+        return Ok(missing(Menu::Animals, texts::NO_PET));
+    };
+    let Some(pet) = desk.store().get_store_pet(id).await? else {
+        return Ok(missing(Menu::Animals, texts::NO_PET));
+    };
+    let categories = desk.categories().await?;
+    let order = holding_order(desk, &pet).await?;
+    let history = history::show(desk, id, &categories).await?;
+    let content = html! {
+        div.head {
+            h1 { (markup::name(pet.name.as_str(), LONG)) }
+            (markup::pet_badge(&pet))
+            @if desk.may_write() && pet.withdrawn.is_none() {
+                a.button href={ "/animals/" (id.get()) "/edit" } { (texts::EDIT) }
+            }
+        }
+        (errors.summary())
+        div.columns.wide {
+            div #work.stack data-live {
+                @if desk.may_write() || order.is_some() || pet.withdrawn.is_some() {
+                    (work(desk, &pet, order.as_ref(), errors))
+                }
+                section.card { h2 { (texts::HISTORY) } (history) }
+            }
+            div.stack {
+                div.card #facts data-live { (facts(&pet, &categories, desk.now)) }
+                @if desk.may_write() && pet.withdrawn.is_none() && pet.order_id.is_none() {
+                    (withdrawal(desk, &pet, errors))
+                }
+            }
+        }
+    };
+    let page = Page::new(Menu::Animals, markup::plain_name(pet.name.as_str()), content);
+    let page = page.following(Follows::Pet(id.get()));
+    Ok(page.wrong_if(!errors.is_empty()).into())
+}
+
+/// The order by which the animal is reserved or sold.
+async fn holding_order(desk: &Desk<'_>, pet: &StorePet) -> Result<Option<Order>, StoreError> {
+    if let Some(id) = pet.order_id {
+        return desk.store().get_order(id).await;
+    }
+    if pet.status != PetStatus::Sold {
+        return Ok(None);
+    }
+    let limit = Limit::new(NEWEST_ORDERS).unwrap_or_default();
+    let query =
+        OrderQuery { pet_id: Some(pet.id), limit, newest_first: true, ..OrderQuery::default() };
+    let (orders, _) = desk.store().list_orders(&query).await?;
+    Ok(orders.into_iter().find(|order| order.holds))
+}
+
+fn facts(pet: &StorePet, categories: &[Category], now: Timestamp) -> Markup {
+    html! {
+        dl {
+            dt { (texts::NUMBER) }
+            dd { (pet.id.get()) }
+            dt { (texts::CATEGORY) }
+            dd { bdi { (markup::category(categories, pet.category_id)) } }
+            @for (label, at) in
+                [(texts::ADDED_AT, pet.created_at), (texts::CHANGED_AT, pet.updated_at)] {
+                @if let Some(at) = at { dt { (label) } dd { (markup::time(at, now)) } }
+            }
+        }
+    }
+}
+
+/// What can be done with the animal in its present state.
+fn work(desk: &Desk<'_>, pet: &StorePet, order: Option<&Order>, errors: &Errors) -> Markup {
+    if let Some(withdrawal) = &pet.withdrawn {
+        return html! {
+            section.card {
+                h2 { (texts::WITHDRAWN) }
+                p { (texts::reason(withdrawal.reason)) ", " (markup::time(withdrawal.at, desk.now)) }
+                @if let Some(note) = &withdrawal.note { p { (markup::text(note.as_str(), LONG)) } }
+                @if desk.may_write() {
+                    p.hint { (texts::RESTORE_HINT) }
+                    form method="post" action={ "/animals/" (pet.id.get()) "/restore" } {
+                        (desk.key("restore"))
+                        input type="hidden" name="version" value=(pet.version);
+                        button { (texts::RESTORE) }
+                    }
+                }
+            }
+        };
+    }
+    match (pet.status, order) {
+        (_, Some(order)) => html! {
+            section.card {
+                h2 {
+                    @if pet.status == PetStatus::Sold { (texts::SOLD) }
+                    @else { (texts::RESERVED) }
+                }
+                (orders::details(desk, order))
+                (orders::buttons(desk, order, errors))
+            }
+        },
+        (PetStatus::Available, None) => new_order(desk, pet, errors, texts::RESERVE_OR_SELL),
+        (PetStatus::Pending, None) => html! {
+            (new_order(desk, pet, errors, texts::PENDING_WITHOUT_ORDER))
+        },
+        (PetStatus::Sold, None) => {
+            html! { section.card { p { (texts::SOLD_WITHOUT_ORDER) } } }
+        }
+    }
+}
+
+/// The form that reserves or sells the animal.
+fn new_order(desk: &Desk<'_>, pet: &StorePet, errors: &Errors, title: &str) -> Markup {
+    let end = desk.default_end();
+    let is_available = pet.status == PetStatus::Available;
+    let typed = |name: &str, otherwise: &str| {
+        let typed = desk.form.raw(name);
+        if typed.is_empty() { otherwise.to_owned() } else { typed.to_owned() }
+    };
+    html! {
+        section.card {
+            @if is_available { h2 { (title) } } @else { p { (title) } }
+            form.fields method="post" action={ "/animals/" (pet.id.get()) "/order" } {
+                (desk.key("order"))
+                @if is_available {
+                    (forms::day_input(&typed("until", &end.strftime("%F").to_string()), errors.of("until")))
+                }
+                details open[errors.of("reference").or(errors.of("note")).is_some()] {
+                    summary { (texts::DETAILS) " " (texts::OPTIONAL) }
+                    div.fields { (reference_and_note(&typed("reference", ""), &typed("note", ""), errors)) }
+                }
+                div.buttons {
+                    @if is_available {
+                        button.main name="do" value="reserve" { (texts::RESERVE) }
+                    }
+                    button.main[!is_available] name="do" value="sell" { (texts::SELL_NOW) }
+                }
+            }
+        }
+    }
+}
+
+/// The inputs for the reference and the note of an order.
+fn reference_and_note(reference: &str, note: &str, errors: &Errors) -> Markup {
+    let reference = Input {
+        id: "reference",
+        label: texts::REFERENCE,
+        hint: Some(texts::REFERENCE_HINT),
+        value: reference,
+        error: errors.of("reference"),
+        ..Input::default()
+    };
+    let note = Input {
+        id: "note",
+        label: texts::NOTE,
+        value: note,
+        error: errors.of("note"),
+        kind: "textarea",
+        ..Input::default()
+    };
+    html! { (reference.show()) (note.show()) }
+}
+
+fn withdrawal(desk: &Desk<'_>, pet: &StorePet, errors: &Errors) -> Markup {
+    let why = Input {
+        id: "why",
+        label: texts::REASON,
+        value: desk.form.get("why"),
+        error: errors.of("why"),
+        ..Input::default()
+    };
+    let note = Input {
+        id: "remark",
+        label: texts::NOTE,
+        value: desk.form.raw("remark"),
+        error: errors.of("remark"),
+        kind: "textarea",
+        is_optional: true,
+        ..Input::default()
+    };
+    html! {
+        details.card open[errors.of("why").or(errors.of("remark")).is_some()] {
+            summary { (texts::WITHDRAW_MORE) }
+            form.fields method="post" action={ "/animals/" (pet.id.get()) "/withdraw" } {
+                p.hint { (texts::WITHDRAW_HINT) }
+                (desk.key("withdraw"))
+                input type="hidden" name="version" value=(pet.version);
+                (why.choose(&forms::withdrawal_reasons()))
+                (note.show())
+                div { button.danger { (texts::WITHDRAW) } }
+            }
+        }
+    }
+}
+
+/// Carries out a command about the animal in the path, and returns to its page.
+async fn carry_out(desk: &Desk<'_>, id: PetId, command: Command) -> Result<Reply, ApiError> {
+    let message = match desk.carry_out(vec![command]).await? {
+        Outcome::Done(flash) => {
+            return Ok(Reply::See(format!("/animals/{}", id.get()), Some(flash)));
+        }
+        Outcome::Refused { refusal, .. } => refused(&refusal),
+        Outcome::UsedBefore => texts::ALREADY_SENT.to_owned(),
+    };
+    with(desk, &Errors::text(&message)).await
+}
+
+/// Reserves or sells the animal.
+pub(super) async fn place_order(desk: &Desk<'_>) -> Result<Reply, ApiError> {
+    let Some(pet_id) = desk.id(PetId::new) else {
+        return Ok(missing(Menu::Animals, texts::NO_PET));
+    };
+    let (form, mut errors) = (&desk.form, Errors::default());
+    let terms = if form.get("do") == "sell" {
+        Some(OrderTerms::Completed)
+    } else {
+        errors.take("until", forms::end_of_day(form, desk.now)).map(OrderTerms::ReservedUntil)
+    };
+    let reference = errors.take("reference", forms::reference(form));
+    let note = errors.take("note", forms::note(form, "note"));
+    match (terms, reference, note) {
+        (Some(terms), Some(reference), Some(note)) => {
+            let order = NewOrder { pet_id, terms, reference, note };
+            carry_out(desk, pet_id, Command::PlaceOrder(order)).await
+        }
+        _ => with(desk, &errors).await,
+    }
+}
+
+/// Takes the animal out of the catalogue.
+pub(super) async fn withdraw(desk: &Desk<'_>) -> Result<Reply, ApiError> {
+    let Some(id) = desk.id(PetId::new) else {
+        return Ok(missing(Menu::Animals, texts::NO_PET));
+    };
+    let (form, mut errors) = (&desk.form, Errors::default());
+    let reason = errors.take("why", forms::withdrawal_reason(form.get("why")));
+    let note = errors.take("remark", forms::note(form, "remark"));
+    match (reason, note) {
+        (Some(reason), Some(note)) => {
+            let preconditions = Preconditions::version(form.integer("version").unwrap_or(0));
+            carry_out(desk, id, Command::WithdrawPet { id, reason, note, preconditions }).await
+        }
+        _ => with(desk, &errors).await,
+    }
+}
+
+/// Takes the animal back into the catalogue.
+pub(super) async fn restore(desk: &Desk<'_>) -> Result<Reply, ApiError> {
+    let Some(id) = desk.id(PetId::new) else {
+        return Ok(missing(Menu::Animals, texts::NO_PET));
+    };
+    let preconditions = Preconditions::version(desk.form.integer("version").unwrap_or(0));
+    carry_out(desk, id, Command::RestorePet { id, preconditions }).await
+}

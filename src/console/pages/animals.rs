@@ -1,0 +1,344 @@
+//! Animals: finding them, and changing several at once.
+
+use maud::{Markup, html};
+
+use super::{Desk, Outcome, Page, Reply, link, pages, refused};
+use crate::{
+    console::{
+        forms::{self, Errors, Fields, Input},
+        layout::{Follows, Menu},
+        markup::{self, SHORT},
+        texts,
+    },
+    domain::{
+        Limit, PetId,
+        store_area::{
+            Category, Command, NamePrefix, NewOrder, OrderTerms, PetPatch, PetPosition, PetQuery,
+            Preconditions, StorePet,
+        },
+    },
+    http::ApiError,
+    store::StoreError,
+    text,
+};
+
+/// How many animals a page shows.
+const SHOWN: i64 = 50;
+
+const WITHDRAWN: &str = "withdrawn";
+
+pub(super) async fn list(desk: &Desk<'_>) -> Result<Reply, ApiError> {
+    show(desk, &desk.query, &Errors::default()).await
+}
+
+/// The list that `fields` ask for, with what is wrong about a change of it.
+async fn show(desk: &Desk<'_>, fields: &Fields, errors: &Errors) -> Result<Reply, ApiError> {
+    let categories = desk.categories().await?;
+    let typed = fields.get("q");
+    let prefix = if typed.contains('\0') { None } else { NamePrefix::new(typed) };
+    let status = fields.get("status");
+    let position = fields.integer("after").and_then(PetId::new).map(|id| PetPosition {
+        key: (!typed.is_empty()).then(|| fields.raw("from").replace('\0', "")),
+        id,
+    });
+    let query = PetQuery {
+        status: status.parse().ok(),
+        category_id: fields.integer("category"),
+        name: prefix.clone().filter(|_| !typed.is_empty()),
+        withdrawn: status == WITHDRAWN,
+        limit: Limit::new(SHOWN).unwrap_or_default(),
+        after: position.clone(),
+    };
+    let (mut pets, next) = match prefix {
+        Some(_) => desk.store().list_store_pets(&query).await?,
+        None => (Vec::new(), None),
+    };
+    // A number is that of an animal, or a name.
+    if let Some(id) = text::integer(typed).and_then(PetId::new)
+        && position.is_none()
+        && let Some(pet) = desk.store().get_store_pet(id).await?
+    {
+        pets.retain(|other| other.id != id);
+        pets.insert(0, pet);
+    }
+    let filters = [("q", typed), ("status", status), ("category", fields.get("category"))];
+    let next = next.map(|PetPosition { key, id }| {
+        let (id, key) = (id.get().to_string(), key.unwrap_or_default());
+        link("/animals", &[&filters[..], &[("after", &id), ("from", &key)]].concat())
+    });
+    let first = position.map(|_| link("/animals", &filters));
+    let is_filtered = filters.iter().any(|(_, value)| !value.is_empty());
+    let content = html! {
+        div.head {
+            h1 { (texts::ANIMALS) }
+            @if desk.may_write() { a.button href="/add" { (texts::ADD_ANIMALS) } }
+        }
+        (errors.summary())
+        (search(fields, &categories, is_filtered))
+        div #results.stack data-live {
+            @if pets.is_empty() {
+                (empty(desk, is_filtered))
+            } @else if desk.may_write() && status != WITHDRAWN {
+                form.stack method="post" action="/animals/selected" {
+                    (desk.key("selected"))
+                    @for (name, value) in filters { input type="hidden" name=(name) value=(value); }
+                    (table(desk, &pets, &categories, true))
+                    (pages(first.as_deref(), next.as_deref()))
+                    (selected(&categories, fields, errors))
+                }
+            } @else {
+                (table(desk, &pets, &categories, false))
+                (pages(first.as_deref(), next.as_deref()))
+            }
+        }
+    };
+    let page = Page::new(Menu::Animals, texts::ANIMALS, content);
+    let follows =
+        if is_filtered || errors.is_empty() { Follows::Everything } else { Follows::Nothing };
+    Ok(page.following(follows).into())
+}
+
+fn search(fields: &Fields, categories: &[Category], is_filtered: bool) -> Markup {
+    let mut statuses = forms::statuses();
+    statuses.insert(0, (String::new(), texts::ANY_STATUS.to_owned()));
+    statuses.push((WITHDRAWN.to_owned(), texts::WITHDRAWN.to_owned()));
+    let mut choices = vec![(String::new(), texts::ANY_CATEGORY.to_owned())];
+    choices.extend(categories.iter().map(|category| {
+        (category.id.to_string(), markup::readable(category.label.as_str(), SHORT))
+    }));
+    let chosen = fields.get("category");
+    // One without a name.
+    if let Some(id) = fields.integer("category")
+        && choices.iter().all(|(value, _)| value != chosen)
+    {
+        choices.push((chosen.to_owned(), texts::category_number(id)));
+    }
+    let status = Input {
+        id: "status",
+        label: texts::STATUS,
+        value: fields.get("status"),
+        ..Input::default()
+    };
+    let category =
+        Input { id: "category", label: texts::CATEGORY, value: chosen, ..Input::default() };
+    html! {
+        form.card method="get" action="/animals" role="search" data-search {
+            div.row {
+                div.field.search {
+                    label for="q" { (texts::FIND_LABEL) }
+                    input #q name="q" type="search" value=(fields.get("q")) autocomplete="off"
+                        dir="auto" maxlength="200";
+                }
+                (status.choose(&statuses))
+                (category.choose(&choices))
+                button.main { (texts::FIND) }
+                @if is_filtered { a.button.quiet href="/animals" { (texts::CLEAR) } }
+            }
+        }
+    }
+}
+
+fn empty(desk: &Desk<'_>, is_filtered: bool) -> Markup {
+    html! {
+        div.card.empty {
+            @if is_filtered {
+                strong { (texts::NOTHING_FOUND) }
+                p { (texts::NOTHING_FOUND_HINT) }
+            } @else {
+                strong { (texts::EMPTY_STORE) }
+                @if desk.may_write() {
+                    p { (texts::EMPTY_STORE_HINT) }
+                    a.button.main href="/add" { (texts::ADD_ANIMALS) }
+                }
+            }
+        }
+    }
+}
+
+fn table(desk: &Desk<'_>, pets: &[StorePet], categories: &[Category], has_boxes: bool) -> Markup {
+    let ticked = |pet: &StorePet| {
+        let id = pet.id.get().to_string();
+        desk.form.all("pet").any(|ticked| ticked.split_once(':').is_some_and(|(of, _)| of == id))
+    };
+    html! {
+        div.table {
+            table {
+                thead {
+                    tr {
+                        @if has_boxes {
+                            td.tick {
+                                input type="checkbox" data-all aria-label=(texts::SELECT_ALL);
+                            }
+                        }
+                        th scope="col" { (texts::NAME) }
+                        th scope="col" { (texts::STATUS) }
+                        th scope="col" { (texts::CATEGORY) }
+                        th scope="col" { (texts::NUMBER) }
+                        th scope="col" { (texts::CHANGED_AT) }
+                    }
+                }
+                tbody {
+                    @for pet in pets {
+                        tr {
+                            @if has_boxes {
+                                td.tick {
+                                    input type="checkbox" name="pet"
+                                        value={ (pet.id.get()) ":" (pet.version) }
+                                        checked[ticked(pet)]
+                                        aria-label=(texts::select(&markup::plain_name(pet.name.as_str())));
+                                }
+                            }
+                            td.first {
+                                a href={ "/animals/" (pet.id.get()) } {
+                                    (markup::name(pet.name.as_str(), SHORT))
+                                }
+                            }
+                            td { (markup::pet_badge(pet)) }
+                            td data-label=(texts::CATEGORY) {
+                                bdi { (markup::category(categories, pet.category_id)) }
+                            }
+                            td.number data-label=(texts::NUMBER) { (pet.id.get()) }
+                            td data-label=(texts::CHANGED_AT) {
+                                @if let Some(at) = pet.updated_at { (markup::time(at, desk.now)) }
+                                @else { "–" }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// What can be done with the selected animals.
+fn selected(categories: &[Category], fields: &Fields, errors: &Errors) -> Markup {
+    let to = Input {
+        id: "to",
+        label: texts::CATEGORY,
+        value: fields.get("to"),
+        error: errors.of("to"),
+        list: Some("categories"),
+        ..Input::default()
+    };
+    let why = Input {
+        id: "why",
+        label: texts::REASON,
+        value: fields.get("why"),
+        error: errors.of("why"),
+        ..Input::default()
+    };
+    html! {
+        fieldset.card {
+            legend { (texts::WITH_SELECTED) " " span.hint { (texts::ALL_OR_NONE) } }
+            div.fields {
+                div.buttons {
+                    button name="do" value="reserve" { (texts::RESERVE_SELECTED) }
+                    button name="do" value="sell" { (texts::SELL_SELECTED) }
+                }
+                div.columns {
+                    div.row {
+                        (to.show())
+                        button name="do" value="move" { (texts::MOVE) }
+                    }
+                    div.row {
+                        (why.choose(&forms::withdrawal_reasons()))
+                        button.danger name="do" value="withdraw" { (texts::WITHDRAW_SELECTED) }
+                    }
+                }
+            }
+            (forms::category_list(categories))
+        }
+    }
+}
+
+/// Changes the selected animals in one transaction.
+pub(super) async fn change_selected(desk: &Desk<'_>) -> Result<Reply, ApiError> {
+    let form = &desk.form;
+    let selected: Vec<(PetId, i64)> = form
+        .all("pet")
+        .filter_map(|pet| {
+            let (id, version) = pet.split_once(':')?;
+            Some((PetId::new(text::integer(id)?)?, text::integer(version)?))
+        })
+        .take(usize::from(Limit::MAX))
+        .collect();
+    let mut errors = Errors::default();
+    if selected.is_empty() {
+        errors.add("results", texts::NONE_SELECTED);
+    }
+    let command = command(desk, &mut errors).await?;
+    let (Some(command), true) = (command, errors.is_empty()) else {
+        return show(desk, form, &errors).await;
+    };
+    let commands = selected.iter().map(|&(id, version)| command(id, version)).collect();
+    let (index, why) = match desk.carry_out(commands).await? {
+        Outcome::Done(mut flash) => {
+            if selected.len() == 1 && flash.code != "reserved" && flash.code != "sold" {
+                flash.code = "saved".to_owned();
+            }
+            let filters = ["q", "status", "category"].map(|name| (name, form.get(name)));
+            return Ok(Reply::See(link("/animals", &filters), Some(flash)));
+        }
+        Outcome::Refused { index, refusal } => (index, refused(&refusal)),
+        Outcome::UsedBefore => {
+            return show(desk, form, &Errors::text(texts::ALREADY_SENT)).await;
+        }
+    };
+    let pet = match selected.get(index) {
+        Some(&(id, _)) => desk.store().get_store_pet(id).await?,
+        None => None,
+    };
+    let problem = html! {
+        div {
+            p { (texts::NOTHING_CHANGED) }
+            @if let Some(pet) = pet {
+                p {
+                    a href={ "/animals/" (pet.id.get()) } {
+                        (markup::name(pet.name.as_str(), SHORT))
+                    }
+                    ": " (why)
+                }
+            } @else {
+                p { (why) }
+            }
+        }
+    };
+    show(desk, form, &Errors::other(problem)).await
+}
+
+type ForPet = Box<dyn Fn(PetId, i64) -> Command + Send>;
+
+/// What the pressed button asks for, for each selected animal with its version.
+async fn command(desk: &Desk<'_>, errors: &mut Errors) -> Result<Option<ForPet>, StoreError> {
+    let form = &desk.form;
+    let order = |terms: OrderTerms| -> ForPet {
+        Box::new(move |pet_id, _| {
+            Command::PlaceOrder(NewOrder { pet_id, terms, reference: None, note: None })
+        })
+    };
+    Ok(match form.get("do") {
+        "reserve" => Some(order(OrderTerms::ReservedUntil(desk.default_end()))),
+        "sell" => Some(order(OrderTerms::Completed)),
+        "withdraw" => {
+            errors.take("why", forms::withdrawal_reason(form.get("why"))).map(|reason| -> ForPet {
+                Box::new(move |id, version| Command::WithdrawPet {
+                    id,
+                    reason,
+                    note: None,
+                    preconditions: Preconditions::version(version),
+                })
+            })
+        }
+        _ => {
+            let category = forms::category(form.get("to"), &desk.categories().await?);
+            errors.take("to", category).map(|category| -> ForPet {
+                let patch = PetPatch { category_id: Some(category), ..PetPatch::default() };
+                Box::new(move |id, version| Command::PatchPet {
+                    id,
+                    patch: patch.clone(),
+                    preconditions: Preconditions::version(version),
+                })
+            })
+        }
+    })
+}

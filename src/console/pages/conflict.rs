@@ -1,0 +1,87 @@
+//! Two people who edit one animal: the second sees both versions.
+
+use maud::{Markup, html};
+
+use super::{Desk, Page, Reply, edit, history};
+use crate::{
+    console::{
+        forms::{self, Errors, Fields},
+        layout::Menu,
+        markup::{self, LONG},
+        texts,
+    },
+    domain::store_area::{Category, StorePet},
+    http::ApiError,
+};
+
+/// The animal as it is now, next to what this request wanted to save.
+pub(super) async fn show(
+    desk: &Desk<'_>,
+    theirs: &StorePet,
+    categories: &[Category],
+) -> Result<Reply, ApiError> {
+    let last = history::last(desk, theirs.id).await?;
+    let path = format!("/animals/{}", theirs.id.get());
+    let content = html! {
+        h1 { (texts::CONFLICT) }
+        p { (texts::CONFLICT_HINT) }
+        div.columns {
+            section.card #theirs {
+                h2 { (texts::THEIRS) }
+                (present(theirs, &desk.form, categories))
+                @if let Some(last) = last {
+                    p.hint {
+                        (texts::changed_by(&history::who(&last.actor))) ", "
+                        (markup::time(last.at, desk.now))
+                    }
+                }
+                a.button href=(path) { (texts::KEEP_THEIRS) }
+            }
+            section.card {
+                h2 { (texts::YOURS) }
+                form.fields method="post" action={ (path) "/edit" } {
+                    (desk.key("conflict"))
+                    input type="hidden" name="version" value=(theirs.version);
+                    (edit::inputs(&desk.form, categories, &Errors::default(), theirs.order_id.is_some()))
+                    div.buttons { button.main { (texts::SAVE_MINE) } }
+                }
+            }
+        }
+    };
+    Ok(Page::new(Menu::Animals, texts::CONFLICT, content).with_status(409).into())
+}
+
+/// What is in the store, with a mark where it differs from what was typed.
+fn present(theirs: &StorePet, typed: &Fields, categories: &[Category]) -> Markup {
+    let category = edit::category_typed(theirs.category_id, categories);
+    let status = typed.get("status");
+    let parts = [
+        (
+            texts::NAME,
+            markup::name(theirs.name.as_str(), LONG),
+            typed.raw("name") != edit::as_typed(theirs.name.as_str()),
+        ),
+        (
+            texts::CATEGORY,
+            html! { bdi { (markup::category(categories, theirs.category_id)) } },
+            forms::category(typed.get("category"), categories) != Ok(theirs.category_id)
+                && typed.get("category") != category,
+        ),
+        (
+            texts::STATUS,
+            markup::pet_badge(theirs),
+            !status.is_empty() && status != theirs.status.as_str(),
+        ),
+    ];
+    html! {
+        dl {
+            @for (label, value, differs) in parts {
+                dt { (label) }
+                dd {
+                    (value)
+                    @if differs { " " span.badge.fails { (texts::DIFFERENT) } }
+                }
+            }
+        }
+    }
+}

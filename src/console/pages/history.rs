@@ -1,0 +1,147 @@
+//! The history of an animal, from the log of changes.
+
+use maud::{Markup, html};
+use serde::Deserialize;
+
+use super::{Desk, link};
+use crate::{
+    console::{
+        forms,
+        markup::{self, SHORT},
+        texts,
+    },
+    domain::{
+        NamedActor, PetId,
+        store_area::{Category, ChangeType, LoggedChange, SubjectKind},
+    },
+    store::StoreError,
+};
+
+/// How many entries a page shows.
+const SHOWN: u32 = 20;
+
+/// What the history shows of a representation in the log.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+struct Logged {
+    name: Option<String>,
+    category_id: Option<i64>,
+    status: Option<String>,
+    reference: Option<String>,
+    note: Option<String>,
+    reason: Option<String>,
+    expires_at: Option<String>,
+    withdrawn: Option<Withdrawn>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Withdrawn {
+    reason: String,
+    note: Option<String>,
+}
+
+impl Logged {
+    fn read(text: Option<&str>) -> Self {
+        text.and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default()
+    }
+}
+
+/// Who made a change.
+pub(super) fn who(actor: &NamedActor) -> String {
+    texts::actor(actor.actor.kind(), actor.name.as_deref())
+}
+
+/// The newest change of an animal.
+pub(super) async fn last(desk: &Desk<'_>, id: PetId) -> Result<Option<LoggedChange>, StoreError> {
+    Ok(desk.store().history(id, i64::MAX, 1).await?.pop())
+}
+
+/// The changes of an animal and of its orders, the newest first.
+pub(super) async fn show(
+    desk: &Desk<'_>,
+    id: PetId,
+    categories: &[Category],
+) -> Result<Markup, StoreError> {
+    let before = desk.query.integer("before").unwrap_or(i64::MAX);
+    let changes = desk.store().history(id, before, SHOWN + 1).await?;
+    let has_more = changes.len() > SHOWN as usize;
+    let oldest =
+        changes.iter().take(SHOWN as usize).next_back().map(|change| change.seq.to_string());
+    let older = oldest.filter(|_| has_more).map(|seq| link(desk.path, &[("before", &seq)]));
+    let shown: Vec<&LoggedChange> = (0..changes.len().min(SHOWN as usize))
+        .filter(|&at| !follows_an_order(&changes, at))
+        .map(|at| &changes[at])
+        .collect();
+    Ok(html! {
+        @if shown.is_empty() { p.muted { (texts::NO_HISTORY) } }
+        ol.history {
+            @for change in shown {
+                li {
+                    div {
+                        strong { (texts::change(change.kind)) }
+                        @if let (SubjectKind::Order, Some(order)) =
+                            (change.subject.kind, change.subject.id) {
+                            ", " a href={ "/orders/" (order) } { (texts::title_of_order(order)) }
+                        }
+                    }
+                    (differences(change, categories))
+                    div.hint { (who(&change.actor)) ", " (markup::time(change.at, desk.now)) }
+                }
+            }
+        }
+        @if let Some(older) = older { a href=(older) { (texts::OLDER) } }
+    })
+}
+
+/// Whether the change at this place only gives the animal the status of the order before it.
+fn follows_an_order(changes: &[LoggedChange], at: usize) -> bool {
+    let (change, Some(before)) = (&changes[at], changes.get(at + 1)) else { return false };
+    change.kind == ChangeType::PetChanged
+        && before.subject.kind == SubjectKind::Order
+        && before.kind != ChangeType::OrderChanged
+        && before.seq + 1 == change.seq
+        && before.at == change.at
+}
+
+/// What a change changed, for people.
+pub(super) fn differences(change: &LoggedChange, categories: &[Category]) -> Markup {
+    let before = Logged::read(change.before.as_deref());
+    let after = Logged::read(change.after.as_deref());
+    let is_new = change.before.is_none();
+    let category = |id: i64| markup::category(categories, id);
+    let status = |text: &String| {
+        forms::status(text).map_or_else(|_| text.clone(), |status| texts::status(status).to_owned())
+    };
+    let mut lines: Vec<(&str, Option<String>, String)> = Vec::new();
+    let mut add = |label, old: Option<String>, new: Option<String>| {
+        if let Some(new) = new.filter(|new| old.as_ref() != Some(new)) {
+            lines.push((label, old, new));
+        }
+    };
+    add(texts::NAME, before.name, after.name);
+    add(texts::CATEGORY, before.category_id.map(category), after.category_id.map(category));
+    if change.subject.kind == SubjectKind::Pet && !is_new {
+        add(texts::STATUS, before.status.as_ref().map(status), after.status.as_ref().map(status));
+    }
+    add(texts::REFERENCE, before.reference, after.reference);
+    add(texts::NOTE, before.note, after.note);
+    add(texts::REASON, before.reason, after.reason);
+    if change.kind == ChangeType::OrderChanged {
+        let day = |end: String| end.parse().map_or(end, texts::exact);
+        add(texts::ENDS, before.expires_at.map(day), after.expires_at.map(day));
+    }
+    if let (None, Some(withdrawn)) = (before.withdrawn, after.withdrawn) {
+        let reason = forms::withdrawal_reason(&withdrawn.reason).map(texts::reason);
+        add(texts::REASON, None, Some(reason.map_or(withdrawn.reason, str::to_owned)));
+        add(texts::NOTE, None, withdrawn.note);
+    }
+    html! {
+        @for (label, old, new) in lines {
+            div {
+                (label) ": "
+                @if let Some(old) = old { del { (markup::text(&old, SHORT)) } " → " }
+                ins { (markup::text(&new, SHORT)) }
+            }
+        }
+    }
+}

@@ -1,0 +1,79 @@
+//! Tells open pages that something changed, while somebody looks at them.
+
+use std::{pin::pin, sync::Arc, time::Duration};
+
+use bytes::Bytes;
+use futures_util::{
+    future::{Either, select},
+    stream,
+};
+use tokio::time;
+
+use super::{Desk, Reply};
+use crate::{
+    domain::{Clock, staff::TokenDigest},
+    http::{ApiError, Body, Watcher},
+    store::Store,
+};
+
+/// How long a stream waits after an event. What changes meanwhile is one event.
+const PAUSE: Duration = Duration::from_secs(1);
+
+/// How often a stream looks whether its session goes on, and sends a comment, which keeps its
+/// connection open.
+const LOOK_EVERY: Duration = Duration::from_secs(5);
+const COMMENT: Bytes = Bytes::from_static(b": no change\n\n");
+
+/// More animals than this are told as "many".
+const MAX_PETS: usize = 50;
+
+struct Stream {
+    watcher: Watcher,
+    store: Arc<dyn Store>,
+    clock: Arc<dyn Clock>,
+    session: TokenDigest,
+    has_just_sent: bool,
+}
+
+/// Sends an event for each moment in which something changed, with the numbers of the animals.
+#[expect(clippy::unused_async, reason = "as the other pages")]
+pub(super) async fn follow(desk: &Desk<'_>) -> Result<Reply, ApiError> {
+    let app = desk.app();
+    let stream = Stream {
+        watcher: app.watch(),
+        store: Arc::clone(&app.store),
+        clock: Arc::clone(&app.clock),
+        session: desk.call.session.record.digest,
+        has_just_sent: false,
+    };
+    let pieces = stream::unfold(stream, async |mut stream| Some((stream.next().await?, stream)));
+    Ok(Reply::Events(Body::Stream(Box::pin(pieces))))
+}
+
+impl Stream {
+    /// The next part; `None` at the end of the session or of the service.
+    async fn next(&mut self) -> Option<Bytes> {
+        if std::mem::take(&mut self.has_just_sent) {
+            time::sleep(PAUSE).await;
+        }
+        let changed = pin!(self.watcher.changed());
+        let look = pin!(time::sleep(LOOK_EVERY));
+        match select(changed, look).await {
+            Either::Left((changed, _)) => {
+                let pets = changed?.filter(|pets| pets.len() <= MAX_PETS);
+                self.has_just_sent = true;
+                let shown = |pets: Vec<i64>| {
+                    pets.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ")
+                };
+                let data = pets.map_or_else(|| "*".to_owned(), shown);
+                Some(format!("data: {data}\n\n").into())
+            }
+            Either::Right(_) => {
+                let found = self.store.find_session(self.session).await.ok()?;
+                let (record, member) = found?;
+                let goes_on = record.is_alive_at(self.clock.now()) && member.disabled_at.is_none();
+                goes_on.then_some(COMMENT)
+            }
+        }
+    }
+}

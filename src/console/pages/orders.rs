@@ -1,0 +1,382 @@
+//! Orders: completing, extending, cancelling and returning them.
+
+use futures_util::{StreamExt, TryStreamExt, stream};
+use jiff::ToSpan;
+use maud::{Markup, html};
+
+use super::{Desk, Outcome, Page, Reply, link, missing, pages, refused};
+use crate::{
+    console::{
+        forms::{self, Errors, Input},
+        layout::{Follows, Menu},
+        markup::{self, LONG, SHORT},
+        texts,
+    },
+    domain::{
+        Limit,
+        store_area::{
+            Command, Field, Note, Order, OrderId, OrderPatch, OrderQuery, OrderStatus,
+            Preconditions, Reason, Reference, StorePet,
+        },
+    },
+    http::ApiError,
+    store::StoreError,
+    text,
+};
+
+/// How many orders a page shows.
+const SHOWN: i64 = 25;
+
+/// How many reservations the page of all reservations shows.
+const SHOWN_BY_END: u32 = 100;
+
+/// How many reads of a page are in progress at once.
+const AT_ONCE: usize = 8;
+
+/// An order with its animal.
+pub(super) type Row = (Order, Option<StorePet>);
+
+/// The orders with these identifiers, and their animals.
+pub(super) async fn with_animals(
+    desk: &Desk<'_>,
+    ids: impl Iterator<Item = OrderId>,
+) -> Result<Vec<Row>, StoreError> {
+    let ids: Vec<OrderId> = ids.collect();
+    let orders = stream::iter(ids).map(|id| desk.store().get_order(id)).buffered(AT_ONCE);
+    let orders: Vec<Option<Order>> = orders.try_collect().await?;
+    animals_of(desk, orders.into_iter().flatten().collect()).await
+}
+
+async fn animals_of(desk: &Desk<'_>, orders: Vec<Order>) -> Result<Vec<Row>, StoreError> {
+    let pet = async |order: Order| {
+        let pet = desk.store().get_store_pet(order.pet_id).await?;
+        Ok((order, pet))
+    };
+    stream::iter(orders).map(pet).buffered(AT_ONCE).try_collect().await
+}
+
+/// A list of orders: the reservations by their end, others from the newest on.
+pub(super) async fn list(desk: &Desk<'_>) -> Result<Reply, ApiError> {
+    let typed = desk.query.get("q");
+    let status = match desk.query.get("status") {
+        "" if typed.is_empty() => OrderStatus::Reserved.as_str(),
+        status => status,
+    };
+    let after = desk.query.integer("after").and_then(OrderId::new);
+    let (mut rows, mut next, mut is_cut) = (Vec::new(), None, false);
+    if status == OrderStatus::Reserved.as_str() && typed.is_empty() {
+        let last = desk.now.checked_add((401 * 24).hours()).unwrap_or(desk.now);
+        let due = desk.store().due_orders(last, SHOWN_BY_END).await?;
+        is_cut = due.len() >= SHOWN_BY_END as usize;
+        rows = with_animals(desk, due.into_iter().map(|(id, _)| id)).await?;
+    } else if let Some(reference) = Reference::new(typed.to_owned()) {
+        let query = OrderQuery {
+            status: status.parse().ok(),
+            reference: Some(reference).filter(|_| !typed.is_empty()),
+            limit: Limit::new(SHOWN).unwrap_or_default(),
+            newest_first: true,
+            after,
+            ..OrderQuery::default()
+        };
+        let (orders, position) = desk.store().list_orders(&query).await?;
+        rows = animals_of(desk, orders).await?;
+        next = position.map(|id| {
+            let id = id.to_string();
+            link("/orders", &[("q", typed), ("status", status), ("after", &id)])
+        });
+    }
+    // A number is that of an order, or a reference.
+    let numbered = text::integer(typed).and_then(OrderId::new).filter(|_| after.is_none());
+    for row in with_animals(desk, numbered.into_iter()).await? {
+        rows.retain(|(order, _)| order.id != row.0.id);
+        rows.insert(0, row);
+    }
+    let first = after.map(|_| link("/orders", &[("q", typed), ("status", status)]));
+    let content = html! {
+        h1 { (texts::ORDERS) }
+        form.card method="get" action="/orders" role="search" data-search {
+            label for="q" { (texts::FIND_ORDER) }
+            div.row {
+                div.field.search {
+                    input #q name="q" type="search" value=(typed) autocomplete="off" dir="auto";
+                }
+                input type="hidden" name="status" value="all";
+                button.main { (texts::FIND) }
+            }
+        }
+        nav.sub aria-label=(texts::STATUS) {
+            ul {
+                @for of in OrderStatus::ALL {
+                    (tab(of.as_str(), texts::order_status(of), status))
+                }
+                (tab("all", texts::ALL, if status.is_empty() { "all" } else { status }))
+            }
+        }
+        div #results.stack data-live {
+            @if rows.is_empty() {
+                div.card.empty {
+                    strong { (texts::NO_ORDERS) }
+                    p { (texts::NO_ORDERS_HINT) }
+                    a.button href="/animals?status=available" { (texts::ANIMALS) }
+                }
+            } @else {
+                @if is_cut { p.muted { (texts::ONLY_FIRST) } }
+                (table(desk, &rows))
+                (pages(first.as_deref(), next.as_deref()))
+            }
+        }
+    };
+    Ok(Page::new(Menu::Orders, texts::ORDERS, content).following(Follows::Everything).into())
+}
+
+fn tab(value: &str, label: &str, present: &str) -> Markup {
+    html! {
+        li {
+            a href={ "/orders?status=" (value) } aria-current=[(value == present).then_some("true")] {
+                (label)
+            }
+        }
+    }
+}
+
+/// Orders with their animals.
+pub(super) fn table(desk: &Desk<'_>, rows: &[Row]) -> Markup {
+    let has_buttons =
+        desk.may_write() && rows.iter().any(|(order, _)| order.status == OrderStatus::Reserved);
+    html! {
+        div.table {
+            table {
+                thead {
+                    tr {
+                        th scope="col" { (texts::ANIMAL) }
+                        th scope="col" { (texts::STATUS) }
+                        th scope="col" { (texts::ENDS) }
+                        th scope="col" { (texts::REFERENCE) }
+                        th scope="col" { (texts::ORDER) }
+                        @if has_buttons { th scope="col" { span.hidden { (texts::ACTIONS) } } }
+                    }
+                }
+                tbody { @for row in rows { (table_row(desk, row, has_buttons)) } }
+            }
+        }
+    }
+}
+
+fn table_row(desk: &Desk<'_>, (order, pet): &Row, has_buttons: bool) -> Markup {
+    let end = order.closed_at.or(order.expires_at);
+    let name = pet.as_ref().map_or("", |pet| pet.name.as_str());
+    html! {
+        tr {
+            td.first {
+                a href={ "/animals/" (order.pet_id.get()) } { (markup::name(name, SHORT)) }
+            }
+            td { (markup::order_badge(order, desk.now)) }
+            td data-label=(if order.closed_at.is_some() { texts::CLOSED_AT } else { texts::ENDS }) {
+                @if let Some(end) = end { (markup::time(end, desk.now)) } @else { "–" }
+            }
+            td data-label=(texts::REFERENCE) {
+                @if let Some(reference) = &order.reference {
+                    (markup::text(reference.as_str(), SHORT))
+                } @else { "–" }
+            }
+            td.number data-label=(texts::ORDER) {
+                a href={ "/orders/" (order.id) } { (order.id) }
+            }
+            @if has_buttons {
+                td.act {
+                    @if order.status == OrderStatus::Reserved {
+                        form method="post" action={ "/orders/" (order.id) "/complete" } {
+                            (desk.key(&format!("complete-{}", order.id)))
+                            button {
+                                (texts::SELL) span.hidden { " " (markup::plain_name(name)) }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+pub(super) async fn show(desk: &Desk<'_>) -> Result<Reply, ApiError> {
+    with(desk, &Errors::default()).await
+}
+
+/// The page of the order, with what is wrong about a change of it.
+async fn with(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiError> {
+    let ids = desk.id(OrderId::new).into_iter();
+    let Some((order, pet)) = with_animals(desk, ids).await?.into_iter().next() else {
+        return Ok(missing(Menu::Orders, texts::NO_ORDER));
+    };
+    let title = texts::title_of_order(order.id.get());
+    let categories = desk.categories().await?;
+    let content = html! {
+        p.print { strong { (texts::SITE) } }
+        div.head {
+            h1 { (title) }
+            (markup::order_badge(&order, desk.now))
+            button type="button" data-print { (texts::PRINT) }
+        }
+        (errors.summary())
+        div.columns {
+            section.card {
+                h2 { (texts::ANIMAL) }
+                @if let Some(pet) = &pet {
+                    dl {
+                        dt { (texts::NAME) }
+                        dd {
+                            a href={ "/animals/" (pet.id.get()) } {
+                                (markup::name(pet.name.as_str(), LONG))
+                            }
+                        }
+                        dt { (texts::NUMBER) }
+                        dd { (pet.id.get()) }
+                        dt { (texts::CATEGORY) }
+                        dd { bdi { (markup::category(&categories, pet.category_id)) } }
+                    }
+                }
+            }
+            section.card #order data-live {
+                h2 { (texts::ORDER) }
+                (details(desk, &order))
+                (buttons(desk, &order, errors))
+            }
+        }
+        p.print { (texts::SIGNATURE) ": ______________________________" }
+    };
+    let page = Page::new(Menu::Orders, title, content);
+    let page = page.following(Follows::Pet(order.pet_id.get()));
+    Ok(page.wrong_if(!errors.is_empty()).into())
+}
+
+/// The values of an order.
+pub(super) fn details(desk: &Desk<'_>, order: &Order) -> Markup {
+    let texts_of = [
+        (texts::REFERENCE, order.reference.as_ref().map(Reference::as_str)),
+        (texts::NOTE, order.note.as_ref().map(Note::as_str)),
+        (texts::REASON, order.reason.as_ref().map(Reason::as_str)),
+    ];
+    let ends = order.expires_at.filter(|_| order.status == OrderStatus::Reserved);
+    let times = [
+        (texts::ENDS, ends),
+        (texts::PLACED_AT, Some(order.created_at)),
+        (texts::CLOSED_AT, order.closed_at),
+    ];
+    html! {
+        dl {
+            dt { (texts::ORDER) }
+            dd { a href={ "/orders/" (order.id) } { (texts::title_of_order(order.id.get())) } }
+            @for (label, text) in texts_of {
+                @if let Some(text) = text { dt { (label) } dd { (markup::text(text, LONG)) } }
+            }
+            @for (label, at) in times {
+                @if let Some(at) = at {
+                    dt { (label) }
+                    dd { (markup::time_and_distance(at, desk.now)) }
+                }
+            }
+        }
+    }
+}
+
+/// What can be done with an order in its present state.
+pub(super) fn buttons(desk: &Desk<'_>, order: &Order, errors: &Errors) -> Markup {
+    let path = format!("/orders/{}", order.id);
+    let button = |command: &str, class: &str, label: &str| {
+        html! {
+            form method="post" action={ (path) "/" (command) } {
+                (desk.key(command))
+                button class=(class) { (label) }
+            }
+        }
+    };
+    let typed = desk.form.get("until");
+    let end = order.expires_at.map(|end| end.strftime("%F").to_string()).unwrap_or_default();
+    let why = Input {
+        id: "reason",
+        label: texts::REASON,
+        value: desk.form.get("reason"),
+        error: errors.of("reason"),
+        is_optional: true,
+        ..Input::default()
+    };
+    html! {
+        @if desk.may_write() && order.status == OrderStatus::Reserved {
+            div.stack {
+                div.buttons {
+                    (button("complete", "main", texts::SELL))
+                    (button("cancel", "", texts::CANCEL_RESERVATION))
+                }
+                details open[errors.of("until").is_some()] {
+                    summary { (texts::EXTEND_MORE) }
+                    form.row method="post" action={ (path) "/extend" } {
+                        (desk.key("extend"))
+                        input type="hidden" name="version" value=(order.version);
+                        (forms::day_input(if typed.is_empty() { &end } else { typed }, errors.of("until")))
+                        button { (texts::EXTEND) }
+                    }
+                }
+            }
+        } @else if desk.may_write() && order.status == OrderStatus::Completed && order.holds {
+            details open[errors.of("reason").is_some()] {
+                summary { (texts::TAKE_BACK) }
+                form.fields method="post" action={ (path) "/return" } {
+                    p.hint { (texts::TAKE_BACK_HINT) }
+                    (desk.key("return"))
+                    (why.show())
+                    div { button { (texts::TAKE_BACK) } }
+                }
+            }
+        }
+    }
+}
+
+/// Carries out a command about the order in the path, and shows its animal.
+async fn carry_out(
+    desk: &Desk<'_>,
+    command: impl FnOnce(OrderId) -> Command,
+) -> Result<Reply, ApiError> {
+    let Some(id) = desk.id(OrderId::new) else {
+        return Ok(missing(Menu::Orders, texts::NO_ORDER));
+    };
+    let message = match desk.carry_out(vec![command(id)]).await? {
+        Outcome::Done(flash) => {
+            let order = desk.store().get_order(id).await?;
+            let pet = order.map_or(0, |order| order.pet_id.get());
+            return Ok(Reply::See(format!("/animals/{pet}"), Some(flash)));
+        }
+        Outcome::Refused { refusal, .. } => refused(&refusal),
+        Outcome::UsedBefore => texts::ALREADY_SENT.to_owned(),
+    };
+    with(desk, &Errors::text(&message)).await
+}
+
+/// Sells the reserved animal.
+pub(super) async fn complete(desk: &Desk<'_>) -> Result<Reply, ApiError> {
+    carry_out(desk, |id| Command::CompleteOrder { id }).await
+}
+
+/// Ends the reservation.
+pub(super) async fn cancel(desk: &Desk<'_>) -> Result<Reply, ApiError> {
+    carry_out(desk, |id| Command::CancelOrder { id, reason: None }).await
+}
+
+/// Undoes the sale.
+pub(super) async fn take_back(desk: &Desk<'_>) -> Result<Reply, ApiError> {
+    let mut errors = Errors::default();
+    match errors.take("reason", forms::reason(&desk.form)) {
+        Some(reason) => carry_out(desk, |id| Command::ReturnOrder { id, reason }).await,
+        None => with(desk, &errors).await,
+    }
+}
+
+/// Gives the reservation another end.
+pub(super) async fn extend(desk: &Desk<'_>) -> Result<Reply, ApiError> {
+    let mut errors = Errors::default();
+    let Some(end) = errors.take("until", forms::end_of_day(&desk.form, desk.now)) else {
+        return with(desk, &errors).await;
+    };
+    let preconditions = Preconditions::version(desk.form.integer("version").unwrap_or(0));
+    let patch = OrderPatch { reference: Field::Keep, note: Field::Keep, expires_at: Some(end) };
+    carry_out(desk, |id| Command::PatchOrder { id, patch, preconditions }).await
+}

@@ -1,0 +1,128 @@
+//! What needs attention today.
+
+use std::time::Duration;
+
+use jiff::ToSpan;
+use maud::{Markup, html};
+use tokio::time;
+
+use super::{Desk, Page, Reply, orders, webhooks};
+use crate::{
+    console::{
+        layout::{Follows, Menu},
+        markup, texts,
+    },
+    domain::{PetStatus, Role, store_area::Inventory},
+    http::ApiError,
+    store::StoreError,
+};
+
+/// How long the page waits for the numbers of animals.
+const COUNTED_WITHIN: Duration = Duration::from_millis(100);
+
+/// How many reservations the page shows.
+const SHOWN: u32 = 20;
+
+pub(super) async fn today(desk: &Desk<'_>) -> Result<Reply, ApiError> {
+    let inventory = time::timeout(COUNTED_WITHIN, desk.app().inventory()).await.ok().transpose()?;
+    let until = desk.now.checked_add(72.hours()).unwrap_or(desk.now);
+    let due = desk.store().due_orders(until, SHOWN).await?;
+    let ending = orders::with_animals(desk, due.into_iter().map(|(id, _)| id)).await?;
+    let failing = if desk.role >= Role::Manager { failing(desk).await? } else { 0 };
+    let is_empty = inventory.as_ref().is_some_and(|inventory| {
+        inventory.available + inventory.pending + inventory.sold + inventory.withdrawn == 0
+    });
+    let content = html! {
+        h1 { (texts::TODAY) }
+        @if failing > 0 {
+            div.flash.notice {
+                (texts::failing_webhooks(failing)) " "
+                a href="/settings/webhooks" { (texts::SHOW_WEBHOOKS) }
+            }
+        }
+        form.card method="get" action="/animals" role="search" {
+            label for="q" { (texts::FIND_LABEL) }
+            div.row {
+                div.field.search { input #q name="q" type="search" autocomplete="off"; }
+                button.main { (texts::FIND) }
+            }
+        }
+        @if is_empty {
+            (empty(desk))
+        } @else {
+            div #now.stack data-live {
+                section aria-label=(texts::IN_STORE) { (counts(inventory.as_ref())) }
+                section.stack {
+                    div.head {
+                        h2 { (texts::ENDING) }
+                        a href="/orders" { (texts::ALL_RESERVATIONS) }
+                    }
+                    @if ending.is_empty() {
+                        p.card.muted { (texts::NONE_ENDING) }
+                    } @else {
+                        (orders::table(desk, &ending))
+                    }
+                }
+            }
+        }
+    };
+    Ok(Page::new(Menu::Today, texts::TODAY, content).following(Follows::Everything).into())
+}
+
+fn empty(desk: &Desk<'_>) -> Markup {
+    html! {
+        div.card.empty {
+            strong { (texts::EMPTY_STORE) }
+            @if desk.may_write() {
+                p { (texts::EMPTY_STORE_HINT) }
+                a.button.main href="/add" { (texts::ADD_ANIMALS) }
+            }
+        }
+    }
+}
+
+fn counts(inventory: Option<&Inventory>) -> Markup {
+    let of = |status: PetStatus| {
+        inventory.map(|inventory| match status {
+            PetStatus::Available => inventory.available,
+            PetStatus::Pending => inventory.pending,
+            PetStatus::Sold => inventory.sold,
+        })
+    };
+    let entry = |path: &str, badge: &Markup, count: Option<u64>| {
+        html! {
+            li {
+                a href=(path) {
+                    @match count {
+                        Some(count) => strong { (count) },
+                        None => strong.muted { (texts::COUNTING) },
+                    }
+                    (badge)
+                }
+            }
+        }
+    };
+    html! {
+        ul.counts {
+            @for status in PetStatus::ALL {
+                (entry(
+                    &format!("/animals?status={status}"),
+                    &markup::status_badge(status),
+                    of(status),
+                ))
+            }
+            (entry(
+                "/animals?status=withdrawn",
+                &markup::badge("withdrawn", texts::WITHDRAWN),
+                inventory.map(|inventory| inventory.withdrawn),
+            ))
+        }
+    }
+}
+
+/// How many webhooks do not get their messages.
+async fn failing(desk: &Desk<'_>) -> Result<usize, StoreError> {
+    let webhooks = desk.store().list_webhooks().await?;
+    let fails = webhooks.iter().filter(|stored| webhooks::is_failing(stored));
+    Ok(fails.count())
+}

@@ -1,0 +1,268 @@
+//! Webhooks: where messages about changes are sent, and how that goes.
+
+mod change;
+
+pub(super) use self::change::{add, delete, disable, enable, resume, rotate, test};
+
+use maud::{Markup, html};
+
+use super::{Desk, Flash, Page, Reply, missing};
+use crate::{
+    console::{
+        forms::{Errors, Input},
+        layout::Menu,
+        markup::{self, LONG, SHORT},
+        texts,
+    },
+    domain::store_area::{Attempt, ChangeType, DisabledReason, StoredWebhook, Webhook},
+    http::ApiError,
+    store::StoreError,
+};
+
+/// How many of the newest attempts a page shows, and how many are read at once.
+const SHOWN: usize = 20;
+const AT_ONCE: u32 = 1000;
+
+/// Whether somebody should look at a webhook.
+pub(super) fn is_failing(stored: &StoredWebhook) -> bool {
+    match stored.webhook.disabled {
+        Some(reason) => reason != DisabledReason::Request,
+        None => stored.progress.failing_since.is_some(),
+    }
+}
+
+fn badge(stored: &StoredWebhook) -> Markup {
+    match stored.webhook.disabled {
+        Some(_) => markup::badge("off", texts::OFF),
+        None if is_failing(stored) => markup::badge("fails", texts::FAILS),
+        None => markup::badge("works", texts::WORKS),
+    }
+}
+
+pub(super) async fn list(desk: &Desk<'_>) -> Result<Reply, ApiError> {
+    show_list(desk, &Errors::default()).await
+}
+
+async fn show_list(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiError> {
+    let webhooks = desk.store().list_webhooks().await?;
+    let content = html! {
+        h1 { (texts::WEBHOOKS) }
+        p.muted { (texts::WEBHOOKS_HINT) }
+        (errors.summary())
+        @if webhooks.is_empty() {
+            div.card.empty { strong { (texts::NO_WEBHOOKS) } p { (texts::NO_WEBHOOKS_HINT) } }
+        } @else {
+            div.table {
+                table {
+                    thead {
+                        tr {
+                            @for label in [texts::ADDRESS, texts::STATUS, texts::SENDS, texts::DESCRIPTION] {
+                                th scope="col" { (label) }
+                            }
+                        }
+                    }
+                    tbody {
+                        @for stored in &webhooks {
+                            tr {
+                                td.first {
+                                    a href={ "/settings/webhooks/" (stored.webhook.id) } {
+                                        (markup::text(&stored.webhook.url, SHORT))
+                                    }
+                                }
+                                td { (badge(stored)) }
+                                td data-label=(texts::SENDS) { (types(&stored.webhook)) }
+                                td data-label=(texts::DESCRIPTION) { (description(&stored.webhook)) }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+        details.card open[!errors.is_empty() || webhooks.is_empty()] {
+            summary { (texts::ADD_WEBHOOK) }
+            form.fields method="post" action="/settings/webhooks" {
+                (desk.key("webhook"))
+                (inputs(desk.form.get("url"), desk.form.get("description"), errors))
+                (type_boxes(&desk.form.all("type").collect::<Vec<_>>()))
+                div { button.main { (texts::ADD_WEBHOOK) } }
+            }
+        }
+    };
+    let page = Page::new(Menu::Settings, texts::WEBHOOKS, content);
+    Ok(page.wrong_if(!errors.is_empty()).into())
+}
+
+fn types(webhook: &Webhook) -> String {
+    match &webhook.types {
+        None => texts::EVERY_CHANGE.to_owned(),
+        Some(types) => types.iter().map(|kind| texts::change(*kind)).collect::<Vec<_>>().join(", "),
+    }
+}
+
+fn description(webhook: &Webhook) -> Markup {
+    html! {
+        @if let Some(description) = &webhook.description {
+            (markup::text(description.as_str(), SHORT))
+        } @else { "–" }
+    }
+}
+
+fn inputs(url: &str, description: &str, errors: &Errors) -> Markup {
+    let url = Input {
+        id: "url",
+        label: texts::ADDRESS,
+        hint: Some(texts::ADDRESS_HINT),
+        value: url,
+        error: errors.of("url"),
+        kind: "url",
+        ..Input::default()
+    };
+    let description = Input {
+        id: "description",
+        label: texts::DESCRIPTION,
+        value: description,
+        error: errors.of("description"),
+        is_optional: true,
+        ..Input::default()
+    };
+    html! { (url.show()) (description.show()) }
+}
+
+fn type_boxes(chosen: &[&str]) -> Markup {
+    html! {
+        fieldset {
+            legend { (texts::SENDS) " " span.hint { (texts::SENDS_HINT) } }
+            @for kind in ChangeType::ALL {
+                div {
+                    label {
+                        input type="checkbox" name="type" value=(kind.as_str())
+                            checked[chosen.contains(&kind.as_str())];
+                        (texts::audited_change(kind))
+                    }
+                }
+            }
+        }
+    }
+}
+
+async fn find(desk: &Desk<'_>) -> Result<Option<StoredWebhook>, StoreError> {
+    let webhooks = desk.store().list_webhooks().await?;
+    Ok(webhooks.into_iter().find(|stored| Some(stored.webhook.id) == desk.id))
+}
+
+pub(super) async fn show(desk: &Desk<'_>) -> Result<Reply, ApiError> {
+    with(desk, &Errors::default()).await
+}
+
+async fn with(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiError> {
+    let Some(stored) = find(desk).await? else {
+        return Ok(missing(Menu::Settings, texts::NO_WEBHOOK));
+    };
+    let webhook = &stored.webhook;
+    let attempts = newest_attempts(desk, webhook.id).await?;
+    let content = html! {
+        div.head { h1 { (markup::text(&webhook.url, LONG)) } (badge(&stored)) }
+        (errors.summary())
+        @if let Some(reason) = webhook.disabled { p { (texts::disabled(reason)) } }
+        div.columns.wide {
+            section.stack {
+                h2 { (texts::ATTEMPTS) }
+                (attempts_table(desk, &attempts))
+            }
+            div.stack {
+                div.card {
+                    dl {
+                        dt { (texts::SENDS) } dd { (types(webhook)) }
+                        dt { (texts::DESCRIPTION) } dd { (description(webhook)) }
+                        dt { (texts::ADDED_AT) } dd { (markup::time(webhook.created_at, desk.now)) }
+                        @if let Some(since) = stored.progress.failing_since {
+                            dt { (texts::FAILS_SINCE) } dd { (markup::time(since, desk.now)) }
+                        }
+                    }
+                }
+                (buttons(desk, webhook))
+            }
+        }
+    };
+    let title = markup::readable(&webhook.url, SHORT);
+    let page = Page::new(Menu::Settings, title, content);
+    Ok(page.wrong_if(!errors.is_empty()).into())
+}
+
+async fn newest_attempts(desk: &Desk<'_>, id: i64) -> Result<Vec<Attempt>, StoreError> {
+    let (mut newest, mut after) = (Vec::new(), 0);
+    loop {
+        let page = desk.store().list_attempts(id, after, AT_ONCE).await?;
+        let Some(&(last, _)) = page.last() else { break };
+        after = last;
+        newest.extend(page.into_iter().map(|(_, attempt)| attempt));
+        newest.drain(..newest.len().saturating_sub(SHOWN));
+    }
+    newest.reverse();
+    Ok(newest)
+}
+
+fn attempts_table(desk: &Desk<'_>, attempts: &[Attempt]) -> Markup {
+    html! {
+        @if attempts.is_empty() {
+            p.card.muted { (texts::NO_ATTEMPTS) }
+        } @else {
+            div.table {
+                table {
+                    thead {
+                        tr {
+                            @for label in [texts::WHEN, texts::RESULT, texts::DURATION] {
+                                th scope="col" { (label) }
+                            }
+                        }
+                    }
+                    tbody {
+                        @for attempt in attempts {
+                            tr {
+                                td.first { (markup::time(attempt.at, desk.now)) }
+                                td {
+                                    @match &attempt.error {
+                                        None => (markup::badge("works", texts::DELIVERED)),
+                                        Some(error) => {
+                                            (markup::badge("fails", texts::FAILED)) " " (error)
+                                        }
+                                    }
+                                    @if let Some(status) = attempt.status { " (" (status) ")" }
+                                }
+                                td data-label=(texts::DURATION) { (attempt.duration_ms) " ms" }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn buttons(desk: &Desk<'_>, webhook: &Webhook) -> Markup {
+    let button = |command: &str, class: &str, label: &str, hint: &str| {
+        html! {
+            form method="post" action={ "/settings/webhooks/" (webhook.id) "/" (command) } {
+                (desk.key(command))
+                button class=(class) { (label) }
+                div.hint { (hint) }
+            }
+        }
+    };
+    html! {
+        div.card.stack {
+            @if webhook.disabled.is_some() {
+                (button("resume", "main", texts::ENABLE, texts::ENABLE_HINT))
+                (button("enable", "", texts::ENABLE_NOW, texts::ENABLE_NOW_HINT))
+            } @else {
+                (button("test", "main", texts::TEST, texts::TEST_HINT))
+                (button("disable", "", texts::DISABLE, texts::DISABLE_HINT))
+            }
+            (button("rotate", "", texts::ROTATE, texts::ROTATE_HINT))
+            details {
+                summary { (texts::DELETE) }
+                (button("delete", "danger", texts::DELETE_WEBHOOK, texts::DELETE_HINT))
+            }
+        }
+    }
+}

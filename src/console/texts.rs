@@ -1,0 +1,372 @@
+//! Every text of the pages, so that another language needs no change of other code.
+
+mod manager;
+
+pub(super) use self::manager::*;
+
+use jiff::Timestamp;
+
+use crate::domain::{
+    PetStatus,
+    store_area::{ChangeType, OrderStatus, WithdrawalReason},
+};
+
+pub(super) const SITE: &str = "Petstore";
+pub(super) const SKIP: &str = "Skip to content";
+pub(super) const MAIN_MENU: &str = "Main menu";
+pub(super) const SIGN_OUT: &str = "Sign out";
+pub(super) const TODAY: &str = "Today";
+pub(super) const ANIMALS: &str = "Animals";
+pub(super) const ADD: &str = "Add";
+pub(super) const ORDERS: &str = "Orders";
+pub(super) const ACTIVITY: &str = "Activity";
+pub(super) const SETTINGS: &str = "Settings";
+pub(super) const CATEGORIES: &str = "Categories";
+pub(super) const WEBHOOKS: &str = "Webhooks";
+pub(super) const ERROR_PREFIX: &str = "Error: ";
+pub(super) const PROBLEM: &str = "There is a problem";
+pub(super) const BACK: &str = "Back";
+pub(super) const CANCEL: &str = "Cancel";
+pub(super) const NEXT_PAGE: &str = "Next page";
+pub(super) const FIRST_PAGE: &str = "First page";
+pub(super) const NO_NAME: &str = "(no name)";
+pub(super) const ACTIONS: &str = "Actions";
+pub(super) const JUST_NOW: &str = "just now";
+pub(super) const SOON: &str = "in less than a minute";
+
+// Values
+pub(super) const NAME: &str = "Name";
+pub(super) const NUMBER: &str = "Number";
+pub(super) const CATEGORY: &str = "Category";
+pub(super) const STATUS: &str = "Status";
+pub(super) const ADDED_AT: &str = "Added";
+pub(super) const CHANGED_AT: &str = "Last change";
+pub(super) const REFERENCE: &str = "Reference";
+pub(super) const REFERENCE_HINT: &str =
+    "Your own number for it, such as an invoice or ticket. Not the name of the customer.";
+pub(super) const NOTE: &str = "Note";
+pub(super) const REASON: &str = "Reason";
+pub(super) const OPTIONAL: &str = "(optional)";
+pub(super) const UNTIL: &str = "Hold until the end of";
+pub(super) const CATEGORY_HINT: &str = "Choose a category, or type its number.";
+pub(super) const ANIMAL: &str = "Animal";
+pub(super) const ORDER: &str = "Order";
+pub(super) const PLACED_AT: &str = "Placed";
+pub(super) const ENDS: &str = "Ends";
+pub(super) const CLOSED_AT: &str = "Closed";
+
+// Today
+pub(super) const FIND_LABEL: &str = "Find an animal by name or number";
+pub(super) const FIND: &str = "Find";
+pub(super) const ENDING: &str = "Reservations that end soon";
+pub(super) const NONE_ENDING: &str = "No reservation ends in the next three days.";
+pub(super) const COUNTING: &str = "counting …";
+pub(super) const ALL_RESERVATIONS: &str = "All reservations";
+pub(super) const EMPTY_STORE: &str = "There are no animals yet";
+pub(super) const EMPTY_STORE_HINT: &str = "Add the first one, or paste many from a spreadsheet.";
+pub(super) const ADD_ANIMALS: &str = "Add animals";
+pub(super) const IN_STORE: &str = "Animals in the store";
+
+// Animals
+pub(super) const ANY_STATUS: &str = "All in the store";
+pub(super) const ANY_CATEGORY: &str = "All categories";
+pub(super) const NOTHING_FOUND: &str = "No animal found";
+pub(super) const NOTHING_FOUND_HINT: &str =
+    "Check the spelling, or type only the beginning of the name.";
+pub(super) const SELECT_ALL: &str = "Select all on this page";
+pub(super) const WITH_SELECTED: &str = "Change the selected animals";
+pub(super) const ALL_OR_NONE: &str = "Either all of them change, or none.";
+pub(super) const RESERVE_SELECTED: &str = "Reserve";
+pub(super) const SELL_SELECTED: &str = "Sell";
+pub(super) const MOVE: &str = "Move to category";
+pub(super) const WITHDRAW_SELECTED: &str = "Withdraw";
+pub(super) const CLEAR: &str = "Clear";
+
+// Animal
+pub(super) const EDIT: &str = "Edit";
+pub(super) const SAVE: &str = "Save";
+pub(super) const RESERVE_OR_SELL: &str = "Reserve or sell";
+pub(super) const RESERVE: &str = "Reserve";
+pub(super) const SELL: &str = "Sell";
+pub(super) const SELL_NOW: &str = "Sell now";
+pub(super) const RESERVED: &str = "Reserved";
+pub(super) const CANCEL_RESERVATION: &str = "Cancel the reservation";
+pub(super) const EXTEND: &str = "Extend";
+pub(super) const EXTEND_MORE: &str = "Hold it longer";
+pub(super) const SOLD: &str = "Sold";
+pub(super) const TAKE_BACK: &str = "Take it back";
+pub(super) const TAKE_BACK_HINT: &str =
+    "The customer returns the animal. It becomes available again.";
+pub(super) const SOLD_WITHOUT_ORDER: &str =
+    "It was marked as sold without an order. To correct that, edit its status.";
+pub(super) const PENDING_WITHOUT_ORDER: &str = "It was marked as reserved without an order, so the reservation has no end. Sell it, or edit its \
+     status.";
+pub(super) const WITHDRAW: &str = "Withdraw";
+pub(super) const WITHDRAW_MORE: &str = "Withdraw from the store";
+pub(super) const WITHDRAW_HINT: &str =
+    "It leaves all lists of animals. Its history stays, and it can be restored.";
+pub(super) const RESTORE: &str = "Restore";
+pub(super) const RESTORE_HINT: &str = "It returns to the lists as it was.";
+pub(super) const CHOOSE: &str = "Choose a reason";
+pub(super) const HISTORY: &str = "History";
+pub(super) const OLDER: &str = "Older entries";
+pub(super) const NO_HISTORY: &str = "No change was recorded.";
+pub(super) const STATUS_HELD: &str =
+    "The status follows the open order. Sell it, or cancel the reservation, to change it.";
+
+// Conflict
+pub(super) const CONFLICT: &str = "Somebody else changed this animal";
+pub(super) const CONFLICT_HINT: &str = "It changed while you were editing it. Nothing of yours is saved yet. Compare both, change what \
+     you like on the right, and decide.";
+pub(super) const THEIRS: &str = "Now in the store";
+pub(super) const YOURS: &str = "Yours";
+pub(super) const SAVE_MINE: &str = "Save mine";
+pub(super) const KEEP_THEIRS: &str = "Keep what is in the store";
+pub(super) const DIFFERENT: &str = "different";
+
+// Add
+pub(super) const ADD_ONE: &str = "One animal";
+pub(super) const ADD_MANY: &str = "Many from a spreadsheet";
+pub(super) const ADD_ANIMAL: &str = "Add the animal";
+pub(super) const PASTE: &str = "Lines of the spreadsheet";
+pub(super) const PASTE_HINT: &str = "Copy the rows and paste them here: one animal on each line, with its name, its category and, if \
+     it is not available, its status. Up to 100 lines. You see a preview before anything is added.";
+pub(super) const PREVIEW: &str = "Preview";
+pub(super) const LINE: &str = "Line";
+pub(super) const CHECK: &str = "Check";
+pub(super) const FINE: &str = "OK";
+pub(super) const PREVIEW_HINT: &str =
+    "Nothing is added yet. Either all of them are added, or none.";
+pub(super) const CHANGE_LINES: &str = "Change the lines";
+pub(super) const PREVIEW_AGAIN: &str = "Preview again";
+
+// Orders
+pub(super) const FIND_ORDER: &str = "Find an order by its number or reference";
+pub(super) const NO_ORDERS: &str = "No orders here";
+pub(super) const NO_ORDERS_HINT: &str = "Open an animal to reserve or sell it.";
+pub(super) const ALL: &str = "All";
+pub(super) const PRINT: &str = "Print";
+pub(super) const SIGNATURE: &str = "Signature";
+pub(super) const ONLY_FIRST: &str = "The 100 reservations that end first are shown.";
+pub(super) const DETAILS: &str = "Reference and note";
+
+// Problems
+pub(super) const NO_PET: &str = "No animal has this number.";
+pub(super) const NO_ORDER: &str = "No order has this number.";
+pub(super) const NOT_FOUND: &str = "Not found";
+pub(super) const NAME_TOO_LONG: &str = "The name is too long.";
+pub(super) const NAME_MISSING: &str = "Enter the name of the animal.";
+pub(super) const CATEGORY_MISSING: &str = "Enter the category.";
+pub(super) const STATUS_INVALID: &str = "The status must be available, reserved or sold.";
+pub(super) const REFERENCE_TOO_LONG: &str = "The reference must have at most 255 characters.";
+pub(super) const NOTE_TOO_LONG: &str = "The note must have at most 2,000 characters.";
+pub(super) const REASON_TOO_LONG: &str = "The reason must have at most 255 characters.";
+pub(super) const REASON_MISSING: &str = "Choose a reason.";
+pub(super) const DAY_INVALID: &str = "Enter a day in the future, at most 400 days from now.";
+pub(super) const NONE_SELECTED: &str = "Select at least one animal first.";
+pub(super) const NOTHING_PASTED: &str = "Paste at least one line.";
+pub(super) const TOO_MANY_LINES: &str =
+    "These are more than 100 lines. Add the first 100, and then the others.";
+pub(super) const ALREADY_SENT: &str = "This form was sent before, with other values. Nothing was \
+     changed now. Look at the present state, and start again from here.";
+pub(super) const STALE: &str = "Somebody else has changed it in the meantime. Nothing was changed now. \
+     Look at the present state, and try once more.";
+pub(super) const NOTHING_CHANGED: &str = "Nothing was changed, because of this animal:";
+pub(super) const PREFIX_TOO_LONG: &str = "Type at most 64 characters of the name.";
+
+pub(super) fn status(status: PetStatus) -> &'static str {
+    match status {
+        PetStatus::Available => "Available",
+        PetStatus::Pending => "Reserved",
+        PetStatus::Sold => "Sold",
+    }
+}
+
+pub(super) const WITHDRAWN: &str = "Withdrawn";
+pub(super) const OVERDUE: &str = "Overdue";
+
+pub(super) fn order_status(status: OrderStatus) -> &'static str {
+    match status {
+        OrderStatus::Reserved => "Reserved",
+        OrderStatus::Completed => "Sold",
+        OrderStatus::Cancelled => "Cancelled",
+        OrderStatus::Expired => "Expired",
+        OrderStatus::Returned => "Returned",
+    }
+}
+
+pub(super) fn reason(reason: WithdrawalReason) -> &'static str {
+    match reason {
+        WithdrawalReason::Died => "It died",
+        WithdrawalReason::Transferred => "Moved to another store or shelter",
+        WithdrawalReason::Reclaimed => "Its owner took it back",
+        WithdrawalReason::Mistake => "Added by mistake",
+        WithdrawalReason::Other => "Another reason",
+    }
+}
+
+/// What a change did, in the history of an animal.
+pub(super) fn change(kind: ChangeType) -> &'static str {
+    match kind {
+        ChangeType::PetAdded => "Added",
+        ChangeType::PetChanged => "Changed",
+        ChangeType::PetWithdrawn => "Withdrawn",
+        ChangeType::PetRestored => "Restored",
+        ChangeType::OrderPlaced => "Reserved",
+        ChangeType::OrderChanged => "Order changed",
+        ChangeType::OrderCompleted => "Sold",
+        ChangeType::OrderCancelled => "Reservation cancelled",
+        ChangeType::OrderExpired => "Reservation expired",
+        ChangeType::OrderReturned => "Taken back",
+        ChangeType::CategoryChanged => "Category named",
+        ChangeType::CategoryDeleted => "Name of a category deleted",
+        ChangeType::PetsImported => "Animals imported",
+    }
+}
+
+/// Who made a change, from the kind of actor and its name.
+pub(super) fn actor(kind: &str, name: Option<&str>) -> String {
+    match (kind, name) {
+        ("staff", Some(name)) => name.to_owned(),
+        ("key", Some(name)) => format!("program “{name}”"),
+        ("key", None) => "a program".to_owned(),
+        ("clock", _) => "the clock".to_owned(),
+        ("command" | "database", _) => "the operator".to_owned(),
+        (kind, name) => name.unwrap_or(kind).to_owned(),
+    }
+}
+
+/// A message after a change was made, and what it links to. `id` is what the change was about.
+pub(super) fn flash(code: &str, id: i64) -> Option<(String, Option<(String, &'static str)>)> {
+    let to_order = Some((format!("/orders/{id}"), "Show the order"));
+    Some(match code {
+        "reserved" => (format!("Reserved. The order has the number {id}."), to_order),
+        "sold" => (format!("Sold. The order has the number {id}."), to_order),
+        "cancelled" => ("The reservation is cancelled. The animal is available.".to_owned(), None),
+        "returned" => ("Taken back. The animal is available.".to_owned(), None),
+        "extended" => ("The reservation is extended.".to_owned(), None),
+        "saved" => ("Saved.".to_owned(), None),
+        "added" => {
+            (format!("Added with the number {id}."), Some(("/add".to_owned(), "Add another one")))
+        }
+        "added-many" => (format!("{} added.", animals(id)), None),
+        "changed-many" => (format!("{} changed.", animals(id)), None),
+        "withdrawn" => ("Withdrawn.".to_owned(), None),
+        "restored" => ("Restored.".to_owned(), None),
+        "deleted" => ("Deleted.".to_owned(), None),
+        "disabled" => ("Nothing more is sent to it.".to_owned(), None),
+        "enabled" => ("It is enabled.".to_owned(), None),
+        "tested" => {
+            ("A test message is on its way. Reload in a moment to see the result.".to_owned(), None)
+        }
+        _ => return None,
+    })
+}
+
+/// A number of animals.
+pub(super) fn animals(count: i64) -> String {
+    if count == 1 { "1 animal".to_owned() } else { format!("{count} animals") }
+}
+
+pub(super) fn title_of_order(id: i64) -> String {
+    format!("Order {id}")
+}
+
+pub(super) fn select(name: &str) -> String {
+    format!("Select {name}")
+}
+
+pub(super) fn add_count(count: usize) -> String {
+    format!("Add {}", animals(i64::try_from(count).unwrap_or(i64::MAX)))
+}
+
+pub(super) fn wrong_lines(count: usize) -> String {
+    if count == 1 {
+        "1 line has a problem. Correct it below, and preview again.".to_owned()
+    } else {
+        format!("{count} lines have a problem. Correct them below, and preview again.")
+    }
+}
+
+pub(super) fn unknown_category(text: &str) -> String {
+    format!("There is no category “{text}”. Type its number, or a name from the list.")
+}
+
+pub(super) fn category_number(id: i64) -> String {
+    format!("Category {id}")
+}
+
+pub(super) fn columns_missing(found: usize) -> String {
+    format!("It needs a name and a category, but has {found} column.")
+}
+
+pub(super) fn too_many_columns(found: usize) -> String {
+    format!("It may have a name, a category and a status, but has {found} columns.")
+}
+
+/// Who changed an animal last.
+pub(super) fn changed_by(who: &str) -> String {
+    format!("Changed by {who}")
+}
+
+pub(super) fn held_for(reference: &str) -> String {
+    format!("for {reference}")
+}
+
+/// A moment near `now` in words; `None` if it is a week or more away.
+pub(super) fn relative(at: Timestamp, now: Timestamp) -> Option<String> {
+    let seconds = at.as_second() - now.as_second();
+    let (count, unit) = match seconds.abs() {
+        0..60 => return Some(if seconds < 0 { JUST_NOW } else { SOON }.to_owned()),
+        seconds @ 60..3600 => ((seconds + 30) / 60, "minute"),
+        seconds @ 3600..86_400 => ((seconds + 1800) / 3600, "hour"),
+        seconds @ 86_400..604_800 => ((seconds + 43_200) / 86_400, "day"),
+        _ => return None,
+    };
+    let plural = if count == 1 { "" } else { "s" };
+    Some(if seconds < 0 {
+        format!("{count} {unit}{plural} ago")
+    } else {
+        format!("in {count} {unit}{plural}")
+    })
+}
+
+/// A moment, with its zone.
+pub(super) fn exact(at: Timestamp) -> String {
+    at.strftime("%-d %b %Y, %H:%M UTC").to_string()
+}
+
+pub(super) const IS_WITHDRAWN: &str = "It is withdrawn. Restore it first.";
+pub(super) const IS_GONE: &str = "It does not exist any more.";
+
+pub(super) fn is_reserved(order: i64) -> String {
+    format!("It is reserved by the order {order}. Sell it there, or cancel the reservation first.")
+}
+
+pub(super) fn is_in_status(status: PetStatus) -> String {
+    match status {
+        PetStatus::Available => "It is available.".to_owned(),
+        PetStatus::Pending => "It is reserved already.".to_owned(),
+        PetStatus::Sold => "It is sold already.".to_owned(),
+    }
+}
+
+pub(super) fn order_is(id: i64, status: OrderStatus) -> String {
+    let is = match status {
+        OrderStatus::Reserved => "is still reserved",
+        OrderStatus::Completed => "is sold, and the animal was changed since",
+        OrderStatus::Cancelled => "is cancelled already",
+        OrderStatus::Expired => "has expired",
+        OrderStatus::Returned => "was returned already",
+    };
+    format!("Order {id} {is}. Nothing was changed now.")
+}
+
+// Categories
+pub(super) const NO_CATEGORIES: &str = "No category has a name yet";
+pub(super) const NO_CATEGORIES_HINT: &str =
+    "Give the first one a name, such as Dogs. Then it can be chosen everywhere by this name.";
+pub(super) const NAME_CATEGORY: &str = "Name a category";
+pub(super) const CATEGORY_NUMBER_HINT: &str = "The next free number is filled in. The number of a category that has a name changes this name.";
+pub(super) const LABEL_INVALID: &str = "Enter 1 to 255 characters.";
+pub(super) const NUMBER_INVALID: &str = "Enter a whole number.";

@@ -1,0 +1,153 @@
+//! What a change of a webhook does, for programs, the command line and the console.
+
+use jiff::Timestamp;
+
+use super::{Registrar, TestMessage, VaultError};
+use crate::{
+    domain::store_area::{
+        Act, ActType, ChangeType, Label, Lease, LogSubject, Progress, Restart, SealedSecrets,
+        StoredWebhook, SubjectKind, Webhook, WebhookChange, WebhookPatch,
+    },
+    store::{Store, StoreError},
+};
+
+/// What somebody wants of a webhook.
+#[derive(Debug, Clone)]
+pub enum Wanted {
+    /// A new one. The URL was judged by [`Registrar::check_url`].
+    Add {
+        /// Where messages are sent.
+        url: String,
+        /// Which changes are sent; `None` for all.
+        types: Option<Vec<ChangeType>>,
+        /// A remark.
+        description: Option<Label>,
+    },
+    /// Other values.
+    Patch(WebhookPatch),
+    /// That it no longer exists.
+    Delete,
+    /// A new secret.
+    RotateSecret,
+    /// That messages are sent again.
+    Enable {
+        /// Where it stopped, or from now on.
+        resumes: bool,
+    },
+    /// A test message.
+    Test,
+}
+
+/// What is to be done.
+#[derive(Debug)]
+pub struct Decided {
+    /// For the store. [`WebhookChange::Nothing`] if everything is as it is wanted.
+    pub change: WebhookChange,
+    /// For the audit trail.
+    pub act: Option<Act>,
+    /// After the change; `None` if it is deleted.
+    pub webhook: Option<Webhook>,
+    /// The new secret, which is shown once.
+    pub secret: Option<String>,
+    /// The test message, which is not sent yet.
+    pub test: Option<TestMessage>,
+}
+
+/// Why nothing could be decided.
+#[derive(Debug, thiserror::Error)]
+pub enum DecisionError {
+    /// No secret can be encrypted.
+    #[error(transparent)]
+    Vault(#[from] VaultError),
+    /// The store failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// Decides about a wish, with the present state of the webhook; `None` for a new one.
+///
+/// # Errors
+///
+/// See [`DecisionError`].
+pub async fn decide(
+    store: &dyn Store,
+    registrar: &Registrar,
+    present: Option<&StoredWebhook>,
+    wanted: &Wanted,
+    now: Timestamp,
+) -> Result<Decided, DecisionError> {
+    let Some(stored) = present else {
+        let Wanted::Add { url, types, description } = wanted.clone() else {
+            return Ok(nothing(None));
+        };
+        let id = store.draw_webhook_id().await?;
+        let (created_at, updated_at, version, disabled) = (now, now, 1, None);
+        let webhook =
+            Webhook { id, url, types, description, disabled, created_at, updated_at, version };
+        let (secret, current) = registrar.new_secret(id)?;
+        let cursor = store.log_state().await?.last;
+        let change = WebhookChange::Add(StoredWebhook {
+            webhook: webhook.clone(),
+            secrets: SealedSecrets { current, previous: None },
+            progress: Progress { cursor, ..Progress::default() },
+            lease: Lease::default(),
+        });
+        let decided = decided(ActType::WebhookAdded, id, (webhook, change));
+        return Ok(Decided { secret: Some(secret.reveal()), ..decided });
+    };
+    let (id, version) = (stored.webhook.id, stored.webhook.version);
+    let changed = match wanted {
+        Wanted::RotateSecret => {
+            let (secret, sealed) = registrar.new_secret(id)?;
+            let decided = decided(ActType::WebhookSecretRotated, id, stored.rotated(sealed, now));
+            return Ok(Decided { secret: Some(secret.reveal()), ..decided });
+        }
+        Wanted::Delete => {
+            let act = Some(act_on(ActType::WebhookDeleted, id));
+            return Ok(Decided {
+                change: WebhookChange::Delete { id, version },
+                act,
+                ..nothing(None)
+            });
+        }
+        Wanted::Test => {
+            let test = Some(registrar.new_test(id));
+            return Ok(Decided { test, ..nothing(Some(&stored.webhook)) });
+        }
+        Wanted::Patch(patch) => {
+            stored.patched(patch.clone(), now).map(|changed| (ActType::WebhookChanged, changed))
+        }
+        Wanted::Enable { resumes } => {
+            let restart = if *resumes {
+                Restart::Resume(now)
+            } else {
+                Restart::From(store.log_state().await?.last)
+            };
+            stored.enabled(restart, now).map(|changed| (ActType::WebhookEnabled, changed))
+        }
+        Wanted::Add { .. } => None,
+    };
+    Ok(match changed {
+        Some((act, changed)) => decided(act, id, changed),
+        None => nothing(Some(&stored.webhook)),
+    })
+}
+
+fn decided(act: ActType, id: i64, (after, change): (Webhook, WebhookChange)) -> Decided {
+    Decided { change, act: Some(act_on(act, id)), ..nothing(Some(&after)) }
+}
+
+fn nothing(webhook: Option<&Webhook>) -> Decided {
+    Decided {
+        change: WebhookChange::Nothing,
+        act: None,
+        webhook: webhook.cloned(),
+        secret: None,
+        test: None,
+    }
+}
+
+fn act_on(kind: ActType, id: i64) -> Act {
+    let subject = LogSubject { kind: SubjectKind::Webhook, id: Some(id) };
+    Act { kind, subject, details: Vec::new() }
+}
