@@ -12,6 +12,7 @@ use tracing::{info, warn};
 use super::{management, values};
 use crate::{
     console::{Console, ConsoleSettings, RequireSecondFactor},
+    domain::Deployment,
     http::{App, Origin},
     server::{self, Limits, Tls},
 };
@@ -23,11 +24,6 @@ const DEFAULT: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::LOCAL
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Console")]
 pub(super) struct ConsoleArgs {
-    /// The address and port of the console, the pages for the staff; off to have none. By default
-    /// 127.0.0.1:8081, if that is free
-    #[arg(long, value_name = "ADDRESS", env = "PETSTORE_CONSOLE_LISTEN", value_parser = values::listen_address_or_off)]
-    console_listen: Option<ListenOrOff>,
-
     #[command(flatten)]
     url: ConsoleUrlArgs,
 
@@ -40,6 +36,11 @@ pub(super) struct ConsoleArgs {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Console")]
 pub(super) struct ConsoleUrlArgs {
+    /// The address and port of the console, the pages for the staff; off to have none. By default
+    /// 127.0.0.1:8081, if that is free
+    #[arg(long, value_name = "ADDRESS", env = "PETSTORE_CONSOLE_LISTEN", value_parser = values::listen_address_or_off)]
+    console_listen: Option<ListenOrOff>,
+
     /// Where browsers reach the console, such as `https://console.shop.example`; by default, its
     /// listen address
     #[arg(long, value_name = "ORIGIN", env = "PETSTORE_CONSOLE_URL")]
@@ -48,8 +49,13 @@ pub(super) struct ConsoleUrlArgs {
 
 impl ConsoleUrlArgs {
     /// The address of the console in a browser, without a slash at its end.
-    pub(super) fn or(&self, otherwise: &str) -> String {
-        self.console_url.as_ref().map_or(otherwise, Origin::as_str).to_owned()
+    pub(super) fn url(&self, scheme: &str) -> String {
+        let listening = match self.console_listen {
+            Some(ListenOrOff::At(address)) => address,
+            Some(ListenOrOff::Off) | None => DEFAULT,
+        };
+        let listening = || format!("{scheme}://{listening}");
+        self.console_url.as_ref().map_or_else(listening, |url| url.as_str().to_owned())
     }
 }
 
@@ -78,7 +84,7 @@ impl ConsoleArgs {
     /// Listens on the address. That the default address is taken is not an error, because an operator
     /// who has not asked for the console may not need it.
     pub(super) fn listen(&self) -> anyhow::Result<Option<TcpListener>> {
-        match self.console_listen {
+        match self.url.console_listen {
             Some(ListenOrOff::Off) => Ok(None),
             Some(ListenOrOff::At(address)) => {
                 management::listen(address, "--console-listen").map(Some)
@@ -98,7 +104,10 @@ impl ConsoleArgs {
     pub(super) fn log_address(&self, listener: Option<&TcpListener>, tls: bool) -> Option<String> {
         let address = listener?.local_addr().ok()?;
         let scheme = if tls { "https" } else { "http" };
-        let url = self.url.or(&format!("{scheme}://{address}"));
+        let url = match &self.url.console_url {
+            Some(url) => url.as_str().to_owned(),
+            None => format!("{scheme}://{address}"),
+        };
         info!("console at {url}");
         Some(url)
     }
@@ -109,6 +118,7 @@ impl ConsoleArgs {
         listener: Option<TcpListener>,
         tls: Option<Arc<Tls>>,
         app: Arc<App>,
+        deployment: Deployment,
         limits: &Limits,
         stop: impl Future<Output = ()>,
     ) {
@@ -117,6 +127,7 @@ impl ConsoleArgs {
             url: self.url.console_url,
             tls: tls.is_some(),
             trusted_proxies: limits.trusted_proxies.clone(),
+            deployment,
             second_factor: self.require_second_factor,
         };
         let console = Arc::new(Console::new(app, settings, super::random()));

@@ -21,8 +21,8 @@ use crate::{
 ///
 /// The command copies a snapshot: all animals with their ids, withdrawn or not, all
 /// orders, categories and API keys, and all remembered requests with an
-/// Idempotency-Key. It does not copy webhooks, the audit trail and the log of changes,
-/// so every cursor of that log becomes invalid. It does not copy what clients change
+/// Idempotency-Key. It does not copy webhooks, the staff of the console, the audit trail
+/// and the log of changes, so every cursor of that log becomes invalid. It does not copy what clients change
 /// after it begins. It copies everything or nothing.
 #[derive(Debug, Args)]
 #[command(after_help = concat!(

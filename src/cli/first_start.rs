@@ -1,14 +1,14 @@
 //! What `petstore serve` logs when it starts, and what it gives an operator who starts it for the
-//! first time: an API key.
+//! first time: an API key, and a link for a manager.
 
 use std::io::{self, IsTerminal};
 
 use anyhow::Context;
 use tracing::{info, warn};
 
-use super::keys;
+use super::{keys, staff};
 use crate::{
-    domain::{Clock, Deployment, KeyRecord, SystemClock},
+    domain::{Clock, Deployment, KeyRecord, Role, StaffName, SystemClock},
     store::{DatabaseUrl, Store},
 };
 
@@ -18,6 +18,7 @@ pub(super) async fn log(
     deployment: Deployment,
     database: &DatabaseUrl,
     url: &str,
+    console: Option<String>,
 ) -> anyhow::Result<()> {
     let docs = format!("{}/docs", url.trim_end_matches("/v1"));
     info!(
@@ -26,6 +27,9 @@ pub(super) async fn log(
         docs = %docs,
         "serving {url}"
     );
+    if let Some(console) = console {
+        first_manager(store, &console).await?;
+    }
     let keys = store.list_keys().await.context("cannot read the keys")?;
     let now = SystemClock.now();
     let is_valid = |key: &KeyRecord| key.deployment == deployment && key.is_valid_at(now);
@@ -46,6 +50,29 @@ pub(super) async fn log(
         "\nThis is your first API key. It is not shown again:\n\n    {key}\n\n\
          Try it:\n\n    curl -H 'Authorization: Bearer {key}' {url}/pets\n\n\
          Or open the documentation in a browser:\n\n    {docs}\n"
+    );
+    text.split('\n').for_each(super::print_message);
+    Ok(())
+}
+
+/// Adds a manager if there is nobody who could use the console, and prints the link at a terminal.
+async fn first_manager(store: &dyn Store, console: &str) -> anyhow::Result<()> {
+    if !store.list_staff().await.context("cannot read the staff")?.is_empty() {
+        return Ok(());
+    }
+    if !io::stderr().is_terminal() {
+        info!(
+            "nobody can use the console yet; add a manager: petstore staff add NAME --role manager"
+        );
+        return Ok(());
+    }
+    let name = StaffName::new("manager").context("the name of the first manager is not valid")?;
+    let token = staff::add(store, name, Role::Manager, SystemClock.now()).await?;
+    let text = format!(
+        "\nThe console is for the people in the store. Open this link to choose the password of the \
+         member `manager`:\n\n    {}\n\nIt is valid for 24 hours. Another one: petstore staff reset \
+         manager\n",
+        staff::link(&token, console)
     );
     text.split('\n').for_each(super::print_message);
     Ok(())

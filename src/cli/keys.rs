@@ -217,21 +217,11 @@ impl Rotate {
         if let Some(successor) = old.successor {
             bail!("key {} was rotated already; rotate its successor, key {successor}", old.id);
         }
-        let lifetime = old.expires_at.map(|expiry| expiry.duration_since(old.created_at));
-        let expires_at = lifetime
-            .map(|lifetime| now.checked_add(lifetime))
-            .transpose()
-            .context("the new key would expire too far in the future")?;
         let until = expiry(now, self.overlap)?;
         let key = generate(old.deployment);
-        let new = NewKey {
-            digest: key.digest(),
-            name: old.name,
-            scope: old.scope,
-            deployment: old.deployment,
-            expires_at,
-            rate_limit: old.rate_limit,
-        };
+        let new = old
+            .successor_at(key.digest(), now)
+            .context("the new key would expire too far in the future")?;
         let rotated = store
             .rotate_key(old.id, new, until, act(now))
             .await

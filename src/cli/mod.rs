@@ -20,6 +20,7 @@ mod rejects;
 mod restore;
 mod serve;
 mod settings_file;
+mod staff;
 mod tasks;
 mod tls;
 mod values;
@@ -81,6 +82,7 @@ enum Command {
     Serve(Box<serve::Serve>),
     #[command(subcommand)]
     Keys(keys::Keys),
+    Staff(staff::Staff),
     Audit(audit::Audit),
     Webhooks(webhooks::Webhooks),
     Import(import::Import),
@@ -236,6 +238,7 @@ pub fn main() -> ExitCode {
     let done = match cli.command {
         Command::Serve(serve) => serve.run(),
         Command::Keys(keys) => keys.run(),
+        Command::Staff(staff) => staff.run(),
         Command::Audit(audit) => audit.run(),
         Command::Webhooks(webhooks) => webhooks.run(),
         Command::Import(import) => match import.run() {

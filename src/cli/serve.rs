@@ -233,8 +233,8 @@ impl Serve {
         }
         management::log_address(management_listener.as_ref());
         let database = &self.database.database;
-        first_start::log(store.as_ref(), self.deployment, database, &url).await?;
-        self.console.log_address(console_listener.as_ref(), tls.is_some());
+        let console = self.console.log_address(console_listener.as_ref(), tls.is_some());
+        first_start::log(store.as_ref(), self.deployment, database, &url, console).await?;
 
         let settings = self.settings(&limits, tls.is_some());
         let mut random = super::random();
@@ -285,6 +285,7 @@ impl Serve {
                 console_listener,
                 tls.clone(),
                 Arc::clone(&app),
+                self.deployment,
                 &limits,
                 stopped.clone(),
             );

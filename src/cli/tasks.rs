@@ -32,6 +32,9 @@ pub(super) fn start(
     start_steps("forget_old_requests", |app| {
         async move { app.forget_old_requests().await }.boxed()
     });
+    start_steps("forget_old_sessions", |app| {
+        async move { app.forget_old_sessions().await }.boxed()
+    });
     start_steps("expire_orders", |app| async move { app.expire_orders().await }.boxed());
     start_steps("forget_old_changes", |app| async move { app.forget_old_changes().await }.boxed());
     tasks.start(NumberChanges { store: Arc::clone(store), times: every(Duration::from_secs(1)) });

@@ -1,4 +1,4 @@
-//! The fields of forms: parsed into values of the domain, with an error beside each field that is
+//! The fields of forms: parsed into values of the domain, with an error next to each field that is
 //! wrong, and with what was typed.
 
 use jiff::{SignedDuration, Timestamp, ToSpan, civil::Date, tz::TimeZone};

@@ -1,16 +1,19 @@
 //! The console: pages for the people who work in the store, on a listener of their own. It calls the
 //! same operations of the store as the interface, and shares its edge.
-#![expect(dead_code, reason = "the pages that use it are added one after the other")]
 
 mod call;
 mod forms;
+mod guesses;
 mod layout;
 mod markup;
 mod origin;
 mod pages;
+mod passwords;
 mod problem;
 mod routes;
 mod session;
+mod staff;
+#[expect(dead_code, reason = "texts of pages that are added one after the other")]
 mod texts;
 
 use std::sync::{Arc, Mutex, PoisonError};
@@ -24,10 +27,12 @@ use rand::rngs::StdRng;
 
 use self::{
     call::{Form, PageCall, Visit},
+    guesses::Guesses,
+    passwords::Passwords,
     routes::{PublicPage, StaffPage, Target},
 };
 use crate::{
-    domain::{Client, Networks, Principal, Role},
+    domain::{Client, Deployment, Networks, Principal, Role},
     http::{
         ApiError, App, Facts, Interface, Origin, Problem, RequestBody, Response, ResponseMemory,
         UnreadBody,
@@ -45,6 +50,8 @@ pub struct ConsoleSettings {
     pub tls: bool,
     /// The proxies whose header fields name the address of the client.
     pub trusted_proxies: Networks,
+    /// The deployment whose API keys are shown and made.
+    pub deployment: Deployment,
     /// Who must have a second factor.
     pub second_factor: RequireSecondFactor,
 }
@@ -76,6 +83,8 @@ pub struct Console {
     app: Arc<App>,
     settings: ConsoleSettings,
     random: Mutex<StdRng>,
+    passwords: Passwords,
+    guesses: Guesses,
 }
 
 /// Makes `app` also count the requests for the pages of the console.
@@ -89,7 +98,9 @@ impl Console {
     /// The console of `app`.
     #[must_use]
     pub fn new(app: Arc<App>, settings: ConsoleSettings, random: StdRng) -> Self {
-        Self { app, settings, random: Mutex::new(random) }
+        let guesses = Guesses::new(app.clock.instant());
+        let passwords = Passwords::default();
+        Self { app, settings, random: Mutex::new(random), passwords, guesses }
     }
 
     /// The metrics of the connections, which are also those of the interface.
@@ -124,19 +135,36 @@ impl Console {
     }
 
     /// Responds to a page for everybody.
-    #[expect(clippy::unused_async, reason = "the pages follow")]
     async fn public(&self, page: PublicPage, visit: Visit<'_>) -> Result<Response, ApiError> {
         match page {
             PublicPage::asset => pages::asset(visit.request.uri.path()),
-            PublicPage::signInForm => Ok(layout::page("Sign in", None, &maud::html! {})),
+            PublicPage::signInForm => Ok(staff::sign_in_form(&visit)),
+            PublicPage::signIn => staff::sign_in(&visit).await,
+            PublicPage::giveCode => staff::give_code(&visit).await,
+            PublicPage::linkForm => staff::link_form(&visit).await,
+            PublicPage::choosePassword => staff::choose_password(&visit).await,
         }
     }
 
     /// Responds to a page for the staff.
-    #[expect(clippy::unused_async, reason = "the pages follow")]
-    async fn for_staff(&self, page: StaffPage, _: PageCall<'_>) -> Result<Response, ApiError> {
+    async fn for_staff(&self, page: StaffPage, call: PageCall<'_>) -> Result<Response, ApiError> {
         match page {
-            StaffPage::settings => Ok(redirect("/settings/webhooks")),
+            StaffPage::signOut => staff::sign_out(&call).await,
+            StaffPage::account => staff::account(&call).await,
+            StaffPage::setPassword => staff::set_password(&call).await,
+            StaffPage::endSession => staff::end_session(&call).await,
+            StaffPage::secondFactor => Ok(staff::second_factor(&call)),
+            StaffPage::setSecondFactor => staff::set_second_factor(&call).await,
+            StaffPage::removeSecondFactor => staff::remove_second_factor(&call).await,
+            StaffPage::newRecoveryCodes => staff::new_recovery_codes(&call).await,
+            StaffPage::settings => Ok(redirect("/settings/staff")),
+            StaffPage::members => staff::members(&call).await,
+            StaffPage::addMember => staff::add_member(&call).await,
+            StaffPage::changeMember => staff::change_member(&call).await,
+            StaffPage::endSessionOfMember => staff::end_session_of_member(&call).await,
+            StaffPage::keys => staff::keys(&call).await,
+            StaffPage::addKey => staff::add_key(&call).await,
+            StaffPage::changeKey => staff::change_key(&call).await,
         }
     }
 }
@@ -173,7 +201,7 @@ impl Interface for Console {
             Target::Staff(_, needed) | Target::Store(_, needed) => needed,
         };
         let Some(session) = session::of(&visit).await? else {
-            return Ok(session::sign_in_first(&visit));
+            return Ok(staff::required(&visit, None));
         };
         if !client.trust() {
             return Err(ApiError::new(Problem::Unavailable, CONNECTION_REPLACED));
@@ -181,6 +209,23 @@ impl Interface for Console {
         facts.principal = Principal::Staff(session.member.id);
         if session.member.role < needed.role {
             return Err(ApiError::new(Problem::InsufficientScope, problem::NOT_ALLOWED));
+        }
+        let may_set_it_up = matches!(
+            route.target,
+            Target::Staff(
+                StaffPage::secondFactor | StaffPage::setSecondFactor | StaffPage::signOut,
+                _
+            )
+        );
+        let is_protected = session.member.second_factor.is_some();
+        if !is_protected
+            && !may_set_it_up
+            && self.settings.second_factor.includes(session.member.role)
+        {
+            return Ok(redirect("/account/second-factor"));
+        }
+        if needed.confirmed && !session.record.is_confirmed_at(now) {
+            return Ok(staff::required(&visit, Some(&session)));
         }
         let call = PageCall { visit, session };
         match route.target {

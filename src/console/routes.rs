@@ -88,10 +88,29 @@ pages! {
     public {
         asset          GET    "/assets/{name}";
         signInForm     GET    "/sign-in";
+        signIn         POST   "/sign-in";
+        giveCode       POST   "/sign-in/code";
+        linkForm       GET    "/link/{token}";
+        choosePassword POST   "/link/{token}";
     }
     // id              method path                          least role   sign in again
     staff {
+        signOut        POST   "/sign-out"                   Viewer       no;
+        account        GET    "/account"                    Viewer       no;
+        setPassword    POST   "/account/password"           Viewer       no;
+        endSession     POST   "/account/sessions/end"       Viewer       no;
+        secondFactor   GET    "/account/second-factor"      Viewer       no;
+        setSecondFactor POST  "/account/second-factor"      Viewer       yes;
+        removeSecondFactor POST "/account/second-factor/remove" Viewer   yes;
+        newRecoveryCodes POST "/account/recovery-codes"     Viewer       yes;
         settings       GET    "/settings"                   Manager      no;
+        members        GET    "/settings/staff"             Manager      no;
+        addMember      POST   "/settings/staff"             Manager      yes;
+        changeMember   POST   "/settings/staff/{id}"        Manager      yes;
+        endSessionOfMember POST "/settings/sessions/end"    Manager      yes;
+        keys           GET    "/settings/keys"              Manager      no;
+        addKey         POST   "/settings/keys"              Manager      yes;
+        changeKey      POST   "/settings/keys/{id}"         Manager      yes;
     }
     // id              method path                                   least role   sign in again
     store {
@@ -163,6 +182,11 @@ pub(super) struct Needed {
 const MAX_FORM: usize = 64 << 10;
 const MAX_LIST: usize = 1 << 20;
 
+/// The largest form that the forms to sign in keep, and those forms with it: a browser may spell one
+/// byte with three.
+pub(super) const MAX_KEPT: usize = 64 << 10;
+const MAX_SIGN_IN: usize = 3 * MAX_KEPT + MAX_FORM;
+
 /// The forms that can contain such a list.
 const WITH_LIST: [&str; 1] = ["/add/many"];
 
@@ -174,7 +198,11 @@ impl Route {
 
     /// The largest form that it accepts, in bytes.
     pub(super) fn max_form(&self) -> usize {
-        if WITH_LIST.contains(&self.path) { MAX_LIST } else { MAX_FORM }
+        match self.target {
+            Target::Public(PublicPage::signIn | PublicPage::giveCode) => MAX_SIGN_IN,
+            _ if WITH_LIST.contains(&self.path) => MAX_LIST,
+            _ => MAX_FORM,
+        }
     }
 }
 

@@ -277,6 +277,24 @@ impl KeyRecord {
     pub fn is_valid_at(&self, now: Timestamp) -> bool {
         self.revoked_at.is_none() && self.expires_at.is_none_or(|end| now < end)
     }
+
+    /// A successor with this digest, and with the same name, scope, limit and lifetime; `None` if it
+    /// would expire too far in the future.
+    #[must_use]
+    pub fn successor_at(&self, digest: KeyDigest, now: Timestamp) -> Option<NewKey> {
+        let expires_at = match self.expires_at {
+            Some(end) => Some(now.checked_add(end.duration_since(self.created_at)).ok()?),
+            None => None,
+        };
+        Some(NewKey {
+            digest,
+            name: self.name.clone(),
+            scope: self.scope,
+            deployment: self.deployment,
+            expires_at,
+            rate_limit: self.rate_limit,
+        })
+    }
 }
 
 #[cfg(test)]

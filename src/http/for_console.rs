@@ -13,12 +13,13 @@ use super::{
     store_area::{self, Watcher},
 };
 use crate::{
-    delivery::Registrar,
+    delivery::{Registrar, Vault},
     domain::{
         Client, WriteContext,
+        staff::StaffSession,
         store_area::{Command, Inventory},
     },
-    store::{Executed, RespondTo},
+    store::{Executed, RespondTo, StoreError},
 };
 
 impl App {
@@ -80,6 +81,27 @@ impl App {
     /// One that learns when something changes.
     pub(crate) fn watch(&self) -> Watcher {
         self.store_area.feed.watch()
+    }
+
+    /// Ends the sessions of staff that are too old, and returns whether there is more to do. Called
+    /// periodically, outside of requests.
+    ///
+    /// # Errors
+    ///
+    /// Those of the store.
+    pub(crate) async fn forget_old_sessions(&self) -> Result<bool, StoreError> {
+        let now = self.clock.now();
+        let before = |seconds: i64| {
+            Timestamp::from_second(now.as_second() - seconds).unwrap_or(Timestamp::MIN)
+        };
+        let (idle, longest) = (before(StaffSession::IDLE), before(StaffSession::LONGEST));
+        self.store.forget_sessions(idle, longest).await?;
+        Ok(false)
+    }
+
+    /// The key file for secrets in the database.
+    pub(crate) fn vault(&self) -> &Vault {
+        self.store_area.registrar.vault()
     }
 
     /// Also counts the requests for these routes of another interface.

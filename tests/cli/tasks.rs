@@ -31,6 +31,7 @@ async fn every_task_shows_its_last_success_and_ends_at_shutdown() {
     for task in [
         "save_key_uses",
         "forget_old_requests",
+        "forget_old_sessions",
         "expire_orders",
         "forget_old_changes",
         "number_changes",

@@ -48,6 +48,12 @@ impl TokenDigest {
         Some(Token(bytes).digest())
     }
 
+    /// A name for lists. It does not reveal the digest.
+    #[must_use]
+    pub fn name(&self) -> String {
+        URL_SAFE_NO_PAD.encode(&Sha256::digest(self.0)[..12])
+    }
+
     /// As it is stored.
     #[must_use]
     pub fn from_bytes(bytes: [u8; 32]) -> Self {

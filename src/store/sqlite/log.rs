@@ -170,9 +170,12 @@ pub(super) fn record(
     Ok(())
 }
 
-/// Makes the cursors of the log invalid, because the database was restored.
+/// Makes the cursors of the log, the sessions of staff and their links invalid, because the database
+/// was restored: some may have ended after the backup.
 pub(super) fn begin_epoch(connection: &Connection, context: &WriteContext) -> rusqlite::Result<()> {
     connection.execute("UPDATE change_log SET epoch = randomblob(16)", [])?;
+    connection.execute("DELETE FROM staff_sessions", [])?;
+    connection.execute("UPDATE staff SET link = NULL, link_until = NULL", [])?;
     let subject = LogSubject { kind: SubjectKind::Database, id: None };
     let act = Act { kind: ActType::DatabaseRestored, subject, details: Vec::new() };
     record(connection, &act, context.into())

@@ -1,0 +1,220 @@
+//! `petstore staff`: who may use the console, whether the service runs or not.
+
+use std::{fmt::Write, num::NonZeroU32};
+
+use anyhow::{Context, bail};
+use clap::{Args, Subcommand, ValueEnum, builder::PossibleValue};
+use jiff::Timestamp;
+
+use super::{BadSetting, CreateArgs, DatabaseArgs, console::ConsoleUrlArgs};
+use crate::{
+    domain::{
+        Actor, Clock, Role, StaffName, SystemClock, WriteContext,
+        staff::{EndedSessions, StaffChange, StaffMember, Token},
+        store_area::ActType,
+    },
+    store::{OpenMode, StaffKey, StaffWritten, Store},
+};
+
+/// A command runs one operation at a time.
+const CONNECTIONS: NonZeroU32 = NonZeroU32::MIN;
+
+/// Add, list, change and disable the people who may use the console
+#[derive(Debug, Args)]
+#[command(after_help = concat!(
+    "Examples:\n",
+    "  petstore staff add Ana --role manager\n",
+    "  petstore staff reset Ana\n",
+    "  petstore staff role Ana clerk"
+))]
+pub(super) struct Staff {
+    #[command(subcommand)]
+    command: Command,
+
+    #[command(flatten)]
+    database: DatabaseArgs,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Add a member, and print a link with which the member chooses a password
+    Add {
+        /// The name with which the member signs in
+        #[arg(value_parser = name)]
+        name: StaffName,
+        /// What the member may do: look (viewer), also change animals and orders (clerk), or
+        /// also manage staff, keys and webhooks (manager)
+        #[arg(long, value_enum, env = "PETSTORE_STAFF_ROLE", default_value = "clerk")]
+        role: Role,
+        #[command(flatten)]
+        console: ConsoleUrlArgs,
+        #[command(flatten)]
+        if_absent: CreateArgs,
+    },
+    /// List the staff
+    List,
+    /// Print a link with which a member chooses another password; this also removes the second
+    /// factor, ends all sessions, and lets a disabled member in again
+    Reset {
+        #[arg(value_parser = name)]
+        name: StaffName,
+        #[command(flatten)]
+        console: ConsoleUrlArgs,
+    },
+    /// Keep a member out, and end all sessions of this member
+    Disable {
+        #[arg(value_parser = name)]
+        name: StaffName,
+    },
+    /// Give a member another role
+    Role {
+        #[arg(value_parser = name)]
+        name: StaffName,
+        #[arg(value_enum)]
+        role: Role,
+    },
+}
+
+impl ValueEnum for Role {
+    fn value_variants<'a>() -> &'a [Self] {
+        &Self::ALL
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        Some(PossibleValue::new(self.as_str()))
+    }
+}
+
+fn name(text: &str) -> Result<StaffName, String> {
+    StaffName::new(text).ok_or_else(|| "a name is one line of 1 to 64 characters".to_owned())
+}
+
+impl Staff {
+    pub(super) fn run(self) -> anyhow::Result<()> {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        runtime.block_on(self.run_on_store())
+    }
+
+    async fn run_on_store(self) -> anyhow::Result<()> {
+        let mode = match &self.command {
+            Command::Add { if_absent, .. } => if_absent.mode(),
+            _ => OpenMode::AsIs,
+        };
+        let store = self.database.open(mode, CONNECTIONS).await?;
+        let (store, now) = (store.as_ref(), SystemClock.now());
+        match self.command {
+            Command::Add { name, role, console, .. } => {
+                let token = add(store, name.clone(), role, now).await?;
+                show(&token, &console.url("http"), &name)
+            }
+            Command::List => {
+                super::print(&table(
+                    &store.list_staff().await.context("cannot read the staff")?,
+                    now,
+                ))?;
+                Ok(())
+            }
+            Command::Reset { name, console } => {
+                let token = Token::generate(&mut super::random());
+                let member = find(store, &name).await?;
+                let (seen, after) = (member.version, member.reset(&token, now));
+                let change = StaffChange::new(seen, after, ActType::StaffReset);
+                write(store, change.ending(EndedSessions::All), now).await?;
+                show(&token, &console.url("http"), &name)
+            }
+            Command::Disable { name } => {
+                let member = find(store, &name).await?;
+                let (seen, after) = (member.version, member.disabled(now));
+                let change = StaffChange::new(seen, after, ActType::StaffDisabled);
+                write(store, change.ending(EndedSessions::All), now).await?;
+                super::print_message(&format!("{} cannot sign in any more.", name.as_str()));
+                Ok(())
+            }
+            Command::Role { name, role } => {
+                let member = find(store, &name).await?;
+                let (seen, after) = (member.version, member.with_role(role));
+                write(store, StaffChange::new(seen, after, ActType::StaffRoleChanged), now).await?;
+                super::print_message(&format!("{} is {} now.", name.as_str(), role.as_str()));
+                Ok(())
+            }
+        }
+    }
+}
+
+/// Adds a member, and returns the secret of the link.
+pub(super) async fn add(
+    store: &dyn Store,
+    name: StaffName,
+    role: Role,
+    now: Timestamp,
+) -> anyhow::Result<Token> {
+    let token = Token::generate(&mut super::random());
+    let new = StaffMember::new(name, role, &token, now);
+    write(store, StaffChange::new(0, new, ActType::StaffAdded), now).await?;
+    Ok(token)
+}
+
+async fn find(store: &dyn Store, name: &StaffName) -> anyhow::Result<StaffMember> {
+    let found =
+        store.find_staff(StaffKey::Name(name.key())).await.context("cannot read the staff")?;
+    let absent = || {
+        let name = name.as_str();
+        BadSetting(format!(
+            "there is no member named {name}; `petstore staff list` lists the staff"
+        ))
+    };
+    Ok(found.ok_or_else(absent)?)
+}
+
+async fn write(store: &dyn Store, change: StaffChange, now: Timestamp) -> anyhow::Result<()> {
+    let name = change.after.name.clone();
+    let name = name.as_str();
+    let context = WriteContext::new(Actor::Command, now);
+    match store.write_staff(change, context).await.context("cannot change the staff")? {
+        StaffWritten::Done(_) => Ok(()),
+        StaffWritten::NameTaken => bail!(BadSetting(format!(
+            "there is a member named {name}, perhaps in another spelling; choose another name, or \
+             make a new link: petstore staff reset {name}"
+        ))),
+        StaffWritten::Full => {
+            bail!("there are {} members, and no more can be added", StaffMember::MAX)
+        }
+        StaffWritten::Stale => {
+            bail!("another process has just changed {name}; try the command once more")
+        }
+    }
+}
+
+/// Prints the link to standard output, and a message about it to standard error.
+fn show(token: &Token, url: &str, name: &StaffName) -> anyhow::Result<()> {
+    super::print_all(&format!("{}\n", link(token, url)))?;
+    super::print_message(&format!(
+        "Give this link to {}: it is for choosing a password, is valid for 24 hours, and is not \
+         shown again.",
+        name.as_str()
+    ));
+    Ok(())
+}
+
+/// The link in a browser.
+pub(super) fn link(token: &Token, url: &str) -> String {
+    format!("{url}/link/{}", token.reveal())
+}
+
+fn table(staff: &[StaffMember], now: Timestamp) -> String {
+    let width = staff.iter().map(|of| of.name.as_str().chars().count()).max().unwrap_or(0).max(4);
+    let mut text = format!("{:4}  {:width$}  {:7}  STATE\n", "ID", "NAME", "ROLE");
+    for member in staff {
+        let state = match member {
+            StaffMember { disabled_at: Some(at), .. } => format!("disabled since {at}"),
+            StaffMember { password: Some(_), second_factor: None, .. } => "active".to_owned(),
+            StaffMember { password: Some(_), .. } => "active, with second factor".to_owned(),
+            waiting if waiting.has_link_at(now) => "has a link".to_owned(),
+            _ => "link expired".to_owned(),
+        };
+        let name = super::visible(member.name.as_str());
+        let (id, role) = (member.id, member.role.as_str());
+        let _ = writeln!(text, "{id:<4}  {name:width$}  {role:7}  {state}");
+    }
+    text
+}

@@ -1,0 +1,177 @@
+//! A member's own account: the password, the second factor and the sessions.
+
+use jiff::Timestamp;
+use maud::{Markup, html};
+
+use super::{
+    Input, done, link::chosen, new_password, problem, sign_in::changed_meanwhile, status_of,
+};
+use crate::{
+    console::{call::PageCall, layout, passwords::random_for_thread, redirect},
+    domain::{
+        staff::{EndedSessions, StaffChange, StaffSession},
+        store_area::ActType,
+    },
+    http::{ApiError, Response},
+    store::StaffWritten,
+};
+
+/// `GET /account`.
+pub(in crate::console) async fn account(call: &PageCall<'_>) -> Result<Response, ApiError> {
+    page(call, None).await
+}
+
+async fn page(call: &PageCall<'_>, wrong: Option<&str>) -> Result<Response, ApiError> {
+    let PageCall { visit, session } = call;
+    let own = visit.console.app.store.list_sessions().await?;
+    let own = own.into_iter().filter(|of| of.staff == session.member.id);
+    let message = match visit.form.get("done") {
+        "password" => Some("Your password is changed. Your other sessions have ended."),
+        "session" => Some("The session has ended."),
+        "second-factor" => Some("Your second factor is removed."),
+        _ => None,
+    };
+    let second = session.member.second_factor.as_ref();
+    let content = html! {
+        (done(message))
+        (problem(wrong))
+        p { "You are " bdi { (session.member.name.as_str()) } ", " (session.member.role.as_str()) "." }
+        div.stack {
+            section.card {
+                h2 { "Second factor" }
+                @if let Some(second) = second {
+                    p { "Your app is needed to sign in. You have " (second.recovery.len())
+                        " recovery codes left." }
+                } @else {
+                    p { "Protect your account with an app on your phone that shows a code." }
+                }
+                p { a href="/account/second-factor" {
+                    (if second.is_some() { "Change the second factor" } else { "Set up a second factor" })
+                } }
+            }
+            section.card {
+                h2 { "Password" }
+                form.fields method="post" action="/account/password" {
+                    (current_password())
+                    (new_password())
+                    div.buttons { button { "Change the password" } }
+                }
+            }
+            section {
+                h2 { "Where you are signed in" }
+                (sessions(own, visit.now, Some(&session.record), "/account/sessions/end", |_| None))
+            }
+        }
+    };
+    Ok(layout::page_with_status(status_of(wrong), "Your account", Some(session), &content))
+}
+
+fn current_password() -> Markup {
+    Input {
+        id: "current",
+        label: "Present password",
+        kind: "password",
+        value: "",
+        autocomplete: "current-password",
+        hint: None,
+    }
+    .show()
+}
+
+/// A table of sessions, each with a button to end it.
+pub(super) fn sessions(
+    sessions: impl Iterator<Item = StaffSession>,
+    now: Timestamp,
+    present: Option<&StaffSession>,
+    end: &str,
+    of: impl Fn(&StaffSession) -> Option<String>,
+) -> Markup {
+    let alive = |session: &StaffSession| session.confirmed_at.is_some() && session.is_alive_at(now);
+    html! {
+        div.table {
+            table {
+                thead { tr { th { "Browser" } th { "Address" } th { "Last used" } th { "Actions" } } }
+                tbody {
+                    @for session in sessions.filter(alive) {
+                        tr {
+                            td data-label="Browser" {
+                                @if let Some(name) = of(&session) { bdi { (name) } ": " }
+                                bdi { (session.browser) }
+                                @if present.is_some_and(|present| present.digest == session.digest) {
+                                    " (this one)"
+                                }
+                            }
+                            td data-label="Address" { (session.address) }
+                            td data-label="Last used" { (moment(session.seen_at)) }
+                            td data-label="Actions" {
+                                form method="post" action=(end) {
+                                    input type="hidden" name="session" value=(session.digest.name());
+                                    button { "End" span.hidden { " the session in " (session.browser) } }
+                                }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// A moment, which the script shows in the zone of the reader.
+pub(super) fn moment(at: Timestamp) -> Markup {
+    html! { time datetime=(at) data-exact { (at.strftime("%Y-%m-%d %H:%M UTC")) } }
+}
+
+/// `POST /account/password`.
+pub(in crate::console) async fn set_password(call: &PageCall<'_>) -> Result<Response, ApiError> {
+    let PageCall { visit, session } = call;
+    let member = &session.member;
+    // In a browser that is known, because the member is signed in.
+    if let Err(error) = visit.guess(&member.name.key(), true) {
+        return page(call, Some(error.message())).await;
+    }
+    let passwords = &visit.console.passwords;
+    if !passwords.is_right(visit.form.get("current"), member.password.clone()).await? {
+        return page(call, Some("The present password is wrong.")).await;
+    }
+    let password = match chosen(visit, member) {
+        Ok(password) => password,
+        Err(wrong) => return page(call, Some(&wrong)).await,
+    };
+    let hash = passwords.hash(password, visit.console.with_random(random_for_thread)).await?;
+    let after = member.clone().with_password(hash);
+    let ends = EndedSessions::Others(session.record.digest);
+    let change = StaffChange::new(member.version, after, ActType::StaffPasswordSet).ending(ends);
+    call.change(change, "/account?done=password").await
+}
+
+/// `POST /account/sessions/end`.
+pub(in crate::console) async fn end_session(call: &PageCall<'_>) -> Result<Response, ApiError> {
+    let PageCall { visit, session } = call;
+    let all = visit.console.app.store.list_sessions().await?;
+    let named = |of: &&StaffSession| of.digest.name() == visit.form.get("session");
+    let own = all.iter().filter(|of| of.staff == session.member.id).find(named);
+    let Some(ended) = own else { return Ok(redirect("/account?done=session")) };
+    let member = session.member.clone();
+    let change = StaffChange::new(member.version, member, ActType::StaffSessionsEnded)
+        .ending(EndedSessions::One(ended.digest));
+    call.change(change, "/account?done=session").await
+}
+
+impl PageCall<'_> {
+    /// Makes a change of a member, and shows this page.
+    ///
+    /// # Errors
+    ///
+    /// 409 if the member was changed meanwhile, and those of the store.
+    pub(super) async fn change(
+        &self,
+        change: StaffChange,
+        next: &str,
+    ) -> Result<Response, ApiError> {
+        match self.visit.write(change, self.session.actor()).await? {
+            StaffWritten::Done(_) => Ok(redirect(next)),
+            _ => Err(changed_meanwhile()),
+        }
+    }
+}

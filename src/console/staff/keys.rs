@@ -1,0 +1,167 @@
+//! API keys, for managers: made, rotated and revoked.
+
+use jiff::{Timestamp, ToSpan};
+use maud::{Markup, html};
+
+use super::{Input, account::moment, choice, done, secret, settings_page};
+use crate::{
+    console::{call::PageCall, layout, redirect},
+    domain::{ApiKey, KeyId, KeyRecord, NewKey, Scope},
+    http::{ApiError, Problem, Response},
+    text,
+};
+
+const PAGE: &str = "/settings/keys";
+
+/// For how long the old key stays valid after a rotation, in hours.
+const OVERLAP: i64 = 24;
+
+const SCOPES: [(&str, &str); 5] = [
+    ("write", "Read and add animals"),
+    ("read", "Read animals"),
+    ("store:read", "Read animals and orders of the store"),
+    ("store:write", "Change animals and orders of the store"),
+    ("store:admin", "Administer the store"),
+];
+
+/// `GET /settings/keys`.
+pub(in crate::console) async fn keys(call: &PageCall<'_>) -> Result<Response, ApiError> {
+    page(call, None).await
+}
+
+async fn page(call: &PageCall<'_>, wrong: Option<&str>) -> Result<Response, ApiError> {
+    let PageCall { visit, session } = call;
+    let all = visit.console.app.store.list_keys().await?;
+    let deployment = visit.console.settings.deployment;
+    let own = all.iter().filter(|key| key.deployment == deployment);
+    let message = (visit.form.get("done") == "revoke").then_some("The key is revoked.");
+    let name = Input {
+        id: "name",
+        label: "Name",
+        kind: "text",
+        value: visit.form.get("name"),
+        autocomplete: "off",
+        hint: Some("The program or person that uses the key, such as website."),
+    };
+    let content = html! {
+        (done(message))
+        div.stack {
+            div.table {
+                table {
+                    thead { tr {
+                        th { "Name" } th { "Allows" } th { "Last used" } th { "State" } th { "Actions" }
+                    } }
+                    tbody { @for key in own { (row(key, visit.now)) } }
+                }
+            }
+            section.card {
+                h2 { "Make a key" }
+                form.fields method="post" action=(PAGE) {
+                    (name.show())
+                    (choice("scope", "What it allows", &SCOPES, "write"))
+                    div.buttons { button.main { "Make a key" } }
+                }
+            }
+        }
+    };
+    Ok(settings_page("API keys", session, wrong, &content))
+}
+
+fn row(key: &KeyRecord, now: Timestamp) -> Markup {
+    let action = format!("{PAGE}/{}", key.id);
+    let button = |act: &str, label: &str| {
+        html! {
+            form method="post" action=(action) {
+                input type="hidden" name="do" value=(act);
+                button { (label) span.hidden { " " (key.name) } }
+            }
+        }
+    };
+    html! {
+        tr {
+            td data-label="Name" { bdi { (key.name) } " (" (key.id) ")" }
+            td data-label="Allows" { (key.scope.as_str()) }
+            td data-label="Last used" {
+                @if let Some(at) = key.last_used_at { (moment(at)) } @else { "never" }
+                @if let Some(at) = key.last_deprecated_call_at {
+                    br; "still called getPet: " (moment(at))
+                }
+            }
+            td data-label="State" {
+                @if let Some(at) = key.revoked_at { "revoked " (moment(at)) }
+                @else if let Some(at) = key.expires_at {
+                    (if at <= now { "expired " } else { "valid until " }) (moment(at))
+                } @else { "valid" }
+            }
+            td data-label="Actions" {
+                @if key.is_valid_at(now) {
+                    div.buttons {
+                        @if key.successor.is_none() { (button("rotate", "Rotate")) }
+                        (button("revoke", "Revoke"))
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// `POST /settings/keys`.
+pub(in crate::console) async fn add_key(call: &PageCall<'_>) -> Result<Response, ApiError> {
+    let PageCall { visit, session } = call;
+    let name = visit.form.get("name").trim();
+    let scope = Scope::ALL.into_iter().find(|scope| scope.as_str() == visit.form.get("scope"));
+    let is_name = (1..=255).contains(&name.chars().count()) && !name.contains(char::is_control);
+    let (true, Some(scope)) = (is_name, scope) else {
+        return page(call, Some("The name must be one line of 1 to 255 characters.")).await;
+    };
+    let deployment = visit.console.settings.deployment;
+    let key = visit.console.with_random(|random| ApiKey::generate(deployment, random));
+    let (digest, name) = (key.digest(), name.to_owned());
+    let new = NewKey { digest, name, scope, deployment, expires_at: None, rate_limit: None };
+    visit.console.app.store.create_key(new, visit.context(session.actor())).await?;
+    Ok(key_page(call, &key))
+}
+
+/// Shows a key once.
+fn key_page(call: &PageCall<'_>, key: &ApiKey) -> Response {
+    let content = html! {
+        p { "This is the key. It is not shown again." }
+        (secret(key.reveal()))
+        p { a href=(PAGE) { "Back to the keys" } }
+    };
+    layout::page("A new API key", Some(&call.session), &content)
+}
+
+/// `POST /settings/keys/{id}`: `do` is `rotate` or `revoke`.
+pub(in crate::console) async fn change_key(call: &PageCall<'_>) -> Result<Response, ApiError> {
+    let PageCall { visit, session } = call;
+    let id = text::integer(visit.parameter).map(KeyId).ok_or_else(ApiError::no_such_path)?;
+    let store = &visit.console.app.store;
+    let key = store.get_key(id).await?.ok_or_else(ApiError::no_such_path)?;
+    let context = visit.context(session.actor());
+    match visit.form.get("do") {
+        "revoke" => {
+            store.revoke_key(id, context).await?;
+            Ok(redirect("/settings/keys?done=revoke"))
+        }
+        "rotate" => {
+            let secret =
+                visit.console.with_random(|random| ApiKey::generate(key.deployment, random));
+            let until = visit.now.checked_add(OVERLAP.hours()).unwrap_or(visit.now);
+            let new =
+                key.is_valid_at(visit.now).then(|| key.successor_at(secret.digest(), visit.now));
+            let rotated = match new.flatten() {
+                Some(new) => store.rotate_key(id, new, until, context).await?,
+                None => None,
+            };
+            match rotated {
+                Some(_) => Ok(key_page(call, &secret)),
+                None => {
+                    page(call, Some("This key was rotated or revoked before, or has expired."))
+                        .await
+                }
+            }
+        }
+        _ => Err(ApiError::new(Problem::InvalidBody, "This form is not complete.")),
+    }
+}

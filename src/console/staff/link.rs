@@ -1,0 +1,85 @@
+//! The link with which a member of the staff chooses a password.
+
+use hyper::StatusCode;
+use maud::html;
+
+use super::{new_password, problem, sign_in::changed_meanwhile, status_of};
+use crate::{
+    console::{call::Visit, layout, passwords::random_for_thread, redirect, session},
+    domain::staff::{EndedSessions, Password, StaffChange, StaffMember, TokenDigest},
+    domain::store_area::ActType,
+    http::{ApiError, Response},
+    store::{StaffKey, StaffWritten},
+};
+
+/// `GET /link/{token}`.
+pub(in crate::console) async fn link_form(visit: &Visit<'_>) -> Result<Response, ApiError> {
+    Ok(match member_of(visit).await? {
+        Some(member) => form(&member, visit.request.uri.path(), None),
+        None => invalid(),
+    })
+}
+
+/// `POST /link/{token}`.
+pub(in crate::console) async fn choose_password(visit: &Visit<'_>) -> Result<Response, ApiError> {
+    let Some(member) = member_of(visit).await? else { return Ok(invalid()) };
+    let path = visit.request.uri.path();
+    let password = match chosen(visit, &member) {
+        Ok(password) => password,
+        Err(wrong) => return Ok(form(&member, path, Some(&wrong))),
+    };
+    let random = visit.console.with_random(random_for_thread);
+    let hash = visit.console.passwords.hash(password, random).await?;
+    let (token, begun) = session::begin(visit, member.id, true);
+    let (seen, actor, id) = (member.version, session::actor(&member), member.id);
+    let after = member.with_password(hash);
+    let change = StaffChange {
+        begins: Some(begun),
+        ..StaffChange::new(seen, after, ActType::StaffPasswordSet).ending(EndedSessions::All)
+    };
+    if visit.write(change, actor).await? == StaffWritten::Stale {
+        return Err(changed_meanwhile());
+    }
+    let mut response = redirect("/");
+    session::set_cookie(visit, &mut response, &token);
+    session::remember_browser(visit, &mut response, id);
+    Ok(response)
+}
+
+/// The member with this link, if it is still valid.
+async fn member_of(visit: &Visit<'_>) -> Result<Option<StaffMember>, ApiError> {
+    let Some(digest) = TokenDigest::of_presented(visit.parameter) else { return Ok(None) };
+    let member = visit.console.app.store.find_staff(StaffKey::Link(digest)).await?;
+    Ok(member.filter(|member| member.has_link_at(visit.now) && member.disabled_at.is_none()))
+}
+
+/// The new password in a form, or what is wrong with it.
+pub(super) fn chosen(visit: &Visit<'_>, member: &StaffMember) -> Result<Password, String> {
+    if visit.form.get("new") != visit.form.get("again") {
+        return Err("The two passwords are different. Enter the same one twice.".to_owned());
+    }
+    Password::chosen(visit.form.get("new"), &member.name).map_err(|weak| weak.to_string())
+}
+
+fn form(member: &StaffMember, path: &str, wrong: Option<&str>) -> Response {
+    let content = html! {
+        (problem(wrong))
+        p { "Welcome, " bdi { (member.name.as_str()) } ". Choose the password with which you sign in." }
+        form.fields.card method="post" action=(path) {
+            // For password managers.
+            input type="hidden" name="username" autocomplete="username" value=(member.name.as_str());
+            (new_password())
+            div.buttons { button.main { "Save and sign in" } }
+        }
+    };
+    layout::page_with_status(status_of(wrong), "Choose a password", None, &content)
+}
+
+fn invalid() -> Response {
+    let content = html! {
+        p { "This link was used before, or is more than 24 hours old." }
+        p { "A manager can give you another one." }
+        p { a href="/sign-in" { "Sign in" } }
+    };
+    layout::page_with_status(StatusCode::NOT_FOUND, "This link is not valid", None, &content)
+}

@@ -1,0 +1,172 @@
+//! A member's second factor: setting it up, its recovery codes, and removing it.
+
+use std::sync::Arc;
+
+use maud::{Markup, PreEscaped, html};
+use qrcode::{QrCode, render::svg};
+
+use super::{
+    Input, problem, secret,
+    sign_in::{changed_meanwhile, secret_of},
+    status_of,
+};
+use crate::{
+    console::{call::PageCall, layout, redirect},
+    domain::{
+        staff::{
+            RECOVERY_CODES, SecondFactor, StaffChange, StaffMember, TokenDigest, TotpSecret,
+            recovery_code,
+        },
+        store_area::ActType,
+    },
+    http::{ApiError, Problem, Response},
+    store::StaffWritten,
+};
+
+/// `GET /account/second-factor`.
+pub(in crate::console) fn second_factor(call: &PageCall<'_>) -> Response {
+    page(call, &call.visit.console.with_random(TotpSecret::generate), None)
+}
+
+fn page(call: &PageCall<'_>, new: &TotpSecret, wrong: Option<&str>) -> Response {
+    let PageCall { visit, session } = call;
+    let member = &session.member;
+    let is_required = visit.console.settings.second_factor.includes(member.role);
+    let code = Input {
+        id: "code",
+        label: "Code that the app shows",
+        kind: "text",
+        value: "",
+        autocomplete: "one-time-code",
+        hint: None,
+    };
+    let content = html! {
+        (problem(wrong))
+        @if is_required && member.second_factor.is_none() {
+            p { "Your role needs a second factor. Set it up to go on." }
+        }
+        section.card {
+            h2 { "Set up an app" }
+            ol {
+                li { "Open an authenticator app on your phone." }
+                li {
+                    "Scan this picture, or enter the setup key by hand."
+                    (qr_code(&new.uri(member.name.as_str())))
+                    (secret(&new.spelled()))
+                }
+                li { "Enter the code that the app shows." }
+            }
+            form.fields method="post" action="/account/second-factor" {
+                input type="hidden" name="secret" value=(new.spelled());
+                (code.show())
+                div.buttons { button.main { "Use this app" } }
+            }
+        }
+        @if member.second_factor.is_some() {
+            section.card {
+                h2 { "Recovery codes" }
+                p { "Make new recovery codes if you have used or lost some. The old ones end." }
+                form method="post" action="/account/recovery-codes" {
+                    button { "Make new recovery codes" }
+                }
+            }
+            @if !is_required {
+                section.card {
+                    h2 { "Without a second factor" }
+                    form method="post" action="/account/second-factor/remove" {
+                        button.danger { "Remove the second factor" }
+                    }
+                }
+            }
+        }
+    };
+    layout::page_with_status(status_of(wrong), "Second factor", Some(session), &content)
+}
+
+/// The picture of a URI. Black on white, because apps cannot read the opposite.
+fn qr_code(uri: &str) -> Markup {
+    let Ok(code) = QrCode::new(uri) else { return html! {} };
+    let picture = code
+        .render::<svg::Color<'_>>()
+        .min_dimensions(200, 200)
+        .dark_color(svg::Color("#000"))
+        .light_color(svg::Color("#fff"))
+        .build();
+    // Without the declaration of XML, which is not allowed within a page.
+    let picture = picture.split_once("?>").map_or(&*picture, |(_, rest)| rest);
+    html! { p role="img" aria-label="QR code with the setup key" { (PreEscaped(picture)) } }
+}
+
+/// `POST /account/second-factor`.
+pub(in crate::console) async fn set_second_factor(
+    call: &PageCall<'_>,
+) -> Result<Response, ApiError> {
+    let PageCall { visit, session } = call;
+    let Some(new) = TotpSecret::parse(visit.form.get("secret")) else {
+        return Ok(redirect("/account/second-factor"));
+    };
+    let member = session.member.clone();
+    let unused = SecondFactor { sealed_secret: vec![], last_period: 0, recovery: vec![] };
+    let Some(used) = unused.after(visit.form.get("code"), &new, visit.now) else {
+        let wrong = "This is not the code of this app. Check the clock of the phone, and enter the \
+                     code that the app shows now.";
+        return Ok(page(call, &new, Some(wrong)));
+    };
+    let sealed_secret = visit.console.with_random(|random| {
+        visit.console.app.vault().seal(&secret_of(member.id), new.as_bytes(), random)
+    });
+    let sealed_secret = sealed_secret.map_err(|error| ApiError::internal(Arc::new(error)))?;
+    with_recovery_codes(call, member, SecondFactor { sealed_secret, ..used }).await
+}
+
+/// `POST /account/recovery-codes`.
+pub(in crate::console) async fn new_recovery_codes(
+    call: &PageCall<'_>,
+) -> Result<Response, ApiError> {
+    let member = call.session.member.clone();
+    match member.second_factor.clone() {
+        Some(second) => with_recovery_codes(call, member, second).await,
+        None => Ok(redirect("/account/second-factor")),
+    }
+}
+
+/// Saves the second factor with new recovery codes, and shows them once.
+async fn with_recovery_codes(
+    call: &PageCall<'_>,
+    member: StaffMember,
+    second: SecondFactor,
+) -> Result<Response, ApiError> {
+    let PageCall { visit, session } = call;
+    let (codes, recovery): (Vec<String>, Vec<TokenDigest>) = visit
+        .console
+        .with_random(|random| (0..RECOVERY_CODES).map(|_| recovery_code(random)).unzip());
+    let seen = member.version;
+    let after = member.with_second_factor(Some(SecondFactor { recovery, ..second }));
+    let change = StaffChange::new(seen, after, ActType::StaffSecondFactorSet);
+    if visit.write(change, session.actor()).await? == StaffWritten::Stale {
+        return Err(changed_meanwhile());
+    }
+    let content = html! {
+        div.flash role="status" { p { "Your second factor is set up." } }
+        p { "Keep these recovery codes where you find them without your phone, such as on paper. Each "
+            "one signs you in once. They are not shown again." }
+        ul { @for code in codes { li { code { (code) } } } }
+        p { a href="/account" { "I have kept them" } }
+    };
+    Ok(layout::page("Recovery codes", Some(session), &content))
+}
+
+/// `POST /account/second-factor/remove`.
+pub(in crate::console) async fn remove_second_factor(
+    call: &PageCall<'_>,
+) -> Result<Response, ApiError> {
+    let member = call.session.member.clone();
+    if call.visit.console.settings.second_factor.includes(member.role) {
+        let message = "Your role needs a second factor, so it cannot be removed.";
+        return Err(ApiError::new(Problem::InsufficientScope, message));
+    }
+    let seen = member.version;
+    let after = member.with_second_factor(None);
+    let change = StaffChange::new(seen, after, ActType::StaffSecondFactorRemoved);
+    call.change(change, "/account?done=second-factor").await
+}

@@ -1,0 +1,332 @@
+//! Signing in and out.
+
+use hyper::{Method, StatusCode};
+use jiff::Timestamp;
+use maud::{Markup, html};
+use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
+
+use super::{Input, problem, status_of};
+use crate::{
+    console::{
+        call::{Form, PageCall, Visit},
+        layout, redirect,
+        routes::{self, MAX_KEPT},
+        session::{self, Session},
+    },
+    domain::{
+        Actor, StaffName, WriteContext,
+        staff::{EndedSessions, StaffChange, StaffMember, TotpSecret},
+        store_area::{Act, ActType, LogSubject, SubjectKind},
+    },
+    http::{ApiError, Problem, Response},
+    store::{StaffKey, StaffWritten},
+};
+
+const TITLE: &str = "Sign in";
+const WRONG: &str = "The name or the password is wrong.";
+const WRONG_CODE: &str = "This code is wrong, or was used before. Wait for the next one.";
+
+/// Where the browser goes after signing in: to a page, or with a form that could not be carried out
+/// before. The browser keeps the form in hidden fields, and the service keeps nothing.
+struct Then {
+    /// An own path.
+    next: String,
+    /// The path and the content of a form.
+    kept: Option<(String, Form)>,
+    /// Whether the form was too long to be kept.
+    is_too_long: bool,
+}
+
+impl Then {
+    /// What the fields of a form to sign in say.
+    fn of(form: &Form) -> Self {
+        let path = form.get("kept_path");
+        let kept = own_path(&Method::POST, path)
+            .map(|path| (path.to_owned(), Form::of(form.get("kept").to_owned().into())));
+        let next = own_path(&Method::GET, form.get("next")).unwrap_or("/").to_owned();
+        Self { next, kept, is_too_long: false }
+    }
+
+    /// Back to this request.
+    fn back_to(visit: &Visit<'_>) -> Self {
+        let path = visit.request.uri.path_and_query().map_or("/", |path| path.as_str()).to_owned();
+        if visit.request.method != Method::POST {
+            return Self { next: path, kept: None, is_too_long: false };
+        }
+        let is_too_long = visit.form.raw().len() > MAX_KEPT;
+        let kept = (!is_too_long).then(|| (path, visit.form.clone()));
+        Self { next: "/".to_owned(), kept, is_too_long }
+    }
+
+    /// The hidden fields.
+    fn fields(&self) -> Markup {
+        html! {
+            input type="hidden" name="next" value=(self.next);
+            @if let Some((path, form)) = &self.kept {
+                input type="hidden" name="kept_path" value=(path);
+                input type="hidden" name="kept" value=(String::from_utf8_lossy(form.raw()));
+            }
+        }
+    }
+
+    /// The response when the member is signed in.
+    fn go(&self) -> Response {
+        let Some((path, form)) = &self.kept else { return redirect(&self.next) };
+        let content = html! {
+            p { "You are signed in. What you typed was not lost: send it now." }
+            form method="post" action=(path) data-resubmit {
+                @for (name, value) in form.fields() {
+                    input type="hidden" name=(name) value=(value);
+                }
+                button.main autofocus { "Send what I typed" }
+            }
+            p { a href="/" { "Do not send it" } }
+        };
+        layout::page("Continue", None, &content)
+    }
+}
+
+/// The path, if it is one of the console with this method. So nobody can use a link to the console to
+/// lead to another site.
+fn own_path<'p>(method: &Method, path: &'p str) -> Option<&'p str> {
+    let is_plain = path.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'\\');
+    let (page, _) = path.split_once('?').unwrap_or((path, ""));
+    (is_plain && page.starts_with('/') && routes::find(method, page).is_ok()).then_some(path)
+}
+
+/// `GET /sign-in`.
+pub(in crate::console) fn sign_in_form(visit: &Visit<'_>) -> Response {
+    form(&Then::of(&visit.form), None, "", StatusCode::OK)
+}
+
+/// What a page responds that needs a session, or one in which the password was given recently.
+pub(in crate::console) fn required(visit: &Visit<'_>, session: Option<&Session>) -> Response {
+    let then = Then::back_to(visit);
+    if then.kept.is_none() && !then.is_too_long && session.is_none() {
+        let next = utf8_percent_encode(&then.next, NON_ALPHANUMERIC);
+        return redirect(&format!("/sign-in?next={next}"));
+    }
+    let name = session.map_or("", |session| session.member.name.as_str());
+    form(&then, None, name, StatusCode::FORBIDDEN)
+}
+
+fn form(then: &Then, wrong: Option<&str>, name: &str, status: StatusCode) -> Response {
+    let named = |id, label, kind, value, autocomplete| {
+        Input { id, label, kind, value, autocomplete, hint: None }.show()
+    };
+    let content = html! {
+        (problem(wrong))
+        @if then.is_too_long {
+            div.problem role="alert" {
+                p { "Your session has ended, and your text is too long to be kept here. Sign in in "
+                    "another tab, go back in this one, and send it again." }
+            }
+        } @else if then.kept.is_some() && wrong.is_none() {
+            p { "Please enter your password. What you typed is kept, and sent afterwards." }
+        }
+        form.fields.card method="post" action="/sign-in" {
+            (named("name", "Name", "text", name, "username"))
+            (named("password", "Password", "password", "", "current-password"))
+            (then.fields())
+            div.buttons { button.main { "Sign in" } }
+        }
+        p.hint { "No password yet, or forgotten? A manager can give you a link." }
+    };
+    layout::page_with_status(status, TITLE, None, &content)
+}
+
+/// `POST /sign-in`.
+pub(in crate::console) async fn sign_in(visit: &Visit<'_>) -> Result<Response, ApiError> {
+    let (form_name, then) = (visit.form.get("name"), Then::of(&visit.form));
+    let again = |wrong: &str, status| form(&then, Some(wrong), form_name, status);
+    let store = &visit.console.app.store;
+    let key = StaffName::new(form_name).map(|name| name.key()).unwrap_or_default();
+    let member = store.find_staff(StaffKey::Name(key.clone())).await?;
+    let is_known =
+        member.as_ref().is_some_and(|member| session::is_known_browser(visit, member.id));
+    if let Err(error) = visit.guess(&key, is_known) {
+        return Ok(again(error.message(), StatusCode::TOO_MANY_REQUESTS));
+    }
+    let active = member.filter(|member| member.disabled_at.is_none());
+    let hash = active.as_ref().and_then(|member| member.password.clone());
+    let is_right = visit.console.passwords.is_right(visit.form.get("password"), hash).await?;
+    let member = match active {
+        Some(member) if is_right => member,
+        wrong => {
+            record_failure(visit, wrong.as_ref()).await?;
+            return Ok(again(WRONG, StatusCode::FORBIDDEN));
+        }
+    };
+    let needs_code = member.second_factor.is_some();
+    let (token, begun) = session::begin(visit, member.id, !needs_code);
+    let act = (!needs_code).then(|| member.act(ActType::StaffSignedIn));
+    let ends = session::presented(visit).map_or(EndedSessions::None, EndedSessions::One);
+    let actor = session::actor(&member);
+    let id = member.id;
+    let change =
+        StaffChange { seen: member.version, after: member, ends, begins: Some(begun), act };
+    if visit.write(change, actor).await? == StaffWritten::Stale {
+        return Ok(again(WRONG, StatusCode::FORBIDDEN));
+    }
+    let mut response = if needs_code { code_form(&then, None) } else { then.go() };
+    session::set_cookie(visit, &mut response, &token);
+    if !needs_code {
+        session::remember_browser(visit, &mut response, id);
+    }
+    Ok(response)
+}
+
+fn code_form(then: &Then, wrong: Option<&str>) -> Response {
+    let code = Input {
+        id: "code",
+        label: "Code",
+        kind: "text",
+        value: "",
+        autocomplete: "one-time-code",
+        hint: Some("The six digits that your app shows, or one of your recovery codes."),
+    };
+    let content = html! {
+        (problem(wrong))
+        form.fields.card method="post" action="/sign-in/code" {
+            (code.show())
+            (then.fields())
+            div.buttons { button.main { "Continue" } }
+        }
+    };
+    layout::page_with_status(status_of(wrong), TITLE, None, &content)
+}
+
+/// `POST /sign-in/code`.
+pub(in crate::console) async fn give_code(visit: &Visit<'_>) -> Result<Response, ApiError> {
+    let then = Then::of(&visit.form);
+    let begun = session::with_or_without_code(visit).await?;
+    let Some(Session { member, record }) =
+        begun.filter(|begun| begun.record.confirmed_at.is_none())
+    else {
+        return Ok(form(&then, None, "", StatusCode::FORBIDDEN));
+    };
+    let is_known = session::is_known_browser(visit, member.id);
+    if let Err(error) = visit.guess(&member.name.key(), is_known) {
+        return Ok(code_form(&then, Some(error.message())));
+    }
+    let accepted = match &member.second_factor {
+        Some(second) => {
+            let secret = visit.console.open_secret(member.id, &second.sealed_secret)?;
+            second.after(visit.form.get("code"), &secret, visit.now)
+        }
+        None => None,
+    };
+    let Some(second) = accepted else {
+        record_failure(visit, Some(&member)).await?;
+        return Ok(code_form(&then, Some(WRONG_CODE)));
+    };
+    let (token, begun) = session::begin(visit, member.id, true);
+    let (seen, actor, id) = (member.version, session::actor(&member), member.id);
+    let after = member.with_second_factor(Some(second));
+    let change = StaffChange {
+        begins: Some(begun),
+        ..StaffChange::new(seen, after, ActType::StaffSignedIn)
+            .ending(EndedSessions::One(record.digest))
+    };
+    // Another request has used the code, or the member was changed.
+    if visit.write(change, actor).await? == StaffWritten::Stale {
+        return Ok(code_form(&then, Some(WRONG_CODE)));
+    }
+    let mut response = then.go();
+    session::set_cookie(visit, &mut response, &token);
+    session::remember_browser(visit, &mut response, id);
+    Ok(response)
+}
+
+/// Records a failed attempt, for a known name with its member. The name that was typed is not
+/// recorded, because it can be a password.
+async fn record_failure(visit: &Visit<'_>, member: Option<&StaffMember>) -> Result<(), ApiError> {
+    if !visit.console.guesses.is_recorded(visit.console.app.clock.instant()) {
+        return Ok(());
+    }
+    let subject = LogSubject { kind: SubjectKind::Staff, id: member.map(|member| member.id.0) };
+    let details = vec![("address".into(), visit.visitor.address.to_string())];
+    let act = Act { kind: ActType::StaffSignInFailed, subject, details };
+    let context = visit.context(Actor::Clock.into());
+    Ok(visit.console.app.store.record_act(act, context).await?)
+}
+
+/// `POST /sign-out`.
+pub(in crate::console) async fn sign_out(call: &PageCall<'_>) -> Result<Response, ApiError> {
+    let PageCall { visit, session } = call;
+    let change = StaffChange {
+        seen: session.member.version,
+        after: session.member.clone(),
+        ends: EndedSessions::One(session.record.digest),
+        begins: None,
+        act: None,
+    };
+    visit.write(change, session.actor()).await?;
+    let mut response = redirect("/sign-in");
+    session::clear_cookie(visit, &mut response);
+    Ok(response)
+}
+
+impl Visit<'_> {
+    /// Counts an attempt to sign in.
+    ///
+    /// # Errors
+    ///
+    /// 429 after too many attempts.
+    pub(in crate::console) fn guess(&self, name: &str, is_known: bool) -> Result<(), ApiError> {
+        let now = self.console.app.clock.instant();
+        self.console.guesses.take(name, self.visitor.address, is_known, now)
+    }
+
+    /// The circumstances of a change that cannot be repeated.
+    pub(in crate::console) fn context(&self, actor: crate::domain::NamedActor) -> WriteContext {
+        let request_id = self.request_id.to_str().ok().map(str::to_owned);
+        WriteContext { request_id, ..WriteContext::new(actor, to_milliseconds(self.now)) }
+    }
+
+    /// Makes a change of a member. A concurrent one is [`StaffWritten::Stale`].
+    ///
+    /// # Errors
+    ///
+    /// Those of the store.
+    pub(in crate::console) async fn write(
+        &self,
+        change: StaffChange,
+        actor: crate::domain::NamedActor,
+    ) -> Result<StaffWritten, ApiError> {
+        Ok(self.console.app.store.write_staff(change, self.context(actor)).await?)
+    }
+}
+
+fn to_milliseconds(time: Timestamp) -> Timestamp {
+    Timestamp::from_millisecond(time.as_millisecond()).unwrap_or(time)
+}
+
+/// The error when two people change a member at once.
+pub(super) fn changed_meanwhile() -> ApiError {
+    let message = "Somebody else changed this at the same moment. Reload the page, and look again.";
+    ApiError::new(Problem::InvalidTransition, message)
+}
+
+impl super::super::Console {
+    /// Reads the secret of a second factor.
+    ///
+    /// # Errors
+    ///
+    /// 500 without the key file.
+    pub(in crate::console) fn open_secret(
+        &self,
+        member: crate::domain::StaffId,
+        sealed: &[u8],
+    ) -> Result<TotpSecret, ApiError> {
+        let internal = |error| ApiError::internal(std::sync::Arc::new(error));
+        let bytes = self.app.vault().open(&secret_of(member), sealed).map_err(internal)?;
+        TotpSecret::from_bytes(&bytes)
+            .ok_or_else(|| ApiError::new(Problem::Internal, "invalid secret"))
+    }
+}
+
+/// Of what a secret is encrypted.
+pub(super) fn secret_of(member: crate::domain::StaffId) -> String {
+    format!("staff {member}")
+}
