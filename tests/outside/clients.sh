@@ -104,6 +104,24 @@ take_tours() {
     stop_service
 }
 
+# The receivers of docs/webhooks.md, with messages of a service and with forged ones.
+receive_webhooks() {
+    local to=$outside/examples
+    PETSTORE_WEBHOOK_ALLOW=127.0.0.1 start_service "$1"
+    receiver() {
+        echo "$1"
+        shift
+        PETSTORE_WEBHOOK_ALLOW=127.0.0.1 PETSTORE_SECRET_KEY_FILE=${service_log%/log}/secret-key \
+            python3 tests/outside/webhook_receiver.py "$petstore" "$database" "$@"
+    }
+    receiver "Python" "$to/venv/bin/python" examples/python/webhook_receiver.py
+    receiver "TypeScript" node "$to/typescript/build/webhook-receiver.js"
+    receiver "Rust" "$to/rust/debug/webhook_receiver"
+    receiver "Shell" systemd-socket-activate --listen 127.0.0.1:PORT --accept --inetd \
+        -E WEBHOOK_SECRET -E WEBHOOK_MESSAGES examples/curl/webhook-receiver.sh
+    stop_service
+}
+
 # The commands of both days in docs/store-area.md, unchanged. Each shows its errors, so the expected
 # ones are counted.
 follow_store_days() {
