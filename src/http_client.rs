@@ -1,11 +1,15 @@
 //! HTTP requests to other servers.
 
-use std::{io, net::SocketAddr, pin::pin, time::Duration};
+use std::{io, pin::pin, time::Duration};
 
 use bytes::Bytes;
+use futures_util::{
+    FutureExt,
+    future::{BoxFuture, Fuse},
+};
 use http_body_util::{BodyExt, Full, Limited};
 use hyper::{
-    Request, Response, StatusCode,
+    Response, StatusCode,
     body::Incoming,
     client::conn::http1,
     header,
@@ -64,64 +68,84 @@ impl Outgoing<'_> {
     /// Sends the request over a new connection to the server that the URL names, and returns the
     /// status code of the response. Safe to drop.
     pub(crate) async fn send(self) -> Result<StatusCode, RequestError> {
-        let port = self.url.port_or_known_default().ok_or(RequestError::NoHost)?;
-        let name = name(self.url)?.to_owned();
-        Ok(self.send_to((name, port)).await?.status)
-    }
-
-    /// The same over a connection to one of these addresses, whatever the name in the URL means.
-    /// Returns the head of the response. Does not follow a redirect.
-    pub(crate) async fn send_to_one(
-        self,
-        addresses: &[SocketAddr],
-    ) -> Result<response::Parts, RequestError> {
-        self.send_to(addresses).await
-    }
-
-    async fn send_to(self, server: impl ToSocketAddrs) -> Result<response::Parts, RequestError> {
         let Self { url, tls, request, body, limit } = self;
         let exchange = async {
-            let request = request
-                .uri(&url[Position::BeforePath..Position::AfterQuery])
-                .header(header::HOST, &url[Position::BeforeHost..Position::AfterPort])
-                .header(header::CONNECTION, "close")
-                .body(Full::new(body))?;
-            let stream = TcpStream::connect(server).await.map_err(RequestError::Connect)?;
-            match tls {
-                None => exchange(stream, request).await,
-                Some(tls) => {
-                    let name = ServerName::try_from(name(url)?.to_owned())?;
-                    let stream = tls.connect(name, stream).await.map_err(RequestError::Tls)?;
-                    exchange(stream, request).await
-                }
-            }
+            let port = url.port_or_known_default().ok_or(RequestError::NoHost)?;
+            let mut connection = Connection::open(url, tls, (name(url)?, port)).await?;
+            let request = request.header(header::CONNECTION, "close");
+            Ok(connection.send(url, request, body).await?.status)
         };
         time::timeout(limit, exchange).await.unwrap_or(Err(RequestError::TooSlow(limit)))
+    }
+}
+
+/// A connection to a server, for one request at a time. Dropping it closes it.
+pub(crate) struct Connection {
+    sender: http1::SendRequest<Full<Bytes>>,
+    driver: Fuse<BoxFuture<'static, hyper::Result<()>>>,
+}
+
+impl Connection {
+    /// Connects to one of these addresses, whatever the name in the URL means.
+    pub(crate) async fn open(
+        url: &Url,
+        tls: Option<&TlsConnector>,
+        server: impl ToSocketAddrs,
+    ) -> Result<Self, RequestError> {
+        let stream = TcpStream::connect(server).await.map_err(RequestError::Connect)?;
+        stream.set_nodelay(true).map_err(RequestError::Connect)?;
+        let Some(tls) = tls else { return Self::over(stream).await };
+        let name = ServerName::try_from(name(url)?.to_owned())?;
+        Self::over(tls.connect(name, stream).await.map_err(RequestError::Tls)?).await
+    }
+
+    async fn over(
+        stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    ) -> Result<Self, RequestError> {
+        let stream = TokioIo::new(stream);
+        let (sender, driver) =
+            http1::Builder::new().max_buf_size(MAX_HEAD).handshake(stream).await?;
+        Ok(Self { sender, driver: driver.boxed().fuse() })
+    }
+
+    /// Sends a request, and returns the head of the response. Does not follow a redirect.
+    pub(crate) async fn send(
+        &mut self,
+        url: &Url,
+        request: request::Builder,
+        body: Bytes,
+    ) -> Result<response::Parts, RequestError> {
+        let request = request
+            .uri(&url[Position::BeforePath..Position::AfterQuery])
+            .header(header::HOST, &url[Position::BeforeHost..Position::AfterPort])
+            .body(Full::new(body))?;
+        let Self { sender, driver } = self;
+        let exchange = async {
+            let response: Response<Incoming> = sender.send_request(request).await?;
+            let (head, body) = response.into_parts();
+            // Reads the body of a usual response, so that the connection is not reset.
+            let _ = time::timeout(BODY_TIME, Limited::new(body, MAX_BODY).collect()).await;
+            Ok(head)
+        };
+        let mut exchange = pin!(exchange);
+        tokio::select! {
+            done = exchange.as_mut() => done,
+            // The connection can fail at the same time as the response arrives, which then counts.
+            ended = driver => match exchange.await {
+                Ok(head) => Ok(head),
+                Err(error) => Err(ended.err().map_or(error, RequestError::Http)),
+            },
+        }
+    }
+
+    /// Whether it can carry another request: the response was read to its end, and the server has
+    /// neither closed the connection nor sent more.
+    pub(crate) fn is_idle(&mut self) -> bool {
+        (&mut self.driver).now_or_never().is_none() && self.sender.is_ready()
     }
 }
 
 /// The name or address of the server. The URL has a literal IPv6 address in brackets.
 fn name(url: &Url) -> Result<&str, RequestError> {
     Ok(url.host_str().ok_or(RequestError::NoHost)?.trim_matches(['[', ']']))
-}
-
-async fn exchange(
-    stream: impl AsyncRead + AsyncWrite + Unpin,
-    request: Request<Full<Bytes>>,
-) -> Result<response::Parts, RequestError> {
-    let handshake = http1::Builder::new().max_buf_size(MAX_HEAD).handshake(TokioIo::new(stream));
-    let (mut sender, connection) = handshake.await?;
-    let exchange = async {
-        let response: Response<Incoming> = sender.send_request(request).await?;
-        let (head, body) = response.into_parts();
-        // Reads the body of a usual response, so that the connection is not reset.
-        let _ = time::timeout(BODY_TIME, Limited::new(body, MAX_BODY).collect()).await;
-        Ok(head)
-    };
-    let mut exchange = pin!(exchange);
-    tokio::select! {
-        done = exchange.as_mut() => done,
-        // The connection can close at the same time as the response arrives.
-        ended = connection => { ended?; exchange.await }
-    }
 }

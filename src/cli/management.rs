@@ -11,8 +11,8 @@ use tracing::{info, warn};
 use super::{BadSetting, values};
 use crate::{
     domain::Deployment,
-    http::{App, Management},
-    observe::traces::{self, Endpoint, Exporter, Sampler},
+    http::Management,
+    observe::traces::{self, Endpoint, Exporter, Sampler, Spans},
     server::{self, Limits},
 };
 
@@ -44,15 +44,14 @@ impl ManagementArgs {
         listen(address, "--management-listen").map(Some)
     }
 
-    /// Records spans of requests, if a collector is configured.
-    pub(super) fn trace(
+    /// What records spans and sends them, if a collector is configured.
+    pub(super) fn traces(
         self,
-        app: App,
         deployment: Deployment,
         random: &mut impl Rng,
-    ) -> anyhow::Result<(App, Option<Exporter>)> {
+    ) -> anyhow::Result<Option<(Arc<Spans>, Exporter)>> {
         let Some(endpoint) = self.otlp_endpoint else {
-            return Ok((app, None));
+            return Ok(None);
         };
         let variable = |name| env::var(name).unwrap_or_default();
         let (headers, bad_headers) = traces::headers(&variable("OTEL_EXPORTER_OTLP_HEADERS"));
@@ -63,7 +62,7 @@ impl ManagementArgs {
             warn!("{warning}");
         }
         let (spans, exporter) = traces::start(endpoint, headers, sampler, deployment, random)?;
-        Ok((app.traced(spans), Some(exporter)))
+        Ok(Some((Arc::new(spans), exporter)))
     }
 }
 

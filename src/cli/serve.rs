@@ -239,6 +239,7 @@ impl Serve {
         let settings = self.settings(&limits, tls.is_some());
         let mut random = super::random();
         let app = App::new(Arc::clone(&store), Arc::new(SystemClock), &mut random, &settings)?;
+        let (spans, exporter) = self.management.traces(self.deployment, &mut random)?.unzip();
         let (registrar, tests) = self.webhooks.registrar(&self.database.database);
         let dispatcher = Dispatcher::new(
             Arc::clone(&store),
@@ -247,9 +248,9 @@ impl Serve {
             self.webhooks.connector()?,
             &registrar,
             tests,
+            spans.clone(),
         );
-        let app = app.with_webhooks(registrar);
-        let (app, exporter) = self.management.trace(app, self.deployment, &mut random)?;
+        let app = app.with_webhooks(registrar).traced(spans);
         let app = Arc::new(if console_listener.is_some() { console::counted(app) } else { app });
         let management = Arc::new(Management::new(Arc::clone(&app)));
         let (stop, stopped) = oneshot::channel::<()>();

@@ -69,7 +69,8 @@ impl WebhookArgs {
     /// What sends messages.
     pub(super) fn connector(&self) -> anyhow::Result<Connector> {
         let (allowed, resolver) = (self.allowed(), Box::new(SystemResolver));
-        Ok(Connector::new(allowed, resolver, tls::system_roots(), ATTEMPT_LIMIT)?)
+        let (roots, clock) = (tls::system_roots(), Arc::new(SystemClock));
+        Ok(Connector::new(allowed, resolver, roots, ATTEMPT_LIMIT, clock)?)
     }
 
     fn allowed(&self) -> Networks {

@@ -5,8 +5,8 @@ use jiff::Timestamp;
 use super::{Registrar, TestMessage, VaultError};
 use crate::{
     domain::store_area::{
-        Act, ActType, ChangeType, Label, Lease, LogSubject, Progress, Restart, SealedSecrets,
-        StoredWebhook, SubjectKind, Webhook, WebhookChange, WebhookPatch,
+        Act, ActType, ChangeType, Label, Lease, Progress, Restart, SealedSecrets, StoredWebhook,
+        Webhook, WebhookChange, WebhookPatch,
     },
     store::{Store, StoreError},
 };
@@ -84,7 +84,7 @@ pub async fn decide(
         let (created_at, updated_at, version, disabled) = (now, now, 1, None);
         let webhook =
             Webhook { id, url, types, description, disabled, created_at, updated_at, version };
-        let (secret, current) = registrar.new_secret(id)?;
+        let (secret, current) = registrar.new_secret(id, !has_secrets(store).await?)?;
         let cursor = store.log_state().await?.last;
         let change = WebhookChange::Add(StoredWebhook {
             webhook: webhook.clone(),
@@ -98,12 +98,12 @@ pub async fn decide(
     let (id, version) = (stored.webhook.id, stored.webhook.version);
     let changed = match wanted {
         Wanted::RotateSecret => {
-            let (secret, sealed) = registrar.new_secret(id)?;
+            let (secret, sealed) = registrar.new_secret(id, false)?;
             let decided = decided(ActType::WebhookSecretRotated, id, stored.rotated(sealed, now));
             return Ok(Decided { secret: Some(secret.reveal()), ..decided });
         }
         Wanted::Delete => {
-            let act = Some(act_on(ActType::WebhookDeleted, id));
+            let act = Some(Act::on_webhook(ActType::WebhookDeleted, id));
             return Ok(Decided {
                 change: WebhookChange::Delete { id, version },
                 act,
@@ -133,8 +133,19 @@ pub async fn decide(
     })
 }
 
+/// Whether the database has a secret that was encrypted with a key file: that of a webhook, or of a
+/// second factor.
+///
+/// # Errors
+///
+/// Those of the store.
+pub async fn has_secrets(store: &dyn Store) -> Result<bool, StoreError> {
+    Ok(!store.list_webhooks().await?.is_empty()
+        || store.list_staff().await?.iter().any(|member| member.second_factor.is_some()))
+}
+
 fn decided(act: ActType, id: i64, (after, change): (Webhook, WebhookChange)) -> Decided {
-    Decided { change, act: Some(act_on(act, id)), ..nothing(Some(&after)) }
+    Decided { change, act: Some(Act::on_webhook(act, id)), ..nothing(Some(&after)) }
 }
 
 fn nothing(webhook: Option<&Webhook>) -> Decided {
@@ -145,9 +156,4 @@ fn nothing(webhook: Option<&Webhook>) -> Decided {
         secret: None,
         test: None,
     }
-}
-
-fn act_on(kind: ActType, id: i64) -> Act {
-    let subject = LogSubject { kind: SubjectKind::Webhook, id: Some(id) };
-    Act { kind, subject, details: Vec::new() }
 }

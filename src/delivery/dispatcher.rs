@@ -3,7 +3,7 @@
 mod leases;
 
 use std::{
-    collections::{BTreeMap, HashMap, hash_map::Entry},
+    collections::{BTreeMap, HashMap, HashSet, hash_map::Entry},
     sync::Arc,
     time::{Duration, Instant},
 };
@@ -27,7 +27,7 @@ use crate::{
         Clock,
         store_area::{ChangePage, Epoch, Lease},
     },
-    observe::{log::chain, metrics::WebhookMetrics},
+    observe::{log::chain, metrics::WebhookMetrics, traces::Spans},
     store::{Store, StoreError},
 };
 
@@ -79,7 +79,10 @@ pub struct Dispatcher {
     connector: Arc<Connector>,
     vault: Arc<Vault>,
     metrics: Arc<WebhookMetrics>,
+    spans: Option<Arc<Spans>>,
     tests: mpsc::Receiver<TestMessage>,
+    /// One that was taken out of them.
+    test: Option<TestMessage>,
     /// The random number of this process.
     holder: i64,
     /// How many leases it has taken.
@@ -90,6 +93,8 @@ pub struct Dispatcher {
     served: BTreeMap<i64, Served>,
     /// The leases of others, and since when each is the same.
     others: HashMap<i64, (Lease, Instant)>,
+    /// The webhooks whose secret this process cannot read.
+    unreadable: HashSet<i64>,
     running: JoinSet<Ended>,
     ended: Vec<Ended>,
     refreshed: Option<Instant>,
@@ -107,6 +112,7 @@ impl Dispatcher {
         connector: Connector,
         registrar: &Registrar,
         tests: mpsc::Receiver<TestMessage>,
+        spans: Option<Arc<Spans>>,
     ) -> Self {
         let holder = random.random_range(1..i64::MAX);
         Self {
@@ -116,7 +122,9 @@ impl Dispatcher {
             connector: Arc::new(connector),
             vault: Arc::clone(registrar.vault()),
             metrics: Arc::clone(registrar.metrics()),
+            spans,
             tests,
+            test: None,
             holder,
             generation: 0,
             turn: 0,
@@ -124,6 +132,7 @@ impl Dispatcher {
             last: 0,
             served: BTreeMap::new(),
             others: HashMap::new(),
+            unreadable: HashSet::new(),
             running: JoinSet::new(),
             ended: Vec::new(),
             refreshed: None,
@@ -132,13 +141,19 @@ impl Dispatcher {
         }
     }
 
+    /// The number of attempts in flight.
+    #[must_use]
+    pub fn in_flight(&self) -> usize {
+        self.running.len() + self.ended.len()
+    }
+
     /// Waits until there may be something to do.
     pub async fn due(&mut self) {
         let pause = if self.served.is_empty() { REFRESH / 4 } else { LOOK };
         tokio::select! {
             () = time::sleep(pause) => {}
             Some(ended) = self.running.join_next() => self.ended.extend(ended.ok()),
-            Some(test) = self.tests.recv() => self.start_test(test).await,
+            Some(test) = self.tests.recv() => self.test = Some(test),
         }
     }
 
@@ -156,6 +171,9 @@ impl Dispatcher {
             self.refreshed = Some(now);
         }
         self.note_ended().await;
+        while let Some(test) = self.test.take().or_else(|| self.tests.try_recv().ok()) {
+            self.start_test(test).await;
+        }
         self.read_log(now).await?;
         self.start_attempts().await?;
         let is_dirty = self.served.values().any(|served| served.endpoint.is_dirty());
@@ -192,7 +210,11 @@ impl Dispatcher {
             self.ended.extend(ended.ok());
         }
         let now = self.clock.now();
-        for Ended { webhook, generation, seq, outcome, cause } in std::mem::take(&mut self.ended) {
+        for ended in std::mem::take(&mut self.ended) {
+            if let Some(spans) = &self.spans {
+                ended.trace(spans);
+            }
+            let Ended { webhook, generation, seq, outcome, cause, .. } = ended;
             self.metrics.count(outcome.attempt.error.as_deref());
             let Some(seq) = seq else {
                 if let Err(error) = self.store.add_attempt(webhook, outcome.attempt).await {
@@ -220,15 +242,20 @@ impl Dispatcher {
         }
     }
 
+    async fn look(&mut self, now: Instant) -> Result<(), StoreError> {
+        let state = self.store.log_state().await?;
+        (self.epoch, self.last) = (Some(state.epoch), state.last);
+        self.looked = Some(now);
+        Ok(())
+    }
+
     /// Reads what follows for the endpoints that have room. Endpoints at the same place share it.
     async fn read_log(&mut self, now: Instant) -> Result<(), StoreError> {
         if self.served.is_empty() {
             return Ok(());
         }
         if is_due(self.looked, now, LOOK) {
-            let state = self.store.log_state().await?;
-            (self.epoch, self.last) = (Some(state.epoch), state.last);
-            self.looked = Some(now);
+            self.look(now).await?;
         }
         let Some(epoch) = self.epoch else { return Ok(()) };
         let mut pages: HashMap<i64, ChangePage> = HashMap::new();
@@ -253,8 +280,8 @@ impl Dispatcher {
                 }
                 if endpoint.webhook.wants(change.kind) {
                     let previous = endpoint.last().map(|seq| message::id_of(epoch, id, seq));
-                    let body = message::body_of(change, previous.as_deref());
-                    endpoint.add(change.seq, message::lane_of(change), body);
+                    let content = message::content_of(change, previous.as_deref());
+                    endpoint.add(change.seq, message::lane_of(change), content);
                 }
                 endpoint.has_read(change.seq);
             }
@@ -286,12 +313,12 @@ impl Dispatcher {
                 let Some(served) = self.served.get_mut(&id) else { continue };
                 let has_slot = all < IN_FLIGHT
                     && (served.endpoint.failing_since.is_none() || failing < IN_FLIGHT_FAILING);
-                if !has_slot || served.secrets.is_empty() {
+                if !has_slot {
                     continue;
                 }
-                let Some((seq, previous, body)) = served.endpoint.next(now) else { continue };
-                let body = match body {
-                    Some(body) => body,
+                let Some((seq, previous, content)) = served.endpoint.next(now) else { continue };
+                let content = match content {
+                    Some(content) => content,
                     None => match self.store.changes_after(seq - 1, None, 1).await {
                         Ok(page) => {
                             let Some(change) = page.changes.iter().find(|change| change.seq == seq)
@@ -304,7 +331,7 @@ impl Dispatcher {
                                 continue;
                             };
                             let previous = previous.map(|seq| message::id_of(epoch, id, seq));
-                            message::body_of(change, previous.as_deref())
+                            message::content_of(change, previous.as_deref())
                         }
                         Err(error) => {
                             served.endpoint.put_back(seq);
@@ -319,10 +346,10 @@ impl Dispatcher {
                     generation: served.generation,
                     seq: Some(seq),
                     url: served.endpoint.webhook.url.clone(),
-                    signature: signature(&served.secrets, &message_id, now, &body),
+                    signature: signature(&served.secrets, &message_id, now, &content.body),
                     message_id,
                     now,
-                    body,
+                    content,
                 };
                 let connector = Arc::clone(&self.connector);
                 let running = self.running.spawn(attempt.send(connector, Arc::clone(&self.clock)));

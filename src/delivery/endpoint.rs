@@ -3,11 +3,13 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 
-use bytes::Bytes;
 use jiff::Timestamp;
 use rand::Rng;
 
-use super::schedule::{self, MAX_FAILING};
+use super::{
+    message::Content,
+    schedule::{self, MAX_FAILING},
+};
 use crate::domain::store_area::{
     Attempt, DeliveryUpdate, DisabledReason, Lease, Progress, StoredWebhook, Waiting, Webhook,
 };
@@ -61,7 +63,7 @@ struct Message {
     /// When it is due, after a failure.
     due_at: Option<Timestamp>,
     /// Dropped while it waits.
-    body: Option<Bytes>,
+    content: Option<Content>,
     /// Whether it has a row in the store, or gets one with the next save.
     has_row: bool,
 }
@@ -99,7 +101,8 @@ impl Endpoint {
             save: Unsaved::default(),
         };
         for Waiting { seq, previous, lane, failures, due_at } in waiting {
-            let message = Message { previous, lane, failures, due_at, body: None, has_row: true };
+            let message =
+                Message { previous, lane, failures, due_at, content: None, has_row: true };
             endpoint.insert(seq, message);
         }
         endpoint
@@ -133,20 +136,20 @@ impl Endpoint {
     }
 
     /// Adds the message about the next change that is wanted.
-    pub(super) fn add(&mut self, seq: i64, lane: Option<String>, body: Bytes) {
+    pub(super) fn add(&mut self, seq: i64, lane: Option<String>, content: Content) {
         // Behind a message that waits it waits, too.
         let first = lane.as_ref().and_then(|lane| self.lanes.get(lane)?.front());
         let has_row = first.is_some_and(|first| self.messages[first].has_row);
         let previous = self.last.replace(seq);
-        let body = if has_row {
+        let content = if has_row {
             self.save.waiting.insert(seq);
             None
         } else {
             self.unsaved += 1;
-            self.bytes += body.len();
-            Some(body)
+            self.bytes += content.body.len();
+            Some(content)
         };
-        self.insert(seq, Message { previous, lane, failures: 0, due_at: None, body, has_row });
+        self.insert(seq, Message { previous, lane, failures: 0, due_at: None, content, has_row });
         self.save.is_dirty = true;
     }
 
@@ -156,8 +159,8 @@ impl Endpoint {
         self.read_to = seq;
     }
 
-    /// The next message to send, with its body if it is in memory. It is in flight from now on.
-    pub(super) fn next(&mut self, now: Timestamp) -> Option<(i64, Option<i64>, Option<Bytes>)> {
+    /// The next message to send, with its content if it is in memory. It is in flight from now on.
+    pub(super) fn next(&mut self, now: Timestamp) -> Option<(i64, Option<i64>, Option<Content>)> {
         let limit = if self.is_proven { IN_FLIGHT } else { IN_FLIGHT_UNPROVEN };
         if self.in_flight >= limit || self.save.disable.is_some() {
             return None;
@@ -169,7 +172,7 @@ impl Endpoint {
         let seq = self.ready.pop_first()?;
         let message = self.messages.get(&seq)?;
         self.in_flight += 1;
-        Some((seq, message.previous, message.body.clone()))
+        Some((seq, message.previous, message.content.clone()))
     }
 
     /// Notes how an attempt ended.
@@ -215,8 +218,8 @@ impl Endpoint {
             if !message.has_row {
                 self.unsaved -= 1;
             }
-            if let Some(body) = message.body.take() {
-                self.bytes -= body.len();
+            if let Some(content) = message.content.take() {
+                self.bytes -= content.body.len();
             }
             message.has_row = true;
             self.save.waiting.insert(seq);
@@ -232,7 +235,7 @@ impl Endpoint {
         } else {
             self.unsaved -= 1;
         }
-        self.bytes -= message.body.map_or(0, |body| body.len());
+        self.bytes -= message.content.map_or(0, |content| content.body.len());
         let Some(lane) = message.lane else { return };
         if let Some(waiting) = self.lanes.get_mut(&lane) {
             waiting.pop_front();
@@ -258,11 +261,6 @@ impl Endpoint {
 
     pub(super) fn in_flight(&self) -> usize {
         self.in_flight
-    }
-
-    /// Each change up to there is delivered, or waits, or is not wanted.
-    pub(super) fn cursor(&self) -> i64 {
-        self.progress().cursor
     }
 
     /// How many messages failed, or wait behind one that did.

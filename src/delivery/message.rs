@@ -30,9 +30,17 @@ pub(super) fn lane_of(change: &LoggedChange) -> Option<String> {
     }
 }
 
-/// The body of the message about a change. `previous` is the `webhook-id` of the message before it
+/// The content of a message.
+#[derive(Clone)]
+pub(super) struct Content {
+    pub(super) body: Bytes,
+    /// The identifier of the request that made the change.
+    pub(super) request_id: Option<Box<str>>,
+}
+
+/// The content of the message about a change. `previous` is the `webhook-id` of the message before it
 /// to the same endpoint.
-pub(super) fn body_of(change: &LoggedChange, previous: Option<&str>) -> Bytes {
+pub(super) fn content_of(change: &LoggedChange, previous: Option<&str>) -> Content {
     let (before, after) = (change.before.as_deref(), change.after.as_deref());
     let length = before.map_or(0, str::len) + after.map_or(0, str::len) + 256;
     let mut body = Vec::with_capacity(length);
@@ -48,16 +56,16 @@ pub(super) fn body_of(change: &LoggedChange, previous: Option<&str>) -> Bytes {
     data.text_or_null("previous", previous);
     data.end();
     message.end();
-    body.into()
+    Content { body: body.into(), request_id: change.request_id.clone() }
 }
 
-/// The body of a test message.
-pub(super) fn test_body(now: Timestamp) -> Bytes {
+/// The content of a test message.
+pub(super) fn test_content(now: Timestamp) -> Content {
     let mut body = Vec::new();
     let mut message = json::Object::begin(&mut body);
     message.text("type", "webhook.test");
     message.time("timestamp", now);
     message.name("data").extend_from_slice(b"{}");
     message.end();
-    body.into()
+    Content { body: body.into(), request_id: None }
 }

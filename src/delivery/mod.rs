@@ -16,7 +16,7 @@ mod vault;
 pub use self::{
     address::{FORBIDDEN, judge},
     connector::{ATTEMPT_LIMIT, AttemptError, Connector, Delivered, Resolve, SystemResolver},
-    decision::{Decided, DecisionError, Wanted, decide},
+    decision::{Decided, DecisionError, Wanted, decide, has_secrets},
     dispatcher::Dispatcher,
     endpoint_url::EndpointUrl,
     registrar::{Registrar, TestMessage},

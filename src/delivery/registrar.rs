@@ -63,15 +63,21 @@ impl Registrar {
         Ok(EndpointUrl::parse(url, &self.allowed)?.get().to_string())
     }
 
-    /// A new secret for a webhook, also encrypted.
+    /// A new secret for a webhook, also encrypted. The key file is made only for the first secret of
+    /// a database: those that exist were encrypted with another file.
     ///
     /// # Errors
     ///
     /// See [`VaultError`].
-    pub fn new_secret(&self, webhook: i64) -> Result<(Secret, Vec<u8>), VaultError> {
+    pub fn new_secret(
+        &self,
+        webhook: i64,
+        is_first: bool,
+    ) -> Result<(Secret, Vec<u8>), VaultError> {
         let mut random = self.random.lock().unwrap_or_else(PoisonError::into_inner);
         let secret = Secret::generate(&mut *random);
-        let sealed = self.vault.seal(&subject(webhook), secret.as_bytes(), &mut *random)?;
+        let sealed =
+            self.vault.seal(&subject(webhook), secret.as_bytes(), is_first, &mut *random)?;
         Ok((secret, sealed))
     }
 
@@ -82,7 +88,7 @@ impl Registrar {
     /// See [`VaultError`].
     pub fn seal_response(&self, body: &[u8]) -> Result<Vec<u8>, VaultError> {
         let mut random = self.random.lock().unwrap_or_else(PoisonError::into_inner);
-        self.vault.seal(RESPONSE, body, &mut *random)
+        self.vault.seal(RESPONSE, body, false, &mut *random)
     }
 
     /// Reads such a response.

@@ -2,31 +2,40 @@
 
 use std::{error::Error, sync::Arc};
 
-use bytes::Bytes;
 use jiff::Timestamp;
 
 use super::{
-    Connector, Secret, TestMessage, Vault, VaultError, endpoint::Outcome, message,
-    registrar::open_secret, sign,
+    Connector, Secret, TestMessage, Vault, VaultError,
+    endpoint::Outcome,
+    message::{self, Content},
+    registrar::open_secret,
+    sign,
 };
 use crate::{
     domain::{
         Clock,
         store_area::{Attempt, StoredWebhook},
     },
-    observe::log::chain,
+    observe::{
+        log::chain,
+        traces::{Span, Spans, Work},
+    },
     store::Store,
 };
 
 /// The secrets of a webhook, each with the end of its use.
 pub(super) type Secrets = Vec<(Secret, Option<Timestamp>)>;
 
-/// Reads the secrets of a webhook.
+/// Reads the secrets of a webhook. One that was replaced because its key file was lost is left out.
 pub(super) fn open_secrets(vault: &Vault, stored: &StoredWebhook) -> Result<Secrets, VaultError> {
-    let previous = stored.secrets.previous.as_ref().map(|(sealed, until)| (sealed, Some(*until)));
-    let all = [Some((&stored.secrets.current, None)), previous].into_iter().flatten();
     let id = stored.webhook.id;
-    all.map(|(sealed, until)| Ok((open_secret(vault, id, sealed)?, until))).collect()
+    let mut secrets = vec![(open_secret(vault, id, &stored.secrets.current)?, None)];
+    let previous = stored.secrets.previous.as_ref();
+    secrets
+        .extend(previous.and_then(|(sealed, until)| {
+            Some((open_secret(vault, id, sealed).ok()?, Some(*until)))
+        }));
+    Ok(secrets)
 }
 
 /// Sends a test message, and notes the attempt. `None` if there is no such webhook.
@@ -58,6 +67,30 @@ pub(super) struct Ended {
     pub(super) seq: Option<i64>,
     pub(super) outcome: Outcome,
     pub(super) cause: Option<String>,
+    /// That of [`message::Content`].
+    request_id: Option<Box<str>>,
+}
+
+impl Ended {
+    /// Records its span, unless its trace is not sampled.
+    pub(super) fn trace(&self, spans: &Spans) {
+        let trace_id = spans.new_trace_id();
+        if !spans.samples(None, &trace_id) {
+            return;
+        }
+        let Attempt { message_id, at, status, duration_ms, error } = self.outcome.attempt.clone();
+        let started = u64::try_from(at.as_nanosecond()).unwrap_or_default();
+        let took = u64::try_from(duration_ms).unwrap_or_default() * 1_000_000;
+        spans.record(Span {
+            trace_id,
+            span_id: spans.new_span_id(),
+            parent_id: None,
+            started,
+            ended: started.saturating_add(took),
+            work: Work::Delivery { webhook: self.webhook, message_id, status, error },
+            request_id: self.request_id.as_deref().map(str::to_owned),
+        });
+    }
 }
 
 /// A message that is being sent.
@@ -70,7 +103,7 @@ pub(super) struct Sending {
     pub(super) message_id: String,
     pub(super) signature: String,
     pub(super) now: Timestamp,
-    pub(super) body: Bytes,
+    pub(super) content: Content,
 }
 
 impl Sending {
@@ -90,10 +123,10 @@ impl Sending {
             return Ok(None);
         };
         let secrets = open_secrets(vault, &stored)?;
-        let (url, body) = (stored.webhook.url, message::test_body(now));
-        let signature = signature(&secrets, &message_id, now, &body);
+        let (url, content) = (stored.webhook.url, message::test_content(now));
+        let signature = signature(&secrets, &message_id, now, &content.body);
         let (generation, seq) = (0, None);
-        Ok(Some(Self { webhook, generation, seq, url, message_id, signature, now, body }))
+        Ok(Some(Self { webhook, generation, seq, url, message_id, signature, now, content }))
     }
 
     pub(super) async fn send(self, connector: Arc<Connector>, clock: Arc<dyn Clock>) -> Ended {
@@ -103,7 +136,7 @@ impl Sending {
             ("webhook-signature", self.signature),
         ];
         let began = clock.instant();
-        let delivered = connector.deliver(&self.url, fields, self.body).await;
+        let delivered = connector.deliver(&self.url, fields, self.content.body).await;
         let took = clock.instant().saturating_duration_since(began);
         let (status, retry_after, error, cause) = match delivered {
             Ok(head) => {
@@ -126,7 +159,7 @@ impl Sending {
         };
         let outcome = Outcome { attempt, retry_after };
         let Self { webhook, generation, seq, .. } = self;
-        Ended { webhook, generation, seq, outcome, cause }
+        Ended { webhook, generation, seq, outcome, cause, request_id: self.content.request_id }
     }
 }
 

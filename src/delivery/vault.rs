@@ -29,10 +29,11 @@ pub enum VaultError {
     /// No file was named.
     #[error("webhooks need a key file; name it with --secret-key-file")]
     NotSet,
-    /// There is no such file, and nothing was encrypted yet with a new one.
+    /// There is no such file, but secrets were encrypted with it.
     #[error(
-        "the key file {0} does not exist; copy it from its backup or from the machine that \
-         made it, or rotate the secrets of all webhooks"
+        "the key file {0} does not exist, but the database has secrets that need it; copy it from \
+         its backup or from the machine that made it. If it is lost, make another one \
+         (head -c 32 /dev/urandom | base64) and rotate the secret of each webhook"
     )]
     Absent(String),
     /// The file cannot be read or made.
@@ -47,7 +48,7 @@ pub enum VaultError {
 }
 
 impl Vault {
-    /// The vault with the key in this file, which is made when the first secret is encrypted.
+    /// The vault with the key in this file.
     #[must_use]
     pub fn new(path: Option<PathBuf>) -> Self {
         Self { path, key: Mutex::default() }
@@ -61,7 +62,8 @@ impl Vault {
         Self { path: None, key }
     }
 
-    /// Encrypts `secret`. It can be read only for the same `subject`.
+    /// Encrypts `secret`. It can be read only for the same `subject`. Makes the file if there is
+    /// none, and `may_make`.
     ///
     /// # Errors
     ///
@@ -70,13 +72,14 @@ impl Vault {
         &self,
         subject: &str,
         secret: &[u8],
+        may_make: bool,
         random: &mut impl Rng,
     ) -> Result<Vec<u8>, VaultError> {
         let mut nonce = [0; NONCE_LEN];
         random.fill_bytes(&mut nonce);
         let mut fresh = [0; 32];
         random.fill_bytes(&mut fresh);
-        self.use_key(Some(fresh), |key| {
+        self.use_key(may_make.then_some(fresh), |key| {
             let mut text = secret.to_vec();
             let unique = Nonce::assume_unique_for_key(nonce);
             key.seal_in_place_append_tag(unique, Aad::from(subject), &mut text)
@@ -171,7 +174,7 @@ mod tests {
         let path = folder.path().join("petstore.db.secret-key");
         let random = &mut StdRng::seed_from_u64(1);
         let vault = Vault::new(Some(path.clone()));
-        let sealed = vault.seal("webhook 7", b"secret", random).unwrap();
+        let sealed = vault.seal("webhook 7", b"secret", true, random).unwrap();
         assert!(!sealed.windows(6).any(|part| part == b"secret"));
         // The file is for its owner, and nothing else is in the folder.
         assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
@@ -184,22 +187,26 @@ mod tests {
         assert!(failed(vault.open("webhook 7", &sealed[..20])).contains("another key file"));
         assert!(failed(vault.open("webhook 7", &[])).contains("another key file"));
         let other = Vault::new(Some(folder.path().join("other")));
-        other.seal("webhook 7", b"secret", random).unwrap();
+        other.seal("webhook 7", b"secret", true, random).unwrap();
         assert!(failed(other.open("webhook 7", &sealed)).contains("another key file"));
     }
 
     #[test]
-    fn a_file_is_made_for_the_first_secret_and_never_for_reading() {
+    fn a_file_is_made_for_the_first_secret_and_never_for_others_or_for_reading() {
         let folder = tempfile::TempDir::new().unwrap();
         let path = folder.path().join("key");
         let random = &mut StdRng::seed_from_u64(1);
         let seal = |path: Option<&PathBuf>, random: &mut StdRng| {
-            Vault::new(path.cloned()).seal("x", b"secret", random).unwrap_err().to_string()
+            let vault = Vault::new(path.cloned());
+            vault.seal("x", b"secret", false, random).unwrap_err().to_string()
         };
         assert!(seal(None, random).contains("--secret-key-file"));
         let sealed = [VERSION; 40];
         let read = Vault::new(Some(path.clone())).open("x", &sealed).unwrap_err();
-        assert!(read.to_string().contains("does not exist"));
+        for error in [read.to_string(), seal(Some(&path), random)] {
+            assert!(error.contains("key does not exist"), "{error}");
+            assert!(error.contains("the machine that made it"), "{error}");
+        }
         assert!(!path.exists());
         fs::write(&path, "dG9vIHNob3J0\n").unwrap();
         assert!(seal(Some(&path), random).contains("32 bytes"));

@@ -223,10 +223,10 @@ impl App {
         self
     }
 
-    /// Records a span in `spans` for each request.
+    /// Records a span for each request, if there is something that sends them.
     #[must_use]
-    pub fn traced(mut self, spans: Spans) -> Self {
-        self.edge.spans = Some(spans);
+    pub fn traced(mut self, spans: Option<Arc<Spans>>) -> Self {
+        self.edge.spans = spans;
         self
     }
 

@@ -17,6 +17,7 @@ pub mod sqlite;
 mod staff;
 mod staff_rows;
 mod store_area;
+mod webhook_rows;
 mod webhooks;
 
 pub use self::{
@@ -31,7 +32,8 @@ pub use self::{
     requests::Requests,
     staff::{Staff, StaffKey, StaffWritten},
     store_area::{Executed, RespondTo, StoreArea},
-    webhooks::{KEPT_ATTEMPTS, WebhookWritten, Webhooks},
+    webhook_rows::KEPT_ATTEMPTS,
+    webhooks::{WebhookWritten, Webhooks},
 };
 
 /// Stores everything that the service needs: one trait for each aggregate.

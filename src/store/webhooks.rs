@@ -8,9 +8,6 @@ use crate::domain::{
     store_area::{Act, Attempt, DeliveryUpdate, StoredWebhook, Waiting, WebhookChange},
 };
 
-/// The number of attempts that a store keeps for each webhook.
-pub const KEPT_ATTEMPTS: i64 = 10_000;
-
 /// Stores webhooks, and how far their messages are.
 ///
 /// Every method has a default that fails, so that a test double has only what its test needs.

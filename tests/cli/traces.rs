@@ -96,7 +96,7 @@ async fn read(stream: &mut (impl AsyncRead + Unpin)) -> (String, Vec<u8>) {
     }
 }
 
-fn attributes(attributes: &[KeyValue]) -> HashMap<&str, String> {
+pub(super) fn attributes(attributes: &[KeyValue]) -> HashMap<&str, String> {
     let text = |value: &KeyValue| match value.value.as_ref().unwrap().value.as_ref().unwrap() {
         Value::StringValue(text) => text.clone(),
         Value::IntValue(number) => number.to_string(),

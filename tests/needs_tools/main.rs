@@ -68,6 +68,8 @@ mod recording;
 mod retries;
 #[path = "../store/suite.rs"]
 mod suite;
+#[path = "../webhooks/suite.rs"]
+mod webhook_delivery;
 #[path = "../store/webhooks.rs"]
 mod webhooks;
 #[path = "../shared/with_pets.rs"]
@@ -98,4 +100,5 @@ mod cli {
     mod tasks;
     mod traces;
     mod upgrade;
+    mod webhooks;
 }

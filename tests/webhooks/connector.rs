@@ -11,7 +11,7 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use petstore::{
     delivery::{AttemptError, Connector, Delivered, Resolve},
-    domain::Networks,
+    domain::{Networks, SystemClock},
 };
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
@@ -30,14 +30,14 @@ use tokio_rustls::{
 
 use super::certificates::Certificates;
 
-const SOON: Duration = Duration::from_secs(30);
+pub(super) const SOON: Duration = Duration::from_secs(30);
 
 /// Gives these addresses, one list for each call, and the last one from then on.
 #[derive(Clone)]
-struct Scripted(Arc<Mutex<Vec<Vec<SocketAddr>>>>);
+pub(super) struct Scripted(Arc<Mutex<Vec<Vec<SocketAddr>>>>);
 
 impl Scripted {
-    fn new(mut lists: Vec<Vec<SocketAddr>>) -> Self {
+    pub(super) fn new(mut lists: Vec<Vec<SocketAddr>>) -> Self {
         lists.reverse();
         Self(Arc::new(Mutex::new(lists)))
     }
@@ -56,16 +56,25 @@ impl Resolve for Scripted {
     }
 }
 
-fn networks(text: &str) -> Networks {
+pub(super) fn networks(text: &str) -> Networks {
     text.split_whitespace().map(|text| text.parse().unwrap()).collect()
 }
 
 fn connector(allowed: &str, names: Vec<Vec<SocketAddr>>) -> Connector {
-    let resolver = Box::new(Scripted::new(names));
-    Connector::new(networks(allowed), resolver, None, SOON).unwrap()
+    connector_with(allowed, Scripted::new(names), None, SOON)
 }
 
-async fn deliver(connector: &Connector, url: &str) -> Result<Delivered, AttemptError> {
+fn connector_with(
+    allowed: &str,
+    names: Scripted,
+    roots: Option<RootCertStore>,
+    limit: Duration,
+) -> Connector {
+    let clock = Arc::new(SystemClock);
+    Connector::new(networks(allowed), Box::new(names), roots, limit, clock).unwrap()
+}
+
+pub(super) async fn deliver(connector: &Connector, url: &str) -> Result<Delivered, AttemptError> {
     let fields = [
         ("webhook-id", "msg_1".to_owned()),
         ("webhook-timestamp", "1".to_owned()),
@@ -74,14 +83,14 @@ async fn deliver(connector: &Connector, url: &str) -> Result<Delivered, AttemptE
     timeout(SOON, connector.deliver(url, fields, Bytes::from_static(b"{}"))).await.unwrap()
 }
 
-async fn listen() -> (TcpListener, SocketAddr) {
+pub(super) async fn listen() -> (TcpListener, SocketAddr) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
     (listener, address)
 }
 
 /// Reads a request up to its body, which is `{}`.
-async fn read_request(stream: &mut (impl AsyncReadExt + Unpin)) -> String {
+pub(super) async fn read_request(stream: &mut (impl AsyncReadExt + Unpin)) -> String {
     let mut request = Vec::new();
     while !request.ends_with(b"{}") {
         assert!(stream.read_buf(&mut request).await.unwrap() > 0);
@@ -131,8 +140,7 @@ async fn a_name_that_changes_between_check_and_connection_changes_nothing() {
     let (other, elsewhere) = listen().await;
     let request = respond(listener, NO_CONTENT);
     let names = Scripted::new(vec![vec![address], vec![elsewhere], vec![elsewhere]]);
-    let resolver = Box::new(names.clone());
-    let connector = Connector::new(networks("127.0.0.1"), resolver, None, SOON).unwrap();
+    let connector = connector_with("127.0.0.1", names.clone(), None, SOON);
     let url = format!("http://shop.example:{}/hook?a=1", address.port());
     let delivered = deliver(&connector, &url).await.unwrap();
     assert_eq!(delivered, Delivered { status: 204, retry_after: None });
@@ -243,8 +251,7 @@ async fn a_receiver_that_hangs_in_tls_or_in_its_response_is_left_after_the_limit
         let (listener, address) = listen().await;
         let roots = Some(roots_of(&Certificates::new()));
         let limit = Duration::from_millis(300);
-        let resolver = Box::new(Scripted::new(vec![vec![]]));
-        let connector = Connector::new(networks("127.0.0.1"), resolver, roots, limit).unwrap();
+        let connector = connector_with("127.0.0.1", Scripted::new(vec![vec![]]), roots, limit);
         let hang = async {
             let (mut stream, _) = listener.accept().await.unwrap();
             let mut all = Vec::new();
@@ -277,8 +284,8 @@ async fn over_tls_the_certificate_must_be_valid_for_the_name_of_the_url() {
             read_request(&mut stream).await;
             stream.write_all(NO_CONTENT.as_bytes()).await.ok()
         });
-        let resolver = Box::new(Scripted::new(vec![vec![address]]));
-        let connector = Connector::new(networks("127.0.0.1"), resolver, roots, SOON).unwrap();
+        let names = Scripted::new(vec![vec![address]]);
+        let connector = connector_with("127.0.0.1", names, roots, SOON);
         deliver(&connector, &format!("https://{name}:{}/", address.port())).await
     };
     let roots = || Some(roots_of(&certificates));
@@ -292,20 +299,5 @@ async fn over_tls_the_certificate_must_be_valid_for_the_name_of_the_url() {
     ] {
         let error = attempt(name, roots, is_tls).await.unwrap_err();
         assert_eq!(error.class(), "tls", "{name} {is_tls}");
-    }
-}
-
-#[tokio::test]
-async fn a_retry_after_in_seconds_is_read_and_another_form_is_ignored() {
-    for (response, retry_after) in [
-        ("HTTP/1.1 503 Busy\r\nRetry-After: 120\r\n\r\n", Some(120)),
-        ("HTTP/1.1 503 Busy\r\nRetry-After: Wed, 21 Oct 2026 07:28:00 GMT\r\n\r\n", None),
-        ("HTTP/1.1 503 Busy\r\nRetry-After: -1\r\n\r\n", None),
-    ] {
-        let (listener, address) = listen().await;
-        let _request = respond(listener, response);
-        let connector = connector("127.0.0.1", vec![vec![]]);
-        let delivered = deliver(&connector, &format!("http://{address}/")).await.unwrap();
-        assert_eq!(delivered, Delivered { status: 503, retry_after });
     }
 }

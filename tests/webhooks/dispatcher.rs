@@ -14,7 +14,7 @@ use super::{
 
 #[tokio::test]
 async fn a_message_is_signed_and_has_the_whole_change_and_the_message_before_it() {
-    let mut shop = Shop::open();
+    let mut shop = Shop::open().await;
     let receiver = Receiver::start().await;
     shop.add_pet().await;
     let (id, secret) = shop.add_webhook(receiver.url(), None).await;
@@ -51,7 +51,7 @@ async fn a_message_is_signed_and_has_the_whole_change_and_the_message_before_it(
 
 #[tokio::test]
 async fn a_failed_message_waits_with_those_of_its_animal_and_others_go_on() {
-    let mut shop = Shop::open();
+    let mut shop = Shop::open().await;
     let receiver = Receiver::start().await;
     let (id, _) = shop.add_webhook(receiver.url(), None).await;
     let mut dispatcher = shop.dispatcher(1);
@@ -97,7 +97,7 @@ async fn a_failed_message_waits_with_those_of_its_animal_and_others_go_on() {
 
 #[tokio::test]
 async fn only_the_wanted_types_become_messages_and_links_of_their_chain() {
-    let mut shop = Shop::open();
+    let mut shop = Shop::open().await;
     let receiver = Receiver::start().await;
     shop.add_webhook(receiver.url(), Some(vec![ChangeType::PetChanged])).await;
     let mut dispatcher = shop.dispatcher(1);
@@ -113,7 +113,7 @@ async fn only_the_wanted_types_become_messages_and_links_of_their_chain() {
 
 #[tokio::test]
 async fn retry_after_lengthens_the_pause() {
-    let mut shop = Shop::open();
+    let mut shop = Shop::open().await;
     let receiver = Receiver::start().await;
     shop.add_webhook(receiver.url(), None).await;
     let mut dispatcher = shop.dispatcher(1);
@@ -126,11 +126,11 @@ async fn retry_after_lengthens_the_pause() {
 
 #[tokio::test]
 async fn after_a_rotation_messages_have_two_signatures_for_24_hours() {
-    let mut shop = Shop::open();
+    let mut shop = Shop::open().await;
     let receiver = Receiver::start().await;
     let (id, old) = shop.add_webhook(receiver.url(), None).await;
     let mut dispatcher = shop.dispatcher(1);
-    let (new, sealed) = shop.registrar.new_secret(id).unwrap();
+    let (new, sealed) = shop.registrar.new_secret(id, false).unwrap();
     let (_, rotate) = shop.webhook(id).await.rotated(sealed, shop.clock.now());
     shop.write(rotate).await;
     for (number, hours, secrets) in
@@ -149,7 +149,7 @@ async fn after_a_rotation_messages_have_two_signatures_for_24_hours() {
 
 #[tokio::test]
 async fn a_test_message_is_sent_once_also_to_a_disabled_webhook() {
-    let mut shop = Shop::open();
+    let mut shop = Shop::open().await;
     let receiver = Receiver::start().await;
     let (id, secret) = shop.add_webhook(receiver.url(), None).await;
     let mut dispatcher = shop.dispatcher(1);

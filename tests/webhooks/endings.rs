@@ -8,7 +8,7 @@ use std::{
 
 use petstore::domain::{
     Clock,
-    store_area::{DisabledReason, Restart},
+    store_area::{DeliveryUpdate, DisabledReason, Lease, Restart, Waiting},
 };
 
 use super::{
@@ -18,7 +18,7 @@ use super::{
 
 #[tokio::test]
 async fn a_response_with_410_disables_at_once_and_resume_sends_what_was_missed() {
-    let mut shop = Shop::open();
+    let mut shop = Shop::open().await;
     let receiver = Receiver::start().await;
     let (id, _) = shop.add_webhook(receiver.url(), None).await;
     let mut dispatcher = shop.dispatcher(1);
@@ -43,7 +43,7 @@ async fn a_response_with_410_disables_at_once_and_resume_sends_what_was_missed()
 
 #[tokio::test]
 async fn five_days_of_failures_disable_and_from_now_leaves_a_gap_that_the_receiver_sees() {
-    let mut shop = Shop::open();
+    let mut shop = Shop::open().await;
     let receiver = Receiver::start().await;
     let (id, _) = shop.add_webhook(receiver.url(), None).await;
     let mut dispatcher = shop.dispatcher(1);
@@ -81,7 +81,7 @@ async fn five_days_of_failures_disable_and_from_now_leaves_a_gap_that_the_receiv
 
 #[tokio::test]
 async fn a_second_process_takes_over_within_15_seconds_after_the_first_one_died() {
-    let mut shop = Shop::open();
+    let mut shop = Shop::open().await;
     let receiver = Receiver::start().await;
     let (id, _) = shop.add_webhook(receiver.url(), None).await;
     let (mut first, mut second) = (shop.dispatcher(1), shop.dispatcher(2));
@@ -115,7 +115,7 @@ async fn a_second_process_takes_over_within_15_seconds_after_the_first_one_died(
 
 #[tokio::test]
 async fn endpoints_that_never_respond_slow_no_other() {
-    let mut shop = Shop::open();
+    let mut shop = Shop::open().await;
     let (receiver, silent) = (Receiver::start().await, Receiver::start().await);
     shop.add_webhook(receiver.url(), None).await;
     for _ in 0..50 {
@@ -139,8 +139,42 @@ async fn endpoints_that_never_respond_slow_no_other() {
 }
 
 #[tokio::test]
+async fn while_10000_messages_wait_no_more_are_read_and_none_is_lost() {
+    let mut shop = Shop::open().await;
+    let receiver = Receiver::start().await;
+    let (id, _) = shop.add_webhook(receiver.url(), None).await;
+    // Of changes that the log no longer has, so the only one that is due in this test is dropped.
+    let waiting = |seq| {
+        let due_at = shop.clock.now() + Duration::from_hours(if seq == 0 { 1 } else { 100 });
+        Waiting { seq, previous: None, lane: None, failures: 1, due_at: Some(due_at) }
+    };
+    let lease = Lease { holder: 0, beat: 1 };
+    let full = DeliveryUpdate {
+        webhook: id,
+        seen: Lease::default(),
+        lease,
+        progress: None,
+        waiting: (-9_999..=0).map(waiting).collect(),
+        done: vec![],
+        attempts: vec![],
+        forget_before: None,
+        disable: None,
+    };
+    assert_eq!(shop.store.save_deliveries(vec![full]).await.unwrap(), [true]);
+    let mut dispatcher = shop.dispatcher(1);
+    for _ in 0..3 {
+        shop.add_pet().await;
+    }
+    shop.work(&mut dispatcher, Duration::from_mins(1)).await;
+    assert_eq!((receiver.all().len(), shop.webhook(id).await.progress.cursor), (0, 0));
+    shop.advance(Duration::from_hours(1));
+    shop.until(&mut dispatcher, || receiver.accepted().len() == 3).await;
+    assert!(chain_is_complete(&receiver.accepted()));
+}
+
+#[tokio::test]
 async fn messages_of_one_animal_arrive_in_order_through_failures_and_sudden_ends() {
-    let mut shop = Shop::open();
+    let mut shop = Shop::open().await;
     let receiver = Receiver::start().await;
     // A third fails, by a counter.
     let count = Mutex::new(0_u32);

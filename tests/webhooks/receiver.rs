@@ -106,10 +106,19 @@ impl Receiver {
     }
 }
 
+/// Serves one connection, request after request.
 async fn serve(
     mut stream: TcpStream,
     received: Arc<Mutex<Vec<Message>>>,
     respond: Arc<Mutex<Arc<Respond>>>,
+) {
+    while serve_one(&mut stream, &received, &respond).await.is_some() {}
+}
+
+async fn serve_one(
+    stream: &mut TcpStream,
+    received: &Mutex<Vec<Message>>,
+    respond: &Mutex<Arc<Respond>>,
 ) -> Option<()> {
     let mut bytes = Vec::new();
     let head = loop {
@@ -148,6 +157,6 @@ async fn serve(
             stream.write_all(response.as_bytes()).await.ok()
         }
         // Until the client leaves.
-        None => stream.read_to_end(&mut bytes).await.ok().map(drop),
+        None => stream.read_to_end(&mut bytes).await.ok().and(None),
     }
 }

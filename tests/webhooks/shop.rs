@@ -2,6 +2,8 @@
 
 use std::{
     collections::HashSet,
+    num::NonZeroU32,
+    path::PathBuf,
     sync::{Arc, Mutex},
     time::{Duration, Instant},
 };
@@ -12,21 +14,36 @@ use petstore::{
         ATTEMPT_LIMIT, Connector, Dispatcher, Registrar, Secret, SystemResolver, TestMessage, Vault,
     },
     domain::{
-        Actor, Clock, NewPet, PetId, PetName, PetStatus, StoredResponse, WriteContext,
+        Actor, Clock, Networks, NewPet, PetId, PetName, PetStatus, StoredResponse, WriteContext,
         store_area::{
             ChangeType, Command, IfMatch, Lease, PetPatch, Preconditions, Progress, SealedSecrets,
             StoredWebhook, Webhook, WebhookChange,
         },
     },
-    store::{Created, OpenMode, Store, WebhookWritten, sqlite::SqliteStore},
+    store::{self, Created, OpenMode, Store, WebhookWritten},
 };
 use rand::{SeedableRng, rngs::StdRng};
 use tempfile::TempDir;
-use tokio::{sync::mpsc, time::timeout};
+use tokio::{sync::mpsc, task, time::timeout};
 
 use super::receiver::Message;
+use crate::{Database, backend::Backend};
 
-pub(super) struct ManualClock(Mutex<(Timestamp, Instant)>);
+pub(crate) struct ManualClock(Mutex<(Timestamp, Instant)>);
+
+impl ManualClock {
+    #[expect(clippy::disallowed_methods, reason = "an Instant can only be had from the machine")]
+    pub(crate) fn start() -> Arc<Self> {
+        let start = ("2026-12-01T12:00:00Z".parse().unwrap(), Instant::now());
+        Arc::new(Self(Mutex::new(start)))
+    }
+
+    pub(crate) fn advance(&self, by: Duration) {
+        let mut time = self.0.lock().unwrap();
+        time.0 += SignedDuration::try_from(by).unwrap();
+        time.1 += by;
+    }
+}
 
 impl Clock for ManualClock {
     fn now(&self) -> Timestamp {
@@ -40,32 +57,37 @@ impl Clock for ManualClock {
 
 /// A store with its service, as far as webhooks need it.
 pub(super) struct Shop {
+    _database: Database,
     pub(super) store: Arc<dyn Store>,
     pub(super) clock: Arc<ManualClock>,
     pub(super) registrar: Registrar,
+    pub(super) folder: TempDir,
     tests: Option<mpsc::Receiver<TestMessage>>,
-    _folder: TempDir,
 }
+
+/// A key file, and what makes secrets with it.
+pub(super) fn registrar(key: PathBuf, seed: u64) -> (Registrar, mpsc::Receiver<TestMessage>) {
+    let vault = Arc::new(Vault::new(Some(key)));
+    Registrar::new(vault, allowed(), StdRng::seed_from_u64(seed))
+}
+
+fn allowed() -> Networks {
+    ["127.0.0.0/8".parse().unwrap()].into_iter().collect()
+}
+
+const CONNECTIONS: NonZeroU32 = NonZeroU32::new(4).unwrap();
 
 pub(super) const STEP: Duration = Duration::from_millis(100);
 
 impl Shop {
-    #[expect(clippy::disallowed_methods, reason = "an Instant can only be had from the machine")]
-    pub(super) fn open() -> Self {
+    pub(super) async fn open() -> Self {
         let folder = TempDir::new().unwrap();
-        let path = folder.path().join("petstore.db");
-        let store = SqliteStore::open(&path, OpenMode::CreateAndMigrate).unwrap();
-        let start = ("2026-12-01T12:00:00Z".parse().unwrap(), Instant::now());
-        let vault = Arc::new(Vault::new(Some(folder.path().join("key"))));
-        let allowed = ["127.0.0.0/8".parse().unwrap()].into_iter().collect();
-        let (registrar, tests) = Registrar::new(vault, allowed, StdRng::seed_from_u64(1));
-        Self {
-            store: Arc::new(store),
-            clock: Arc::new(ManualClock(Mutex::new(start))),
-            registrar,
-            tests: Some(tests),
-            _folder: folder,
-        }
+        let database = Database::fresh().await;
+        let (mode, random) = (OpenMode::CreateAndMigrate, &mut StdRng::seed_from_u64(1));
+        let store = store::open(&database.url(), mode, CONNECTIONS, random).await.unwrap();
+        let (registrar, tests) = registrar(folder.path().join("key"), 1);
+        let clock = ManualClock::start();
+        Self { _database: database, store, clock, registrar, folder, tests: Some(tests) }
     }
 
     pub(super) fn dispatcher(&mut self, seed: u64) -> Dispatcher {
@@ -74,23 +96,33 @@ impl Shop {
 
     /// A dispatcher whose attempts may take this long.
     pub(super) fn patient_dispatcher(&mut self, seed: u64, limit: Duration) -> Dispatcher {
-        let allowed = ["127.0.0.0/8".parse().unwrap()].into_iter().collect();
-        let connector = Connector::new(allowed, Box::new(SystemResolver), None, limit);
-        let tests = self.tests.take().unwrap_or_else(|| mpsc::channel(1).1);
+        let tests = self.tests.take();
+        self.dispatcher_with(&self.registrar, tests, seed, limit)
+    }
+
+    /// A dispatcher of another machine.
+    pub(super) fn dispatcher_with(
+        &self,
+        registrar: &Registrar,
+        tests: Option<mpsc::Receiver<TestMessage>>,
+        seed: u64,
+        limit: Duration,
+    ) -> Dispatcher {
+        let (resolver, clock) = (Box::new(SystemResolver), self.clock.clone());
+        let connector = Connector::new(allowed(), resolver, None, limit, clock).unwrap();
         Dispatcher::new(
             Arc::clone(&self.store),
             self.clock.clone(),
             StdRng::seed_from_u64(seed),
-            connector.unwrap(),
-            &self.registrar,
-            tests,
+            connector,
+            registrar,
+            tests.unwrap_or_else(|| mpsc::channel(1).1),
+            None,
         )
     }
 
     pub(super) fn advance(&self, by: Duration) {
-        let mut time = self.clock.0.lock().unwrap();
-        time.0 += SignedDuration::try_from(by).unwrap();
-        time.1 += by;
+        self.clock.advance(by);
     }
 
     pub(super) fn context(&self) -> WriteContext {
@@ -109,7 +141,7 @@ impl Shop {
         types: Option<Vec<ChangeType>>,
     ) -> (i64, Secret) {
         let id = self.store.draw_webhook_id().await.unwrap();
-        let (secret, current) = self.registrar.new_secret(id).unwrap();
+        let (secret, current) = self.registrar.new_secret(id, true).unwrap();
         let now = self.clock.now();
         let webhook = Webhook {
             id,
@@ -156,13 +188,16 @@ impl Shop {
     }
 
     /// Lets the dispatcher work until the condition holds. Each step takes a tenth of a second of
-    /// the test's clock.
+    /// the test's clock, and no time if nothing is in flight.
     pub(super) async fn until(&self, dispatcher: &mut Dispatcher, condition: impl Fn() -> bool) {
         let working = async {
             while !condition() {
                 dispatcher.step().await.unwrap();
                 self.advance(STEP);
-                dispatcher.due().await;
+                if dispatcher.in_flight() > 0 {
+                    dispatcher.due().await;
+                }
+                task::yield_now().await;
             }
         };
         let done = timeout(Duration::from_mins(1), working).await;

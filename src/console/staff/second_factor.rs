@@ -12,6 +12,7 @@ use super::{
 };
 use crate::{
     console::{call::PageCall, layout, redirect},
+    delivery,
     domain::{
         staff::{
             RECOVERY_CODES, SecondFactor, StaffChange, StaffMember, TokenDigest, TotpSecret,
@@ -112,8 +113,10 @@ pub(in crate::console) async fn set_second_factor(
                      code that the app shows now.";
         return Ok(page(call, &new, Some(wrong)));
     };
+    // A key file that exists already, on another machine, has encrypted what is there.
+    let is_first = !delivery::has_secrets(visit.console.app.store.as_ref()).await?;
     let sealed_secret = visit.console.with_random(|random| {
-        visit.console.app.vault().seal(&secret_of(member.id), new.as_bytes(), random)
+        visit.console.app.vault().seal(&secret_of(member.id), new.as_bytes(), is_first, random)
     });
     let sealed_secret = sealed_secret.map_err(|error| ApiError::internal(Arc::new(error)))?;
     with_recovery_codes(call, member, SecondFactor { sealed_secret, ..used }).await

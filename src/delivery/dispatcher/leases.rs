@@ -29,6 +29,8 @@ impl Dispatcher {
     pub(super) async fn refresh(&mut self) -> Result<(), StoreError> {
         let webhooks = self.store.list_webhooks().await?;
         let now = self.clock.instant();
+        self.look(now).await?;
+        self.connector.close_old();
         let is_ours = |id: i64, served: &Served| {
             let stored = webhooks.iter().find(|stored| stored.webhook.id == id);
             stored.is_some_and(|stored| {
@@ -37,6 +39,7 @@ impl Dispatcher {
         };
         self.served.retain(|&id, served| is_ours(id, served));
         self.others.retain(|id, _| webhooks.iter().any(|stored| stored.webhook.id == *id));
+        self.unreadable.retain(|id| webhooks.iter().any(|stored| stored.webhook.id == *id));
         let mut free = Vec::new();
         for stored in webhooks.iter().filter(|stored| stored.webhook.disabled.is_none()) {
             let id = stored.webhook.id;
@@ -50,7 +53,17 @@ impl Dispatcher {
             }
             let is_silent = now.saturating_duration_since(*since) >= TAKE_OVER;
             if [0, self.holder].contains(&stored.lease.holder) || is_silent {
-                free.push(stored.clone());
+                // Without its secret, another process must serve it.
+                match open_secrets(&self.vault, stored) {
+                    Ok(secrets) => {
+                        self.unreadable.remove(&id);
+                        free.push((stored.clone(), secrets));
+                    }
+                    Err(error) if self.unreadable.insert(id) => {
+                        error!(webhook = id, cause = chain(&error), "a secret cannot be read");
+                    }
+                    Err(_) => {}
+                }
             }
         }
         self.take(free).await?;
@@ -58,12 +71,12 @@ impl Dispatcher {
         Ok(())
     }
 
-    async fn take(&mut self, free: Vec<StoredWebhook>) -> Result<(), StoreError> {
+    async fn take(&mut self, free: Vec<(StoredWebhook, Secrets)>) -> Result<(), StoreError> {
         if free.is_empty() {
             return Ok(());
         }
         let lease = |seen: Lease| Lease { holder: self.holder, beat: seen.beat + 1 };
-        let updates = free.iter().map(|stored| DeliveryUpdate {
+        let updates = free.iter().map(|(stored, _)| DeliveryUpdate {
             webhook: stored.webhook.id,
             seen: stored.lease,
             lease: lease(stored.lease),
@@ -76,13 +89,9 @@ impl Dispatcher {
         });
         let renewed = self.clock.instant();
         let taken = self.store.save_deliveries(updates.collect()).await?;
-        for (stored, _) in free.into_iter().zip(taken).filter(|(_, taken)| *taken) {
+        for ((stored, secrets), _) in free.into_iter().zip(taken).filter(|(_, taken)| *taken) {
             let (id, lease) = (stored.webhook.id, lease(stored.lease));
             let waiting = self.store.waiting_messages(id).await?;
-            let secrets = open_secrets(&self.vault, &stored).unwrap_or_else(|error| {
-                error!(webhook = id, cause = chain(&error), "a secret cannot be read");
-                Secrets::new()
-            });
             let endpoint = Endpoint::new(stored, waiting, lease);
             let running = HashMap::new();
             self.generation += 1;
@@ -97,19 +106,17 @@ impl Dispatcher {
 
     /// Shows the state of the webhooks in the metrics.
     fn show(&self, webhooks: &[StoredWebhook]) {
-        let states = webhooks.iter().filter_map(|stored| {
+        let states = webhooks.iter().map(|stored| {
             let id = stored.webhook.id;
-            let state = match self.served.get(&id) {
-                Some(Served { endpoint, .. }) => WebhookState {
-                    is_enabled: true,
-                    is_failing: endpoint.failing_since.is_some(),
-                    lag: (self.last - endpoint.cursor()).max(0),
-                    waiting: endpoint.waiting(),
-                },
-                None if stored.webhook.disabled.is_some() => WebhookState::default(),
-                None => return None,
+            let is_enabled = stored.webhook.disabled.is_none();
+            let served = self.served.get(&id);
+            let state = WebhookState {
+                is_enabled,
+                is_failing: is_enabled && stored.progress.failing_since.is_some(),
+                lag: if is_enabled { (self.last - stored.progress.cursor).max(0) } else { 0 },
+                waiting: served.map(|served| served.endpoint.waiting()),
             };
-            Some((id, state))
+            (id, state)
         });
         self.metrics.note(states.collect());
     }

@@ -163,6 +163,15 @@ pub struct Act {
     pub details: Vec<(Cow<'static, str>, String)>,
 }
 
+impl Act {
+    /// An act on a webhook.
+    #[must_use]
+    pub fn on_webhook(kind: ActType, id: i64) -> Self {
+        let subject = LogSubject { kind: SubjectKind::Webhook, id: Some(id) };
+        Self { kind, subject, details: Vec::new() }
+    }
+}
+
 /// The type of an act of administration.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ActType {
@@ -182,6 +191,8 @@ pub enum ActType {
     WebhookSecretRotated,
     /// A webhook was enabled.
     WebhookEnabled,
+    /// The service disabled a webhook.
+    WebhookDisabled,
     /// A member of the staff was added.
     StaffAdded,
     /// A member of the staff got another role.
@@ -210,7 +221,7 @@ pub enum ActType {
 
 impl ActType {
     /// Every type.
-    pub const ALL: [Self; 20] = [
+    pub const ALL: [Self; 21] = [
         Self::KeyCreated,
         Self::KeyRotated,
         Self::KeyRevoked,
@@ -219,6 +230,7 @@ impl ActType {
         Self::WebhookDeleted,
         Self::WebhookSecretRotated,
         Self::WebhookEnabled,
+        Self::WebhookDisabled,
         Self::StaffAdded,
         Self::StaffRoleChanged,
         Self::StaffReset,
@@ -245,6 +257,7 @@ impl ActType {
             Self::WebhookDeleted => "webhook.deleted",
             Self::WebhookSecretRotated => "webhook.secret_rotated",
             Self::WebhookEnabled => "webhook.enabled",
+            Self::WebhookDisabled => "webhook.disabled",
             Self::StaffAdded => "staff.added",
             Self::StaffRoleChanged => "staff.role_changed",
             Self::StaffReset => "staff.reset",

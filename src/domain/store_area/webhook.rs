@@ -4,7 +4,7 @@ use std::str::FromStr;
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::{ChangeType, Field, Label};
+use super::{Act, ActType, ChangeType, Field, Label};
 
 /// An endpoint of others, as the interface shows it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -75,6 +75,13 @@ impl DisabledReason {
             Self::Gone => "gone",
             Self::Request => "request",
         }
+    }
+
+    /// What the audit trail has when the service disables a webhook for this reason.
+    #[must_use]
+    pub fn act(self, webhook: i64) -> Act {
+        let details = vec![("reason".into(), self.as_str().to_owned())];
+        Act { details, ..Act::on_webhook(ActType::WebhookDisabled, webhook) }
     }
 }
 

@@ -58,7 +58,7 @@ pub(super) struct Edge {
     pub(super) response_memory: ResponseMemory,
     pub(super) metrics: Metrics,
     /// Receives a span for each request, if traces are enabled.
-    pub(super) spans: Option<Spans>,
+    pub(super) spans: Option<Arc<Spans>>,
 }
 
 /// An interface behind the edge. What differs between interfaces is here.

@@ -7,7 +7,7 @@ use hyper::{Method, http::request::Parts};
 use super::{Edge, Facts, request_id, trace_context};
 use crate::{
     http::Response,
-    observe::traces::{OTHER_METHOD, Span},
+    observe::traces::{OTHER_METHOD, Span, Work},
 };
 
 /// The methods that HTTP defines.
@@ -41,11 +41,13 @@ impl Edge {
             parent_id: parent.map(|parent| parent.span_id.to_owned()),
             started: ended.saturating_sub(took),
             ended,
-            method: method(&request.method),
-            route: facts.route.map(|label| label.path),
-            status: response.status().as_u16(),
-            principal: facts.principal,
-            request_id: request_id.and_then(|id| id.to_str().ok()).unwrap_or_default().to_owned(),
+            work: Work::Request {
+                method: method(&request.method),
+                route: facts.route.map(|label| label.path),
+                status: response.status().as_u16(),
+                principal: facts.principal,
+            },
+            request_id: request_id.and_then(|id| id.to_str().ok()).map(str::to_owned),
         });
     }
 }

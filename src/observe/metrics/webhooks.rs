@@ -16,8 +16,9 @@ pub struct WebhookState {
     pub is_failing: bool,
     /// How many changes it is behind the log.
     pub lag: i64,
-    /// How many of its messages failed, or wait behind one that did.
-    pub waiting: usize,
+    /// How many of its messages failed, or wait behind one that did; `None` if another process
+    /// serves it, or none.
+    pub waiting: Option<usize>,
 }
 
 /// The outcomes of attempts, as their label spells them.
@@ -40,7 +41,7 @@ impl WebhookMetrics {
         }
     }
 
-    /// Notes the state of the webhooks that are disabled, or that this process serves.
+    /// Notes the state of all webhooks.
     pub fn note(&self, states: BTreeMap<i64, WebhookState>) {
         *self.states.lock().unwrap_or_else(PoisonError::into_inner) = states;
     }
@@ -57,29 +58,34 @@ impl WebhookMetrics {
             page.sample(name, &[("outcome", outcome)], counter.get());
         }
         let states = self.states.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        let mut gauge = |name, help, value: fn(&WebhookState) -> i64| {
+        let mut gauge = |name, help, value: fn(&WebhookState) -> Option<i64>| {
             page.begin(Kind::Gauge, name, help);
             for (id, state) in &states {
-                page.sample(name, &[("webhook", id)], value(state));
+                if let Some(value) = value(state) {
+                    page.sample(name, &[("webhook", id)], value);
+                }
             }
         };
         gauge("petstore_webhook_enabled", "Whether the webhook is enabled: 1, or 0.", |state| {
-            i64::from(state.is_enabled)
+            Some(state.is_enabled.into())
         });
         gauge(
-            "petstore_webhook_failing",
-            "Whether the last attempt failed: 1, or 0. Only in the process that serves it.",
-            |state| i64::from(state.is_failing),
+            "petstore_webhook_served",
+            "Whether this process serves the webhook: 1, or 0.",
+            |state| Some(state.waiting.is_some().into()),
         );
+        gauge("petstore_webhook_failing", "Whether the last attempt failed: 1, or 0.", |state| {
+            Some(state.is_failing.into())
+        });
         gauge(
             "petstore_webhook_lag_changes",
-            "How many changes the webhook is behind. Only in the process that serves it.",
-            |state| state.lag,
+            "How many changes the webhook is behind the log.",
+            |state| Some(state.lag),
         );
         gauge(
             "petstore_webhook_waiting_messages",
             "Messages that failed, or wait for one that did. Only in the process that serves it.",
-            |state| i64::try_from(state.waiting).unwrap_or(i64::MAX),
+            |state| state.waiting.map(|waiting| i64::try_from(waiting).unwrap_or(i64::MAX)),
         );
     }
 }

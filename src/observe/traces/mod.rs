@@ -1,4 +1,4 @@
-//! Traces: a span for each request, sent to a collector by OTLP.
+//! Traces: a span for each request and each delivery to a webhook, sent to a collector by OTLP.
 //!
 //! A request only puts a span into a bounded queue. A task sends the spans. If it cannot keep up,
 //! or the collector is unreachable, spans are dropped and counted. No request waits.
@@ -31,7 +31,7 @@ const QUEUE_LENGTH: usize = 4096;
 /// The span's method if the request's method is not known to HTTP.
 pub const OTHER_METHOD: &str = "_OTHER";
 
-/// The data of one request.
+/// The data of one request or delivery.
 #[derive(Debug, Clone)]
 pub struct Span {
     /// 32 hexadecimal digits: the client's trace, or a new one.
@@ -44,16 +44,38 @@ pub struct Span {
     pub started: u64,
     /// In nanoseconds since 1970-01-01T00:00:00Z.
     pub ended: u64,
-    /// The method, or [`OTHER_METHOD`].
-    pub method: &'static str,
-    /// The path with placeholders, if an operation was found.
-    pub route: Option<&'static str>,
-    /// The status code of the response.
-    pub status: u16,
-    /// Who sent the request.
-    pub principal: Principal,
-    /// As in the log and in the response.
-    pub request_id: String,
+    /// What was done.
+    pub work: Work,
+    /// As in the log and in the response. That of a delivery is of the request that made the change,
+    /// if there was one.
+    pub request_id: Option<String>,
+}
+
+/// What a span is about.
+#[derive(Debug, Clone)]
+pub enum Work {
+    /// The response to a request.
+    Request {
+        /// The method, or [`OTHER_METHOD`].
+        method: &'static str,
+        /// The path with placeholders, if an operation was found.
+        route: Option<&'static str>,
+        /// The status code of the response.
+        status: u16,
+        /// Who sent the request.
+        principal: Principal,
+    },
+    /// An attempt to deliver a message to a webhook.
+    Delivery {
+        /// The webhook.
+        webhook: i64,
+        /// The `webhook-id`.
+        message_id: String,
+        /// The status code of the response, if there was one.
+        status: Option<u16>,
+        /// The class of the failure.
+        error: Option<String>,
+    },
 }
 
 /// Where requests put their spans.
@@ -151,11 +173,13 @@ mod tests {
             parent_id: None,
             started: 1,
             ended: 2,
-            method: "GET",
-            route: None,
-            status: 404,
-            principal: Principal::None,
-            request_id: String::new(),
+            work: Work::Request {
+                method: "GET",
+                route: None,
+                status: 404,
+                principal: Principal::None,
+            },
+            request_id: None,
         };
         for _ in 0..QUEUE_LENGTH {
             spans.record(span.clone());

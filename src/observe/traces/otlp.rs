@@ -1,13 +1,16 @@
 //! Spans in the JSON form of OTLP (OTLP specification, "JSON Protobuf Encoding"), with the
-//! attributes of the semantic conventions for HTTP servers.
+//! attributes of the semantic conventions for HTTP.
 
 use serde_json::{Value, json};
 
-use super::{OTHER_METHOD, Span};
+use super::{OTHER_METHOD, Span, Work};
 use crate::domain::{Deployment, KeyId};
 
 /// The span of a server that responds to a client (`SPAN_KIND_SERVER`).
 const SERVER: u8 = 2;
+
+/// The span of a client (`SPAN_KIND_CLIENT`).
+const CLIENT: u8 = 3;
 
 /// The trace is sampled, and the remote flag below is valid
 /// (`SPAN_FLAGS_CONTEXT_HAS_IS_REMOTE_MASK`).
@@ -40,28 +43,43 @@ pub(super) fn request(spans: &[Span], deployment: Deployment) -> Value {
 }
 
 fn span(span: &Span) -> Value {
-    let mut attributes = vec![
-        text("http.request.method", span.method),
-        number("http.response.status_code", span.status.into()),
-        text("petstore.request_id", &span.request_id),
-    ];
-    attributes.extend(span.route.map(|route| text("http.route", route)));
-    let key_id = span.principal.key_id();
-    attributes.extend(key_id.map(|KeyId(id)| number("petstore.key_id", id)));
-    // A client error (4xx) is not an error of the server.
-    let failed = span.status >= 500;
-    attributes.extend(failed.then(|| text("error.type", &span.status.to_string())));
-    let status = if failed { json!({ "code": ERROR }) } else { json!({}) };
-    // A span name has `HTTP` for a method that HTTP does not know.
-    let method = if span.method == OTHER_METHOD { "HTTP" } else { span.method };
+    let (kind, name, mut attributes, error) = match &span.work {
+        Work::Request { method, route, status, principal } => {
+            let mut attributes = vec![
+                text("http.request.method", method),
+                number("http.response.status_code", (*status).into()),
+            ];
+            attributes.extend(route.map(|route| text("http.route", route)));
+            let key_id = principal.key_id();
+            attributes.extend(key_id.map(|KeyId(id)| number("petstore.key_id", id)));
+            // A span name has `HTTP` for a method that HTTP does not know.
+            let method = if *method == OTHER_METHOD { "HTTP" } else { method };
+            let name = route.map_or(method.to_owned(), |route| format!("{method} {route}"));
+            // A client error (4xx) is not an error of the server.
+            (SERVER, name, attributes, (*status >= 500).then(|| status.to_string()))
+        }
+        Work::Delivery { webhook, message_id, status, error } => {
+            let mut attributes = vec![
+                text("http.request.method", "POST"),
+                number("petstore.webhook_id", *webhook),
+                text("petstore.message_id", message_id),
+            ];
+            attributes
+                .extend(status.map(|status| number("http.response.status_code", status.into())));
+            (CLIENT, "deliver webhook".to_owned(), attributes, error.clone())
+        }
+    };
+    attributes.extend(span.request_id.as_deref().map(|id| text("petstore.request_id", id)));
+    attributes.extend(error.as_deref().map(|error| text("error.type", error)));
+    let status = if error.is_some() { json!({ "code": ERROR }) } else { json!({}) };
     let remote = if span.parent_id.is_some() { REMOTE_PARENT } else { 0 };
     json!({
         "traceId": span.trace_id,
         "spanId": span.span_id,
         "parentSpanId": span.parent_id.as_deref().unwrap_or_default(),
         "flags": FLAGS | remote,
-        "name": span.route.map_or(method.to_owned(), |route| format!("{method} {route}")),
-        "kind": SERVER,
+        "name": name,
+        "kind": kind,
         "startTimeUnixNano": span.started.to_string(),
         "endTimeUnixNano": span.ended.to_string(),
         "attributes": attributes,

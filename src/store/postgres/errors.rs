@@ -8,7 +8,7 @@ use crate::store::StoreError;
 
 /// Why a statement failed.
 #[derive(Debug, thiserror::Error)]
-pub(super) enum Failure {
+pub(in crate::store) enum Failure {
     /// The server reported an error, or the connection failed.
     #[error(transparent)]
     Database(#[from] tokio_postgres::Error),

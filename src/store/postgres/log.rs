@@ -9,7 +9,7 @@ use super::{
     PostgresStore,
     errors::Failure,
     pool::{Access, Connection},
-    store_area::rows,
+    store_area::{Value, rows, values},
 };
 use crate::{
     domain::{
@@ -185,19 +185,25 @@ async fn forget(connection: &mut Connection, before: i64, limit: u32) -> Result<
 pub(super) async fn record(
     client: &impl GenericClient,
     act: &Act,
-    Origin { at, actor, request_id }: Origin<'_>,
+    origin: Origin<'_>,
 ) -> Result<(), tokio_postgres::Error> {
-    let parameters: [&(dyn ToSql + Sync); 8] = [
-        &at,
-        &act.kind.as_str(),
-        &act.subject.id,
-        &actor.actor.kind(),
-        &actor.actor.id(),
-        &actor.name.as_deref(),
-        &request_id,
-        &log::written(act),
-    ];
-    client.execute(RECORD, &parameters).await.map(drop)
+    let values = values_of(act, origin);
+    let values: Vec<_> = values.iter().map(|value| &**value as &(dyn ToSql + Sync)).collect();
+    client.execute(RECORD, &values).await.map(drop)
+}
+
+/// The values of [`RECORD`].
+pub(super) fn values_of(act: &Act, Origin { at, actor, request_id }: Origin<'_>) -> Vec<Value> {
+    values![
+        at,
+        act.kind.as_str(),
+        act.subject.id,
+        actor.actor.kind(),
+        actor.actor.id(),
+        actor.name.as_deref().map(str::to_owned),
+        request_id.map(str::to_owned),
+        log::written(act),
+    ]
 }
 
 async fn audit(

@@ -4,10 +4,14 @@ use jiff::Timestamp;
 use tokio_postgres::{Row, Transaction, types::ToSql};
 
 use crate::{
-    domain::store_area::{Attempt, DeliveryUpdate, Progress},
+    domain::{
+        Actor, WriteContext,
+        store_area::{Attempt, DeliveryUpdate, Progress},
+    },
     store::{
         KEPT_ATTEMPTS,
-        postgres::{errors::Failure, pool::Connection},
+        postgres::{errors::Failure, log, pool::Connection},
+        webhook_rows as rows,
     },
 };
 
@@ -19,10 +23,6 @@ const RENEW: &str = "UPDATE webhooks SET lease_holder = renewal.holder, lease_be
 const RENEWED: &str = "SELECT webhooks.id FROM webhooks
     JOIN unnest($1::bigint[], $2::bigint[], $3::bigint[]) AS renewal (id, holder, beat)
     ON webhooks.id = renewal.id AND lease_holder = holder AND lease_beat = beat";
-const PROGRESS: &str =
-    "UPDATE webhooks SET cursor = $2, last_message = $3, failing_since = $4 WHERE id = $1";
-const DISABLE: &str = "UPDATE webhooks SET disabled_reason = $2, updated_at = $3,
-    version = version + 1 WHERE id = $1 AND disabled_reason IS NULL";
 const WAIT: &str = "INSERT INTO webhook_waiting (webhook_id, seq, previous, lane, failures, due_at)
     SELECT $1, * FROM unnest($2::bigint[], $3::bigint[], $4::text[], $5::bigint[], $6::bigint[])
     ON CONFLICT (webhook_id, seq)
@@ -36,7 +36,6 @@ const ADD_ATTEMPTS: &str = "INSERT INTO webhook_attempts
         (SELECT coalesce(max(number), 0) AS last FROM webhook_attempts WHERE webhook_id = $1) AS old";
 const FORGET_FIRST: &str = "DELETE FROM webhook_attempts WHERE webhook_id = $1 AND number <=
     (SELECT max(number) FROM webhook_attempts WHERE webhook_id = $1) - $2";
-const FORGET_OLD: &str = "DELETE FROM webhook_attempts WHERE webhook_id = $1 AND at < $2";
 
 pub(super) async fn save(
     connection: &mut Connection,
@@ -71,7 +70,7 @@ async fn save_one(on: &Transaction<'_>, update: &DeliveryUpdate) -> Result<(), F
     let id = update.webhook;
     if let Some(Progress { cursor, last, failing_since }) = update.progress {
         let failing_since = failing_since.map(Timestamp::as_millisecond);
-        on.execute(PROGRESS, &[&id, &cursor, &last, &failing_since]).await?;
+        on.execute(rows::PROGRESS, &[&cursor, &last, &failing_since, &id]).await?;
     }
     if !update.done.is_empty() {
         on.execute(DONE, &[&id, &update.done]).await?;
@@ -89,10 +88,13 @@ async fn save_one(on: &Transaction<'_>, update: &DeliveryUpdate) -> Result<(), F
     }
     add_attempts(on, id, &update.attempts).await?;
     if let Some(before) = update.forget_before {
-        on.execute(FORGET_OLD, &[&id, &before.as_millisecond()]).await?;
+        on.execute(rows::FORGET_OLD, &[&id, &before.as_millisecond()]).await?;
     }
-    if let Some((reason, at)) = update.disable {
-        on.execute(DISABLE, &[&id, &reason.as_str(), &at.as_millisecond()]).await?;
+    if let Some((reason, at)) = update.disable
+        && on.execute(rows::DISABLE, &[&reason.as_str(), &at.as_millisecond(), &id]).await? == 1
+    {
+        let by = WriteContext::new(Actor::Clock, at);
+        log::record(on, &reason.act(id), (&by).into()).await?;
     }
     Ok(())
 }
