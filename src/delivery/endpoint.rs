@@ -135,8 +135,15 @@ impl Endpoint {
         self.last
     }
 
-    /// Adds the message about the next change that is wanted.
+    /// Adds the message about the next change that is wanted, unless it waits already, or was
+    /// delivered before another one of its lane that waits: the process that had the lease was
+    /// further in the log than all messages that it had delivered.
     pub(super) fn add(&mut self, seq: i64, lane: Option<String>, content: Content) {
+        let newest = lane.as_ref().and_then(|lane| self.lanes.get(lane)?.back());
+        if newest >= Some(&seq) || self.messages.contains_key(&seq) {
+            self.last = Some(seq);
+            return;
+        }
         // Behind a message that waits it waits, too.
         let first = lane.as_ref().and_then(|lane| self.lanes.get(lane)?.front());
         let has_row = first.is_some_and(|first| self.messages[first].has_row);
