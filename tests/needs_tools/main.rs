@@ -66,6 +66,8 @@ mod proxy;
 mod recording;
 #[path = "../store/retries.rs"]
 mod retries;
+#[path = "../store/staff.rs"]
+mod staff;
 #[path = "../store/suite.rs"]
 mod suite;
 #[path = "../webhooks/suite.rs"]

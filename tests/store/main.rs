@@ -15,5 +15,6 @@ mod retries;
 mod sqlite;
 mod sqlite_area;
 mod sqlite_check;
+mod staff;
 mod suite;
 mod webhooks;

@@ -14,6 +14,7 @@ use crate::{
     log::log_suite,
     postgres_cluster::{connect, fresh_url},
     retries::{named, respond},
+    staff::staff_suite,
     suite::{AnyStore, act, create, suite},
     webhooks::webhook_suite,
 };
@@ -22,6 +23,7 @@ suite!(fresh().await);
 area_suite!(fresh().await);
 log_suite!(fresh().await);
 webhook_suite!(fresh().await);
+staff_suite!(fresh().await);
 
 const CONNECTIONS: NonZeroU32 = NonZeroU32::new(8).unwrap();
 

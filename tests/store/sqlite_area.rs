@@ -28,12 +28,14 @@ use crate::{
     log::log_suite,
     retries::{named, replayed},
     sqlite::{fresh, open},
+    staff::staff_suite,
     suite::{AnyStore, new_pet},
     webhooks::webhook_suite,
 };
 
 area_suite!(fresh());
 webhook_suite!(fresh());
+staff_suite!(fresh());
 log_suite!(fresh());
 
 #[tokio::test]

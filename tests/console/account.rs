@@ -1,0 +1,48 @@
+//! A member's own account.
+
+use petstore::domain::Role;
+
+use crate::browser::{PASSWORD, Shop};
+
+#[tokio::test]
+async fn a_new_password_needs_the_present_one_and_ends_other_sessions() {
+    let shop = Shop::open().await;
+    let mut browser = shop.member("Ana", Role::Viewer).await;
+    let mut other = shop.browser();
+    other.sign_in("Ana", PASSWORD).await.expect(303);
+    let change = async |browser: &mut crate::browser::Browser<'_>, present: &str, new: &str| {
+        let form = [("current", present), ("new", new), ("again", new)];
+        browser.post("/account/password", &form).await
+    };
+    let page = change(&mut browser, "wrong", "four other random words").await.expect(422);
+    assert!(page.text.contains("The present password is wrong."), "{page:?}");
+    change(&mut browser, PASSWORD, "short").await.expect(422);
+    assert!(other.is_in().await);
+    change(&mut browser, PASSWORD, "four other random words").await.expect(303);
+    assert!(browser.is_in().await);
+    assert!(!other.is_in().await);
+    other.sign_in("Ana", PASSWORD).await.expect(403);
+    other.sign_in("Ana", "four other random words").await.expect(303);
+}
+
+#[tokio::test]
+async fn sessions_are_listed_with_their_browser_and_ended_one_by_one() {
+    let shop = Shop::open().await;
+    let mut browser = shop.member("Ana", Role::Clerk).await;
+    let mut other = shop.browser();
+    other.fields.insert("user-agent", "Opera <script>".to_owned());
+    other.sign_in("Ana", PASSWORD).await.expect(303);
+    let mut stranger = shop.member("Bo", Role::Clerk).await;
+    let page = browser.get("/account").await.expect(200);
+    assert!(page.text.contains("Opera &lt;script&gt;") && !page.text.contains("<script>"));
+    assert!(page.text.contains("127.0.0.1") && page.text.contains("(this one)"), "{page:?}");
+    assert_eq!(page.text.matches("action=\"/account/sessions/end\"").count(), 2);
+    let (_, after) = page.text.split_once("Opera").unwrap();
+    let (_, after) = after.split_once("name=\"session\" value=\"").unwrap();
+    let session = after.split_once('"').unwrap().0;
+    // Nobody ends the session of somebody else.
+    stranger.post("/account/sessions/end", &[("session", session)]).await.expect(303);
+    assert!(other.is_in().await);
+    browser.post("/account/sessions/end", &[("session", session)]).await.expect(303);
+    assert!(!other.is_in().await && browser.is_in().await && stranger.is_in().await);
+}

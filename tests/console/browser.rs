@@ -1,0 +1,263 @@
+//! A shop with a console, and browsers that use it as browsers do.
+
+use std::{
+    collections::BTreeMap,
+    net::IpAddr,
+    num::NonZeroU32,
+    sync::{Arc, Mutex},
+    time::{Duration, Instant},
+};
+
+use bytes::Bytes;
+use http_body_util::Full;
+use hyper::{HeaderMap, Method, Request, StatusCode, header};
+use jiff::{SignedDuration, Timestamp};
+use petstore::{
+    console::{self, Console, ConsoleSettings, RequireSecondFactor},
+    delivery::{Registrar, Vault},
+    domain::{
+        Actor, Client, Clock, Networks, Role, StaffName, WriteContext,
+        staff::{StaffChange, StaffMember, Token},
+        store_area::{ActType, AuditEntry, AuditQuery},
+    },
+    http::{App, Settings},
+    store::{self, OpenMode, StaffKey, StaffWritten, Store},
+};
+use rand::{SeedableRng, rngs::StdRng};
+use tempfile::TempDir;
+
+/// A password that is allowed.
+pub(crate) const PASSWORD: &str = "correct horse battery";
+
+/// A clock that moves only when a test moves it.
+pub(crate) struct ManualClock(Mutex<(Timestamp, Instant)>);
+
+impl ManualClock {
+    pub(crate) fn advance(&self, by: Duration) {
+        let mut time = self.0.lock().unwrap();
+        time.0 += SignedDuration::try_from(by).unwrap();
+        time.1 += by;
+    }
+}
+
+impl Clock for ManualClock {
+    fn now(&self) -> Timestamp {
+        self.0.lock().unwrap().0
+    }
+
+    fn instant(&self) -> Instant {
+        self.0.lock().unwrap().1
+    }
+}
+
+pub(crate) struct Shop {
+    pub(crate) store: Arc<dyn Store>,
+    pub(crate) app: Arc<App>,
+    pub(crate) console: Console,
+    pub(crate) clock: Arc<ManualClock>,
+    random: Mutex<StdRng>,
+    // Dropped last.
+    _folder: TempDir,
+}
+
+impl Shop {
+    pub(crate) async fn open() -> Self {
+        Self::with(ConsoleSettings::default()).await
+    }
+
+    pub(crate) async fn requiring(second_factor: RequireSecondFactor) -> Self {
+        Self::with(ConsoleSettings { second_factor, ..ConsoleSettings::default() }).await
+    }
+
+    #[expect(clippy::disallowed_methods, reason = "an Instant can only be had from the machine")]
+    pub(crate) async fn with(settings: ConsoleSettings) -> Self {
+        let folder = TempDir::new().unwrap();
+        let path = folder.path().join("pets.db");
+        let url = format!("sqlite:{}", path.display()).parse().unwrap();
+        let random = &mut StdRng::seed_from_u64(1);
+        let mode = OpenMode::CreateAndMigrate;
+        let store = store::open(&url, mode, NonZeroU32::MIN, random).await.unwrap();
+        let now = "2026-12-01T12:00:00Z".parse().unwrap();
+        let clock = Arc::new(ManualClock(Mutex::new((now, Instant::now()))));
+        let vault = Arc::new(Vault::with_key([7; 32]));
+        let (registrar, _) =
+            Registrar::new(vault, Networks::default(), StdRng::from_rng(&mut *random));
+        let app = App::new(
+            Arc::clone(&store),
+            Arc::<ManualClock>::clone(&clock),
+            random,
+            &Settings::default(),
+        );
+        let app = Arc::new(console::counted(app.unwrap().with_webhooks(registrar)));
+        let console = Console::new(Arc::clone(&app), settings, StdRng::from_rng(&mut *random));
+        let random = Mutex::new(StdRng::from_rng(random));
+        Self { store, app, console, clock, random, _folder: folder }
+    }
+
+    pub(crate) fn browser(&self) -> Browser<'_> {
+        let client = Client::from(IpAddr::from([127, 0, 0, 1]));
+        let fields = BTreeMap::from([("user-agent", "Firefox <1>".to_owned())]);
+        Browser {
+            shop: self,
+            client,
+            origin: "http://localhost:8081".to_owned(),
+            cookies: BTreeMap::new(),
+            fields,
+        }
+    }
+
+    /// Adds a member, and returns the path of the link.
+    pub(crate) async fn invite(&self, name: &str, role: Role) -> String {
+        let token = Token::generate(&mut *self.random.lock().unwrap());
+        let name = StaffName::new(name).unwrap();
+        let new = StaffMember::new(name, role, &token, self.clock.now());
+        let change = StaffChange::new(0, new, ActType::StaffAdded);
+        let context = WriteContext::new(Actor::Command, self.clock.now());
+        let written = self.store.write_staff(change, context).await.unwrap();
+        assert!(matches!(written, StaffWritten::Done(_)));
+        format!("/link/{}", token.reveal())
+    }
+
+    /// A browser in which a new member has just signed in.
+    pub(crate) async fn member(&self, name: &str, role: Role) -> Browser<'_> {
+        let link = self.invite(name, role).await;
+        let mut browser = self.browser();
+        browser.post(&link, &[("new", PASSWORD), ("again", PASSWORD)]).await.expect(303);
+        browser
+    }
+
+    pub(crate) async fn find(&self, name: &str) -> StaffMember {
+        let key = StaffName::new(name).unwrap().key();
+        self.store.find_staff(StaffKey::Name(key)).await.unwrap().unwrap()
+    }
+
+    /// The acts in the audit trail, such as `staff.added staff:1 by command`.
+    pub(crate) async fn acts(&self) -> Vec<String> {
+        let query = AuditQuery { limit: 1000, ..AuditQuery::default() };
+        let (entries, _) = self.store.list_audit(&query).await.unwrap();
+        entries
+            .iter()
+            .filter_map(|entry| match entry {
+                AuditEntry::Act { act, actor, .. } => {
+                    Some(format!("{} {} by {}", act.kind.as_str(), act.subject, actor.actor))
+                }
+                AuditEntry::Change(_) => None,
+            })
+            .collect()
+    }
+}
+
+/// A browser with its cookies.
+pub(crate) struct Browser<'s> {
+    shop: &'s Shop,
+    pub(crate) client: Client,
+    /// What it believes to be the origin of the console.
+    pub(crate) origin: String,
+    pub(crate) cookies: BTreeMap<String, String>,
+    /// Header fields of every request.
+    pub(crate) fields: BTreeMap<&'static str, String>,
+}
+
+impl Browser<'_> {
+    pub(crate) fn from_address(mut self, address: [u8; 4]) -> Self {
+        self.client = Client::from(IpAddr::from(address));
+        self
+    }
+
+    pub(crate) async fn get(&mut self, path: &str) -> Page {
+        self.send(Method::GET, path, &[]).await
+    }
+
+    /// Sends a form of a page of the console.
+    pub(crate) async fn post(&mut self, path: &str, form: &[(&str, &str)]) -> Page {
+        self.send(Method::POST, path, form).await
+    }
+
+    pub(crate) async fn sign_in(&mut self, name: &str, password: &str) -> Page {
+        self.post("/sign-in", &[("name", name), ("password", password)]).await
+    }
+
+    /// Whether it is signed in.
+    pub(crate) async fn is_in(&mut self) -> bool {
+        self.get("/account").await.status == StatusCode::OK
+    }
+
+    async fn send(&mut self, method: Method, path: &str, form: &[(&str, &str)]) -> Page {
+        let (_, host) = self.origin.split_once("://").unwrap();
+        let mut request = Request::builder().uri(path).header(header::HOST, host);
+        if method == Method::POST {
+            request = request.header(header::CONTENT_TYPE, "application/x-www-form-urlencoded");
+            if !self.fields.keys().any(|name| ["origin", "sec-fetch-site"].contains(name)) {
+                request = request.header(header::ORIGIN, &self.origin);
+            }
+        }
+        for (name, value) in self.fields.iter().filter(|(_, value)| !value.is_empty()) {
+            request = request.header(*name, value);
+        }
+        let cookies: Vec<_> =
+            self.cookies.iter().map(|(name, value)| format!("{name}={value}")).collect();
+        if !cookies.is_empty() {
+            request = request.header(header::COOKIE, cookies.join("; "));
+        }
+        let form = form_urlencoded::Serializer::new(String::new()).extend_pairs(form).finish();
+        let request = request.method(method).body(Full::new(Bytes::from(form))).unwrap();
+        let response = self.shop.console.handle(&self.client, request).await;
+        let (head, body) = response.into_parts();
+        for cookie in head.headers.get_all(header::SET_COOKIE) {
+            let (pair, _) = cookie.to_str().unwrap().split_once(';').unwrap();
+            let (name, value) = pair.split_once('=').unwrap();
+            if value.is_empty() {
+                self.cookies.remove(name);
+            } else {
+                self.cookies.insert(name.to_owned(), value.to_owned());
+            }
+        }
+        let text = body.whole().map(|body| String::from_utf8(body.to_vec()).unwrap());
+        Page { status: head.status, headers: head.headers, text: text.unwrap_or_default() }
+    }
+}
+
+#[derive(Debug)]
+pub(crate) struct Page {
+    pub(crate) status: StatusCode,
+    pub(crate) headers: HeaderMap,
+    pub(crate) text: String,
+}
+
+impl Page {
+    #[track_caller]
+    pub(crate) fn expect(self, status: u16) -> Self {
+        assert_eq!(self.status.as_u16(), status, "{self:?}");
+        self
+    }
+
+    /// Where a 303 leads.
+    #[track_caller]
+    pub(crate) fn next(&self) -> &str {
+        assert_eq!(self.status, StatusCode::SEE_OTHER, "{self:?}");
+        self.headers[header::LOCATION].to_str().unwrap()
+    }
+
+    pub(crate) fn field(&self, name: &str) -> &str {
+        self.headers.get(name).map_or("", |value| value.to_str().unwrap())
+    }
+
+    /// The text between two others.
+    #[track_caller]
+    pub(crate) fn between(&self, before: &str, after: &str) -> &str {
+        let (_, rest) =
+            self.text.split_once(before).unwrap_or_else(|| panic!("{before}: {self:?}"));
+        rest.split_once(after).unwrap().0
+    }
+
+    /// The value of a hidden field.
+    #[track_caller]
+    pub(crate) fn hidden(&self, name: &str) -> String {
+        let value = self.between(&format!("name=\"{name}\" value=\""), "\"");
+        value
+            .replace("&amp;", "&")
+            .replace("&quot;", "\"")
+            .replace("&lt;", "<")
+            .replace("&gt;", ">")
+    }
+}

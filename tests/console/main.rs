@@ -1,0 +1,12 @@
+//! The console, through the handler that its listener serves: who gets in, and what keeps others out.
+
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
+
+mod account;
+mod browser;
+mod guessing;
+mod origin;
+mod second_factor;
+mod session;
+mod settings;
+mod sign_in_again;

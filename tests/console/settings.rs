@@ -1,0 +1,169 @@
+//! What managers do: staff and API keys; and what others may not.
+
+use std::time::Duration;
+
+use petstore::domain::{
+    Role,
+    store_area::{AuditEntry, AuditQuery},
+};
+
+use crate::browser::{PASSWORD, Shop};
+
+#[tokio::test]
+async fn each_role_gets_only_its_pages() {
+    let shop = Shop::open().await;
+    let mut viewer = shop.member("Vi", Role::Viewer).await;
+    let mut clerk = shop.member("Cy", Role::Clerk).await;
+    for path in
+        ["/settings", "/settings/staff", "/settings/keys", "/settings/webhooks", "/activity"]
+    {
+        viewer.get(path).await.expect(403);
+        let page = clerk.get(path).await.expect(403);
+        assert!(page.text.contains("Your role does not include this page."), "{page:?}");
+        assert_eq!(shop.browser().get(path).await.expect(303).next()[..14], *"/sign-in?next=");
+    }
+    for (path, form) in [
+        ("/settings/staff", &[("name", "Eve"), ("role", "manager")][..]),
+        ("/settings/staff/1", &[("do", "disable")]),
+        ("/settings/staff/2", &[("do", "role"), ("role", "manager")]),
+        ("/settings/sessions/end", &[("session", "x")]),
+        ("/settings/keys", &[("name", "till"), ("scope", "write")]),
+        ("/settings/keys/1", &[("do", "revoke")]),
+    ] {
+        clerk.post(path, form).await.expect(403);
+    }
+    for path in
+        ["/add", "/animals/1/edit", "/animals/1/order", "/animals/1/withdraw", "/orders/1/cancel"]
+    {
+        viewer.post(path, &[]).await.expect(403);
+    }
+    assert_eq!(shop.store.list_staff().await.unwrap().len(), 2);
+    assert_eq!(shop.find("Cy").await.role, Role::Clerk);
+}
+
+#[tokio::test]
+async fn a_manager_adds_changes_and_disables_staff() {
+    let shop = Shop::open().await;
+    let mut manager = shop.member("Ana", Role::Manager).await;
+    let hostile = "<script>alert(1)</script>";
+    let form = [("name", hostile), ("role", "viewer")];
+    let page = manager.post("/settings/staff", &form).await.expect(200);
+    let link = page.between("<code class=\"secret\">http://localhost:8081", "</code>").to_owned();
+    let mut member = shop.browser();
+    member.post(&link, &[("new", PASSWORD), ("again", PASSWORD)]).await.expect(303);
+    let page = manager.get("/settings/staff").await.expect(200);
+    assert!(
+        page.text.contains("&lt;script&gt;") && !page.text.contains("<script>alert"),
+        "{page:?}"
+    );
+    for (name, wrong) in
+        [(hostile, "There is a member with this name."), ("", "one line of 1 to 64")]
+    {
+        let page = manager.post("/settings/staff", &[("name", name), ("role", "clerk")]).await;
+        assert!(page.expect(422).text.contains(wrong));
+    }
+    let id = shop.find(hostile).await.id;
+    let path = format!("/settings/staff/{id}");
+    manager.post(&path, &[("do", "role"), ("role", "clerk")]).await.expect(303);
+    // At once, also for a session that began before.
+    member.get("/add").await.expect(200);
+    manager.post(&path, &[("do", "disable")]).await.expect(303);
+    assert!(!member.is_in().await);
+    member.sign_in(hostile, PASSWORD).await.expect(403);
+    let page = manager.post(&path, &[("do", "reset")]).await.expect(200);
+    member.sign_in(hostile, PASSWORD).await.expect(403);
+    let link = page.between("<code class=\"secret\">http://localhost:8081", "</code>");
+    member.post(link, &[("new", PASSWORD), ("again", PASSWORD)]).await.expect(303);
+    assert!(member.is_in().await);
+    let acts = shop.acts().await;
+    for act in ["staff.added", "staff.role_changed", "staff.disabled", "staff.reset"] {
+        assert!(acts.contains(&format!("{act} staff:{id} by staff:1")), "{acts:?}");
+    }
+    for path in ["/settings/staff/99", "/settings/staff/x"] {
+        manager.post(path, &[("do", "disable")]).await.expect(404);
+    }
+}
+
+#[tokio::test]
+async fn no_manager_locks_themselves_out() {
+    let shop = Shop::open().await;
+    let mut manager = shop.member("Ana", Role::Manager).await;
+    for form in
+        [&[("do", "disable")][..], &[("do", "reset")], &[("do", "role"), ("role", "viewer")]]
+    {
+        manager.post("/settings/staff/1", form).await.expect(403);
+    }
+    assert_eq!(shop.find("Ana").await.version, 2);
+}
+
+#[tokio::test]
+async fn a_manager_ends_the_session_of_a_member() {
+    let shop = Shop::open().await;
+    let mut member = shop.member("Bo", Role::Clerk).await;
+    shop.clock.advance(Duration::from_secs(1));
+    let mut manager = shop.member("Ana", Role::Manager).await;
+    let page = manager.get("/settings/staff").await.expect(200);
+    let session = page.hidden("session");
+    manager.post("/settings/sessions/end", &[("session", &session)]).await.expect(303);
+    assert!(!member.is_in().await && manager.is_in().await);
+    assert!(shop.acts().await.contains(&"staff.sessions_ended staff:1 by staff:2".to_owned()));
+}
+
+#[tokio::test]
+async fn a_manager_makes_rotates_and_revokes_keys_that_are_shown_once() {
+    let shop = Shop::open().await;
+    let mut manager = shop.member("Ana", Role::Manager).await;
+    let form = [("name", "till <1>"), ("scope", "store:write")];
+    let page = manager.post("/settings/keys", &form).await.expect(200);
+    let key = page.between("<code class=\"secret\">", "</code>").to_owned();
+    let is_valid = async |key: &str| {
+        let digest = petstore::domain::KeyDigest::of_presented(
+            key,
+            petstore::domain::Deployment::Production,
+        );
+        let found = shop.store.find_key(&digest.unwrap()).await.unwrap().unwrap();
+        found.is_valid_at(petstore::domain::Clock::now(shop.clock.as_ref()))
+    };
+    assert!(is_valid(&key).await);
+    let list = manager.get("/settings/keys").await.expect(200);
+    assert!(list.text.contains("till &lt;1&gt;") && !list.text.contains(&key), "{list:?}");
+    let page = manager.post("/settings/keys/1", &[("do", "rotate")]).await.expect(200);
+    let successor = page.between("<code class=\"secret\">", "</code>").to_owned();
+    manager.post("/settings/keys/1", &[("do", "rotate")]).await.expect(422);
+    assert!(is_valid(&key).await && is_valid(&successor).await);
+    manager.post("/settings/keys/2", &[("do", "revoke")]).await.expect(303);
+    assert!(!is_valid(&successor).await);
+    shop.clock.advance(Duration::from_hours(24));
+    assert!(!is_valid(&key).await);
+    for (name, scope) in [("", "write"), ("a", "root"), (&*"a".repeat(256), "read")] {
+        manager.sign_in("Ana", PASSWORD).await.expect(303);
+        manager.post("/settings/keys", &[("name", name), ("scope", scope)]).await.expect(422);
+    }
+    let acts = shop.acts().await;
+    for act in ["key.created key:1", "key.rotated key:1", "key.revoked key:2"] {
+        assert!(acts.contains(&format!("{act} by staff:1")), "{acts:?}");
+    }
+    let query = AuditQuery { limit: 1000, ..AuditQuery::default() };
+    let (entries, _) = shop.store.list_audit(&query).await.unwrap();
+    let names_actor = |entry: &AuditEntry| match entry {
+        AuditEntry::Act { act, actor, request_id, .. } => {
+            act.kind.as_str() != "key.created"
+                || actor.name.as_deref() == Some("Ana") && request_id.is_some()
+        }
+        AuditEntry::Change(_) => false,
+    };
+    assert!(entries.iter().all(names_actor), "{entries:?}");
+}
+
+#[tokio::test]
+async fn pages_are_counted_by_their_route() {
+    let shop = Shop::open().await;
+    let mut browser = shop.member("Ana", Role::Clerk).await;
+    browser.get("/account").await.expect(200);
+    let metrics = shop.app.metrics();
+    let sample = r#"http_server_requests_total{operation="console.account",http_route="/account",http_response_status_code="200"} 1"#;
+    assert!(metrics.contains(sample), "{metrics}");
+    // No secret of a link.
+    let sample = r#"operation="console.choosePassword",http_route="/link/{token}""#;
+    assert!(metrics.contains(sample), "{metrics}");
+}

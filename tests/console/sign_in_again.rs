@@ -1,0 +1,105 @@
+//! Signing in again: before what is delicate, and when a session has ended while a form was open.
+
+use std::time::Duration;
+
+use petstore::domain::Role;
+
+use crate::browser::{Browser, PASSWORD, Page, Shop};
+
+/// Fills the form to sign in of this page, and sends it.
+async fn sign_in_on(browser: &mut Browser<'_>, page: &Page, name: &str) -> Page {
+    let (next, path, kept) = (page.hidden("next"), page.hidden("kept_path"), page.hidden("kept"));
+    let form = [
+        ("name", name),
+        ("password", PASSWORD),
+        ("next", &next),
+        ("kept_path", &path),
+        ("kept", &kept),
+    ];
+    browser.post("/sign-in", &form).await
+}
+
+/// Presses the button that sends what was kept.
+async fn send_kept(browser: &mut Browser<'_>, page: &Page) -> Page {
+    let path = page.between("<form method=\"post\" action=\"", "\"").to_owned();
+    let fields: Vec<(String, String)> = page
+        .text
+        .split("type=\"hidden\" name=\"")
+        .skip(1)
+        .map(|field| {
+            let (name, rest) = field.split_once("\" value=\"").unwrap();
+            let value = rest.split_once('"').unwrap().0.replace("&lt;", "<").replace("&gt;", ">");
+            (name.to_owned(), value.replace("&quot;", "\"").replace("&amp;", "&"))
+        })
+        .collect();
+    let fields: Vec<_> = fields.iter().map(|(name, value)| (&**name, &**value)).collect();
+    browser.post(&path, &fields).await
+}
+
+#[tokio::test]
+async fn five_minutes_after_signing_in_keys_and_staff_need_the_password_again() {
+    let shop = Shop::open().await;
+    let mut manager = shop.member("Ana", Role::Manager).await;
+    let form = [("name", "Zoé & <co> \"1\""), ("role", "clerk")];
+    shop.clock.advance(Duration::from_mins(5));
+    assert!(manager.is_in().await);
+    for path in [
+        "/settings/staff/1",
+        "/settings/sessions/end",
+        "/settings/keys",
+        "/settings/keys/1",
+        "/account/second-factor",
+        "/account/second-factor/remove",
+        "/account/recovery-codes",
+        "/settings/webhooks",
+    ] {
+        let page = manager.post(path, &[]).await.expect(403);
+        assert_eq!(page.hidden("kept_path"), path);
+    }
+    let page = manager.post("/settings/staff", &form).await.expect(403);
+    assert_eq!(page.hidden("kept_path"), "/settings/staff");
+    assert!(page.text.contains("value=\"Ana\""), "{page:?}");
+    assert_eq!(shop.store.list_staff().await.unwrap().len(), 1);
+    // A wrong password keeps what was typed, too.
+    let (path, kept) = (page.hidden("kept_path"), page.hidden("kept"));
+    let wrong = [("name", "Ana"), ("password", "x"), ("kept_path", &*path), ("kept", &*kept)];
+    let page = manager.post("/sign-in", &wrong).await.expect(403);
+    let page = sign_in_on(&mut manager, &page, "Ana").await.expect(200);
+    assert_eq!(shop.store.list_staff().await.unwrap().len(), 1);
+    send_kept(&mut manager, &page).await.expect(200);
+    let member = shop.find("Zoé & <co> \"1\"").await;
+    assert_eq!(member.role, Role::Clerk);
+}
+
+#[tokio::test]
+async fn what_was_typed_survives_the_end_of_the_session() {
+    let shop = Shop::open().await;
+    let mut clerk = shop.member("Ana", Role::Clerk).await;
+    let form = [("name", "Rex 🐕"), ("category", "1"), ("status", "available"), ("_key", "k-1")];
+    shop.clock.advance(Duration::from_mins(31));
+    let page = clerk.post("/add", &form).await.expect(403);
+    let page = sign_in_on(&mut clerk, &page, "Ana").await.expect(200);
+    let added = send_kept(&mut clerk, &page).await;
+    assert!(added.next().starts_with("/animals/1"), "{added:?}");
+    // A second click adds no second animal.
+    let again = send_kept(&mut clerk, &page).await;
+    assert_eq!(again.next(), added.next());
+    assert!(clerk.get("/animals/1").await.expect(200).text.contains("Rex 🐕"));
+    clerk.get("/animals/2").await.expect(404);
+}
+
+#[tokio::test]
+async fn a_form_that_is_too_long_is_not_kept_and_the_page_says_what_to_do() {
+    let shop = Shop::open().await;
+    let mut browser = shop.browser();
+    let long = "x".repeat(65 << 10);
+    let page = browser.post("/add/many", &[("lines", &long)]).await.expect(403);
+    assert!(page.text.contains("too long to be kept") && !page.text.contains("xxx"));
+    // As long as is kept, in the longest spelling.
+    let long = "é".repeat(10_000);
+    let page = browser.post("/add", &[("name", &long)]).await.expect(403);
+    let (path, kept) = (page.hidden("kept_path"), page.hidden("kept"));
+    let wrong = [("name", "x"), ("password", "x"), ("kept_path", &*path), ("kept", &*kept)];
+    let page = browser.post("/sign-in", &wrong).await.expect(403);
+    assert_eq!(page.hidden("kept"), kept);
+}
