@@ -7,7 +7,7 @@ use std::{
 
 use clap::{Args, ValueEnum};
 use tokio::net::TcpListener;
-use tracing::{info, warn};
+use tracing::warn;
 
 use super::{management, values};
 use crate::{
@@ -100,16 +100,12 @@ impl ConsoleArgs {
         }
     }
 
-    /// The address of the console in a browser, which is also logged.
-    pub(super) fn log_address(&self, listener: Option<&TcpListener>, tls: bool) -> Option<String> {
+    /// The address of the console in a browser.
+    pub(super) fn address(&self, listener: Option<&TcpListener>, tls: bool) -> Option<String> {
         let address = listener?.local_addr().ok()?;
         let scheme = if tls { "https" } else { "http" };
-        let url = match &self.url.console_url {
-            Some(url) => url.as_str().to_owned(),
-            None => format!("{scheme}://{address}"),
-        };
-        info!("console at {url}");
-        Some(url)
+        let listening = || format!("{scheme}://{address}");
+        Some(self.url.console_url.as_ref().map_or_else(listening, |url| url.as_str().to_owned()))
     }
 
     /// Serves the console, within the limits of clients, until `stop` completes.

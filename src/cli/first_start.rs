@@ -12,7 +12,8 @@ use crate::{
     store::{DatabaseUrl, Store},
 };
 
-/// Logs the address of the service. Without a valid key, also creates one or says how.
+/// Logs the addresses of the service and of its console. Without a valid key, or without staff, also
+/// creates one or says how.
 pub(super) async fn log(
     store: &dyn Store,
     deployment: Deployment,
@@ -27,9 +28,23 @@ pub(super) async fn log(
         docs = %docs,
         "serving {url}"
     );
-    if let Some(console) = console {
-        first_manager(store, &console).await?;
+    if let Some(console) = &console {
+        info!("console at {console}");
     }
+    first_key(store, deployment, database, url, &docs).await?;
+    match console {
+        Some(console) => first_manager(store, &console).await,
+        None => Ok(()),
+    }
+}
+
+async fn first_key(
+    store: &dyn Store,
+    deployment: Deployment,
+    database: &DatabaseUrl,
+    url: &str,
+    docs: &str,
+) -> anyhow::Result<()> {
     let keys = store.list_keys().await.context("cannot read the keys")?;
     let now = SystemClock.now();
     let is_valid = |key: &KeyRecord| key.deployment == deployment && key.is_valid_at(now);

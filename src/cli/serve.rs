@@ -233,7 +233,7 @@ impl Serve {
         }
         management::log_address(management_listener.as_ref());
         let database = &self.database.database;
-        let console = self.console.log_address(console_listener.as_ref(), tls.is_some());
+        let console = self.console.address(console_listener.as_ref(), tls.is_some());
         first_start::log(store.as_ref(), self.deployment, database, &url, console).await?;
 
         let settings = self.settings(&limits, tls.is_some());

@@ -72,7 +72,7 @@ pub(super) struct Frame<'a> {
     pub(super) follows: Follows,
 }
 
-/// What a page shows anew when it changes.
+/// What a page loads again when it changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Follows {
     Nothing,

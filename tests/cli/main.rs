@@ -13,6 +13,7 @@ mod openapi;
 mod program;
 mod quoting;
 mod serve;
+mod staff;
 mod start;
 mod systemd;
 mod tls;

@@ -148,6 +148,11 @@ impl Service {
         self.rest.lock().unwrap().contains(text)
     }
 
+    /// The log after the line with the address, so far.
+    pub(crate) fn said(&self) -> String {
+        self.rest.lock().unwrap().clone()
+    }
+
     pub(crate) fn kill(mut self) {
         self.process.kill().unwrap();
         self.process.wait().unwrap();

@@ -59,6 +59,25 @@ fn a_restored_database_and_a_copy_have_another_epoch_and_a_backup_has_the_same()
     assert!((0..3).all(|one| different[one] != different[(one + 1) % 3]), "{different:?}");
 }
 
+/// One that was ended after the backup would otherwise be there again.
+#[test]
+fn a_restore_ends_all_sessions_and_links_of_staff() {
+    let here = directory();
+    run(here.path(), &["staff", "add", "Ana", "--create"]).expect_success();
+    let open = || Connection::open(here.path().join("petstore.db")).unwrap();
+    let session = "INSERT INTO staff_sessions VALUES (randomblob(32), 1, 0, 0, 0, '', '')";
+    open().execute_batch(session).unwrap();
+    let count = "SELECT (SELECT count(*) FROM staff_sessions), count(link), count(*) FROM staff";
+    let counted = || -> (i64, i64, i64) {
+        let counts = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?, row.get(2)?));
+        open().query_row(count, [], counts).unwrap()
+    };
+    assert_eq!(counted(), (1, 1, 1));
+    run(here.path(), &["backup", "backup.db"]).expect_success();
+    run(here.path(), &["restore", "--force", "backup.db"]).expect_success();
+    assert_eq!(counted(), (0, 0, 1));
+}
+
 #[tokio::test]
 async fn while_the_service_runs_its_database_is_not_replaced() {
     let here = directory();

@@ -45,7 +45,8 @@ fn without_a_terminal_no_key_is_created_and_the_log_says_how_to() {
 /// output and whether the service succeeded.
 fn at_a_terminal(here: &Path, last: &str) -> (String, bool) {
     // Replaces the shell, because a waiting shell could be ended by the Ctrl-C.
-    let serve = format!("exec '{}' serve --listen 127.0.0.1:0", env!("CARGO_BIN_EXE_petstore"));
+    let options = "--listen 127.0.0.1:0 --console-listen 127.0.0.1:0";
+    let serve = format!("exec '{}' serve {options}", env!("CARGO_BIN_EXE_petstore"));
     let mut terminal = Command::new("script")
         .args(["-qec", &serve, "/dev/null"])
         .current_dir(here)
@@ -84,6 +85,20 @@ fn the_first_start_at_a_terminal_shows_a_key_once_with_a_working_curl_command() 
     let pasted = format!("{before}{}/pets", service.url);
     let list = Command::new("sh").args(["-c", &pasted]).output().unwrap();
     assert_eq!(list.stdout, b"[]");
+}
+
+#[test]
+fn the_first_start_at_a_terminal_shows_a_link_for_a_manager_once() {
+    let here = directory();
+    let (shown, ended_well) = at_a_terminal(here.path(), "petstore staff reset manager");
+    assert!(ended_well, "{shown}");
+    let link = shown.lines().map(str::trim).find(|line| line.contains("/link/")).unwrap();
+    let console = shown.split("console at ").nth(1).unwrap().lines().next().unwrap().trim();
+    assert!(link.starts_with(&format!("{console}/link/")), "{shown}");
+    let list = run(here.path(), &["staff", "list"]).expect_success().stdout;
+    assert!(list.contains("manager  manager  has a link"), "{list}");
+    let (shown, _) = at_a_terminal(here.path(), "console at");
+    assert!(!shown.contains("/link/"), "{shown}");
 }
 
 #[test]

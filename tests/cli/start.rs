@@ -75,6 +75,8 @@ fn every_option_has_a_variable() {
         &["keys", "list"],
         &["keys", "revoke"],
         &["keys", "rotate"],
+        &["staff", "add"],
+        &["staff", "reset"],
     ] {
         let help = run(here.path(), &[command, &["--help"]].concat()).expect_success().stdout;
         let options = help.lines().map(str::trim_start).filter(|line| line.starts_with("--"));
@@ -92,7 +94,9 @@ fn a_port_in_use_names_the_option_and_is_worth_another_start() {
     let taken = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = taken.local_addr().unwrap().to_string();
     let free = ["--listen", "127.0.0.1:0"];
-    for (option, rest) in [("--listen", &[][..]), ("--management-listen", &free)] {
+    for (option, rest) in
+        [("--listen", &[][..]), ("--management-listen", &free), ("--console-listen", &free)]
+    {
         let done = run(here.path(), &[&["serve", option, &address], rest].concat());
         assert_eq!(done.status.code(), Some(1), "{done:?}");
         let line = done.expect_one_line();
@@ -216,6 +220,7 @@ fn help_is_complete_and_goes_to_standard_output() {
         "Database",
         "Addresses",
         "Logs and monitoring",
+        "Console",
         "Clients and limits",
         "TLS",
         "Webhooks",

@@ -159,7 +159,7 @@ pub(crate) struct Browser<'s> {
 }
 
 impl Browser<'_> {
-    pub(crate) fn from_address(mut self, address: [u8; 4]) -> Self {
+    pub(crate) fn with_address(mut self, address: [u8; 4]) -> Self {
         self.client = Client::from(IpAddr::from(address));
         self
     }

@@ -60,7 +60,7 @@ async fn only_hosts_that_no_stranger_controls_are_accepted() {
 #[tokio::test]
 async fn without_https_only_browsers_on_the_same_machine_are_served() {
     let shop = Shop::open().await;
-    let far = || shop.browser().from_address([192, 0, 2, 1]);
+    let far = || shop.browser().with_address([192, 0, 2, 1]);
     let page = far().get("/sign-in").await.expect(403);
     assert!(page.text.contains("HTTPS"), "{page:?}");
     far().sign_in("Ana", PASSWORD).await.expect(403);
@@ -78,7 +78,7 @@ async fn behind_a_proxy_with_tls_the_session_is_for_https() {
     let shop = Shop::with(settings).await;
     let link = shop.invite("Ana", Role::Clerk).await;
     let through = |address| {
-        let mut browser = shop.browser().from_address(address);
+        let mut browser = shop.browser().with_address(address);
         browser.origin = "https://console.shop.example".to_owned();
         browser
     };

@@ -88,7 +88,7 @@ async fn the_cookie_is_out_of_reach_of_scripts_and_other_sites() {
     assert!(cookies_here[0].ends_with("; Path=/; HttpOnly; SameSite=Lax"), "{cookies_here:?}");
     let shop = Shop::with(ConsoleSettings { tls: true, ..ConsoleSettings::default() }).await;
     let link = shop.invite("Ana", Role::Clerk).await;
-    let mut browser = shop.browser().from_address([192, 0, 2, 1]);
+    let mut browser = shop.browser().with_address([192, 0, 2, 1]);
     browser.origin = "https://192.0.2.9:8081".to_owned();
     let over_tls = cookies(&browser.post(&link, &choose).await.expect(303));
     assert_eq!(over_tls.len(), 2);
