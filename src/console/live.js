@@ -24,7 +24,7 @@ function showTimes(root) {
 
 // Replaces the parts of this page that have an id and data-live by those of another state of it.
 async function refresh(url, always = false) {
-  const response = await fetch(url, { headers: { Accept: "text/html" } });
+  const response = await fetch(url, { headers: { "X-Petstore-Live": "1" } });
   if (!response.ok || response.redirected) return;
   const other = new DOMParser().parseFromString(await response.text(), "text/html");
   for (const part of document.querySelectorAll("[data-live]")) {
@@ -92,7 +92,8 @@ function follow() {
   };
 }
 
-document.documentElement.classList.add("script");
+// What was typed before signing in again.
+document.querySelector("form[data-resubmit]")?.requestSubmit();
 showTimes(document);
 setInterval(() => showTimes(document), 60000);
 if (live && document.querySelector("main[data-follow]")) {

@@ -3,7 +3,10 @@
 use std::sync::Arc;
 
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
-use hyper::header::{self, HeaderMap, HeaderValue};
+use hyper::{
+    header::{self, HeaderMap, HeaderValue},
+    http::request::Parts,
+};
 use ring::hmac;
 
 use super::call::Visit;
@@ -73,7 +76,7 @@ pub(super) async fn with_or_without_code(visit: &Visit<'_>) -> Result<Option<Ses
     if !record.is_alive_at(visit.now) || member.disabled_at.is_some() {
         return Ok(None);
     }
-    if record.is_to_be_saved_at(visit.now) {
+    if record.is_to_be_saved_at(visit.now) && !is_background(visit.request) {
         store.touch_session(digest, visit.now).await?;
     }
     Ok(Some(Session { member, record }))
@@ -149,4 +152,10 @@ pub(super) fn remember_browser(visit: &Visit<'_>, response: &mut Response, staff
     let tag = hmac::sign(&browser_key(visit), browser_text(staff).as_bytes());
     let (name, age) = (browser_cookie_name(visit.visitor.is_secure), "; Max-Age=34560000");
     add_cookie(visit, response, name, &URL_SAFE_NO_PAD.encode(tag), age);
+}
+
+/// Whether the script of a page sends the request while nobody does anything. So an open page does
+/// not keep its session for ever.
+fn is_background(request: &Parts) -> bool {
+    request.uri.path() == "/live" || request.headers.contains_key("x-petstore-live")
 }

@@ -37,15 +37,13 @@ impl App {
     ///
     /// # Errors
     ///
-    /// 409 while the same request is in progress, and those of the store.
+    /// Those of the store.
     pub(crate) async fn carry_out(
         &self,
         commands: Vec<Command>,
         context: WriteContext,
         respond: RespondTo,
     ) -> Result<Executed, ApiError> {
-        let repeatable = context.idempotency.as_ref();
-        let _entered = repeatable.map(|request| self.in_flight.enter(request)).transpose()?;
         let (actor, request_id) = (context.actor.actor, context.request_id.clone());
         let executed = self.store.execute(commands, context, respond).await?;
         if let Executed::Done { changes, .. } = &executed {

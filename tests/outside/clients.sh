@@ -10,6 +10,21 @@ open_docs_page() {
     stop_service
 }
 
+# A day in a store in a browser: see tests/outside/console.mjs. Its pictures are those of docs/console.md.
+open_console() {
+    local links='' member
+    PETSTORE_CONSOLE_LISTEN=127.0.0.1:0 start_service "$1"
+    for member in 'Anna manager' 'Ben clerk' 'Cleo viewer'; do
+        links+=" $("$petstore" staff add "${member% *}" --role "${member#* }" --database "$database")"
+    done
+    cp tests/outside/console.mjs "$outside/node"
+    mkdir -p "$outside/console"
+    CONSOLE_URL=$(sed -n 's/.*"message":"console at \([^"]*\)".*/\1/p' "$service_log") CONSOLE_LINKS=$links \
+        node "$outside/node/console.mjs" "$outside/chromium/chromium" "$outside/console"
+    "$petstore" check --database "$database"
+    stop_service
+}
+
 # Generates the clients, and builds the programs in examples/, outside of the source folders.
 build_examples() {
     local to=$outside/examples

@@ -37,7 +37,10 @@ fn page(desk: &Desk<'_>, categories: &[Category], errors: &Errors) -> Page {
         ..Input::default()
     };
     let content = html! {
-        h1 { (texts::ADD_ANIMALS) }
+        div.head {
+            h1 { (texts::ADD_ANIMALS) }
+            a href="/categories" { (texts::CATEGORIES) }
+        }
         (errors.summary())
         div.columns {
             section.card {
@@ -111,7 +114,7 @@ fn show_preview(desk: &Desk<'_>, lines: &[Line], categories: &[Category], errors
         } @else if wrong > 0 {
             div.problem role="alert" { (texts::wrong_lines(wrong)) }
         } @else {
-            form.card.row method="post" action="/add/many" {
+            form.card.buttons method="post" action="/add/many" {
                 (desk.key("many"))
                 input type="hidden" name="lines" value=(text);
                 button.main { (texts::add_count(lines.len())) }

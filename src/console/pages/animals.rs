@@ -71,7 +71,10 @@ async fn show(desk: &Desk<'_>, fields: &Fields, errors: &Errors) -> Result<Reply
     let content = html! {
         div.head {
             h1 { (texts::ANIMALS) }
-            @if desk.may_write() { a.button href="/add" { (texts::ADD_ANIMALS) } }
+            div.buttons {
+                a href="/categories" { (texts::CATEGORIES) }
+                @if desk.may_write() { a.button href="/add" { (texts::ADD_ANIMALS) } }
+            }
         }
         (errors.summary())
         (search(fields, &categories, is_filtered))

@@ -25,6 +25,7 @@ const SHOWN: u32 = 20;
 #[serde(default, rename_all = "camelCase")]
 struct Logged {
     name: Option<String>,
+    label: Option<String>,
     category_id: Option<i64>,
     status: Option<String>,
     reference: Option<String>,
@@ -118,7 +119,7 @@ pub(super) fn differences(change: &LoggedChange, categories: &[Category]) -> Mar
             lines.push((label, old, new));
         }
     };
-    add(texts::NAME, before.name, after.name);
+    add(texts::NAME, before.name.or(before.label), after.name.or(after.label));
     add(texts::CATEGORY, before.category_id.map(category), after.category_id.map(category));
     if change.subject.kind == SubjectKind::Pet && !is_new {
         add(texts::STATUS, before.status.as_ref().map(status), after.status.as_ref().map(status));

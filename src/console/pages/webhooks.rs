@@ -12,7 +12,7 @@ use crate::{
         forms::{Errors, Input},
         layout::Menu,
         markup::{self, LONG, SHORT},
-        texts,
+        staff, texts,
     },
     domain::store_area::{Attempt, ChangeType, DisabledReason, StoredWebhook, Webhook},
     http::ApiError,
@@ -47,6 +47,7 @@ async fn show_list(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiError> 
     let webhooks = desk.store().list_webhooks().await?;
     let content = html! {
         h1 { (texts::WEBHOOKS) }
+        (staff::settings_menu(texts::WEBHOOKS))
         p.muted { (texts::WEBHOOKS_HINT) }
         (errors.summary())
         @if webhooks.is_empty() {

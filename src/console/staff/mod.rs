@@ -94,19 +94,14 @@ fn status_of(problem: Option<&str>) -> StatusCode {
     if problem.is_some() { StatusCode::UNPROCESSABLE_ENTITY } else { StatusCode::OK }
 }
 
-/// A page of the settings.
-fn settings_page(
-    title: &str,
-    session: &Session,
-    problem: Option<&str>,
-    content: &Markup,
-) -> Response {
+/// The menu of the settings. `title` is that of the present page.
+pub(super) fn settings_menu(title: &str) -> Markup {
     let pages = [
         ("/settings/staff", "Staff"),
         ("/settings/keys", "API keys"),
         ("/settings/webhooks", "Webhooks"),
     ];
-    let content = html! {
+    html! {
         nav.sub aria-label="Settings" {
             ul {
                 @for (path, name) in pages {
@@ -114,6 +109,18 @@ fn settings_page(
                 }
             }
         }
+    }
+}
+
+/// A page of the settings.
+fn settings_page(
+    title: &str,
+    session: &Session,
+    problem: Option<&str>,
+    content: &Markup,
+) -> Response {
+    let content = html! {
+        (settings_menu(title))
         (self::problem(problem))
         (content)
     };

@@ -142,6 +142,8 @@ impl<'r> Write<'r> {
         failed_index: fn(usize) -> Option<usize>,
     ) -> Result<Response, ApiError> {
         let context = self.context(app).await?;
+        let repeatable = context.idempotency.clone();
+        let _entered = repeatable.map(|request| app.in_flight.enter(&request)).transpose()?;
         let stored = match app.carry_out(commands, context, respond).await? {
             Executed::Done { response, .. } | Executed::Replayed(response) => response,
             Executed::IdempotencyConflict => {

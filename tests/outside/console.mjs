@@ -1,0 +1,562 @@
+// Works through a day in a store in Chromium, as a member of the staff would: by mouse, by keyboard only, and
+// without script. Then two people do the same things at once. Measures every page and state against WCAG 2.2 AA
+// with axe-core, on a desktop and on a phone, light and dark, and looks for horizontal scrolling at 400 % zoom.
+//
+//   CONSOLE_URL=... CONSOLE_LINKS='manager-link clerk-link viewer-link' node console.mjs CHROMIUM [SCREENSHOTS]
+//
+// The links are those of `petstore staff add` for Anna (manager), Ben (clerk) and Cleo (viewer). The store must
+// have no animals yet. Fails if a page asks another host for anything, if the browser reports an error or a
+// violation of the Content-Security-Policy, if axe-core finds a violation, or if a page is heavier than 60 KB.
+
+import assert from "node:assert/strict";
+
+import axe from "axe-core";
+import puppeteer from "puppeteer-core";
+
+const [chromium, screenshots] = process.argv.slice(2);
+const { origin } = new URL(process.env.CONSOLE_URL);
+const links = process.env.CONSOLE_LINKS.split(/\s+/).filter(Boolean);
+const PASSWORD = "four quiet otters swim";
+const HOSTILE = ["<script>alert(1)</script>", "كلب صغير", "a\u0001\u202eevil", "🐕 Fluffy 🐾", "n".repeat(20000)];
+
+const complaints = [];
+const browser = await puppeteer.launch({
+  executablePath: chromium,
+  // Root may not use the sandbox, and these pages are our own.
+  args: ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--lang=en-GB"],
+});
+try {
+  const [anna, ben, cleo] = [await person(), await person(), await person()];
+  await choosePassword(anna, links[0], "Anna");
+  await choosePassword(ben, links[1], "Ben");
+  await choosePassword(cleo, links[2], "Cleo");
+  await measure(anna, "/", "a new store");
+
+  for (const [id, label] of [[1, "Dogs"], [2, "Cats"], [3, "Birds"]]) {
+    await anna.page.goto(`${origin}/categories`);
+    await fill(anna, "#label", label);
+    assert.equal(await value(anna, "#number"), String(id));
+    await submit(anna, "main .main");
+    await says(anna, "Saved.");
+  }
+  console.log("A manager names three categories.");
+
+  for (const [name, hand] of [["the mouse", mouse], ["the keyboard only", keyboard], ["the mouse, without script", mouse]]) {
+    const at = await person();
+    if (name.endsWith("script")) await at.page.setJavaScriptEnabled(false);
+    await signIn(at, "Ben", hand);
+    await aDay(at, hand, name.replace(/\W+/g, " "));
+    await at.context.close();
+    console.log(`A clerk finds, adds, reserves, sells, takes back, edits, withdraws and restores animals with ${name}.`);
+  }
+
+  await theManager(anna);
+  await twoAtOnce(anna, ben);
+  await hostileNames(ben);
+  await liveUpdates(anna, ben);
+  await aViewer(cleo);
+  await theSessionEnds(ben);
+  await measureAll(anna);
+
+  assert.deepEqual(complaints, []);
+  console.log("No page asked another host, and the browser reported nothing.");
+} finally {
+  await browser.close();
+}
+
+// A browser of its own, in which nobody is signed in.
+async function person() {
+  const context = await browser.createBrowserContext();
+  const at = { context, page: await context.newPage() };
+  await prepare(at.page);
+  return at;
+}
+
+async function prepare(page) {
+  await page.setViewport({ width: 1280, height: 900 });
+  page.on("console", (message) => {
+    // The browser also reports each page whose status says what is wrong with a form.
+    const isStatus = message.text().startsWith("Failed to load resource");
+    if (["error", "warn"].includes(message.type()) && !isStatus) complaints.push(message.text());
+  });
+  page.on("pageerror", (error) => complaints.push(String(error)));
+  page.on("dialog", (dialog) => complaints.push(`a dialog: ${dialog.message()}`));
+  page.on("request", (request) => {
+    // The browser draws its own controls with data URLs.
+    if (!request.url().startsWith("data:") && new URL(request.url()).origin !== origin) complaints.push(`a request to ${request.url()}`);
+  });
+  await page.exposeFunction("violated", (directive) => complaints.push(`policy: ${directive}`));
+  await page.evaluateOnNewDocument(() => {
+    document.addEventListener("securitypolicyviolation", (event) =>
+      window.violated(`${event.effectiveDirective} ${event.blockedURI}`),
+    );
+  });
+  // The policy of the pages blocks foreign scripts, so axe-core is injected before a page loads.
+  await page.evaluateOnNewDocument(axe.source);
+}
+
+// --- Hands: the same acts by mouse and by keyboard ---------------------------
+
+async function mouse(at, act, selector, text) {
+  const element = await at.page.waitForSelector(selector);
+  if (act === "press") return element.click();
+  if (act === "choose") return at.page.select(selector, text);
+  await element.click({ count: 3 });
+  await at.page.keyboard.press("Backspace");
+  await element.type(text);
+}
+
+async function keyboard(at, act, selector, text) {
+  const { page } = at;
+  await page.waitForSelector(selector);
+  const isThere = () => page.$eval(selector, (element) => element === document.activeElement);
+  for (let steps = 0; !(await isThere()); steps += 1) {
+    assert(steps < 200, `${selector} cannot be reached with the Tab key`);
+    await page.keyboard.press("Tab");
+    const problem = await page.evaluate(() => {
+      const focus = document.activeElement;
+      if (focus === document.body) return undefined;
+      const box = focus.getBoundingClientRect();
+      const isShown = box.bottom > 0 && box.top < innerHeight && box.right > 0 && box.left < innerWidth;
+      const style = getComputedStyle(focus);
+      if (!isShown) return `the focus is outside of the window: ${focus.outerHTML}`;
+      const isVisible = style.outlineStyle !== "none" && parseFloat(style.outlineWidth) >= 2;
+      return isVisible ? undefined : `the focus is not visible: ${focus.outerHTML}`;
+    });
+    assert.equal(problem, undefined);
+  }
+  if (act === "press") {
+    const isBox = await page.$eval(selector, (element) => ["checkbox", "radio"].includes(element.type));
+    return page.keyboard.press(isBox ? "Space" : "Enter");
+  }
+  if (act === "choose") {
+    const label = await page.$eval(selector, (select, text) => [...select.options].find(({ value }) => value === text).label, text);
+    await page.keyboard.type(label);
+    return assert.equal(await value(at, selector), text);
+  }
+  await page.keyboard.down("Control");
+  await page.keyboard.press("a");
+  await page.keyboard.up("Control");
+  await page.keyboard.press("Backspace");
+  return page.keyboard.type(text);
+}
+
+function fill(at, selector, text, hand = mouse) {
+  return hand(at, "fill", selector, text);
+}
+
+function choose(at, selector, text, hand = mouse) {
+  return hand(at, "choose", selector, text);
+}
+
+function press(at, selector, hand = mouse) {
+  return hand(at, "press", selector);
+}
+
+// Presses a button or a link that leads to another page.
+async function submit(at, selector, hand = mouse) {
+  const left = at.page.waitForNavigation().catch((error) => assert.fail(`${selector}: ${error.message}`));
+  await press(at, selector, hand);
+  await left;
+}
+
+function value(at, selector) {
+  return at.page.$eval(selector, (element) => element.value);
+}
+
+function text(at, selector) {
+  return at.page.$eval(selector, (element) => element.innerText);
+}
+
+async function says(at, expected) {
+  const said = await text(at, "main .flash, main .problem");
+  assert(said.includes(expected), `the page says “${said}” instead of “${expected}”`);
+}
+
+async function isThere(at, selector) {
+  return (await at.page.$(selector)) !== null;
+}
+
+// --- What people do ----------------------------------------------------------
+
+async function choosePassword(at, link, name) {
+  await at.page.goto(link.replace(/^https?:\/\/[^/]*/, origin));
+  if (name === "Anna") await measure(at, undefined, "choosing a password");
+  await fill(at, "#new", PASSWORD);
+  await fill(at, "#again", PASSWORD);
+  await submit(at, "main .main");
+  assert.equal(await text(at, ".who a"), name);
+}
+
+async function signIn(at, name, hand = mouse) {
+  await at.page.goto(`${origin}/`);
+  assert(at.page.url().includes("/sign-in"));
+  await fill(at, "#name", name, hand);
+  await fill(at, "#password", PASSWORD, hand);
+  await submit(at, "main .main", hand);
+  assert.equal(await text(at, "h1"), "Today");
+}
+
+// Finds an animal from the first page, and opens it.
+async function find(at, name, hand) {
+  await at.page.goto(`${origin}/`);
+  await fill(at, "#q", name, hand);
+  await submit(at, "main [role=search] button", hand);
+  await submit(at, "#results td.first a", hand);
+  assert.equal(await text(at, "h1"), name);
+}
+
+async function aDay(at, hand, which) {
+  const { page } = at;
+  const name = `Rex of ${which}`;
+  await page.goto(`${origin}/add`);
+  await submit(at, "form[action='/add'] button", hand);
+  assert((await text(at, ".problem")).includes("Enter the name"));
+  await fill(at, "#name", name, hand);
+  await fill(at, "#category", "Lions", hand);
+  await submit(at, "form[action='/add'] button", hand);
+  assert.equal(await text(at, "#category-error"), "There is no category “Lions”. Type its number, or a name from the list.");
+  // What was typed is still there.
+  assert.equal(await value(at, "#name"), name);
+  await fill(at, "#category", "Dogs", hand);
+  await submit(at, "form[action='/add'] button", hand);
+  await says(at, "Added with the number");
+
+  await find(at, name, hand);
+  await press(at, "#work summary", hand);
+  await fill(at, "#reference", "T-7", hand);
+  await submit(at, "#work button[value=reserve]", hand);
+  await says(at, "Reserved.");
+  assert.equal(await text(at, ".head .badge"), "Reserved");
+
+  await page.goto(`${origin}/orders`);
+  await fill(at, "#q", "T-7", hand);
+  await submit(at, "main [role=search] button", hand);
+  await submit(at, "#results td.number a", hand);
+  await press(at, "#order summary", hand);
+  await extend(at, hand);
+  await says(at, "The reservation is extended.");
+  await submit(at, "#work form[action$=cancel] button", hand);
+  await says(at, "The reservation is cancelled.");
+  await submit(at, "#work button[value=sell]", hand);
+  await says(at, "Sold.");
+  await press(at, "#work details summary", hand);
+  await fill(at, "#reason", "It bites", hand);
+  await submit(at, "#work form[action$=return] button", hand);
+  await says(at, "Taken back.");
+  assert((await text(at, ".history")).includes("Reason: It bites"));
+
+  await submit(at, ".head a.button", hand);
+  await fill(at, "#name", `${name} II`, hand);
+  await choose(at, "#status", "pending", hand);
+  await submit(at, "form.card .main", hand);
+  await says(at, "Saved.");
+  assert((await text(at, ".history")).includes(`${name} → ${name} II`));
+  await press(at, "details.card summary", hand);
+  await choose(at, "#why", "mistake", hand);
+  await submit(at, "form[action$=withdraw] button", hand);
+  await says(at, "Withdrawn.");
+  await submit(at, "form[action$=restore] button", hand);
+  await says(at, "Restored.");
+
+  await page.goto(`${origin}/add`);
+  await paste(at, `Max ${which}\tDogs\nMia ${which}\tCows\nMoe ${which}\t3\tsold`, hand);
+  assert.match(await text(at, "tr.wrong"), /There is no category “Cows”/);
+  await paste(at, `Max ${which}\tDogs\nMia ${which}\tcats\nMoe ${which}\t3\tsold`, hand);
+  if (hand === mouse && screenshots && !which.includes("script")) await picture(at, "preview");
+  await submit(at, "form[action='/add/many'] button", hand);
+  await says(at, "3 animals added.");
+
+  await page.goto(`${origin}/animals?q=M&status=available&category=1`);
+  const before = await page.$$eval("input[name=pet]", (boxes) => boxes.length);
+  await press(at, "input[name=pet]", hand);
+  await fill(at, "#to", "Birds", hand);
+  await submit(at, "button[value=move]", hand);
+  await says(at, "Saved.");
+  const after = await page.$$eval("input[name=pet]", (boxes) => boxes.length);
+  assert.equal(after, before - 1);
+}
+
+// Another day for the end of the reservation, as the fields of the browser want it.
+async function extend(at, hand) {
+  const later = new Date(Date.now() + 20 * 86400000).toISOString().slice(0, 10);
+  const [year, month, day] = later.split("-");
+  if (hand === keyboard) {
+    const isThere = () => at.page.$eval("#until", (input) => input === document.activeElement);
+    while (!(await isThere())) await at.page.keyboard.press("Tab");
+  } else {
+    await at.page.click("#until");
+    await at.page.focus("#until");
+  }
+  const order = await at.page.$eval("#until", () => new Intl.DateTimeFormat().formatToParts().map(({ type }) => type));
+  const parts = { year: year.padStart(6, "0"), month, day };
+  for (const part of order.filter((type) => type in parts)) await at.page.keyboard.type(parts[part]);
+  assert.equal(await value(at, "#until"), later);
+  await submit(at, "form[action$=extend] button:not([type])", hand);
+}
+
+// Lines from a spreadsheet, with their tabs.
+async function paste(at, lines, hand) {
+  if (hand === keyboard) await fill(at, "#lines", "-", hand);
+  else if (!(await (await at.page.$("#lines")).isVisible())) await press(at, "details.card summary", hand);
+  await at.page.$eval("#lines", (field, lines) => { field.value = lines; }, lines);
+  await submit(at, "form[action='/add/preview'] button", hand);
+}
+
+async function theManager(anna) {
+  const { page } = anna;
+  await page.goto(`${origin}/activity`);
+  assert.match(await text(anna, "main table"), /Ben/);
+  const [exported] = await Promise.all([
+    page.waitForResponse((response) => response.url().includes("/activity/export")),
+    page.evaluate(() => fetch("/activity/export").then((response) => response.text())),
+  ]);
+  assert.match(await exported.text(), /^time,who,what,about,before,after\n/);
+  await page.goto(`${origin}/settings/webhooks`);
+  await fill(anna, "#url", "ftp://example.com");
+  await submit(anna, "main .main");
+  assert(await isThere(anna, "#url-error"));
+  await measure(anna, undefined, "an address that is not possible");
+  await fill(anna, "#url", "https://hooks.example.com/petstore");
+  await submit(anna, "main .main");
+  assert.match(await text(anna, ".secret"), /^whsec_/);
+  await measure(anna, undefined, "a secret");
+  await submit(anna, "main .main");
+  await submit(anna, "td.first a");
+  await submit(anna, "form[action$=test] button");
+  await says(anna, "A test message is on its way.");
+  await measure(anna, undefined, "a webhook");
+  await submit(anna, "form[action$=rotate] button");
+  assert.match(await text(anna, ".secret"), /^whsec_/);
+  await submit(anna, "main .main");
+  await submit(anna, "form[action$=disable] button");
+  await says(anna, "Nothing more is sent to it.");
+  await submit(anna, "form[action$=resume] button");
+  await says(anna, "It is enabled.");
+  await press(anna, "details summary");
+  await submit(anna, "form[action$=delete] button");
+  await says(anna, "Deleted.");
+  console.log("A manager searches and exports the activity, and adds, tests, rotates, disables and deletes a webhook.");
+}
+
+// Adds an animal, and returns the address of its page.
+async function add(at, name) {
+  await at.page.goto(`${origin}/add`);
+  await at.page.$eval("#name", (field, name) => { field.value = name; }, name);
+  await fill(at, "#category", "Cats");
+  await submit(at, "form[action='/add'] button");
+  return at.page.url();
+}
+
+async function twoAtOnce(anna, ben) {
+  // Both edit one animal.
+  const luna = await add(anna, "Luna");
+  await anna.page.goto(`${luna}/edit`);
+  await ben.page.goto(`${luna}/edit`);
+  await fill(anna, "#name", "Luna Moon");
+  await submit(anna, "form.card .main");
+  await fill(ben, "#category", "Dogs");
+  await fill(ben, "#name", "Lunetta");
+  await submit(ben, "form.card .main");
+  assert.equal(await text(ben, "h1"), "Somebody else changed this animal");
+  assert.match(await text(ben, "#theirs"), /Luna Moon\s*different/);
+  assert.match(await text(ben, "#theirs"), /Changed by Anna/);
+  assert.deepEqual([await value(ben, "#name"), await value(ben, "#category")], ["Lunetta", "Dogs"]);
+  await measure(ben, undefined, "a conflict");
+  if (screenshots) await picture(ben, "conflict");
+  await submit(ben, "form.fields .main");
+  await says(ben, "Saved.");
+  assert.equal(await text(ben, "h1"), "Lunetta");
+  assert.match(await text(ben, ".history"), /Luna Moon → Lunetta/);
+
+  // A double click makes one order, and so does a second press after "back".
+  await ben.page.goto(luna);
+  const button = await ben.page.$("#work button[value=reserve]");
+  await Promise.all([ben.page.waitForNavigation(), button.click({ count: 2 })]);
+  await ben.page.waitForSelector(".head .badge.pending");
+  const orders = async () => {
+    await anna.page.goto(luna);
+    return anna.page.$$eval(".history strong", (all) => all.filter(({ textContent }) => textContent === "Reserved").length);
+  };
+  assert.equal(await orders(), 1);
+  await ben.page.reload();
+  assert.equal(await text(ben, ".head .badge"), "Reserved");
+  assert.equal(await isThere(ben, ".flash"), false, "a message is shown once");
+  await ben.page.goto(luna);
+  await submit(ben, "#work form[action$=cancel] button");
+  await ben.page.goBack();
+  await ben.page.waitForSelector("h1");
+  if (await isThere(ben, "#work form[action$=cancel] button")) {
+    await submit(ben, "#work form[action$=cancel] button");
+    await says(ben, "The reservation is cancelled.");
+  }
+  assert.equal(await orders(), 1);
+
+  // Two tabs offer the animal to two customers.
+  const other = { page: await ben.context.newPage() };
+  await prepare(other.page);
+  await ben.page.goto(luna);
+  await other.page.goto(luna);
+  await ben.page.bringToFront();
+  await submit(ben, "#work button[value=sell]");
+  await says(ben, "Sold.");
+  await other.page.bringToFront();
+  await submit(other, "#work button[value=sell]");
+  await says(other, "It is sold already.");
+  await measure(other, undefined, "an animal that was sold in another tab");
+  await other.page.close();
+  await ben.page.bringToFront();
+  console.log("Two people and two tabs lose nothing, and a double click makes one order.");
+}
+
+async function hostileNames(at) {
+  for (const name of HOSTILE) {
+    const path = await add(at, name);
+    for (const page of [path, `${path}/edit`]) await measure(at, page.slice(origin.length), "a hostile name", [320]);
+    // Saving what was not touched changes nothing.
+    await submit(at, "form.card .main");
+    assert.doesNotMatch(await text(at, ".history"), /Changed/);
+  }
+  await measure(at, "/animals", "hostile names");
+  console.log("Hostile names break no page.");
+}
+
+async function liveUpdates(anna, ben) {
+  const nala = await add(ben, "Nala");
+  await anna.page.bringToFront();
+  await anna.page.goto(`${origin}/animals?q=Nala`);
+  await anna.page.waitForSelector("#results .available");
+  await anna.page.evaluate(() => document.querySelector("#q").focus());
+  await request(ben, nala, "form[action$=order]", "sell");
+  await anna.page.waitForSelector("#results .badge.sold");
+  // A form that somebody is editing stays as it is.
+  await anna.page.goto(nala);
+  await press(anna, "#work summary");
+  await fill(anna, "#reason", "half a sen");
+  await request(ben, nala, "form[action$=return]", undefined);
+  await anna.page.waitForSelector("#facts time");
+  await anna.page.waitForResponse((response) => response.url() === nala && response.request().resourceType() === "fetch");
+  assert.equal(await value(anna, "#reason"), "half a sen");
+  console.log("A change of one person appears on the page of another, but not in a form that is being edited.");
+}
+
+// Sends a form of a page from the background.
+async function request(at, path, form, button) {
+  const status = await at.page.evaluate(async (path, form, button) => {
+    const page = new DOMParser().parseFromString(await (await fetch(path)).text(), "text/html");
+    const fields = new URLSearchParams(new FormData(page.querySelector(form)));
+    if (button) fields.set("do", button);
+    return (await fetch(page.querySelector(form).getAttribute("action"), { method: "POST", body: fields })).status;
+  }, path, form, button);
+  assert.equal(status, 200);
+}
+
+async function aViewer(cleo) {
+  await cleo.page.goto(`${origin}/animals`);
+  assert.equal(await isThere(cleo, "input[name=pet]"), false);
+  await submit(cleo, "td.first a");
+  assert.equal(await isThere(cleo, "main form"), false);
+  await measure(cleo, undefined, "an animal for a viewer");
+  for (const path of ["/add", "/activity", "/settings/webhooks"]) {
+    const response = await cleo.page.goto(`${origin}${path}`);
+    assert.equal(response.status(), 403, path);
+  }
+  await measure(cleo, undefined, "a page that is not allowed");
+  await cleo.page.goto(`${origin}/`);
+  assert.equal(await isThere(cleo, "a[href='/add']"), false);
+  console.log("A viewer sees everything, and can change nothing.");
+}
+
+// What was typed survives that a session ends.
+async function theSessionEnds(ben) {
+  const path = await add(ben, "Simba");
+  await ben.page.goto(`${path}/edit`);
+  await fill(ben, "#name", "Simba the second");
+  await ben.context.deleteCookie(...(await ben.context.cookies()));
+  await submit(ben, "form.card .main");
+  await measure(ben, undefined, "signing in again");
+  await fill(ben, "#name", "Ben");
+  await fill(ben, "#password", PASSWORD);
+  await submit(ben, "main .main");
+  if (await isThere(ben, "form[data-resubmit]")) await submit(ben, "form[data-resubmit] button").catch(() => {});
+  await ben.page.waitForSelector(".flash");
+  await says(ben, "Saved.");
+  assert.equal(await text(ben, "h1"), "Simba the second");
+  console.log("What was typed survives that a session ends.");
+}
+
+// --- What is measured --------------------------------------------------------
+
+async function measureAll(anna) {
+  await anna.page.goto(`${origin}/animals?q=Rex`);
+  const animal = await anna.page.$eval("td.first a", (link) => link.getAttribute("href"));
+  await anna.page.goto(`${origin}/orders?status=all`);
+  const order = await anna.page.$eval("td.number a", (link) => link.getAttribute("href"));
+  const pages = ["/", "/animals", "/animals?q=nothing+like+this", "/animals?status=withdrawn", animal, `${animal}/edit`, "/add",
+    "/categories", "/orders", "/orders?status=completed", order, "/activity", "/settings/webhooks", "/settings/staff",
+    "/settings/keys", "/account", "/animals/999999"];
+  for (const path of pages) await measure(anna, path, path);
+  if (!screenshots) return;
+  for (const [name, days] of [["Bella", 1], ["Coco", 2], ["Charlie", undefined]]) {
+    await add(anna, name);
+    if (!days) break;
+    const until = new Date(Date.now() + days * 86400000).toISOString().slice(0, 10);
+    await anna.page.$eval("#until", (field, until) => { field.value = until; }, until);
+    await press(anna, "#work summary");
+    await fill(anna, "#reference", `T-104${days}`);
+    await submit(anna, "#work button[value=reserve]");
+  }
+  await picture(anna, "animal");
+  await anna.page.goto(`${origin}/`);
+  await picture(anna, "today");
+  await anna.page.setViewport({ width: 390, height: 780, deviceScaleFactor: 1 });
+  await anna.page.emulateMediaFeatures([{ name: "prefers-color-scheme", value: "dark" }]);
+  await anna.page.goto(`${origin}/`);
+  await anna.page.screenshot({ path: `${screenshots}/console-phone.webp`, quality: 75 });
+}
+
+async function picture(at, name) {
+  await at.page.setViewport({ width: 1080, height: 700 });
+  await at.page.emulateMediaFeatures([{ name: "prefers-color-scheme", value: "light" }]);
+  await at.page.screenshot({ path: `${screenshots}/console-${name}.webp`, quality: 75 });
+  await at.page.setViewport({ width: 1280, height: 900 });
+}
+
+// Looks at a page, or at the present one.
+async function measure(at, path, what, widths = [1280, 360, 320]) {
+  const { page } = at;
+  if (path) {
+    let weight = 0;
+    const count = async (response) => {
+      const isStream = response.url().endsWith("/live");
+      if (!isStream) weight += (await response.buffer().catch(() => "")).length;
+    };
+    page.on("response", count);
+    await page.goto(`${origin}${path}`);
+    page.off("response", count);
+    const isLongName = what === "a hostile name";
+    assert(weight < 60_000 || isLongName, `${what}: ${weight} bytes`);
+  }
+  for (const width of widths) {
+    for (const scheme of width === 320 ? ["light"] : ["light", "dark"]) {
+      // 400 % zoom of a window of 1280 px is a width of 320 px.
+      await page.setViewport({ width, height: 900 });
+      await page.emulateMediaFeatures([
+        { name: "prefers-color-scheme", value: scheme },
+        { name: "prefers-reduced-motion", value: "reduce" },
+      ]);
+      // Everything that is folded away is looked at, too.
+      await page.$$eval("details", (all) => all.forEach((details) => { details.open = true; }));
+      const content = await page.evaluate(() => document.documentElement.scrollWidth);
+      assert(content <= width, `${what}, ${width} px: the page is ${content} px wide`);
+      if (width === 320) continue;
+      const found = await page.evaluate(async () => {
+        const tags = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"];
+        const { violations } = await window.axe.run({ runOnly: tags });
+        return violations.flatMap(({ id, nodes }) => nodes.map(({ target }) => `${id}: ${target}`));
+      });
+      assert.deepEqual(found, [], `${what}, ${width} px, ${scheme}`);
+    }
+  }
+  await page.setViewport({ width: 1280, height: 900 });
+}
