@@ -1,6 +1,9 @@
 //! The background tasks of `petstore serve`.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use futures_util::{FutureExt, future::BoxFuture};
 use tokio::time::{self, Interval, MissedTickBehavior};
@@ -38,8 +41,9 @@ pub(super) fn start(
     start_steps("expire_orders", |app| async move { app.expire_orders().await }.boxed());
     start_steps("forget_old_changes", |app| async move { app.forget_old_changes().await }.boxed());
     tasks.start(NumberChanges { store: Arc::clone(store), times: every(Duration::from_secs(1)) });
-    let times = every(Duration::from_millis(250));
-    tasks.start(TendSearch { store: Arc::clone(store), times, pause: None });
+    let times = every(Duration::from_millis(100));
+    let last = SystemClock.instant();
+    tasks.start(TendSearch { store: Arc::clone(store), times, pause: None, last });
     tasks.start(FollowLog(Arc::clone(app)));
     if let Some(tls) = tls {
         tasks
@@ -144,14 +148,23 @@ struct TendSearch {
     times: Interval,
     /// Until the next step, if there is more to do.
     pause: Option<Duration>,
+    /// When all but a few were prepared.
+    last: Instant,
 }
 
 impl TendSearch {
-    /// A search reads so many animals one by one, in less than a millisecond.
+    /// So many are prepared together at the least cost, and a search reads them one by one in some
+    /// milliseconds.
+    const MANY: u64 = 8_192;
+    /// More are prepared once a minute, because a search reads these in less than a millisecond.
     const FEW: u64 = 500;
+    const MINUTE: Duration = Duration::from_mins(1);
 }
 
 impl Task for TendSearch {
+    // After an upgrade over PostgreSQL, the first run builds indexes.
+    const RUN_LIMIT: Duration = Duration::from_hours(24);
+
     fn name(&self) -> &'static str {
         "tend_search"
     }
@@ -166,9 +179,12 @@ impl Task for TendSearch {
     async fn run(&mut self) -> Result<(), Failure> {
         self.pause = None;
         let started = SystemClock.instant();
-        if self.store.tend_search(Self::FEW).await? {
+        let is_due = started.saturating_duration_since(self.last) >= Self::MINUTE;
+        if self.store.tend_search(if is_due { Self::FEW } else { Self::MANY }).await? {
             // At most a third of the time, so that it slows other writes little.
             self.pause = Some(2 * SystemClock.instant().saturating_duration_since(started));
+        } else if is_due {
+            self.last = started;
         }
         Ok(())
     }

@@ -95,7 +95,7 @@ pub trait StoreArea: Send + Sync {
 
     /// Does the next step of the work that keeps the search by name and category fast, if more than
     /// `few` animals wait for it since they were added or changed. Returns whether there may be more
-    /// to do. The search is exact at every moment.
+    /// to do. The search is exact at every moment. After an upgrade, a step can take many minutes.
     async fn tend_search(&self, few: u64) -> Result<bool, StoreError> {
         Ok(false)
     }

@@ -61,7 +61,7 @@ async fn all(store: &AnyStore) -> Vec<StorePet> {
 /// What a query must find among these animals, on one page.
 fn expected(all: &[StorePet], query: &PetQuery) -> (Vec<StorePet>, Option<PetPosition>) {
     let position = |pet: &StorePet| {
-        let key = query.name.as_ref().map(|_| name_key(pet.name.as_str()));
+        let key = query.prefix().map(|_| name_key(pet.name.as_str()));
         PetPosition { key, id: pet.id }
     };
     let place = |position: &PetPosition| (position.key.clone(), position.id);

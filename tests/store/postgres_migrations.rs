@@ -5,7 +5,7 @@ use petstore::{
         PetStatus::{Available, Sold},
         store_area::{NamePrefix, PetQuery},
     },
-    store::{Created, OpenMode},
+    store::{Created, OpenMode, StoreError},
 };
 use tokio_postgres::Client;
 
@@ -44,12 +44,19 @@ async fn named(store: &AnyStore, name: &str) -> Vec<i64> {
     found.iter().map(|pet| pet.id.get()).collect()
 }
 
+/// The migrated database, with the indexes of the search.
+async fn migrated(url: &str) -> AnyStore {
+    let store = open(url, OpenMode::CreateAndMigrate).await.unwrap();
+    while store.tend_search(0).await.unwrap() {}
+    store
+}
+
 #[tokio::test]
 async fn an_animal_of_the_previous_release_is_found_whether_it_came_before_or_after_the_migration()
 {
     let (other, url) = before_the_store_area().await;
     other.batch_execute(ADD).await.unwrap();
-    let store = open(&url, OpenMode::CreateAndMigrate).await.unwrap();
+    let store = migrated(&url).await;
     assert_eq!(named(&store, "ZOE").await, [1]);
     other.batch_execute(ADD).await.unwrap();
     assert_eq!(named(&store, "zoe").await, [1, 2]);
@@ -97,7 +104,7 @@ async fn an_interrupted_concurrent_index_is_built_again() {
     // It waits for this transaction, and is cancelled there.
     let (holder, watcher) = (connect(&url).await, connect(&url).await);
     holder.batch_execute(&format!("BEGIN; {ADD}")).await.unwrap();
-    let name = "CREATE INDEX CONCURRENTLY pets_by_category ON pets (category_id)";
+    let name = "CREATE INDEX CONCURRENTLY pets_by_name ON pets (category_id)";
     let cancel = other.cancel_token();
     let (built, ()) = tokio::join!(other.batch_execute(name), async {
         let waits = "SELECT 1 FROM pg_stat_activity WHERE query LIKE 'CREATE INDEX CONC%'
@@ -107,17 +114,34 @@ async fn an_interrupted_concurrent_index_is_built_again() {
     });
     built.unwrap_err();
     holder.batch_execute("COMMIT").await.unwrap();
-    let is_valid =
-        "SELECT indisvalid FROM pg_index WHERE indexrelid = 'pets_by_category'::regclass";
+    let is_valid = "SELECT indisvalid FROM pg_index WHERE indexrelid = 'pets_by_name'::regclass";
     assert!(!other.query_one(is_valid, &[]).await.unwrap().get::<_, bool>(0));
 
     let rejected = open(&url, OpenMode::AsIs).await.err().unwrap().to_string();
     let older = "has schema version 6, but this release needs version";
     assert!(rejected.contains(older), "{rejected}");
-    let store = open(&url, OpenMode::CreateAndMigrate).await.unwrap();
+    let store = migrated(&url).await;
     assert!(other.query_one(is_valid, &[]).await.unwrap().get::<_, bool>(0));
-    let query = PetQuery { category_id: Some(7), ..PetQuery::default() };
-    assert_eq!(store.list_store_pets(&query).await.unwrap().0.len(), 2);
+    assert_eq!(named(&store, "zoe").await, [1, 2]);
+}
+
+#[tokio::test]
+async fn after_a_migration_a_search_is_rejected_until_its_indexes_are_built_and_all_else_works() {
+    let (other, url) = before_the_store_area().await;
+    other.batch_execute(ADD).await.unwrap();
+    let store = open(&url, OpenMode::CreateAndMigrate).await.unwrap();
+    for query in [
+        PetQuery { category_id: Some(7), ..PetQuery::default() },
+        PetQuery { name: NamePrefix::new(""), ..PetQuery::default() },
+    ] {
+        let rejected = store.list_store_pets(&query).await;
+        assert!(matches!(rejected, Err(StoreError::Overloaded)), "{rejected:?}");
+    }
+    change(&store, to_status(pet_id(1), Sold)).await;
+    let sold = PetQuery { status: Some(Sold), ..PetQuery::default() };
+    assert_eq!(store.list_store_pets(&sold).await.unwrap().0.len(), 1);
+    while store.tend_search(0).await.unwrap() {}
+    assert_eq!(named(&store, "zoe").await, [1]);
 }
 
 #[tokio::test]
@@ -139,6 +163,7 @@ async fn creates_of_the_previous_release_go_on_while_a_migration_waits_for_a_lon
     assert!(!migrating.is_finished());
     reader.batch_execute("COMMIT").await.unwrap();
     let store = migrating.await.unwrap().unwrap();
+    while store.tend_search(0).await.unwrap() {}
     assert_eq!(create(&store, new_pet("", 1, Available)).await.id.get(), 4);
     assert_eq!(named(&store, "zoë").await, [1, 2, 3]);
 }
@@ -150,10 +175,10 @@ async fn processes_that_migrate_at_the_same_time_all_succeed() {
     let opening: Vec<_> = (0..5)
         .map(|_| {
             let url = url.clone();
-            tokio::spawn(async move { open(&url, OpenMode::CreateAndMigrate).await })
+            tokio::spawn(async move { migrated(&url).await })
         })
         .collect();
     for opened in opening {
-        assert_eq!(named(&opened.await.unwrap().unwrap(), "zoe").await, [1]);
+        assert_eq!(named(&opened.await.unwrap(), "zoe").await, [1]);
     }
 }

@@ -51,8 +51,8 @@ async fn each_disagreement_in_the_store_area_is_found() {
             "search_by_name does not agree with the animals",
         ),
         (
-            "UPDATE search_by_category SET list = 1 WHERE id = 5",
-            "search_by_category does not agree with the animals",
+            "UPDATE search_by_category_and_name SET list = 1 WHERE id = 5",
+            "search_by_category_and_name does not agree with the animals",
         ),
         (
             "UPDATE search_by_category_and_name SET key = 'min' WHERE id = 5",

@@ -37,25 +37,25 @@ async fn show(desk: &Desk<'_>, fields: &Fields, errors: &Errors) -> Result<Reply
     let typed = fields.get("q");
     let prefix = if typed.contains('\0') { None } else { NamePrefix::new(typed) };
     let status = fields.get("status");
-    let position = fields.integer("after").and_then(PetId::new).map(|id| PetPosition {
-        key: (!typed.is_empty()).then(|| fields.raw("from").replace('\0', "")),
-        id,
-    });
-    let query = PetQuery {
+    let mut query = PetQuery {
         status: status.parse().ok(),
         category_id: fields.integer("category"),
         name: prefix.clone().filter(|_| !typed.is_empty()),
         withdrawn: status == WITHDRAWN,
         limit: Limit::new(SHOWN).unwrap_or_default(),
-        after: position.clone(),
+        after: None,
     };
+    query.after = fields.integer("after").and_then(PetId::new).map(|id| PetPosition {
+        key: query.prefix().map(|_| fields.raw("from").replace('\0', "")),
+        id,
+    });
     let (mut pets, next) = match prefix {
         Some(_) => desk.store().list_store_pets(&query).await?,
         None => (Vec::new(), None),
     };
     // A number is that of an animal, or a name.
     if let Some(id) = text::integer(typed).and_then(PetId::new)
-        && position.is_none()
+        && query.after.is_none()
         && let Some(pet) = desk.store().get_store_pet(id).await?
     {
         pets.retain(|other| other.id != id);
@@ -66,7 +66,7 @@ async fn show(desk: &Desk<'_>, fields: &Fields, errors: &Errors) -> Result<Reply
         let (id, key) = (id.get().to_string(), key.unwrap_or_default());
         link("/animals", &[&filters[..], &[("after", &id), ("from", &key)]].concat())
     });
-    let first = position.map(|_| link("/animals", &filters));
+    let first = query.after.map(|_| link("/animals", &filters));
     let is_filtered = filters.iter().any(|(_, value)| !value.is_empty());
     let content = html! {
         div.head {

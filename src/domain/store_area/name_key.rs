@@ -29,8 +29,8 @@ fn comparable(text: &str) -> impl Iterator<Item = char> {
         .filter(|&character| !is_combining_mark(character))
 }
 
-/// The beginning of a name, as a search compares it.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// The beginning of a name, as a search compares it. The default is that of every name.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct NamePrefix(String);
 
 impl NamePrefix {
@@ -65,6 +65,11 @@ impl NamePrefix {
     /// Whether a name begins with it.
     #[must_use]
     pub fn matches(&self, name: &str) -> bool {
+        if name.is_ascii() {
+            // The same result, without a copy.
+            let beginning = name.get(..self.0.len());
+            return beginning.is_some_and(|text| text.eq_ignore_ascii_case(&self.0));
+        }
         name_key(name).starts_with(&self.0)
     }
 }

@@ -5,8 +5,8 @@ use jiff::Timestamp;
 use super::{NamePrefix, OrderId, OrderStatus, Reference};
 use crate::domain::{Limit, PetId, PetStatus};
 
-/// A page of animals. All filters apply together. With a name, animals are in ascending order of
-/// (name key, identifier); otherwise in ascending order of identifier.
+/// A page of animals. All filters apply together. With a name or a category, animals are in ascending
+/// order of (name key, identifier); otherwise in ascending order of identifier.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct PetQuery {
     /// Only animals of this status.
@@ -23,10 +23,18 @@ pub struct PetQuery {
     pub after: Option<PetPosition>,
 }
 
+impl PetQuery {
+    /// What the names begin with, if the animals are in the order of their names.
+    #[must_use]
+    pub fn prefix(&self) -> Option<NamePrefix> {
+        self.name.clone().or_else(|| self.category_id.map(|_| NamePrefix::default()))
+    }
+}
+
 /// A position in a list of animals.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PetPosition {
-    /// The name key of the last animal before it, if the query has a name.
+    /// The name key of the last animal before it, if the animals are in the order of their names.
     pub key: Option<String>,
     /// Its identifier.
     pub id: PetId,

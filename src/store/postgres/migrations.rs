@@ -6,17 +6,14 @@ use tokio::time;
 use tokio_postgres::{Client, Error, SimpleQueryMessage, error::SqlState};
 use tracing::info;
 
-use super::{
-    connect::{Connector, Session, Unreachable},
-    store_area::set_keys,
-};
+use super::connect::{Session, Unreachable};
 use crate::{
     domain::{Clock, SystemClock},
     store::{OpenError, OpenMode},
 };
 
-/// Step n is at index n - 1. A released step never changes. A step with `CONCURRENTLY` runs outside
-/// of a transaction.
+/// Step n is at index n - 1. A released step never changes. A step with `CONCURRENTLY` runs only in a
+/// new database; otherwise `indexes.rs` carries it out.
 const STEPS: [&str; KNOWN as usize] = [
     include_str!("../../../migrations/postgres/0001_catalogue.sql"),
     include_str!("../../../migrations/postgres/0002_deprecated_calls.sql"),
@@ -29,10 +26,11 @@ const STEPS: [&str; KNOWN as usize] = [
     include_str!("../../../migrations/postgres/0009_webhooks.sql"),
     include_str!("../../../migrations/postgres/0010_staff.sql"),
     include_str!("../../../migrations/postgres/0011_history.sql"),
+    include_str!("../../../migrations/postgres/0012_fewer_indexes.sql"),
 ];
 
 /// The schema version of this release.
-const KNOWN: u32 = 11;
+const KNOWN: u32 = 12;
 
 /// How often processes that start at the same time may conflict. In each conflict, one of them
 /// succeeds.
@@ -62,20 +60,10 @@ const LOCK_VERSION: &str = "
     SELECT version FROM petstore_schema FOR NO KEY UPDATE";
 const READ_VERSION: &str = "SELECT version FROM petstore_schema";
 const SET_VERSION: &str = "UPDATE petstore_schema SET version = $1";
-/// Whether an index is complete. Its construction may have been interrupted.
-const IS_VALID: &str = "SELECT indisvalid FROM pg_index WHERE indexrelid = to_regclass($1::text)";
-const NAMES_WITHOUT_KEY: &str = "SELECT id, name FROM pets
-    WHERE id > $1 AND name_key IS NULL AND length(name) <> octet_length(name)
-    ORDER BY id LIMIT 1000";
 
 /// Rejects a database that this release must not use, and migrates the schema if `mode` allows.
 /// `url` is for messages.
-pub(super) async fn run(
-    connector: &Connector,
-    session: &mut Session,
-    mode: OpenMode,
-    url: &str,
-) -> Result<(), OpenError> {
+pub(super) async fn run(session: &mut Session, mode: OpenMode, url: &str) -> Result<(), OpenError> {
     let started = SystemClock.instant();
     let mut attempts = 0;
     let mut has_waited = false;
@@ -84,7 +72,7 @@ pub(super) async fn run(
         if is_current(found, mode, url)? {
             return Ok(());
         }
-        match migrate(connector, &mut session.client, mode, url).await {
+        match migrate(&mut session.client, mode, url).await {
             Err(Stopped::Raced(_)) if attempts < MAX_ATTEMPTS => attempts += 1,
             Err(Stopped::Locked(_))
                 if SystemClock.instant().duration_since(started) < OTHERS_DONE_WITHIN =>
@@ -102,9 +90,6 @@ pub(super) async fn run(
             }
             Err(Stopped::Raced(error) | Stopped::Locked(error) | Stopped::Failed(error)) => {
                 return Err(cannot_open(url, &error));
-            }
-            Err(Stopped::Unreachable(cause)) => {
-                return Err(OpenError::Io { path: url.to_owned(), cause: Arc::new(cause) });
             }
             Ok(()) => {}
         }
@@ -141,8 +126,6 @@ enum Stopped {
     Locked(Error),
     /// An object of another program has a name that petstore needs.
     NameTaken(Error),
-    /// No second connection could be made.
-    Unreachable(Unreachable),
     Failed(Error),
 }
 
@@ -164,19 +147,11 @@ fn is_taken(error: &Error) -> bool {
     error.code().is_some_and(|code| taken.contains(&code))
 }
 
-/// Runs the next missing steps that `mode` allows: all up to one that runs outside of a transaction,
-/// or that one. A new database gets all of them in one transaction.
-async fn migrate(
-    connector: &Connector,
-    client: &mut Client,
-    mode: OpenMode,
-    url: &str,
-) -> Result<(), Stopped> {
+/// Runs the missing steps in one transaction, if `mode` allows that.
+async fn migrate(client: &mut Client, mode: OpenMode, url: &str) -> Result<(), Stopped> {
     let started = SystemClock.instant();
     let transaction = client.transaction().await?;
     transaction.batch_execute(SETTINGS).await?;
-    // Not as a prepared statement, which would keep its snapshot: the construction of an index waits
-    // for all earlier snapshots.
     let locked = transaction
         .simple_query(LOCK_VERSION)
         .await
@@ -193,66 +168,24 @@ async fn migrate(
     if from > 0 {
         info!(database = url, from, to = KNOWN, "migrating the schema");
     }
-    let mut to = from;
     for step in STEPS.iter().skip(from as usize) {
-        if from == 0 {
+        if from == 0 || !step.contains("CONCURRENTLY") {
             let step = step.replace(" CONCURRENTLY", "");
             transaction.batch_execute(&step).await.map_err(in_step)?;
-        } else if !step.contains("CONCURRENTLY") {
-            transaction.batch_execute(step).await.map_err(in_step)?;
-        } else if to == from {
-            build_indexes(connector, step, url).await?;
-            to += 1;
-            break;
-        } else {
-            break;
         }
-        to += 1;
     }
-    transaction.execute(SET_VERSION, &[&i64::from(to)]).await?;
+    transaction.execute(SET_VERSION, &[&i64::from(KNOWN)]).await?;
     transaction.commit().await?;
     if from > 0 {
         let took = SystemClock.instant().saturating_duration_since(started);
         let duration_us = u64::try_from(took.as_micros()).unwrap_or(u64::MAX);
-        info!(database = url, from, to, duration_us, "migrated the schema");
+        info!(database = url, from, to = KNOWN, duration_us, "migrated the schema");
     }
     Ok(())
 }
 
 fn in_step(error: Error) -> Stopped {
     if is_taken(&error) { Stopped::NameTaken(error) } else { error.into() }
-}
-
-/// Builds the indexes of a step over another connection, after the names have their keys. The
-/// caller's transaction holds the lock of the version, and nothing that a service waits for. What an
-/// interrupted attempt left is used if it is complete.
-async fn build_indexes(connector: &Connector, step: &str, url: &str) -> Result<(), Stopped> {
-    let session = connector.connect().await.map_err(Stopped::Unreachable)?;
-    let client = &session.client;
-    client.batch_execute("SET statement_timeout = 0").await?;
-    let mut after = 0_i64;
-    loop {
-        let rows = client.query(NAMES_WITHOUT_KEY, &[&after]).await?;
-        let Some(last) = rows.last() else { break };
-        after = last.try_get(0)?;
-        set_keys(client, &rows).await?;
-    }
-    for statement in step.split_inclusive(';') {
-        let Some((_, index)) = statement.split_once(" CONCURRENTLY ") else { continue };
-        let index = index.split_whitespace().next().unwrap_or_default();
-        let is_valid = client.query_opt(IS_VALID, &[&index]).await?.map(|row| row.try_get(0));
-        match is_valid.transpose()? {
-            Some(true) => continue,
-            Some(false) => {
-                let sql = format!("DROP INDEX CONCURRENTLY {index}");
-                client.batch_execute(&sql).await?;
-            }
-            None => {}
-        }
-        info!(database = url, index, "building an index");
-        client.batch_execute(statement).await.map_err(in_step)?;
-    }
-    Ok(())
 }
 
 pub(super) fn cannot_open(url: &str, error: &Error) -> OpenError {

@@ -7,6 +7,7 @@ mod bulk;
 mod check;
 mod connect;
 mod errors;
+mod indexes;
 mod keys;
 mod load;
 mod log;
@@ -26,7 +27,7 @@ mod webhooks;
 use std::{
     mem,
     num::NonZeroU32,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex, PoisonError, atomic::AtomicBool},
     time::Duration,
 };
 
@@ -61,6 +62,8 @@ pub struct PostgresStore {
     /// Runs one probe at a time, so that readiness checks use at most one connection.
     probes: Semaphore,
     etag_key: [u8; 32],
+    /// Whether the indexes that the search needs are known to be complete.
+    can_search: AtomicBool,
     /// Spreads the pauses, so that transactions that conflicted do not conflict again.
     random: Mutex<StdRng>,
 }
@@ -87,6 +90,7 @@ impl PostgresStore {
             tokens: Tokens::default(),
             probes: Semaphore::new(1),
             etag_key: key.try_into().map_err(|_| failed(Arc::new(BadKey)))?,
+            can_search: AtomicBool::default(),
             random: Mutex::new(StdRng::from_rng(random)),
         })
     }
@@ -179,7 +183,7 @@ async fn prepare(url: &PostgresUrl, mode: OpenMode) -> Result<(Connector, Sessio
         let reason = format!("its encoding is {encoding}, but must be UTF8");
         return Err(failed(Arc::new(Unreachable::new(reason))));
     }
-    migrations::run(&connector, &mut session, mode, &shown).await?;
+    migrations::run(&mut session, mode, &shown).await?;
     Ok((connector, session))
 }
 

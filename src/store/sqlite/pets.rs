@@ -47,15 +47,10 @@ impl Pets for SqliteStore {
         context: WriteContext,
         respond: Respond,
     ) -> Result<Created, StoreError> {
-        if context.idempotency.is_none() {
-            let insert =
-                move |connection: &Connection| insert(connection, pet, &context).map(Created::New);
-            return self.writer.write_without_savepoint(insert).await;
-        }
         let insert = move |connection: &Connection| {
             requests::insert_once(connection, pet, &context, respond)
         };
-        self.writer.write(insert).await
+        self.writer.write_without_savepoint(insert).await
     }
 
     async fn version(&self) -> Result<Option<Version>, StoreError> {

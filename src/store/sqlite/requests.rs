@@ -38,9 +38,10 @@ const NEWEST_MARK: &str = "SELECT coalesce(max(number), 0) FROM idempotency_mark
 const MARK: &str = "INSERT INTO idempotency_marks (number, last_pet_id)
     SELECT ?1 + 1, coalesce(max(pet_id), 0) FROM idempotency_keys";
 const FORGET_MARKS: &str = "DELETE FROM idempotency_marks WHERE number < ?1";
+/// Marks ascend with the identifiers.
 const FORGET: &str = "DELETE FROM requests WHERE id IN
-    (SELECT id FROM requests
-     WHERE mark < (SELECT max(number) FROM idempotency_marks) - ?1 ORDER BY mark LIMIT ?2)";
+    (SELECT id FROM (SELECT id, mark FROM requests ORDER BY id LIMIT ?2)
+     WHERE mark < (SELECT max(number) FROM idempotency_marks) - ?1)";
 /// The same in the table of the previous release.
 const FORGET_AS_BEFORE: &str = "DELETE FROM idempotency_keys WHERE (api_key_id, key) IN
     (SELECT api_key_id, key FROM idempotency_keys WHERE pet_id <=

@@ -61,8 +61,8 @@ impl Writer {
         self.enqueue(|connection| in_savepoint(connection, work)).await
     }
 
-    /// Runs `work` without a savepoint, which would be a tenth of the cost of a create. If it fails
-    /// after it has written, all writes of its batch fail.
+    /// Runs `work` without a savepoint, for which SQLite would copy every page before its first
+    /// change. If it fails after it has written, all writes of its batch fail.
     pub(super) async fn write_without_savepoint<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Connection) -> rusqlite::Result<T> + Send + 'static,

@@ -125,8 +125,8 @@ async fn a_search_combines_status_category_and_name() {
     for (query, ids) in [
         ("", &[1, 2, 3, 4, 5][..]),
         ("status=available", &[1, 3, 4]),
-        ("categoryId=-2", &[3, 4, 5]),
-        ("categoryId=-2&status=available", &[3, 4]),
+        ("categoryId=-2", &[5, 4, 3]),
+        ("categoryId=-2&status=available", &[4, 3]),
         ("name=rex&status=available", &[1, 3]),
         ("name=rex&status=available&categoryId=-2", &[3]),
         ("name=rex&withdrawn=false&categoryId=1", &[1, 2]),
@@ -138,13 +138,14 @@ async fn a_search_combines_status_category_and_name() {
 }
 
 #[tokio::test]
-async fn only_a_search_by_name_is_in_the_order_of_names() {
+async fn a_search_by_name_or_category_is_in_the_order_of_names() {
     let store = Store::open().await;
     for name in ["Rio", "rex", "Rex", "Ria"] {
         store.add(name, "available").await;
     }
     assert_eq!(store.walk("/pets?name=r&limit=2").await, [2, 3, 4, 1]);
-    assert_eq!(store.walk("/pets?categoryId=1&limit=3").await, [1, 2, 3, 4]);
+    assert_eq!(store.walk("/pets?categoryId=1&limit=3").await, [2, 3, 4, 1]);
+    assert_eq!(store.walk("/pets?status=available&limit=3").await, [1, 2, 3, 4]);
 }
 
 #[tokio::test]
@@ -185,7 +186,7 @@ async fn a_list_has_withdrawn_animals_only_with_withdrawn_true() {
         ("withdrawn=false", &[2]),
         ("withdrawn=true", &[1, 3]),
         ("withdrawn=true&name=r", &[1]),
-        ("withdrawn=true&status=available&categoryId=1", &[1, 3]),
+        ("withdrawn=true&status=available&categoryId=1", &[3, 1]),
         ("withdrawn=true&status=sold", &[]),
         ("name=r", &[2]),
     ] {

@@ -44,12 +44,12 @@ pub(in crate::http) async fn list(
         ("name", name.as_deref()),
         ("withdrawn", withdrawn.as_deref().filter(|_| query.withdrawn)),
     ];
-    let prefix = query.name.as_ref().map(NamePrefix::as_str);
-    let of_walk = [filters[0].1, filters[1].1, prefix, filters[3].1];
+    let name = query.name.as_ref().map(NamePrefix::as_str);
+    let of_walk = [filters[0].1, filters[1].1, name, filters[3].1];
     let walk = Walk::new(cursor::PETS, &of_walk);
     if let Some(cursor) = cursor {
         let (key, id) = walk.decode(&cursor)?;
-        let key = prefix.is_some().then_some(key);
+        let key = query.prefix().map(|_| key);
         let id = PetId::new(id).ok_or_else(cursor::invalid)?;
         query.after = Some(PetPosition { key, id });
     }

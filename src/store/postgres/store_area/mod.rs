@@ -10,7 +10,10 @@ mod search;
 mod state;
 mod write;
 
-use std::time::Duration;
+use std::{
+    sync::{Arc, atomic::Ordering},
+    time::Duration,
+};
 
 use async_trait::async_trait;
 use futures_util::FutureExt;
@@ -22,7 +25,7 @@ pub(super) use self::{
     search::set_keys,
     write::{Value, Write, in_transaction, prepare, remember, stored_name_key},
 };
-use super::{PostgresStore, pool::Access};
+use super::{PostgresStore, connect::Unreachable, indexes, pool::Access};
 use crate::{
     domain::{
         Limit, PetId, WriteContext,
@@ -58,6 +61,9 @@ impl StoreArea for PostgresStore {
         &self,
         query: &PetQuery,
     ) -> Result<(Vec<StorePet>, Option<PetPosition>), StoreError> {
+        if query.prefix().is_some() && !self.can_search().await? {
+            return Err(StoreError::Overloaded);
+        }
         self.run(Access::Read, query, |on, query| search::list(on, query).boxed()).await
     }
 
@@ -101,6 +107,25 @@ impl StoreArea for PostgresStore {
     }
 
     async fn tend_search(&self, _few: u64) -> Result<bool, StoreError> {
-        self.run(Access::Write, (), |on, ()| search::set_some_keys(on).boxed()).await
+        if self.can_search().await? {
+            return self.run(Access::Write, (), |on, ()| search::set_some_keys(on).boxed()).await;
+        }
+        let built = match self.pool.session().await {
+            Ok(session) => indexes::build(&session.client).await.map_err(Unreachable::from),
+            Err(unreachable) => Err(unreachable),
+        };
+        built.map_err(|cause| StoreError::Unavailable(Arc::new(cause)))?;
+        Ok(true)
+    }
+}
+
+impl PostgresStore {
+    /// Whether the indexes of the search are complete.
+    async fn can_search(&self) -> Result<bool, StoreError> {
+        if !self.can_search.load(Ordering::Relaxed) {
+            let are_built = self.run(Access::Read, (), |on, ()| indexes::are_built(on).boxed());
+            self.can_search.store(are_built.await?, Ordering::Relaxed);
+        }
+        Ok(self.can_search.load(Ordering::Relaxed))
     }
 }

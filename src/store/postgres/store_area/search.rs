@@ -33,7 +33,8 @@ const ORDER: &str = "CASE WHEN page.status = 'pending' THEN (SELECT id FROM orde
 /// The maximum key: no key has so many characters.
 static ABOVE_ALL_KEYS: LazyLock<String> = LazyLock::new(|| "\u{10FFFF}".repeat(65));
 
-/// What a list is of, and its filters: the sum of those that it has.
+/// What a list is of, and its filters: the sum of those that it has. A list with a category has a
+/// name, too.
 const WITHDRAWN: usize = 1;
 const STATUS: usize = 2;
 const CATEGORY: usize = 4;
@@ -46,9 +47,8 @@ static STATEMENTS: LazyLock<Vec<String>> = LazyLock::new(|| (0..16).map(statemen
 /// such; then one status, or all three.
 ///
 /// Each order is that of one index only, so that no plan walks along another index and filters. To
-/// PostgreSQL, the collations "C" and "POSIX", and the numbers `id` and `id + 0`, have different
-/// orders, although they are the same. The constant limits let it keep one plan. See `LIST` in
-/// `pets.rs`.
+/// PostgreSQL, the collations "C" and "POSIX" have different orders, although they are the same. The
+/// constant limits let it keep one plan. See `LIST` in `pets.rs`.
 fn statement(filters: usize) -> String {
     let has = |filter| filters & filter != 0;
     let (table, columns) = if has(WITHDRAWN) {
@@ -58,12 +58,11 @@ fn statement(filters: usize) -> String {
     };
     let collation = if has(CATEGORY) { "POSIX" } else { "C" };
     let key = has(NAME).then(|| format!("{KEY} COLLATE \"{collation}\""));
-    let id = if has(CATEGORY) && !has(NAME) { "id + 0" } else { "id" };
     let nulls = if filters & !WITHDRAWN == STATUS { " NULLS FIRST" } else { "" };
     let mut parameters = (3..).map(|number| format!("${number}"));
     let mut next = || parameters.next().unwrap_or_default();
     let position = match &key {
-        None => format!("{id} > $2"),
+        None => "id > $2".to_owned(),
         Some(key) => format!("({key}, id) > ({}, $2) AND {key} < {}", next(), next()),
     };
     let category =
@@ -72,8 +71,8 @@ fn statement(filters: usize) -> String {
     let key = key.unwrap_or_else(|| "NULL::text".to_owned());
     let range = |status: String| {
         format!(
-            "(SELECT {columns}, {key} AS key, {id} AS number FROM {table}
-            WHERE {position}{category}{status} ORDER BY {by_key}{id}{nulls} LIMIT 101)"
+            "(SELECT {columns}, {key} AS key FROM {table}
+            WHERE {position}{category}{status} ORDER BY {by_key}id{nulls} LIMIT 101)"
         )
     };
     let ranges: Vec<String> = match filters & !WITHDRAWN {
@@ -85,7 +84,7 @@ fn statement(filters: usize) -> String {
     };
     let by_key = if has(NAME) { "key, " } else { "" };
     format!(
-        "SELECT page.*, {ORDER} FROM ({}) AS page ORDER BY {by_key}number{nulls} LIMIT $1",
+        "SELECT page.*, {ORDER} FROM ({}) AS page ORDER BY {by_key}id{nulls} LIMIT $1",
         ranges.join(" UNION ALL ")
     )
 }
@@ -96,7 +95,8 @@ pub(super) async fn list(
     connection: &mut Connection,
     query: &PetQuery,
 ) -> Result<(Vec<StorePet>, Option<PetPosition>), Failure> {
-    if query.name.is_some() && !query.withdrawn {
+    let prefix = query.prefix();
+    if prefix.is_some() && !query.withdrawn {
         // The search must find them.
         while set_some_keys(connection).await? {}
     }
@@ -104,7 +104,7 @@ pub(super) async fn list(
         query.withdrawn.then_some(WITHDRAWN),
         query.status.map(|_| STATUS),
         query.category_id.map(|_| CATEGORY),
-        query.name.as_ref().map(|_| NAME),
+        prefix.as_ref().map(|_| NAME),
     ];
     let filters: usize = filters.into_iter().flatten().sum();
     let limit = usize::from(query.limit.get());
@@ -112,7 +112,7 @@ pub(super) async fn list(
     let fetched = i64::from(query.limit.get()) + 1;
     let after = query.after.as_ref().map_or(0, |after| after.id.get());
     let after_key = query.after.as_ref().and_then(|after| after.key.as_deref());
-    let (from, until) = match &query.name {
+    let (from, until) = match &prefix {
         None => (String::new(), String::new()),
         Some(name) => (
             after_key.unwrap_or(name.as_str()).to_owned(),
@@ -122,7 +122,7 @@ pub(super) async fn list(
     let all = PetStatus::ALL.map(PetStatus::as_str);
     let one = query.status.map(PetStatus::as_str);
     let mut parameters: Vec<&(dyn ToSql + Sync)> = vec![&fetched, &after];
-    if query.name.is_some() {
+    if prefix.is_some() {
         parameters.push(&from);
         parameters.push(&until);
     }
@@ -131,7 +131,7 @@ pub(super) async fn list(
     }
     if let Some(status) = &one {
         parameters.push(status);
-    } else if filters & (CATEGORY | NAME) != 0 {
+    } else if prefix.is_some() {
         parameters.extend(all.iter().map(|status| status as &(dyn ToSql + Sync)));
     }
     let statement = connection.prepared(&STATEMENTS[filters]).await?;
@@ -149,7 +149,7 @@ pub(super) async fn list(
 /// The animal in a row of a page.
 fn pet(row: &Row) -> Result<StorePet, Failure> {
     let mut pet = rows::pet(row, 0)?.ok_or(Failure::Row("id"))?;
-    let order: Option<i64> = row.try_get(PET_WIDTH + 2)?;
+    let order: Option<i64> = row.try_get(PET_WIDTH + 1)?;
     pet.order_id = order.map(rows::order_id).transpose()?;
     Ok(pet)
 }

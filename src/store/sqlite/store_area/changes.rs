@@ -25,9 +25,17 @@ const INSERT_ORDER: &str = "INSERT INTO orders
     (id, pet_id, status, holds, reference, note, reason, expires_at, created_at, closed_at, version)
     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)";
 /// Without the columns that stay, so that SQLite does not write to their indexes.
-const CLOSE_ORDER: &str = "UPDATE orders
-    SET status = ?3, holds = ?4, reason = ?5, closed_at = ?6, version = ?7
-    WHERE id = ?1 AND version = ?2";
+macro_rules! close_order {
+    ($holds:literal) => {
+        concat!(
+            "UPDATE orders SET status = ?3, reason = ?4, closed_at = ?5, version = ?6",
+            $holds,
+            " WHERE id = ?1 AND version = ?2"
+        )
+    };
+}
+const COMPLETE_ORDER: &str = close_order!("");
+const CLOSE_ORDER: &str = close_order!(", holds = 0");
 const UPDATE_ORDER: &str = "UPDATE orders
     SET reference = ?3, note = ?4, expires_at = ?5, version = ?6 WHERE id = ?1 AND version = ?2";
 const RELEASE: &str = "UPDATE orders SET holds = 0 WHERE id = ?1 AND holds = 1";
@@ -194,11 +202,12 @@ fn change_order(
             after.version
         ]);
     }
-    connection.prepare_cached(CLOSE_ORDER)?.execute(params![
+    // A completed order goes on holding its animal.
+    let close = if after.holds { COMPLETE_ORDER } else { CLOSE_ORDER };
+    connection.prepare_cached(close)?.execute(params![
         after.id.get(),
         version,
         after.status.as_str(),
-        after.holds,
         after.reason.as_ref().map(Text::as_str),
         after.closed_at.map(Timestamp::as_millisecond),
         after.version

@@ -10,14 +10,15 @@ use super::{
 use crate::{
     domain::{
         PetId, PetStatus, WriteContext,
-        store_area::{Command, OrderId, Present, Subject, decide},
+        store_area::{Command, Decision, OrderId, Present, Refusal, Subject, decide},
     },
     store::{Executed, RespondTo, log::Entry},
 };
 
 const LAST_ID: &str = "SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = ?1";
 
-/// See [`crate::store::StoreArea::execute`]. Runs in the savepoint of a job.
+/// See [`crate::store::StoreArea::execute`]. More than one command needs the savepoint of a job. A
+/// single one is refused before it writes anything.
 pub(super) fn execute(
     connection: &Connection,
     commands: &[Command],
@@ -36,32 +37,54 @@ pub(super) fn execute(
     let now = Timestamp::from_millisecond(context.now.as_millisecond()).unwrap_or(context.now);
     let mut decisions = Vec::with_capacity(commands.len());
     for (index, command) in commands.iter().enumerate() {
+        // Each command sees what those before it wrote.
+        if let Some(before) = decisions.last() {
+            write(connection, before, context)?;
+        }
         match decide(command, &present(connection, command)?, now) {
-            Ok(decision) => {
-                changes::write(connection, &decision)?;
-                for change in &decision.changes {
-                    log::append(connection, &Entry::of(change), context.into())?;
-                }
-                decisions.push(decision);
-            }
-            Err(refusal) => {
-                writer::undo(connection)?;
-                return Ok(Executed::Refused { index, refusal });
-            }
+            Ok(decision) => decisions.push(decision),
+            Err(refusal) => return refused(connection, index, index, refusal),
         }
     }
     let response = match respond(&decisions) {
         Ok(response) => response,
         Err(refusal) => {
-            writer::undo(connection)?;
-            return Ok(Executed::Refused { index: commands.len(), refusal });
+            return refused(connection, commands.len(), commands.len().saturating_sub(1), refusal);
         }
     };
+    if let Some(last) = decisions.last() {
+        write(connection, last, context)?;
+    }
     if let Some(request) = &context.idempotency {
         requests::remember(connection, request, context.now, &response)?;
     }
     let changes = decisions.into_iter().flat_map(|decision| decision.changes).collect();
     Ok(Executed::Done { response, changes })
+}
+
+fn write(
+    connection: &Connection,
+    decision: &Decision,
+    context: &WriteContext,
+) -> rusqlite::Result<()> {
+    changes::write(connection, decision)?;
+    for change in &decision.changes {
+        log::append(connection, &Entry::of(change), context.into())?;
+    }
+    Ok(())
+}
+
+/// Undoes what the first commands wrote, as many as `written`.
+fn refused(
+    connection: &Connection,
+    index: usize,
+    written: usize,
+    refusal: Refusal,
+) -> rusqlite::Result<Executed> {
+    if written > 0 {
+        writer::undo(connection)?;
+    }
+    Ok(Executed::Refused { index, refusal })
 }
 
 /// What a command needs to know.

@@ -34,10 +34,15 @@ impl StoreArea for SqliteStore {
         context: WriteContext,
         respond: RespondTo,
     ) -> Result<Executed, StoreError> {
+        let is_single = commands.len() == 1;
         let execute = move |connection: &Connection| {
             execute::execute(connection, &commands, &context, respond)
         };
-        self.writer.write(execute).await
+        if is_single {
+            self.writer.write_without_savepoint(execute).await
+        } else {
+            self.writer.write(execute).await
+        }
     }
 
     async fn get_store_pet(&self, id: PetId) -> Result<Option<StorePet>, StoreError> {
@@ -48,14 +53,16 @@ impl StoreArea for SqliteStore {
         &self,
         query: &PetQuery,
     ) -> Result<(Vec<StorePet>, Option<PetPosition>), StoreError> {
+        let prefix = query.prefix();
+        let is_by_name = prefix.is_some();
         let position = |pet: &StorePet| {
-            let key = query.name.as_ref().map(|_| name_key(pet.name.as_str()));
+            let key = is_by_name.then(|| name_key(pet.name.as_str()));
             PetPosition { key, id: pet.id }
         };
-        let pets = if query.name.is_some() || query.category_id.is_some() {
+        let pets = if let Some(prefix) = prefix {
             let query = query.clone();
-            let found = self.searches.read(move |connection| search::find(connection, &query));
-            found.await?.ok_or(StoreError::Overloaded)?
+            let find = move |connection: &Connection| search::find(connection, &query, &prefix);
+            self.searches.read(find).await?.ok_or(StoreError::Overloaded)?
         } else {
             let list = |connection: &Connection| lists::pets(connection, query, USUAL_PAGE);
             if let Some(pets) = self.readers.read(list)? {

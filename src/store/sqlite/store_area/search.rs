@@ -15,7 +15,7 @@ use crate::domain::{
 };
 
 /// While more animals than this are not merged, there is no search: it would take more than 10 ms.
-const MOST_UNMERGED: u64 = 15_000;
+const MOST_UNMERGED: u64 = 20_000;
 
 const UNMERGED: &str = "SELECT (SELECT count(*) FROM search_pending)
     + max(0, coalesce((SELECT max(id) FROM pets), 0) - last_merged_id,
@@ -27,8 +27,6 @@ const BY_NAME: &str = "SELECT key, id FROM search_by_name
 const BY_CATEGORY_AND_NAME: &str = "SELECT key, id FROM search_by_category_and_name
     WHERE block = ?1 AND list = ?2 AND (key, id) > (?3, ?4) AND key < ?5 AND category_id = ?6
     ORDER BY key, id";
-const BY_CATEGORY: &str = "SELECT '', id FROM search_by_category
-    WHERE block = ?1 AND list = ?2 AND id > ?3 AND category_id = ?4 ORDER BY id";
 
 /// The number of a list in the tables of the search.
 pub(super) fn list(status: PetStatus, withdrawn: bool) -> i64 {
@@ -40,49 +38,43 @@ pub(super) fn unmerged(connection: &Connection) -> rusqlite::Result<u64> {
     connection.prepare_cached(UNMERGED)?.query_row([], |row| row.get(0).map(i64::unsigned_abs))
 }
 
-/// The animals of a page, and one more if more follow. `None` if too many are not merged.
+/// The animals of a page in the order of names, and one more if more follow. `None` if too many are
+/// not merged.
 pub(super) fn find(
     connection: &Connection,
     query: &PetQuery,
+    prefix: &NamePrefix,
 ) -> rusqlite::Result<Option<Vec<StorePet>>> {
     if unmerged(connection)? > MOST_UNMERGED {
         return Ok(None);
     }
     let pending: rusqlite::Result<_> =
         connection.prepare_cached(PENDING)?.query_map([], |row| row.get(0))?.collect();
-    let mut search =
-        Search { after: position(query), pending: pending?, first: BTreeSet::new(), query };
+    let after = position(query, prefix);
+    let mut search = Search { query, prefix, after, pending: pending?, first: BTreeSet::new() };
     search.read_unmerged(connection)?;
-    match &query.name {
-        Some(prefix) => search.read_names(connection, prefix)?,
-        None => search.read_category(connection)?,
-    }
+    search.read_merged(connection)?;
     let mut pets = Vec::with_capacity(search.first.len());
     for (key, id) in &search.first {
         // A trigger notes each change, so this can fail only in a damaged database.
         let pet = rows::get_pet(connection, identifier(*id)?)?
-            .filter(|pet| {
-                search.matches(pet) && (key.is_empty() || *key == name_key(pet.name.as_str()))
-            })
+            .filter(|pet| search.matches(pet) && *key == name_key(pet.name.as_str()))
             .ok_or(rusqlite::Error::QueryReturnedNoRows)?;
         pets.push(pet);
     }
     Ok(Some(pets))
 }
 
-/// The position before the first animal of a page: its name key, if the page is in order of names,
-/// and its identifier.
-fn position(query: &PetQuery) -> (String, i64) {
-    let prefix = query.name.as_ref().map_or("", NamePrefix::as_str);
-    let after = query.after.as_ref().map(|after| {
-        let key = after.key.as_deref().filter(|_| query.name.is_some());
-        (key.unwrap_or_default().to_owned(), after.id.get())
-    });
-    after.unwrap_or_default().max((prefix.to_owned(), 0))
+/// The position before the first animal of a page: its name key and its identifier.
+fn position(query: &PetQuery, prefix: &NamePrefix) -> (String, i64) {
+    let after = query.after.as_ref();
+    let after = after.map(|after| (after.key.clone().unwrap_or_default(), after.id.get()));
+    after.unwrap_or_default().max((prefix.as_str().to_owned(), 0))
 }
 
 struct Search<'q> {
     query: &'q PetQuery,
+    prefix: &'q NamePrefix,
     after: (String, i64),
     /// What the tables have about these animals is not valid.
     pending: HashSet<i64>,
@@ -131,16 +123,10 @@ impl Search<'_> {
             if other_category || self.query.status.is_some_and(|status| status != of_status) {
                 continue;
             }
-            let key = match &self.query.name {
-                None => String::new(),
-                Some(prefix) => {
-                    let key = name_key(name);
-                    if !key.starts_with(prefix.as_str()) {
-                        continue;
-                    }
-                    key
-                }
-            };
+            if !self.prefix.matches(name) {
+                continue;
+            }
+            let key = name_key(name);
             if (key.as_str(), id) > (self.after.0.as_str(), self.after.1) {
                 self.offer(&key, id);
             }
@@ -148,10 +134,10 @@ impl Search<'_> {
         Ok(())
     }
 
-    fn read_names(&mut self, connection: &Connection, prefix: &NamePrefix) -> rusqlite::Result<()> {
+    fn read_merged(&mut self, connection: &Connection) -> rusqlite::Result<()> {
         let (key, id) = self.after.clone();
         // An empty blob is above every text.
-        let end = prefix.end().map_or(Value::Blob(Vec::new()), Value::Text);
+        let end = self.prefix.end().map_or(Value::Blob(Vec::new()), Value::Text);
         let category = self.query.category_id;
         let by_name = if category.is_some() { BY_CATEGORY_AND_NAME } else { BY_NAME };
         let mut statement = connection.prepare_cached(by_name)?;
@@ -165,28 +151,6 @@ impl Search<'_> {
             }
         }
         Ok(())
-    }
-
-    fn read_category(&mut self, connection: &Connection) -> rusqlite::Result<()> {
-        let mut statement = connection.prepare_cached(BY_CATEGORY)?;
-        let blocks = blocks(connection)?;
-        // The blocks before it end before the page.
-        let first = blocks.partition_point(|&first_id| first_id <= self.after.1).saturating_sub(1);
-        for &block in &blocks[first.min(blocks.len())..] {
-            if !self.may_take(block) {
-                break;
-            }
-            for list in self.lists() {
-                let values = (block, list, self.after.1, self.query.category_id);
-                self.read(&mut statement.query(values)?)?;
-            }
-        }
-        Ok(())
-    }
-
-    /// Whether the page may contain an animal with this identifier, or a higher one.
-    fn may_take(&self, id: i64) -> bool {
-        self.first.len() < self.wanted() || self.first.last().is_some_and(|(_, last)| *last > id)
     }
 
     /// Takes the animals of an index, which come in order.
