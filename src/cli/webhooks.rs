@@ -138,8 +138,7 @@ enum From {
 
 fn change_type(text: &str) -> Result<ChangeType, String> {
     let all = ChangeType::ALL.map(ChangeType::as_str);
-    let known = ChangeType::ALL.into_iter().find(|kind| kind.as_str() == text);
-    known.ok_or_else(|| format!("it must be one of {}", all.join(", ")))
+    text.parse().map_err(|_| format!("it must be one of {}", all.join(", ")))
 }
 
 impl Webhooks {

@@ -11,35 +11,25 @@ use jiff::Timestamp;
 use rand::{CryptoRng, RngExt};
 use sha2::{Digest, Sha256};
 
-use super::RateLimit;
+use super::{RateLimit, words::words};
 
 const BASE62: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 const RANDOM_LENGTH: usize = 30;
 const CHECKSUM_LENGTH: usize = 6;
 
-/// The deployment that a service or a key belongs to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Deployment {
-    /// The real catalogue.
-    #[default]
-    Production,
-    /// For trying things out.
-    Staging,
+words! {
+    /// The deployment that a service or a key belongs to.
+    #[derive(Default)]
+    pub enum Deployment {
+        /// The real catalogue.
+        #[default]
+        Production = "production",
+        /// For trying things out.
+        Staging = "staging",
+    }
 }
 
 impl Deployment {
-    /// All deployments.
-    pub const ALL: [Self; 2] = [Self::Production, Self::Staging];
-
-    /// The name on the command line and in the database.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Production => "production",
-            Self::Staging => "staging",
-        }
-    }
-
     /// The prefix of its keys.
     #[must_use]
     pub fn key_prefix(self) -> &'static str {
@@ -50,39 +40,25 @@ impl Deployment {
     }
 }
 
-/// What a key allows.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Scope {
-    /// Read animals.
-    Read,
-    /// Read and add animals.
-    #[default]
-    Write,
-    /// Read everything in the store area, and animals.
-    StoreRead,
-    /// Change everything in the store area, and add animals.
-    StoreWrite,
-    /// Administer the store area.
-    StoreAdmin,
+words! {
+    /// What a key allows.
+    #[derive(Default)]
+    pub enum Scope {
+        /// Read animals.
+        Read = "read",
+        /// Read and add animals.
+        #[default]
+        Write = "write",
+        /// Read everything in the store area, and animals.
+        StoreRead = "store:read",
+        /// Change everything in the store area, and add animals.
+        StoreWrite = "store:write",
+        /// Administer the store area.
+        StoreAdmin = "store:admin",
+    }
 }
 
 impl Scope {
-    /// All scopes.
-    pub const ALL: [Self; 5] =
-        [Self::Read, Self::Write, Self::StoreRead, Self::StoreWrite, Self::StoreAdmin];
-
-    /// The name on the command line and in the database.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Read => "read",
-            Self::Write => "write",
-            Self::StoreRead => "store:read",
-            Self::StoreWrite => "store:write",
-            Self::StoreAdmin => "store:admin",
-        }
-    }
-
     /// Whether a key of this scope may run an operation that needs `needed`.
     #[must_use]
     pub fn allows(self, needed: Self) -> bool {

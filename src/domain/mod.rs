@@ -16,6 +16,7 @@ pub mod principal;
 pub mod rate_limit;
 pub mod staff;
 pub mod store_area;
+pub mod words;
 
 pub use client::Client;
 pub use clock::{Clock, SystemClock};

@@ -1,6 +1,6 @@
 //! The animal.
 
-use std::{fmt, str::FromStr};
+use super::words::words;
 
 /// The identifier of an animal: from 1 to 2^53 - 1, so that clients that store every number as an
 /// IEEE 754 double read it exactly.
@@ -24,49 +24,17 @@ impl PetId {
     }
 }
 
-/// Whether an animal is available.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-pub enum PetStatus {
-    /// On offer, the default.
-    #[default]
-    Available,
-    /// Reserved for a customer.
-    Pending,
-    /// Has a new home.
-    Sold,
-}
-
-impl PetStatus {
-    /// Every status, in the order of the contract.
-    pub const ALL: [Self; 3] = [Self::Available, Self::Pending, Self::Sold];
-
-    /// The status as the contract spells it.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Available => "available",
-            Self::Pending => "pending",
-            Self::Sold => "sold",
-        }
-    }
-}
-
-/// The text is not one of `available`, `pending` and `sold`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("not one of available, pending and sold")]
-pub struct UnknownStatus;
-
-impl FromStr for PetStatus {
-    type Err = UnknownStatus;
-
-    fn from_str(text: &str) -> Result<Self, UnknownStatus> {
-        Self::ALL.into_iter().find(|status| status.as_str() == text).ok_or(UnknownStatus)
-    }
-}
-
-impl fmt::Display for PetStatus {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
+words! {
+    /// Whether an animal is available.
+    #[derive(Default)]
+    pub enum PetStatus {
+        /// On offer, the default.
+        #[default]
+        Available = "available",
+        /// Reserved for a customer.
+        Pending = "pending",
+        /// Has a new home.
+        Sold = "sold",
     }
 }
 
@@ -173,7 +141,8 @@ mod tests {
             assert_eq!(status.as_str().parse(), Ok(status));
         }
         for other in ["", "Available", "available ", "adopted"] {
-            assert_eq!(other.parse::<PetStatus>(), Err(UnknownStatus));
+            let unknown = other.parse::<PetStatus>().unwrap_err().to_string();
+            assert_eq!(unknown, "not one of available, pending and sold");
         }
     }
 

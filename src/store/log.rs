@@ -242,7 +242,7 @@ pub(super) fn read(kind: &str, subject: Option<i64>, details: &str) -> Option<Ac
         .into_iter()
         .map(|(name, value)| Some((Cow::Owned(name), value.as_str()?.to_owned())));
     Some(Act {
-        kind: ActType::ALL.into_iter().find(|of| of.as_str() == kind)?,
+        kind: kind.parse().ok()?,
         subject: LogSubject { kind: SubjectKind::of_type(kind)?, id: subject },
         details: details.collect::<Option<_>>()?,
     })

@@ -70,7 +70,7 @@ pub(super) fn webhook<R: Columns>(row: &R) -> Result<StoredWebhook, R::Error> {
             url: row.value(1)?,
             types: row.value::<Option<String>>(2)?.as_deref().map(Webhook::types_in),
             description: row.value::<Option<String>>(3)?.and_then(Label::new),
-            disabled: disabled.map_err(|()| R::invalid(4))?,
+            disabled: disabled.map_err(|_| R::invalid(4))?,
             created_at: row.time(5)?,
             updated_at: row.time(6)?,
             version: row.value(7)?,

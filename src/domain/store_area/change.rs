@@ -1,7 +1,7 @@
 //! What a command needs to know, what it changes, and why it may change nothing.
 
 use super::{Category, Order, OrderId, StorePet};
-use crate::domain::PetId;
+use crate::domain::{PetId, words::words};
 
 /// What a command needs to know. A store reads it in the transaction that writes the decision.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -65,73 +65,35 @@ impl Resource {
     }
 }
 
-/// The type of a change.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum ChangeType {
-    /// An animal was added.
-    PetAdded,
-    /// A member of an animal changed.
-    PetChanged,
-    /// An animal was withdrawn.
-    PetWithdrawn,
-    /// A withdrawn animal came back.
-    PetRestored,
-    /// An animal was reserved.
-    OrderPlaced,
-    /// A member of an order changed.
-    OrderChanged,
-    /// An animal was sold.
-    OrderCompleted,
-    /// A reservation was cancelled.
-    OrderCancelled,
-    /// A reservation ended by the clock.
-    OrderExpired,
-    /// A sale was undone.
-    OrderReturned,
-    /// A category was created, or its label changed.
-    CategoryChanged,
-    /// A category was deleted.
-    CategoryDeleted,
-    /// Animals were imported.
-    PetsImported,
-}
-
-impl ChangeType {
-    /// Every type.
-    pub const ALL: [Self; 13] = [
-        Self::PetAdded,
-        Self::PetChanged,
-        Self::PetWithdrawn,
-        Self::PetRestored,
-        Self::OrderPlaced,
-        Self::OrderChanged,
-        Self::OrderCompleted,
-        Self::OrderCancelled,
-        Self::OrderExpired,
-        Self::OrderReturned,
-        Self::CategoryChanged,
-        Self::CategoryDeleted,
-        Self::PetsImported,
-    ];
-
-    /// The type as the interface, the log and the metrics spell it.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::PetAdded => "pet.added",
-            Self::PetChanged => "pet.changed",
-            Self::PetWithdrawn => "pet.withdrawn",
-            Self::PetRestored => "pet.restored",
-            Self::OrderPlaced => "order.placed",
-            Self::OrderChanged => "order.changed",
-            Self::OrderCompleted => "order.completed",
-            Self::OrderCancelled => "order.cancelled",
-            Self::OrderExpired => "order.expired",
-            Self::OrderReturned => "order.returned",
-            Self::CategoryChanged => "category.changed",
-            Self::CategoryDeleted => "category.deleted",
-            Self::PetsImported => "pets.imported",
-        }
+words! {
+    /// The type of a change.
+    pub enum ChangeType {
+        /// An animal was added.
+        PetAdded = "pet.added",
+        /// A member of an animal changed.
+        PetChanged = "pet.changed",
+        /// An animal was withdrawn.
+        PetWithdrawn = "pet.withdrawn",
+        /// A withdrawn animal came back.
+        PetRestored = "pet.restored",
+        /// An animal was reserved.
+        OrderPlaced = "order.placed",
+        /// A member of an order changed.
+        OrderChanged = "order.changed",
+        /// An animal was sold.
+        OrderCompleted = "order.completed",
+        /// A reservation was cancelled.
+        OrderCancelled = "order.cancelled",
+        /// A reservation ended by the clock.
+        OrderExpired = "order.expired",
+        /// A sale was undone.
+        OrderReturned = "order.returned",
+        /// A category was created, or its label changed.
+        CategoryChanged = "category.changed",
+        /// A category was deleted.
+        CategoryDeleted = "category.deleted",
+        /// Animals were imported.
+        PetsImported = "pets.imported",
     }
 }
 

@@ -5,7 +5,7 @@ use std::{borrow::Cow, fmt};
 use jiff::Timestamp;
 
 use super::ChangeType;
-use crate::domain::{Actor, NamedActor};
+use crate::domain::{Actor, NamedActor, words::words};
 
 /// The random identity of a database, part of each cursor of the log. A restored or copied database
 /// has another one.
@@ -69,60 +69,34 @@ pub struct LogSubject {
     pub id: Option<i64>,
 }
 
-/// What a subject is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum SubjectKind {
-    /// An animal.
-    Pet,
-    /// Many animals: an import.
-    Pets,
-    /// An order.
-    Order,
-    /// A category.
-    Category,
-    /// An API key.
-    Key,
-    /// A member of the staff.
-    Staff,
-    /// A webhook.
-    Webhook,
-    /// The whole database: a copy, or a restored backup.
-    Database,
+words! {
+    /// What a subject is.
+    pub enum SubjectKind {
+        /// An animal.
+        Pet = "pet",
+        /// Many animals: an import.
+        Pets = "pets",
+        /// An order.
+        Order = "order",
+        /// A category.
+        Category = "category",
+        /// An API key.
+        Key = "key",
+        /// A member of the staff.
+        Staff = "staff",
+        /// A webhook.
+        Webhook = "webhook",
+        /// The whole database: a copy, or a restored backup.
+        Database = "database",
+    }
 }
 
 impl SubjectKind {
-    /// Every kind.
-    pub const ALL: [Self; 8] = [
-        Self::Pet,
-        Self::Pets,
-        Self::Order,
-        Self::Category,
-        Self::Key,
-        Self::Staff,
-        Self::Webhook,
-        Self::Database,
-    ];
-
-    /// The kind as the interface and the log spell it.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Pet => "pet",
-            Self::Pets => "pets",
-            Self::Order => "order",
-            Self::Category => "category",
-            Self::Key => "key",
-            Self::Staff => "staff",
-            Self::Webhook => "webhook",
-            Self::Database => "database",
-        }
-    }
-
     /// The kind of what a change or an act of this type is about: `pet` of `pet.added`.
     #[must_use]
     pub fn of_type(text: &str) -> Option<Self> {
         let (kind, _) = text.split_once('.')?;
-        Self::ALL.into_iter().find(|known| known.as_str() == kind)
+        kind.parse().ok()
     }
 }
 
@@ -134,7 +108,7 @@ impl LogSubject {
             Some((kind, id)) => (kind, Some(id.parse().ok()?)),
             None => (text, None),
         };
-        let kind = SubjectKind::ALL.into_iter().find(|known| known.as_str() == kind)?;
+        let kind: SubjectKind = kind.parse().ok()?;
         let has_id = !matches!(kind, SubjectKind::Pets | SubjectKind::Database);
         let subject = Self { kind, id };
         // An integer has one spelling.
@@ -172,105 +146,51 @@ impl Act {
     }
 }
 
-/// The type of an act of administration.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum ActType {
-    /// An API key was made.
-    KeyCreated,
-    /// An API key got a successor.
-    KeyRotated,
-    /// An API key was revoked.
-    KeyRevoked,
-    /// A webhook was added.
-    WebhookAdded,
-    /// A webhook was changed or disabled.
-    WebhookChanged,
-    /// A webhook was deleted.
-    WebhookDeleted,
-    /// A webhook got a new secret.
-    WebhookSecretRotated,
-    /// A webhook was enabled.
-    WebhookEnabled,
-    /// The service disabled a webhook.
-    WebhookDisabled,
-    /// A member of the staff was added.
-    StaffAdded,
-    /// A member of the staff got another role.
-    StaffRoleChanged,
-    /// A member of the staff must choose another password.
-    StaffReset,
-    /// A member of the staff cannot sign in any more.
-    StaffDisabled,
-    /// A member of the staff chose a password.
-    StaffPasswordSet,
-    /// A member of the staff set up a second factor, or new recovery codes.
-    StaffSecondFactorSet,
-    /// A member of the staff removed the second factor.
-    StaffSecondFactorRemoved,
-    /// A member of the staff signed in.
-    StaffSignedIn,
-    /// An attempt to sign in failed.
-    StaffSignInFailed,
-    /// Sessions of a member of the staff were ended.
-    StaffSessionsEnded,
-    /// The database was made as a copy of another one.
-    DatabaseCopied,
-    /// The database was made from a backup.
-    DatabaseRestored,
-}
-
-impl ActType {
-    /// Every type.
-    pub const ALL: [Self; 21] = [
-        Self::KeyCreated,
-        Self::KeyRotated,
-        Self::KeyRevoked,
-        Self::WebhookAdded,
-        Self::WebhookChanged,
-        Self::WebhookDeleted,
-        Self::WebhookSecretRotated,
-        Self::WebhookEnabled,
-        Self::WebhookDisabled,
-        Self::StaffAdded,
-        Self::StaffRoleChanged,
-        Self::StaffReset,
-        Self::StaffDisabled,
-        Self::StaffPasswordSet,
-        Self::StaffSecondFactorSet,
-        Self::StaffSecondFactorRemoved,
-        Self::StaffSignedIn,
-        Self::StaffSignInFailed,
-        Self::StaffSessionsEnded,
-        Self::DatabaseCopied,
-        Self::DatabaseRestored,
-    ];
-
-    /// The type as the interface and the audit trail spell it.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::KeyCreated => "key.created",
-            Self::KeyRotated => "key.rotated",
-            Self::KeyRevoked => "key.revoked",
-            Self::WebhookAdded => "webhook.added",
-            Self::WebhookChanged => "webhook.changed",
-            Self::WebhookDeleted => "webhook.deleted",
-            Self::WebhookSecretRotated => "webhook.secret_rotated",
-            Self::WebhookEnabled => "webhook.enabled",
-            Self::WebhookDisabled => "webhook.disabled",
-            Self::StaffAdded => "staff.added",
-            Self::StaffRoleChanged => "staff.role_changed",
-            Self::StaffReset => "staff.reset",
-            Self::StaffDisabled => "staff.disabled",
-            Self::StaffPasswordSet => "staff.password_set",
-            Self::StaffSecondFactorSet => "staff.second_factor_set",
-            Self::StaffSecondFactorRemoved => "staff.second_factor_removed",
-            Self::StaffSignedIn => "staff.signed_in",
-            Self::StaffSignInFailed => "staff.sign_in_failed",
-            Self::StaffSessionsEnded => "staff.sessions_ended",
-            Self::DatabaseCopied => "database.copied",
-            Self::DatabaseRestored => "database.restored",
-        }
+words! {
+    /// The type of an act of administration.
+    pub enum ActType {
+        /// An API key was made.
+        KeyCreated = "key.created",
+        /// An API key got a successor.
+        KeyRotated = "key.rotated",
+        /// An API key was revoked.
+        KeyRevoked = "key.revoked",
+        /// A webhook was added.
+        WebhookAdded = "webhook.added",
+        /// A webhook was changed or disabled.
+        WebhookChanged = "webhook.changed",
+        /// A webhook was deleted.
+        WebhookDeleted = "webhook.deleted",
+        /// A webhook got a new secret.
+        WebhookSecretRotated = "webhook.secret_rotated",
+        /// A webhook was enabled.
+        WebhookEnabled = "webhook.enabled",
+        /// The service disabled a webhook.
+        WebhookDisabled = "webhook.disabled",
+        /// A member of the staff was added.
+        StaffAdded = "staff.added",
+        /// A member of the staff got another role.
+        StaffRoleChanged = "staff.role_changed",
+        /// A member of the staff must choose another password.
+        StaffReset = "staff.reset",
+        /// A member of the staff cannot sign in any more.
+        StaffDisabled = "staff.disabled",
+        /// A member of the staff chose a password.
+        StaffPasswordSet = "staff.password_set",
+        /// A member of the staff set up a second factor, or new recovery codes.
+        StaffSecondFactorSet = "staff.second_factor_set",
+        /// A member of the staff removed the second factor.
+        StaffSecondFactorRemoved = "staff.second_factor_removed",
+        /// A member of the staff signed in.
+        StaffSignedIn = "staff.signed_in",
+        /// An attempt to sign in failed.
+        StaffSignInFailed = "staff.sign_in_failed",
+        /// Sessions of a member of the staff were ended.
+        StaffSessionsEnded = "staff.sessions_ended",
+        /// The database was made as a copy of another one.
+        DatabaseCopied = "database.copied",
+        /// The database was made from a backup.
+        DatabaseRestored = "database.restored",
     }
 }
 

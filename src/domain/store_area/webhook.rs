@@ -1,10 +1,9 @@
 //! Webhooks: where messages about changes are sent, and how far that is.
 
-use std::str::FromStr;
-
 use jiff::{SignedDuration, Timestamp};
 
 use super::{Act, ActType, ChangeType, Field, Label};
+use crate::domain::words::words;
 
 /// An endpoint of others, as the interface shows it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -47,49 +46,28 @@ impl Webhook {
     /// The types in such a text, without those of a later release.
     #[must_use]
     pub fn types_in(text: &str) -> Vec<ChangeType> {
-        let of_name = |name| ChangeType::ALL.into_iter().find(|kind| kind.as_str() == name);
-        text.split(' ').filter_map(of_name).collect()
+        text.split(' ').filter_map(|name| name.parse().ok()).collect()
     }
 }
 
-/// Why a webhook is disabled.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum DisabledReason {
-    /// Nothing but failures for five days.
-    Failures,
-    /// The endpoint responded with 410.
-    Gone,
-    /// A request or a command asked for it.
-    Request,
+words! {
+    /// Why a webhook is disabled.
+    pub enum DisabledReason {
+        /// Nothing but failures for five days.
+        Failures = "failures",
+        /// The endpoint responded with 410.
+        Gone = "gone",
+        /// A request or a command asked for it.
+        Request = "request",
+    }
 }
 
 impl DisabledReason {
-    /// Every reason.
-    pub const ALL: [Self; 3] = [Self::Failures, Self::Gone, Self::Request];
-
-    /// The reason as the interface spells it.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Failures => "failures",
-            Self::Gone => "gone",
-            Self::Request => "request",
-        }
-    }
-
     /// What the audit trail has when the service disables a webhook for this reason.
     #[must_use]
     pub fn act(self, webhook: i64) -> Act {
         let details = vec![("reason".into(), self.as_str().to_owned())];
         Act { details, ..Act::on_webhook(ActType::WebhookDisabled, webhook) }
-    }
-}
-
-impl FromStr for DisabledReason {
-    type Err = ();
-
-    fn from_str(text: &str) -> Result<Self, ()> {
-        Self::ALL.into_iter().find(|reason| reason.as_str() == text).ok_or(())
     }
 }
 

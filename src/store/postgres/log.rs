@@ -256,11 +256,10 @@ fn act(row: &Row) -> Result<(AuditPosition, AuditEntry), Failure> {
 fn change(row: &Row) -> Result<LoggedChange, Failure> {
     let kind: &str = row.try_get(2)?;
     let subject = SubjectKind::of_type(kind).ok_or(Failure::Row("type"))?;
-    let kind = ChangeType::ALL.into_iter().find(|of| of.as_str() == kind);
     Ok(LoggedChange {
         seq: row.try_get(0)?,
         at: rows::time(row.try_get(1)?)?,
-        kind: kind.ok_or(Failure::Row("type"))?,
+        kind: kind.parse().map_err(|_| Failure::Row("type"))?,
         subject: LogSubject { kind: subject, id: row.try_get(3)? },
         version: row.try_get(4)?,
         pet: row.try_get(5)?,

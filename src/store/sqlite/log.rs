@@ -281,8 +281,7 @@ fn act(row: &Row<'_>) -> rusqlite::Result<(AuditPosition, AuditEntry)> {
 }
 
 fn change(row: &Row<'_>) -> rusqlite::Result<LoggedChange> {
-    let kind =
-        rows::parsed(row, 2, |text| ChangeType::ALL.into_iter().find(|of| of.as_str() == text))?;
+    let kind = rows::parsed(row, 2, |text| text.parse().ok())?;
     let subject = rows::parsed(row, 2, SubjectKind::of_type)?;
     Ok(LoggedChange {
         seq: row.get(0)?,

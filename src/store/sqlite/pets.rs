@@ -9,8 +9,7 @@ use rusqlite::{
 use super::{SqliteStore, log, page, requests, slow_reads};
 use crate::{
     domain::{
-        NewPet, PageRequest, Pet, PetId, PetName, PetStatus, WriteContext, pet::UnknownStatus,
-        store_area::StorePet,
+        NewPet, PageRequest, Pet, PetId, PetName, PetStatus, WriteContext, store_area::StorePet,
     },
     store::{Created, Pets, Respond, StoreError, Version, Visit},
 };
@@ -123,7 +122,6 @@ pub(super) fn name(row: &Row<'_>, column: usize) -> rusqlite::Result<PetName> {
 
 pub(super) fn status(value: ValueRef<'_>) -> rusqlite::Result<PetStatus> {
     let text = value.as_bytes()?;
-    PetStatus::ALL.into_iter().find(|status| status.as_str().as_bytes() == text).ok_or_else(|| {
-        rusqlite::Error::FromSqlConversionFailure(3, Type::Text, Box::new(UnknownStatus))
-    })
+    let status = PetStatus::ALL.into_iter().find(|status| status.as_str().as_bytes() == text);
+    status.ok_or_else(|| rusqlite::Error::InvalidColumnType(3, "status".to_owned(), Type::Text))
 }

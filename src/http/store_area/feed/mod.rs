@@ -100,7 +100,7 @@ pub(in crate::http) async fn follow_changes(
 ) -> Result<Response, ApiError> {
     let names = ["after", "type", "limit", "wait"];
     let [after, kind, limit, wait] = query::parameters(request.uri.query(), names)?;
-    let of_name = |text: &str| ChangeType::ALL.into_iter().find(|kind| kind.as_str() == text);
+    let of_name = |text: &str| text.parse().ok();
     let kind =
         page::filter("type", kind.as_ref(), of_name, "a type of change, such as pet.changed")?;
     let size = parse_limit(limit.as_ref())?;

@@ -43,7 +43,7 @@ fn types(value: &RawValue) -> Option<Vec<ChangeType>> {
     let mut types = Vec::new();
     for element in json::elements(value.get().as_bytes()).ok()? {
         let text = json::string(element)?;
-        let kind = ChangeType::ALL.into_iter().find(|kind| kind.as_str() == text)?;
+        let kind: ChangeType = text.parse().ok()?;
         if types.contains(&kind) {
             return None;
         }

@@ -6,9 +6,7 @@ use rusqlite::{Connection, OptionalExtension, Row, types::Type};
 use super::super::pets::{identifier, name, status};
 use crate::domain::{
     PetId,
-    store_area::{
-        Category, Label, Order, OrderId, OrderStatus, StorePet, Text, Withdrawal, WithdrawalReason,
-    },
+    store_area::{Category, Label, Order, OrderId, StorePet, Text, Withdrawal},
 };
 
 /// The columns in the order that [`pet`] expects.
@@ -80,21 +78,19 @@ pub(super) fn pet(row: &Row<'_>) -> rusqlite::Result<StorePet> {
 }
 
 pub(super) fn withdrawn_pet(row: &Row<'_>) -> rusqlite::Result<StorePet> {
-    let reason = |text: &str| WithdrawalReason::ALL.into_iter().find(|of| of.as_str() == text);
     let withdrawal = Withdrawal {
         at: time(row, 8)?,
-        reason: parsed(row, 9, reason)?,
+        reason: parsed(row, 9, |text| text.parse().ok())?,
         note: optional_text(row, 10)?,
     };
     Ok(StorePet { withdrawn: Some(withdrawal), ..pet(row)? })
 }
 
 pub(super) fn order(row: &Row<'_>) -> rusqlite::Result<Order> {
-    let status = |text: &str| OrderStatus::ALL.into_iter().find(|of| of.as_str() == text);
     Ok(Order {
         id: order_id(row.get(0)?)?,
         pet_id: identifier(row.get(1)?)?,
-        status: parsed(row, 2, status)?,
+        status: parsed(row, 2, |text| text.parse().ok())?,
         holds: row.get(3)?,
         reference: optional_text(row, 4)?,
         note: optional_text(row, 5)?,
