@@ -84,13 +84,16 @@ async fn send(
     (response.status(), response.text().await.unwrap())
 }
 
-/// Every form in which a secret could be somewhere: as Base64, its bytes, and hexadecimal.
+/// Every form in which a secret could be somewhere: as Base64, its bytes, and both in hexadecimal.
 fn forms(secret: &str) -> Vec<Vec<u8>> {
     use base64::{Engine as _, engine::general_purpose::STANDARD};
     let text = secret.strip_prefix("whsec_").unwrap();
     let bytes = STANDARD.decode(text).unwrap();
-    let hex = bytes.iter().fold(String::new(), |hex, byte| hex + &format!("{byte:02x}"));
-    vec![text.trim_end_matches('=').into(), hex.to_uppercase().into(), hex.into(), bytes]
+    let text = text.trim_end_matches('=').as_bytes();
+    let hex =
+        |bytes: &[u8]| bytes.iter().fold(String::new(), |hex, byte| hex + &format!("{byte:02x}"));
+    let (of_text, of_bytes) = (hex(text), hex(&bytes));
+    vec![text.to_vec(), of_bytes.to_uppercase().into(), of_bytes.into(), of_text.into(), bytes]
 }
 
 fn contains(place: &[u8], form: &[u8]) -> bool {
