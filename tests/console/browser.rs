@@ -10,7 +10,7 @@ use std::{
 
 use bytes::Bytes;
 use http_body_util::Full;
-use hyper::{HeaderMap, Method, Request, StatusCode, header};
+use hyper::{HeaderMap, Method, Request, StatusCode, header, http::response};
 use jiff::{SignedDuration, Timestamp};
 use petstore::{
     console::{self, Console, ConsoleSettings, RequireSecondFactor},
@@ -20,7 +20,7 @@ use petstore::{
         staff::{StaffChange, StaffMember, Token},
         store_area::{ActType, AuditEntry, AuditQuery},
     },
-    http::{App, Settings},
+    http::{App, Body, Settings},
     store::{self, OpenMode, StaffKey, StaffWritten, Store},
 };
 use rand::{SeedableRng, rngs::StdRng};
@@ -182,7 +182,23 @@ impl Browser<'_> {
         self.get("/account").await.status == StatusCode::OK
     }
 
+    /// The body of a page that does not end.
+    pub(crate) async fn stream(&mut self, path: &str) -> Body {
+        self.respond(Method::GET, path, &[]).await.1
+    }
+
     async fn send(&mut self, method: Method, path: &str, form: &[(&str, &str)]) -> Page {
+        let (head, body) = self.respond(method, path, form).await;
+        let text = body.whole().map(|body| String::from_utf8(body.to_vec()).unwrap());
+        Page { status: head.status, headers: head.headers, text: text.unwrap_or_default() }
+    }
+
+    async fn respond(
+        &mut self,
+        method: Method,
+        path: &str,
+        form: &[(&str, &str)],
+    ) -> (response::Parts, Body) {
         let (_, host) = self.origin.split_once("://").unwrap();
         let mut request = Request::builder().uri(path).header(header::HOST, host);
         if method == Method::POST {
@@ -212,8 +228,7 @@ impl Browser<'_> {
                 self.cookies.insert(name.to_owned(), value.to_owned());
             }
         }
-        let text = body.whole().map(|body| String::from_utf8(body.to_vec()).unwrap());
-        Page { status: head.status, headers: head.headers, text: text.unwrap_or_default() }
+        (head, body)
     }
 }
 
@@ -253,11 +268,20 @@ impl Page {
     /// The value of a hidden field.
     #[track_caller]
     pub(crate) fn hidden(&self, name: &str) -> String {
-        let value = self.between(&format!("name=\"{name}\" value=\""), "\"");
+        Self::unescaped(self.between(&format!("name=\"{name}\" value=\""), "\""))
+    }
+
+    /// The value of an input of one line.
+    #[track_caller]
+    pub(crate) fn typed(&self, name: &str) -> String {
+        Self::unescaped(self.between(&format!("name=\"{name}\" type=\"text\" value=\""), "\""))
+    }
+
+    fn unescaped(value: &str) -> String {
         value
-            .replace("&amp;", "&")
             .replace("&quot;", "\"")
             .replace("&lt;", "<")
             .replace("&gt;", ">")
+            .replace("&amp;", "&")
     }
 }

@@ -6,6 +6,7 @@ mod account;
 mod browser;
 mod guessing;
 mod origin;
+mod pages;
 mod second_factor;
 mod session;
 mod settings;

@@ -1,0 +1,214 @@
+//! The pages for the work in the store: forms that are sent twice, by two people, or with hostile values.
+
+use futures_util::StreamExt;
+use http_body_util::BodyExt;
+use petstore::domain::{
+    PetId, PetStatus, Role,
+    store_area::{OrderId, OrderQuery, PetQuery, StorePet},
+};
+
+use crate::browser::{Browser, Page, Shop};
+
+/// Adds an animal, and returns the path of its page.
+async fn add(clerk: &mut Browser<'_>, name: &str) -> String {
+    let form = [("name", name), ("category", "1"), ("status", "available")];
+    clerk.post("/add", &form).await.next().to_owned()
+}
+
+async fn pet(shop: &Shop, id: i64) -> StorePet {
+    shop.store.get_store_pet(PetId::new(id).unwrap()).await.unwrap().unwrap()
+}
+
+async fn pets(shop: &Shop) -> Vec<StorePet> {
+    shop.store.list_store_pets(&PetQuery::default()).await.unwrap().0
+}
+
+/// The key of the form that is sent to this path.
+fn key(page: &Page, action: &str) -> String {
+    let form = page.between(&format!("action=\"{action}\">"), "</form>");
+    let (_, value) = form.split_once("name=\"_key\" value=\"").unwrap();
+    value.split_once('"').unwrap().0.to_owned()
+}
+
+#[tokio::test]
+async fn a_form_that_is_sent_twice_makes_one_order_and_shows_its_message_once() {
+    let shop = Shop::open().await;
+    let mut clerk = shop.member("Cy", Role::Clerk).await;
+    let path = add(&mut clerk, "Rex").await;
+    let page = clerk.get(&path).await.expect(200);
+    assert!(page.text.contains("Added with the number 1."));
+    let order = format!("{path}/order");
+    let key = key(&page, &order);
+    let form = [("_key", &*key), ("do", "reserve"), ("until", "2026-12-24")];
+    for _ in 0..3 {
+        assert_eq!(clerk.post(&order, &form).await.next(), path);
+    }
+    let (orders, _) = shop.store.list_orders(&OrderQuery::default()).await.unwrap();
+    assert_eq!(orders.len(), 1);
+    assert_eq!(orders[0].expires_at.unwrap().to_string(), "2026-12-24T23:59:59Z");
+    assert!(clerk.get(&path).await.text.contains("Reserved. The order has the number 1."));
+    assert!(!clerk.get(&path).await.text.contains("Reserved. The order"));
+    // The same form with other values is another request.
+    let other = [("_key", &*key), ("do", "sell"), ("until", "")];
+    assert!(
+        clerk.post(&order, &other).await.expect(422).text.contains("This form was sent before")
+    );
+    assert_eq!(pet(&shop, 1).await.order_id, OrderId::new(1));
+}
+
+#[tokio::test]
+async fn two_people_who_edit_one_animal_see_both_versions_and_lose_nothing() {
+    let shop = Shop::open().await;
+    let mut one = shop.member("Ana", Role::Clerk).await;
+    let mut other = shop.member("Ben", Role::Clerk).await;
+    let path = add(&mut one, "Rex").await;
+    let edit = format!("{path}/edit");
+    let edited = async |by: &mut Browser<'_>, version: &str, name: &str| {
+        let form =
+            [("version", version), ("name", name), ("category", "2"), ("status", "available")];
+        by.post(&edit, &form).await
+    };
+    assert_eq!(edited(&mut one, "1", "Rex I").await.next(), path);
+    let page = edited(&mut other, "1", "<Rex II>").await.expect(409);
+    for shown in
+        ["Rex I</bdi>", "Changed by Ana", "value=\"&lt;Rex II&gt;\"", "Keep what is in the"]
+    {
+        assert!(page.text.contains(shown), "{shown}: {page:?}");
+    }
+    assert_eq!(pet(&shop, 1).await.name.as_str(), "Rex I");
+    let version = page.hidden("version");
+    assert_eq!(edited(&mut other, &version, "<Rex II>").await.next(), path);
+    assert_eq!(pet(&shop, 1).await.name.as_str(), "<Rex II>");
+    let history = one.get(&path).await.text;
+    assert!(history.contains("<del><bdi>Rex I</bdi></del> → <ins><bdi>&lt;Rex II&gt;</bdi></ins>"));
+    assert!(history.contains("Ben, "));
+}
+
+#[tokio::test]
+async fn hostile_names_are_shown_as_text_and_what_nobody_touched_stays_as_it_is() {
+    let shop = Shop::open().await;
+    let mut manager = shop.member("Ana", Role::Manager).await;
+    let long = "n".repeat(40_000);
+    for name in ["<script>alert(1)</script>", "\u{202e}a\u{1}\nb\r", "<!--\"'&amp;", &long] {
+        let path = add(&mut manager, name).await;
+        for page in ["/", "/animals", "/orders", "/activity", &path, &format!("{path}/edit")] {
+            let page = manager.get(page).await.expect(200);
+            let without = page.text.replace("<!DOCTYPE html>", "").replace("<script defer", "");
+            assert!(!without.contains("<script") && !without.contains("<!"), "{page:?}");
+            assert!(page.text.len() < 60_000, "{}", page.text.len());
+        }
+        // A browser removes line ends from an input.
+        let form = manager.get(&format!("{path}/edit")).await;
+        let typed = form.typed("name");
+        assert!(!typed.contains(['\n', '\r']));
+        let version = form.hidden("version");
+        let form =
+            [("version", &*version), ("name", &typed), ("category", "1"), ("status", "available")];
+        assert_eq!(manager.post(&format!("{path}/edit"), &form).await.next(), path);
+        let id = path.rsplit_once('/').unwrap().1.parse().unwrap();
+        let pet = pet(&shop, id).await;
+        assert_eq!((pet.name.as_str(), pet.version), (name, 1));
+    }
+    let export = manager.get("/activity/export?since=2026-11-30").await.expect(200);
+    assert_eq!(export.field("content-type"), "text/csv; charset=utf-8");
+    assert!(export.text.contains("Ana,Animal added,pet:1"), "{export:?}");
+}
+
+#[tokio::test]
+async fn of_many_pasted_lines_all_are_added_or_none() {
+    let shop = Shop::open().await;
+    let mut clerk = shop.member("Cy", Role::Clerk).await;
+    let form = [("label", "Dogs"), ("number", "4")];
+    assert_eq!(clerk.post("/categories", &form).await.next(), "/categories");
+    let wrong = [("lines", "Rex\tdogs\nMax\tcats")];
+    for path in ["/add/preview", "/add/many"] {
+        let page = clerk.post(path, &wrong).await.expect(422);
+        assert!(page.text.contains("There is no category “cats”."), "{page:?}");
+        assert!(!page.text.contains("action=\"/add/many\""));
+    }
+    assert_eq!(pets(&shop).await, []);
+    let right = "Name\tCategory\tStatus\nRex\tdogs\t\nMax\t7\tsold";
+    let page = clerk.post("/add/preview", &[("lines", right)]).await.expect(200);
+    let key = key(&page, "/add/many");
+    for _ in 0..2 {
+        let form = [("_key", &*key), ("lines", right)];
+        assert_eq!(clerk.post("/add/many", &form).await.next(), "/animals");
+    }
+    let added = pets(&shop).await;
+    let added: Vec<_> =
+        added.iter().map(|pet| (pet.name.as_str(), pet.category_id, pet.status)).collect();
+    assert_eq!(added, [("Rex", 4, PetStatus::Available), ("Max", 7, PetStatus::Sold)]);
+}
+
+#[tokio::test]
+async fn of_many_selected_animals_all_change_or_none_and_the_one_in_the_way_is_named() {
+    let shop = Shop::open().await;
+    let mut clerk = shop.member("Cy", Role::Clerk).await;
+    for name in ["Rex", "Max", "Mia"] {
+        add(&mut clerk, name).await;
+    }
+    let sell = [("do", "sell"), ("pet", "2:1")];
+    assert_eq!(clerk.post("/animals/selected", &sell).await.next(), "/animals");
+    let all = [("do", "reserve"), ("pet", "1:1"), ("pet", "2:1"), ("pet", "3:1"), ("q", "m")];
+    let page = clerk.post("/animals/selected", &all).await.expect(200);
+    assert!(page.text.contains("Max</bdi></a>: It is sold already."), "{page:?}");
+    // The list and the ticks are those from before.
+    assert!(page.text.contains("value=\"3:1\" checked") && !page.text.contains("value=\"1:1\""));
+    assert_eq!(pet(&shop, 1).await.status, PetStatus::Available);
+    let moved = [("do", "move"), ("to", "5"), ("pet", "1:1"), ("pet", "3:1"), ("q", "m")];
+    assert_eq!(clerk.post("/animals/selected", &moved).await.next(), "/animals?q=m");
+    assert_eq!((pet(&shop, 1).await.category_id, pet(&shop, 3).await.category_id), (5, 5));
+    // Somebody else was faster.
+    let stale = [("do", "withdraw"), ("why", "mistake"), ("pet", "1:1")];
+    let page = clerk.post("/animals/selected", &stale).await.expect(200);
+    assert!(page.text.contains("Somebody else has changed it"), "{page:?}");
+}
+
+#[tokio::test]
+async fn a_webhook_shows_its_secret_once_and_to_each_repetition_of_the_form() {
+    let shop = Shop::open().await;
+    let mut manager = shop.member("Ana", Role::Manager).await;
+    let page = manager.get("/settings/webhooks").await.expect(200);
+    let key = key(&page, "/settings/webhooks");
+    let form = [("_key", &*key), ("url", "https://shop.example/hook"), ("type", "pet.added")];
+    let secret = |page: Page| page.between("whsec_", "<").to_owned();
+    let first = secret(manager.post("/settings/webhooks", &form).await.expect(200));
+    assert_eq!(secret(manager.post("/settings/webhooks", &form).await.expect(200)), first);
+    assert_eq!(shop.store.list_webhooks().await.unwrap().len(), 1);
+    for path in ["/settings/webhooks", "/settings/webhooks/1"] {
+        assert!(!manager.get(path).await.expect(200).text.contains("whsec_"));
+    }
+    let local = [("url", "http://127.0.0.1/")];
+    let page = manager.post("/settings/webhooks", &local).await.expect(422);
+    assert!(page.text.contains("value=\"http://127.0.0.1/\""));
+    assert_eq!(manager.post("/settings/webhooks/1/delete", &[]).await.next(), "/settings/webhooks");
+    assert!(shop.store.list_webhooks().await.unwrap().is_empty());
+}
+
+#[tokio::test]
+async fn an_open_page_learns_which_animals_changed_until_the_service_shuts_down() {
+    let shop = Shop::open().await;
+    let mut clerk = shop.member("Cy", Role::Clerk).await;
+    shop.app.read_log().await.unwrap();
+    let mut events = clerk.stream("/live").await.into_data_stream();
+    add(&mut clerk, "Rex").await;
+    shop.app.read_log().await.unwrap();
+    assert_eq!(events.next().await.unwrap().unwrap(), "data: 1\n\n");
+    shop.app.end_following();
+    assert!(events.next().await.is_none());
+}
+
+#[tokio::test]
+async fn the_files_of_the_pages_are_kept_by_browsers_and_pages_are_not() {
+    let shop = Shop::open().await;
+    let mut viewer = shop.member("Vi", Role::Viewer).await;
+    let page = viewer.get("/").await.expect(200);
+    assert_eq!(page.field("cache-control"), "no-store");
+    for ending in [".css", ".js", ".svg"] {
+        let path = page.between("/assets/", ending).rsplit_once("/assets/");
+        let name = path.map_or_else(|| page.between("/assets/", ending), |(_, name)| name);
+        let file = shop.browser().get(&format!("/assets/{name}{ending}")).await.expect(200);
+        assert_eq!(file.field("cache-control"), "public, max-age=31536000, immutable");
+    }
+    shop.browser().get("/assets/style.css").await.expect(404);
+}
