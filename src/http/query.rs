@@ -14,7 +14,7 @@ use crate::text::integer;
 ///
 /// # Errors
 ///
-/// 400 for an unknown parameter, and for a duplicate one.
+/// 400 for an unknown parameter, for a duplicate one, and for a query that is not UTF-8.
 pub(super) fn parameters<'a, const N: usize>(
     query: Option<&'a str>,
     names: [&'static str; N],
@@ -34,6 +34,11 @@ pub(super) fn parameters<'a, const N: usize>(
     if query.bytes().any(|byte| matches!(byte, b'%' | b'+')) {
         form_urlencoded::parse(query.as_bytes())
             .try_for_each(|(name, value)| take(&name, value))?;
+        // The decoder has replaced what is not UTF-8.
+        if percent_decode_str(query).decode_utf8().is_err() {
+            let message = "The query must be UTF-8, with its bytes percent-encoded.";
+            return Err(ApiError::new(Problem::InvalidParameter, message));
+        }
     } else {
         // Skips decoding, which is the expensive part.
         pairs(query).try_for_each(|(name, value)| take(name, Cow::Borrowed(value)))?;
@@ -134,6 +139,13 @@ mod tests {
     #[test]
     fn a_duplicate_parameter_is_rejected_even_with_the_same_value() {
         assert_eq!(read("limit=1&limit=1").unwrap_err().0, Problem::InvalidParameter);
+    }
+
+    #[test]
+    fn a_query_that_is_not_utf_8_is_rejected() {
+        for query in ["status=%FF", "status=a%C3", "status=%ED%A0%80", "limit=1&status=%C3"] {
+            assert_eq!(read(query).unwrap_err().0, Problem::InvalidParameter, "{query}");
+        }
     }
 
     #[test]

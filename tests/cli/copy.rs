@@ -18,7 +18,7 @@ fn exports(here: &std::path::Path, database: &str) -> [String; 2] {
 }
 
 #[tokio::test]
-async fn a_hundred_thousand_animals_are_copied_to_postgresql_and_back_unchanged() {
+async fn a_hundred_thousand_animals_are_copied_to_postgresql_on_to_another_and_back_unchanged() {
     let here = directory();
     let shelter = include_str!("../data/shelter-animals.csv");
     let (header, animals) = shelter.split_once('\n').unwrap();
@@ -36,9 +36,12 @@ async fn a_hundred_thousand_animals_are_copied_to_postgresql_and_back_unchanged(
     let animal: Value = create(&service.url).send().await.unwrap().json().await.unwrap();
     service.kill();
 
-    let there = fresh_url().await;
-    let back = "sqlite:back.db";
-    for (from, to, kind) in [(original, &*there, "postgres:"), (&there, back, "sqlite:")] {
+    let (there, further, back) = (fresh_url().await, fresh_url().await, "sqlite:back.db");
+    for (from, to, kind) in [
+        (original, &*there, "postgres:"),
+        (&there, &further, "postgres:"),
+        (&further, back, "sqlite:"),
+    ] {
         let said = run(here.path(), &["copy", "--from", from, "--to", to]).expect_success();
         let expected =
             "Copied 100001 animals, 0 orders, 0 categories, 2 API keys and 1 idempotency key from ";
@@ -51,7 +54,7 @@ async fn a_hundred_thousand_animals_are_copied_to_postgresql_and_back_unchanged(
         let list = ["keys", "list", "--format", "json", "--database", database];
         run(here.path(), &list).expect_success().stdout
     };
-    for copy in [&there, back] {
+    for copy in [&further, back] {
         assert!(exports(here.path(), copy) == expected, "{copy}");
         assert_eq!(keys(copy), keys(original));
         let service = Service::start(here.path(), &["--database", copy]);

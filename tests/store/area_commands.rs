@@ -231,10 +231,18 @@ pub(crate) async fn a_refused_command_undoes_those_before_it(store: AnyStore) {
         withdraw(id),
     ];
     let refused = execute(&store, fails_last).await;
-    let Executed::Refused { index: 2, refusal: Refusal::OpenOrder(_) } = refused else {
+    let Executed::Refused { index: 2, refusal: Refusal::OpenOrder(conflict) } = refused else {
         panic!("{refused:?}")
     };
     assert_eq!(pet(&store, id).await, before);
+    // What it shows is there, and not what the commands before it made.
+    assert_eq!(conflict.current, Resource::Pet(before.clone()));
+    let preconditions = Preconditions::version(1);
+    let stale = Command::RestorePet { id, preconditions };
+    let stale = vec![Command::PlaceOrder(reserve(id)), stale];
+    let stale = execute(&store, stale).await;
+    let refusal = Refusal::PreconditionFailed(Some(Box::new(Resource::Pet(before.clone()))));
+    assert_eq!(stale, Executed::Refused { index: 1, refusal });
     assert_eq!(store.get_order(order_id(1)).await.unwrap(), None);
     assert_eq!(count(&store).await, 1);
 }

@@ -288,12 +288,16 @@ fn stale(current: Option<&Resource>, is_batch: bool) -> String {
             return "There is no such category. Send If-None-Match: * to create it.".to_owned();
         }
     };
-    let retry =
-        if is_batch { format!("ifMatch {version}") } else { format!("If-Match: \"{version}\"") };
-    format!(
-        "The {what} has version {version} now, which current shows. If the change is still right, \
-         send it with {retry}."
-    )
+    let retry = if is_batch {
+        "each earlier command of this batch that changes it adds 1. If the change is still right, \
+         send it with the version that it has then as ifMatch"
+            .to_owned()
+    } else {
+        format!(
+            "which current shows. If the change is still right, send it with If-Match: \"{version}\""
+        )
+    };
+    format!("The {what} has version {version} now, {retry}.")
 }
 
 #[derive(Debug, thiserror::Error)]

@@ -53,16 +53,15 @@ impl PostgresSnapshot {
         parameters: &[&(dyn ToSql + Sync)],
         mut show: impl FnMut(&Row) -> Result<ControlFlow<()>, Failure>,
     ) -> Result<(), StoreError> {
-        self.0.wait(async |client| {
-            let rows = client.query_raw(sql, parameters.iter().copied()).await?;
-            let mut rows = pin!(rows);
-            while let Some(row) = rows.try_next().await? {
-                if show(&row)?.is_break() {
-                    break;
-                }
+        let rows = self.0.wait(|client| client.query_raw(sql, parameters.iter().copied()))?;
+        let mut rows = pin!(rows);
+        // Called outside of `wait`, because it may wait for another connection.
+        while let Some(row) = self.0.wait(|_| rows.try_next())? {
+            if show(&row)?.is_break() {
+                break;
             }
-            Ok::<_, Failure>(())
-        })
+        }
+        Ok(())
     }
 }
 

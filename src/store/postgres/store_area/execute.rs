@@ -113,7 +113,10 @@ impl Execution {
                     state.apply(&decision);
                     decisions.push(decision);
                 }
-                Err(refusal) => return Decided::Refused(Executed::Refused { index, refusal }),
+                Err(refusal) => {
+                    let refusal = refusal.undoing(&decisions);
+                    return Decided::Refused(Executed::Refused { index, refusal });
+                }
             }
         }
         Decided::Yes(decisions, state)

@@ -43,7 +43,7 @@ pub(super) fn execute(
         }
         match decide(command, &present(connection, command)?, now) {
             Ok(decision) => decisions.push(decision),
-            Err(refusal) => return refused(connection, index, index, refusal),
+            Err(refusal) => return refused(connection, index, index, refusal.undoing(&decisions)),
         }
     }
     let response = match respond(&decisions) {
