@@ -188,7 +188,7 @@ pub(super) const MAX_KEPT: usize = 64 << 10;
 const MAX_SIGN_IN: usize = 3 * MAX_KEPT + MAX_FORM;
 
 /// The forms that can contain such a list.
-const WITH_LIST: [&str; 1] = ["/add/many"];
+const WITH_LIST: [&str; 2] = ["/add/preview", "/add/many"];
 
 impl Route {
     /// What metrics, logs and spans show of it.

@@ -145,7 +145,7 @@ impl Service {
 
     /// Whether the log contains this text after the line with the address.
     pub(crate) fn has_said(&self, text: &str) -> bool {
-        self.rest.lock().unwrap().contains(text)
+        self.said().contains(text)
     }
 
     /// The log after the line with the address, so far.

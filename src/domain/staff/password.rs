@@ -158,4 +158,12 @@ mod tests {
         assert_eq!(PasswordHash::from_bytes(hash.as_bytes()), Some(hash));
         assert!(!PasswordHash::of_nobody().is_of(&password("")));
     }
+
+    #[test]
+    fn the_hash_is_argon2id_with_the_parameters_that_are_promised() {
+        // By the reference implementation: argon2 somesalt12345678 -id -t 2 -k 19456 -p 1 -l 32 -r
+        let hash = PasswordHash::of(&Password("password".to_owned()), *b"somesalt12345678");
+        let first = [0x0c, 0x4c, 0x0b, 0x6d, 0xb2, 0x19, 0x19, 0x4b, 0x60, 0x06, 0xe0, 0x78];
+        assert_eq!(hash.0[SALT..][..first.len()], first);
+    }
 }
