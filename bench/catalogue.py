@@ -141,13 +141,13 @@ def make(petstore: Path, folder: Path, size: int) -> str:
 
 
 def merge(petstore: Path, database: Path, size: int) -> None:
-    """Lets the server put all animals into the tables of the search now, because it would do so in the
-    background of the measurements."""
+    """Lets the server put the animals into the tables of the search now, because it would do so in the
+    background of the measurements. It leaves up to 500, and takes a minute for the last thousands."""
     serve = [petstore, "serve", "--database", f"sqlite:{database}", "--listen", "127.0.0.1:0"]
     server = subprocess.Popen(serve, env=clean_environment(), stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     merged = 0
     with closing(sqlite3.connect(f"file:{database}?mode=ro", uri=True)) as connection:
-        while merged < size and server.poll() is None:
+        while merged < size - 500 and server.poll() is None:
             time.sleep(0.1)
             (merged,) = connection.execute("SELECT last_merged_id FROM search_state").fetchone()
     server.terminate()

@@ -147,18 +147,18 @@ async fn an_import_between_animals_that_are_merged_is_found() {
 #[tokio::test]
 async fn with_too_many_animals_that_are_not_merged_a_search_is_rejected_until_they_are() {
     let (store, directory) = fresh();
-    let many = "WITH RECURSIVE n (i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n WHERE i < 20001)
+    let many = "WITH RECURSIVE n (i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n WHERE i < 15001)
         INSERT INTO pets (name, category_id, status) SELECT 'Max ' || i, i, 'sold' FROM n";
     by_hand(&directory).execute(many, []).unwrap();
-    let query = PetQuery { name: NamePrefix::new("max 20000"), ..PetQuery::default() };
+    let query = PetQuery { name: NamePrefix::new("max 15000"), ..PetQuery::default() };
     let rejected = store.list_store_pets(&query).await;
     assert!(matches!(rejected, Err(StoreError::Overloaded)), "{rejected:?}");
     // Other lists do not need the search.
     assert_eq!(store.list_store_pets(&PetQuery::default()).await.unwrap().0.len(), 20);
     assert!(store.tend_search(0).await.unwrap());
-    assert_eq!(found(&store, "max 20000").await, [20_000]);
+    assert_eq!(found(&store, "max 15000").await, [15_000]);
     merge_all(&store).await;
-    assert_eq!(found(&store, "max 2000").await, [2_000, 20_000, 20_001]);
+    assert_eq!(found(&store, "max 1500").await, [1_500, 15_000, 15_001]);
     // Nothing is left to do.
     let version = store.version().await.unwrap();
     merge_all(&store).await;

@@ -15,7 +15,7 @@ use crate::domain::{
 };
 
 /// While more animals than this are not merged, there is no search: it would take more than 10 ms.
-const MOST_UNMERGED: u64 = 20_000;
+const MOST_UNMERGED: u64 = 15_000;
 
 const UNMERGED: &str = "SELECT (SELECT count(*) FROM search_pending)
     + max(0, coalesce((SELECT max(id) FROM pets), 0) - last_merged_id,
