@@ -48,7 +48,7 @@ macro_rules! words {
 }
 pub(crate) use words;
 
-/// A text that is none of these names.
+/// A text that is not one of these names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct UnknownWord(pub(super) &'static [&'static str]);
 
