@@ -136,7 +136,7 @@ async fn harm(here: &Path, touch: impl FnOnce(&Path)) -> Aftermath {
         let status = rejected.status().as_u16();
         assert!([401, 503].contains(&status), "{status}");
     }
-    while !service.has_said(DISTRUST) {
+    while !service.said().contains(DISTRUST) {
         tokio::task::yield_now().await;
     }
     service.signal("KILL");

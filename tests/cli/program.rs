@@ -143,11 +143,6 @@ impl Service {
         (status, log)
     }
 
-    /// Whether the log contains this text after the line with the address.
-    pub(crate) fn has_said(&self, text: &str) -> bool {
-        self.said().contains(text)
-    }
-
     /// The log after the line with the address, so far.
     pub(crate) fn said(&self) -> String {
         self.rest.lock().unwrap().clone()

@@ -9,7 +9,7 @@ async fn a_link_of_the_command_line_lets_a_member_choose_a_password_in_the_runni
     let here = directory();
     let listener = ["--console-listen", "127.0.0.1:0", "--access-log"];
     let service = Service::start(here.path(), &listener);
-    while !service.has_said("console at ") {
+    while !service.said().contains("console at ") {
         tokio::task::yield_now().await;
     }
     let add = ["staff", "add", "Ana", "--role", "manager", "--console-url", "http://localhost"];

@@ -74,7 +74,7 @@ async fn a_task_that_fails_is_counted_and_logged_by_name_once_until_it_succeeds_
     timeout(Duration::from_secs(30), failed_twice).await.unwrap();
     certificates.renew(2);
     let recovered = async {
-        while !service.has_said("the background task succeeds again") {
+        while !service.said().contains("the background task succeeds again") {
             tokio::task::yield_now().await;
         }
     };
