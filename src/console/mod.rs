@@ -13,7 +13,6 @@ mod problem;
 mod routes;
 mod session;
 mod staff;
-#[expect(dead_code, reason = "texts of pages that are added one after the other")]
 mod texts;
 
 use std::sync::{Arc, Mutex, PoisonError};

@@ -172,7 +172,6 @@ pub(super) const ALREADY_SENT: &str = "This form was sent before, with other val
 pub(super) const STALE: &str = "Somebody else has changed it in the meantime. Nothing was changed now. \
      Look at the present state, and try once more.";
 pub(super) const NOTHING_CHANGED: &str = "Nothing was changed, because of this animal:";
-pub(super) const PREFIX_TOO_LONG: &str = "Type at most 64 characters of the name.";
 
 pub(super) fn status(status: PetStatus) -> &'static str {
     match status {
@@ -307,10 +306,6 @@ pub(super) fn too_many_columns(found: usize) -> String {
 /// Who changed an animal last.
 pub(super) fn changed_by(who: &str) -> String {
     format!("Changed by {who}")
-}
-
-pub(super) fn held_for(reference: &str) -> String {
-    format!("for {reference}")
 }
 
 /// A moment near `now` in words; `None` if it is a week or more away.

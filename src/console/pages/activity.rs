@@ -24,8 +24,9 @@ use crate::{
 /// How many entries a page shows.
 const SHOWN: u32 = 50;
 
-/// How many entries an export has at most, and how many are read at once.
-const EXPORTED: usize = 10_000;
+/// When an export has so many bytes, it ends after the present part. How many entries are read at
+/// once.
+const EXPORTED: usize = 4 << 20;
 const AT_ONCE: u32 = 100;
 
 /// How many parts of the log one page looks through.
@@ -195,7 +196,7 @@ fn details(entry: &AuditEntry, categories: &[Category]) -> Markup {
 pub(super) async fn export(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let mut query = AuditQuery { limit: AT_ONCE, ..search(&desk.query) };
     let mut writer = csv::Writer::from_writer(Vec::new());
-    let mut count = 0;
+    let mut size = 0;
     let row = |writer: &mut csv::Writer<Vec<u8>>, cells: [&str; 6]| {
         // A write to memory cannot fail.
         let _ = writer.write_record(cells.map(harmless));
@@ -203,7 +204,6 @@ pub(super) async fn export(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     row(&mut writer, texts::EXPORT_COLUMNS);
     loop {
         let (entries, next) = desk.store().list_audit(&query).await?;
-        count += entries.len();
         for entry in &entries {
             let Shown { at, actor, what, subject } = shown(entry);
             let (before, after) = match entry {
@@ -213,10 +213,15 @@ pub(super) async fn export(desk: &Desk<'_>) -> Result<Reply, ApiError> {
             let (at, subject) = (at.to_string(), subject.to_string());
             let who = history::who(actor);
             let cells = [&at, &*who, &what, &subject, before.unwrap_or(""), after.unwrap_or("")];
+            size += cells.iter().map(|cell| cell.len()).sum::<usize>();
             row(&mut writer, cells);
         }
         query.after = next;
-        if next.is_none() || count >= EXPORTED {
+        if next.is_none() {
+            break;
+        }
+        if size >= EXPORTED {
+            row(&mut writer, [texts::EXPORT_CUT, "", "", "", "", ""]);
             break;
         }
     }
