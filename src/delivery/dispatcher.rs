@@ -174,7 +174,13 @@ impl Dispatcher {
         while let Some(test) = self.test.take().or_else(|| self.tests.try_recv().ok()) {
             self.start_test(test).await;
         }
+        let last = self.last;
         self.read_log(now).await?;
+        if self.last > last {
+            // What was changed of a webhook before these changes holds for their messages.
+            self.refresh().await?;
+            self.refreshed = Some(now);
+        }
         self.start_attempts().await?;
         let is_dirty = self.served.values().any(|served| served.endpoint.is_dirty());
         let is_renewal = self

@@ -125,16 +125,20 @@ async fn retry_after_lengthens_the_pause() {
 }
 
 #[tokio::test]
-async fn after_a_rotation_messages_have_two_signatures_for_24_hours() {
+async fn from_the_moment_of_a_rotation_messages_have_two_signatures_for_24_hours() {
     let mut shop = Shop::open().await;
     let receiver = Receiver::start().await;
     let (id, old) = shop.add_webhook(receiver.url(), None).await;
     let mut dispatcher = shop.dispatcher(1);
+    shop.add_pet().await;
+    shop.until(&mut dispatcher, || receiver.all().len() == 1).await;
+    // Saved, and the webhooks were read less than a second ago.
+    shop.pass(&mut dispatcher, Duration::ZERO).await;
     let (new, sealed) = shop.registrar.new_secret(id, false).unwrap();
     let (_, rotate) = shop.webhook(id).await.rotated(sealed, shop.clock.now());
     shop.write(rotate).await;
     for (number, hours, secrets) in
-        [(1, 23, &[&new, &old][..]), (2, 2, &[&new, &old]), (3, 0, &[&new])]
+        [(2, 23, &[&new, &old][..]), (3, 2, &[&new, &old]), (4, 0, &[&new])]
     {
         shop.add_pet().await;
         shop.until(&mut dispatcher, || receiver.all().len() == number).await;
