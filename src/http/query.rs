@@ -14,7 +14,7 @@ use crate::text::integer;
 ///
 /// # Errors
 ///
-/// 400 for an unknown parameter, for a duplicate one, and for a query that is not UTF-8.
+/// 400 for an unknown parameter, and for a duplicate one.
 pub(super) fn parameters<'a, const N: usize>(
     query: Option<&'a str>,
     names: [&'static str; N],
@@ -34,16 +34,25 @@ pub(super) fn parameters<'a, const N: usize>(
     if query.bytes().any(|byte| matches!(byte, b'%' | b'+')) {
         form_urlencoded::parse(query.as_bytes())
             .try_for_each(|(name, value)| take(&name, value))?;
-        // The decoder has replaced what is not UTF-8.
-        if percent_decode_str(query).decode_utf8().is_err() {
-            let message = "The query must be UTF-8, with its bytes percent-encoded.";
-            return Err(ApiError::new(Problem::InvalidParameter, message));
-        }
     } else {
         // Skips decoding, which is the expensive part.
         pairs(query).try_for_each(|(name, value)| take(name, Cow::Borrowed(value)))?;
     }
     Ok(values)
+}
+
+/// Rejects a query that is not UTF-8, for an operation with a parameter that can be any text: in
+/// the values of [`parameters`], U+FFFD stands for what cannot be decoded.
+///
+/// # Errors
+///
+/// 400.
+pub(super) fn check_utf8(query: Option<&str>) -> Result<(), ApiError> {
+    if percent_decode_str(query.unwrap_or_default()).decode_utf8().is_ok() {
+        return Ok(());
+    }
+    let message = "The query must be UTF-8, with its bytes percent-encoded.";
+    Err(ApiError::new(Problem::InvalidParameter, message))
 }
 
 /// Names and values without decoding.
@@ -143,8 +152,10 @@ mod tests {
 
     #[test]
     fn a_query_that_is_not_utf_8_is_rejected() {
-        for query in ["status=%FF", "status=a%C3", "status=%ED%A0%80", "limit=1&status=%C3"] {
-            assert_eq!(read(query).unwrap_err().0, Problem::InvalidParameter, "{query}");
+        assert!(check_utf8(None).is_ok() && check_utf8(Some("name=%C3%A9&a=%EF%BF%BD")).is_ok());
+        for query in ["name=%FF", "name=a%C3", "name=%ED%A0%80", "limit=1&name=%C3&a=1"] {
+            let error = check_utf8(Some(query)).unwrap_err();
+            assert_eq!(error.problem(), Problem::InvalidParameter, "{query}");
         }
     }
 

@@ -289,15 +289,14 @@ fn stale(current: Option<&Resource>, is_batch: bool) -> String {
         }
     };
     let retry = if is_batch {
-        "each earlier command of this batch that changes it adds 1. If the change is still right, \
-         send it with the version that it has then as ifMatch"
-            .to_owned()
+        format!("ifMatch {version}, and 1 more for each earlier command that changes it")
     } else {
-        format!(
-            "which current shows. If the change is still right, send it with If-Match: \"{version}\""
-        )
+        format!("If-Match: \"{version}\"")
     };
-    format!("The {what} has version {version} now, {retry}.")
+    format!(
+        "The {what} has version {version} now, which current shows. If the change is still right, \
+         send it with {retry}."
+    )
 }
 
 #[derive(Debug, thiserror::Error)]

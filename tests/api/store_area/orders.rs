@@ -347,6 +347,7 @@ async fn orders_are_listed_newest_last_by_status_pet_and_reference() {
         ("status=open", "status must be one of reserved, completed"),
         ("petId=x", "petId must be an integer"),
         (&format!("reference={}", "a".repeat(256)), "reference must be"),
+        ("reference=a%FF", "must be UTF-8"),
         ("limit=x", "limit must be"),
     ] {
         let reply = store.get(&format!("/orders?{query}")).await;

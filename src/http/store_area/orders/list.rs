@@ -32,6 +32,7 @@ pub(in crate::http) async fn list(
         newest_first: false,
         after: None,
     };
+    query::check_utf8(request.uri.query())?;
     let filters = [
         ("status", status.as_deref()),
         ("petId", pet_id.as_deref()),

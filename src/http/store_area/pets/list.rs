@@ -38,6 +38,7 @@ pub(in crate::http) async fn list(
         limit: page::limit(limit.as_ref())?,
         after: None,
     };
+    query::check_utf8(request.uri.query())?;
     let filters = [
         ("status", status.as_deref()),
         ("categoryId", category_id.as_deref()),
