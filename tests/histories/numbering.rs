@@ -1,7 +1,7 @@
 //! Changes over PostgreSQL in transactions that are held open and end in any order, while several
 //! processes number them: a reader sees every number the moment it is visible, and none late.
 
-use std::{collections::HashMap, ops::RangeInclusive, path::Path, sync::Arc};
+use std::{collections::HashMap, ops::RangeInclusive, path::Path, sync::Arc, time::Duration};
 
 use bytes::Bytes;
 use futures_util::future::try_join_all;
@@ -17,7 +17,7 @@ use super::{
     history::Animal,
     number,
     postgres_cluster::{connect, fresh_url},
-    program, runtime,
+    runtime,
     service::{Process, Service, processes},
     workload::content,
 };
@@ -75,13 +75,12 @@ async fn write(
         let (first, last) = (subjects.start(), subjects.end());
         let begin = format!(
             "BEGIN; INSERT INTO unnumbered_changes (at, type, subject_id, version, pet_id, actor)
-             SELECT 0, 'pet.added', id, 1, id, 'database' FROM generate_series({first}, {last}) id"
+             SELECT extract(epoch FROM now()) * 1000, 'pet.added', id, 1, id, 'database'
+             FROM generate_series({first}, {last}) id"
         );
         client.batch_execute(&begin).await.unwrap();
         let (tell, told) = oneshot::channel();
-        if held.send(Held { rows, tell }).await.is_err() {
-            return committed;
-        }
+        let _ = held.send(Held { rows, tell }).await;
         match told.await {
             Ok(End::Commit) => {
                 client.batch_execute("COMMIT").await.unwrap();
@@ -113,34 +112,59 @@ async fn conduct(mut begun: mpsc::Receiver<Held>, changes: u64, mut random: StdR
         };
         let _ = tell.send(end);
     }
+    // The writers of all others end, and so do those that begin one meanwhile.
+    open.clear();
+    while let Some(held) = begun.recv().await {
+        drop(held);
+    }
 }
 
 /// Adds animals through a process until the end. Returns their identifiers.
-async fn add(process: Arc<Process>, key: String, mut is_over: watch::Receiver<bool>) -> Vec<i64> {
-    let service = Service::There(program::client(), process);
+async fn add(
+    number: usize,
+    process: Arc<Process>,
+    key: String,
+    mut is_over: watch::Receiver<bool>,
+) -> Vec<i64> {
+    // Now and then, a request waits forever in the client, without a connection.
+    let client = reqwest::Client::builder().no_proxy().timeout(Duration::from_secs(20));
+    let service = Service::There(client.build().unwrap(), process);
     let mut added = Vec::new();
     while !*is_over.borrow_and_update() {
         let request = Request::post("/v1/pets")
             .header(header::AUTHORIZATION, format!("Bearer {key}"))
             .header(header::CONTENT_TYPE, "application/json")
+            .header("idempotency-key", format!("{number}.{}", added.len()))
             .body(Bytes::from_static(br#"{"name": "Rex", "categoryId": 1}"#));
-        let response = service.send(request.unwrap()).await.unwrap();
+        let request = request.unwrap();
+        let response = loop {
+            if let Some(response) = service.send(request.clone()).await {
+                break response;
+            }
+        };
         added.push(content::<Animal>(&response, StatusCode::CREATED).id);
     }
     added
 }
 
-/// Reads the subjects of the log in the order of their numbers, until it has read `wanted`, which is
-/// known at the end. Fails at once if a number is not the next one.
-async fn follow(url: Arc<str>, mut wanted: watch::Receiver<usize>) -> Result<Vec<i64>, String> {
+/// Reads the subjects of the log in the order of their numbers, until everything is committed and
+/// numbered. Fails at once if a number is not the next one.
+async fn follow(url: Arc<str>, is_committed: watch::Receiver<bool>) -> Result<Vec<i64>, String> {
     let client = connect(&url).await;
     let page = client
         .prepare("SELECT seq, subject_id FROM changes WHERE seq > $1 ORDER BY seq LIMIT 10000");
     let page = page.await.unwrap();
+    let is_numbered = "SELECT NOT EXISTS (SELECT FROM unnumbered_changes)";
     let mut subjects = Vec::new();
-    while subjects.len() < *wanted.borrow_and_update() {
+    loop {
+        let is_last = *is_committed.borrow()
+            && client.query_one(is_numbered, &[]).await.unwrap().get::<_, bool>(0);
         let last = i64::try_from(subjects.len()).unwrap();
-        for (row, next) in client.query(&page, &[&last]).await.unwrap().iter().zip(last + 1..) {
+        let rows = client.query(&page, &[&last]).await.unwrap();
+        if is_last && rows.is_empty() {
+            return Ok(subjects);
+        }
+        for (row, next) in rows.iter().zip(last + 1..) {
             let number: i64 = row.get(0);
             if number != next {
                 return Err(format!("change {number} was visible before change {next}"));
@@ -148,7 +172,6 @@ async fn follow(url: Arc<str>, mut wanted: watch::Receiver<usize>) -> Result<Vec
             subjects.push(row.get(1));
         }
     }
-    Ok(subjects)
 }
 
 /// Makes changes, and returns how many the log has if each committed one is there once, in the
@@ -169,19 +192,22 @@ async fn numbered(
         let random = StdRng::seed_from_u64(random.random());
         writers.spawn(write(Arc::clone(&url), writer, held.clone(), random));
     }
+    // So the conductor knows when no writer is left.
+    drop(held);
     let (is_over, over) = watch::channel(false);
-    let adding =
-        processes.iter().map(|it| tokio::spawn(add(Arc::clone(it), key.clone(), over.clone())));
+    let adding = processes.iter().enumerate().map(|(number, process)| {
+        tokio::spawn(add(number, Arc::clone(process), key.clone(), over.clone()))
+    });
     let adding: Vec<_> = adding.collect();
-    let (wanted, all) = watch::channel(usize::MAX);
-    let reading = tokio::spawn(follow(url, all));
+    let (is_committed, committed_all) = watch::channel(false);
+    let reading = tokio::spawn(follow(url, committed_all));
     conduct(begun, changes, random).await;
     is_over.send_replace(true);
     let committed = writers.join_all().await;
     let added = try_join_all(adding).await.unwrap();
     let of_writers = committed.into_iter().flatten().flatten();
     let mut subjects: Vec<i64> = added.into_iter().flatten().chain(of_writers).collect();
-    wanted.send_replace(subjects.len());
+    is_committed.send_replace(true);
     let logged = reading.await.unwrap()?;
     let mut latest = HashMap::new();
     for &subject in logged.iter().filter(|subject| **subject >= SUBJECTS) {
