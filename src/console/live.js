@@ -50,8 +50,15 @@ document.addEventListener("input", (event) => {
   }, 250);
 });
 
-// The end of a day is that of the reader's zone.
-document.addEventListener("submit", ({ target }) => {
+// A second click while the first one is on its way does nothing. The service recognizes it, too.
+let sent = new WeakMap();
+addEventListener("pageshow", () => { sent = new WeakMap(); });
+
+document.addEventListener("submit", (event) => {
+  const { target } = event;
+  if (Date.now() - sent.get(target) < 5000) return event.preventDefault();
+  if (target.method === "post") sent.set(target, Date.now());
+  // The end of a day is that of the reader's zone.
   for (const day of target.querySelectorAll("input[type=date]")) {
     const field = target.elements[`${day.name}-offset`];
     if (field && day.value) field.value = new Date(`${day.value}T23:59:59`).getTimezoneOffset();

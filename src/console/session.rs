@@ -131,10 +131,6 @@ fn browser_cookie_name(is_secure: bool) -> &'static str {
     if is_secure { "__Host-petstore-browser" } else { "petstore-browser" }
 }
 
-fn browser_key(visit: &Visit<'_>) -> hmac::Key {
-    hmac::Key::new(hmac::HMAC_SHA256, &visit.console.app.store.etag_key())
-}
-
 fn browser_text(staff: StaffId) -> String {
     format!("browser of staff {staff}")
 }
@@ -144,12 +140,12 @@ pub(super) fn is_known_browser(visit: &Visit<'_>, staff: StaffId) -> bool {
     let name = browser_cookie_name(visit.visitor.is_secure);
     let presented = cookie(&visit.request.headers, name).unwrap_or_default();
     let tag = URL_SAFE_NO_PAD.decode(presented).unwrap_or_default();
-    hmac::verify(&browser_key(visit), browser_text(staff).as_bytes(), &tag).is_ok()
+    hmac::verify(&visit.secret_key(), browser_text(staff).as_bytes(), &tag).is_ok()
 }
 
 /// Remembers the browser for 400 days, the longest that browsers allow.
 pub(super) fn remember_browser(visit: &Visit<'_>, response: &mut Response, staff: StaffId) {
-    let tag = hmac::sign(&browser_key(visit), browser_text(staff).as_bytes());
+    let tag = hmac::sign(&visit.secret_key(), browser_text(staff).as_bytes());
     let (name, age) = (browser_cookie_name(visit.visitor.is_secure), "; Max-Age=34560000");
     add_cookie(visit, response, name, &URL_SAFE_NO_PAD.encode(tag), age);
 }

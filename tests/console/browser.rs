@@ -271,6 +271,20 @@ impl Page {
         Self::unescaped(self.between(&format!("name=\"{name}\" value=\""), "\""))
     }
 
+    /// The key of the form that contains this text after it.
+    #[track_caller]
+    pub(crate) fn key_before(&self, text: &str) -> String {
+        let (before, _) = self.text.split_once(text).unwrap_or_else(|| panic!("{text}: {self:?}"));
+        let (_, value) = before.rsplit_once("name=\"_key\" value=\"").unwrap();
+        value.split_once('"').unwrap().0.to_owned()
+    }
+
+    /// The secret that it shows.
+    #[track_caller]
+    pub(crate) fn secret(&self) -> &str {
+        self.between("<code class=\"secret\">", "</code>")
+    }
+
     /// The value of an input of one line.
     #[track_caller]
     pub(crate) fn typed(&self, name: &str) -> String {

@@ -24,7 +24,11 @@ async fn set_up(shop: &Shop, browser: &mut Browser<'_>) -> (TotpSecret, Page) {
     let again = browser.post("/account/second-factor", &wrong).await.expect(422);
     assert_eq!(again.hidden("secret"), spelled);
     let form = [("secret", &*spelled), ("code", &code(shop, &secret))];
+    let form = [("_key", &*page.hidden("_key")), form[0], form[1]];
     let page = browser.post("/account/second-factor", &form).await.expect(200);
+    // A second click shows the same recovery codes.
+    let again = browser.post("/account/second-factor", &form).await.expect(200);
+    assert_eq!(recovery_codes(&again), recovery_codes(&page));
     (secret, page)
 }
 

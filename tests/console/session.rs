@@ -113,6 +113,8 @@ async fn signing_out_ends_the_session_and_not_only_the_cookie() {
     assert!(!browser.cookies.contains_key("petstore"));
     browser.cookies.insert("petstore".to_owned(), secret);
     assert!(!browser.is_in().await);
+    // A second click does not ask for the password to sign out once more.
+    assert_eq!(browser.post("/sign-out", &[]).await.next(), "/sign-in");
 }
 
 #[tokio::test]

@@ -7,7 +7,7 @@ use petstore::domain::{
     store_area::{AuditEntry, AuditQuery},
 };
 
-use crate::browser::{PASSWORD, Shop};
+use crate::browser::{Browser, PASSWORD, Shop};
 
 #[tokio::test]
 async fn each_role_gets_only_its_pages() {
@@ -153,6 +153,72 @@ async fn a_manager_makes_rotates_and_revokes_keys_that_are_shown_once() {
         AuditEntry::Change(_) => false,
     };
     assert!(entries.iter().all(names_actor), "{entries:?}");
+}
+
+#[tokio::test]
+async fn a_form_that_is_sent_twice_makes_one_secret_and_shows_it_again() {
+    let shop = Shop::open().await;
+    let mut manager = shop.member("Ana", Role::Manager).await;
+    let twice = async |manager: &mut Browser<'_>, path: &str, form: &[(&str, &str)]| {
+        let first = manager.post(path, form).await.expect(200).secret().to_owned();
+        assert_eq!(manager.post(path, form).await.expect(200).secret(), first, "{path}");
+        first
+    };
+    // A key.
+    let page = manager.get("/settings/keys").await;
+    let form_key = page.key_before("id=\"scope\"");
+    let form = [("_key", &*form_key), ("name", "till"), ("scope", "read")];
+    let key = twice(&mut manager, "/settings/keys", &form).await;
+    assert_eq!(shop.store.list_keys().await.unwrap().len(), 1);
+    // The same values in another form make another key, and so do other values.
+    let page = manager.get("/settings/keys").await;
+    let other_key = page.key_before("id=\"scope\"");
+    let other = [("_key", &*other_key), form[1], form[2]];
+    let changed = [form[0], ("name", "scale"), form[2]];
+    for form in [other, changed] {
+        assert_ne!(manager.post("/settings/keys", &form).await.expect(200).secret(), key);
+    }
+    // Its successor.
+    let form_key = page.key_before("value=\"rotate\"");
+    let form = [("_key", &*form_key), ("do", "rotate")];
+    twice(&mut manager, "/settings/keys/1", &form).await;
+    assert_eq!(shop.store.list_keys().await.unwrap().len(), 4);
+    // A member.
+    let page = manager.get("/settings/staff").await;
+    let form_key = page.key_before("id=\"role\"");
+    let form = [("_key", &*form_key), ("name", "Bo"), ("role", "clerk")];
+    let link = twice(&mut manager, "/settings/staff", &form).await;
+    assert_eq!(shop.store.list_staff().await.unwrap().len(), 2);
+    // A new link.
+    let page = manager.get("/settings/staff").await;
+    let form_key = page.key_before("value=\"reset\"");
+    let form = [("_key", &*form_key), ("version", "1"), ("do", "reset")];
+    let new_link = twice(&mut manager, "/settings/staff/2", &form).await;
+    assert_ne!(new_link, link);
+    assert_eq!(shop.find("Bo").await.version, 2);
+    // Sent again when the member has a password, the form does not take it away.
+    let path = new_link.strip_prefix("http://localhost:8081").unwrap();
+    let mut member = shop.browser();
+    member.post(path, &[("new", PASSWORD), ("again", PASSWORD)]).await.expect(303);
+    manager.post("/settings/staff/2", &form).await.expect(409);
+    assert!(member.is_in().await);
+}
+
+#[tokio::test]
+async fn of_two_clicks_at_once_one_makes_the_key_and_both_show_it() {
+    let shop = Shop::open().await;
+    let form_key = "0123456789abcdef0123456789abcdef";
+    let (mut one, mut other) = (shop.member("Ana", Role::Manager).await, shop.browser());
+    other.cookies.clone_from(&one.cookies);
+    for (path, form) in [
+        ("/settings/keys", [("_key", form_key), ("name", "till"), ("scope", "read")]),
+        ("/settings/staff", [("_key", form_key), ("name", "Bo"), ("role", "clerk")]),
+    ] {
+        let (one, other) = tokio::join!(one.post(path, &form), other.post(path, &form));
+        assert_eq!(one.expect(200).secret(), other.expect(200).secret());
+    }
+    assert_eq!(shop.store.list_keys().await.unwrap().len(), 1);
+    assert_eq!(shop.store.list_staff().await.unwrap().len(), 2);
 }
 
 #[tokio::test]

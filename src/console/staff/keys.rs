@@ -1,6 +1,6 @@
 //! API keys, for managers: made, rotated and revoked.
 
-use jiff::{Timestamp, ToSpan};
+use jiff::ToSpan;
 use maud::{Markup, html};
 
 use super::{Input, account::moment, choice, done, secret, settings_page};
@@ -51,12 +51,13 @@ async fn page(call: &PageCall<'_>, wrong: Option<&str>) -> Result<Response, ApiE
                     thead { tr {
                         th { "Name" } th { "Allows" } th { "Last used" } th { "State" } th { "Actions" }
                     } }
-                    tbody { @for key in own { (row(key, visit.now)) } }
+                    tbody { @for key in own { (row(call, key)) } }
                 }
             }
             section.card {
                 h2 { "Make a key" }
                 form.fields method="post" action=(PAGE) {
+                    (call.key_field())
                     (name.show())
                     (choice("scope", "What it allows", &SCOPES, "write"))
                     div.buttons { button.main { "Make a key" } }
@@ -67,11 +68,13 @@ async fn page(call: &PageCall<'_>, wrong: Option<&str>) -> Result<Response, ApiE
     Ok(settings_page("API keys", session, wrong, &content))
 }
 
-fn row(key: &KeyRecord, now: Timestamp) -> Markup {
+fn row(call: &PageCall<'_>, key: &KeyRecord) -> Markup {
+    let now = call.visit.now;
     let action = format!("{PAGE}/{}", key.id);
     let button = |act: &str, label: &str| {
         html! {
             form method="post" action=(action) {
+                (call.key_field())
                 input type="hidden" name="do" value=(act);
                 button { (label) span.hidden { " " (key.name) } }
             }
@@ -115,11 +118,24 @@ pub(in crate::console) async fn add_key(call: &PageCall<'_>) -> Result<Response,
         return page(call, Some("The name must be one line of 1 to 255 characters.")).await;
     };
     let deployment = visit.console.settings.deployment;
-    let key = visit.console.with_random(|random| ApiKey::generate(deployment, random));
+    let key = ApiKey::generate(deployment, &mut call.random_of_form());
     let (digest, name) = (key.digest(), name.to_owned());
     let new = NewKey { digest, name, scope, deployment, expires_at: None, rate_limit: None };
-    visit.console.app.store.create_key(new, visit.context(session.actor())).await?;
-    Ok(key_page(call, &key))
+    let context = visit.context(session.actor());
+    if was_made(call, &key).await? {
+        return Ok(key_page(call, &key));
+    }
+    match visit.console.app.store.create_key(new, context).await {
+        Ok(_) => Ok(key_page(call, &key)),
+        // A second click that arrives at the same moment.
+        Err(_) if was_made(call, &key).await? => Ok(key_page(call, &key)),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Whether this form has made its key before.
+async fn was_made(call: &PageCall<'_>, key: &ApiKey) -> Result<bool, ApiError> {
+    Ok(call.visit.console.app.store.find_key(&key.digest()).await?.is_some())
 }
 
 /// Shows a key once.
@@ -145,8 +161,7 @@ pub(in crate::console) async fn change_key(call: &PageCall<'_>) -> Result<Respon
             Ok(redirect("/settings/keys?done=revoke"))
         }
         "rotate" => {
-            let secret =
-                visit.console.with_random(|random| ApiKey::generate(key.deployment, random));
+            let secret = ApiKey::generate(key.deployment, &mut call.random_of_form());
             let until = visit.now.checked_add(OVERLAP.hours()).unwrap_or(visit.now);
             let new =
                 key.is_valid_at(visit.now).then(|| key.successor_at(secret.digest(), visit.now));
@@ -156,6 +171,7 @@ pub(in crate::console) async fn change_key(call: &PageCall<'_>) -> Result<Respon
             };
             match rotated {
                 Some(_) => Ok(key_page(call, &secret)),
+                None if was_made(call, &secret).await? => Ok(key_page(call, &secret)),
                 None => {
                     page(call, Some("This key was rotated or revoked before, or has expired."))
                         .await

@@ -6,6 +6,7 @@ use super::{
     Input,
     account::{moment, sessions},
     choice, done, secret, settings_page,
+    sign_in::changed_meanwhile,
 };
 use crate::{
     console::{call::PageCall, layout, redirect},
@@ -61,7 +62,7 @@ async fn page(call: &PageCall<'_>, wrong: Option<&str>) -> Result<Response, ApiE
                     thead { tr { th { "Name" } th { "Role" } th { "State" } th { "Actions" } } }
                     tbody {
                         @for member in &staff {
-                            (row(member, member.id == session.member.id, visit.now))
+                            (row(call, member))
                         }
                     }
                 }
@@ -69,6 +70,7 @@ async fn page(call: &PageCall<'_>, wrong: Option<&str>) -> Result<Response, ApiE
             section.card {
                 h2 { "Add a member" }
                 form.fields method="post" action=(PAGE) {
+                    (call.key_field())
                     (name.show())
                     (choice("role", "Role", &ROLES, "clerk"))
                     div.buttons { button.main { "Add, and make a link" } }
@@ -84,12 +86,15 @@ async fn page(call: &PageCall<'_>, wrong: Option<&str>) -> Result<Response, ApiE
     Ok(settings_page("Staff", session, wrong, &content))
 }
 
-fn row(member: &StaffMember, is_self: bool, now: jiff::Timestamp) -> Markup {
+fn row(call: &PageCall<'_>, member: &StaffMember) -> Markup {
+    let (is_self, now) = (member.id == call.session.member.id, call.visit.now);
     let action = format!("{PAGE}/{}", member.id);
     let roles = Role::ALL.map(|role| (role.as_str(), role.as_str()));
     let button = |act: &str, label: &str| {
         html! {
             form method="post" action=(action) {
+                (call.key_field())
+                input type="hidden" name="version" value=(member.version);
                 input type="hidden" name="do" value=(act);
                 button { (label) span.hidden { " for " (member.name.as_str()) } }
             }
@@ -140,12 +145,15 @@ pub(in crate::console) async fn add_member(call: &PageCall<'_>) -> Result<Respon
     else {
         return page(call, Some("The name must be one line of 1 to 64 characters.")).await;
     };
-    let link = visit.console.with_random(Token::generate);
+    let link = Token::generate(&mut call.random_of_form());
     let new = StaffMember::new(name, role, &link, visit.now);
     let name = new.name.clone();
     let change = StaffChange::new(0, new, ActType::StaffAdded);
     match visit.write(change, session.actor()).await? {
         StaffWritten::Done(_) => Ok(link_page(call, &name, &link)),
+        StaffWritten::NameTaken if was_made(call, &link).await? => {
+            Ok(link_page(call, &name, &link))
+        }
         StaffWritten::NameTaken => {
             page(call, Some("There is a member with this name. Choose another one.")).await
         }
@@ -153,6 +161,12 @@ pub(in crate::console) async fn add_member(call: &PageCall<'_>) -> Result<Respon
             page(call, Some("There are too many members. No more can be added.")).await
         }
     }
+}
+
+/// Whether this form has made its link before, and nobody has used it.
+async fn was_made(call: &PageCall<'_>, link: &Token) -> Result<bool, ApiError> {
+    let key = StaffKey::Link(link.digest());
+    Ok(call.visit.console.app.store.find_staff(key).await?.is_some())
 }
 
 /// Shows a link once.
@@ -193,11 +207,16 @@ pub(in crate::console) async fn change_member(call: &PageCall<'_>) -> Result<Res
             call.change(change, "/settings/staff?done=disable").await
         }
         ("reset", _) => {
-            let link = visit.console.with_random(Token::generate);
+            let link = Token::generate(&mut call.random_of_form());
+            // As on the page of the button, so a form that is sent again takes nothing back.
+            let seen = text::integer(visit.form.get("version")).unwrap_or(seen);
             let after = member.reset(&link, visit.now);
             let change = StaffChange::new(seen, after, ActType::StaffReset);
-            call.change(change.ending(EndedSessions::All), PAGE).await?;
-            Ok(link_page(call, &name, &link))
+            let written = visit.write(change.ending(EndedSessions::All), session.actor()).await?;
+            if matches!(written, StaffWritten::Done(_)) || was_made(call, &link).await? {
+                return Ok(link_page(call, &name, &link));
+            }
+            Err(changed_meanwhile())
         }
         _ => Err(ApiError::new(Problem::InvalidBody, "This form is not complete.")),
     }

@@ -21,7 +21,7 @@ use crate::{
         store_area::ActType,
     },
     http::{ApiError, Problem, Response},
-    store::StaffWritten,
+    store::{StaffKey, StaffWritten},
 };
 
 /// `GET /account/second-factor`.
@@ -58,6 +58,7 @@ fn page(call: &PageCall<'_>, new: &TotpSecret, wrong: Option<&str>) -> Response 
                 li { "Enter the code that the app shows." }
             }
             form.fields method="post" action="/account/second-factor" {
+                (call.key_field())
                 input type="hidden" name="secret" value=(new.spelled());
                 (code.show())
                 div.buttons { button.main { "Use this app" } }
@@ -68,6 +69,7 @@ fn page(call: &PageCall<'_>, new: &TotpSecret, wrong: Option<&str>) -> Response 
                 h2 { "Recovery codes" }
                 p { "Make new recovery codes if you have used or lost some. The old ones end." }
                 form method="post" action="/account/recovery-codes" {
+                    (call.key_field())
                     button { "Make new recovery codes" }
                 }
             }
@@ -107,6 +109,9 @@ pub(in crate::console) async fn set_second_factor(
         return Ok(redirect("/account/second-factor"));
     };
     let member = session.member.clone();
+    if let Some(shown) = shown_again(call, &member) {
+        return Ok(shown);
+    }
     let unused = SecondFactor { sealed_secret: vec![], last_period: 0, recovery: vec![] };
     let Some(used) = unused.after(visit.form.get("code"), &new, visit.now) else {
         let wrong = "This is not the code of this app. Check the clock of the phone, and enter the \
@@ -128,6 +133,7 @@ pub(in crate::console) async fn new_recovery_codes(
 ) -> Result<Response, ApiError> {
     let member = call.session.member.clone();
     match member.second_factor.clone() {
+        Some(_) if let Some(shown) = shown_again(call, &member) => Ok(shown),
         Some(second) => with_recovery_codes(call, member, second).await,
         None => Ok(redirect("/account/second-factor")),
     }
@@ -140,15 +146,32 @@ async fn with_recovery_codes(
     second: SecondFactor,
 ) -> Result<Response, ApiError> {
     let PageCall { visit, session } = call;
-    let (codes, recovery): (Vec<String>, Vec<TokenDigest>) = visit
-        .console
-        .with_random(|random| (0..RECOVERY_CODES).map(|_| recovery_code(random)).unzip());
+    let (codes, recovery) = codes_of_form(call);
     let seen = member.version;
     let after = member.with_second_factor(Some(SecondFactor { recovery, ..second }));
     let change = StaffChange::new(seen, after, ActType::StaffSecondFactorSet);
     if visit.write(change, session.actor()).await? == StaffWritten::Stale {
-        return Err(changed_meanwhile());
+        let present = visit.console.app.store.find_staff(StaffKey::Id(session.member.id)).await?;
+        let shown = present.and_then(|present| shown_again(call, &present));
+        return shown.ok_or_else(changed_meanwhile);
     }
+    Ok(codes_page(call, &codes))
+}
+
+/// The recovery codes that this form makes, with what is stored of them.
+fn codes_of_form(call: &PageCall<'_>) -> (Vec<String>, Vec<TokenDigest>) {
+    let mut random = call.random_of_form();
+    (0..RECOVERY_CODES).map(|_| recovery_code(&mut random)).unzip()
+}
+
+/// The page of a form that was sent before, with the same recovery codes.
+fn shown_again(call: &PageCall<'_>, member: &StaffMember) -> Option<Response> {
+    let (codes, recovery) = codes_of_form(call);
+    let second = member.second_factor.as_ref()?;
+    (second.recovery == recovery).then(|| codes_page(call, &codes))
+}
+
+fn codes_page(call: &PageCall<'_>, codes: &[String]) -> Response {
     let content = html! {
         div.flash role="status" { p { "Your second factor is set up." } }
         p { "Keep these recovery codes where you find them without your phone, such as on paper. Each "
@@ -156,7 +179,7 @@ async fn with_recovery_codes(
         ul { @for code in codes { li { code { (code) } } } }
         p { a href="/account" { "I have kept them" } }
     };
-    Ok(layout::page("Recovery codes", Some(session), &content))
+    layout::page("Recovery codes", Some(&call.session), &content)
 }
 
 /// `POST /account/second-factor/remove`.

@@ -101,6 +101,10 @@ pub(in crate::console) fn sign_in_form(visit: &Visit<'_>) -> Response {
 
 /// What a page responds that needs a session, or one in which the password was given recently.
 pub(in crate::console) fn required(visit: &Visit<'_>, session: Option<&Session>) -> Response {
+    // A second click, or the session has ended already.
+    if visit.request.uri.path() == "/sign-out" {
+        return redirect("/sign-in");
+    }
     let then = Then::back_to(visit);
     if then.kept.is_none() && !then.is_too_long && session.is_none() {
         let next = utf8_percent_encode(&then.next, NON_ALPHANUMERIC);
