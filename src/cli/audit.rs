@@ -88,6 +88,7 @@ impl Audit {
             since: self.since,
             until: self.until,
             after: None,
+            newest_first: false,
             limit: STEP,
         };
         let mut line = Vec::new();

@@ -8,7 +8,9 @@ use rand::{RngExt, SeedableRng, rngs::StdRng};
 use ring::hmac;
 use sha2::{Digest, Sha256};
 
-use super::{Console, origin::Visitor, routes::Route, session::Session};
+use super::{
+    Console, origin::Visitor, passwords::random_for_thread, routes::Route, session::Session,
+};
 use crate::{
     domain::{IdempotencyKey, IdempotentRequest, WriteContext},
     text,
@@ -90,7 +92,7 @@ impl PageCall<'_> {
     pub(super) fn random_of_form(&self) -> StdRng {
         let Visit { console, request, form, .. } = &self.visit;
         if form.get(KEY_FIELD).len() < KEY_DIGITS {
-            return console.with_random(|random| StdRng::from_rng(random));
+            return console.with_random(random_for_thread);
         }
         let mut mac = hmac::Context::with_key(&self.visit.secret_key());
         mac.update(format!("form of staff {} ", self.session.member.id).as_bytes());

@@ -57,7 +57,9 @@ pub trait Changes: Send + Sync {
     }
 
     /// A part of the audit trail, and the position after which it continues, if it does. Reads a
-    /// bounded part of the log, so a page may have fewer entries although more follow.
+    /// bounded part of the log, so a page may have fewer entries although more follow. With the newest
+    /// first, a search up to a time can miss what was recorded when a clock had been set back by more
+    /// than a day.
     async fn list_audit(
         &self,
         query: &AuditQuery,

@@ -28,21 +28,35 @@ macro_rules! selected {
          AND at < coalesce($9, at + 1)"
     };
 }
+macro_rules! audited_changes {
+    ($order:literal) => {
+        concat!(
+            "SELECT seq, at, type, subject_id, version, pet_id, actor, actor_id, actor_name, \
+             request_id, before, after FROM changes WHERE seq > $1 AND seq <= $2 AND ",
+            selected!(),
+            " ORDER BY seq ",
+            $order,
+            " LIMIT $10"
+        )
+    };
+}
+macro_rules! audited_acts {
+    ($rest:literal) => {
+        concat!(
+            "SELECT seq, at, type, subject_id, id, details, actor, actor_id, actor_name, request_id \
+             FROM acts WHERE seq >= $1 AND seq <= $2 AND ",
+            selected!(),
+            $rest,
+            " LIMIT $11"
+        )
+    };
+}
 /// The changes above $1 and up to $2.
-pub(super) const AUDITED_CHANGES: &str = concat!(
-    "SELECT seq, at, type, subject_id, version, pet_id, actor, actor_id, actor_name, request_id,
-        before, after
-    FROM changes WHERE seq > $1 AND seq <= $2 AND ",
-    selected!(),
-    " ORDER BY seq LIMIT $10"
-);
-/// The acts from $1 on and up to $2, and after the act $10 at $1.
-pub(super) const AUDITED_ACTS: &str = concat!(
-    "SELECT seq, at, type, subject_id, id, details, actor, actor_id, actor_name, request_id
-    FROM acts WHERE seq >= $1 AND seq <= $2 AND ",
-    selected!(),
-    " AND (seq > $1 OR id > $10) ORDER BY seq, id LIMIT $11"
-);
+const OLDEST_CHANGES: &str = audited_changes!("");
+const NEWEST_CHANGES: &str = audited_changes!("DESC");
+/// The acts from $1 on and up to $2; and after the act $10 at $1, or before it at $2.
+const OLDEST_ACTS: &str = audited_acts!(" AND (seq > $1 OR id > $10) ORDER BY seq, id");
+const NEWEST_ACTS: &str = audited_acts!(" AND (seq < $2 OR id < $10) ORDER BY seq DESC, id DESC");
 /// The last change above $1 and below $2 before which all are older than $3, with itself; $1 if
 /// there is none.
 pub(super) const LAST_OLDER: &str = "WITH RECURSIVE search (low, high) AS (
@@ -195,28 +209,93 @@ impl From<&AuditQuery> for Selection {
     }
 }
 
-/// The position before a part of the audit trail that begins at its beginning.
-pub(super) const BEGINNING: AuditPosition = AuditPosition { seq: -1, act: 0 };
+/// The position before the beginning of the audit trail.
+const BEGINNING: AuditPosition = AuditPosition { seq: -1, act: 0 };
 
-/// What the audit trail shows of changes and acts, each in ascending order. `read_to` is the last
-/// change that was read, if more follow it.
+/// The position after its end.
+const END: AuditPosition = AuditPosition { seq: i64::MAX, act: i64::MAX };
+
+/// By how much a clock can be set back without hiding anything from a search up to a time.
+const SET_BACK: i64 = 24 * 60 * 60 * 1000;
+
+/// The part of the log that is read for a page of the audit trail.
+#[derive(Debug)]
+pub(super) struct Part {
+    newest_first: bool,
+    /// The changes above the first number and up to the second one.
+    pub(super) changes: [i64; 2],
+    /// The acts from the first number on and up to the second one, as far as they follow `act`.
+    pub(super) acts: [i64; 2],
+    pub(super) act: i64,
+    /// Where the next part begins.
+    pub(super) rest: Option<AuditPosition>,
+}
+
+impl Part {
+    /// The part that begins at the beginning of a query. `from` is the last change that is too old for
+    /// it, and `last` that of the log.
+    pub(super) fn oldest(query: &AuditQuery, from: i64, last: i64) -> Self {
+        let after = query.after.unwrap_or(BEGINNING);
+        let to = from.saturating_add(SCAN).min(last);
+        let rest = (to < last).then_some(AuditPosition { seq: to, act: i64::MAX });
+        let acts = [after.seq, rest.map_or(i64::MAX, |rest| rest.seq)];
+        Self { newest_first: false, changes: [from, to], acts, act: after.act, rest }
+    }
+
+    /// The same with the newest first. `oldest` is the last change that is too old for the query, and
+    /// `newest` the last one that is not too new.
+    pub(super) fn newest(query: &AuditQuery, oldest: i64, newest: i64) -> Self {
+        let AuditPosition { seq, act } =
+            query.after.unwrap_or(END).min(AuditPosition { seq: newest, act: i64::MAX });
+        // The acts at a change are newer than the change.
+        let to = if act > 0 { seq } else { seq - 1 };
+        let from = to.saturating_sub(SCAN).max(oldest).min(to);
+        let rest = (from > oldest).then_some(AuditPosition { seq: from, act: i64::MAX });
+        let acts = [rest.map_or(BEGINNING.seq, |rest| rest.seq + 1), seq];
+        Self { newest_first: true, changes: [from, to], acts, act, rest }
+    }
+
+    /// Nothing follows in the other order.
+    pub(super) fn ended(self) -> Self {
+        Self { rest: None, acts: [self.acts[0], i64::MAX], ..self }
+    }
+
+    /// The statements that read the changes and the acts.
+    pub(super) fn statements(&self) -> [&'static str; 2] {
+        if self.newest_first {
+            [NEWEST_CHANGES, NEWEST_ACTS]
+        } else {
+            [OLDEST_CHANGES, OLDEST_ACTS]
+        }
+    }
+}
+
+/// The time up to which a change can be older than `until`, although it is in the log later.
+pub(super) fn with_clock_set_back(until: i64) -> i64 {
+    until.saturating_add(SET_BACK)
+}
+
+/// What the audit trail shows of the changes and acts of a part, each in its order.
 pub(super) fn merged(
+    part: &Part,
     changes: Vec<LoggedChange>,
     acts: Vec<(AuditPosition, AuditEntry)>,
     limit: u32,
-    read_to: Option<i64>,
 ) -> (Vec<AuditEntry>, Option<AuditPosition>) {
     let changes = changes
         .into_iter()
         .map(|change| (AuditPosition { seq: change.seq, act: 0 }, AuditEntry::Change(change)));
     let mut all: Vec<_> = changes.chain(acts).collect();
     all.sort_by_key(|&(position, _)| position);
+    if part.newest_first {
+        all.reverse();
+    }
     let limit = limit as usize;
     let next = if all.len() > limit {
         all.truncate(limit);
         all.last().map(|&(position, _)| position)
     } else {
-        read_to.map(|seq| AuditPosition { seq, act: i64::MAX })
+        part.rest
     };
     (all.into_iter().map(|(_, entry)| entry).collect(), next)
 }
@@ -260,4 +339,25 @@ pub(super) fn act_on_key(
 /// What the audit trail shows of a new key.
 pub(super) fn details_of(key: &NewKey) -> Vec<(Cow<'static, str>, String)> {
     vec![("name".into(), key.name.clone()), ("scope".into(), key.scope.as_str().to_owned())]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_parts_with_the_newest_first_have_no_gap_and_do_not_overlap() {
+        let (oldest, newest) = (5, 3 * SCAN);
+        let mut query = AuditQuery { newest_first: true, ..AuditQuery::default() };
+        let mut next = [newest, newest];
+        loop {
+            let part = Part::newest(&query, oldest, newest);
+            assert_eq!([part.changes[1], part.acts[1]], next);
+            assert!(part.changes[1] - part.changes[0] <= SCAN);
+            next = [part.changes[0], part.acts[0] - 1];
+            let Some(rest) = part.rest else { break };
+            query.after = Some(rest);
+        }
+        assert_eq!(next, [oldest, BEGINNING.seq - 1]);
+    }
 }

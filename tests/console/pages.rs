@@ -115,6 +115,30 @@ async fn hostile_names_are_shown_as_text_and_what_nobody_touched_stays_as_it_is(
 }
 
 #[tokio::test]
+async fn the_activity_begins_with_the_newest_and_goes_back_page_by_page() {
+    let shop = Shop::open().await;
+    let mut manager = shop.member("Ana", Role::Manager).await;
+    for _ in 0..60 {
+        add(&mut manager, "Rex").await;
+    }
+    let animals = |page: &Page| -> Vec<u32> {
+        let links = page.text.split("<a href=\"/animals/").skip(1);
+        links.map(|link| link.split_once('"').unwrap().0.parse().unwrap()).collect()
+    };
+    let page = manager.get("/activity").await.expect(200);
+    assert_eq!(animals(&page), (11..=60).rev().collect::<Vec<_>>());
+    let next = page.between("<a href=\"/activity?after=", "\"").to_owned();
+    let page = manager.get(&format!("/activity?after={next}")).await.expect(200);
+    assert_eq!(animals(&page), (1..=10).rev().collect::<Vec<_>>());
+    // The first act is the last entry.
+    assert!(page.text.rfind("Staff added") > page.text.rfind("Animal added"), "{page:?}");
+    for (days, is_there) in [("until=2026-11-30", false), ("since=2026-12-01", true)] {
+        let page = manager.get(&format!("/activity?{days}")).await.expect(200);
+        assert_eq!(page.text.contains("Animal added</td>"), is_there, "{page:?}");
+    }
+}
+
+#[tokio::test]
 async fn of_many_pasted_lines_all_are_added_or_none() {
     let shop = Shop::open().await;
     let mut clerk = shop.member("Cy", Role::Clerk).await;

@@ -30,7 +30,7 @@ async fn walk(store: &AnyStore, limit: u32, query: &AuditQuery) -> Vec<AuditEntr
         assert!(entries.len() <= limit as usize);
         all.extend(entries);
         let Some(next) = next else { return all };
-        assert!(query.after.is_none_or(|after| after < next));
+        assert!(query.after.is_none_or(|after| (after > next) == query.newest_first));
         query.after = Some(next);
     }
 }
@@ -55,6 +55,10 @@ async fn lines(store: &AnyStore, query: &AuditQuery) -> Vec<String> {
     for limit in 1..4 {
         let in_pages: Vec<_> = walk(store, limit, query).await.iter().map(line).collect();
         assert_eq!(in_pages, all, "in pages of {limit}");
+        let query = AuditQuery { newest_first: true, ..query.clone() };
+        let mut in_pages: Vec<_> = walk(store, limit, &query).await.iter().map(line).collect();
+        in_pages.reverse();
+        assert_eq!(in_pages, all, "in pages of {limit}, the newest first");
     }
     all
 }

@@ -1,4 +1,4 @@
-//! Who did what: the audit trail, searched and exported.
+//! Who did what: the audit trail with the newest first, searched and exported.
 
 use jiff::{Timestamp, ToSpan, civil::Date, tz::TimeZone};
 use maud::{Markup, html};
@@ -47,6 +47,7 @@ fn search(fields: &Fields) -> AuditQuery {
         // The day belongs to it.
         until: start("until").and_then(|day| day.checked_add(24.hours()).ok()),
         after: None,
+        newest_first: true,
         limit: SHOWN,
     }
 }
@@ -68,12 +69,12 @@ async fn read(
 }
 
 pub(super) async fn activity(desk: &Desk<'_>) -> Result<Reply, ApiError> {
-    let fields = with_default(desk);
+    let fields = &desk.query;
     let after = fields.get("after").split_once('.').and_then(|(seq, act)| {
         Some(AuditPosition { seq: text::integer(seq)?, act: text::integer(act)? })
     });
     let categories = desk.categories().await?;
-    let (entries, next) = read(desk, AuditQuery { after, ..search(&fields) }).await?;
+    let (entries, next) = read(desk, AuditQuery { after, ..search(fields) }).await?;
     let filters = ["since", "until", "animal", "type"].map(|name| (name, fields.get(name)));
     let next = next.map(|AuditPosition { seq, act }| {
         link("/activity", &[&filters[..], &[("after", &format!("{seq}.{act}"))]].concat())
@@ -84,7 +85,7 @@ pub(super) async fn activity(desk: &Desk<'_>) -> Result<Reply, ApiError> {
             h1 { (texts::ACTIVITY) }
             a.button href=(link("/activity/export", &filters)) { (texts::EXPORT) }
         }
-        (form(&fields))
+        (form(fields))
         @if entries.is_empty() {
             div.card.empty { strong { (texts::NO_ACTIVITY) } p { (texts::NO_ACTIVITY_HINT) } }
         } @else {
@@ -93,15 +94,6 @@ pub(super) async fn activity(desk: &Desk<'_>) -> Result<Reply, ApiError> {
         (pages(first.as_deref(), next.as_deref()))
     };
     Ok(Page::new(Menu::Activity, texts::ACTIVITY, content).into())
-}
-
-/// The fields of the search. Without any, it begins yesterday.
-fn with_default(desk: &Desk<'_>) -> Fields {
-    if !desk.query.0.is_empty() {
-        return desk.query.clone();
-    }
-    let yesterday = desk.now.checked_sub(24.hours()).unwrap_or(desk.now);
-    Fields(vec![("since".to_owned(), yesterday.strftime("%F").to_string())])
 }
 
 fn form(fields: &Fields) -> Markup {

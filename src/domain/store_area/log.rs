@@ -207,8 +207,10 @@ pub struct AuditQuery {
     pub since: Option<Timestamp>,
     /// Only before this time.
     pub until: Option<Timestamp>,
-    /// Only after this position.
+    /// Only what follows this position, in the order of the entries.
     pub after: Option<AuditPosition>,
+    /// Whether the entries are in descending order.
+    pub newest_first: bool,
     /// The maximum number of entries.
     pub limit: u32,
 }

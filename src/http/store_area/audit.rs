@@ -35,6 +35,7 @@ pub(in crate::http) async fn list(
         since: page::filter("since", since.as_ref(), json::times::parse, is_time)?,
         until: page::filter("until", until.as_ref(), json::times::parse, is_time)?,
         after: None,
+        newest_first: false,
         limit: limit.get().into(),
     };
     let filters = [

@@ -21,7 +21,7 @@ use crate::{
     },
     store::{
         Changes, StoreError,
-        log::{self, Origin, SCAN, Selection},
+        log::{self, Origin, Part, SCAN, Selection},
     },
 };
 
@@ -214,30 +214,42 @@ async fn audit(
         query.into();
     let state = connection.query_one(STATE, &[]).await?;
     let (last, first): (i64, i64) = (state.try_get(1)?, state.try_get(2)?);
-    let after = query.after.unwrap_or(log::BEGINNING);
-    let mut from = after.seq.max(first - 1);
+    let mut from = first - 1;
+    if let Some(after) = query.after.filter(|_| !query.newest_first) {
+        from = from.max(after.seq);
+    }
     if let Some(since) = since {
         let older = connection.query_one(log::LAST_OLDER, &[&from, &(last + 1), &since]).await?;
         from = older.try_get(0)?;
     }
-    let read_to = from.saturating_add(SCAN).min(last);
-    let mut is_last = read_to >= last;
-    if let Some(until) = until {
-        let older = connection.query_one(log::HAS_OLDER, &[&from, &read_to, &until]).await?;
-        is_last |= !older.try_get::<_, bool>(0)?;
-    }
+    let part = match until {
+        Some(until) if query.newest_first => {
+            let until = log::with_clock_set_back(until);
+            let bounds: [&(dyn ToSql + Sync); 3] = [&from, &(last + 1), &until];
+            let newest = connection.query_one(log::LAST_OLDER, &bounds).await?.try_get(0)?;
+            Part::newest(query, from, newest)
+        }
+        None if query.newest_first => Part::newest(query, from, last),
+        None => Part::oldest(query, from, last),
+        Some(until) => {
+            let part = Part::oldest(query, from, last);
+            let bounds: [&(dyn ToSql + Sync); 3] = [&part.changes[0], &part.changes[1], &until];
+            let has_older = connection.query_one(log::HAS_OLDER, &bounds).await?.try_get(0)?;
+            if has_older { part } else { part.ended() }
+        }
+    };
+    let [of_changes, of_acts] = part.statements();
     let selected: [&(dyn ToSql + Sync); 7] =
         [&kind, &subject_kind, &subject, &actor, &actor_id, &since, &until];
-    let bounds: [&(dyn ToSql + Sync); 2] = [&from, &read_to];
+    let bounds: [&(dyn ToSql + Sync); 2] = [&part.changes[0], &part.changes[1]];
     let parameters = [&bounds[..], &selected, &[&limit]].concat();
-    let rows = connection.query(log::AUDITED_CHANGES, &parameters).await?;
+    let rows = connection.query(of_changes, &parameters).await?;
     let changes = rows.iter().map(change).collect::<Result<_, _>>()?;
-    let acts_to = if is_last { i64::MAX } else { read_to };
-    let bounds: [&(dyn ToSql + Sync); 2] = [&after.seq, &acts_to];
-    let parameters = [&bounds[..], &selected, &[&after.act, &limit]].concat();
-    let rows = connection.query(log::AUDITED_ACTS, &parameters).await?;
+    let bounds: [&(dyn ToSql + Sync); 2] = [&part.acts[0], &part.acts[1]];
+    let parameters = [&bounds[..], &selected, &[&part.act, &limit]].concat();
+    let rows = connection.query(of_acts, &parameters).await?;
     let acts = rows.iter().map(act).collect::<Result<_, _>>()?;
-    Ok(log::merged(changes, acts, query.limit, (!is_last).then_some(read_to)))
+    Ok(log::merged(&part, changes, acts, query.limit))
 }
 
 fn act(row: &Row) -> Result<(AuditPosition, AuditEntry), Failure> {

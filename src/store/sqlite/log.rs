@@ -15,7 +15,7 @@ use crate::{
     },
     store::{
         Changes, StoreError,
-        log::{self, Entry, Origin, SCAN, Selection},
+        log::{self, Entry, Origin, Part, SCAN, Selection},
     },
 };
 
@@ -212,26 +212,37 @@ fn audit(
     let Selection { kind, subject_kind, subject, actor, actor_id, since, until, limit } =
         query.into();
     let LogState { first, last, .. } = state(connection)?;
-    let after = query.after.unwrap_or(log::BEGINNING);
-    let mut from = after.seq.max(first - 1);
-    if let Some(since) = since {
-        let bounds = params![from, last + 1, since];
-        from = connection.prepare_cached(log::LAST_OLDER)?.query_row(bounds, |row| row.get(0))?;
+    let last_older = |from: i64, time: i64| -> rusqlite::Result<i64> {
+        let bounds = params![from, last + 1, time];
+        connection.prepare_cached(log::LAST_OLDER)?.query_row(bounds, |row| row.get(0))
+    };
+    let mut from = first - 1;
+    if let Some(after) = query.after.filter(|_| !query.newest_first) {
+        from = from.max(after.seq);
     }
-    let read_to = from.saturating_add(SCAN).min(last);
-    let is_last = read_to >= last
-        || match until {
-            None => false,
-            Some(until) => !connection
-                .prepare_cached(log::HAS_OLDER)?
-                .query_row(params![from, read_to, until], |row| row.get(0))?,
-        };
+    if let Some(since) = since {
+        from = last_older(from, since)?;
+    }
+    let mut part = if query.newest_first {
+        let newest = until.map(|until| last_older(from, log::with_clock_set_back(until)));
+        Part::newest(query, from, newest.transpose()?.unwrap_or(last))
+    } else {
+        Part::oldest(query, from, last)
+    };
+    if let Some(until) = until.filter(|_| !query.newest_first) {
+        let bounds = params![part.changes[0], part.changes[1], until];
+        let mut has_older = connection.prepare_cached(log::HAS_OLDER)?;
+        if !has_older.query_row(bounds, |row| row.get::<_, bool>(0))? {
+            part = part.ended();
+        }
+    }
+    let [of_changes, of_acts] = part.statements();
     let changes: rusqlite::Result<Vec<_>> = connection
-        .prepare_cached(log::AUDITED_CHANGES)?
+        .prepare_cached(of_changes)?
         .query_map(
             params![
-                from,
-                read_to,
+                part.changes[0],
+                part.changes[1],
                 kind,
                 subject_kind,
                 subject,
@@ -244,13 +255,12 @@ fn audit(
             change,
         )?
         .collect();
-    let acts_to = if is_last { i64::MAX } else { read_to };
     let acts: rusqlite::Result<Vec<_>> = connection
-        .prepare_cached(log::AUDITED_ACTS)?
+        .prepare_cached(of_acts)?
         .query_map(
             params![
-                after.seq,
-                acts_to,
+                part.acts[0],
+                part.acts[1],
                 kind,
                 subject_kind,
                 subject,
@@ -258,13 +268,13 @@ fn audit(
                 actor_id,
                 since,
                 until,
-                after.act,
+                part.act,
                 limit
             ],
             act,
         )?
         .collect();
-    Ok(log::merged(changes?, acts?, query.limit, (!is_last).then_some(read_to)))
+    Ok(log::merged(&part, changes?, acts?, query.limit))
 }
 
 fn act(row: &Row<'_>) -> rusqlite::Result<(AuditPosition, AuditEntry)> {
