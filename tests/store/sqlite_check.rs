@@ -47,18 +47,19 @@ async fn each_disagreement_in_the_store_area_is_found() {
             "sqlite_sequence does not contain the last id of pets",
         ),
         (
-            "DELETE FROM search_by_name WHERE id = 5",
-            "search_by_name does not agree with the animals",
+            "DELETE FROM search_names",
+            "block 1 of the search is invalid: Invalid column type Blob at index: 0, name: names",
         ),
         (
-            "UPDATE search_by_category_and_name SET list = 1 WHERE id = 5",
-            "search_by_category_and_name does not agree with the animals",
+            "UPDATE search_names SET names = zeroblob(length(names))",
+            "block 1 of the search is invalid",
         ),
         (
-            "UPDATE search_by_category_and_name SET key = 'min' WHERE id = 5",
-            "search_by_category_and_name does not agree with the animals",
+            "UPDATE search_blocks SET kinds = zeroblob(length(kinds))",
+            "search_names does not agree with the animals",
         ),
-        ("DELETE FROM search_pending", "search_by_name does not agree with the animals"),
+        ("DELETE FROM search_blocks", "search_names does not agree with the animals"),
+        ("DELETE FROM search_pending", "search_names does not agree with the animals"),
         ("DROP TRIGGER search_pet_changed", "search_pet_changed is missing"),
     ];
     for (by_hand, expected) in DISAGREEMENTS.into_iter().chain(of_sqlite) {

@@ -25,10 +25,11 @@ const STEPS: [&str; KNOWN as usize] = [
     include_str!("../../../migrations/sqlite/0013_staff.sql"),
     include_str!("../../../migrations/sqlite/0014_history.sql"),
     include_str!("../../../migrations/sqlite/0015_fewer_indexes.sql"),
+    include_str!("../../../migrations/sqlite/0016_packed_search.sql"),
 ];
 
 /// The schema version of this release.
-const KNOWN: u32 = 15;
+const KNOWN: u32 = 16;
 
 /// Marks a file as petstore's in its header ("pets"), where `file` and SQLite's tools show it.
 const APPLICATION_ID: i64 = 0x7065_7473;

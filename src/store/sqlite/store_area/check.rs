@@ -1,6 +1,9 @@
 //! Whether the rows of the store area agree with each other.
 
-use std::hash::{DefaultHasher, Hash, Hasher};
+use std::{
+    collections::HashSet,
+    hash::{DefaultHasher, Hash, Hasher},
+};
 
 use jiff::Timestamp;
 use rusqlite::{Connection, Row};
@@ -8,7 +11,7 @@ use rusqlite::{Connection, Row};
 use super::{
     super::{check::is_damage, pets::status},
     rows::{self, order_columns, withdrawn_pet_columns},
-    search::{blocks, list},
+    search_block::{self, Entry, Kind},
 };
 use crate::{
     domain::store_area::name_key,
@@ -26,25 +29,17 @@ const SEQUENCES: &str = "WITH highest (name, id) AS (
         SELECT 'pets', max(id) FROM withdrawn_pets UNION ALL SELECT 'orders', max(id) FROM orders)
     SELECT name FROM highest
     WHERE id > coalesce((SELECT seq FROM sqlite_sequence WHERE name = highest.name), 0)";
-/// What the tables of the search should have.
+/// The animals that the blocks of the search have as they are.
 const MERGED: &str = "
-    SELECT id, name, category_id, status, FALSE, NULL FROM pets
+    SELECT id, name, category_id, status, FALSE FROM pets
     WHERE id <= (SELECT last_merged_id FROM search_state)
         AND id NOT IN (SELECT id FROM search_pending)
     UNION ALL
-    SELECT id, name, category_id, status, TRUE, NULL FROM withdrawn_pets
+    SELECT id, name, category_id, status, TRUE FROM withdrawn_pets
     WHERE id <= (SELECT last_merged_id FROM search_state)
-        AND id NOT IN (SELECT id FROM search_pending)
-    UNION ALL
-    SELECT id, name, category_id, NULL, NULL, list FROM search_pending";
-/// What they have.
-const SEARCH: [(&str, &str); 2] = [
-    ("search_by_name", "SELECT block, list, id, key, NULL FROM search_by_name"),
-    (
-        "search_by_category_and_name",
-        "SELECT block, list, id, key, category_id FROM search_by_category_and_name",
-    ),
-];
+        AND id NOT IN (SELECT id FROM search_pending)";
+const PENDING: &str = "SELECT id FROM search_pending";
+const BLOCKS: &str = "SELECT first_id FROM search_blocks ORDER BY first_id";
 
 /// Compares all rows of one state of the database.
 pub(in super::super) fn check(
@@ -105,41 +100,46 @@ fn read<T>(
     Ok(())
 }
 
-/// Compares the tables of the search with the animals, by the sums of the hashes of their rows, so
-/// that each table is read once and in its own order.
+/// Compares the blocks of the search with the animals, by the sums of the hashes of their entries,
+/// so that each table is read once and in its own order.
 fn search(connection: &Connection, found: &mut Checkup) -> rusqlite::Result<()> {
-    let blocks = blocks(connection)?;
-    let (mut expected, mut statement) = ([0; 2], connection.prepare(MERGED)?);
+    let blocks: Vec<i64> = all(connection, BLOCKS)?;
+    let (mut expected, mut statement) = (0, connection.prepare(MERGED)?);
     let mut rows = statement.query([])?;
     while let Some(row) = rows.next()? {
-        let (id, key, category) = (row.get(0)?, name_key(row.get_ref(1)?.as_str()?), row.get(2)?);
-        let list = match row.get::<_, Option<i64>>(5)? {
-            Some(list) => list,
-            None => list(status(row.get_ref(3)?)?, row.get(4)?),
-        };
+        let id = row.get(0)?;
         let block = blocks[..blocks.partition_point(|&first| first <= id)].last().copied();
-        for (sum, category) in expected.iter_mut().zip([None, Some(category)]) {
-            add_hash(sum, (block, list, id, &key, category));
+        let list = Kind::list(status(row.get_ref(3)?)?, row.get(4)?);
+        let kind = Kind { list, category: row.get(2)? };
+        let key = name_key(row.get_ref(1)?.as_str()?);
+        add_hash(&mut expected, block, &Entry { key, id, kind });
+    }
+    let (mut present, pending) = (0, all::<HashSet<i64>>(connection, PENDING)?);
+    for block in blocks {
+        match search_block::load(connection, block) {
+            Ok(entries) => {
+                for entry in entries.iter().filter(|entry| !pending.contains(&entry.id)) {
+                    add_hash(&mut present, Some(block), entry);
+                }
+            }
+            Err(error) if is_damage(&error) => {
+                found.problems.push(format!("block {block} of the search is invalid: {error}"));
+            }
+            Err(error) => return Err(error),
         }
     }
-    for ((table, entries), expected) in SEARCH.into_iter().zip(expected) {
-        let (mut sum, mut statement) = (0, connection.prepare(entries)?);
-        let mut rows = statement.query([])?;
-        while let Some(row) = rows.next()? {
-            let key = row.get_ref(3)?.as_str()?;
-            add_hash(&mut sum, (row.get(0)?, row.get(1)?, row.get(2)?, key, row.get(4)?));
-        }
-        if sum != expected {
-            found.problems.push(format!("{table} does not agree with the animals"));
-        }
+    if present != expected {
+        found.problems.push("search_names does not agree with the animals".to_owned());
     }
     Ok(())
 }
 
-type Entry<'r> = (Option<i64>, i64, i64, &'r str, Option<i64>);
+fn all<C: FromIterator<i64>>(connection: &Connection, ids: &str) -> rusqlite::Result<C> {
+    connection.prepare(ids)?.query_map([], |row| row.get(0))?.collect()
+}
 
-fn add_hash(sum: &mut u64, entry: Entry<'_>) {
+fn add_hash(sum: &mut u64, block: Option<i64>, Entry { key, id, kind }: &Entry) {
     let mut hash = DefaultHasher::new();
-    entry.hash(&mut hash);
+    (block, key, id, kind).hash(&mut hash);
     *sum = sum.wrapping_add(hash.finish());
 }

@@ -1,24 +1,24 @@
-//! Merges animals into the tables of the search, in steps that are jobs of the writer.
+//! Merges animals into the blocks of the search, in steps that are jobs of the writer.
+
+use std::collections::BTreeMap;
 
 use rusqlite::{Connection, OptionalExtension, Row};
 
-use super::{super::pets::status, search::list};
+use super::{
+    super::pets::status,
+    search_block::{self, BLOCK, Entry, Kind},
+};
 use crate::domain::store_area::name_key;
 
-/// How many changed animals a step merges: some milliseconds of work.
-const STEP: i64 = 2_048;
-
-/// How many animals a block has. A step can make a whole one in about twenty milliseconds, because it
-/// writes each page only once.
-const BLOCK: i64 = 8_192;
+/// In so many blocks a step merges changed animals: at most some ten milliseconds of work.
+const BLOCKS: usize = 16;
 
 /// A step ends early after it has read so many bytes of names.
 const MOST_BYTES: usize = 1 << 20;
 
-const PENDING: &str = "SELECT id, list, category_id, name FROM search_pending";
-const DONE: &str = "DELETE FROM search_pending WHERE id = ?1";
-const BLOCK_OF: &str =
-    "SELECT first_id FROM search_blocks WHERE first_id <= ?1 ORDER BY first_id DESC LIMIT 1";
+const PENDING: &str = "SELECT id, (SELECT max(first_id) FROM search_blocks WHERE first_id <= id)
+    FROM search_pending ORDER BY id";
+const DONE: &str = "DELETE FROM search_pending WHERE id <= ?1";
 const PRESENT: &str = "SELECT id, name, category_id, status, FALSE FROM pets WHERE id = ?1
     UNION ALL SELECT id, name, category_id, status, TRUE FROM withdrawn_pets WHERE id = ?1";
 const NEW: &str = "SELECT id, name, category_id, status, FALSE FROM pets WHERE id > ?1
@@ -27,43 +27,17 @@ const NEW: &str = "SELECT id, name, category_id, status, FALSE FROM pets WHERE i
 const LAST_MERGED: &str = "SELECT last_merged_id FROM search_state";
 const MERGED: &str = "UPDATE search_state SET last_merged_id = ?1";
 const LAST_BLOCK: &str = "SELECT first_id, size FROM search_blocks ORDER BY first_id DESC LIMIT 1";
-const PUT_BLOCK: &str = "INSERT INTO search_blocks (first_id, size) VALUES (?1, ?2)
-    ON CONFLICT DO UPDATE SET size = excluded.size";
-const RESET: &str = "DELETE FROM search_by_name; DELETE FROM search_by_category_and_name;
-    DELETE FROM search_blocks; DELETE FROM search_pending; UPDATE search_state SET last_merged_id = 0";
-
-/// For each table.
-const INSERT: [&str; 2] = [
-    "INSERT INTO search_by_name (block, list, key, id) VALUES (?1, ?2, ?3, ?4)
-        ON CONFLICT DO NOTHING",
-    "INSERT INTO search_by_category_and_name (block, list, key, id, category_id)
-        VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT DO NOTHING",
-];
-const DELETE: [&str; 2] = [
-    "DELETE FROM search_by_name WHERE block = ?1 AND list = ?2 AND key = ?3 AND id = ?4",
-    "DELETE FROM search_by_category_and_name
-        WHERE block = ?1 AND list = ?2 AND key = ?3 AND id = ?4 AND category_id = ?5",
-];
-
-/// What the tables have about an animal.
-struct Entry {
-    block: i64,
-    list: i64,
-    category: i64,
-    key: String,
-    id: i64,
-}
+const RESET: &str = "DELETE FROM search_blocks; DELETE FROM search_names;
+    DELETE FROM search_pending; UPDATE search_state SET last_merged_id = 0";
 
 /// What a step may still read.
 struct Budget {
-    animals: i64,
+    animals: usize,
     bytes: usize,
 }
 
 impl Budget {
-    fn of(animals: i64) -> Self {
-        Self { animals, bytes: MOST_BYTES }
-    }
+    const WHOLE: Self = Self { animals: BLOCK, bytes: MOST_BYTES };
 
     fn is_spent(&self) -> bool {
         self.animals == 0 || self.bytes == 0
@@ -78,15 +52,7 @@ impl Budget {
 /// Merges the next animals: those that changed, or if there are none, those that are new. Returns
 /// whether there may be more.
 pub(super) fn step(connection: &Connection) -> rusqlite::Result<bool> {
-    let (removed, added) = read_pending(connection)?;
-    if removed.is_empty() {
-        let (added, has_more) = read_new(connection)?;
-        write(connection, INSERT, added)?;
-        return Ok(has_more);
-    }
-    write(connection, DELETE, removed)?;
-    write(connection, INSERT, added)?;
-    Ok(true)
+    Ok(merge_changed(connection)? || merge_new(connection)?)
 }
 
 /// Empties the tables if an animal was added in the middle, so that all are merged again.
@@ -95,94 +61,70 @@ pub(in super::super) fn allow_for(connection: &Connection, added: i64) -> rusqli
     if added <= last { connection.execute_batch(RESET) } else { Ok(()) }
 }
 
-/// The entries of changed animals, as they were and as they are.
-fn read_pending(connection: &Connection) -> rusqlite::Result<(Vec<Entry>, Vec<Entry>)> {
-    let (mut removed, mut added) = (Vec::new(), Vec::new());
-    let mut budget = Budget::of(STEP);
+/// Merges changed animals, in ascending order. Returns whether there were any.
+fn merge_changed(connection: &Connection) -> rusqlite::Result<bool> {
+    // By block, the identifiers of the animals and what they are now: nothing, if one is gone.
+    let mut changed: BTreeMap<i64, BTreeMap<i64, Option<Entry>>> = BTreeMap::new();
+    let (mut budget, mut last) = (Budget::WHOLE, None);
     let mut pending = connection.prepare_cached(PENDING)?;
-    let mut block_of = connection.prepare_cached(BLOCK_OF)?;
     let mut present = connection.prepare_cached(PRESENT)?;
     let mut rows = pending.query([])?;
     while !budget.is_spent()
         && let Some(row) = rows.next()?
     {
-        let (id, name) = (row.get(0)?, row.get_ref(3)?.as_str()?);
-        budget.take(name);
-        let block = block_of.query_row([id], |row| row.get(0))?;
-        let (list, category) = (row.get(1)?, row.get(2)?);
-        removed.push(Entry { block, list, category, key: name_key(name), id });
-        let mut now = present.query([id])?;
-        while let Some(row) = now.next()? {
-            added.push(entry(row, block)?);
+        let (id, block) = (row.get(0)?, row.get(1)?);
+        if changed.len() == BLOCKS && !changed.contains_key(&block) {
+            break;
         }
+        let entry = present.query_row([id], |row| entry(row, &mut budget)).optional()?;
+        changed.entry(block).or_default().insert(id, entry);
+        last = Some(id);
     }
-    let mut done = connection.prepare_cached(DONE)?;
-    for entry in &removed {
-        done.execute([entry.id])?;
+    drop(rows);
+    for (block, mut changed) in changed {
+        let mut entries = search_block::load(connection, block)?;
+        entries.retain(|entry| !changed.contains_key(&entry.id));
+        entries.extend(std::mem::take(&mut changed).into_values().flatten());
+        search_block::store(connection, block, entries)?;
     }
-    Ok((removed, added))
+    connection.prepare_cached(DONE)?.execute([last])?;
+    Ok(last.is_some())
 }
 
-/// The entries of new animals, and whether there may be more. As many as a block has become one;
-/// fewer join the last block if it has room.
-fn read_new(connection: &Connection) -> rusqlite::Result<(Vec<Entry>, bool)> {
+/// Merges new animals. They join the last block if it has room, and become a block otherwise.
+/// Returns whether there may be more.
+fn merge_new(connection: &Connection) -> rusqlite::Result<bool> {
     let last: i64 = connection.prepare_cached(LAST_MERGED)?.query_row([], |row| row.get(0))?;
-    let mut budget = Budget::of(BLOCK);
-    let mut added: Vec<Entry> = Vec::new();
+    let (mut budget, mut entries) = (Budget::WHOLE, Vec::new());
     let mut new = connection.prepare_cached(NEW)?;
     let mut rows = new.query([last])?;
     while !budget.is_spent()
         && let Some(row) = rows.next()?
     {
-        budget.take(row.get_ref(1)?.as_str()?);
-        added.push(entry(row, row.get(0)?)?);
+        entries.push(entry(row, &mut budget)?);
     }
     drop(rows);
-    if let (Some(first), Some(newest)) = (added.first(), added.last()) {
-        let (mut block, mut size, merged) = (first.id, BLOCK - budget.animals, newest.id);
+    if let (Some(first), Some(newest)) = (entries.first(), entries.last()) {
+        let (mut block, newest) = (first.id, newest.id);
         let mut last_block = connection.prepare_cached(LAST_BLOCK)?;
-        let of_last = last_block.query_row([], |row| Ok((row.get(0)?, row.get::<_, i64>(1)?)));
-        if let Some((of_last, has)) = of_last.optional()?
-            && size + has <= BLOCK
+        let of_last = last_block.query_row([], |row| Ok((row.get(0)?, row.get::<_, u16>(1)?)));
+        if let Some((of_last, size)) = of_last.optional()?
+            && usize::from(size) + entries.len() <= BLOCK
         {
-            (block, size) = (of_last, size + has);
+            block = of_last;
+            entries.append(&mut search_block::load(connection, block)?);
         }
-        for entry in &mut added {
-            entry.block = block;
-        }
-        connection.prepare_cached(PUT_BLOCK)?.execute([block, size])?;
-        connection.prepare_cached(MERGED)?.execute([merged])?;
+        search_block::store(connection, block, entries)?;
+        connection.prepare_cached(MERGED)?.execute([newest])?;
     }
-    Ok((added, budget.is_spent()))
+    Ok(budget.is_spent())
 }
 
 /// The entry of an animal in a row of [`PRESENT`] or [`NEW`].
-fn entry(row: &Row<'_>, block: i64) -> rusqlite::Result<Entry> {
-    let list = list(status(row.get_ref(3)?)?, row.get(4)?);
-    let key = name_key(row.get_ref(1)?.as_str()?);
-    Ok(Entry { block, list, category: row.get(2)?, key, id: row.get(0)? })
-}
-
-/// Runs a statement of each table with all entries, in the order of that table, so that neighbours
-/// share its pages.
-fn write(
-    connection: &Connection,
-    [by_name, by_category_and_name]: [&str; 2],
-    mut entries: Vec<Entry>,
-) -> rusqlite::Result<()> {
-    entries.sort_by(|one, other| {
-        let place = |entry: &Entry| (entry.block, entry.list);
-        place(one).cmp(&place(other)).then_with(|| one.key.cmp(&other.key))
-    });
-    let mut statement = connection.prepare_cached(by_name)?;
-    for Entry { block, list, key, id, .. } in &entries {
-        statement.execute((block, list, key, id))?;
-    }
-    // The order in a category stays.
-    entries.sort_by_key(|entry| (entry.block, entry.category));
-    let mut statement = connection.prepare_cached(by_category_and_name)?;
-    for Entry { block, list, category, key, id } in &entries {
-        statement.execute((block, list, key, id, category))?;
-    }
-    Ok(())
+fn entry(row: &Row<'_>, budget: &mut Budget) -> rusqlite::Result<Entry> {
+    let name = row.get_ref(1)?.as_str()?;
+    budget.take(name);
+    let list = Kind::list(status(row.get_ref(3)?)?, row.get(4)?);
+    let kind = Kind { list, category: row.get(2)? };
+    Ok(Entry { key: name_key(name), id: row.get(0)?, kind })
 }

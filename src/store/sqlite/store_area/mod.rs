@@ -7,6 +7,7 @@ pub(super) mod lists;
 pub(super) mod merge;
 pub(super) mod rows;
 mod search;
+mod search_block;
 
 use std::sync::atomic::Ordering;
 

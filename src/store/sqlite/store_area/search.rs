@@ -1,13 +1,13 @@
-//! The search by name and category. `migrations/sqlite/0010_search.sql` describes its tables, and
-//! `merge.rs` fills them.
+//! The search by name and category, in the blocks of `search_block.rs`, which `merge.rs` fills.
 
 use std::collections::{BTreeSet, HashSet};
 
-use rusqlite::{Connection, types::Value};
+use rusqlite::{Connection, Row};
 
 use super::{
     super::pets::{identifier, status},
     rows,
+    search_block::{self, Kind, Names},
 };
 use crate::domain::{
     PetStatus,
@@ -21,17 +21,7 @@ const UNMERGED: &str = "SELECT (SELECT count(*) FROM search_pending)
     + max(0, coalesce((SELECT max(id) FROM pets), 0) - last_merged_id,
         coalesce((SELECT max(id) FROM withdrawn_pets), 0) - last_merged_id) FROM search_state";
 const PENDING: &str = "SELECT id FROM search_pending";
-const BLOCKS: &str = "SELECT first_id FROM search_blocks ORDER BY first_id";
-const BY_NAME: &str = "SELECT key, id FROM search_by_name
-    WHERE block = ?1 AND list = ?2 AND (key, id) > (?3, ?4) AND key < ?5 ORDER BY key, id";
-const BY_CATEGORY_AND_NAME: &str = "SELECT key, id FROM search_by_category_and_name
-    WHERE block = ?1 AND list = ?2 AND (key, id) > (?3, ?4) AND key < ?5 AND category_id = ?6
-    ORDER BY key, id";
-
-/// The number of a list in the tables of the search.
-pub(super) fn list(status: PetStatus, withdrawn: bool) -> i64 {
-    status as i64 + if withdrawn { 3 } else { 0 }
-}
+const BLOCKS: &str = "SELECT first_id, kinds, marks FROM search_blocks ORDER BY first_id";
 
 /// How many animals a search reads one by one, or more.
 pub(super) fn unmerged(connection: &Connection) -> rusqlite::Result<u64> {
@@ -51,7 +41,14 @@ pub(super) fn find(
     let pending: rusqlite::Result<_> =
         connection.prepare_cached(PENDING)?.query_map([], |row| row.get(0))?.collect();
     let after = position(query, prefix);
-    let mut search = Search { query, prefix, after, pending: pending?, first: BTreeSet::new() };
+    let mut search = Search {
+        query,
+        prefix,
+        end: prefix.end(),
+        after,
+        pending: pending?,
+        first: BTreeSet::new(),
+    };
     search.read_unmerged(connection)?;
     search.read_merged(connection)?;
     let mut pets = Vec::with_capacity(search.first.len());
@@ -75,8 +72,10 @@ fn position(query: &PetQuery, prefix: &NamePrefix) -> (String, i64) {
 struct Search<'q> {
     query: &'q PetQuery,
     prefix: &'q NamePrefix,
+    /// Above all names that begin with it.
+    end: Option<String>,
     after: (String, i64),
-    /// What the tables have about these animals is not valid.
+    /// What the blocks have about these animals is not valid.
     pending: HashSet<i64>,
     /// The first animals that were found, as many as the page needs.
     first: BTreeSet<(String, i64)>,
@@ -135,42 +134,40 @@ impl Search<'_> {
     }
 
     fn read_merged(&mut self, connection: &Connection) -> rusqlite::Result<()> {
-        let (key, id) = self.after.clone();
-        // An empty blob is above every text.
-        let end = self.prefix.end().map_or(Value::Blob(Vec::new()), Value::Text);
-        let category = self.query.category_id;
-        let by_name = if category.is_some() { BY_CATEGORY_AND_NAME } else { BY_NAME };
-        let mut statement = connection.prepare_cached(by_name)?;
-        for block in blocks(connection)? {
-            for list in self.lists() {
-                let mut rows = match category {
-                    None => statement.query((block, list, &key, id, &end))?,
-                    Some(category) => statement.query((block, list, &key, id, &end, category))?,
-                };
-                self.read(&mut rows)?;
-            }
+        let mut blocks = connection.prepare_cached(BLOCKS)?;
+        let mut rows = blocks.query([])?;
+        while let Some(block) = rows.next()? {
+            self.read_block(connection, block)?;
         }
         Ok(())
     }
 
-    /// Takes the animals of an index, which come in order.
-    fn read(&mut self, rows: &mut rusqlite::Rows<'_>) -> rusqlite::Result<()> {
-        while let Some(row) = rows.next()? {
-            let (key, id) = (row.get_ref(0)?.as_str()?, row.get(1)?);
-            if !self.pending.contains(&id) && !self.offer(key, id) {
+    /// Takes the animals of a block, in order.
+    fn read_block(&mut self, connection: &Connection, block: &Row<'_>) -> rusqlite::Result<()> {
+        let kinds = Kind::all(block.get_ref(1)?.as_blob()?);
+        let wanted: Vec<bool> = kinds.map(|kind| self.wants(kind)).collect();
+        if !wanted.contains(&true) {
+            return Ok(());
+        }
+        let mut names = Names::of(connection, block.get(0)?);
+        let behind = names.rank_behind((&self.after.0, self.after.1))?;
+        let marks = search_block::marks(block.get_ref(2)?.as_blob()?).enumerate().skip(behind);
+        for (rank, _) in marks.filter(|&(_, mark)| wanted.get(mark) == Some(&true)) {
+            let (key, id) = names.get(rank)?;
+            let is_behind = self.end.as_ref().is_some_and(|end| key >= end.as_str());
+            if is_behind || (!self.pending.contains(&id) && !self.offer(key, id)) {
                 break;
             }
         }
         Ok(())
     }
 
-    /// The lists that the page is made of.
-    fn lists(&self) -> impl Iterator<Item = i64> + use<> {
-        let PetQuery { status, withdrawn, .. } = *self.query;
-        PetStatus::ALL
-            .into_iter()
-            .filter(move |&of| status.is_none_or(|status| status == of))
-            .map(move |status| list(status, withdrawn))
+    fn wants(&self, kind: Kind) -> bool {
+        let PetQuery { status, category_id, withdrawn, .. } = *self.query;
+        category_id.is_none_or(|category| category == kind.category)
+            && PetStatus::ALL.into_iter().any(|of| {
+                status.is_none_or(|status| status == of) && kind.list == Kind::list(of, withdrawn)
+            })
     }
 
     fn matches(&self, pet: &StorePet) -> bool {
@@ -179,9 +176,4 @@ impl Search<'_> {
             && status.is_none_or(|status| status == pet.status)
             && category_id.is_none_or(|category| category == pet.category_id)
     }
-}
-
-/// The first identifiers of the blocks, in ascending order.
-pub(super) fn blocks(connection: &Connection) -> rusqlite::Result<Vec<i64>> {
-    connection.prepare_cached(BLOCKS)?.query_map([], |row| row.get(0))?.collect()
 }
