@@ -161,6 +161,24 @@ fn the_source_is_in_plain_language() {
 }
 
 /// The anchors of a page, as GitHub makes them from its headings.
+#[test]
+fn every_text_of_the_console_is_in_one_place() {
+    for (path, text) in files(&["src/console"], ".rs") {
+        let name = path.to_str().unwrap();
+        if name.contains("/texts") {
+            continue;
+        }
+        let code = text.split("#[cfg(test)]").next().unwrap();
+        let code = code.lines().filter(|line| !line.trim_start().starts_with("//"));
+        for literal in code.flat_map(|line| line.split('"').skip(1).step_by(2)) {
+            let mut letters = literal.trim_start().chars();
+            let is_text = letters.next().is_some_and(char::is_uppercase)
+                && letters.next().is_some_and(|letter| letter.is_lowercase() || letter == ' ');
+            assert!(!is_text, "{name}: {literal}");
+        }
+    }
+}
+
 fn anchors(page: &Path) -> BTreeSet<String> {
     let of_heading = |heading: &str| -> String {
         let kept = |c: &char| c.is_alphanumeric() || " -_".contains(*c);

@@ -104,6 +104,9 @@ pub(super) struct Input<'a> {
     /// `text` if empty; `textarea` for several lines.
     pub(super) kind: &'a str,
     pub(super) is_optional: bool,
+    pub(super) is_required: bool,
+    /// What a password manager may fill in; nothing if empty.
+    pub(super) autocomplete: &'a str,
     /// The identifier of a list of proposals.
     pub(super) list: Option<&'a str>,
 }
@@ -113,14 +116,15 @@ impl Input<'_> {
         let described = self.described();
         let invalid = self.error.map(|_| "true");
         let kind = if self.kind.is_empty() { "text" } else { self.kind };
+        let autocomplete = if self.autocomplete.is_empty() { "off" } else { self.autocomplete };
         let html = html! {
             @if kind == "textarea" {
                 textarea #(self.id) name=(self.id) dir="auto" aria-describedby=[described]
                     aria-invalid=[invalid] { "\n" (self.value) }
             } @else {
                 input #(self.id) name=(self.id) type=(kind) value=(self.value) dir="auto"
-                    autocomplete="off" list=[self.list] aria-describedby=[described]
-                    aria-invalid=[invalid];
+                    autocomplete=(autocomplete) required[self.is_required] list=[self.list]
+                    aria-describedby=[described] aria-invalid=[invalid];
             }
         };
         self.around(&html)
@@ -184,7 +188,7 @@ pub(super) fn category(typed: &str, categories: &[Category]) -> Result<i64, Stri
             || texts::category_number(category.id) == typed
     };
     let named = categories.iter().find(is_it).map(|category| category.id);
-    let number = || text::integer(typed.strip_prefix("Category ").unwrap_or(typed));
+    let number = || text::integer(typed.strip_prefix(texts::CATEGORY_PREFIX).unwrap_or(typed));
     let shown = || texts::unknown_category(&markup::readable(typed, markup::SHORT));
     named.or_else(number).ok_or_else(shown)
 }

@@ -7,6 +7,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use super::texts;
 use crate::{
     domain::{RateLimit, client::ClientAddress, rate_limit::Meter},
     http::ApiError,
@@ -63,11 +64,7 @@ impl Guesses {
         for (meter, limit) in of_address.into_iter().chain(of_name) {
             let reading = meter.take(limit, since);
             if !reading.within {
-                let minutes = reading.more_in.div_ceil(60);
-                let message = format!(
-                    "There were too many attempts to sign in. Wait {minutes} min, or ask a manager \
-                     for a link."
-                );
+                let message = texts::too_many_attempts(reading.more_in);
                 return Err(ApiError::rate_limited(message, reading.more_in));
             }
         }

@@ -3,7 +3,7 @@
 "use strict";
 
 const units = [["day", 86400], ["hour", 3600], ["minute", 60]];
-const relative = new Intl.RelativeTimeFormat("en", { numeric: "always" });
+const relative = new Intl.RelativeTimeFormat(document.documentElement.lang, { numeric: "always" });
 const exact = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeStyle: "short" });
 const edited = new WeakSet();
 

@@ -203,11 +203,11 @@ impl Interface for Console {
             return Ok(staff::required(&visit, None));
         };
         if !client.trust() {
-            return Err(ApiError::new(Problem::Unavailable, CONNECTION_REPLACED));
+            return Err(ApiError::new(Problem::Unavailable, texts::CONNECTION_REPLACED));
         }
         facts.principal = Principal::Staff(session.member.id);
         if session.member.role < needed.role {
-            return Err(ApiError::new(Problem::InsufficientScope, problem::NOT_ALLOWED));
+            return Err(ApiError::new(Problem::InsufficientScope, texts::NOT_ALLOWED));
         }
         let may_set_it_up = matches!(
             route.target,
@@ -249,8 +249,6 @@ impl Interface for Console {
         }
     }
 }
-
-const CONNECTION_REPLACED: &str = "Too many connections are open. Try once more in a moment.";
 
 /// What tells a browser to load nothing from other hosts, to run no script in a page, to show no page
 /// in a frame, and to tell other hosts nothing. With `no-referrer`, browsers would hide the origin of

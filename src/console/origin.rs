@@ -9,7 +9,7 @@ use hyper::{
     http::{request::Parts, uri::Authority},
 };
 
-use super::ConsoleSettings;
+use super::{ConsoleSettings, texts};
 use crate::{
     domain::Client,
     http::{ApiError, Origin, Problem, forwarded},
@@ -47,9 +47,7 @@ pub(super) fn visitor(
     let name = name_in(&host);
     let address: Option<IpAddr> = name.parse().ok();
     if !is_configured && address.is_none() && name != "localhost" {
-        let message = "The console does not have this host name. Open it at its address, or let the \
-                       operator set --console-url.";
-        return Err(ApiError::new(Problem::InvalidRequest, message));
+        return Err(ApiError::new(Problem::InvalidRequest, texts::FOREIGN_HOST));
     }
     let peer = client.address();
     let is_secure = settings.tls || is_configured && scheme == "https";
@@ -61,9 +59,7 @@ pub(super) fn visitor(
         peer.is_loopback() && (is_here || is_configured)
     };
     if !is_safe {
-        let message = "The console needs HTTPS, because a password must not be sent in the clear. \
-                       Open it with https://, or on the machine where it runs.";
-        return Err(ApiError::new(Problem::InsufficientScope, message));
+        return Err(ApiError::new(Problem::InsufficientScope, texts::NEEDS_HTTPS));
     }
     let address = forwarded::client(peer, &request.headers, &settings.trusted_proxies);
     let origin = format!("{}://{host}", if is_secure { "https" } else { "http" });
@@ -101,7 +97,5 @@ pub(super) fn check_site(visitor: &Visitor, headers: &HeaderMap) -> Result<(), A
     if is_own {
         return Ok(());
     }
-    let message = "This form was sent by another site, so it was not carried out. Open the console \
-                   and send the form there.";
-    Err(ApiError::new(Problem::InsufficientScope, message))
+    Err(ApiError::new(Problem::InsufficientScope, texts::FOREIGN_FORM))
 }

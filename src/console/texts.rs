@@ -1,8 +1,9 @@
 //! Every text of the pages, so that another language needs no change of other code.
 
 mod manager;
+mod staff;
 
-pub(super) use self::manager::*;
+pub(super) use self::{manager::*, staff::*};
 
 use jiff::Timestamp;
 
@@ -291,8 +292,11 @@ pub(super) fn unknown_category(text: &str) -> String {
     format!("There is no category “{text}”. Type its number, or a name from the list.")
 }
 
+/// Before the number of a category without a name.
+pub(super) const CATEGORY_PREFIX: &str = "Category ";
+
 pub(super) fn category_number(id: i64) -> String {
-    format!("Category {id}")
+    format!("{CATEGORY_PREFIX}{id}")
 }
 
 pub(super) fn columns_missing(found: usize) -> String {

@@ -15,7 +15,7 @@ async fn a_new_password_needs_the_present_one_and_ends_other_sessions() {
         browser.post("/account/password", &form).await
     };
     let page = change(&mut browser, "wrong", "four other random words").await.expect(422);
-    assert!(page.text.contains("The present password is wrong."), "{page:?}");
+    assert!(page.text.contains("The current password is wrong."), "{page:?}");
     change(&mut browser, PASSWORD, "short").await.expect(422);
     assert!(other.is_in().await);
     change(&mut browser, PASSWORD, "four other random words").await.expect(303);

@@ -4,10 +4,11 @@ use jiff::Timestamp;
 use maud::{Markup, html};
 
 use super::{
-    Input, done, link::chosen, new_password, problem, sign_in::changed_meanwhile, status_of,
+    done, link::chosen, new_password, password_input, problem, sign_in::changed_meanwhile,
+    status_of,
 };
 use crate::{
-    console::{call::PageCall, layout, passwords::random_for_thread, redirect},
+    console::{call::PageCall, layout, markup, passwords::random_for_thread, redirect, texts},
     domain::{
         staff::{EndedSessions, StaffChange, StaffSession},
         store_area::ActType,
@@ -26,56 +27,43 @@ async fn page(call: &PageCall<'_>, wrong: Option<&str>) -> Result<Response, ApiE
     let own = visit.console.app.store.list_sessions().await?;
     let own = own.into_iter().filter(|of| of.staff == session.member.id);
     let message = match visit.form.get("done") {
-        "password" => Some("Your password is changed. Your other sessions have ended."),
-        "session" => Some("The session has ended."),
-        "second-factor" => Some("Your second factor is removed."),
+        "password" => Some(texts::PASSWORD_CHANGED),
+        "session" => Some(texts::SESSION_ENDED),
+        "second-factor" => Some(texts::SECOND_FACTOR_REMOVED),
         _ => None,
     };
     let second = session.member.second_factor.as_ref();
     let content = html! {
         (done(message))
         (problem(wrong))
-        p { "You are " bdi { (session.member.name.as_str()) } ", " (session.member.role.as_str()) "." }
+        p { (texts::you_are(session.member.name.as_str(), session.member.role)) }
         div.stack {
             section.card {
-                h2 { "Second factor" }
+                h2 { (texts::SECOND_FACTOR) }
                 @if let Some(second) = second {
-                    p { "Your app is needed to sign in. You have " (second.recovery.len())
-                        " recovery codes left." }
+                    p { (texts::second_factor_on(second.recovery.len())) }
                 } @else {
-                    p { "Protect your account with an app on your phone that shows a code." }
+                    p { (texts::SECOND_FACTOR_OFF) }
                 }
                 p { a href="/account/second-factor" {
-                    (if second.is_some() { "Change the second factor" } else { "Set up a second factor" })
+                    (if second.is_some() { texts::CHANGE_SECOND_FACTOR } else { texts::SET_UP })
                 } }
             }
             section.card {
-                h2 { "Password" }
+                h2 { (texts::PASSWORD) }
                 form.fields method="post" action="/account/password" {
-                    (current_password())
+                    (password_input("current", texts::CURRENT_PASSWORD, None))
                     (new_password())
-                    div.buttons { button { "Change the password" } }
+                    div.buttons { button { (texts::CHANGE_PASSWORD) } }
                 }
             }
             section {
-                h2 { "Where you are signed in" }
+                h2 { (texts::OWN_SESSIONS) }
                 (sessions(own, visit.now, Some(&session.record), "/account/sessions/end", |_| None))
             }
         }
     };
-    Ok(layout::page_with_status(status_of(wrong), "Your account", Some(session), &content))
-}
-
-fn current_password() -> Markup {
-    Input {
-        id: "current",
-        label: "Present password",
-        kind: "password",
-        value: "",
-        autocomplete: "current-password",
-        hint: None,
-    }
-    .show()
+    Ok(layout::page_with_status(status_of(wrong), texts::ACCOUNT, Some(session), &content))
 }
 
 /// A table of sessions, each with a button to end it.
@@ -87,26 +75,30 @@ pub(super) fn sessions(
     of: impl Fn(&StaffSession) -> Option<String>,
 ) -> Markup {
     let alive = |session: &StaffSession| session.confirmed_at.is_some() && session.is_alive_at(now);
+    let labels = [texts::BROWSER, texts::IP_ADDRESS, texts::LAST_USED, texts::ACTIONS];
     html! {
         div.table {
             table {
-                thead { tr { th { "Browser" } th { "Address" } th { "Last used" } th { "Actions" } } }
+                thead { tr { @for label in labels { th scope="col" { (label) } } } }
                 tbody {
                     @for session in sessions.filter(alive) {
                         tr {
-                            td data-label="Browser" {
+                            td data-label=(texts::BROWSER) {
                                 @if let Some(name) = of(&session) { bdi { (name) } ": " }
                                 bdi { (session.browser) }
                                 @if present.is_some_and(|present| present.digest == session.digest) {
-                                    " (this one)"
+                                    (texts::THIS_SESSION)
                                 }
                             }
-                            td data-label="Address" { (session.address) }
-                            td data-label="Last used" { (moment(session.seen_at)) }
-                            td data-label="Actions" {
+                            td data-label=(texts::IP_ADDRESS) { (session.address) }
+                            td data-label=(texts::LAST_USED) { (markup::time(session.seen_at, now)) }
+                            td data-label=(texts::ACTIONS) {
                                 form method="post" action=(end) {
                                     input type="hidden" name="session" value=(session.digest.name());
-                                    button { "End" span.hidden { " the session in " (session.browser) } }
+                                    button {
+                                        (texts::END_SESSION)
+                                        span.hidden { (texts::session_in(&session.browser)) }
+                                    }
                                 }
                             }
                         }
@@ -115,11 +107,6 @@ pub(super) fn sessions(
             }
         }
     }
-}
-
-/// A moment, which the script shows in the zone of the reader.
-pub(super) fn moment(at: Timestamp) -> Markup {
-    html! { time datetime=(at) data-exact { (at.strftime("%Y-%m-%d %H:%M UTC")) } }
 }
 
 /// `POST /account/password`.
@@ -132,7 +119,7 @@ pub(in crate::console) async fn set_password(call: &PageCall<'_>) -> Result<Resp
     }
     let passwords = &visit.console.passwords;
     if !passwords.is_right(visit.form.get("current"), member.password.clone()).await? {
-        return page(call, Some("The present password is wrong.")).await;
+        return page(call, Some(texts::CURRENT_PASSWORD_WRONG)).await;
     }
     let password = match chosen(visit, member) {
         Ok(password) => password,

@@ -3,9 +3,9 @@
 use jiff::ToSpan;
 use maud::{Markup, html};
 
-use super::{Input, account::moment, choice, done, secret, settings_page};
+use super::{done, secret, settings_page};
 use crate::{
-    console::{call::PageCall, layout, redirect},
+    console::{call::PageCall, forms::Input, layout, markup, redirect, texts},
     domain::{ApiKey, KeyId, KeyRecord, NewKey, Scope},
     http::{ApiError, Problem, Response},
     text,
@@ -15,14 +15,6 @@ const PAGE: &str = "/settings/keys";
 
 /// For how long the old key stays valid after a rotation, in hours.
 const OVERLAP: i64 = 24;
-
-const SCOPES: [(&str, &str); 5] = [
-    ("write", "Read and add animals"),
-    ("read", "Read animals"),
-    ("store:read", "Read animals and orders of the store"),
-    ("store:write", "Change animals and orders of the store"),
-    ("store:admin", "Administer the store"),
-];
 
 /// `GET /settings/keys`.
 pub(in crate::console) async fn keys(call: &PageCall<'_>) -> Result<Response, ApiError> {
@@ -34,38 +26,47 @@ async fn page(call: &PageCall<'_>, wrong: Option<&str>) -> Result<Response, ApiE
     let all = visit.console.app.store.list_keys().await?;
     let deployment = visit.console.settings.deployment;
     let own = all.iter().filter(|key| key.deployment == deployment);
-    let message = (visit.form.get("done") == "revoke").then_some("The key is revoked.");
+    let message = (visit.form.get("done") == "revoke").then_some(texts::KEY_REVOKED);
     let name = Input {
         id: "name",
-        label: "Name",
-        kind: "text",
+        label: texts::NAME,
         value: visit.form.get("name"),
-        autocomplete: "off",
-        hint: Some("The program or person that uses the key, such as website."),
+        hint: Some(texts::KEY_NAME_HINT),
+        is_required: true,
+        ..Input::default()
     };
+    let scope = Input {
+        id: "scope",
+        label: texts::WHAT_KEY_ALLOWS,
+        value: match visit.form.get("scope") {
+            "" => Scope::default().as_str(),
+            scope => scope,
+        },
+        ..Input::default()
+    };
+    let scopes = Scope::ALL.map(|of| (of.as_str().to_owned(), texts::scope(of).to_owned()));
+    let labels = [texts::NAME, texts::ALLOWS, texts::LAST_USED, texts::STATE, texts::ACTIONS];
     let content = html! {
         (done(message))
         div.stack {
             div.table {
                 table {
-                    thead { tr {
-                        th { "Name" } th { "Allows" } th { "Last used" } th { "State" } th { "Actions" }
-                    } }
+                    thead { tr { @for label in labels { th scope="col" { (label) } } } }
                     tbody { @for key in own { (row(call, key)) } }
                 }
             }
             section.card {
-                h2 { "Make a key" }
+                h2 { (texts::ADD_KEY) }
                 form.fields method="post" action=(PAGE) {
                     (call.key_field())
                     (name.show())
-                    (choice("scope", "What it allows", &SCOPES, "write"))
-                    div.buttons { button.main { "Make a key" } }
+                    (scope.choose(&scopes))
+                    div.buttons { button.main { (texts::ADD_KEY) } }
                 }
             }
         }
     };
-    Ok(settings_page("API keys", session, wrong, &content))
+    Ok(settings_page(texts::KEYS, session, wrong, &content))
 }
 
 fn row(call: &PageCall<'_>, key: &KeyRecord) -> Markup {
@@ -82,25 +83,26 @@ fn row(call: &PageCall<'_>, key: &KeyRecord) -> Markup {
     };
     html! {
         tr {
-            td data-label="Name" { bdi { (key.name) } " (" (key.id) ")" }
-            td data-label="Allows" { (key.scope.as_str()) }
-            td data-label="Last used" {
-                @if let Some(at) = key.last_used_at { (moment(at)) } @else { "never" }
+            td data-label=(texts::NAME) { bdi { (key.name) } " (" (key.id) ")" }
+            td data-label=(texts::ALLOWS) { (texts::scope(key.scope)) }
+            td data-label=(texts::LAST_USED) {
+                @if let Some(at) = key.last_used_at { (markup::time(at, now)) } @else { (texts::NEVER) }
                 @if let Some(at) = key.last_deprecated_call_at {
-                    br; "still called getPet: " (moment(at))
+                    br; (texts::CALLED_GET_PET) (markup::time(at, now))
                 }
             }
-            td data-label="State" {
-                @if let Some(at) = key.revoked_at { "revoked " (moment(at)) }
+            td data-label=(texts::STATE) {
+                @if let Some(at) = key.revoked_at { (texts::REVOKED) (markup::time(at, now)) }
                 @else if let Some(at) = key.expires_at {
-                    (if at <= now { "expired " } else { "valid until " }) (moment(at))
-                } @else { "valid" }
+                    @if at <= now { (texts::EXPIRED) (markup::time(at, now)) }
+                    @else { (texts::VALID_UNTIL) (markup::time_and_distance(at, now)) }
+                } @else { (texts::VALID) }
             }
-            td data-label="Actions" {
+            td data-label=(texts::ACTIONS) {
                 @if key.is_valid_at(now) {
                     div.buttons {
-                        @if key.successor.is_none() { (button("rotate", "Rotate")) }
-                        (button("revoke", "Revoke"))
+                        @if key.successor.is_none() { (button("rotate", texts::ROTATE_KEY)) }
+                        (button("revoke", texts::REVOKE_KEY))
                     }
                 }
             }
@@ -115,7 +117,7 @@ pub(in crate::console) async fn add_key(call: &PageCall<'_>) -> Result<Response,
     let scope = Scope::ALL.into_iter().find(|scope| scope.as_str() == visit.form.get("scope"));
     let is_name = (1..=255).contains(&name.chars().count()) && !name.contains(char::is_control);
     let (true, Some(scope)) = (is_name, scope) else {
-        return page(call, Some("The name must be one line of 1 to 255 characters.")).await;
+        return page(call, Some(texts::KEY_NAME_INVALID)).await;
     };
     let deployment = visit.console.settings.deployment;
     let key = ApiKey::generate(deployment, &mut call.random_of_form());
@@ -141,11 +143,11 @@ async fn was_made(call: &PageCall<'_>, key: &ApiKey) -> Result<bool, ApiError> {
 /// Shows a key once.
 fn key_page(call: &PageCall<'_>, key: &ApiKey) -> Response {
     let content = html! {
-        p { "This is the key. It is not shown again." }
+        p { (texts::NEW_KEY_HINT) }
         (secret(key.reveal()))
-        p { a href=(PAGE) { "Back to the keys" } }
+        p { a href=(PAGE) { (texts::TO_KEYS) } }
     };
-    layout::page("A new API key", Some(&call.session), &content)
+    layout::page(texts::NEW_KEY, Some(&call.session), &content)
 }
 
 /// `POST /settings/keys/{id}`: `do` is `rotate` or `revoke`.
@@ -172,12 +174,9 @@ pub(in crate::console) async fn change_key(call: &PageCall<'_>) -> Result<Respon
             match rotated {
                 Some(_) => Ok(key_page(call, &secret)),
                 None if was_made(call, &secret).await? => Ok(key_page(call, &secret)),
-                None => {
-                    page(call, Some("This key was rotated or revoked before, or has expired."))
-                        .await
-                }
+                None => page(call, Some(texts::KEY_NOT_ROTATED)).await,
             }
         }
-        _ => Err(ApiError::new(Problem::InvalidBody, "This form is not complete.")),
+        _ => Err(ApiError::new(Problem::InvalidBody, texts::INCOMPLETE_FORM)),
     }
 }

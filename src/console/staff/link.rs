@@ -5,7 +5,7 @@ use maud::html;
 
 use super::{new_password, problem, sign_in::changed_meanwhile, status_of};
 use crate::{
-    console::{call::Visit, layout, passwords::random_for_thread, redirect, session},
+    console::{call::Visit, layout, passwords::random_for_thread, redirect, session, texts},
     domain::staff::{EndedSessions, Password, StaffChange, StaffMember, TokenDigest},
     domain::store_area::ActType,
     http::{ApiError, Response},
@@ -56,30 +56,29 @@ async fn member_of(visit: &Visit<'_>) -> Result<Option<StaffMember>, ApiError> {
 /// The new password in a form, or what is wrong with it.
 pub(super) fn chosen(visit: &Visit<'_>, member: &StaffMember) -> Result<Password, String> {
     if visit.form.get("new") != visit.form.get("again") {
-        return Err("The two passwords are different. Enter the same one twice.".to_owned());
+        return Err(texts::PASSWORDS_DIFFERENT.to_owned());
     }
-    Password::chosen(visit.form.get("new"), &member.name).map_err(|weak| weak.to_string())
+    Password::chosen(visit.form.get("new"), &member.name).map_err(texts::weak)
 }
 
 fn form(member: &StaffMember, path: &str, wrong: Option<&str>) -> Response {
     let content = html! {
         (problem(wrong))
-        p { "Welcome, " bdi { (member.name.as_str()) } ". Choose the password with which you sign in." }
+        p { (texts::welcome(member.name.as_str())) }
         form.fields.card method="post" action=(path) {
             // For password managers.
             input type="hidden" name="username" autocomplete="username" value=(member.name.as_str());
             (new_password())
-            div.buttons { button.main { "Save and sign in" } }
+            div.buttons { button.main { (texts::SAVE_PASSWORD) } }
         }
     };
-    layout::page_with_status(status_of(wrong), "Choose a password", None, &content)
+    layout::page_with_status(status_of(wrong), texts::CHOOSE_PASSWORD, None, &content)
 }
 
 fn invalid() -> Response {
     let content = html! {
-        p { "This link was used before, or is more than 24 hours old." }
-        p { "A manager can give you another one." }
-        p { a href="/sign-in" { "Sign in" } }
+        p { (texts::LINK_INVALID_HINT) }
+        p { a href="/sign-in" { (texts::SIGN_IN) } }
     };
-    layout::page_with_status(StatusCode::NOT_FOUND, "This link is not valid", None, &content)
+    layout::page_with_status(StatusCode::NOT_FOUND, texts::LINK_INVALID, None, &content)
 }

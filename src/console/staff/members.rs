@@ -2,14 +2,9 @@
 
 use maud::{Markup, html};
 
-use super::{
-    Input,
-    account::{moment, sessions},
-    choice, done, secret, settings_page,
-    sign_in::changed_meanwhile,
-};
+use super::{account::sessions, done, secret, settings_page, sign_in::changed_meanwhile};
 use crate::{
-    console::{call::PageCall, layout, redirect},
+    console::{call::PageCall, forms::Input, layout, markup, redirect, texts},
     domain::{
         Role, StaffId, StaffName,
         staff::{EndedSessions, StaffChange, StaffMember, StaffSession, Token},
@@ -22,12 +17,6 @@ use crate::{
 
 const PAGE: &str = "/settings/staff";
 
-const ROLES: [(&str, &str); 3] = [
-    ("clerk", "Clerk: changes animals and orders"),
-    ("viewer", "Viewer: only looks"),
-    ("manager", "Manager: also staff, keys, webhooks and activity"),
-];
-
 /// `GET /settings/staff`.
 pub(in crate::console) async fn members(call: &PageCall<'_>) -> Result<Response, ApiError> {
     page(call, None).await
@@ -38,9 +27,9 @@ async fn page(call: &PageCall<'_>, wrong: Option<&str>) -> Result<Response, ApiE
     let store = &visit.console.app.store;
     let (staff, begun) = (store.list_staff().await?, store.list_sessions().await?);
     let message = match visit.form.get("done") {
-        "role" => Some("The role is changed."),
-        "disable" => Some("This member cannot sign in any more. Their sessions have ended."),
-        "session" => Some("The session has ended."),
+        "role" => Some(texts::ROLE_CHANGED),
+        "disable" => Some(texts::MEMBER_DISABLED),
+        "session" => Some(texts::SESSION_ENDED),
         _ => None,
     };
     let name_of = |of: &StaffSession| {
@@ -48,18 +37,26 @@ async fn page(call: &PageCall<'_>, wrong: Option<&str>) -> Result<Response, ApiE
     };
     let name = Input {
         id: "name",
-        label: "Name",
-        kind: "text",
+        label: texts::NAME,
         value: visit.form.get("name"),
-        autocomplete: "off",
-        hint: Some("With this name, the member signs in."),
+        hint: Some(texts::MEMBER_NAME_HINT),
+        is_required: true,
+        ..Input::default()
     };
+    let role = Input {
+        id: "role",
+        label: texts::ROLE,
+        value: Role::parse(visit.form.get("role")).unwrap_or(Role::Clerk).as_str(),
+        ..Input::default()
+    };
+    let roles = Role::ALL.map(|of| (of.as_str().to_owned(), texts::what_role_may(of).to_owned()));
+    let labels = [texts::NAME, texts::ROLE, texts::STATE, texts::ACTIONS];
     let content = html! {
         (done(message))
         div.stack {
             div.table {
                 table {
-                    thead { tr { th { "Name" } th { "Role" } th { "State" } th { "Actions" } } }
+                    thead { tr { @for label in labels { th scope="col" { (label) } } } }
                     tbody {
                         @for member in &staff {
                             (row(call, member))
@@ -68,67 +65,72 @@ async fn page(call: &PageCall<'_>, wrong: Option<&str>) -> Result<Response, ApiE
                 }
             }
             section.card {
-                h2 { "Add a member" }
+                h2 { (texts::ADD_MEMBER) }
                 form.fields method="post" action=(PAGE) {
                     (call.key_field())
                     (name.show())
-                    (choice("role", "Role", &ROLES, "clerk"))
-                    div.buttons { button.main { "Add, and make a link" } }
+                    (role.choose(&roles))
+                    div.buttons { button.main { (texts::ADD_MEMBER_BUTTON) } }
                 }
             }
             section {
-                h2 { "Sessions" }
+                h2 { (texts::SESSIONS) }
                 (sessions(begun.into_iter(), visit.now, Some(&session.record),
                     "/settings/sessions/end", name_of))
             }
         }
     };
-    Ok(settings_page("Staff", session, wrong, &content))
+    Ok(settings_page(texts::STAFF, session, wrong, &content))
 }
 
 fn row(call: &PageCall<'_>, member: &StaffMember) -> Markup {
     let (is_self, now) = (member.id == call.session.member.id, call.visit.now);
     let action = format!("{PAGE}/{}", member.id);
-    let roles = Role::ALL.map(|role| (role.as_str(), role.as_str()));
     let button = |act: &str, label: &str| {
         html! {
             form method="post" action=(action) {
                 (call.key_field())
                 input type="hidden" name="version" value=(member.version);
                 input type="hidden" name="do" value=(act);
-                button { (label) span.hidden { " for " (member.name.as_str()) } }
+                button { (label) span.hidden { (texts::for_member(member.name.as_str())) } }
             }
         }
     };
     html! {
         tr {
-            td data-label="Name" { bdi { (member.name.as_str()) } }
-            td data-label="Role" {
-                @if is_self { (member.role.as_str()) } @else {
+            td data-label=(texts::NAME) { bdi { (member.name.as_str()) } }
+            td data-label=(texts::ROLE) {
+                @if is_self { (texts::role(member.role)) } @else {
                     form.row method="post" action=(action) {
                         input type="hidden" name="do" value="role";
-                        select name="role" aria-label={ "Role of " (member.name.as_str()) } {
-                            @for (value, label) in roles {
-                                option value=(value) selected[value == member.role.as_str()] { (label) }
+                        select name="role" aria-label=(texts::role_of(member.name.as_str())) {
+                            @for role in Role::ALL {
+                                option value=(role.as_str()) selected[role == member.role] {
+                                    (texts::role(role))
+                                }
                             }
                         }
-                        button { "Change" span.hidden { " the role of " (member.name.as_str()) } }
+                        button {
+                            (texts::CHANGE)
+                            span.hidden { (texts::for_member(member.name.as_str())) }
+                        }
                     }
                 }
             }
-            td data-label="State" {
-                @if let Some(at) = member.disabled_at { "disabled since " (moment(at)) }
-                @else if member.password.is_some() {
-                    "active" @if member.second_factor.is_some() { ", with second factor" }
+            td data-label=(texts::STATE) {
+                @if let Some(at) = member.disabled_at { (texts::DISABLED) " " (markup::time(at, now)) }
+                @else if member.password.is_some() && member.second_factor.is_some() {
+                    (texts::ACTIVE_WITH_SECOND_FACTOR)
                 }
-                @else if member.has_link_at(now) { "has a link" }
-                @else { "link expired" }
+                @else if member.password.is_some() { (texts::ACTIVE) }
+                @else if member.has_link_at(now) { (texts::HAS_LINK) }
+                @else { (texts::LINK_EXPIRED) }
             }
-            td data-label="Actions" {
+            td data-label=(texts::ACTIONS) {
                 div.buttons {
-                    @if is_self { "you" } @else {
-                        (button("reset", "New link"))
-                        @if member.disabled_at.is_none() { (button("disable", "Disable")) }
+                    @if is_self { (texts::YOU) } @else {
+                        (button("reset", texts::NEW_LINK))
+                        @if member.disabled_at.is_none() { (button("disable", texts::DISABLE)) }
                     }
                 }
             }
@@ -143,7 +145,7 @@ pub(in crate::console) async fn add_member(call: &PageCall<'_>) -> Result<Respon
     let (Some(name), Some(role)) =
         (StaffName::new(form.get("name")), Role::parse(form.get("role")))
     else {
-        return page(call, Some("The name must be one line of 1 to 64 characters.")).await;
+        return page(call, Some(texts::MEMBER_NAME_INVALID)).await;
     };
     let link = Token::generate(&mut call.random_of_form());
     let new = StaffMember::new(name, role, &link, visit.now);
@@ -154,12 +156,8 @@ pub(in crate::console) async fn add_member(call: &PageCall<'_>) -> Result<Respon
         StaffWritten::NameTaken if was_made(call, &link).await? => {
             Ok(link_page(call, &name, &link))
         }
-        StaffWritten::NameTaken => {
-            page(call, Some("There is a member with this name. Choose another one.")).await
-        }
-        StaffWritten::Full | StaffWritten::Stale => {
-            page(call, Some("There are too many members. No more can be added.")).await
-        }
+        StaffWritten::NameTaken => page(call, Some(texts::MEMBER_NAME_TAKEN)).await,
+        StaffWritten::Full | StaffWritten::Stale => page(call, Some(texts::TOO_MANY_MEMBERS)).await,
     }
 }
 
@@ -173,12 +171,11 @@ async fn was_made(call: &PageCall<'_>, link: &Token) -> Result<bool, ApiError> {
 fn link_page(call: &PageCall<'_>, name: &StaffName, link: &Token) -> Response {
     let url = format!("{}/link/{}", call.visit.visitor.origin, link.reveal());
     let content = html! {
-        p { "Give this link to " bdi { (name.as_str()) } ", and to nobody else. It is valid for 24 "
-            "hours and is not shown again." }
+        p { (texts::give_link(name.as_str())) }
         (secret(&url))
-        p { a href=(PAGE) { "Back to the staff" } }
+        p { a href=(PAGE) { (texts::TO_STAFF) } }
     };
-    layout::page("A link to choose a password", Some(&call.session), &content)
+    layout::page(texts::LINK, Some(&call.session), &content)
 }
 
 /// `POST /settings/staff/{id}`: `do` is `role`, `reset` or `disable`.
@@ -187,8 +184,7 @@ pub(in crate::console) async fn change_member(call: &PageCall<'_>) -> Result<Res
     let id = text::integer(visit.parameter).map(StaffId).ok_or_else(ApiError::no_such_path)?;
     if id == session.member.id {
         // So there is always a manager.
-        let message = "You cannot change your own role or access. Ask another manager.";
-        return Err(ApiError::new(Problem::InsufficientScope, message));
+        return Err(ApiError::new(Problem::InsufficientScope, texts::OWN_ACCESS));
     }
     let member = visit.console.app.store.find_staff(StaffKey::Id(id)).await?;
     let member = member.ok_or_else(ApiError::no_such_path)?;
@@ -218,7 +214,7 @@ pub(in crate::console) async fn change_member(call: &PageCall<'_>) -> Result<Res
             }
             Err(changed_meanwhile())
         }
-        _ => Err(ApiError::new(Problem::InvalidBody, "This form is not complete.")),
+        _ => Err(ApiError::new(Problem::InvalidBody, texts::INCOMPLETE_FORM)),
     }
 }
 

@@ -19,59 +19,29 @@ pub(super) use self::{
     sign_in::{give_code, required, sign_in, sign_in_form, sign_out},
 };
 
-use super::{layout, session::Session};
+use super::{forms::Input, layout, session::Session, texts};
 use crate::http::Response;
 
-/// An input with its label.
-struct Input<'a> {
-    id: &'a str,
-    label: &'a str,
-    kind: &'a str,
-    value: &'a str,
-    /// What a password manager may fill in.
-    autocomplete: &'a str,
-    hint: Option<&'a str>,
-}
-
-impl Input<'_> {
-    fn show(&self) -> Markup {
-        html! {
-            div.field {
-                label for=(self.id) { (self.label) }
-                @if let Some(hint) = self.hint { div.hint id={ (self.id) "-hint" } { (hint) } }
-                input #(self.id) name=(self.id) type=(self.kind) value=(self.value) required
-                    autocomplete=(self.autocomplete)
-                    aria-describedby=[self.hint.map(|_| format!("{}-hint", self.id))];
-            }
-        }
-    }
+/// A field for a password.
+fn password_input(id: &str, label: &str, hint: Option<&str>) -> Markup {
+    let autocomplete =
+        if id == "new" || id == "again" { "new-password" } else { "current-password" };
+    let (kind, is_required) = ("password", true);
+    Input { id, label, hint, kind, is_required, autocomplete, ..Input::default() }.show()
 }
 
 /// A field for a new password, twice.
 fn new_password() -> Markup {
-    let hint = "At least 12 characters, such as four random words. You may paste it.";
-    let input = |id, label, hint| {
-        let (kind, value, autocomplete) = ("password", "", "new-password");
-        Input { id, label, kind, value, autocomplete, hint }.show()
-    };
     html! {
-        (input("new", "New password", Some(hint)))
-        (input("again", "New password again", None))
+        (password_input("new", texts::NEW_PASSWORD, Some(texts::NEW_PASSWORD_HINT)))
+        (password_input("again", texts::NEW_PASSWORD_AGAIN, None))
     }
 }
 
-/// A choice between these values.
-fn choice(id: &str, label: &str, options: &[(&str, &str)], chosen: &str) -> Markup {
-    html! {
-        div.field {
-            label for=(id) { (label) }
-            select #(id) name=(id) {
-                @for (value, text) in options {
-                    option value=(value) selected[*value == chosen] { (text) }
-                }
-            }
-        }
-    }
+/// A field for a code.
+fn code_input(label: &str, hint: Option<&str>) -> Markup {
+    let (autocomplete, is_required) = ("one-time-code", true);
+    Input { id: "code", label, hint, is_required, autocomplete, ..Input::default() }.show()
 }
 
 /// What is wrong, if something is.
@@ -97,12 +67,12 @@ fn status_of(problem: Option<&str>) -> StatusCode {
 /// The menu of the settings. `title` is that of the present page.
 pub(super) fn settings_menu(title: &str) -> Markup {
     let pages = [
-        ("/settings/staff", "Staff"),
-        ("/settings/keys", "API keys"),
-        ("/settings/webhooks", "Webhooks"),
+        ("/settings/staff", texts::STAFF),
+        ("/settings/keys", texts::KEYS),
+        ("/settings/webhooks", texts::WEBHOOKS),
     ];
     html! {
-        nav.sub aria-label="Settings" {
+        nav.sub aria-label=(texts::SETTINGS) {
             ul {
                 @for (path, name) in pages {
                     li { a href=(path) aria-current=[(name == title).then_some("page")] { (name) } }

@@ -6,12 +6,12 @@ use maud::{Markup, PreEscaped, html};
 use qrcode::{QrCode, render::svg};
 
 use super::{
-    Input, problem, secret,
+    code_input, problem, secret,
     sign_in::{changed_meanwhile, secret_of},
     status_of,
 };
 use crate::{
-    console::{call::PageCall, layout, redirect},
+    console::{call::PageCall, layout, redirect, texts},
     delivery,
     domain::{
         staff::{
@@ -33,57 +33,49 @@ fn page(call: &PageCall<'_>, new: &TotpSecret, wrong: Option<&str>) -> Response 
     let PageCall { visit, session } = call;
     let member = &session.member;
     let is_required = visit.console.settings.second_factor.includes(member.role);
-    let code = Input {
-        id: "code",
-        label: "Code that the app shows",
-        kind: "text",
-        value: "",
-        autocomplete: "one-time-code",
-        hint: None,
-    };
     let content = html! {
         (problem(wrong))
         @if is_required && member.second_factor.is_none() {
-            p { "Your role needs a second factor. Set it up to go on." }
+            p { (texts::SECOND_FACTOR_REQUIRED) }
         }
         section.card {
-            h2 { "Set up an app" }
+            h2 { (texts::SET_UP_APP) }
             ol {
-                li { "Open an authenticator app on your phone." }
+                li { (texts::OPEN_APP) }
                 li {
-                    "Scan this picture, or enter the setup key by hand."
+                    (texts::SCAN)
                     (qr_code(&new.uri(member.name.as_str())))
                     (secret(&new.spelled()))
                 }
-                li { "Enter the code that the app shows." }
+                li { (texts::ENTER_CODE) }
             }
             form.fields method="post" action="/account/second-factor" {
                 (call.key_field())
                 input type="hidden" name="secret" value=(new.spelled());
-                (code.show())
-                div.buttons { button.main { "Use this app" } }
+                (code_input(texts::APP_CODE, None))
+                div.buttons { button.main { (texts::USE_APP) } }
             }
         }
         @if member.second_factor.is_some() {
             section.card {
-                h2 { "Recovery codes" }
-                p { "Make new recovery codes if you have used or lost some. The old ones end." }
+                h2 { (texts::RECOVERY_CODES) }
+                p { (texts::NEW_CODES_HINT) }
                 form method="post" action="/account/recovery-codes" {
                     (call.key_field())
-                    button { "Make new recovery codes" }
+                    button { (texts::NEW_CODES) }
                 }
             }
             @if !is_required {
                 section.card {
-                    h2 { "Without a second factor" }
+                    h2 { (texts::WITHOUT_SECOND_FACTOR) }
                     form method="post" action="/account/second-factor/remove" {
-                        button.danger { "Remove the second factor" }
+                        button.danger { (texts::REMOVE_SECOND_FACTOR) }
                     }
                 }
             }
         }
     };
-    layout::page_with_status(status_of(wrong), "Second factor", Some(session), &content)
+    layout::page_with_status(status_of(wrong), texts::SECOND_FACTOR, Some(session), &content)
 }
 
 /// The picture of a URI. Black on white, because apps cannot read the opposite.
@@ -97,7 +89,7 @@ fn qr_code(uri: &str) -> Markup {
         .build();
     // Without the declaration of XML, which is not allowed within a page.
     let picture = picture.split_once("?>").map_or(&*picture, |(_, rest)| rest);
-    html! { p role="img" aria-label="QR code with the setup key" { (PreEscaped(picture)) } }
+    html! { p role="img" aria-label=(texts::QR_CODE) { (PreEscaped(picture)) } }
 }
 
 /// `POST /account/second-factor`.
@@ -114,9 +106,7 @@ pub(in crate::console) async fn set_second_factor(
     }
     let unused = SecondFactor { sealed_secret: vec![], last_period: 0, recovery: vec![] };
     let Some(used) = unused.after(visit.form.get("code"), &new, visit.now) else {
-        let wrong = "This is not the code of this app. Check the clock of the phone, and enter the \
-                     code that the app shows now.";
-        return Ok(page(call, &new, Some(wrong)));
+        return Ok(page(call, &new, Some(texts::APP_CODE_WRONG)));
     };
     // A key file that exists already, on another machine, has encrypted what is there.
     let is_first = !delivery::has_secrets(visit.console.app.store.as_ref()).await?;
@@ -173,13 +163,12 @@ fn shown_again(call: &PageCall<'_>, member: &StaffMember) -> Option<Response> {
 
 fn codes_page(call: &PageCall<'_>, codes: &[String]) -> Response {
     let content = html! {
-        div.flash role="status" { p { "Your second factor is set up." } }
-        p { "Keep these recovery codes where you find them without your phone, such as on paper. Each "
-            "one signs you in once. They are not shown again." }
+        div.flash role="status" { p { (texts::SECOND_FACTOR_SET) } }
+        p { (texts::CODES_HINT) }
         ul { @for code in codes { li { code { (code) } } } }
-        p { a href="/account" { "I have kept them" } }
+        p { a href="/account" { (texts::CODES_KEPT) } }
     };
-    layout::page("Recovery codes", Some(&call.session), &content)
+    layout::page(texts::RECOVERY_CODES, Some(&call.session), &content)
 }
 
 /// `POST /account/second-factor/remove`.
@@ -188,8 +177,7 @@ pub(in crate::console) async fn remove_second_factor(
 ) -> Result<Response, ApiError> {
     let member = call.session.member.clone();
     if call.visit.console.settings.second_factor.includes(member.role) {
-        let message = "Your role needs a second factor, so it cannot be removed.";
-        return Err(ApiError::new(Problem::InsufficientScope, message));
+        return Err(ApiError::new(Problem::InsufficientScope, texts::SECOND_FACTOR_STAYS));
     }
     let seen = member.version;
     let after = member.with_second_factor(None);

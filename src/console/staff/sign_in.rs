@@ -5,13 +5,15 @@ use jiff::Timestamp;
 use maud::{Markup, html};
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 
-use super::{Input, problem, status_of};
+use super::{code_input, password_input, problem, status_of};
 use crate::{
     console::{
         call::{Form, PageCall, Visit},
+        forms::Input,
         layout, redirect,
         routes::{self, MAX_KEPT},
         session::{self, Session},
+        texts,
     },
     domain::{
         Actor, StaffName, WriteContext,
@@ -21,10 +23,6 @@ use crate::{
     http::{ApiError, Problem, Response},
     store::{StaffKey, StaffWritten},
 };
-
-const TITLE: &str = "Sign in";
-const WRONG: &str = "The name or the password is wrong.";
-const WRONG_CODE: &str = "This code is wrong, or was used before. Wait for the next one.";
 
 /// Where the browser goes after signing in: to a page, or with a form that could not be carried out
 /// before. The browser keeps the form in hidden fields, and the service keeps nothing.
@@ -73,16 +71,16 @@ impl Then {
     fn go(&self) -> Response {
         let Some((path, form)) = &self.kept else { return redirect(&self.next) };
         let content = html! {
-            p { "You are signed in. What you typed was not lost: send it now." }
+            p { (texts::SEND_KEPT_HINT) }
             form method="post" action=(path) data-resubmit {
                 @for (name, value) in form.fields() {
                     input type="hidden" name=(name) value=(value);
                 }
-                button.main autofocus { "Send what I typed" }
+                button.main autofocus { (texts::SEND_KEPT) }
             }
-            p { a href="/" { "Do not send it" } }
+            p { a href="/" { (texts::DROP_KEPT) } }
         };
-        layout::page("Continue", None, &content)
+        layout::page(texts::CONTINUE, None, &content)
     }
 }
 
@@ -115,28 +113,32 @@ pub(in crate::console) fn required(visit: &Visit<'_>, session: Option<&Session>)
 }
 
 fn form(then: &Then, wrong: Option<&str>, name: &str, status: StatusCode) -> Response {
-    let named = |id, label, kind, value, autocomplete| {
-        Input { id, label, kind, value, autocomplete, hint: None }.show()
+    let name = Input {
+        id: "name",
+        label: texts::NAME,
+        value: name,
+        autocomplete: "username",
+        is_required: true,
+        ..Input::default()
     };
     let content = html! {
         (problem(wrong))
         @if then.is_too_long {
             div.problem role="alert" {
-                p { "Your session has ended, and your text is too long to be kept here. Sign in in "
-                    "another tab, go back in this one, and send it again." }
+                p { (texts::FORM_TOO_LONG) }
             }
         } @else if then.kept.is_some() && wrong.is_none() {
-            p { "Please enter your password. What you typed is kept, and sent afterwards." }
+            p { (texts::FORM_KEPT) }
         }
         form.fields.card method="post" action="/sign-in" {
-            (named("name", "Name", "text", name, "username"))
-            (named("password", "Password", "password", "", "current-password"))
+            (name.show())
+            (password_input("password", texts::PASSWORD, None))
             (then.fields())
-            div.buttons { button.main { "Sign in" } }
+            div.buttons { button.main { (texts::SIGN_IN) } }
         }
-        p.hint { "No password yet, or forgotten? A manager can give you a link." }
+        p.hint { (texts::NO_PASSWORD) }
     };
-    layout::page_with_status(status, TITLE, None, &content)
+    layout::page_with_status(status, texts::SIGN_IN, None, &content)
 }
 
 /// `POST /sign-in`.
@@ -158,7 +160,7 @@ pub(in crate::console) async fn sign_in(visit: &Visit<'_>) -> Result<Response, A
         Some(member) if is_right => member,
         wrong => {
             record_failure(visit, wrong.as_ref()).await?;
-            return Ok(again(WRONG, StatusCode::FORBIDDEN));
+            return Ok(again(texts::SIGN_IN_WRONG, StatusCode::FORBIDDEN));
         }
     };
     let needs_code = member.second_factor.is_some();
@@ -170,7 +172,7 @@ pub(in crate::console) async fn sign_in(visit: &Visit<'_>) -> Result<Response, A
     let change =
         StaffChange { seen: member.version, after: member, ends, begins: Some(begun), act };
     if visit.write(change, actor).await? == StaffWritten::Stale {
-        return Ok(again(WRONG, StatusCode::FORBIDDEN));
+        return Ok(again(texts::SIGN_IN_WRONG, StatusCode::FORBIDDEN));
     }
     let mut response = if needs_code { code_form(&then, None) } else { then.go() };
     session::set_cookie(visit, &mut response, &token);
@@ -181,23 +183,15 @@ pub(in crate::console) async fn sign_in(visit: &Visit<'_>) -> Result<Response, A
 }
 
 fn code_form(then: &Then, wrong: Option<&str>) -> Response {
-    let code = Input {
-        id: "code",
-        label: "Code",
-        kind: "text",
-        value: "",
-        autocomplete: "one-time-code",
-        hint: Some("The six digits that your app shows, or one of your recovery codes."),
-    };
     let content = html! {
         (problem(wrong))
         form.fields.card method="post" action="/sign-in/code" {
-            (code.show())
+            (code_input(texts::CODE, Some(texts::CODE_HINT)))
             (then.fields())
-            div.buttons { button.main { "Continue" } }
+            div.buttons { button.main { (texts::CONTINUE) } }
         }
     };
-    layout::page_with_status(status_of(wrong), TITLE, None, &content)
+    layout::page_with_status(status_of(wrong), texts::SIGN_IN, None, &content)
 }
 
 /// `POST /sign-in/code`.
@@ -222,7 +216,7 @@ pub(in crate::console) async fn give_code(visit: &Visit<'_>) -> Result<Response,
     };
     let Some(second) = accepted else {
         record_failure(visit, Some(&member)).await?;
-        return Ok(code_form(&then, Some(WRONG_CODE)));
+        return Ok(code_form(&then, Some(texts::CODE_WRONG)));
     };
     let (token, begun) = session::begin(visit, member.id, true);
     let (seen, actor, id) = (member.version, session::actor(&member), member.id);
@@ -234,7 +228,7 @@ pub(in crate::console) async fn give_code(visit: &Visit<'_>) -> Result<Response,
     };
     // Another request has used the code, or the member was changed.
     if visit.write(change, actor).await? == StaffWritten::Stale {
-        return Ok(code_form(&then, Some(WRONG_CODE)));
+        return Ok(code_form(&then, Some(texts::CODE_WRONG)));
     }
     let mut response = then.go();
     session::set_cookie(visit, &mut response, &token);
@@ -308,8 +302,7 @@ fn to_milliseconds(time: Timestamp) -> Timestamp {
 
 /// The error when two people change a member at once.
 pub(super) fn changed_meanwhile() -> ApiError {
-    let message = "Somebody else changed this at the same moment. Reload the page, and look again.";
-    ApiError::new(Problem::InvalidTransition, message)
+    ApiError::new(Problem::InvalidTransition, texts::CHANGED_MEANWHILE)
 }
 
 impl super::super::Console {

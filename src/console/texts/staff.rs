@@ -1,0 +1,262 @@
+//! The texts of the pages with which staff sign in, and manage their accounts, each other and API
+//! keys; and those of requests that are rejected.
+
+use maud::{Markup, html};
+
+use crate::{
+    domain::{
+        Role, Scope,
+        staff::{Password, WeakPassword},
+    },
+    http::Problem,
+};
+
+// Signing in
+pub(in crate::console) const SIGN_IN: &str = "Sign in";
+pub(in crate::console) const PASSWORD: &str = "Password";
+pub(in crate::console) const CODE: &str = "Code";
+pub(in crate::console) const CONTINUE: &str = "Continue";
+pub(in crate::console) const SIGN_IN_WRONG: &str =
+    "The name or the password is wrong. Check both, and retry.";
+pub(in crate::console) const CODE_HINT: &str =
+    "The six digits that your app shows, or one of your recovery codes.";
+pub(in crate::console) const CODE_WRONG: &str =
+    "This code is wrong, or was used before. Wait until the app shows the next code.";
+pub(in crate::console) const FORM_KEPT: &str =
+    "Enter your password to continue. What you typed is kept, and is sent afterwards.";
+pub(in crate::console) const FORM_TOO_LONG: &str = "Your session has ended, and your text is too long to be kept here. Sign in in another tab, go back in this one, and send it again.";
+pub(in crate::console) const NO_PASSWORD: &str =
+    "No password yet, or forgotten? A manager can give you a link.";
+pub(in crate::console) const SEND_KEPT_HINT: &str = "You are signed in. Send what you typed now.";
+pub(in crate::console) const SEND_KEPT: &str = "Send what I typed";
+pub(in crate::console) const DROP_KEPT: &str = "Do not send it";
+pub(in crate::console) const CHANGED_MEANWHILE: &str = "Somebody else changed this in the meantime. Nothing was changed now. Reload the page, and look at the current state.";
+// Passwords and links
+pub(in crate::console) const CHOOSE_PASSWORD: &str = "Choose a password";
+pub(in crate::console) const NEW_PASSWORD: &str = "New password";
+pub(in crate::console) const NEW_PASSWORD_AGAIN: &str = "New password again";
+pub(in crate::console) const NEW_PASSWORD_HINT: &str =
+    "At least 12 characters, such as four random words. You can paste it.";
+pub(in crate::console) const PASSWORDS_DIFFERENT: &str =
+    "The two passwords are different. Enter the same one twice.";
+pub(in crate::console) const SAVE_PASSWORD: &str = "Save and sign in";
+pub(in crate::console) const LINK_INVALID: &str = "This link is not valid";
+pub(in crate::console) const LINK_INVALID_HINT: &str = "It was used before, is more than 24 hours old, or was replaced by a newer one. If you have chosen a password, sign in with it. Otherwise, ask a manager for another link.";
+// Account
+pub(in crate::console) const ACCOUNT: &str = "Your account";
+pub(in crate::console) const CURRENT_PASSWORD: &str = "Current password";
+pub(in crate::console) const CHANGE_PASSWORD: &str = "Change the password";
+pub(in crate::console) const CURRENT_PASSWORD_WRONG: &str =
+    "The current password is wrong. Enter the password with which you sign in now.";
+pub(in crate::console) const PASSWORD_CHANGED: &str =
+    "Your password is changed. Your other sessions have ended.";
+pub(in crate::console) const SESSION_ENDED: &str = "The session has ended.";
+pub(in crate::console) const SESSIONS: &str = "Sessions";
+pub(in crate::console) const OWN_SESSIONS: &str = "Where you are signed in";
+pub(in crate::console) const BROWSER: &str = "Browser";
+pub(in crate::console) const IP_ADDRESS: &str = "Address";
+pub(in crate::console) const LAST_USED: &str = "Last used";
+pub(in crate::console) const THIS_SESSION: &str = " (this one)";
+pub(in crate::console) const END_SESSION: &str = "End";
+// The second factor
+pub(in crate::console) const SECOND_FACTOR: &str = "Second factor";
+pub(in crate::console) const SECOND_FACTOR_OFF: &str =
+    "Protect your account with an app on your phone that shows a code.";
+pub(in crate::console) const SECOND_FACTOR_REQUIRED: &str =
+    "Your role needs a second factor. Set it up to continue.";
+pub(in crate::console) const SECOND_FACTOR_STAYS: &str =
+    "Your role needs a second factor, so you cannot remove it. You can set up another app.";
+pub(in crate::console) const SECOND_FACTOR_SET: &str = "Your second factor is set up.";
+pub(in crate::console) const SECOND_FACTOR_REMOVED: &str = "Your second factor is removed.";
+pub(in crate::console) const SET_UP: &str = "Set up a second factor";
+pub(in crate::console) const CHANGE_SECOND_FACTOR: &str = "Change the second factor";
+pub(in crate::console) const REMOVE_SECOND_FACTOR: &str = "Remove the second factor";
+pub(in crate::console) const WITHOUT_SECOND_FACTOR: &str = "Without a second factor";
+pub(in crate::console) const SET_UP_APP: &str = "Set up an app";
+pub(in crate::console) const OPEN_APP: &str = "Open an authenticator app on your phone.";
+pub(in crate::console) const SCAN: &str = "Scan this picture, or enter the setup key by hand.";
+pub(in crate::console) const QR_CODE: &str = "QR code with the setup key";
+pub(in crate::console) const ENTER_CODE: &str = "Enter the code that the app shows.";
+pub(in crate::console) const APP_CODE: &str = "Code that the app shows";
+pub(in crate::console) const USE_APP: &str = "Use this app";
+pub(in crate::console) const APP_CODE_WRONG: &str = "This is not the code of this app. Check the clock of the phone, and enter the code that the app shows now.";
+pub(in crate::console) const RECOVERY_CODES: &str = "Recovery codes";
+pub(in crate::console) const NEW_CODES_HINT: &str =
+    "Make new recovery codes if you have used or lost some. The old ones become invalid.";
+pub(in crate::console) const NEW_CODES: &str = "Make new recovery codes";
+pub(in crate::console) const CODES_HINT: &str = "Keep these recovery codes where you find them without your phone, such as on paper. Each one signs you in once. They are not shown again.";
+pub(in crate::console) const CODES_KEPT: &str = "I have kept them";
+// Staff
+pub(in crate::console) const STAFF: &str = "Staff";
+pub(in crate::console) const ROLE: &str = "Role";
+pub(in crate::console) const STATE: &str = "State";
+pub(in crate::console) const YOU: &str = "you";
+pub(in crate::console) const ADD_MEMBER: &str = "Add a member";
+pub(in crate::console) const ADD_MEMBER_BUTTON: &str = "Add, and make a link";
+pub(in crate::console) const MEMBER_NAME_HINT: &str = "The member signs in with this name.";
+pub(in crate::console) const MEMBER_NAME_INVALID: &str =
+    "The name must be one line of 1 to 64 characters.";
+pub(in crate::console) const MEMBER_NAME_TAKEN: &str =
+    "There is a member with this name. Choose another one.";
+pub(in crate::console) const TOO_MANY_MEMBERS: &str =
+    "There are 1,000 members already. No more can be added.";
+pub(in crate::console) const OWN_ACCESS: &str =
+    "You cannot change your own role or access. Ask another manager.";
+pub(in crate::console) const ROLE_CHANGED: &str = "The role is changed.";
+pub(in crate::console) const MEMBER_DISABLED: &str =
+    "This member cannot sign in any more. Their sessions have ended.";
+pub(in crate::console) const CHANGE: &str = "Change";
+pub(in crate::console) const NEW_LINK: &str = "New link";
+pub(in crate::console) const DISABLED: &str = "disabled";
+pub(in crate::console) const ACTIVE: &str = "active";
+pub(in crate::console) const ACTIVE_WITH_SECOND_FACTOR: &str = "active, with a second factor";
+pub(in crate::console) const HAS_LINK: &str = "has a link";
+pub(in crate::console) const LINK_EXPIRED: &str = "link expired";
+pub(in crate::console) const LINK: &str = "A link to choose a password";
+pub(in crate::console) const TO_STAFF: &str = "Back to the staff";
+// API keys
+pub(in crate::console) const KEYS: &str = "API keys";
+pub(in crate::console) const ADD_KEY: &str = "Make a key";
+pub(in crate::console) const KEY_NAME_HINT: &str =
+    "The program or person that uses the key, such as website.";
+pub(in crate::console) const KEY_NAME_INVALID: &str =
+    "The name must be one line of 1 to 255 characters.";
+pub(in crate::console) const ALLOWS: &str = "Allows";
+pub(in crate::console) const WHAT_KEY_ALLOWS: &str = "What it allows";
+pub(in crate::console) const NEVER: &str = "never";
+pub(in crate::console) const CALLED_GET_PET: &str = "still called getPet: ";
+pub(in crate::console) const REVOKED: &str = "revoked ";
+pub(in crate::console) const EXPIRED: &str = "expired ";
+pub(in crate::console) const VALID_UNTIL: &str = "valid until ";
+pub(in crate::console) const VALID: &str = "valid";
+pub(in crate::console) const ROTATE_KEY: &str = "Rotate";
+pub(in crate::console) const REVOKE_KEY: &str = "Revoke";
+pub(in crate::console) const KEY_REVOKED: &str = "The key is revoked.";
+pub(in crate::console) const KEY_NOT_ROTATED: &str =
+    "This key was rotated or revoked before, or has expired.";
+pub(in crate::console) const NEW_KEY: &str = "A new API key";
+pub(in crate::console) const NEW_KEY_HINT: &str =
+    "Copy the key into the settings of the program now. It is not shown again.";
+pub(in crate::console) const TO_KEYS: &str = "Back to the keys";
+// Requests that are rejected
+pub(in crate::console) const INCOMPLETE_FORM: &str =
+    "This form is not complete. Reload the page, and send it again.";
+pub(in crate::console) const NOT_ALLOWED: &str =
+    "Your role does not include this page. A manager can give you another role.";
+pub(in crate::console) const FOREIGN_HOST: &str = "The console does not have this host name. Open it at its address, or let the operator set --console-url.";
+pub(in crate::console) const NEEDS_HTTPS: &str = "The console needs HTTPS, because a password must not be sent in the clear. Open it with https://, or on the machine where it runs.";
+pub(in crate::console) const FOREIGN_FORM: &str = "This form was sent by another site, so it was not carried out. Open the console and send the form there.";
+pub(in crate::console) const CONNECTION_REPLACED: &str =
+    "Too many connections are open. Wait a moment, and reload the page.";
+pub(in crate::console) const TO_FIRST_PAGE: &str = "To the first page";
+pub(in crate::console) const REQUEST: &str = "Request ";
+
+pub(in crate::console) fn too_many_attempts(seconds: u64) -> String {
+    let minutes = seconds.div_ceil(60);
+    format!(
+        "There were too many attempts to sign in. Wait {minutes} min, or ask a manager for a link."
+    )
+}
+
+pub(in crate::console) fn weak(weak: WeakPassword) -> String {
+    match weak {
+        WeakPassword::Short => {
+            format!("The password must have at least {} characters.", Password::MIN_LENGTH)
+        }
+        WeakPassword::Long => {
+            format!("The password must have at most {} characters.", Password::MAX_LENGTH)
+        }
+        WeakPassword::Common => "This password is easy to guess. Choose another one, such as four \
+                                 random words."
+            .to_owned(),
+    }
+}
+
+pub(in crate::console) fn welcome(name: &str) -> Markup {
+    html! { "Welcome, " bdi { (name) } ". Choose the password with which you will sign in." }
+}
+
+pub(in crate::console) fn you_are(name: &str, of: Role) -> Markup {
+    html! { "You are " bdi { (name) } ", with the role " (role(of)) "." }
+}
+
+pub(in crate::console) fn second_factor_on(recovery_codes: usize) -> String {
+    let plural = if recovery_codes == 1 { "" } else { "s" };
+    format!("You need your app to sign in. You have {recovery_codes} recovery code{plural} left.")
+}
+
+/// What a button does, for people who only hear it.
+pub(in crate::console) fn session_in(browser: &str) -> String {
+    format!(" the session in {browser}")
+}
+
+pub(in crate::console) fn for_member(name: &str) -> String {
+    format!(" for {name}")
+}
+
+pub(in crate::console) fn role_of(name: &str) -> String {
+    format!("Role of {name}")
+}
+
+pub(in crate::console) fn give_link(name: &str) -> Markup {
+    html! {
+        "Give this link to " bdi { (name) } ", and to nobody else. It is valid for 24 hours and is not "
+        "shown again."
+    }
+}
+
+pub(in crate::console) fn role(role: Role) -> &'static str {
+    match role {
+        Role::Viewer => "viewer",
+        Role::Clerk => "clerk",
+        Role::Manager => "manager",
+    }
+}
+
+pub(in crate::console) fn what_role_may(role: Role) -> &'static str {
+    match role {
+        Role::Viewer => "Viewer: only looks",
+        Role::Clerk => "Clerk: changes animals and orders",
+        Role::Manager => "Manager: also staff, keys, webhooks and activity",
+    }
+}
+
+pub(in crate::console) fn scope(scope: Scope) -> &'static str {
+    match scope {
+        Scope::Read => "Read animals",
+        Scope::Write => "Read and add animals",
+        Scope::StoreRead => "Read animals and orders of the store",
+        Scope::StoreWrite => "Change animals and orders of the store",
+        Scope::StoreAdmin => "Administer the store",
+    }
+}
+
+/// The title of the page about a problem, what is wrong, and what to do next. `message` is that of the
+/// interface.
+pub(in crate::console) fn problem(
+    problem: Problem,
+    message: &str,
+) -> (&'static str, &str, &'static str) {
+    match problem {
+        Problem::NotFound | Problem::OperationRemoved => (
+            super::NOT_FOUND,
+            "There is no such page.",
+            "Check the address, or start from the first page.",
+        ),
+        Problem::Internal => (
+            "Something went wrong",
+            "The service made a mistake. Nothing that you typed was wrong.",
+            "Retry. If it happens again, tell the operator of the service the number below.",
+        ),
+        Problem::Unavailable | Problem::IdempotencyInProgress => (
+            "The service is busy",
+            "The service could not complete this in time. A change may or may not have been made.",
+            "Wait a moment, and reload the page. The same form is never carried out twice.",
+        ),
+        Problem::BodyTooLarge => {
+            ("Too much text", message, "Go back, and send it in several parts.")
+        }
+        Problem::InsufficientScope => ("Not allowed", message, "Go back, or ask a manager."),
+        _ => ("This did not work", message, "Go back, and check what you sent."),
+    }
+}
