@@ -15,7 +15,7 @@ mod session;
 mod staff;
 mod texts;
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, atomic::Ordering::Relaxed};
 
 use hyper::{
     Method, Request, StatusCode,
@@ -117,6 +117,12 @@ impl Console {
     #[must_use]
     pub fn new_request_id(&self) -> String {
         self.app.new_request_id()
+    }
+
+    /// How many hashes of passwords were computed.
+    #[must_use]
+    pub fn computed_hashes(&self) -> usize {
+        self.passwords.computed.load(Relaxed)
     }
 
     /// Handles one request of `client` and always returns a response.

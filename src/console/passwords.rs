@@ -1,7 +1,10 @@
 //! Hashes passwords on other threads, two at once, so that no request waits for a hash except those
 //! that need one.
 
-use std::sync::Arc;
+use std::sync::{
+    Arc,
+    atomic::{AtomicUsize, Ordering::Relaxed},
+};
 
 use rand::{SeedableRng, rngs::StdRng};
 use tokio::{sync::Semaphore, task};
@@ -22,11 +25,17 @@ const WAITING: usize = 64;
 pub(super) struct Passwords {
     slots: Arc<Semaphore>,
     queue: Arc<Semaphore>,
+    /// How many hashes were computed.
+    pub(super) computed: Arc<AtomicUsize>,
 }
 
 impl Default for Passwords {
     fn default() -> Self {
-        Self { slots: Arc::new(Semaphore::new(AT_ONCE)), queue: Arc::new(Semaphore::new(WAITING)) }
+        Self {
+            slots: Arc::new(Semaphore::new(AT_ONCE)),
+            queue: Arc::new(Semaphore::new(WAITING)),
+            computed: Arc::default(),
+        }
     }
 }
 
@@ -55,13 +64,11 @@ impl Passwords {
         hash: Option<PasswordHash>,
     ) -> Result<bool, ApiError> {
         let password = Password::typed(typed);
-        self.run(move || {
-            let exists = hash.is_some() && password.is_some();
-            let password = password.or_else(|| Password::typed(""));
-            let hash = hash.unwrap_or_else(PasswordHash::of_nobody);
-            password.is_some_and(|password| hash.is_of(&password)) && exists
-        })
-        .await
+        let exists = hash.is_some() && password.is_some();
+        let password = password.or_else(|| Password::typed(""));
+        let hash = hash.unwrap_or_else(PasswordHash::of_nobody);
+        let is_of = move || password.is_some_and(|password| hash.is_of(&password));
+        Ok(self.run(is_of).await? && exists)
     }
 
     /// Runs `work` when it is its turn. The turn ends with the work, also if nobody waits for it any
@@ -73,8 +80,10 @@ impl Passwords {
         let full = |_| ApiError::from(StoreError::Overloaded);
         let queued = Arc::clone(&self.queue).try_acquire_owned().map_err(full)?;
         let slot = Arc::clone(&self.slots).acquire_owned().await;
+        let computed = Arc::clone(&self.computed);
         let work = task::spawn_blocking(move || {
             let _turn = (queued, slot);
+            computed.fetch_add(1, Relaxed);
             work()
         });
         work.await.map_err(|error| ApiError::internal(Arc::new(error)))

@@ -1,5 +1,7 @@
 //! The pages for the work in the store: forms that are sent twice, by two people, or with hostile values.
 
+use std::time::Duration;
+
 use futures_util::StreamExt;
 use http_body_util::BodyExt;
 use petstore::domain::{
@@ -220,6 +222,28 @@ async fn an_open_page_learns_which_animals_changed_until_the_service_shuts_down(
     assert_eq!(events.next().await.unwrap().unwrap(), "data: 1\n\n");
     shop.app.end_following();
     assert!(events.next().await.is_none());
+}
+
+#[tokio::test]
+async fn an_open_page_learns_nothing_after_its_session_has_ended() {
+    let shop = Shop::open().await;
+    let mut manager = shop.member("Ana", Role::Manager).await;
+    let (mut out, mut off) =
+        (shop.member("Bo", Role::Clerk).await, shop.member("Cy", Role::Clerk).await);
+    shop.app.read_log().await.unwrap();
+    let open = async |browser: &mut Browser<'_>| browser.stream("/live").await.into_data_stream();
+    let (mut of_out, mut of_off) = (open(&mut out).await, open(&mut off).await);
+    let mut of_manager = open(&mut manager).await;
+    out.post("/sign-out", &[]).await.expect(303);
+    let path = format!("/settings/staff/{}", shop.find("Cy").await.id);
+    manager.post(&path, &[("do", "disable")]).await.expect(303);
+    add(&mut manager, "Rex").await;
+    shop.app.read_log().await.unwrap();
+    assert_eq!(of_manager.next().await.unwrap().unwrap(), "data: 1\n\n");
+    assert!(of_out.next().await.is_none() && of_off.next().await.is_none());
+    // The last one ends with the time of its session, although nothing changes.
+    shop.clock.advance(Duration::from_mins(30));
+    assert!(of_manager.next().await.is_none());
 }
 
 #[tokio::test]

@@ -19,8 +19,8 @@ use crate::{
 /// How long a stream waits after an event. What changes meanwhile is one event.
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// How often a stream looks whether its session goes on, and sends a comment, which keeps its
-/// connection open.
+/// How often a stream sends a comment, which keeps its connection open, if nothing changes. Before
+/// each part, it looks whether its session goes on.
 const LOOK_EVERY: Duration = Duration::from_secs(5);
 const COMMENT: Bytes = Bytes::from_static(b": no change\n\n");
 
@@ -58,7 +58,7 @@ impl Stream {
         }
         let changed = pin!(self.watcher.changed());
         let look = pin!(time::sleep(LOOK_EVERY));
-        match select(changed, look).await {
+        let event = match select(changed, look).await {
             Either::Left((changed, _)) => {
                 let pets = changed?.filter(|pets| pets.len() <= MAX_PETS);
                 self.has_just_sent = true;
@@ -66,14 +66,12 @@ impl Stream {
                     pets.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ")
                 };
                 let data = pets.map_or_else(|| "*".to_owned(), shown);
-                Some(format!("data: {data}\n\n").into())
+                format!("data: {data}\n\n").into()
             }
-            Either::Right(_) => {
-                let found = self.store.find_session(self.session).await.ok()?;
-                let (record, member) = found?;
-                let goes_on = record.is_alive_at(self.clock.now()) && member.disabled_at.is_none();
-                goes_on.then_some(COMMENT)
-            }
-        }
+            Either::Right(_) => COMMENT,
+        };
+        let (record, member) = self.store.find_session(self.session).await.ok()??;
+        let goes_on = record.is_alive_at(self.clock.now()) && member.disabled_at.is_none();
+        goes_on.then_some(event)
     }
 }
