@@ -98,7 +98,8 @@ pub(super) fn store(
     block: i64,
     mut entries: Vec<Entry>,
 ) -> rusqlite::Result<()> {
-    entries.sort_unstable_by(|one, other| (&one.key, one.id).cmp(&(&other.key, other.id)));
+    // Most are in order already, and only a stable sort makes use of that.
+    entries.sort_by(|one, other| (&one.key, one.id).cmp(&(&other.key, other.id)));
     let mut numbers = HashMap::new();
     let (mut kinds, mut marks) = (Vec::new(), Vec::with_capacity(2 * entries.len()));
     for Entry { kind, .. } in &entries {
