@@ -14,16 +14,27 @@ impl Limit {
 
     /// `None` outside 1 to 100. A limit is never clamped: a client that asked for more would take a
     /// short page for the last one.
-    #[must_use]
     pub fn new(limit: i64) -> Option<Self> {
         let limit = u8::try_from(limit).ok()?;
         (Self::MIN..=Self::MAX).contains(&limit).then_some(Self(limit))
     }
 
     /// The limit as a number.
-    #[must_use]
     pub fn get(self) -> u8 {
         self.0
+    }
+
+    /// The items of a page, of which one too many was read, and the position after them if more
+    /// follow.
+    pub fn page<T, P>(
+        self,
+        mut items: Vec<T>,
+        position: impl FnOnce(&T) -> P,
+    ) -> (Vec<T>, Option<P>) {
+        let has_more = items.len() > usize::from(self.0);
+        items.truncate(self.0.into());
+        let next = items.last().filter(|_| has_more).map(position);
+        (items, next)
     }
 }
 

@@ -11,13 +11,11 @@ pub struct BaseUrl(Url);
 
 impl BaseUrl {
     /// The URL as text, without a slash at its end.
-    #[must_use]
     pub fn as_str(&self) -> &str {
         self.0.as_str()
     }
 
     /// The path: `/v1`, or a longer one behind a proxy that removes the first part.
-    #[must_use]
     pub fn path(&self) -> &str {
         self.0.path()
     }
@@ -53,13 +51,11 @@ pub struct Origin(HeaderValue);
 
 impl Origin {
     /// The origin as text.
-    #[must_use]
     pub fn as_str(&self) -> &str {
         self.0.to_str().unwrap_or_default()
     }
 
     /// The value for a header field.
-    #[must_use]
     pub fn header_value(&self) -> HeaderValue {
         self.0.clone()
     }

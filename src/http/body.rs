@@ -124,12 +124,8 @@ impl Accepted {
 }
 
 /// Reads the whole body of a request, which must be of an accepted type and arrive within
-/// `timeout`.
-///
-/// # Errors
-///
-/// 415 if it has another type, 413 above [`MAX_BODY`], 408 if it does not arrive in time, 400 if it
-/// ends early.
+/// `timeout`. Fails with 415 if it has another type, 413 above [`MAX_BODY`], 408 if it does not
+/// arrive in time, 400 if it ends early.
 pub(super) async fn read(
     headers: &HeaderMap,
     body: UnreadBody<'_>,
@@ -144,11 +140,7 @@ pub(super) async fn read(
     if is_accepted || body.is_empty() { Ok(body) } else { Err(accepted.wrong_type()) }
 }
 
-/// Reads a form of a page, of at most `max` bytes.
-///
-/// # Errors
-///
-/// See [`read`].
+/// Reads a form of a page, of at most `max` bytes. Fails like [`read`].
 pub(super) async fn read_form(
     headers: &HeaderMap,
     body: UnreadBody<'_>,

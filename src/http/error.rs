@@ -16,107 +16,66 @@ use crate::{
     store::{Cause, StoreError},
 };
 
-/// What is wrong. [`Problem::code_and_status`] is what a client sees.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Problem {
-    /// No API key was sent.
-    MissingApiKey,
+/// Declares the problems, each with the `code` of its Error body and its HTTP status.
+macro_rules! problems {
+    ($($(#[$about:meta])* $name:ident $code:literal $status:ident;)*) => {
+        /// What is wrong. Codes are stable and never reused for another problem.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        pub(crate) enum Problem {
+            $($(#[$about])* $name,)*
+        }
+
+        impl Problem {
+            /// The `code` of the Error body and the HTTP status.
+            pub(crate) fn code_and_status(self) -> (&'static str, StatusCode) {
+                match self {
+                    $(Self::$name => ($code, StatusCode::$status),)*
+                }
+            }
+        }
+    };
+}
+
+problems! {
+    MissingApiKey         "missing_api_key"         UNAUTHORIZED;
     /// The key is unknown, malformed, revoked or expired, or belongs to the other deployment.
-    InvalidApiKey,
-    /// The key does not allow this operation.
-    InsufficientScope,
-    /// A query parameter has an invalid value.
-    InvalidParameter,
-    /// The operation does not have this query parameter.
-    UnknownParameter,
-    /// The cursor was not created by this service for this status.
-    InvalidCursor,
+    InvalidApiKey         "invalid_api_key"         UNAUTHORIZED;
+    InsufficientScope     "insufficient_scope"      FORBIDDEN;
+    InvalidParameter      "invalid_parameter"       BAD_REQUEST;
+    UnknownParameter      "unknown_parameter"       BAD_REQUEST;
+    /// The cursor was not created by this service for this list and these filters.
+    InvalidCursor         "invalid_cursor"          BAD_REQUEST;
     /// The changes after the cursor are not kept, or belong to another database.
-    CursorExpired,
+    CursorExpired         "cursor_expired"          GONE;
     /// The head violates the rules of HTTP.
-    InvalidRequest,
-    /// The body is not valid.
-    InvalidBody,
-    /// The body has a member that the operation does not have.
-    UnknownMember,
-    /// The operation needs an idempotency key.
-    MissingIdempotencyKey,
+    InvalidRequest        "invalid_request"         BAD_REQUEST;
+    InvalidBody           "invalid_body"            BAD_REQUEST;
+    UnknownMember         "unknown_member"          BAD_REQUEST;
+    MissingIdempotencyKey "missing_idempotency_key" BAD_REQUEST;
     /// The subject is not in a state in which the change is possible.
-    InvalidTransition,
-    /// The animal has an open order.
-    OpenOrder,
-    /// The change needs a condition.
-    PreconditionRequired,
-    /// The subject has another version than the condition names.
-    PreconditionFailed,
+    InvalidTransition     "invalid_transition"      CONFLICT;
+    OpenOrder             "open_order"              CONFLICT;
+    PreconditionRequired  "precondition_required"   PRECONDITION_REQUIRED;
+    PreconditionFailed    "precondition_failed"     PRECONDITION_FAILED;
     /// The idempotency key was used for another request.
-    IdempotencyConflict,
-    /// The first request with this idempotency key is still in progress.
-    IdempotencyInProgress,
-    /// The key exceeds its rate limit.
-    RateLimited,
+    IdempotencyConflict   "idempotency_conflict"    UNPROCESSABLE_ENTITY;
+    IdempotencyInProgress "idempotency_in_progress" CONFLICT;
+    RateLimited           "rate_limited"            TOO_MANY_REQUESTS;
     /// The body did not arrive in time.
-    BodyTimeout,
-    /// The resource does not exist.
-    NotFound,
-    /// The operation was removed on its announced date.
-    OperationRemoved,
-    /// The path exists, but not with this method.
-    MethodNotAllowed,
-    /// The body exceeds the size limit.
-    BodyTooLarge,
-    /// The request line and header fields exceed the size limit.
-    HeadTooLarge,
-    /// The body is not declared as JSON.
-    UnsupportedMediaType,
+    BodyTimeout           "invalid_body"            REQUEST_TIMEOUT;
+    NotFound              "not_found"               NOT_FOUND;
+    OperationRemoved      "operation_removed"       GONE;
+    MethodNotAllowed      "method_not_allowed"      METHOD_NOT_ALLOWED;
+    BodyTooLarge          "payload_too_large"       PAYLOAD_TOO_LARGE;
+    HeadTooLarge          "payload_too_large"       REQUEST_HEADER_FIELDS_TOO_LARGE;
+    UnsupportedMediaType  "unsupported_media_type"  UNSUPPORTED_MEDIA_TYPE;
     /// The service is overloaded, or its disk or database is unavailable.
-    Unavailable,
+    Unavailable           "unavailable"             SERVICE_UNAVAILABLE;
     /// An error in the service.
-    Internal,
+    Internal              "internal"                INTERNAL_SERVER_ERROR;
 }
 
 impl Problem {
-    /// The `code` of the Error body and the HTTP status. Codes are stable and never reused for
-    /// another problem.
-    #[must_use]
-    pub(crate) fn code_and_status(self) -> (&'static str, StatusCode) {
-        match self {
-            Self::MissingApiKey => ("missing_api_key", StatusCode::UNAUTHORIZED),
-            Self::InvalidApiKey => ("invalid_api_key", StatusCode::UNAUTHORIZED),
-            Self::InsufficientScope => ("insufficient_scope", StatusCode::FORBIDDEN),
-            Self::InvalidParameter => ("invalid_parameter", StatusCode::BAD_REQUEST),
-            Self::UnknownParameter => ("unknown_parameter", StatusCode::BAD_REQUEST),
-            Self::InvalidCursor => ("invalid_cursor", StatusCode::BAD_REQUEST),
-            Self::CursorExpired => ("cursor_expired", StatusCode::GONE),
-            Self::InvalidRequest => ("invalid_request", StatusCode::BAD_REQUEST),
-            Self::InvalidBody => ("invalid_body", StatusCode::BAD_REQUEST),
-            Self::UnknownMember => ("unknown_member", StatusCode::BAD_REQUEST),
-            Self::MissingIdempotencyKey => ("missing_idempotency_key", StatusCode::BAD_REQUEST),
-            Self::InvalidTransition => ("invalid_transition", StatusCode::CONFLICT),
-            Self::OpenOrder => ("open_order", StatusCode::CONFLICT),
-            Self::PreconditionRequired => {
-                ("precondition_required", StatusCode::PRECONDITION_REQUIRED)
-            }
-            Self::PreconditionFailed => ("precondition_failed", StatusCode::PRECONDITION_FAILED),
-            Self::IdempotencyConflict => ("idempotency_conflict", StatusCode::UNPROCESSABLE_ENTITY),
-            Self::IdempotencyInProgress => ("idempotency_in_progress", StatusCode::CONFLICT),
-            Self::RateLimited => ("rate_limited", StatusCode::TOO_MANY_REQUESTS),
-            Self::BodyTimeout => ("invalid_body", StatusCode::REQUEST_TIMEOUT),
-            Self::NotFound => ("not_found", StatusCode::NOT_FOUND),
-            Self::OperationRemoved => ("operation_removed", StatusCode::GONE),
-            Self::MethodNotAllowed => ("method_not_allowed", StatusCode::METHOD_NOT_ALLOWED),
-            Self::BodyTooLarge => ("payload_too_large", StatusCode::PAYLOAD_TOO_LARGE),
-            Self::HeadTooLarge => {
-                ("payload_too_large", StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE)
-            }
-            Self::UnsupportedMediaType => {
-                ("unsupported_media_type", StatusCode::UNSUPPORTED_MEDIA_TYPE)
-            }
-            Self::Unavailable => ("unavailable", StatusCode::SERVICE_UNAVAILABLE),
-            Self::Internal => ("internal", StatusCode::INTERNAL_SERVER_ERROR),
-        }
-    }
-
     /// Adds the header fields that belong to this problem.
     fn add_headers(self, headers: &mut HeaderMap) {
         let (name, value) = match self {
@@ -226,7 +185,6 @@ impl ApiError {
     }
 
     /// An error in the service.
-    #[must_use]
     pub(crate) fn internal(cause: Cause) -> Self {
         let message = "Internal error. The operator finds the cause in the log by the X-Request-Id \
                        of this response.";

@@ -34,10 +34,6 @@ impl App {
     }
 
     /// Carries out commands, and counts and logs their changes.
-    ///
-    /// # Errors
-    ///
-    /// Those of the store.
     pub(crate) async fn carry_out(
         &self,
         commands: Vec<Command>,
@@ -68,10 +64,6 @@ impl App {
     }
 
     /// How many animals there are, at most some seconds ago.
-    ///
-    /// # Errors
-    ///
-    /// Those of the store.
     pub(crate) async fn inventory(&self) -> Result<Inventory, ApiError> {
         store_area::read_inventory(self).await
     }
@@ -83,10 +75,6 @@ impl App {
 
     /// Ends the sessions of staff that are too old, and returns whether there is more to do. Called
     /// periodically, outside of requests.
-    ///
-    /// # Errors
-    ///
-    /// Those of the store.
     pub(crate) async fn forget_old_sessions(&self) -> Result<bool, StoreError> {
         let now = self.clock.now();
         let before = |seconds: i64| {
@@ -107,11 +95,8 @@ impl App {
         self.edge.metrics.add_routes(labels);
     }
 
-    /// Reads a body that is a form, up to `max` bytes.
-    ///
-    /// # Errors
-    ///
-    /// 415, 413, 408 and 400, as for other bodies; 503 if there is not enough memory.
+    /// Reads a body that is a form, up to `max` bytes. Fails like [`body::read`], and with 503 if
+    /// there is not enough memory.
     pub(crate) async fn read_form(
         &self,
         request: &Parts,

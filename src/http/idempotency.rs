@@ -69,11 +69,7 @@ impl LastMark {
     }
 }
 
-/// The idempotency key of a request, if it has one.
-///
-/// # Errors
-///
-/// 400 if it is invalid or given twice.
+/// The idempotency key of a request, if it has one. Fails with 400 if it is invalid or given twice.
 pub(super) fn key(headers: &HeaderMap) -> Result<Option<IdempotencyKey>, ApiError> {
     let mut fields = headers.get_all(HEADER).iter();
     let Some(field) = fields.next() else {
@@ -119,11 +115,8 @@ fn unquoted(value: &str) -> Option<Cow<'_, str>> {
 pub(super) struct InFlight(Mutex<HashSet<(Owner, IdempotencyKey)>>);
 
 impl InFlight {
-    /// Adds a request, until the result is dropped.
-    ///
-    /// # Errors
-    ///
-    /// 409 if the request is in flight already; 503 above [`MAX_IN_FLIGHT`].
+    /// Adds a request, until the result is dropped. Fails with 409 if the request is in flight
+    /// already; 503 above [`MAX_IN_FLIGHT`].
     pub(super) fn enter(&self, request: &IdempotentRequest) -> Result<InFlightGuard<'_>, ApiError> {
         let entry = (request.lineage, request.key.clone());
         let mut entries = self.0.lock().unwrap_or_else(PoisonError::into_inner);

@@ -47,7 +47,6 @@ pub struct Management {
 
 impl Management {
     /// The management interface of `app`.
-    #[must_use]
     pub fn new(app: Arc<App>) -> Self {
         Self { app, is_shutting_down: AtomicBool::new(false), connections: Arc::default() }
     }
@@ -58,7 +57,6 @@ impl Management {
     }
 
     /// The metrics of this listener's connections.
-    #[must_use]
     pub fn connections(&self) -> &Arc<Connections> {
         &self.connections
     }
@@ -69,7 +67,6 @@ impl Management {
     }
 
     /// See [`App::new_request_id`].
-    #[must_use]
     pub fn new_request_id(&self) -> String {
         self.app.new_request_id()
     }

@@ -97,11 +97,7 @@ pub struct App {
 }
 
 impl App {
-    /// Builds the interface over `store`.
-    ///
-    /// # Errors
-    ///
-    /// Only if the build is broken.
+    /// Builds the interface over `store`. Fails only if the build is broken.
     pub fn new(
         store: Arc<dyn Store>,
         clock: Arc<dyn Clock>,
@@ -145,21 +141,13 @@ impl App {
     }
 
     /// Saves the last use of each key, if the store does not have it yet. Called periodically,
-    /// outside of requests.
-    ///
-    /// # Errors
-    ///
-    /// Those of the store. The next call then saves these uses.
+    /// outside of requests. After an error, the next call saves these uses.
     pub async fn save_key_uses(&self) -> Result<(), StoreError> {
         self.keys.save_uses().await
     }
 
     /// Deletes some of the remembered requests that are older than 48 hours, counted in marks, and
     /// returns whether more may be left. Called periodically, outside of requests.
-    ///
-    /// # Errors
-    ///
-    /// Those of the store.
     pub async fn forget_old_requests(&self) -> Result<bool, StoreError> {
         self.last_mark.forget(self.store.as_ref(), self.clock.as_ref()).await
     }
@@ -170,11 +158,7 @@ impl App {
     }
 
     /// Reads what is new in the log, for all who follow it. Called each time it is due, outside of
-    /// requests.
-    ///
-    /// # Errors
-    ///
-    /// Those of the store. The next call then reads it.
+    /// requests. After an error, the next call reads it.
     pub async fn read_log(&self) -> Result<(), StoreError> {
         self.store_area.feed.read(self.store.as_ref(), self.clock.as_ref()).await
     }
@@ -185,13 +169,11 @@ impl App {
     }
 
     /// The metrics of the connections that carry its requests.
-    #[must_use]
     pub fn connections(&self) -> &Arc<Connections> {
         &self.edge.metrics.connections
     }
 
     /// The metrics of the background tasks of the service.
-    #[must_use]
     pub fn tasks(&self) -> &Arc<TaskMetrics> {
         &self.tasks
     }
@@ -202,7 +184,6 @@ impl App {
     }
 
     /// A new `X-Request-Id`, for a response that is sent without a parsed request.
-    #[must_use]
     pub fn new_request_id(&self) -> String {
         self.edge.request_ids.new_id().to_str().unwrap_or_default().to_owned()
     }
@@ -231,7 +212,6 @@ impl App {
     }
 
     /// All metrics, as a page for Prometheus.
-    #[must_use]
     pub fn metrics(&self) -> String {
         let mut page = Exposition::default();
         self.edge.metrics.expose(&mut page);

@@ -10,11 +10,8 @@ use percent_encoding::percent_decode_str;
 use super::error::{ApiError, Problem};
 use crate::text::integer;
 
-/// The decoded values of the parameters with these names.
-///
-/// # Errors
-///
-/// 400 for an unknown parameter, and for a duplicate one.
+/// The decoded values of the parameters with these names. Fails with 400 for an unknown parameter,
+/// and for a duplicate one.
 pub(super) fn parameters<'a, const N: usize>(
     query: Option<&'a str>,
     names: [&'static str; N],
@@ -42,11 +39,7 @@ pub(super) fn parameters<'a, const N: usize>(
 }
 
 /// Rejects a query that is not UTF-8, for an operation with a parameter that can be any text: in
-/// the values of [`parameters`], U+FFFD stands for what cannot be decoded.
-///
-/// # Errors
-///
-/// 400.
+/// the values of [`parameters`], U+FFFD stands for what cannot be decoded. Fails with 400.
 pub(super) fn check_utf8(query: Option<&str>) -> Result<(), ApiError> {
     if percent_decode_str(query.unwrap_or_default()).decode_utf8().is_ok() {
         return Ok(());

@@ -28,7 +28,6 @@ pub enum Body {
 
 impl Body {
     /// The body, unless it is a stream.
-    #[must_use]
     pub fn whole(&self) -> Option<&Bytes> {
         match self {
             Self::Whole(body) => Some(body),

@@ -20,7 +20,7 @@ macro_rules! routes {
         /// Names a line of the table. `App::process` calls the function of each.
         #[derive(Clone, Copy)]
         #[expect(non_camel_case_types, reason = "the names are those of the contract")]
-        pub(in crate::http) enum Operation {
+        pub(crate) enum Operation {
             $($id,)*
         }
 
@@ -83,11 +83,11 @@ routes! {
 }
 
 /// The longest time that a client can tell the service to wait for a change.
-pub(in crate::http) const MAX_WAIT: Duration = Duration::from_mins(1);
+pub(crate) const MAX_WAIT: Duration = Duration::from_mins(1);
 
 /// One operation.
 pub struct Route {
-    pub(in crate::http) operation: Operation,
+    pub(crate) operation: Operation,
     /// The name of the operation, as in its document if it has one.
     pub id: &'static str,
     /// The method. `GET` includes `HEAD`.
@@ -101,7 +101,7 @@ pub struct Route {
     /// The OpenAPI document that describes the operation.
     pub document: Option<OpenApi>,
     /// When the operation is removed.
-    pub(in crate::http) sunset: Option<Sunset>,
+    pub(crate) sunset: Option<Sunset>,
 }
 
 /// What a client needs to call an operation.
@@ -123,21 +123,21 @@ pub enum OpenApi {
 }
 
 /// What an operation gets.
-pub(in crate::http) struct Call<'r> {
-    pub(in crate::http) request: &'r Parts,
+pub(crate) struct Call<'r> {
+    pub(crate) request: &'r Parts,
     /// The `X-Request-Id` of the response.
-    pub(in crate::http) request_id: &'r HeaderValue,
-    pub(in crate::http) route: &'static Route,
+    pub(crate) request_id: &'r HeaderValue,
+    pub(crate) route: &'static Route,
     /// The parameter in the path, not decoded. Empty if the operation has none.
-    pub(in crate::http) parameter: &'r str,
-    pub(in crate::http) body: UnreadBody<'r>,
+    pub(crate) parameter: &'r str,
+    pub(crate) body: UnreadBody<'r>,
     /// The client, if the operation needs a key.
-    pub(in crate::http) caller: Option<&'r Caller>,
+    pub(crate) caller: Option<&'r Caller>,
 }
 
 /// What the table contains for a method and path.
 #[derive(Clone, Copy, Default)]
-pub(in crate::http) enum Found<'p> {
+pub(crate) enum Found<'p> {
     /// The operation, and the parameter in the path.
     Route(&'static Route, &'p str),
     /// The first operation at this path. None has this method.
@@ -148,7 +148,7 @@ pub(in crate::http) enum Found<'p> {
 }
 
 /// Looks for the operation with this method and path.
-pub(in crate::http) fn find<'p>(method: &Method, path: &'p str) -> Found<'p> {
+pub(crate) fn find<'p>(method: &Method, path: &'p str) -> Found<'p> {
     let method = if method == Method::HEAD { &Method::GET } else { method };
     for route in ROUTES.iter().filter(|route| route.method == method) {
         if let Some(parameter) = route.pattern.parameter_in(path) {
@@ -160,7 +160,7 @@ pub(in crate::http) fn find<'p>(method: &Method, path: &'p str) -> Found<'p> {
 }
 
 /// The methods of these operations, each once, as in `Allow`.
-pub(in crate::http) fn methods(routes: impl Iterator<Item = &'static Route>) -> String {
+pub(crate) fn methods(routes: impl Iterator<Item = &'static Route>) -> String {
     let mut names: Vec<&str> = Vec::new();
     for route in routes {
         let own = if route.method == Method::GET {
@@ -174,12 +174,9 @@ pub(in crate::http) fn methods(routes: impl Iterator<Item = &'static Route>) -> 
 }
 
 impl<'p> Found<'p> {
-    /// The operation, and the parameter in the path.
-    ///
-    /// # Errors
-    ///
-    /// 404 for an unknown path, 405 for an unsupported method.
-    pub(in crate::http) fn route(self) -> Result<(&'static Route, &'p str), ApiError> {
+    /// The operation, and the parameter in the path. Fails with 404 for an unknown path, 405 for an
+    /// unsupported method.
+    pub(crate) fn route(self) -> Result<(&'static Route, &'p str), ApiError> {
         match self {
             Self::Route(route, parameter) => Ok((route, parameter)),
             Self::OtherMethods(route) => {
@@ -191,7 +188,7 @@ impl<'p> Found<'p> {
 
     /// Whether the request for `path` needs a key. Every path under `/v1` does, even one that does
     /// not exist.
-    pub(in crate::http) fn needs_key(self, path: &str) -> bool {
+    pub(crate) fn needs_key(self, path: &str) -> bool {
         match self {
             Self::Route(route, _) => route.access != Public,
             Self::OtherMethods(_) | Self::Nothing => is_under_v1(path),
@@ -199,7 +196,7 @@ impl<'p> Found<'p> {
     }
 
     /// How long the operation may wait for a change before it responds.
-    pub(in crate::http) fn may_wait(self) -> Duration {
+    pub(crate) fn may_wait(self) -> Duration {
         match self {
             Self::Route(Route { operation: Operation::followChanges, .. }, _) => MAX_WAIT,
             _ => Duration::ZERO,
@@ -208,7 +205,7 @@ impl<'p> Found<'p> {
 
     /// The sunset of the operation. Without an operation: of the path, if all its operations have
     /// one.
-    pub(in crate::http) fn sunset(self) -> Option<&'static Sunset> {
+    pub(crate) fn sunset(self) -> Option<&'static Sunset> {
         match self {
             Self::Route(route, _) => route.sunset.as_ref(),
             Self::OtherMethods(route) => {
@@ -231,7 +228,7 @@ pub(crate) struct Label {
 
 impl Route {
     /// What metrics, logs and spans show of it.
-    pub(in crate::http) fn label(&self) -> Label {
+    pub(crate) fn label(&self) -> Label {
         Label { index: self.operation as usize, id: self.id, path: self.path }
     }
 

@@ -32,41 +32,37 @@ use crate::{
 const CACHED_FOR: Duration = Duration::from_secs(2);
 
 /// The client that sent a request.
-pub(in crate::http) struct Caller {
+pub(crate) struct Caller {
     key: Arc<CachedKey>,
     at: Timestamp,
     /// The state of its rate limit, if it has one.
-    pub(in crate::http) rate: Option<Reading>,
+    pub(crate) rate: Option<Reading>,
 }
 
 impl Caller {
     /// The id of the key.
-    pub(in crate::http) fn key_id(&self) -> KeyId {
+    pub(crate) fn key_id(&self) -> KeyId {
         self.key.record.id
     }
 
     /// The key as the actor of a change.
-    pub(in crate::http) fn actor(&self) -> NamedActor {
+    pub(crate) fn actor(&self) -> NamedActor {
         NamedActor { actor: Actor::Key(self.key_id()), name: Some(Arc::clone(&self.key.name)) }
     }
 
     /// When the key was found to be valid.
-    pub(in crate::http) fn authenticated_at(&self) -> Timestamp {
+    pub(crate) fn authenticated_at(&self) -> Timestamp {
         self.at
     }
 
     /// Records a call of the deprecated operation.
-    pub(in crate::http) fn note_deprecated_call(&self) {
+    pub(crate) fn note_deprecated_call(&self) {
         self.key.usage.note_deprecated_call(self.at);
     }
 }
 
-/// Rejects a caller whose key lacks the scope `needed`.
-///
-/// # Errors
-///
-/// 403.
-pub(in crate::http) fn allow(caller: Option<&Caller>, needed: Scope) -> Result<(), ApiError> {
+/// Rejects a caller whose key lacks the scope `needed`. Fails with 403.
+pub(crate) fn allow(caller: Option<&Caller>, needed: Scope) -> Result<(), ApiError> {
     if caller.is_some_and(|caller| caller.key.record.scope.allows(needed)) {
         return Ok(());
     }
@@ -75,7 +71,7 @@ pub(in crate::http) fn allow(caller: Option<&Caller>, needed: Scope) -> Result<(
 
 /// Checks keys against the store, and caches valid ones for a moment, so most requests need no
 /// query.
-pub(in crate::http) struct KeyRing {
+pub(crate) struct KeyRing {
     store: Arc<dyn Keys>,
     clock: Arc<dyn Clock>,
     deployment: Deployment,
@@ -101,11 +97,7 @@ struct CachedKey {
 
 impl KeyRing {
     /// A ring for the keys in `store`.
-    pub(in crate::http) fn new(
-        store: Arc<dyn Keys>,
-        clock: Arc<dyn Clock>,
-        settings: &Settings,
-    ) -> Self {
+    pub(crate) fn new(store: Arc<dyn Keys>, clock: Arc<dyn Clock>, settings: &Settings) -> Self {
         Self {
             started: clock.instant(),
             issued: IssuedKeys::new(Arc::clone(&store), Arc::clone(&clock)),
@@ -117,13 +109,10 @@ impl KeyRing {
         }
     }
 
-    /// Identifies the client by the header fields of its request, and counts the request.
-    ///
-    /// # Errors
-    ///
-    /// 401 without a valid key; 503 or 500 if the store fails, and 503 if the connection was
+    /// Identifies the client by the header fields of its request, and counts the request. Fails
+    /// with 401 without a valid key; 503 or 500 if the store fails, and 503 if the connection was
     /// replaced in the meantime.
-    pub(in crate::http) async fn authenticate(
+    pub(crate) async fn authenticate(
         &self,
         headers: &HeaderMap,
         client: &Client,
@@ -182,7 +171,7 @@ impl KeyRing {
 
     /// Writes the metrics of each key. Only keys that exist in the store are counted, so their
     /// number is bounded.
-    pub(in crate::http) fn expose(&self, page: &mut Exposition) {
+    pub(crate) fn expose(&self, page: &mut Exposition) {
         let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
         let mut calls: Vec<(KeyId, u64)> = known
             .values()
@@ -199,7 +188,7 @@ impl KeyRing {
     }
 
     /// See [`super::App::save_key_uses`].
-    pub(in crate::http) async fn save_uses(&self) -> Result<(), StoreError> {
+    pub(crate) async fn save_uses(&self) -> Result<(), StoreError> {
         let unsaved = self.unsaved_uses();
         if unsaved.is_empty() {
             return Ok(());
@@ -237,7 +226,7 @@ fn presented_key(headers: &HeaderMap) -> Result<&[u8], ApiError> {
     Ok(key.trim_ascii())
 }
 
-pub(in crate::http) fn missing_key() -> ApiError {
+pub(crate) fn missing_key() -> ApiError {
     ApiError::new(
         Problem::MissingApiKey,
         "An API key is required, sent as Authorization: Bearer KEY.",
@@ -245,7 +234,7 @@ pub(in crate::http) fn missing_key() -> ApiError {
 }
 
 /// One message for every reason, so it reveals nothing about the keys of others.
-pub(in crate::http) fn invalid_key() -> ApiError {
+pub(crate) fn invalid_key() -> ApiError {
     ApiError::new(
         Problem::InvalidApiKey,
         "The API key is not valid here: it is unknown, mistyped, expired or revoked, \

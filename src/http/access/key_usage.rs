@@ -13,14 +13,14 @@ use crate::{
 };
 
 /// The use of one key.
-pub(in crate::http) struct Usage {
+pub(crate) struct Usage {
     /// The last use, in seconds since 1970, until it is saved; then [`NOTHING`].
     used: AtomicI64,
     /// The last call of the deprecated operation, in the same way.
     called: AtomicI64,
     /// How often the key called the deprecated operation.
-    pub(in crate::http) deprecated_calls: Counter,
-    pub(in crate::http) meter: Meter,
+    pub(crate) deprecated_calls: Counter,
+    pub(crate) meter: Meter,
 }
 
 const NOTHING: i64 = i64::MIN;
@@ -38,18 +38,18 @@ impl Default for Usage {
 
 impl Usage {
     /// Records that the key was accepted.
-    pub(in crate::http) fn note_use(&self, at: Timestamp) {
+    pub(crate) fn note_use(&self, at: Timestamp) {
         advance(&self.used, at);
     }
 
     /// Records a call of the deprecated operation.
-    pub(in crate::http) fn note_deprecated_call(&self, at: Timestamp) {
+    pub(crate) fn note_deprecated_call(&self, at: Timestamp) {
         advance(&self.called, at);
         self.deprecated_calls.count();
     }
 
     /// The unsaved use of the key `id`, if any.
-    pub(in crate::http) fn unsaved(self: &Arc<Self>, id: KeyId) -> Option<UnsavedUse> {
+    pub(crate) fn unsaved(self: &Arc<Self>, id: KeyId) -> Option<UnsavedUse> {
         let (used, called) = (self.used.load(Relaxed), self.called.load(Relaxed));
         if used.max(called) == NOTHING {
             return None;
@@ -67,7 +67,7 @@ fn advance(noted: &AtomicI64, at: Timestamp) {
 }
 
 /// The use of a key that the store does not have yet.
-pub(in crate::http) struct UnsavedUse {
+pub(crate) struct UnsavedUse {
     id: KeyId,
     used: i64,
     called: i64,
@@ -75,7 +75,7 @@ pub(in crate::http) struct UnsavedUse {
 }
 
 impl UnsavedUse {
-    pub(in crate::http) fn to_save(&self) -> Option<KeyUse> {
+    pub(crate) fn to_save(&self) -> Option<KeyUse> {
         let time = |second: i64| Timestamp::from_second(second).ok();
         Some(KeyUse {
             id: self.id,
@@ -87,7 +87,7 @@ impl UnsavedUse {
     }
 
     /// Clears the saved values, unless the key was used again in the meantime.
-    pub(in crate::http) fn saved(&self) {
+    pub(crate) fn saved(&self) {
         let Usage { used, called, .. } = &*self.usage;
         for (noted, saved) in [(used, self.used), (called, self.called)] {
             let _ = noted.compare_exchange(saved, NOTHING, Relaxed, Relaxed);

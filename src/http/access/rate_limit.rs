@@ -10,12 +10,8 @@ use crate::{domain::rate_limit::Reading, http::error::ApiError};
 const RATE_LIMIT: HeaderName = HeaderName::from_static("ratelimit");
 const RATE_LIMIT_POLICY: HeaderName = HeaderName::from_static("ratelimit-policy");
 
-/// Rejects a request above the rate limit of its key.
-///
-/// # Errors
-///
-/// 429.
-pub(in crate::http) fn check(key: Option<Reading>) -> Result<(), ApiError> {
+/// Rejects a request above the rate limit of its key. Fails with 429.
+pub(crate) fn check(key: Option<Reading>) -> Result<(), ApiError> {
     let Some(Reading { limit, within: false, more_in, .. }) = key else {
         return Ok(());
     };
@@ -29,7 +25,7 @@ pub(in crate::http) fn check(key: Option<Reading>) -> Result<(), ApiError> {
 }
 
 /// Announces the remaining quota of a key (draft-ietf-httpapi-ratelimit-headers).
-pub(in crate::http) fn announce(headers: &mut HeaderMap, key: Reading) {
+pub(crate) fn announce(headers: &mut HeaderMap, key: Reading) {
     let Reading { limit, remaining, more_in, .. } = key;
     let (quota, window) = (limit.quota(), limit.window());
     for (name, value) in [

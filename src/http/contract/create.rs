@@ -29,7 +29,7 @@ const MAX_GROWTH: usize = 128;
 
 /// Adds an animal, and responds when it is on disk. A retry with the same `Idempotency-Key` gets
 /// the first response again.
-pub(in crate::http) async fn create(
+pub(crate) async fn create(
     app: &App,
     Call { request, request_id, body, caller, .. }: Call<'_>,
 ) -> Result<Response, ApiError> {

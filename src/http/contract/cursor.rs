@@ -20,7 +20,7 @@ const CHECKED: usize = 9;
 const LENGTH: usize = CHECKED + 4;
 
 /// Encodes the position `after` in a walk over animals with `status`.
-pub(in crate::http) fn encode(status: Option<PetStatus>, after: PetId) -> String {
+pub(crate) fn encode(status: Option<PetStatus>, after: PetId) -> String {
     let mut bytes = [0; LENGTH];
     bytes[0] = VERSION;
     bytes[1] = status_byte(status);
@@ -30,12 +30,9 @@ pub(in crate::http) fn encode(status: Option<PetStatus>, after: PetId) -> String
     URL_SAFE_NO_PAD.encode(bytes)
 }
 
-/// Decodes a position.
-///
-/// # Errors
-///
-/// 400 if the cursor is invalid, or belongs to a walk with another status.
-pub(in crate::http) fn decode(text: &str, status: Option<PetStatus>) -> Result<PetId, ApiError> {
+/// Decodes a position. Fails with 400 if the cursor is invalid, or belongs to a walk with another
+/// status.
+pub(crate) fn decode(text: &str, status: Option<PetStatus>) -> Result<PetId, ApiError> {
     let invalid = |message: &'static str| ApiError::new(Problem::InvalidCursor, message);
     let (made_for, after) = read(text).ok_or_else(|| {
         invalid("cursor must be taken unchanged from the Link of an earlier page.")

@@ -10,7 +10,7 @@ const DEPRECATION: HeaderName = HeaderName::from_static("deprecation");
 const SUNSET: HeaderName = HeaderName::from_static("sunset");
 
 /// 5 December 2030, 00:00:00 UTC. From then on, `getPet` responds with 410.
-pub(in crate::http) const REMOVED_AT: Timestamp = Timestamp::constant(1_922_659_200, 0);
+pub(crate) const REMOVED_AT: Timestamp = Timestamp::constant(1_922_659_200, 0);
 
 /// 21 November 2026, 00:00:00 UTC, as a structured field date (RFC 9745, section 2.1). The
 /// operation was deprecated from its first release on.
@@ -20,26 +20,25 @@ const DEPRECATED_SINCE: &str = "@1795219200";
 const SUNSET_DATE: &str = "Thu, 05 Dec 2030 00:00:00 GMT";
 
 /// The deprecation of an operation, as its responses announce it.
-pub(in crate::http) struct Sunset {
+pub(crate) struct Sunset {
     deprecated_since: HeaderValue,
     date: HeaderValue,
 }
 
 /// The deprecation of `getPet`.
-pub(in crate::http) const GET_PET: Sunset = Sunset {
+pub(crate) const GET_PET: Sunset = Sunset {
     deprecated_since: HeaderValue::from_static(DEPRECATED_SINCE),
     date: HeaderValue::from_static(SUNSET_DATE),
 };
 
 /// Whether `getPet` is removed.
-#[must_use]
-pub(in crate::http) fn is_removed_at(now: Timestamp) -> bool {
+pub(crate) fn is_removed_at(now: Timestamp) -> bool {
     now >= REMOVED_AT
 }
 
 impl Sunset {
     /// Announces the deprecation on a response. `successor` is a link to the replacement.
-    pub(in crate::http) fn announce(&self, headers: &mut HeaderMap, successor: &HeaderValue) {
+    pub(crate) fn announce(&self, headers: &mut HeaderMap, successor: &HeaderValue) {
         headers.insert(DEPRECATION, self.deprecated_since.clone());
         headers.insert(SUNSET, self.date.clone());
         headers.append(header::LINK, successor.clone());

@@ -21,19 +21,19 @@ const MAX_PAGES: usize = 128;
 
 /// A page that is ready to send.
 #[derive(Clone)]
-pub(in crate::http) struct RenderedPage {
-    pub(in crate::http) body: Bytes,
+pub(crate) struct RenderedPage {
+    pub(crate) body: Bytes,
     /// The link to the next page, if there is one.
-    pub(in crate::http) next: Option<HeaderValue>,
+    pub(crate) next: Option<HeaderValue>,
     /// Its `ETag`.
-    pub(in crate::http) tag: HeaderValue,
+    pub(crate) tag: HeaderValue,
 }
 
 type Key = (Option<PetStatus>, Limit);
 
 /// The cached first pages, by status and limit.
 #[derive(Default)]
-pub(in crate::http) struct FirstPages {
+pub(crate) struct FirstPages {
     pages: RwLock<HashMap<Key, (Version, RenderedPage)>>,
     hits: Counter,
     misses: Counter,
@@ -41,7 +41,7 @@ pub(in crate::http) struct FirstPages {
 
 impl FirstPages {
     /// The page, if it was rendered at this version of the catalogue.
-    pub(in crate::http) fn find(
+    pub(crate) fn find(
         &self,
         wanted: &PageRequest,
         version: Option<Version>,
@@ -58,7 +58,7 @@ impl FirstPages {
     }
 
     /// Writes the metrics of the cache.
-    pub(in crate::http) fn expose(&self, page: &mut Exposition) {
+    pub(crate) fn expose(&self, page: &mut Exposition) {
         let name = "petstore_first_pages_total";
         page.begin(
             Kind::Counter,
@@ -71,7 +71,7 @@ impl FirstPages {
     }
 
     /// Caches a page that was read after `version`.
-    pub(in crate::http) fn insert(
+    pub(crate) fn insert(
         &self,
         wanted: &PageRequest,
         version: Option<Version>,

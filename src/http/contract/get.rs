@@ -18,7 +18,7 @@ use crate::{
 const HEADER_FIELDS: usize = 12;
 
 /// Responds with one animal, until the operation is removed.
-pub(in crate::http) async fn get(
+pub(crate) async fn get(
     app: &App,
     Call { request, parameter, caller, .. }: Call<'_>,
 ) -> Result<Response, ApiError> {

@@ -26,10 +26,7 @@ use crate::{
 const LARGE: usize = 256 << 10;
 
 /// Responds with a page of animals and a link to the next one.
-pub(in crate::http) async fn list(
-    app: &App,
-    Call { request, .. }: Call<'_>,
-) -> Result<Response, ApiError> {
+pub(crate) async fn list(app: &App, Call { request, .. }: Call<'_>) -> Result<Response, ApiError> {
     let wanted = parse(request.uri.query())?;
     // The first page is cached, because most clients request it, repeatedly.
     if wanted.after.is_some() {

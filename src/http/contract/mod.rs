@@ -8,7 +8,7 @@ mod get;
 mod list;
 mod wire;
 
-pub(in crate::http) use create::create;
-pub(in crate::http) use first_pages::FirstPages;
-pub(in crate::http) use get::get;
-pub(in crate::http) use list::list;
+pub(crate) use create::create;
+pub(crate) use first_pages::FirstPages;
+pub(crate) use get::get;
+pub(crate) use list::list;

@@ -6,21 +6,21 @@ use crate::{domain::PetRef, json::write_pet};
 const USUAL_LENGTH: usize = 80;
 
 /// A Pet of the contract.
-pub(in crate::http) fn pet(pet: PetRef<'_>) -> Vec<u8> {
+pub(crate) fn pet(pet: PetRef<'_>) -> Vec<u8> {
     let mut out = Vec::with_capacity(USUAL_LENGTH + pet.name.len());
     write_pet(&mut out, pet);
     out
 }
 
 /// The start of a Pets array, with space for this many animals.
-pub(in crate::http) fn begin_array(count: u8) -> Vec<u8> {
+pub(crate) fn begin_array(count: u8) -> Vec<u8> {
     let mut out = Vec::with_capacity(2 + usize::from(count) * USUAL_LENGTH);
     out.push(b'[');
     out
 }
 
 /// Writes the next Pet of an array.
-pub(in crate::http) fn write_element(out: &mut Vec<u8>, pet: PetRef<'_>) {
+pub(crate) fn write_element(out: &mut Vec<u8>, pet: PetRef<'_>) {
     if out.len() > 1 {
         out.push(b',');
     }
@@ -28,7 +28,7 @@ pub(in crate::http) fn write_element(out: &mut Vec<u8>, pet: PetRef<'_>) {
 }
 
 /// Ends an array.
-pub(in crate::http) fn end_array(mut out: Vec<u8>) -> Vec<u8> {
+pub(crate) fn end_array(mut out: Vec<u8>) -> Vec<u8> {
     out.push(b']');
     out
 }

@@ -21,7 +21,7 @@ const SELF_LINK: HeaderValue =
 
 /// The catalog of the service at `base_url`. The documents are next to `/v1` there. Without a base
 /// URL, all links are relative to the host.
-pub(in crate::http) fn catalog(base_url: Option<&BaseUrl>) -> Document {
+pub(crate) fn catalog(base_url: Option<&BaseUrl>) -> Document {
     let base = base_url.map_or("/v1", BaseUrl::as_str);
     let root = base.strip_suffix("/v1").unwrap_or_default();
     let catalog = json!({ "linkset": [{
@@ -41,14 +41,14 @@ pub(in crate::http) fn catalog(base_url: Option<&BaseUrl>) -> Document {
 }
 
 /// `GET /.well-known/api-catalog`.
-pub(in crate::http) async fn get(app: &App, call: Call<'_>) -> Result<Response, ApiError> {
+pub(crate) async fn get(app: &App, call: Call<'_>) -> Result<Response, ApiError> {
     let mut response = app.catalog.response(&call.request.headers).await;
     response.headers_mut().insert(header::LINK, SELF_LINK);
     Ok(response)
 }
 
 /// `GET /`: the catalog, or a redirect to `/docs/` if the request prefers HTML.
-pub(in crate::http) async fn root(app: &App, call: Call<'_>) -> Result<Response, ApiError> {
+pub(crate) async fn root(app: &App, call: Call<'_>) -> Result<Response, ApiError> {
     let html = ["text/html", "application/xhtml+xml"];
     let usual = ["application/json", "application/linkset+json"];
     let mut response = if accept::prefers(&call.request.headers, &html, &usual) {

@@ -28,7 +28,7 @@ const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; script-src 'self'; \
      base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 /// `GET /docs` redirects to `/docs/`, because the page's links are relative.
-pub(in crate::http) fn redirect() -> Response {
+pub(crate) fn redirect() -> Response {
     let mut response = Response::default();
     *response.status_mut() = StatusCode::PERMANENT_REDIRECT;
     response.headers_mut().insert(header::LOCATION, HeaderValue::from_static("docs/"));
@@ -36,13 +36,13 @@ pub(in crate::http) fn redirect() -> Response {
 }
 
 /// `GET /docs/` and the files below it.
-pub(in crate::http) async fn file(app: &App, call: Call<'_>) -> Result<Response, ApiError> {
+pub(crate) async fn file(app: &App, call: Call<'_>) -> Result<Response, ApiError> {
     app.docs.file(call.parameter, &call.request.headers).await
 }
 
 /// The files that were requested so far, ready to send.
 #[derive(Default)]
-pub(in crate::http) struct Docs(Mutex<HashMap<String, Arc<Document>>>);
+pub(crate) struct Docs(Mutex<HashMap<String, Arc<Document>>>);
 
 impl Docs {
     async fn file(&self, name: &str, request: &HeaderMap) -> Result<Response, ApiError> {

@@ -21,7 +21,7 @@ use crate::http::{
 const CACHE_CONTROL: HeaderValue = HeaderValue::from_static("no-cache");
 
 /// A document that does not change while the service runs.
-pub(in crate::http) struct Document {
+pub(crate) struct Document {
     media_type: HeaderValue,
     plain: Coded,
     gzip: OnceCell<Coded>,
@@ -38,24 +38,24 @@ struct Coded {
 }
 
 impl Document {
-    pub(in crate::http) fn new(media_type: HeaderValue, body: Bytes) -> Self {
+    pub(crate) fn new(media_type: HeaderValue, body: Bytes) -> Self {
         let plain = Coded::new(None, body);
         Self { media_type, plain, gzip: OnceCell::new(), zstd: OnceCell::new() }
     }
 
     /// Another document with the same media type.
-    pub(in crate::http) fn with_body(&self, body: Bytes) -> Self {
+    pub(crate) fn with_body(&self, body: Bytes) -> Self {
         Self::new(self.media_type.clone(), body)
     }
 
     /// The uncompressed body.
-    pub(in crate::http) fn body(&self) -> &Bytes {
+    pub(crate) fn body(&self) -> &Bytes {
         &self.plain.body
     }
 
     /// The response to a request with these header fields: 304 if the client has the document
     /// already.
-    pub(in crate::http) async fn response(&self, request: &HeaderMap) -> Response {
+    pub(crate) async fn response(&self, request: &HeaderMap) -> Response {
         let coded = self.coded(compression::preferred(request)).await;
         let mut response = Response::new(coded.body.clone().into());
         let headers = response.headers_mut();

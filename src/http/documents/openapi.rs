@@ -36,9 +36,9 @@ impl OpenApi {
 /// A document as JSON and YAML.
 pub struct Forms {
     /// As JSON.
-    pub(in crate::http) json: Document,
+    pub(crate) json: Document,
     /// As YAML (media type: RFC 9512).
-    pub(in crate::http) yaml: Document,
+    pub(crate) yaml: Document,
 }
 
 /// A document before and after the removal of `getPet`, of which the store area is independent.
@@ -52,7 +52,7 @@ pub struct Documents {
 const MAX_SERVERS: usize = 32;
 
 /// Both documents for all requests.
-pub(in crate::http) struct Served {
+pub(crate) struct Served {
     contract: ServedDocument,
     store_area: ServedDocument,
 }
@@ -68,7 +68,7 @@ struct ServedDocument {
 }
 
 impl Served {
-    pub(in crate::http) fn new(settings: &Settings) -> Result<Self, DocumentError> {
+    pub(crate) fn new(settings: &Settings) -> Result<Self, DocumentError> {
         Ok(Self {
             contract: ServedDocument::new(OpenApi::Contract, settings)?,
             store_area: ServedDocument::new(OpenApi::StoreArea, settings)?,
@@ -113,14 +113,11 @@ impl ServedDocument {
 /// A document cannot be parsed or rendered: an error in the build.
 #[derive(Debug, thiserror::Error)]
 #[error("the OpenAPI document cannot be rendered: {0}")]
-pub struct DocumentError(pub(in crate::http) String);
+pub struct DocumentError(pub(crate) String);
 
 impl Documents {
-    /// Sets the servers to the known base URLs, or to a relative `/v1` if there are none.
-    ///
-    /// # Errors
-    ///
-    /// Only if the document is broken.
+    /// Sets the servers to the known base URLs, or to a relative `/v1` if there are none. Fails
+    /// only if the document is broken.
     pub fn new(
         document: OpenApi,
         production: Option<&BaseUrl>,
@@ -154,7 +151,6 @@ impl Documents {
     }
 
     /// The document at the time `now`.
-    #[must_use]
     pub fn at(&self, now: Timestamp) -> &Forms {
         let after = self.after.as_ref().filter(|_| deprecation::is_removed_at(now));
         after.unwrap_or(&self.before)
@@ -184,13 +180,11 @@ impl Forms {
     }
 
     /// As JSON.
-    #[must_use]
     pub fn json(&self) -> &Bytes {
         self.json.body()
     }
 
     /// As YAML.
-    #[must_use]
     pub fn yaml(&self) -> &Bytes {
         self.yaml.body()
     }
@@ -244,19 +238,13 @@ fn prune(value: &mut Value, document: &Value) {
 }
 
 /// `GET` of a document as JSON.
-pub(in crate::http) async fn json(
-    app: &App,
-    Call { request, .. }: Call<'_>,
-) -> Result<Response, ApiError> {
+pub(crate) async fn json(app: &App, Call { request, .. }: Call<'_>) -> Result<Response, ApiError> {
     let documents = app.documents.for_request(request);
     Ok(documents.at(app.clock.now()).json.response(&request.headers).await)
 }
 
 /// `GET` of a document as YAML.
-pub(in crate::http) async fn yaml(
-    app: &App,
-    Call { request, .. }: Call<'_>,
-) -> Result<Response, ApiError> {
+pub(crate) async fn yaml(app: &App, Call { request, .. }: Call<'_>) -> Result<Response, ApiError> {
     let documents = app.documents.for_request(request);
     Ok(documents.at(app.clock.now()).yaml.response(&request.headers).await)
 }

@@ -13,7 +13,7 @@ const FORWARDED: [&str; 5] =
 /// two cases where a relative address is right and this one may be wrong: a proxy may use TLS to
 /// the client, and a page of the service itself (confirmed by `Sec-Fetch-Site`) has its own
 /// address.
-pub(in crate::http) fn of(request: &Parts, tls: bool) -> Option<BaseUrl> {
+pub(crate) fn of(request: &Parts, tls: bool) -> Option<BaseUrl> {
     let headers = &request.headers;
     let same_origin = headers.get("sec-fetch-site").is_some_and(|site| site == "same-origin");
     if same_origin || FORWARDED.iter().any(|name| headers.contains_key(*name)) {

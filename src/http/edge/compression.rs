@@ -22,25 +22,25 @@ const SMALLEST: u64 = 2 << 10;
 const LARGEST: u64 = 64 << 10;
 
 /// The compression level, on the scale that both codings share.
-pub(in crate::http) type Level = u8;
+pub(crate) type Level = u8;
 
 /// For each response. Higher levels save little and take twice the time.
 const FASTEST: Level = 1;
 
 /// For documents, which are compressed once and sent often.
-pub(in crate::http) const BEST: Level = 9;
+pub(crate) const BEST: Level = 9;
 
 /// Tells caches that the body depends on `Accept-Encoding`.
-pub(in crate::http) const VARY: HeaderValue = HeaderValue::from_static("Accept-Encoding");
+pub(crate) const VARY: HeaderValue = HeaderValue::from_static("Accept-Encoding");
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::http) enum Coding {
+pub(crate) enum Coding {
     Gzip,
     Zstd,
 }
 
 impl Coding {
-    pub(in crate::http) fn name(self) -> HeaderValue {
+    pub(crate) fn name(self) -> HeaderValue {
         HeaderValue::from_static(match self {
             Self::Gzip => "gzip",
             Self::Zstd => "zstd",
@@ -55,11 +55,7 @@ impl Coding {
 /// A response refuses compression with a strong `ETag`, which names exactly these bytes (RFC 9110,
 /// section 8.8.1), or with `no-store`, because it can contain a secret, which its compressed length
 /// could reveal.
-pub(in crate::http) fn apply(
-    memory: &ResponseMemory,
-    request: &HeaderMap,
-    response: &mut Response,
-) {
+pub(crate) fn apply(memory: &ResponseMemory, request: &HeaderMap, response: &mut Response) {
     let size = response.body().size_hint().exact().unwrap_or_default();
     // A 304 has the `Vary` of the 200, whose size is unknown here (RFC 9110, section 15.4.5).
     let known = response.status() == StatusCode::NOT_MODIFIED;
@@ -92,7 +88,7 @@ fn refuses(response: &HeaderMap) -> bool {
 
 /// The coding that the request prefers. If it accepts both equally: zstd, which is smaller. `None`
 /// without `Accept-Encoding`, or if the request prefers no coding.
-pub(in crate::http) fn preferred(request: &HeaderMap) -> Option<Coding> {
+pub(crate) fn preferred(request: &HeaderMap) -> Option<Coding> {
     let (mut zstd, mut gzip, mut identity, mut others) = (None, None, None, None);
     for field in request.get_all(header::ACCEPT_ENCODING) {
         for element in field.to_str().unwrap_or_default().to_ascii_lowercase().split(',') {
@@ -117,12 +113,12 @@ pub(in crate::http) fn preferred(request: &HeaderMap) -> Option<Coding> {
 }
 
 /// Parses a `q=` from 0 to 1 (RFC 9110, section 12.4.2).
-pub(in crate::http) fn weight(parameter: &str) -> Option<f32> {
+pub(crate) fn weight(parameter: &str) -> Option<f32> {
     let q = parameter.trim().strip_prefix("q=")?;
     q.parse().ok().filter(|weight| (0.0..=1.0).contains(weight))
 }
 
-pub(in crate::http) fn compress(coding: Coding, level: Level, body: &[u8]) -> io::Result<Vec<u8>> {
+pub(crate) fn compress(coding: Coding, level: Level, body: &[u8]) -> io::Result<Vec<u8>> {
     let mut compressed = match coding {
         Coding::Gzip => {
             let room = Vec::with_capacity(body.len() / 2);

@@ -30,14 +30,14 @@ const EXPOSED_FIELDS: HeaderValue = HeaderValue::from_static(
 const REMEMBERED_FOR: HeaderValue = HeaderValue::from_static("3600");
 
 /// What the pages of some origins may do.
-pub(in crate::http) struct Cors {
+pub(crate) struct Cors {
     origins: Vec<HeaderValue>,
     /// The methods of all operations.
     methods: HeaderValue,
 }
 
 impl Cors {
-    pub(in crate::http) fn new(origins: &[Origin]) -> Self {
+    pub(crate) fn new(origins: &[Origin]) -> Self {
         let methods = HeaderValue::try_from(routes::methods(ROUTES.iter()));
         Self {
             origins: origins.iter().map(Origin::header_value).collect(),
@@ -47,7 +47,7 @@ impl Cors {
 
     /// The response to a preflight: before the request itself, a browser asks whether a page may
     /// send it. A preflight has no key.
-    pub(in crate::http) fn preflight(&self, request: &Parts) -> Option<Response> {
+    pub(crate) fn preflight(&self, request: &Parts) -> Option<Response> {
         let asks = request.method == Method::OPTIONS
             && request.headers.contains_key(header::ACCESS_CONTROL_REQUEST_METHOD);
         if !asks || self.allowed(&request.headers).is_none() {
@@ -63,7 +63,7 @@ impl Cors {
     }
 
     /// Announces on every response which origin may read it.
-    pub(in crate::http) fn announce(&self, request: &HeaderMap, response: &mut HeaderMap) {
+    pub(crate) fn announce(&self, request: &HeaderMap, response: &mut HeaderMap) {
         if self.origins.is_empty() {
             return;
         }

@@ -24,10 +24,10 @@ const KEY_PROBLEMS: [Problem; 4] = [
 const STATUS_CODES: usize = 500;
 
 /// Counts requests by operation, or by page of the console.
-pub(in crate::http) struct Metrics {
-    pub(in crate::http) connections: Arc<Connections>,
+pub(crate) struct Metrics {
+    pub(crate) connections: Arc<Connections>,
     /// Requests in flight.
-    pub(in crate::http) active: Gauge,
+    pub(crate) active: Gauge,
     /// By the index of its label.
     by_route: Vec<(Label, OperationMetrics)>,
     /// Requests that got a response before an operation was found.
@@ -66,12 +66,12 @@ impl Default for Metrics {
 
 impl Metrics {
     /// Counts the requests for these routes, too.
-    pub(in crate::http) fn add_routes(&mut self, labels: impl Iterator<Item = Label>) {
+    pub(crate) fn add_routes(&mut self, labels: impl Iterator<Item = Label>) {
         self.by_route.extend(labels.map(|label| (label, OperationMetrics::default())));
     }
 
     /// Counts a request that got a response.
-    pub(in crate::http) fn count(&self, label: Option<Label>, status: StatusCode, took: Duration) {
+    pub(crate) fn count(&self, label: Option<Label>, status: StatusCode, took: Duration) {
         let found = label.and_then(|label| self.by_route.get(label.index));
         let counted = found.map_or(&self.unrouted, |(_, metrics)| metrics);
         if let Some(counter) = counted.by_status.get(usize::from(status.as_u16()) - 100) {
@@ -81,7 +81,7 @@ impl Metrics {
     }
 
     /// Counts a rejected request, if it was rejected because of its key.
-    pub(in crate::http) fn count_rejection(&self, problem: Problem) {
+    pub(crate) fn count_rejection(&self, problem: Problem) {
         if let Some(at) = KEY_PROBLEMS.iter().position(|&counted| counted == problem) {
             self.rejected_keys[at].count();
         }
@@ -93,7 +93,7 @@ impl Metrics {
         found.chain([(&self.unrouted, "none", "none")])
     }
 
-    pub(in crate::http) fn expose(&self, page: &mut Exposition) {
+    pub(crate) fn expose(&self, page: &mut Exposition) {
         let name = "http_server_requests_total";
         page.begin(Kind::Counter, name, "Requests that got a response.");
         for (counted, operation, route) in self.each() {

@@ -18,13 +18,9 @@ const MAX_HEAD: usize = 16 << 10;
 const MAX_FIELDS: usize = 64;
 
 /// Rejects a head that is larger than any client needs, or that a proxy could understand
-/// differently.
-///
-/// # Errors
-///
-/// 431 above the limits. 400 if an HTTP/1.1 request does not have exactly one `Host` (RFC 9112,
-/// section 3.2), or has a transfer coding other than `chunked` (section 6.1).
-pub(in crate::http) fn check(request: &Parts) -> Result<(), ApiError> {
+/// differently. Fails with 431 above the limits, and with 400 if an HTTP/1.1 request does not have exactly
+/// one `Host` (RFC 9112, section 3.2), or has a transfer coding other than `chunked` (section 6.1).
+pub(crate) fn check(request: &Parts) -> Result<(), ApiError> {
     let headers = &request.headers;
     let uri = &request.uri;
     let mut length = request.method.as_str().len()

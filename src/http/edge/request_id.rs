@@ -11,22 +11,22 @@ use rand::{Rng, rngs::StdRng};
 use crate::text;
 
 /// The header field, in requests and responses.
-pub(in crate::http) const HEADER: HeaderName = HeaderName::from_static("x-request-id");
+pub(crate) const HEADER: HeaderName = HeaderName::from_static("x-request-id");
 
 /// The longest accepted id of a client, in characters.
 const MAX_LENGTH: usize = 128;
 
 /// Generates ids of 32 random hexadecimal digits. A counter would reveal to each client how many
 /// requests others send.
-pub(in crate::http) struct RequestIds(Mutex<StdRng>);
+pub(crate) struct RequestIds(Mutex<StdRng>);
 
 impl RequestIds {
-    pub(in crate::http) fn new(random: StdRng) -> Self {
+    pub(crate) fn new(random: StdRng) -> Self {
         Self(Mutex::new(random))
     }
 
     /// The id that the client sent if it is valid, or a new one.
-    pub(in crate::http) fn of(&self, headers: &HeaderMap) -> HeaderValue {
+    pub(crate) fn of(&self, headers: &HeaderMap) -> HeaderValue {
         match headers.get(HEADER) {
             Some(given) if is_valid(given.as_bytes()) => given.clone(),
             _ => self.new_id(),
@@ -34,7 +34,7 @@ impl RequestIds {
     }
 
     /// A new id.
-    pub(in crate::http) fn new_id(&self) -> HeaderValue {
+    pub(crate) fn new_id(&self) -> HeaderValue {
         let mut bytes = [0; 16];
         self.0.lock().unwrap_or_else(PoisonError::into_inner).fill_bytes(&mut bytes);
         let mut id = [0; 32];

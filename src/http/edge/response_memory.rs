@@ -38,15 +38,12 @@ struct HeldResponse {
 
 impl ResponseMemory {
     /// A memory for at most `limit` bytes of responses.
-    pub(in crate::http) fn new(limit: usize) -> Self {
+    pub(crate) fn new(limit: usize) -> Self {
         Self { held: Arc::default(), limit }
     }
 
-    /// Counts a response body for as long as any part of it is in memory.
-    ///
-    /// # Errors
-    ///
-    /// 503 if there is not enough memory.
+    /// Counts a response body for as long as any part of it is in memory. Fails with 503 if there
+    /// is not enough memory.
     pub(crate) fn hold(&self, body: Vec<u8>) -> Result<Bytes, ApiError> {
         let limit = if body.len() <= MAX_SMALL { self.limit } else { self.limit / 4 * 3 };
         match self.reserve_below(body.capacity(), limit) {
@@ -56,12 +53,9 @@ impl ResponseMemory {
     }
 
     /// Reserves memory for a request body that is still to be read and for its response, because
-    /// the request cannot be rejected any more when the response is rendered.
-    ///
-    /// # Errors
-    ///
-    /// 503 if there is not enough memory.
-    pub(in crate::http) fn reserve(&self, size: usize) -> Result<Reservation, ApiError> {
+    /// the request cannot be rejected any more when the response is rendered. Fails with 503 if
+    /// there is not enough memory.
+    pub(crate) fn reserve(&self, size: usize) -> Result<Reservation, ApiError> {
         self.reserve_below(size, self.limit).ok_or_else(out_of_memory)
     }
 
@@ -72,7 +66,7 @@ impl ResponseMemory {
 
     /// Counts a copy of a response that can also be sent without it. Returns `None` while half of
     /// the memory is in use, so copies of documents, which need no key, cannot displace responses.
-    pub(in crate::http) fn hold_copy(&self, copy: Vec<u8>) -> Option<Bytes> {
+    pub(crate) fn hold_copy(&self, copy: Vec<u8>) -> Option<Bytes> {
         self.reserve_below(copy.capacity(), self.limit / 2)
             .map(|reservation| reservation.fill(copy))
     }
@@ -87,7 +81,7 @@ impl ResponseMemory {
 impl Reservation {
     /// Counts `body` instead of the reserved size, even if it is larger than expected and exceeds
     /// the limit.
-    pub(in crate::http) fn fill(mut self, mut body: Vec<u8>) -> Bytes {
+    pub(crate) fn fill(mut self, mut body: Vec<u8>) -> Bytes {
         if body.capacity() > self.size {
             body.shrink_to_fit();
         }

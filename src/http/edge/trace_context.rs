@@ -4,17 +4,17 @@ use hyper::{HeaderMap, header::HeaderValue};
 
 /// The span of the client that caused this request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::http) struct Parent<'h> {
+pub(crate) struct Parent<'h> {
     /// 32 hexadecimal digits that are not all 0.
-    pub(in crate::http) trace_id: &'h str,
+    pub(crate) trace_id: &'h str,
     /// 16 hexadecimal digits that are not all 0.
-    pub(in crate::http) span_id: &'h str,
+    pub(crate) span_id: &'h str,
     /// Whether the trace is sampled.
-    pub(in crate::http) is_sampled: bool,
+    pub(crate) is_sampled: bool,
 }
 
 /// The parent in `traceparent`, if there is exactly one valid field.
-pub(in crate::http) fn parent(headers: &HeaderMap) -> Option<Parent<'_>> {
+pub(crate) fn parent(headers: &HeaderMap) -> Option<Parent<'_>> {
     let mut named = headers.get_all("traceparent").iter();
     // Two fields are ambiguous.
     named.next().filter(|_| named.next().is_none()).and_then(parse)

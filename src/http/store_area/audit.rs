@@ -15,10 +15,7 @@ use crate::{
 };
 
 /// Responds with a page of the audit trail and a link to the next one.
-pub(in crate::http) async fn list(
-    app: &App,
-    Call { request, .. }: Call<'_>,
-) -> Result<Response, ApiError> {
+pub(crate) async fn list(app: &App, Call { request, .. }: Call<'_>) -> Result<Response, ApiError> {
     let names = ["subject", "actor", "type", "since", "until", "limit", "cursor"];
     let [subject, actor, kind, since, until, limit, cursor] =
         query::parameters(request.uri.query(), names)?;

@@ -4,9 +4,7 @@ use serde_json::value::RawValue;
 
 use super::{
     members::{COMMAND, IF_MATCH, INTEGER, Members, NAME, PET_STATUS, REASON},
-    orders::place,
-    pets::{patch, withdraw},
-    wire,
+    orders, pets, wire,
     write::{self, Write},
 };
 use crate::{
@@ -22,7 +20,7 @@ use crate::{
 const MAX_COMMANDS: usize = 100;
 
 /// Carries out commands in one transaction.
-pub(in crate::http) async fn run(app: &App, call: Call<'_>) -> Result<Response, ApiError> {
+pub(crate) async fn run(app: &App, call: Call<'_>) -> Result<Response, ApiError> {
     let write = Write::read_with_key(app, call).await?;
     let elements = json::elements(&write.body)?;
     if elements.is_empty() || elements.len() > MAX_COMMANDS {
@@ -53,7 +51,7 @@ fn parse(app: &App, element: &RawValue, write: &Write<'_>) -> Result<Command, Ap
     let reason = || members.optional("reason", &REASON);
     match &*command {
         "addPet" => {
-            check(&patch::MEMBERS)?;
+            check(&pets::PATCH)?;
             Ok(Command::AddPet(NewPet {
                 name: members.required("name", &NAME)?,
                 category_id: members.required("categoryId", &INTEGER)?,
@@ -61,13 +59,13 @@ fn parse(app: &App, element: &RawValue, write: &Write<'_>) -> Result<Command, Ap
             }))
         }
         "patchPet" => {
-            with_pet(&patch::MEMBERS)?;
-            let patch = patch::parse(&members)?;
+            with_pet(&pets::PATCH)?;
+            let patch = pets::patch(&members)?;
             Ok(Command::PatchPet { preconditions: preconditions()?, patch, id: pet_id()? })
         }
         "withdrawPet" => {
-            with_pet(&withdraw::MEMBERS)?;
-            let (reason, note) = withdraw::parse(&members)?;
+            with_pet(&pets::WITHDRAWAL)?;
+            let (reason, note) = pets::withdrawal(&members)?;
             let preconditions = preconditions()?;
             Ok(Command::WithdrawPet { id: pet_id()?, reason, note, preconditions })
         }
@@ -76,8 +74,8 @@ fn parse(app: &App, element: &RawValue, write: &Write<'_>) -> Result<Command, Ap
             Ok(Command::RestorePet { preconditions: preconditions()?, id: pet_id()? })
         }
         "placeOrder" => {
-            check(&place::MEMBERS)?;
-            Ok(Command::PlaceOrder(place::parse(app, &members, write.now)?))
+            check(&orders::NEW)?;
+            Ok(Command::PlaceOrder(orders::new(app, &members, write.now)?))
         }
         "completeOrder" => {
             check(&["orderId"])?;

@@ -11,7 +11,7 @@ use crate::{
 };
 
 /// Counts and logs each change that is committed. A line has no names or notes.
-pub(in crate::http) fn record(
+pub(crate) fn record(
     metrics: &ChangeMetrics,
     changes: &[Change],
     actor: Actor,

@@ -51,11 +51,8 @@ impl Walk {
         URL_SAFE_NO_PAD.encode(bytes)
     }
 
-    /// Decodes a position: its key and its id.
-    ///
-    /// # Errors
-    ///
-    /// 400 if the cursor is invalid, or belongs to another walk.
+    /// Decodes a position: its key and its id. Fails with 400 if the cursor is invalid, or belongs
+    /// to another walk.
     pub(super) fn decode(&self, text: &str) -> Result<(String, i64), ApiError> {
         let (list, filters, position) = read(text).ok_or_else(invalid)?;
         if (list, filters) != (self.list, self.filters) {

@@ -28,7 +28,7 @@ const JUMP: SignedDuration = SignedDuration::from_mins(1);
 
 /// When the last run was, by both clocks.
 #[derive(Debug, Default)]
-pub(in crate::http) struct LastRun(Mutex<Option<(Instant, Timestamp)>>);
+pub(crate) struct LastRun(Mutex<Option<(Instant, Timestamp)>>);
 
 impl LastRun {
     /// The present time, unless the wall clock has jumped since the last run.
@@ -46,12 +46,8 @@ impl LastRun {
 
 impl App {
     /// Expires the reservations whose end has passed, each in a transaction of its own, and returns
-    /// whether more may be left. Called periodically, outside of requests, also by several processes
-    /// on one database at the same time.
-    ///
-    /// # Errors
-    ///
-    /// Those of the store. The next call then continues.
+    /// whether more may be left. Called periodically, outside of requests, also by several
+    /// processes on one database at the same time. After an error, the next call continues.
     pub async fn expire_orders(&self) -> Result<bool, StoreError> {
         let area = &self.store_area;
         area.metrics.note(self.store.reservations().await?);
@@ -85,11 +81,7 @@ impl App {
 
     /// Forgets some of the changes and acts that are older than the settings say, and returns
     /// whether more may be left. Called periodically, outside of requests, also by several
-    /// processes on one database at the same time.
-    ///
-    /// # Errors
-    ///
-    /// Those of the store. The next call then continues.
+    /// processes on one database at the same time. After an error, the next call continues.
     pub async fn forget_old_changes(&self) -> Result<bool, StoreError> {
         let area = &self.store_area;
         let now = area.last_forgetting.agreed_time(self.clock.as_ref());

@@ -20,10 +20,7 @@ use crate::{
 const KEPT_FOR: Duration = Duration::from_secs(10);
 
 /// Responds with how many animals there are.
-pub(in crate::http) async fn get(
-    app: &App,
-    Call { request, .. }: Call<'_>,
-) -> Result<Response, ApiError> {
+pub(crate) async fn get(app: &App, Call { request, .. }: Call<'_>) -> Result<Response, ApiError> {
     let [] = query::parameters(request.uri.query(), [])?;
     let inventory = read(app).await?;
     let body = app.edge.response_memory.hold(wire::inventory(&inventory))?;
@@ -32,11 +29,7 @@ pub(in crate::http) async fn get(
 }
 
 /// The newest numbers.
-///
-/// # Errors
-///
-/// Those of the store.
-pub(in crate::http) async fn read(app: &App) -> Result<Inventory, ApiError> {
+pub(crate) async fn read(app: &App) -> Result<Inventory, ApiError> {
     let (store, now) = (Arc::clone(&app.store), times::to_milliseconds(app.clock.now()));
     let count = async move { store.count_inventory(now).await };
     app.store_area.inventory.read(app.clock.instant(), count).await
@@ -44,7 +37,7 @@ pub(in crate::http) async fn read(app: &App) -> Result<Inventory, ApiError> {
 
 /// The newest count, finished or not.
 #[derive(Default)]
-pub(in crate::http) struct LastCount(Mutex<Option<Count>>);
+pub(crate) struct LastCount(Mutex<Option<Count>>);
 
 type Counted = Result<Inventory, StoreError>;
 

@@ -1,4 +1,4 @@
-//! The store area: one file per operation, and what they share.
+//! The store area: its operations, one file for each kind of resource, and what they share.
 
 mod audit;
 mod batch;
@@ -22,7 +22,7 @@ use std::time::Duration;
 use crate::{delivery::Registrar, observe::metrics::ChangeMetrics};
 
 pub(crate) use self::feed::Watcher;
-pub(in crate::http) use self::{
+pub(crate) use self::{
     audit::list as list_audit,
     batch::run as run_batch,
     categories::{delete_category, list_categories, put_category},
@@ -41,25 +41,21 @@ pub(in crate::http) use self::{
 };
 
 /// What the operations of the store area share.
-pub(in crate::http) struct StoreArea {
+pub(crate) struct StoreArea {
     inventory: inventory::LastCount,
     last_expiry: expiry::LastRun,
     last_forgetting: expiry::LastRun,
-    pub(in crate::http) metrics: ChangeMetrics,
-    pub(in crate::http) feed: feed::Feed,
-    pub(in crate::http) registrar: Registrar,
+    pub(crate) metrics: ChangeMetrics,
+    pub(crate) feed: feed::Feed,
+    pub(crate) registrar: Registrar,
     /// How long a reservation lasts by default.
-    pub(in crate::http) reservation: Duration,
+    pub(crate) reservation: Duration,
     /// How long changes are kept.
     keep_changes: Duration,
 }
 
 impl StoreArea {
-    pub(in crate::http) fn new(
-        reservation: Duration,
-        keep_changes: Duration,
-        registrar: Registrar,
-    ) -> Self {
+    pub(crate) fn new(reservation: Duration, keep_changes: Duration, registrar: Registrar) -> Self {
         Self {
             inventory: inventory::LastCount::default(),
             last_expiry: expiry::LastRun::default(),

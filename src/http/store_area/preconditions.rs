@@ -11,20 +11,13 @@ use crate::{
     text,
 };
 
-/// What the request requires of the present version.
-///
-/// # Errors
-///
-/// 400 if a condition is malformed.
+/// What the request requires of the present version. Fails with 400 if a condition is malformed.
 pub(super) fn of(headers: &HeaderMap) -> Result<Preconditions, ApiError> {
     Ok(Preconditions { if_match: if_match(headers)?, if_absent: false })
 }
 
-/// The same for a request that may create what it changes.
-///
-/// # Errors
-///
-/// 400 if a condition is malformed.
+/// The same for a request that may create what it changes. Fails with 400 if a condition is
+/// malformed.
 pub(super) fn of_put(headers: &HeaderMap) -> Result<Preconditions, ApiError> {
     let mut absent = headers.get_all(header::IF_NONE_MATCH).iter();
     let if_absent = match (absent.next(), absent.next()) {

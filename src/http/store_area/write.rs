@@ -38,6 +38,8 @@ const USUAL_GROWTH: usize = 16 << 10;
 /// A request for a change, read completely.
 pub(super) struct Write<'r> {
     pub(super) request: &'r Parts,
+    /// The parameter in the path.
+    pub(super) parameter: &'r str,
     request_id: &'r HeaderValue,
     operation: &'static str,
     caller: KeyId,
@@ -51,14 +53,11 @@ pub(super) struct Write<'r> {
 }
 
 impl<'r> Write<'r> {
-    /// Reads the request of an operation that accepts such a body, or none.
-    ///
-    /// # Errors
-    ///
-    /// 400, 408, 413 and 415, as for every request with a body.
+    /// Reads the request of an operation that accepts such a body, or none. Fails with 400, 408,
+    /// 413 and 415, as for every request with a body.
     pub(super) async fn read(
         app: &App,
-        Call { request, request_id, route, body, caller, .. }: Call<'r>,
+        Call { request, request_id, route, parameter, body, caller }: Call<'r>,
         accepted: Option<Accepted>,
     ) -> Result<Self, ApiError> {
         let [] = query::parameters(request.uri.query(), [])?;
@@ -77,6 +76,7 @@ impl<'r> Write<'r> {
         let caller = caller.ok_or_else(auth::missing_key)?;
         Ok(Self {
             request,
+            parameter,
             request_id,
             operation: route.id,
             caller: caller.key_id(),
@@ -88,11 +88,7 @@ impl<'r> Write<'r> {
         })
     }
 
-    /// The same for an operation that requires an `Idempotency-Key`.
-    ///
-    /// # Errors
-    ///
-    /// Also 400 without it.
+    /// The same for an operation that requires an `Idempotency-Key`. Fails with 400 without it.
     pub(super) async fn read_with_key(app: &App, call: Call<'r>) -> Result<Self, ApiError> {
         if idempotency::key(&call.request.headers)?.is_none() {
             let [] = query::parameters(call.request.uri.query(), [])?;
@@ -105,20 +101,22 @@ impl<'r> Write<'r> {
         Self::read(app, call, Some(Accepted::Json)).await
     }
 
-    /// The members of the body, which can have only these.
-    ///
-    /// # Errors
-    ///
-    /// 400.
+    /// The members of the body, which can have only these. Fails with 400.
     pub(super) fn members(&self, names: &[&str]) -> Result<Members<'_>, ApiError> {
         Ok(Members::of(&self.body, "The body", names)?)
     }
 
+    /// The animal in the path.
+    pub(super) fn pet_id(&self) -> Result<PetId, ApiError> {
+        pet_id(query::path_integer(self.parameter))
+    }
+
+    /// The order in the path.
+    pub(super) fn order_id(&self) -> Result<OrderId, ApiError> {
+        order_id(query::path_integer(self.parameter))
+    }
+
     /// Carries out one command, and responds with what it is about.
-    ///
-    /// # Errors
-    ///
-    /// See [`refused`], [`idempotency`] and the errors of the store.
     pub(super) async fn execute(
         self,
         app: &App,
@@ -130,10 +128,6 @@ impl<'r> Write<'r> {
 
     /// Carries out several commands. `failed_index` is what the error of a command shows of its
     /// position.
-    ///
-    /// # Errors
-    ///
-    /// See [`Self::execute`].
     pub(super) async fn execute_all(
         self,
         app: &App,
@@ -157,10 +151,6 @@ impl<'r> Write<'r> {
     }
 
     /// The circumstances of the change.
-    ///
-    /// # Errors
-    ///
-    /// Those of the store.
     pub(super) async fn context(&self, app: &App) -> Result<WriteContext, ApiError> {
         let idempotency = match &self.key {
             Some(key) => Some(IdempotentRequest {
@@ -178,7 +168,20 @@ impl<'r> Write<'r> {
 
     /// The response, as it was stored.
     pub(super) fn respond_with(self, app: &App, stored: StoredResponse) -> Response {
-        respond_with(app, stored, self.room)
+        let status = StatusCode::from_u16(stored.status).unwrap_or(StatusCode::OK);
+        let mut response = response::json(status, self.room.fill(stored.body));
+        let headers = response.headers_mut();
+        if status == StatusCode::NO_CONTENT {
+            headers.remove(header::CONTENT_TYPE);
+        }
+        if let Some(tag) = stored.etag.and_then(|tag| HeaderValue::try_from(tag).ok()) {
+            headers.insert(header::ETAG, tag);
+        }
+        let location = stored.location.map(|path| format!("{}{path}", app.base_path));
+        if let Some(location) = location.and_then(|location| HeaderValue::try_from(location).ok()) {
+            headers.insert(header::LOCATION, location);
+        }
+        response
     }
 }
 
@@ -223,24 +226,6 @@ fn normalize_numbers(value: &mut Value) {
         }
         Value::Null | Value::Bool(_) | Value::String(_) => {}
     }
-}
-
-/// The response, as it was stored.
-fn respond_with(app: &App, stored: StoredResponse, room: Reservation) -> Response {
-    let status = StatusCode::from_u16(stored.status).unwrap_or(StatusCode::OK);
-    let mut response = response::json(status, room.fill(stored.body));
-    let headers = response.headers_mut();
-    if status == StatusCode::NO_CONTENT {
-        headers.remove(header::CONTENT_TYPE);
-    }
-    if let Some(tag) = stored.etag.and_then(|tag| HeaderValue::try_from(tag).ok()) {
-        headers.insert(header::ETAG, tag);
-    }
-    let location = stored.location.map(|path| format!("{}{path}", app.base_path));
-    if let Some(location) = location.and_then(|location| HeaderValue::try_from(location).ok()) {
-        headers.insert(header::LOCATION, location);
-    }
-    response
 }
 
 /// The error for a refused command.
@@ -303,22 +288,20 @@ fn stale(current: Option<&Resource>, is_batch: bool) -> String {
 #[error("every identifier was given")]
 struct NoIdentifierLeft;
 
-/// The identifier in the path or body as that of an animal.
-///
-/// # Errors
-///
-/// 404 if no animal can have it.
+/// The identifier in the path or body as that of an animal: 404 if no animal can have it.
 pub(super) fn pet_id(id: Option<i64>) -> Result<PetId, ApiError> {
-    id.and_then(PetId::new)
-        .ok_or_else(|| ApiError::new(Problem::NotFound, "No animal has this id."))
+    id.and_then(PetId::new).ok_or_else(no_pet)
 }
 
 /// The same for an order.
-///
-/// # Errors
-///
-/// 404 if no order can have it.
 pub(super) fn order_id(id: Option<i64>) -> Result<OrderId, ApiError> {
-    id.and_then(OrderId::new)
-        .ok_or_else(|| ApiError::new(Problem::NotFound, "No order has this id."))
+    id.and_then(OrderId::new).ok_or_else(no_order)
+}
+
+pub(super) fn no_pet() -> ApiError {
+    ApiError::new(Problem::NotFound, "No animal has this id.")
+}
+
+pub(super) fn no_order() -> ApiError {
+    ApiError::new(Problem::NotFound, "No order has this id.")
 }

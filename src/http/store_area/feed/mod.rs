@@ -72,7 +72,7 @@ const ACCEL_BUFFERING: HeaderName = HeaderName::from_static("x-accel-buffering")
 
 /// What all that follow the log share.
 #[derive(Default)]
-pub(in crate::http) struct Feed {
+pub(crate) struct Feed {
     recent: watch::Sender<Recent>,
     joined: Notify,
     keys_read: Mutex<Option<Instant>>,
@@ -94,7 +94,7 @@ impl Default for FeedMetrics {
 }
 
 /// Responds with the changes after a position: a page, or a stream of events.
-pub(in crate::http) async fn follow_changes(
+pub(crate) async fn follow_changes(
     app: &App,
     Call { request, caller, .. }: Call<'_>,
 ) -> Result<Response, ApiError> {
@@ -246,14 +246,14 @@ impl Feed {
     }
 
     /// One that only wants to know that something changed.
-    pub(in crate::http) fn watch(&self) -> Watcher {
+    pub(crate) fn watch(&self) -> Watcher {
         let recent = self.recent.subscribe();
         self.joined.notify_one();
         Watcher::new(recent)
     }
 
     /// Waits until somebody follows, and then for the next time to read the log.
-    pub(in crate::http) async fn due(&self) {
+    pub(crate) async fn due(&self) {
         while self.recent.receiver_count() == 0 {
             self.joined.notified().await;
         }
@@ -261,7 +261,7 @@ impl Feed {
     }
 
     /// Reads what is new in the log, and which keys became invalid.
-    pub(in crate::http) async fn read(
+    pub(crate) async fn read(
         &self,
         store: &dyn Store,
         clock: &dyn Clock,
@@ -302,11 +302,11 @@ impl Feed {
     }
 
     /// See [`App::end_following`].
-    pub(in crate::http) fn end(&self) {
+    pub(crate) fn end(&self) {
         self.recent.send_modify(Recent::end_all);
     }
 
-    pub(in crate::http) fn expose(&self, page: &mut Exposition) {
+    pub(crate) fn expose(&self, page: &mut Exposition) {
         let help = "Streams of changes, and requests that wait for a change.";
         page.number("petstore_feed_followers", help, self.recent.receiver_count());
         let FeedMetrics { sent, cut, delay } = &*self.metrics;

@@ -59,22 +59,18 @@ fn url(app: &App, members: &Members<'_>) -> Result<Option<String>, ApiError> {
 }
 
 /// `POST /v1/store/webhooks`.
-pub(in crate::http) async fn add_webhook(app: &App, call: Call<'_>) -> Result<Response, ApiError> {
+pub(crate) async fn add_webhook(app: &App, call: Call<'_>) -> Result<Response, ApiError> {
     let write = Write::read(app, call, Some(Accepted::Json)).await?;
     let members = write.members(&["url", "types", "description"])?;
     members.required("url", &URL)?;
     let url = url(app, &members)?.unwrap_or_default();
     let types = members.optional("types", &TYPES)?;
     let description = members.optional("description", &LABEL)?;
-    execute(app, write, "", Wanted::Add { url, types, description }).await
+    execute(app, write, Wanted::Add { url, types, description }).await
 }
 
 /// `PATCH /v1/store/webhooks/{webhookId}`.
-pub(in crate::http) async fn patch_webhook(
-    app: &App,
-    call: Call<'_>,
-) -> Result<Response, ApiError> {
-    let parameter = call.parameter;
+pub(crate) async fn patch_webhook(app: &App, call: Call<'_>) -> Result<Response, ApiError> {
     let write = Write::read(app, call, Some(Accepted::Patch)).await?;
     let members = write.members(&["url", "types", "description", "enabled"])?;
     let patch = WebhookPatch {
@@ -84,46 +80,33 @@ pub(in crate::http) async fn patch_webhook(
         disable: members.optional("enabled", &DISABLED)?.is_some(),
     };
     preconditions::of(&write.request.headers)?;
-    execute(app, write, parameter, Wanted::Patch(patch)).await
+    execute(app, write, Wanted::Patch(patch)).await
 }
 
 /// `DELETE /v1/store/webhooks/{webhookId}`.
-pub(in crate::http) async fn delete_webhook(
-    app: &App,
-    call: Call<'_>,
-) -> Result<Response, ApiError> {
-    let parameter = call.parameter;
+pub(crate) async fn delete_webhook(app: &App, call: Call<'_>) -> Result<Response, ApiError> {
     let write = Write::read(app, call, None).await?;
     preconditions::of(&write.request.headers)?;
-    execute(app, write, parameter, Wanted::Delete).await
+    execute(app, write, Wanted::Delete).await
 }
 
 /// `POST /v1/store/webhooks/{webhookId}/rotate-secret`.
-pub(in crate::http) async fn rotate_secret(
-    app: &App,
-    call: Call<'_>,
-) -> Result<Response, ApiError> {
-    let parameter = call.parameter;
+pub(crate) async fn rotate_secret(app: &App, call: Call<'_>) -> Result<Response, ApiError> {
     let write = Write::read(app, call, Some(Accepted::JsonOrNothing)).await?;
     write.members(&[])?;
-    execute(app, write, parameter, Wanted::RotateSecret).await
+    execute(app, write, Wanted::RotateSecret).await
 }
 
 /// `POST /v1/store/webhooks/{webhookId}/enable`.
-pub(in crate::http) async fn enable_webhook(
-    app: &App,
-    call: Call<'_>,
-) -> Result<Response, ApiError> {
-    let parameter = call.parameter;
+pub(crate) async fn enable_webhook(app: &App, call: Call<'_>) -> Result<Response, ApiError> {
     let write = Write::read(app, call, Some(Accepted::Json)).await?;
     let resumes = write.members(&["from"])?.required("from", &FROM)?;
-    execute(app, write, parameter, Wanted::Enable { resumes }).await
+    execute(app, write, Wanted::Enable { resumes }).await
 }
 
 /// `POST /v1/store/webhooks/{webhookId}/test`.
-pub(in crate::http) async fn test_webhook(app: &App, call: Call<'_>) -> Result<Response, ApiError> {
-    let parameter = call.parameter;
+pub(crate) async fn test_webhook(app: &App, call: Call<'_>) -> Result<Response, ApiError> {
     let write = Write::read(app, call, Some(Accepted::JsonOrNothing)).await?;
     write.members(&[])?;
-    execute(app, write, parameter, Wanted::Test).await
+    execute(app, write, Wanted::Test).await
 }

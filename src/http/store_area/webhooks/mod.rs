@@ -3,7 +3,7 @@
 mod change;
 mod read;
 
-pub(in crate::http) use self::{
+pub(crate) use self::{
     change::{
         add_webhook, delete_webhook, enable_webhook, patch_webhook, rotate_secret, test_webhook,
     },
@@ -77,12 +77,7 @@ fn response(status: StatusCode, webhook: &Webhook, secret: Option<&str>) -> Stor
 
 /// Carries out a request, once for all repetitions of the request. A replay comes
 /// before the state is looked at.
-async fn execute(
-    app: &App,
-    write: Write<'_>,
-    parameter: &str,
-    wanted: Wanted,
-) -> Result<Response, ApiError> {
+async fn execute(app: &App, write: Write<'_>, wanted: Wanted) -> Result<Response, ApiError> {
     let context = write.context(app).await?;
     let _entered =
         context.idempotency.as_ref().map(|request| app.in_flight.enter(request)).transpose()?;
@@ -94,7 +89,7 @@ async fn execute(
     for _ in 0..MAX_TRIES {
         let present = match wanted {
             Wanted::Add { .. } => None,
-            _ => Some(find(app, parameter).await?),
+            _ => Some(find(app, write.parameter).await?),
         };
         if let Some(present) = &present {
             check_version(&write.request.headers, &present.webhook)?;
@@ -148,11 +143,7 @@ fn no_vault(error: VaultError) -> ApiError {
     ApiError::new(Problem::Unavailable, message).caused_by(Arc::new(error))
 }
 
-/// The webhook with the identifier in the path.
-///
-/// # Errors
-///
-/// 404 if there is none.
+/// The webhook with the identifier in the path. Fails with 404 if there is none.
 async fn find(app: &App, parameter: &str) -> Result<StoredWebhook, ApiError> {
     let id = query::path_integer(parameter);
     let mut webhooks = app.store.list_webhooks().await?.into_iter();
@@ -161,11 +152,8 @@ async fn find(app: &App, parameter: &str) -> Result<StoredWebhook, ApiError> {
         .ok_or_else(|| ApiError::new(Problem::NotFound, "No webhook has this id."))
 }
 
-/// Compares the version with `If-Match`, if the request has it.
-///
-/// # Errors
-///
-/// 400 if it is malformed, 412 with the present state if it names another version.
+/// Compares the version with `If-Match`, if the request has it. Fails with 400 if it is malformed,
+/// 412 with the present state if it names another version.
 fn check_version(headers: &HeaderMap, webhook: &Webhook) -> Result<(), ApiError> {
     let Some(IfMatch::Versions(versions)) = preconditions::of(headers)?.if_match else {
         return Ok(());

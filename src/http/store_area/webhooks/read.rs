@@ -6,10 +6,7 @@ use hyper::{StatusCode, header::HeaderValue};
 
 use super::find;
 use crate::{
-    domain::{
-        Limit,
-        store_area::{Attempt, Label, Webhook},
-    },
+    domain::store_area::{Attempt, Label, Webhook},
     http::{
         App, Response,
         error::ApiError,
@@ -25,7 +22,7 @@ use crate::{
 };
 
 /// `GET /v1/store/webhooks`.
-pub(in crate::http) async fn list_webhooks(
+pub(crate) async fn list_webhooks(
     app: &App,
     Call { request, .. }: Call<'_>,
 ) -> Result<Response, ApiError> {
@@ -35,7 +32,7 @@ pub(in crate::http) async fn list_webhooks(
     let stored = app.store.list_webhooks().await?;
     let webhooks = stored.into_iter().map(|stored| stored.webhook);
     let (webhooks, next) =
-        first(webhooks.filter(|webhook| webhook.id > after).collect(), limit, |webhook| webhook.id);
+        limit.page(webhooks.filter(|webhook| webhook.id > after).collect(), |webhook| webhook.id);
     let next = next
         .and_then(|id| page::next_link(app, "/store/webhooks", limit, &[], &walk.encode("", id)));
     let element: Element<Webhook> = Element {
@@ -49,7 +46,7 @@ pub(in crate::http) async fn list_webhooks(
 }
 
 /// `GET /v1/store/webhooks/{webhookId}`.
-pub(in crate::http) async fn get_webhook(
+pub(crate) async fn get_webhook(
     app: &App,
     Call { request, parameter, .. }: Call<'_>,
 ) -> Result<Response, ApiError> {
@@ -64,7 +61,7 @@ pub(in crate::http) async fn get_webhook(
 }
 
 /// `GET /v1/store/webhooks/{webhookId}/attempts`.
-pub(in crate::http) async fn list_attempts(
+pub(crate) async fn list_attempts(
     app: &App,
     Call { request, parameter, .. }: Call<'_>,
 ) -> Result<Response, ApiError> {
@@ -75,23 +72,11 @@ pub(in crate::http) async fn list_attempts(
     let id = find(app, parameter).await?.webhook.id;
     let one_more = u32::from(limit.get()) + 1;
     let attempts = app.store.list_attempts(id, after, one_more).await?;
-    let (attempts, next) = first(attempts, limit, |&(number, _)| number);
+    let (attempts, next) = limit.page(attempts, |&(number, _)| number);
     let path = format!("/store/webhooks/{id}/attempts");
     let next =
         next.and_then(|number| page::next_link(app, &path, limit, &[], &walk.encode("", number)));
     let element: Element<(i64, Attempt)> =
         Element { length: |_| 0, write: |out, (_, attempt)| json::write_attempt(out, attempt) };
     page::respond(app, request, attempts, element, next).await
-}
-
-/// The first items, and the position after them if there are more.
-fn first<T>(
-    mut items: Vec<T>,
-    limit: Limit,
-    position: impl FnOnce(&T) -> i64,
-) -> (Vec<T>, Option<i64>) {
-    let has_more = items.len() > usize::from(limit.get());
-    items.truncate(usize::from(limit.get()));
-    let next = items.last().filter(|_| has_more).map(position);
-    (items, next)
 }

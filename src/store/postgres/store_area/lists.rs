@@ -154,7 +154,7 @@ pub(super) async fn orders(
     let rows = connection.query(&statement, &values).await?;
     let orders: Result<Vec<_>, _> =
         rows.iter().filter_map(|row| rows::order(row, 0).transpose()).collect();
-    Ok(page(orders?, query.limit, |order| order.id))
+    Ok(query.limit.page(orders?, |order| order.id))
 }
 
 pub(super) async fn due(
@@ -177,7 +177,7 @@ pub(super) async fn categories(
     let rows = connection.query(&statement, &[&after, &(i64::from(limit.get()) + 1)]).await?;
     let categories: Result<Vec<_>, _> =
         rows.iter().filter_map(|row| rows::category(row, 0).transpose()).collect();
-    Ok(page(categories?, limit, |category| category.id))
+    Ok(limit.page(categories?, |category| category.id))
 }
 
 pub(super) async fn reservations(connection: &mut Connection) -> Result<Reservations, Failure> {
@@ -216,12 +216,4 @@ pub(super) async fn inventory(
         }
     }
     Ok(inventory)
-}
-
-/// The items of a page, of which one too many was read, and the position after them.
-fn page<T, P>(mut items: Vec<T>, limit: Limit, position: impl Fn(&T) -> P) -> (Vec<T>, Option<P>) {
-    let has_more = items.len() > usize::from(limit.get());
-    items.truncate(limit.get().into());
-    let next = items.last().filter(|_| has_more).map(position);
-    (items, next)
 }

@@ -75,7 +75,7 @@ impl StoreArea for SqliteStore {
                 self.large_pages.read(list).await?.unwrap_or_default()
             }
         };
-        Ok(page(pets, query.limit, position))
+        Ok(query.limit.page(pets, position))
     }
 
     async fn count_inventory(&self, now: Timestamp) -> Result<Inventory, StoreError> {
@@ -96,7 +96,7 @@ impl StoreArea for SqliteStore {
             let query = query.clone();
             self.searches.read(move |connection| lists::orders(connection, &query)).await?
         };
-        Ok(page(orders, query.limit, |order| order.id))
+        Ok(query.limit.page(orders, |order| order.id))
     }
 
     async fn due_orders(
@@ -118,7 +118,7 @@ impl StoreArea for SqliteStore {
     ) -> Result<(Vec<Category>, Option<i64>), StoreError> {
         let categories =
             self.readers.read(|connection| lists::categories(connection, after, limit))?;
-        Ok(page(categories, limit, |category| category.id))
+        Ok(limit.page(categories, |category| category.id))
     }
 
     async fn tend_search(&self, few: u64) -> Result<bool, StoreError> {
@@ -129,17 +129,4 @@ impl StoreArea for SqliteStore {
         }
         self.writer.write(merge::step).await
     }
-}
-
-/// The items of a page, and the position after them if `items` has one more.
-fn page<T, P>(
-    mut items: Vec<T>,
-    limit: Limit,
-    position: impl FnOnce(&T) -> P,
-) -> (Vec<T>, Option<P>) {
-    let limit = usize::from(limit.get());
-    let has_more = items.len() > limit;
-    items.truncate(limit);
-    let next = items.last().filter(|_| has_more).map(position);
-    (items, next)
 }

@@ -1,21 +1,31 @@
-//! `listStorePets`: `GET /v1/store/pets`.
+//! The operations on animals.
 
-use super::super::{
+use super::{
     cursor::{self, Walk},
     feed,
+    members::{INTEGER, Members, NAME, NOTE, PET_STATUS, WITHDRAWAL_REASON},
     page::{self, Element},
+    preconditions, wire,
+    write::{self, Write},
 };
 use crate::{
     domain::{
         PetId,
-        store_area::{NamePrefix, PetPosition, PetQuery, StorePet},
+        store_area::{
+            Command, NamePrefix, Note, PetPatch, PetPosition, PetQuery, Resource, StorePet,
+            WithdrawalReason,
+        },
     },
-    http::{App, Response, error::ApiError, query, routes::Call},
+    http::{App, Response, body::Accepted, error::ApiError, query, routes::Call},
     json, text,
 };
 
-/// Responds with a page of animals and a link to the next one.
-pub(in crate::http) async fn list(
+/// The members of the body of `patchPet`, and of `withdrawPet`.
+pub(super) const PATCH: [&str; 3] = ["name", "categoryId", "status"];
+pub(super) const WITHDRAWAL: [&str; 2] = ["reason", "note"];
+
+/// `GET /v1/store/pets`: a page of animals, and a link to the next one.
+pub(crate) async fn list_pets(
     app: &App,
     Call { request, .. }: Call<'_>,
 ) -> Result<Response, ApiError> {
@@ -85,4 +95,57 @@ fn boolean(text: &str) -> Option<bool> {
         "false" => Some(false),
         _ => None,
     }
+}
+
+/// `GET /v1/store/pets/{petId}`: an animal, withdrawn or not.
+pub(crate) async fn get_pet(
+    app: &App,
+    Call { request, parameter, .. }: Call<'_>,
+) -> Result<Response, ApiError> {
+    let [] = query::parameters(request.uri.query(), [])?;
+    let id = write::pet_id(query::path_integer(parameter))?;
+    let pet = app.store.get_store_pet(id).await?.ok_or_else(write::no_pet)?;
+    wire::respond(app, request, &Resource::Pet(pet))
+}
+
+/// `PATCH /v1/store/pets/{petId}`.
+pub(crate) async fn patch_pet(app: &App, call: Call<'_>) -> Result<Response, ApiError> {
+    let preconditions = preconditions::of(&call.request.headers)?;
+    let write = Write::read(app, call, Some(Accepted::Patch)).await?;
+    let patch = patch(&write.members(&PATCH)?)?;
+    let command = Command::PatchPet { id: write.pet_id()?, patch, preconditions };
+    write.execute(app, command, wire::one).await
+}
+
+pub(super) fn patch(members: &Members<'_>) -> Result<PetPatch, ApiError> {
+    Ok(PetPatch {
+        name: members.optional("name", &NAME)?,
+        category_id: members.optional("categoryId", &INTEGER)?,
+        status: members.optional("status", &PET_STATUS)?,
+    })
+}
+
+/// `POST /v1/store/pets/{petId}/withdraw`.
+pub(crate) async fn withdraw_pet(app: &App, call: Call<'_>) -> Result<Response, ApiError> {
+    let preconditions = preconditions::of(&call.request.headers)?;
+    let write = Write::read(app, call, Some(Accepted::Json)).await?;
+    let (reason, note) = withdrawal(&write.members(&WITHDRAWAL)?)?;
+    let command = Command::WithdrawPet { id: write.pet_id()?, reason, note, preconditions };
+    write.execute(app, command, wire::one).await
+}
+
+pub(super) fn withdrawal(
+    members: &Members<'_>,
+) -> Result<(WithdrawalReason, Option<Note>), ApiError> {
+    let reason = members.required("reason", &WITHDRAWAL_REASON)?;
+    Ok((reason, members.optional("note", &NOTE)?))
+}
+
+/// `POST /v1/store/pets/{petId}/restore`.
+pub(crate) async fn restore_pet(app: &App, call: Call<'_>) -> Result<Response, ApiError> {
+    let preconditions = preconditions::of(&call.request.headers)?;
+    let write = Write::read(app, call, Some(Accepted::JsonOrNothing)).await?;
+    write.members(&[])?;
+    let command = Command::RestorePet { id: write.pet_id()?, preconditions };
+    write.execute(app, command, wire::one).await
 }

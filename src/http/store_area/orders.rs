@@ -1,0 +1,147 @@
+//! The operations on orders.
+
+use jiff::Timestamp;
+
+use super::{
+    cursor::{self, Walk},
+    members::{self, INTEGER, IS_COMPLETED, Members, NOTE, REASON, REFERENCE, TIME},
+    page::{self, Element},
+    preconditions, wire,
+    write::{self, Write},
+};
+use crate::{
+    domain::{
+        PetId,
+        store_area::{
+            Command, NewOrder, Order, OrderId, OrderPatch, OrderQuery, OrderTerms, Reference,
+            Resource,
+        },
+    },
+    http::{App, Response, body::Accepted, error::ApiError, query, routes::Call},
+    json, text,
+};
+
+/// The members of the body of `placeOrder`.
+pub(super) const NEW: [&str; 5] = ["petId", "status", "reference", "note", "expiresAt"];
+
+/// `GET /v1/store/orders`: a page of orders, and a link to the next one.
+pub(crate) async fn list_orders(
+    app: &App,
+    Call { request, .. }: Call<'_>,
+) -> Result<Response, ApiError> {
+    let names = ["status", "petId", "reference", "limit", "cursor"];
+    let [status, pet_id, reference, limit, cursor] = query::parameters(request.uri.query(), names)?;
+    let is_status = "one of reserved, completed, cancelled, expired and returned";
+    let is_reference = "at most 255 characters without U+0000";
+    let wanted = page::filter("petId", pet_id.as_ref(), text::integer, page::AN_INTEGER)?;
+    let new_reference = |text: &str| Reference::new(text.to_owned());
+    let mut query = OrderQuery {
+        status: page::filter("status", status.as_ref(), |text| text.parse().ok(), is_status)?,
+        pet_id: wanted.and_then(PetId::new),
+        reference: page::filter("reference", reference.as_ref(), new_reference, is_reference)?,
+        limit: page::limit(limit.as_ref())?,
+        newest_first: false,
+        after: None,
+    };
+    query::check_utf8(request.uri.query())?;
+    let filters = [
+        ("status", status.as_deref()),
+        ("petId", pet_id.as_deref()),
+        ("reference", reference.as_deref()),
+    ];
+    let walk = Walk::new(cursor::ORDERS, &filters.map(|(_, value)| value));
+    if let Some(cursor) = cursor {
+        let (_, id) = walk.decode(&cursor)?;
+        query.after = Some(OrderId::new(id).ok_or_else(cursor::invalid)?);
+    }
+    // No animal can have another id, so there is no order for it.
+    let is_impossible = wanted.is_some() && query.pet_id.is_none();
+    let (orders, next) =
+        if is_impossible { (Vec::new(), None) } else { app.store.list_orders(&query).await? };
+    let next = next.and_then(|id| {
+        let cursor = walk.encode("", id.get());
+        page::next_link(app, "/store/orders", query.limit, &filters, &cursor)
+    });
+    page::respond(app, request, orders, Element { length, write: json::write_order }, next).await
+}
+
+fn length(order: &Order) -> usize {
+    let of_reference = order.reference.as_ref().map_or(0, |text| text.as_str().len());
+    let of_note = order.note.as_ref().map_or(0, |text| text.as_str().len());
+    of_reference + of_note + order.reason.as_ref().map_or(0, |text| text.as_str().len())
+}
+
+/// `POST /v1/store/orders`.
+pub(crate) async fn place_order(app: &App, call: Call<'_>) -> Result<Response, ApiError> {
+    let write = Write::read_with_key(app, call).await?;
+    let new = new(app, &write.members(&NEW)?, write.now)?;
+    write.execute(app, Command::PlaceOrder(new), wire::created).await
+}
+
+pub(super) fn new(app: &App, members: &Members<'_>, now: Timestamp) -> Result<NewOrder, ApiError> {
+    let pet_id = members.required("petId", &INTEGER)?;
+    let is_completed = members.optional("status", &IS_COMPLETED)?.unwrap_or_default();
+    let reference = members.optional("reference", &REFERENCE)?;
+    let note = members.optional("note", &NOTE)?;
+    let expires_at = members.optional("expiresAt", &TIME)?;
+    if is_completed && expires_at.is_some() {
+        let message = "expiresAt is only for a reservation; an order with the status completed \
+                       has no end.";
+        return Err(members::invalid(message));
+    }
+    let terms = if is_completed {
+        OrderTerms::Completed
+    } else {
+        OrderTerms::ReservedUntil(expires_at.unwrap_or(now + app.store_area.reservation))
+    };
+    Ok(NewOrder { pet_id: write::pet_id(Some(pet_id))?, terms, reference, note })
+}
+
+/// `GET /v1/store/orders/{orderId}`.
+pub(crate) async fn get_order(
+    app: &App,
+    Call { request, parameter, .. }: Call<'_>,
+) -> Result<Response, ApiError> {
+    let [] = query::parameters(request.uri.query(), [])?;
+    let id = write::order_id(query::path_integer(parameter))?;
+    let order = app.store.get_order(id).await?.ok_or_else(write::no_order)?;
+    wire::respond(app, request, &Resource::Order(order))
+}
+
+/// `PATCH /v1/store/orders/{orderId}`: changes texts, or extends a reservation.
+pub(crate) async fn patch_order(app: &App, call: Call<'_>) -> Result<Response, ApiError> {
+    let preconditions = preconditions::of(&call.request.headers)?;
+    let write = Write::read(app, call, Some(Accepted::Patch)).await?;
+    let members = write.members(&["reference", "note", "expiresAt"])?;
+    let patch = OrderPatch {
+        reference: members.patch("reference", &REFERENCE)?,
+        note: members.patch("note", &NOTE)?,
+        expires_at: members.optional("expiresAt", &TIME)?,
+    };
+    let command = Command::PatchOrder { id: write.order_id()?, patch, preconditions };
+    write.execute(app, command, wire::one).await
+}
+
+/// `POST /v1/store/orders/{orderId}/complete`: sells the reserved animal.
+pub(crate) async fn complete_order(app: &App, call: Call<'_>) -> Result<Response, ApiError> {
+    let write = Write::read(app, call, Some(Accepted::JsonOrNothing)).await?;
+    write.members(&[])?;
+    let command = Command::CompleteOrder { id: write.order_id()? };
+    write.execute(app, command, wire::one).await
+}
+
+/// `POST /v1/store/orders/{orderId}/cancel`: ends a reservation.
+pub(crate) async fn cancel_order(app: &App, call: Call<'_>) -> Result<Response, ApiError> {
+    let write = Write::read(app, call, Some(Accepted::JsonOrNothing)).await?;
+    let reason = write.members(&["reason"])?.optional("reason", &REASON)?;
+    let command = Command::CancelOrder { id: write.order_id()?, reason };
+    write.execute(app, command, wire::one).await
+}
+
+/// `POST /v1/store/orders/{orderId}/return`: undoes a sale.
+pub(crate) async fn return_order(app: &App, call: Call<'_>) -> Result<Response, ApiError> {
+    let write = Write::read(app, call, Some(Accepted::JsonOrNothing)).await?;
+    let reason = write.members(&["reason"])?.optional("reason", &REASON)?;
+    let command = Command::ReturnOrder { id: write.order_id()?, reason };
+    write.execute(app, command, wire::one).await
+}
