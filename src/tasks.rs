@@ -53,7 +53,6 @@ pub struct Tasks {
 
 impl Tasks {
     /// No tasks yet. Their outcomes will be written to `metrics`.
-    #[must_use]
     pub fn new(clock: Arc<dyn Clock>, metrics: Arc<TaskMetrics>) -> Self {
         Self { clock, metrics, stopping: watch::Sender::default(), running: JoinSet::new() }
     }

@@ -1,9 +1,6 @@
 //! `petstore audit`.
 
-use std::{
-    io::{self, BufWriter, Write},
-    num::NonZeroU32,
-};
+use std::io::{self, BufWriter, Write};
 
 use anyhow::Context;
 use clap::{Args, ValueEnum};
@@ -70,9 +67,8 @@ enum Format {
 
 impl Audit {
     pub(super) fn run(self) -> anyhow::Result<()> {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-        runtime.block_on(async {
-            let store = self.database.open(OpenMode::AsIs, NonZeroU32::MIN).await?;
+        super::block_on(async {
+            let store = self.database.open(OpenMode::AsIs).await?;
             match self.write(store.as_ref(), &mut BufWriter::new(io::stdout().lock())).await {
                 Err(error) if is_broken_pipe(&error) => Ok(()),
                 done => done,

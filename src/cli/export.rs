@@ -6,7 +6,7 @@ use std::{
 };
 
 use anyhow::{Context, ensure};
-use clap::{Args, ValueEnum, builder::BoolishValueParser};
+use clap::{Args, builder::BoolishValueParser};
 
 use super::{BadSetting, DatabaseArgs, progress::Progress, values};
 use crate::{
@@ -101,28 +101,5 @@ impl Export {
             Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
             done => done.context("cannot write the animals"),
         }
-    }
-}
-
-impl ValueEnum for Format {
-    fn value_variants<'a>() -> &'a [Self] {
-        &[Self::Csv, Self::Ndjson]
-    }
-
-    fn to_possible_value(&self) -> Option<clap::builder::PossibleValue> {
-        Some(clap::builder::PossibleValue::new(match self {
-            Self::Csv => "csv",
-            Self::Ndjson => "ndjson",
-        }))
-    }
-}
-
-impl ValueEnum for PetStatus {
-    fn value_variants<'a>() -> &'a [Self] {
-        &Self::ALL
-    }
-
-    fn to_possible_value(&self) -> Option<clap::builder::PossibleValue> {
-        Some(clap::builder::PossibleValue::new(self.as_str()))
     }
 }

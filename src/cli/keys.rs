@@ -1,11 +1,11 @@
 //! `petstore keys`: API keys, whether the service runs or not.
 
-use std::{fmt::Write, num::NonZeroU32, time::Duration};
+use std::{fmt::Write, time::Duration};
 
 use anyhow::{Context, bail, ensure};
 use clap::{Args, Subcommand, ValueEnum};
 use jiff::{SignedDuration, Timestamp};
-use serde::Serialize;
+use serde_json::{Value, json};
 
 use super::{BadSetting, CreateArgs, DatabaseArgs, values};
 use crate::{
@@ -15,9 +15,6 @@ use crate::{
     },
     store::{OpenMode, Store},
 };
-
-/// A command runs one operation at a time.
-const CONNECTIONS: NonZeroU32 = NonZeroU32::MIN;
 
 /// Create, list, revoke and rotate API keys
 #[derive(Debug, Subcommand)]
@@ -130,8 +127,7 @@ pub(super) struct Rotate {
 
 impl Keys {
     pub(super) fn run(self) -> anyhow::Result<()> {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-        runtime.block_on(async {
+        super::block_on(async {
             match self {
                 Self::Create(create) => create.run().await,
                 Self::List(list) => list.run().await,
@@ -154,7 +150,7 @@ impl Create {
         ensure!(!brief, bad("--expires must be at least 1s"));
         let now = SystemClock.now();
         let expires_at = self.expires.map(|expires| expiry(now, expires)).transpose()?;
-        let store = self.database.open(self.if_absent.mode(), CONNECTIONS).await?;
+        let store = self.database.open(self.if_absent.mode()).await?;
         let key = generate(self.deployment);
         let new = NewKey {
             digest: key.digest(),
@@ -171,12 +167,12 @@ impl Create {
 
 impl List {
     async fn run(self) -> anyhow::Result<()> {
-        let store = self.database.open(OpenMode::AsIs, CONNECTIONS).await?;
+        let store = self.database.open(OpenMode::AsIs).await?;
         let records = store.list_keys().await.context("cannot read the keys")?;
         match self.format {
             Format::Table => super::print(&table(&records))?,
             Format::Json => {
-                let rows: Vec<Row> = records.iter().map(Row::from).collect();
+                let rows: Vec<Value> = records.iter().map(element).collect();
                 super::print(&format!("{}\n", serde_json::to_string_pretty(&rows)?))?;
             }
         }
@@ -186,7 +182,7 @@ impl List {
 
 impl Revoke {
     async fn run(self) -> anyhow::Result<()> {
-        let store = self.database.open(OpenMode::AsIs, CONNECTIONS).await?;
+        let store = self.database.open(OpenMode::AsIs).await?;
         let now = SystemClock.now();
         let revoked = store.revoke_key(self.id, act(now)).await.context("cannot revoke the key")?;
         let Some(record) = revoked else {
@@ -203,7 +199,7 @@ impl Revoke {
 
 impl Rotate {
     async fn run(self) -> anyhow::Result<()> {
-        let store = self.database.open(OpenMode::AsIs, CONNECTIONS).await?;
+        let store = self.database.open(OpenMode::AsIs).await?;
         let now = SystemClock.now();
         let old = store.get_key(self.id).await.context("cannot read the key")?;
         let Some(old) = old else {
@@ -307,37 +303,20 @@ fn show(key: &ApiKey, record: &KeyRecord, database: &DatabaseArgs) -> anyhow::Re
     Ok(())
 }
 
-/// A row of the JSON list.
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Row<'a> {
-    id: i64,
-    name: &'a str,
-    scope: &'static str,
-    deployment: &'static str,
-    created: Timestamp,
-    expires: Option<Timestamp>,
-    last_used: Option<Timestamp>,
-    last_deprecated_call: Option<Timestamp>,
-    revoked: Option<Timestamp>,
-    rate_limit: Option<String>,
-}
-
-impl<'a> From<&'a KeyRecord> for Row<'a> {
-    fn from(record: &'a KeyRecord) -> Self {
-        Self {
-            id: record.id.0,
-            name: &record.name,
-            scope: record.scope.as_str(),
-            deployment: record.deployment.as_str(),
-            created: record.created_at,
-            expires: record.expires_at,
-            last_used: record.last_used_at,
-            last_deprecated_call: record.last_deprecated_call_at,
-            revoked: record.revoked_at,
-            rate_limit: record.rate_limit.map(|limit| limit.to_string()),
-        }
-    }
+/// An element of the JSON list.
+fn element(record: &KeyRecord) -> Value {
+    json!({
+        "id": record.id.0,
+        "name": record.name,
+        "scope": record.scope.as_str(),
+        "deployment": record.deployment.as_str(),
+        "created": record.created_at,
+        "expires": record.expires_at,
+        "lastUsed": record.last_used_at,
+        "lastDeprecatedCall": record.last_deprecated_call_at,
+        "revoked": record.revoked_at,
+        "rateLimit": record.rate_limit.map(|limit| limit.to_string()),
+    })
 }
 
 fn table(records: &[KeyRecord]) -> String {

@@ -116,13 +116,9 @@ struct DatabaseArgs {
 }
 
 impl DatabaseArgs {
-    /// Opens the database; PostgreSQL with at most this many connections.
-    async fn open(
-        &self,
-        mode: OpenMode,
-        connections: NonZeroU32,
-    ) -> Result<Arc<dyn Store>, OpenError> {
-        store::open(&self.database, mode, connections, &mut random()).await
+    /// Opens the database for a command, which runs one operation at a time.
+    async fn open(&self, mode: OpenMode) -> Result<Arc<dyn Store>, OpenError> {
+        store::open(&self.database, mode, NonZeroU32::MIN, &mut random()).await
     }
 }
 
@@ -208,14 +204,12 @@ fn exit_status(error: &anyhow::Error) -> u8 {
 }
 
 /// The definition of the command line, for man pages and completions.
-#[must_use]
 pub fn command() -> clap::Command {
     Cli::command()
 }
 
 /// Parses the command line and runs the command. An error is one line on standard
 /// error.
-#[must_use]
 pub fn main() -> ExitCode {
     // A database contains the digests of keys, so only its owner may read a new file.
     umask(Mode::RWXG | Mode::RWXO);
@@ -294,6 +288,11 @@ fn invalid_arguments(error: &clap::Error) -> ExitCode {
         print_message(&line);
     }
     ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(WRONG_SETTING))
+}
+
+/// Runs the operations of a command.
+fn block_on(work: impl Future<Output = anyhow::Result<()>>) -> anyhow::Result<()> {
+    tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(work)
 }
 
 /// A count and its noun: `1 animal`, `2 animals`, `2 categories`.

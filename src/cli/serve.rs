@@ -30,7 +30,7 @@ use crate::{
     http::{self, App, Management, Origin},
     observe::log::{self, LogFormat},
     server::{self, Limits},
-    store::OpenMode,
+    store::{self, OpenMode},
 };
 
 /// How long a request may take in addition to the time for its body: longer than the
@@ -222,8 +222,9 @@ impl Serve {
         let url = format!("{}://{address}/v1", if tls.is_some() { "https" } else { "http" });
         let management_listener = self.management.listen()?;
         let console_listener = self.console.listen()?;
-        let store =
-            self.database.open(OpenMode::CreateAndMigrate, self.database_connections).await?;
+        let database = &self.database.database;
+        let (mode, mut random) = (OpenMode::CreateAndMigrate, super::random());
+        let store = store::open(database, mode, self.database_connections, &mut random).await?;
         let mut terminated = signal(SignalKind::terminate())?;
         let mut interrupted = signal(SignalKind::interrupt())?;
 
@@ -232,15 +233,13 @@ impl Serve {
             warn!("--failed-auth-limit (PETSTORE_FAILED_AUTH_LIMIT) has no effect; remove it");
         }
         management::log_address(management_listener.as_ref());
-        let database = &self.database.database;
         let console = self.console.address(console_listener.as_ref(), tls.is_some());
         first_start::log(store.as_ref(), self.deployment, database, &url, console).await?;
 
         let settings = self.settings(&limits, tls.is_some());
-        let mut random = super::random();
         let app = App::new(Arc::clone(&store), Arc::new(SystemClock), &mut random, &settings)?;
         let (spans, exporter) = self.management.traces(self.deployment, &mut random)?.unzip();
-        let (registrar, tests) = self.webhooks.registrar(&self.database.database);
+        let (registrar, tests) = self.webhooks.registrar(database);
         let dispatcher = Dispatcher::new(
             Arc::clone(&store),
             Arc::new(SystemClock),

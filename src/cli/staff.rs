@@ -1,9 +1,9 @@
 //! `petstore staff`: who may use the console, whether the service runs or not.
 
-use std::{fmt::Write, num::NonZeroU32};
+use std::fmt::Write;
 
 use anyhow::{Context, bail};
-use clap::{Args, Subcommand, ValueEnum, builder::PossibleValue};
+use clap::{Args, Subcommand};
 use jiff::Timestamp;
 
 use super::{BadSetting, CreateArgs, DatabaseArgs, console::ConsoleUrlArgs};
@@ -15,9 +15,6 @@ use crate::{
     },
     store::{OpenMode, StaffKey, StaffWritten, Store},
 };
-
-/// A command runs one operation at a time.
-const CONNECTIONS: NonZeroU32 = NonZeroU32::MIN;
 
 /// Add, list, change and disable the people who may use the console
 #[derive(Debug, Args)]
@@ -75,24 +72,13 @@ enum Command {
     },
 }
 
-impl ValueEnum for Role {
-    fn value_variants<'a>() -> &'a [Self] {
-        &Self::ALL
-    }
-
-    fn to_possible_value(&self) -> Option<PossibleValue> {
-        Some(PossibleValue::new(self.as_str()))
-    }
-}
-
 fn name(text: &str) -> Result<StaffName, String> {
     StaffName::new(text).ok_or_else(|| "a name is one line of 1 to 64 characters".to_owned())
 }
 
 impl Staff {
     pub(super) fn run(self) -> anyhow::Result<()> {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-        runtime.block_on(self.run_on_store())
+        super::block_on(self.run_on_store())
     }
 
     async fn run_on_store(self) -> anyhow::Result<()> {
@@ -100,7 +86,7 @@ impl Staff {
             Command::Add { if_absent, .. } => if_absent.mode(),
             _ => OpenMode::AsIs,
         };
-        let store = self.database.open(mode, CONNECTIONS).await?;
+        let store = self.database.open(mode).await?;
         let (store, now) = (store.as_ref(), SystemClock.now());
         match self.command {
             Command::Add { name, role, console, .. } => {

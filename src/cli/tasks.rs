@@ -26,28 +26,33 @@ pub(super) fn start(
     exporter: Option<Exporter>,
     dispatcher: Dispatcher,
 ) -> Tasks {
+    let (second, minute) = (Duration::from_secs(1), Duration::from_mins(1));
     let mut tasks = Tasks::new(Arc::new(SystemClock), Arc::clone(app.tasks()));
     tasks.start(SaveKeyUses { app: Arc::clone(app), times: every(Duration::from_secs(5)) });
-    let mut start_steps = |name, step| {
-        let times = every(Duration::from_mins(1));
-        tasks.start(Steps { name, app: Arc::clone(app), step, times, has_more: false });
+    let mut start_steps = |name, interval, step| {
+        let (app, times) = (Arc::clone(app), every(interval));
+        tasks.start(Steps { name, app, step, times, has_more: false });
     };
-    start_steps("forget_old_requests", |app| {
+    start_steps("forget_old_requests", minute, |app| {
         async move { app.forget_old_requests().await }.boxed()
     });
-    start_steps("forget_old_sessions", |app| {
+    start_steps("forget_old_sessions", minute, |app| {
         async move { app.forget_old_sessions().await }.boxed()
     });
-    start_steps("expire_orders", |app| async move { app.expire_orders().await }.boxed());
-    start_steps("forget_old_changes", |app| async move { app.forget_old_changes().await }.boxed());
-    tasks.start(NumberChanges { store: Arc::clone(store), times: every(Duration::from_secs(1)) });
+    start_steps("expire_orders", minute, |app| async move { app.expire_orders().await }.boxed());
+    start_steps("forget_old_changes", minute, |app| {
+        async move { app.forget_old_changes().await }.boxed()
+    });
+    // So that those without a number stay few, although nobody reads the log.
+    start_steps("number_changes", second, |app| {
+        async move { app.store.log_state().await.map(|_| false) }.boxed()
+    });
     let times = every(Duration::from_millis(100));
     let last = SystemClock.instant();
     tasks.start(TendSearch { store: Arc::clone(store), times, pause: None, last });
     tasks.start(FollowLog(Arc::clone(app)));
     if let Some(tls) = tls {
-        tasks
-            .start(RenewCertificate { tls: Arc::clone(tls), times: every(Duration::from_secs(1)) });
+        tasks.start(RenewCertificate { tls: Arc::clone(tls), times: every(second) });
     }
     tasks.start(DeliverWebhooks(dispatcher));
     if let Some(exporter) = exporter {
@@ -91,7 +96,7 @@ impl Task for SaveKeyUses {
     }
 }
 
-/// Work in bounded steps, once a minute. While there is more to do, the next step follows at once.
+/// Work in bounded steps, at an interval. While there is more to do, the next step follows at once.
 struct Steps {
     name: &'static str,
     app: Arc<App>,
@@ -115,29 +120,6 @@ impl Task for Steps {
     async fn run(&mut self) -> Result<(), Failure> {
         self.has_more = false;
         self.has_more = (self.step)(Arc::clone(&self.app)).await?;
-        Ok(())
-    }
-}
-
-/// Numbers new changes, so that those without a number stay few, although nobody reads the log.
-struct NumberChanges {
-    store: Arc<dyn Store>,
-    times: Interval,
-}
-
-impl Task for NumberChanges {
-    const RUN_LIMIT: Duration = Duration::from_mins(1);
-
-    fn name(&self) -> &'static str {
-        "number_changes"
-    }
-
-    async fn due(&mut self) {
-        self.times.tick().await;
-    }
-
-    async fn run(&mut self) -> Result<(), Failure> {
-        self.store.log_state().await?;
         Ok(())
     }
 }

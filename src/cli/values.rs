@@ -3,6 +3,7 @@
 use std::{
     net::{Ipv4Addr, SocketAddr, ToSocketAddrs},
     num::NonZeroU32,
+    ops::RangeInclusive,
     str::FromStr,
     time::Duration,
 };
@@ -10,15 +11,14 @@ use std::{
 use clap::{ValueEnum, builder::PossibleValue};
 
 use super::console::ListenOrOff;
-use crate::domain::{Deployment, RateLimit, Scope, store_area::Order};
+use crate::{
+    domain::{Deployment, PetStatus, RateLimit, Role, Scope, store_area::Order},
+    files::Format,
+};
 
 /// Parses an address to listen on: `127.0.0.1:8080`, `[::1]:8080`,
 /// `localhost:8080`, or `:8080` for all IPv4 addresses of the machine. Resolves a
 /// host name, and prefers its first IPv4 address. Port 0 means a free port.
-///
-/// # Errors
-///
-/// Fails if the text is not an address, or the host name is unknown.
 pub(super) fn listen_address(text: &str) -> Result<SocketAddr, String> {
     let form = "an address to listen on is HOST:PORT, such as 127.0.0.1:8080, localhost:8080 \
                 or :8080 for all addresses";
@@ -41,10 +41,6 @@ pub(super) fn listen_address(text: &str) -> Result<SocketAddr, String> {
 }
 
 /// Parses the same, or `off`.
-///
-/// # Errors
-///
-/// Fails if the value is not allowed.
 pub(super) fn listen_address_or_off(text: &str) -> Result<ListenOrOff, String> {
     if text == "off" {
         return Ok(ListenOrOff::Off);
@@ -53,19 +49,11 @@ pub(super) fn listen_address_or_off(text: &str) -> Result<ListenOrOff, String> {
 }
 
 /// Parses a count of at least 1.
-///
-/// # Errors
-///
-/// Fails if the value is not allowed.
 pub(super) fn count(text: &str) -> Result<NonZeroU32, String> {
     text.parse().map_err(|_| format!("it must be an integer from 1 to {}", u32::MAX))
 }
 
 /// Parses a switch: true or false.
-///
-/// # Errors
-///
-/// Fails if the value is not allowed.
 pub(super) fn switch(text: &str) -> Result<bool, String> {
     match text.to_ascii_lowercase().as_str() {
         "true" | "yes" | "on" | "1" => Ok(true),
@@ -75,55 +63,31 @@ pub(super) fn switch(text: &str) -> Result<bool, String> {
 }
 
 /// Parses a duration such as `90d`, `12h`, `30s` or `1h 30m`.
-///
-/// # Errors
-///
-/// Fails if the value is not allowed.
 pub(super) fn duration(text: &str) -> Result<Duration, String> {
     humantime::parse_duration(text)
         .map_err(|error| format!("{error}; a duration has the form 90d, 12h or 30s"))
 }
 
 /// Parses a duration of one second to one day.
-///
-/// # Errors
-///
-/// Fails if the value is not allowed.
 pub(super) fn timeout(text: &str) -> Result<Duration, String> {
-    let timeout = duration(text)?;
-    if timeout < Duration::from_secs(1) || timeout > Duration::from_hours(24) {
-        return Err("it must be from 1s to 24h".to_owned());
-    }
-    Ok(timeout)
+    within(text, Duration::from_secs(1)..=Duration::from_hours(24), "from 1s to 24h")
 }
 
 /// Parses how long something is kept: at least a day, because only then can a follower come back
 /// after a night.
-///
-/// # Errors
-///
-/// Fails if the value is not allowed.
 pub(super) fn retention(text: &str) -> Result<Duration, String> {
-    let kept = duration(text)?;
-    if kept < Duration::from_hours(24) {
-        Err("it must be at least 1d".to_owned())
-    } else {
-        Ok(kept)
-    }
+    within(text, Duration::from_hours(24)..=Duration::MAX, "at least 1d")
 }
 
 /// Parses the duration of a reservation: one minute to 400 days.
-///
-/// # Errors
-///
-/// Fails if the value is not allowed.
 pub(super) fn reservation(text: &str) -> Result<Duration, String> {
     let longest = Duration::try_from(Order::LONGEST_RESERVATION).unwrap_or_default();
-    let reservation = duration(text)?;
-    if reservation < Duration::from_mins(1) || reservation > longest {
-        return Err("it must be from 1m to 400d".to_owned());
-    }
-    Ok(reservation)
+    within(text, Duration::from_mins(1)..=longest, "from 1m to 400d")
+}
+
+fn within(text: &str, range: RangeInclusive<Duration>, is: &str) -> Result<Duration, String> {
+    let parsed = duration(text)?;
+    if range.contains(&parsed) { Ok(parsed) } else { Err(format!("it must be {is}")) }
 }
 
 /// A rate such as `600/min`, or `off`.
@@ -144,25 +108,22 @@ impl FromStr for RateOrOff {
     }
 }
 
-impl ValueEnum for Scope {
-    fn value_variants<'a>() -> &'a [Self] {
-        &Self::ALL
-    }
+/// Lets options have the words of these enumerations as values.
+macro_rules! options {
+    ($($words:ty),*) => {$(
+        impl ValueEnum for $words {
+            fn value_variants<'a>() -> &'a [Self] {
+                &Self::ALL
+            }
 
-    fn to_possible_value(&self) -> Option<PossibleValue> {
-        Some(PossibleValue::new(self.as_str()))
-    }
+            fn to_possible_value(&self) -> Option<PossibleValue> {
+                Some(PossibleValue::new(self.as_str()))
+            }
+        }
+    )*};
 }
 
-impl ValueEnum for Deployment {
-    fn value_variants<'a>() -> &'a [Self] {
-        &Self::ALL
-    }
-
-    fn to_possible_value(&self) -> Option<PossibleValue> {
-        Some(PossibleValue::new(self.as_str()))
-    }
-}
+options!(Deployment, Format, PetStatus, Role, Scope);
 
 #[cfg(test)]
 mod tests {

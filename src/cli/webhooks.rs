@@ -1,6 +1,6 @@
 //! `petstore webhooks`: webhooks, whether the service runs or not; and the options for them.
 
-use std::{num::NonZeroU32, path::PathBuf, sync::Arc};
+use std::{path::PathBuf, sync::Arc};
 
 use anyhow::{Context, anyhow, bail, ensure};
 use clap::{Args, Subcommand, ValueEnum};
@@ -20,9 +20,6 @@ use crate::{
     store::{DatabaseUrl, OpenMode, Store, WebhookWritten},
     tls,
 };
-
-/// A command runs one operation at a time.
-const CONNECTIONS: NonZeroU32 = NonZeroU32::MIN;
 
 /// How many attempts are read at once.
 const PAGE: u32 = 1000;
@@ -143,12 +140,11 @@ fn change_type(text: &str) -> Result<ChangeType, String> {
 
 impl Webhooks {
     pub(super) fn run(self) -> anyhow::Result<()> {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-        runtime.block_on(self.run_on_store())
+        super::block_on(self.run_on_store())
     }
 
     async fn run_on_store(self) -> anyhow::Result<()> {
-        let store = self.database.open(OpenMode::AsIs, CONNECTIONS).await?;
+        let store = self.database.open(OpenMode::AsIs).await?;
         let store = store.as_ref();
         let (registrar, _) = self.options.registrar(&self.database.database);
         match self.command {

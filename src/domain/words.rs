@@ -22,7 +22,6 @@ macro_rules! words {
             pub const ALL: [Self; [$($word),+].len()] = [$(Self::$value),+];
 
             /// Its name in the interface and the database.
-            #[must_use]
             pub fn as_str(self) -> &'static str {
                 match self {
                     $(Self::$value => $word,)+
@@ -50,7 +49,7 @@ pub(crate) use words;
 
 /// A text that is not one of these names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct UnknownWord(pub(super) &'static [&'static str]);
+pub struct UnknownWord(pub(crate) &'static [&'static str]);
 
 impl std::error::Error for UnknownWord {}
 

@@ -240,10 +240,6 @@ pub struct CsvWriter<W: Write> {
 
 impl<W: Write> CsvWriter<W> {
     /// Writes the header.
-    ///
-    /// # Errors
-    ///
-    /// If writing fails.
     pub fn new(out: W) -> io::Result<Self> {
         let mut writer = csv::WriterBuilder::new().buffer_capacity(BUFFER).from_writer(out);
         writer.write_record([ID, NAME, CATEGORY_ID, STATUS])?;
@@ -252,10 +248,6 @@ impl<W: Write> CsvWriter<W> {
 
     /// Like [`Self::new`], but for a spreadsheet: changes names so that no spreadsheet reads them
     /// as formulas. Such a file is not for an import.
-    ///
-    /// # Errors
-    ///
-    /// If writing fails.
     pub fn for_spreadsheet(out: W) -> io::Result<Self> {
         Ok(Self { name: without_formulas, ..Self::new(out)? })
     }

@@ -18,20 +18,22 @@ pub use self::{
     seen_ids::SeenIds,
     source::{MAX_ROW, Source},
 };
-use crate::domain::{NewPet, PetId, PetName, PetRef, PetStatus, store_area::Resource};
+use crate::domain::{
+    NewPet, PetId, PetName, PetRef, PetStatus, store_area::Resource, words::words,
+};
 
-/// The format of a file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Format {
-    /// RFC 4180, in UTF-8, with a header.
-    Csv,
-    /// One JSON object per line, as in a response of the service.
-    Ndjson,
+words! {
+    /// The format of a file.
+    pub enum Format {
+        /// RFC 4180, in UTF-8, with a header.
+        Csv = "csv",
+        /// One JSON object per line, as in a response of the service.
+        Ndjson = "ndjson",
+    }
 }
 
 impl Format {
     /// The format that the file name extension indicates.
-    #[must_use]
     pub fn of(path: &Path) -> Option<Self> {
         let ending = path.extension().and_then(OsStr::to_str)?.to_ascii_lowercase();
         match ending.as_str() {
@@ -93,17 +95,9 @@ pub enum ReadError {
 /// Reads the rows of a file in order.
 pub trait Rows {
     /// The next row, or why it is invalid; `None` after the last one.
-    ///
-    /// # Errors
-    ///
-    /// If the rest of the file cannot be read.
     fn next(&mut self) -> Result<Option<Result<Row, InvalidRow>>, ReadError>;
 
     /// The row that was read last, as it is in the file.
-    ///
-    /// # Errors
-    ///
-    /// If reading the file again fails.
     fn raw_row(&self) -> io::Result<RawRow>;
 
     /// How many bytes were read so far.
@@ -111,10 +105,6 @@ pub trait Rows {
 }
 
 /// Reads the rows of a file from its beginning, with identifiers if `with_ids` is set.
-///
-/// # Errors
-///
-/// If reading fails, or the header is invalid.
 pub fn read<'s>(
     source: &'s Source,
     format: Format,
@@ -129,17 +119,9 @@ pub fn read<'s>(
 /// Writes animals to a file.
 pub trait Writer {
     /// Writes one animal.
-    ///
-    /// # Errors
-    ///
-    /// If writing fails.
     fn write(&mut self, pet: PetRef<'_>) -> io::Result<()>;
 
     /// Writes what is still buffered.
-    ///
-    /// # Errors
-    ///
-    /// If writing fails.
     fn finish(&mut self) -> io::Result<()>;
 }
 

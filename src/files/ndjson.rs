@@ -159,10 +159,6 @@ impl<W: Write> NdjsonWriter<W> {
     }
 
     /// Writes one animal, order or category of the store area.
-    ///
-    /// # Errors
-    ///
-    /// If writing fails.
     pub fn write_resource(&mut self, resource: &Resource) -> io::Result<()> {
         self.line.clear();
         resources::write(&mut self.line, resource);

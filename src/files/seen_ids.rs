@@ -13,10 +13,6 @@ pub struct SeenIds(Connection);
 
 impl SeenIds {
     /// No identifiers yet.
-    ///
-    /// # Errors
-    ///
-    /// If there is no space for temporary files.
     pub fn new() -> rusqlite::Result<Self> {
         let connection = Connection::open("")?;
         connection.execute_batch(
@@ -33,19 +29,11 @@ impl SeenIds {
     }
 
     /// Records that `row` has an animal with this `id`, or returns the row that already has one.
-    ///
-    /// # Errors
-    ///
-    /// If there is no space for temporary files.
     pub fn record(&self, id: PetId, row: u64) -> rusqlite::Result<Option<u64>> {
         self.record_in("pets", id.get(), row)
     }
 
     /// The same for an animal, an order or a category.
-    ///
-    /// # Errors
-    ///
-    /// If there is no space for temporary files.
     pub fn record_resource(&self, of: &Resource, row: u64) -> rusqlite::Result<Option<u64>> {
         match of {
             Resource::Pet(pet) => self.record(pet.id, row),
@@ -61,10 +49,6 @@ impl SeenIds {
     }
 
     /// The first row with an animal with this `id`.
-    ///
-    /// # Errors
-    ///
-    /// If the temporary file cannot be read.
     pub fn row_of(&self, id: PetId) -> rusqlite::Result<Option<u64>> {
         self.row_in("pets", id.get())
     }
@@ -77,10 +61,6 @@ impl SeenIds {
     }
 
     /// Why what a line has does not agree with the lines before it, if so. Otherwise, records it.
-    ///
-    /// # Errors
-    ///
-    /// If there is no space for temporary files.
     pub fn disagreement(&self, of: &Resource, line: u64) -> rusqlite::Result<Option<String>> {
         match of {
             Resource::Pet(pet) => {
@@ -142,10 +122,6 @@ impl SeenIds {
     }
 
     /// The lines of animals whose `orderId` is not the id of a reserved order, with that id.
-    ///
-    /// # Errors
-    ///
-    /// If the temporary file cannot be read.
     pub fn without_order(&self) -> rusqlite::Result<Vec<(u64, i64)>> {
         let find = "SELECT line, order_id FROM animals
             WHERE order_id IS NOT NULL AND holder IS NULL ORDER BY line LIMIT 20";

@@ -23,19 +23,11 @@ pub struct Source {
 
 impl Source {
     /// Opens the file at `path`. The content of a pipe is copied to an unnamed temporary file.
-    ///
-    /// # Errors
-    ///
-    /// If reading or copying fails.
     pub fn open(path: &Path) -> io::Result<Self> {
         Self::of(File::open(path)?)
     }
 
     /// Copies all of `input`.
-    ///
-    /// # Errors
-    ///
-    /// If copying fails.
     pub fn copied_from(mut input: impl Read) -> io::Result<Self> {
         let mut file = tempfile::tempfile()?;
         let length = io::copy(&mut input, &mut file)?;
@@ -51,7 +43,6 @@ impl Source {
     }
 
     /// The length in bytes.
-    #[must_use]
     pub fn length(&self) -> u64 {
         self.length
     }
