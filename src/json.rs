@@ -60,10 +60,6 @@ pub(crate) fn write_string(out: &mut Vec<u8>, text: &str) {
 ///
 /// The whole text is validated, including the other members: syntax, UTF-8, escapes, duplicate
 /// members (RFC 8259 leaves their meaning open), and depth.
-///
-/// # Errors
-///
-/// The position or the reason.
 pub(crate) fn object_members<'a, const N: usize>(
     text: &'a [u8],
     names: [&'static str; N],
@@ -78,11 +74,8 @@ pub(crate) fn object_members<'a, const N: usize>(
 const PET_EXAMPLE: &str = ", such as {\"name\": \"Frank\", \"categoryId\": 1}";
 
 /// All members of a JSON object, unparsed. `what` is the object's name in a message, such as "The
-/// body". The values are validated when they are parsed, by [`string`] and [`integer`].
-///
-/// # Errors
-///
-/// The position or the reason, also for duplicate members.
+/// body". The values are validated when they are parsed, by [`string`] and [`integer`]. Duplicate
+/// members are invalid.
 pub(crate) fn members<'a>(
     text: &'a [u8],
     what: &'static str,
@@ -92,10 +85,6 @@ pub(crate) fn members<'a>(
 }
 
 /// The elements of a JSON array, unparsed and not validated except for their syntax.
-///
-/// # Errors
-///
-/// The position or the reason.
 pub(crate) fn elements(text: &[u8]) -> Result<Vec<&RawValue>, Invalid> {
     let expected = Expected { what: "The body", kind: "array", example: "" };
     parse(text, expected, |deserializer, _| Vec::deserialize(deserializer))

@@ -35,7 +35,6 @@ const REPLACED: u8 = 2;
 
 impl Client {
     /// The address of the peer, which may be a proxy.
-    #[must_use]
     pub fn address(&self) -> IpAddr {
         self.address
     }
@@ -57,7 +56,6 @@ impl Client {
     }
 
     /// Whether the slot was given to another connection.
-    #[must_use]
     pub fn is_replaced(&self) -> bool {
         self.state.load(Relaxed) == REPLACED
     }

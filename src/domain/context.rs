@@ -22,7 +22,6 @@ pub struct WriteContext {
 
 impl WriteContext {
     /// A write that no request asks for.
-    #[must_use]
     pub fn new(actor: impl Into<NamedActor>, now: Timestamp) -> Self {
         Self { actor: actor.into(), now, request_id: None, idempotency: None }
     }
@@ -45,7 +44,6 @@ pub enum Actor {
 
 impl Actor {
     /// What it is, as the interface and the log spell it.
-    #[must_use]
     pub fn kind(self) -> &'static str {
         match self {
             Self::Key(_) => "key",
@@ -57,7 +55,6 @@ impl Actor {
     }
 
     /// Its number, if it has one.
-    #[must_use]
     pub fn id(self) -> Option<i64> {
         match self {
             Self::Key(KeyId(id)) | Self::Staff(StaffId(id)) => Some(id),
@@ -66,7 +63,6 @@ impl Actor {
     }
 
     /// Parses the form in which it is displayed.
-    #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let (kind, id) = match text.split_once(':') {
             Some((kind, id)) => (kind, Some(id.parse().ok()?)),
@@ -77,7 +73,6 @@ impl Actor {
     }
 
     /// The actor with this kind and number, if there is one.
-    #[must_use]
     pub fn of(kind: &str, id: Option<i64>) -> Option<Self> {
         match (kind, id) {
             ("key", Some(id)) => Some(Self::Key(KeyId(id))),

@@ -24,7 +24,6 @@ impl IdempotencyKey {
     pub const MAX_LENGTH: usize = 255;
 
     /// `None` unless the text has 1 to 255 characters, all from `!` to `~`.
-    #[must_use]
     pub fn new(text: String) -> Option<Self> {
         let valid = (1..=Self::MAX_LENGTH).contains(&text.len())
             && text.bytes().all(|byte| byte.is_ascii_graphic());
@@ -32,7 +31,6 @@ impl IdempotencyKey {
     }
 
     /// The key as text.
-    #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -45,7 +43,6 @@ pub struct Owner(i64);
 
 impl Owner {
     /// The number in the store.
-    #[must_use]
     pub fn number(self) -> i64 {
         self.0
     }
@@ -103,7 +100,6 @@ pub struct StoredResponse {
 
 /// The SHA-256 of the requested animal. Two bodies with the same values have the same fingerprint,
 /// however they are written.
-#[must_use]
 pub fn fingerprint(pet: &NewPet) -> [u8; 32] {
     let mut hash = Sha256::new();
     hash.update(pet.category_id.to_be_bytes());

@@ -5,6 +5,8 @@
 //! recognise the format, and the service detects a mistyped key without a lookup. Only the SHA-256
 //! of a key is stored: 178 random bits need no slow hash.
 
+#![expect(missing_docs, reason = "a comment says what a name does not")]
+
 use std::{fmt, str::FromStr};
 
 use jiff::Timestamp;
@@ -31,7 +33,6 @@ words! {
 
 impl Deployment {
     /// The prefix of its keys.
-    #[must_use]
     pub fn key_prefix(self) -> &'static str {
         match self {
             Self::Production => "pets_live_",
@@ -44,7 +45,6 @@ words! {
     /// What a key allows.
     #[derive(Default)]
     pub enum Scope {
-        /// Read animals.
         Read = "read",
         /// Read and add animals.
         #[default]
@@ -53,14 +53,12 @@ words! {
         StoreRead = "store:read",
         /// Change everything in the store area, and add animals.
         StoreWrite = "store:write",
-        /// Administer the store area.
         StoreAdmin = "store:admin",
     }
 }
 
 impl Scope {
     /// Whether a key of this scope may run an operation that needs `needed`.
-    #[must_use]
     pub fn allows(self, needed: Self) -> bool {
         match self {
             Self::Read => needed == Self::Read,
@@ -81,7 +79,6 @@ impl Scope {
     }
 
     /// Its name if it is a scope of the store area.
-    #[must_use]
     pub fn in_store_area(self) -> Option<&'static str> {
         (self.in_contract() != self).then(|| self.as_str())
     }
@@ -104,13 +101,11 @@ impl ApiKey {
     }
 
     /// The secret, to show it to its owner once.
-    #[must_use]
     pub fn reveal(&self) -> &str {
         &self.0
     }
 
     /// The digest to store.
-    #[must_use]
     pub fn digest(&self) -> KeyDigest {
         KeyDigest(Sha256::digest(&self.0).into())
     }
@@ -129,7 +124,6 @@ pub struct KeyDigest([u8; 32]);
 impl KeyDigest {
     /// The digest of the text that a client sent as a key; `None` if the text does not have the
     /// format of a key of `deployment`.
-    #[must_use]
     pub fn of_presented(text: impl AsRef<[u8]>, deployment: Deployment) -> Option<Self> {
         let text = text.as_ref();
         let rest = text.strip_prefix(deployment.key_prefix().as_bytes())?;
@@ -143,13 +137,11 @@ impl KeyDigest {
     }
 
     /// A digest that was read from the store.
-    #[must_use]
     pub fn from_bytes(bytes: [u8; 32]) -> Self {
         Self(bytes)
     }
 
     /// The digest, to store it.
-    #[must_use]
     pub fn as_bytes(&self) -> &[u8; 32] {
         &self.0
     }
@@ -198,9 +190,7 @@ pub struct NewKey {
     pub digest: KeyDigest,
     /// The operator's name for the key.
     pub name: String,
-    /// What it allows.
     pub scope: Scope,
-    /// The deployment in which it is valid.
     pub deployment: Deployment,
     /// When it expires; `None` means never.
     pub expires_at: Option<Timestamp>,
@@ -211,15 +201,11 @@ pub struct NewKey {
 /// A stored key, without its secret. Times are stored to the second.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KeyRecord {
-    /// Its number.
     pub id: KeyId,
     /// The operator's name for the key.
     pub name: String,
-    /// What it allows.
     pub scope: Scope,
-    /// The deployment in which it is valid.
     pub deployment: Deployment,
-    /// When it was created.
     pub created_at: Timestamp,
     /// When it expires; `None` means never.
     pub expires_at: Option<Timestamp>,
@@ -239,9 +225,7 @@ pub struct KeyRecord {
 /// One use of a key, or several.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KeyUse {
-    /// Its number.
     pub id: KeyId,
-    /// When it was last accepted.
     pub used_at: Timestamp,
     /// When it last called the deprecated operation, if it did.
     pub deprecated_call_at: Option<Timestamp>,
@@ -249,14 +233,12 @@ pub struct KeyUse {
 
 impl KeyRecord {
     /// Whether the key is accepted at `now`: neither revoked nor expired.
-    #[must_use]
     pub fn is_valid_at(&self, now: Timestamp) -> bool {
         self.revoked_at.is_none() && self.expires_at.is_none_or(|end| now < end)
     }
 
     /// A successor with this digest, and with the same name, scope, limit and lifetime; `None` if it
     /// would expire too far in the future.
-    #[must_use]
     pub fn successor_at(&self, digest: KeyDigest, now: Timestamp) -> Option<NewKey> {
         let expires_at = match self.expires_at {
             Some(end) => Some(now.checked_add(end.duration_since(self.created_at)).ok()?),

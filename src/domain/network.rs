@@ -10,14 +10,12 @@ pub struct Networks(Arc<[IpNet]>);
 
 impl Networks {
     /// Whether the address is in one of them. An IPv4-mapped address is that of IPv4.
-    #[must_use]
     pub fn contain(&self, address: IpAddr) -> bool {
         let address = address.to_canonical();
         self.0.iter().any(|network| network.contains(&address))
     }
 
     /// Whether there are none.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

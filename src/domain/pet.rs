@@ -1,27 +1,44 @@
 //! The animal.
 
+#![expect(missing_docs, reason = "a comment says what a name does not")]
+
 use super::words::words;
 
-/// The identifier of an animal: from 1 to 2^53 - 1, so that clients that store every number as an
-/// IEEE 754 double read it exactly.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct PetId(i64);
+/// Declares an identifier: a number that every JSON reader reads exactly, also one that stores every
+/// number as an IEEE 754 double.
+macro_rules! id {
+    ($(#[$about:meta])* $name:ident) => {
+        $(#[$about])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub struct $name(i64);
 
-impl PetId {
-    /// The highest identifier: 2^53 - 1.
-    pub const MAX: i64 = (1 << 53) - 1;
+        impl $name {
+            /// The highest identifier: 2^53 - 1.
+            pub const MAX: i64 = (1 << 53) - 1;
 
-    /// `None` if the number is out of range.
-    #[must_use]
-    pub fn new(id: i64) -> Option<Self> {
-        (1..=Self::MAX).contains(&id).then_some(Self(id))
-    }
+            /// `None` if the number is out of range.
+            pub fn new(id: i64) -> Option<Self> {
+                (1..=Self::MAX).contains(&id).then_some(Self(id))
+            }
 
-    /// The identifier as a number.
-    #[must_use]
-    pub fn get(self) -> i64 {
-        self.0
-    }
+            /// The identifier as a number.
+            pub fn get(self) -> i64 {
+                self.0
+            }
+        }
+
+        impl std::fmt::Display for $name {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                std::fmt::Display::fmt(&self.0, f)
+            }
+        }
+    };
+}
+pub(crate) use id;
+
+id! {
+    /// The identifier of an animal: from 1 to 2^53 - 1.
+    PetId
 }
 
 words! {
@@ -50,13 +67,11 @@ impl PetName {
 
     /// `None` if the text is longer than [`Self::MAX_LENGTH`], or contains U+0000. PostgreSQL
     /// cannot store U+0000, so every backend rejects it: a catalogue can move between backends.
-    #[must_use]
     pub fn new(text: String) -> Option<Self> {
         (text.len() <= Self::MAX_LENGTH && !text.contains('\0')).then_some(Self(text))
     }
 
     /// The name as text.
-    #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -65,11 +80,9 @@ impl PetName {
 /// An animal that has no identifier yet.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewPet {
-    /// Its name.
     pub name: PetName,
     /// Its category: any number, which is not looked up anywhere.
     pub category_id: i64,
-    /// Its status.
     pub status: PetStatus,
 }
 
@@ -86,17 +99,13 @@ impl NewPet {
 pub struct Pet {
     /// Given by the store, and unique.
     pub id: PetId,
-    /// Its name.
     pub name: PetName,
-    /// Its category.
     pub category_id: i64,
-    /// Its status.
     pub status: PetStatus,
 }
 
 impl Pet {
     /// The animal with a borrowed name.
-    #[must_use]
     pub fn borrowed(&self) -> PetRef<'_> {
         PetRef {
             id: self.id,
@@ -111,13 +120,9 @@ impl Pet {
 /// each name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PetRef<'a> {
-    /// See [`Pet::id`].
     pub id: PetId,
-    /// See [`Pet::name`].
     pub name: &'a str,
-    /// See [`Pet::category_id`].
     pub category_id: i64,
-    /// See [`Pet::status`].
     pub status: PetStatus,
 }
 

@@ -16,7 +16,6 @@ pub enum Principal {
 
 impl Principal {
     /// The API key, if the client has one.
-    #[must_use]
     pub fn key_id(self) -> Option<KeyId> {
         match self {
             Self::Key(id) => Some(id),
@@ -25,7 +24,6 @@ impl Principal {
     }
 
     /// The member of the staff, if it is one.
-    #[must_use]
     pub fn staff_id(self) -> Option<StaffId> {
         match self {
             Self::Staff(id) => Some(id),

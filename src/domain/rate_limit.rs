@@ -52,13 +52,11 @@ impl RateLimit {
     const MAX_REQUESTS: u32 = 1_000_000;
 
     /// How many requests may come at once. After that, the quota refills evenly.
-    #[must_use]
     pub fn quota(self) -> u32 {
         self.requests.get()
     }
 
     /// In how many seconds an empty quota refills.
-    #[must_use]
     pub fn window(self) -> u32 {
         self.period.seconds()
     }

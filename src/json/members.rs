@@ -69,10 +69,6 @@ pub(crate) const TIME: Kind<jiff::Timestamp> = Kind {
 impl<'a> Members<'a> {
     /// The members of an object, which has only members with these names. `what` names the object
     /// in a message, such as "The body".
-    ///
-    /// # Errors
-    ///
-    /// If it is not an object, or has another member, or one twice.
     pub(crate) fn of(
         object: &'a [u8],
         what: &'static str,

@@ -92,7 +92,6 @@ fn priority(level: Level) -> u8 {
 }
 
 /// An error and all its causes, in one line.
-#[must_use]
 pub fn chain(error: &dyn Error) -> String {
     let mut text = error.to_string();
     let mut source = error.source();

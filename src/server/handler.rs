@@ -30,68 +30,31 @@ pub trait Handler: Send + Sync + 'static {
     fn response_memory(&self) -> &ResponseMemory;
 }
 
-impl Handler for App {
-    fn handle(
-        &self,
-        client: &Client,
-        request: Request<Incoming>,
-    ) -> impl Future<Output = Response> + Send {
-        self.handle(client, request)
-    }
+/// Serves these interfaces, which have methods of the same names.
+macro_rules! serve {
+    ($($interface:ty),*) => {$(
+        impl Handler for $interface {
+            fn handle(
+                &self,
+                client: &Client,
+                request: Request<Incoming>,
+            ) -> impl Future<Output = Response> + Send {
+                self.handle(client, request)
+            }
 
-    fn new_request_id(&self) -> String {
-        self.new_request_id()
-    }
+            fn new_request_id(&self) -> String {
+                self.new_request_id()
+            }
 
-    fn connections(&self) -> &Arc<Connections> {
-        self.connections()
-    }
+            fn connections(&self) -> &Arc<Connections> {
+                self.connections()
+            }
 
-    fn response_memory(&self) -> &ResponseMemory {
-        self.response_memory()
-    }
+            fn response_memory(&self) -> &ResponseMemory {
+                self.response_memory()
+            }
+        }
+    )*};
 }
 
-impl Handler for Management {
-    fn handle(
-        &self,
-        client: &Client,
-        request: Request<Incoming>,
-    ) -> impl Future<Output = Response> + Send {
-        self.handle(client, request)
-    }
-
-    fn new_request_id(&self) -> String {
-        self.new_request_id()
-    }
-
-    fn connections(&self) -> &Arc<Connections> {
-        self.connections()
-    }
-
-    fn response_memory(&self) -> &ResponseMemory {
-        self.response_memory()
-    }
-}
-
-impl Handler for Console {
-    fn handle(
-        &self,
-        client: &Client,
-        request: Request<Incoming>,
-    ) -> impl Future<Output = Response> + Send {
-        self.handle(client, request)
-    }
-
-    fn new_request_id(&self) -> String {
-        self.new_request_id()
-    }
-
-    fn connections(&self) -> &Arc<Connections> {
-        self.connections()
-    }
-
-    fn response_memory(&self) -> &ResponseMemory {
-        self.response_memory()
-    }
-}
+serve!(App, Management, Console);

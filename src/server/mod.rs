@@ -72,10 +72,6 @@ const BACKLOG: u32 = 4096;
 const REPORT_EVERY: Duration = Duration::from_secs(1);
 
 /// Listens on `address`. Needs a runtime.
-///
-/// # Errors
-///
-/// Those of the system, if the address is in use, not local, or not permitted.
 pub fn listen(address: SocketAddr) -> Result<TcpListener, Error> {
     let socket = if address.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() }?;
     // Connections of the previous process may still exist.

@@ -7,7 +7,6 @@ const RESERVED: u64 = 256;
 
 /// Raises the limit of open files as far as permitted, and returns how many connections it leaves
 /// room for; `None` without a limit.
-#[must_use]
 pub fn raise_limit() -> Option<usize> {
     let limit = getrlimit(Resource::Nofile);
     // If the system rejects this (macOS has an undocumented lower limit), the limit stays as it

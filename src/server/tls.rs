@@ -40,10 +40,6 @@ pub struct Tls {
 impl Tls {
     /// Reads both files: the certificate with its chain, and its private key (PKCS#8, PKCS#1 or
     /// SEC1).
-    ///
-    /// # Errors
-    ///
-    /// See [`TlsError`].
     pub fn load(certificate: PathBuf, key: PathBuf) -> Result<Self, TlsError> {
         let files = Files { certificate, key };
         let found = files.read()?;
@@ -55,11 +51,8 @@ impl Tls {
     }
 
     /// Checks the files, and uses new content for new handshakes. Called periodically: content
-    /// counts only if two calls in a row find it, because the files may be half written.
-    ///
-    /// # Errors
-    ///
-    /// If the content is invalid. The previous content stays in use.
+    /// counts only if two calls in a row find it, because the files may be half written. If the
+    /// content is invalid, the previous content stays in use.
     pub async fn renew(&self) -> Result<(), TlsError> {
         let files = self.files.clone();
         let found = task::spawn_blocking(move || files.read()).await;

@@ -37,11 +37,8 @@ pub(super) const DISAGREEMENTS: [(&str, &str); 8] = [
     ("category {} has an invalid version", "SELECT id FROM categories WHERE version < 1"),
 ];
 
-/// Reads everything in the database at `url`, without changes. Blocks until it is done.
-///
-/// # Errors
-///
-/// See [`OpenError`]. Damage to a database that can be opened is not an error, but a result.
+/// Reads everything in the database at `url`, without changes. Blocks until it is done. Damage to a
+/// database that can be opened is not an error, but a result.
 pub fn check(url: &DatabaseUrl) -> Result<Checkup, OpenError> {
     match url {
         DatabaseUrl::Sqlite(path) => sqlite::check(path),

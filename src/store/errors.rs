@@ -1,5 +1,7 @@
 //! The errors of a store.
 
+#![expect(missing_docs, reason = "a comment says what a name does not")]
+
 use std::sync::Arc;
 
 /// Why a store failed.
@@ -36,7 +38,6 @@ pub enum OpenError {
     /// The settings cannot work.
     #[error("cannot open the database {path}: {what}")]
     BadSetting {
-        /// The path or URL of the database.
         path: String,
         /// What is wrong, and what to do.
         what: String,
@@ -55,38 +56,19 @@ pub enum OpenError {
     OfAnotherProgram(String),
     /// The database has an object of another program, with a name that petstore needs.
     #[error("{path} contains objects of another program ({what}); use another database or schema")]
-    NameTaken {
-        /// The URL of the database.
-        path: String,
-        /// The object.
-        what: String,
-    },
+    NameTaken { path: String, what: String },
     /// A newer release migrated the database.
     #[error(
         "{path} has schema version {found}, but this release supports only versions up to {known}; \
          use the newer release that migrated it"
     )]
-    TooNew {
-        /// The path or URL of the database.
-        path: String,
-        /// The version of its schema.
-        found: u32,
-        /// The highest version that this release supports.
-        known: u32,
-    },
+    TooNew { path: String, found: u32, known: u32 },
     /// The database has the schema of an older release, and only `petstore serve` migrates.
     #[error(
         "{path} has schema version {found}, but this release needs version {known}; \
          `petstore serve` migrates it"
     )]
-    TooOld {
-        /// The path or URL of the database.
-        path: String,
-        /// The version of its schema.
-        found: u32,
-        /// The version that this release needs.
-        known: u32,
-    },
+    TooOld { path: String, found: u32, known: u32 },
     /// Another process has the database open, with another `-shm` file.
     #[error(
         "another process has the database {0} open, but the file {0}-shm, which coordinates the \
@@ -95,25 +77,14 @@ pub enum OpenError {
     OtherShmFile(String),
     /// The content of the database is damaged.
     #[error("the database {path} is damaged ({what}); for details, run `petstore check`")]
-    Damaged {
-        /// The path of the database.
-        path: String,
-        /// The first problem.
-        what: String,
-    },
+    Damaged { path: String, what: String },
     /// Reading or writing failed.
     #[error("cannot open the database {path}: {cause}")]
-    Io {
-        /// The path or URL of the database.
-        path: String,
-        /// The cause.
-        cause: Cause,
-    },
+    Io { path: String, cause: Cause },
 }
 
 impl OpenError {
     /// Whether the error stays until the operator changes something.
-    #[must_use]
     pub fn is_permanent(&self) -> bool {
         !matches!(self, Self::OtherShmFile(_) | Self::Damaged { .. } | Self::Io { .. })
     }

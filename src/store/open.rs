@@ -20,11 +20,7 @@ pub enum OpenMode {
 
 /// Opens the store at `url`, and migrates it if `mode` allows. Opening a SQLite file blocks. For
 /// PostgreSQL, `connections` is the maximum number of open connections, and `random` spreads
-/// retries.
-///
-/// # Errors
-///
-/// See [`OpenError`]. After an error, nothing was changed.
+/// retries. After an error, nothing was changed.
 pub async fn open(
     url: &DatabaseUrl,
     mode: OpenMode,

@@ -18,13 +18,11 @@ pub struct Label(super::Text<255>);
 
 impl Label {
     /// `None` if the text is empty, too long, or contains U+0000.
-    #[must_use]
     pub fn new(text: String) -> Option<Self> {
         if text.is_empty() { None } else { super::Text::new(text).map(Self) }
     }
 
     /// The label as text.
-    #[must_use]
     pub fn as_str(&self) -> &str {
         self.0.as_str()
     }

@@ -1,5 +1,7 @@
 //! What a command needs to know, what it changes, and why it may change nothing.
 
+#![expect(missing_docs, reason = "a comment says what a name does not")]
+
 use super::{Category, Order, OrderId, StorePet};
 use crate::domain::{PetId, words::words};
 
@@ -10,9 +12,7 @@ pub struct Present {
     pub pet: Option<StorePet>,
     /// The order that holds this animal. See [`Order::holds`].
     pub holder: Option<Order>,
-    /// The order of the command.
     pub order: Option<Order>,
-    /// The category of the command.
     pub category: Option<Category>,
     /// The identifier for an animal that the command adds; `None` if all are used.
     pub next_pet: Option<PetId>,
@@ -34,7 +34,6 @@ pub struct Decision {
 /// One change, with the whole resource before and after.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Change {
-    /// What happened.
     pub kind: ChangeType,
     /// `None` if it is new.
     pub before: Option<Resource>,
@@ -45,17 +44,13 @@ pub struct Change {
 /// An animal, an order or a category.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Resource {
-    /// An animal.
     Pet(StorePet),
-    /// An order.
     Order(Order),
-    /// A category.
     Category(Category),
 }
 
 impl Resource {
     /// Its version.
-    #[must_use]
     pub fn version(&self) -> i64 {
         match self {
             Self::Pet(pet) => pet.version,
@@ -78,31 +73,20 @@ impl Resource {
 words! {
     /// The type of a change.
     pub enum ChangeType {
-        /// An animal was added.
         PetAdded = "pet.added",
-        /// A member of an animal changed.
         PetChanged = "pet.changed",
-        /// An animal was withdrawn.
         PetWithdrawn = "pet.withdrawn",
-        /// A withdrawn animal came back.
         PetRestored = "pet.restored",
-        /// An animal was reserved.
         OrderPlaced = "order.placed",
-        /// A member of an order changed.
         OrderChanged = "order.changed",
-        /// An animal was sold.
         OrderCompleted = "order.completed",
-        /// A reservation was cancelled.
         OrderCancelled = "order.cancelled",
         /// A reservation ended by the clock.
         OrderExpired = "order.expired",
-        /// A sale was undone.
         OrderReturned = "order.returned",
         /// A category was created, or its label changed.
         CategoryChanged = "category.changed",
-        /// A category was deleted.
         CategoryDeleted = "category.deleted",
-        /// Animals were imported.
         PetsImported = "pets.imported",
     }
 }
@@ -112,17 +96,13 @@ words! {
 pub enum Refusal {
     /// A member has a value that is only valid at another time.
     Invalid(&'static str),
-    /// The subject does not exist.
     NotFound(&'static str),
-    /// The command needs a precondition.
     PreconditionRequired(&'static str),
     /// The subject has another version than the command requires. `None` if it does not exist.
     PreconditionFailed(Option<Box<Resource>>),
     /// The subject is not in a state in which the command is possible.
     InvalidTransition(Box<Conflict>),
-    /// The animal has an open order.
     OpenOrder(Box<Conflict>),
-    /// Every identifier was given.
     NoIdentifierLeft,
 }
 

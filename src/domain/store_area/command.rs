@@ -1,5 +1,7 @@
 //! Commands: what a client, or the clock, wants to change.
 
+#![expect(missing_docs, reason = "a comment says what a name does not")]
+
 use jiff::Timestamp;
 
 use super::{Label, Note, OrderId, Reason, Reference, WithdrawalReason};
@@ -8,84 +10,60 @@ use crate::domain::{NewPet, PetId, PetName, PetStatus};
 /// One change of the store. [`super::decide`] has the rules.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Command {
-    /// Adds an animal.
     AddPet(NewPet),
-    /// Changes members of an animal.
     PatchPet {
-        /// The animal.
         id: PetId,
-        /// The new values.
         patch: PetPatch,
-        /// Requires a version.
         preconditions: Preconditions,
     },
     /// Takes an animal out of the catalogue.
     WithdrawPet {
-        /// The animal.
         id: PetId,
-        /// Why.
         reason: WithdrawalReason,
-        /// A remark.
         note: Option<Note>,
-        /// Requires a version.
         preconditions: Preconditions,
     },
     /// Takes a withdrawn animal back into the catalogue, as it was.
     RestorePet {
-        /// The animal.
         id: PetId,
-        /// Requires a version.
         preconditions: Preconditions,
     },
     /// Reserves or sells an animal.
     PlaceOrder(NewOrder),
     /// Sells the reserved animal.
     CompleteOrder {
-        /// The order.
         id: OrderId,
     },
     /// Ends a reservation.
     CancelOrder {
-        /// The order.
         id: OrderId,
-        /// Why.
         reason: Option<Reason>,
     },
     /// Undoes a sale.
     ReturnOrder {
-        /// The order.
         id: OrderId,
-        /// Why.
         reason: Option<Reason>,
     },
     /// Changes members of an order, or extends a reservation.
     PatchOrder {
-        /// The order.
         id: OrderId,
-        /// The new values.
         patch: OrderPatch,
-        /// Requires a version.
         preconditions: Preconditions,
     },
     /// Ends a reservation whose time has passed. Only the clock gives this command.
     ExpireOrder {
-        /// The order.
         id: OrderId,
     },
     /// Creates or changes the label of a category.
     PutCategory {
-        /// The category.
         id: i64,
-        /// Its new label.
         label: Label,
         /// Requires a version, or that there is none.
         preconditions: Preconditions,
     },
     /// Deletes the label of a category.
     DeleteCategory {
-        /// The category.
         id: i64,
-        /// Requires a version.
         preconditions: Preconditions,
     },
 }
@@ -95,17 +73,14 @@ pub enum Command {
 pub enum Subject {
     /// Something that does not exist yet.
     New,
-    /// This animal.
     Pet(PetId),
     /// This order, and its animal.
     Order(OrderId),
-    /// This category.
     Category(i64),
 }
 
 impl Command {
     /// What the command is about.
-    #[must_use]
     pub fn subject(&self) -> Subject {
         match self {
             Self::AddPet(_) => Subject::New,
@@ -128,9 +103,7 @@ impl Command {
 /// New values of an animal. `None` keeps the present value.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct PetPatch {
-    /// Its name.
     pub name: Option<PetName>,
-    /// Its category.
     pub category_id: Option<i64>,
     /// Its status. Only while no order is open.
     pub status: Option<PetStatus>,
@@ -139,13 +112,10 @@ pub struct PetPatch {
 /// An order that is about to be placed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewOrder {
-    /// The animal.
     pub pet_id: PetId,
-    /// Whether it is reserved or sold.
     pub terms: OrderTerms,
     /// The store's own number for it.
     pub reference: Option<Reference>,
-    /// A remark.
     pub note: Option<Note>,
 }
 
@@ -161,9 +131,7 @@ pub enum OrderTerms {
 /// New values of an order.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct OrderPatch {
-    /// Its reference.
     pub reference: Field<Reference>,
-    /// Its note.
     pub note: Field<Note>,
     /// The end of a reservation; `None` keeps it. A reservation always has an end.
     pub expires_at: Option<Timestamp>,
@@ -204,7 +172,6 @@ pub struct Preconditions {
 /// The value of `If-Match`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum IfMatch {
-    /// `*`: any version.
     Any,
     /// One of these versions. Empty if no tag of the list is the tag of a version.
     Versions(Vec<i64>),
@@ -212,7 +179,6 @@ pub enum IfMatch {
 
 impl Preconditions {
     /// Requires exactly this version.
-    #[must_use]
     pub fn version(version: i64) -> Self {
         Self { if_match: Some(IfMatch::Versions(vec![version])), if_absent: false }
     }

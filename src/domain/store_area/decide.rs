@@ -13,11 +13,8 @@ use super::{
 use crate::domain::PetStatus;
 
 /// Decides what `command` changes at `now`. This is the only place with these rules; every store,
-/// every batch and the clock use it.
-///
-/// # Errors
-///
-/// The reason why it changes nothing, in the order: invalid, not found, precondition, state.
+/// every batch and the clock use it. The reason why it changes nothing is looked for in the order:
+/// invalid, not found, precondition, state.
 pub fn decide(command: &Command, present: &Present, now: Timestamp) -> Result<Decision, Refusal> {
     match command {
         Command::AddPet(new) => add_pet(new, present, now),

@@ -1,5 +1,7 @@
 //! The log of changes, and the audit trail.
 
+#![expect(missing_docs, reason = "a comment says what a name does not")]
+
 use std::{borrow::Cow, fmt};
 
 use jiff::Timestamp;
@@ -31,9 +33,7 @@ pub struct LoggedChange {
     pub seq: i64,
     /// When it was made, in milliseconds.
     pub at: Timestamp,
-    /// What happened.
     pub kind: ChangeType,
-    /// What changed.
     pub subject: LogSubject,
     /// The version after the change, or the last one if the subject was deleted. `None` for an
     /// import.
@@ -44,7 +44,6 @@ pub struct LoggedChange {
     pub before: Option<Box<str>>,
     /// `None` if it was deleted.
     pub after: Option<Box<str>>,
-    /// Who made it.
     pub actor: NamedActor,
     /// The `X-Request-Id` of the request, if there was one.
     pub request_id: Option<Box<str>>,
@@ -63,7 +62,6 @@ pub struct ChangePage {
 /// What a change or an act of administration is about, such as `pet:7`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LogSubject {
-    /// What it is.
     pub kind: SubjectKind,
     /// Its identifier. `None` for an import, and for what has none.
     pub id: Option<i64>,
@@ -72,19 +70,13 @@ pub struct LogSubject {
 words! {
     /// What a subject is.
     pub enum SubjectKind {
-        /// An animal.
         Pet = "pet",
         /// Many animals: an import.
         Pets = "pets",
-        /// An order.
         Order = "order",
-        /// A category.
         Category = "category",
-        /// An API key.
         Key = "key",
-        /// A member of the staff.
         Staff = "staff",
-        /// A webhook.
         Webhook = "webhook",
         /// The whole database: a copy, or a restored backup.
         Database = "database",
@@ -93,7 +85,6 @@ words! {
 
 impl SubjectKind {
     /// The kind of what a change or an act of this type is about: `pet` of `pet.added`.
-    #[must_use]
     pub fn of_type(text: &str) -> Option<Self> {
         let (kind, _) = text.split_once('.')?;
         kind.parse().ok()
@@ -102,7 +93,6 @@ impl SubjectKind {
 
 impl LogSubject {
     /// Parses the form in which it is displayed.
-    #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let (kind, id) = match text.split_once(':') {
             Some((kind, id)) => (kind, Some(id.parse().ok()?)),
@@ -139,7 +129,6 @@ pub struct Act {
 
 impl Act {
     /// An act on a webhook.
-    #[must_use]
     pub fn on_webhook(kind: ActType, id: i64) -> Self {
         let subject = LogSubject { kind: SubjectKind::Webhook, id: Some(id) };
         Self { kind, subject, details: Vec::new() }
@@ -149,47 +138,29 @@ impl Act {
 words! {
     /// The type of an act of administration.
     pub enum ActType {
-        /// An API key was made.
         KeyCreated = "key.created",
-        /// An API key got a successor.
         KeyRotated = "key.rotated",
-        /// An API key was revoked.
         KeyRevoked = "key.revoked",
-        /// A webhook was added.
         WebhookAdded = "webhook.added",
         /// A webhook was changed or disabled.
         WebhookChanged = "webhook.changed",
-        /// A webhook was deleted.
         WebhookDeleted = "webhook.deleted",
-        /// A webhook got a new secret.
         WebhookSecretRotated = "webhook.secret_rotated",
-        /// A webhook was enabled.
         WebhookEnabled = "webhook.enabled",
         /// The service disabled a webhook.
         WebhookDisabled = "webhook.disabled",
-        /// A member of the staff was added.
         StaffAdded = "staff.added",
-        /// A member of the staff got another role.
         StaffRoleChanged = "staff.role_changed",
-        /// A member of the staff must choose another password.
         StaffReset = "staff.reset",
-        /// A member of the staff cannot sign in any more.
         StaffDisabled = "staff.disabled",
-        /// A member of the staff chose a password.
         StaffPasswordSet = "staff.password_set",
         /// A member of the staff set up a second factor, or new recovery codes.
         StaffSecondFactorSet = "staff.second_factor_set",
-        /// A member of the staff removed the second factor.
         StaffSecondFactorRemoved = "staff.second_factor_removed",
-        /// A member of the staff signed in.
         StaffSignedIn = "staff.signed_in",
-        /// An attempt to sign in failed.
         StaffSignInFailed = "staff.sign_in_failed",
-        /// Sessions of a member of the staff were ended.
         StaffSessionsEnded = "staff.sessions_ended",
-        /// The database was made as a copy of another one.
         DatabaseCopied = "database.copied",
-        /// The database was made from a backup.
         DatabaseRestored = "database.restored",
     }
 }
@@ -218,9 +189,7 @@ pub struct AuditQuery {
 /// The type of an entry of the audit trail.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AuditType {
-    /// Of a change.
     Change(ChangeType),
-    /// Of an act of administration.
     Act(ActType),
 }
 
@@ -231,13 +200,11 @@ impl AuditType {
     }
 
     /// The type with this spelling.
-    #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         Self::all().find(|known| known.as_str() == text)
     }
 
     /// The type as the interface spells it.
-    #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Change(kind) => kind.as_str(),
@@ -260,17 +227,11 @@ pub struct AuditPosition {
 /// An entry of the audit trail.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum AuditEntry {
-    /// A change.
     Change(LoggedChange),
-    /// An act of administration.
     Act {
-        /// Its number.
         id: i64,
-        /// When.
         at: Timestamp,
-        /// What was done.
         act: Act,
-        /// Who did it.
         actor: NamedActor,
         /// The `X-Request-Id` of the request, if there was one.
         request_id: Option<Box<str>>,

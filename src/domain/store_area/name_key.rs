@@ -9,7 +9,6 @@ pub const NAME_KEY_LENGTH: usize = 64;
 /// The key by which a name is searched: its first [`NAME_KEY_LENGTH`] characters after
 /// compatibility decomposition (Unicode Standard Annex 15), without combining marks, in lower
 /// case. Of an ASCII name, this is the beginning in lower case.
-#[must_use]
 pub fn name_key(name: &str) -> String {
     if name.is_ascii() {
         // The same result, ten times as fast.
@@ -35,21 +34,18 @@ pub struct NamePrefix(String);
 
 impl NamePrefix {
     /// `None` if its key would be longer than [`NAME_KEY_LENGTH`] characters.
-    #[must_use]
     pub fn new(text: &str) -> Option<Self> {
         let key: String = comparable(text).take(NAME_KEY_LENGTH + 1).collect();
         key.chars().nth(NAME_KEY_LENGTH).is_none().then_some(Self(key))
     }
 
     /// The lowest key that begins with it.
-    #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
     /// The lowest text that is above all keys that begin with it, in the order of code points;
     /// `None` if there is none.
-    #[must_use]
     pub fn end(&self) -> Option<String> {
         let mut end: Vec<char> = self.0.chars().collect();
         while let Some(last) = end.pop() {
@@ -63,7 +59,6 @@ impl NamePrefix {
     }
 
     /// Whether a name begins with it.
-    #[must_use]
     pub fn matches(&self, name: &str) -> bool {
         if name.is_ascii() {
             // The same result, without a copy.

@@ -1,36 +1,14 @@
 //! The order: a reservation or a sale of one animal.
 
-use std::fmt;
+#![expect(missing_docs, reason = "a comment says what a name does not")]
 
 use jiff::{SignedDuration, Timestamp};
 
-use crate::domain::{PetId, words::words};
+use crate::domain::{PetId, pet::id, words::words};
 
-/// The identifier of an order: from 1 to 2^53 - 1, ascending.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct OrderId(i64);
-
-impl OrderId {
-    /// The highest identifier: 2^53 - 1, which every JSON reader reads exactly.
-    pub const MAX: i64 = (1 << 53) - 1;
-
-    /// `None` if the number is out of range.
-    #[must_use]
-    pub fn new(id: i64) -> Option<Self> {
-        (1..=Self::MAX).contains(&id).then_some(Self(id))
-    }
-
-    /// The identifier as a number.
-    #[must_use]
-    pub fn get(self) -> i64 {
-        self.0
-    }
-}
-
-impl fmt::Display for OrderId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
-    }
+id! {
+    /// The identifier of an order: from 1 to 2^53 - 1, ascending.
+    OrderId
 }
 
 words! {
@@ -38,13 +16,10 @@ words! {
     pub enum OrderStatus {
         /// The animal is reserved until [`Order::expires_at`]. The order is open.
         Reserved = "reserved",
-        /// The animal was sold.
         Completed = "completed",
-        /// The reservation was cancelled.
         Cancelled = "cancelled",
         /// The reservation ended by the clock.
         Expired = "expired",
-        /// The sale was undone.
         Returned = "returned",
     }
 }
@@ -59,13 +34,11 @@ impl<const MAX: usize> Text<MAX> {
     pub const MAX_LENGTH: usize = MAX;
 
     /// `None` if the text is longer than `MAX` characters, or contains U+0000.
-    #[must_use]
     pub fn new(text: String) -> Option<Self> {
         (text.chars().nth(MAX).is_none() && !text.contains('\0')).then_some(Self(text))
     }
 
     /// The text.
-    #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -87,18 +60,15 @@ pub struct Order {
     pub id: OrderId,
     /// The animal, which never changes.
     pub pet_id: PetId,
-    /// What became of it.
     pub status: OrderStatus,
     /// The store's own number for it.
     pub reference: Option<Reference>,
-    /// A remark.
     pub note: Option<Note>,
     /// Why it was cancelled or returned.
     pub reason: Option<Reason>,
     /// When the reservation ends, unless it is completed, cancelled or extended before. `None` for
     /// a direct sale. It keeps its value when the order is closed.
     pub expires_at: Option<Timestamp>,
-    /// When it was placed.
     pub created_at: Timestamp,
     /// When it got its present status; `None` while it is open.
     pub closed_at: Option<Timestamp>,

@@ -1,5 +1,7 @@
 //! What the lists of the store area can be asked for.
 
+#![expect(missing_docs, reason = "a comment says what a name does not")]
+
 use jiff::Timestamp;
 
 use super::{NamePrefix, OrderId, OrderStatus, Reference};
@@ -9,15 +11,12 @@ use crate::domain::{Limit, PetId, PetStatus};
 /// order of (name key, identifier); otherwise in ascending order of identifier.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct PetQuery {
-    /// Only animals of this status.
     pub status: Option<PetStatus>,
-    /// Only animals of this category.
     pub category_id: Option<i64>,
     /// Only animals whose name begins with this.
     pub name: Option<NamePrefix>,
     /// Only withdrawn animals, or only those that are not.
     pub withdrawn: bool,
-    /// At most this many.
     pub limit: Limit,
     /// Only animals behind this position; from the first if `None`.
     pub after: Option<PetPosition>,
@@ -25,7 +24,6 @@ pub struct PetQuery {
 
 impl PetQuery {
     /// What the names begin with, if the animals are in the order of their names.
-    #[must_use]
     pub fn prefix(&self) -> Option<NamePrefix> {
         self.name.clone().or_else(|| self.category_id.map(|_| NamePrefix::default()))
     }
@@ -36,22 +34,17 @@ impl PetQuery {
 pub struct PetPosition {
     /// The name key of the last animal before it, if the animals are in the order of their names.
     pub key: Option<String>,
-    /// Its identifier.
     pub id: PetId,
 }
 
 /// A page of orders, in order of identifier. All filters apply together.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct OrderQuery {
-    /// Only orders of this status.
     pub status: Option<OrderStatus>,
-    /// Only orders for this animal.
     pub pet_id: Option<PetId>,
     /// Only orders with exactly this reference.
     pub reference: Option<Reference>,
-    /// At most this many.
     pub limit: Limit,
-    /// In descending order.
     pub newest_first: bool,
     /// Only orders behind this one; from the first if `None`.
     pub after: Option<OrderId>,
@@ -60,22 +53,17 @@ pub struct OrderQuery {
 /// How many animals there are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Inventory {
-    /// On offer.
     pub available: u64,
-    /// Reserved.
     pub pending: u64,
-    /// Sold.
     pub sold: u64,
     /// Withdrawn, whatever their status was.
     pub withdrawn: u64,
-    /// When they were counted.
     pub counted_at: Timestamp,
 }
 
 /// The open reservations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Reservations {
-    /// How many there are.
     pub open: u64,
     /// The earliest end of one.
     pub first_end: Option<Timestamp>,

@@ -1,5 +1,7 @@
 //! The animal as the store area shows it.
 
+#![expect(missing_docs, reason = "a comment says what a name does not")]
+
 use jiff::Timestamp;
 
 use super::{Note, OrderId};
@@ -10,9 +12,7 @@ use crate::domain::{NewPet, PetId, PetName, PetStatus, words::words};
 pub struct StorePet {
     /// Given by the store, unique, and never given again.
     pub id: PetId,
-    /// Its name.
     pub name: PetName,
-    /// Its category.
     pub category_id: i64,
     /// Its status. A withdrawn animal keeps the status that it had.
     pub status: PetStatus,
@@ -30,7 +30,6 @@ pub struct StorePet {
 
 impl StorePet {
     /// An animal that is added at this time.
-    #[must_use]
     pub fn added(id: PetId, new: NewPet, now: Timestamp) -> Self {
         Self {
             id,
@@ -49,24 +48,19 @@ impl StorePet {
 /// How an animal left the catalogue.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Withdrawal {
-    /// When.
     pub at: Timestamp,
-    /// Why.
     pub reason: WithdrawalReason,
-    /// A remark.
     pub note: Option<Note>,
 }
 
 words! {
     /// Why an animal left the catalogue.
     pub enum WithdrawalReason {
-        /// It died.
         Died = "died",
         /// Another store or shelter has it now.
         Transferred = "transferred",
         /// Its owner took it back.
         Reclaimed = "reclaimed",
-        /// It was added by mistake.
         Mistake = "mistake",
         /// Anything else, which the note can explain.
         Other = "other",

@@ -1,5 +1,7 @@
 //! Webhooks: where messages about changes are sent, and how far that is.
 
+#![expect(missing_docs, reason = "a comment says what a name does not")]
+
 use jiff::{SignedDuration, Timestamp};
 
 use super::{Act, ActType, ChangeType, Field, Label};
@@ -10,17 +12,13 @@ use crate::domain::words::words;
 pub struct Webhook {
     /// Given by the store, and never given again.
     pub id: i64,
-    /// Where messages are sent.
     pub url: String,
     /// Which changes are sent; `None` for all.
     pub types: Option<Vec<ChangeType>>,
-    /// A remark.
     pub description: Option<Label>,
     /// Why nothing is sent; `None` if it is enabled.
     pub disabled: Option<DisabledReason>,
-    /// When it was added.
     pub created_at: Timestamp,
-    /// When it was changed last.
     pub updated_at: Timestamp,
     /// From 1, one higher with each change.
     pub version: i64,
@@ -31,20 +29,17 @@ impl Webhook {
     pub const MAX: i64 = 100;
 
     /// Whether changes of this type are sent.
-    #[must_use]
     pub fn wants(&self, kind: ChangeType) -> bool {
         self.types.as_ref().is_none_or(|types| types.contains(&kind))
     }
 
     /// The types as a store keeps them.
-    #[must_use]
     pub fn types_text(&self) -> Option<String> {
         let types = self.types.as_ref()?;
         Some(types.iter().map(|kind| kind.as_str()).collect::<Vec<_>>().join(" "))
     }
 
     /// The types in such a text, without those of a later release.
-    #[must_use]
     pub fn types_in(text: &str) -> Vec<ChangeType> {
         text.split(' ').filter_map(|name| name.parse().ok()).collect()
     }
@@ -64,7 +59,6 @@ words! {
 
 impl DisabledReason {
     /// What the audit trail has when the service disables a webhook for this reason.
-    #[must_use]
     pub fn act(self, webhook: i64) -> Act {
         let details = vec![("reason".into(), self.as_str().to_owned())];
         Act { details, ..Act::on_webhook(ActType::WebhookDisabled, webhook) }
@@ -76,7 +70,6 @@ impl DisabledReason {
 pub struct StoredWebhook {
     /// What the interface shows.
     pub webhook: Webhook,
-    /// The secrets, encrypted.
     pub secrets: SealedSecrets,
     /// How far its messages are.
     pub progress: Progress,
@@ -89,7 +82,6 @@ impl StoredWebhook {
     pub const OVERLAP: SignedDuration = SignedDuration::from_hours(24);
 
     /// The webhook with a new secret.
-    #[must_use]
     pub fn rotated(&self, secret: Vec<u8>, now: Timestamp) -> (Webhook, WebhookChange) {
         let until = now.checked_add(Self::OVERLAP).unwrap_or(now);
         let previous = Some((self.secrets.current.clone(), until));
@@ -98,7 +90,6 @@ impl StoredWebhook {
     }
 
     /// The webhook with other values; `None` if they are the same.
-    #[must_use]
     pub fn patched(&self, patch: WebhookPatch, now: Timestamp) -> Option<(Webhook, WebhookChange)> {
         let mut after = self.webhook.clone();
         after.url = patch.url.unwrap_or(after.url);
@@ -112,7 +103,6 @@ impl StoredWebhook {
     }
 
     /// The webhook, enabled; `None` if it is already.
-    #[must_use]
     pub fn enabled(&self, restart: Restart, now: Timestamp) -> Option<(Webhook, WebhookChange)> {
         self.webhook.disabled?;
         let after = Webhook { disabled: None, ..self.webhook.clone() };
@@ -134,7 +124,6 @@ impl StoredWebhook {
 /// The values of a webhook to change.
 #[derive(Debug, Clone)]
 pub struct WebhookPatch {
-    /// Where messages are sent.
     pub url: Option<String>,
     /// Which changes are sent.
     pub types: Field<Vec<ChangeType>>,
@@ -194,7 +183,6 @@ pub struct Waiting {
 pub struct Attempt {
     /// The `webhook-id` of the message.
     pub message_id: String,
-    /// When it began.
     pub at: Timestamp,
     /// The status code of the response, if there was one.
     pub status: Option<u16>,
@@ -207,7 +195,6 @@ pub struct Attempt {
 /// A change of a webhook by an actor.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum WebhookChange {
-    /// Adds it.
     Add(StoredWebhook),
     /// Changes what the interface shows, and its secrets.
     Change {
@@ -220,9 +207,7 @@ pub enum WebhookChange {
     },
     /// Deletes it with everything that waits for it.
     Delete {
-        /// Which one.
         id: i64,
-        /// Its version.
         version: i64,
     },
     /// Changes nothing, but remembers the response.
@@ -241,7 +226,6 @@ pub enum Restart {
 /// What a process did for a webhook whose lease it has.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DeliveryUpdate {
-    /// Which one.
     pub webhook: i64,
     /// The lease that must be in the store.
     pub seen: Lease,
@@ -251,12 +235,10 @@ pub struct DeliveryUpdate {
     pub progress: Option<Progress>,
     /// Messages that wait, new or changed.
     pub waiting: Vec<Waiting>,
-    /// Messages that no longer wait.
     pub done: Vec<i64>,
     /// In the order in which they ended.
     pub attempts: Vec<Attempt>,
     /// Attempts from before this time are deleted.
     pub forget_before: Option<Timestamp>,
-    /// The webhook is disabled.
     pub disable: Option<(DisabledReason, Timestamp)>,
 }

@@ -29,7 +29,6 @@ impl Exposition {
     pub const CONTENT_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
 
     /// The page.
-    #[must_use]
     pub fn finish(self) -> String {
         self.0
     }

@@ -39,7 +39,6 @@ impl Counter {
     }
 
     /// The current value.
-    #[must_use]
     pub fn get(&self) -> u64 {
         self.0.load(Relaxed)
     }
@@ -57,7 +56,6 @@ impl Gauge {
     }
 
     /// The current value.
-    #[must_use]
     pub fn get(&self) -> u64 {
         self.0.load(Relaxed)
     }
@@ -111,13 +109,11 @@ const SIZES: &[u64] = &[1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024];
 
 impl Histogram {
     /// For durations from 10 microseconds to 10 seconds, shown in seconds.
-    #[must_use]
     pub fn of_durations() -> Self {
         Self::new(DURATIONS, 1e9)
     }
 
     /// For sizes from 1 to 1,024.
-    #[must_use]
     pub fn of_sizes() -> Self {
         Self::new(SIZES, 1.0)
     }

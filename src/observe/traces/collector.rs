@@ -125,11 +125,8 @@ impl Exporter {
         let _ = time::timeout(BATCH_DELAY, fill).await;
     }
 
-    /// Sends the spans that are ready. Safe to drop: the next call then sends them again.
-    ///
-    /// # Errors
-    ///
-    /// If the collector does not accept them. They are dropped.
+    /// Sends the spans that are ready. Safe to drop: the next call then sends them again. Spans
+    /// that the collector does not accept are dropped.
     pub async fn send(&mut self) -> Result<(), SpansDropped> {
         let sent = self.post().await;
         let counter = if sent.is_ok() { &self.counts.sent } else { &self.counts.dropped };
@@ -141,11 +138,7 @@ impl Exporter {
         })
     }
 
-    /// Sends the spans that are left.
-    ///
-    /// # Errors
-    ///
-    /// If the collector does not accept all of them in time. They are dropped.
+    /// Sends the spans that are left. Spans that the collector does not accept in time are dropped.
     pub async fn finish(&mut self) -> Result<(), SpansDropped> {
         self.queue.close();
         let send_all = async {

@@ -18,7 +18,6 @@ const OWN: [HeaderName; 5] = [
 /// The fields in the value of `OTEL_EXPORTER_OTLP_HEADERS`, such as `api-key=secret,tenant=7`, and
 /// a warning for each that is ignored because it is invalid. No warning contains a part of the
 /// value, because any part may be a secret.
-#[must_use]
 pub fn headers(text: &str) -> (HeaderMap, Vec<String>) {
     let (mut headers, mut warnings) = (HeaderMap::new(), Vec::new());
     let pairs = text.split(',').zip(1..).filter(|(pair, _)| !pair.trim().is_empty());

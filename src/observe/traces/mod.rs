@@ -95,10 +95,6 @@ struct SpanCounts {
 
 /// A queue for spans of the traces that `sampler` chooses, and the task that sends them with these
 /// `headers` to the collector at `endpoint`.
-///
-/// # Errors
-///
-/// If the endpoint requires TLS that cannot be set up.
 pub fn start(
     endpoint: Endpoint,
     headers: HeaderMap,
@@ -121,19 +117,16 @@ impl Spans {
     }
 
     /// See [`Sampler::samples`].
-    #[must_use]
     pub fn samples(&self, parent: Option<bool>, trace_id: &str) -> bool {
         self.sampler.samples(parent, trace_id)
     }
 
     /// A new trace id.
-    #[must_use]
     pub fn new_trace_id(&self) -> String {
         self.random_hex(16)
     }
 
     /// A new span id.
-    #[must_use]
     pub fn new_span_id(&self) -> String {
         self.random_hex(8)
     }

@@ -24,7 +24,6 @@ impl Sampler {
     /// The sampler for the values of `OTEL_TRACES_SAMPLER` and `OTEL_TRACES_SAMPLER_ARG`, and a
     /// warning for each value that is ignored because it is invalid. An empty value is as good as
     /// none.
-    #[must_use]
     pub fn from_settings(name: &str, argument: &str) -> (Self, Vec<String>) {
         let mut warnings = Vec::new();
         let name = name.to_ascii_lowercase();
@@ -56,7 +55,6 @@ impl Sampler {
     }
 
     /// Whether to send the span of a request in this trace. `parent` is the decision of the client.
-    #[must_use]
     pub fn samples(&self, parent: Option<bool>, trace_id: &str) -> bool {
         if let (true, Some(is_sampled)) = (self.follows_parent, parent) {
             return is_sampled;

@@ -69,11 +69,8 @@ pub struct PostgresStore {
 }
 
 impl PostgresStore {
-    /// Connects to the database at `url`. The store opens at most `connections` connections.
-    ///
-    /// # Errors
-    ///
-    /// See [`OpenError`]. After an error, nothing was changed.
+    /// Connects to the database at `url`. The store opens at most `connections` connections. After
+    /// an error, nothing was changed.
     pub async fn open(
         url: &PostgresUrl,
         mode: OpenMode,
