@@ -80,13 +80,11 @@ def cluster():
 def statement(name: str, *values: str) -> str:
     """A statement of the server's, as it stands in its source, on one line,
     with `values` for its parameters."""
-    found = re.search(rf'^const {name}: &str = "([^"]*)";', STATEMENTS.read_text(), re.MULTILINE)
+    found = re.search(rf'^const {name}: &str = "((?:[^"\\]|\\")*)";', STATEMENTS.read_text(), re.MULTILINE)
     if not found:
         raise CannotRun(f"{STATEMENTS} has no statement {name}")
-    sql = " ".join(found[1].split())
-    for number, value in enumerate(values, 1):
-        sql = sql.replace(f"${number}", value)
-    return sql + ";\n"
+    sql = " ".join(found[1].replace('\\"', '"').split())
+    return re.sub(r"\$(\d+)", lambda number: values[int(number[1]) - 1], sql) + ";\n"
 
 
 def page_scripts(folder: Path, size: int) -> list[Path]:
@@ -101,7 +99,10 @@ def page_scripts(folder: Path, size: int) -> list[Path]:
 def create_scripts(folder: Path) -> list[Path]:
     # Far above the tokens of any server.
     token = "\\set token :series * 4294967296 + :client_id * 16777216 + :count\n\\set count :count + 1\n"
-    insert = statement("INSERT", ":name", ":category", ":available", ":token")
+    # As the server has it of a key: name key, time, actor, and the animal as the log shows it.
+    values = [":name", "NULL::text", ":category", ":available", ":token", "1767225600000"]
+    values += ["'key'", "1", "'bench'", "NULL::text", ":shown"]
+    insert = statement("INSERT", *values)
     return [write(folder / "create.sql", token + insert)]
 
 
@@ -112,6 +113,11 @@ def write(file: Path, text: str) -> Path:
 
 # Variables of every script.
 VALUES = {"rows": "21", "name": "Frank", "category": "1", "count": "0", **{each: each for each in STATUSES}}
+# Not a literal, because pgbench would see variables in its times.
+VALUES["shown"] = (
+    ',"name":"Frank","categoryId":1,"status":"available","version":1,"createdAt":"2026-01-01T00:00:00Z",'
+    '"updatedAt":"2026-01-01T00:00:00Z","orderId":null,"withdrawn":null}'
+)
 
 
 def pgbench(url: str, scripts: list[Path], connections: int, seconds: float, series: int, awake: Path | None) -> float:
