@@ -288,6 +288,10 @@ pub(super) fn wrong_lines(count: usize) -> String {
     }
 }
 
+pub(super) fn add_with_category(label: &str) -> String {
+    format!("Add the animal, and the category “{label}”")
+}
+
 pub(super) fn unknown_category(text: &str) -> String {
     format!("There is no category “{text}”. Type its number, or a name from the list.")
 }

@@ -1,6 +1,11 @@
 //! A member's own account.
 
-use petstore::domain::Role;
+use std::time::Duration;
+
+use petstore::domain::{
+    Actor, Clock, Role, WriteContext,
+    staff::{EndedSessions, StaffChange, StaffSession, TokenDigest},
+};
 
 use crate::browser::{PASSWORD, Shop};
 
@@ -23,6 +28,37 @@ async fn a_new_password_needs_the_present_one_and_ends_other_sessions() {
     assert!(!other.is_in().await);
     other.sign_in("Ana", PASSWORD).await.expect(403);
     other.sign_in("Ana", "four other random words").await.expect(303);
+}
+
+#[tokio::test]
+async fn of_many_sessions_the_100_that_were_used_last_are_listed() {
+    let shop = Shop::open().await;
+    for name in ["Bo", "Cy"] {
+        shop.invite(name, Role::Clerk).await;
+        for index in 0..60 {
+            let member = shop.find(name).await;
+            let now = shop.clock.now();
+            let session = StaffSession {
+                digest: TokenDigest::from_bytes([index + 100 * u8::from(name == "Cy"); 32]),
+                staff: member.id,
+                begun_at: now,
+                seen_at: now,
+                confirmed_at: Some(now),
+                address: "127.0.0.1".to_owned(),
+                browser: format!("Browser {index} of {name}."),
+            };
+            let (seen, ends) = (member.version, EndedSessions::None);
+            let change =
+                StaffChange { seen, after: member, ends, begins: Some(session), act: None };
+            let context = WriteContext::new(Actor::Command, now);
+            shop.store.write_staff(change, context).await.unwrap();
+            shop.clock.advance(Duration::from_secs(1));
+        }
+    }
+    let page = shop.member("Ana", Role::Manager).await.get("/settings/staff").await.expect(200);
+    assert_eq!(page.text.matches("action=\"/settings/sessions/end\"").count(), 100);
+    assert!(page.text.contains("The 100 sessions that were used last are shown."), "{page:?}");
+    assert!(page.text.contains("Browser 0 of Cy.") && !page.text.contains("Browser 0 of Bo."));
 }
 
 #[tokio::test]

@@ -117,6 +117,25 @@ async fn hostile_names_are_shown_as_text_and_what_nobody_touched_stays_as_it_is(
 }
 
 #[tokio::test]
+async fn the_first_animal_of_a_new_store_brings_its_category() {
+    let shop = Shop::open().await;
+    let mut clerk = shop.member("Cy", Role::Clerk).await;
+    let form = [("name", "Rex"), ("category", "Dogs <1>"), ("status", "available")];
+    let page = clerk.post("/add", &form).await.expect(422);
+    assert!(page.text.contains("and the category “Dogs &lt;1&gt;”</button>"), "{page:?}");
+    assert_eq!(pets(&shop).await, []);
+    let with_category = [form[0], form[1], form[2], ("new-category", "yes")];
+    assert_eq!(clerk.post("/add", &with_category).await.next(), "/animals/1");
+    assert!(clerk.get("/animals/1").await.text.contains("Added with the number 1."));
+    // Then it is in the list, and is not made twice.
+    assert_eq!(clerk.post("/add", &form).await.next(), "/animals/2");
+    assert_eq!(clerk.post("/add", &with_category).await.next(), "/animals/3");
+    let categories = clerk.get("/categories").await.expect(200);
+    assert_eq!(categories.text.matches("Dogs &lt;1&gt;").count(), 1, "{categories:?}");
+    assert!(pets(&shop).await.iter().all(|pet| pet.category_id == 1));
+}
+
+#[tokio::test]
 async fn the_activity_begins_with_the_newest_and_goes_back_page_by_page() {
     let shop = Shop::open().await;
     let mut manager = shop.member("Ana", Role::Manager).await;

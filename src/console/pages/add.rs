@@ -11,11 +11,12 @@ use crate::{
     console::{
         forms::{self, Errors, Input},
         layout::Menu,
-        markup, texts,
+        markup::{self, SHORT},
+        texts,
     },
     domain::{
         NewPet,
-        store_area::{Category, Command},
+        store_area::{Category, Command, Label, Preconditions},
     },
     http::ApiError,
 };
@@ -48,7 +49,15 @@ fn page(desk: &Desk<'_>, categories: &[Category], errors: &Errors) -> Page {
                 form.fields method="post" action="/add" {
                     (desk.key("add"))
                     (edit::inputs(&desk.form, categories, errors, false))
-                    div { button.main { (texts::ADD_ANIMAL) } }
+                    div.buttons {
+                        button.main { (texts::ADD_ANIMAL) }
+                        @if errors.of("category").is_some()
+                            && let Some((_, label)) = new_category(desk, categories) {
+                            button name="new-category" value="yes" {
+                                (texts::add_with_category(&markup::readable(label.as_str(), SHORT)))
+                            }
+                        }
+                    }
                 }
             }
             section.card {
@@ -63,17 +72,34 @@ fn page(desk: &Desk<'_>, categories: &[Category], errors: &Errors) -> Page {
     Page::new(Menu::Add, texts::ADD_ANIMALS, content).wrong_if(!errors.is_empty())
 }
 
+/// The category that is typed but does not exist, with the number that it would get.
+fn new_category(desk: &Desk<'_>, categories: &[Category]) -> Option<(i64, Label)> {
+    let typed = desk.form.get("category");
+    let next = categories.iter().map(|category| category.id).max().unwrap_or(0).checked_add(1)?;
+    let label = Label::new(typed.to_owned())?;
+    forms::category(typed, categories).is_err().then_some((next, label))
+}
+
 pub(super) async fn add_one(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let categories = desk.categories().await?;
     let (form, mut errors) = (&desk.form, Errors::default());
     let name = errors.take("name", forms::name(form.raw("name")));
-    let category = errors.take("category", forms::category(form.get("category"), &categories));
+    let is_wanted = form.get("new-category") == "yes";
+    let new = new_category(desk, &categories).filter(|_| is_wanted);
+    let category = match &new {
+        Some((id, _)) => Ok(*id),
+        None => forms::category(form.get("category"), &categories),
+    };
+    let category = errors.take("category", category);
     let status = errors.take("status", forms::status(form.get("status")));
     let (Some(name), Some(category_id), Some(status)) = (name, category, status) else {
         return Ok(page(desk, &categories, &errors).into());
     };
     let pet = NewPet { name, category_id, status };
-    let message = match desk.carry_out(vec![Command::AddPet(pet)]).await? {
+    let preconditions = Preconditions { if_match: None, if_absent: true };
+    let category = new.map(|(id, label)| Command::PutCategory { id, label, preconditions });
+    let commands = [Command::AddPet(pet)].into_iter().chain(category).collect();
+    let message = match desk.carry_out(commands).await? {
         Outcome::Done(flash) => {
             return Ok(Reply::See(format!("/animals/{}", flash.id), Some(flash)));
         }

@@ -202,7 +202,9 @@ fn respond(decisions: &[Decision]) -> Result<StoredResponse, Refusal> {
 fn flash(decisions: &[Decision]) -> Flash {
     let first = decisions.first();
     let kind = first.and_then(|decision| decision.changes.first()).map(|change| change.kind);
-    let count = i64::try_from(decisions.len()).unwrap_or(i64::MAX);
+    let is_category = |decision: &&Decision| matches!(decision.result, Some(Resource::Category(_)));
+    let count = decisions.iter().filter(|decision| !is_category(decision)).count();
+    let count = i64::try_from(count).unwrap_or(i64::MAX);
     let id = first.and_then(|decision| decision.result.as_ref()).map_or(0, |result| match result {
         Resource::Pet(pet) => pet.id.get(),
         Resource::Order(order) => order.id.get(),

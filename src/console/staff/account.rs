@@ -66,7 +66,10 @@ async fn page(call: &PageCall<'_>, wrong: Option<&str>) -> Result<Response, ApiE
     Ok(layout::page_with_status(status_of(wrong), texts::ACCOUNT, Some(session), &content))
 }
 
-/// A table of sessions, each with a button to end it.
+/// How many sessions a page shows.
+const SHOWN: usize = 100;
+
+/// A table of the sessions that were used last, each with a button to end it.
 pub(super) fn sessions(
     sessions: impl Iterator<Item = StaffSession>,
     now: Timestamp,
@@ -75,13 +78,16 @@ pub(super) fn sessions(
     of: impl Fn(&StaffSession) -> Option<String>,
 ) -> Markup {
     let alive = |session: &StaffSession| session.confirmed_at.is_some() && session.is_alive_at(now);
+    let mut sessions: Vec<_> = sessions.filter(alive).collect();
+    sessions.sort_by_key(|session| std::cmp::Reverse(session.seen_at));
+    let is_cut = sessions.len() > SHOWN;
     let labels = [texts::BROWSER, texts::IP_ADDRESS, texts::LAST_USED, texts::ACTIONS];
     html! {
         div.table {
             table {
                 thead { tr { @for label in labels { th scope="col" { (label) } } } }
                 tbody {
-                    @for session in sessions.filter(alive) {
+                    @for session in sessions.into_iter().take(SHOWN) {
                         tr {
                             td data-label=(texts::BROWSER) {
                                 @if let Some(name) = of(&session) { bdi { (name) } ": " }
@@ -106,6 +112,7 @@ pub(super) fn sessions(
                 }
             }
         }
+        @if is_cut { p.muted { (texts::ONLY_LAST_SESSIONS) } }
     }
 }
 

@@ -52,6 +52,8 @@ pub(in crate::console) const PASSWORD_CHANGED: &str =
     "Your password is changed. Your other sessions have ended.";
 pub(in crate::console) const SESSION_ENDED: &str = "The session has ended.";
 pub(in crate::console) const SESSIONS: &str = "Sessions";
+pub(in crate::console) const ONLY_LAST_SESSIONS: &str =
+    "The 100 sessions that were used last are shown.";
 pub(in crate::console) const OWN_SESSIONS: &str = "Where you are signed in";
 pub(in crate::console) const BROWSER: &str = "Browser";
 pub(in crate::console) const IP_ADDRESS: &str = "Address";
