@@ -42,7 +42,6 @@ pub(crate) fn render(value: &impl Serialize) -> Vec<u8> {
     serde_json::to_vec(value).unwrap_or_default()
 }
 
-/// Writes a JSON string.
 pub(crate) fn write_string(out: &mut Vec<u8>, text: &str) {
     // Most text needs no escapes (RFC 8259, section 7), so it is copied at once.
     let needs_escape = |&byte: &u8| byte < b' ' || byte == b'"' || byte == b'\\';

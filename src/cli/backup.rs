@@ -84,7 +84,6 @@ pub(super) fn copy(
     Ok(())
 }
 
-/// The path of the SQLite file.
 pub(super) fn file(database: &DatabaseArgs) -> anyhow::Result<&Path> {
     match &database.database {
         DatabaseUrl::Sqlite(path) => Ok(path),

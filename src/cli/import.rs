@@ -365,7 +365,6 @@ fn taken_ids(catalogue: Option<Box<dyn Snapshot>>) -> anyhow::Result<SeenIds> {
     Ok(ids)
 }
 
-/// The message about an invalid row.
 fn rejection(line: u64, invalid: &InvalidRow) -> String {
     let InvalidRow { column, reason } = invalid;
     let column = column.map_or(String::new(), |column| format!("{column} "));

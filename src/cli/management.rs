@@ -87,7 +87,6 @@ pub(super) fn listen(address: SocketAddr, option: &str) -> anyhow::Result<TcpLis
     })
 }
 
-/// Logs the address of the management listener.
 pub(super) fn log_address(listener: Option<&TcpListener>) {
     if let Some(address) = listener.and_then(|listener| listener.local_addr().ok()) {
         info!("management listener at http://{address}");

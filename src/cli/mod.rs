@@ -174,7 +174,6 @@ struct BaseUrlArgs {
 }
 
 impl BaseUrlArgs {
-    /// Rejects the same URL for both deployments.
     fn check(&self) -> anyhow::Result<()> {
         anyhow::ensure!(
             self.base_url.is_none() || self.base_url != self.staging_base_url,

@@ -23,7 +23,6 @@ impl Progress {
         Self::new(what, total, "{bytes} of {total_bytes}, {bytes_per_sec}, {eta} left")
     }
 
-    /// Shows nothing.
     pub(super) fn hidden() -> Self {
         Self { bar: ProgressBar::hidden(), done: 0 }
     }
@@ -48,7 +47,6 @@ impl Progress {
         }
     }
 
-    /// Counts an animal.
     pub(super) fn animal(&mut self) {
         self.step(|done| done);
     }

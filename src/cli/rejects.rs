@@ -49,13 +49,11 @@ impl Rejects {
         ])
     }
 
-    /// Syncs the file to the disk.
     pub(super) fn finish(&mut self) -> anyhow::Result<()> {
         let written = self.writer.flush().and_then(|()| self.writer.get_ref().sync_all());
         self.in_context(written)
     }
 
-    /// Keeps the file, and returns its path.
     pub(super) fn keep(mut self) -> PathBuf {
         self.is_kept = true;
         self.path.clone()

@@ -308,7 +308,6 @@ impl Serve {
         Ok(())
     }
 
-    /// The settings of the interface.
     fn settings(&self, limits: &Limits, tls: bool) -> http::Settings {
         http::Settings {
             deployment: self.deployment,

@@ -18,7 +18,6 @@ use crate::{
     tasks::{Failure, Task, Tasks},
 };
 
-/// Starts all background tasks.
 pub(super) fn start(
     app: &Arc<App>,
     store: &Arc<dyn Store>,

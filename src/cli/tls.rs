@@ -21,7 +21,6 @@ pub(super) struct TlsArgs {
 }
 
 impl TlsArgs {
-    /// Reads the certificate, if one is configured.
     pub(super) fn load(&self) -> Result<Option<Arc<Tls>>, TlsError> {
         let (Some(certificate), Some(key)) = (&self.tls_cert, &self.tls_key) else {
             return Ok(None);

@@ -43,12 +43,8 @@ impl Guesses {
         }
     }
 
-    /// Counts an attempt to sign in with this name. `is_known`: in a browser in which the member has
-    /// signed in before.
-    ///
-    /// # Errors
-    ///
-    /// 429 after too many attempts.
+    /// Counts an attempt to sign in with this name. `is_known`: in a browser in which the member
+    /// has signed in before. Fails with 429 after too many attempts.
     pub(super) fn take(
         &self,
         name: &str,

@@ -31,7 +31,7 @@ use self::{
     routes::{PublicPage, StaffPage, Target},
 };
 use crate::{
-    domain::{Client, Deployment, Networks, Principal, Role},
+    domain::{Actor, Client, Deployment, Networks, Role},
     http::{
         ApiError, App, Facts, Interface, Origin, Problem, RequestBody, Response, ResponseMemory,
         UnreadBody,
@@ -87,7 +87,6 @@ pub struct Console {
 }
 
 /// Makes `app` also count the requests for the pages of the console.
-#[must_use]
 pub fn counted(mut app: App) -> App {
     app.count_routes(routes::PAGES.iter().map(routes::Route::label));
     app
@@ -95,7 +94,6 @@ pub fn counted(mut app: App) -> App {
 
 impl Console {
     /// The console of `app`.
-    #[must_use]
     pub fn new(app: Arc<App>, settings: ConsoleSettings, random: StdRng) -> Self {
         let guesses = Guesses::new(app.clock.instant());
         let passwords = Passwords::default();
@@ -103,7 +101,6 @@ impl Console {
     }
 
     /// The metrics of the connections, which are also those of the interface.
-    #[must_use]
     pub fn connections(&self) -> &Arc<Connections> {
         self.app.connections()
     }
@@ -114,13 +111,11 @@ impl Console {
     }
 
     /// See [`App::new_request_id`].
-    #[must_use]
     pub fn new_request_id(&self) -> String {
         self.app.new_request_id()
     }
 
     /// How many hashes of passwords were computed.
-    #[must_use]
     pub fn computed_hashes(&self) -> usize {
         self.passwords.computed.load(Relaxed)
     }
@@ -211,7 +206,7 @@ impl Interface for Console {
         if !client.trust() {
             return Err(ApiError::new(Problem::Unavailable, texts::CONNECTION_REPLACED));
         }
-        facts.principal = Principal::Staff(session.member.id);
+        facts.principal = Some(Actor::Staff(session.member.id));
         if session.member.role < needed.role {
             return Err(ApiError::new(Problem::InsufficientScope, texts::NOT_ALLOWED));
         }

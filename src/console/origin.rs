@@ -27,12 +27,8 @@ pub(super) struct Visitor {
 }
 
 /// Judges the way of a request. It must come over HTTPS, or from this machine; and its host must be
-/// one that no stranger controls, because a page of a stranger could otherwise point its own name at
-/// this address (DNS rebinding).
-///
-/// # Errors
-///
-/// 400 for another host name, 403 for an unsafe way.
+/// one that no stranger controls, because a page of a stranger could otherwise point its own name
+/// at this address (DNS rebinding). Fails with 400 for another host name, 403 for an unsafe way.
 pub(super) fn visitor(
     settings: &ConsoleSettings,
     client: &Client,
@@ -83,11 +79,7 @@ fn came_over_http(headers: &HeaderMap) -> bool {
 }
 
 /// Rejects a form that another site sends: by `Sec-Fetch-Site`, which browsers send to HTTPS and to
-/// this machine, and otherwise by `Origin`.
-///
-/// # Errors
-///
-/// 403.
+/// this machine, and otherwise by `Origin`. Fails with 403.
 pub(super) fn check_site(visitor: &Visitor, headers: &HeaderMap) -> Result<(), ApiError> {
     let is_own = match headers.get(HeaderName::from_static("sec-fetch-site")) {
         // `none`: the person reloaded the page or opened it by hand.

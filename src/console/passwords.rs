@@ -40,11 +40,7 @@ impl Default for Passwords {
 }
 
 impl Passwords {
-    /// Hashes a new password.
-    ///
-    /// # Errors
-    ///
-    /// 503 if too many wait.
+    /// Hashes a new password. Fails with 503 if too many wait.
     pub(super) async fn hash(
         &self,
         password: Password,
@@ -53,11 +49,8 @@ impl Passwords {
         self.run(move || password.hash(&mut random)).await
     }
 
-    /// Whether this was typed for the hash. Without a hash it is wrong, and takes as long.
-    ///
-    /// # Errors
-    ///
-    /// 503 if too many wait.
+    /// Whether this was typed for the hash. Without a hash it is wrong, and takes as long. Fails
+    /// with 503 if too many wait.
     pub(super) async fn is_right(
         &self,
         typed: &str,

@@ -207,10 +207,7 @@ impl Route {
 }
 
 /// Looks for the page with this method and path, and returns it with the parameter in the path.
-///
-/// # Errors
-///
-/// 404 for an unknown path, 405 for an unsupported method.
+/// Fails with 404 for an unknown path, 405 for an unsupported method.
 pub(super) fn find<'p>(
     method: &Method,
     path: &'p str,

@@ -53,20 +53,12 @@ pub(super) fn cookie<'h>(headers: &'h HeaderMap, name: &str) -> Option<&'h str> 
 }
 
 /// The session of a request, if its browser has one that is valid now.
-///
-/// # Errors
-///
-/// Those of the store.
 pub(super) async fn of(visit: &Visit<'_>) -> Result<Option<Session>, ApiError> {
     let found = with_or_without_code(visit).await?;
     Ok(found.filter(|session| session.record.confirmed_at.is_some()))
 }
 
 /// The same, also if the second factor is still missing.
-///
-/// # Errors
-///
-/// Those of the store.
 pub(super) async fn with_or_without_code(visit: &Visit<'_>) -> Result<Option<Session>, ApiError> {
     let Some(digest) = presented(visit) else { return Ok(None) };
     let store = &visit.console.app.store;

@@ -73,7 +73,6 @@ static RANGES: LazyLock<Vec<(IpNet, &str)>> = LazyLock::new(|| {
 
 /// Why no message may be sent to this address; `None` if it may. `allowed` has the networks that the
 /// operator permits.
-#[must_use]
 pub fn judge(address: IpAddr, allowed: &Networks) -> Option<&'static str> {
     if allowed.contain(address) {
         return None;

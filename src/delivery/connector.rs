@@ -72,7 +72,6 @@ pub enum AttemptError {
 
 impl AttemptError {
     /// The class of the error, as the interface shows it.
-    #[must_use]
     pub fn class(&self) -> &'static str {
         match self {
             Self::Forbidden(_) => "address",
@@ -139,11 +138,8 @@ pub struct Connector {
 
 impl Connector {
     /// A connector that trusts these roots, and reaches only what is permitted. An attempt may take
-    /// as long as `limit`, usually [`ATTEMPT_LIMIT`].
-    ///
-    /// # Errors
-    ///
-    /// Only if the build supports no suitable protocol version.
+    /// as long as `limit`, usually [`ATTEMPT_LIMIT`]. Fails only if the build supports no suitable
+    /// protocol version.
     pub fn new(
         allowed: Networks,
         resolver: Box<dyn Resolve>,
@@ -157,10 +153,6 @@ impl Connector {
 
     /// Sends `body` to `url` with these header fields. Does not follow redirects, uses no proxy, and
     /// keeps nothing of the response but its head.
-    ///
-    /// # Errors
-    ///
-    /// See [`AttemptError`].
     pub async fn deliver(
         &self,
         url: &str,

@@ -65,10 +65,6 @@ pub enum DecisionError {
 }
 
 /// Decides about a wish, with the present state of the webhook; `None` for a new one.
-///
-/// # Errors
-///
-/// See [`DecisionError`].
 pub async fn decide(
     store: &dyn Store,
     registrar: &Registrar,
@@ -135,10 +131,6 @@ pub async fn decide(
 
 /// Whether the database has a secret that was encrypted with a key file: that of a webhook, or of a
 /// second factor.
-///
-/// # Errors
-///
-/// Those of the store.
 pub async fn has_secrets(store: &dyn Store) -> Result<bool, StoreError> {
     Ok(!store.list_webhooks().await?.is_empty()
         || store.list_staff().await?.iter().any(|member| member.second_factor.is_some()))

@@ -104,7 +104,6 @@ pub struct Dispatcher {
 
 impl Dispatcher {
     /// A dispatcher that has no lease yet.
-    #[must_use]
     pub fn new(
         store: Arc<dyn Store>,
         clock: Arc<dyn Clock>,
@@ -142,7 +141,6 @@ impl Dispatcher {
     }
 
     /// The number of attempts in flight.
-    #[must_use]
     pub fn in_flight(&self) -> usize {
         self.running.len() + self.ended.len()
     }
@@ -158,11 +156,7 @@ impl Dispatcher {
     }
 
     /// Does what is due now, in bounded time: takes and renews leases, notes the attempts that
-    /// ended, reads the log, starts attempts, and saves.
-    ///
-    /// # Errors
-    ///
-    /// Those of the store. The next call continues.
+    /// ended, reads the log, starts attempts, and saves. After an error, the next call continues.
     pub async fn step(&mut self) -> Result<(), StoreError> {
         let now = self.clock.instant();
         self.served.retain(|_, served| now.saturating_duration_since(served.renewed) < STOP);
@@ -194,11 +188,8 @@ impl Dispatcher {
         Ok(())
     }
 
-    /// Waits a moment for the attempts in flight, saves, and gives the leases back.
-    ///
-    /// # Errors
-    ///
-    /// Those of the store. Others then take the leases after a while.
+    /// Waits a moment for the attempts in flight, saves, and gives the leases back. After an error,
+    /// others take the leases after a while.
     pub async fn finish(&mut self) -> Result<(), StoreError> {
         let ending = async {
             while let Some(ended) = self.running.join_next().await {

@@ -16,11 +16,8 @@ const MAX_LENGTH: usize = 2000;
 pub struct EndpointUrl(Url);
 
 impl EndpointUrl {
-    /// Parses a URL, with the networks that the operator permits.
-    ///
-    /// # Errors
-    ///
-    /// Says what is wrong and what is allowed, for a client.
+    /// Parses a URL, with the networks that the operator permits. The error says what is wrong and
+    /// what is allowed, for a client.
     pub fn parse(text: &str, allowed: &Networks) -> Result<Self, String> {
         let form = "Use the form https://shop.example/hooks.";
         if text.len() > MAX_LENGTH {
@@ -61,7 +58,6 @@ impl EndpointUrl {
     }
 
     /// The URL.
-    #[must_use]
     pub fn get(&self) -> &Url {
         &self.0
     }

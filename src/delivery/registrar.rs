@@ -31,7 +31,6 @@ pub struct Registrar {
 
 impl Registrar {
     /// Also returns the test messages that someone must send.
-    #[must_use]
     pub fn new(
         vault: Arc<Vault>,
         allowed: Networks,
@@ -43,32 +42,22 @@ impl Registrar {
     }
 
     /// The key file.
-    #[must_use]
     pub fn vault(&self) -> &Arc<Vault> {
         &self.vault
     }
 
     /// The metrics of all webhooks.
-    #[must_use]
     pub fn metrics(&self) -> &Arc<WebhookMetrics> {
         &self.metrics
     }
 
     /// The URL in its usual form.
-    ///
-    /// # Errors
-    ///
-    /// See [`EndpointUrl::parse`].
     pub fn check_url(&self, url: &str) -> Result<String, String> {
         Ok(EndpointUrl::parse(url, &self.allowed)?.get().to_string())
     }
 
     /// A new secret for a webhook, also encrypted. The key file is made only for the first secret of
     /// a database: those that exist were encrypted with another file.
-    ///
-    /// # Errors
-    ///
-    /// See [`VaultError`].
     pub fn new_secret(
         &self,
         webhook: i64,
@@ -82,26 +71,17 @@ impl Registrar {
     }
 
     /// Encrypts a response that contains a secret.
-    ///
-    /// # Errors
-    ///
-    /// See [`VaultError`].
     pub fn seal_response(&self, body: &[u8]) -> Result<Vec<u8>, VaultError> {
         let mut random = self.random.lock().unwrap_or_else(PoisonError::into_inner);
         self.vault.seal(RESPONSE, body, false, &mut *random)
     }
 
     /// Reads such a response.
-    ///
-    /// # Errors
-    ///
-    /// See [`VaultError`].
     pub fn open_response(&self, sealed: &[u8]) -> Result<Vec<u8>, VaultError> {
         self.vault.open(RESPONSE, sealed)
     }
 
     /// A test message for a webhook. It is not yet sent.
-    #[must_use]
     pub fn new_test(&self, webhook: i64) -> TestMessage {
         let mut bytes = [0; 16];
         self.random.lock().unwrap_or_else(PoisonError::into_inner).fill_bytes(&mut bytes);
@@ -109,7 +89,6 @@ impl Registrar {
     }
 
     /// Sends a test message soon, and once. `false` if too many wait.
-    #[must_use]
     pub fn send_test(&self, message: TestMessage) -> bool {
         self.tests.try_send(message).is_ok()
     }

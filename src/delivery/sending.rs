@@ -39,10 +39,6 @@ pub(super) fn open_secrets(vault: &Vault, stored: &StoredWebhook) -> Result<Secr
 }
 
 /// Sends a test message, and notes the attempt. `None` if there is no such webhook.
-///
-/// # Errors
-///
-/// Those of the store, and of the key file.
 pub async fn send_test(
     store: &dyn Store,
     vault: &Vault,
@@ -108,10 +104,6 @@ pub(super) struct Sending {
 
 impl Sending {
     /// A test message, signed. `None` if there is no such webhook.
-    ///
-    /// # Errors
-    ///
-    /// Those of the store, and of the key file.
     pub(super) async fn test(
         store: &dyn Store,
         vault: &Vault,

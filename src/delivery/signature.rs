@@ -13,7 +13,6 @@ pub struct Secret([u8; 32]);
 
 impl Secret {
     /// A new secret.
-    #[must_use]
     pub fn generate(random: &mut impl CryptoRng) -> Self {
         let mut bytes = [0; 32];
         random.fill_bytes(&mut bytes);
@@ -21,26 +20,22 @@ impl Secret {
     }
 
     /// The secret with these bytes.
-    #[must_use]
     pub fn from_bytes(bytes: [u8; 32]) -> Self {
         Self(bytes)
     }
 
     /// Its bytes, to be encrypted.
-    #[must_use]
     pub fn as_bytes(&self) -> &[u8; 32] {
         &self.0
     }
 
     /// The secret as the receiver gets it, once.
-    #[must_use]
     pub fn reveal(&self) -> String {
         format!("{PREFIX}{}", STANDARD.encode(self.0))
     }
 }
 
 /// The value of `webhook-signature`, with one signature for each secret.
-#[must_use]
 pub fn sign<'s>(
     secrets: impl IntoIterator<Item = &'s Secret>,
     id: &str,

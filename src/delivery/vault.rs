@@ -49,13 +49,11 @@ pub enum VaultError {
 
 impl Vault {
     /// The vault with the key in this file.
-    #[must_use]
     pub fn new(path: Option<PathBuf>) -> Self {
         Self { path, key: Mutex::default() }
     }
 
     /// A vault with this key, without a file.
-    #[must_use]
     pub fn with_key(key: [u8; 32]) -> Self {
         let unbound = UnboundKey::new(&CHACHA20_POLY1305, &key);
         let key = Mutex::new(unbound.ok().map(LessSafeKey::new));
@@ -64,10 +62,6 @@ impl Vault {
 
     /// Encrypts `secret`. It can be read only for the same `subject`. Makes the file if there is
     /// none, and `may_make`.
-    ///
-    /// # Errors
-    ///
-    /// See [`VaultError`].
     pub fn seal(
         &self,
         subject: &str,
@@ -89,10 +83,6 @@ impl Vault {
     }
 
     /// Reads what was encrypted for `subject`.
-    ///
-    /// # Errors
-    ///
-    /// See [`VaultError`].
     pub fn open(&self, subject: &str, sealed: &[u8]) -> Result<Vec<u8>, VaultError> {
         let (nonce, text) = sealed
             .strip_prefix(&[VERSION])

@@ -1,5 +1,7 @@
 //! The circumstances of a write.
 
+#![expect(missing_docs, reason = "a comment says what a name does not")]
+
 use std::{fmt, sync::Arc};
 
 use jiff::Timestamp;
@@ -10,9 +12,7 @@ use super::{IdempotentRequest, KeyId, StaffId};
 /// that it can record the act in the transaction that carries it out.
 #[derive(Debug, Clone)]
 pub struct WriteContext {
-    /// Who causes the write.
     pub actor: NamedActor,
-    /// When the write is made.
     pub now: Timestamp,
     /// The `X-Request-Id` of the request, if there is one.
     pub request_id: Option<String>,
@@ -98,7 +98,6 @@ impl fmt::Display for Actor {
 /// An actor, with the name that it has at this time.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NamedActor {
-    /// Who.
     pub actor: Actor,
     /// The name of the key or of the member of the staff. `None` for an actor that has no name.
     pub name: Option<Arc<str>>,

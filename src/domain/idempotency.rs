@@ -1,5 +1,7 @@
 //! Requests that a client can repeat without repeating their effect.
 
+#![expect(missing_docs, reason = "a comment says what a name does not")]
+
 use std::time::Duration;
 
 use sha2::{Digest, Sha256};
@@ -20,7 +22,6 @@ pub const REMEMBERED_FOR_MARKS: i64 = 288;
 pub struct IdempotencyKey(String);
 
 impl IdempotencyKey {
-    /// The maximum length, in characters.
     pub const MAX_LENGTH: usize = 255;
 
     /// `None` unless the text has 1 to 255 characters, all from `!` to `~`.
@@ -30,7 +31,6 @@ impl IdempotencyKey {
         valid.then_some(Self(text))
     }
 
-    /// The key as text.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -42,7 +42,6 @@ impl IdempotencyKey {
 pub struct Owner(i64);
 
 impl Owner {
-    /// The number in the store.
     pub fn number(self) -> i64 {
         self.0
     }
@@ -68,7 +67,6 @@ pub struct IdempotentRequest {
     /// The owner of the remembered request. Of an API key, the first one of its lineage: the key
     /// that was rotated, perhaps several times, into this one. Often the caller itself.
     pub lineage: Owner,
-    /// The operation, by its `operationId`.
     pub operation: &'static str,
     /// The client's identifier of the request.
     pub key: IdempotencyKey,
@@ -88,13 +86,11 @@ impl IdempotentRequest {
 /// The response to a request, as each repetition gets it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct StoredResponse {
-    /// The status code.
     pub status: u16,
     /// `Location`, relative to the base address: it starts with `/`.
     pub location: Option<String>,
     /// `ETag`, with its quotes.
     pub etag: Option<String>,
-    /// The body.
     pub body: Vec<u8>,
 }
 

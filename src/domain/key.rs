@@ -32,7 +32,6 @@ words! {
 }
 
 impl Deployment {
-    /// The prefix of its keys.
     pub fn key_prefix(self) -> &'static str {
         match self {
             Self::Production => "pets_live_",
@@ -89,7 +88,6 @@ impl Scope {
 pub struct ApiKey(String);
 
 impl ApiKey {
-    /// Creates a key for `deployment`.
     pub fn generate(deployment: Deployment, random: &mut impl CryptoRng) -> Self {
         let mut text = String::from(deployment.key_prefix());
         for _ in 0..RANDOM_LENGTH {
@@ -105,7 +103,6 @@ impl ApiKey {
         &self.0
     }
 
-    /// The digest to store.
     pub fn digest(&self) -> KeyDigest {
         KeyDigest(Sha256::digest(&self.0).into())
     }
@@ -141,7 +138,6 @@ impl KeyDigest {
         Self(bytes)
     }
 
-    /// The digest, to store it.
     pub fn as_bytes(&self) -> &[u8; 32] {
         &self.0
     }
@@ -186,9 +182,7 @@ impl FromStr for KeyId {
 /// A key that is about to be stored.
 #[derive(Debug, Clone)]
 pub struct NewKey {
-    /// The digest of the secret.
     pub digest: KeyDigest,
-    /// The operator's name for the key.
     pub name: String,
     pub scope: Scope,
     pub deployment: Deployment,
@@ -202,7 +196,6 @@ pub struct NewKey {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KeyRecord {
     pub id: KeyId,
-    /// The operator's name for the key.
     pub name: String,
     pub scope: Scope,
     pub deployment: Deployment,

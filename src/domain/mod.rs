@@ -12,7 +12,6 @@ pub mod key;
 pub mod network;
 pub mod page;
 pub mod pet;
-pub mod principal;
 pub mod rate_limit;
 pub mod staff;
 pub mod store_area;
@@ -26,6 +25,5 @@ pub use key::{ApiKey, Deployment, KeyDigest, KeyId, KeyRecord, KeyUse, NewKey, S
 pub use network::{Network, Networks};
 pub use page::{Limit, PageRequest};
 pub use pet::{NewPet, Pet, PetId, PetName, PetRef, PetStatus};
-pub use principal::Principal;
 pub use rate_limit::RateLimit;
 pub use staff::{Role, StaffId, StaffName};

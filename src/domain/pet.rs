@@ -21,7 +21,6 @@ macro_rules! id {
                 (1..=Self::MAX).contains(&id).then_some(Self(id))
             }
 
-            /// The identifier as a number.
             pub fn get(self) -> i64 {
                 self.0
             }
@@ -48,7 +47,6 @@ words! {
         /// On offer, the default.
         #[default]
         Available = "available",
-        /// Reserved for a customer.
         Pending = "pending",
         /// Has a new home.
         Sold = "sold",
@@ -71,7 +69,6 @@ impl PetName {
         (text.len() <= Self::MAX_LENGTH && !text.contains('\0')).then_some(Self(text))
     }
 
-    /// The name as text.
     pub fn as_str(&self) -> &str {
         &self.0
     }

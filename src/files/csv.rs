@@ -20,7 +20,6 @@ use crate::{
     text::integer,
 };
 
-/// The buffer size, in bytes.
 const BUFFER: usize = 64 << 10;
 
 /// The byte order mark, which some programs write at the beginning of UTF-8.
@@ -46,7 +45,6 @@ struct Columns {
 }
 
 impl<'s> CsvRows<'s> {
-    /// Reads the header.
     pub(super) fn open(source: &'s Source, with_ids: bool) -> Result<Self, ReadError> {
         let allowance = Rc::new(Cell::new(MAX_ROW));
         let reader = ReaderBuilder::new()

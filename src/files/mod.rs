@@ -4,6 +4,8 @@
 //! Reading takes constant memory, and is strict: input that is ambiguous, or would lose something,
 //! is rejected with the reason.
 
+#![expect(missing_docs, reason = "a comment says what a name does not")]
+
 mod csv;
 mod ndjson;
 mod resources;
@@ -47,11 +49,9 @@ impl Format {
 /// What a row of a file has.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Row {
-    /// An animal of the contract.
     Pet {
         /// Its identifier, if identifiers are read.
         id: Option<PetId>,
-        /// The rest of the animal.
         pet: NewPet,
     },
     /// An animal, an order or a category of the store area.
@@ -63,7 +63,6 @@ pub enum Row {
 pub struct InvalidRow {
     /// The column or member that is invalid; `None` if it is the whole row.
     pub column: Option<&'static str>,
-    /// What is wrong with it.
     pub reason: String,
 }
 
@@ -84,12 +83,7 @@ pub enum ReadError {
     Io(#[from] io::Error),
     /// The file does not have the expected format.
     #[error("line {line}: {reason}")]
-    Format {
-        /// The line of the problem.
-        line: u64,
-        /// What is wrong.
-        reason: String,
-    },
+    Format { line: u64, reason: String },
 }
 
 /// Reads the rows of a file in order.
@@ -100,7 +94,6 @@ pub trait Rows {
     /// The row that was read last, as it is in the file.
     fn raw_row(&self) -> io::Result<RawRow>;
 
-    /// How many bytes were read so far.
     fn bytes_read(&self) -> u64;
 }
 
@@ -118,10 +111,8 @@ pub fn read<'s>(
 
 /// Writes animals to a file.
 pub trait Writer {
-    /// Writes one animal.
     fn write(&mut self, pet: PetRef<'_>) -> io::Result<()>;
 
-    /// Writes what is still buffered.
     fn finish(&mut self) -> io::Result<()>;
 }
 

@@ -20,7 +20,6 @@ use crate::{
     json,
 };
 
-/// The buffer size, in bytes.
 const BUFFER: usize = 64 << 10;
 
 /// See [`Rows`].

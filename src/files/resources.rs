@@ -43,7 +43,6 @@ const WITHDRAWAL: Kind<Withdrawal> = Kind {
     is: "null, or an object with a valid at, reason and note",
 };
 
-/// Writes a line.
 pub(super) fn write(out: &mut Vec<u8>, resource: &Resource) {
     let tag = match resource {
         Resource::Pet(_) => PET,

@@ -1,5 +1,7 @@
 //! The addresses that an operator gives the interface: of itself, and of pages that may use it.
 
+#![expect(missing_docs, reason = "a comment says what a name does not")]
+
 use std::str::FromStr;
 
 use hyper::header::HeaderValue;
@@ -50,12 +52,10 @@ impl FromStr for BaseUrl {
 pub struct Origin(HeaderValue);
 
 impl Origin {
-    /// The origin as text.
     pub fn as_str(&self) -> &str {
         self.0.to_str().unwrap_or_default()
     }
 
-    /// The value for a header field.
     pub fn header_value(&self) -> HeaderValue {
         self.0.clone()
     }

@@ -49,7 +49,6 @@ impl<B: RequestBody> TrackedBody<B> {
         Self { body, is_read }
     }
 
-    /// Whether the whole body was read.
     pub(super) fn is_read(&self) -> bool {
         self.is_read
     }
@@ -89,9 +88,7 @@ pub(super) fn max_length(body: &UnreadBody<'_>) -> usize {
 /// What the body of an operation can be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Accepted {
-    /// JSON.
     Json,
-    /// JSON, or nothing.
     JsonOrNothing,
     /// A JSON merge patch (RFC 7396), also with the type of JSON.
     Patch,

@@ -71,7 +71,6 @@ problems! {
     UnsupportedMediaType  "unsupported_media_type"  UNSUPPORTED_MEDIA_TYPE;
     /// The service is overloaded, or its disk or database is unavailable.
     Unavailable           "unavailable"             SERVICE_UNAVAILABLE;
-    /// An error in the service.
     Internal              "internal"                INTERNAL_SERVER_ERROR;
 }
 
@@ -112,7 +111,6 @@ impl ApiError {
         Self { problem, message: message.into(), field: None, cause: None, body: None }
     }
 
-    /// Adds a header field.
     pub(crate) fn with_field(self, name: HeaderName, value: HeaderValue) -> Self {
         Self { field: Some(Box::new((name, value))), ..self }
     }
@@ -146,17 +144,14 @@ impl ApiError {
         self.with_state(Some(index), None, None)
     }
 
-    /// Adds the cause, for the log.
     pub(crate) fn caused_by(self, cause: Cause) -> Self {
         Self { cause: Some(cause), ..self }
     }
 
-    /// The path does not exist.
     pub(crate) fn no_such_path() -> Self {
         Self::new(Problem::NotFound, "This path does not exist.")
     }
 
-    /// The path supports only these methods.
     pub(crate) fn method_not_allowed(allowed: &str) -> Self {
         let message = format!("This path does not support this method. It supports {allowed}.");
         let error = Self::new(Problem::MethodNotAllowed, message);
@@ -166,7 +161,6 @@ impl ApiError {
         }
     }
 
-    /// The key lacks the scope `needed`.
     pub(super) fn insufficient_scope(needed: Scope) -> Self {
         let needed = needed.as_str();
         let challenge =
@@ -184,7 +178,6 @@ impl ApiError {
         Self::new(Problem::RateLimited, message).with_field(header::RETRY_AFTER, more_in.into())
     }
 
-    /// An error in the service.
     pub(crate) fn internal(cause: Cause) -> Self {
         let message = "Internal error. The operator finds the cause in the log by the X-Request-Id \
                        of this response.";
@@ -213,7 +206,6 @@ impl ApiError {
         json::render(&ErrorBody { code, message: &self.message, status: status.as_u16() })
     }
 
-    /// What is wrong.
     pub(crate) fn problem(&self) -> Problem {
         self.problem
     }

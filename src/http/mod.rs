@@ -30,7 +30,7 @@ use self::{
         auth::{self, KeyRing},
         rate_limit,
     },
-    contract::FirstPages,
+    contract::{FirstPages, deprecation},
     documents::{
         api_catalog,
         docs::{self, Docs},
@@ -62,7 +62,7 @@ pub(crate) use self::{
 };
 use crate::{
     delivery::{Registrar, Vault},
-    domain::{Client, Clock, Deployment, Networks, Principal},
+    domain::{Actor, Client, Clock, Deployment, Networks},
     observe::{
         metrics::{Connections, Exposition, Kind, TaskMetrics},
         traces::Spans,
@@ -256,7 +256,7 @@ impl Interface for App {
             None
         };
         let caller = caller.as_ref();
-        facts.principal = caller.map_or(Principal::None, |caller| Principal::Key(caller.key_id()));
+        facts.principal = caller.map(|caller| Actor::Key(caller.key_id()));
         facts.rate = caller.and_then(|caller| caller.rate);
         rate_limit::check(facts.rate)?;
         let (route, parameter) = facts.found.route()?;
@@ -317,8 +317,8 @@ impl Interface for App {
         {
             rate_limit::announce(headers, rate);
         }
-        if let Some(sunset) = facts.found.sunset() {
-            sunset.announce(headers, &self.successor);
+        if facts.found.is_deprecated() {
+            deprecation::announce(headers, &self.successor);
         }
     }
 }

@@ -8,7 +8,7 @@ use std::{borrow::Cow, fmt::Display};
 use percent_encoding::percent_decode_str;
 
 use super::error::{ApiError, Problem};
-use crate::text::integer;
+use crate::{domain::Limit, text::integer};
 
 /// The decoded values of the parameters with these names. Fails with 400 for an unknown parameter,
 /// and for a duplicate one.
@@ -48,7 +48,6 @@ pub(super) fn check_utf8(query: Option<&str>) -> Result<(), ApiError> {
     Err(ApiError::new(Problem::InvalidParameter, message))
 }
 
-/// Names and values without decoding.
 fn pairs(query: &str) -> impl Iterator<Item = (&str, &str)> {
     let given = query.split('&').filter(|pair| !pair.is_empty());
     given.map(|pair| pair.split_once('=').unwrap_or((pair, "")))
@@ -69,6 +68,14 @@ fn unknown(name: &str, known: &[&str]) -> ApiError {
     ApiError::new(Problem::UnknownParameter, message)
 }
 
+/// Parses the parameter `limit`.
+pub(super) fn limit(given: Option<&Cow<'_, str>>) -> Result<Limit, ApiError> {
+    given.map_or(Ok(Limit::default()), |text| {
+        let limit = integer(text).and_then(Limit::new);
+        limit.ok_or_else(|| out_of_range("limit", Limit::MIN, Limit::MAX, text))
+    })
+}
+
 /// 400 for a parameter whose value is not an integer of this range.
 pub(super) fn out_of_range(
     name: &str,
@@ -86,7 +93,6 @@ pub(super) fn out_of_range(
     ApiError::new(Problem::InvalidParameter, message)
 }
 
-/// The integer in a path.
 pub(super) fn path_integer(parameter: &str) -> Option<i64> {
     let text = percent_decode_str(parameter).decode_utf8().ok()?;
     integer(&text)

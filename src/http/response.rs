@@ -75,7 +75,6 @@ impl body::Body for Body {
     }
 }
 
-/// A JSON response.
 pub(super) fn json(status: StatusCode, body: impl Into<Bytes>) -> Response {
     json_with_room(status, body, 0)
 }

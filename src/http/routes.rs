@@ -4,19 +4,14 @@ use std::time::Duration;
 
 use hyper::{Method, header::HeaderValue, http::request::Parts};
 
-use super::{
-    access::auth::Caller,
-    body::UnreadBody,
-    contract::deprecation::{GET_PET, Sunset},
-    error::ApiError,
-};
+use super::{access::auth::Caller, body::UnreadBody, error::ApiError};
 use crate::domain::Scope;
 use Access::{Key, Public};
 use OpenApi::{Contract, StoreArea};
 
 /// Makes the table, and an [`Operation`] for each line.
 macro_rules! routes {
-    ($($id:ident $method:ident $path:literal $access:expr, $document:expr, $sunset:expr;)*) => {
+    ($($id:ident $method:ident $path:literal $access:expr, $document:expr, $is_deprecated:expr;)*) => {
         /// Names a line of the table. `App::process` calls the function of each.
         #[derive(Clone, Copy)]
         #[expect(non_camel_case_types, reason = "the names are those of the contract")]
@@ -34,52 +29,52 @@ macro_rules! routes {
             pattern: Pattern::of($path),
             access: $access,
             document: $document,
-            sunset: $sunset,
+            is_deprecated: $is_deprecated,
         },)*];
     };
 }
 
 routes! {
-    // id           method path                                     access                  document         sunset
-    listPets       GET    "/v1/pets"                               Key(Scope::Read),       Some(Contract),  None;
-    createPet      POST   "/v1/pets"                               Key(Scope::Write),      Some(Contract),  None;
-    getPet         GET    "/v1/pets/{petId}"                       Key(Scope::Read),       Some(Contract),  Some(GET_PET);
-    listStorePets  GET    "/v1/store/pets"                         Key(Scope::StoreRead),  Some(StoreArea), None;
-    getStorePet    GET    "/v1/store/pets/{petId}"                 Key(Scope::StoreRead),  Some(StoreArea), None;
-    patchPet       PATCH  "/v1/store/pets/{petId}"                 Key(Scope::StoreWrite), Some(StoreArea), None;
-    withdrawPet    POST   "/v1/store/pets/{petId}/withdraw"        Key(Scope::StoreWrite), Some(StoreArea), None;
-    restorePet     POST   "/v1/store/pets/{petId}/restore"         Key(Scope::StoreWrite), Some(StoreArea), None;
-    getInventory   GET    "/v1/store/inventory"                    Key(Scope::StoreRead),  Some(StoreArea), None;
-    listOrders     GET    "/v1/store/orders"                       Key(Scope::StoreRead),  Some(StoreArea), None;
-    placeOrder     POST   "/v1/store/orders"                       Key(Scope::StoreWrite), Some(StoreArea), None;
-    getOrder       GET    "/v1/store/orders/{orderId}"             Key(Scope::StoreRead),  Some(StoreArea), None;
-    patchOrder     PATCH  "/v1/store/orders/{orderId}"             Key(Scope::StoreWrite), Some(StoreArea), None;
-    completeOrder  POST   "/v1/store/orders/{orderId}/complete"    Key(Scope::StoreWrite), Some(StoreArea), None;
-    cancelOrder    POST   "/v1/store/orders/{orderId}/cancel"      Key(Scope::StoreWrite), Some(StoreArea), None;
-    returnOrder    POST   "/v1/store/orders/{orderId}/return"      Key(Scope::StoreWrite), Some(StoreArea), None;
-    listCategories GET    "/v1/store/categories"                   Key(Scope::StoreRead),  Some(StoreArea), None;
-    putCategory    PUT    "/v1/store/categories/{categoryId}"      Key(Scope::StoreWrite), Some(StoreArea), None;
-    deleteCategory DELETE "/v1/store/categories/{categoryId}"      Key(Scope::StoreWrite), Some(StoreArea), None;
-    runBatch       POST   "/v1/store/batch"                        Key(Scope::StoreWrite), Some(StoreArea), None;
-    followChanges  GET    "/v1/store/changes"                      Key(Scope::StoreRead),  Some(StoreArea), None;
-    listAudit      GET    "/v1/store/audit"                        Key(Scope::StoreAdmin), Some(StoreArea), None;
-    listWebhooks   GET    "/v1/store/webhooks"                     Key(Scope::StoreAdmin), Some(StoreArea), None;
-    addWebhook     POST   "/v1/store/webhooks"                     Key(Scope::StoreAdmin), Some(StoreArea), None;
-    getWebhook     GET    "/v1/store/webhooks/{webhookId}"         Key(Scope::StoreAdmin), Some(StoreArea), None;
-    patchWebhook   PATCH  "/v1/store/webhooks/{webhookId}"         Key(Scope::StoreAdmin), Some(StoreArea), None;
-    deleteWebhook  DELETE "/v1/store/webhooks/{webhookId}"         Key(Scope::StoreAdmin), Some(StoreArea), None;
-    rotateWebhookSecret POST "/v1/store/webhooks/{webhookId}/rotate-secret" Key(Scope::StoreAdmin), Some(StoreArea), None;
-    testWebhook    POST   "/v1/store/webhooks/{webhookId}/test"    Key(Scope::StoreAdmin), Some(StoreArea), None;
-    enableWebhook  POST   "/v1/store/webhooks/{webhookId}/enable"  Key(Scope::StoreAdmin), Some(StoreArea), None;
-    listWebhookAttempts GET "/v1/store/webhooks/{webhookId}/attempts" Key(Scope::StoreAdmin), Some(StoreArea), None;
-    openapiYaml    GET    "/openapi.yaml"                          Public,                 None,            None;
-    openapiJson    GET    "/openapi.json"                          Public,                 None,            None;
-    openapiStoreYaml GET  "/openapi-store.yaml"                    Public,                 None,            None;
-    openapiStoreJson GET  "/openapi-store.json"                    Public,                 None,            None;
-    apiCatalog     GET    "/.well-known/api-catalog"               Public,                 None,            None;
-    root           GET    "/"                                      Public,                 None,            None;
-    docsRedirect   GET    "/docs"                                  Public,                 None,            None;
-    docsFile       GET    "/docs/{*file}"                          Public,                 None,            None;
+    // id           method path                                     access                  document         deprecated
+    listPets       GET    "/v1/pets"                               Key(Scope::Read),       Some(Contract),  false;
+    createPet      POST   "/v1/pets"                               Key(Scope::Write),      Some(Contract),  false;
+    getPet         GET    "/v1/pets/{petId}"                       Key(Scope::Read),       Some(Contract),  true;
+    listStorePets  GET    "/v1/store/pets"                         Key(Scope::StoreRead),  Some(StoreArea), false;
+    getStorePet    GET    "/v1/store/pets/{petId}"                 Key(Scope::StoreRead),  Some(StoreArea), false;
+    patchPet       PATCH  "/v1/store/pets/{petId}"                 Key(Scope::StoreWrite), Some(StoreArea), false;
+    withdrawPet    POST   "/v1/store/pets/{petId}/withdraw"        Key(Scope::StoreWrite), Some(StoreArea), false;
+    restorePet     POST   "/v1/store/pets/{petId}/restore"         Key(Scope::StoreWrite), Some(StoreArea), false;
+    getInventory   GET    "/v1/store/inventory"                    Key(Scope::StoreRead),  Some(StoreArea), false;
+    listOrders     GET    "/v1/store/orders"                       Key(Scope::StoreRead),  Some(StoreArea), false;
+    placeOrder     POST   "/v1/store/orders"                       Key(Scope::StoreWrite), Some(StoreArea), false;
+    getOrder       GET    "/v1/store/orders/{orderId}"             Key(Scope::StoreRead),  Some(StoreArea), false;
+    patchOrder     PATCH  "/v1/store/orders/{orderId}"             Key(Scope::StoreWrite), Some(StoreArea), false;
+    completeOrder  POST   "/v1/store/orders/{orderId}/complete"    Key(Scope::StoreWrite), Some(StoreArea), false;
+    cancelOrder    POST   "/v1/store/orders/{orderId}/cancel"      Key(Scope::StoreWrite), Some(StoreArea), false;
+    returnOrder    POST   "/v1/store/orders/{orderId}/return"      Key(Scope::StoreWrite), Some(StoreArea), false;
+    listCategories GET    "/v1/store/categories"                   Key(Scope::StoreRead),  Some(StoreArea), false;
+    putCategory    PUT    "/v1/store/categories/{categoryId}"      Key(Scope::StoreWrite), Some(StoreArea), false;
+    deleteCategory DELETE "/v1/store/categories/{categoryId}"      Key(Scope::StoreWrite), Some(StoreArea), false;
+    runBatch       POST   "/v1/store/batch"                        Key(Scope::StoreWrite), Some(StoreArea), false;
+    followChanges  GET    "/v1/store/changes"                      Key(Scope::StoreRead),  Some(StoreArea), false;
+    listAudit      GET    "/v1/store/audit"                        Key(Scope::StoreAdmin), Some(StoreArea), false;
+    listWebhooks   GET    "/v1/store/webhooks"                     Key(Scope::StoreAdmin), Some(StoreArea), false;
+    addWebhook     POST   "/v1/store/webhooks"                     Key(Scope::StoreAdmin), Some(StoreArea), false;
+    getWebhook     GET    "/v1/store/webhooks/{webhookId}"         Key(Scope::StoreAdmin), Some(StoreArea), false;
+    patchWebhook   PATCH  "/v1/store/webhooks/{webhookId}"         Key(Scope::StoreAdmin), Some(StoreArea), false;
+    deleteWebhook  DELETE "/v1/store/webhooks/{webhookId}"         Key(Scope::StoreAdmin), Some(StoreArea), false;
+    rotateWebhookSecret POST "/v1/store/webhooks/{webhookId}/rotate-secret" Key(Scope::StoreAdmin), Some(StoreArea), false;
+    testWebhook    POST   "/v1/store/webhooks/{webhookId}/test"    Key(Scope::StoreAdmin), Some(StoreArea), false;
+    enableWebhook  POST   "/v1/store/webhooks/{webhookId}/enable"  Key(Scope::StoreAdmin), Some(StoreArea), false;
+    listWebhookAttempts GET "/v1/store/webhooks/{webhookId}/attempts" Key(Scope::StoreAdmin), Some(StoreArea), false;
+    openapiYaml    GET    "/openapi.yaml"                          Public,                 None,            false;
+    openapiJson    GET    "/openapi.json"                          Public,                 None,            false;
+    openapiStoreYaml GET  "/openapi-store.yaml"                    Public,                 None,            false;
+    openapiStoreJson GET  "/openapi-store.json"                    Public,                 None,            false;
+    apiCatalog     GET    "/.well-known/api-catalog"               Public,                 None,            false;
+    root           GET    "/"                                      Public,                 None,            false;
+    docsRedirect   GET    "/docs"                                  Public,                 None,            false;
+    docsFile       GET    "/docs/{*file}"                          Public,                 None,            false;
 }
 
 /// The longest time that a client can tell the service to wait for a change.
@@ -100,8 +95,8 @@ pub struct Route {
     pub access: Access,
     /// The OpenAPI document that describes the operation.
     pub document: Option<OpenApi>,
-    /// When the operation is removed.
-    pub(crate) sunset: Option<Sunset>,
+    /// Whether the operation is removed on the date in `contract/deprecation.rs`.
+    pub(crate) is_deprecated: bool,
 }
 
 /// What a client needs to call an operation.
@@ -203,16 +198,12 @@ impl<'p> Found<'p> {
         }
     }
 
-    /// The sunset of the operation. Without an operation: of the path, if all its operations have
-    /// one.
-    pub(crate) fn sunset(self) -> Option<&'static Sunset> {
+    /// Whether the operation is deprecated. Without an operation: whether all of the path are.
+    pub(crate) fn is_deprecated(self) -> bool {
         match self {
-            Self::Route(route, _) => route.sunset.as_ref(),
-            Self::OtherMethods(route) => {
-                let mut sunsets = route.with_same_path().map(|route| route.sunset.as_ref());
-                sunsets.try_fold(route.sunset.as_ref(), |_, sunset| sunset.map(Some))?
-            }
-            Self::Nothing => None,
+            Self::Route(route, _) => route.is_deprecated,
+            Self::OtherMethods(route) => route.with_same_path().all(|route| route.is_deprecated),
+            Self::Nothing => false,
         }
     }
 }
@@ -358,11 +349,11 @@ mod tests {
     }
 
     #[test]
-    fn a_path_has_a_sunset_if_all_its_operations_have_one() {
+    fn a_path_is_deprecated_if_all_its_operations_are() {
         for method in [Method::GET, Method::HEAD, Method::DELETE] {
-            assert!(find(&method, "/v1/pets/x").sunset().is_some(), "{method}");
+            assert!(find(&method, "/v1/pets/x").is_deprecated(), "{method}");
             for path in ["/v1/pets", "/v1/pets/", "/v1/pets/1/x", "/docs"] {
-                assert!(find(&method, path).sunset().is_none(), "{method} {path}");
+                assert!(!find(&method, path).is_deprecated(), "{method} {path}");
             }
         }
     }

@@ -1,5 +1,7 @@
 //! The settings of the interface.
 
+#![expect(missing_docs, reason = "a comment says what a name does not")]
+
 use std::time::Duration;
 
 use super::{BaseUrl, Origin};
@@ -10,9 +12,7 @@ use crate::domain::{Deployment, Networks, RateLimit};
 pub struct Settings {
     /// The deployment whose keys are accepted.
     pub deployment: Deployment,
-    /// The base URL of production.
     pub base_url: Option<BaseUrl>,
-    /// The base URL of staging.
     pub staging_base_url: Option<BaseUrl>,
     /// Whether clients reach the service over TLS.
     pub tls: bool,

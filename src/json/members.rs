@@ -8,7 +8,6 @@ use crate::domain::{
     store_area::{Field, Label, Note, Reason, Reference, WithdrawalReason},
 };
 
-/// The members of a JSON object.
 pub(crate) struct Members<'a> {
     what: &'static str,
     members: Vec<(String, &'a RawValue)>,

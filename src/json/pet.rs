@@ -4,7 +4,6 @@
 use super::write_string;
 use crate::domain::{PetRef, PetStatus};
 
-/// Writes a Pet of the contract.
 pub(crate) fn write_pet(out: &mut Vec<u8>, pet: PetRef<'_>) {
     out.extend_from_slice(b"{\"id\":");
     write_integer(out, pet.id.get());

@@ -76,7 +76,6 @@ impl<'o> Object<'o> {
     }
 }
 
-/// A `StorePet`.
 pub(crate) fn write_store_pet(out: &mut Vec<u8>, pet: &StorePet) {
     let mut object = Object::begin(out);
     object.integer("id", pet.id.get());
@@ -108,7 +107,6 @@ fn write_withdrawal(out: &mut Vec<u8>, withdrawal: &Withdrawal) {
     object.end();
 }
 
-/// An Order.
 pub(crate) fn write_order(out: &mut Vec<u8>, order: &Order) {
     let mut object = Object::begin(out);
     object.integer("id", order.id.get());
@@ -124,7 +122,6 @@ pub(crate) fn write_order(out: &mut Vec<u8>, order: &Order) {
     object.end();
 }
 
-/// A Category.
 pub(crate) fn write_category(out: &mut Vec<u8>, category: &Category) {
     let mut object = Object::begin(out);
     object.integer("id", category.id);

@@ -47,7 +47,6 @@ impl Activity {
         Begun(Arc::clone(self))
     }
 
-    /// Counts bytes that the socket has accepted.
     pub(super) fn wrote(&self, bytes: usize) {
         self.written.fetch_add(bytes as u64, Relaxed);
     }
@@ -119,7 +118,6 @@ impl Activity {
         self.in_flight.load(Relaxed) == 0
     }
 
-    /// Whether hyper parsed any request.
     pub(super) fn has_begun(&self) -> bool {
         self.requests.load(Relaxed) > 0
     }

@@ -31,7 +31,6 @@ struct Taken {
     by_address: HashMap<ClientAddress, usize>,
     /// Connections that had not carried a valid key at the last check, the oldest first.
     untrusted: BTreeMap<u64, Untrusted>,
-    /// The number of the newest connection.
     newest: u64,
 }
 
@@ -44,9 +43,7 @@ struct Untrusted {
 /// Why there is no free slot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum NoFreeSlot {
-    /// All slots are in use.
     InTotal,
-    /// This address has reached its limit.
     ForAddress,
 }
 

@@ -240,7 +240,6 @@ fn reject(stream: &TcpStream, no_slot: NoFreeSlot, handler: &impl Handler) {
 #[derive(Default)]
 struct Rejections {
     refused: u64,
-    /// Connections that were replaced by new ones.
     replaced: u64,
     last_address: Option<IpAddr>,
     failures: u64,

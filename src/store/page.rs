@@ -31,7 +31,6 @@ pub(super) struct Entry {
 }
 
 impl Page {
-    /// Adds the next animal.
     pub(super) fn push(&mut self, pet: PetRef<'_>) {
         let PetRef { id, name, category_id, status } = pet;
         self.names.push_str(name);

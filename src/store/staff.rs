@@ -1,5 +1,7 @@
 //! The staff of a store, and their sessions.
 
+#![expect(missing_docs, reason = "a comment says what a name does not")]
+
 use async_trait::async_trait;
 use jiff::Timestamp;
 
@@ -71,7 +73,6 @@ pub trait Staff: Send + Sync {
 /// By what a member is found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum StaffKey {
-    /// The number.
     Id(StaffId),
     /// The name without regard to case and accents. See [`crate::domain::StaffName::key`].
     Name(String),
@@ -82,7 +83,6 @@ pub enum StaffKey {
 /// The result of [`Staff::write_staff`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StaffWritten {
-    /// It was done, for this member.
     Done(StaffId),
     /// Nothing was done: the member has another version.
     Stale,

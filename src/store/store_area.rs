@@ -1,5 +1,7 @@
 //! What a store promises for the store area.
 
+#![expect(missing_docs, reason = "a comment says what a name does not")]
+
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -104,9 +106,7 @@ pub trait StoreArea: Send + Sync {
 /// The result of [`StoreArea::execute`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Executed {
-    /// Everything was done.
     Done {
-        /// What `respond` rendered.
         response: StoredResponse,
         /// What was changed, for the log and the metrics.
         changes: Vec<Change>,
@@ -115,12 +115,10 @@ pub enum Executed {
     Replayed(StoredResponse),
     /// Nothing was done: the idempotency key was used before, for another request.
     IdempotencyConflict,
-    /// Nothing was done.
     Refused {
         /// The position of the command, from 0; the number of commands if their response was
         /// refused.
         index: usize,
-        /// Why.
         refusal: Refusal,
     },
 }

@@ -60,11 +60,8 @@ pub(super) struct Desk<'a> {
     token: String,
 }
 
-/// Responds to a page for the work in the store.
-///
-/// # Errors
-///
-/// Those of the store. What somebody can correct is on the page instead.
+/// Responds to a page for the work in the store. What a member can correct is shown on the page,
+/// and is not an error.
 pub(super) async fn open(page: StorePage, call: &PageCall<'_>) -> Result<Response, ApiError> {
     let desk = &Desk::new(call);
     let reply = match page {

@@ -100,11 +100,7 @@ fn cookie(is_secure: bool, value: &str, seconds: u32) -> Option<HeaderValue> {
 }
 
 impl Reply {
-    /// The response.
-    ///
-    /// # Errors
-    ///
-    /// 503 if there is not enough memory for it.
+    /// The response. Fails with 503 if there is not enough memory for it.
     pub(super) fn into_response(self, desk: &Desk<'_>) -> Result<Response, ApiError> {
         let visit = &desk.call.visit;
         let is_secure = visit.visitor.is_secure;
@@ -162,11 +158,8 @@ fn of_type(body: Body, media_type: &'static str) -> Response {
     response
 }
 
-/// A style, script or picture of all pages. Its path changes with its content.
-///
-/// # Errors
-///
-/// 404 for another path.
+/// A style, script or picture of all pages. Its path changes with its content. Fails with 404 for
+/// another path.
 pub(in crate::console) fn asset(path: &str) -> Result<Response, ApiError> {
     let asset = layout::asset(path).ok_or_else(ApiError::no_such_path)?;
     let mut response =

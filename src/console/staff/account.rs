@@ -153,11 +153,8 @@ pub(in crate::console) async fn end_session(call: &PageCall<'_>) -> Result<Respo
 }
 
 impl PageCall<'_> {
-    /// Makes a change of a member, and shows this page.
-    ///
-    /// # Errors
-    ///
-    /// 409 if the member was changed meanwhile, and those of the store.
+    /// Makes a change of a member, and shows this page. Fails with 409 if the member was changed
+    /// meanwhile, and those of the store.
     pub(super) async fn change(
         &self,
         change: StaffChange,

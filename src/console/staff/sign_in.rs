@@ -266,11 +266,7 @@ pub(in crate::console) async fn sign_out(call: &PageCall<'_>) -> Result<Response
 }
 
 impl Visit<'_> {
-    /// Counts an attempt to sign in.
-    ///
-    /// # Errors
-    ///
-    /// 429 after too many attempts.
+    /// Counts an attempt to sign in. Fails with 429 after too many attempts.
     pub(in crate::console) fn guess(&self, name: &str, is_known: bool) -> Result<(), ApiError> {
         let now = self.console.app.clock.instant();
         self.console.guesses.take(name, self.visitor.address, is_known, now)
@@ -283,10 +279,6 @@ impl Visit<'_> {
     }
 
     /// Makes a change of a member. A concurrent one is [`StaffWritten::Stale`].
-    ///
-    /// # Errors
-    ///
-    /// Those of the store.
     pub(in crate::console) async fn write(
         &self,
         change: StaffChange,
@@ -306,11 +298,7 @@ pub(super) fn changed_meanwhile() -> ApiError {
 }
 
 impl super::super::Console {
-    /// Reads the secret of a second factor.
-    ///
-    /// # Errors
-    ///
-    /// 500 without the key file.
+    /// Reads the secret of a second factor. Fails with 500 without the key file.
     pub(in crate::console) fn open_secret(
         &self,
         member: crate::domain::StaffId,

@@ -39,7 +39,6 @@ impl StaffName {
 
     /// The name without spaces around it; `None` if it is not allowed. Characters that change the
     /// direction of text could show one name as another.
-    #[must_use]
     pub fn new(text: &str) -> Option<Self> {
         let text = text.trim();
         let is_hidden = |c: char| {
@@ -53,13 +52,11 @@ impl StaffName {
     }
 
     /// The name as text.
-    #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
     /// What no two members have in common: the name without regard to case and accents.
-    #[must_use]
     pub fn key(&self) -> String {
         name_key(&self.0)
     }
@@ -81,7 +78,6 @@ impl Role {
     pub const ALL: [Self; 3] = [Self::Viewer, Self::Clerk, Self::Manager];
 
     /// The role as the command line, the console and the store spell it.
-    #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Viewer => "viewer",
@@ -91,7 +87,6 @@ impl Role {
     }
 
     /// The role with this spelling.
-    #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|role| role.as_str() == text)
     }
@@ -128,7 +123,6 @@ impl StaffMember {
     pub const MAX: i64 = 1000;
 
     /// A new member, who must choose a password by this link.
-    #[must_use]
     pub fn new(name: StaffName, role: Role, link: &Token, now: Timestamp) -> Self {
         let new = Self {
             id: StaffId(0),
@@ -182,13 +176,11 @@ impl StaffMember {
     }
 
     /// Whether the link can be used.
-    #[must_use]
     pub fn has_link_at(&self, now: Timestamp) -> bool {
         self.link.as_ref().is_some_and(|(_, until)| now < *until)
     }
 
     /// An act that concerns this member.
-    #[must_use]
     pub fn act(&self, kind: ActType) -> Act {
         let subject = LogSubject { kind: SubjectKind::Staff, id: Some(self.id.0) };
         let mut details: Vec<(Cow<'static, str>, String)> = Vec::new();
@@ -217,7 +209,6 @@ pub struct StaffChange {
 
 impl StaffChange {
     /// From one state of a member to another.
-    #[must_use]
     pub fn new(seen: i64, after: StaffMember, act: ActType) -> Self {
         let act = Some(after.act(act));
         Self { seen, after, ends: EndedSessions::None, begins: None, act }

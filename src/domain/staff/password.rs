@@ -34,17 +34,12 @@ impl Password {
 
     /// What was typed, in the one form that Unicode has for it: keyboards differ. `None` if it is too
     /// long for any password.
-    #[must_use]
     pub fn typed(text: &str) -> Option<Self> {
         let fits = text.chars().count() <= Self::MAX_LENGTH;
         fits.then(|| Self(text.nfc().collect()))
     }
 
     /// A password that this member may choose.
-    ///
-    /// # Errors
-    ///
-    /// See [`WeakPassword`].
     pub fn chosen(text: &str, name: &StaffName) -> Result<Self, WeakPassword> {
         let password = Self::typed(text).ok_or(WeakPassword::Long)?;
         if password.0.chars().count() < Self::MIN_LENGTH {
@@ -92,13 +87,11 @@ impl PasswordHash {
     }
 
     /// A hash that no password has, for which the comparison takes as long.
-    #[must_use]
     pub fn of_nobody() -> Self {
         Self([0; Self::LENGTH])
     }
 
     /// Whether it is that of this password. Takes as long as hashing.
-    #[must_use]
     pub fn is_of(&self, password: &Password) -> bool {
         let (salt, _) = self.0.split_first_chunk().unwrap_or((&[0; SALT], &[]));
         // Nobody can choose the beginning of a hash, so the time of this comparison reveals nothing.
@@ -106,13 +99,11 @@ impl PasswordHash {
     }
 
     /// As it is stored.
-    #[must_use]
     pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
         bytes.try_into().ok().map(Self)
     }
 
     /// The bytes to store.
-    #[must_use]
     pub fn as_bytes(&self) -> &[u8] {
         &self.0
     }

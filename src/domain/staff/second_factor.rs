@@ -34,7 +34,6 @@ pub struct SecondFactor {
 impl SecondFactor {
     /// The second factor after this code or recovery code was used; `None` if it is wrong, or was used
     /// before.
-    #[must_use]
     pub fn after(&self, typed: &str, secret: &TotpSecret, now: Timestamp) -> Option<Self> {
         let typed: String = typed.chars().filter(|c| !c.is_whitespace() && *c != '-').collect();
         if let Some(period) = secret.period_of(&typed, now) {
@@ -75,19 +74,16 @@ impl TotpSecret {
     }
 
     /// The secret with these bytes.
-    #[must_use]
     pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
         bytes.try_into().ok().map(Self)
     }
 
     /// Its bytes.
-    #[must_use]
     pub fn as_bytes(&self) -> &[u8] {
         &self.0
     }
 
     /// The secret in Base32, as [`Self::spelled`] gives it.
-    #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let mut bits = Vec::with_capacity(SECRET * 8);
         for letter in text.bytes().filter(|letter| !letter.is_ascii_whitespace()) {
@@ -100,13 +96,11 @@ impl TotpSecret {
     }
 
     /// The setup key, in groups of four letters to type.
-    #[must_use]
     pub fn spelled(&self) -> String {
         in_fours(&base32(&self.0), " ")
     }
 
     /// The URI that an app reads from a QR code.
-    #[must_use]
     pub fn uri(&self, account: &str) -> String {
         let account: String = form_urlencoded::byte_serialize(account.as_bytes()).collect();
         let account = account.replace('+', "%20");
@@ -120,7 +114,6 @@ impl TotpSecret {
     }
 
     /// The code of a period (RFC 4226, section 5.3).
-    #[must_use]
     pub fn code(&self, period: i64) -> String {
         let key = hmac::Key::new(hmac::HMAC_SHA1_FOR_LEGACY_USE_ONLY, &self.0);
         let tag = hmac::sign(&key, &period.to_be_bytes());
@@ -131,7 +124,6 @@ impl TotpSecret {
     }
 
     /// The code of this moment.
-    #[must_use]
     pub fn code_at(&self, now: Timestamp) -> String {
         self.code(now.as_second().div_euclid(PERIOD))
     }

@@ -35,20 +35,17 @@ impl StaffSession {
     const SEEN_EVERY: i64 = 60;
 
     /// Whether it can be used now, or be completed with the second factor.
-    #[must_use]
     pub fn is_alive_at(&self, now: Timestamp) -> bool {
         let age = |since: Timestamp| now.as_second() - since.as_second();
         age(self.seen_at) < Self::IDLE && age(self.begun_at) < Self::LONGEST
     }
 
     /// Whether the member has proved recently who they are.
-    #[must_use]
     pub fn is_confirmed_at(&self, now: Timestamp) -> bool {
         self.confirmed_at.is_some_and(|at| now.as_second() - at.as_second() < Self::CONFIRMED)
     }
 
     /// Whether its use is to be saved.
-    #[must_use]
     pub fn is_to_be_saved_at(&self, now: Timestamp) -> bool {
         now.as_second() - self.seen_at.as_second() >= Self::SEEN_EVERY
     }

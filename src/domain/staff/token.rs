@@ -18,13 +18,11 @@ impl Token {
     }
 
     /// The secret in the form in which it is presented.
-    #[must_use]
     pub fn reveal(&self) -> String {
         URL_SAFE_NO_PAD.encode(self.0)
     }
 
     /// What is stored of it. A random secret needs no slow hash.
-    #[must_use]
     pub fn digest(&self) -> TokenDigest {
         TokenDigest(Sha256::digest(self.0).into())
     }
@@ -42,26 +40,22 @@ pub struct TokenDigest([u8; 32]);
 
 impl TokenDigest {
     /// Of a presented secret; `None` if it has another form.
-    #[must_use]
     pub fn of_presented(text: &str) -> Option<Self> {
         let bytes: [u8; 32] = URL_SAFE_NO_PAD.decode(text).ok()?.try_into().ok()?;
         Some(Token(bytes).digest())
     }
 
     /// A name for lists. It does not reveal the digest.
-    #[must_use]
     pub fn name(&self) -> String {
         URL_SAFE_NO_PAD.encode(&Sha256::digest(self.0)[..12])
     }
 
     /// As it is stored.
-    #[must_use]
     pub fn from_bytes(bytes: [u8; 32]) -> Self {
         Self(bytes)
     }
 
     /// The bytes to store.
-    #[must_use]
     pub fn as_bytes(&self) -> &[u8; 32] {
         &self.0
     }

@@ -50,7 +50,6 @@ pub enum Resource {
 }
 
 impl Resource {
-    /// Its version.
     pub fn version(&self) -> i64 {
         match self {
             Self::Pet(pet) => pet.version,
@@ -71,7 +70,6 @@ impl Resource {
 }
 
 words! {
-    /// The type of a change.
     pub enum ChangeType {
         PetAdded = "pet.added",
         PetChanged = "pet.changed",
@@ -81,10 +79,8 @@ words! {
         OrderChanged = "order.changed",
         OrderCompleted = "order.completed",
         OrderCancelled = "order.cancelled",
-        /// A reservation ended by the clock.
         OrderExpired = "order.expired",
         OrderReturned = "order.returned",
-        /// A category was created, or its label changed.
         CategoryChanged = "category.changed",
         CategoryDeleted = "category.deleted",
         PetsImported = "pets.imported",

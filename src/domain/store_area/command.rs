@@ -34,12 +34,10 @@ pub enum Command {
     CompleteOrder {
         id: OrderId,
     },
-    /// Ends a reservation.
     CancelOrder {
         id: OrderId,
         reason: Option<Reason>,
     },
-    /// Undoes a sale.
     ReturnOrder {
         id: OrderId,
         reason: Option<Reason>,
@@ -80,7 +78,6 @@ pub enum Subject {
 }
 
 impl Command {
-    /// What the command is about.
     pub fn subject(&self) -> Subject {
         match self {
             Self::AddPet(_) => Subject::New,
@@ -122,9 +119,7 @@ pub struct NewOrder {
 /// Whether an order reserves or sells.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OrderTerms {
-    /// Reserves until this time.
     ReservedUntil(Timestamp),
-    /// Sells at once.
     Completed,
 }
 
@@ -140,12 +135,9 @@ pub struct OrderPatch {
 /// The new value of a member that may be null (RFC 7396).
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum Field<T> {
-    /// The present value stays.
     #[default]
     Keep,
-    /// The member becomes null.
     Clear,
-    /// The member gets this value.
     Set(T),
 }
 

@@ -68,7 +68,6 @@ pub struct LogSubject {
 }
 
 words! {
-    /// What a subject is.
     pub enum SubjectKind {
         Pet = "pet",
         /// Many animals: an import.
@@ -128,7 +127,6 @@ pub struct Act {
 }
 
 impl Act {
-    /// An act on a webhook.
     pub fn on_webhook(kind: ActType, id: i64) -> Self {
         let subject = LogSubject { kind: SubjectKind::Webhook, id: Some(id) };
         Self { kind, subject, details: Vec::new() }
@@ -136,25 +134,21 @@ impl Act {
 }
 
 words! {
-    /// The type of an act of administration.
     pub enum ActType {
         KeyCreated = "key.created",
         KeyRotated = "key.rotated",
         KeyRevoked = "key.revoked",
         WebhookAdded = "webhook.added",
-        /// A webhook was changed or disabled.
         WebhookChanged = "webhook.changed",
         WebhookDeleted = "webhook.deleted",
         WebhookSecretRotated = "webhook.secret_rotated",
         WebhookEnabled = "webhook.enabled",
-        /// The service disabled a webhook.
         WebhookDisabled = "webhook.disabled",
         StaffAdded = "staff.added",
         StaffRoleChanged = "staff.role_changed",
         StaffReset = "staff.reset",
         StaffDisabled = "staff.disabled",
         StaffPasswordSet = "staff.password_set",
-        /// A member of the staff set up a second factor, or new recovery codes.
         StaffSecondFactorSet = "staff.second_factor_set",
         StaffSecondFactorRemoved = "staff.second_factor_removed",
         StaffSignedIn = "staff.signed_in",
@@ -168,21 +162,17 @@ words! {
 /// What part of the audit trail is wanted.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct AuditQuery {
-    /// Only about this subject.
     pub subject: Option<LogSubject>,
-    /// Only by this actor.
     pub actor: Option<Actor>,
     /// Only of this type, of a change or an act.
     pub kind: Option<AuditType>,
     /// Only at or after this time.
     pub since: Option<Timestamp>,
-    /// Only before this time.
     pub until: Option<Timestamp>,
     /// Only what follows this position, in the order of the entries.
     pub after: Option<AuditPosition>,
     /// Whether the entries are in descending order.
     pub newest_first: bool,
-    /// The maximum number of entries.
     pub limit: u32,
 }
 
@@ -194,17 +184,14 @@ pub enum AuditType {
 }
 
 impl AuditType {
-    /// Every type.
     pub fn all() -> impl Iterator<Item = Self> {
         ChangeType::ALL.map(Self::Change).into_iter().chain(ActType::ALL.map(Self::Act))
     }
 
-    /// The type with this spelling.
     pub fn parse(text: &str) -> Option<Self> {
         Self::all().find(|known| known.as_str() == text)
     }
 
-    /// The type as the interface spells it.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Change(kind) => kind.as_str(),

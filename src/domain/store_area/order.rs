@@ -12,13 +12,11 @@ id! {
 }
 
 words! {
-    /// What became of an order.
     pub enum OrderStatus {
         /// The animal is reserved until [`Order::expires_at`]. The order is open.
         Reserved = "reserved",
         Completed = "completed",
         Cancelled = "cancelled",
-        /// The reservation ended by the clock.
         Expired = "expired",
         Returned = "returned",
     }
@@ -30,7 +28,6 @@ words! {
 pub struct Text<const MAX: usize>(String);
 
 impl<const MAX: usize> Text<MAX> {
-    /// The maximum length, in characters.
     pub const MAX_LENGTH: usize = MAX;
 
     /// `None` if the text is longer than `MAX` characters, or contains U+0000.
@@ -38,7 +35,6 @@ impl<const MAX: usize> Text<MAX> {
         (text.chars().nth(MAX).is_none() && !text.contains('\0')).then_some(Self(text))
     }
 
-    /// The text.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -50,7 +46,6 @@ pub type Reference = Text<255>;
 /// A remark for people.
 pub type Note = Text<2000>;
 
-/// Why an order was cancelled or returned.
 pub type Reason = Text<255>;
 
 /// An order for one animal. Times have milliseconds.
@@ -64,7 +59,6 @@ pub struct Order {
     /// The store's own number for it.
     pub reference: Option<Reference>,
     pub note: Option<Note>,
-    /// Why it was cancelled or returned.
     pub reason: Option<Reason>,
     /// When the reservation ends, unless it is completed, cancelled or extended before. `None` for
     /// a direct sale. It keeps its value when the order is closed.

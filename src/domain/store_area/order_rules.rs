@@ -170,7 +170,6 @@ fn close(
     Ok(Decision::of(kind, before, Resource::Order(after)).and_pet(pet, pet_status, None, now))
 }
 
-/// Checks the end of a reservation.
 fn check_end(end: Timestamp, now: Timestamp) -> Result<(), Refusal> {
     if end <= now {
         return Err(Refusal::Invalid("expiresAt must be in the future."));

@@ -13,7 +13,6 @@ use crate::domain::{Limit, PetId, PetStatus};
 pub struct PetQuery {
     pub status: Option<PetStatus>,
     pub category_id: Option<i64>,
-    /// Only animals whose name begins with this.
     pub name: Option<NamePrefix>,
     /// Only withdrawn animals, or only those that are not.
     pub withdrawn: bool,
@@ -42,7 +41,6 @@ pub struct PetPosition {
 pub struct OrderQuery {
     pub status: Option<OrderStatus>,
     pub pet_id: Option<PetId>,
-    /// Only orders with exactly this reference.
     pub reference: Option<Reference>,
     pub limit: Limit,
     pub newest_first: bool,

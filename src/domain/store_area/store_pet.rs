@@ -54,12 +54,9 @@ pub struct Withdrawal {
 }
 
 words! {
-    /// Why an animal left the catalogue.
     pub enum WithdrawalReason {
         Died = "died",
-        /// Another store or shelter has it now.
         Transferred = "transferred",
-        /// Its owner took it back.
         Reclaimed = "reclaimed",
         Mistake = "mistake",
         /// Anything else, which the note can explain.

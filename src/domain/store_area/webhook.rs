@@ -46,7 +46,6 @@ impl Webhook {
 }
 
 words! {
-    /// Why a webhook is disabled.
     pub enum DisabledReason {
         /// Nothing but failures for five days.
         Failures = "failures",
@@ -81,7 +80,6 @@ impl StoredWebhook {
     /// How long messages are signed with a replaced secret, too.
     pub const OVERLAP: SignedDuration = SignedDuration::from_hours(24);
 
-    /// The webhook with a new secret.
     pub fn rotated(&self, secret: Vec<u8>, now: Timestamp) -> (Webhook, WebhookChange) {
         let until = now.checked_add(Self::OVERLAP).unwrap_or(now);
         let previous = Some((self.secrets.current.clone(), until));
@@ -125,11 +123,8 @@ impl StoredWebhook {
 #[derive(Debug, Clone)]
 pub struct WebhookPatch {
     pub url: Option<String>,
-    /// Which changes are sent.
     pub types: Field<Vec<ChangeType>>,
-    /// The remark.
     pub description: Field<Label>,
-    /// Whether nothing is sent from now on.
     pub disable: bool,
 }
 
@@ -166,13 +161,11 @@ pub struct Lease {
 /// A message that failed, or waits behind one that did.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Waiting {
-    /// The number of its change.
     pub seq: i64,
     /// The number of the change of the message before it.
     pub previous: Option<i64>,
     /// Messages of one lane are delivered in order; `None` for one that waits for no other.
     pub lane: Option<String>,
-    /// How often it failed.
     pub failures: u32,
     /// When it is due; `None` if it waits behind another one.
     pub due_at: Option<Timestamp>,
@@ -184,11 +177,9 @@ pub struct Attempt {
     /// The `webhook-id` of the message.
     pub message_id: String,
     pub at: Timestamp,
-    /// The status code of the response, if there was one.
     pub status: Option<u16>,
     /// How long it took, in milliseconds.
     pub duration_ms: i64,
-    /// The class of the failure.
     pub error: Option<String>,
 }
 
@@ -198,9 +189,7 @@ pub enum WebhookChange {
     Add(StoredWebhook),
     /// Changes what the interface shows, and its secrets.
     Change {
-        /// After the change.
         after: Webhook,
-        /// After the change.
         secrets: SealedSecrets,
         /// Where to continue if it was disabled.
         restart: Option<Restart>,

@@ -40,7 +40,6 @@ pub(crate) struct Caller {
 }
 
 impl Caller {
-    /// The id of the key.
     pub(crate) fn key_id(&self) -> KeyId {
         self.key.record.id
     }

@@ -19,30 +19,15 @@ const DEPRECATED_SINCE: &str = "@1795219200";
 /// [`REMOVED_AT`] as an HTTP date (RFC 8594, section 3).
 const SUNSET_DATE: &str = "Thu, 05 Dec 2030 00:00:00 GMT";
 
-/// The deprecation of an operation, as its responses announce it.
-pub(crate) struct Sunset {
-    deprecated_since: HeaderValue,
-    date: HeaderValue,
-}
-
-/// The deprecation of `getPet`.
-pub(crate) const GET_PET: Sunset = Sunset {
-    deprecated_since: HeaderValue::from_static(DEPRECATED_SINCE),
-    date: HeaderValue::from_static(SUNSET_DATE),
-};
-
-/// Whether `getPet` is removed.
 pub(crate) fn is_removed_at(now: Timestamp) -> bool {
     now >= REMOVED_AT
 }
 
-impl Sunset {
-    /// Announces the deprecation on a response. `successor` is a link to the replacement.
-    pub(crate) fn announce(&self, headers: &mut HeaderMap, successor: &HeaderValue) {
-        headers.insert(DEPRECATION, self.deprecated_since.clone());
-        headers.insert(SUNSET, self.date.clone());
-        headers.append(header::LINK, successor.clone());
-    }
+/// Announces the deprecation of `getPet` on a response. `successor` is a link to the replacement.
+pub(crate) fn announce(headers: &mut HeaderMap, successor: &HeaderValue) {
+    headers.insert(DEPRECATION, HeaderValue::from_static(DEPRECATED_SINCE));
+    headers.insert(SUNSET, HeaderValue::from_static(SUNSET_DATE));
+    headers.append(header::LINK, successor.clone());
 }
 
 #[cfg(test)]

@@ -25,7 +25,6 @@ pub(crate) struct RenderedPage {
     pub(crate) body: Bytes,
     /// The link to the next page, if there is one.
     pub(crate) next: Option<HeaderValue>,
-    /// Its `ETag`.
     pub(crate) tag: HeaderValue,
 }
 
@@ -57,7 +56,6 @@ impl FirstPages {
         (Some(*rendered_at) == version).then(|| page.clone())
     }
 
-    /// Writes the metrics of the cache.
     pub(crate) fn expose(&self, page: &mut Exposition) {
         let name = "petstore_first_pages_total";
         page.begin(

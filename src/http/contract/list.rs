@@ -12,14 +12,13 @@ use tokio::task;
 
 use super::{cursor, first_pages::RenderedPage, wire};
 use crate::{
-    domain::{Limit, PageRequest, PetStatus},
+    domain::{PageRequest, PetStatus},
     http::{
         App, Response,
         error::{ApiError, Problem},
         etag, query, response,
         routes::Call,
     },
-    text,
 };
 
 /// Pages above this size, in bytes, are hashed on a separate thread.
@@ -68,12 +67,7 @@ fn respond(request: &Parts, page: RenderedPage) -> Response {
 fn parse(query: Option<&str>) -> Result<PageRequest, ApiError> {
     let [limit, status, cursor] = query::parameters(query, ["limit", "status", "cursor"])?;
     let invalid = |message: &'static str| ApiError::new(Problem::InvalidParameter, message);
-    let limit = match limit {
-        None => Limit::default(),
-        Some(text) => text::integer(&text)
-            .and_then(Limit::new)
-            .ok_or_else(|| query::out_of_range("limit", Limit::MIN, Limit::MAX, &text))?,
-    };
+    let limit = query::limit(limit.as_ref())?;
     let status = match status {
         None => None,
         Some(text) => Some(
@@ -105,16 +99,6 @@ mod tests {
     use super::*;
 
     proptest! {
-        #[test]
-        fn limit_must_be_between_1_and_100(limit: i16) {
-            let parsed = parse(Some(&format!("limit={limit}"))).ok();
-            let expected = (1..=100).contains(&limit);
-            prop_assert_eq!(parsed.is_some(), expected);
-            if let Some(parsed) = parsed {
-                prop_assert_eq!(i16::from(parsed.limit.get()), limit);
-            }
-        }
-
         #[test]
         fn no_query_makes_the_parser_panic(query: String) {
             let _ = parse(Some(&query));

@@ -48,7 +48,6 @@ impl Document {
         Self::new(self.media_type.clone(), body)
     }
 
-    /// The uncompressed body.
     pub(crate) fn body(&self) -> &Bytes {
         &self.plain.body
     }

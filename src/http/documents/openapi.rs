@@ -1,6 +1,8 @@
 //! The OpenAPI documents that this service serves: the contract and the store area, with the servers
 //! of this installation, and without operations that have been removed.
 
+#![expect(missing_docs, reason = "a comment says what a name does not")]
+
 use std::{
     collections::HashMap,
     sync::{Arc, Mutex, PoisonError},
@@ -35,7 +37,6 @@ impl OpenApi {
 
 /// A document as JSON and YAML.
 pub struct Forms {
-    /// As JSON.
     pub(crate) json: Document,
     /// As YAML (media type: RFC 9512).
     pub(crate) yaml: Document,
@@ -63,7 +64,6 @@ struct ServedDocument {
     documents: Arc<Documents>,
     /// With the address in the request, by that address. Only if no base URL is configured.
     by_server: Option<Mutex<HashMap<String, Arc<Documents>>>>,
-    /// Whether the service uses TLS.
     tls: bool,
 }
 
@@ -179,12 +179,10 @@ impl Forms {
         })
     }
 
-    /// As JSON.
     pub fn json(&self) -> &Bytes {
         self.json.body()
     }
 
-    /// As YAML.
     pub fn yaml(&self) -> &Bytes {
         self.yaml.body()
     }
@@ -237,13 +235,11 @@ fn prune(value: &mut Value, document: &Value) {
     }
 }
 
-/// `GET` of a document as JSON.
 pub(crate) async fn json(app: &App, Call { request, .. }: Call<'_>) -> Result<Response, ApiError> {
     let documents = app.documents.for_request(request);
     Ok(documents.at(app.clock.now()).json.response(&request.headers).await)
 }
 
-/// `GET` of a document as YAML.
 pub(crate) async fn yaml(app: &App, Call { request, .. }: Call<'_>) -> Result<Response, ApiError> {
     let documents = app.documents.for_request(request);
     Ok(documents.at(app.clock.now()).yaml.response(&request.headers).await)

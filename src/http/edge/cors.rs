@@ -32,7 +32,6 @@ const REMEMBERED_FOR: HeaderValue = HeaderValue::from_static("3600");
 /// What the pages of some origins may do.
 pub(crate) struct Cors {
     origins: Vec<HeaderValue>,
-    /// The methods of all operations.
     methods: HeaderValue,
 }
 

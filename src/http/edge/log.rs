@@ -12,7 +12,7 @@ use tracing::{error, info, warn};
 
 use super::{Edge, Facts, Interface, forwarded, request_id, trace_context};
 use crate::{
-    domain::{KeyId, RateLimit, StaffId, rate_limit::Meter},
+    domain::{Actor, KeyId, RateLimit, StaffId, rate_limit::Meter},
     http::{Response, error::Problem},
     observe::log::chain,
     store::Cause,
@@ -49,8 +49,11 @@ impl Edge {
         let code = facts.problem.map(|problem| problem.code_and_status().0);
         let duration_us = u64::try_from(took.as_micros()).unwrap_or(u64::MAX);
         let request_id = response.headers().get(request_id::HEADER).and_then(|id| id.to_str().ok());
-        let key_id = facts.principal.key_id().map(|KeyId(id)| id);
-        let staff_id = facts.principal.staff_id().map(|StaffId(id)| id);
+        let (key_id, staff_id) = match facts.principal {
+            Some(Actor::Key(KeyId(id))) => (Some(id), None),
+            Some(Actor::Staff(StaffId(id))) => (None, Some(id)),
+            _ => (None, None),
+        };
         let trace_id = trace_context::parent(&request.headers).map(|parent| parent.trace_id);
         // A macro, because tracing needs the level at compile time.
         macro_rules! line {

@@ -12,7 +12,6 @@ use crate::{
     observe::metrics::{Connections, Counter, Exposition, Gauge, Histogram, Kind},
 };
 
-/// The reasons to reject a key.
 const KEY_PROBLEMS: [Problem; 4] = [
     Problem::MissingApiKey,
     Problem::InvalidApiKey,
@@ -26,7 +25,6 @@ const STATUS_CODES: usize = 500;
 /// Counts requests by operation, or by page of the console.
 pub(crate) struct Metrics {
     pub(crate) connections: Arc<Connections>,
-    /// Requests in flight.
     pub(crate) active: Gauge,
     /// By the index of its label.
     by_route: Vec<(Label, OperationMetrics)>,

@@ -40,7 +40,7 @@ use super::{
     routes::{Found, Label},
 };
 use crate::{
-    domain::{Client, Clock, Networks, Principal, rate_limit::Reading},
+    domain::{Actor, Client, Clock, Networks, rate_limit::Reading},
     observe::traces::Spans,
     store::Cause,
 };
@@ -108,12 +108,12 @@ pub(crate) trait Interface {
 pub(crate) struct Facts<'r> {
     /// What the route table contains for it.
     pub(super) found: Found<'r>,
-    pub(crate) principal: Principal,
+    /// Who sent the request, as far as the service knows.
+    pub(crate) principal: Option<Actor>,
     /// The rate limit of the key, if it has one.
     pub(super) rate: Option<Reading>,
     /// The operation, if the client may know it.
     pub(crate) route: Option<Label>,
-    /// Why the request was rejected.
     pub(super) problem: Option<Problem>,
 }
 

@@ -33,7 +33,6 @@ impl RequestIds {
         }
     }
 
-    /// A new id.
     pub(crate) fn new_id(&self) -> HeaderValue {
         let mut bytes = [0; 16];
         self.0.lock().unwrap_or_else(PoisonError::into_inner).fill_bytes(&mut bytes);

@@ -9,7 +9,6 @@ pub(crate) struct Parent<'h> {
     pub(crate) trace_id: &'h str,
     /// 16 hexadecimal digits that are not all 0.
     pub(crate) span_id: &'h str,
-    /// Whether the trace is sampled.
     pub(crate) is_sampled: bool,
 }
 

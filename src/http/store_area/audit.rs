@@ -24,7 +24,7 @@ pub(crate) async fn list(app: &App, Call { request, .. }: Call<'_>) -> Result<Re
                     command or database";
     let is_type = "a type of entry, such as pet.changed or key.created";
     let is_time = "a time such as 2026-11-22T00:00:00Z";
-    let limit = page::limit(limit.as_ref())?;
+    let limit = query::limit(limit.as_ref())?;
     let mut query = AuditQuery {
         subject: page::filter("subject", subject.as_ref(), LogSubject::parse, is_subject)?,
         actor: page::filter("actor", actor.as_ref(), Actor::parse, is_actor)?,

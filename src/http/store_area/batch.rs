@@ -19,7 +19,6 @@ use crate::{
 /// How many commands a batch has at most.
 const MAX_COMMANDS: usize = 100;
 
-/// Carries out commands in one transaction.
 pub(crate) async fn run(app: &App, call: Call<'_>) -> Result<Response, ApiError> {
     let write = Write::read_with_key(app, call).await?;
     let elements = json::elements(&write.body)?;

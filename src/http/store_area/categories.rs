@@ -25,7 +25,7 @@ pub(crate) async fn list_categories(
     Call { request, .. }: Call<'_>,
 ) -> Result<Response, ApiError> {
     let [limit, cursor] = query::parameters(request.uri.query(), ["limit", "cursor"])?;
-    let limit = page::limit(limit.as_ref())?;
+    let limit = query::limit(limit.as_ref())?;
     let walk = Walk::new(cursor::CATEGORIES, &[]);
     let after = cursor.map(|cursor| walk.decode(&cursor)).transpose()?.map(|(_, id)| id);
     let (categories, next) = app.store.list_categories(after, limit).await?;

@@ -28,7 +28,6 @@ pub(crate) async fn get(app: &App, Call { request, .. }: Call<'_>) -> Result<Res
     Ok(etag::respond(&request.headers, response::json(StatusCode::OK, body), tag))
 }
 
-/// The newest numbers.
 pub(crate) async fn read(app: &App) -> Result<Inventory, ApiError> {
     let (store, now) = (Arc::clone(&app.store), times::to_milliseconds(app.clock.now()));
     let count = async move { store.count_inventory(now).await };

@@ -50,7 +50,6 @@ pub(crate) struct StoreArea {
     pub(crate) registrar: Registrar,
     /// How long a reservation lasts by default.
     pub(crate) reservation: Duration,
-    /// How long changes are kept.
     keep_changes: Duration,
 }
 

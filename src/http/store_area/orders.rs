@@ -39,7 +39,7 @@ pub(crate) async fn list_orders(
         status: page::filter("status", status.as_ref(), |text| text.parse().ok(), is_status)?,
         pet_id: wanted.and_then(PetId::new),
         reference: page::filter("reference", reference.as_ref(), new_reference, is_reference)?,
-        limit: page::limit(limit.as_ref())?,
+        limit: query::limit(limit.as_ref())?,
         newest_first: false,
         after: None,
     };

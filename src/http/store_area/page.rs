@@ -15,15 +15,13 @@ use crate::{
     http::{
         App, Response,
         error::{ApiError, Problem},
-        etag, query, response,
+        etag, response,
     },
-    text,
 };
 
 /// Pages with more bytes of texts than this are rendered on a separate thread.
 const LARGE: usize = 128 << 10;
 
-/// An element of a list.
 pub(super) struct Element<T> {
     /// The length of its texts, in bytes.
     pub(super) length: fn(&T) -> usize,
@@ -77,16 +75,7 @@ pub(super) async fn render<T: Send + 'static, R: Send + 'static>(
     rendering.await.map_err(|error| ApiError::internal(Arc::new(error)))
 }
 
-/// Parses the parameter `limit`.
-pub(super) fn limit(given: Option<&Cow<'_, str>>) -> Result<Limit, ApiError> {
-    given.map_or(Ok(Limit::default()), |text| {
-        text::integer(text)
-            .and_then(Limit::new)
-            .ok_or_else(|| query::out_of_range("limit", Limit::MIN, Limit::MAX, text))
-    })
-}
-
-/// Parses another parameter. `is` completes the sentence "The parameter must be …".
+/// Parses a parameter. `is` completes the sentence "The parameter must be …".
 pub(super) fn filter<T>(
     name: &str,
     given: Option<&Cow<'_, str>>,

@@ -45,7 +45,7 @@ pub(crate) async fn list_pets(
         name: page::filter("name", name.as_ref(), prefix, is_name)?,
         withdrawn: page::filter("withdrawn", withdrawn.as_ref(), boolean, "true or false")?
             .unwrap_or_default(),
-        limit: page::limit(limit.as_ref())?,
+        limit: query::limit(limit.as_ref())?,
         after: None,
     };
     query::check_utf8(request.uri.query())?;

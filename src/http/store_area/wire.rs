@@ -42,7 +42,6 @@ pub(super) fn resource(resource: &Resource) -> Vec<u8> {
     out
 }
 
-/// The `ETag` of a version.
 pub(super) fn tag(version: i64) -> String {
     format!("\"{version}\"")
 }

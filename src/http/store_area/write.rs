@@ -38,14 +38,12 @@ const USUAL_GROWTH: usize = 16 << 10;
 /// A request for a change, read completely.
 pub(super) struct Write<'r> {
     pub(super) request: &'r Parts,
-    /// The parameter in the path.
     pub(super) parameter: &'r str,
     request_id: &'r HeaderValue,
     operation: &'static str,
     caller: KeyId,
     actor: NamedActor,
     key: Option<IdempotencyKey>,
-    /// The time of the change.
     pub(super) now: Timestamp,
     /// The body, an empty object if the request has none.
     pub(super) body: Bytes,
@@ -106,12 +104,10 @@ impl<'r> Write<'r> {
         Ok(Members::of(&self.body, "The body", names)?)
     }
 
-    /// The animal in the path.
     pub(super) fn pet_id(&self) -> Result<PetId, ApiError> {
         pet_id(query::path_integer(self.parameter))
     }
 
-    /// The order in the path.
     pub(super) fn order_id(&self) -> Result<OrderId, ApiError> {
         order_id(query::path_integer(self.parameter))
     }
@@ -150,7 +146,6 @@ impl<'r> Write<'r> {
         Ok(self.respond_with(app, stored))
     }
 
-    /// The circumstances of the change.
     pub(super) async fn context(&self, app: &App) -> Result<WriteContext, ApiError> {
         let idempotency = match &self.key {
             Some(key) => Some(IdempotentRequest {
@@ -166,7 +161,6 @@ impl<'r> Write<'r> {
         Ok(WriteContext { actor: self.actor.clone(), now: self.now, request_id, idempotency })
     }
 
-    /// The response, as it was stored.
     pub(super) fn respond_with(self, app: &App, stored: StoredResponse) -> Response {
         let status = StatusCode::from_u16(stored.status).unwrap_or(StatusCode::OK);
         let mut response = response::json(status, self.room.fill(stored.body));
@@ -228,7 +222,6 @@ fn normalize_numbers(value: &mut Value) {
     }
 }
 
-/// The error for a refused command.
 fn refused(refusal: Refusal, failed_index: Option<usize>, room: Reservation) -> ApiError {
     let is_batch = failed_index.is_some();
     let of_conflict = |problem, conflict: Conflict| {

@@ -1,5 +1,7 @@
 //! Metrics in the text format of Prometheus (0.0.4).
 
+#![expect(missing_docs, reason = "a comment says what a name does not")]
+
 use std::{
     fmt::{Display, Write},
     sync::atomic::Ordering::Relaxed,
@@ -28,18 +30,15 @@ impl Exposition {
     /// The `Content-Type` of the page.
     pub const CONTENT_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
 
-    /// The page.
     pub fn finish(self) -> String {
         self.0
     }
 
-    /// A counter without labels.
     pub fn counter(&mut self, name: &str, help: &str, counter: &Counter) {
         self.begin(Kind::Counter, name, help);
         self.sample(name, &[], counter.get());
     }
 
-    /// A gauge without labels.
     pub fn gauge(&mut self, name: &str, help: &str, gauge: &Gauge) {
         self.number(name, help, gauge.get());
     }
@@ -50,13 +49,11 @@ impl Exposition {
         self.sample(name, &[], value);
     }
 
-    /// A histogram without labels.
     pub fn histogram(&mut self, name: &str, help: &str, histogram: &Histogram) {
         self.begin(Kind::Histogram, name, help);
         self.histogram_samples(name, &[], histogram);
     }
 
-    /// Begins a metric.
     pub fn begin(&mut self, kind: Kind, name: &str, help: &str) {
         let kind = match kind {
             Kind::Counter => "counter",

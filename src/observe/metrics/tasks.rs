@@ -1,5 +1,7 @@
 //! The metrics of background tasks.
 
+#![expect(missing_docs, reason = "a comment says what a name does not")]
+
 use std::sync::{
     Arc, Mutex, PoisonError,
     atomic::{AtomicI64, Ordering::Relaxed},
@@ -22,26 +24,22 @@ pub struct TaskRuns {
 }
 
 impl TaskRuns {
-    /// A run succeeded at this time.
     pub fn succeeded(&self, at: Timestamp) {
         self.last_success.store(at.as_second(), Relaxed);
     }
 
-    /// A run failed.
     pub fn failed(&self) {
         self.failures.count();
     }
 }
 
 impl TaskMetrics {
-    /// Adds a task.
     pub fn of(&self, task: &'static str) -> Arc<TaskRuns> {
         let runs = Arc::<TaskRuns>::default();
         self.0.lock().unwrap_or_else(PoisonError::into_inner).push((task, Arc::clone(&runs)));
         runs
     }
 
-    /// Writes the metrics.
     pub fn expose(&self, page: &mut Exposition) {
         let tasks = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let name = "petstore_task_last_success_timestamp_seconds";

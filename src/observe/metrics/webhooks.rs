@@ -1,5 +1,7 @@
 //! The metrics of webhooks.
 
+#![expect(missing_docs, reason = "a comment says what a name does not")]
+
 use std::{
     collections::BTreeMap,
     sync::{Mutex, PoisonError},
@@ -10,9 +12,7 @@ use super::{Counter, Exposition, Kind};
 /// The state of a webhook.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct WebhookState {
-    /// Whether it is enabled.
     pub is_enabled: bool,
-    /// Whether its last attempt failed.
     pub is_failing: bool,
     /// How many changes it is behind the log.
     pub lag: i64,
@@ -41,12 +41,10 @@ impl WebhookMetrics {
         }
     }
 
-    /// Notes the state of all webhooks.
     pub fn note(&self, states: BTreeMap<i64, WebhookState>) {
         *self.states.lock().unwrap_or_else(PoisonError::into_inner) = states;
     }
 
-    /// Writes the metrics.
     pub fn expose(&self, page: &mut Exposition) {
         let name = "petstore_webhook_attempts_total";
         page.begin(

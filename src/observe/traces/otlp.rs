@@ -4,7 +4,7 @@
 use serde_json::{Value, json};
 
 use super::{OTHER_METHOD, Span, Work};
-use crate::domain::{Deployment, KeyId};
+use crate::domain::{Actor, Deployment, KeyId};
 
 /// The span of a server that responds to a client (`SPAN_KIND_SERVER`).
 const SERVER: u8 = 2;
@@ -50,8 +50,9 @@ fn span(span: &Span) -> Value {
                 number("http.response.status_code", (*status).into()),
             ];
             attributes.extend(route.map(|route| text("http.route", route)));
-            let key_id = principal.key_id();
-            attributes.extend(key_id.map(|KeyId(id)| number("petstore.key_id", id)));
+            if let Some(Actor::Key(KeyId(id))) = principal {
+                attributes.push(number("petstore.key_id", *id));
+            }
             // A span name has `HTTP` for a method that HTTP does not know.
             let method = if *method == OTHER_METHOD { "HTTP" } else { method };
             let name = route.map_or(method.to_owned(), |route| format!("{method} {route}"));

@@ -166,7 +166,6 @@ impl Drop for Session {
     }
 }
 
-/// The server's name for the operator.
 fn name(server: &Config) -> String {
     match server.get_hosts().first() {
         Some(Host::Tcp(name)) => name.clone(),

@@ -66,7 +66,6 @@ impl Failure {
         })
     }
 
-    /// Whether the server reported this error.
     pub(super) fn has_code(&self, code: &SqlState) -> bool {
         matches!(self, Self::Database(error) if error.code() == Some(code))
     }

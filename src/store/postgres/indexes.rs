@@ -38,7 +38,6 @@ fn indexes() -> impl Iterator<Item = (&'static str, &'static str)> + Send {
     })
 }
 
-/// Whether all indexes are complete.
 pub(super) async fn are_built(client: &Client) -> Result<bool, Failure> {
     for (index, _) in indexes() {
         if is_valid(client, index).await? != Some(true) {

@@ -308,7 +308,6 @@ async fn record_uses(connection: &mut Connection, uses: &[KeyUse]) -> Result<(),
     Ok(())
 }
 
-/// The key in a row of [`LIST_WITH_DIGESTS`].
 pub(super) fn stored(row: &Row) -> Result<StoredKey, Failure> {
     Ok(StoredKey { digest: digest(row)?, record: record(row)? })
 }

@@ -118,7 +118,6 @@ async fn version(client: &Client) -> Result<Option<u32>, Error> {
     }
 }
 
-/// Why the migration stopped.
 enum Stopped {
     /// Another process migrates at the same time.
     Raced(Error),

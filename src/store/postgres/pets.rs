@@ -97,7 +97,6 @@ impl Pets for PostgresStore {
     }
 }
 
-/// Reads a page.
 async fn list(connection: &mut Connection, request: &PageRequest) -> Result<Page, Failure> {
     let after = request.after.map_or(0, PetId::get);
     let limit = usize::from(request.limit.get());

@@ -125,7 +125,6 @@ impl Pool {
             .map(|connections| Self { connections, timeouts: Counter::default() })
     }
 
-    /// A connection for one operation.
     pub(super) async fn lease(&self, access: Access) -> Result<Lease, StoreError> {
         match self.connections.get().await {
             Ok(connection) => Ok(Lease { connection: Some(connection), access }),
@@ -150,7 +149,6 @@ impl Pool {
 }
 
 impl Pool {
-    /// Writes the metrics of the pool.
     pub(super) fn expose(&self, page: &mut Exposition) {
         let managed::Status { max_size, size, available, waiting } = self.connections.status();
         let name = "db_client_connection_count";
@@ -244,7 +242,6 @@ async fn settle(connection: Object<Connector>, access: Access) {
     }
 }
 
-/// Whether the connection can be reused.
 async fn has_settled(connection: &Object<Connector>, access: Access) -> bool {
     // The response comes after those to all earlier statements, including the ROLLBACK of the
     // dropped transaction.

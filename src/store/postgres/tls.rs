@@ -104,7 +104,6 @@ impl TlsConnect<Socket> for Handshake {
     }
 }
 
-/// An encrypted connection.
 pub(super) struct Stream(Box<client::TlsStream<Socket>>);
 
 impl TlsStream for Stream {

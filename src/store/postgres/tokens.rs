@@ -17,7 +17,6 @@ const SERIES_BITS: u32 = 32;
 pub(super) struct Tokens(Mutex<Option<i64>>);
 
 impl Tokens {
-    /// A new token.
     pub(super) async fn next(&self, connection: &mut Connection) -> Result<i64, Failure> {
         if let Some(token) = self.of_this_series() {
             return Ok(token);

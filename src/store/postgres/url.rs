@@ -14,7 +14,6 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(2);
 /// How long transmitted data may stay unacknowledged before the connection counts as lost.
 const ACKNOWLEDGE_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// The default port of PostgreSQL.
 const PORT: u16 = 5432;
 
 /// `postgres://USER:PASSWORD@HOST:PORT,HOST:PORT/DATABASE?OPTIONS`, as in libpq. `Debug` and
@@ -29,7 +28,6 @@ pub struct PostgresUrl {
 /// How the connection is protected: `sslmode` of libpq, without `allow`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) enum SslMode {
-    /// No TLS.
     Disable,
     /// TLS if the server supports it, without verification.
     #[default]
@@ -68,12 +66,10 @@ impl PostgresUrl {
         Ok(Self { servers, ssl_mode, root_certificate })
     }
 
-    /// How to connect to each server.
     pub(super) fn servers(&self) -> &[Config] {
         &self.servers
     }
 
-    /// How the connection is protected.
     pub(super) fn ssl_mode(&self) -> SslMode {
         match (self.ssl_mode, &self.root_certificate) {
             (SslMode::Require, Some(_)) => SslMode::VerifyCa,

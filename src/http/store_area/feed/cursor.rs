@@ -26,11 +26,8 @@ pub(super) fn encode(Epoch(epoch): Epoch, seq: i64) -> String {
     URL_SAFE_NO_PAD.encode(bytes)
 }
 
-/// The position of a cursor in this log.
-///
-/// # Errors
-///
-/// 400 if the cursor is invalid, 410 if the log does not continue at it.
+/// The position of a cursor in this log. Fails with 400 if the cursor is invalid, 410 if the log
+/// does not continue at it.
 pub(super) fn decode(text: &str, name: &str, log: &LogState) -> Result<i64, ApiError> {
     let (epoch, seq) = read(text).ok_or_else(|| {
         let message = format!(

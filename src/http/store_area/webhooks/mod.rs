@@ -36,7 +36,6 @@ use crate::{
 /// How often a change is decided again because another one was faster.
 const MAX_TRIES: u32 = 10;
 
-/// The response to a request.
 fn response_to(Decided { change, webhook, secret, test, .. }: &Decided) -> StoredResponse {
     if let Some(test) = test {
         let mut body = Vec::new();

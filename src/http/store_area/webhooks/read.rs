@@ -27,7 +27,7 @@ pub(crate) async fn list_webhooks(
     Call { request, .. }: Call<'_>,
 ) -> Result<Response, ApiError> {
     let [limit, cursor] = query::parameters(request.uri.query(), ["limit", "cursor"])?;
-    let (limit, walk) = (page::limit(limit.as_ref())?, Walk::new(cursor::WEBHOOKS, &[]));
+    let (limit, walk) = (query::limit(limit.as_ref())?, Walk::new(cursor::WEBHOOKS, &[]));
     let after = cursor.map(|cursor| walk.decode(&cursor)).transpose()?.map_or(0, |(_, id)| id);
     let stored = app.store.list_webhooks().await?;
     let webhooks = stored.into_iter().map(|stored| stored.webhook);
@@ -66,7 +66,7 @@ pub(crate) async fn list_attempts(
     Call { request, parameter, .. }: Call<'_>,
 ) -> Result<Response, ApiError> {
     let [limit, cursor] = query::parameters(request.uri.query(), ["limit", "cursor"])?;
-    let limit = page::limit(limit.as_ref())?;
+    let limit = query::limit(limit.as_ref())?;
     let walk = Walk::new(cursor::ATTEMPTS, &[Some(parameter)]);
     let after = cursor.map(|cursor| walk.decode(&cursor)).transpose()?.map_or(0, |(_, id)| id);
     let id = find(app, parameter).await?.webhook.id;

@@ -26,14 +26,12 @@ use crate::{
 /// How often the commands are decided again at once because another transaction was faster.
 const MAX_ATTEMPTS: u32 = 5;
 
-/// Commands that are being carried out.
 pub(super) struct Execution {
     pub(super) commands: Vec<Command>,
     pub(super) context: WriteContext,
     pub(super) respond: RespondTo,
 }
 
-/// What the commands came to.
 enum Decided {
     Yes(Vec<Decision>, State),
     Refused(Executed),

@@ -90,7 +90,6 @@ fn statement(filters: usize) -> String {
 }
 const _: () = assert!(Limit::MAX == 100);
 
-/// Reads a page.
 pub(super) async fn list(
     connection: &mut Connection,
     query: &PetQuery,

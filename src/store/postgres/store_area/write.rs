@@ -83,13 +83,11 @@ const REMEMBER: &str = "
 
 pub(in super::super) type Value = Box<dyn ToSql + Sync + Send>;
 
-/// A statement and its parameters.
 pub(in super::super) struct Write {
     pub(in super::super) sql: &'static str,
     pub(in super::super) values: Vec<Value>,
 }
 
-/// Boxes each value.
 macro_rules! values {
     ($($value:expr),* $(,)?) => {
         vec![$(Box::new($value) as Value),*]
@@ -281,7 +279,6 @@ fn text<const MAX: usize>(text: Option<&Text<MAX>>) -> Option<String> {
     text.map(|text| text.as_str().to_owned())
 }
 
-/// Prepares the statements.
 pub(in super::super) async fn prepare(
     connection: &mut Connection,
     writes: &[Write],
