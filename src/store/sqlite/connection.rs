@@ -6,7 +6,7 @@ use std::{
     path::{self, Path},
     sync::Arc,
     thread,
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use rusqlite::{Connection, ErrorCode, MAIN_DB, OpenFlags, config::DbConfig};
@@ -16,7 +16,11 @@ use super::{check, file, migrations, page, wal, wal_index::WalIndex};
 use crate::store::{OpenError, OpenMode};
 
 /// How long a statement waits for a lock that another process holds.
-const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
+pub(super) const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// How often it looks whether the lock is free, and after how many looks the wait is long.
+const LOOK: Duration = Duration::from_millis(1);
+const MANY_LOOKS: i32 = 20;
 
 /// The size in bytes to which the WAL is truncated after a checkpoint.
 const WAL_SIZE_LIMIT: i64 = 64 << 20;
@@ -166,14 +170,39 @@ pub(super) fn open_for_reading(path: &Path) -> Result<Connection, OpenError> {
 
 fn connect(path: &Path, flags: OpenFlags) -> rusqlite::Result<Connection> {
     // Only one thread at a time uses a connection.
-    let connection = Connection::open_with_flags(path, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
-    connection.busy_timeout(BUSY_TIMEOUT)?;
+    let mut connection =
+        Connection::open_with_flags(path, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
+    wait_for_locks(&mut connection, BUSY_TIMEOUT, || {})?;
     // The default is fewer than what one connection runs again and again.
     connection.set_prepared_statement_cache_capacity(64);
     // Without this, the bundled build (STAT4) plans a statement again whenever a bound value
     // changes.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     Ok(connection)
+}
+
+/// Makes statements wait for a lock. SQLite's own wait soon looks only ten times a second, and would
+/// rarely find a lock free that a busy service takes again at once. Calls `long_wait` if it takes long.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "there is no event to wait for, and the time is real"
+)]
+pub(super) fn wait_for_locks(
+    connection: &mut Connection,
+    limit: Duration,
+    long_wait: impl Fn() + Send + 'static,
+) -> rusqlite::Result<()> {
+    let mut began = Instant::now();
+    connection.busy_handler(Some(move |looks| {
+        if looks == 0 {
+            began = Instant::now();
+        }
+        if looks == MANY_LOOKS {
+            long_wait();
+        }
+        thread::sleep(LOOK);
+        began.elapsed() < limit
+    }))
 }
 
 /// With its whole path: the wrong folder is a frequent cause.
@@ -224,6 +253,8 @@ fn why_not_at(path: &Path) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+
     use super::*;
 
     fn pragma(connection: &Connection, name: &str) -> i64 {
@@ -239,5 +270,33 @@ mod tests {
         let reading = open_for_reading(&path).unwrap();
         assert_eq!(pragma(&reading, "query_only"), 1);
         assert!(reading.db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG).unwrap());
+    }
+    /// Continues to hold the lock for some milliseconds, and takes it again at once.
+    const LONG_WRITE: &str = "UPDATE change_log SET epoch = randomblob(16) WHERE 20000 =
+            (WITH RECURSIVE numbers (n) AS (VALUES (1) UNION ALL SELECT n + 1 FROM numbers LIMIT 20000)
+            SELECT count(*) FROM numbers);
+        COMMIT; BEGIN IMMEDIATE";
+
+    #[test]
+    fn a_write_gets_its_turn_while_another_process_takes_the_lock_again_at_once() {
+        let directory = tempfile::TempDir::new().unwrap();
+        let path = directory.path().join("petstore.db");
+        let open = || open_for_writing(&path, OpenMode::CreateAndMigrate).unwrap().0;
+        let (busy, waiting) = (open(), open());
+        let stop = AtomicBool::new(false);
+        let turns: rusqlite::Result<Vec<()>> = thread::scope(|scope| {
+            let stop = &stop;
+            busy.execute_batch("BEGIN IMMEDIATE").unwrap();
+            scope.spawn(move || {
+                while !stop.load(Relaxed) {
+                    busy.execute_batch(LONG_WRITE).unwrap();
+                }
+            });
+            let turns = (0..5).map(|_| waiting.execute_batch("BEGIN IMMEDIATE; COMMIT"));
+            let turns = turns.collect();
+            stop.store(true, Relaxed);
+            turns
+        });
+        turns.unwrap();
     }
 }

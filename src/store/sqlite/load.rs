@@ -118,12 +118,11 @@ impl SqliteLoad {
     pub(in crate::store) fn open(path: &Path, mode: OpenMode) -> Result<Self, OpenError> {
         let is_new = path.try_exists().is_ok_and(|exists| !exists);
         let new = New(is_new.then(|| path.to_owned()));
-        let (connection, wal_index) = connection::open_for_writing(path, mode)?;
+        let (mut connection, wal_index) = connection::open_for_writing(path, mode)?;
         let shown = path.display().to_string();
         let files = Files::open(path, wal_index)
             .map_err(|error| OpenError::Io { path: shown.clone(), cause: Arc::new(error) })?;
-        connection
-            .busy_timeout(LOCK_TIMEOUT)
+        connection::wait_for_locks(&mut connection, LOCK_TIMEOUT, || {})
             .and_then(|()| connection.pragma_update(None, "cache_size", CACHE_SIZE))
             .map_err(|error| connection::cannot_open(&shown, error))?;
         Ok(Self {

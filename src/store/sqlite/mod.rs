@@ -66,8 +66,11 @@ impl SqliteStore {
     /// See [`OpenError`]. After an error, nothing was changed.
     pub fn open(path: &Path, mode: OpenMode) -> Result<Self, OpenError> {
         let before = file::device_and_inode(path).ok();
-        let (writing, wal_index) = connection::open_for_writing(path, mode)?;
+        let (mut writing, wal_index) = connection::open_for_writing(path, mode)?;
         let readers = Readers::open(path, Some(wal_index))?;
+        let (waits, waiting_writer) = (readers.waiting_writer(), readers.waiting_writer());
+        connection::wait_for_locks(&mut writing, connection::BUSY_TIMEOUT, move || waits.begin())
+            .map_err(|error| connection::cannot_open(&path.display().to_string(), error))?;
         let slow_reads = || SlowReads::open(path);
         let (large_pages, searches, counts) = (slow_reads()?, slow_reads()?, slow_reads()?);
         let key = writing.query_row("SELECT key FROM etag_key", [], |row| row.get(0));
@@ -81,7 +84,7 @@ impl SqliteStore {
             return Err(in_file(io::Error::other("it was replaced meanwhile")));
         }
         let wal = files.wal().to_owned();
-        let writer = Writer::start(writing, files).map_err(in_file)?;
+        let writer = Writer::start(writing, files, waiting_writer).map_err(in_file)?;
         Ok(Self {
             readers,
             large_pages,

@@ -11,7 +11,7 @@ use std::{
     path::Path,
     sync::{
         Arc, Mutex, MutexGuard, PoisonError, TryLockError, Weak,
-        atomic::{AtomicU8, Ordering},
+        atomic::{AtomicBool, AtomicU8, Ordering},
     },
     thread,
     time::Duration,
@@ -55,7 +55,12 @@ struct Shared {
     readers: Box<[Mutex<Reader>]>,
     wal_index: Option<WalIndex>,
     phase: AtomicU8,
+    writer_waits: AtomicBool,
 }
+
+/// What the writer tells the readers.
+#[derive(Clone, Default)]
+pub(super) struct WaitingWriter(Weak<Shared>);
 
 /// No transaction stays open, and no task is running.
 const IDLE: u8 = 0;
@@ -86,7 +91,12 @@ impl Readers {
             Ok(Mutex::new(Reader { connection, open_version: None }))
         };
         let readers = (0..count).map(|_| reader()).collect::<Result<_, _>>()?;
-        Ok(Self(Arc::new(Shared { readers, wal_index, phase: AtomicU8::new(IDLE) })))
+        let (phase, writer_waits) = (AtomicU8::new(IDLE), AtomicBool::new(false));
+        Ok(Self(Arc::new(Shared { readers, wal_index, phase, writer_waits })))
+    }
+
+    pub(super) fn waiting_writer(&self) -> WaitingWriter {
+        WaitingWriter(Arc::downgrade(&self.0))
     }
 
     /// Runs `work` on a free connection. It sees everything that was committed before.
@@ -102,6 +112,7 @@ impl Readers {
             }
             if reader.open_version.is_none()
                 && WalIndex::pages_in_wal(&version) < LONG_WAL
+                && !self.0.writer_waits.load(Ordering::Relaxed)
                 && self.0.may_stay_open()
             {
                 reader.begin(version);
@@ -162,12 +173,28 @@ impl Shared {
         true
     }
 
-    /// Ends all open transactions. Readers check the phase while they are locked, so no new one
-    /// stays open meanwhile.
+    /// Ends all open transactions. Readers check whether one may stay open while they are locked, so
+    /// no new one stays open if that was forbidden before.
     fn end_transactions(&self) {
-        self.phase.store(PAUSING, Ordering::Relaxed);
         for reader in &self.readers {
             lock(reader).end_transaction();
+        }
+    }
+}
+
+impl WaitingWriter {
+    /// The writer has waited for the lock for a while. A process that runs a checkpoint can hold it
+    /// until there is a moment without readers, so no transaction stays open meanwhile.
+    pub(super) fn begin(&self) {
+        if let Some(shared) = self.0.upgrade() {
+            shared.writer_waits.store(true, Ordering::Relaxed);
+            shared.end_transactions();
+        }
+    }
+
+    pub(super) fn end(&self) {
+        if let Some(shared) = self.0.upgrade() {
+            shared.writer_waits.store(false, Ordering::Relaxed);
         }
     }
 }
@@ -175,6 +202,7 @@ impl Shared {
 async fn end_soon(shared: Weak<Shared>) {
     sleep(OPEN_FOR).await;
     if let Some(shared) = shared.upgrade() {
+        shared.phase.store(PAUSING, Ordering::Relaxed);
         shared.end_transactions();
     }
     sleep(PAUSE).await;
@@ -221,6 +249,39 @@ impl Reader {
 mod tests {
     use super::*;
     use crate::store::OpenMode;
+
+    // Nothing is awaited, so no transaction ends by its time.
+    #[tokio::test]
+    async fn a_checkpoint_that_waits_for_readers_gets_a_moment_without_them_while_the_writer_waits()
+    {
+        let directory = tempfile::TempDir::new().unwrap();
+        let path = directory.path().join("petstore.db");
+        let (mut writing, wal_index) =
+            connection::open_for_writing(&path, OpenMode::CreateAndMigrate).unwrap();
+        let readers = Readers::open(&path, Some(wal_index)).unwrap();
+        let (begins, ends) = (readers.waiting_writer(), readers.waiting_writer());
+        let limit = connection::BUSY_TIMEOUT;
+        connection::wait_for_locks(&mut writing, limit, move || begins.begin()).unwrap();
+        let read = || readers.read(|on| on.query_row(LAST_PET, [], |_| Ok(()))).unwrap();
+        let is_open = || readers.0.readers.iter().any(|reader| lock(reader).open_version.is_some());
+        read();
+        assert!(is_open());
+        writing.execute("UPDATE change_log SET epoch = randomblob(16)", []).unwrap();
+        let checkpoint = thread::spawn(move || {
+            let other = Connection::open(path).unwrap();
+            let full = "PRAGMA wal_checkpoint(FULL)";
+            other.query_row(full, [], |row| row.get::<_, bool>(0)).unwrap()
+        });
+        while !checkpoint.is_finished() {
+            writing.execute_batch("BEGIN IMMEDIATE; COMMIT").unwrap();
+        }
+        assert!(!checkpoint.join().unwrap(), "it was incomplete");
+        read();
+        assert!(!is_open());
+        ends.end();
+        read();
+        assert!(is_open());
+    }
 
     #[test]
     fn every_reader_has_its_share_of_the_page_cache() {

@@ -17,7 +17,10 @@ use tokio::sync::{
     oneshot,
 };
 
-use super::{checkpoints::Checkpoints, file::Files, rescue::Rescue, writer_metrics::WriterMetrics};
+use super::{
+    checkpoints::Checkpoints, file::Files, readers::WaitingWriter, rescue::Rescue,
+    writer_metrics::WriterMetrics,
+};
 use crate::{observe::metrics::Exposition, store::StoreError};
 
 /// How many writes may wait, in addition to those that are being committed. Further writes are
@@ -41,13 +44,17 @@ pub(super) struct Writer {
 }
 
 impl Writer {
-    pub(super) fn start(connection: Connection, files: Files) -> io::Result<Self> {
+    pub(super) fn start(
+        connection: Connection,
+        files: Files,
+        waiting: WaitingWriter,
+    ) -> io::Result<Self> {
         let (queue, jobs) = mpsc::channel(QUEUE_LENGTH);
         let metrics = Arc::new(WriterMetrics::default());
         let counting = Arc::clone(&metrics);
         let thread = thread::Builder::new()
             .name("petstore-writer".to_owned())
-            .spawn(move || run(connection, files, jobs, &counting))?;
+            .spawn(move || run(connection, files, &waiting, jobs, &counting))?;
         Ok(Self { metrics, queue: Some(queue), thread: Some(thread) })
     }
 
@@ -119,6 +126,7 @@ impl Drop for Writer {
 fn run(
     mut connection: Connection,
     mut files: Files,
+    waiting: &WaitingWriter,
     mut jobs: mpsc::Receiver<Job>,
     metrics: &WriterMetrics,
 ) {
@@ -132,7 +140,7 @@ fn run(
             thread::yield_now();
             fill_up(&mut batch, iter::from_fn(|| jobs.try_recv().ok()));
         }
-        let has_committed = commit(&mut connection, &mut files, &mut batch, metrics);
+        let has_committed = commit(&mut connection, &mut files, waiting, &mut batch, metrics);
         rescue.handle_change(&connection, &files);
         if has_committed && files.needs_checkpoint() {
             checkpoints.run(&connection, &mut files);
@@ -151,12 +159,15 @@ fn fill_up<T>(batch: &mut Vec<T>, more: impl Iterator<Item = T>) {
 fn commit(
     connection: &mut Connection,
     files: &mut Files,
+    waiting: &WaitingWriter,
     batch: &mut Vec<Job>,
     metrics: &WriterMetrics,
 ) -> bool {
     let mut has_changes = false;
     let mut done = Vec::with_capacity(batch.len());
-    let committed = match begin(connection, files) {
+    let begun = begin(connection, files);
+    waiting.end();
+    let committed = match begun {
         Ok(transaction) => {
             let changes_before = transaction.total_changes();
             done.extend(batch.drain(..).map(|job| job(Ok(&transaction))));

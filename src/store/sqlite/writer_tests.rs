@@ -1,5 +1,6 @@
 //! Tests of the writer.
 
+use super::super::readers::WaitingWriter;
 use super::*;
 use crate::store::sqlite::wal_index::WalIndex;
 
@@ -11,7 +12,7 @@ async fn writer() -> (Writer, tempfile::TempDir) {
     connection.pragma_update(None, "journal_mode", "WAL").unwrap();
     connection.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(())).unwrap();
     let files = Files::open(&file, WalIndex::open(&file).unwrap()).unwrap();
-    let writer = Writer::start(connection, files).unwrap();
+    let writer = Writer::start(connection, files, WaitingWriter::default()).unwrap();
     writer
         .write(|connection| connection.execute("CREATE TABLE t (x INTEGER UNIQUE)", []))
         .await
