@@ -20,10 +20,11 @@ use crate::{
 /// Copy everything from one database to another, which must be empty
 ///
 /// The command copies a snapshot: all animals with their ids, withdrawn or not, all
-/// orders, categories and API keys, and all remembered requests with an
-/// Idempotency-Key. It does not copy webhooks, the staff of the console, the audit trail
-/// and the log of changes, so every cursor of that log becomes invalid. It does not copy what clients change
-/// after it begins. It copies everything or nothing.
+/// orders, categories and API keys, all remembered requests with an Idempotency-Key, the
+/// log of changes, the audit trail, webhooks, and the staff of the console without their
+/// sessions and links. Every cursor of the log becomes invalid. The secrets of webhooks and
+/// second factors stay encrypted with the same key file, which the new service needs too.
+/// It does not copy what clients change after it begins. It copies everything or nothing.
 #[derive(Debug, Args)]
 #[command(after_help = concat!(
     "Example:\n",
@@ -59,6 +60,7 @@ struct Copied {
     categories: u64,
     keys: usize,
     requests: u64,
+    rows: [u64; bulk::TABLES.len()],
 }
 
 impl Copy {
@@ -83,14 +85,17 @@ impl Copy {
             CommitError::NotDone(error) => anyhow::Error::from(error).context("nothing was copied"),
             unknown @ CommitError::Unknown(_) => unknown.into(),
         })?;
-        let Copied { animals, orders, categories, keys, requests } = copied;
+        let Copied { animals, orders, categories, keys, requests, rows } = copied;
+        let rows = bulk::TABLES.iter().zip(rows);
+        let rows: Vec<_> = rows.map(|(table, rows)| super::counted(rows, table.rows)).collect();
         super::print_message(&format!(
-            "Copied {}, {}, {}, {} and {} from {} to {}.",
+            "Copied {}, {}, {}, {}, {}, {} from {} to {}.",
             super::counted(animals, "animal"),
             super::counted(orders, "order"),
             super::counted(categories, "category"),
             super::counted(keys as u64, "API key"),
             super::counted(requests, "idempotency key"),
+            rows.join(", "),
             self.from,
             self.to
         ));
@@ -136,6 +141,15 @@ fn copy(from: &mut dyn Snapshot, to: &mut dyn Load) -> anyhow::Result<Copied> {
         goes_on(&added)
     })?;
     added?;
+    for (table, rows) in bulk::TABLES.iter().zip(&mut copied.rows) {
+        let mut added = Ok(());
+        from.rows(table, &mut |row| {
+            *rows += 1;
+            added = to.add_row(table, row).map_err(anyhow::Error::from);
+            goes_on(&added)
+        })?;
+        added?;
+    }
     to.continue_after(from.last_ids()?)?;
     Ok(copied)
 }

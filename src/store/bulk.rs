@@ -10,6 +10,8 @@
 use std::ops::ControlFlow;
 
 use jiff::Timestamp;
+/// A value in a row of a [`Table`].
+pub use rusqlite::types::Value;
 
 use super::{DatabaseUrl, OpenError, OpenMode, StoreError, postgres, sqlite};
 use crate::domain::{
@@ -49,6 +51,13 @@ pub trait Snapshot {
         show: &mut dyn FnMut(StoredRequest) -> ControlFlow<()>,
     ) -> Result<(), StoreError>;
 
+    /// Calls `show` with the values of every row of this table, until `show` breaks.
+    fn rows(
+        &mut self,
+        table: &'static Table,
+        show: &mut dyn FnMut(&[Value]) -> ControlFlow<()>,
+    ) -> Result<(), StoreError>;
+
     /// The highest identifiers that were ever given.
     fn last_ids(&mut self) -> Result<LastIds, StoreError>;
 }
@@ -60,7 +69,8 @@ pub trait Load {
     /// always, this locks out other writers until the end.
     fn begin(&mut self, ids: Ids, now: Timestamp) -> Result<(), StoreError>;
 
-    /// Whether the store has no animals, no orders, no categories, no keys and no requests.
+    /// Whether the store has no animals, orders, categories, keys, requests, changes, staff and
+    /// webhooks.
     fn is_empty(&mut self) -> Result<bool, StoreError>;
 
     /// Adds an animal under the next identifier, or under `id` if identifiers are given. Fails if
@@ -76,8 +86,11 @@ pub trait Load {
     /// Adds a remembered request.
     fn add_request(&mut self, request: &StoredRequest) -> Result<(), StoreError>;
 
-    /// Continues the identifiers of animals, orders and keys above these, and above all that were ever
-    /// given.
+    /// Adds a row to this table.
+    fn add_row(&mut self, table: &'static Table, row: &[Value]) -> Result<(), StoreError>;
+
+    /// Continues all identifiers above these, and above all that were ever given, and the log of
+    /// changes after its last row. The log gets another epoch.
     fn continue_after(&mut self, last: LastIds) -> Result<(), StoreError>;
 
     /// Logs all animals that were added as one change: an import.
@@ -138,6 +151,63 @@ pub struct StoredRequest {
     pub created_at: Timestamp,
 }
 
+/// A table that has the same columns in every store, and is copied as it is.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Table {
+    /// Its name.
+    pub name: &'static str,
+    /// What its rows are called.
+    pub rows: &'static str,
+    pub(super) columns: &'static str,
+    /// The columns that order its rows.
+    pub(super) order: &'static str,
+}
+
+/// These tables, each after those to which it refers. The secrets in them are encrypted. Acts get new
+/// identifiers, in their order. Links with which staff choose a password, and sessions, are not copied.
+pub static TABLES: [Table; 6] = [
+    Table {
+        name: "changes",
+        rows: "change",
+        columns: "seq, latest_at, at, type, subject_id, version, pet_id, actor, actor_id, actor_name,
+            request_id, before, after",
+        order: "seq",
+    },
+    Table {
+        name: "acts",
+        rows: "act",
+        columns: "seq, at, type, subject_id, actor, actor_id, actor_name, request_id, details",
+        order: "id",
+    },
+    Table {
+        name: "staff",
+        rows: "staff account",
+        columns: "id, name, name_key, role, created_at, disabled_at, password, totp_secret,
+            totp_last_period, recovery, version",
+        order: "id",
+    },
+    Table {
+        name: "webhooks",
+        rows: "webhook",
+        columns: "id, url, types, description, disabled_reason, created_at, updated_at, version, secret,
+            previous_secret, previous_secret_until, cursor, last_message, failing_since, lease_holder,
+            lease_beat",
+        order: "id",
+    },
+    Table {
+        name: "webhook_waiting",
+        rows: "waiting message",
+        columns: "webhook_id, seq, previous, lane, failures, due_at",
+        order: "webhook_id, seq",
+    },
+    Table {
+        name: "webhook_attempts",
+        rows: "attempt",
+        columns: "webhook_id, number, message_id, at, status, duration_ms, error",
+        order: "webhook_id, number",
+    },
+];
+
 /// The highest identifiers that were ever given; 0 if there are none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct LastIds {
@@ -147,6 +217,10 @@ pub struct LastIds {
     pub order: i64,
     /// Of API keys.
     pub key: i64,
+    /// Of staff.
+    pub staff: i64,
+    /// Of webhooks.
+    pub webhook: i64,
 }
 
 /// Opens a snapshot of the database at `url`.

@@ -2,11 +2,12 @@
 
 use std::fs;
 
+use rusqlite::{Connection, types};
 use serde_json::Value;
 
 use super::{
-    postgres_cluster::fresh_url,
-    program::{Service, client, create, directory, run},
+    postgres_cluster::{connect, fresh_url},
+    program::{Service, client, create, directory, new_key, run},
 };
 
 /// An export of all animals, in both formats.
@@ -37,15 +38,18 @@ async fn a_hundred_thousand_animals_are_copied_to_postgresql_on_to_another_and_b
     service.kill();
 
     let (there, further, back) = (fresh_url().await, fresh_url().await, "sqlite:back.db");
-    for (from, to, kind) in [
+    for (acts, (from, to, kind)) in (2..).zip([
         (original, &*there, "postgres:"),
         (&there, &further, "postgres:"),
         (&further, back, "sqlite:"),
-    ] {
+    ]) {
         let said = run(here.path(), &["copy", "--from", from, "--to", to]).expect_success();
-        let expected =
-            "Copied 100001 animals, 0 orders, 0 categories, 2 API keys and 1 idempotency key from ";
-        assert!(said.stderr.starts_with(expected), "{said:?}");
+        // The import, the animal and the acts on keys, and those of the copies before.
+        let expected = format!(
+            "Copied 100001 animals, 0 orders, 0 categories, 2 API keys, 1 idempotency key, \
+             2 changes, {acts} acts, 0 staff accounts, 0 webhooks, 0 waiting messages, 0 attempts from "
+        );
+        assert!(said.stderr.starts_with(&expected), "{said:?}");
         assert!(said.stderr.contains(&format!(" to {kind}")), "{said:?}");
     }
     let expected = exports(here.path(), original);
@@ -92,4 +96,82 @@ async fn a_missing_identical_or_non_empty_database_is_rejected_and_stays_unchang
     }
     assert_eq!(exports(here.path(), "sqlite:petstore.db"), before);
     assert!(!here.path().join("new.db").exists());
+}
+
+/// What only an operator, time or another process makes: everything that a row can have.
+const ROWS: &str = "UPDATE staff SET password = x'01', totp_secret = x'02', totp_last_period = 3,
+        recovery = x'04', disabled_at = 5;
+    INSERT INTO staff_sessions VALUES (randomblob(32), 1, 0, 0, 0, '', '');
+    INSERT INTO webhooks VALUES (6, 'https://shop.example/', 'pet.added', 'shop', 'gone', 1, 2, 3,
+        x'05', x'06', 7, 2, 1, 8, 9, 10);
+    INSERT INTO webhook_waiting VALUES (6, 1, NULL, 'pet:1', 2, 3), (6, 2, 1, NULL, 0, NULL);
+    INSERT INTO webhook_attempts VALUES (6, 1, 'msg_1', 2, NULL, 3, 'tls'), (6, 2, 'msg_2', 4, 410, 5, NULL);
+    UPDATE webhook_ids SET last = 7";
+
+/// The rows of a table of a SQLite file.
+fn rows(here: &std::path::Path, file: &str, select: &str) -> Vec<Vec<types::Value>> {
+    let database = Connection::open(here.join(file)).unwrap();
+    let mut statement = database.prepare(select).unwrap();
+    let columns = statement.column_count();
+    let row = |row: &rusqlite::Row<'_>| (0..columns).map(|at| row.get(at)).collect();
+    statement.query_map([], row).unwrap().collect::<Result<_, _>>().unwrap()
+}
+
+#[tokio::test]
+async fn the_log_the_audit_trail_staff_and_webhooks_are_copied_between_all_stores_unchanged() {
+    let here = directory();
+    let here = here.path();
+    let key = new_key(here);
+    let service = Service::start(here, &[]);
+    for name in ["Frank", "Zoe", "Ö"] {
+        create(&client(), &service.url, &key, name).send().await.unwrap();
+    }
+    service.kill();
+    run(here, &["staff", "add", "Ana"]).expect_success();
+    Connection::open(here.join("petstore.db")).unwrap().execute_batch(ROWS).unwrap();
+
+    let (there, further) = (fresh_url().await, fresh_url().await);
+    let copy = |from: &str, to: &str| {
+        run(here, &["copy", "--from", from, "--to", to]).expect_success();
+    };
+    copy("sqlite:petstore.db", "sqlite:second.db");
+    copy("sqlite:second.db", &there);
+    // As if the newest changes had no number yet.
+    let unnumbered = "WITH newest AS (DELETE FROM changes WHERE seq > 1 RETURNING *)
+        INSERT INTO unnumbered_changes (at, type, subject_id, version, pet_id, actor, actor_id,
+            actor_name, request_id, before, after)
+        SELECT at, type, subject_id, version, pet_id, actor, actor_id, actor_name, request_id, before,
+            after FROM newest ORDER BY seq;
+        UPDATE change_log SET last = 1";
+    connect(&there).await.batch_execute(unnumbered).await.unwrap();
+    copy(&there, &further);
+    copy(&further, "sqlite:back.db");
+
+    for table in ["changes", "webhooks", "webhook_waiting", "webhook_attempts", "webhook_ids"] {
+        let all = |file| rows(here, file, &format!("SELECT * FROM {table} "));
+        assert_eq!(all("back.db"), all("petstore.db"), "{table}");
+        assert!(!all("back.db").is_empty(), "{table}");
+    }
+    let staff = "SELECT id, name, name_key, role, created_at, disabled_at, password, totp_secret,
+        totp_last_period, recovery, version FROM staff";
+    assert_eq!(rows(here, "back.db", staff), rows(here, "petstore.db", staff));
+    let open = "SELECT link FROM staff WHERE link IS NOT NULL UNION ALL
+        SELECT digest FROM staff_sessions";
+    assert_eq!(rows(here, "petstore.db", open).len(), 2);
+    assert!(rows(here, "back.db", open).is_empty());
+    let acts = |file| rows(here, file, "SELECT * FROM acts ORDER BY id");
+    let (before, after) = (acts("petstore.db"), acts("back.db"));
+    assert_eq!(after[..before.len()], before);
+    assert_eq!(after.len(), before.len() + 4, "one of each copy");
+    // What is made next has the next number.
+    run(here, &["staff", "add", "Eva", "--database", &further]).expect_success();
+    run(here, &["copy", "--from", &further, "--to", "sqlite:last.db"]).expect_success();
+    let ids = "SELECT max(id) FROM staff UNION ALL SELECT max(seq) FROM changes";
+    let service = Service::start(here, &["--database", "sqlite:last.db"]);
+    create(&client(), &service.url, &key, "Ida").send().await.unwrap();
+    service.kill();
+    assert_eq!(
+        rows(here, "last.db", ids),
+        [[2].map(types::Value::from), [4].map(types::Value::from)]
+    );
 }

@@ -341,7 +341,7 @@ async fn an_id_that_was_given_once_is_not_given_again_after_a_move(url: Database
         let url = url.clone();
         move || {
             let mut load = load(&url, Ids::Given);
-            load.continue_after(LastIds { pet: 70, order: 80, key: 0 }).unwrap();
+            load.continue_after(LastIds { pet: 70, order: 80, ..LastIds::default() }).unwrap();
             load.commit().unwrap();
         }
     })

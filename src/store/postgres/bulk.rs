@@ -1,12 +1,17 @@
 //! A blocking connection for whole catalogues.
 
-use std::{future::Future, sync::Arc};
+use std::{error::Error, future::Future, sync::Arc};
+
+use bytes::BytesMut;
 
 use tokio::runtime::{self, Runtime};
-use tokio_postgres::Client;
+use tokio_postgres::{
+    Client,
+    types::{FromSql, IsNull, ToSql, Type, to_sql_checked},
+};
 
 use super::{connect::Session, errors::Failure, url::PostgresUrl};
-use crate::store::{OpenError, OpenMode, StoreError};
+use crate::store::{OpenError, OpenMode, StoreError, bulk::Value};
 
 /// A statement may take as long as the amount of data, and the other side, require. But creates
 /// queue behind a statement that waits for a lock, so that wait is limited. Whole tables are read.
@@ -39,4 +44,48 @@ impl Blocking {
         let done = self.runtime.block_on(work(&self.session.client));
         done.map_err(|error| StoreError::from(error.into()))
     }
+}
+
+/// A value of a column of any type that a [`crate::store::bulk::Table`] has.
+#[derive(Debug)]
+pub(super) struct Cell(pub(super) Value);
+
+impl FromSql<'_> for Cell {
+    fn from_sql(of: &Type, raw: &[u8]) -> Result<Self, Box<dyn Error + Sync + Send>> {
+        Ok(Self(match *of {
+            Type::INT8 => Value::Integer(i64::from_sql(of, raw)?),
+            Type::TEXT => Value::Text(String::from_sql(of, raw)?),
+            _ => Value::Blob(raw.to_vec()),
+        }))
+    }
+
+    fn from_sql_null(_: &Type) -> Result<Self, Box<dyn Error + Sync + Send>> {
+        Ok(Self(Value::Null))
+    }
+
+    fn accepts(of: &Type) -> bool {
+        [Type::INT8, Type::TEXT, Type::BYTEA].contains(of)
+    }
+}
+
+impl ToSql for Cell {
+    fn to_sql(
+        &self,
+        of: &Type,
+        out: &mut BytesMut,
+    ) -> Result<IsNull, Box<dyn Error + Sync + Send>> {
+        match &self.0 {
+            Value::Null => Ok(IsNull::Yes),
+            Value::Integer(value) => value.to_sql_checked(of, out),
+            Value::Real(value) => value.to_sql_checked(of, out),
+            Value::Text(value) => value.to_sql_checked(of, out),
+            Value::Blob(value) => value.to_sql_checked(of, out),
+        }
+    }
+
+    fn accepts(of: &Type) -> bool {
+        <Self as FromSql>::accepts(of)
+    }
+
+    to_sql_checked!();
 }

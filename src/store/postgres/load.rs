@@ -3,14 +3,16 @@
 use std::pin::Pin;
 
 use jiff::Timestamp;
-use tokio_postgres::{
-    binary_copy::BinaryCopyInWriter,
-    types::{ToSql, Type},
-};
+use tokio_postgres::{binary_copy::BinaryCopyInWriter, types::ToSql};
 
 use super::{
-    bulk::Blocking, errors::Failure, log, requests, snapshot::LAST_PET,
-    store_area::stored_name_key, url::PostgresUrl,
+    bulk::{Blocking, Cell},
+    copy_target::CopyTarget,
+    errors::Failure,
+    log, requests,
+    snapshot::LAST_PET,
+    store_area::stored_name_key,
+    url::PostgresUrl,
 };
 use crate::{
     domain::{
@@ -19,7 +21,7 @@ use crate::{
     },
     store::{
         OpenError, OpenMode, StoreError,
-        bulk::{CommitError, Ids, LastIds, Load, StoredKey, StoredRequest},
+        bulk::{CommitError, Ids, LastIds, Load, StoredKey, StoredRequest, Table, Value},
         log::{Entry, Imported, Origin},
     },
 };
@@ -31,80 +33,18 @@ const ADDED: &str = "SELECT min(id), max(id) FROM pets WHERE id > $1 AND created
 const IS_EMPTY: &str = "SELECT NOT EXISTS (SELECT 1 FROM pets)
     AND NOT EXISTS (SELECT 1 FROM withdrawn_pets) AND NOT EXISTS (SELECT 1 FROM orders)
     AND NOT EXISTS (SELECT 1 FROM categories)
-    AND NOT EXISTS (SELECT 1 FROM api_keys) AND NOT EXISTS (SELECT 1 FROM requests)";
+    AND NOT EXISTS (SELECT 1 FROM api_keys) AND NOT EXISTS (SELECT 1 FROM requests)
+    AND NOT EXISTS (SELECT 1 FROM changes) AND NOT EXISTS (SELECT 1 FROM unnumbered_changes)
+    AND NOT EXISTS (SELECT 1 FROM staff) AND NOT EXISTS (SELECT 1 FROM webhooks)";
 /// A rollback does not undo this. At worst, identifiers are skipped.
 const CONTINUE_PETS: &str = "SELECT setval('pets_ids', $1) FROM pets_ids
     WHERE last_value < $1 OR NOT is_called";
 const CONTINUE_ORDERS: &str = "SELECT setval('orders_ids', $1) FROM orders_ids
     WHERE last_value < $1 OR NOT is_called";
 const CONTINUE_KEYS: &str = "SELECT setval(pg_get_serial_sequence('api_keys', 'id'), $1)";
-
-/// The target of a COPY.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum CopyTarget {
-    Pets,
-    PetsWithIds,
-    WithdrawnPets,
-    Orders,
-    Categories,
-    /// The foreign key of a successor is checked at the end of the statement, when all keys are
-    /// there.
-    Keys,
-    Requests,
-}
-
-impl CopyTarget {
-    fn sql(self) -> &'static str {
-        match self {
-            Self::Pets => {
-                "COPY pets (name, name_key, category_id, status, created_at, updated_at)
-                 FROM STDIN (FORMAT binary)"
-            }
-            Self::PetsWithIds => {
-                "COPY pets (name, name_key, category_id, status, created_at, updated_at, version, id)
-                 FROM STDIN (FORMAT binary)"
-            }
-            Self::WithdrawnPets => {
-                "COPY withdrawn_pets (name, name_key, category_id, status, created_at, updated_at,
-                    version, id, withdrawn_at, reason, note)
-                 FROM STDIN (FORMAT binary)"
-            }
-            Self::Orders => {
-                "COPY orders (id, pet_id, status, holds, reference, note, reason, expires_at,
-                    created_at, closed_at, version)
-                 FROM STDIN (FORMAT binary)"
-            }
-            Self::Categories => {
-                "COPY categories (id, label, version) FROM STDIN (FORMAT binary)"
-            }
-            Self::Keys => {
-                "COPY api_keys (id, digest, name, scope, store_scope, deployment, created_at,
-                    expires_at, last_used_at, last_deprecated_call_at, revoked_at, successor_id,
-                    rate_limit)
-                 FROM STDIN (FORMAT binary)"
-            }
-            Self::Requests => {
-                "COPY requests (caller, key, operation, fingerprint, status, location, etag, body,
-                    created_at, mark) FROM STDIN (FORMAT binary)"
-            }
-        }
-    }
-
-    fn types(self) -> &'static [Type] {
-        const N: Type = Type::INT8;
-        const T: Type = Type::TEXT;
-        const B: Type = Type::BYTEA;
-        match self {
-            Self::Pets => &[T, T, N, T, N, N],
-            Self::PetsWithIds => &[T, T, N, T, N, N, N, N],
-            Self::WithdrawnPets => &[T, T, N, T, N, N, N, N, N, T, T],
-            Self::Orders => &[N, N, T, Type::BOOL, T, T, T, N, N, N, N],
-            Self::Categories => &[N, T, N],
-            Self::Keys => &[N, B, T, T, T, T, N, N, N, N, N, N, T],
-            Self::Requests => &[N, T, T, B, Type::INT4, T, T, B, N, N],
-        }
-    }
-}
+const CONTINUE_STAFF: &str = "SELECT setval(pg_get_serial_sequence('staff', 'id'), $1)";
+const CONTINUE_WEBHOOKS: &str = "SELECT setval('webhook_ids', $1) FROM webhook_ids
+    WHERE last_value < $1 OR NOT is_called";
 
 /// See [`Load`].
 pub struct PostgresLoad {
@@ -129,15 +69,15 @@ impl PostgresLoad {
     }
 
     /// Adds a row, with a COPY to this target.
-    fn add_row(
+    fn add_to(
         &mut self,
         target: CopyTarget,
         row: &[&(dyn ToSql + Sync)],
     ) -> Result<(), StoreError> {
         if self.copying.as_ref().is_none_or(|(current, _)| *current != target) {
             self.finish_copying()?;
-            let sink = self.connection.wait(|client| client.copy_in(target.sql()))?;
-            self.copying = Some((target, Box::pin(BinaryCopyInWriter::new(sink, target.types()))));
+            let writer = self.connection.wait(|client| target.begin(client))?;
+            self.copying = Some((target, Box::pin(writer)));
         }
         match &mut self.copying {
             Some((_, writer)) => self.connection.wait(|_| writer.as_mut().write(row)),
@@ -164,12 +104,12 @@ impl PostgresLoad {
         let row: [&(dyn ToSql + Sync); 8] =
             [&name, &key, category_id, &status, &created_at, &updated_at, version, &id];
         let Some(Withdrawal { at, reason, note }) = withdrawn else {
-            return self.add_row(CopyTarget::PetsWithIds, &row);
+            return self.add_to(CopyTarget::PetsWithIds, &row);
         };
         let (at, reason) = (at.as_millisecond(), reason.as_str());
         let note = note.as_ref().map(Text::as_str);
         let rest: [&(dyn ToSql + Sync); 3] = [&at, &reason, &note];
-        self.add_row(CopyTarget::WithdrawnPets, &[&row[..], &rest].concat())
+        self.add_to(CopyTarget::WithdrawnPets, &[&row[..], &rest].concat())
     }
 
     fn add_order(&mut self, order: &Order) -> Result<(), StoreError> {
@@ -199,7 +139,7 @@ impl PostgresLoad {
             &millisecond(*closed_at),
             version,
         ];
-        self.add_row(CopyTarget::Orders, &row)
+        self.add_to(CopyTarget::Orders, &row)
     }
 
     fn finish_copying(&mut self) -> Result<(), StoreError> {
@@ -243,13 +183,13 @@ impl Load for PostgresLoad {
                 self.added.count += 1;
                 let row: [&(dyn ToSql + Sync); 6] =
                     [&name, &key, &category_id, &status, &now, &now];
-                self.add_row(CopyTarget::Pets, &row)
+                self.add_to(CopyTarget::Pets, &row)
             }
             Some(id) => {
                 self.added.add(id);
                 let row: [&(dyn ToSql + Sync); 8] =
                     [&name, &key, &category_id, &status, &now, &now, &1_i64, &id];
-                self.add_row(CopyTarget::PetsWithIds, &row)
+                self.add_to(CopyTarget::PetsWithIds, &row)
             }
         }
     }
@@ -262,7 +202,7 @@ impl Load for PostgresLoad {
             }
             Resource::Order(order) => self.add_order(order),
             Resource::Category(Category { id, label, version }) => {
-                self.add_row(CopyTarget::Categories, &[id, &label.as_str(), version])
+                self.add_to(CopyTarget::Categories, &[id, &label.as_str(), version])
             }
         }
     }
@@ -298,7 +238,7 @@ impl Load for PostgresLoad {
                 &successor.map(|key| key.0),
                 &rate_limit.map(|limit| limit.to_string()),
             ];
-            self.add_row(CopyTarget::Keys, &row)?;
+            self.add_to(CopyTarget::Keys, &row)?;
         }
         Ok(())
     }
@@ -318,7 +258,13 @@ impl Load for PostgresLoad {
             &created_at.as_second(),
             &newest_mark,
         ];
-        self.add_row(CopyTarget::Requests, &row)
+        self.add_to(CopyTarget::Requests, &row)
+    }
+
+    fn add_row(&mut self, table: &'static Table, row: &[Value]) -> Result<(), StoreError> {
+        let cells: Vec<Cell> = row.iter().cloned().map(Cell).collect();
+        let cells: Vec<_> = cells.iter().map(|cell| cell as &(dyn ToSql + Sync)).collect();
+        self.add_to(CopyTarget::Whole(table), &cells)
     }
 
     fn continue_after(&mut self, last: LastIds) -> Result<(), StoreError> {
@@ -333,6 +279,13 @@ impl Load for PostgresLoad {
             if last.key > 0 {
                 client.execute(CONTINUE_KEYS, &[&last.key]).await?;
             }
+            if last.staff > 0 {
+                client.execute(CONTINUE_STAFF, &[&last.staff]).await?;
+            }
+            if last.webhook > 0 {
+                client.execute(CONTINUE_WEBHOOKS, &[&last.webhook]).await?;
+            }
+            client.execute(log::CONTINUE, &[]).await?;
             Ok::<_, Failure>(())
         })
     }

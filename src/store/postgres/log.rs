@@ -33,6 +33,20 @@ macro_rules! columns {
     };
 }
 
+/// The changes of a table without numbers, as rows of the log.
+macro_rules! numbered {
+    ($table:literal) => {
+        concat!(
+            "SELECT last + row_number() OVER (ORDER BY id), greatest(max(at) OVER (ORDER BY id),
+                (SELECT latest_at FROM changes ORDER BY seq DESC LIMIT 1)),
+            at, type, subject_id, version, pet_id, actor, actor_id, actor_name, request_id,
+            before, after FROM ",
+            $table,
+            " CROSS JOIN change_log"
+        )
+    };
+}
+
 /// Adds a change, in the transaction that makes it and after its other statements. So the id is
 /// drawn while the transaction holds the locks of all rows that it changes: a later change of the
 /// same animal waits for this commit, gets a higher id, and is never visible without this one.
@@ -46,23 +60,27 @@ const STATE: &str = "SELECT epoch, last,
 /// without another message: a process that stops meanwhile holds up no other. The second statement
 /// begins when the lock is held, so it sees the newest number, and every change that was committed
 /// before that.
-const NUMBER: &str = "SELECT FROM change_log FOR UPDATE;
+const NUMBER: &str = concat!(
+    "SELECT FROM change_log FOR UPDATE;
     WITH taken AS (
         DELETE FROM unnumbered_changes
         WHERE id IN (SELECT id FROM unnumbered_changes ORDER BY id LIMIT 10000) RETURNING *
     ), numbered AS (
-        INSERT INTO changes
-        SELECT last + row_number() OVER (ORDER BY id),
-            greatest(max(at) OVER (ORDER BY id),
-                (SELECT latest_at FROM changes ORDER BY seq DESC LIMIT 1)),
-            at, type, subject_id, version, pet_id, actor, actor_id, actor_name, request_id,
-            before, after
-        FROM taken CROSS JOIN change_log RETURNING seq
+        INSERT INTO changes ",
+    numbered!("taken"),
+    " RETURNING seq
     ), noted AS (
         UPDATE change_log SET last = (SELECT max(seq) FROM numbered)
         WHERE EXISTS (SELECT FROM numbered)
     )
-    SELECT count(*) < 10000 FROM numbered";
+    SELECT count(*) < 10000 FROM numbered"
+);
+/// All changes, also those without a number, with the number that each would get now.
+pub(super) const ALL: &str =
+    concat!("SELECT * FROM changes UNION ALL ", numbered!("unnumbered_changes"));
+/// Continues the log after its last row, with another epoch.
+pub(super) const CONTINUE: &str = "UPDATE change_log SET epoch = uuid_send(gen_random_uuid()),
+    last = greatest(last, (SELECT max(seq) FROM changes))";
 const AFTER: &str = concat!(
     "SELECT ",
     columns!(),

@@ -6,6 +6,7 @@
 mod bulk;
 mod check;
 mod connect;
+mod copy_target;
 mod errors;
 mod indexes;
 mod keys;

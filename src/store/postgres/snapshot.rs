@@ -6,12 +6,17 @@ use futures_util::TryStreamExt;
 use jiff::Timestamp;
 use tokio_postgres::{Row, types::ToSql};
 
-use super::{bulk::Blocking, errors::Failure, keys, pets, requests, store_area, url::PostgresUrl};
+use super::{
+    bulk::{Blocking, Cell},
+    errors::Failure,
+    keys, log, pets, requests, store_area,
+    url::PostgresUrl,
+};
 use crate::{
     domain::{IdempotencyKey, KeyId, PetRef, PetStatus, store_area::Resource},
     store::{
         OpenError, OpenMode, StoreError,
-        bulk::{LastIds, Snapshot, StoredKey, StoredRequest},
+        bulk::{LastIds, Snapshot, StoredKey, StoredRequest, Table, Value},
     },
 };
 
@@ -32,6 +37,8 @@ pub(super) const LAST_PET: &str =
     "SELECT CASE WHEN is_called THEN last_value ELSE 0 END FROM pets_ids";
 const LAST_ORDER: &str = "SELECT CASE WHEN is_called THEN last_value ELSE 0 END FROM orders_ids";
 const LAST_KEY: &str = "SELECT coalesce(max(id), 0) FROM api_keys";
+const LAST_STAFF: &str = "SELECT coalesce(max(id), 0) FROM staff";
+const LAST_WEBHOOK: &str = "SELECT CASE WHEN is_called THEN last_value ELSE 0 END FROM webhook_ids";
 
 /// See [`Snapshot`].
 pub struct PostgresSnapshot(Blocking);
@@ -117,12 +124,28 @@ impl Snapshot for PostgresSnapshot {
         self.each(REQUESTS, &[], |row| Ok(show(request(row)?)))
     }
 
+    fn rows(
+        &mut self,
+        Table { name, columns, order, .. }: &'static Table,
+        show: &mut dyn FnMut(&[Value]) -> ControlFlow<()>,
+    ) -> Result<(), StoreError> {
+        let all = if *name == "changes" { log::ALL } else { &format!("SELECT * FROM {name}") };
+        let sql = format!("SELECT {columns} FROM ({all}) AS rows ORDER BY {order}");
+        self.each(&sql, &[], |row| {
+            let values: Result<Vec<Value>, _> =
+                (0..row.len()).map(|at| row.try_get(at).map(|Cell(value)| value)).collect();
+            Ok(show(&values?))
+        })
+    }
+
     fn last_ids(&mut self) -> Result<LastIds, StoreError> {
         self.0.wait(async |client| {
             let pet = client.query_one(LAST_PET, &[]).await?.try_get(0)?;
             let order = client.query_one(LAST_ORDER, &[]).await?.try_get(0)?;
             let key = client.query_one(LAST_KEY, &[]).await?.try_get(0)?;
-            Ok::<_, Failure>(LastIds { pet, order, key })
+            let staff = client.query_one(LAST_STAFF, &[]).await?.try_get(0)?;
+            let webhook = client.query_one(LAST_WEBHOOK, &[]).await?.try_get(0)?;
+            Ok::<_, Failure>(LastIds { pet, order, key, staff, webhook })
         })
     }
 }

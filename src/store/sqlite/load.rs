@@ -11,7 +11,7 @@ use std::{
 };
 
 use jiff::Timestamp;
-use rusqlite::{Connection, ErrorCode, OpenFlags, config::DbConfig, params};
+use rusqlite::{Connection, ErrorCode, OpenFlags, config::DbConfig, params, params_from_iter};
 
 use super::{
     connection,
@@ -28,7 +28,7 @@ use crate::{
     },
     store::{
         OpenError, OpenMode, StoreError,
-        bulk::{CommitError, Ids, LastIds, Load, StoredKey, StoredRequest},
+        bulk::{CommitError, Ids, LastIds, Load, StoredKey, StoredRequest, Table, Value},
         log::{Entry, Imported},
     },
 };
@@ -53,9 +53,12 @@ const INSERT_REQUEST: &str = "INSERT INTO requests
 const IS_EMPTY: &str = "SELECT NOT EXISTS (SELECT 1 FROM pets)
     AND NOT EXISTS (SELECT 1 FROM withdrawn_pets) AND NOT EXISTS (SELECT 1 FROM orders)
     AND NOT EXISTS (SELECT 1 FROM categories)
-    AND NOT EXISTS (SELECT 1 FROM api_keys) AND NOT EXISTS (SELECT 1 FROM requests)";
+    AND NOT EXISTS (SELECT 1 FROM api_keys) AND NOT EXISTS (SELECT 1 FROM requests)
+    AND NOT EXISTS (SELECT 1 FROM changes) AND NOT EXISTS (SELECT 1 FROM staff)
+    AND NOT EXISTS (SELECT 1 FROM webhooks)";
 /// A table without previous rows has no row here.
 const UPDATE_LAST_ID: &str = "UPDATE sqlite_sequence SET seq = max(seq, ?2) WHERE name = ?1";
+const UPDATE_LAST_WEBHOOK: &str = "UPDATE webhook_ids SET last = max(last, ?1)";
 const INSERT_LAST_ID: &str = "INSERT INTO sqlite_sequence (name, seq) VALUES (?1, ?2)";
 
 /// See [`Load`].
@@ -220,13 +223,28 @@ impl Load for SqliteLoad {
         Ok(())
     }
 
+    fn add_row(&mut self, table: &'static Table, row: &[Value]) -> Result<(), StoreError> {
+        let Table { name, columns, .. } = table;
+        let values = vec!["?"; row.len()].join(", ");
+        let insert = format!("INSERT INTO {name} ({columns}) VALUES ({values})");
+        self.connection.prepare_cached(&insert)?.execute(params_from_iter(row))?;
+        Ok(())
+    }
+
     fn continue_after(&mut self, last: LastIds) -> Result<(), StoreError> {
-        for (table, last) in [("pets", last.pet), ("orders", last.order), ("api_keys", last.key)] {
+        let ids = [
+            ("pets", last.pet),
+            ("orders", last.order),
+            ("api_keys", last.key),
+            ("staff", last.staff),
+        ];
+        for (table, last) in ids {
             if last > 0 && self.connection.execute(UPDATE_LAST_ID, params![table, last])? == 0 {
                 self.connection.execute(INSERT_LAST_ID, params![table, last])?;
             }
         }
-        Ok(())
+        self.connection.execute(UPDATE_LAST_WEBHOOK, [last.webhook])?;
+        Ok(log::renew_epoch(&self.connection)?)
     }
 
     fn log_import(&mut self) -> Result<(), StoreError> {

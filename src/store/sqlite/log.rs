@@ -173,12 +173,17 @@ pub(super) fn record(
 /// Makes the cursors of the log, the sessions of staff and their links invalid, because the database
 /// was restored: some may have ended after the backup.
 pub(super) fn begin_epoch(connection: &Connection, context: &WriteContext) -> rusqlite::Result<()> {
-    connection.execute("UPDATE change_log SET epoch = randomblob(16)", [])?;
+    renew_epoch(connection)?;
     connection.execute("DELETE FROM staff_sessions", [])?;
     connection.execute("UPDATE staff SET link = NULL, link_until = NULL", [])?;
     let subject = LogSubject { kind: SubjectKind::Database, id: None };
     let act = Act { kind: ActType::DatabaseRestored, subject, details: Vec::new() };
     record(connection, &act, context.into())
+}
+
+/// Makes the cursors of the log invalid.
+pub(super) fn renew_epoch(connection: &Connection) -> rusqlite::Result<()> {
+    connection.execute("UPDATE change_log SET epoch = randomblob(16)", []).map(drop)
 }
 
 fn state(connection: &Connection) -> rusqlite::Result<LogState> {

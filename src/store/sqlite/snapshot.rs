@@ -10,7 +10,7 @@ use crate::{
     domain::{IdempotencyKey, KeyId, PetRef, PetStatus, store_area::Resource},
     store::{
         OpenError, OpenMode, StoreError,
-        bulk::{LastIds, Snapshot, StoredKey, StoredRequest},
+        bulk::{LastIds, Snapshot, StoredKey, StoredRequest, Table, Value},
     },
 };
 
@@ -23,6 +23,7 @@ const REQUESTS: &str = "
     SELECT caller, key, operation, fingerprint, status, location, NULL, body, created_at
     FROM unconverted_requests";
 const LAST_ID: &str = "SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = ?1";
+const LAST_WEBHOOK: &str = "SELECT last FROM webhook_ids";
 
 /// See [`Snapshot`].
 pub struct SqliteSnapshot(Connection);
@@ -97,9 +98,33 @@ impl Snapshot for SqliteSnapshot {
         Ok(())
     }
 
+    fn rows(
+        &mut self,
+        Table { name, columns, order, .. }: &'static Table,
+        show: &mut dyn FnMut(&[Value]) -> ControlFlow<()>,
+    ) -> Result<(), StoreError> {
+        let all = format!("SELECT {columns} FROM {name} ORDER BY {order}");
+        let mut statement = self.0.prepare(&all)?;
+        let count = statement.column_count();
+        let mut rows = statement.query([])?;
+        while let Some(row) = rows.next()? {
+            let values: rusqlite::Result<Vec<Value>> = (0..count).map(|at| row.get(at)).collect();
+            if show(&values?).is_break() {
+                break;
+            }
+        }
+        Ok(())
+    }
+
     fn last_ids(&mut self) -> Result<LastIds, StoreError> {
         let last = |table| self.0.query_row(LAST_ID, [table], |row| row.get(0));
-        Ok(LastIds { pet: last("pets")?, order: last("orders")?, key: last("api_keys")? })
+        Ok(LastIds {
+            pet: last("pets")?,
+            order: last("orders")?,
+            key: last("api_keys")?,
+            staff: last("staff")?,
+            webhook: self.0.query_row(LAST_WEBHOOK, [], |row| row.get(0))?,
+        })
     }
 }
 
