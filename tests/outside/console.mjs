@@ -218,6 +218,7 @@ async function aDay(at, hand, which) {
   assert.equal(await text(at, "#category-error"), "There is no category “Lions”. Type its number, or a name from the list.");
   // What was typed is still there.
   assert.equal(await value(at, "#name"), name);
+  assert(await isThere(at, "button[name=new-category]"));
   await fill(at, "#category", "Dogs", hand);
   await submit(at, "form[action='/add'] button", hand);
   await says(at, "Added with the number");
@@ -496,6 +497,7 @@ async function measureAll(anna) {
     "/categories", "/orders", "/orders?status=completed", order, "/activity", "/settings/webhooks", "/settings/staff",
     "/settings/keys", "/account", "/animals/999999"];
   for (const path of pages) await measure(anna, path, path);
+  await printed(anna, order);
   if (!screenshots) return;
   for (const [name, days] of [["Bella", 1], ["Coco", 2], ["Charlie", undefined]]) {
     await add(anna, name);
@@ -513,6 +515,17 @@ async function measureAll(anna) {
   await anna.page.emulateMediaFeatures([{ name: "prefers-color-scheme", value: "dark" }]);
   await anna.page.goto(`${origin}/`);
   await anna.page.screenshot({ path: `${screenshots}/console-phone.webp`, quality: 75 });
+}
+
+// An order on paper has what the customer needs, and no menu and no button.
+async function printed(at, order) {
+  await at.page.goto(`${origin}${order}`);
+  await at.page.emulateMediaType("print");
+  const paper = await text(at, "body");
+  for (const part of [/Order \d+/, /Signature/, /Rex|Max|Mia|Moe|Luna|Nala|Simba|Fluffy/]) assert.match(paper, part);
+  assert.doesNotMatch(paper, /Sign out|Settings|Take it back|Cancel the reservation|Print/);
+  await at.page.emulateMediaType();
+  console.log("A printed order has what the customer needs, and no menu and no button.");
 }
 
 async function picture(at, name) {

@@ -30,7 +30,7 @@ const EXPORTED: usize = 4 << 20;
 const AT_ONCE: u32 = 100;
 
 /// How many parts of the log one page looks through.
-const MAX_PARTS: usize = 20;
+const MAX_PARTS: usize = 4;
 
 /// What is searched, with the fields as they are in links.
 fn search(fields: &Fields) -> AuditQuery {
@@ -87,7 +87,11 @@ pub(super) async fn activity(desk: &Desk<'_>) -> Result<Reply, ApiError> {
         }
         (form(fields))
         @if entries.is_empty() {
-            div.card.empty { strong { (texts::NO_ACTIVITY) } p { (texts::NO_ACTIVITY_HINT) } }
+            @let (what, hint) = match next {
+                None => (texts::NO_ACTIVITY, texts::NO_ACTIVITY_HINT),
+                Some(_) => (texts::NO_ACTIVITY_YET, texts::NO_ACTIVITY_YET_HINT),
+            };
+            div.card.empty { strong { (what) } p { (hint) } }
         } @else {
             (table(desk, &entries, &categories))
         }

@@ -7,6 +7,9 @@ use crate::domain::store_area::{AuditType, ChangeType, DisabledReason, SubjectKi
 pub(in crate::console) const EXPORT: &str = "Export as CSV";
 pub(in crate::console) const NO_ACTIVITY: &str = "Nothing happened in this time";
 pub(in crate::console) const NO_ACTIVITY_HINT: &str = "Choose other days, or search for less.";
+pub(in crate::console) const NO_ACTIVITY_YET: &str = "Nothing found yet";
+pub(in crate::console) const NO_ACTIVITY_YET_HINT: &str =
+    "The newest entries do not match. The next page continues with older ones.";
 pub(in crate::console) const SINCE: &str = "From the day";
 pub(in crate::console) const UP_TO: &str = "Up to the day";
 pub(in crate::console) const ANIMAL_NUMBER: &str = "Number of an animal";
