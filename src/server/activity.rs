@@ -6,7 +6,7 @@ use std::sync::{
 };
 
 use bytes::Bytes;
-use futures_util::StreamExt;
+use futures_util::{StreamExt, stream};
 use hyper::Version;
 
 use crate::http::{Body, Reservation};
@@ -52,7 +52,8 @@ impl Activity {
     }
 
     /// Counts the response, and the memory of its stream, until it is completely sent. If its body
-    /// is made while the client reads it, the request stays in flight until its end.
+    /// is made while the client reads it, the request stays in flight until its end, which is after
+    /// its next piece once the connection is old.
     pub(super) fn track_response(
         self: &Arc<Self>,
         response: Body,
@@ -63,10 +64,15 @@ impl Activity {
             Body::Whole(response) if response.is_empty() => Body::default(),
             Body::Whole(response) => self.track_bytes(response, stream).into(),
             Body::Stream(pieces) => {
-                let (activity, held) = (Arc::clone(self), (begun, stream));
-                Body::Stream(Box::pin(pieces.map(move |piece| {
-                    let _held = &held;
-                    activity.track_bytes(piece, None)
+                let start = (pieces, Arc::clone(self), (begun, stream), false);
+                Body::Stream(Box::pin(stream::unfold(start, async |mut state| {
+                    let (pieces, activity, _, is_last) = &mut state;
+                    if *is_last {
+                        return None;
+                    }
+                    let piece = activity.track_bytes(pieces.next().await?, None);
+                    *is_last = activity.is_old();
+                    Some((piece, state))
                 })))
             }
         }
@@ -147,7 +153,6 @@ impl Activity {
 
 #[cfg(test)]
 mod tests {
-    use futures_util::stream;
     use http_body_util::BodyExt;
 
     use super::*;
@@ -198,5 +203,18 @@ mod tests {
         assert!(!activity.is_stalled(10), "the stream continues");
         drop(body);
         assert!(activity.is_stalled(10));
+    }
+
+    #[tokio::test]
+    async fn a_stream_without_end_ends_after_its_next_piece_once_the_connection_is_old() {
+        let activity = Arc::new(Activity::default());
+        let pieces = Body::Stream(Box::pin(stream::repeat(Bytes::from_static(b"piece"))));
+        let mut body = activity.track_response(pieces, activity.begin(Version::HTTP_2), None);
+        for _ in 0..3 {
+            assert!(body.frame().await.is_some());
+        }
+        activity.mark_old();
+        assert!(body.frame().await.is_some());
+        assert!(body.frame().await.is_none());
     }
 }
