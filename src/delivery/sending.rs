@@ -75,14 +75,14 @@ impl Ended {
             return;
         }
         let Attempt { message_id, at, status, duration_ms, error } = self.outcome.attempt.clone();
-        let started = u64::try_from(at.as_nanosecond()).unwrap_or_default();
+        let ended = u64::try_from(at.as_nanosecond()).unwrap_or_default();
         let took = u64::try_from(duration_ms).unwrap_or_default() * 1_000_000;
         spans.record(Span {
             trace_id,
             span_id: spans.new_span_id(),
             parent_id: None,
-            started,
-            ended: started.saturating_add(took),
+            started: ended.saturating_sub(took),
+            ended,
             work: Work::Delivery { webhook: self.webhook, message_id, status, error },
             request_id: self.request_id.as_deref().map(str::to_owned),
         });
@@ -144,7 +144,7 @@ impl Sending {
         };
         let attempt = Attempt {
             message_id: self.message_id,
-            at: self.now,
+            at: clock.now(),
             status,
             duration_ms: i64::try_from(took.as_millis()).unwrap_or(i64::MAX),
             error: error.map(str::to_owned),

@@ -1,6 +1,6 @@
 //! The delivery of messages, with a clock of the test.
 
-use std::{collections::HashSet, time::Duration};
+use std::{collections::HashSet, sync::Arc, time::Duration};
 
 use petstore::{
     delivery::{Secret, sign},
@@ -122,6 +122,26 @@ async fn retry_after_lengthens_the_pause() {
     shop.until(&mut dispatcher, || receiver.all().len() == 2).await;
     let all = receiver.all();
     assert!((30..=35).contains(&(all[1].timestamp - all[0].timestamp)));
+}
+
+#[tokio::test]
+async fn an_attempt_shows_the_time_of_its_end_which_is_its_place_in_the_list() {
+    let mut shop = Shop::open().await;
+    let receiver = Receiver::start().await;
+    let (id, _) = shop.add_webhook(receiver.url(), None).await;
+    let mut dispatcher = shop.dispatcher(1);
+    let clock = Arc::clone(&shop.clock);
+    receiver.respond(move |_| {
+        clock.advance(Duration::from_secs(3));
+        Some((204, String::new()))
+    });
+    shop.add_pet().await;
+    shop.until(&mut dispatcher, || receiver.all().len() == 1).await;
+    shop.pass(&mut dispatcher, Duration::ZERO).await;
+    let attempts = shop.store.list_attempts(id, 0, 10).await.unwrap();
+    let began = receiver.all()[0].timestamp;
+    let attempt = &attempts[0].1;
+    assert_eq!((attempt.duration_ms, attempt.at.as_second() - began), (3_000, 3));
 }
 
 #[tokio::test]

@@ -171,7 +171,7 @@ pub struct Waiting {
     pub due_at: Option<Timestamp>,
 }
 
-/// An attempt to deliver a message.
+/// An attempt to deliver a message, at the time of its end.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Attempt {
     /// The `webhook-id` of the message.
