@@ -20,7 +20,7 @@ use super::{
     Connector, Registrar, TestMessage, Vault,
     endpoint::Endpoint,
     message,
-    sending::{Ended, Secrets, Sending, signature},
+    sending::{Ended, Secrets, Sending, note_test, signature},
 };
 use crate::{
     domain::{
@@ -214,7 +214,8 @@ impl Dispatcher {
             let Ended { webhook, generation, seq, outcome, cause, .. } = ended;
             self.metrics.count(outcome.attempt.error.as_deref());
             let Some(seq) = seq else {
-                if let Err(error) = self.store.add_attempt(webhook, outcome.attempt).await {
+                let noted = note_test(&*self.store, webhook, &outcome.attempt).await;
+                if let Err(error) = noted {
                     warn!(webhook, cause = chain(&error), "an attempt could not be noted");
                 }
                 continue;

@@ -3,6 +3,7 @@
 use std::{error::Error, sync::Arc};
 
 use jiff::Timestamp;
+use tracing::error;
 
 use super::{
     Connector, Secret, TestMessage, Vault, VaultError,
@@ -13,14 +14,14 @@ use super::{
 };
 use crate::{
     domain::{
-        Clock,
-        store_area::{Attempt, StoredWebhook},
+        Actor, Clock, StoredResponse, WriteContext,
+        store_area::{Attempt, DisabledReason, StoredWebhook},
     },
     observe::{
         log::chain,
         traces::{Span, Spans, Work},
     },
-    store::Store,
+    store::{Store, StoreError, WebhookWritten},
 };
 
 /// The secrets of a webhook, each with the end of its use.
@@ -50,8 +51,32 @@ pub async fn send_test(
         return Ok(None);
     };
     let Ended { webhook, outcome, .. } = sending.send(Arc::new(connector), clock).await;
-    store.add_attempt(webhook, outcome.attempt.clone()).await?;
+    note_test(store, webhook, &outcome.attempt).await?;
     Ok(Some(outcome.attempt))
+}
+
+/// Notes the attempt of a test message. A response with 410 disables the webhook, as that to any
+/// other message.
+pub(super) async fn note_test(
+    store: &dyn Store,
+    webhook: i64,
+    attempt: &Attempt,
+) -> Result<(), StoreError> {
+    store.add_attempt(webhook, attempt.clone()).await?;
+    if attempt.status != Some(410) {
+        return Ok(());
+    }
+    let (webhooks, reason) = (store.list_webhooks().await?, DisabledReason::Gone);
+    let stored = webhooks.into_iter().find(|stored| stored.webhook.id == webhook);
+    if let Some(change) = stored.and_then(|stored| stored.disabled(reason, attempt.at)) {
+        let (act, by) = (reason.act(webhook), WriteContext::new(Actor::Clock, attempt.at));
+        let written = store.write_webhook(change, Some(act), StoredResponse::default(), by).await?;
+        // Otherwise somebody has just changed it, perhaps because of the 410.
+        if written == WebhookWritten::Done {
+            error!(webhook, reason = reason.as_str(), "a webhook is disabled");
+        }
+    }
+    Ok(())
 }
 
 /// An attempt that has ended.

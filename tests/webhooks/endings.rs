@@ -42,6 +42,22 @@ async fn a_response_with_410_disables_at_once_and_resume_sends_what_was_missed()
 }
 
 #[tokio::test]
+async fn a_response_with_410_to_a_test_message_disables_too() {
+    let mut shop = Shop::open().await;
+    let receiver = Receiver::start().await;
+    let (id, _) = shop.add_webhook(receiver.url(), None).await;
+    let mut dispatcher = shop.dispatcher(1);
+    receiver.respond_with(410);
+    assert!(shop.registrar.send_test(shop.registrar.new_test(id)));
+    shop.until(&mut dispatcher, || receiver.all().len() == 1).await;
+    shop.add_pet().await;
+    shop.work(&mut dispatcher, 10 * STEP).await;
+    let disabled = shop.webhook(id).await.webhook;
+    assert_eq!((disabled.disabled, disabled.version), (Some(DisabledReason::Gone), 2));
+    assert_eq!(receiver.all().len(), 1);
+}
+
+#[tokio::test]
 async fn five_days_of_failures_disable_and_from_now_leaves_a_gap_that_the_receiver_sees() {
     let mut shop = Shop::open().await;
     let receiver = Receiver::start().await;

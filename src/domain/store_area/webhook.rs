@@ -107,6 +107,13 @@ impl StoredWebhook {
         Some(Self::changed(after, self.secrets.clone(), Some(restart), now))
     }
 
+    /// The webhook, disabled; `None` if it is already.
+    pub fn disabled(&self, reason: DisabledReason, now: Timestamp) -> Option<WebhookChange> {
+        let after = Webhook { disabled: Some(reason), ..self.webhook.clone() };
+        let is_enabled = self.webhook.disabled.is_none();
+        is_enabled.then(|| Self::changed(after, self.secrets.clone(), None, now).1)
+    }
+
     fn changed(
         mut after: Webhook,
         secrets: SealedSecrets,
