@@ -141,7 +141,9 @@ async fn an_attempt_shows_the_time_of_its_end_which_is_its_place_in_the_list() {
     let attempts = shop.store.list_attempts(id, 0, 10).await.unwrap();
     let began = receiver.all()[0].timestamp;
     let attempt = &attempts[0].1;
-    assert_eq!((attempt.duration_ms, attempt.at.as_second() - began), (3_000, 3));
+    // The clock also advances in steps while the message is on its way.
+    assert!((3_000..5_000).contains(&attempt.duration_ms), "{attempt:?}");
+    assert!((3..=5).contains(&(attempt.at.as_second() - began)), "{attempt:?}, began at {began}");
 }
 
 #[tokio::test]
