@@ -6,7 +6,7 @@
 -- The file has the API key, then the identifiers of available animals, one a line.
 -- FILE.used counts those that earlier runs used, so that no animal is sold twice.
 
-local placed, first, threads = {}, 1, {}
+local placed, first, last, threads = {}, 1, 0, {}
 used, completed = 0, 0
 
 function setup(thread)
@@ -45,7 +45,9 @@ end
 
 function response(status, headers, body)
   if status == 201 then
-    placed[#placed + 1] = body:match('"id":(%d+)')
+    -- Not #placed, which is any place before a hole.
+    last = last + 1
+    placed[last] = body:match('"id":(%d+)')
   elseif status == 200 then
     completed = completed + 1
   end
