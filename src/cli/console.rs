@@ -9,7 +9,10 @@ use clap::{Args, ValueEnum};
 use tokio::net::TcpListener;
 use tracing::warn;
 
-use super::{management, values};
+use super::{
+    management,
+    values::{self, ListenOrOff},
+};
 use crate::{
     console::{Console, ConsoleSettings, RequireSecondFactor},
     domain::Deployment,
@@ -57,13 +60,6 @@ impl ConsoleUrlArgs {
         let listening = || format!("{scheme}://{listening}");
         self.console_url.as_ref().map_or_else(listening, |url| url.as_str().to_owned())
     }
-}
-
-/// An address to listen on, or none.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum ListenOrOff {
-    Off,
-    At(SocketAddr),
 }
 
 impl ValueEnum for RequireSecondFactor {

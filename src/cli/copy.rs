@@ -12,7 +12,7 @@ use crate::{
         store_area::{Act, ActType, LogSubject, Resource, SubjectKind},
     },
     store::{
-        DatabaseUrl, OpenMode,
+        self, DatabaseUrl, OpenMode,
         bulk::{self, CommitError, Ids, Load, Snapshot},
     },
 };
@@ -67,8 +67,8 @@ impl Copy {
     pub(super) fn run(self) -> anyhow::Result<()> {
         let same = || BadSetting("--from and --to must be different databases".to_owned());
         ensure!(!self.is_onto_itself(), same());
-        let mut from = bulk::snapshot(&self.from)?;
-        let mut to = bulk::load(&self.to, OpenMode::Create)?;
+        let mut from = store::snapshot(&self.from)?;
+        let mut to = store::load(&self.to, OpenMode::Create)?;
         to.begin(Ids::Given, SystemClock.now())
             .with_context(|| format!("cannot write {}", self.to))?;
         ensure!(

@@ -12,7 +12,7 @@ use super::{BadSetting, DatabaseArgs, progress::Progress, values};
 use crate::{
     domain::PetStatus,
     files::{CsvWriter, Format, NdjsonWriter, Writer},
-    store::{StoreError, bulk},
+    store::{self, StoreError},
 };
 
 /// Write all animals to standard output, in order of their id
@@ -62,7 +62,7 @@ impl Export {
                 "--all needs --format ndjson, and writes animals with each status".to_owned()
             )
         );
-        let mut snapshot = bulk::snapshot(&self.database.database)?;
+        let mut snapshot = store::snapshot(&self.database.database)?;
         let out = io::stdout().lock();
         // A progress bar would mix with the lines of the result.
         let mut progress = if out.is_terminal() || !io::stderr().is_terminal() {

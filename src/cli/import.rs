@@ -21,8 +21,8 @@ use crate::{
     domain::{Clock, PetId, SystemClock, store_area::Resource},
     files::{self, Format, InvalidRow, Row, Rows, SeenIds, Source},
     store::{
-        OpenError,
-        bulk::{self, CommitError, Ids, LastIds, Load, Snapshot},
+        self, OpenError,
+        bulk::{CommitError, Ids, LastIds, Load, Snapshot},
     },
 };
 
@@ -112,7 +112,7 @@ impl Import {
         let source = self.open()?;
         // Opened before the file is read, which may take long, so that an error comes early.
         // Closed as soon as possible: no checkpoint can finish while it is open.
-        let catalogue = match bulk::snapshot(&self.database.database) {
+        let catalogue = match store::snapshot(&self.database.database) {
             Err(OpenError::Absent(_) | OpenError::TooOld { found: 0, .. })
                 if self.if_absent.create =>
             {
@@ -240,7 +240,7 @@ impl Import {
     fn add(&self, source: &Source, format: Format, checked: &Checked) -> anyhow::Result<()> {
         let not_imported = "nothing was imported";
         let mut load =
-            bulk::load(&self.database.database, self.if_absent.mode()).context(not_imported)?;
+            store::load(&self.database.database, self.if_absent.mode()).context(not_imported)?;
         let ids = if self.keep_ids { Ids::Given } else { Ids::Next };
         load.begin(ids, SystemClock.now()).context(not_imported)?;
         self.add_rows(&mut *load, source, format, checked).context(not_imported)?;

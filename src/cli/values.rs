@@ -10,7 +10,6 @@ use std::{
 
 use clap::{ValueEnum, builder::PossibleValue};
 
-use super::console::ListenOrOff;
 use crate::{
     domain::{Deployment, PetStatus, RateLimit, Role, Scope, store_area::Order},
     files::Format,
@@ -38,6 +37,13 @@ pub(super) fn listen_address(text: &str) -> Result<SocketAddr, String> {
         .collect();
     let first = addresses.iter().find(|address| address.is_ipv4()).or(addresses.first());
     first.copied().ok_or_else(|| format!("the host name {host} has no address; {form}"))
+}
+
+/// An address to listen on, or none.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum ListenOrOff {
+    Off,
+    At(SocketAddr),
 }
 
 /// Parses the same, or `off`.

@@ -13,7 +13,7 @@ use jiff::Timestamp;
 /// A value in a row of a [`Table`].
 pub use rusqlite::types::Value;
 
-use super::{DatabaseUrl, OpenError, OpenMode, StoreError, postgres, sqlite};
+use super::StoreError;
 use crate::domain::{
     IdempotencyKey, KeyDigest, KeyId, KeyRecord, NewPet, PetId, PetRef, PetStatus, StoredResponse,
     store_area::{Act, Resource},
@@ -221,29 +221,4 @@ pub struct LastIds {
     pub staff: i64,
     /// Of webhooks.
     pub webhook: i64,
-}
-
-/// Opens a snapshot of the database at `url`.
-///
-/// # Errors
-///
-/// See [`OpenError`]. A missing database is not created.
-pub fn snapshot(url: &DatabaseUrl) -> Result<Box<dyn Snapshot>, OpenError> {
-    Ok(match url {
-        DatabaseUrl::Sqlite(path) => Box::new(sqlite::SqliteSnapshot::open(path)?),
-        DatabaseUrl::Postgres(url) => Box::new(postgres::PostgresSnapshot::open(url)?),
-    })
-}
-
-/// Opens the database at `url` to add to it. `mode` must not be
-/// [`OpenMode::CreateAndMigrate`]: a service may use an older database.
-///
-/// # Errors
-///
-/// See [`OpenError`]. After an error, nothing was changed.
-pub fn load(url: &DatabaseUrl, mode: OpenMode) -> Result<Box<dyn Load>, OpenError> {
-    Ok(match url {
-        DatabaseUrl::Sqlite(path) => Box::new(sqlite::SqliteLoad::open(path, mode)?),
-        DatabaseUrl::Postgres(url) => Box::new(postgres::PostgresLoad::open(url, mode)?),
-    })
 }

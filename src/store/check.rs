@@ -2,8 +2,6 @@
 
 #![expect(missing_docs, reason = "a comment says what a name does not")]
 
-use super::{DatabaseUrl, OpenError, postgres, sqlite};
-
 /// How many problems of one kind are reported one by one.
 const MAX_REPORTED: u64 = 20;
 
@@ -39,16 +37,7 @@ pub(super) const DISAGREEMENTS: [(&str, &str); 8] = [
     ("category {} has an invalid version", "SELECT id FROM categories WHERE version < 1"),
 ];
 
-/// Reads everything in the database at `url`, without changes. Blocks until it is done. Damage to a
-/// database that can be opened is not an error, but a result.
-pub fn check(url: &DatabaseUrl) -> Result<Checkup, OpenError> {
-    match url {
-        DatabaseUrl::Sqlite(path) => sqlite::check(path),
-        DatabaseUrl::Postgres(url) => postgres::check(url),
-    }
-}
-
-/// The result of [`check`].
+/// The result of [`super::check`].
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Checkup {
     pub animals: u64,

@@ -9,6 +9,7 @@ mod health;
 mod keys;
 mod log;
 mod open;
+mod open_mode;
 mod page;
 mod pets;
 pub mod postgres;
@@ -22,12 +23,13 @@ mod webhooks;
 
 pub use self::{
     changes::Changes,
-    check::{Checkup, check},
+    check::Checkup,
     database_url::DatabaseUrl,
     errors::{Cause, OpenError, StoreError},
     health::Health,
     keys::Keys,
-    open::{OpenMode, open},
+    open::{check, load, open, snapshot},
+    open_mode::OpenMode,
     pets::{Created, Pets, Respond, Version, Visit},
     requests::Requests,
     staff::{Staff, StaffKey, StaffWritten},

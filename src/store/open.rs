@@ -1,22 +1,14 @@
-//! Opens a database of either kind.
+//! Opens or checks a database of either kind.
 
 use std::{num::NonZeroU32, sync::Arc};
 
 use rand::Rng;
 
-use super::{DatabaseUrl, OpenError, Store, postgres, sqlite};
-
-/// How to treat a database that does not exist, or has an older schema.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum OpenMode {
-    /// Create a missing database, and migrate an older one. Only `petstore serve` does this:
-    /// otherwise a command could change the schema under a running service.
-    CreateAndMigrate,
-    /// Create a missing database, and reject an older one.
-    Create,
-    /// Reject a missing database, and an older one.
-    AsIs,
-}
+use super::{
+    Checkup, DatabaseUrl, OpenError, OpenMode, Store,
+    bulk::{Load, Snapshot},
+    postgres, sqlite,
+};
 
 /// Opens the store at `url`, and migrates it if `mode` allows. Opening a SQLite file blocks. For
 /// PostgreSQL, `connections` is the maximum number of open connections, and `random` spreads
@@ -33,4 +25,38 @@ pub async fn open(
             Arc::new(postgres::PostgresStore::open(url, mode, connections, random).await?)
         }
     })
+}
+
+/// Opens a snapshot of the database at `url`.
+///
+/// # Errors
+///
+/// See [`OpenError`]. A missing database is not created.
+pub fn snapshot(url: &DatabaseUrl) -> Result<Box<dyn Snapshot>, OpenError> {
+    Ok(match url {
+        DatabaseUrl::Sqlite(path) => Box::new(sqlite::SqliteSnapshot::open(path)?),
+        DatabaseUrl::Postgres(url) => Box::new(postgres::PostgresSnapshot::open(url)?),
+    })
+}
+
+/// Opens the database at `url` to add to it. `mode` must not be
+/// [`OpenMode::CreateAndMigrate`]: a service may use an older database.
+///
+/// # Errors
+///
+/// See [`OpenError`]. After an error, nothing was changed.
+pub fn load(url: &DatabaseUrl, mode: OpenMode) -> Result<Box<dyn Load>, OpenError> {
+    Ok(match url {
+        DatabaseUrl::Sqlite(path) => Box::new(sqlite::SqliteLoad::open(path, mode)?),
+        DatabaseUrl::Postgres(url) => Box::new(postgres::PostgresLoad::open(url, mode)?),
+    })
+}
+
+/// Reads everything in the database at `url`, without changes. Blocks until it is done. Damage to a
+/// database that can be opened is not an error, but a result.
+pub fn check(url: &DatabaseUrl) -> Result<Checkup, OpenError> {
+    match url {
+        DatabaseUrl::Sqlite(path) => sqlite::check(path),
+        DatabaseUrl::Postgres(url) => postgres::check(url),
+    }
 }

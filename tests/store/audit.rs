@@ -9,10 +9,7 @@ use petstore::{
             ActType, AuditEntry, AuditQuery, AuditType, ChangeType, LogSubject, SubjectKind,
         },
     },
-    store::{
-        DatabaseUrl, OpenMode,
-        bulk::{self, Ids},
-    },
+    store::{self, DatabaseUrl, OpenMode, bulk::Ids},
 };
 
 use crate::{
@@ -159,7 +156,7 @@ pub(crate) async fn expect_one_row_for_an_import(store: &AnyStore, url: &str) {
     create(store, new_pet("", 1, Available)).await;
     let url: DatabaseUrl = url.parse().unwrap();
     let import = move |ids: Option<[i64; 3]>| {
-        let mut load = bulk::load(&url, OpenMode::AsIs).unwrap();
+        let mut load = store::load(&url, OpenMode::AsIs).unwrap();
         load.begin(ids.map_or(Ids::Next, |_| Ids::Given), at(7)).unwrap();
         for index in 0..3 {
             let id = ids.map(|ids| pet_id(ids[index]));

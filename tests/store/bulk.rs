@@ -11,7 +11,7 @@ use petstore::{
     },
     store::{
         self, Created, DatabaseUrl, OpenMode,
-        bulk::{self, CommitError, Ids, LastIds, Load, Snapshot},
+        bulk::{CommitError, Ids, LastIds, Load, Snapshot},
     },
 };
 use rand::{SeedableRng, rngs::StdRng};
@@ -75,11 +75,11 @@ async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) 
 }
 
 fn snapshot(url: &DatabaseUrl) -> Box<dyn Snapshot> {
-    bulk::snapshot(url).unwrap()
+    store::snapshot(url).unwrap()
 }
 
 fn load(url: &DatabaseUrl, ids: Ids) -> Box<dyn Load> {
-    let mut load = bulk::load(url, OpenMode::Create).unwrap();
+    let mut load = store::load(url, OpenMode::Create).unwrap();
     load.begin(ids, at(500)).unwrap();
     load
 }
@@ -378,7 +378,7 @@ async fn a_load_that_is_dropped_keeps_a_database_that_others_have_open_or_have_u
     for is_open in [true, false] {
         let directory = TempDir::new().unwrap();
         let url = sqlite_url(directory.path());
-        let load = bulk::load(&url, OpenMode::Create).unwrap();
+        let load = store::load(&url, OpenMode::Create).unwrap();
         let mut other = Some(open(&url).await);
         if !is_open {
             create(other.as_ref().unwrap(), new_pet("Zoe", 1, Sold)).await;

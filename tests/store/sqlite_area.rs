@@ -11,10 +11,7 @@ use petstore::{
         idempotency::fingerprint,
         store_area::{Command, NamePrefix, PetPosition, PetQuery},
     },
-    store::{
-        DatabaseUrl, Executed, OpenMode, StoreError,
-        bulk::{self, Ids},
-    },
+    store::{self, DatabaseUrl, Executed, OpenMode, StoreError, bulk::Ids},
 };
 use rusqlite::{Connection, params};
 use tempfile::TempDir;
@@ -128,7 +125,7 @@ async fn an_import_between_animals_that_are_merged_is_found() {
     let url: DatabaseUrl =
         format!("sqlite:{}", directory.path().join("petstore.db").display()).parse().unwrap();
     let import = |ids: [i64; 2]| {
-        let mut load = bulk::load(&url, OpenMode::AsIs).unwrap();
+        let mut load = store::load(&url, OpenMode::AsIs).unwrap();
         load.begin(Ids::Given, crate::suite::at(0)).unwrap();
         for id in ids {
             load.add_pet(Some(pet_id(id)), &new_pet("Max", 1, Sold)).unwrap();

@@ -2,8 +2,11 @@
 
 use super::*;
 use crate::domain::{
-    PetId, PetName,
-    store_area::{NewOrder, Order, OrderPatch, OrderStatus, OrderTerms, PetPatch},
+    PetId, PetName, PetStatus,
+    store_area::{
+        Category, ChangeType, Conflict, Label, NewOrder, Order, OrderId, OrderPatch, OrderStatus,
+        OrderTerms, PetPatch, Preconditions, Resource, StorePet,
+    },
 };
 
 /// The states of an animal.

@@ -6,6 +6,7 @@
 //! one transaction.
 
 mod category;
+mod category_rules;
 mod change;
 mod command;
 mod decide;
@@ -15,6 +16,7 @@ mod order;
 mod order_rules;
 mod pet_rules;
 mod query;
+mod rules;
 mod store_pet;
 mod webhook;
 

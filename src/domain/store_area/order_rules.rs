@@ -5,8 +5,8 @@ use jiff::Timestamp;
 use super::{
     ChangeType, Decision, NewOrder, Order, OrderPatch, OrderStatus, OrderTerms, Preconditions,
     Present, Reason, Refusal, Resource, StorePet,
-    decide::{NO_ORDER, NO_PET, existing, invalid_transition, require},
     pet_rules::withdrawn,
+    rules::{NO_ORDER, NO_PET, existing, invalid_transition, require},
 };
 use crate::domain::PetStatus;
 

@@ -5,7 +5,7 @@ use jiff::Timestamp;
 use super::{
     ChangeType, Conflict, Decision, OrderId, PetPatch, Preconditions, Present, Refusal, Resource,
     StorePet, Withdrawal,
-    decide::{NO_PET, changed, existing, invalid_transition, require},
+    rules::{NO_PET, changed, existing, invalid_transition, require},
 };
 use crate::domain::NewPet;
 

@@ -1,50 +1,31 @@
-//! Whether a database is valid: a quick check when it is opened, and a complete one on demand.
+//! Whether a database is valid: the complete check, on demand.
 
-use rusqlite::{Connection, ErrorCode, Row, types::Type};
+use std::path::Path;
 
-use super::{keys, migrations, pets, store_area};
+use rusqlite::{Connection, Row, types::Type};
+
+use super::{
+    connection,
+    errors::is_damage,
+    key_rows,
+    quick_check::{LOST_TRANSACTIONS, etag_key, schema},
+    store_area::check::agreement,
+};
 use crate::{
     domain::{PetId, PetName, PetStatus},
-    store::Checkup,
+    store::{Checkup, OpenError},
 };
 
 /// How many invalid animals are reported one by one.
 const MAX_REPORTED: usize = 20;
 
-/// The problem if the WAL lacks transactions that were committed to it.
-pub(super) const LOST_TRANSACTIONS: &str = "the write-ahead log was truncated or removed, and transactions \
-     that were committed to it are not in the database";
-
-/// Reads a few pages of each table and index. This takes well below a millisecond, whatever the
-/// size of the database. Returns the first problem.
-pub(super) fn quick_check(connection: &Connection) -> rusqlite::Result<Option<String>> {
-    if let Some(problem) = schema(connection)?.into_iter().next() {
-        return Ok(Some(problem));
-    }
-    for edge in [
-        "SELECT id, name FROM pets ORDER BY id LIMIT 1",
-        "SELECT id, name FROM pets ORDER BY id DESC LIMIT 1",
-        "SELECT digest, name FROM api_keys ORDER BY id DESC LIMIT 1",
-        "SELECT key, fingerprint FROM idempotency_keys ORDER BY created_at LIMIT 1",
-        "SELECT key, body FROM requests ORDER BY id DESC LIMIT 1",
-        "SELECT key, body FROM requests ORDER BY mark LIMIT 1",
-        "SELECT id, name FROM withdrawn_pets ORDER BY id DESC LIMIT 1",
-        "SELECT id, reference FROM orders ORDER BY id DESC LIMIT 1",
-        "SELECT id, label FROM categories ORDER BY id DESC LIMIT 1",
-        "SELECT key, names FROM search_names ORDER BY block DESC LIMIT 1",
-        "SELECT last_merged_id FROM search_state",
-    ] {
-        connection.prepare(edge)?.query([])?.next()?;
-    }
-    if let Some(problem) = etag_key(connection)? {
-        return Ok(Some(problem));
-    }
-    for (status, order) in PetStatus::ALL.into_iter().flat_map(|of| [(of, "ASC"), (of, "DESC")]) {
-        let pets = pets::of_status(status);
-        let edge = format!("SELECT id, name {pets} ORDER BY id {order} LIMIT 1");
-        connection.prepare(&edge)?.query([])?.next()?;
-    }
-    Ok(None)
+/// Checks the whole file at `path`. See [`crate::store::check`].
+pub(in super::super) fn check(path: &Path) -> Result<Checkup, OpenError> {
+    connection::open_to_check(path, |connection, has_lost_transactions| {
+        let mut found = all(connection)?;
+        found.problems.extend(has_lost_transactions.then(|| LOST_TRANSACTIONS.to_owned()));
+        Ok(found)
+    })
 }
 
 /// One step of a check.
@@ -53,7 +34,7 @@ type Step = fn(&Connection, &mut Checkup) -> rusqlite::Result<()>;
 /// Reads everything, and returns all problems.
 pub(super) fn all(connection: &Connection) -> rusqlite::Result<Checkup> {
     let mut found = Checkup { problems: schema(connection)?, ..Checkup::default() };
-    let steps = [integrity, references, animals, sequences, api_keys, store_area::check::check];
+    let steps = [integrity, references, animals, sequences, api_keys, agreement];
     run(&steps, connection, &mut found)?;
     Ok(found)
 }
@@ -75,40 +56,6 @@ fn run(steps: &[Step], connection: &Connection, found: &mut Checkup) -> rusqlite
         }
     }
     Ok(())
-}
-
-/// Whether the error is due to the content of the file, rather than to its access.
-pub(super) fn is_damage(error: &rusqlite::Error) -> bool {
-    use rusqlite::Error as E;
-    match error {
-        E::FromSqlConversionFailure(..)
-        | E::IntegralValueOutOfRange(..)
-        | E::InvalidColumnType(..)
-        | E::Utf8Error(..) => true,
-        other => matches!(
-            other.sqlite_error_code(),
-            Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase)
-        ),
-    }
-}
-
-/// Compares tables and indexes with those that the migrations create. Ignores additional ones.
-fn schema(connection: &Connection) -> rusqlite::Result<Vec<String>> {
-    let objects = |connection: &Connection| -> rusqlite::Result<Vec<(String, String)>> {
-        connection
-            .prepare("SELECT name, sql FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY name")?
-            .query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?
-            .collect()
-    };
-    let fresh = Connection::open_in_memory()?;
-    migrations::create(&fresh)?;
-    let found = objects(connection)?;
-    let problem = |(name, sql): (String, String)| match found.iter().find(|(of, _)| *of == name) {
-        None => Some(format!("{name} is missing")),
-        Some((_, other)) if *other != sql => Some(format!("{name} is not as petstore made it")),
-        Some(_) => None,
-    };
-    Ok(objects(&fresh)?.into_iter().filter_map(problem).collect())
 }
 
 /// SQLite's own check of every page, index, constraint and type.
@@ -202,14 +149,8 @@ fn sequences(connection: &Connection, found: &mut Checkup) -> rusqlite::Result<(
     Ok(())
 }
 
-/// Without the key, the service cannot compute an `ETag`.
-fn etag_key(connection: &Connection) -> rusqlite::Result<Option<String>> {
-    let is_there = connection.prepare("SELECT key FROM etag_key")?.exists([])?;
-    Ok((!is_there).then(|| "the row of etag_key is missing".to_owned()))
-}
-
 fn api_keys(connection: &Connection, found: &mut Checkup) -> rusqlite::Result<()> {
-    found.keys = keys::list(connection)?.len() as u64;
+    found.keys = key_rows::list(connection)?.len() as u64;
     found.problems.extend(etag_key(connection)?);
     Ok(())
 }

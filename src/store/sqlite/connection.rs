@@ -12,7 +12,7 @@ use std::{
 use rusqlite::{Connection, ErrorCode, MAIN_DB, OpenFlags, config::DbConfig};
 use tracing::error;
 
-use super::{check, file, migrations, page, wal, wal_index::WalIndex};
+use super::{file, migrations, page, quick_check, wal, wal_index::WalIndex};
 use crate::store::{OpenError, OpenMode};
 
 /// How long a statement waits for a lock that another process holds.
@@ -40,7 +40,7 @@ pub(super) fn open_for_writing(
     };
     let failed = |error| cannot_open(&shown, error);
     if path.canonicalize().is_ok_and(|path| file::has_lost_transactions(&path)) {
-        error!("{}: {shown}", check::LOST_TRANSACTIONS);
+        error!("{}: {shown}", quick_check::LOST_TRANSACTIONS);
     }
     let mut connection =
         connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE | create).map_err(failed)?;
@@ -63,7 +63,7 @@ pub(super) fn open_for_writing(
     // Another process, perhaps of another release, may have migrated it meanwhile.
     let recognised = migrations::recognise(&connection).map_err(failed)?;
     migrations::check(&recognised, mode, &shown)?;
-    match check::quick_check(&connection).map_err(failed)? {
+    match quick_check::quick_check(&connection).map_err(failed)? {
         None => Ok((connection, wal_index)),
         Some(what) => Err(OpenError::Damaged { path: shown, what }),
     }

@@ -21,7 +21,9 @@ use rustix::{
     io::Errno,
 };
 
-use super::{check, connection, file, log, migrations};
+use super::{
+    check, connection, errors::is_damage, file_identity::device_and_inode, log, migrations,
+};
 use crate::{
     domain::WriteContext,
     store::{Cause, OpenError, OpenMode},
@@ -145,10 +147,8 @@ pub(crate) fn copy(
 }
 
 fn is_same(one: &Path, other: &Path) -> bool {
-    matches!(
-        (file::device_and_inode(one), file::device_and_inode(other)),
-        (Ok(one), Ok(other)) if one == other
-    )
+    let of = device_and_inode;
+    matches!((of(one), of(other)), (Ok(one), Ok(other)) if one == other)
 }
 
 /// The database to replace.
@@ -177,7 +177,7 @@ fn prepare_replacement(path: &Path) -> Result<Option<Replaced>, CopyError> {
     }
     let checkpoint_error = |cause: Cause| CopyError::Checkpoint { path: shown.clone(), cause };
     let mut done = checkpoint(path);
-    if done.as_ref().is_err_and(check::is_damage) {
+    if done.as_ref().is_err_and(is_damage) {
         // SQLite also reports a failed read as damage. Reading the files shows such an error, or
         // the second checkpoint succeeds.
         read(path).map_err(|error| checkpoint_error(Arc::new(error)))?;
@@ -186,7 +186,7 @@ fn prepare_replacement(path: &Path) -> Result<Option<Replaced>, CopyError> {
     let is_damaged = match done {
         Ok(()) => false,
         Err(error) if connection::is_busy(&error) => return Err(CopyError::InUse(shown)),
-        Err(error) if check::is_damage(&error) => true,
+        Err(error) if is_damage(&error) => true,
         // A full or failing disk does not mean that the content of the WAL is damaged.
         Err(error) => return Err(checkpoint_error(Arc::new(error))),
     };
@@ -289,7 +289,7 @@ enum Problem {
 
 impl From<rusqlite::Error> for Problem {
     fn from(error: rusqlite::Error) -> Self {
-        if check::is_damage(&error) { Self::Damage(error.to_string()) } else { Self::Write(error) }
+        if is_damage(&error) { Self::Damage(error.to_string()) } else { Self::Write(error) }
     }
 }
 

@@ -10,17 +10,14 @@ use std::{
     io,
     os::unix::{ffi::OsStrExt, fs::FileExt},
     path::{Path, PathBuf},
-    sync::{Arc, Mutex, PoisonError},
+    sync::Arc,
     time::{Duration, SystemTime},
 };
 
-use rustix::{
-    fs::Stat,
-    process::{Flock, FlockType, fcntl_getlk},
-};
+use rustix::process::{Flock, FlockType, fcntl_getlk};
 
 use super::{
-    readers::LONG_WAL,
+    file_identity::{Identity, companion, identity, keep_open},
     wal_index::{Checkpoints, INDEX_HEADER, WalIndex},
 };
 use crate::store::{StoreError, Version};
@@ -35,12 +32,13 @@ const FRAME_HEADER: usize = 24;
 /// The first bytes of every WAL.
 const WAL_MAGIC: [u8; 3] = [0x37, 0x7f, 0x06];
 
+/// The number of pages in the WAL from which no transaction stays open. From there on, there is a
+/// checkpoint after every batch of writes, until one is complete.
+pub(super) const LONG_WAL: u32 = 1_000;
+
 /// The byte ranges in which SQLite locks the database file and the `-shm` file while they are open.
 const DATABASE_LOCK: (u64, u64) = (0x4000_0002, 510);
 const INDEX_LOCK: (u64, u64) = (128, 1);
-
-/// Device and inode, which identify a file.
-pub(super) type Identity = (u64, u64);
 
 /// The files that a connection has open.
 pub(super) struct Files {
@@ -292,42 +290,6 @@ impl OpenFile {
         let there = rustix::fs::stat(&*self.name).ok()?;
         (identity(&there) == self.device_and_inode).then_some(there.st_size.cast_unsigned())
     }
-}
-
-/// The path of a companion file of the database at `path`.
-pub(super) fn companion(path: &Path, end: &str) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push(end);
-    name.into()
-}
-
-/// Identifies the file at `path`.
-pub(super) fn device_and_inode(path: &Path) -> io::Result<Identity> {
-    Ok(identity(&rustix::fs::stat(path)?))
-}
-
-fn identity(file: &Stat) -> Identity {
-    (file.st_dev, file.st_ino)
-}
-
-/// Opens a file that SQLite locks, and never closes it: a process that closes any descriptor of a
-/// file loses all its POSIX locks on that file, including those of SQLite. So each file is opened
-/// only once.
-pub(super) fn keep_open(path: &Path) -> io::Result<Arc<File>> {
-    static OPEN_FILES: Mutex<Vec<(Identity, Arc<File>)>> = Mutex::new(Vec::new());
-    let mut open_files = OPEN_FILES.lock().unwrap_or_else(PoisonError::into_inner);
-    let wanted = device_and_inode(path)?;
-    let is_wanted = |(known, file): &&(Identity, Arc<File>)| {
-        // Unless other code has closed the descriptor.
-        let is_open = || rustix::fs::fstat(file).is_ok_and(|file| identity(&file) == wanted);
-        *known == wanted && is_open()
-    };
-    if let Some((_, file)) = open_files.iter().find(is_wanted) {
-        return Ok(Arc::clone(file));
-    }
-    let file = Arc::new(File::open(path)?);
-    open_files.push((identity(&rustix::fs::fstat(&file)?), Arc::clone(&file)));
-    Ok(file)
 }
 
 /// Whether another process has the database open with a different `-shm` file. Then no lock

@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use jiff::Timestamp;
 use rusqlite::{Connection, Row, params};
 
-use super::{SqliteStore, store_area::rows};
+use super::{store::SqliteStore, store_area::rows};
 use crate::{
     domain::{
         Actor, NamedActor, PetId, WriteContext,

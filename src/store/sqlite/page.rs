@@ -12,7 +12,7 @@ use rusqlite::{
     types::{FromSqlError, ValueRef},
 };
 
-use super::pets::{self, identifier};
+use super::rows::{self, identifier};
 use crate::{
     domain::{PageRequest, PetId, PetRef, PetStatus},
     store::page::{Entry, Page},
@@ -24,7 +24,7 @@ const BEYOND: &str = "SELECT 1 FROM pets NOT INDEXED
     WHERE id > ?1 AND NOT goes_on_page(id, name, category_id, status) ORDER BY id LIMIT 1";
 static BEYOND_OF_STATUS: LazyLock<[String; 3]> = LazyLock::new(|| {
     PetStatus::ALL.map(|status| {
-        let pets = pets::of_status(status);
+        let pets = rows::of_status(status);
         format!("SELECT 1 {pets} AND id > ?1 AND NOT goes_on_page(id, name, category_id) ORDER BY id LIMIT 1")
     })
 });
@@ -33,7 +33,7 @@ const ROWS: &str = "SELECT id, name, category_id, status FROM pets NOT INDEXED
     WHERE id > ?1 ORDER BY id LIMIT ?2";
 static ROWS_OF_STATUS: LazyLock<[String; 3]> = LazyLock::new(|| {
     PetStatus::ALL.map(|status| {
-        let pets = pets::of_status(status);
+        let pets = rows::of_status(status);
         format!("SELECT id, name, category_id, status {pets} AND id > ?1 ORDER BY id LIMIT ?2")
     })
 });
@@ -114,7 +114,7 @@ pub(super) fn read_by_row(
             id: identifier(row.get(0)?)?,
             name: row.get_ref(1)?.as_str()?,
             category_id: row.get(2)?,
-            status: pets::status(row.get_ref(3)?)?,
+            status: rows::status(row.get_ref(3)?)?,
         });
     }
     Ok(page)
@@ -167,7 +167,7 @@ impl Reading {
         let category_id = row.get_raw(2).as_i64()?;
         let status = match self.status {
             Some(status) => status,
-            None => pets::status(row.get_raw(3))?,
+            None => rows::status(row.get_raw(3))?,
         };
         self.pets.push(Entry { id, name: name.len(), category_id, status });
         Ok(true)

@@ -1,16 +1,16 @@
 //! Animals as rows. See `page.rs` for pages.
 
 use async_trait::async_trait;
-use rusqlite::{
-    Connection, Row, params,
-    types::{Type, ValueRef},
-};
+use rusqlite::{Connection, params};
 
-use super::{SqliteStore, log, page, requests, slow_reads};
+use super::{
+    log, page, requests,
+    rows::{identifier, name, status},
+    slow_reads,
+    store::SqliteStore,
+};
 use crate::{
-    domain::{
-        NewPet, PageRequest, Pet, PetId, PetName, PetStatus, WriteContext, store_area::StorePet,
-    },
+    domain::{NewPet, PageRequest, Pet, PetId, WriteContext, store_area::StorePet},
     store::{Created, Pets, Respond, StoreError, Version, Visit},
 };
 
@@ -46,9 +46,7 @@ impl Pets for SqliteStore {
         context: WriteContext,
         respond: Respond,
     ) -> Result<Created, StoreError> {
-        let insert = move |connection: &Connection| {
-            requests::insert_once(connection, pet, &context, respond)
-        };
+        let insert = move |connection: &Connection| insert_once(connection, pet, &context, respond);
         self.writer.write_without_savepoint(insert).await
     }
 
@@ -73,11 +71,7 @@ fn get(connection: &Connection, id: PetId) -> rusqlite::Result<Option<Pet>> {
 }
 
 /// Adds an animal, and logs it.
-pub(super) fn insert(
-    connection: &Connection,
-    new: NewPet,
-    context: &WriteContext,
-) -> rusqlite::Result<Pet> {
+fn insert(connection: &Connection, new: NewPet, context: &WriteContext) -> rusqlite::Result<Pet> {
     let now = context.now.as_millisecond();
     let id = connection.prepare_cached(INSERT)?.insert(params![
         new.name.as_str(),
@@ -91,37 +85,30 @@ pub(super) fn insert(
     Ok(Pet { id, name, category_id, status })
 }
 
-/// Adds an animal and rolls it back. The commit still writes the pages that were changed and
-/// restored.
-pub(super) fn try_to_insert(connection: &Connection) -> rusqlite::Result<()> {
-    connection.execute_batch("SAVEPOINT trial")?;
-    connection.prepare_cached(INSERT)?.insert(params![
-        "trial",
-        0,
-        PetStatus::Available.as_str(),
-        0
-    ])?;
-    connection.execute_batch("ROLLBACK TO trial; RELEASE trial")
-}
-
-/// The animals of a status, by its index. The status is a literal: with a bound value, SQLite could
-/// not use the partial index.
-pub(super) fn of_status(status: PetStatus) -> String {
-    format!("FROM pets INDEXED BY pets_{status} WHERE status = '{status}'")
-}
-
-pub(super) fn identifier(id: i64) -> rusqlite::Result<PetId> {
-    PetId::new(id).ok_or_else(|| rusqlite::Error::IntegralValueOutOfRange(0, id))
-}
-
-/// The name in a column.
-pub(super) fn name(row: &Row<'_>, column: usize) -> rusqlite::Result<PetName> {
-    PetName::new(row.get(column)?)
-        .ok_or_else(|| rusqlite::Error::InvalidColumnType(column, "name".to_owned(), Type::Text))
-}
-
-pub(super) fn status(value: ValueRef<'_>) -> rusqlite::Result<PetStatus> {
-    let text = value.as_bytes()?;
-    let status = PetStatus::ALL.into_iter().find(|status| status.as_str().as_bytes() == text);
-    status.ok_or_else(|| rusqlite::Error::InvalidColumnType(3, "status".to_owned(), Type::Text))
+/// Adds an animal, unless the request can be repeated and was seen before.
+fn insert_once(
+    connection: &Connection,
+    new: NewPet,
+    context: &WriteContext,
+    respond: Respond,
+) -> rusqlite::Result<Created> {
+    let Some(request) = &context.idempotency else {
+        return insert(connection, new, context).map(Created::New);
+    };
+    let now = context.now;
+    let mut seen = requests::recall(connection, request)?;
+    // The previous release has no other operation that remembers requests.
+    if seen.is_none() && requests::convert(connection, request)? {
+        seen = requests::recall(connection, request)?;
+    }
+    if let Some(seen) = seen {
+        return Ok(match seen {
+            requests::Seen::Same(response) => Created::Replayed(response),
+            requests::Seen::Other => Created::Conflict,
+        });
+    }
+    let pet = insert(connection, new, context)?;
+    requests::remember(connection, request, now, &respond(&pet))?;
+    requests::remember_as_before(connection, request, pet.id, now)?;
+    Ok(Created::New(pet))
 }

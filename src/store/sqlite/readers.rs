@@ -20,7 +20,7 @@ use std::{
 use rusqlite::{Connection, Row};
 use tokio::{runtime::Handle, time::sleep};
 
-use super::{connection, wal_index::WalIndex};
+use super::{connection, file::LONG_WAL, wal_index::WalIndex};
 use crate::store::{OpenError, StoreError, Version};
 
 /// How long a transaction may stay open.
@@ -29,10 +29,6 @@ const OPEN_FOR: Duration = Duration::from_millis(200);
 /// How long no transaction may stay open after that. A process that waits for a moment without
 /// readers gets one.
 const PAUSE: Duration = Duration::from_millis(20);
-
-/// The number of pages in the WAL from which no transaction stays open. From there on, there is a
-/// checkpoint after every batch of writes, until one is complete.
-pub(super) const LONG_WAL: u32 = 1_000;
 
 const LAST_PET: &str = "SELECT coalesce(max(id), 0) FROM pets";
 

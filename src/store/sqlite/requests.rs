@@ -4,13 +4,10 @@ use async_trait::async_trait;
 use jiff::Timestamp;
 use rusqlite::{Connection, Row, params};
 
-use super::{SqliteStore, pets};
+use super::store::SqliteStore;
 use crate::{
-    domain::{
-        IdempotentRequest, NewPet, Owner, PetId, StoredResponse, WriteContext,
-        idempotency::REMEMBERED_FOR_MARKS,
-    },
-    store::{Created, Requests, Respond, StoreError},
+    domain::{IdempotentRequest, Owner, PetId, StoredResponse, idempotency::REMEMBERED_FOR_MARKS},
+    store::{Requests, StoreError},
 };
 
 const RECALL: &str = "SELECT operation, fingerprint, status, location, etag, body FROM requests
@@ -60,44 +57,6 @@ impl Requests for SqliteStore {
     }
 }
 
-/// Adds an animal, unless the request can be repeated and was seen before.
-pub(super) fn insert_once(
-    connection: &Connection,
-    new: NewPet,
-    context: &WriteContext,
-    respond: Respond,
-) -> rusqlite::Result<Created> {
-    let Some(request) = &context.idempotency else {
-        return pets::insert(connection, new, context).map(Created::New);
-    };
-    let now = context.now;
-    let mut seen = recall(connection, request)?;
-    // The previous release has no other operation that remembers requests.
-    if seen.is_none() && convert(connection, request)? {
-        seen = recall(connection, request)?;
-    }
-    if let Some(seen) = seen {
-        return Ok(match seen {
-            Seen::Same(response) => Created::Replayed(response),
-            Seen::Other => Created::Conflict,
-        });
-    }
-    let pet = pets::insert(connection, new, context)?;
-    remember(connection, request, now, &respond(&pet))?;
-    let (key, second) = (request.key.as_str(), now.as_second());
-    let mut remember = connection.prepare_cached(REMEMBER_AS_BEFORE)?;
-    for owner in request.owners() {
-        remember.execute(params![
-            owner.number(),
-            key,
-            request.fingerprint,
-            pet.id.get(),
-            second
-        ])?;
-    }
-    Ok(Created::New(pet))
-}
-
 fn by(owner: Owner, request: &IdempotentRequest) -> (i64, &str) {
     (owner.number(), request.key.as_str())
 }
@@ -125,7 +84,10 @@ pub(super) fn recall(
 }
 
 /// Converts what a service of the previous release remembers of a request, if it does.
-fn convert(connection: &Connection, request: &IdempotentRequest) -> rusqlite::Result<bool> {
+pub(super) fn convert(
+    connection: &Connection,
+    request: &IdempotentRequest,
+) -> rusqlite::Result<bool> {
     let mut convert = connection.prepare_cached(CONVERT)?;
     for owner in request.owners() {
         if convert.execute(by(owner, request))? > 0 {
@@ -169,6 +131,21 @@ pub(super) fn remember(
         body,
         now.as_second()
     ])?;
+    Ok(())
+}
+
+/// Remembers a request that added an animal where the previous release looks for it.
+pub(super) fn remember_as_before(
+    connection: &Connection,
+    request: &IdempotentRequest,
+    pet: PetId,
+    now: Timestamp,
+) -> rusqlite::Result<()> {
+    let mut remember = connection.prepare_cached(REMEMBER_AS_BEFORE)?;
+    for owner in request.owners() {
+        let (owner, key) = by(owner, request);
+        remember.execute(params![owner, key, request.fingerprint, pet.get(), now.as_second()])?;
+    }
     Ok(())
 }
 

@@ -14,7 +14,8 @@ use tracing::{error, info};
 
 use super::{
     check,
-    file::{ChangeKind, Files, companion},
+    file::{ChangeKind, Files},
+    file_identity::companion,
 };
 
 /// The maximum number of rescued copies.

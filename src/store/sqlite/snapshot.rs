@@ -5,7 +5,7 @@ use std::{ops::ControlFlow, path::Path};
 use jiff::Timestamp;
 use rusqlite::{Connection, Row, types::Type};
 
-use super::{connection, keys, pets, requests, store_area::lists};
+use super::{connection, key_rows, requests, rows, store_area::lists};
 use crate::{
     domain::{IdempotencyKey, KeyId, PetRef, PetStatus, store_area::Resource},
     store::{
@@ -59,7 +59,7 @@ impl Snapshot for SqliteSnapshot {
                 statement.query([])?
             }
             Some(status) => {
-                let pets = pets::of_status(status);
+                let pets = rows::of_status(status);
                 let all = format!("SELECT id, name, category_id {pets} ORDER BY id");
                 statement = self.0.prepare(&all)?;
                 statement.query([])?
@@ -81,7 +81,7 @@ impl Snapshot for SqliteSnapshot {
     }
 
     fn keys(&mut self) -> Result<Vec<StoredKey>, StoreError> {
-        Ok(keys::list_with_digests(&self.0)?)
+        Ok(key_rows::list_with_digests(&self.0)?)
     }
 
     fn requests(
@@ -131,12 +131,12 @@ impl Snapshot for SqliteSnapshot {
 /// The animal of a row. `status` is the status of all rows, if the statement selects one.
 fn pet<'r>(row: &'r Row<'_>, status: Option<PetStatus>) -> rusqlite::Result<PetRef<'r>> {
     Ok(PetRef {
-        id: pets::identifier(row.get(0)?)?,
+        id: rows::identifier(row.get(0)?)?,
         name: row.get_ref(1)?.as_str()?,
         category_id: row.get(2)?,
         status: match status {
             Some(status) => status,
-            None => pets::status(row.get_ref(3)?)?,
+            None => rows::status(row.get_ref(3)?)?,
         },
     })
 }

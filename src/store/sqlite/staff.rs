@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension, Row, params, types::Type};
 
-use super::{SqliteStore, log};
+use super::{log, store::SqliteStore};
 use crate::{
     domain::{
         StaffId, WriteContext,

@@ -12,7 +12,7 @@ use std::{
 use rustix::mm::{MapFlags, ProtFlags};
 use vm_memory::{FileOffset, MmapRegion, VolatileMemory};
 
-use super::file;
+use super::file_identity::{companion, keep_open};
 use crate::store::Version;
 
 /// The header of the `-shm` file, the shared memory of the WAL. Every commit, by any process,
@@ -52,7 +52,7 @@ impl WalIndex {
     /// open, and stay open while the mapping is used: SQLite truncates the file when it is the
     /// first to open it.
     pub(super) fn open(path: &Path) -> io::Result<Self> {
-        let file = file::keep_open(&file::companion(path, "-shm"))?;
+        let file = keep_open(&companion(path, "-shm"))?;
         if file.metadata()?.len() < INDEX_HEADER as u64 {
             return Err(io::ErrorKind::UnexpectedEof.into());
         }

@@ -7,7 +7,11 @@ use rusqlite::{
     types::{FromSql, Type},
 };
 
-use super::{SqliteStore, log, requests, requests::Seen};
+use super::{
+    log,
+    requests::{self, Seen},
+    store::SqliteStore,
+};
 use crate::{
     domain::{
         Actor, IdempotentRequest, StoredResponse, WriteContext,

@@ -9,7 +9,7 @@ use jiff::Timestamp;
 use rusqlite::{Connection, Row};
 
 use super::{
-    super::{check::is_damage, pets::status},
+    super::{errors::is_damage, rows::status},
     rows::{self, order_columns, withdrawn_pet_columns},
     search_block::{self, Entry, Kind},
 };
@@ -42,7 +42,7 @@ const PENDING: &str = "SELECT id FROM search_pending";
 const BLOCKS: &str = "SELECT first_id FROM search_blocks ORDER BY first_id";
 
 /// Compares all rows of one state of the database.
-pub(in super::super) fn check(
+pub(in super::super) fn agreement(
     connection: &Connection,
     found: &mut Checkup,
 ) -> rusqlite::Result<()> {

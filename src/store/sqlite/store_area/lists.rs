@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use rusqlite::{Connection, Params, Row, ToSql};
 
 use super::{
-    super::pets::of_status,
+    super::rows::of_status,
     rows::{self, order_columns, pet_columns, withdrawn_pet_columns},
 };
 use crate::domain::{

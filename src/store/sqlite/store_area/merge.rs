@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use rusqlite::{Connection, OptionalExtension, Row};
 
 use super::{
-    super::pets::status,
+    super::rows::status,
     search_block::{self, BLOCK, Entry, Kind},
 };
 use crate::domain::store_area::name_key;

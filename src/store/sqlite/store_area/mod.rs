@@ -15,7 +15,7 @@ use async_trait::async_trait;
 use jiff::Timestamp;
 use rusqlite::Connection;
 
-use super::{SqliteStore, slow_reads::USUAL_PAGE};
+use super::{slow_reads::USUAL_PAGE, store::SqliteStore};
 use crate::{
     domain::{
         Limit, PetId, WriteContext,

@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension, Row, types::Type};
 
-use super::super::pets::{identifier, name, status};
+use super::super::rows::{identifier, name, status};
 use crate::domain::{
     PetId,
     store_area::{Category, Label, Order, OrderId, StorePet, Text, Withdrawal},

@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, HashSet};
 use rusqlite::{Connection, Row};
 
 use super::{
-    super::pets::{identifier, status},
+    super::rows::{identifier, status},
     rows,
     search_block::{self, Kind, Names},
 };

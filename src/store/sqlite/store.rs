@@ -1,0 +1,67 @@
+//! One connection that writes, and a few that read.
+
+use std::{
+    io,
+    path::{Path, PathBuf},
+    sync::{Arc, atomic::AtomicU64},
+};
+
+use super::{
+    connection, file::Files, file_identity::device_and_inode, readers::Readers,
+    slow_reads::SlowReads, writer::Writer,
+};
+use crate::store::{OpenError, OpenMode};
+
+/// A catalogue in one SQLite file.
+pub struct SqliteStore {
+    // Fields are dropped in this order, so that the writer's connection closes last and runs a
+    // checkpoint.
+    pub(super) readers: Readers,
+    pub(super) large_pages: SlowReads,
+    pub(super) searches: SlowReads,
+    pub(super) counts: SlowReads,
+    pub(super) unmerged: AtomicU64,
+    pub(super) writer: Writer,
+    pub(super) wal: PathBuf,
+    pub(super) etag_key: [u8; 32],
+}
+
+impl SqliteStore {
+    /// Opens the file at `path`.
+    ///
+    /// # Errors
+    ///
+    /// See [`OpenError`]. After an error, nothing was changed.
+    pub fn open(path: &Path, mode: OpenMode) -> Result<Self, OpenError> {
+        let before = device_and_inode(path).ok();
+        let (mut writing, wal_index) = connection::open_for_writing(path, mode)?;
+        let readers = Readers::open(path, Some(wal_index))?;
+        let (waits, waiting_writer) = (readers.waiting_writer(), readers.waiting_writer());
+        connection::wait_for_locks(&mut writing, connection::BUSY_TIMEOUT, move || waits.begin())
+            .map_err(|error| connection::cannot_open(&path.display().to_string(), error))?;
+        let slow_reads = || SlowReads::open(path);
+        let (large_pages, searches, counts) = (slow_reads()?, slow_reads()?, slow_reads()?);
+        let key = writing.query_row("SELECT key FROM etag_key", [], |row| row.get(0));
+        let etag_key =
+            key.map_err(|error| connection::cannot_open(&path.display().to_string(), error))?;
+        let in_file =
+            |cause| OpenError::Io { path: path.display().to_string(), cause: Arc::new(cause) };
+        let files = Files::open(path, wal_index).map_err(in_file)?;
+        // A restore may have replaced the file while this waited for it.
+        if before.is_some_and(|before| !files.is(before)) {
+            return Err(in_file(io::Error::other("it was replaced meanwhile")));
+        }
+        let wal = files.wal().to_owned();
+        let writer = Writer::start(writing, files, waiting_writer).map_err(in_file)?;
+        Ok(Self {
+            readers,
+            large_pages,
+            searches,
+            counts,
+            unmerged: AtomicU64::default(),
+            writer,
+            wal,
+            etag_key,
+        })
+    }
+}
