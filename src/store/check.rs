@@ -6,7 +6,7 @@
 const MAX_REPORTED: u64 = 20;
 
 /// Problems, and the statements that find the rows that have them, in SQLite and PostgreSQL.
-pub(super) const DISAGREEMENTS: [(&str, &str); 8] = [
+pub(super) const DISAGREEMENTS: [(&str, &str); 9] = [
     (
         "order {} is reserved, but its animal is not pending in the catalogue",
         "SELECT id FROM orders WHERE status = 'reserved' AND NOT EXISTS
@@ -23,6 +23,12 @@ pub(super) const DISAGREEMENTS: [(&str, &str); 8] = [
         "order {} is for an animal that is not there",
         "SELECT id FROM orders WHERE NOT EXISTS (SELECT 1 FROM pets WHERE pets.id = pet_id)
             AND NOT EXISTS (SELECT 1 FROM withdrawn_pets AS pets WHERE pets.id = pet_id)",
+    ),
+    (
+        "order {} has a status that its times or its animal contradict",
+        "SELECT id FROM orders WHERE (status = 'reserved') <> (closed_at IS NULL) OR CASE status
+            WHEN 'reserved' THEN NOT holds OR expires_at IS NULL
+            WHEN 'completed' THEN FALSE ELSE holds END",
     ),
     (
         "animal {} is withdrawn, and also in the catalogue",

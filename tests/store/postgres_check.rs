@@ -46,6 +46,17 @@ async fn each_disagreement_in_the_store_area_is_found() {
             "UPDATE withdrawn_pets SET id = 99 WHERE id = 4",
             "the sequence of ids does not contain the last id of pets",
         ),
+        (
+            "UPDATE orders SET closed_at = 1 WHERE id = 1",
+            "order 1 has a status that its times or its animal contradict",
+        ),
+        (
+            "UPDATE orders SET expires_at = NULL WHERE id = 1",
+            "order 1 has a status that its times or its animal contradict",
+        ),
+        ("UPDATE pets SET status = 'lost' WHERE id = 5", "animal 5 is invalid"),
+        ("UPDATE orders SET status = 'lost' WHERE id = 2", "order 2 is invalid"),
+        ("UPDATE orders SET reference = repeat('x', 256) WHERE id = 2", "order 2 is invalid"),
         ("DROP INDEX orders_one_holds", "the index orders_one_holds is missing or incomplete"),
         (
             "UPDATE pg_index SET indisvalid = FALSE WHERE indexrelid = 'pets_by_name'::regclass",

@@ -27,10 +27,11 @@ const STEPS: [&str; KNOWN as usize] = [
     include_str!("../../../migrations/postgres/0010_staff.sql"),
     include_str!("../../../migrations/postgres/0011_history.sql"),
     include_str!("../../../migrations/postgres/0012_fewer_indexes.sql"),
+    include_str!("../../../migrations/postgres/0013_fewer_checks.sql"),
 ];
 
 /// The schema version of this release.
-const KNOWN: u32 = 12;
+const KNOWN: u32 = 13;
 
 /// How often processes that start at the same time may conflict. In each conflict, one of them
 /// succeeds.

@@ -63,7 +63,8 @@ const DUE: &str = "SELECT id, expires_at FROM orders
     WHERE status = 'reserved' AND expires_at <= $1 ORDER BY expires_at LIMIT $2";
 const RESERVATIONS: &str = "SELECT count(*), min(expires_at) FROM orders WHERE status = 'reserved'";
 const CATEGORIES: &str = "SELECT id, label, version FROM categories
-    WHERE $1::bigint IS NULL OR id > $1 ORDER BY id LIMIT $2";
+    WHERE ($1::bigint IS NULL OR id > $1) AND id >= coalesce($1, -9223372036854775808)
+    ORDER BY id LIMIT $2";
 const COUNT: &str = "SELECT status, count(*) FROM pets GROUP BY status
     UNION ALL SELECT 'withdrawn', count(*) FROM withdrawn_pets";
 
