@@ -34,6 +34,9 @@ impl EndpointUrl {
         if text.contains('#') {
             return Err(format!("url must not contain a fragment. {form}"));
         }
+        if url.port() == Some(0) {
+            return Err(format!("url must have a port between 1 and 65535, or none. {form}"));
+        }
         let address = match url.host() {
             Some(Host::Ipv4(address)) => Some(IpAddr::from(address)),
             Some(Host::Ipv6(address)) => Some(IpAddr::from(address)),
@@ -111,6 +114,7 @@ mod tests {
             ("https://[64:ff9b::a00:1]/", "NAT64"),
             ("https://169.254.169.254/latest/meta-data", "link-local"),
             ("https://0/", "unspecified"),
+            ("https://shop.example:0/", "between 1 and 65535"),
         ] {
             let refused = parse(url, "").unwrap_err();
             assert!(refused.contains(reason), "{url}: {refused}");

@@ -243,6 +243,24 @@ async fn the_log_has_the_address_of_the_client_only_behind_trusted_proxies() {
     assert_eq!(logged_client(&trusted, &[]).await, "127.0.0.1");
 }
 
+/// It may wait for a change as long as its client wants.
+#[tokio::test]
+async fn a_request_for_changes_is_not_logged_as_slow_because_it_waits() {
+    let here = directory();
+    let service = Service::start(here.path(), &["--slow-request", "0s"]);
+    let made = run(here.path(), &["keys", "create", "--name", "till", "--scope", "store:read"]);
+    let key = made.expect_success().stdout;
+    for path in ["store/changes", "pets"] {
+        let url = format!("{}/{path}", service.url);
+        let reply = client().get(url).bearer_auth(key.trim_end()).send().await.unwrap();
+        assert_eq!(reply.status(), 200);
+    }
+    service.signal("TERM");
+    let (_, log) = service.wait();
+    let slow: Vec<&str> = log.lines().filter(|line| line.contains("slow request")).collect();
+    assert!(slow.len() == 1 && slow[0].contains("/v1/pets"), "{log}");
+}
+
 #[tokio::test]
 async fn without_the_access_log_a_successful_request_is_not_logged() {
     let here = directory();

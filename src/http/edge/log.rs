@@ -31,7 +31,7 @@ impl Edge {
     ) {
         // Not if an operator asks for the state of the service, and gets it with a 503.
         let failed = response.status().is_server_error() && facts.problem.is_some();
-        let slow = I::IS_FOR_CLIENTS && took >= self.slow_request;
+        let slow = I::IS_FOR_CLIENTS && took >= self.slow_request + facts.found.may_wait();
         let every = I::IS_FOR_CLIENTS && self.access_log;
         let is_invalid_key = facts.problem == Some(Problem::InvalidApiKey);
         if !(failed || slow || every || is_invalid_key) {
