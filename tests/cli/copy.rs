@@ -1,9 +1,14 @@
 //! `petstore copy`: from one database to another, and back.
 
-use std::fs;
+use std::{
+    fs,
+    io::{BufRead, BufReader, Lines},
+    path::Path,
+    process::{Child, ChildStdout, Command, Stdio},
+};
 
 use rusqlite::{Connection, types};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::{
     postgres_cluster::{connect, fresh_url},
@@ -11,7 +16,7 @@ use super::{
 };
 
 /// An export of all animals, in both formats.
-fn exports(here: &std::path::Path, database: &str) -> [String; 2] {
+fn exports(here: &Path, database: &str) -> [String; 2] {
     ["csv", "ndjson"].map(|format| {
         let export = ["export", "--format", format, "--database", database];
         run(here, &export).expect_success().stdout
@@ -109,7 +114,7 @@ const ROWS: &str = "UPDATE staff SET password = x'01', totp_secret = x'02', totp
     UPDATE webhook_ids SET last = 7";
 
 /// The rows of a table of a SQLite file.
-fn rows(here: &std::path::Path, file: &str, select: &str) -> Vec<Vec<types::Value>> {
+fn rows(here: &Path, file: &str, select: &str) -> Vec<Vec<types::Value>> {
     let database = Connection::open(here.join(file)).unwrap();
     let mut statement = database.prepare(select).unwrap();
     let columns = statement.column_count();
@@ -174,4 +179,79 @@ async fn the_log_the_audit_trail_staff_and_webhooks_are_copied_between_all_store
         rows(here, "last.db", ids),
         [[2].map(types::Value::from), [4].map(types::Value::from)]
     );
+}
+
+/// `examples/mirror`, which keeps a copy of a store in `mirror.db`.
+struct Mirror(Child, Lines<BufReader<ChildStdout>>);
+
+impl Mirror {
+    fn start(here: &Path, service: &Service, key: &str) -> Self {
+        let example = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/mirror");
+        let mut mirror = Command::new(example);
+        mirror.current_dir(here).args(["mirror.db", "--url", &service.url]);
+        let mut mirror = mirror.env("PETSTORE_KEY", key).stdout(Stdio::piped()).spawn().unwrap();
+        let lines = BufReader::new(mirror.stdout.take().unwrap()).lines();
+        Self(mirror, lines)
+    }
+
+    /// Waits until it says that it did this.
+    fn wait_for(&mut self, what: &str) {
+        assert!(self.1.any(|line| line.unwrap().contains(what)), "it ended before {what}");
+    }
+}
+
+impl Drop for Mirror {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+#[tokio::test]
+async fn a_cursor_is_not_valid_for_a_copy_and_a_mirror_lists_the_copy_again() {
+    let here = directory();
+    let here = here.path();
+    let made = ["keys", "create", "--name", "shop", "--scope", "store:write", "--create"];
+    let key = run(here, &made).expect_success().stdout.trim_end().to_owned();
+    let (there, further) = (fresh_url().await, fresh_url().await);
+    // From each kind of store to each kind.
+    let databases = ["sqlite:petstore.db", &there, &further, "sqlite:back.db", "sqlite:last.db"];
+    let (client, mut service) = (client(), Service::start(here, &[]));
+    let get = async |service: &Service, target: &str| {
+        let url = format!("{}/store/{target}", service.url);
+        client.get(url).bearer_auth(&key).send().await.unwrap()
+    };
+    create(&client, &service.url, &key, "Frank").send().await.unwrap();
+    Mirror::start(here, &service, &key).wait_for("listed");
+    for pair in databases.windows(2) {
+        let [from, to] = pair else { unreachable!() };
+        let page = get(&service, "changes").await;
+        let link = page.headers()["link"].to_str().unwrap();
+        let cursor = link.split(['=', '>']).find(|part| part.len() == 39).unwrap().to_owned();
+        run(here, &["copy", "--from", from, "--to", to]).expect_success();
+        // The next change of the source, which the mirror sees, is another one than that of the copy.
+        create(&client, &service.url, &key, "Zoe").send().await.unwrap();
+        Mirror::start(here, &service, &key).wait_for("pet.added");
+        service.kill();
+        service = Service::start(here, &["--database", to]);
+        create(&client, &service.url, &key, "Ida").send().await.unwrap();
+        let expired = get(&service, &format!("changes?after={cursor}")).await;
+        assert_eq!(expired.status(), 410, "{from} to {to}");
+        assert_eq!(expired.json::<Value>().await.unwrap()["code"], "cursor_expired");
+
+        let mut mirror = Mirror::start(here, &service, &key);
+        mirror.wait_for("listed");
+        create(&client, &service.url, &key, "Leo").send().await.unwrap();
+        mirror.wait_for("pet.added");
+        let pets: Vec<Value> = get(&service, "pets?limit=100").await.json().await.unwrap();
+        let copied = rows(here, "mirror.db", "SELECT content FROM copy ORDER BY id");
+        let copied: Vec<Value> = copied
+            .into_iter()
+            .map(|row| {
+                let [types::Value::Text(content)] = &row[..] else { panic!("{row:?}") };
+                serde_json::from_str(content).unwrap()
+            })
+            .collect();
+        assert_eq!(json!(copied), json!(pets), "{from} to {to}");
+    }
 }

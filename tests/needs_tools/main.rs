@@ -1,4 +1,4 @@
-//! The tests that need PostgreSQL, openssl, strace, faketime, or a mount (so root or user
+//! The tests that need PostgreSQL, openssl, strace, faketime, Python, or a mount (so root or user
 //! namespaces), and the long tests of the program. `scripts/test` installs these tools. A test
 //! whose tool is missing fails.
 //!

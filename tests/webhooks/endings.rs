@@ -2,7 +2,10 @@
 
 use std::{
     collections::{HashMap, HashSet},
-    sync::Mutex,
+    sync::{
+        Mutex,
+        atomic::{AtomicBool, Ordering},
+    },
     time::Duration,
 };
 
@@ -152,6 +155,43 @@ async fn endpoints_that_never_respond_slow_no_other() {
     shop.until(&mut dispatcher, || receiver.accepted().len() == 22).await;
     let is_open = |message: &Message| message.status == 0;
     assert_eq!(silent.all().into_iter().filter(is_open).count(), 32);
+}
+
+#[tokio::test]
+async fn an_endpoint_that_fails_gets_one_message_at_a_time_and_four_after_it_has_recovered() {
+    let mut shop = Shop::open().await;
+    let receiver = Receiver::start().await;
+    shop.add_webhook(receiver.url(), None).await;
+    receiver.respond_with(500);
+    for _ in 0..20 {
+        shop.add_pet().await;
+    }
+    let seqs =
+        |messages: Vec<Message>| -> HashSet<i64> { messages.iter().map(Message::seq).collect() };
+    let mut dispatcher = shop.patient_dispatcher(1, Duration::from_hours(1));
+    shop.until(&mut dispatcher, || seqs(receiver.all()).len() == 20).await;
+    shop.pass(&mut dispatcher, Duration::from_hours(6)).await;
+
+    // All 20 messages are due. Those without a response stay in flight.
+    let in_flight = || receiver.all().iter().filter(|message| message.status == 0).count();
+    receiver.respond(|_| None);
+    shop.work(&mut dispatcher, 10 * STEP).await;
+    assert_eq!(in_flight(), 1);
+    drop(dispatcher);
+
+    let is_first = AtomicBool::new(true);
+    receiver
+        .respond(move |_| is_first.swap(false, Ordering::Relaxed).then(|| (204, String::new())));
+    let mut dispatcher = shop.patient_dispatcher(2, Duration::from_hours(1));
+    shop.until(&mut dispatcher, || in_flight() == 1 + 4).await;
+    shop.work(&mut dispatcher, 10 * STEP).await;
+    assert_eq!((in_flight(), receiver.accepted().len()), (1 + 4, 1));
+    drop(dispatcher);
+
+    receiver.respond_with(204);
+    let mut dispatcher = shop.dispatcher(3);
+    shop.until(&mut dispatcher, || seqs(receiver.accepted()).len() == 20).await;
+    assert!(chain_is_complete(&receiver.accepted()));
 }
 
 #[tokio::test]
