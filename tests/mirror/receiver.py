@@ -50,18 +50,20 @@ class Copy(mirror.Mirror):
         data = message["data"]
         kind = message["type"].split(".")[0]
         shown = data["after"] or data["before"]
-        with self.lock, self.copy:
-            new = "INSERT INTO message (id, previous, at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING"
-            values = (message_id, data["previous"], time.time())
-            if self.copy.execute(new, values).rowcount == 0:
-                return
-            if data["after"] is None:
-                where = "DELETE FROM copy WHERE (kind, id) = (?, ?)"
-                self.copy.execute(where, (kind, shown["id"]))
-            else:
-                self.put(kind, shown)
         lane = f"pet:{shown['petId']}" if kind == "order" else f"{kind}:{shown['id']}"
-        print(f"{data['seq']} {lane} {kind}:{shown['id']} {data['version']}", flush=True)
+        with self.lock:
+            with self.copy:
+                new = "INSERT INTO message (id, previous, at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING"
+                values = (message_id, data["previous"], time.time())
+                if self.copy.execute(new, values).rowcount == 0:
+                    return
+                if data["after"] is None:
+                    where = "DELETE FROM copy WHERE (kind, id) = (?, ?)"
+                    self.copy.execute(where, (kind, shown["id"]))
+                else:
+                    self.put(kind, shown)
+            # One thread at a time, so that lines do not mix.
+            print(f"{data['seq']} {lane} {kind}:{shown['id']} {data['version']}", flush=True)
 
     def heal_forever(self, patience):
         while True:

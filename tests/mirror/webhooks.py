@@ -83,6 +83,8 @@ class Receiver:
                 if not subject.startswith("category") and version <= self.versions.get(subject, 0):
                     self.wrong.append(f"received version {version} of {subject} twice or too late")
                 self.last[lane], self.versions[subject] = seq, version
+            elif line.endswith("\n"):
+                self.wrong.append(f"wrote {line!r}")
 
     def end(self) -> None:
         self.process.kill()
@@ -148,20 +150,25 @@ class Run:
         """Waits until the copy is equal to the catalogue, in which nothing changes."""
         catalogue = self.client.content()
         deadline = time.monotonic() + 3 * PATIENCE
+        received, since = self.receiver.received, time.monotonic()
         while True:
-            until = time.monotonic() + 3
-            while time.monotonic() < until:
-                gaps, copy = self.receiver.state()
-                if gaps == 0 and copy.keys() == catalogue.keys():
-                    if all(catalogue[at] == json.loads(copy[at]) for at in copy):
-                        self.size = len(copy)
-                        if self.receiver.wrong:
-                            raise Wrong(f"the receiver {self.receiver.wrong[0]}")
-                        return
-                time.sleep(0.1)
-            if time.monotonic() > deadline:
+            gaps, copy = self.receiver.state()
+            if gaps == 0 and copy.keys() == catalogue.keys():
+                if all(catalogue[at] == json.loads(copy[at]) for at in copy):
+                    break
+            now = time.monotonic()
+            if now > deadline:
                 raise Wrong(f"the copy differs, {gaps} gaps, {len(copy)} of {len(catalogue)} resources")
-            self.resume()
+            if received < self.receiver.received:
+                received, since = self.receiver.received, now
+            elif now - since > 1:
+                # What is left waits for its next attempt.
+                self.resume()
+                since = now
+            time.sleep(0.1)
+        self.size = len(copy)
+        if self.receiver.wrong:
+            raise Wrong(f"the receiver {self.receiver.wrong[0]}")
 
     def kill_while_writing(self) -> None:
         writers = Writers(self.client, self.chance.getrandbits(32))
