@@ -84,7 +84,7 @@ fn any_operation(random: &mut StdRng, number: usize, earlier: &[(i64, Event)]) -
     let id = random.random_range(1..=2);
     let status = *STATUSES.choose(random).unwrap();
     // Something is there from the beginning.
-    let kind = if number == 0 { 0 } else { random.random_range(0..14) };
+    let kind = if number == 0 { 0 } else { random.random_range(0..18) };
     match kind {
         0..3 => {
             let number = if random.random_bool(0.8) { number } else { number / 2 };
@@ -109,12 +109,24 @@ fn any_operation(random: &mut StdRng, number: usize, earlier: &[(i64, Event)]) -
         }
         8 => {
             let earlier: Vec<&Operation> = earlier.iter().map(|(_, one)| &one.operation).collect();
-            let repeated = earlier
-                .choose(random)
-                .copied()
-                .filter(|earlier| matches!(earlier, Operation::Store { key: Some(_), .. }));
+            let repeated = earlier.choose(random).copied().filter(|earlier| match earlier {
+                Operation::Store { key, .. } => key.is_some(),
+                Operation::Batch { .. } => true,
+                _ => false,
+            });
             repeated.cloned().unwrap_or(Operation::Get { id, found: None })
         }
+        9..11 => {
+            let commands = vec![any_command(random, number), any_command(random, number)];
+            let commands = Command::batch_of(commands);
+            Operation::Batch { commands, key: format!("key {number}"), outcome: None }
+        }
+        11 | 12 => {
+            let label = random.random_bool(0.7).then(|| format!("label {number}"));
+            let version = random.random_range(i64::from(label.is_none())..=2);
+            Operation::Label { id: 1, version, label, outcome: None }
+        }
+        13 => Operation::Categories { page: vec![] },
         _ => {
             let command = any_command(random, number);
             let has_key = command.is_write() && random.random_bool(0.4);
@@ -142,6 +154,12 @@ fn spoil(operation: &mut Operation, random: &mut StdRng) {
             (Shown::Nothing, _) => outcome.status = 200,
             _ => outcome.code = "invalid_transition".to_owned(),
         },
+        Operation::Batch { outcome: Some(outcome), .. } => match outcome {
+            Ok(shown) => drop(shown.pop()),
+            Err((index, _)) => *index += 1,
+        },
+        Operation::Label { outcome: Some((status, _)), .. } => *status = 200,
+        Operation::Categories { page } => drop(page.pop()),
         Operation::StorePets { page, .. } => drop(page.pop()),
         Operation::Orders { page, .. } => drop(page.pop()),
         _ => {}
@@ -197,6 +215,7 @@ fn any_history(random: &mut StdRng, order: Order) -> Vec<Event> {
         store_pets(false),
         store_pets(true),
         Operation::Orders { status: None, pet_id: None, limit, after: 0, page: vec![], more },
+        Operation::Categories { page: vec![] },
     ];
     for (operation, called) in everything.iter().zip((1_000_000..).step_by(2)) {
         let operation = world.execute(operation, 0);

@@ -87,6 +87,7 @@ pub(super) struct Known {
     pets: BTreeMap<i64, (i64, bool)>,
     /// With the status of each.
     orders: BTreeMap<i64, (i64, String)>,
+    categories: BTreeMap<i64, i64>,
 }
 
 impl Known {
@@ -101,6 +102,14 @@ impl Known {
                 *newest = (order.version, order.status.clone());
             }
         }
+        if let Operation::Label { id, outcome: Some((_, shown)), .. } = operation {
+            self.categories.insert(*id, shown.as_ref().map_or(0, |shown| shown.version));
+        }
+    }
+
+    /// The version of a category that somebody saw last, or 0.
+    pub(super) fn category(&self, id: i64) -> i64 {
+        self.categories.get(&id).copied().unwrap_or(0)
     }
 
     /// The version of an animal.

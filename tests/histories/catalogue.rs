@@ -6,8 +6,8 @@ use std::{collections::BTreeMap, fmt};
 use super::{
     checker::Order,
     history::{Animal, Operation},
-    rules::{self, Decision, Effect, Entry, OrderEntry, Response},
-    store_area::{Command, Filter, StorePet},
+    rules::{self, CategoryEntry, Decision, Effect, Entry, OrderEntry, Response, Shows},
+    store_area::{Category, Command, Filter, Shown, StorePet},
 };
 
 /// Everything that was ever added, by id, and the responses that are remembered,
@@ -17,6 +17,8 @@ pub(crate) struct Catalogue<'h> {
     pets: BTreeMap<i64, Entry<'h>>,
     orders: BTreeMap<i64, OrderEntry<'h>>,
     responses: BTreeMap<&'h str, Response<'h>>,
+    batches: BTreeMap<&'h str, Vec<Shows<'h>>>,
+    categories: BTreeMap<i64, CategoryEntry<'h>>,
 }
 
 impl Entry<'_> {
@@ -77,6 +79,32 @@ impl<'h> Catalogue<'h> {
                     |known| known.is(outcome),
                 )
             }),
+            Operation::Batch { commands, key, outcome } => {
+                outcome.as_ref().is_some_and(|outcome| {
+                    match (self.batches.get(key.as_str()), outcome) {
+                        (Some(known), Ok(shown)) => are(known, shown),
+                        // One that succeeds is remembered, so it changes something.
+                        (None, Err((index, told))) => self
+                            .batch(commands, 0)
+                            .is_err_and(|(at, response)| at == *index && response.is(told)),
+                        _ => false,
+                    }
+                })
+            }
+            Operation::Label { id, version, label, outcome } => {
+                let present = self.categories.get(id);
+                let decided = rules::label(present.copied(), *version, label.as_deref());
+                let told = decided.err().zip(outcome.as_ref());
+                told.is_some_and(|(status, (told, shown))| {
+                    let current = present.filter(|_| status == 412);
+                    *told == status && is_category(*id, current, shown.as_ref())
+                })
+            }
+            Operation::Categories { page } => {
+                is_page(page, page.len(), false, self.categories.iter(), |(id, entry), shown| {
+                    is_category(**id, Some(entry), Some(shown))
+                })
+            }
             Operation::StorePets { filter, limit, after, page, more } => {
                 self.has_page(filter, *limit, after.as_ref(), page, *more)
             }
@@ -128,7 +156,7 @@ impl<'h> Catalogue<'h> {
         let (id, entry) = match operation {
             Operation::Store { command, key, outcome } => {
                 let key = key.as_deref();
-                let places = matches!(command, Command::Place { .. });
+                let places = operation.placed().is_some();
                 if key.is_some_and(|key| self.responses.contains_key(key))
                     || places && !is_new(&self.orders, added?, order)
                 {
@@ -144,6 +172,31 @@ impl<'h> Catalogue<'h> {
                 after.write(effect);
                 after.remember(key, response);
                 return Some(after);
+            }
+            Operation::Batch { commands, key, outcome } => {
+                let places = operation.placed().is_some();
+                if self.batches.contains_key(key.as_str())
+                    || places && !is_new(&self.orders, added?, order)
+                {
+                    return None;
+                }
+                let (mut after, shows) = self.batch(commands, added.unwrap_or(0)).ok()?;
+                let is_told = outcome
+                    .as_ref()
+                    .is_none_or(|outcome| outcome.as_ref().is_ok_and(|shown| are(&shows, shown)));
+                after.batches.insert(key, shows);
+                return is_told.then_some(after);
+            }
+            Operation::Label { id, version, label, outcome } => {
+                let present = self.categories.get(id).copied();
+                let (status, entry) = rules::label(present, *version, label.as_deref()).ok()?;
+                let is_told = outcome.as_ref().is_none_or(|(told, shown)| {
+                    *told == status && is_category(*id, entry.as_ref(), shown.as_ref())
+                });
+                let mut after = self.clone();
+                after.categories.remove(id);
+                after.categories.extend(entry.map(|entry| (*id, entry)));
+                return is_told.then_some(after);
             }
             Operation::Create { name, category_id, status, response } => {
                 let id = added?;
@@ -178,6 +231,25 @@ impl<'h> Catalogue<'h> {
         rules::decide(command, pet, |id| self.orders.get(&id).copied(), new_order)
     }
 
+    /// The catalogue after all commands of a batch, and what each shows; or the first refusal.
+    fn batch(
+        &self,
+        commands: &'h [Command],
+        new_order: i64,
+    ) -> Result<(Self, Vec<Shows<'h>>), (usize, Box<Response<'h>>)> {
+        let (mut after, mut shows) = (self.clone(), Vec::new());
+        for (index, command) in commands.iter().enumerate() {
+            let (response, effect) = after.decide(command, new_order);
+            if !response.is_success() {
+                let shows = if index == 0 { response.shows } else { Shows::Nothing };
+                return Err((index, Box::new(Response { shows, ..response })));
+            }
+            after.write(effect);
+            shows.push(response.shows);
+        }
+        Ok((after, shows))
+    }
+
     pub(super) fn write(&mut self, effect: Effect<'h>) {
         self.pets.extend(effect.pet);
         self.orders.extend(effect.order);
@@ -197,6 +269,16 @@ impl<'h> Catalogue<'h> {
     }
 }
 
+/// Whether the response to a batch shows this.
+fn are(shows: &[Shows<'_>], told: &[Shown]) -> bool {
+    shows.len() == told.len() && shows.iter().zip(told).all(|(shows, told)| shows.is(told))
+}
+
+fn is_category(id: i64, entry: Option<&CategoryEntry<'_>>, shown: Option<&Category>) -> bool {
+    let shown = shown.map(|shown| (shown.id, (shown.label.as_str(), shown.version)));
+    entry.map(|entry| (id, *entry)) == shown
+}
+
 fn is_new<T>(entries: &BTreeMap<i64, T>, id: i64, order: Order) -> bool {
     match order {
         Order::OfIds => entries.last_key_value().is_none_or(|(&last, _)| last < id),
@@ -214,6 +296,9 @@ impl fmt::Display for Catalogue<'_> {
         }
         for (id, OrderEntry { pet_id, status, version, .. }) in &self.orders {
             writeln!(f, "  order {id}: for {pet_id}, {status}, version {version}")?;
+        }
+        for (id, (label, version)) in &self.categories {
+            writeln!(f, "  category {id}: {label}, version {version}")?;
         }
         Ok(())
     }

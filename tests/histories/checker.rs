@@ -23,7 +23,6 @@ use std::{
 use super::{
     catalogue::Catalogue,
     history::{Event, Moment, Operation},
-    store_area::Command,
 };
 
 /// In which order animals become visible.
@@ -138,9 +137,7 @@ fn possible_ids(history: &[Event]) -> Vec<Vec<Option<i64>>> {
             seen_as.entry(name).or_default().insert(id);
             worked_on.insert(id);
         }
-        if let Some(id) = event.operation.changed_pet() {
-            worked_on.insert(id);
-        }
+        worked_on.extend(event.operation.changed_pets());
     }
     let names = history.iter().filter_map(|event| match &event.operation {
         Operation::Create { name, .. } => Some(name.as_str()),
@@ -156,10 +153,10 @@ fn possible_ids(history: &[Event]) -> Vec<Vec<Option<i64>>> {
             let ids = seen_as.get(name.as_str()).unwrap_or(&worked_on);
             ids.iter().copied().map(Some).collect()
         }
-        Operation::Store { command: Command::Place { note, .. }, .. } => {
-            orders.get(note.as_str()).into_iter().flatten().copied().map(Some).collect()
-        }
-        _ => vec![None],
+        operation => operation.placed().map_or_else(
+            || vec![None],
+            |(_, note)| orders.get(note).into_iter().flatten().copied().map(Some).collect(),
+        ),
     });
     ids.collect()
 }
@@ -174,10 +171,8 @@ fn possible_order_ids(history: &[Event]) -> HashMap<&str, BTreeSet<i64>> {
     let known: BTreeSet<i64> = seen_as.values().flatten().copied().collect();
     let pets = || history.iter().flat_map(|event| event.operation.store_pets());
     for event in history {
-        if let Operation::Store { command: Command::Place { pet_id, note, .. }, .. } =
-            &event.operation
-        {
-            let of_pet = pets().filter(|pet| pet.id == *pet_id).filter_map(|pet| pet.order_id);
+        if let Some((pet_id, note)) = event.operation.placed() {
+            let of_pet = pets().filter(|pet| pet.id == pet_id).filter_map(|pet| pet.order_id);
             seen_as
                 .entry(note)
                 .or_insert_with(|| of_pet.filter(|id| !known.contains(id)).collect());
@@ -204,6 +199,9 @@ fn check_repeated(history: &[Event]) -> Result<(), String> {
                 if outcome.status < 300 =>
             {
                 Some((format!("the response to the request {key}"), format!("{outcome:?}")))
+            }
+            Operation::Batch { key, outcome: Some(Ok(shown)), .. } => {
+                Some((format!("the response to the request {key}"), format!("{shown:?}")))
             }
             _ => None,
         };

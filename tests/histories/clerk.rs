@@ -12,7 +12,7 @@ use jiff::SignedDuration;
 use super::{
     asks::Ask,
     history::{Event, Moment, Operation},
-    messages::{in_hours, text},
+    messages::{batch_outcome, batch_request, in_hours, label_outcome, label_request, text},
     service::Service,
     store_area::{Command, Filter, Order, Outcome, Shown, StorePet},
     workload::{Client, content, within},
@@ -40,6 +40,72 @@ impl Client {
         while has_key && !is_told {
             is_told = self.send(&self.other, &command, key.as_deref(), None).await;
         }
+    }
+
+    /// Sends those requests that can be commands of one batch.
+    pub(super) async fn batch(
+        &self,
+        number: usize,
+        asks: Vec<Ask>,
+        turns: Option<usize>,
+        is_repeated: bool,
+    ) {
+        let name = format!("{}.{number}", self.name);
+        let commands = {
+            let known = self.record.known.lock().unwrap_or_else(PoisonError::into_inner);
+            let asks = asks.into_iter();
+            asks.filter_map(|ask| ask.command(&known, name.clone(), self.place.now)).collect()
+        };
+        let commands = Command::batch_of(commands);
+        if commands.is_empty() {
+            return;
+        }
+        let mut is_told = self.send_batch(&self.service, &commands, &name, turns).await;
+        while is_repeated && !is_told {
+            is_told = self.send_batch(&self.other, &commands, &name, None).await;
+        }
+    }
+
+    async fn send_batch(
+        &self,
+        service: &Service,
+        commands: &[Command],
+        key: &str,
+        turns: Option<usize>,
+    ) -> bool {
+        let request = batch_request(commands, &self.key, key);
+        let called = self.record.now();
+        let sending = pin!(service.send(request));
+        let response = within(turns, sending).await.flatten();
+        let outcome = response.and_then(|response| batch_outcome(commands, &response));
+        let is_told = outcome.is_some();
+        let returned = if is_told { self.record.now() } else { Moment::MAX };
+        let (commands, key) = (commands.to_vec(), key.to_owned());
+        self.record.add(called, returned, Operation::Batch { commands, key, outcome });
+        is_told
+    }
+
+    /// Puts or deletes the version of the category that somebody saw last.
+    pub(super) async fn label(&self, number: usize, puts: bool) {
+        let id = 1;
+        let version = {
+            let known = self.record.known.lock().unwrap_or_else(PoisonError::into_inner);
+            known.category(id).max(i64::from(!puts))
+        };
+        let label = puts.then(|| format!("{}.{number}", self.name));
+        let request = label_request(id, version, label.as_deref(), &self.key);
+        let called = self.record.now();
+        let response = self.service.send(request).await;
+        let outcome = response.map(|response| label_outcome(&response));
+        let returned = if outcome.is_some() { self.record.now() } else { Moment::MAX };
+        self.record.add(called, returned, Operation::Label { id, version, label, outcome });
+    }
+
+    pub(super) async fn categories(&self) {
+        let read = self.read("/v1/store/categories?limit=100").await;
+        let Some((called, response, returned)) = read else { return };
+        let page = content(&response, StatusCode::OK);
+        self.record.add(called, returned, Operation::Categories { page });
     }
 
     async fn read_one(&self, command: Command) {
@@ -73,12 +139,13 @@ impl Client {
         is_told
     }
 
-    /// Reads all animals and orders.
+    /// Reads all animals, orders and categories.
     pub(super) async fn walk_store(&self) {
         for withdrawn in [false, true] {
             self.walk_pets(Filter { withdrawn, ..Filter::default() }, 100).await;
         }
         self.walk_orders(None, None, 100).await;
+        self.categories().await;
     }
 
     async fn walk_pets(&self, filter: Filter, limit: usize) {

@@ -118,6 +118,16 @@ fn a_version_that_is_compared_before_the_update_is_recognized() {
 }
 
 #[test]
+fn a_batch_of_which_the_commands_before_the_refused_one_stay_is_recognized() {
+    expect_objection(Fault::HalfBatch);
+}
+
+#[test]
+fn a_version_of_a_category_that_is_compared_before_the_update_is_recognized() {
+    expect_objection(Fault::CategoryComparedBefore);
+}
+
+#[test]
 fn a_replay_of_the_present_order_is_recognized() {
     expect_objection(Fault::ReplayedFromRow);
 }

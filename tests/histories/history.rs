@@ -1,9 +1,11 @@
 //! A history: what clients asked for and were told, each with the moments of
 //! its call and its return.
 
+use std::slice;
+
 use serde::Deserialize;
 
-use super::store_area::{Command, Filter, Order, Outcome, Shown, StorePet};
+use super::store_area::{BatchOutcome, Category, Command, Filter, Order, Outcome, Shown, StorePet};
 
 /// An animal as the contract shows it.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
@@ -60,6 +62,27 @@ pub(crate) enum Operation {
         /// `None` if the client left before the response.
         outcome: Option<Outcome>,
     },
+    /// Several commands, at most one of which places an order: all of them or none.
+    Batch {
+        commands: Vec<Command>,
+        key: String,
+        /// `None` if the client left before the response.
+        outcome: Option<BatchOutcome>,
+    },
+    /// Makes, changes or deletes the label of a category.
+    Label {
+        id: i64,
+        /// The version that the request requires; 0 if the category must not exist.
+        version: i64,
+        /// `None` to delete it. No two requests of a history have the same one.
+        label: Option<String>,
+        /// The status, and what the body shows. `None` if the client left before the response.
+        outcome: Option<(u16, Option<Category>)>,
+    },
+    /// The categories, which are all on one page.
+    Categories {
+        page: Vec<Category>,
+    },
     /// One page of animals of the store area.
     StorePets {
         filter: Filter,
@@ -96,7 +119,7 @@ pub(crate) struct Event {
 impl Operation {
     pub(crate) fn is_write(&self) -> bool {
         match self {
-            Self::Create { .. } => true,
+            Self::Create { .. } | Self::Batch { .. } | Self::Label { .. } => true,
             Self::Store { command, .. } => command.is_write(),
             _ => false,
         }
@@ -114,35 +137,59 @@ impl Operation {
         of_contract.chain(of_store).collect()
     }
 
-    /// The animal that the operation was about, if it was there.
-    pub(crate) fn changed_pet(&self) -> Option<i64> {
+    /// The commands of a request to the store area.
+    pub(crate) fn commands(&self) -> &[Command] {
         match self {
-            Self::Store { command, outcome, .. }
-                if outcome.as_ref().is_none_or(|outcome| outcome.status != 404) =>
-            {
-                command.pet()
-            }
+            Self::Store { command, .. } => slice::from_ref(command),
+            Self::Batch { commands, .. } => commands,
+            _ => &[],
+        }
+    }
+
+    /// The animal for which it places an order, and the note of the order.
+    pub(crate) fn placed(&self) -> Option<(i64, &str)> {
+        self.commands().iter().find_map(|command| match command {
+            Command::Place { pet_id, note, .. } => Some((*pet_id, note.as_str())),
             _ => None,
+        })
+    }
+
+    /// The animals that the operation was about, if they can have been there.
+    pub(crate) fn changed_pets(&self) -> impl Iterator<Item = i64> {
+        let is_missing =
+            matches!(self, Self::Store { outcome: Some(Outcome { status: 404, .. }), .. });
+        self.commands().iter().filter_map(Command::pet).filter(move |_| !is_missing)
+    }
+
+    /// What the response to commands of the store area shows.
+    fn shown(&self) -> &[Shown] {
+        match self {
+            Self::Store { outcome: Some(Outcome { shown, .. }), .. }
+            | Self::Batch { outcome: Some(Err((_, Outcome { shown, .. }))), .. } => {
+                slice::from_ref(shown)
+            }
+            Self::Batch { outcome: Some(Ok(shown)), .. } => shown,
+            _ => &[],
         }
     }
 
     /// Every animal of the store area in the response.
     pub(crate) fn store_pets(&self) -> Vec<&StorePet> {
-        match self {
-            Self::StorePets { page, .. } => page.iter().collect(),
-            Self::Store { outcome: Some(Outcome { shown: Shown::Pet(pet), .. }), .. } => vec![pet],
-            _ => vec![],
-        }
+        let page: &[StorePet] = if let Self::StorePets { page, .. } = self { page } else { &[] };
+        let shown = self.shown().iter().filter_map(|shown| match shown {
+            Shown::Pet(pet) => Some(&**pet),
+            _ => None,
+        });
+        page.iter().chain(shown).collect()
     }
 
     /// Every order in the response.
     pub(crate) fn orders(&self) -> Vec<&Order> {
-        match self {
-            Self::Orders { page, .. } => page.iter().collect(),
-            Self::Store { outcome: Some(Outcome { shown: Shown::Order(order), .. }), .. } => {
-                vec![order]
-            }
-            _ => vec![],
-        }
+        let page: &[Order] = if let Self::Orders { page, .. } = self { page } else { &[] };
+        let shown = self.shown().iter().filter_map(|shown| match shown {
+            Shown::Order(order) => Some(&**order),
+            _ => None,
+        });
+        page.iter().chain(shown).collect()
     }
 }

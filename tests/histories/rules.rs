@@ -83,12 +83,39 @@ impl Response<'_> {
 
     pub(super) fn is(&self, outcome: &Outcome) -> bool {
         (self.status, self.code) == (outcome.status, outcome.code.as_str())
-            && match (&self.shows, &outcome.shown) {
-                (Shows::Nothing, Shown::Nothing) => true,
-                (Shows::Pet(id, entry), Shown::Pet(pet)) => entry.is_shown_by(*id, pet),
-                (Shows::Order(id, entry), Shown::Order(order)) => entry.is_shown_by(*id, order),
-                _ => false,
-            }
+            && self.shows.is(&outcome.shown)
+    }
+}
+
+impl Shows<'_> {
+    pub(super) fn is(&self, shown: &Shown) -> bool {
+        match (self, shown) {
+            (Shows::Nothing, Shown::Nothing) => true,
+            (Shows::Pet(id, entry), Shown::Pet(pet)) => entry.is_shown_by(*id, pet),
+            (Shows::Order(id, entry), Shown::Order(order)) => entry.is_shown_by(*id, order),
+            _ => false,
+        }
+    }
+}
+
+/// A category: its label and its version.
+pub(super) type CategoryEntry<'h> = (&'h str, i64);
+
+/// The status of the response to a request for a category, and what becomes of the category; or the
+/// status of a refusal. `version` and `label` are those of [`super::history::Operation::Label`].
+pub(super) fn label<'h>(
+    present: Option<CategoryEntry<'h>>,
+    version: i64,
+    label: Option<&'h str>,
+) -> Result<(u16, Option<CategoryEntry<'h>>), u16> {
+    match (present, label) {
+        (None, None) => Err(404),
+        (None, Some(label)) if version == 0 => Ok((201, Some((label, 1)))),
+        (Some((_, present)), Some(label)) if present == version => {
+            Ok((200, Some((label, version + 1))))
+        }
+        (Some((_, present)), None) if present == version => Ok((204, None)),
+        _ => Err(412),
     }
 }
 

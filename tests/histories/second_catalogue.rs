@@ -7,14 +7,15 @@ use jiff::Timestamp;
 use petstore::domain::{
     NewPet, PetId, PetName,
     store_area::{
-        Command as Asked, Field, IfMatch, NewOrder, Note, Order, OrderId, OrderPatch, OrderTerms,
-        PetPatch, Preconditions, Present, Reference, Refusal, Resource, StorePet, decide,
+        Category, Command as Asked, Field, IfMatch, Label, NewOrder, Note, Order, OrderId,
+        OrderPatch, OrderTerms, PetPatch, Preconditions, Present, Reference, Refusal, Resource,
+        StorePet, decide,
     },
 };
 
 use super::{
     history::{Animal, Operation, Patch},
-    store_area::{self, Command, Filter, Outcome, Shown},
+    store_area::{self, BatchOutcome, Command, Filter, Outcome, Shown},
 };
 
 #[derive(Debug, Clone, Default)]
@@ -23,6 +24,8 @@ pub(super) struct World {
     pets: Vec<(Animal, StorePet)>,
     orders: Vec<Order>,
     remembered: BTreeMap<String, Outcome>,
+    batches: BTreeMap<String, Vec<Shown>>,
+    categories: BTreeMap<i64, Category>,
 }
 
 /// The page, and whether another one follows.
@@ -37,7 +40,9 @@ impl World {
     /// The ids of everything that is like what the operation adds.
     pub(super) fn ids_like(&self, operation: &Operation) -> Vec<i64> {
         match operation {
-            Operation::Store { .. } => self.orders.iter().map(|order| order.id.get()).collect(),
+            Operation::Store { .. } | Operation::Batch { .. } => {
+                self.orders.iter().map(|order| order.id.get()).collect()
+            }
             _ => self.pets.iter().map(|(added, _)| added.id).collect(),
         }
     }
@@ -48,9 +53,12 @@ impl World {
             Operation::Create { name, .. } => {
                 self.pets.iter().all(|(added, _)| added.name != *name)
             }
-            Operation::Store { command, key, .. } => {
+            Operation::Store { key, .. } => {
                 let is_known = key.as_ref().is_some_and(|key| self.remembered.contains_key(key));
-                matches!(command, Command::Place { .. }) && !is_known
+                operation.placed().is_some() && !is_known
+            }
+            Operation::Batch { key, .. } => {
+                operation.placed().is_some() && !self.batches.contains_key(key)
             }
             _ => false,
         }
@@ -92,6 +100,16 @@ impl World {
                 });
                 (*page, *more) = page_of(due.map(shown_order), *limit);
             }
+            Operation::Batch { commands, key, outcome } => {
+                let known = self.batches.get(key).cloned().map(Ok);
+                *outcome = Some(known.unwrap_or_else(|| self.run_batch(commands, key, id)));
+            }
+            Operation::Label { id, version, label, outcome } => {
+                *outcome = Some(self.label(*id, *version, label.as_ref()));
+            }
+            Operation::Categories { page } => {
+                *page = self.categories.values().map(shown_category).collect();
+            }
             Operation::Store { command, key, outcome } => {
                 let known = key.as_ref().and_then(|key| self.remembered.get(key)).cloned();
                 *outcome = Some(known.unwrap_or_else(|| {
@@ -103,6 +121,63 @@ impl World {
             }
         }
         executed
+    }
+
+    fn run_batch(&mut self, commands: &[Command], key: &str, id: i64) -> BatchOutcome {
+        let before = self.clone();
+        let mut shown = Vec::new();
+        for (index, command) in commands.iter().enumerate() {
+            let mut outcome = self.carry_out(command, id);
+            if outcome.status >= 300 {
+                *self = before;
+                outcome.shown = if index == 0 { outcome.shown } else { Shown::Nothing };
+                return Err((index, outcome));
+            }
+            shown.push(outcome.shown);
+        }
+        self.batches.insert(key.to_owned(), shown.clone());
+        Ok(shown)
+    }
+
+    fn label(
+        &mut self,
+        id: i64,
+        version: i64,
+        label: Option<&String>,
+    ) -> (u16, Option<store_area::Category>) {
+        let preconditions = match version {
+            0 => Preconditions { if_match: None, if_absent: true },
+            version => Preconditions::version(version),
+        };
+        let asked = match label {
+            Some(label) => {
+                let label = Label::new(label.clone()).unwrap();
+                Asked::PutCategory { id, label, preconditions }
+            }
+            None => Asked::DeleteCategory { id, preconditions },
+        };
+        let category = self.categories.get(&id).cloned();
+        let present = Present { category, ..Present::default() };
+        match decide(&asked, &present, Timestamp::UNIX_EPOCH) {
+            Ok(decision) => {
+                let is_new = self.categories.remove(&id).is_none();
+                let Some(Resource::Category(category)) = decision.result else {
+                    return (204, None);
+                };
+                let shown = shown_category(&category);
+                self.categories.insert(id, category);
+                (if is_new { 201 } else { 200 }, Some(shown))
+            }
+            Err(Refusal::NotFound(_)) => (404, None),
+            Err(Refusal::PreconditionFailed(current)) => {
+                let current = current.map(|current| match *current {
+                    Resource::Category(category) => shown_category(&category),
+                    other => unreachable!("{other:?}"),
+                });
+                (412, current)
+            }
+            Err(other) => unreachable!("{other:?}"),
+        }
     }
 
     fn pets_by_id(&self) -> impl Iterator<Item = &StorePet> {
@@ -262,6 +337,11 @@ fn shown_resource(resource: &Resource) -> Shown {
         Resource::Order(order) => Shown::Order(Box::new(shown_order(order))),
         Resource::Category(_) => unreachable!(),
     }
+}
+
+fn shown_category(category: &Category) -> store_area::Category {
+    let Category { id, label, version } = category;
+    store_area::Category { id: *id, label: label.as_str().to_owned(), version: *version }
 }
 
 /// Without times.

@@ -45,6 +45,14 @@ pub(crate) struct Order {
     pub(crate) version: i64,
 }
 
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Category {
+    pub(crate) id: i64,
+    pub(crate) label: String,
+    pub(crate) version: i64,
+}
+
 /// The version that a change requires; `None` for any.
 pub(crate) type IfMatch = Option<i64>;
 
@@ -104,6 +112,21 @@ impl Command {
         !matches!(self, Self::ReadPet { .. } | Self::ReadOrder { .. })
     }
 
+    /// Those of the commands that can be one batch of a history. Behind one that places an order,
+    /// no other is about an order: nobody knows the id of an order that was undone.
+    pub(crate) fn batch_of(mut commands: Vec<Self>) -> Vec<Self> {
+        let mut has_placed = false;
+        commands.retain(|command| {
+            let places = matches!(command, Self::Place { .. });
+            let other = matches!(command, Self::PatchOrder { .. } | Self::Expire { .. });
+            let is_about_order = places || command.order().is_some();
+            let is_kept = command.is_write() && !other && !(has_placed && is_about_order);
+            has_placed |= places;
+            is_kept
+        });
+        commands
+    }
+
     /// The order that it names.
     pub(crate) fn order(&self) -> Option<i64> {
         match self {
@@ -139,6 +162,10 @@ pub(crate) struct Outcome {
     /// The body, or `current` of an error.
     pub(crate) shown: Shown,
 }
+
+/// What the commands of a batch led to; or the place of the command that was refused, and the
+/// refusal. Behind other commands, it shows nothing: their effect, which it would show, is undone.
+pub(crate) type BatchOutcome = Result<Vec<Shown>, (usize, Outcome)>;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Shown {

@@ -57,6 +57,11 @@ enum Step {
     /// A request to the store area, whose client leaves after so many turns, if at
     /// all. If it has a key, the client then sends it again until it gets a response.
     Ask(Ask, Option<usize>, bool),
+    /// Several requests as one batch, likewise.
+    Batch(Vec<Ask>, Option<usize>, bool),
+    /// Makes or changes the label of the category for which all compete, or deletes it.
+    Label(bool),
+    Categories,
     /// A sweep by a clock that is so many hours ahead.
     Sweep(i64),
     /// The process is killed, and started again.
@@ -72,7 +77,18 @@ impl Step {
         if random.random_bool(0.5) {
             let ask = Ask::any(random, CHANGED);
             let leaves = random.random_bool(0.15).then_some(turns);
-            return Self::Ask(ask, leaves, random.random_bool(0.5));
+            let has_key = random.random_bool(0.5);
+            if random.random_bool(0.2) {
+                let asks = (0..random.random_range(1..=6)).map(|_| Ask::any(random, CHANGED));
+                return Self::Batch(asks.collect(), leaves, has_key);
+            }
+            return Self::Ask(ask, leaves, has_key);
+        }
+        if random.random_bool(0.2) {
+            return match random.random_range(0..5) {
+                0 => Self::Categories,
+                action => Self::Label(action > 1),
+            };
         }
         match random.random_range(0..24) {
             0..7 => Self::Create(status),
@@ -198,6 +214,11 @@ impl Client {
                 Step::Walk(status, limit) => self.walk(status, limit).await,
                 Step::Upkeep => self.upkeep().await,
                 Step::Ask(ask, turns, has_key) => self.ask(number, ask, turns, has_key).await,
+                Step::Batch(asks, turns, is_repeated) => {
+                    self.batch(number, asks, turns, is_repeated).await;
+                }
+                Step::Label(puts) => self.label(number, puts).await,
+                Step::Categories => self.categories().await,
                 Step::Sweep(hours) => self.sweep(hours).await,
                 Step::Restart => self.service.restart().await,
             }

@@ -12,7 +12,7 @@ use async_trait::async_trait;
 use jiff::Timestamp;
 use petstore::{
     domain::{
-        Actor, NewPet, PageRequest, Pet, PetId, PetName, PetRef, PetStatus, WriteContext,
+        Actor, Limit, NewPet, PageRequest, Pet, PetId, PetName, PetRef, PetStatus, WriteContext,
         store_area::{Command, Decision, IfMatch, OrderId, Preconditions, Resource},
     },
     store::{
@@ -61,6 +61,10 @@ pub(crate) enum Fault {
     InBothStatuses,
     /// The version of an animal is compared before the transaction that changes it.
     ComparedBefore,
+    /// What the commands of a batch did before one that is refused stays.
+    HalfBatch,
+    /// The version of a category is compared before the transaction that changes it.
+    CategoryComparedBefore,
     /// A repeated order gets the order as it is now.
     ReplayedFromRow,
     /// No fault: another process adds an animal whenever a page was read.
@@ -279,6 +283,26 @@ impl Faulty {
     }
 }
 
+impl Faulty {
+    /// The same for a category.
+    async fn compare_category_before(&self, command: &mut Command) {
+        let (Command::PutCategory { id, preconditions, .. }
+        | Command::DeleteCategory { id, preconditions }) = command
+        else {
+            return;
+        };
+        let (page, _) =
+            self.store.list_categories(Some(*id - 1), Limit::new(1).unwrap()).await.unwrap();
+        let found = page.first().filter(|category| category.id == *id);
+        if found.is_some_and(|found| *preconditions == Preconditions::version(found.version)) {
+            preconditions.if_match = Some(IfMatch::Any);
+            for _ in 0..200 {
+                task::yield_now().await;
+            }
+        }
+    }
+}
+
 impl Changes for Faulty {}
 
 impl Webhooks for Faulty {}
@@ -296,10 +320,18 @@ impl StoreArea for Faulty {
         match self.fault {
             Fault::AddedAgain => context.idempotency = None,
             Fault::ComparedBefore => self.compare_before(&mut commands[0]).await,
+            Fault::CategoryComparedBefore => self.compare_category_before(&mut commands[0]).await,
             _ => {}
         }
+        let (mut before, by) = (commands.clone(), context.actor.clone());
+        let now = context.now;
         let executed = self.store.execute(commands, context, respond).await?;
         match executed {
+            Executed::Refused { index, refusal } if self.fault == Fault::HalfBatch && index > 0 => {
+                before.truncate(index);
+                self.store.execute(before, WriteContext::new(by, now), respond).await?;
+                Ok(Executed::Refused { index, refusal })
+            }
             Executed::Replayed(response) if self.fault == Fault::ReplayedFromRow => {
                 let shown: serde_json::Value = serde_json::from_slice(&response.body).unwrap();
                 let id = OrderId::new(shown["id"].as_i64().unwrap()).unwrap();

@@ -6,10 +6,11 @@ use async_trait::async_trait;
 use jiff::Timestamp;
 use petstore::{
     domain::{
-        KeyDigest, KeyId, KeyRecord, KeyUse, NewKey, NewPet, PageRequest, Pet, PetId, WriteContext,
+        KeyDigest, KeyId, KeyRecord, KeyUse, Limit, NewKey, NewPet, PageRequest, Pet, PetId,
+        WriteContext,
         store_area::{
-            Command, LogState, Order, OrderId, OrderQuery, PetPosition, PetQuery, Reservations,
-            StorePet,
+            Category, Command, LogState, Order, OrderId, OrderQuery, PetPosition, PetQuery,
+            Reservations, StorePet,
         },
     },
     observe::metrics::Exposition,
@@ -153,6 +154,14 @@ impl StoreArea for WithPets {
         query: &OrderQuery,
     ) -> Result<(Vec<Order>, Option<OrderId>), StoreError> {
         self.rest.list_orders(query).await
+    }
+
+    async fn list_categories(
+        &self,
+        after: Option<i64>,
+        limit: Limit,
+    ) -> Result<(Vec<Category>, Option<i64>), StoreError> {
+        self.rest.list_categories(after, limit).await
     }
 
     async fn due_orders(
