@@ -202,7 +202,7 @@ pub(super) fn status(typed: &str) -> Result<PetStatus, String> {
     PetStatus::ALL.into_iter().find(is_it).ok_or_else(|| texts::STATUS_INVALID.to_owned())
 }
 
-/// The name of a new animal. The interface for programs also accepts an empty one.
+/// The name of an animal. The interface for programs also accepts an empty one.
 pub(super) fn name(typed: &str) -> Result<PetName, String> {
     if typed.trim().is_empty() {
         return Err(texts::NAME_MISSING.to_owned());

@@ -101,11 +101,21 @@ pub(super) fn page_with_status(
     session: Option<&Session>,
     content: &Markup,
 ) -> Response {
+    page_in(Menu::None, status, title, session, content)
+}
+
+/// The same of an entry of the menu.
+pub(super) fn page_in(
+    menu: Menu,
+    status: StatusCode,
+    title: &str,
+    session: Option<&Session>,
+    content: &Markup,
+) -> Response {
     let content = html! { h1 { (title) } (content) };
     let page = match session {
         Some(session) => {
             let (name, role) = (session.member.name.as_str(), session.member.role);
-            let menu = if role == Role::Manager { Menu::Settings } else { Menu::None };
             let frame = Frame { name, role, menu, flash: None, follows: Follows::Nothing };
             framed(&frame, title, &content)
         }
@@ -176,7 +186,7 @@ fn document(title: &str, body: &Markup) -> Markup {
     let [style, script, icon] = &*ASSETS;
     html! {
         (DOCTYPE)
-        html lang="en" {
+        html lang=(texts::LANGUAGE) {
             head {
                 meta charset="utf-8";
                 meta name="viewport" content="width=device-width, initial-scale=1";

@@ -2,21 +2,24 @@
 // content when something changed. It never touches a form that somebody is editing.
 "use strict";
 
-const units = [["day", 86400], ["hour", 3600], ["minute", 60]];
-const relative = new Intl.RelativeTimeFormat(document.documentElement.lang, { numeric: "always" });
-const exact = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeStyle: "short" });
+// A unit, its length in seconds, and from how many of it on it is used.
+const units = [["day", 86400, 2], ["hour", 3600, 1], ["minute", 60, 1]];
+// In the language of the page, whatever that of the browser is; but in the zone of the reader.
+const { lang } = document.documentElement;
+const relative = new Intl.RelativeTimeFormat(lang, { numeric: "always" });
+const exact = new Intl.DateTimeFormat(lang, { dateStyle: "medium", timeStyle: "short" });
 const edited = new WeakSet();
 
 function showTimes(root) {
   for (const time of root.querySelectorAll("time")) {
     const at = new Date(time.dateTime);
     const seconds = (at - Date.now()) / 1000;
-    const [unit, length] = units.find(([, length]) => Math.abs(seconds) >= length) ?? [];
+    const [unit, length] = units.find(([, length, least]) => Math.abs(seconds) >= length * least) ?? [];
     time.title = exact.format(at);
     if (time.dataset.exact !== undefined || Math.abs(seconds) >= 7 * 86400) {
       time.textContent = exact.format(at);
     } else {
-      time.textContent = unit ? relative.format(Math.round(seconds / length), unit)
+      time.textContent = unit ? relative.format(Math.trunc(seconds / length), unit)
         : seconds < 0 ? time.dataset.now : time.dataset.soon;
     }
   }

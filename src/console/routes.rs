@@ -178,14 +178,13 @@ pub(super) struct Needed {
     pub(super) confirmed: bool,
 }
 
-/// The largest form, in bytes; and the largest list of animals from a spreadsheet.
-const MAX_FORM: usize = 64 << 10;
+/// The largest form, in bytes: a name of 64 KiB, of which a browser may spell each byte with three,
+/// and the rest. And the largest list of animals from a spreadsheet.
+const MAX_FORM: usize = 256 << 10;
 const MAX_LIST: usize = 1 << 20;
 
-/// The largest form that the forms to sign in keep, and those forms with it: a browser may spell one
-/// byte with three.
+/// The largest form that the forms to sign in keep.
 pub(super) const MAX_KEPT: usize = 64 << 10;
-const MAX_SIGN_IN: usize = 3 * MAX_KEPT + MAX_FORM;
 
 /// The forms that can contain such a list.
 const WITH_LIST: [&str; 2] = ["/add/preview", "/add/many"];
@@ -198,11 +197,7 @@ impl Route {
 
     /// The largest form that it accepts, in bytes.
     pub(super) fn max_form(&self) -> usize {
-        match self.target {
-            Target::Public(PublicPage::signIn | PublicPage::giveCode) => MAX_SIGN_IN,
-            _ if WITH_LIST.contains(&self.path) => MAX_LIST,
-            _ => MAX_FORM,
-        }
+        if WITH_LIST.contains(&self.path) { MAX_LIST } else { MAX_FORM }
     }
 }
 

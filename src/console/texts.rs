@@ -12,6 +12,9 @@ use crate::domain::{
     store_area::{ChangeType, OrderStatus, WithdrawalReason},
 };
 
+/// The language of all texts, by which the script also writes times.
+pub(super) const LANGUAGE: &str = "en-GB";
+
 pub(super) const SITE: &str = "Petstore";
 pub(super) const SKIP: &str = "Skip to content";
 pub(super) const MAIN_MENU: &str = "Main menu";
@@ -26,7 +29,6 @@ pub(super) const CATEGORIES: &str = "Categories";
 pub(super) const WEBHOOKS: &str = "Webhooks";
 pub(super) const ERROR_PREFIX: &str = "Error: ";
 pub(super) const PROBLEM: &str = "There is a problem";
-pub(super) const BACK: &str = "Back";
 pub(super) const CANCEL: &str = "Cancel";
 pub(super) const NEXT_PAGE: &str = "Next page";
 pub(super) const FIRST_PAGE: &str = "First page";
@@ -69,8 +71,8 @@ pub(super) const ADD_ANIMALS: &str = "Add animals";
 pub(super) const IN_STORE: &str = "Animals in the store";
 
 // Animals
-pub(super) const ANY_STATUS: &str = "All in the store";
-pub(super) const ANY_CATEGORY: &str = "All categories";
+pub(super) const ANY_STATUS: &str = "In the store";
+pub(super) const ANY_CATEGORY: &str = "All";
 pub(super) const NOTHING_FOUND: &str = "No animal found";
 pub(super) const NOTHING_FOUND_HINT: &str =
     "Check the spelling, or type only the beginning of the name.";
@@ -117,8 +119,8 @@ pub(super) const STATUS_HELD: &str =
 
 // Conflict
 pub(super) const CONFLICT: &str = "Somebody else changed this animal";
-pub(super) const CONFLICT_HINT: &str = "It changed while you were editing it. Nothing of yours is saved yet. Compare both, change what \
-     you like on the right, and decide.";
+pub(super) const CONFLICT_HINT: &str = "It changed while you were editing it. Nothing of yours is saved yet. Compare both, change yours if \
+     you like, and decide.";
 pub(super) const THEIRS: &str = "Now in the store";
 pub(super) const YOURS: &str = "Yours";
 pub(super) const SAVE_MINE: &str = "Save mine";
@@ -145,6 +147,8 @@ pub(super) const PREVIEW_AGAIN: &str = "Preview again";
 pub(super) const FIND_ORDER: &str = "Find an order by its number or reference";
 pub(super) const NO_ORDERS: &str = "No orders here";
 pub(super) const NO_ORDERS_HINT: &str = "Open an animal to reserve or sell it.";
+pub(super) const NO_ORDER_FOUND: &str = "No order found";
+pub(super) const NO_ORDER_FOUND_HINT: &str = "Check the number, or type the whole reference.";
 pub(super) const ALL: &str = "All";
 pub(super) const PRINT: &str = "Print";
 pub(super) const SIGNATURE: &str = "Signature";
@@ -230,7 +234,7 @@ pub(super) fn actor(kind: &str, name: Option<&str>) -> String {
         ("staff", Some(name)) => name.to_owned(),
         ("key", Some(name)) => format!("program “{name}”"),
         ("key", None) => "a program".to_owned(),
-        ("clock", _) => "the clock".to_owned(),
+        ("clock", _) => "the service".to_owned(),
         ("command" | "database", _) => "the operator".to_owned(),
         (kind, name) => name.unwrap_or(kind).to_owned(),
     }
@@ -321,9 +325,9 @@ pub(super) fn relative(at: Timestamp, now: Timestamp) -> Option<String> {
     let seconds = at.as_second() - now.as_second();
     let (count, unit) = match seconds.abs() {
         0..60 => return Some(if seconds < 0 { JUST_NOW } else { SOON }.to_owned()),
-        seconds @ 60..3600 => ((seconds + 30) / 60, "minute"),
-        seconds @ 3600..86_400 => ((seconds + 1800) / 3600, "hour"),
-        seconds @ 86_400..604_800 => ((seconds + 43_200) / 86_400, "day"),
+        seconds @ 60..3600 => (seconds / 60, "minute"),
+        seconds @ 3600..172_800 => (seconds / 3600, "hour"),
+        seconds @ 172_800..604_800 => (seconds / 86_400, "day"),
         _ => return None,
     };
     let plural = if count == 1 { "" } else { "s" };

@@ -31,6 +31,34 @@ async fn a_new_password_needs_the_present_one_and_ends_other_sessions() {
 }
 
 #[tokio::test]
+async fn a_new_password_that_is_sent_twice_is_a_success_twice() {
+    let shop = Shop::open().await;
+    let mut browser = shop.member("Ana", Role::Viewer).await;
+    let mut other = shop.browser();
+    other.cookies.clone_from(&browser.cookies);
+    let (mut present, done) = (PASSWORD, "/account?done=password");
+    for new in ["four other random words", "and four other ones"] {
+        let key = browser.get("/account").await.hidden("_key");
+        let form = [("_key", &*key), ("current", present), ("new", new), ("again", new)];
+        // At once, and afterwards.
+        let (one, two) = tokio::join!(
+            browser.post("/account/password", &form),
+            other.post("/account/password", &form)
+        );
+        assert_eq!((one.next(), two.next()), (done, done));
+        assert_eq!(browser.post("/account/password", &form).await.next(), done);
+        shop.browser().sign_in("Ana", new).await.expect(303);
+        present = new;
+    }
+    let sets = shop.acts().await.iter().filter(|act| act.contains("password_set")).count();
+    assert_eq!(sets, 3);
+    // Another form with the same passwords is another attempt, which does not know the present one.
+    let form = [("current", PASSWORD), ("new", present), ("again", present)];
+    let page = browser.post("/account/password", &form).await.expect(422);
+    assert!(page.text.contains("The current password is wrong."), "{page:?}");
+}
+
+#[tokio::test]
 async fn of_many_sessions_the_100_that_were_used_last_are_listed() {
     let shop = Shop::open().await;
     for name in ["Bo", "Cy"] {

@@ -57,7 +57,7 @@ pub(crate) struct Shop {
     pub(crate) clock: Arc<ManualClock>,
     random: Mutex<StdRng>,
     // Dropped last.
-    _folder: TempDir,
+    folder: TempDir,
 }
 
 impl Shop {
@@ -91,7 +91,12 @@ impl Shop {
         let app = Arc::new(console::counted(app.unwrap().with_webhooks(registrar)));
         let console = Console::new(Arc::clone(&app), settings, StdRng::from_rng(&mut *random));
         let random = Mutex::new(StdRng::from_rng(random));
-        Self { store, app, console, clock, random, _folder: folder }
+        Self { store, app, console, clock, random, folder }
+    }
+
+    /// The database, to put rows into it that would take long to make otherwise.
+    pub(crate) fn database(&self) -> rusqlite::Connection {
+        rusqlite::Connection::open(self.folder.path().join("pets.db")).unwrap()
     }
 
     pub(crate) fn browser(&self) -> Browser<'_> {

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use petstore::domain::Role;
+use petstore::domain::{Role, store_area::AuditQuery};
 
 use crate::browser::{PASSWORD, Shop};
 
@@ -78,5 +78,8 @@ async fn failed_attempts_are_in_the_audit_trail_without_what_was_typed_and_do_no
         acts[2..],
         ["staff.sign_in_failed staff:1 by clock", "staff.sign_in_failed staff by clock"]
     );
+    let query = AuditQuery { limit: 1000, ..AuditQuery::default() };
+    let shown = format!("{:?}", shop.store.list_audit(&query).await.unwrap());
+    assert!(shown.contains("127.0.0.1") && !shown.contains("hunter2"), "{shown}");
     assert_eq!(shop.find("Ana").await.version, 2);
 }

@@ -75,6 +75,37 @@ async fn a_password_is_not_enough_and_each_code_is_accepted_once() {
 }
 
 #[tokio::test]
+async fn of_two_who_give_one_code_at_once_one_is_in() {
+    let shop = Shop::open().await;
+    let mut browser = shop.member("Ana", Role::Clerk).await;
+    let (secret, page) = set_up(&shop, &mut browser).await;
+    shop.clock.advance(Duration::from_secs(30));
+    for code in [code(&shop, &secret), recovery_codes(&page)[0].clone()] {
+        let (mut one, mut other) = (shop.browser(), shop.browser());
+        one.sign_in("Ana", PASSWORD).await.expect(200);
+        other.sign_in("Ana", PASSWORD).await.expect(200);
+        let form = [("code", &*code)];
+        let (_, _) =
+            tokio::join!(one.post("/sign-in/code", &form), other.post("/sign-in/code", &form));
+        assert_eq!([one.is_in().await, other.is_in().await].iter().filter(|is| **is).count(), 1);
+    }
+}
+
+#[tokio::test]
+async fn a_change_of_the_second_factor_ends_other_sessions() {
+    let shop = Shop::open().await;
+    let mut browser = shop.member("Ana", Role::Clerk).await;
+    let mut other = shop.browser();
+    other.sign_in("Ana", PASSWORD).await.expect(303);
+    let (_, page) = set_up(&shop, &mut browser).await;
+    assert!(browser.is_in().await && !other.is_in().await);
+    other.sign_in("Ana", PASSWORD).await.expect(200);
+    other.post("/sign-in/code", &[("code", &recovery_codes(&page)[0])]).await.expect(303);
+    browser.post("/account/second-factor/remove", &[]).await.expect(303);
+    assert!(browser.is_in().await && !other.is_in().await);
+}
+
+#[tokio::test]
 async fn codes_cannot_be_guessed() {
     let shop = Shop::open().await;
     let mut browser = shop.member("Ana", Role::Clerk).await;

@@ -74,6 +74,19 @@ async fn a_session_ends_after_30_minutes_without_a_request_and_after_12_hours_in
 }
 
 #[tokio::test]
+async fn an_open_page_that_refreshes_itself_does_not_keep_its_session() {
+    let shop = Shop::open().await;
+    let mut browser = shop.member("Ana", Role::Clerk).await;
+    for status in [200, 200, 303] {
+        shop.clock.advance(Duration::from_mins(10));
+        browser.fields.insert("x-petstore-live", "1".to_owned());
+        browser.get("/").await.expect(status);
+        browser.fields.remove("x-petstore-live");
+    }
+    assert!(!browser.is_in().await);
+}
+
+#[tokio::test]
 async fn the_cookie_is_out_of_reach_of_scripts_and_other_sites() {
     let shop = Shop::open().await;
     let link = shop.invite("Ana", Role::Clerk).await;

@@ -75,6 +75,9 @@ async fn a_manager_adds_changes_and_disables_staff() {
     let link = page.between("<code class=\"secret\">http://localhost:8081", "</code>");
     member.post(link, &[("new", PASSWORD), ("again", PASSWORD)]).await.expect(303);
     assert!(member.is_in().await);
+    // Another link ends what began with the one before.
+    manager.post(&path, &[("do", "reset")]).await.expect(200);
+    assert!(!member.is_in().await);
     let acts = shop.acts().await;
     for act in ["staff.added", "staff.role_changed", "staff.disabled", "staff.reset"] {
         assert!(acts.contains(&format!("{act} staff:{id} by staff:1")), "{acts:?}");

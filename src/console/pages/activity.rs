@@ -13,6 +13,7 @@ use crate::{
     },
     domain::{
         NamedActor,
+        staff::StaffMember,
         store_area::{
             AuditEntry, AuditPosition, AuditQuery, AuditType, Category, LogSubject, SubjectKind,
         },
@@ -74,6 +75,7 @@ pub(super) async fn activity(desk: &Desk<'_>) -> Result<Reply, ApiError> {
         Some(AuditPosition { seq: text::integer(seq)?, act: text::integer(act)? })
     });
     let categories = desk.categories().await?;
+    let staff = desk.store().list_staff().await?;
     let (entries, next) = read(desk, AuditQuery { after, ..search(fields) }).await?;
     let filters = ["since", "until", "animal", "type"].map(|name| (name, fields.get(name)));
     let next = next.map(|AuditPosition { seq, act }| {
@@ -93,7 +95,7 @@ pub(super) async fn activity(desk: &Desk<'_>) -> Result<Reply, ApiError> {
             };
             div.card.empty { strong { (what) } p { (hint) } }
         } @else {
-            (table(desk, &entries, &categories))
+            (table(desk, &entries, &categories, &staff))
         }
         (pages(first.as_deref(), next.as_deref()))
     };
@@ -141,7 +143,12 @@ fn shown(entry: &AuditEntry) -> Shown<'_> {
     }
 }
 
-fn table(desk: &Desk<'_>, entries: &[AuditEntry], categories: &[Category]) -> Markup {
+fn table(
+    desk: &Desk<'_>,
+    entries: &[AuditEntry],
+    categories: &[Category],
+    staff: &[StaffMember],
+) -> Markup {
     let labels = [texts::WHEN, texts::WHO, texts::WHAT, texts::ABOUT, texts::DIFFERENCE];
     html! {
         div.table {
@@ -154,7 +161,7 @@ fn table(desk: &Desk<'_>, entries: &[AuditEntry], categories: &[Category]) -> Ma
                             td data-label=(texts::WHEN) { (markup::time(at, desk.now)) }
                             td data-label=(texts::WHO) { bdi { (history::who(actor)) } }
                             td.first { (what) }
-                            td data-label=(texts::ABOUT) { (link_to(subject)) }
+                            td data-label=(texts::ABOUT) { (link_to(subject, staff)) }
                             td { (details(entry, categories)) }
                         }
                     }
@@ -164,7 +171,13 @@ fn table(desk: &Desk<'_>, entries: &[AuditEntry], categories: &[Category]) -> Ma
     }
 }
 
-fn link_to(subject: LogSubject) -> Markup {
+fn link_to(subject: LogSubject, staff: &[StaffMember]) -> Markup {
+    let is_subject = |member: &&StaffMember| {
+        subject.kind == SubjectKind::Staff && subject.id == Some(member.id.0)
+    };
+    if let Some(member) = staff.iter().find(is_subject) {
+        return html! { bdi { (member.name.as_str()) } };
+    }
     let label = texts::subject(subject.kind, subject.id);
     let path = match (subject.kind, subject.id) {
         (SubjectKind::Pet, Some(id)) => Some(format!("/animals/{id}")),

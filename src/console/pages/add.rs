@@ -49,11 +49,12 @@ fn page(desk: &Desk<'_>, categories: &[Category], errors: &Errors) -> Page {
                 form.fields method="post" action="/add" {
                     (desk.key("add"))
                     (edit::inputs(&desk.form, categories, errors, false))
+                    @let new = new_category(desk, categories)
+                        .filter(|_| errors.of("category").is_some());
                     div.buttons {
-                        button.main { (texts::ADD_ANIMAL) }
-                        @if errors.of("category").is_some()
-                            && let Some((_, label)) = new_category(desk, categories) {
-                            button name="new-category" value="yes" {
+                        button.main[new.is_none()] { (texts::ADD_ANIMAL) }
+                        @if let Some((_, label)) = new {
+                            button.main name="new-category" value="yes" {
                                 (texts::add_with_category(&markup::readable(label.as_str(), SHORT)))
                             }
                         }

@@ -123,6 +123,7 @@ fn work(desk: &Desk<'_>, pet: &StorePet, order: Option<&Order>, errors: &Errors)
                 h2 {
                     @if pet.status == PetStatus::Sold { (texts::SOLD) }
                     @else { (texts::RESERVED) }
+                    ", " a href={ "/orders/" (order.id) } { (texts::title_of_order(order.id.get())) }
                 }
                 (orders::details(desk, order))
                 (orders::buttons(desk, order, errors))

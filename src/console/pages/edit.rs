@@ -10,7 +10,7 @@ use crate::{
         markup, texts,
     },
     domain::{
-        PetId, PetName,
+        PetId,
         store_area::{Category, Command, PetPatch, Preconditions, Refusal, Resource, StorePet},
     },
     http::ApiError,
@@ -157,8 +157,7 @@ fn patch(form: &Fields, pet: &StorePet, categories: &[Category], errors: &mut Er
     let name = if typed == as_typed(pet.name.as_str()) {
         None
     } else {
-        let name = PetName::new(typed.to_owned());
-        errors.take("name", name.ok_or_else(|| texts::NAME_TOO_LONG.to_owned()))
+        errors.take("name", forms::name(typed))
     };
     let category_id = errors.take("category", forms::category(form.get("category"), categories));
     let status = form.get("status");

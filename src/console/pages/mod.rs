@@ -253,7 +253,7 @@ fn missing(menu: Menu, message: &str) -> Reply {
     let content = html! {
         h1 { (texts::NOT_FOUND) }
         p { (message) }
-        p { a href="/" { (texts::BACK) } }
+        p { a href="/" { (texts::TO_FIRST_PAGE) } }
     };
     Page::new(menu, texts::NOT_FOUND, content).with_status(404).into()
 }

@@ -115,9 +115,14 @@ pub(super) async fn list(desk: &Desk<'_>) -> Result<Reply, ApiError> {
         div #results.stack data-live {
             @if rows.is_empty() {
                 div.card.empty {
-                    strong { (texts::NO_ORDERS) }
-                    p { (texts::NO_ORDERS_HINT) }
-                    a.button href="/animals?status=available" { (texts::ANIMALS) }
+                    @if typed.is_empty() {
+                        strong { (texts::NO_ORDERS) }
+                        p { (texts::NO_ORDERS_HINT) }
+                        a.button href="/animals?status=available" { (texts::ANIMALS) }
+                    } @else {
+                        strong { (texts::NO_ORDER_FOUND) }
+                        p { (texts::NO_ORDER_FOUND_HINT) }
+                    }
                 }
             } @else {
                 @if is_cut { p.muted { (texts::ONLY_FIRST) } }
@@ -150,7 +155,7 @@ pub(super) fn table(desk: &Desk<'_>, rows: &[Row]) -> Markup {
                     tr {
                         th scope="col" { (texts::ANIMAL) }
                         th scope="col" { (texts::STATUS) }
-                        th scope="col" { (texts::ENDS) }
+                        th scope="col" { (closed_or_ends(rows.iter().all(|(order, _)| order.closed_at.is_some()))) }
                         th scope="col" { (texts::REFERENCE) }
                         th scope="col" { (texts::ORDER) }
                         @if has_buttons { th scope="col" { span.hidden { (texts::ACTIONS) } } }
@@ -162,6 +167,10 @@ pub(super) fn table(desk: &Desk<'_>, rows: &[Row]) -> Markup {
     }
 }
 
+fn closed_or_ends(is_closed: bool) -> &'static str {
+    if is_closed { texts::CLOSED_AT } else { texts::ENDS }
+}
+
 fn table_row(desk: &Desk<'_>, (order, pet): &Row, has_buttons: bool) -> Markup {
     let end = order.closed_at.or(order.expires_at);
     let name = pet.as_ref().map_or("", |pet| pet.name.as_str());
@@ -171,8 +180,8 @@ fn table_row(desk: &Desk<'_>, (order, pet): &Row, has_buttons: bool) -> Markup {
                 a href={ "/animals/" (order.pet_id.get()) } { (markup::name(name, SHORT)) }
             }
             td { (markup::order_badge(order, desk.now)) }
-            td data-label=(if order.closed_at.is_some() { texts::CLOSED_AT } else { texts::ENDS }) {
-                @if let Some(end) = end { (markup::time(end, desk.now)) } @else { "–" }
+            td data-label=(closed_or_ends(order.closed_at.is_some())) {
+                @if let Some(end) = end { (markup::time_and_distance(end, desk.now)) } @else { "–" }
             }
             td data-label=(texts::REFERENCE) {
                 @if let Some(reference) = &order.reference {
@@ -264,8 +273,6 @@ pub(super) fn details(desk: &Desk<'_>, order: &Order) -> Markup {
     ];
     html! {
         dl {
-            dt { (texts::ORDER) }
-            dd { a href={ "/orders/" (order.id) } { (texts::title_of_order(order.id.get())) } }
             @for (label, text) in texts_of {
                 @if let Some(text) = text { dt { (label) } dd { (markup::text(text, LONG)) } }
             }

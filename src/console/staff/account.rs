@@ -8,13 +8,13 @@ use super::{
     status_of,
 };
 use crate::{
-    console::{call::PageCall, layout, markup, passwords::random_for_thread, redirect, texts},
+    console::{call::PageCall, layout, markup, redirect, texts},
     domain::{
         staff::{EndedSessions, StaffChange, StaffSession},
         store_area::ActType,
     },
     http::{ApiError, Response},
-    store::StaffWritten,
+    store::{StaffKey, StaffWritten},
 };
 
 /// `GET /account`.
@@ -52,6 +52,7 @@ async fn page(call: &PageCall<'_>, wrong: Option<&str>) -> Result<Response, ApiE
             section.card {
                 h2 { (texts::PASSWORD) }
                 form.fields method="post" action="/account/password" {
+                    (call.key_field())
                     (password_input("current", texts::CURRENT_PASSWORD, None))
                     (new_password())
                     div.buttons { button { (texts::CHANGE_PASSWORD) } }
@@ -91,7 +92,7 @@ pub(super) fn sessions(
                         tr {
                             td data-label=(texts::BROWSER) {
                                 @if let Some(name) = of(&session) { bdi { (name) } ": " }
-                                bdi { (session.browser) }
+                                bdi { (texts::browser(&session.browser)) }
                                 @if present.is_some_and(|present| present.digest == session.digest) {
                                     (texts::THIS_SESSION)
                                 }
@@ -103,7 +104,7 @@ pub(super) fn sessions(
                                     input type="hidden" name="session" value=(session.digest.name());
                                     button {
                                         (texts::END_SESSION)
-                                        span.hidden { (texts::session_in(&session.browser)) }
+                                        span.hidden { (texts::session_in(&texts::browser(&session.browser))) }
                                     }
                                 }
                             }
@@ -116,6 +117,8 @@ pub(super) fn sessions(
     }
 }
 
+const PASSWORD_SET: &str = "/account?done=password";
+
 /// `POST /account/password`.
 pub(in crate::console) async fn set_password(call: &PageCall<'_>) -> Result<Response, ApiError> {
     let PageCall { visit, session } = call;
@@ -124,19 +127,28 @@ pub(in crate::console) async fn set_password(call: &PageCall<'_>) -> Result<Resp
     if let Err(error) = visit.guess(&member.name.key(), true) {
         return page(call, Some(error.message())).await;
     }
-    let passwords = &visit.console.passwords;
-    if !passwords.is_right(visit.form.get("current"), member.password.clone()).await? {
-        return page(call, Some(texts::CURRENT_PASSWORD_WRONG)).await;
-    }
     let password = match chosen(visit, member) {
         Ok(password) => password,
         Err(wrong) => return page(call, Some(&wrong)).await,
     };
-    let hash = passwords.hash(password, visit.console.with_random(random_for_thread)).await?;
-    let after = member.clone().with_password(hash);
+    let passwords = &visit.console.passwords;
+    let hash = passwords.hash(password, call.random_of_form()).await?;
+    // A second click: the form makes the same hash each time.
+    if member.password.as_ref() == Some(&hash) {
+        return Ok(redirect(PASSWORD_SET));
+    }
+    if !passwords.is_right(visit.form.get("current"), member.password.clone()).await? {
+        return page(call, Some(texts::CURRENT_PASSWORD_WRONG)).await;
+    }
+    let after = member.clone().with_password(hash.clone());
     let ends = EndedSessions::Others(session.record.digest);
     let change = StaffChange::new(member.version, after, ActType::StaffPasswordSet).ending(ends);
-    call.change(change, "/account?done=password").await
+    if visit.write(change, session.actor()).await? == StaffWritten::Stale {
+        let present = visit.console.app.store.find_staff(StaffKey::Id(member.id)).await?;
+        let is_set = present.is_some_and(|present| present.password == Some(hash));
+        return if is_set { Ok(redirect(PASSWORD_SET)) } else { Err(changed_meanwhile()) };
+    }
+    Ok(redirect(PASSWORD_SET))
 }
 
 /// `POST /account/sessions/end`.

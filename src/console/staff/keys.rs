@@ -3,9 +3,9 @@
 use jiff::ToSpan;
 use maud::{Markup, html};
 
-use super::{done, secret, settings_page};
+use super::{done, settings_page, shown_once};
 use crate::{
-    console::{call::PageCall, forms::Input, layout, markup, redirect, texts},
+    console::{call::PageCall, forms::Input, markup, redirect, texts},
     domain::{ApiKey, KeyId, KeyRecord, NewKey, Scope},
     http::{ApiError, Problem, Response},
     text,
@@ -72,18 +72,18 @@ async fn page(call: &PageCall<'_>, wrong: Option<&str>) -> Result<Response, ApiE
 fn row(call: &PageCall<'_>, key: &KeyRecord) -> Markup {
     let now = call.visit.now;
     let action = format!("{PAGE}/{}", key.id);
-    let button = |act: &str, label: &str| {
+    let button = |act: &str, class: &str, label: &str| {
         html! {
             form method="post" action=(action) {
                 (call.key_field())
                 input type="hidden" name="do" value=(act);
-                button { (label) span.hidden { " " (key.name) } }
+                button class=(class) { (label) span.hidden { " " (key.name) } }
             }
         }
     };
     html! {
         tr {
-            td data-label=(texts::NAME) { bdi { (key.name) } " (" (key.id) ")" }
+            td.first { bdi { (key.name) } " (" (key.id) ")" }
             td data-label=(texts::ALLOWS) { (texts::scope(key.scope)) }
             td data-label=(texts::LAST_USED) {
                 @if let Some(at) = key.last_used_at { (markup::time(at, now)) } @else { (texts::NEVER) }
@@ -101,8 +101,8 @@ fn row(call: &PageCall<'_>, key: &KeyRecord) -> Markup {
             td data-label=(texts::ACTIONS) {
                 @if key.is_valid_at(now) {
                     div.buttons {
-                        @if key.successor.is_none() { (button("rotate", texts::ROTATE_KEY)) }
-                        (button("revoke", texts::REVOKE_KEY))
+                        @if key.successor.is_none() { (button("rotate", "", texts::ROTATE_KEY)) }
+                        (button("revoke", "danger", texts::REVOKE_KEY))
                     }
                 }
             }
@@ -142,12 +142,8 @@ async fn was_made(call: &PageCall<'_>, key: &ApiKey) -> Result<bool, ApiError> {
 
 /// Shows a key once.
 fn key_page(call: &PageCall<'_>, key: &ApiKey) -> Response {
-    let content = html! {
-        p { (texts::NEW_KEY_HINT) }
-        (secret(key.reveal()))
-        p { a href=(PAGE) { (texts::TO_KEYS) } }
-    };
-    layout::page(texts::NEW_KEY, Some(&call.session), &content)
+    let content = shown_once(&html! { (texts::NEW_KEY_HINT) }, key.reveal(), PAGE);
+    settings_page(texts::NEW_KEY, &call.session, None, &content)
 }
 
 /// `POST /settings/keys/{id}`: `do` is `rotate` or `revoke`.

@@ -2,9 +2,9 @@
 
 use maud::{Markup, html};
 
-use super::{account::sessions, done, secret, settings_page, sign_in::changed_meanwhile};
+use super::{account::sessions, done, settings_page, shown_once, sign_in::changed_meanwhile};
 use crate::{
-    console::{call::PageCall, forms::Input, layout, markup, redirect, texts},
+    console::{call::PageCall, forms::Input, markup, redirect, texts},
     domain::{
         Role, StaffId, StaffName,
         staff::{EndedSessions, StaffChange, StaffMember, StaffSession, Token},
@@ -98,7 +98,7 @@ fn row(call: &PageCall<'_>, member: &StaffMember) -> Markup {
     };
     html! {
         tr {
-            td data-label=(texts::NAME) { bdi { (member.name.as_str()) } }
+            td.first { bdi { (member.name.as_str()) } }
             td data-label=(texts::ROLE) {
                 @if is_self { (texts::role(member.role)) } @else {
                     form.row method="post" action=(action) {
@@ -170,12 +170,8 @@ async fn was_made(call: &PageCall<'_>, link: &Token) -> Result<bool, ApiError> {
 /// Shows a link once.
 fn link_page(call: &PageCall<'_>, name: &StaffName, link: &Token) -> Response {
     let url = format!("{}/link/{}", call.visit.visitor.origin, link.reveal());
-    let content = html! {
-        p { (texts::give_link(name.as_str())) }
-        (secret(&url))
-        p { a href=(PAGE) { (texts::TO_STAFF) } }
-    };
-    layout::page(texts::LINK, Some(&call.session), &content)
+    let content = shown_once(&texts::give_link(name.as_str()), &url, PAGE);
+    settings_page(texts::LINK, &call.session, None, &content)
 }
 
 /// `POST /settings/staff/{id}`: `do` is `role`, `reset` or `disable`.

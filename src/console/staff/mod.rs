@@ -19,7 +19,12 @@ pub(super) use self::{
     sign_in::{give_code, required, sign_in, sign_in_form, sign_out},
 };
 
-use super::{forms::Input, layout, session::Session, texts};
+use super::{
+    forms::Input,
+    layout::{self, Menu},
+    session::Session,
+    texts,
+};
 use crate::http::Response;
 
 /// A field for a password.
@@ -54,9 +59,15 @@ fn done(message: Option<&str>) -> Markup {
     html! { @if let Some(message) = message { div.flash role="status" { p { (message) } } } }
 }
 
-/// A secret that is shown once.
-fn secret(text: &str) -> Markup {
-    html! { p { code.secret { (text) } } }
+/// A secret that is shown once: what to do with it, and the page after it.
+pub(super) fn shown_once(hint: &Markup, secret: &str, next: &str) -> Markup {
+    html! {
+        div.card {
+            p { (hint) }
+            code.secret { (secret) }
+            a.button.main href=(next) { (texts::COPIED) }
+        }
+    }
 }
 
 /// 422 with an error, and otherwise 200.
@@ -94,5 +105,5 @@ fn settings_page(
         (self::problem(problem))
         (content)
     };
-    layout::page_with_status(status_of(problem), title, Some(session), &content)
+    layout::page_in(Menu::Settings, status_of(problem), title, Some(session), &content)
 }

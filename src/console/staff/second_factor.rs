@@ -6,7 +6,7 @@ use maud::{Markup, PreEscaped, html};
 use qrcode::{QrCode, render::svg};
 
 use super::{
-    code_input, problem, secret,
+    code_input, problem,
     sign_in::{changed_meanwhile, secret_of},
     status_of,
 };
@@ -15,8 +15,8 @@ use crate::{
     delivery,
     domain::{
         staff::{
-            RECOVERY_CODES, SecondFactor, StaffChange, StaffMember, TokenDigest, TotpSecret,
-            recovery_code,
+            EndedSessions, RECOVERY_CODES, SecondFactor, StaffChange, StaffMember, TokenDigest,
+            TotpSecret, recovery_code,
         },
         store_area::ActType,
     },
@@ -45,9 +45,8 @@ fn page(call: &PageCall<'_>, new: &TotpSecret, wrong: Option<&str>) -> Response 
                 li {
                     (texts::SCAN)
                     (qr_code(&new.uri(member.name.as_str())))
-                    (secret(&new.spelled()))
+                    code.secret { (new.spelled()) }
                 }
-                li { (texts::ENTER_CODE) }
             }
             form.fields method="post" action="/account/second-factor" {
                 (call.key_field())
@@ -139,7 +138,8 @@ async fn with_recovery_codes(
     let (codes, recovery) = codes_of_form(call);
     let seen = member.version;
     let after = member.with_second_factor(Some(SecondFactor { recovery, ..second }));
-    let change = StaffChange::new(seen, after, ActType::StaffSecondFactorSet);
+    let change = StaffChange::new(seen, after, ActType::StaffSecondFactorSet)
+        .ending(EndedSessions::Others(session.record.digest));
     if visit.write(change, session.actor()).await? == StaffWritten::Stale {
         let present = visit.console.app.store.find_staff(StaffKey::Id(session.member.id)).await?;
         let shown = present.and_then(|present| shown_again(call, &present));
@@ -164,9 +164,11 @@ fn shown_again(call: &PageCall<'_>, member: &StaffMember) -> Option<Response> {
 fn codes_page(call: &PageCall<'_>, codes: &[String]) -> Response {
     let content = html! {
         div.flash role="status" { p { (texts::SECOND_FACTOR_SET) } }
-        p { (texts::CODES_HINT) }
-        ul { @for code in codes { li { code { (code) } } } }
-        p { a href="/account" { (texts::CODES_KEPT) } }
+        div.card {
+            p { (texts::CODES_HINT) }
+            ul { @for code in codes { li { code { (code) } } } }
+            a.button.main href="/account" { (texts::CODES_KEPT) }
+        }
     };
     layout::page(texts::RECOVERY_CODES, Some(&call.session), &content)
 }
@@ -181,6 +183,7 @@ pub(in crate::console) async fn remove_second_factor(
     }
     let seen = member.version;
     let after = member.with_second_factor(None);
-    let change = StaffChange::new(seen, after, ActType::StaffSecondFactorRemoved);
+    let change = StaffChange::new(seen, after, ActType::StaffSecondFactorRemoved)
+        .ending(EndedSessions::Others(call.session.record.digest));
     call.change(change, "/account?done=second-factor").await
 }

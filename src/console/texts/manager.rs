@@ -108,7 +108,6 @@ pub(in crate::console) const DELETE_HINT: &str =
 pub(in crate::console) const SECRET: &str = "The secret of the webhook";
 pub(in crate::console) const SECRET_HINT: &str =
     "Copy it into the settings of the program now. It is not shown again.";
-pub(in crate::console) const SECRET_SAVED: &str = "I have copied it";
 pub(in crate::console) const TOO_MANY_WEBHOOKS: &str =
     "There are 100 webhooks already. Delete one first.";
 pub(in crate::console) const NO_VAULT: &str =

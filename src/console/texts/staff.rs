@@ -68,8 +68,10 @@ pub(in crate::console) const SECOND_FACTOR_REQUIRED: &str =
     "Your role needs a second factor. Set it up to continue.";
 pub(in crate::console) const SECOND_FACTOR_STAYS: &str =
     "Your role needs a second factor, so you cannot remove it. You can set up another app.";
-pub(in crate::console) const SECOND_FACTOR_SET: &str = "Your second factor is set up.";
-pub(in crate::console) const SECOND_FACTOR_REMOVED: &str = "Your second factor is removed.";
+pub(in crate::console) const SECOND_FACTOR_SET: &str =
+    "Your second factor is set up. Your other sessions have ended.";
+pub(in crate::console) const SECOND_FACTOR_REMOVED: &str =
+    "Your second factor is removed. Your other sessions have ended.";
 pub(in crate::console) const SET_UP: &str = "Set up a second factor";
 pub(in crate::console) const CHANGE_SECOND_FACTOR: &str = "Change the second factor";
 pub(in crate::console) const REMOVE_SECOND_FACTOR: &str = "Remove the second factor";
@@ -78,7 +80,6 @@ pub(in crate::console) const SET_UP_APP: &str = "Set up an app";
 pub(in crate::console) const OPEN_APP: &str = "Open an authenticator app on your phone.";
 pub(in crate::console) const SCAN: &str = "Scan this picture, or enter the setup key by hand.";
 pub(in crate::console) const QR_CODE: &str = "QR code with the setup key";
-pub(in crate::console) const ENTER_CODE: &str = "Enter the code that the app shows.";
 pub(in crate::console) const APP_CODE: &str = "Code that the app shows";
 pub(in crate::console) const USE_APP: &str = "Use this app";
 pub(in crate::console) const APP_CODE_WRONG: &str = "This is not the code of this app. Check the clock of the phone, and enter the code that the app shows now.";
@@ -115,7 +116,7 @@ pub(in crate::console) const ACTIVE_WITH_SECOND_FACTOR: &str = "active, with a s
 pub(in crate::console) const HAS_LINK: &str = "has a link";
 pub(in crate::console) const LINK_EXPIRED: &str = "link expired";
 pub(in crate::console) const LINK: &str = "A link to choose a password";
-pub(in crate::console) const TO_STAFF: &str = "Back to the staff";
+pub(in crate::console) const COPIED: &str = "I have copied it";
 // API keys
 pub(in crate::console) const KEYS: &str = "API keys";
 pub(in crate::console) const ADD_KEY: &str = "Make a key";
@@ -139,12 +140,10 @@ pub(in crate::console) const KEY_NOT_ROTATED: &str =
 pub(in crate::console) const NEW_KEY: &str = "A new API key";
 pub(in crate::console) const NEW_KEY_HINT: &str =
     "Copy the key into the settings of the program now. It is not shown again.";
-pub(in crate::console) const TO_KEYS: &str = "Back to the keys";
 // Requests that are rejected
 pub(in crate::console) const INCOMPLETE_FORM: &str =
     "This form is not complete. Reload the page, and send it again.";
-pub(in crate::console) const NOT_ALLOWED: &str =
-    "Your role does not include this page. A manager can give you another role.";
+pub(in crate::console) const NOT_ALLOWED: &str = "Your role does not include this page.";
 pub(in crate::console) const FOREIGN_HOST: &str = "The console does not have this host name. Open it at its address, or let the operator set --console-url.";
 pub(in crate::console) const NEEDS_HTTPS: &str = "The console needs HTTPS, because a password must not be sent in the clear. Open it with https://, or on the machine where it runs.";
 pub(in crate::console) const FOREIGN_FORM: &str = "This form was sent by another site, so it was not carried out. Open the console and send the form there.";
@@ -185,6 +184,33 @@ pub(in crate::console) fn you_are(name: &str, of: Role) -> Markup {
 pub(in crate::console) fn second_factor_on(recovery_codes: usize) -> String {
     let plural = if recovery_codes == 1 { "" } else { "s" };
     format!("You need your app to sign in. You have {recovery_codes} recovery code{plural} left.")
+}
+
+/// A browser and its system as people name them; all that it says of itself if they are unknown.
+pub(in crate::console) fn browser(agent: &str) -> String {
+    let find = |known: &[(&str, &'static str)]| {
+        known.iter().find(|(mark, _)| agent.contains(mark)).map(|(_, name)| *name)
+    };
+    // Each browser also names those after it.
+    let browser = find(&[
+        ("Edg", "Edge"),
+        ("OPR/", "Opera"),
+        ("Firefox/", "Firefox"),
+        ("Chrome/", "Chrome"),
+        ("Safari/", "Safari"),
+    ]);
+    let system = find(&[
+        ("Android", "Android"),
+        ("iPhone", "iPhone"),
+        ("iPad", "iPad"),
+        ("Windows", "Windows"),
+        ("Mac OS", "Mac"),
+        ("Linux", "Linux"),
+    ]);
+    match (browser, system) {
+        (Some(browser), Some(system)) => format!("{browser} on {system}"),
+        _ => agent.to_owned(),
+    }
 }
 
 /// What a button does, for people who only hear it.
@@ -260,5 +286,40 @@ pub(in crate::console) fn problem(
         }
         Problem::InsufficientScope => ("Not allowed", message, "Go back, or ask a manager."),
         _ => ("This did not work", message, "Go back, and check what you sent."),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_browser_is_named_as_people_name_it() {
+        let webkit = "AppleWebKit/537.36 (KHTML, like Gecko)";
+        for (agent, name) in [
+            (
+                format!("Mozilla/5.0 (X11; Linux x86_64) {webkit} Chrome/156.0.0.0 Safari/537.36"),
+                "Chrome on Linux",
+            ),
+            (
+                format!(
+                    "Mozilla/5.0 (Windows NT 10.0; Win64; x64) {webkit} Chrome/156.0 Safari/537.36 Edg/156.0"
+                ),
+                "Edge on Windows",
+            ),
+            (
+                "Mozilla/5.0 (Android 16; Mobile; rv:150.0) Gecko/150.0 Firefox/150.0".to_owned(),
+                "Firefox on Android",
+            ),
+            (
+                format!(
+                    "Mozilla/5.0 (iPhone; CPU iPhone OS 26_0 like Mac OS X) {webkit} Safari/604.1"
+                ),
+                "Safari on iPhone",
+            ),
+            ("curl/8.0 on Linux".to_owned(), "curl/8.0 on Linux"),
+        ] {
+            assert_eq!(browser(&agent), name);
+        }
     }
 }

@@ -12,7 +12,7 @@ pub const RECOVERY_CODES: usize = 10;
 
 /// The length of a secret, in bytes, and of a recovery code before it is spelled.
 const SECRET: usize = 20;
-const RECOVERY: usize = 10;
+const RECOVERY: usize = 15;
 
 /// How long a code is valid, in seconds, and its number of digits: what all apps support.
 const PERIOD: i64 = 30;
@@ -48,7 +48,8 @@ impl SecondFactor {
     }
 }
 
-/// A new recovery code, to show once, and its digest. It has 80 random bits.
+/// A new recovery code, to show once, and its digest. It has 120 random bits, so a digest protects
+/// it as well as a slow hash would.
 pub fn recovery_code(random: &mut impl CryptoRng) -> (String, TokenDigest) {
     let mut bytes = [0; RECOVERY];
     random.fill_bytes(&mut bytes);

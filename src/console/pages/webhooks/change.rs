@@ -4,7 +4,7 @@ use maud::html;
 
 use super::{Desk, Flash, Page, Reply, find, missing, show_list, with};
 use crate::{
-    console::{forms::Errors, layout::Menu, texts},
+    console::{forms::Errors, layout::Menu, staff, texts},
     delivery::{self, Decided, DecisionError, Registrar, Wanted},
     domain::{
         StoredResponse,
@@ -87,11 +87,7 @@ pub(in super::super) async fn delete(desk: &Desk<'_>) -> Result<Reply, ApiError>
 fn secret_page(secret: &str, next: &str) -> Reply {
     let content = html! {
         h1 { (texts::SECRET) }
-        div.card {
-            p { (texts::SECRET_HINT) }
-            code.secret { (secret) }
-            p { a.button.main href=(next) { (texts::SECRET_SAVED) } }
-        }
+        (staff::shown_once(&html! { (texts::SECRET_HINT) }, secret, next))
     };
     Page::new(Menu::Settings, texts::SECRET, content).into()
 }
