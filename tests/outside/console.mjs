@@ -10,27 +10,21 @@
 
 import assert from "node:assert/strict";
 
-import axe from "axe-core";
-import puppeteer from "puppeteer-core";
+import {
+  PASSWORD, browser, choose, choosePassword, complaints, fill, isThere, keyboard, measure, mouse, origin, person,
+  prepare, press, says, screenshots, signIn, submit, text, value,
+} from "./console/people.mjs";
+import { aNewStore, states } from "./console/states.mjs";
 
-const [chromium, screenshots] = process.argv.slice(2);
-const { origin } = new URL(process.env.CONSOLE_URL);
 const links = process.env.CONSOLE_LINKS.split(/\s+/).filter(Boolean);
-const PASSWORD = "four quiet otters swim";
 const HOSTILE = ["<script>alert(1)</script>", "كلب صغير", "a\u0001\u202eevil", "🐕 Fluffy 🐾", "n".repeat(20000)];
 
-const complaints = [];
-const browser = await puppeteer.launch({
-  executablePath: chromium,
-  // Root may not use the sandbox, and these pages are our own.
-  args: ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--lang=en-GB"],
-});
 try {
   const [anna, ben, cleo] = [await person(), await person(), await person()];
   await choosePassword(anna, links[0], "Anna");
   await choosePassword(ben, links[1], "Ben");
   await choosePassword(cleo, links[2], "Cleo");
-  await measure(anna, "/", "a new store");
+  await aNewStore(anna);
 
   for (const [id, label] of [[1, "Dogs"], [2, "Cats"], [3, "Birds"]]) {
     await anna.page.goto(`${origin}/categories`);
@@ -56,6 +50,7 @@ try {
   await liveUpdates(anna, ben);
   await aViewer(cleo);
   await theSessionEnds(ben);
+  await states(anna, ben);
   await measureAll(anna);
 
   assert.deepEqual(complaints, []);
@@ -64,138 +59,7 @@ try {
   await browser.close();
 }
 
-// A browser of its own, in which nobody is signed in.
-async function person() {
-  const context = await browser.createBrowserContext();
-  const at = { context, page: await context.newPage() };
-  await prepare(at.page);
-  return at;
-}
-
-async function prepare(page) {
-  await page.setViewport({ width: 1280, height: 900 });
-  page.on("console", (message) => {
-    // The browser also reports each page whose status says what is wrong with a form.
-    const isStatus = message.text().startsWith("Failed to load resource");
-    if (["error", "warn"].includes(message.type()) && !isStatus) complaints.push(message.text());
-  });
-  page.on("pageerror", (error) => complaints.push(String(error)));
-  page.on("dialog", (dialog) => complaints.push(`a dialog: ${dialog.message()}`));
-  page.on("request", (request) => {
-    // The browser draws its own controls with data URLs.
-    if (!request.url().startsWith("data:") && new URL(request.url()).origin !== origin) complaints.push(`a request to ${request.url()}`);
-  });
-  await page.exposeFunction("violated", (directive) => complaints.push(`policy: ${directive}`));
-  await page.evaluateOnNewDocument(() => {
-    document.addEventListener("securitypolicyviolation", (event) =>
-      window.violated(`${event.effectiveDirective} ${event.blockedURI}`),
-    );
-  });
-  // The policy of the pages blocks foreign scripts, so axe-core is injected before a page loads.
-  await page.evaluateOnNewDocument(axe.source);
-}
-
-// --- Hands: the same acts by mouse and by keyboard ---------------------------
-
-async function mouse(at, act, selector, text) {
-  const element = await at.page.waitForSelector(selector);
-  if (act === "press") return element.click();
-  if (act === "choose") return at.page.select(selector, text);
-  await element.click({ count: 3 });
-  await at.page.keyboard.press("Backspace");
-  await element.type(text);
-}
-
-async function keyboard(at, act, selector, text) {
-  const { page } = at;
-  await page.waitForSelector(selector);
-  const isThere = () => page.$eval(selector, (element) => element === document.activeElement);
-  for (let steps = 0; !(await isThere()); steps += 1) {
-    assert(steps < 200, `${selector} cannot be reached with the Tab key`);
-    await page.keyboard.press("Tab");
-    const problem = await page.evaluate(() => {
-      const focus = document.activeElement;
-      if (focus === document.body) return undefined;
-      const box = focus.getBoundingClientRect();
-      const isShown = box.bottom > 0 && box.top < innerHeight && box.right > 0 && box.left < innerWidth;
-      const style = getComputedStyle(focus);
-      if (!isShown) return `the focus is outside of the window: ${focus.outerHTML}`;
-      const isVisible = style.outlineStyle !== "none" && parseFloat(style.outlineWidth) >= 2;
-      return isVisible ? undefined : `the focus is not visible: ${focus.outerHTML}`;
-    });
-    assert.equal(problem, undefined);
-  }
-  if (act === "press") {
-    const isBox = await page.$eval(selector, (element) => ["checkbox", "radio"].includes(element.type));
-    return page.keyboard.press(isBox ? "Space" : "Enter");
-  }
-  if (act === "choose") {
-    const label = await page.$eval(selector, (select, text) => [...select.options].find(({ value }) => value === text).label, text);
-    await page.keyboard.type(label);
-    return assert.equal(await value(at, selector), text);
-  }
-  await page.keyboard.down("Control");
-  await page.keyboard.press("a");
-  await page.keyboard.up("Control");
-  await page.keyboard.press("Backspace");
-  return page.keyboard.type(text);
-}
-
-function fill(at, selector, text, hand = mouse) {
-  return hand(at, "fill", selector, text);
-}
-
-function choose(at, selector, text, hand = mouse) {
-  return hand(at, "choose", selector, text);
-}
-
-function press(at, selector, hand = mouse) {
-  return hand(at, "press", selector);
-}
-
-// Presses a button or a link that leads to another page.
-async function submit(at, selector, hand = mouse) {
-  const left = at.page.waitForNavigation().catch((error) => assert.fail(`${selector}: ${error.message}`));
-  await press(at, selector, hand);
-  await left;
-}
-
-function value(at, selector) {
-  return at.page.$eval(selector, (element) => element.value);
-}
-
-function text(at, selector) {
-  return at.page.$eval(selector, (element) => element.innerText);
-}
-
-async function says(at, expected) {
-  const said = await text(at, "main .flash, main .problem");
-  assert(said.includes(expected), `the page says “${said}” instead of “${expected}”`);
-}
-
-async function isThere(at, selector) {
-  return (await at.page.$(selector)) !== null;
-}
-
 // --- What people do ----------------------------------------------------------
-
-async function choosePassword(at, link, name) {
-  await at.page.goto(link.replace(/^https?:\/\/[^/]*/, origin));
-  if (name === "Anna") await measure(at, undefined, "choosing a password");
-  await fill(at, "#new", PASSWORD);
-  await fill(at, "#again", PASSWORD);
-  await submit(at, "main .main");
-  assert.equal(await text(at, ".who a"), name);
-}
-
-async function signIn(at, name, hand = mouse) {
-  await at.page.goto(`${origin}/`);
-  assert(at.page.url().includes("/sign-in"));
-  await fill(at, "#name", name, hand);
-  await fill(at, "#password", PASSWORD, hand);
-  await submit(at, "main .main", hand);
-  assert.equal(await text(at, "h1"), "Today");
-}
 
 // Finds an animal from the first page, and opens it.
 async function find(at, name, hand) {
@@ -533,43 +397,4 @@ async function picture(at, name) {
   await at.page.emulateMediaFeatures([{ name: "prefers-color-scheme", value: "light" }]);
   await at.page.screenshot({ path: `${screenshots}/console-${name}.webp`, quality: 75 });
   await at.page.setViewport({ width: 1280, height: 900 });
-}
-
-// Looks at a page, or at the present one.
-async function measure(at, path, what, widths = [1280, 360, 320]) {
-  const { page } = at;
-  if (path) {
-    let weight = 0;
-    const count = async (response) => {
-      const isStream = response.url().endsWith("/live");
-      if (!isStream) weight += (await response.buffer().catch(() => "")).length;
-    };
-    page.on("response", count);
-    await page.goto(`${origin}${path}`);
-    page.off("response", count);
-    const isLongName = what === "a hostile name";
-    assert(weight < 60_000 || isLongName, `${what}: ${weight} bytes`);
-  }
-  for (const width of widths) {
-    for (const scheme of width === 320 ? ["light"] : ["light", "dark"]) {
-      // 400 % zoom of a window of 1280 px is a width of 320 px.
-      await page.setViewport({ width, height: 900 });
-      await page.emulateMediaFeatures([
-        { name: "prefers-color-scheme", value: scheme },
-        { name: "prefers-reduced-motion", value: "reduce" },
-      ]);
-      // Everything that is folded away is looked at, too.
-      await page.$$eval("details", (all) => all.forEach((details) => { details.open = true; }));
-      const content = await page.evaluate(() => document.documentElement.scrollWidth);
-      assert(content <= width, `${what}, ${width} px: the page is ${content} px wide`);
-      if (width === 320) continue;
-      const found = await page.evaluate(async () => {
-        const tags = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"];
-        const { violations } = await window.axe.run({ runOnly: tags });
-        return violations.flatMap(({ id, nodes }) => nodes.map(({ target }) => `${id}: ${target}`));
-      });
-      assert.deepEqual(found, [], `${what}, ${width} px, ${scheme}`);
-    }
-  }
-  await page.setViewport({ width: 1280, height: 900 });
 }

@@ -1,0 +1,205 @@
+// Browsers in which people use the console, by mouse or by keyboard; and what every page is measured by: WCAG 2.2 AA
+// with axe-core, on a desktop and on a phone, light and dark, and horizontal scrolling at 400 % zoom.
+
+import assert from "node:assert/strict";
+
+import axe from "axe-core";
+import puppeteer from "puppeteer-core";
+
+export { axe };
+export const [chromium, screenshots] = process.argv.slice(2);
+export const { origin } = new URL(process.env.CONSOLE_URL);
+export const PASSWORD = "four quiet otters swim";
+
+// What a browser reported: errors, violations of the policy, and requests to other hosts.
+export const complaints = [];
+
+export const browser = await puppeteer.launch({
+  executablePath: chromium,
+  // Root may not use the sandbox, and these pages are our own.
+  args: ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--lang=en-GB"],
+});
+
+// A browser of its own, in which nobody is signed in.
+export async function person() {
+  const context = await browser.createBrowserContext();
+  const at = { context, page: await context.newPage() };
+  await prepare(at.page);
+  return at;
+}
+
+export async function prepare(page) {
+  await page.setViewport({ width: 1280, height: 900 });
+  page.on("console", (message) => {
+    // The browser also reports each page whose status says what is wrong with a form.
+    const isStatus = message.text().startsWith("Failed to load resource");
+    if (["error", "warn"].includes(message.type()) && !isStatus) complaints.push(message.text());
+  });
+  page.on("pageerror", (error) => complaints.push(String(error)));
+  page.on("dialog", (dialog) => complaints.push(`a dialog: ${dialog.message()}`));
+  page.on("request", (request) => {
+    // The browser draws its own controls with data URLs.
+    if (!request.url().startsWith("data:") && new URL(request.url()).origin !== origin) complaints.push(`a request to ${request.url()}`);
+  });
+  await page.exposeFunction("violated", (directive) => complaints.push(`policy: ${directive}`));
+  await page.evaluateOnNewDocument(() => {
+    document.addEventListener("securitypolicyviolation", (event) =>
+      window.violated(`${event.effectiveDirective} ${event.blockedURI}`),
+    );
+  });
+  // The policy of the pages blocks foreign scripts, so axe-core is injected before a page loads.
+  await page.evaluateOnNewDocument(axe.source);
+}
+
+// --- Hands: the same acts by mouse and by keyboard ---------------------------
+
+export async function mouse(at, act, selector, text) {
+  const element = await at.page.waitForSelector(selector);
+  if (act === "press") return element.click();
+  if (act === "choose") return at.page.select(selector, text);
+  await element.click({ count: 3 });
+  await at.page.keyboard.press("Backspace");
+  await element.type(text);
+}
+
+export async function keyboard(at, act, selector, text) {
+  const { page } = at;
+  await page.waitForSelector(selector);
+  const isThere = () => page.$eval(selector, (element) => element === document.activeElement);
+  for (let steps = 0; !(await isThere()); steps += 1) {
+    assert(steps < 200, `${selector} cannot be reached with the Tab key`);
+    await page.keyboard.press("Tab");
+    const problem = await page.evaluate(() => {
+      const focus = document.activeElement;
+      if (focus === document.body) return undefined;
+      const box = focus.getBoundingClientRect();
+      const isShown = box.bottom > 0 && box.top < innerHeight && box.right > 0 && box.left < innerWidth;
+      const style = getComputedStyle(focus);
+      if (!isShown) return `the focus is outside of the window: ${focus.outerHTML}`;
+      const isVisible = style.outlineStyle !== "none" && parseFloat(style.outlineWidth) >= 2;
+      return isVisible ? undefined : `the focus is not visible: ${focus.outerHTML}`;
+    });
+    assert.equal(problem, undefined);
+  }
+  if (act === "press") {
+    const isBox = await page.$eval(selector, (element) => ["checkbox", "radio"].includes(element.type));
+    return page.keyboard.press(isBox ? "Space" : "Enter");
+  }
+  if (act === "choose") {
+    const label = await page.$eval(selector, (select, text) => [...select.options].find(({ value }) => value === text).label, text);
+    await page.keyboard.type(label);
+    return assert.equal(await value(at, selector), text);
+  }
+  await page.keyboard.down("Control");
+  await page.keyboard.press("a");
+  await page.keyboard.up("Control");
+  await page.keyboard.press("Backspace");
+  return page.keyboard.type(text);
+}
+
+export function fill(at, selector, text, hand = mouse) {
+  return hand(at, "fill", selector, text);
+}
+
+export function choose(at, selector, text, hand = mouse) {
+  return hand(at, "choose", selector, text);
+}
+
+export function press(at, selector, hand = mouse) {
+  return hand(at, "press", selector);
+}
+
+// Presses a button or a link that leads to another page, and returns the response.
+export async function submit(at, selector, hand = mouse) {
+  const left = at.page.waitForNavigation().catch((error) => assert.fail(`${selector}: ${error.message}`));
+  await press(at, selector, hand);
+  return left;
+}
+
+export function value(at, selector) {
+  return at.page.$eval(selector, (element) => element.value);
+}
+
+export function text(at, selector) {
+  return at.page.$eval(selector, (element) => element.innerText);
+}
+
+export async function says(at, expected) {
+  const said = await text(at, "main .flash, main .problem");
+  assert(said.includes(expected), `the page says “${said}” instead of “${expected}”`);
+}
+
+export async function isThere(at, selector) {
+  return (await at.page.$(selector)) !== null;
+}
+
+// --- What everybody does -----------------------------------------------------
+
+export async function choosePassword(at, link, name) {
+  await at.page.goto(link.replace(/^https?:\/\/[^/]*/, origin));
+  if (name === "Anna") await measure(at, undefined, "choosing a password");
+  await fill(at, "#new", PASSWORD);
+  await fill(at, "#again", PASSWORD);
+  await submit(at, "main .main");
+  assert.equal(await text(at, ".who a"), name);
+}
+
+export async function signIn(at, name, hand = mouse) {
+  await at.page.goto(`${origin}/`);
+  assert(at.page.url().includes("/sign-in"));
+  await fill(at, "#name", name, hand);
+  await fill(at, "#password", PASSWORD, hand);
+  await submit(at, "main .main", hand);
+  assert.equal(await text(at, "h1"), "Today");
+}
+
+export async function signOut(at) {
+  await at.page.goto(`${origin}/account`);
+  await submit(at, ".who button");
+  assert(at.page.url().endsWith("/sign-in"));
+}
+
+// Opens everything that is folded away.
+export function unfold(at) {
+  return at.page.$$eval("details", (all) => all.forEach((details) => { details.open = true; }));
+}
+
+// --- What is measured --------------------------------------------------------
+
+// Looks at a page, or at the present one.
+export async function measure(at, path, what, widths = [1280, 360, 320]) {
+  const { page } = at;
+  if (path) {
+    let weight = 0;
+    const count = async (response) => {
+      const isStream = response.url().endsWith("/live");
+      if (!isStream) weight += (await response.buffer().catch(() => "")).length;
+    };
+    page.on("response", count);
+    await page.goto(`${origin}${path}`);
+    page.off("response", count);
+    const isLongName = what === "a hostile name";
+    assert(weight < 60_000 || isLongName, `${what}: ${weight} bytes`);
+  }
+  for (const width of widths) {
+    for (const scheme of width === 320 ? ["light"] : ["light", "dark"]) {
+      // 400 % zoom of a window of 1280 px is a width of 320 px.
+      await page.setViewport({ width, height: 900 });
+      await page.emulateMediaFeatures([
+        { name: "prefers-color-scheme", value: scheme },
+        { name: "prefers-reduced-motion", value: "reduce" },
+      ]);
+      await unfold(at);
+      const content = await page.evaluate(() => document.documentElement.scrollWidth);
+      assert(content <= width, `${what}, ${width} px: the page is ${content} px wide`);
+      if (width === 320) continue;
+      const found = await page.evaluate(async () => {
+        const tags = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"];
+        const { violations } = await window.axe.run({ runOnly: tags });
+        return violations.flatMap(({ id, nodes }) => nodes.map(({ target }) => `${id}: ${target}`));
+      });
+      assert.deepEqual(found, [], `${what}, ${width} px, ${scheme}`);
+    }
+  }
+  await page.setViewport({ width: 1280, height: 900 });
+}
