@@ -151,7 +151,7 @@ impl Dispatcher {
         tokio::select! {
             () = time::sleep(pause) => {}
             Some(ended) = self.running.join_next() => self.ended.extend(ended.ok()),
-            Some(test) = self.tests.recv() => self.test = Some(test),
+            Some(test) = self.tests.recv(), if self.test.is_none() => self.test = Some(test),
         }
     }
 
@@ -165,7 +165,10 @@ impl Dispatcher {
             self.refreshed = Some(now);
         }
         self.note_ended().await;
-        while let Some(test) = self.test.take().or_else(|| self.tests.try_recv().ok()) {
+        // The others wait, and so many of them that more are rejected.
+        while self.running.len() < 2 * IN_FLIGHT
+            && let Some(test) = self.test.take().or_else(|| self.tests.try_recv().ok())
+        {
             self.start_test(test).await;
         }
         let last = self.last;
@@ -359,9 +362,6 @@ impl Dispatcher {
 
     /// Sends a test message once, also to a webhook that is disabled or that another process serves.
     async fn start_test(&mut self, test: TestMessage) {
-        if self.running.len() >= 2 * IN_FLIGHT {
-            return;
-        }
         let webhook = test.webhook;
         match Sending::test(self.store.as_ref(), &self.vault, self.clock.now(), test).await {
             Ok(Some(test)) => {

@@ -199,3 +199,21 @@ async fn a_test_message_is_sent_once_also_to_a_disabled_webhook() {
     assert_eq!(attempts[0].1.message_id, test.message_id);
     assert_eq!(attempts[0].1.error.as_deref(), Some("status"));
 }
+
+#[tokio::test]
+async fn every_test_message_that_is_accepted_is_sent_also_if_many_have_no_response() {
+    let mut shop = Shop::open().await;
+    let receiver = Receiver::start().await;
+    let (id, _) = shop.add_webhook(receiver.url(), None).await;
+    let mut dispatcher = shop.patient_dispatcher(1, Duration::from_secs(2));
+    receiver.respond(|_| None);
+    let is_accepted = || shop.registrar.send_test(shop.registrar.new_test(id));
+    // As many as can be in flight, in two parts, and as many as can wait.
+    for sent in [64, 128] {
+        assert!((0..64).all(|_| is_accepted()));
+        shop.until(&mut dispatcher, || receiver.all().len() == sent).await;
+    }
+    assert!((0..64).all(|_| is_accepted()));
+    assert!(!is_accepted());
+    shop.until(&mut dispatcher, || receiver.all().len() == 192).await;
+}
