@@ -71,7 +71,8 @@ async fn a_password_is_not_enough_and_each_code_is_accepted_once() {
     let left = shop.find("Ana").await.second_factor.unwrap().recovery.len();
     assert_eq!(left, 8);
     // Without a password, a code is nothing.
-    shop.browser().post("/sign-in/code", &[("code", &recovery[5])]).await.expect(403);
+    let page = shop.browser().post("/sign-in/code", &[("code", &recovery[5])]).await.expect(403);
+    assert!(page.text.contains("Sign in again."), "{page:?}");
 }
 
 #[tokio::test]
@@ -144,7 +145,9 @@ async fn a_member_may_remove_the_second_factor_and_get_new_recovery_codes() {
     let mut browser = shop.member("Ana", Role::Clerk).await;
     let (_, page) = set_up(&shop, &mut browser).await;
     let old = recovery_codes(&page);
-    let new = recovery_codes(&browser.post("/account/recovery-codes", &[]).await.expect(200));
+    let page = browser.post("/account/recovery-codes", &[]).await.expect(200);
+    assert!(page.text.contains("These codes replace the old ones."), "{page:?}");
+    let new = recovery_codes(&page);
     assert!(new.len() == 10 && new.iter().all(|code| !old.contains(code)));
     let mut other = shop.browser();
     other.sign_in("Ana", PASSWORD).await.expect(200);

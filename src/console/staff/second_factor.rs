@@ -6,7 +6,7 @@ use maud::{Markup, PreEscaped, html};
 use qrcode::{QrCode, render::svg};
 
 use super::{
-    code_input, problem,
+    code_input, done, problem,
     sign_in::{changed_meanwhile, secret_of},
     status_of,
 };
@@ -162,8 +162,10 @@ fn shown_again(call: &PageCall<'_>, member: &StaffMember) -> Option<Response> {
 }
 
 fn codes_page(call: &PageCall<'_>, codes: &[String]) -> Response {
+    let are_new = call.visit.form.get("secret").is_empty();
+    let message = if are_new { texts::CODES_REPLACED } else { texts::SECOND_FACTOR_SET };
     let content = html! {
-        div.flash role="status" { p { (texts::SECOND_FACTOR_SET) } }
+        (done(Some(message)))
         div.card {
             p { (texts::CODES_HINT) }
             ul { @for code in codes { li { code { (code) } } } }

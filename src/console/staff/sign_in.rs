@@ -201,7 +201,7 @@ pub(in crate::console) async fn give_code(visit: &Visit<'_>) -> Result<Response,
     let Some(Session { member, record }) =
         begun.filter(|begun| begun.record.confirmed_at.is_none())
     else {
-        return Ok(form(&then, None, "", StatusCode::FORBIDDEN));
+        return Ok(form(&then, Some(texts::SIGN_IN_ENDED), "", StatusCode::FORBIDDEN));
     };
     let is_known = session::is_known_browser(visit, member.id);
     if let Err(error) = visit.guess(&member.name.key(), is_known) {

@@ -22,6 +22,8 @@ pub(in crate::console) const CODE_HINT: &str =
     "The six digits that your app shows, or one of your recovery codes.";
 pub(in crate::console) const CODE_WRONG: &str =
     "This code is wrong, or was used before. Wait until the app shows the next code.";
+pub(in crate::console) const SIGN_IN_ENDED: &str =
+    "Sign in again. This sign-in took too long, or its code was sent twice.";
 pub(in crate::console) const FORM_KEPT: &str =
     "Enter your password to continue. What you typed is kept, and is sent afterwards.";
 pub(in crate::console) const FORM_TOO_LONG: &str = "Your session has ended, and your text is too long to be kept here. Sign in in another tab, go back in this one, and send it again.";
@@ -87,6 +89,8 @@ pub(in crate::console) const RECOVERY_CODES: &str = "Recovery codes";
 pub(in crate::console) const NEW_CODES_HINT: &str =
     "Make new recovery codes if you have used or lost some. The old ones become invalid.";
 pub(in crate::console) const NEW_CODES: &str = "Make new recovery codes";
+pub(in crate::console) const CODES_REPLACED: &str =
+    "These codes replace the old ones. Your other sessions have ended.";
 pub(in crate::console) const CODES_HINT: &str = "Keep these recovery codes where you find them without your phone, such as on paper. Each one signs you in once. They are not shown again.";
 pub(in crate::console) const CODES_KEPT: &str = "I have kept them";
 // Staff
