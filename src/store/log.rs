@@ -8,8 +8,8 @@ use crate::{
     domain::{
         Actor, KeyId, NamedActor, NewKey, WriteContext,
         store_area::{
-            Act, ActType, AuditEntry, AuditPosition, AuditQuery, AuditType, Change, ChangeType,
-            LogSubject, LoggedChange, Resource, StorePet, SubjectKind,
+            Act, ActType, AuditEntry, AuditPosition, AuditQuery, AuditType, Change, ChangePage,
+            ChangeType, LogSubject, LoggedChange, Resource, StorePet, SubjectKind,
         },
     },
     json,
@@ -17,6 +17,29 @@ use crate::{
 
 /// The maximum number of rows that are read for one page.
 pub(super) const SCAN: i64 = 10_000;
+
+/// With so many bytes of texts, a page of changes is full.
+const FULL: usize = 4 << 20;
+
+/// A page of at most `limit` changes, of those that were selected up to `read_to`.
+pub(super) fn page<E>(
+    selected: impl Iterator<Item = Result<LoggedChange, E>>,
+    limit: u32,
+    read_to: i64,
+) -> Result<ChangePage, E> {
+    let (mut page, mut bytes) = (ChangePage { changes: Vec::new(), read_to }, 0);
+    for change in selected {
+        let change = change?;
+        let seq = change.seq;
+        bytes += change.length();
+        page.changes.push(change);
+        if bytes >= FULL || page.changes.len() == limit as usize {
+            page.read_to = seq;
+            break;
+        }
+    }
+    Ok(page)
+}
 
 /// What the audit trail selects of changes and acts, in SQLite and PostgreSQL. SQLite numbers its
 /// parameters as they first appear.

@@ -40,6 +40,7 @@ macro_rules! log_suite {
             a_repeated_request_leaves_its_rows_once,
             concurrent_creates_leave_one_row_each_without_a_gap,
             the_log_is_read_in_parts_by_type,
+            a_page_of_changes_with_very_long_texts_ends_early,
             the_history_of_an_animal_has_its_changes_and_those_of_its_orders_the_newest_first,
             old_changes_are_forgotten_from_the_oldest_on_but_never_the_newest,
             the_audit_trail_has_the_acts_between_the_changes,
@@ -266,6 +267,24 @@ pub(crate) async fn the_log_is_read_in_parts_by_type(store: AnyStore) {
     assert_eq!(read(3, added, 9).await, (vec![6, 9], 10));
     assert_eq!(read(9, added, 9).await, (vec![], 10));
     assert_eq!(read(12, added, 9).await, (vec![], 12));
+}
+
+pub(crate) async fn a_page_of_changes_with_very_long_texts_ends_early(store: AnyStore) {
+    let name = "a".repeat(60_000);
+    for _ in 0..80 {
+        add(&store, new_pet(&name, 1, Available)).await;
+    }
+    store.log_state().await.unwrap();
+    let read = async |after, limit| {
+        let page = store.changes_after(after, None, limit).await.unwrap();
+        let last = page.changes.last().unwrap().seq;
+        (page.changes.iter().map(LoggedChange::length).sum::<usize>(), last, page.read_to)
+    };
+    let (length, last, read_to) = read(0, 100).await;
+    assert!((4 << 20..(4 << 20) + 61_000).contains(&length), "{length}");
+    assert!(last < 80 && read_to == last, "{last}, {read_to}");
+    assert_eq!(read(read_to, 100).await.1, 80);
+    assert_eq!(read(0, 3).await.1, 3);
 }
 
 pub(crate) async fn the_history_of_an_animal_has_its_changes_and_those_of_its_orders_the_newest_first(

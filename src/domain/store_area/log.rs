@@ -49,6 +49,14 @@ pub struct LoggedChange {
     pub request_id: Option<Box<str>>,
 }
 
+impl LoggedChange {
+    /// The length of its texts, in bytes.
+    pub fn length(&self) -> usize {
+        let of = |text: &Option<Box<str>>| text.as_ref().map_or(0, |text| text.len());
+        of(&self.before) + of(&self.after)
+    }
+}
+
 /// A part of the log.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ChangePage {

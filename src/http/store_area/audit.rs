@@ -2,7 +2,6 @@
 
 use super::{
     cursor::{self, Walk},
-    feed,
     page::{self, Element},
 };
 use crate::{
@@ -59,7 +58,7 @@ pub(crate) async fn list(app: &App, Call { request, .. }: Call<'_>) -> Result<Re
 
 fn length(entry: &AuditEntry) -> usize {
     match entry {
-        AuditEntry::Change(change) => feed::length(change),
+        AuditEntry::Change(change) => change.length(),
         AuditEntry::Act { act, .. } => act.details.iter().map(|(_, text)| text.len()).sum(),
     }
 }

@@ -175,10 +175,7 @@ async fn read_after(
         [&after, &read_to, &kind.map(ChangeType::as_str), &i64::from(limit)];
     let statement = connection.prepared(AFTER).await?;
     let rows = connection.query(&statement, &parameters).await?;
-    let changes = rows.iter().map(change).collect::<Result<Vec<_>, _>>()?;
-    let is_full = changes.len() == limit as usize;
-    let read_to = changes.last().filter(|_| is_full).map_or(read_to, |last| last.seq);
-    Ok(ChangePage { changes, read_to })
+    log::page(rows.iter().map(change), limit, read_to)
 }
 
 async fn history(

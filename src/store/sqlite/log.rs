@@ -201,12 +201,7 @@ fn read_after(
     let read_to = after.saturating_add(SCAN).min(state(connection)?.last).max(after);
     let kind = kind.map(ChangeType::as_str);
     let mut statement = connection.prepare_cached(AFTER)?;
-    let changes: rusqlite::Result<Vec<_>> =
-        statement.query_map(params![after, read_to, kind, limit], change)?.collect();
-    let changes = changes?;
-    let is_full = changes.len() == limit as usize;
-    let read_to = changes.last().filter(|_| is_full).map_or(read_to, |last| last.seq);
-    Ok(ChangePage { changes, read_to })
+    log::page(statement.query_map(params![after, read_to, kind, limit], change)?, limit, read_to)
 }
 
 /// See [`Changes::list_audit`]. Reads one state of the database.

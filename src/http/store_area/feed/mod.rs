@@ -154,7 +154,8 @@ pub(crate) async fn follow_changes(
     }
     let next = cursor::encode(log.epoch, page.read_to.max(position));
     app.store_area.feed.metrics.sent.add(page.changes.len());
-    let element: Element<LoggedChange> = Element { length, write: json::write_change };
+    let element: Element<LoggedChange> =
+        Element { length: LoggedChange::length, write: json::write_change };
     let body = page::render(page.changes, element, |body| body).await?;
     let mut response = response::json(StatusCode::OK, app.edge.response_memory.hold(body)?);
     let kind = kind.map(ChangeType::as_str);
@@ -184,12 +185,6 @@ pub(super) fn add_link(app: &App, log: &LogState, response: &mut Response) {
     if let Ok(links) = links {
         response.headers_mut().insert(header::LINK, links);
     }
-}
-
-/// The length of the texts of a change, in bytes.
-pub(super) fn length(change: &LoggedChange) -> usize {
-    let of = |text: &Option<Box<str>>| text.as_ref().map_or(0, |text| text.len());
-    of(&change.before) + of(&change.after)
 }
 
 fn parse_limit(given: Option<&Cow<'_, str>>) -> Result<u32, ApiError> {
