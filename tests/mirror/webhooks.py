@@ -14,6 +14,7 @@ import pathlib
 import random
 import re
 import signal
+import socket
 import sqlite3
 import subprocess
 import sys
@@ -214,6 +215,11 @@ class Run:
     def restart_receiver(self, **options) -> None:
         self.receiver.end()
         self.receiver.start(**options)
+        # The second attempt for a message that it misses is not soon.
+        while True:
+            with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", self.receiver.port)):
+                return
+            time.sleep(0.02)
 
     def expect_heal(self) -> None:
         """The receiver must notice that messages are missing, and list the store again."""
