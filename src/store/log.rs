@@ -51,18 +51,22 @@ macro_rules! selected {
          AND at < coalesce($9, at + 1)"
     };
 }
+/// The changes above $1 and up to $2, which `$from` reads.
 macro_rules! audited_changes {
-    ($order:literal) => {
+    ($from:expr, $order:literal) => {
         concat!(
             "SELECT seq, at, type, subject_id, version, pet_id, actor, actor_id, actor_name, \
-             request_id, before, after FROM changes WHERE seq > $1 AND seq <= $2 AND ",
-            selected!(),
+             request_id, before, after FROM ",
+            $from,
+            " AND ",
+            $crate::store::log::selected!(),
             " ORDER BY seq ",
             $order,
             " LIMIT $10"
         )
     };
 }
+pub(super) use {audited_changes, selected};
 macro_rules! audited_acts {
     ($rest:literal) => {
         concat!(
@@ -74,28 +78,9 @@ macro_rules! audited_acts {
         )
     };
 }
-/// The changes above $1 and up to $2.
-const OLDEST_CHANGES: &str = audited_changes!("");
-const NEWEST_CHANGES: &str = audited_changes!("DESC");
 /// The acts from $1 on and up to $2; and after the act $10 at $1, or before it at $2.
 const OLDEST_ACTS: &str = audited_acts!(" AND (seq > $1 OR id > $10) ORDER BY seq, id");
 const NEWEST_ACTS: &str = audited_acts!(" AND (seq < $2 OR id < $10) ORDER BY seq DESC, id DESC");
-/// The last change above $1 and below $2 before which all are older than $3, with itself; $1 if
-/// there is none.
-pub(super) const LAST_OLDER: &str = "WITH RECURSIVE search (low, high) AS (
-        SELECT CAST($1 AS bigint), CAST($2 AS bigint)
-        UNION ALL
-        SELECT
-            CASE WHEN (SELECT latest_at FROM changes WHERE seq = (low + high) / 2)
-                    < CAST($3 AS bigint)
-                THEN (low + high) / 2 ELSE low END,
-            CASE WHEN (SELECT latest_at FROM changes WHERE seq = (low + high) / 2) < $3
-                THEN high ELSE (low + high) / 2 END
-        FROM search WHERE high - low > 1)
-    SELECT max(low) FROM search";
-/// Whether a change above $1 and up to $2 is older than $3.
-pub(super) const HAS_OLDER: &str =
-    "SELECT EXISTS (SELECT 1 FROM changes WHERE seq > $1 AND seq <= $2 AND at < $3)";
 
 /// The approximate length of a representation without its texts, in bytes.
 const USUAL_LENGTH: usize = 256;
@@ -283,13 +268,11 @@ impl Part {
         Self { rest: None, acts: [self.acts[0], i64::MAX], ..self }
     }
 
-    /// The statements that read the changes and the acts.
-    pub(super) fn statements(&self) -> [&'static str; 2] {
-        if self.newest_first {
-            [NEWEST_CHANGES, NEWEST_ACTS]
-        } else {
-            [OLDEST_CHANGES, OLDEST_ACTS]
-        }
+    /// The statements that read the changes and the acts. Of the changes, there is one with the oldest
+    /// first and one with the newest.
+    pub(super) fn statements(&self, of_changes: [&'static str; 2]) -> [&'static str; 2] {
+        let [oldest, newest] = of_changes;
+        if self.newest_first { [newest, NEWEST_ACTS] } else { [oldest, OLDEST_ACTS] }
     }
 }
 

@@ -142,12 +142,9 @@ async fn the_log_the_audit_trail_staff_and_webhooks_are_copied_between_all_store
     copy("sqlite:petstore.db", "sqlite:second.db");
     copy("sqlite:second.db", &there);
     // As if the newest changes had no number yet.
-    let unnumbered = "WITH newest AS (DELETE FROM changes WHERE seq > 1 RETURNING *)
-        INSERT INTO unnumbered_changes (at, type, subject_id, version, pet_id, actor, actor_id,
-            actor_name, request_id, before, after)
-        SELECT at, type, subject_id, version, pet_id, actor, actor_id, actor_name, request_id, before,
-            after FROM newest ORDER BY seq;
-        UPDATE change_log SET last = 1";
+    let unnumbered = "DELETE FROM change_numbers WHERE seq > 1;
+        UPDATE change_numbers SET length = 1;
+        UPDATE change_log SET last = 1, open_from = '{2}'";
     connect(&there).await.batch_execute(unnumbered).await.unwrap();
     copy(&there, &further);
     copy(&further, "sqlite:back.db");

@@ -17,7 +17,7 @@ use super::{
     history::Animal,
     number,
     postgres_cluster::{connect, fresh_url},
-    runtime,
+    program, runtime,
     service::{Process, Service, processes},
     workload::content,
 };
@@ -36,14 +36,31 @@ const ROWS: i64 = 200;
 /// The subjects of a writer's changes ascend from its number times this one.
 const SUBJECTS: i64 = 1_000_000_000_000;
 
-/// A log as it must not be: a transaction takes the number itself.
+/// A log as it must not be: a transaction takes the number itself, and no process numbers anything.
 const NUMBERED_BY_WRITERS: &str = "CREATE SEQUENCE drawn;
     CREATE FUNCTION draw() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
-        INSERT INTO changes (seq, latest_at, at, type, subject_id, version, pet_id, actor)
-        VALUES (nextval('drawn'), NEW.at, NEW.at, NEW.type, NEW.subject_id, 1, NEW.pet_id, NEW.actor);
-        RETURN NULL;
+        INSERT INTO change_numbers (seq, id, length, latest_at)
+        VALUES (nextval('drawn'), NEW.id, 1, NEW.at);
+        RETURN NEW;
     END $$;
-    CREATE TRIGGER draw BEFORE INSERT ON unnumbered_changes FOR EACH ROW EXECUTE FUNCTION draw()";
+    CREATE TRIGGER draw BEFORE INSERT ON changes FOR EACH ROW EXECUTE FUNCTION draw();
+    UPDATE change_log SET open_from = '{}', open_to = '{}'";
+
+/// A log as it must not be: an id without a change when a higher one is numbered counts as unused,
+/// although its transaction may still commit.
+const FORGETFUL: &str = "CREATE FUNCTION forget() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+        NEW.open_from := ARRAY[(SELECT max(first) FROM unnest(NEW.open_from) AS first)];
+        NEW.open_to := ARRAY[(SELECT max(last) FROM unnest(NEW.open_to) AS last)];
+        RETURN NEW;
+    END $$;
+    CREATE TRIGGER forget BEFORE UPDATE ON change_log FOR EACH ROW EXECUTE FUNCTION forget()";
+
+/// The numbers and subjects of the changes from a number on.
+const PAGE: &str = "SELECT run.seq + row.id - run.id, row.subject_id
+    FROM change_numbers AS run CROSS JOIN LATERAL (
+        SELECT * FROM changes WHERE id >= run.id AND id < run.id + run.length OFFSET 0) AS row
+    WHERE run.seq > $1::bigint - 10000 AND run.seq + run.length > $1 + 1 AND run.seq + row.id - run.id > $1
+    ORDER BY 1 LIMIT 10000";
 
 /// How a transaction ends.
 enum End {
@@ -74,7 +91,7 @@ async fn write(
         next += rows;
         let (first, last) = (subjects.start(), subjects.end());
         let begin = format!(
-            "BEGIN; INSERT INTO unnumbered_changes (at, type, subject_id, version, pet_id, actor)
+            "BEGIN; INSERT INTO changes (at, type, subject_id, version, pet_id, actor)
              SELECT extract(epoch FROM now()) * 1000, 'pet.added', id, 1, id, 'database'
              FROM generate_series({first}, {last}) id"
         );
@@ -94,7 +111,13 @@ async fn write(
 }
 
 /// Holds transactions open, and ends them in a random order, until so many changes are committed.
-async fn conduct(mut begun: mpsc::Receiver<Held>, changes: u64, mut random: StdRng) {
+/// Some process numbers what is committed after each.
+async fn conduct(
+    mut begun: mpsc::Receiver<Held>,
+    changes: u64,
+    mut random: StdRng,
+    read_log: impl AsyncFn(usize),
+) {
     let (mut open, mut committed) = (Vec::new(), 0);
     while committed < i64::try_from(changes).unwrap() {
         open.push(begun.recv().await.unwrap());
@@ -111,6 +134,7 @@ async fn conduct(mut begun: mpsc::Receiver<Held>, changes: u64, mut random: StdR
             }
         };
         let _ = tell.send(end);
+        read_log(random.random_range(0..usize::MAX)).await;
     }
     // The writers of all others end, and so do those that begin one meanwhile.
     open.clear();
@@ -151,10 +175,10 @@ async fn add(
 /// numbered. Fails at once if a number is not the next one.
 async fn follow(url: Arc<str>, is_committed: watch::Receiver<bool>) -> Result<Vec<i64>, String> {
     let client = connect(&url).await;
-    let page = client
-        .prepare("SELECT seq, subject_id FROM changes WHERE seq > $1 ORDER BY seq LIMIT 10000");
-    let page = page.await.unwrap();
-    let is_numbered = "SELECT NOT EXISTS (SELECT FROM unnumbered_changes)";
+    let page = client.prepare(PAGE).await.unwrap();
+    let is_numbered = "SELECT NOT EXISTS (
+        SELECT FROM change_log CROSS JOIN unnest(open_from, open_to) AS open (low, high)
+        CROSS JOIN LATERAL (SELECT FROM changes WHERE id BETWEEN low AND high LIMIT 1) AS row)";
     let mut subjects = Vec::new();
     loop {
         let is_last = *is_committed.borrow()
@@ -201,7 +225,15 @@ async fn numbered(
     let adding: Vec<_> = adding.collect();
     let (is_committed, committed_all) = watch::channel(false);
     let reading = tokio::spawn(follow(url, committed_all));
-    conduct(begun, changes, random).await;
+    let client = program::client();
+    conduct(begun, changes, random, async |any| {
+        let service = Service::There(client.clone(), Arc::clone(&processes[any % processes.len()]));
+        let read = Request::get("/v1/store/changes")
+            .header(header::AUTHORIZATION, format!("Bearer {key}"))
+            .body(Bytes::new());
+        service.send(read.unwrap()).await;
+    })
+    .await;
     is_over.send_replace(true);
     let committed = writers.join_all().await;
     let added = try_join_all(adding).await.unwrap();
@@ -241,14 +273,24 @@ fn no_number_is_missing_or_late_whatever_the_order_in_which_transactions_end() {
     );
 }
 
-#[test]
-fn numbers_that_writers_draw_themselves_are_detected() {
+/// What is wrong with the log of a database with such a fault.
+fn fault_found(fault: &str) -> String {
     let directory = TempDir::new().unwrap();
     runtime().block_on(async {
         let url = fresh_url().await;
         processes(directory.path(), &url, 1);
-        connect(&url).await.batch_execute(NUMBERED_BY_WRITERS).await.unwrap();
-        let logged = numbered(directory.path(), &url, 1, CHANGES, 1).await;
-        assert!(logged.unwrap_err().contains("was visible before"));
-    });
+        connect(&url).await.batch_execute(fault).await.unwrap();
+        numbered(directory.path(), &url, 1, CHANGES, 1).await.unwrap_err()
+    })
+}
+
+#[test]
+fn numbers_that_writers_draw_themselves_are_detected() {
+    let found = fault_found(NUMBERED_BY_WRITERS);
+    assert!(found.contains("was visible before"), "{found}");
+}
+
+#[test]
+fn changes_that_are_forgotten_because_they_were_committed_late_are_detected() {
+    assert_eq!(fault_found(FORGETFUL), "other changes than committed");
 }

@@ -240,7 +240,7 @@ async fn a_store_is_ready_only_while_creates_work() {
             "CREATE ROLE {role} LOGIN;
              GRANT USAGE ON SCHEMA {schema} TO {role};
              GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA {schema} TO {role};
-             GRANT USAGE ON SEQUENCE pets_ids, pets_token_series TO {role}"
+             GRANT USAGE ON SEQUENCE pets_ids, pets_token_series, change_ids TO {role}"
         ))
         .await
         .unwrap();
@@ -257,6 +257,11 @@ async fn a_store_is_ready_only_while_creates_work() {
         (
             "REVOKE USAGE ON SEQUENCE pets_token_series FROM ROLE",
             "GRANT USAGE ON SEQUENCE pets_token_series TO ROLE",
+        ),
+        ("REVOKE INSERT ON changes FROM ROLE", "GRANT INSERT ON changes TO ROLE"),
+        (
+            "REVOKE USAGE ON SEQUENCE change_ids FROM ROLE",
+            "GRANT USAGE ON SEQUENCE change_ids TO ROLE",
         ),
         ("BEGIN; LOCK TABLE pets IN SHARE MODE", "COMMIT"),
         ("BEGIN; LOCK TABLE idempotency_keys IN SHARE MODE", "COMMIT"),

@@ -20,8 +20,13 @@ use crate::{
 
 /// Whether the visible numbers have no gap. So none can appear below one that was visible before.
 async fn has_no_gap(client: &Client) -> bool {
-    let rows = client.query("SELECT seq FROM changes ORDER BY seq", &[]).await.unwrap();
-    rows.iter().zip(1..).all(|(row, number)| row.get::<_, i64>(0) == number)
+    let runs = client.query("SELECT seq, length FROM change_numbers ORDER BY seq", &[]).await;
+    let mut next = 1;
+    runs.unwrap().iter().all(|run| {
+        let (seq, length): (i64, i64) = (run.get(0), run.get(1));
+        next += length;
+        seq + length == next
+    })
 }
 
 async fn stores() -> (Vec<AnyStore>, String) {

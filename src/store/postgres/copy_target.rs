@@ -22,7 +22,8 @@ pub(super) enum CopyTarget {
 impl CopyTarget {
     fn sql(self) -> String {
         let sql = match self {
-            Self::Whole(Table { name, columns, .. }) => {
+            Self::Whole(table) => {
+                let (name, columns) = (table.name, columns(table));
                 return format!("COPY {name} ({columns}) FROM STDIN (FORMAT binary)");
             }
             Self::Pets => {
@@ -83,7 +84,8 @@ impl CopyTarget {
         client: &Client,
     ) -> Result<BinaryCopyInWriter, tokio_postgres::Error> {
         let types = match self {
-            Self::Whole(Table { name, columns, .. }) => {
+            Self::Whole(table) => {
+                let (name, columns) = (table.name, columns(table));
                 let select = client.prepare(&format!("SELECT {columns} FROM {name}")).await?;
                 select.columns().iter().map(|column| column.type_().clone()).collect()
             }
@@ -91,4 +93,10 @@ impl CopyTarget {
         };
         Ok(BinaryCopyInWriter::new(client.copy_in(&self.sql()).await?, &types))
     }
+}
+
+/// The columns of a table. A change gets its number as its id, from which `CONTINUE` of `numbering.rs`
+/// numbers it.
+fn columns(Table { name, columns, .. }: &Table) -> String {
+    if *name == "changes" { columns.replacen("seq", "id", 1) } else { (*columns).to_owned() }
 }

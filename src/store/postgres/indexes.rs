@@ -10,10 +10,7 @@ use tracing::info;
 use super::{errors::Failure, store_area::set_keys};
 
 /// Each statement has the name of an index after `CONCURRENTLY`.
-const STEPS: [&str; 2] = [
-    include_str!("../../../migrations/postgres/0007_search.sql"),
-    include_str!("../../../migrations/postgres/0011_history.sql"),
-];
+const STEP: &str = include_str!("../../../migrations/postgres/0007_search.sql");
 
 const SETTINGS: &str = "SET statement_timeout = 0; SET enable_seqscan = on";
 
@@ -31,8 +28,7 @@ const NAMES_WITHOUT_KEY: &str = "SELECT id, name FROM pets
 
 /// The names of the indexes, each with the statement that builds it.
 fn indexes() -> impl Iterator<Item = (&'static str, &'static str)> + Send {
-    let statements = STEPS.into_iter().flat_map(|step| step.split_inclusive(';'));
-    statements.filter_map(|statement| {
+    STEP.split_inclusive(';').filter_map(|statement| {
         let (_, index) = statement.split_once(" CONCURRENTLY ")?;
         Some((index.split_whitespace().next()?, statement))
     })

@@ -9,7 +9,7 @@ use super::{
     bulk::{Blocking, Cell},
     copy_target::CopyTarget,
     errors::Failure,
-    log, requests,
+    log, numbering, requests,
     snapshot::LAST_PET,
     store_area::stored_name_key,
     url::PostgresUrl,
@@ -22,7 +22,7 @@ use crate::{
     store::{
         OpenError, OpenMode, StoreError,
         bulk::{CommitError, Ids, LastIds, Load, StoredKey, StoredRequest, Table, Value},
-        log::{Entry, Imported, Origin},
+        log::{Entry, Imported},
     },
 };
 
@@ -34,7 +34,7 @@ const IS_EMPTY: &str = "SELECT NOT EXISTS (SELECT 1 FROM pets)
     AND NOT EXISTS (SELECT 1 FROM withdrawn_pets) AND NOT EXISTS (SELECT 1 FROM orders)
     AND NOT EXISTS (SELECT 1 FROM categories)
     AND NOT EXISTS (SELECT 1 FROM api_keys) AND NOT EXISTS (SELECT 1 FROM requests)
-    AND NOT EXISTS (SELECT 1 FROM changes) AND NOT EXISTS (SELECT 1 FROM unnumbered_changes)
+    AND NOT EXISTS (SELECT 1 FROM changes)
     AND NOT EXISTS (SELECT 1 FROM staff) AND NOT EXISTS (SELECT 1 FROM webhooks)";
 /// A rollback does not undo this. At worst, identifiers are skipped.
 const CONTINUE_PETS: &str = "SELECT setval('pets_ids', $1) FROM pets_ids
@@ -285,7 +285,7 @@ impl Load for PostgresLoad {
             if last.webhook > 0 {
                 client.execute(CONTINUE_WEBHOOKS, &[&last.webhook]).await?;
             }
-            client.execute(log::CONTINUE, &[]).await?;
+            client.batch_execute(numbering::CONTINUE).await?;
             Ok::<_, Failure>(())
         })
     }
@@ -304,21 +304,9 @@ impl Load for PostgresLoad {
             }
             Ok::<_, tokio_postgres::Error>(Entry::imported(added))
         })?;
-        let Origin { at, actor, .. } = (&self.context).into();
-        let row: [&(dyn ToSql + Sync); 11] = [
-            &at,
-            &entry.kind.as_str(),
-            &entry.subject,
-            &entry.version,
-            &entry.pet,
-            &actor.actor.kind(),
-            &actor.actor.id(),
-            &actor.name.as_deref(),
-            &None::<&str>,
-            &entry.before,
-            &entry.after,
-        ];
-        self.connection.wait(async |client| client.execute(log::APPEND, &row).await.map(drop))
+        let write = log::append(&[entry], (&self.context).into());
+        let values = write.parameters();
+        self.connection.wait(async |client| client.execute(write.sql, &values).await.map(drop))
     }
 
     fn record(&mut self, act: &Act) -> Result<(), StoreError> {

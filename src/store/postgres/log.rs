@@ -3,25 +3,26 @@
 use async_trait::async_trait;
 use futures_util::FutureExt;
 use jiff::Timestamp;
-use tokio_postgres::{GenericClient, Row, SimpleQueryMessage, types::ToSql};
+use tokio_postgres::{GenericClient, Row, types::ToSql};
 
 use super::{
     PostgresStore,
     errors::Failure,
+    numbering::{STATE, number, numbered},
     pool::{Access, Connection},
-    store_area::{Value, rows, values},
+    store_area::{Value, Write, rows, values},
 };
 use crate::{
     domain::{
         Actor, NamedActor, PetId,
         store_area::{
-            Act, AuditEntry, AuditPosition, AuditQuery, ChangePage, ChangeType, Epoch, LogState,
+            Act, AuditEntry, AuditPosition, AuditQuery, ChangePage, ChangeType, LogState,
             LogSubject, LoggedChange, SubjectKind,
         },
     },
     store::{
         Changes, StoreError,
-        log::{self, Origin, Part, SCAN, Selection},
+        log::{self, Entry, Origin, Part, SCAN, Selection, audited_changes},
     },
 };
 
@@ -33,74 +34,72 @@ macro_rules! columns {
     };
 }
 
-/// The changes of a table without numbers, as rows of the log.
-macro_rules! numbered {
-    ($table:literal) => {
-        concat!(
-            "SELECT last + row_number() OVER (ORDER BY id), greatest(max(at) OVER (ORDER BY id),
-                (SELECT latest_at FROM changes ORDER BY seq DESC LIMIT 1)),
-            at, type, subject_id, version, pet_id, actor, actor_id, actor_name, request_id,
-            before, after FROM ",
-            $table,
-            " CROSS JOIN change_log"
-        )
-    };
-}
-
-/// Adds a change, in the transaction that makes it and after its other statements. So the id is
-/// drawn while the transaction holds the locks of all rows that it changes: a later change of the
-/// same animal waits for this commit, gets a higher id, and is never visible without this one.
-pub(super) const APPEND: &str = "INSERT INTO unnumbered_changes
-    (at, type, subject_id, version, pet_id, actor, actor_id, actor_name, request_id, before, after)
-    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)";
-const STATE: &str = "SELECT epoch, last,
-    coalesce((SELECT min(seq) FROM changes), last + 1),
-    EXISTS (SELECT FROM unnumbered_changes) FROM change_log";
-/// Numbers the committed changes, at most 10,000, in one transaction, which the server completes
-/// without another message: a process that stops meanwhile holds up no other. The second statement
-/// begins when the lock is held, so it sees the newest number, and every change that was committed
-/// before that.
-const NUMBER: &str = concat!(
-    "SELECT FROM change_log FOR UPDATE;
-    WITH taken AS (
-        DELETE FROM unnumbered_changes
-        WHERE id IN (SELECT id FROM unnumbered_changes ORDER BY id LIMIT 10000) RETURNING *
-    ), numbered AS (
-        INSERT INTO changes ",
-    numbered!("taken"),
-    " RETURNING seq
-    ), noted AS (
-        UPDATE change_log SET last = (SELECT max(seq) FROM numbered)
-        WHERE EXISTS (SELECT FROM numbered)
-    )
-    SELECT count(*) < 10000 FROM numbered"
-);
-/// All changes, also those without a number, with the number that each would get now.
-pub(super) const ALL: &str =
-    concat!("SELECT * FROM changes UNION ALL ", numbered!("unnumbered_changes"));
-/// Continues the log after its last row, with another epoch.
-pub(super) const CONTINUE: &str = "UPDATE change_log SET epoch = uuid_send(gen_random_uuid()),
-    last = greatest(last, (SELECT max(seq) FROM changes))";
+/// Adds changes in this order, in the transaction that makes them and after its other statements. So
+/// the ids are drawn while the transaction holds the locks of all rows that it changes: a later change
+/// of the same animal waits for this commit, gets a higher id, and is never visible without these.
+const APPEND: &str = "INSERT INTO changes
+    (at, actor, actor_id, actor_name, request_id, type, subject_id, version, pet_id, before, after)
+    SELECT $1, $2, $3, $4, $5, change.* FROM unnest($6::text[], $7::bigint[], $8::bigint[],
+        $9::bigint[], $10::text[], $11::text[]) AS change";
 const AFTER: &str = concat!(
     "SELECT ",
     columns!(),
-    " FROM changes WHERE seq > $1 AND seq <= $2 AND ($3::text IS NULL OR type = $3)
-    ORDER BY seq LIMIT $4"
+    " FROM ",
+    numbered!("$1", "$2"),
+    " WHERE $3::text IS NULL OR type = $3 ORDER BY seq LIMIT $4"
 );
+/// The changes of an animal have their ids in the order of their numbers.
 const HISTORY: &str = concat!(
     "SELECT ",
     columns!(),
-    " FROM changes WHERE pet_id = $1 AND seq < $2 ORDER BY seq DESC LIMIT $3"
+    " FROM (
+        SELECT run.seq + row.id - run.id AS seq, row.* FROM changes AS row CROSS JOIN LATERAL (
+            SELECT * FROM change_numbers WHERE id <= row.id ORDER BY id DESC LIMIT 1
+        ) AS run
+        WHERE row.pet_id = $1 AND row.id < run.id + run.length
+    ) AS changes
+    WHERE seq < $2 ORDER BY id DESC LIMIT $3"
 );
+/// The last change above $1 and below $2 before whose run, and in it, all are older than $3; $1 if
+/// there is none.
+const LAST_OLDER: &str = "SELECT coalesce((
+        SELECT greatest($1::bigint, least($2::bigint - 1, seq + length - 1))
+        FROM change_numbers WHERE latest_at < $3 ORDER BY latest_at DESC, seq DESC LIMIT 1), $1)";
+/// The last change of the run that has the change after $1; $1 if there is none.
+const RUN_AFTER: &str = "SELECT greatest($1::bigint, (
+        SELECT seq + length - 1 FROM change_numbers WHERE seq <= $1 + 1 ORDER BY seq DESC LIMIT 1))";
+/// Whether a change above $1 and up to $2 is older than $3.
+const HAS_OLDER: &str =
+    concat!("SELECT EXISTS (SELECT FROM ", numbered!("$1", "$2"), " WHERE at < $3)");
+const AUDITED: [&str; 2] = [
+    audited_changes!(concat!(numbered!("$1", "$2"), " WHERE TRUE"), ""),
+    audited_changes!(concat!(numbered!("$1", "$2"), " WHERE TRUE"), "DESC"),
+];
 /// Records an act of administration.
 pub(super) const RECORD: &str = "INSERT INTO acts
     (seq, at, type, subject_id, actor, actor_id, actor_name, request_id, details)
     SELECT last, $1, $2, $3, $4, $5, $6, $7, $8 FROM change_log";
 const FORGET_ACTS: &str = "DELETE FROM acts WHERE id IN
     (SELECT id FROM acts WHERE at < $1 ORDER BY id LIMIT $2)";
-const FORGET: &str = "DELETE FROM changes WHERE seq < (SELECT last FROM change_log) AND seq <=
-    (SELECT max(seq) FROM (SELECT seq, at FROM changes ORDER BY seq LIMIT $2) AS oldest
-     WHERE at < $1)";
+/// The last of the changes above $1 and up to $2 that is older than $3, and not the newest one.
+const LAST_FORGOTTEN: &str = concat!(
+    "SELECT max(seq) FROM ",
+    numbered!("$1", "$2"),
+    " WHERE at < $3 AND seq < (SELECT last FROM change_log)"
+);
+/// Deletes the changes up to $1.
+const FORGET: &str = "WITH runs AS (
+        SELECT id, least(length, $1 - seq + 1) AS length FROM change_numbers WHERE seq <= $1
+    ), gone AS (
+        DELETE FROM change_numbers WHERE seq <= $1 AND seq + length - 1 <= $1
+    ), cut AS (
+        UPDATE change_numbers SET seq = $1 + 1, id = id + $1 + 1 - seq, length = length - ($1 + 1 - seq)
+        WHERE seq <= $1 AND seq + length - 1 > $1
+    )
+    DELETE FROM changes WHERE id IN (
+        SELECT row.id FROM runs CROSS JOIN LATERAL (
+            SELECT id FROM changes WHERE id >= runs.id AND id < runs.id + runs.length LIMIT 10000
+        ) AS row)";
 
 #[async_trait]
 impl Changes for PostgresStore {
@@ -143,25 +142,6 @@ impl Changes for PostgresStore {
     }
 }
 
-/// Numbers all changes that were committed before, and returns the state then.
-async fn number(connection: &mut Connection) -> Result<LogState, Failure> {
-    let mut is_complete = false;
-    loop {
-        let statement = connection.prepared(STATE).await?;
-        let row = connection.query_one(&statement, &[]).await?;
-        if is_complete || !row.try_get::<_, bool>(3)? {
-            let epoch: Vec<u8> = row.try_get(0)?;
-            let epoch = Epoch(epoch.try_into().map_err(|_| Failure::Row("epoch"))?);
-            return Ok(LogState { epoch, first: row.try_get(2)?, last: row.try_get(1)? });
-        }
-        let messages = connection.simple_query(NUMBER).await?;
-        is_complete = messages.iter().any(|message| match message {
-            SimpleQueryMessage::Row(row) => row.columns().len() == 1 && row.get(0) == Some("t"),
-            _ => false,
-        });
-    }
-}
-
 async fn read_after(
     connection: &mut Connection,
     after: i64,
@@ -170,7 +150,9 @@ async fn read_after(
 ) -> Result<ChangePage, Failure> {
     let statement = connection.prepared(STATE).await?;
     let last: i64 = connection.query_one(&statement, &[]).await?.try_get(1)?;
-    let read_to = after.saturating_add(SCAN).min(last).max(after);
+    // Without a filter, a page reads no more changes than it has.
+    let most = kind.map_or(i64::from(limit), |_| SCAN);
+    let read_to = after.saturating_add(most).min(last).max(after);
     let parameters: [&(dyn ToSql + Sync); 4] =
         [&after, &read_to, &kind.map(ChangeType::as_str), &i64::from(limit)];
     let statement = connection.prepared(AFTER).await?;
@@ -190,10 +172,36 @@ async fn history(
 }
 
 async fn forget(connection: &mut Connection, before: i64, limit: u32) -> Result<usize, Failure> {
-    let parameters: [&(dyn ToSql + Sync); 2] = [&before, &i64::from(limit)];
-    let changes = connection.execute(FORGET, &parameters).await?;
-    let forgotten = connection.execute(FORGET_ACTS, &parameters).await?.max(changes);
+    let limit = i64::from(limit);
+    let state = connection.query_one(STATE, &[]).await?;
+    let first = state.try_get::<_, i64>(2)? - 1;
+    let oldest = connection.query_one(LAST_FORGOTTEN, &[&first, &(first + limit), &before]).await?;
+    let mut forgotten = connection.execute(FORGET_ACTS, &[&before, &limit]).await?;
+    if let Some(last) = oldest.try_get::<_, Option<i64>>(0)? {
+        forgotten = connection.execute(FORGET, &[&last]).await?.max(forgotten);
+    }
     Ok(usize::try_from(forgotten).unwrap_or(usize::MAX))
+}
+
+/// Adds these changes. See [`APPEND`].
+pub(super) fn append(entries: &[Entry], Origin { at, actor, request_id }: Origin<'_>) -> Write {
+    fn all<T>(entries: &[Entry], of: impl Fn(&Entry) -> T) -> Vec<T> {
+        entries.iter().map(of).collect()
+    }
+    let values = values![
+        at,
+        actor.actor.kind(),
+        actor.actor.id(),
+        actor.name.as_deref().map(str::to_owned),
+        request_id.map(str::to_owned),
+        all(entries, |entry| entry.kind.as_str()),
+        all(entries, |entry| entry.subject),
+        all(entries, |entry| entry.version),
+        all(entries, |entry| entry.pet),
+        all(entries, |entry| entry.before.clone()),
+        all(entries, |entry| entry.after.clone()),
+    ];
+    Write { sql: APPEND, values }
 }
 
 /// Records an act of administration, in this transaction.
@@ -234,14 +242,15 @@ async fn audit(
         from = from.max(after.seq);
     }
     if let Some(since) = since {
-        let older = connection.query_one(log::LAST_OLDER, &[&from, &(last + 1), &since]).await?;
+        let older = connection.query_one(LAST_OLDER, &[&from, &(last + 1), &since]).await?;
         from = older.try_get(0)?;
     }
     let part = match until {
         Some(until) if query.newest_first => {
             let until = log::with_clock_set_back(until);
             let bounds: [&(dyn ToSql + Sync); 3] = [&from, &(last + 1), &until];
-            let newest = connection.query_one(log::LAST_OLDER, &bounds).await?.try_get(0)?;
+            let older: i64 = connection.query_one(LAST_OLDER, &bounds).await?.try_get(0)?;
+            let newest = connection.query_one(RUN_AFTER, &[&older]).await?.try_get(0)?;
             Part::newest(query, from, newest)
         }
         None if query.newest_first => Part::newest(query, from, last),
@@ -249,11 +258,11 @@ async fn audit(
         Some(until) => {
             let part = Part::oldest(query, from, last);
             let bounds: [&(dyn ToSql + Sync); 3] = [&part.changes[0], &part.changes[1], &until];
-            let has_older = connection.query_one(log::HAS_OLDER, &bounds).await?.try_get(0)?;
+            let has_older = connection.query_one(HAS_OLDER, &bounds).await?.try_get(0)?;
             if has_older { part } else { part.ended() }
         }
     };
-    let [of_changes, of_acts] = part.statements();
+    let [of_changes, of_acts] = part.statements(AUDITED);
     let selected: [&(dyn ToSql + Sync); 7] =
         [&kind, &subject_kind, &subject, &actor, &actor_id, &since, &until];
     let bounds: [&(dyn ToSql + Sync); 2] = [&part.changes[0], &part.changes[1]];

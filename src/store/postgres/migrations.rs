@@ -28,10 +28,11 @@ const STEPS: [&str; KNOWN as usize] = [
     include_str!("../../../migrations/postgres/0011_history.sql"),
     include_str!("../../../migrations/postgres/0012_fewer_indexes.sql"),
     include_str!("../../../migrations/postgres/0013_fewer_checks.sql"),
+    include_str!("../../../migrations/postgres/0014_log_in_place.sql"),
 ];
 
 /// The schema version of this release.
-const KNOWN: u32 = 13;
+const KNOWN: u32 = 14;
 
 /// How often processes that start at the same time may conflict. In each conflict, one of them
 /// succeeds.

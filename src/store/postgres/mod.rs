@@ -13,6 +13,7 @@ mod keys;
 mod load;
 mod log;
 mod migrations;
+mod numbering;
 mod pets;
 mod pool;
 mod probe;

@@ -46,7 +46,7 @@ const INSERT: &str = "WITH added AS (
         INSERT INTO pets (name, name_key, category_id, status, token, created_at, updated_at)
         VALUES ($1, $2, $3, $4, $5, $6, $6) RETURNING id
     ), logged AS (
-        INSERT INTO unnumbered_changes (at, type, subject_id, version, pet_id, actor, actor_id,
+        INSERT INTO changes (at, type, subject_id, version, pet_id, actor, actor_id,
             actor_name, request_id, after)
         SELECT $6, 'pet.added', id, 1, id, $7, $8, $9, $10, '{\"id\":' || id || $11::text FROM added
     )

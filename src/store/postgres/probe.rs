@@ -22,11 +22,11 @@ const PROBE: &str = "SET LOCAL lock_timeout = '1s';
         INSERT INTO pets (id, name, category_id, status, token)
         SELECT id, name, category_id, status, token FROM pets WHERE FALSE
     ), change AS (
-        INSERT INTO unnumbered_changes (at, type, actor)
-        SELECT at, type, actor FROM unnumbered_changes WHERE FALSE
+        INSERT INTO changes (id, at, type, actor) SELECT id, at, type, actor FROM changes WHERE FALSE
     )
     SELECT has_sequence_privilege('pets_ids', 'USAGE, UPDATE')
         AND has_sequence_privilege('pets_token_series', 'USAGE, UPDATE')
+        AND has_sequence_privilege('change_ids', 'USAGE, UPDATE')
     FROM petstore_schema FOR KEY SHARE OF petstore_schema";
 
 pub(super) async fn probe(connection: &mut Connection) -> Result<(), Failure> {

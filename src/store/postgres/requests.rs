@@ -50,7 +50,7 @@ const INSERT_ONCE: &str = "
         INSERT INTO idempotency_keys (api_key_id, key, fingerprint, pet_id, created_at)
         SELECT unnest($10::bigint[]), $2, $4, $11, $9 FROM claimed
     ), logged AS (
-        INSERT INTO unnumbered_changes (at, type, subject_id, version, pet_id, actor, actor_id,
+        INSERT INTO changes (at, type, subject_id, version, pet_id, actor, actor_id,
             actor_name, request_id, after)
         SELECT $16, 'pet.added', $11, 1, $11, $17, $18, $19, $20, $21 FROM claimed)
     INSERT INTO pets (id, name, name_key, category_id, status, created_at, updated_at)

@@ -9,7 +9,7 @@ use tokio_postgres::{Row, types::ToSql};
 use super::{
     bulk::{Blocking, Cell},
     errors::Failure,
-    keys, log, pets, requests, store_area,
+    keys, numbering, pets, requests, store_area,
     url::PostgresUrl,
 };
 use crate::{
@@ -129,7 +129,8 @@ impl Snapshot for PostgresSnapshot {
         Table { name, columns, order, .. }: &'static Table,
         show: &mut dyn FnMut(&[Value]) -> ControlFlow<()>,
     ) -> Result<(), StoreError> {
-        let all = if *name == "changes" { log::ALL } else { &format!("SELECT * FROM {name}") };
+        let all =
+            if *name == "changes" { numbering::ALL } else { &format!("SELECT * FROM {name}") };
         let sql = format!("SELECT {columns} FROM ({all}) AS rows ORDER BY {order}");
         self.each(&sql, &[], |row| {
             let values: Result<Vec<Value>, _> =

@@ -15,7 +15,7 @@ use crate::{
     },
     store::{
         Changes, StoreError,
-        log::{self, Entry, Origin, Part, SCAN, Selection},
+        log::{self, Entry, Origin, Part, SCAN, Selection, audited_changes},
     },
 };
 
@@ -56,6 +56,26 @@ const HISTORY: &str = concat!(
     " FROM changes INDEXED BY changes_by_pet WHERE pet_id = ?1 AND seq < ?2
     ORDER BY seq DESC LIMIT ?3"
 );
+/// The last change above $1 and below $2 before which all are older than $3, with itself; $1 if
+/// there is none.
+const LAST_OLDER: &str = "WITH RECURSIVE search (low, high) AS (
+        SELECT CAST($1 AS bigint), CAST($2 AS bigint)
+        UNION ALL
+        SELECT
+            CASE WHEN (SELECT latest_at FROM changes WHERE seq = (low + high) / 2)
+                    < CAST($3 AS bigint)
+                THEN (low + high) / 2 ELSE low END,
+            CASE WHEN (SELECT latest_at FROM changes WHERE seq = (low + high) / 2) < $3
+                THEN high ELSE (low + high) / 2 END
+        FROM search WHERE high - low > 1)
+    SELECT max(low) FROM search";
+/// Whether a change above $1 and up to $2 is older than $3.
+const HAS_OLDER: &str =
+    "SELECT EXISTS (SELECT 1 FROM changes WHERE seq > $1 AND seq <= $2 AND at < $3)";
+const AUDITED: [&str; 2] = [
+    audited_changes!("changes WHERE seq > $1 AND seq <= $2", ""),
+    audited_changes!("changes WHERE seq > $1 AND seq <= $2", "DESC"),
+];
 const RECORD: &str = "INSERT INTO acts
     (seq, at, type, subject_id, actor, actor_id, actor_name, request_id, details)
     VALUES (coalesce((SELECT max(seq) FROM changes), 0), ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
@@ -214,7 +234,7 @@ fn audit(
     let LogState { first, last, .. } = state(connection)?;
     let last_older = |from: i64, time: i64| -> rusqlite::Result<i64> {
         let bounds = params![from, last + 1, time];
-        connection.prepare_cached(log::LAST_OLDER)?.query_row(bounds, |row| row.get(0))
+        connection.prepare_cached(LAST_OLDER)?.query_row(bounds, |row| row.get(0))
     };
     let mut from = first - 1;
     if let Some(after) = query.after.filter(|_| !query.newest_first) {
@@ -231,12 +251,12 @@ fn audit(
     };
     if let Some(until) = until.filter(|_| !query.newest_first) {
         let bounds = params![part.changes[0], part.changes[1], until];
-        let mut has_older = connection.prepare_cached(log::HAS_OLDER)?;
+        let mut has_older = connection.prepare_cached(HAS_OLDER)?;
         if !has_older.query_row(bounds, |row| row.get::<_, bool>(0))? {
             part = part.ended();
         }
     }
-    let [of_changes, of_acts] = part.statements();
+    let [of_changes, of_acts] = part.statements(AUDITED);
     let changes: rusqlite::Result<Vec<_>> = connection
         .prepare_cached(of_changes)?
         .query_map(

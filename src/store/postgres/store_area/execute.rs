@@ -15,8 +15,10 @@ use crate::{
     },
     store::{
         Executed, RespondTo,
+        log::Entry,
         postgres::{
             errors::Failure,
+            log,
             pool::Connection,
             requests::{self, Seen},
         },
@@ -84,7 +86,10 @@ impl Execution {
         }
         let changes: Vec<Change> =
             decisions.into_iter().flat_map(|decision| decision.changes).collect();
-        writes.extend(changes.iter().map(|change| write::log(change, &self.context)));
+        if !changes.is_empty() {
+            let entries: Vec<_> = changes.iter().map(Entry::of).collect();
+            writes.push(log::append(&entries, (&self.context).into()));
+        }
         if writes.is_empty() {
             // An earlier request, perhaps with a lost response, made it so.
             connection.confirm().await?;

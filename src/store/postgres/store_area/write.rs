@@ -12,13 +12,10 @@ use tokio_postgres::{Client, Error, Statement, types::ToSql};
 use super::state::{State, Versions};
 use crate::{
     domain::{
-        IdempotentRequest, StoredResponse, WriteContext,
-        store_area::{Category, Change, Order, StorePet, Text, name_key},
+        IdempotentRequest, StoredResponse,
+        store_area::{Category, Order, StorePet, Text, name_key},
     },
-    store::{
-        log::{Entry, Origin},
-        postgres::{log, pool::Connection},
-    },
+    store::postgres::pool::Connection,
 };
 
 /// A statement that fails with a division by zero unless it writes one row. So another version
@@ -88,6 +85,12 @@ pub(in super::super) struct Write {
     pub(in super::super) values: Vec<Value>,
 }
 
+impl Write {
+    pub(in super::super) fn parameters(&self) -> Vec<&(dyn ToSql + Sync)> {
+        self.values.iter().map(|value| &**value as &(dyn ToSql + Sync)).collect()
+    }
+}
+
 macro_rules! values {
     ($($value:expr),* $(,)?) => {
         vec![$(Box::new($value) as Value),*]
@@ -115,26 +118,6 @@ pub(in super::super) fn remember(
         now.as_second(),
     ];
     Write { sql: REMEMBER, values }
-}
-
-/// Logs a change, after all other statements. See [`log::APPEND`].
-pub(super) fn log(change: &Change, context: &WriteContext) -> Write {
-    let Entry { kind, subject, version, pet, before, after } = Entry::of(change);
-    let Origin { at, actor, request_id } = context.into();
-    let values = values![
-        at,
-        kind.as_str(),
-        subject,
-        version,
-        pet,
-        actor.actor.kind(),
-        actor.actor.id(),
-        actor.name.as_deref().map(str::to_owned),
-        request_id.map(str::to_owned),
-        before,
-        after,
-    ];
-    Write { sql: log::APPEND, values }
 }
 
 /// The differences between what was read and what the commands left. In ascending order of
@@ -300,9 +283,7 @@ pub(in super::super) async fn in_transaction(
     let mut statements = vec![sent(client.batch_execute("BEGIN"))];
     for (write, statement) in writes.iter().zip(prepared) {
         statements.push(sent(async move {
-            let values: Vec<&(dyn ToSql + Sync)> =
-                write.values.iter().map(|value| &**value as &(dyn ToSql + Sync)).collect();
-            client.execute(statement, &values).await.map(drop)
+            client.execute(statement, &write.parameters()).await.map(drop)
         }));
     }
     poll_fn(|context| {
