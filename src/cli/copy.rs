@@ -151,6 +151,7 @@ fn copy(from: &mut dyn Snapshot, to: &mut dyn Load) -> anyhow::Result<Copied> {
         added?;
     }
     to.continue_after(from.last_ids()?)?;
+    to.continue_log()?;
     Ok(copied)
 }
 

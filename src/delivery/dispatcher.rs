@@ -273,6 +273,9 @@ impl Dispatcher {
                 }
             };
             let id = endpoint.webhook.id;
+            if let Some(oldest) = page.changes.first().filter(|oldest| oldest.seq > from + 1) {
+                endpoint.has_missed(oldest.seq - 1);
+            }
             let mut is_complete = true;
             for change in &page.changes {
                 if !endpoint.has_room() {

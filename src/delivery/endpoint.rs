@@ -160,6 +160,12 @@ impl Endpoint {
         self.save.is_dirty = true;
     }
 
+    /// Notes that the log no longer has the changes up to this one. So the next message names one
+    /// before it that was never sent, and the receiver sees that it missed something.
+    pub(super) fn has_missed(&mut self, seq: i64) {
+        self.last = Some(seq);
+    }
+
     /// Notes that the log was read up to here.
     pub(super) fn has_read(&mut self, seq: i64) {
         self.save.is_dirty |= seq > self.read_to;

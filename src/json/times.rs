@@ -1,8 +1,10 @@
 //! Times as clients write them.
 
-use jiff::Timestamp;
+use jiff::{Timestamp, civil::DateTime};
 
-/// Parses a time of RFC 3339 with any offset. Drops digits after the milliseconds.
+/// Parses a time of RFC 3339 with any offset. Drops digits after the milliseconds. A leap second is
+/// at the end of a day of UTC (RFC 3339, section 5.7). The last hours of the year 9999 are one moment,
+/// because no [`Timestamp`] is later.
 pub(crate) fn parse(text: &str) -> Option<Timestamp> {
     let (seconds, rest) = text.split_at_checked("0000-00-00T00:00:00".len())?;
     let digits = rest
@@ -19,7 +21,13 @@ pub(crate) fn parse(text: &str) -> Option<Timestamp> {
     {
         return None;
     }
-    format!("{seconds}{fraction}{offset}").parse().ok()
+    let time = format!("{seconds}{fraction}{offset}");
+    let time = time.parse().ok().or_else(|| {
+        let is_date_time = time.starts_with("9999-12-3") && seconds.parse::<DateTime>().is_ok();
+        is_date_time.then_some(Timestamp::MAX)
+    })?;
+    let is_end_of_day = (time.as_second() + 1) % 86_400 == 0;
+    (!seconds.ends_with(":60") || is_end_of_day).then_some(time)
 }
 
 fn fits_offset(offset: &str) -> bool {
@@ -54,6 +62,10 @@ mod tests {
             ("2026-12-06T10:00:00.1239999999999999999Z", "2026-12-06T10:00:00.123Z"),
             ("2026-12-06T10:00:00-00:00", "2026-12-06T10:00:00Z"),
             ("2016-12-31T23:59:60Z", "2016-12-31T23:59:59Z"),
+            ("2016-12-31T18:59:60-05:00", "2016-12-31T23:59:59Z"),
+            ("9999-12-30T21:59:59Z", "9999-12-30T21:59:59Z"),
+            ("9999-12-31T23:59:59.999Z", "9999-12-30T22:00:00.999999999Z"),
+            ("9999-12-31T23:59:59-23:59", "9999-12-30T22:00:00.999999999Z"),
         ] {
             assert_eq!(parse(text), Some(expected.parse().unwrap()), "{text}");
         }
@@ -72,6 +84,10 @@ mod tests {
             "2026-12-06T10:00:00Z[UTC]",
             "2026-12-06T24:00:00Z",
             "2026-02-29T10:00:00Z",
+            "2026-12-31T10:00:60Z",
+            "2026-12-31T23:59:60-05:00",
+            "9999-12-32T00:00:00Z",
+            "9999-12-31T24:00:00Z",
             "2026-12-06T10:00:00ZZ",
             "é026-12-06T10:00:00Z",
             "+002026-12-06T10:00:00Z",

@@ -89,11 +89,13 @@ pub trait Load {
     /// Adds a row to this table.
     fn add_row(&mut self, table: &'static Table, row: &[Value]) -> Result<(), StoreError>;
 
-    /// Continues all identifiers above these, and above all that were ever given, and the log of
-    /// changes after its last row. The log gets another epoch.
+    /// Continues all identifiers above these, and above all that were ever given.
     fn continue_after(&mut self, last: LastIds) -> Result<(), StoreError>;
 
-    /// Logs all animals that were added as one change: an import.
+    /// Continues the log of changes after its last row, which was copied, with another epoch.
+    fn continue_log(&mut self) -> Result<(), StoreError>;
+
+    /// Logs all that was added as one change: an import.
     fn log_import(&mut self) -> Result<(), StoreError>;
 
     /// Records an act of the operator.

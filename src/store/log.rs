@@ -82,6 +82,15 @@ macro_rules! audited_acts {
 const OLDEST_ACTS: &str = audited_acts!(" AND (seq > $1 OR id > $10) ORDER BY seq, id");
 const NEWEST_ACTS: &str = audited_acts!(" AND (seq < $2 OR id < $10) ORDER BY seq DESC, id DESC");
 
+/// The first change that a webhook which is enabled still has to deliver, or to read.
+macro_rules! undelivered {
+    () => {
+        "(SELECT min(coalesce((SELECT min(seq) FROM webhook_waiting WHERE webhook_id = webhooks.id), \
+         cursor + 1)) FROM webhooks WHERE disabled_reason IS NULL)"
+    };
+}
+pub(super) use undelivered;
+
 /// The approximate length of a representation without its texts, in bytes.
 const USUAL_LENGTH: usize = 256;
 
@@ -106,13 +115,14 @@ impl Entry {
         Self { kind, subject: id, version, pet: id, before: None, after }
     }
 
-    /// Many new animals.
-    pub(super) fn imported(Imported { first, last, count }: Imported) -> Self {
+    /// Many new animals, or only orders and categories.
+    pub(super) fn imported(Imported { first, last, count, .. }: Imported) -> Self {
         let after = text(
             |out| {
                 let mut object = json::Object::begin(out);
-                object.integer("firstId", first);
-                object.integer("lastId", last);
+                let id = |id: i64| Some(id).filter(|_| count > 0);
+                object.or_null("firstId", id(first), |object, id| object.integer("firstId", id));
+                object.or_null("lastId", id(last), |object, id| object.integer("lastId", id));
                 object.integer("count", count);
                 object.end();
             },
@@ -153,15 +163,28 @@ fn text(write: impl FnOnce(&mut Vec<u8>), length: usize) -> String {
     String::from_utf8(out).unwrap_or_default()
 }
 
-/// The animals of an import.
+/// The animals of an import, and whether it has anything else.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Imported {
     pub(super) first: i64,
     pub(super) last: i64,
     pub(super) count: u64,
+    has_others: bool,
 }
 
 impl Imported {
+    pub(super) fn is_empty(&self) -> bool {
+        self.count == 0 && !self.has_others
+    }
+
+    /// Counts it if it is an animal.
+    pub(super) fn add_resource(&mut self, resource: &Resource) {
+        match resource {
+            Resource::Pet(pet) => self.add(pet.id.get()),
+            Resource::Order(_) | Resource::Category(_) => self.has_others = true,
+        }
+    }
+
     /// Counts an animal with this identifier.
     pub(super) fn add(&mut self, id: i64) {
         self.first = if self.count == 0 { id } else { self.first.min(id) };

@@ -6,10 +6,14 @@ use petstore::{
         PetStatus::{Available, Pending},
         WriteContext,
         store_area::{
-            ActType, AuditEntry, AuditQuery, AuditType, ChangeType, LogSubject, SubjectKind,
+            ActType, AuditEntry, AuditQuery, AuditType, Category, ChangeType, Label, LogSubject,
+            Resource, SubjectKind,
         },
     },
-    store::{self, DatabaseUrl, OpenMode, bulk::Ids},
+    store::{
+        self, DatabaseUrl, OpenMode,
+        bulk::{Ids, LastIds},
+    },
 };
 
 use crate::{
@@ -185,4 +189,30 @@ pub(crate) async fn expect_one_row_for_an_import(store: &AnyStore, url: &str) {
     }
     change(store, to_status(pet_id(3), Pending)).await;
     assert_eq!(crate::log::log(store).await.len(), 4);
+}
+
+/// Imports a category and nothing else at `url`, where `store` is open.
+pub(crate) async fn expect_a_row_for_an_import_without_animals(store: &AnyStore, url: &str) {
+    let epoch = store.log_state().await.unwrap().epoch;
+    let url: DatabaseUrl = url.parse().unwrap();
+    let importing = tokio::task::spawn_blocking(move || {
+        let label = Label::new("Goats".to_owned()).unwrap();
+        for category in [None, Some(Category { id: 9, label, version: 3 })] {
+            let mut load = store::load(&url, OpenMode::AsIs).unwrap();
+            load.begin(Ids::Given, at(7)).unwrap();
+            if let Some(category) = category {
+                load.add(&Resource::Category(category)).unwrap();
+            }
+            load.continue_after(LastIds::default()).unwrap();
+            load.log_import().unwrap();
+            load.commit().unwrap();
+        }
+    });
+    importing.await.unwrap();
+    let log = crate::log::log(store).await;
+    let [import] = &log[..] else { panic!("{log:?}") };
+    assert_eq!(import.kind, ChangeType::PetsImported);
+    assert_eq!(import.after.as_deref(), Some(r#"{"firstId":null,"lastId":null,"count":0}"#));
+    // Cursors stay valid.
+    assert_eq!(store.log_state().await.unwrap().epoch, epoch);
 }

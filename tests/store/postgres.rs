@@ -10,7 +10,7 @@ use rand::{SeedableRng, rngs::StdRng};
 
 use crate::{
     area::area_suite,
-    audit::expect_one_row_for_an_import,
+    audit::{expect_a_row_for_an_import_without_animals, expect_one_row_for_an_import},
     log::log_suite,
     postgres_cluster::{connect, fresh_url},
     retries::{named, respond},
@@ -50,6 +50,12 @@ pub(crate) async fn next_id(store: &AnyStore) -> i64 {
 async fn an_import_leaves_one_row_with_its_ids() {
     let (store, url) = fresh().await;
     expect_one_row_for_an_import(&store, &url).await;
+}
+
+#[tokio::test]
+async fn an_import_without_animals_leaves_one_row_too_and_cursors_stay_valid() {
+    let (store, url) = fresh().await;
+    expect_a_row_for_an_import_without_animals(&store, &url).await;
 }
 
 #[tokio::test]

@@ -21,7 +21,7 @@ use crate::{
         add, area_suite, change, complete, execute, order, order_id, pet, pet_id, place, reserve,
         sell, withdraw,
     },
-    audit::expect_one_row_for_an_import,
+    audit::{expect_a_row_for_an_import_without_animals, expect_one_row_for_an_import},
     log::log_suite,
     retries::{named, replayed},
     sqlite::{fresh, open},
@@ -40,6 +40,14 @@ async fn an_import_leaves_one_row_with_its_ids() {
     let (store, directory) = fresh();
     let path = directory.path().join("petstore.db");
     expect_one_row_for_an_import(&store, &format!("sqlite:{}", path.display())).await;
+}
+
+#[tokio::test]
+async fn an_import_without_animals_leaves_one_row_too_and_cursors_stay_valid() {
+    let (store, directory) = fresh();
+    let path = directory.path().join("petstore.db");
+    let url = format!("sqlite:{}", path.display());
+    expect_a_row_for_an_import_without_animals(&store, &url).await;
 }
 
 /// Another connection to the file, as a service of the previous release or an operator has it.

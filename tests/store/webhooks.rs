@@ -2,7 +2,9 @@
 
 use petstore::{
     domain::{
-        IdempotencyKey, IdempotentRequest, StoredResponse, WriteContext,
+        IdempotencyKey, IdempotentRequest,
+        PetStatus::Available,
+        StoredResponse, WriteContext,
         store_area::{
             Attempt, ChangeType, DeliveryUpdate, DisabledReason, Label, Lease, Progress, Restart,
             SealedSecrets, StoredWebhook, Waiting, Webhook, WebhookChange,
@@ -11,7 +13,7 @@ use petstore::{
     store::{KEPT_ATTEMPTS, WebhookWritten},
 };
 
-use crate::suite::{AnyStore, act, at, new_key};
+use crate::suite::{AnyStore, act, at, create, new_key, new_pet};
 
 /// Makes a test of every function, as [`crate::suite::suite`] does.
 macro_rules! webhook_suite {
@@ -26,6 +28,7 @@ macro_rules! webhook_suite {
             what_was_delivered_is_saved_only_with_the_lease,
             a_change_by_a_request_ends_the_lease,
             an_enabled_webhook_resumes_or_starts_from_now,
+            what_an_enabled_webhook_still_needs_of_the_log_is_not_forgotten,
             a_deleted_webhook_takes_its_messages_and_attempts_along,
             the_newest_10000_attempts_are_kept_and_none_that_is_too_old
         );
@@ -281,6 +284,33 @@ pub(crate) async fn an_enabled_webhook_resumes_or_starts_from_now(store: AnyStor
     let stored = get(&store, id).await.unwrap();
     assert_eq!(stored.progress, Progress { cursor: 20, last: Some(20), failing_since: None });
     assert!(store.waiting_messages(id).await.unwrap().is_empty());
+}
+
+pub(crate) async fn what_an_enabled_webhook_still_needs_of_the_log_is_not_forgotten(
+    store: AnyStore,
+) {
+    for _ in 0..9 {
+        create(&store, new_pet("", 1, Available)).await;
+    }
+    assert_eq!(store.log_state().await.unwrap().last, 9);
+    let kept = async || {
+        while store.forget_changes(at(1_000), 2).await.unwrap() > 0 {}
+        store.log_state().await.unwrap().first
+    };
+    // It has read up to 7, and two of these messages wait.
+    let id = add(&store).await;
+    let failing = DeliveryUpdate {
+        waiting: vec![waiting(4, Some(600)), waiting(6, None)],
+        ..update(id, Lease::default(), lease(1, 1))
+    };
+    assert!(save(&store, failing).await);
+    assert_eq!(kept().await, 4);
+    let delivered = DeliveryUpdate { done: vec![4, 6], ..update(id, lease(1, 1), lease(1, 2)) };
+    assert!(save(&store, delivered).await);
+    assert_eq!(kept().await, 8);
+    let disable = Some((DisabledReason::Gone, at(80)));
+    assert!(save(&store, DeliveryUpdate { disable, ..update(id, lease(1, 2), lease(1, 3)) }).await);
+    assert_eq!(kept().await, 9);
 }
 
 pub(crate) async fn a_deleted_webhook_takes_its_messages_and_attempts_along(store: AnyStore) {

@@ -20,6 +20,34 @@ use super::{
 };
 
 #[tokio::test]
+async fn after_changes_that_the_log_has_lost_the_next_message_names_one_that_was_never_sent() {
+    let mut shop = Shop::open().await;
+    let receiver = Receiver::start().await;
+    let (id, _) = shop.add_webhook(receiver.url(), None).await;
+    let mut dispatcher = shop.dispatcher(1);
+    shop.add_pet().await;
+    shop.until(&mut dispatcher, || receiver.all().len() == 1).await;
+    shop.pass(&mut dispatcher, Duration::ZERO).await;
+    let stored = shop.webhook(id).await;
+    shop.write(stored.disabled(DisabledReason::Request, shop.clock.now()).unwrap()).await;
+    shop.work(&mut dispatcher, Duration::from_secs(20)).await;
+    for _ in 0..3 {
+        shop.add_pet().await;
+    }
+    assert_eq!(shop.store.log_state().await.unwrap().last, 4);
+    shop.advance(STEP);
+    while shop.store.forget_changes(shop.clock.now(), 1).await.unwrap() > 0 {}
+    assert_eq!(shop.store.log_state().await.unwrap().first, 4);
+    let stored = shop.webhook(id).await;
+    let (_, enable) = stored.enabled(Restart::Resume(shop.clock.now()), shop.clock.now()).unwrap();
+    shop.write(enable).await;
+    shop.until(&mut dispatcher, || receiver.all().len() == 2).await;
+    let all = receiver.all();
+    assert_eq!((all[0].seq(), all[1].seq()), (1, 4));
+    assert!(!chain_is_complete(&all));
+}
+
+#[tokio::test]
 async fn a_response_with_410_disables_at_once_and_resume_sends_what_was_missed() {
     let mut shop = Shop::open().await;
     let receiver = Receiver::start().await;

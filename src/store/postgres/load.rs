@@ -195,11 +195,9 @@ impl Load for PostgresLoad {
     }
 
     fn add(&mut self, resource: &Resource) -> Result<(), StoreError> {
+        self.added.add_resource(resource);
         match resource {
-            Resource::Pet(pet) => {
-                self.added.add(pet.id.get());
-                self.add_store_pet(pet)
-            }
+            Resource::Pet(pet) => self.add_store_pet(pet),
             Resource::Order(order) => self.add_order(order),
             Resource::Category(Category { id, label, version }) => {
                 self.add_to(CopyTarget::Categories, &[id, &label.as_str(), version])
@@ -285,20 +283,24 @@ impl Load for PostgresLoad {
             if last.webhook > 0 {
                 client.execute(CONTINUE_WEBHOOKS, &[&last.webhook]).await?;
             }
-            client.batch_execute(numbering::CONTINUE).await?;
             Ok::<_, Failure>(())
         })
+    }
+
+    fn continue_log(&mut self) -> Result<(), StoreError> {
+        self.finish_copying()?;
+        self.connection.wait(async |client| client.batch_execute(numbering::CONTINUE).await)
     }
 
     fn log_import(&mut self) -> Result<(), StoreError> {
         self.finish_copying()?;
         let (mut added, now) = (self.added, self.context.now.as_millisecond());
-        if added.count == 0 {
+        if added.is_empty() {
             return Ok(());
         }
         let before = self.last_before;
         let entry = self.connection.wait(async |client| {
-            if added.last == 0 {
+            if added.count > 0 && added.last == 0 {
                 let row = client.query_one(ADDED, &[&before, &now]).await?;
                 (added.first, added.last) = (row.try_get(0)?, row.try_get(1)?);
             }

@@ -81,11 +81,14 @@ pub(super) const RECORD: &str = "INSERT INTO acts
     SELECT last, $1, $2, $3, $4, $5, $6, $7, $8 FROM change_log";
 const FORGET_ACTS: &str = "DELETE FROM acts WHERE id IN
     (SELECT id FROM acts WHERE at < $1 ORDER BY id LIMIT $2)";
-/// The last of the changes above $1 and up to $2 that is older than $3, and not the newest one.
+/// The last of the changes above $1 and up to $2 that is older than $3, not the newest one, and not
+/// needed any more.
 const LAST_FORGOTTEN: &str = concat!(
     "SELECT max(seq) FROM ",
     numbered!("$1", "$2"),
-    " WHERE at < $3 AND seq < (SELECT last FROM change_log)"
+    " WHERE at < $3 AND seq < coalesce(",
+    log::undelivered!(),
+    ", (SELECT last FROM change_log))"
 );
 /// Deletes the changes up to $1.
 const FORGET: &str = "WITH runs AS (

@@ -166,8 +166,8 @@ impl Load for SqliteLoad {
     fn add(&mut self, resource: &Resource) -> Result<(), StoreError> {
         if let Resource::Pet(pet) = resource {
             self.lowest = Some(pet.id).min(self.lowest.or(Some(pet.id)));
-            self.added.add(pet.id.get());
         }
+        self.added.add_resource(resource);
         Ok(changes::insert(&self.connection, resource)?)
     }
 
@@ -244,11 +244,15 @@ impl Load for SqliteLoad {
             }
         }
         self.connection.execute(UPDATE_LAST_WEBHOOK, [last.webhook])?;
+        Ok(())
+    }
+
+    fn continue_log(&mut self) -> Result<(), StoreError> {
         Ok(log::renew_epoch(&self.connection)?)
     }
 
     fn log_import(&mut self) -> Result<(), StoreError> {
-        if self.added.count > 0 {
+        if !self.added.is_empty() {
             let entry = Entry::imported(self.added);
             log::append(&self.connection, &entry, (&self.context).into())?;
         }

@@ -81,8 +81,12 @@ const RECORD: &str = "INSERT INTO acts
     VALUES (coalesce((SELECT max(seq) FROM changes), 0), ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
 const FORGET_ACTS: &str = "DELETE FROM acts WHERE id IN
     (SELECT id FROM acts WHERE at < ?1 ORDER BY id LIMIT ?2)";
-const FORGET: &str = "DELETE FROM changes WHERE seq < (SELECT max(seq) FROM changes) AND seq <=
-    (SELECT max(seq) FROM (SELECT seq, at FROM changes ORDER BY seq LIMIT ?2) WHERE at < ?1)";
+const FORGET: &str = concat!(
+    "DELETE FROM changes WHERE seq < coalesce(",
+    log::undelivered!(),
+    ", (SELECT max(seq) FROM changes)) AND seq <= (SELECT max(seq) FROM
+        (SELECT seq, at FROM changes ORDER BY seq LIMIT ?2) WHERE at < ?1)"
+);
 
 #[async_trait]
 impl Changes for SqliteStore {
