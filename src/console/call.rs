@@ -1,35 +1,15 @@
-//! What a page gets: the request, its form, and whose session it is.
+//! What a page for the staff gets: the request, and whose session it is.
 
-use bytes::Bytes;
-use hyper::{header::HeaderValue, http::request::Parts};
-use jiff::Timestamp;
 use maud::{Markup, html};
 use rand::{RngExt, SeedableRng, rngs::StdRng};
 use ring::hmac;
 use sha2::{Digest, Sha256};
 
-use super::{
-    Console, origin::Visitor, passwords::random_for_thread, routes::Route, session::Session,
-};
+use super::{passwords::random_for_thread, session::Session, visit::Visit};
 use crate::{
     domain::{IdempotencyKey, IdempotentRequest, WriteContext},
     text,
 };
-
-/// A request for a page.
-pub(super) struct Visit<'r> {
-    pub(super) console: &'r Console,
-    pub(super) request: &'r Parts,
-    pub(super) request_id: &'r HeaderValue,
-    pub(super) route: &'static Route,
-    /// The parameter in the path, not decoded. Empty if the path has none.
-    pub(super) parameter: &'r str,
-    /// What the form contains; of a GET, the query.
-    pub(super) form: Form,
-    /// From where the request comes.
-    pub(super) visitor: Visitor,
-    pub(super) now: Timestamp,
-}
 
 /// A request of a member of the staff who is signed in, and may use the page.
 pub(super) struct PageCall<'r> {
@@ -43,13 +23,6 @@ pub(super) const KEY_FIELD: &str = "_key";
 /// The length of a value of [`KEY_FIELD`] without the name of its form: 128 bits.
 const KEY_DIGITS: usize = 32;
 
-impl Visit<'_> {
-    /// A key that every process on the database has, and that is in no response.
-    pub(super) fn secret_key(&self) -> hmac::Key {
-        hmac::Key::new(hmac::HMAC_SHA256, &self.console.app.store.etag_key())
-    }
-}
-
 impl PageCall<'_> {
     /// The circumstances of a change that the member makes now. If the form has a [`KEY_FIELD`], the
     /// change is made once, however often the form is sent.
@@ -60,7 +33,7 @@ impl PageCall<'_> {
             let mut hash = Sha256::new();
             hash.update(request.uri.path());
             hash.update([0]);
-            hash.update(&form.raw);
+            hash.update(form.raw());
             let fingerprint = hash.finalize().into();
             IdempotentRequest {
                 caller: owner,
@@ -98,45 +71,9 @@ impl PageCall<'_> {
         mac.update(format!("form of staff {} ", self.session.member.id).as_bytes());
         mac.update(request.uri.path().as_bytes());
         mac.update(&[0]);
-        mac.update(&form.raw);
+        mac.update(form.raw());
         let mut seed = [0; 32];
         seed.copy_from_slice(mac.sign().as_ref());
         StdRng::from_seed(seed)
-    }
-}
-
-/// A form as a browser sends it, or a query.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Form {
-    raw: Bytes,
-    fields: Vec<(String, String)>,
-}
-
-impl Form {
-    /// Reads a form. Bytes that are not UTF-8 become replacement characters.
-    pub(super) fn of(raw: Bytes) -> Self {
-        let fields = form_urlencoded::parse(&raw);
-        let fields = fields.map(|(name, value)| (name.into_owned(), value.into_owned())).collect();
-        Self { raw, fields }
-    }
-
-    /// The first value of this field; empty without it.
-    pub(super) fn get(&self, name: &str) -> &str {
-        self.all(name).next().unwrap_or_default()
-    }
-
-    /// All values of this field.
-    pub(super) fn all<'f>(&'f self, name: &str) -> impl Iterator<Item = &'f str> {
-        self.fields.iter().filter(move |(of, _)| of == name).map(|(_, value)| value.as_str())
-    }
-
-    /// All fields with their values, in their order.
-    pub(super) fn fields(&self) -> &[(String, String)] {
-        &self.fields
-    }
-
-    /// The form as it was sent.
-    pub(super) fn raw(&self) -> &Bytes {
-        &self.raw
     }
 }

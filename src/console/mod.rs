@@ -14,6 +14,7 @@ mod routes;
 mod session;
 mod staff;
 mod texts;
+mod visit;
 
 use std::sync::{Arc, Mutex, PoisonError, atomic::Ordering::Relaxed};
 
@@ -25,10 +26,11 @@ use hyper::{
 use rand::rngs::StdRng;
 
 use self::{
-    call::{Form, PageCall, Visit},
+    call::PageCall,
     guesses::Guesses,
     passwords::Passwords,
     routes::{PublicPage, StaffPage, Target},
+    visit::{Form, Visit},
 };
 use crate::{
     domain::{Actor, Client, Deployment, Networks, Role},

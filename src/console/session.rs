@@ -9,7 +9,7 @@ use hyper::{
 };
 use ring::hmac;
 
-use super::call::Visit;
+use super::visit::Visit;
 use crate::{
     domain::{
         Actor, NamedActor, StaffId,

@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 
 use super::{
-    Desk, Outcome, Page, Reply, edit,
+    Desk, Outcome, Page, Reply, animal_fields,
     paste::{self, Line, MAX_LINES},
     refused,
 };
@@ -48,7 +48,7 @@ fn page(desk: &Desk<'_>, categories: &[Category], errors: &Errors) -> Page {
                 h2 { (texts::ADD_ONE) }
                 form.fields method="post" action="/add" {
                     (desk.key("add"))
-                    (edit::inputs(&desk.form, categories, errors, false))
+                    (animal_fields::inputs(&desk.form, categories, errors, false))
                     @let new = new_category(desk, categories)
                         .filter(|_| errors.of("category").is_some());
                     div.buttons {

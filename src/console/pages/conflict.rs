@@ -2,7 +2,7 @@
 
 use maud::{Markup, html};
 
-use super::{Desk, Page, Reply, edit, history};
+use super::{Desk, Page, Reply, animal_fields, history};
 use crate::{
     console::{
         forms::{self, Errors, Fields},
@@ -42,7 +42,7 @@ pub(super) async fn show(
                 form.fields method="post" action={ (path) "/edit" } {
                     (desk.key("conflict"))
                     input type="hidden" name="version" value=(theirs.version);
-                    (edit::inputs(&desk.form, categories, &Errors::default(), theirs.order_id.is_some()))
+                    (animal_fields::inputs(&desk.form, categories, &Errors::default(), theirs.order_id.is_some()))
                     div.buttons { button.main { (texts::SAVE_MINE) } }
                 }
             }
@@ -53,13 +53,13 @@ pub(super) async fn show(
 
 /// What is in the store, with a mark where it differs from what was typed.
 fn present(theirs: &StorePet, typed: &Fields, categories: &[Category]) -> Markup {
-    let category = edit::category_typed(theirs.category_id, categories);
+    let category = animal_fields::category_typed(theirs.category_id, categories);
     let status = typed.get("status");
     let parts = [
         (
             texts::NAME,
             markup::name(theirs.name.as_str(), LONG),
-            typed.raw("name") != edit::as_typed(theirs.name.as_str()),
+            typed.raw("name") != animal_fields::as_typed(theirs.name.as_str()),
         ),
         (
             texts::CATEGORY,

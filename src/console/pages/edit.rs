@@ -1,11 +1,15 @@
 //! Editing an animal. If somebody else has changed it meanwhile, both versions are shown.
 
-use maud::{Markup, html};
+use maud::html;
 
-use super::{Desk, Outcome, Page, Reply, conflict, missing, refused};
+use super::{
+    Desk, Outcome, Page, Reply,
+    animal_fields::{as_typed, category_typed, inputs},
+    conflict, missing, refused,
+};
 use crate::{
     console::{
-        forms::{self, Errors, Fields, Input},
+        forms::{self, Errors, Fields},
         layout::Menu,
         markup, texts,
     },
@@ -17,11 +21,6 @@ use crate::{
     store::StoreError,
 };
 
-/// A name as an input holds it, which is one line.
-pub(super) fn as_typed(name: &str) -> String {
-    name.replace(['\r', '\n'], "")
-}
-
 /// The fields of the form as they are in the store.
 fn fields_of(pet: &StorePet, categories: &[Category]) -> Fields {
     let category = category_typed(pet.category_id, categories);
@@ -31,12 +30,6 @@ fn fields_of(pet: &StorePet, categories: &[Category]) -> Fields {
         ("status".to_owned(), pet.status.as_str().to_owned()),
         ("version".to_owned(), pet.version.to_string()),
     ])
-}
-
-/// A category as somebody would type it.
-pub(super) fn category_typed(id: i64, categories: &[Category]) -> String {
-    let label = categories.iter().find(|category| category.id == id);
-    label.map_or_else(|| id.to_string(), |_| markup::category(categories, id))
 }
 
 pub(super) async fn form(desk: &Desk<'_>) -> Result<Reply, ApiError> {
@@ -78,48 +71,6 @@ fn page(
         }
     };
     Page::new(Menu::Animals, title, content).wrong_if(!errors.is_empty())
-}
-
-/// The inputs for an animal.
-pub(super) fn inputs(
-    fields: &Fields,
-    categories: &[Category],
-    errors: &Errors,
-    has_order: bool,
-) -> Markup {
-    let name = Input {
-        id: "name",
-        label: texts::NAME,
-        value: fields.raw("name"),
-        error: errors.of("name"),
-        ..Input::default()
-    };
-    let category = Input {
-        id: "category",
-        label: texts::CATEGORY,
-        hint: Some(texts::CATEGORY_HINT),
-        value: fields.get("category"),
-        error: errors.of("category"),
-        list: Some("categories"),
-        ..Input::default()
-    };
-    let status = Input {
-        id: "status",
-        label: texts::STATUS,
-        value: fields.get("status"),
-        error: errors.of("status"),
-        ..Input::default()
-    };
-    html! {
-        (name.show())
-        (category.show())
-        (forms::category_list(categories))
-        @if has_order {
-            p.hint { (texts::STATUS_HELD) }
-        } @else {
-            (status.choose(&forms::statuses()))
-        }
-    }
 }
 
 pub(super) async fn save(desk: &Desk<'_>) -> Result<Reply, ApiError> {

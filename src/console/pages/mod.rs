@@ -3,6 +3,7 @@
 mod activity;
 mod add;
 mod animal;
+mod animal_fields;
 mod animals;
 mod categories;
 mod conflict;

@@ -5,7 +5,7 @@ use maud::html;
 
 use super::{new_password, problem, sign_in::changed_meanwhile, status_of};
 use crate::{
-    console::{call::Visit, layout, passwords::random_for_thread, redirect, session, texts},
+    console::{layout, passwords::random_for_thread, redirect, session, texts, visit::Visit},
     domain::staff::{EndedSessions, Password, StaffChange, StaffMember, TokenDigest},
     domain::store_area::ActType,
     http::{ApiError, Response},

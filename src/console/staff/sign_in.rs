@@ -8,12 +8,13 @@ use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use super::{code_input, password_input, problem, status_of};
 use crate::{
     console::{
-        call::{Form, PageCall, Visit},
+        call::PageCall,
         forms::Input,
         layout, redirect,
         routes::{self, MAX_KEPT},
         session::{self, Session},
         texts,
+        visit::{Form, Visit},
     },
     domain::{
         Actor, StaffName, WriteContext,
