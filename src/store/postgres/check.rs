@@ -3,7 +3,9 @@
 
 use std::ops::ControlFlow;
 
-use super::{PostgresUrl, errors::Failure, snapshot::PostgresSnapshot, store_area::EVERYTHING};
+use super::{
+    PostgresUrl, errors::Failure, snapshot::PostgresSnapshot, store_area::lists::EVERYTHING,
+};
 use crate::{
     domain::store_area::Resource,
     store::{

@@ -7,7 +7,7 @@ use tokio::time;
 use tokio_postgres::{Client, Error};
 use tracing::info;
 
-use super::{errors::Failure, store_area::set_keys};
+use super::{errors::Failure, name_keys::set_keys};
 
 /// Each statement has the name of an index after `CONCURRENTLY`.
 const STEP: &str = include_str!("../../../migrations/postgres/0007_search.sql");

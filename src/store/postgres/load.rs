@@ -9,9 +9,10 @@ use super::{
     bulk::{Blocking, Cell},
     copy_target::CopyTarget,
     errors::Failure,
-    log, numbering, requests,
+    log,
+    name_keys::stored_name_key,
+    numbering, requests,
     snapshot::LAST_PET,
-    store_area::stored_name_key,
     url::PostgresUrl,
 };
 use crate::{

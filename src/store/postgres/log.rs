@@ -10,7 +10,8 @@ use super::{
     errors::Failure,
     numbering::{STATE, number, numbered},
     pool::{Access, Connection},
-    store_area::{Value, Write, rows, values},
+    store_area::rows,
+    writes::{Value, Write, values},
 };
 use crate::{
     domain::{

@@ -13,11 +13,13 @@ mod keys;
 mod load;
 mod log;
 mod migrations;
+mod name_keys;
 mod numbering;
 mod pets;
 mod pool;
 mod probe;
 mod requests;
+mod rows;
 mod snapshot;
 mod staff;
 mod store_area;
@@ -25,6 +27,7 @@ mod tls;
 mod tokens;
 mod url;
 mod webhooks;
+mod writes;
 
 use std::{
     mem,

@@ -5,20 +5,19 @@ use std::pin::pin;
 use async_trait::async_trait;
 use futures_util::{FutureExt, TryStreamExt};
 use tokio::task;
-use tokio_postgres::{Row, types::ToSql};
+use tokio_postgres::types::ToSql;
 
 use super::{
     PostgresStore,
     errors::Failure,
+    name_keys::stored_name_key,
     pool::{Access, Connection},
     requests,
-    store_area::stored_name_key,
+    rows::{owned, pet, pet_id},
     tokens::Tokens,
 };
 use crate::{
-    domain::{
-        Limit, NewPet, PageRequest, Pet, PetId, PetName, PetRef, WriteContext, store_area::StorePet,
-    },
+    domain::{Limit, NewPet, PageRequest, Pet, PetId, WriteContext, store_area::StorePet},
     store::{
         Created, Pets, Respond, StoreError, Version, Visit,
         log::{Entry, Origin},
@@ -199,7 +198,7 @@ impl<'a> Create<'a> {
                 return Err(Failure::Raced);
             }
         };
-        Ok(self.new.clone().with_id(id(row.try_get(0)?)?))
+        Ok(self.new.clone().with_id(pet_id(row.try_get(0)?)?))
     }
 
     /// The animal that an earlier attempt added, withdrawn or not.
@@ -208,27 +207,6 @@ impl<'a> Create<'a> {
             return Ok(None);
         };
         connection.confirm().await?;
-        Ok(Some(self.new.clone().with_id(id(row.try_get(0)?)?)))
+        Ok(Some(self.new.clone().with_id(pet_id(row.try_get(0)?)?)))
     }
-}
-
-pub(super) fn id(id: i64) -> Result<PetId, Failure> {
-    PetId::new(id).ok_or(Failure::Row("id"))
-}
-
-/// The animal in a row that begins with the columns of [`GET`].
-pub(super) fn owned(row: &Row) -> Result<Pet, Failure> {
-    let found = pet(row)?;
-    let name = PetName::new(found.name.to_owned()).ok_or(Failure::Row("name"))?;
-    let (category_id, status) = (found.category_id, found.status);
-    Ok(NewPet { name, category_id, status }.with_id(found.id))
-}
-
-pub(super) fn pet(row: &Row) -> Result<PetRef<'_>, Failure> {
-    Ok(PetRef {
-        id: id(row.try_get(0)?)?,
-        name: row.try_get(1)?,
-        category_id: row.try_get(2)?,
-        status: row.try_get::<_, &str>(3)?.parse().map_err(|_| Failure::Row("status"))?,
-    })
 }

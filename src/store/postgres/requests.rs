@@ -2,14 +2,16 @@
 
 use async_trait::async_trait;
 use futures_util::FutureExt;
+use jiff::Timestamp;
 use tokio_postgres::{Client, Row, Statement, types::ToSql};
 
 use super::{
     PostgresStore,
     errors::Failure,
-    pets,
+    name_keys::stored_name_key,
     pool::{Access, Connection},
-    store_area::stored_name_key,
+    rows::pet_id,
+    writes::{Value, Write, values},
 };
 use crate::{
     domain::{
@@ -36,6 +38,10 @@ const RECALL_OR_DRAW: &str = concat!(
     recall!(),
     ") AS known ON TRUE"
 );
+const REMEMBER: &str = "
+    INSERT INTO requests
+        (caller, key, operation, fingerprint, status, location, etag, body, created_at, mark)
+    SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, coalesce(max(number), 0) FROM idempotency_marks";
 /// What is remembered of commands, which the previous release does not have.
 pub(super) const RECALL: &str = recall!();
 /// Remembers the request, adds the animal and logs it, in one statement. Does nothing if the request is
@@ -128,7 +134,7 @@ impl Once {
                 connection.confirm().await?;
                 return Ok(Created::Replayed(response));
             };
-            let pet = new.clone().with_id(pets::id(id)?);
+            let pet = new.clone().with_id(pet_id(id)?);
             let StoredResponse { status, location, etag, body } = respond(&pet);
             let name_key = stored_name_key(new.name.as_str());
             let owners: Vec<i64> = request.owners().map(Owner::number).collect();
@@ -224,4 +230,25 @@ async fn forget(connection: &mut Connection, marks: i64, limit: u32) -> Result<u
     let before = connection.execute(FORGET_AS_BEFORE, &parameters).await?;
     let forgotten = forgotten.max(before);
     Ok(usize::try_from(forgotten).unwrap_or(usize::MAX))
+}
+
+/// Remembers the response to a request.
+pub(super) fn remember(
+    request: &IdempotentRequest,
+    response: &StoredResponse,
+    now: Timestamp,
+) -> Write {
+    let StoredResponse { status, location, etag, body } = response.clone();
+    let values = values![
+        request.lineage.number(),
+        request.key.as_str().to_owned(),
+        request.operation,
+        request.fingerprint.to_vec(),
+        i32::from(status),
+        location,
+        etag,
+        body,
+        now.as_second(),
+    ];
+    Write { sql: REMEMBER, values }
 }

@@ -9,7 +9,8 @@ use tokio_postgres::{Row, types::ToSql};
 use super::{
     bulk::{Blocking, Cell},
     errors::Failure,
-    keys, numbering, pets, requests, store_area,
+    keys, numbering, requests, rows,
+    store_area::lists::EVERYTHING,
     url::PostgresUrl,
 };
 use crate::{
@@ -86,7 +87,7 @@ impl Snapshot for PostgresSnapshot {
         status: Option<PetStatus>,
         show: &mut dyn FnMut(PetRef<'_>) -> ControlFlow<()>,
     ) -> Result<(), StoreError> {
-        let show = |row: &Row| Ok(show(pets::pet(row)?));
+        let show = |row: &Row| Ok(show(rows::pet(row)?));
         match status {
             None => self.each(ALL, &[], show),
             Some(status) => self.each(ALL_OF_STATUS, &[&status.as_str()], show),
@@ -98,7 +99,7 @@ impl Snapshot for PostgresSnapshot {
         show: &mut dyn FnMut(Resource) -> ControlFlow<()>,
     ) -> Result<(), StoreError> {
         let mut goes_on = true;
-        for (sql, read) in store_area::EVERYTHING {
+        for (sql, read) in EVERYTHING {
             if goes_on {
                 self.each(sql, &[], |row| {
                     let shown = show(read(row)?);

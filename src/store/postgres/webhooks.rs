@@ -14,7 +14,7 @@ use super::{
     log,
     pool::{Access, Connection},
     requests::{self, Seen},
-    store_area::{Value, Write, in_transaction, one_row, prepare, remember, values},
+    writes::{Value, Write, in_transaction, one_row, prepare, values},
 };
 use crate::{
     domain::{
@@ -144,7 +144,7 @@ impl Job {
             writes.push(Write { sql: log::RECORD, values });
         }
         if let Some(request) = &self.context.idempotency {
-            writes.push(remember(request, &self.response, self.context.now));
+            writes.push(requests::remember(request, &self.response, self.context.now));
         }
         if let WebhookChange::Add(_) = self.change
             && connection.query_one(rows::COUNT, &[]).await?.try_get::<_, i64>(0)? >= Webhook::MAX

@@ -6,7 +6,7 @@ use tokio_postgres::{Client, Row, Statement, error::SqlState, types::ToSql};
 
 use super::{
     state::{Parameters, READ_ALL, READ_ONE, State},
-    write::{self, Write},
+    write,
 };
 use crate::{
     domain::{
@@ -21,6 +21,7 @@ use crate::{
             log,
             pool::Connection,
             requests::{self, Seen},
+            writes::{Write, in_transaction, prepare},
         },
     },
 };
@@ -82,7 +83,7 @@ impl Execution {
         };
         let mut writes = write::changes(state);
         if let Some(request) = &self.context.idempotency {
-            writes.push(write::remember(request, &response, now));
+            writes.push(requests::remember(request, &response, now));
         }
         let changes: Vec<Change> =
             decisions.into_iter().flat_map(|decision| decision.changes).collect();
@@ -164,8 +165,8 @@ impl Execution {
     /// Writes. If the connection breaks meanwhile, only a request that is remembered can be
     /// repeated: it finds out whether it was carried out.
     async fn commit(&self, connection: &mut Connection, writes: &[Write]) -> Result<(), Failure> {
-        let prepared = write::prepare(connection, writes).await?;
-        match write::in_transaction(connection, writes, &prepared).await {
+        let prepared = prepare(connection, writes).await?;
+        match in_transaction(connection, writes, &prepared).await {
             Err(error) => Err(match Failure::from(error) {
                 failure if failure.is_conflict() => Failure::Raced,
                 failure if failure.is_certain() || self.context.idempotency.is_some() => failure,

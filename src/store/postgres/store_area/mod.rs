@@ -4,7 +4,7 @@
 //! moment, and the second writes, if each row still has the version that was read.
 
 mod execute;
-mod lists;
+pub(super) mod lists;
 pub(super) mod rows;
 mod search;
 mod state;
@@ -20,11 +20,6 @@ use futures_util::FutureExt;
 use jiff::Timestamp;
 
 use self::execute::Execution;
-pub(super) use self::{
-    lists::EVERYTHING,
-    search::set_keys,
-    write::{Value, Write, in_transaction, prepare, remember, stored_name_key},
-};
 use super::{PostgresStore, connect::Unreachable, indexes, pool::Access};
 use crate::{
     domain::{
@@ -36,7 +31,6 @@ use crate::{
     },
     store::{Executed, RespondTo, StoreArea, StoreError},
 };
-pub(super) use {write::one_row, write::values};
 
 /// How long a count of all animals may take, including retries.
 const COUNTED_WITHIN: Duration = Duration::from_mins(1);

@@ -8,7 +8,7 @@ use crate::{
         PetName,
         store_area::{Category, Label, Order, OrderId, StorePet, Text, Withdrawal},
     },
-    store::postgres::{errors::Failure, pets},
+    store::postgres::{errors::Failure, rows::pet_id},
 };
 
 /// The columns of an animal in `pets` that [`pet`] expects. The order of the animal comes after
@@ -72,7 +72,7 @@ pub(super) fn pet(row: &Row, at: usize) -> Result<Option<StorePet>, Failure> {
         })
     });
     Ok(Some(StorePet {
-        id: pets::id(id)?,
+        id: pet_id(id)?,
         name: parsed(row, at + 1, |text| PetName::new(text.to_owned()))?,
         category_id: row.try_get(at + 2)?,
         status: parsed(row, at + 3, |text| text.parse().ok())?,
@@ -89,7 +89,7 @@ pub(super) fn order(row: &Row, at: usize) -> Result<Option<Order>, Failure> {
     let Some(id) = row.try_get(at)? else { return Ok(None) };
     Ok(Some(Order {
         id: order_id(id)?,
-        pet_id: pets::id(row.try_get(at + 1)?)?,
+        pet_id: pet_id(row.try_get(at + 1)?)?,
         status: parsed(row, at + 2, |text| text.parse().ok())?,
         holds: row.try_get(at + 3)?,
         reference: optional_text(row, at + 4)?,

@@ -4,11 +4,14 @@ use std::sync::LazyLock;
 
 use tokio_postgres::{Row, types::ToSql};
 
-use super::rows::{self, PET_WIDTH, pet_columns, withdrawn_columns};
+use super::{
+    super::name_keys::set_keys,
+    rows::{self, PET_WIDTH, pet_columns, withdrawn_columns},
+};
 use crate::{
     domain::{
         Limit, PetId, PetStatus,
-        store_area::{NAME_KEY_LENGTH, PetPosition, PetQuery, StorePet, name_key},
+        store_area::{NAME_KEY_LENGTH, PetPosition, PetQuery, StorePet},
     },
     store::postgres::{errors::Failure, pool::Connection},
 };
@@ -22,9 +25,6 @@ const _: () = assert!(NAME_KEY_LENGTH == 64);
 const WITHOUT_KEY: &str = "SELECT id, name FROM pets
     WHERE name_key IS NULL AND length(name) <> octet_length(name)
     ORDER BY id NULLS FIRST LIMIT 100";
-pub(in crate::store::postgres) const SET_KEYS: &str = "UPDATE pets SET name_key = new.name_key
-    FROM unnest($1::bigint[], $2::text[], $3::text[]) AS new (id, name, name_key)
-    WHERE pets.id = new.id AND pets.name = new.name";
 
 /// The open order of an animal. Only a pending animal can have one.
 const ORDER: &str = "CASE WHEN page.status = 'pending' THEN (SELECT id FROM orders
@@ -163,16 +163,4 @@ pub(super) async fn set_some_keys(connection: &mut Connection) -> Result<bool, F
     }
     set_keys(connection, &rows).await?;
     Ok(true)
-}
-
-/// Sets the keys of the names in these rows, which have the identifier and the name.
-pub(in crate::store::postgres) async fn set_keys(
-    client: &tokio_postgres::Client,
-    rows: &[Row],
-) -> Result<(), tokio_postgres::Error> {
-    let ids: Vec<i64> = rows.iter().map(|row| row.try_get(0)).collect::<Result<_, _>>()?;
-    let names: Vec<&str> = rows.iter().map(|row| row.try_get(1)).collect::<Result<_, _>>()?;
-    let keys: Vec<String> = names.iter().map(|name| name_key(name)).collect();
-    client.execute(SET_KEYS, &[&ids, &names, &keys]).await?;
-    Ok(())
 }

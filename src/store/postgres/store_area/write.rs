@@ -1,33 +1,15 @@
-//! Writes what commands changed, in one transaction that is sent at once.
+//! The statements for what commands changed.
 
-use std::{future::poll_fn, pin::Pin, task::Poll};
-
-use futures_util::{
-    FutureExt,
-    future::{BoxFuture, MaybeDone, maybe_done},
-};
 use jiff::Timestamp;
-use tokio_postgres::{Client, Error, Statement, types::ToSql};
 
-use super::state::{State, Versions};
-use crate::{
-    domain::{
-        IdempotentRequest, StoredResponse,
-        store_area::{Category, Order, StorePet, Text, name_key},
+use super::{
+    super::{
+        name_keys::stored_name_key,
+        writes::{Value, Write, one_row, values},
     },
-    store::postgres::pool::Connection,
+    state::{State, Versions},
 };
-
-/// A statement that fails with a division by zero unless it writes one row. So another version
-/// than the one that was read ends the transaction, although its other statements and its COMMIT
-/// were already sent.
-macro_rules! one_row {
-    ($statement:literal) => {
-        concat!("WITH written AS (", $statement, " RETURNING 1) SELECT 1 / count(*) FROM written")
-    };
-}
-
-pub(in super::super) use one_row;
+use crate::domain::store_area::{Category, Order, StorePet, Text};
 
 const INSERT_PET: &str = "INSERT INTO pets
     (id, name, name_key, category_id, status, version, created_at, updated_at)
@@ -73,52 +55,6 @@ const KEEP_RESPONSE: &str = "
     FROM unconverted_requests
     WHERE (caller, key) IN (SELECT api_key_id, key FROM idempotency_keys WHERE pet_id = $1)
     ON CONFLICT (caller, key) DO NOTHING";
-const REMEMBER: &str = "
-    INSERT INTO requests
-        (caller, key, operation, fingerprint, status, location, etag, body, created_at, mark)
-    SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, coalesce(max(number), 0) FROM idempotency_marks";
-
-pub(in super::super) type Value = Box<dyn ToSql + Sync + Send>;
-
-pub(in super::super) struct Write {
-    pub(in super::super) sql: &'static str,
-    pub(in super::super) values: Vec<Value>,
-}
-
-impl Write {
-    pub(in super::super) fn parameters(&self) -> Vec<&(dyn ToSql + Sync)> {
-        self.values.iter().map(|value| &**value as &(dyn ToSql + Sync)).collect()
-    }
-}
-
-macro_rules! values {
-    ($($value:expr),* $(,)?) => {
-        vec![$(Box::new($value) as Value),*]
-    };
-}
-
-pub(in super::super) use values;
-
-/// Remembers the response to a request.
-pub(in super::super) fn remember(
-    request: &IdempotentRequest,
-    response: &StoredResponse,
-    now: Timestamp,
-) -> Write {
-    let StoredResponse { status, location, etag, body } = response.clone();
-    let values = values![
-        request.lineage.number(),
-        request.key.as_str().to_owned(),
-        request.operation,
-        request.fingerprint.to_vec(),
-        i32::from(status),
-        location,
-        etag,
-        body,
-        now.as_second(),
-    ];
-    Write { sql: REMEMBER, values }
-}
 
 /// The differences between what was read and what the commands left. In ascending order of
 /// identifier, animals first, so that two transactions cannot wait for each other.
@@ -192,12 +128,6 @@ fn pet_values(pet: &StorePet) -> Vec<Value> {
     ]
 }
 
-/// The key of a name as the column `name_key` has it: null where the database can make it of the
-/// name.
-pub(in crate::store::postgres) fn stored_name_key(name: &str) -> Option<String> {
-    (!name.is_ascii()).then(|| name_key(name))
-}
-
 fn order(Versions { read, now }: Versions<Order>) -> Option<Write> {
     let now = now.filter(|now| read.as_ref() != Some(now))?;
     let (reference, note) = (text(now.reference.as_ref()), text(now.note.as_ref()));
@@ -260,56 +190,4 @@ fn category(Versions { read, now }: Versions<Category>) -> Option<Write> {
 
 fn text<const MAX: usize>(text: Option<&Text<MAX>>) -> Option<String> {
     text.map(|text| text.as_str().to_owned())
-}
-
-pub(in super::super) async fn prepare(
-    connection: &mut Connection,
-    writes: &[Write],
-) -> Result<Vec<Statement>, Error> {
-    let mut prepared = Vec::with_capacity(writes.len());
-    for write in writes {
-        prepared.push(connection.prepared(write.sql).await?);
-    }
-    Ok(prepared)
-}
-
-/// Runs the statements in one transaction: all or none. They are sent without a pause, so the
-/// transaction never stays open when this future is dropped.
-pub(in super::super) async fn in_transaction(
-    client: &Client,
-    writes: &[Write],
-    prepared: &[Statement],
-) -> Result<(), Error> {
-    let mut statements = vec![sent(client.batch_execute("BEGIN"))];
-    for (write, statement) in writes.iter().zip(prepared) {
-        statements.push(sent(async move {
-            client.execute(statement, &write.parameters()).await.map(drop)
-        }));
-    }
-    poll_fn(|context| {
-        let mut all_sent = true;
-        for statement in &mut statements {
-            let _ = statement.poll_unpin(context);
-            all_sent &= !matches!(Pin::new(statement).output_mut(), Some(Err(_)));
-        }
-        let mut end = sent(client.batch_execute(if all_sent { "COMMIT" } else { "ROLLBACK" }));
-        let _ = end.poll_unpin(context);
-        statements.push(end);
-        Poll::Ready(())
-    })
-    .await;
-    let mut done = Ok(());
-    for mut statement in statements {
-        (&mut statement).await;
-        if let Some(Err(error)) = Pin::new(&mut statement).take_output() {
-            done = done.and(Err(error));
-        }
-    }
-    done
-}
-
-type Sent<'c> = MaybeDone<BoxFuture<'c, Result<(), Error>>>;
-
-fn sent<'c>(statement: impl Future<Output = Result<(), Error>> + Send + 'c) -> Sent<'c> {
-    maybe_done(statement.boxed())
 }
