@@ -15,8 +15,8 @@ use tokio_postgres::Client;
 
 use crate::{
     area::{
-        add, any, change, complete, execute, now, order, order_id, pet, pet_id, place, reserve,
-        respond, restore, sell, to_status, withdraw,
+        add, any, cancel, change, complete, execute, now, order, order_id, pet, pet_id, place,
+        reserve, respond, restore, sell, to_status, withdraw,
     },
     postgres::{fresh, open},
     postgres_cluster::{Cluster, connect, fresh_url},
@@ -162,6 +162,51 @@ async fn a_command_is_decided_again_if_its_animal_changes_after_it_was_read() {
     });
     assert!(matches!(done, Executed::Refused { .. }), "{done:?}");
     assert_eq!(store.list_orders(&OrderQuery::default()).await.unwrap(), (vec![], None));
+}
+
+/// A command that changes nothing depends on a row that no statement of its batch writes.
+#[tokio::test]
+async fn a_batch_is_decided_again_if_what_it_leaves_as_it_is_changes_before_the_commit() {
+    let (store, url) = fresh().await;
+    let written = add(&store, new_pet("", 1, Available)).await;
+    let unwritten = add(&store, new_pet("", 1, Available)).await;
+    let earlier = place(&store, sell(add(&store, new_pet("", 1, Available)).await)).await;
+    for (other_change, unchanged) in [
+        (
+            "UPDATE pets SET status = 'sold', version = 9 WHERE id = $1",
+            to_status(unwritten, Available),
+        ),
+        (
+            "UPDATE orders SET status = 'returned', holds = FALSE, version = 9 WHERE id = $1",
+            complete(earlier),
+        ),
+    ] {
+        let mut other = connect(&url).await;
+        let held = other.transaction().await.unwrap();
+        held.execute("SELECT FROM pets WHERE id = $1 FOR UPDATE", &[&written.get()]).await.unwrap();
+        let batch = vec![Command::PlaceOrder(reserve(written)), unchanged.clone()];
+        let (done, ()) = tokio::join!(execute(&store, batch), async {
+            let third = connect(&url).await;
+            until_blocked(&third).await;
+            let subject = if matches!(unchanged, Command::PatchPet { .. }) {
+                unwritten.get()
+            } else {
+                earlier.get()
+            };
+            third.execute(other_change, &[&subject]).await.unwrap();
+            held.commit().await.unwrap();
+        });
+        match done {
+            // The animal is no longer sold.
+            Executed::Done { changes, .. } => assert_eq!(changes.len(), 3, "{changes:?}"),
+            Executed::Refused { index, .. } => assert_eq!(index, 1),
+            other => panic!("{other:?}"),
+        }
+        let reserved = store.list_orders(&OrderQuery::default()).await.unwrap().0.into_iter();
+        for order in reserved.filter(|order| order.status == OrderStatus::Reserved) {
+            change(&store, cancel(order.id)).await;
+        }
+    }
 }
 
 /// A change of the status by hand lets the order go, which then keeps its version.

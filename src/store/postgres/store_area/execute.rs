@@ -54,7 +54,7 @@ impl Execution {
 
     /// Nothing is locked before the transaction that writes. It fails if one of its rows has another
     /// version than the one that was read, or if an order already holds the animal. Each decision
-    /// writes every row that it depends on, so it is as good as one behind locks.
+    /// writes or locks every row that it depends on, so it is as good as one behind locks.
     async fn once(&self, connection: &mut Connection) -> Result<Executed, Failure> {
         let (rows, seen) = match self.read(connection).await {
             Err(failure) if failure.has_code(&SqlState::SEQUENCE_GENERATOR_LIMIT_EXCEEDED) => {
@@ -81,7 +81,7 @@ impl Execution {
             Ok(response) => response,
             Err(refusal) => return Ok(Executed::Refused { index: self.commands.len(), refusal }),
         };
-        let mut writes = write::changes(state);
+        let mut writes = write::changes(state, self.commands.len() > 1);
         if let Some(request) = &self.context.idempotency {
             writes.push(requests::remember(request, &response, now));
         }

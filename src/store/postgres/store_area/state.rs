@@ -93,13 +93,17 @@ pub(super) struct Versions<T> {
     pub(super) now: Option<T>,
 }
 
-impl<T: Clone> Versions<T> {
+impl<T: Clone + PartialEq> Versions<T> {
     fn unchanged(read: T) -> Self {
         Self { now: Some(read.clone()), read: Some(read) }
     }
 
     fn new() -> Self {
         Self { read: None, now: None }
+    }
+
+    fn is_changed(&self) -> bool {
+        self.read != self.now
     }
 }
 
@@ -164,6 +168,13 @@ impl State {
             present.holder = orders.find(|order| order.holds && order.pet_id == id).cloned();
         }
         present
+    }
+
+    /// Whether the commands changed any resource.
+    pub(super) fn is_changed(&self) -> bool {
+        self.pets.values().any(Versions::is_changed)
+            || self.orders.values().any(Versions::is_changed)
+            || self.categories.values().any(Versions::is_changed)
     }
 
     pub(super) fn apply(&mut self, decision: &Decision) {

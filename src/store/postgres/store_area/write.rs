@@ -42,6 +42,18 @@ const UPDATE_ORDER: &str = one_row!(
         expires_at = $8, closed_at = $9, version = $10
         WHERE id = $1 AND version = $2 AND holds = $11"
 );
+/// For a row that a batch read and does not write, so that it is still the same at the commit.
+macro_rules! unchanged {
+    ($table:literal) => {
+        concat!(
+            "WITH same AS (SELECT FROM ",
+            $table,
+            " WHERE id = $1 AND version = $2 FOR SHARE) SELECT 1 / count(*) FROM same"
+        )
+    };
+}
+const SAME_PET: &str = unchanged!("pets");
+const SAME_ORDER: &str = unchanged!("orders");
 const INSERT_CATEGORY: &str = "INSERT INTO categories (id, label, version) VALUES ($1, $2, $3)";
 const UPDATE_CATEGORY: &str =
     one_row!("UPDATE categories SET label = $3, version = $4 WHERE id = $1 AND version = $2");
@@ -58,9 +70,20 @@ const KEEP_RESPONSE: &str = "
 
 /// The differences between what was read and what the commands left. In ascending order of
 /// identifier, animals first, so that two transactions cannot wait for each other.
-pub(super) fn changes(state: State) -> Vec<Write> {
+///
+/// A command of a batch that changes nothing depends on rows that the batch does not write. They
+/// must not change before the others are written, or the batch would take effect at two moments.
+pub(super) fn changes(state: State, is_batch: bool) -> Vec<Write> {
     let mut writes = Vec::new();
+    let must_stay = is_batch && state.is_changed();
     for (id, pet) in state.pets {
+        if must_stay
+            && pet.read == pet.now
+            && let Some(StorePet { version, withdrawn: None, .. }) = pet.read
+        {
+            writes.push(Write { sql: SAME_PET, values: values![id.get(), version] });
+            continue;
+        }
         let is_first_change = pet.read.as_ref().is_some_and(|pet| pet.version == 1);
         if is_first_change && pet.read != pet.now && state.added_by_requests.contains(&id) {
             writes.push(Write { sql: KEEP_RESPONSE, values: values![id.get()] });
@@ -68,7 +91,14 @@ pub(super) fn changes(state: State) -> Vec<Write> {
         write_pet(pet, &mut writes);
     }
     // A new order has a higher identifier than the one that it replaces, which lets go first.
-    writes.extend(state.orders.into_values().filter_map(order));
+    for (id, of) in state.orders {
+        match &of.read {
+            Some(Order { version, .. }) if must_stay && of.read == of.now => {
+                writes.push(Write { sql: SAME_ORDER, values: values![id.get(), *version] });
+            }
+            _ => writes.extend(order(of)),
+        }
+    }
     writes.extend(state.categories.into_values().filter_map(category));
     writes
 }
