@@ -35,10 +35,8 @@ use self::{
 use crate::{
     domain::{Actor, Client, Deployment, Networks, Role},
     http::{
-        ApiError, App, Facts, Interface, Origin, Problem, RequestBody, Response, ResponseMemory,
-        UnreadBody,
+        ApiError, App, Edge, Facts, Interface, Origin, Problem, RequestBody, Response, UnreadBody,
     },
-    observe::metrics::Connections,
     store::Cause,
 };
 
@@ -102,21 +100,6 @@ impl Console {
         Self { app, settings, random: Mutex::new(random), passwords, guesses }
     }
 
-    /// The metrics of the connections, which are also those of the interface.
-    pub fn connections(&self) -> &Arc<Connections> {
-        self.app.connections()
-    }
-
-    /// See [`App::response_memory`].
-    pub(crate) fn response_memory(&self) -> &ResponseMemory {
-        self.app.response_memory()
-    }
-
-    /// See [`App::new_request_id`].
-    pub fn new_request_id(&self) -> String {
-        self.app.new_request_id()
-    }
-
     /// How many hashes of passwords were computed.
     pub fn computed_hashes(&self) -> usize {
         self.passwords.computed.load(Relaxed)
@@ -128,7 +111,7 @@ impl Console {
         client: &Client,
         request: Request<B>,
     ) -> impl Future<Output = Response> {
-        self.app.handle_for(self, client, request)
+        self.edge().handle(self, client, request)
     }
 
     /// Uses the source of randomness.
@@ -175,6 +158,10 @@ impl Interface for Console {
     const IS_FOR_CLIENTS: bool = true;
     const HAS_KEYS: bool = false;
     const CACHE_CONTROL: HeaderValue = HeaderValue::from_static("no-store");
+
+    fn edge(&self) -> &Edge {
+        self.app.edge()
+    }
 
     async fn process<'r>(
         &self,

@@ -1,13 +1,12 @@
 //! What the console uses of the interface, which shares its edge and its state with it.
 
 use bytes::Bytes;
-use hyper::{Request, http::request::Parts};
+use hyper::http::request::Parts;
 use jiff::Timestamp;
 
 use super::{
-    App, RequestBody, Reservation, Response,
+    App, Reservation,
     body::{self, UnreadBody},
-    edge::Interface,
     error::ApiError,
     routes::Label,
     store_area::{self, Watcher},
@@ -15,7 +14,7 @@ use super::{
 use crate::{
     delivery::{Registrar, Vault},
     domain::{
-        Client, WriteContext,
+        WriteContext,
         staff::StaffSession,
         store_area::{Command, Inventory},
     },
@@ -23,16 +22,6 @@ use crate::{
 };
 
 impl App {
-    /// Handles one request to another interface over the same catalogue.
-    pub(crate) fn handle_for<I: Interface, B: RequestBody>(
-        &self,
-        interface: &I,
-        client: &Client,
-        request: Request<B>,
-    ) -> impl Future<Output = Response> {
-        self.edge.handle(interface, client, request)
-    }
-
     /// Carries out commands, and counts and logs their changes.
     pub(crate) async fn carry_out(
         &self,

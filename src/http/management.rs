@@ -11,7 +11,7 @@ use std::{
 };
 
 use hyper::{
-    Method, Request, StatusCode,
+    Method, StatusCode,
     header::{self, HeaderName, HeaderValue},
     http::{request::Parts, uri::Authority},
 };
@@ -19,9 +19,9 @@ use serde_json::json;
 use tokio::time;
 
 use super::{
-    App, RequestBody, Response, ResponseMemory,
+    App, Response,
     body::UnreadBody,
-    edge::{Facts, Interface},
+    edge::{Edge, Facts, Interface},
     error::{ApiError, Problem},
     response,
 };
@@ -42,6 +42,7 @@ const READY_WITHIN: Duration = Duration::from_secs(2);
 pub struct Management {
     app: Arc<App>,
     is_shutting_down: AtomicBool,
+    /// Not counted with those of clients.
     connections: Arc<Connections>,
 }
 
@@ -54,30 +55,6 @@ impl Management {
     /// From now on, the service is not ready.
     pub fn begin_shutdown(&self) {
         self.is_shutting_down.store(true, Ordering::Relaxed);
-    }
-
-    /// The metrics of this listener's connections.
-    pub fn connections(&self) -> &Arc<Connections> {
-        &self.connections
-    }
-
-    /// See [`App::response_memory`].
-    pub(crate) fn response_memory(&self) -> &ResponseMemory {
-        self.app.response_memory()
-    }
-
-    /// See [`App::new_request_id`].
-    pub fn new_request_id(&self) -> String {
-        self.app.new_request_id()
-    }
-
-    /// Handles one request of `client` and always returns a response.
-    pub fn handle<B: RequestBody>(
-        &self,
-        client: &Client,
-        request: Request<B>,
-    ) -> impl Future<Output = Response> {
-        self.app.edge.handle(self, client, request)
     }
 
     /// The parts that are not ready, with the reasons.
@@ -99,6 +76,14 @@ impl Management {
 impl Interface for Management {
     const IS_FOR_CLIENTS: bool = false;
     const CACHE_CONTROL: HeaderValue = HeaderValue::from_static("no-store");
+
+    fn edge(&self) -> &Edge {
+        self.app.edge()
+    }
+
+    fn connections(&self) -> &Arc<Connections> {
+        &self.connections
+    }
 
     async fn process<'r>(
         &self,

@@ -37,7 +37,6 @@ use self::{
         document::Document,
         openapi::{self, DocumentError, Served},
     },
-    edge::Edge,
     etag::Tags,
     idempotency::{InFlight, LastMark, Lineages},
     routes::{Access, Call, Operation},
@@ -53,7 +52,7 @@ pub use self::{
 pub(crate) use self::{
     body::UnreadBody,
     edge::{
-        Facts, Interface, forwarded,
+        Edge, Facts, Interface, forwarded,
         response_memory::{Reservation, ResponseMemory},
     },
     error::{ApiError, Problem},
@@ -64,7 +63,7 @@ use crate::{
     delivery::{Registrar, Vault},
     domain::{Actor, Client, Clock, Deployment, Networks},
     observe::{
-        metrics::{Connections, Exposition, Kind, TaskMetrics},
+        metrics::{Exposition, Kind, TaskMetrics},
         traces::Spans,
     },
     store::{Store, StoreError},
@@ -168,24 +167,9 @@ impl App {
         self.store_area.feed.end();
     }
 
-    /// The metrics of the connections that carry its requests.
-    pub fn connections(&self) -> &Arc<Connections> {
-        &self.edge.metrics.connections
-    }
-
     /// The metrics of the background tasks of the service.
     pub fn tasks(&self) -> &Arc<TaskMetrics> {
         &self.tasks
-    }
-
-    /// The memory for responses that clients have not read yet.
-    pub(crate) fn response_memory(&self) -> &ResponseMemory {
-        &self.edge.response_memory
-    }
-
-    /// A new `X-Request-Id`, for a response that is sent without a parsed request.
-    pub fn new_request_id(&self) -> String {
-        self.edge.request_ids.new_id().to_str().unwrap_or_default().to_owned()
     }
 
     /// Handles one request of `client` and always returns a response.
@@ -235,6 +219,10 @@ impl App {
 impl Interface for App {
     const IS_FOR_CLIENTS: bool = true;
     const CACHE_CONTROL: HeaderValue = etag::REVALIDATE;
+
+    fn edge(&self) -> &Edge {
+        &self.edge
+    }
 
     fn facts<'r>(&self, request: &'r Parts) -> Facts<'r> {
         let found = routes::find(&request.method, request.uri.path());

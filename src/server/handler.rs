@@ -5,9 +5,8 @@ use std::sync::Arc;
 use hyper::{Request, body::Incoming};
 
 use crate::{
-    console::Console,
     domain::Client,
-    http::{App, Management, Response, ResponseMemory},
+    http::{Interface, Response, ResponseMemory},
     observe::metrics::Connections,
 };
 
@@ -30,31 +29,25 @@ pub trait Handler: Send + Sync + 'static {
     fn response_memory(&self) -> &ResponseMemory;
 }
 
-/// Serves these interfaces, which have methods of the same names.
-macro_rules! serve {
-    ($($interface:ty),*) => {$(
-        impl Handler for $interface {
-            fn handle(
-                &self,
-                client: &Client,
-                request: Request<Incoming>,
-            ) -> impl Future<Output = Response> + Send {
-                self.handle(client, request)
-            }
+/// Each interface is served in the same way.
+impl<I: Interface> Handler for I {
+    fn handle(
+        &self,
+        client: &Client,
+        request: Request<Incoming>,
+    ) -> impl Future<Output = Response> + Send {
+        self.edge().handle(self, client, request)
+    }
 
-            fn new_request_id(&self) -> String {
-                self.new_request_id()
-            }
+    fn new_request_id(&self) -> String {
+        self.edge().new_request_id()
+    }
 
-            fn connections(&self) -> &Arc<Connections> {
-                self.connections()
-            }
+    fn connections(&self) -> &Arc<Connections> {
+        Interface::connections(self)
+    }
 
-            fn response_memory(&self) -> &ResponseMemory {
-                self.response_memory()
-            }
-        }
-    )*};
+    fn response_memory(&self) -> &ResponseMemory {
+        &self.edge().response_memory
+    }
 }
-
-serve!(App, Management, Console);

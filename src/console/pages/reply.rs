@@ -13,7 +13,7 @@ use crate::{
         layout::{self, Follows, Frame, Menu},
         redirect, session, texts,
     },
-    http::{ApiError, Body, Response},
+    http::{ApiError, Body, Interface, Response},
     text,
 };
 
@@ -116,7 +116,7 @@ impl Reply {
                     follows: page.follows,
                 };
                 let html = layout::framed(&frame, &page.title, &page.content).into_string();
-                let body = desk.app().response_memory().hold(html.into_bytes())?;
+                let body = desk.app().edge().response_memory.hold(html.into_bytes())?;
                 let status = StatusCode::from_u16(page.status).unwrap_or_default();
                 let mut response = layout::html(status, body);
                 let gone = shown.and_then(|_| cookie(is_secure, "", 0));
@@ -130,7 +130,7 @@ impl Reply {
                 response
             }
             Self::Csv(name, content) => {
-                let body = desk.app().response_memory().hold(content)?;
+                let body = desk.app().edge().response_memory.hold(content)?;
                 let mut response = of_type(body.into(), "text/csv; charset=utf-8");
                 let disposition = format!("attachment; filename=\"{name}\"");
                 if let Ok(value) = HeaderValue::try_from(disposition) {

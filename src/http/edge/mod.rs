@@ -41,28 +41,29 @@ use super::{
 };
 use crate::{
     domain::{Actor, Client, Clock, Networks, rate_limit::Reading},
-    observe::traces::Spans,
+    observe::{metrics::Connections, traces::Spans},
     store::Cause,
 };
 
 /// What the interfaces of the service share.
-pub(super) struct Edge {
+pub(crate) struct Edge {
     clock: Arc<dyn Clock>,
-    pub(super) request_ids: RequestIds,
+    request_ids: RequestIds,
     cors: Cors,
     access_log: bool,
     invalid_keys: InvalidKeyLines,
     trusted_proxies: Networks,
     slow_request: Duration,
     request_timeout: Duration,
-    pub(super) response_memory: ResponseMemory,
+    /// The memory for responses that clients have not read yet.
+    pub(crate) response_memory: ResponseMemory,
     pub(super) metrics: Metrics,
     /// Receives a span for each request, if traces are enabled.
     pub(super) spans: Option<Arc<Spans>>,
 }
 
 /// An interface behind the edge. What differs between interfaces is here.
-pub(crate) trait Interface {
+pub(crate) trait Interface: Send + Sync + 'static {
     /// Whether it is for clients: their requests are counted and traced, and the log has those that
     /// the settings select. Of an interface for operators, the log has only failures.
     const IS_FOR_CLIENTS: bool;
@@ -73,6 +74,14 @@ pub(crate) trait Interface {
 
     /// The `Cache-Control` of a response that states none.
     const CACHE_CONTROL: HeaderValue;
+
+    /// What it shares with the other interfaces.
+    fn edge(&self) -> &Edge;
+
+    /// The metrics of the connections that carry its requests.
+    fn connections(&self) -> &Arc<Connections> {
+        &self.edge().metrics.connections
+    }
 
     /// What is known about a request before its head is checked.
     fn facts<'r>(&self, _request: &'r Parts) -> Facts<'r> {
@@ -137,7 +146,7 @@ impl Edge {
     /// Handles one request of `client` and always returns a response: checks the head, lets
     /// `interface` process the request within the time limit, turns a panic into a 500, completes
     /// the header fields, compresses, counts and logs.
-    pub(super) fn handle<I: Interface, B: RequestBody>(
+    pub(crate) fn handle<I: Interface, B: RequestBody>(
         &self,
         interface: &I,
         client: &Client,
@@ -203,6 +212,11 @@ impl Edge {
         }
     }
 
+    /// A new `X-Request-Id`, for a response that is sent without a parsed request.
+    pub(crate) fn new_request_id(&self) -> String {
+        self.request_ids.new_id().to_str().unwrap_or_default().to_owned()
+    }
+
     fn preflight<I: Interface>(&self, request: &Parts) -> Option<Response> {
         if I::HAS_KEYS { self.cors.preflight(request) } else { None }
     }
@@ -248,6 +262,10 @@ mod tests {
     impl<const IS_FOR_CLIENTS: bool> Interface for Faulty<IS_FOR_CLIENTS> {
         const IS_FOR_CLIENTS: bool = IS_FOR_CLIENTS;
         const CACHE_CONTROL: HeaderValue = HeaderValue::from_static("private");
+
+        fn edge(&self) -> &Edge {
+            &self.0
+        }
 
         async fn process<'r>(
             &self,
