@@ -5,7 +5,7 @@ use std::{
     sync::Arc,
 };
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use tokio::net::TcpListener;
 use tracing::warn;
 
@@ -59,20 +59,6 @@ impl ConsoleUrlArgs {
         };
         let listening = || format!("{scheme}://{listening}");
         self.console_url.as_ref().map_or_else(listening, |url| url.as_str().to_owned())
-    }
-}
-
-impl ValueEnum for RequireSecondFactor {
-    fn value_variants<'a>() -> &'a [Self] {
-        &[Self::Managers, Self::All, Self::None]
-    }
-
-    fn to_possible_value(&self) -> Option<clap::builder::PossibleValue> {
-        Some(clap::builder::PossibleValue::new(match self {
-            Self::Managers => "managers",
-            Self::All => "all",
-            Self::None => "none",
-        }))
     }
 }
 

@@ -92,7 +92,8 @@ pub(super) struct Serve {
     #[arg(long, help_heading = CLIENTS, value_name = "ORIGIN", env = "PETSTORE_CORS_ORIGIN", value_delimiter = ',')]
     cors_origin: Vec<Origin>,
 
-    /// The format of log lines; by default, text at a terminal and JSON otherwise
+    /// The format of log lines: text, or json with one object on each line; by default,
+    /// text at a terminal and json otherwise
     #[arg(long, help_heading = LOGS, value_enum, env = "PETSTORE_LOG_FORMAT")]
     log_format: Option<LogFormat>,
 

@@ -11,8 +11,10 @@ use std::{
 use clap::{ValueEnum, builder::PossibleValue};
 
 use crate::{
+    console::RequireSecondFactor,
     domain::{Deployment, PetStatus, RateLimit, Role, Scope, store_area::Order},
     files::Format,
+    observe::log::LogFormat,
 };
 
 /// Parses an address to listen on: `127.0.0.1:8080`, `[::1]:8080`,
@@ -129,7 +131,7 @@ macro_rules! options {
     )*};
 }
 
-options!(Deployment, Format, PetStatus, Role, Scope);
+options!(Deployment, Format, LogFormat, PetStatus, RequireSecondFactor, Role, Scope);
 
 #[cfg(test)]
 mod tests {

@@ -33,7 +33,7 @@ use self::{
     visit::{Form, Visit},
 };
 use crate::{
-    domain::{Actor, Client, Deployment, Networks, Role},
+    domain::{Actor, Client, Deployment, Networks, Role, words::words},
     http::{
         ApiError, App, Edge, Facts, Interface, Origin, Problem, RequestBody, Response, UnreadBody,
     },
@@ -55,16 +55,18 @@ pub struct ConsoleSettings {
     pub second_factor: RequireSecondFactor,
 }
 
-/// Who must have a second factor. Everybody may.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum RequireSecondFactor {
-    /// Nobody.
-    #[default]
-    None,
-    /// Managers.
-    Managers,
-    /// The whole staff.
-    All,
+words! {
+    /// Who must have a second factor. Everybody may.
+    #[derive(Default)]
+    pub enum RequireSecondFactor {
+        /// Managers.
+        Managers = "managers",
+        /// The whole staff.
+        All = "all",
+        /// Nobody.
+        #[default]
+        None = "none",
+    }
 }
 
 impl RequireSecondFactor {

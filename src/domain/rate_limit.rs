@@ -12,25 +12,18 @@ use std::{
     time::Duration,
 };
 
-/// The unit of time of a rate.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Period {
-    Second,
-    Minute,
-    Hour,
+use super::words::words;
+
+words! {
+    /// The unit of time of a rate.
+    enum Period {
+        Second = "s",
+        Minute = "min",
+        Hour = "h",
+    }
 }
 
 impl Period {
-    const ALL: [Self; 3] = [Self::Second, Self::Minute, Self::Hour];
-
-    fn name(self) -> &'static str {
-        match self {
-            Self::Second => "s",
-            Self::Minute => "min",
-            Self::Hour => "h",
-        }
-    }
-
     fn seconds(self) -> u32 {
         match self {
             Self::Second => 1,
@@ -85,8 +78,7 @@ impl FromStr for RateLimit {
     fn from_str(text: &str) -> Result<Self, InvalidRateLimit> {
         let (requests, period) = text.split_once('/').ok_or(InvalidRateLimit)?;
         let requests: NonZeroU32 = requests.parse().map_err(|_| InvalidRateLimit)?;
-        let period =
-            Period::ALL.into_iter().find(|known| known.name() == period).ok_or(InvalidRateLimit)?;
+        let period = period.parse().map_err(|_| InvalidRateLimit)?;
         let limit = Self { requests, period };
         // Each rate has one spelling: not `+10/s`, for example.
         let valid = requests.get() <= Self::MAX_REQUESTS && limit.to_string() == text;
@@ -96,7 +88,7 @@ impl FromStr for RateLimit {
 
 impl fmt::Display for RateLimit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}/{}", self.requests, self.period.name())
+        write!(f, "{}/{}", self.requests, self.period)
     }
 }
 

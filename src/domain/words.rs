@@ -7,22 +7,22 @@ use std::fmt;
 macro_rules! words {
     (
         $(#[$about:meta])*
-        pub enum $name:ident {
+        $vis:vis enum $name:ident {
             $($(#[$about_value:meta])* $value:ident = $word:literal,)+
         }
     ) => {
         $(#[$about])*
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-        pub enum $name {
+        $vis enum $name {
             $($(#[$about_value])* $value,)+
         }
 
         impl $name {
             /// Every value.
-            pub const ALL: [Self; [$($word),+].len()] = [$(Self::$value),+];
+            $vis const ALL: [Self; [$($word),+].len()] = [$(Self::$value),+];
 
             /// Its name in the interface and the database.
-            pub fn as_str(self) -> &'static str {
+            $vis fn as_str(self) -> &'static str {
                 match self {
                     $(Self::$value => $word,)+
                 }

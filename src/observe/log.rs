@@ -5,7 +5,6 @@ use std::{
     io::{self, IsTerminal},
 };
 
-use clap::ValueEnum;
 use tracing::{Event, Level, Subscriber, error, level_filters::LevelFilter};
 use tracing_appender::non_blocking::WorkerGuard;
 use tracing_subscriber::{
@@ -13,13 +12,16 @@ use tracing_subscriber::{
     registry::LookupSpan,
 };
 
-/// The format of a log line.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum LogFormat {
-    /// Lines of text.
-    Text,
-    /// One JSON object per line.
-    Json,
+use crate::domain::words::words;
+
+words! {
+    /// The format of a log line.
+    pub enum LogFormat {
+        /// Lines of text.
+        Text = "text",
+        /// One JSON object per line.
+        Json = "json",
+    }
 }
 
 /// Starts logging. A separate thread writes the lines, so that a slow reader of the log never

@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 
 use crate::domain::{
-    Role, StaffId, StaffName,
+    StaffId, StaffName,
     staff::{EndedSessions, PasswordHash, SecondFactor, StaffMember, StaffSession, TokenDigest},
 };
 
@@ -75,7 +75,7 @@ impl StaffRow {
         Some(StaffMember {
             id: StaffId(self.id),
             name: StaffName::new(&self.name)?,
-            role: Role::parse(&self.role)?,
+            role: self.role.parse().ok()?,
             created_at: time(self.created_at)?,
             disabled_at: match self.disabled_at {
                 Some(at) => Some(time(at)?),

@@ -46,7 +46,7 @@ async fn page(call: &PageCall<'_>, wrong: Option<&str>) -> Result<Response, ApiE
     let role = Input {
         id: "role",
         label: texts::ROLE,
-        value: Role::parse(visit.form.get("role")).unwrap_or(Role::Clerk).as_str(),
+        value: visit.form.get("role").parse().unwrap_or(Role::Clerk).as_str(),
         ..Input::default()
     };
     let roles = Role::ALL.map(|of| (of.as_str().to_owned(), texts::what_role_may(of).to_owned()));
@@ -143,7 +143,7 @@ pub(in crate::console) async fn add_member(call: &PageCall<'_>) -> Result<Respon
     let PageCall { visit, session } = call;
     let form = &visit.form;
     let (Some(name), Some(role)) =
-        (StaffName::new(form.get("name")), Role::parse(form.get("role")))
+        (StaffName::new(form.get("name")), form.get("role").parse().ok())
     else {
         return page(call, Some(texts::MEMBER_NAME_INVALID)).await;
     };
@@ -185,7 +185,7 @@ pub(in crate::console) async fn change_member(call: &PageCall<'_>) -> Result<Res
     let member = visit.console.app.store.find_staff(StaffKey::Id(id)).await?;
     let member = member.ok_or_else(ApiError::no_such_path)?;
     let (seen, name) = (member.version, member.name.clone());
-    match (visit.form.get("do"), Role::parse(visit.form.get("role"))) {
+    match (visit.form.get("do"), visit.form.get("role").parse().ok()) {
         ("role", Some(role)) if role == member.role => Ok(redirect(PAGE)),
         ("role", Some(role)) => {
             let after = member.with_role(role);

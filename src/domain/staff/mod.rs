@@ -10,7 +10,10 @@ use std::{borrow::Cow, fmt};
 
 use jiff::Timestamp;
 
-use super::store_area::{Act, ActType, LogSubject, SubjectKind, name_key};
+use super::{
+    store_area::{Act, ActType, LogSubject, SubjectKind, name_key},
+    words::words,
+};
 
 pub use self::{
     password::{Password, PasswordHash, WeakPassword},
@@ -62,33 +65,16 @@ impl StaffName {
     }
 }
 
-/// What a member of the staff may do. Each role includes those before it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Role {
-    /// Read animals and orders.
-    Viewer,
-    /// Change them.
-    Clerk,
-    /// Read the audit trail, and manage webhooks, API keys and the staff.
-    Manager,
-}
-
-impl Role {
-    /// Every role.
-    pub const ALL: [Self; 3] = [Self::Viewer, Self::Clerk, Self::Manager];
-
-    /// The role as the command line, the console and the store spell it.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Viewer => "viewer",
-            Self::Clerk => "clerk",
-            Self::Manager => "manager",
-        }
-    }
-
-    /// The role with this spelling.
-    pub fn parse(text: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|role| role.as_str() == text)
+words! {
+    /// What a member of the staff may do. Each role includes those before it.
+    #[derive(PartialOrd, Ord)]
+    pub enum Role {
+        /// Read animals and orders.
+        Viewer = "viewer",
+        /// Change them.
+        Clerk = "clerk",
+        /// Read the audit trail, and manage webhooks, API keys and the staff.
+        Manager = "manager",
     }
 }
 
@@ -256,7 +242,7 @@ mod tests {
     fn each_role_includes_those_before_it() {
         assert!(Role::Viewer < Role::Clerk && Role::Clerk < Role::Manager);
         for role in Role::ALL {
-            assert_eq!(Role::parse(role.as_str()), Some(role));
+            assert_eq!(role.as_str().parse(), Ok(role));
         }
     }
 }
