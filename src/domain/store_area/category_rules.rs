@@ -11,24 +11,20 @@ pub(super) fn put_category(
     preconditions: &Preconditions,
     present: &Present,
 ) -> Result<Decision, Refusal> {
-    let before = present.category.clone();
-    let version = before.as_ref().map_or(1, |category| category.version + 1);
-    let is_same = before.as_ref().is_some_and(|category| category.label == *label);
-    let before = before.map(Resource::Category);
+    let before = present.category.as_ref();
     if !preconditions.are_given() {
         return Err(Refusal::PreconditionRequired(
             "A category is put with If-None-Match: * to create it, or with If-Match and its ETag \
              to change it.",
         ));
     }
-    require(preconditions, before.as_ref())?;
-    match before {
-        Some(before) if is_same => Ok(Decision::unchanged(before)),
-        before => {
-            let after = Resource::Category(Category { id, label: label.clone(), version });
-            Ok(Decision::of(ChangeType::CategoryChanged, before, after))
-        }
+    require(preconditions, before)?;
+    if let Some(same) = before.filter(|category| category.label == *label) {
+        return Ok(Decision::unchanged(same));
     }
+    let version = before.map_or(1, |category| category.version + 1);
+    let after = Category { id, label: label.clone(), version };
+    Ok(Decision::of(ChangeType::CategoryChanged, before, after))
 }
 
 pub(super) fn delete_category(
@@ -36,8 +32,8 @@ pub(super) fn delete_category(
     present: &Present,
 ) -> Result<Decision, Refusal> {
     let category = existing(present.category.as_ref(), "No category has this id.")?;
-    let before = Resource::Category(category.clone());
-    require(preconditions, Some(&before))?;
-    let change = Change { kind: ChangeType::CategoryDeleted, before: Some(before), after: None };
+    require(preconditions, Some(category))?;
+    let before = Some(Resource::Category(category.clone()));
+    let change = Change { kind: ChangeType::CategoryDeleted, before, after: None };
     Ok(Decision { changes: vec![change], releases: None, result: None })
 }

@@ -49,6 +49,24 @@ pub enum Resource {
     Category(Category),
 }
 
+impl From<StorePet> for Resource {
+    fn from(pet: StorePet) -> Self {
+        Self::Pet(pet)
+    }
+}
+
+impl From<Order> for Resource {
+    fn from(order: Order) -> Self {
+        Self::Order(order)
+    }
+}
+
+impl From<Category> for Resource {
+    fn from(category: Category) -> Self {
+        Self::Category(category)
+    }
+}
+
 impl Resource {
     pub fn version(&self) -> i64 {
         match self {

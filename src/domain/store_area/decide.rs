@@ -3,11 +3,9 @@
 use jiff::Timestamp;
 
 use super::{
-    Command, Decision, Present, Refusal, Withdrawal,
+    Command, Decision, OrderStatus, Present, Refusal, Withdrawal,
     category_rules::{delete_category, put_category},
-    order_rules::{
-        cancel_order, complete_order, expire_order, patch_order, place_order, return_order,
-    },
+    order_rules::{end_reservation, expire_order, patch_order, place_order, return_order},
     pet_rules::{add_pet, patch_pet, restore_pet, withdraw_pet},
 };
 
@@ -26,8 +24,12 @@ pub fn decide(command: &Command, present: &Present, now: Timestamp) -> Result<De
         }
         Command::RestorePet { preconditions, .. } => restore_pet(preconditions, present, now),
         Command::PlaceOrder(new) => place_order(new, present, now),
-        Command::CompleteOrder { .. } => complete_order(present, now),
-        Command::CancelOrder { reason, .. } => cancel_order(reason.as_ref(), present, now),
+        Command::CompleteOrder { .. } => {
+            end_reservation(OrderStatus::Completed, None, present, now)
+        }
+        Command::CancelOrder { reason, .. } => {
+            end_reservation(OrderStatus::Cancelled, reason.as_ref(), present, now)
+        }
         Command::ReturnOrder { reason, .. } => return_order(reason.as_ref(), present, now),
         Command::PatchOrder { patch, preconditions, .. } => {
             patch_order(patch, preconditions, present, now)

@@ -4,7 +4,7 @@ use jiff::Timestamp;
 
 use super::{
     ChangeType, Decision, NewOrder, Order, OrderPatch, OrderStatus, OrderTerms, Preconditions,
-    Present, Reason, Refusal, Resource, StorePet,
+    Present, Reason, Refusal, StorePet,
     pet_rules::withdrawn,
     rules::{NO_ORDER, NO_PET, existing, invalid_transition, require},
 };
@@ -27,7 +27,7 @@ pub(super) fn place_order(
         OrderTerms::Completed => pet.status != PetStatus::Sold && pet.order_id.is_none(),
     };
     if !is_possible {
-        return Err(invalid_transition(not_for_sale(pet, new.terms), Resource::Pet(pet.clone())));
+        return Err(invalid_transition(not_for_sale(pet, new.terms), pet));
     }
     let mut order = Order {
         id: present.next_order.ok_or(Refusal::NoIdentifierLeft)?,
@@ -53,32 +53,21 @@ pub(super) fn place_order(
             (ChangeType::OrderCompleted, PetStatus::Sold, None)
         }
     };
-    Ok(Decision::of(kind, None, Resource::Order(order)).and_pet(pet, status, order_id, now))
+    Ok(Decision::of(kind, None, order).and_pet(pet, status, order_id, now))
 }
 
-pub(super) fn complete_order(present: &Present, now: Timestamp) -> Result<Decision, Refusal> {
-    let order = existing(present.order.as_ref(), NO_ORDER)?;
-    match order.status {
-        OrderStatus::Completed => Ok(Decision::unchanged(Resource::Order(order.clone()))),
-        OrderStatus::Reserved => {
-            close(order, OrderStatus::Completed, None, PetStatus::Sold, present, now)
-        }
-        _ => Err(not_in(order, "Only a reserved order can be completed.")),
-    }
-}
-
-pub(super) fn cancel_order(
+/// Completes or cancels a reserved order.
+pub(super) fn end_reservation(
+    end: OrderStatus,
     reason: Option<&Reason>,
     present: &Present,
     now: Timestamp,
 ) -> Result<Decision, Refusal> {
     let order = existing(present.order.as_ref(), NO_ORDER)?;
     match order.status {
-        OrderStatus::Cancelled => Ok(Decision::unchanged(Resource::Order(order.clone()))),
-        OrderStatus::Reserved => {
-            close(order, OrderStatus::Cancelled, reason, PetStatus::Available, present, now)
-        }
-        _ => Err(not_in(order, "Only a reserved order can be cancelled.")),
+        status if status == end => Ok(Decision::unchanged(order)),
+        OrderStatus::Reserved => close(order, end, reason, present, now),
+        _ => Err(not_in(order, &format!("Only a reserved order can be {end}."))),
     }
 }
 
@@ -89,14 +78,12 @@ pub(super) fn return_order(
 ) -> Result<Decision, Refusal> {
     let order = existing(present.order.as_ref(), NO_ORDER)?;
     match order.status {
-        OrderStatus::Returned => Ok(Decision::unchanged(Resource::Order(order.clone()))),
+        OrderStatus::Returned => Ok(Decision::unchanged(order)),
         OrderStatus::Completed if !order.holds => Err(not_in(
             order,
             "The status of its animal was changed since, so it cannot be returned.",
         )),
-        OrderStatus::Completed => {
-            close(order, OrderStatus::Returned, reason, PetStatus::Available, present, now)
-        }
+        OrderStatus::Completed => close(order, OrderStatus::Returned, reason, present, now),
         _ => Err(not_in(order, "Only a completed order can be returned.")),
     }
 }
@@ -106,9 +93,9 @@ pub(super) fn expire_order(present: &Present, now: Timestamp) -> Result<Decision
     let is_due = order.status == OrderStatus::Reserved
         && order.expires_at.is_some_and(|expires_at| expires_at <= now);
     if !is_due {
-        return Ok(Decision::unchanged(Resource::Order(order.clone())));
+        return Ok(Decision::unchanged(order));
     }
-    close(order, OrderStatus::Expired, None, PetStatus::Available, present, now)
+    close(order, OrderStatus::Expired, None, present, now)
 }
 
 pub(super) fn patch_order(
@@ -122,7 +109,7 @@ pub(super) fn patch_order(
     if is_extended && let Some(end) = patch.expires_at {
         check_end(end, now)?;
     }
-    require(preconditions, Some(&Resource::Order(order.clone())))?;
+    require(preconditions, Some(order))?;
     if is_extended && order.status != OrderStatus::Reserved {
         return Err(not_in(order, "Only the expiresAt of a reserved order can be changed."));
     }
@@ -131,19 +118,17 @@ pub(super) fn patch_order(
     patch.note.apply(&mut after.note);
     after.expires_at = patch.expires_at.or(after.expires_at);
     if after == *order {
-        return Ok(Decision::unchanged(Resource::Order(after)));
+        return Ok(Decision::unchanged(order));
     }
     after.version += 1;
-    let before = Some(Resource::Order(order.clone()));
-    Ok(Decision::of(ChangeType::OrderChanged, before, Resource::Order(after)))
+    Ok(Decision::of(ChangeType::OrderChanged, Some(order), after))
 }
 
-/// Closes an order, and gives its animal another status.
+/// Gives an order this status, and its animal the one that follows from it.
 fn close(
     order: &Order,
     status: OrderStatus,
     reason: Option<&Reason>,
-    pet_status: PetStatus,
     present: &Present,
     now: Timestamp,
 ) -> Result<Decision, Refusal> {
@@ -159,15 +144,14 @@ fn close(
         holds: status == OrderStatus::Completed,
         ..order.clone()
     };
-    let kind = match status {
-        OrderStatus::Reserved => ChangeType::OrderPlaced,
-        OrderStatus::Completed => ChangeType::OrderCompleted,
-        OrderStatus::Cancelled => ChangeType::OrderCancelled,
-        OrderStatus::Expired => ChangeType::OrderExpired,
-        OrderStatus::Returned => ChangeType::OrderReturned,
+    let (kind, pet_status) = match status {
+        OrderStatus::Reserved => (ChangeType::OrderPlaced, PetStatus::Pending),
+        OrderStatus::Completed => (ChangeType::OrderCompleted, PetStatus::Sold),
+        OrderStatus::Cancelled => (ChangeType::OrderCancelled, PetStatus::Available),
+        OrderStatus::Expired => (ChangeType::OrderExpired, PetStatus::Available),
+        OrderStatus::Returned => (ChangeType::OrderReturned, PetStatus::Available),
     };
-    let before = Some(Resource::Order(order.clone()));
-    Ok(Decision::of(kind, before, Resource::Order(after)).and_pet(pet, pet_status, None, now))
+    Ok(Decision::of(kind, Some(order), after).and_pet(pet, pet_status, None, now))
 }
 
 fn check_end(end: Timestamp, now: Timestamp) -> Result<(), Refusal> {
@@ -181,7 +165,7 @@ fn check_end(end: Timestamp, now: Timestamp) -> Result<(), Refusal> {
 }
 
 fn not_for_sale(pet: &StorePet, terms: OrderTerms) -> String {
-    let id = pet.id.get();
+    let id = pet.id;
     match (pet.order_id, terms) {
         (Some(order), _) => {
             format!(
@@ -200,5 +184,5 @@ fn not_for_sale(pet: &StorePet, terms: OrderTerms) -> String {
 
 fn not_in(order: &Order, allowed: &str) -> Refusal {
     let message = format!("The order {} is {}. {allowed}", order.id, order.status);
-    invalid_transition(message, Resource::Order(order.clone()))
+    invalid_transition(message, order)
 }

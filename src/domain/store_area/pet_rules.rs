@@ -3,8 +3,8 @@
 use jiff::Timestamp;
 
 use super::{
-    ChangeType, Conflict, Decision, OrderId, PetPatch, Preconditions, Present, Refusal, Resource,
-    StorePet, Withdrawal,
+    ChangeType, Conflict, Decision, OrderId, PetPatch, Preconditions, Present, Refusal, StorePet,
+    Withdrawal,
     rules::{NO_PET, changed, existing, invalid_transition, require},
 };
 use crate::domain::NewPet;
@@ -16,7 +16,7 @@ pub(super) fn add_pet(
 ) -> Result<Decision, Refusal> {
     let id = present.next_pet.ok_or(Refusal::NoIdentifierLeft)?;
     let pet = StorePet::added(id, new.clone(), now);
-    Ok(Decision::of(ChangeType::PetAdded, None, Resource::Pet(pet)))
+    Ok(Decision::of(ChangeType::PetAdded, None, pet))
 }
 
 pub(super) fn patch_pet(
@@ -26,7 +26,7 @@ pub(super) fn patch_pet(
     now: Timestamp,
 ) -> Result<Decision, Refusal> {
     let pet = existing(present.pet.as_ref(), NO_PET)?;
-    require(preconditions, Some(&Resource::Pet(pet.clone())))?;
+    require(preconditions, Some(pet))?;
     if pet.withdrawn.is_some() {
         return Err(withdrawn(pet, "Restore it first."));
     }
@@ -36,18 +36,14 @@ pub(super) fn patch_pet(
     after.category_id = category_id.unwrap_or(after.category_id);
     after.status = status.unwrap_or(after.status);
     if after == *pet {
-        return Ok(Decision::unchanged(Resource::Pet(after)));
+        return Ok(Decision::unchanged(pet));
     }
     let status_changes = after.status != pet.status;
     if status_changes && let Some(order) = pet.order_id {
         return Err(open_order(pet, order, "complete or cancel it to change the status"));
     }
     let releases = present.holder.as_ref().filter(|_| status_changes).map(|order| order.id);
-    let decision = Decision::of(
-        ChangeType::PetChanged,
-        Some(Resource::Pet(pet.clone())),
-        Resource::Pet(changed(after, now)),
-    );
+    let decision = Decision::of(ChangeType::PetChanged, Some(pet), changed(after, now));
     Ok(Decision { releases, ..decision })
 }
 
@@ -57,7 +53,7 @@ pub(super) fn withdraw_pet(
     present: &Present,
 ) -> Result<Decision, Refusal> {
     let pet = existing(present.pet.as_ref(), NO_PET)?;
-    require(preconditions, Some(&Resource::Pet(pet.clone())))?;
+    require(preconditions, Some(pet))?;
     if pet.withdrawn.is_some() {
         return Err(withdrawn(pet, "It cannot be withdrawn twice."));
     }
@@ -66,11 +62,7 @@ pub(super) fn withdraw_pet(
     }
     let now = withdrawal.at;
     let after = StorePet { withdrawn: Some(withdrawal), ..pet.clone() };
-    Ok(Decision::of(
-        ChangeType::PetWithdrawn,
-        Some(Resource::Pet(pet.clone())),
-        Resource::Pet(changed(after, now)),
-    ))
+    Ok(Decision::of(ChangeType::PetWithdrawn, Some(pet), changed(after, now)))
 }
 
 pub(super) fn restore_pet(
@@ -79,34 +71,23 @@ pub(super) fn restore_pet(
     now: Timestamp,
 ) -> Result<Decision, Refusal> {
     let pet = existing(present.pet.as_ref(), NO_PET)?;
-    require(preconditions, Some(&Resource::Pet(pet.clone())))?;
+    require(preconditions, Some(pet))?;
     if pet.withdrawn.is_none() {
-        return Err(invalid_transition(
-            format!(
-                "The animal {} is {} and not withdrawn. Only a withdrawn animal can be restored.",
-                pet.id.get(),
-                pet.status
-            ),
-            Resource::Pet(pet.clone()),
-        ));
+        let message = format!(
+            "The animal {} is {} and not withdrawn. Only a withdrawn animal can be restored.",
+            pet.id, pet.status
+        );
+        return Err(invalid_transition(message, pet));
     }
     let after = StorePet { withdrawn: None, ..pet.clone() };
-    Ok(Decision::of(
-        ChangeType::PetRestored,
-        Some(Resource::Pet(pet.clone())),
-        Resource::Pet(changed(after, now)),
-    ))
+    Ok(Decision::of(ChangeType::PetRestored, Some(pet), changed(after, now)))
 }
 
 pub(super) fn withdrawn(pet: &StorePet, next: &str) -> Refusal {
-    let message = format!("The animal {} is withdrawn. {next}", pet.id.get());
-    invalid_transition(message, Resource::Pet(pet.clone()))
+    invalid_transition(format!("The animal {} is withdrawn. {next}", pet.id), pet)
 }
 
 fn open_order(pet: &StorePet, order: OrderId, next: &str) -> Refusal {
-    let id = pet.id.get();
-    Refusal::OpenOrder(Box::new(Conflict {
-        message: format!("The animal {id} is reserved by the order {order}; {next}."),
-        current: Resource::Pet(pet.clone()),
-    }))
+    let message = format!("The animal {} is reserved by the order {order}; {next}.", pet.id);
+    Refusal::OpenOrder(Box::new(Conflict { message, current: pet.clone().into() }))
 }

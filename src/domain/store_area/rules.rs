@@ -8,13 +8,19 @@ use super::{
 use crate::domain::PetStatus;
 
 impl Decision {
-    pub(super) fn unchanged(result: Resource) -> Self {
-        Self { changes: Vec::new(), releases: None, result: Some(result) }
+    pub(super) fn unchanged(result: &(impl Into<Resource> + Clone)) -> Self {
+        Self { changes: Vec::new(), releases: None, result: Some(result.clone().into()) }
     }
 
-    pub(super) fn of(kind: ChangeType, before: Option<Resource>, after: Resource) -> Self {
-        let change = Change { kind, before, after: Some(after.clone()) };
-        Self { changes: vec![change], releases: None, result: Some(after) }
+    /// Adds or changes something.
+    pub(super) fn of<T: Into<Resource> + Clone>(
+        kind: ChangeType,
+        before: Option<&T>,
+        after: T,
+    ) -> Self {
+        let (before, after) = (before.cloned().map(Into::into), Some(after.into()));
+        let change = Change { kind, before, after: after.clone() };
+        Self { changes: vec![change], releases: None, result: after }
     }
 
     /// Adds the change of the animal's status that follows from the change of its order.
@@ -26,11 +32,7 @@ impl Decision {
         now: Timestamp,
     ) -> Self {
         let after = changed(StorePet { status, order_id, ..pet.clone() }, now);
-        self.changes.push(Change {
-            kind: ChangeType::PetChanged,
-            before: Some(Resource::Pet(pet.clone())),
-            after: Some(Resource::Pet(after)),
-        });
+        self.changes.extend(Self::of(ChangeType::PetChanged, Some(pet), after).changes);
         self
     }
 }
@@ -46,19 +48,20 @@ pub(super) fn existing<'a, T>(
 }
 
 /// Checks the preconditions of a command that needs some.
-pub(super) fn require(
+pub(super) fn require<T: Into<Resource> + Clone>(
     preconditions: &Preconditions,
-    current: Option<&Resource>,
+    current: Option<&T>,
 ) -> Result<(), Refusal> {
     if !preconditions.are_given() {
         return Err(Refusal::PreconditionRequired(
             "This change needs If-Match with the ETag of the version that it is for.",
         ));
     }
-    if preconditions.hold_for(current.map(Resource::version)) {
+    let current: Option<Resource> = current.cloned().map(Into::into);
+    if preconditions.hold_for(current.as_ref().map(Resource::version)) {
         Ok(())
     } else {
-        Err(Refusal::PreconditionFailed(current.cloned().map(Box::new)))
+        Err(Refusal::PreconditionFailed(current.map(Box::new)))
     }
 }
 
@@ -67,6 +70,10 @@ pub(super) fn changed(pet: StorePet, now: Timestamp) -> StorePet {
     StorePet { version: pet.version + 1, updated_at: Some(now), ..pet }
 }
 
-pub(super) fn invalid_transition(message: String, current: Resource) -> Refusal {
+pub(super) fn invalid_transition(
+    message: String,
+    current: &(impl Into<Resource> + Clone),
+) -> Refusal {
+    let current = current.clone().into();
     Refusal::InvalidTransition(Box::new(Conflict { message, current }))
 }
