@@ -53,7 +53,7 @@ pub(super) struct ConnectionSlot {
     client: Arc<Client>,
     /// `None` if the address is exempt from the limit.
     address: Option<ClientAddress>,
-    number: u64,
+    pub(super) number: u64,
     /// Whether another connection was closed to free this slot.
     pub(super) replaces_another: bool,
 }
@@ -138,12 +138,6 @@ impl Taken {
                 self.by_address.remove(&address);
             }
         }
-    }
-}
-
-impl ConnectionSlot {
-    pub(super) fn number(&self) -> u64 {
-        self.number
     }
 }
 

@@ -143,7 +143,7 @@ pub async fn serve(
         }
         // A small response must not wait for the acknowledgement of the previous one.
         let _ = stream.set_nodelay(true);
-        let number = slot.number();
+        let number = slot.number;
         let slot = (slot, handler.connections().begin());
         let (handler, limits, mut stopped) =
             (Arc::clone(&handler), limits.clone(), stopped.clone());

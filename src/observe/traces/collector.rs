@@ -3,7 +3,7 @@
 use std::{error::Error, future::pending, str::FromStr, sync::Arc, time::Duration};
 
 use bytes::Bytes;
-use hyper::{HeaderMap, Method, Request, StatusCode, header};
+use hyper::{HeaderMap, Method, Request, header};
 use tokio::{sync::mpsc, time};
 use tokio_rustls::TlsConnector;
 use url::Url;
@@ -11,7 +11,7 @@ use url::Url;
 use super::{Span, SpanCounts, otlp};
 use crate::{
     domain::Deployment,
-    http_client::{Outgoing, RequestError},
+    http_client::Outgoing,
     tls::{self, Verify},
 };
 
@@ -79,15 +79,6 @@ pub enum SpansDropped {
     Unsent(usize),
 }
 
-/// Why the collector did not accept spans.
-#[derive(Debug, thiserror::Error)]
-enum ExportError {
-    #[error(transparent)]
-    NoResponse(#[from] RequestError),
-    #[error("it responded with {0}")]
-    Rejected(StatusCode),
-}
-
 /// Sends spans to the collector.
 pub struct Exporter {
     endpoint: Url,
@@ -132,10 +123,7 @@ impl Exporter {
         let counter = if sent.is_ok() { &self.counts.sent } else { &self.counts.dropped };
         counter.add(self.batch.len());
         self.batch.clear();
-        sent.map_err(|cause| SpansDropped::Rejected {
-            endpoint: self.endpoint.clone(),
-            cause: Box::new(cause),
-        })
+        sent.map_err(|cause| SpansDropped::Rejected { endpoint: self.endpoint.clone(), cause })
     }
 
     /// Sends the spans that are left. Spans that the collector does not accept in time are dropped.
@@ -153,7 +141,7 @@ impl Exporter {
     }
 
     /// Uses a new connection: there is at most one per second, or it carries many spans.
-    async fn post(&self) -> Result<(), ExportError> {
+    async fn post(&self) -> Result<(), Box<dyn Error + Send + Sync>> {
         let body = otlp::request(&self.batch, self.deployment).to_string();
         let mut request = Request::builder()
             .method(Method::POST)
@@ -163,7 +151,7 @@ impl Exporter {
         }
         let (url, tls, body) = (&self.endpoint, self.tls.as_ref(), Bytes::from(body));
         let status = Outgoing { url, tls, request, body, limit: EXPORT_TIMEOUT }.send().await?;
-        if status.is_success() { Ok(()) } else { Err(ExportError::Rejected(status)) }
+        if status.is_success() { Ok(()) } else { Err(format!("it responded with {status}").into()) }
     }
 }
 
