@@ -25,12 +25,6 @@ pub type Failure = Box<dyn Error + Send + Sync>;
 /// Every present task may run in several processes on one database at the same time. A task that
 /// may not will take a lease in the database at the beginning of `run`.
 pub trait Task: Send + 'static {
-    /// How long a run may take. A longer one is dropped, and has failed.
-    const RUN_LIMIT: Duration = Duration::from_mins(1);
-
-    /// Its name in the metrics and in the log.
-    fn name(&self) -> &'static str;
-
     /// Completes when the next run is due: after an interval, or when there is work.
     fn due(&mut self) -> impl Future<Output = ()> + Send;
 
@@ -57,15 +51,16 @@ impl Tasks {
         Self { clock, metrics, stopping: watch::Sender::default(), running: JoinSet::new() }
     }
 
-    /// Starts to repeat `task`.
-    pub fn start<T: Task>(&mut self, task: T) {
+    /// Starts to repeat `task`, with this name in the metrics and in the log. A run that takes longer
+    /// than `run_limit` is dropped, and has failed.
+    pub fn start(&mut self, name: &'static str, run_limit: Duration, task: impl Task) {
         let outcomes = Outcomes {
-            task: task.name(),
+            task: name,
             clock: Arc::clone(&self.clock),
-            runs: self.metrics.of(task.name()),
+            runs: self.metrics.of(name),
             last_failure: None,
         };
-        self.running.spawn(repeat(task, outcomes, self.stopping.subscribe()));
+        self.running.spawn(repeat(task, run_limit, outcomes, self.stopping.subscribe()));
     }
 
     /// Stops all tasks, and waits until each has finished, or has reached its limit.
@@ -76,11 +71,16 @@ impl Tasks {
 }
 
 /// Runs `task` until the sender of `stopped` is dropped.
-async fn repeat<T: Task>(mut task: T, mut outcomes: Outcomes, mut stopped: watch::Receiver<()>) {
+async fn repeat(
+    mut task: impl Task,
+    run_limit: Duration,
+    mut outcomes: Outcomes,
+    mut stopped: watch::Receiver<()>,
+) {
     loop {
         let run = async {
             task.due().await;
-            guarded(T::RUN_LIMIT, task.run()).await
+            guarded(run_limit, task.run()).await
         };
         tokio::select! {
             biased;
@@ -88,7 +88,7 @@ async fn repeat<T: Task>(mut task: T, mut outcomes: Outcomes, mut stopped: watch
             outcome = run => outcomes.note(outcome),
         }
     }
-    let outcome = guarded(T::RUN_LIMIT.min(FINISH_LIMIT), task.finish()).await;
+    let outcome = guarded(run_limit.min(FINISH_LIMIT), task.finish()).await;
     if outcome.is_err() {
         outcomes.note(outcome);
     }
@@ -171,12 +171,6 @@ mod tests {
     }
 
     impl Task for Told {
-        const RUN_LIMIT: Duration = Duration::from_millis(20);
-
-        fn name(&self) -> &'static str {
-            "told"
-        }
-
         async fn due(&mut self) {
             self.next = self.runs.recv().await;
         }
@@ -209,7 +203,8 @@ mod tests {
             let mut tasks = Tasks::new(Arc::new(SystemClock), Arc::clone(&metrics));
             let (runs, told) = mpsc::unbounded_channel();
             let (finishing, finished) = mpsc::unbounded_channel();
-            tasks.start(Told { runs: told, next: None, finished: finishing });
+            let told = Told { runs: told, next: None, finished: finishing };
+            tasks.start("told", Duration::from_millis(20), told);
             Self { tasks, metrics, runs, finished }
         }
 

@@ -18,6 +18,9 @@ use crate::{
     tasks::{Failure, Task, Tasks},
 };
 
+/// How long a run usually may take.
+const RUN_LIMIT: Duration = Duration::from_mins(1);
+
 pub(super) fn start(
     app: &Arc<App>,
     store: &Arc<dyn Store>,
@@ -27,10 +30,12 @@ pub(super) fn start(
 ) -> Tasks {
     let (second, minute) = (Duration::from_secs(1), Duration::from_mins(1));
     let mut tasks = Tasks::new(Arc::new(SystemClock), Arc::clone(app.tasks()));
-    tasks.start(SaveKeyUses { app: Arc::clone(app), times: every(Duration::from_secs(5)) });
-    let mut start_steps = |name, interval, step| {
-        let (app, times) = (Arc::clone(app), every(interval));
-        tasks.start(Steps { name, app, step, times, has_more: false });
+    let uses = SaveKeyUses { app: Arc::clone(app), times: every(Duration::from_secs(5)) };
+    // These times only help the operator, so they do not wait long for an unreachable database.
+    tasks.start("save_key_uses", second, uses);
+    let mut start_steps = |name, interval, step: Step| {
+        let app = Arc::clone(app);
+        tasks.start(name, RUN_LIMIT, Steps::new(interval, move || step(Arc::clone(&app))));
     };
     start_steps("forget_old_requests", minute, |app| {
         async move { app.forget_old_requests().await }.boxed()
@@ -48,17 +53,30 @@ pub(super) fn start(
     });
     let times = every(Duration::from_millis(100));
     let last = SystemClock.instant();
-    tasks.start(TendSearch { store: Arc::clone(store), times, pause: None, last });
-    tasks.start(FollowLog(Arc::clone(app)));
+    let search = TendSearch { store: Arc::clone(store), times, pause: None, last };
+    // After an upgrade over PostgreSQL, the first run builds indexes.
+    tasks.start("tend_search", Duration::from_hours(24), search);
+    tasks.start("follow_log", RUN_LIMIT, FollowLog(Arc::clone(app)));
     if let Some(tls) = tls {
-        tasks.start(RenewCertificate { tls: Arc::clone(tls), times: every(second) });
+        let tls = Arc::clone(tls);
+        let renew = move || {
+            let tls = Arc::clone(&tls);
+            async move { tls.renew().await.map(|()| false) }
+        };
+        // A read that hangs keeps a thread, so there must be few of them.
+        let limit = Duration::from_hours(1);
+        tasks.start("renew_tls_certificate", limit, Steps::new(second, renew));
     }
-    tasks.start(DeliverWebhooks(dispatcher));
+    tasks.start("deliver_webhooks", Duration::from_secs(20), DeliverWebhooks(dispatcher));
     if let Some(exporter) = exporter {
-        tasks.start(ExportSpans(exporter));
+        // The exporter has a shorter limit.
+        tasks.start("export_spans", Duration::from_secs(15), ExportSpans(exporter));
     }
     tasks
 }
+
+/// One step of the work of the service.
+type Step = fn(Arc<App>) -> BoxFuture<'static, Result<bool, StoreError>>;
 
 /// Ticks now, and then at this interval. After a long run, the next tick is a whole interval
 /// later.
@@ -75,13 +93,6 @@ struct SaveKeyUses {
 }
 
 impl Task for SaveKeyUses {
-    // These times only help the operator, so they do not wait long for an unreachable database.
-    const RUN_LIMIT: Duration = Duration::from_secs(1);
-
-    fn name(&self) -> &'static str {
-        "save_key_uses"
-    }
-
     async fn due(&mut self) {
         self.times.tick().await;
     }
@@ -96,20 +107,25 @@ impl Task for SaveKeyUses {
 }
 
 /// Work in bounded steps, at an interval. While there is more to do, the next step follows at once.
-struct Steps {
-    name: &'static str,
-    app: Arc<App>,
+struct Steps<S> {
     /// Does one step, and returns whether there is more to do.
-    step: fn(Arc<App>) -> BoxFuture<'static, Result<bool, StoreError>>,
+    step: S,
     times: Interval,
     has_more: bool,
 }
 
-impl Task for Steps {
-    fn name(&self) -> &'static str {
-        self.name
+impl<S> Steps<S> {
+    fn new(interval: Duration, step: S) -> Self {
+        Self { step, times: every(interval), has_more: false }
     }
+}
 
+impl<S, F, E> Task for Steps<S>
+where
+    S: FnMut() -> F + Send + 'static,
+    F: Future<Output = Result<bool, E>> + Send,
+    E: Into<Failure>,
+{
     async fn due(&mut self) {
         if !self.has_more {
             self.times.tick().await;
@@ -118,7 +134,7 @@ impl Task for Steps {
 
     async fn run(&mut self) -> Result<(), Failure> {
         self.has_more = false;
-        self.has_more = (self.step)(Arc::clone(&self.app)).await?;
+        self.has_more = (self.step)().await.map_err(Into::into)?;
         Ok(())
     }
 }
@@ -143,13 +159,6 @@ impl TendSearch {
 }
 
 impl Task for TendSearch {
-    // After an upgrade over PostgreSQL, the first run builds indexes.
-    const RUN_LIMIT: Duration = Duration::from_hours(24);
-
-    fn name(&self) -> &'static str {
-        "tend_search"
-    }
-
     async fn due(&mut self) {
         match self.pause {
             Some(pause) => time::sleep(pause).await,
@@ -175,10 +184,6 @@ impl Task for TendSearch {
 struct FollowLog(Arc<App>);
 
 impl Task for FollowLog {
-    fn name(&self) -> &'static str {
-        "follow_log"
-    }
-
     async fn due(&mut self) {
         self.0.log_due().await;
     }
@@ -188,39 +193,10 @@ impl Task for FollowLog {
     }
 }
 
-/// Uses a renewed TLS certificate.
-struct RenewCertificate {
-    tls: Arc<Tls>,
-    times: Interval,
-}
-
-impl Task for RenewCertificate {
-    // A read that hangs keeps a thread, so there must be few of them.
-    const RUN_LIMIT: Duration = Duration::from_hours(1);
-
-    fn name(&self) -> &'static str {
-        "renew_tls_certificate"
-    }
-
-    async fn due(&mut self) {
-        self.times.tick().await;
-    }
-
-    async fn run(&mut self) -> Result<(), Failure> {
-        Ok(self.tls.renew().await?)
-    }
-}
-
 /// Delivers the messages of webhooks.
 struct DeliverWebhooks(Dispatcher);
 
 impl Task for DeliverWebhooks {
-    const RUN_LIMIT: Duration = Duration::from_secs(20);
-
-    fn name(&self) -> &'static str {
-        "deliver_webhooks"
-    }
-
     async fn due(&mut self) {
         self.0.due().await;
     }
@@ -238,13 +214,6 @@ impl Task for DeliverWebhooks {
 struct ExportSpans(Exporter);
 
 impl Task for ExportSpans {
-    // The exporter has a shorter limit.
-    const RUN_LIMIT: Duration = Duration::from_secs(15);
-
-    fn name(&self) -> &'static str {
-        "export_spans"
-    }
-
     async fn due(&mut self) {
         self.0.ready().await;
     }
