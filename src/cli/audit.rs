@@ -66,14 +66,12 @@ enum Format {
 }
 
 impl Audit {
-    pub(super) fn run(self) -> anyhow::Result<()> {
-        super::block_on(async {
-            let store = self.database.open(OpenMode::AsIs).await?;
-            match self.write(store.as_ref(), &mut BufWriter::new(io::stdout().lock())).await {
-                Err(error) if is_broken_pipe(&error) => Ok(()),
-                done => done,
-            }
-        })
+    pub(super) async fn run(self) -> anyhow::Result<()> {
+        let store = self.database.open(OpenMode::AsIs).await?;
+        match self.write(store.as_ref(), &mut BufWriter::new(io::stdout().lock())).await {
+            Err(error) if is_broken_pipe(&error) => Ok(()),
+            done => done,
+        }
     }
 
     async fn write(&self, store: &dyn Store, out: &mut impl Write) -> anyhow::Result<()> {

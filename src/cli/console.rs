@@ -52,11 +52,16 @@ pub(super) struct ConsoleUrlArgs {
 
 impl ConsoleUrlArgs {
     /// The address of the console in a browser, without a slash at its end.
-    pub(super) fn url(&self, scheme: &str) -> String {
+    pub(super) fn url(&self) -> String {
         let listening = match self.console_listen {
             Some(ListenOrOff::At(address)) => address,
             Some(ListenOrOff::Off) | None => DEFAULT,
         };
+        self.url_of("http", listening)
+    }
+
+    /// The same, for a console that listens there.
+    fn url_of(&self, scheme: &str, listening: SocketAddr) -> String {
         let listening = || format!("{scheme}://{listening}");
         self.console_url.as_ref().map_or_else(listening, |url| url.as_str().to_owned())
     }
@@ -84,10 +89,8 @@ impl ConsoleArgs {
 
     /// The address of the console in a browser.
     pub(super) fn address(&self, listener: Option<&TcpListener>, tls: bool) -> Option<String> {
-        let address = listener?.local_addr().ok()?;
         let scheme = if tls { "https" } else { "http" };
-        let listening = || format!("{scheme}://{address}");
-        Some(self.url.console_url.as_ref().map_or_else(listening, |url| url.as_str().to_owned()))
+        Some(self.url.url_of(scheme, listener?.local_addr().ok()?))
     }
 
     /// Serves the console, within the limits of clients, until `stop` completes.

@@ -12,7 +12,7 @@ use clap::Args;
 use hyper::{Request, StatusCode};
 use url::Url;
 
-use super::values;
+use super::{BadSetting, values};
 use crate::{
     http_client::{Outgoing, RequestError},
     tls::{self, Verify},
@@ -54,11 +54,7 @@ pub(super) struct Healthcheck {
 impl Healthcheck {
     pub(super) fn run(self) -> anyhow::Result<()> {
         let url = self.url_to_check()?;
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-        let status = runtime.block_on(request_status(&url));
-        // A host name lookup that takes long must not delay the exit.
-        runtime.shutdown_background();
-        let status = status?;
+        let status = super::block_on(request_status(&url))?;
         ensure!(status.is_success(), "{url} responded with {status}");
         Ok(())
     }
@@ -69,7 +65,7 @@ impl Healthcheck {
         if let Some(url) = &self.url {
             ensure!(
                 matches!(url.scheme(), "http" | "https"),
-                "--url must begin with http:// or https://"
+                BadSetting("--url must begin with http:// or https://".to_owned())
             );
             return Ok(url.clone());
         }

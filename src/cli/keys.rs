@@ -1,6 +1,6 @@
 //! `petstore keys`: API keys, whether the service runs or not.
 
-use std::{fmt::Write, time::Duration};
+use std::time::Duration;
 
 use anyhow::{Context, bail, ensure};
 use clap::{Args, Subcommand, ValueEnum};
@@ -126,15 +126,13 @@ pub(super) struct Rotate {
 }
 
 impl Keys {
-    pub(super) fn run(self) -> anyhow::Result<()> {
-        super::block_on(async {
-            match self {
-                Self::Create(create) => create.run().await,
-                Self::List(list) => list.run().await,
-                Self::Revoke(revoke) => revoke.run().await,
-                Self::Rotate(rotate) => rotate.run().await,
-            }
-        })
+    pub(super) async fn run(self) -> anyhow::Result<()> {
+        match self {
+            Self::Create(create) => create.run().await,
+            Self::List(list) => list.run().await,
+            Self::Revoke(revoke) => revoke.run().await,
+            Self::Rotate(rotate) => rotate.run().await,
+        }
     }
 }
 
@@ -333,8 +331,8 @@ fn table(records: &[KeyRecord]) -> String {
         "RATE LIMIT",
     ];
     let time = |time: Option<Timestamp>| time.map_or("-".to_owned(), |time| time.to_string());
-    let mut lines = vec![heading.map(str::to_owned)];
-    lines.extend(records.iter().map(|record| {
+    let mut rows = vec![heading.map(str::to_owned)];
+    rows.extend(records.iter().map(|record| {
         [
             record.id.to_string(),
             super::visible(&record.name).into_owned(),
@@ -348,14 +346,5 @@ fn table(records: &[KeyRecord]) -> String {
             record.rate_limit.map_or("-".to_owned(), |limit| limit.to_string()),
         ]
     }));
-    let widths: [usize; 10] = std::array::from_fn(|column| {
-        lines.iter().map(|line| line[column].chars().count()).max().unwrap_or_default()
-    });
-    let mut text = String::new();
-    for line in &lines {
-        let cells: Vec<String> =
-            line.iter().zip(widths).map(|(cell, width)| format!("{cell:width$}")).collect();
-        let _ = writeln!(text, "{}", cells.join("  ").trim_end());
-    }
-    text
+    super::table(&rows)
 }

@@ -230,10 +230,10 @@ pub fn main() -> ExitCode {
     }
     let done = match cli.command {
         Command::Serve(serve) => serve.run(),
-        Command::Keys(keys) => keys.run(),
-        Command::Staff(staff) => staff.run(),
-        Command::Audit(audit) => audit.run(),
-        Command::Webhooks(webhooks) => webhooks.run(),
+        Command::Keys(keys) => block_on(keys.run()),
+        Command::Staff(staff) => block_on(staff.run()),
+        Command::Audit(audit) => block_on(audit.run()),
+        Command::Webhooks(webhooks) => block_on(webhooks.run()),
         Command::Import(import) => match import.run() {
             Ok(status) => return status,
             Err(error) => Err(error),
@@ -290,8 +290,12 @@ fn invalid_arguments(error: &clap::Error) -> ExitCode {
 }
 
 /// Runs the operations of a command.
-fn block_on(work: impl Future<Output = anyhow::Result<()>>) -> anyhow::Result<()> {
-    tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(work)
+fn block_on<T>(work: impl Future<Output = anyhow::Result<T>>) -> anyhow::Result<T> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let done = runtime.block_on(work);
+    // A host name lookup that takes long must not delay the exit.
+    runtime.shutdown_background();
+    done
 }
 
 /// A count and its noun: `1 animal`, `2 animals`, `2 categories`.
@@ -335,6 +339,20 @@ fn visible(text: &str) -> Cow<'_, str> {
         }
     }
     shown.into()
+}
+
+/// A table with aligned columns; its first row is the heading.
+fn table<const N: usize>(rows: &[[String; N]]) -> String {
+    let widths: [usize; N] = std::array::from_fn(|column| {
+        rows.iter().map(|row| row[column].chars().count()).max().unwrap_or_default()
+    });
+    let mut text = String::new();
+    for row in rows {
+        let cells: Vec<String> =
+            row.iter().zip(widths).map(|(cell, width)| format!("{cell:width$}")).collect();
+        let _ = writeln!(text, "{}", cells.join("  ").trim_end());
+    }
+    text
 }
 
 /// Writes the lines of a result to standard output. It is not an error if the reader

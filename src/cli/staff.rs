@@ -1,7 +1,5 @@
 //! `petstore staff`: who may use the console, whether the service runs or not.
 
-use std::fmt::Write;
-
 use anyhow::{Context, bail};
 use clap::{Args, Subcommand};
 use jiff::Timestamp;
@@ -77,11 +75,7 @@ fn name(text: &str) -> Result<StaffName, String> {
 }
 
 impl Staff {
-    pub(super) fn run(self) -> anyhow::Result<()> {
-        super::block_on(self.run_on_store())
-    }
-
-    async fn run_on_store(self) -> anyhow::Result<()> {
+    pub(super) async fn run(self) -> anyhow::Result<()> {
         let mode = match &self.command {
             Command::Add { if_absent, .. } => if_absent.mode(),
             _ => OpenMode::AsIs,
@@ -91,7 +85,7 @@ impl Staff {
         match self.command {
             Command::Add { name, role, console, .. } => {
                 let token = add(store, name.clone(), role, now).await?;
-                show(&token, &console.url("http"), &name)
+                show(&token, &console.url(), &name)
             }
             Command::List => {
                 super::print(&table(
@@ -106,7 +100,7 @@ impl Staff {
                 let (seen, after) = (member.version, member.reset(&token, now));
                 let change = StaffChange::new(seen, after, ActType::StaffReset);
                 write(store, change.ending(EndedSessions::All), now).await?;
-                show(&token, &console.url("http"), &name)
+                show(&token, &console.url(), &name)
             }
             Command::Disable { name } => {
                 let member = find(store, &name).await?;
@@ -188,9 +182,8 @@ pub(super) fn link(token: &Token, url: &str) -> String {
 }
 
 fn table(staff: &[StaffMember], now: Timestamp) -> String {
-    let width = staff.iter().map(|of| of.name.as_str().chars().count()).max().unwrap_or(0).max(4);
-    let mut text = format!("{:4}  {:width$}  {:7}  STATE\n", "ID", "NAME", "ROLE");
-    for member in staff {
+    let mut rows = vec![["ID", "NAME", "ROLE", "STATE"].map(str::to_owned)];
+    rows.extend(staff.iter().map(|member| {
         let state = match member {
             StaffMember { disabled_at: Some(at), .. } => format!("disabled since {at}"),
             StaffMember { password: Some(_), second_factor: None, .. } => "active".to_owned(),
@@ -198,9 +191,8 @@ fn table(staff: &[StaffMember], now: Timestamp) -> String {
             waiting if waiting.has_link_at(now) => "has a link".to_owned(),
             _ => "link expired".to_owned(),
         };
-        let name = super::visible(member.name.as_str());
-        let (id, role) = (member.id, member.role.as_str());
-        let _ = writeln!(text, "{id:<4}  {name:width$}  {role:7}  {state}");
-    }
-    text
+        let name = super::visible(member.name.as_str()).into_owned();
+        [member.id.to_string(), name, member.role.to_string(), state]
+    }));
+    super::table(&rows)
 }

@@ -139,11 +139,7 @@ fn change_type(text: &str) -> Result<ChangeType, String> {
 }
 
 impl Webhooks {
-    pub(super) fn run(self) -> anyhow::Result<()> {
-        super::block_on(self.run_on_store())
-    }
-
-    async fn run_on_store(self) -> anyhow::Result<()> {
+    pub(super) async fn run(self) -> anyhow::Result<()> {
         let store = self.database.open(OpenMode::AsIs).await?;
         let store = store.as_ref();
         let (registrar, _) = self.options.registrar(&self.database.database);

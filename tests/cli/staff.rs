@@ -53,7 +53,7 @@ fn members_are_listed_changed_disabled_and_let_in_again() {
     staff(&["role", "ana", "viewer"]).expect_success();
     staff(&["disable", "ANA"]).expect_success();
     let list = staff(&["list"]).expect_success().stdout;
-    assert!(list.contains("1     Ána   viewer   disabled since"), "{list}");
+    assert!(list.contains("1   Ána   viewer  disabled since"), "{list}");
     let reset = staff(&["reset", "ana", "--console-listen", "[::1]:9000"]).expect_success();
     assert!(reset.stdout.starts_with("http://[::1]:9000/link/"), "{reset:?}");
     let list = staff(&["list"]).expect_success().stdout;
