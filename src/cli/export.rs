@@ -6,7 +6,7 @@ use std::{
 };
 
 use anyhow::{Context, ensure};
-use clap::{Args, builder::BoolishValueParser};
+use clap::Args;
 
 use super::{BadSetting, DatabaseArgs, progress::Progress, values};
 use crate::{
@@ -42,7 +42,7 @@ pub(super) struct Export {
 
     /// Put a ' before each part of a name that a spreadsheet would read as a
     /// formula (CSV only); do not import such a file
-    #[arg(long, env = "PETSTORE_EXPORT_SPREADSHEET", value_parser = BoolishValueParser::new())]
+    #[arg(long, env = "PETSTORE_EXPORT_SPREADSHEET", value_parser = values::switch)]
     spreadsheet: bool,
 
     #[command(flatten)]

@@ -218,12 +218,16 @@ impl Import {
                 rejects.write(&row, &invalid)?;
             }
         }
-        for (line, order) in checked.ids.as_ref().map_or(Ok(Vec::new()), SeenIds::without_order)? {
-            let reason = format!("{order} is the id of no reserved order in the file");
-            let invalid = InvalidRow { column: Some("orderId"), reason };
-            checked.invalid += 1;
-            checked.valid -= 1;
-            progress.suspend(|| super::print_message(&rejection(line, &invalid)));
+        if let Some(ids) = &checked.ids {
+            ids.without_order(|line, order| {
+                checked.invalid += 1;
+                checked.valid -= 1;
+                if checked.invalid <= REPORTED {
+                    let reason = format!("{order} is the id of no reserved order in the file");
+                    let invalid = InvalidRow { column: Some("orderId"), reason };
+                    progress.suspend(|| super::print_message(&rejection(line, &invalid)));
+                }
+            })?;
         }
         if checked.invalid > REPORTED {
             progress.suspend(|| {

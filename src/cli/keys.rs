@@ -147,7 +147,8 @@ impl Create {
         let brief = self.expires.is_some_and(|expires| expires < Duration::from_secs(1));
         ensure!(!brief, bad("--expires must be at least 1s"));
         let now = SystemClock.now();
-        let expires_at = self.expires.map(|expires| expiry(now, expires)).transpose()?;
+        let expires_at =
+            self.expires.map(|expires| expiry(now, "--expires", expires)).transpose()?;
         let store = self.database.open(self.if_absent.mode()).await?;
         let key = generate(self.deployment);
         let new = NewKey {
@@ -211,7 +212,7 @@ impl Rotate {
         if let Some(successor) = old.successor {
             bail!("key {} was rotated already; rotate its successor, key {successor}", old.id);
         }
-        let until = expiry(now, self.overlap)?;
+        let until = expiry(now, "--overlap", self.overlap)?;
         let key = generate(old.deployment);
         let new = old
             .successor_at(key.digest(), now)
@@ -262,11 +263,15 @@ fn generate(deployment: Deployment) -> ApiKey {
     ApiKey::generate(deployment, &mut super::random())
 }
 
-/// The time at which something expires that is valid for `duration` from now.
-fn expiry(now: Timestamp, duration: Duration) -> anyhow::Result<Timestamp> {
-    SignedDuration::try_from(duration)
-        .and_then(|duration| now.checked_add(duration))
-        .map_err(|_| anyhow::anyhow!("{duration:?} from now is too far in the future"))
+/// The time at which something expires that is valid from now for the duration that this option sets.
+fn expiry(now: Timestamp, option: &str, duration: Duration) -> Result<Timestamp, BadSetting> {
+    let expiry = SignedDuration::try_from(duration).and_then(|duration| now.checked_add(duration));
+    expiry.map_err(|_| {
+        BadSetting(format!(
+            "{option} leads too far into the future, beyond the year 9999; use a shorter duration, \
+             such as 90d"
+        ))
+    })
 }
 
 /// The time as the store keeps it.

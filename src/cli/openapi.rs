@@ -2,7 +2,7 @@
 
 use clap::{Args, ValueEnum};
 
-use super::BaseUrlArgs;
+use super::{BaseUrlArgs, values};
 use crate::{
     domain::{Clock, SystemClock},
     http::{BaseUrl, documents::openapi::Documents, routes::OpenApi},
@@ -18,7 +18,7 @@ use crate::{
 ))]
 pub(super) struct Openapi {
     /// Print the document of the store area instead of the contract
-    #[arg(long, env = "PETSTORE_OPENAPI_STORE")]
+    #[arg(long, env = "PETSTORE_OPENAPI_STORE", value_parser = values::switch)]
     store: bool,
 
     /// The format of the document

@@ -167,11 +167,13 @@ async fn write(store: &dyn Store, change: StaffChange, now: Timestamp) -> anyhow
 
 /// Prints the link to standard output, and a message about it to standard error.
 fn show(token: &Token, url: &str, name: &StaffName) -> anyhow::Result<()> {
-    super::print_all(&format!("{}\n", link(token, url)))?;
+    let name = name.as_str();
+    super::print_all(&format!("{}\n", link(token, url))).with_context(|| {
+        format!("the link could not be printed; make another one: petstore staff reset {name}")
+    })?;
     super::print_message(&format!(
-        "Give this link to {}: it is for choosing a password, is valid for 24 hours, and is not \
-         shown again.",
-        name.as_str()
+        "Give this link to {name}: it is for choosing a password, is valid for 24 hours, and is not \
+         shown again."
     ));
     Ok(())
 }

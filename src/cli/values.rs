@@ -64,8 +64,8 @@ pub(super) fn count(text: &str) -> Result<NonZeroU32, String> {
 /// Parses a switch: true or false.
 pub(super) fn switch(text: &str) -> Result<bool, String> {
     match text.to_ascii_lowercase().as_str() {
-        "true" | "yes" | "on" | "1" => Ok(true),
-        "false" | "no" | "off" | "0" => Ok(false),
+        "true" | "t" | "yes" | "y" | "on" | "1" => Ok(true),
+        "false" | "f" | "no" | "n" | "off" | "0" => Ok(false),
         _ => Err("it must be true or false".to_owned()),
     }
 }

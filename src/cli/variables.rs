@@ -1,4 +1,4 @@
-//! Environment variables: every option has one.
+//! Environment variables: every option has one, except `--create` and `--force`.
 
 use std::env;
 
@@ -37,8 +37,9 @@ pub(super) fn named_in(message: &str) -> Option<String> {
         let (true, Some(variable), Some(long)) = (is_meant, variable, option.get_long()) else {
             return;
         };
-        let is_given = env::args().any(|argument| {
-            let rest = argument.strip_prefix("--").and_then(|name| name.strip_prefix(long));
+        let is_given = env::args_os().any(|argument| {
+            let name = argument.to_str().and_then(|argument| argument.strip_prefix("--"));
+            let rest = name.and_then(|name| name.strip_prefix(long));
             rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('='))
         });
         if !is_given && env::var_os(variable).is_some() {

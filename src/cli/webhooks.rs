@@ -14,7 +14,7 @@ use crate::{
     },
     domain::{
         Actor, Clock, Network, Networks, StoredResponse, SystemClock, WriteContext,
-        store_area::{ChangeType, Field, Label, StoredWebhook, Webhook, WebhookPatch},
+        store_area::{ChangeType, Label, StoredWebhook, Webhook, WebhookPatch},
     },
     json,
     store::{DatabaseUrl, OpenMode, Store, WebhookWritten},
@@ -96,33 +96,47 @@ enum Command {
         url: String,
         /// A type of changes to send, such as pet.changed; repeat the option for several;
         /// all types if not given
-        #[arg(long = "type", value_name = "TYPE", value_parser = change_type)]
+        #[arg(
+            long = "type",
+            value_name = "TYPE",
+            env = "PETSTORE_WEBHOOK_TYPE",
+            value_delimiter = ',',
+            value_parser = change_type
+        )]
         types: Vec<ChangeType>,
         /// What the endpoint is for
-        #[arg(long)]
+        #[arg(long, env = "PETSTORE_WEBHOOK_DESCRIPTION")]
         description: Option<String>,
     },
     /// List the webhooks, one JSON object on each line
     List,
     /// Print a webhook as JSON
-    Show { id: i64 },
+    Show(Which),
     /// Delete a webhook with its messages and attempts
-    Remove { id: i64 },
+    Remove(Which),
     /// Make a new secret and print it; the old one is valid for 24 more hours
-    RotateSecret { id: i64 },
+    RotateSecret(Which),
     /// Continue to send to a disabled webhook
     Enable {
-        id: i64,
+        #[command(flatten)]
+        which: Which,
         /// Where to continue
-        #[arg(long, value_enum, default_value = "resume")]
+        #[arg(long, value_enum, env = "PETSTORE_WEBHOOK_ENABLE_FROM", default_value = "resume")]
         from: From,
     },
     /// Stop sending to a webhook
-    Disable { id: i64 },
+    Disable(Which),
     /// Send a test message, and print the attempt as JSON
-    Test { id: i64 },
+    Test(Which),
     /// List the attempts of a webhook, the newest last, one JSON object on each line
-    Attempts { id: i64 },
+    Attempts(Which),
+}
+
+#[derive(Debug, Args)]
+struct Which {
+    /// The number of the webhook, as listed
+    #[arg(value_parser = number)]
+    id: i64,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -131,6 +145,11 @@ enum From {
     Resume,
     /// The changes from now on
     Now,
+}
+
+fn number(text: &str) -> Result<i64, &'static str> {
+    let number = text.parse().ok().filter(|&number| number > 0);
+    number.ok_or("a webhook is named by its number, as `petstore webhooks list` shows it")
 }
 
 fn change_type(text: &str) -> Result<ChangeType, String> {
@@ -154,30 +173,31 @@ impl Webhooks {
                 let webhooks = store.list_webhooks().await.context("cannot read the webhooks")?;
                 webhooks.iter().try_for_each(|stored| show(&stored.webhook, None))
             }
-            Command::Show { id } => show(&find(store, id).await?.webhook, None),
-            Command::Remove { id } => write(store, &registrar, Some(id), Wanted::Delete).await,
-            Command::RotateSecret { id } => {
+            Command::Show(Which { id }) => show(&find(store, id).await?.webhook, None),
+            Command::Remove(Which { id }) => {
+                write(store, &registrar, Some(id), Wanted::Delete).await
+            }
+            Command::RotateSecret(Which { id }) => {
                 write(store, &registrar, Some(id), Wanted::RotateSecret).await
             }
-            Command::Enable { id, from } => {
+            Command::Enable { which: Which { id }, from } => {
                 let wanted = Wanted::Enable { resumes: from == From::Resume };
                 write(store, &registrar, Some(id), wanted).await
             }
-            Command::Disable { id } => {
-                let (types, description) = (Field::Keep, Field::Keep);
-                let patch = WebhookPatch { url: None, types, description, disable: true };
+            Command::Disable(Which { id }) => {
+                let patch = WebhookPatch { disable: true, ..WebhookPatch::default() };
                 write(store, &registrar, Some(id), Wanted::Patch(patch)).await
             }
-            Command::Test { id } => {
+            Command::Test(Which { id }) => {
                 let (vault, connector) = (registrar.vault(), self.options.connector()?);
                 let (clock, test) = (Arc::new(SystemClock), registrar.new_test(id));
                 let sent = delivery::send_test(store, vault, connector, clock, test).await;
                 let attempt = sent.map_err(|error| anyhow!(error))?.ok_or_else(|| absent(id))?;
-                print(|out| json::write_attempt(out, &attempt))?;
+                super::print(&line(|out| json::write_attempt(out, &attempt))?)?;
                 ensure!(attempt.error.is_none(), "the test message was not delivered");
                 Ok(())
             }
-            Command::Attempts { id } => {
+            Command::Attempts(Which { id }) => {
                 find(store, id).await?;
                 let mut after = 0;
                 loop {
@@ -185,7 +205,7 @@ impl Webhooks {
                     let Some(&(last, _)) = attempts.last() else { return Ok(()) };
                     after = last;
                     for (_, attempt) in &attempts {
-                        print(|out| json::write_attempt(out, attempt))?;
+                        super::print(&line(|out| json::write_attempt(out, attempt))?)?;
                     }
                 }
             }
@@ -232,12 +252,22 @@ fn absent(id: i64) -> BadSetting {
 }
 
 fn show(webhook: &Webhook, secret: Option<&str>) -> anyhow::Result<()> {
-    print(|out| json::write_webhook(out, webhook, secret))
+    let line = line(|out| json::write_webhook(out, webhook, secret))?;
+    if secret.is_none() {
+        return Ok(super::print(&line)?);
+    }
+    super::print_all(&line).with_context(|| {
+        format!(
+            "the secret of the webhook {0} could not be printed; make another one: petstore \
+             webhooks rotate-secret {0}",
+            webhook.id
+        )
+    })
 }
 
-fn print(write: impl FnOnce(&mut Vec<u8>)) -> anyhow::Result<()> {
+fn line(write: impl FnOnce(&mut Vec<u8>)) -> anyhow::Result<String> {
     let mut line = Vec::new();
     write(&mut line);
     line.push(b'\n');
-    Ok(super::print_all(&String::from_utf8(line)?)?)
+    Ok(String::from_utf8(line)?)
 }

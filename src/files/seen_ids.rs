@@ -121,12 +121,15 @@ impl SeenIds {
         Ok(None)
     }
 
-    /// The lines of animals whose `orderId` is not the id of a reserved order, with that id.
-    pub fn without_order(&self) -> rusqlite::Result<Vec<(u64, i64)>> {
+    /// Shows the lines of animals whose `orderId` is not the id of a reserved order, with that id.
+    pub fn without_order(&self, mut show: impl FnMut(u64, i64)) -> rusqlite::Result<()> {
         let find = "SELECT line, order_id FROM animals
-            WHERE order_id IS NOT NULL AND holder IS NULL ORDER BY line LIMIT 20";
-        let rows =
-            |row: &rusqlite::Row<'_>| Ok((row.get::<_, i64>(0)?.cast_unsigned(), row.get(1)?));
-        self.0.prepare(find)?.query_map([], rows)?.collect()
+            WHERE order_id IS NOT NULL AND holder IS NULL ORDER BY line";
+        let mut statement = self.0.prepare(find)?;
+        let mut rows = statement.query([])?;
+        while let Some(row) = rows.next()? {
+            show(row.get::<_, i64>(0)?.cast_unsigned(), row.get(1)?);
+        }
+        Ok(())
     }
 }

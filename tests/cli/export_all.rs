@@ -172,6 +172,12 @@ fn each_line_of_the_store_area_that_is_invalid_or_does_not_agree_with_others_is_
     let expected = "line 6: holds must be false, because the order 2 on an earlier line holds the \
                     animal 6";
     assert_eq!(told[0], expected);
+    let waiting = EVERYTHING.lines().nth(1).unwrap();
+    let many = (1..=30).map(|id| waiting.replace(r#""id":5"#, &format!(r#""id":{id}"#)));
+    let many = many.collect::<Vec<_>>().join("\n");
+    let told = expect_rejected(here.path(), "bad.ndjson", many.as_bytes(), &["--keep-ids"]);
+    assert_eq!((told.len(), told[20].as_str()), (22, "and 10 more rows"), "{told:?}");
+    assert!(told[21].contains("invalid rows: 30 of 30"), "{told:?}");
 }
 
 #[tokio::test]

@@ -7,6 +7,7 @@ mod audit;
 #[path = "../shared/certificates.rs"]
 mod certificates;
 mod check;
+mod closed_pipe;
 mod keys;
 mod openapi;
 #[expect(dead_code, reason = "other tests need more of it")]

@@ -1,5 +1,7 @@
 //! Variables that set options, and unknown words on the command line.
 
+use std::{ffi::OsStr, os::unix::ffi::OsStrExt};
+
 use super::program::{command, directory, finish, run};
 
 #[test]
@@ -36,6 +38,31 @@ fn a_misspelt_option_or_command_is_shown_the_nearest_one_and_others_the_help() {
     ] {
         let line = run(here.path(), arguments).expect_one_line();
         assert!(line.contains(says), "{line}");
+    }
+}
+
+#[test]
+fn an_error_next_to_a_file_name_that_is_not_utf_8_is_one_line() {
+    let here = directory();
+    let mut backup = command(here.path(), &["backup", "--database", "mysql://pets"]);
+    backup.arg(OsStr::from_bytes(b"\xFF.db")).env("PETSTORE_DATABASE", "sqlite:x.db");
+    let line = finish(&mut backup).expect_one_line();
+    assert!(line.contains("sqlite:PATH") && !line.contains("PETSTORE_DATABASE"), "{line}");
+}
+
+#[test]
+fn every_switch_understands_the_same_words() {
+    let here = directory();
+    for word in ["1", "yes", "True"] {
+        let mut openapi = command(here.path(), &["openapi"]);
+        let document = finish(openapi.env("PETSTORE_OPENAPI_STORE", word)).expect_success().stdout;
+        assert!(document.contains("/store/orders"), "{word}");
+    }
+    for variable in ["PETSTORE_OPENAPI_STORE", "PETSTORE_EXPORT_SPREADSHEET"] {
+        let name = if variable.contains("OPENAPI") { "openapi" } else { "export" };
+        let mut command = command(here.path(), &[name]);
+        let line = finish(command.env(variable, "maybe")).expect_one_line();
+        assert!(line.contains("true or false") && line.contains(variable), "{line}");
     }
 }
 

@@ -127,7 +127,7 @@ impl StoredWebhook {
 }
 
 /// The values of a webhook to change.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct WebhookPatch {
     pub url: Option<String>,
     pub types: Field<Vec<ChangeType>>,
