@@ -16,7 +16,7 @@ from bench.load import Void
 from bench.machine import ROOT, CannotRun, tool
 
 SCRIPT = ROOT / "scripts" / "throwaway-postgres"
-STATEMENTS = ROOT / "src" / "store" / "postgres" / "pets.rs"
+SOURCES = ROOT / "src" / "store" / "postgres"
 
 
 @dataclass(frozen=True)
@@ -77,12 +77,12 @@ def cluster():
         script.wait()
 
 
-def statement(name: str, *values: str) -> str:
-    """A statement of the server's, as it stands in its source, on one line,
+def statement(file: str, name: str, *values: str) -> str:
+    """A statement of the server's, as it stands in this source file, on one line,
     with `values` for its parameters."""
-    found = re.search(rf'^const {name}: &str = "((?:[^"\\]|\\")*)";', STATEMENTS.read_text(), re.MULTILINE)
+    found = re.search(rf'^const {name}: &str = "((?:[^"\\]|\\")*)";', (SOURCES / file).read_text(), re.MULTILINE)
     if not found:
-        raise CannotRun(f"{STATEMENTS} has no statement {name}")
+        raise CannotRun(f"{file} has no statement {name}")
     sql = " ".join(found[1].replace('\\"', '"').split())
     return re.sub(r"\$(\d+)", lambda number: values[int(number[1]) - 1], sql) + ";\n"
 
@@ -91,8 +91,8 @@ def page_scripts(folder: Path, size: int) -> list[Path]:
     """Pages of 20 and the row that tells whether more follow, from random
     places: a quarter of all animals, a quarter of each status."""
     place = f"\\set after random(1, {size})\n"
-    rows = {"of_all": statement("LIST", ":after", ":rows")}
-    rows |= {each: statement("LIST_BY_STATUS", ":after", ":rows", f":{each}") for each in STATUSES}
+    rows = {"of_all": statement("pets.rs", "LIST", ":after", ":rows")}
+    rows |= {each: statement("pets.rs", "LIST_BY_STATUS", ":after", ":rows", f":{each}") for each in STATUSES}
     return [write(folder / f"{name}.sql", place + sql) for name, sql in rows.items()]
 
 
@@ -100,9 +100,9 @@ def create_scripts(folder: Path) -> list[Path]:
     # Far above the tokens of any server.
     token = "\\set token :series * 4294967296 + :client_id * 16777216 + :count\n\\set count :count + 1\n"
     # As the server has it of a key: name key, time, actor, and the animal as the log shows it.
-    values = [":name", "NULL::text", ":category", ":available", ":token", "1767225600000"]
+    values = [":token", ":name", "NULL::text", ":category", ":available", "1767225600000"]
     values += ["'key'", "1", "'bench'", "NULL::text", ":shown"]
-    insert = statement("INSERT", *values)
+    insert = statement("creates.rs", "INSERT_ONE", *values)
     return [write(folder / "create.sql", token + insert)]
 
 

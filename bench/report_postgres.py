@@ -10,7 +10,9 @@ LEGEND = f"""\
 `scripts/bench postgres` compares `petstore` with `pgbench -M prepared`, which runs the same statements over the same
 number of connections ({DATABASE_CONNECTIONS}) to the same database, with {SIZE:,} animals. The clients of `petstore`
 (wrk) have {CLIENTS} connections. The database does not wait for the disk (`fsync = off`), because that wait would
-hide all other costs. A create also adds a row to the log of changes; `petstore` numbers the rows of both.
+hide all other costs. A create also adds a row to the log of changes; `petstore` numbers the rows of both. Each create
+of `pgbench` is a statement and a commit of its own. `petstore` adds all animals that wait with one statement, and a
+commit comes before each response.
 
 - **Ratio** is our responses per second divided by pgbench's: the median of the rounds, with the lowest and the
   highest. The two take turns, round by round, and each ratio compares two neighbouring rounds.

@@ -52,6 +52,8 @@ mod postgres_check;
 mod postgres_cluster;
 #[path = "../store/postgres_connections.rs"]
 mod postgres_connections;
+#[path = "../store/postgres_creates.rs"]
+mod postgres_creates;
 #[path = "../store/postgres_faults.rs"]
 mod postgres_faults;
 #[path = "../store/postgres_log.rs"]

@@ -1,7 +1,7 @@
 //! PostgreSQL connections when clients leave, when all are in use, and when another server becomes
 //! the primary.
 
-use std::{fs, num::NonZeroU32, sync::Arc};
+use std::{fs, num::NonZeroU32, pin::pin, sync::Arc};
 
 use petstore::{
     domain::{PageRequest, PetId},
@@ -165,12 +165,19 @@ async fn a_create_that_was_sent_and_then_finds_no_free_connection_has_an_unknown
     let mut random = StdRng::seed_from_u64(1);
     let store = store::open(&line.url.parse().unwrap(), mode, one, &mut random).await.unwrap();
     assert_eq!(next_id(&store).await, 1);
-    let other = url.replace("application_name=", "application_name=other_than_");
-    let other = connect(&other).await;
+    let observer = connect(&url).await;
+    let url = url.replace("application_name=", "application_name=other_than_");
+    let (other, blocking) = (connect(&url).await, connect(&url).await);
     other.batch_execute("BEGIN; LOCK TABLE api_keys IN ACCESS EXCLUSIVE MODE").await.unwrap();
+    blocking.batch_execute("BEGIN; LOCK TABLE pets IN SHARE MODE").await.unwrap();
     line.set(Line::LosesAnswer { after: 0, then_up: true });
-    let (unknown, reading) =
-        tokio::join!(store.create_pet(sold(), act(0), respond), store.list_keys());
+    let (unknown, reading) = tokio::join!(store.create_pet(sold(), act(0), respond), async {
+        until_blocked(&observer).await;
+        let mut reading = pin!(store.list_keys());
+        assert!(futures_util::poll!(&mut reading).is_pending(), "the connection was free");
+        blocking.batch_execute("COMMIT").await.unwrap();
+        reading.await
+    });
     assert_eq!(line.line(), Line::Up, "no response was lost");
     assert!(reading.is_err(), "the connection was free");
     assert!(matches!(unknown, Err(StoreError::OutcomeUnknown(_))), "{unknown:?}");

@@ -30,7 +30,7 @@ use crate::{
 };
 
 /// How long an operation waits for a connection while all are in use.
-const FREE_WITHIN: Duration = Duration::from_secs(1);
+pub(super) const FREE_WITHIN: Duration = Duration::from_secs(1);
 
 /// How long a connection lives. After that, a new one is made, which finds a changed cluster
 /// (another server, or another address).
@@ -109,7 +109,7 @@ impl DerefMut for Connection {
 pub(super) struct Pool {
     connections: managed::Pool<Connector>,
     /// Operations that did not get a connection in time.
-    timeouts: Counter,
+    pub(super) timeouts: Counter,
 }
 
 impl Pool {

@@ -62,10 +62,11 @@ impl StoreArea for PostgresStore {
     }
 
     async fn count_inventory(&self, now: Timestamp) -> Result<Inventory, StoreError> {
-        self.run_within(COUNTED_WITHIN, Access::Read, (), |on, ()| {
-            lists::inventory(on, now).boxed()
-        })
-        .await
+        self.runner
+            .run_within(COUNTED_WITHIN, Access::Read, (), |on, ()| {
+                lists::inventory(on, now).boxed()
+            })
+            .await
     }
 
     async fn get_order(&self, id: OrderId) -> Result<Option<Order>, StoreError> {
@@ -88,7 +89,8 @@ impl StoreArea for PostgresStore {
     }
 
     async fn reservations(&self) -> Result<Reservations, StoreError> {
-        self.run_within(COUNTED_WITHIN, Access::Read, (), |on, ()| lists::reservations(on).boxed())
+        self.runner
+            .run_within(COUNTED_WITHIN, Access::Read, (), |on, ()| lists::reservations(on).boxed())
             .await
     }
 
@@ -104,7 +106,7 @@ impl StoreArea for PostgresStore {
         if self.can_search().await? {
             return self.run(Access::Write, (), |on, ()| search::set_some_keys(on).boxed()).await;
         }
-        let built = match self.pool.session().await {
+        let built = match self.runner.pool.session().await {
             Ok(session) => indexes::build(&session.client).await.map_err(Unreachable::from),
             Err(unreachable) => Err(unreachable),
         };
