@@ -126,6 +126,23 @@ async fn hostile_names_are_shown_as_text_and_what_nobody_touched_stays_as_it_is(
 }
 
 #[tokio::test]
+async fn a_rejected_form_leads_to_the_older_entries_of_the_history() {
+    let shop = Shop::open().await;
+    let mut clerk = shop.member("Cy", Role::Clerk).await;
+    let path = add(&mut clerk, "Rex").await;
+    for version in 1..=20 {
+        let (version, category) = (version.to_string(), (version + 1).to_string());
+        let form = [("version", &*version), ("name", "Rex"), ("category", &category)];
+        assert_eq!(clerk.post(&format!("{path}/edit"), &form).await.next(), path);
+    }
+    let form = [("do", "reserve"), ("until", "yesterday")];
+    let page = clerk.post(&format!("{path}/order"), &form).await.expect(422);
+    let older = format!("{path}?before={}", page.between("?before=", "\""));
+    assert!(page.text.contains(&format!("<a href=\"{older}\">Older entries</a>")), "{page:?}");
+    assert!(clerk.get(&older).await.expect(200).text.contains("<strong>Added</strong>"));
+}
+
+#[tokio::test]
 async fn an_animal_keeps_a_name() {
     let shop = Shop::open().await;
     let mut clerk = shop.member("Cy", Role::Clerk).await;

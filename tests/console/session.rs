@@ -131,6 +131,21 @@ async fn signing_out_ends_the_session_and_not_only_the_cookie() {
 }
 
 #[tokio::test]
+async fn a_member_who_is_changed_while_signing_out_is_out_or_learns_otherwise() {
+    let shop = Shop::open().await;
+    let mut manager = shop.member("Ana", Role::Manager).await;
+    let mut member = shop.member("Bo", Role::Clerk).await;
+    let secret = member.cookies["petstore"].clone();
+    let path = format!("/settings/staff/{}", shop.find("Bo").await.id);
+    let form = [("do", "role"), ("role", "viewer")];
+    let (changed, out) =
+        tokio::join!(manager.post(&path, &form), member.post("/sign-out", &[]));
+    changed.expect(303);
+    member.cookies.insert("petstore".to_owned(), secret);
+    assert_eq!(member.is_in().await, out.status != 303, "{out:?}");
+}
+
+#[tokio::test]
 async fn a_database_has_no_secret_of_a_session_or_a_link() {
     let shop = Shop::open().await;
     let browser = shop.member("Ana", Role::Clerk).await;

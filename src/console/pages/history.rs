@@ -68,7 +68,9 @@ pub(super) async fn show(
     let has_more = changes.len() > SHOWN as usize;
     let oldest =
         changes.iter().take(SHOWN as usize).next_back().map(|change| change.seq.to_string());
-    let older = oldest.filter(|_| has_more).map(|seq| link(desk.path, &[("before", &seq)]));
+    // Also on the page that follows a form, which has another path.
+    let path = format!("/animals/{}", id.get());
+    let older = oldest.filter(|_| has_more).map(|seq| link(&path, &[("before", &seq)]));
     let shown: Vec<&LoggedChange> = (0..changes.len().min(SHOWN as usize))
         .filter(|&at| !follows_an_order(&changes, at))
         .map(|at| &changes[at])

@@ -50,7 +50,6 @@ pub(super) struct Desk<'a> {
     call: &'a PageCall<'a>,
     role: Role,
     now: Timestamp,
-    path: &'a str,
     /// The number in the path.
     id: Option<i64>,
     /// What the query has.
@@ -127,7 +126,6 @@ impl<'a> Desk<'a> {
             call,
             role: call.session.member.role,
             now: json::times::to_milliseconds(visit.now),
-            path: visit.request.uri.path(),
             id: text::integer(visit.parameter),
             query,
             form,

@@ -260,7 +260,10 @@ pub(in crate::console) async fn sign_out(call: &PageCall<'_>) -> Result<Response
         begins: None,
         act: None,
     };
-    visit.write(change, session.actor()).await?;
+    // Somebody has changed the member at the same moment: the session goes on.
+    if visit.write(change, session.actor()).await? == StaffWritten::Stale {
+        return Err(changed_meanwhile());
+    }
     let mut response = redirect("/sign-in");
     session::clear_cookie(visit, &mut response);
     Ok(response)

@@ -195,6 +195,9 @@ async fn webhooks_and_attempts_are_listed_page_by_page() {
     let ids: Vec<_> = all.concat().iter().map(|attempt| attempt["messageId"].clone()).collect();
     assert_eq!(ids, ["msg_0", "msg_1", "msg_2", "msg_3", "msg_4"]);
     assert_eq!(all[0][1]["error"], "timeout");
+    // Also for a client that spells the id in another way.
+    let first = store.get("/webhooks/%33/attempts?limit=3").await;
+    assert_eq!(first.next().as_ref(), Some(&next));
     // A cursor belongs to its webhook.
     let of_another = next.strip_prefix("/v1/store").unwrap().replace("/3/", "/4/");
     store.get(&of_another).await.expect_error(400, "invalid_cursor");

@@ -67,7 +67,9 @@ pub(crate) async fn list_attempts(
 ) -> Result<Response, ApiError> {
     let [limit, cursor] = query::parameters(request.uri.query(), ["limit", "cursor"])?;
     let limit = query::limit(limit.as_ref())?;
-    let walk = Walk::new(cursor::ATTEMPTS, &[Some(parameter)]);
+    // Of the webhook, however its id is spelled in the path.
+    let webhook = query::path_integer(parameter).map(|id| id.to_string());
+    let walk = Walk::new(cursor::ATTEMPTS, &[webhook.as_deref()]);
     let after = cursor.map(|cursor| walk.decode(&cursor)).transpose()?.map_or(0, |(_, id)| id);
     let id = find(app, parameter).await?.webhook.id;
     let one_more = u32::from(limit.get()) + 1;
