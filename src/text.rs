@@ -6,6 +6,11 @@ pub(crate) fn hex(byte: u8) -> [u8; 2] {
     [DIGITS[usize::from(byte >> 4)], DIGITS[usize::from(byte & 15)]]
 }
 
+/// Bytes as hexadecimal digits.
+pub(crate) fn hex_digits(bytes: &[u8]) -> String {
+    bytes.iter().flat_map(|&byte| hex(byte)).map(char::from).collect()
+}
+
 /// Parses an int64 in its only valid spelling: decimal digits with an optional minus sign, without a plus
 /// sign or leading zeros.
 pub(crate) fn integer(text: &str) -> Option<i64> {

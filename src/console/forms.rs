@@ -4,7 +4,7 @@
 use jiff::{SignedDuration, Timestamp, ToSpan, civil::Date, tz::TimeZone};
 use maud::{Markup, html};
 
-use super::{markup, texts};
+use super::{markup, texts, visit::Form};
 use crate::{
     domain::{
         PetName, PetStatus,
@@ -12,33 +12,6 @@ use crate::{
     },
     text,
 };
-
-/// The fields of a form or of a query.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Fields(pub(super) Vec<(String, String)>);
-
-impl Fields {
-    /// What was typed into a field; empty if the form does not have it.
-    pub(super) fn raw(&self, name: &str) -> &str {
-        let first = self.0.iter().find(|(known, _)| known == name);
-        first.map_or("", |(_, value)| value)
-    }
-
-    /// The same without space around it.
-    pub(super) fn get(&self, name: &str) -> &str {
-        self.raw(name).trim()
-    }
-
-    /// The values of a field that can be there several times.
-    pub(super) fn all<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a str> {
-        self.0.iter().filter(move |(known, _)| known == name).map(|(_, value)| &**value)
-    }
-
-    /// The integer in a field.
-    pub(super) fn integer(&self, name: &str) -> Option<i64> {
-        text::integer(self.get(name))
-    }
-}
 
 /// What is wrong with a form.
 #[derive(Debug, Default)]
@@ -111,7 +84,12 @@ pub(super) struct Input<'a> {
     pub(super) list: Option<&'a str>,
 }
 
-impl Input<'_> {
+impl<'a> Input<'a> {
+    /// An input with what was typed into it, and with what is wrong with that.
+    pub(super) fn of(id: &'a str, label: &'a str, form: &'a Form, errors: &'a Errors) -> Self {
+        Self { id, label, value: form.raw(id), error: errors.of(id), ..Self::default() }
+    }
+
     pub(super) fn show(&self) -> Markup {
         let described = self.described();
         let invalid = self.error.map(|_| "true");
@@ -223,16 +201,16 @@ fn optional<const MAX: usize>(
     text.map(Some).ok_or_else(|| too_long.to_owned())
 }
 
-pub(super) fn reference(fields: &Fields) -> Result<Option<Reference>, String> {
-    optional(fields.get("reference"), texts::REFERENCE_TOO_LONG)
+pub(super) fn reference(form: &Form) -> Result<Option<Reference>, String> {
+    optional(form.get("reference"), texts::REFERENCE_TOO_LONG)
 }
 
-pub(super) fn note(fields: &Fields, name: &str) -> Result<Option<Note>, String> {
-    optional(fields.get(name), texts::NOTE_TOO_LONG)
+pub(super) fn note(form: &Form, name: &str) -> Result<Option<Note>, String> {
+    optional(form.get(name), texts::NOTE_TOO_LONG)
 }
 
-pub(super) fn reason(fields: &Fields) -> Result<Option<Reason>, String> {
-    optional(fields.get("reason"), texts::REASON_TOO_LONG)
+pub(super) fn reason(form: &Form) -> Result<Option<Reason>, String> {
+    optional(form.get("reason"), texts::REASON_TOO_LONG)
 }
 
 pub(super) fn withdrawal_reason(typed: &str) -> Result<WithdrawalReason, String> {
@@ -255,10 +233,10 @@ pub(super) fn statuses() -> Vec<(String, String)> {
 }
 
 /// The end of a day in the zone of the reader, whose script sends the offset in minutes.
-pub(super) fn end_of_day(fields: &Fields, now: Timestamp) -> Result<Timestamp, String> {
+pub(super) fn end_of_day(form: &Form, now: Timestamp) -> Result<Timestamp, String> {
     let end = || {
-        let day: Date = fields.get("until").parse().ok()?;
-        let offset = fields.integer("until-offset").filter(|offset| offset.abs() <= 24 * 60);
+        let day: Date = form.get("until").parse().ok()?;
+        let offset = form.integer("until-offset").filter(|offset| offset.abs() <= 24 * 60);
         let end = day.at(23, 59, 59, 0).to_zoned(TimeZone::UTC).ok()?.timestamp();
         let end = end.checked_add(offset.unwrap_or(0).minutes()).ok()?;
         let span = end.duration_since(now);
@@ -281,10 +259,6 @@ pub(super) fn day_input(value: &str, error: Option<&str>) -> Markup {
 mod tests {
     use super::*;
     use crate::domain::store_area::Label;
-
-    fn parse(form: &str) -> Fields {
-        Fields(form_urlencoded::parse(form.as_bytes()).into_owned().collect())
-    }
 
     fn categories() -> Vec<Category> {
         let of = |id, label: &str| {
@@ -309,7 +283,7 @@ mod tests {
     #[test]
     fn a_reservation_ends_with_the_day_of_the_reader() {
         let now: Timestamp = "2026-11-22T22:00:00Z".parse().unwrap();
-        let of = |form: &str| end_of_day(&parse(form), now);
+        let of = |form: &'static str| end_of_day(&Form::of(form.into()), now);
         let end = |text: &str| Ok(text.parse::<Timestamp>().unwrap());
         assert_eq!(of("until=2026-11-22"), end("2026-11-22T23:59:59Z"));
         // An hour east of Greenwich, it is that time already.

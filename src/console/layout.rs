@@ -10,8 +10,12 @@ use hyper::{
 use maud::{DOCTYPE, Markup, html};
 use sha2::{Digest, Sha256};
 
-use super::{session::Session, texts};
-use crate::{domain::Role, http::Response, text};
+use super::texts;
+use crate::{
+    domain::Role,
+    http::{ApiError, Body, Response},
+    text,
+};
 
 /// The entry of the main menu to which a page belongs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,11 +39,11 @@ const MENU: [(Menu, &str, &str, Role); 6] = [
 ];
 
 /// A file that every page uses.
-pub(super) struct Asset {
+struct Asset {
     /// Changes with its content, so a browser can keep the file for ever.
-    pub(super) path: String,
-    pub(super) media_type: &'static str,
-    pub(super) content: &'static str,
+    path: String,
+    media_type: &'static str,
+    content: &'static str,
 }
 
 static ASSETS: LazyLock<[Asset; 3]> = LazyLock::new(|| {
@@ -49,16 +53,26 @@ static ASSETS: LazyLock<[Asset; 3]> = LazyLock::new(|| {
         ("icon", "svg", "image/svg+xml", include_str!("icon.svg")),
     ]
     .map(|(name, ending, media_type, content)| {
-        let hash = Sha256::digest(content);
-        let digits: String =
-            hash.iter().take(6).flat_map(|&byte| text::hex(byte)).map(char::from).collect();
+        let digits = text::hex_digits(&Sha256::digest(content)[..6]);
         Asset { path: format!("/assets/{name}-{digits}.{ending}"), media_type, content }
     })
 });
 
-/// The file at this path.
-pub(super) fn asset(path: &str) -> Option<&'static Asset> {
-    ASSETS.iter().find(|asset| asset.path == path)
+/// The style, script or picture at this path. Fails with 404 for another path.
+pub(super) fn asset(path: &str) -> Result<Response, ApiError> {
+    let asset = ASSETS.iter().find(|asset| asset.path == path);
+    let &Asset { media_type, content, .. } = asset.ok_or_else(ApiError::no_such_path)?;
+    let mut response = of_type(media_type, Bytes::from_static(content.as_bytes()).into());
+    let forever = HeaderValue::from_static("public, max-age=31536000, immutable");
+    response.headers_mut().insert(header::CACHE_CONTROL, forever);
+    Ok(response)
+}
+
+/// A response with this content.
+pub(super) fn of_type(media_type: &'static str, content: Body) -> Response {
+    let mut response = Response::new(content);
+    response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(media_type));
+    response
 }
 
 /// Who looks at a page, and what it says first.
@@ -82,45 +96,20 @@ pub(super) enum Follows {
 
 /// The response with a page.
 pub(super) fn html(status: StatusCode, page: Bytes) -> Response {
-    let mut response = Response::new(page.into());
+    let mut response = of_type("text/html; charset=utf-8", page.into());
     *response.status_mut() = status;
-    let html = HeaderValue::from_static("text/html; charset=utf-8");
-    response.headers_mut().insert(header::CONTENT_TYPE, html);
     response
 }
 
-/// A page with this title. `session` is whose page it is, if somebody is signed in.
-pub(super) fn page(title: &str, session: Option<&Session>, content: &Markup) -> Response {
-    page_with_status(StatusCode::OK, title, session, content)
-}
-
-/// The same with another status code.
-pub(super) fn page_with_status(
-    status: StatusCode,
-    title: &str,
-    session: Option<&Session>,
-    content: &Markup,
-) -> Response {
-    page_in(Menu::None, status, title, session, content)
-}
-
-/// The same of an entry of the menu.
-pub(super) fn page_in(
-    menu: Menu,
-    status: StatusCode,
-    title: &str,
-    session: Option<&Session>,
-    content: &Markup,
-) -> Response {
-    let content = html! { h1 { (title) } (content) };
-    let page = match session {
-        Some(session) => {
-            let (name, role) = (session.member.name.as_str(), session.member.role);
-            let frame = Frame { name, role, menu, flash: None, follows: Follows::Nothing };
-            framed(&frame, title, &content)
-        }
-        None => narrow(title, &content),
-    };
+/// A page for somebody who is not signed in.
+pub(super) fn page(status: StatusCode, title: &str, content: &Markup) -> Response {
+    let page = document(
+        title,
+        &html! {
+            header { div.bar { span.brand { (icon()) (texts::SITE) } } }
+            main.narrow #main tabindex="-1" { h1 { (title) } (content) }
+        },
+    );
     html(status, page.into_string().into())
 }
 
@@ -163,17 +152,6 @@ pub(super) fn framed(frame: &Frame<'_>, title: &str, content: &Markup) -> Markup
                 }
                 (content)
             }
-        },
-    )
-}
-
-/// A page of somebody who is not signed in.
-fn narrow(title: &str, content: &Markup) -> Markup {
-    document(
-        title,
-        &html! {
-            header { div.bar { span.brand { (icon()) (texts::SITE) } } }
-            main.narrow #main tabindex="-1" { (content) }
         },
     )
 }

@@ -97,6 +97,23 @@ pub(super) fn badge(class: &str, word: &str) -> Markup {
     html! { span.badge.(class) { (word) } }
 }
 
+/// A table with these headings and rows.
+pub(super) fn table(headings: &Markup, rows: &Markup) -> Markup {
+    html! {
+        div.table {
+            table {
+                thead { tr { (headings) } }
+                tbody { (rows) }
+            }
+        }
+    }
+}
+
+/// The headings of columns.
+pub(super) fn headings(labels: &[&str]) -> Markup {
+    html! { @for label in labels { th scope="col" { (label) } } }
+}
+
 /// A category by its name, or by its number if it has none.
 pub(super) fn category(categories: &[Category], id: i64) -> String {
     match categories.iter().find(|category| category.id == id) {

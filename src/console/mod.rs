@@ -1,7 +1,7 @@
 //! The console: pages for the people who work in the store, on a listener of their own. It calls the
 //! same operations of the store as the interface, and shares its edge.
 
-mod call;
+mod desk;
 mod forms;
 mod guesses;
 mod layout;
@@ -10,6 +10,7 @@ mod origin;
 mod pages;
 mod passwords;
 mod problem;
+mod reply;
 mod routes;
 mod session;
 mod staff;
@@ -26,7 +27,7 @@ use hyper::{
 use rand::rngs::StdRng;
 
 use self::{
-    call::PageCall,
+    desk::Desk,
     guesses::Guesses,
     passwords::Passwords,
     routes::{PublicPage, StaffPage, Target},
@@ -37,6 +38,7 @@ use crate::{
     http::{
         ApiError, App, Edge, Facts, Interface, Origin, Problem, RequestBody, Response, UnreadBody,
     },
+    json::times,
     store::Cause,
 };
 
@@ -124,34 +126,12 @@ impl Console {
     /// Responds to a page for everybody.
     async fn public(&self, page: PublicPage, visit: Visit<'_>) -> Result<Response, ApiError> {
         match page {
-            PublicPage::asset => pages::asset(visit.request.uri.path()),
+            PublicPage::asset => layout::asset(visit.request.uri.path()),
             PublicPage::signInForm => Ok(staff::sign_in_form(&visit)),
             PublicPage::signIn => staff::sign_in(&visit).await,
             PublicPage::giveCode => staff::give_code(&visit).await,
             PublicPage::linkForm => staff::link_form(&visit).await,
             PublicPage::choosePassword => staff::choose_password(&visit).await,
-        }
-    }
-
-    /// Responds to a page for the staff.
-    async fn for_staff(&self, page: StaffPage, call: PageCall<'_>) -> Result<Response, ApiError> {
-        match page {
-            StaffPage::signOut => staff::sign_out(&call).await,
-            StaffPage::account => staff::account(&call).await,
-            StaffPage::setPassword => staff::set_password(&call).await,
-            StaffPage::endSession => staff::end_session(&call).await,
-            StaffPage::secondFactor => Ok(staff::second_factor(&call)),
-            StaffPage::setSecondFactor => staff::set_second_factor(&call).await,
-            StaffPage::removeSecondFactor => staff::remove_second_factor(&call).await,
-            StaffPage::newRecoveryCodes => staff::new_recovery_codes(&call).await,
-            StaffPage::settings => Ok(redirect("/settings/staff")),
-            StaffPage::members => staff::members(&call).await,
-            StaffPage::addMember => staff::add_member(&call).await,
-            StaffPage::changeMember => staff::change_member(&call).await,
-            StaffPage::endSessionOfMember => staff::end_session_of_member(&call).await,
-            StaffPage::keys => staff::keys(&call).await,
-            StaffPage::addKey => staff::add_key(&call).await,
-            StaffPage::changeKey => staff::change_key(&call).await,
         }
     }
 }
@@ -182,14 +162,15 @@ impl Interface for Console {
             let (body, room) = self.app.read_form(request, body, route.max_form()).await?;
             (Form::of(body), Some(room))
         } else {
-            (Form::of(request.uri.query().unwrap_or_default().to_owned().into()), None)
+            (Form::default(), None)
         };
-        let now = self.app.clock.now();
+        let query = Form::of(request.uri.query().unwrap_or_default().to_owned().into());
+        let (console, now) = (self, times::to_milliseconds(self.app.clock.now()));
         let visit =
-            Visit { console: self, request, request_id, route, parameter, form, visitor, now };
-        let needed = match route.target {
+            Visit { console, request, request_id, route, parameter, form, query, visitor, now };
+        let (page, needed) = match route.target {
             Target::Public(page) => return Box::pin(self.public(page, visit)).await,
-            Target::Staff(_, needed) | Target::Store(_, needed) => needed,
+            Target::Staff(page, needed) => (page, needed),
         };
         let Some(session) = session::of(&visit).await? else {
             return Ok(staff::required(&visit, None));
@@ -202,11 +183,8 @@ impl Interface for Console {
             return Err(ApiError::new(Problem::InsufficientScope, texts::NOT_ALLOWED));
         }
         let may_set_it_up = matches!(
-            route.target,
-            Target::Staff(
-                StaffPage::secondFactor | StaffPage::setSecondFactor | StaffPage::signOut,
-                _
-            )
+            page,
+            StaffPage::secondFactor | StaffPage::setSecondFactor | StaffPage::signOut
         );
         let is_protected = session.member.second_factor.is_some();
         if !is_protected
@@ -218,12 +196,7 @@ impl Interface for Console {
         if needed.confirmed && !session.record.is_confirmed_at(now) {
             return Ok(staff::required(&visit, Some(&session)));
         }
-        let call = PageCall { visit, session };
-        match route.target {
-            Target::Public(_) => Err(ApiError::no_such_path()),
-            Target::Staff(page, _) => Box::pin(self.for_staff(page, call)).await,
-            Target::Store(page, _) => Box::pin(pages::open(page, &call)).await,
-        }
+        Box::pin(pages::open(page, &Desk::new(visit, session))).await
     }
 
     fn respond_to(

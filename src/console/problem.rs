@@ -23,7 +23,7 @@ pub(super) fn page(
         p { a href="/" { (texts::TO_FIRST_PAGE) } }
         p { small { (texts::REQUEST) code { (request_id.to_str().unwrap_or_default()) } } }
     };
-    let mut response = layout::page_with_status(status, title, None, &content);
+    let mut response = layout::page(status, title, &content);
     // `Allow`, `Retry-After` and `Connection` are as for programs.
     let (for_programs, cause) = error.into_response();
     for (name, value) in for_programs.headers() {

@@ -7,14 +7,11 @@ use crate::{
     http::{ApiError, Label, Pattern, routes::ROUTES},
 };
 
-/// Makes the table, and a [`PublicPage`], [`StaffPage`] or [`StorePage`] for each line.
+/// Makes the table, and a [`PublicPage`] or [`StaffPage`] for each line.
 macro_rules! pages {
     (
         public { $($public:ident $public_method:ident $public_path:literal;)* }
         staff { $($staff:ident $method:ident $path:literal $role:ident $confirmed:ident;)* }
-        store {
-            $($page:ident $page_method:ident $page_path:literal $page_role:ident $page_confirmed:ident;)*
-        }
     ) => {
         /// Names a page that needs no session. `Console::public` calls the function of each.
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,25 +20,17 @@ macro_rules! pages {
             $($public,)*
         }
 
-        /// Names a page for the staff. `Console::for_staff` calls the function of each.
+        /// Names a page for the staff. `pages::open` calls the function of each.
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
         #[expect(non_camel_case_types, reason = "the names are those in metrics and logs")]
         pub(super) enum StaffPage {
             $($staff,)*
         }
 
-        /// Names a page for the work in the store. `pages::open` calls the function of each.
-        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-        #[expect(non_camel_case_types, reason = "the names are those in metrics and logs")]
-        pub(super) enum StorePage {
-            $($page,)*
-        }
-
         const PUBLIC: usize = [$(stringify!($public)),*].len();
-        const OTHERS: usize = PUBLIC + <[&str]>::len(&[$(stringify!($staff)),*]);
 
         /// All pages and forms.
-        pub(super) static PAGES: [Route; OTHERS + [$(stringify!($page)),*].len()] = [
+        pub(super) static PAGES: [Route; PUBLIC + <[&str]>::len(&[$(stringify!($staff)),*])] = [
             $(Route {
                 index: PublicPage::$public as usize,
                 id: concat!("console.", stringify!($public)),
@@ -59,17 +48,6 @@ macro_rules! pages {
                 target: Target::Staff(
                     StaffPage::$staff,
                     Needed { role: Role::$role, confirmed: Proof::$confirmed as u8 > 0 },
-                ),
-            },)*
-            $(Route {
-                index: OTHERS + StorePage::$page as usize,
-                id: concat!("console.", stringify!($page)),
-                method: Method::$page_method,
-                path: $page_path,
-                pattern: Pattern::of($page_path),
-                target: Target::Store(
-                    StorePage::$page,
-                    Needed { role: Role::$page_role, confirmed: Proof::$page_confirmed as u8 > 0 },
                 ),
             },)*
         ];
@@ -93,60 +71,57 @@ pages! {
         linkForm       GET    "/link/{token}";
         choosePassword POST   "/link/{token}";
     }
-    // id              method path                          least role   sign in again
-    staff {
-        signOut        POST   "/sign-out"                   Viewer       no;
-        account        GET    "/account"                    Viewer       no;
-        setPassword    POST   "/account/password"           Viewer       no;
-        endSession     POST   "/account/sessions/end"       Viewer       no;
-        secondFactor   GET    "/account/second-factor"      Viewer       no;
-        setSecondFactor POST  "/account/second-factor"      Viewer       yes;
-        removeSecondFactor POST "/account/second-factor/remove" Viewer   yes;
-        newRecoveryCodes POST "/account/recovery-codes"     Viewer       yes;
-        settings       GET    "/settings"                   Manager      no;
-        members        GET    "/settings/staff"             Manager      no;
-        addMember      POST   "/settings/staff"             Manager      yes;
-        changeMember   POST   "/settings/staff/{id}"        Manager      yes;
-        endSessionOfMember POST "/settings/sessions/end"    Manager      yes;
-        keys           GET    "/settings/keys"              Manager      no;
-        addKey         POST   "/settings/keys"              Manager      yes;
-        changeKey      POST   "/settings/keys/{id}"         Manager      yes;
-    }
     // id              method path                                   least role   sign in again
-    store {
-        today           GET    "/"                                   Viewer       no;
-        live            GET    "/live"                               Viewer       no;
-        animals         GET    "/animals"                            Viewer       no;
-        changeSelected  POST   "/animals/selected"                   Clerk        no;
-        animal          GET    "/animals/{id}"                       Viewer       no;
-        editForm        GET    "/animals/{id}/edit"                  Clerk        no;
-        saveEdit        POST   "/animals/{id}/edit"                  Clerk        no;
-        placeOrder      POST   "/animals/{id}/order"                 Clerk        no;
-        withdraw        POST   "/animals/{id}/withdraw"              Clerk        no;
-        restore         POST   "/animals/{id}/restore"               Clerk        no;
-        addForm         GET    "/add"                                Clerk        no;
-        addOne          POST   "/add"                                Clerk        no;
-        preview         POST   "/add/preview"                        Clerk        no;
-        addMany         POST   "/add/many"                           Clerk        no;
-        categories      GET    "/categories"                         Viewer       no;
-        saveCategory    POST   "/categories"                         Clerk        no;
-        orders          GET    "/orders"                             Viewer       no;
-        order           GET    "/orders/{id}"                        Viewer       no;
-        completeOrder   POST   "/orders/{id}/complete"               Clerk        no;
-        cancelOrder     POST   "/orders/{id}/cancel"                 Clerk        no;
-        extendOrder     POST   "/orders/{id}/extend"                 Clerk        no;
-        returnOrder     POST   "/orders/{id}/return"                 Clerk        no;
-        activity        GET    "/activity"                           Manager      no;
-        exportActivity  GET    "/activity/export"                    Manager      no;
-        webhooks        GET    "/settings/webhooks"                  Manager      no;
-        addWebhook      POST   "/settings/webhooks"                  Manager      yes;
-        webhook         GET    "/settings/webhooks/{id}"             Manager      no;
-        testWebhook     POST   "/settings/webhooks/{id}/test"        Manager      yes;
-        resumeWebhook   POST   "/settings/webhooks/{id}/resume"      Manager      yes;
-        enableWebhook   POST   "/settings/webhooks/{id}/enable"      Manager      yes;
-        disableWebhook  POST   "/settings/webhooks/{id}/disable"     Manager      yes;
-        rotateWebhook   POST   "/settings/webhooks/{id}/rotate"      Manager      yes;
-        deleteWebhook   POST   "/settings/webhooks/{id}/delete"      Manager      yes;
+    staff {
+        signOut         POST   "/sign-out"                            Viewer       no;
+        account         GET    "/account"                             Viewer       no;
+        setPassword     POST   "/account/password"                    Viewer       no;
+        endSession      POST   "/account/sessions/end"                Viewer       no;
+        secondFactor    GET    "/account/second-factor"               Viewer       no;
+        setSecondFactor POST   "/account/second-factor"               Viewer       yes;
+        removeSecondFactor POST "/account/second-factor/remove"       Viewer       yes;
+        newRecoveryCodes POST "/account/recovery-codes"               Viewer       yes;
+        settings        GET    "/settings"                            Manager      no;
+        members         GET    "/settings/staff"                      Manager      no;
+        addMember       POST   "/settings/staff"                      Manager      yes;
+        changeMember    POST   "/settings/staff/{id}"                 Manager      yes;
+        endSessionOfMember POST "/settings/sessions/end"              Manager      yes;
+        keys            GET    "/settings/keys"                       Manager      no;
+        addKey          POST   "/settings/keys"                       Manager      yes;
+        changeKey       POST   "/settings/keys/{id}"                  Manager      yes;
+        today           GET    "/"                                    Viewer       no;
+        live            GET    "/live"                                Viewer       no;
+        animals         GET    "/animals"                             Viewer       no;
+        changeSelected  POST   "/animals/selected"                    Clerk        no;
+        animal          GET    "/animals/{id}"                        Viewer       no;
+        editForm        GET    "/animals/{id}/edit"                   Clerk        no;
+        saveEdit        POST   "/animals/{id}/edit"                   Clerk        no;
+        placeOrder      POST   "/animals/{id}/order"                  Clerk        no;
+        withdraw        POST   "/animals/{id}/withdraw"               Clerk        no;
+        restore         POST   "/animals/{id}/restore"                Clerk        no;
+        addForm         GET    "/add"                                 Clerk        no;
+        addOne          POST   "/add"                                 Clerk        no;
+        preview         POST   "/add/preview"                         Clerk        no;
+        addMany         POST   "/add/many"                            Clerk        no;
+        categories      GET    "/categories"                          Viewer       no;
+        saveCategory    POST   "/categories"                          Clerk        no;
+        orders          GET    "/orders"                              Viewer       no;
+        order           GET    "/orders/{id}"                         Viewer       no;
+        completeOrder   POST   "/orders/{id}/complete"                Clerk        no;
+        cancelOrder     POST   "/orders/{id}/cancel"                  Clerk        no;
+        extendOrder     POST   "/orders/{id}/extend"                  Clerk        no;
+        returnOrder     POST   "/orders/{id}/return"                  Clerk        no;
+        activity        GET    "/activity"                            Manager      no;
+        exportActivity  GET    "/activity/export"                     Manager      no;
+        webhooks        GET    "/settings/webhooks"                   Manager      no;
+        addWebhook      POST   "/settings/webhooks"                   Manager      yes;
+        webhook         GET    "/settings/webhooks/{id}"              Manager      no;
+        testWebhook     POST   "/settings/webhooks/{id}/test"         Manager      yes;
+        resumeWebhook   POST   "/settings/webhooks/{id}/resume"       Manager      yes;
+        enableWebhook   POST   "/settings/webhooks/{id}/enable"       Manager      yes;
+        disableWebhook  POST   "/settings/webhooks/{id}/disable"      Manager      yes;
+        rotateWebhook   POST   "/settings/webhooks/{id}/rotate"       Manager      yes;
+        deleteWebhook   POST   "/settings/webhooks/{id}/delete"       Manager      yes;
     }
 }
 
@@ -167,8 +142,6 @@ pub(super) enum Target {
     Public(PublicPage),
     /// A page for the staff.
     Staff(StaffPage, Needed),
-    /// A page for the work in the store.
-    Store(StorePage, Needed),
 }
 
 /// What a session needs.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use hyper::{
-    header::{self, HeaderMap, HeaderValue},
+    header::{self, HeaderValue},
     http::request::Parts,
 };
 use ring::hmac;
@@ -39,17 +39,59 @@ pub(super) fn actor(member: &StaffMember) -> NamedActor {
     NamedActor { actor: Actor::Staff(member.id), name: Some(Arc::from(member.name.as_str())) }
 }
 
-/// The name of the cookie. Browsers let only this host set one with the prefix, over HTTPS.
-pub(super) fn cookie_name(is_secure: bool) -> &'static str {
-    if is_secure { "__Host-petstore" } else { "petstore" }
+/// A cookie of the console.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Cookie {
+    /// The secret of the session.
+    Session,
+    /// By which a browser is recognized in which a member has signed in before. See [`super::guesses`].
+    Browser,
+    /// The message on the next page.
+    Message,
 }
 
-/// The value of a cookie.
-pub(super) fn cookie<'h>(headers: &'h HeaderMap, name: &str) -> Option<&'h str> {
-    let lines = headers.get_all(header::COOKIE).iter().filter_map(|line| line.to_str().ok());
-    let pairs =
-        lines.flat_map(|line| line.split(';')).filter_map(|pair| pair.trim().split_once('='));
-    pairs.filter(|(of, _)| *of == name).map(|(_, value)| value).next()
+impl Cookie {
+    /// Its name. Browsers let only this host set one with the prefix, over HTTPS.
+    fn name(self, visit: &Visit<'_>) -> String {
+        let prefix = if visit.visitor.is_secure { "__Host-" } else { "" };
+        let suffix = match self {
+            Self::Session => "",
+            Self::Browser => "-browser",
+            Self::Message => "-message",
+        };
+        format!("{prefix}petstore{suffix}")
+    }
+
+    /// Its value in a request.
+    pub(super) fn get<'v>(self, visit: &'v Visit<'_>) -> Option<&'v str> {
+        let name = self.name(visit);
+        let lines = visit.request.headers.get_all(header::COOKIE).iter();
+        let pairs = lines.filter_map(|line| line.to_str().ok()).flat_map(|line| line.split(';'));
+        let mut pairs = pairs.filter_map(|pair| pair.trim().split_once('='));
+        pairs.find(|(of, _)| *of == name).map(|(_, value)| value)
+    }
+
+    /// Gives it to the browser for so many seconds, or until the browser ends.
+    pub(super) fn set(
+        self,
+        visit: &Visit<'_>,
+        response: &mut Response,
+        value: &str,
+        seconds: Option<u32>,
+    ) {
+        let name = self.name(visit);
+        let secure = if visit.visitor.is_secure { "; Secure" } else { "" };
+        let age = seconds.map(|seconds| format!("; Max-Age={seconds}")).unwrap_or_default();
+        let cookie = format!("{name}={value}; Path=/; HttpOnly; SameSite=Lax{secure}{age}");
+        if let Ok(cookie) = HeaderValue::try_from(cookie) {
+            response.headers_mut().append(header::SET_COOKIE, cookie);
+        }
+    }
+
+    /// Takes it from the browser.
+    pub(super) fn clear(self, visit: &Visit<'_>, response: &mut Response) {
+        self.set(visit, response, "", Some(0));
+    }
 }
 
 /// The session of a request, if its browser has one that is valid now.
@@ -76,8 +118,7 @@ pub(super) async fn with_or_without_code(visit: &Visit<'_>) -> Result<Option<Ses
 
 /// The digest of the session that the browser presents, valid or not.
 pub(super) fn presented(visit: &Visit<'_>) -> Option<TokenDigest> {
-    let presented = cookie(&visit.request.headers, cookie_name(visit.visitor.is_secure))?;
-    TokenDigest::of_presented(presented)
+    TokenDigest::of_presented(Cookie::Session.get(visit)?)
 }
 
 /// A new session, and its secret for the browser. `is_complete`: without a missing second factor.
@@ -100,46 +141,26 @@ pub(super) fn begin(visit: &Visit<'_>, staff: StaffId, is_complete: bool) -> (To
 /// How much of what a browser says of itself is kept, in characters.
 const MAX_BROWSER: usize = 200;
 
-/// Gives the browser the secret of its session, until the browser ends.
-pub(super) fn set_cookie(visit: &Visit<'_>, response: &mut Response, token: &Token) {
-    add_cookie(visit, response, cookie_name(visit.visitor.is_secure), &token.reveal(), "");
-}
-
-/// Takes the secret away.
-pub(super) fn clear_cookie(visit: &Visit<'_>, response: &mut Response) {
-    add_cookie(visit, response, cookie_name(visit.visitor.is_secure), "", "; Max-Age=0");
-}
-
-fn add_cookie(visit: &Visit<'_>, response: &mut Response, name: &str, value: &str, age: &str) {
-    let secure = if visit.visitor.is_secure { "; Secure" } else { "" };
-    let cookie = format!("{name}={value}; Path=/; HttpOnly; SameSite=Lax{secure}{age}");
-    if let Ok(cookie) = HeaderValue::try_from(cookie) {
-        response.headers_mut().append(header::SET_COOKIE, cookie);
-    }
-}
-
-/// The name of the cookie by which a browser is recognized in which a member has signed in before.
-fn browser_cookie_name(is_secure: bool) -> &'static str {
-    if is_secure { "__Host-petstore-browser" } else { "petstore-browser" }
-}
-
 fn browser_text(staff: StaffId) -> String {
     format!("browser of staff {staff}")
 }
 
 /// Whether the member has signed in in this browser before. See [`super::guesses`].
 pub(super) fn is_known_browser(visit: &Visit<'_>, staff: StaffId) -> bool {
-    let name = browser_cookie_name(visit.visitor.is_secure);
-    let presented = cookie(&visit.request.headers, name).unwrap_or_default();
+    let presented = Cookie::Browser.get(visit).unwrap_or_default();
     let tag = URL_SAFE_NO_PAD.decode(presented).unwrap_or_default();
     hmac::verify(&visit.secret_key(), browser_text(staff).as_bytes(), &tag).is_ok()
 }
 
-/// Remembers the browser for 400 days, the longest that browsers allow.
-pub(super) fn remember_browser(visit: &Visit<'_>, response: &mut Response, staff: StaffId) {
+/// How long a browser is remembered, in seconds: 400 days, the longest that browsers allow.
+const REMEMBERED_FOR: u32 = 400 * 24 * 60 * 60;
+
+/// Gives the browser the secret of its session, and remembers the browser.
+pub(super) fn sign_in(visit: &Visit<'_>, response: &mut Response, token: &Token, staff: StaffId) {
+    Cookie::Session.set(visit, response, &token.reveal(), None);
     let tag = hmac::sign(&visit.secret_key(), browser_text(staff).as_bytes());
-    let (name, age) = (browser_cookie_name(visit.visitor.is_secure), "; Max-Age=34560000");
-    add_cookie(visit, response, name, &URL_SAFE_NO_PAD.encode(tag), age);
+    let tag = URL_SAFE_NO_PAD.encode(tag);
+    Cookie::Browser.set(visit, response, &tag, Some(REMEMBERED_FOR));
 }
 
 /// Whether the script of a page sends the request while nobody does anything. So an open page does

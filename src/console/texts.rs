@@ -243,28 +243,32 @@ pub(super) fn actor(kind: &str, name: Option<&str>) -> String {
 /// A message after a change was made, and what it links to. `id` is what the change was about.
 pub(super) fn flash(code: &str, id: i64) -> Option<(String, Option<(String, &'static str)>)> {
     let to_order = Some((format!("/orders/{id}"), "Show the order"));
-    Some(match code {
-        "reserved" => (format!("Reserved. The order has the number {id}."), to_order),
-        "sold" => (format!("Sold. The order has the number {id}."), to_order),
-        "cancelled" => ("The reservation is cancelled. The animal is available.".to_owned(), None),
-        "returned" => ("Taken back. The animal is available.".to_owned(), None),
-        "extended" => ("The reservation is extended.".to_owned(), None),
-        "saved" => ("Saved.".to_owned(), None),
-        "added" => {
-            (format!("Added with the number {id}."), Some(("/add".to_owned(), "Add another one")))
-        }
-        "added-many" => (format!("{} added.", animals(id)), None),
-        "changed-many" => (format!("{} changed.", animals(id)), None),
-        "withdrawn" => ("Withdrawn.".to_owned(), None),
-        "restored" => ("Restored.".to_owned(), None),
-        "deleted" => ("Deleted.".to_owned(), None),
-        "disabled" => ("Nothing more is sent to it.".to_owned(), None),
-        "enabled" => ("It is enabled.".to_owned(), None),
-        "tested" => {
-            ("A test message is on its way. Reload in a moment to see the result.".to_owned(), None)
-        }
+    let to_next = Some(("/add".to_owned(), "Add another one"));
+    let message = match code {
+        "reserved" => return Some((format!("Reserved. The order has the number {id}."), to_order)),
+        "sold" => return Some((format!("Sold. The order has the number {id}."), to_order)),
+        "added" => return Some((format!("Added with the number {id}."), to_next)),
+        "added-many" => return Some((format!("{} added.", animals(id)), None)),
+        "changed-many" => return Some((format!("{} changed.", animals(id)), None)),
+        "cancelled" => "The reservation is cancelled. The animal is available.",
+        "returned" => "Taken back. The animal is available.",
+        "extended" => "The reservation is extended.",
+        "saved" => "Saved.",
+        "withdrawn" => "Withdrawn.",
+        "restored" => "Restored.",
+        "deleted" => "Deleted.",
+        "disabled" => "Nothing more is sent to it.",
+        "enabled" => "It is enabled.",
+        "tested" => "A test message is on its way. Reload in a moment to see the result.",
+        "password-changed" => "Your password is changed. Your other sessions have ended.",
+        "session-ended" => "The session has ended.",
+        "second-factor-removed" => "Your second factor is removed. Your other sessions have ended.",
+        "role-changed" => "The role is changed.",
+        "member-disabled" => "This member cannot sign in any more. Their sessions have ended.",
+        "key-revoked" => "The key is revoked.",
         _ => return None,
-    })
+    };
+    Some((message.to_owned(), None))
 }
 
 /// A number of animals.

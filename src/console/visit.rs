@@ -6,6 +6,10 @@ use jiff::Timestamp;
 use ring::hmac;
 
 use super::{Console, origin::Visitor, routes::Route};
+use crate::{
+    domain::{NamedActor, WriteContext},
+    text,
+};
 
 /// A request for a page.
 pub(super) struct Visit<'r> {
@@ -15,10 +19,12 @@ pub(super) struct Visit<'r> {
     pub(super) route: &'static Route,
     /// The parameter in the path, not decoded. Empty if the path has none.
     pub(super) parameter: &'r str,
-    /// What the form contains; of a GET, the query.
+    /// What was sent with a POST; otherwise empty.
     pub(super) form: Form,
+    pub(super) query: Form,
     /// From where the request comes.
     pub(super) visitor: Visitor,
+    /// In whole milliseconds.
     pub(super) now: Timestamp,
 }
 
@@ -27,31 +33,52 @@ impl Visit<'_> {
     pub(super) fn secret_key(&self) -> hmac::Key {
         hmac::Key::new(hmac::HMAC_SHA256, &self.console.app.store.etag_key())
     }
+
+    /// The circumstances of a change that is made each time that it is sent.
+    pub(super) fn context(&self, actor: NamedActor) -> WriteContext {
+        let request_id = self.request_id.to_str().ok().map(str::to_owned);
+        WriteContext { request_id, ..WriteContext::new(actor, self.now) }
+    }
 }
 
-/// A form as a browser sends it, or a query.
+/// The fields of a form as a browser sends it, or of a query.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Form {
-    raw: Bytes,
+    bytes: Bytes,
     fields: Vec<(String, String)>,
 }
 
 impl Form {
     /// Reads a form. Bytes that are not UTF-8 become replacement characters.
-    pub(super) fn of(raw: Bytes) -> Self {
-        let fields = form_urlencoded::parse(&raw);
-        let fields = fields.map(|(name, value)| (name.into_owned(), value.into_owned())).collect();
-        Self { raw, fields }
+    pub(super) fn of(bytes: Bytes) -> Self {
+        let fields = form_urlencoded::parse(&bytes).into_owned().collect();
+        Self { bytes, fields }
     }
 
-    /// The first value of this field; empty without it.
-    pub(super) fn get(&self, name: &str) -> &str {
+    /// A form with these fields, as if a browser had sent it.
+    pub(super) fn with(fields: &[(&str, &str)]) -> Self {
+        let own = |&(name, value): &(&str, &str)| (name.to_owned(), value.to_owned());
+        Self { bytes: Bytes::new(), fields: fields.iter().map(own).collect() }
+    }
+
+    /// What was typed into this field; empty without it.
+    pub(super) fn raw(&self, name: &str) -> &str {
         self.all(name).next().unwrap_or_default()
+    }
+
+    /// The same without space around it.
+    pub(super) fn get(&self, name: &str) -> &str {
+        self.raw(name).trim()
     }
 
     /// All values of this field.
     pub(super) fn all<'f>(&'f self, name: &str) -> impl Iterator<Item = &'f str> {
         self.fields.iter().filter(move |(of, _)| of == name).map(|(_, value)| value.as_str())
+    }
+
+    /// The integer in this field.
+    pub(super) fn integer(&self, name: &str) -> Option<i64> {
+        text::integer(self.get(name))
     }
 
     /// All fields with their values, in their order.
@@ -60,7 +87,7 @@ impl Form {
     }
 
     /// The form as it was sent.
-    pub(super) fn raw(&self) -> &Bytes {
-        &self.raw
+    pub(super) fn bytes(&self) -> &Bytes {
+        &self.bytes
     }
 }

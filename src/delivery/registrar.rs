@@ -113,6 +113,5 @@ pub(super) fn open_secret(
 
 /// The `webhook-id` with these bytes.
 pub(super) fn message_id(bytes: &[u8; 16]) -> String {
-    let digits = bytes.iter().flat_map(|&byte| text::hex(byte)).map(char::from);
-    "msg_".chars().chain(digits).collect()
+    format!("msg_{}", text::hex_digits(bytes))
 }

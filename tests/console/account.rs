@@ -36,7 +36,7 @@ async fn a_new_password_that_is_sent_twice_is_a_success_twice() {
     let mut browser = shop.member("Ana", Role::Viewer).await;
     let mut other = shop.browser();
     other.cookies.clone_from(&browser.cookies);
-    let (mut present, done) = (PASSWORD, "/account?done=password");
+    let (mut present, done) = (PASSWORD, "/account");
     for new in ["four other random words", "and four other ones"] {
         let key = browser.get("/account").await.hidden("_key");
         let form = [("_key", &*key), ("current", present), ("new", new), ("again", new)];
@@ -47,6 +47,10 @@ async fn a_new_password_that_is_sent_twice_is_a_success_twice() {
         );
         assert_eq!((one.next(), two.next()), (done, done));
         assert_eq!(browser.post("/account/password", &form).await.next(), done);
+        for is_shown in [true, false] {
+            let page = browser.get(done).await.expect(200);
+            assert_eq!(page.text.contains("Your password is changed."), is_shown, "{page:?}");
+        }
         shop.browser().sign_in("Ana", new).await.expect(303);
         present = new;
     }

@@ -138,8 +138,7 @@ async fn a_member_who_is_changed_while_signing_out_is_out_or_learns_otherwise() 
     let secret = member.cookies["petstore"].clone();
     let path = format!("/settings/staff/{}", shop.find("Bo").await.id);
     let form = [("do", "role"), ("role", "viewer")];
-    let (changed, out) =
-        tokio::join!(manager.post(&path, &form), member.post("/sign-out", &[]));
+    let (changed, out) = tokio::join!(manager.post(&path, &form), member.post("/sign-out", &[]));
     changed.expect(303);
     member.cookies.insert("petstore".to_owned(), secret);
     assert_eq!(member.is_in().await, out.status != 303, "{out:?}");

@@ -6,10 +6,11 @@ use maud::{Markup, html};
 use super::{Desk, Page, Reply, history, link, pages};
 use crate::{
     console::{
-        forms::{Fields, Input},
+        forms::Input,
         layout::Menu,
         markup::{self, SHORT},
         texts,
+        visit::Form,
     },
     domain::{
         NamedActor,
@@ -34,12 +35,12 @@ const AT_ONCE: u32 = 100;
 const MAX_PARTS: usize = 4;
 
 /// What is searched, with the fields as they are in links.
-fn search(fields: &Fields) -> AuditQuery {
+fn search(fields: &Form) -> AuditQuery {
     let start = |name: &str| -> Option<Timestamp> {
         let day: Date = fields.get(name).parse().ok()?;
         Some(day.to_zoned(TimeZone::UTC).ok()?.timestamp())
     };
-    let animal = text::integer(fields.get("animal"));
+    let animal = fields.integer("animal");
     AuditQuery {
         subject: animal.map(|id| LogSubject { kind: SubjectKind::Pet, id: Some(id) }),
         actor: None,
@@ -70,7 +71,7 @@ async fn read(
 }
 
 pub(super) async fn activity(desk: &Desk<'_>) -> Result<Reply, ApiError> {
-    let fields = &desk.query;
+    let fields = &desk.visit.query;
     let after = fields.get("after").split_once('.').and_then(|(seq, act)| {
         Some(AuditPosition { seq: text::integer(seq)?, act: text::integer(act)? })
     });
@@ -102,7 +103,7 @@ pub(super) async fn activity(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     Ok(Page::new(Menu::Activity, texts::ACTIVITY, content).into())
 }
 
-fn form(fields: &Fields) -> Markup {
+fn form(fields: &Form) -> Markup {
     let input =
         |id, label, kind| Input { id, label, value: fields.get(id), kind, ..Input::default() };
     let mut types = vec![(String::new(), texts::ANY_TYPE.to_owned())];
@@ -150,25 +151,19 @@ fn table(
     staff: &[StaffMember],
 ) -> Markup {
     let labels = [texts::WHEN, texts::WHO, texts::WHAT, texts::ABOUT, texts::DIFFERENCE];
-    html! {
-        div.table {
-            table {
-                thead { tr { @for label in labels { th scope="col" { (label) } } } }
-                tbody {
-                    @for entry in entries {
-                        @let Shown { at, actor, what, subject } = shown(entry);
-                        tr {
-                            td data-label=(texts::WHEN) { (markup::time(at, desk.now)) }
-                            td data-label=(texts::WHO) { bdi { (history::who(actor)) } }
-                            td.first { (what) }
-                            td data-label=(texts::ABOUT) { (link_to(subject, staff)) }
-                            td { (details(entry, categories)) }
-                        }
-                    }
-                }
+    let rows = html! {
+        @for entry in entries {
+            @let Shown { at, actor, what, subject } = shown(entry);
+            tr {
+                td data-label=(texts::WHEN) { (markup::time(at, desk.visit.now)) }
+                td data-label=(texts::WHO) { bdi { (history::who(actor)) } }
+                td.first { (what) }
+                td data-label=(texts::ABOUT) { (link_to(subject, staff)) }
+                td { (details(entry, categories)) }
             }
         }
-    }
+    };
+    markup::table(&markup::headings(&labels), &rows)
 }
 
 fn link_to(subject: LogSubject, staff: &[StaffMember]) -> Markup {
@@ -203,7 +198,7 @@ fn details(entry: &AuditEntry, categories: &[Category]) -> Markup {
 
 /// The entries that the search selects as CSV.
 pub(super) async fn export(desk: &Desk<'_>) -> Result<Reply, ApiError> {
-    let mut query = AuditQuery { limit: AT_ONCE, ..search(&desk.query) };
+    let mut query = AuditQuery { limit: AT_ONCE, ..search(&desk.visit.query) };
     let mut writer = csv::Writer::from_writer(Vec::new());
     let mut size = 0;
     let row = |writer: &mut csv::Writer<Vec<u8>>, cells: [&str; 6]| {
@@ -234,7 +229,7 @@ pub(super) async fn export(desk: &Desk<'_>) -> Result<Reply, ApiError> {
             break;
         }
     }
-    let name = format!("petstore-activity-{}.csv", desk.now.strftime("%F"));
+    let name = format!("petstore-activity-{}.csv", desk.visit.now.strftime("%F"));
     Ok(Reply::Csv(name, writer.into_inner().unwrap_or_default()))
 }
 

@@ -3,9 +3,8 @@
 use maud::{Markup, html};
 
 use super::{
-    Desk, Outcome, Page, Reply, animal_fields,
+    Desk, Page, Reply, animal_fields,
     paste::{self, Line, MAX_LINES},
-    refused,
 };
 use crate::{
     console::{
@@ -29,13 +28,9 @@ pub(super) async fn add_form(desk: &Desk<'_>) -> Result<Reply, ApiError> {
 /// Both forms, with what was typed and what is wrong with it.
 fn page(desk: &Desk<'_>, categories: &[Category], errors: &Errors) -> Page {
     let lines = Input {
-        id: "lines",
-        label: texts::PASTE,
         hint: Some(texts::PASTE_HINT),
-        value: desk.form.raw("lines"),
-        error: errors.of("lines"),
         kind: "textarea",
-        ..Input::default()
+        ..Input::of("lines", texts::PASTE, &desk.visit.form, errors)
     };
     let content = html! {
         div.head {
@@ -48,7 +43,7 @@ fn page(desk: &Desk<'_>, categories: &[Category], errors: &Errors) -> Page {
                 h2 { (texts::ADD_ONE) }
                 form.fields method="post" action="/add" {
                     (desk.key("add"))
-                    (animal_fields::inputs(&desk.form, categories, errors, false))
+                    (animal_fields::inputs(&desk.visit.form, categories, errors, false))
                     @let new = new_category(desk, categories)
                         .filter(|_| errors.of("category").is_some());
                     div.buttons {
@@ -75,7 +70,7 @@ fn page(desk: &Desk<'_>, categories: &[Category], errors: &Errors) -> Page {
 
 /// The category that is typed but does not exist, with the number that it would get.
 fn new_category(desk: &Desk<'_>, categories: &[Category]) -> Option<(i64, Label)> {
-    let typed = desk.form.get("category");
+    let typed = desk.visit.form.get("category");
     let next = categories.iter().map(|category| category.id).max().unwrap_or(0).checked_add(1)?;
     let label = Label::new(typed.to_owned())?;
     forms::category(typed, categories).is_err().then_some((next, label))
@@ -83,7 +78,7 @@ fn new_category(desk: &Desk<'_>, categories: &[Category]) -> Option<(i64, Label)
 
 pub(super) async fn add_one(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let categories = desk.categories().await?;
-    let (form, mut errors) = (&desk.form, Errors::default());
+    let (form, mut errors) = (&desk.visit.form, Errors::default());
     let name = errors.take("name", forms::name(form.raw("name")));
     let is_wanted = form.get("new-category") == "yes";
     let new = new_category(desk, &categories).filter(|_| is_wanted);
@@ -100,20 +95,16 @@ pub(super) async fn add_one(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let preconditions = Preconditions { if_match: None, if_absent: true };
     let category = new.map(|(id, label)| Command::PutCategory { id, label, preconditions });
     let commands = [Command::AddPet(pet)].into_iter().chain(category).collect();
-    let message = match desk.carry_out(commands).await? {
-        Outcome::Done(flash) => {
-            return Ok(Reply::See(format!("/animals/{}", flash.id), Some(flash)));
-        }
-        Outcome::Refused { refusal, .. } => refused(&refusal),
-        Outcome::UsedBefore => texts::ALREADY_SENT.to_owned(),
-    };
-    Ok(page(desk, &categories, &Errors::text(&message)).into())
+    match desk.carry_out(commands).await? {
+        Ok(flash) => Ok(Reply::See(format!("/animals/{}", flash.id), Some(flash))),
+        Err(not_done) => Ok(page(desk, &categories, &Errors::text(&not_done.why)).into()),
+    }
 }
 
 /// Shows what would be added. Changes nothing.
 pub(super) async fn preview(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let categories = desk.categories().await?;
-    let lines = paste::read(desk.form.raw("lines"), &categories);
+    let lines = paste::read(desk.visit.form.raw("lines"), &categories);
     if lines.is_empty() {
         let mut errors = Errors::default();
         errors.add("lines", texts::NOTHING_PASTED);
@@ -125,14 +116,9 @@ pub(super) async fn preview(desk: &Desk<'_>) -> Result<Reply, ApiError> {
 fn show_preview(desk: &Desk<'_>, lines: &[Line], categories: &[Category], errors: &Errors) -> Page {
     let wrong = lines.iter().filter(|line| line.result.is_err()).count();
     let is_too_long = lines.len() > MAX_LINES;
-    let text = desk.form.raw("lines");
-    let again = Input {
-        id: "lines",
-        label: texts::PASTE,
-        value: text,
-        kind: "textarea",
-        ..Input::default()
-    };
+    let text = desk.visit.form.raw("lines");
+    let again =
+        Input { kind: "textarea", ..Input::of("lines", texts::PASTE, &desk.visit.form, errors) };
     let content = html! {
         h1 { (texts::PREVIEW) }
         (errors.summary())
@@ -162,49 +148,37 @@ fn show_preview(desk: &Desk<'_>, lines: &[Line], categories: &[Category], errors
 }
 
 fn table(lines: &[Line], categories: &[Category]) -> Markup {
-    html! {
-        div.table {
-            table {
-                thead {
-                    tr {
-                        @for label in
-                            [texts::LINE, texts::NAME, texts::CATEGORY, texts::STATUS, texts::CHECK] {
-                            th scope="col" { (label) }
+    let labels = [texts::LINE, texts::NAME, texts::CATEGORY, texts::STATUS, texts::CHECK];
+    let rows = html! {
+        @for Line { number, cells: [name, category, status], result } in
+            lines.iter().take(MAX_LINES) {
+            tr.wrong[result.is_err()] {
+                td.number data-label=(texts::LINE) { (number) }
+                td.first { bdi { (name) } }
+                @match result {
+                    Ok(pet) => {
+                        td data-label=(texts::CATEGORY) {
+                            bdi { (markup::category(categories, pet.category_id)) }
                         }
+                        td { (markup::status_badge(pet.status)) }
+                        td data-label=(texts::CHECK) { (texts::FINE) }
                     }
-                }
-                tbody {
-                    @for Line { number, cells: [name, category, status], result } in
-                        lines.iter().take(MAX_LINES) {
-                        tr.wrong[result.is_err()] {
-                            td.number data-label=(texts::LINE) { (number) }
-                            td.first { bdi { (name) } }
-                            @match result {
-                                Ok(pet) => {
-                                    td data-label=(texts::CATEGORY) {
-                                        bdi { (markup::category(categories, pet.category_id)) }
-                                    }
-                                    td { (markup::status_badge(pet.status)) }
-                                    td data-label=(texts::CHECK) { (texts::FINE) }
-                                }
-                                Err(error) => {
-                                    td data-label=(texts::CATEGORY) { bdi { (category) } }
-                                    td data-label=(texts::STATUS) { bdi { (status) } }
-                                    td { p.error { (error) } }
-                                }
-                            }
-                        }
+                    Err(error) => {
+                        td data-label=(texts::CATEGORY) { bdi { (category) } }
+                        td data-label=(texts::STATUS) { bdi { (status) } }
+                        td { p.error { (error) } }
                     }
                 }
             }
         }
-    }
+    };
+    markup::table(&markup::headings(&labels), &rows)
 }
 
 /// Adds all animals of the lines in one transaction.
 pub(super) async fn add_many(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let categories = desk.categories().await?;
-    let lines = paste::read(desk.form.raw("lines"), &categories);
+    let lines = paste::read(desk.visit.form.raw("lines"), &categories);
     let pets: Result<Vec<_>, _> =
         lines.iter().map(|line| line.result.clone().map(Command::AddPet)).collect();
     let commands = match pets {
@@ -212,13 +186,13 @@ pub(super) async fn add_many(desk: &Desk<'_>) -> Result<Reply, ApiError> {
         // A category was renamed since the preview.
         _ => return preview(desk).await,
     };
-    let message = match desk.carry_out(commands).await? {
-        Outcome::Done(flash) if flash.code == "added" => {
-            return Ok(Reply::See(format!("/animals/{}", flash.id), Some(flash)));
+    match desk.carry_out(commands).await? {
+        Ok(flash) if flash.code == "added" => {
+            Ok(Reply::See(format!("/animals/{}", flash.id), Some(flash)))
         }
-        Outcome::Done(flash) => return Ok(Reply::See("/animals".to_owned(), Some(flash))),
-        Outcome::Refused { refusal, .. } => refused(&refusal),
-        Outcome::UsedBefore => texts::ALREADY_SENT.to_owned(),
-    };
-    Ok(show_preview(desk, &lines, &categories, &Errors::text(&message)).into())
+        Ok(flash) => Ok(Reply::See("/animals".to_owned(), Some(flash))),
+        Err(not_done) => {
+            Ok(show_preview(desk, &lines, &categories, &Errors::text(&not_done.why)).into())
+        }
+    }
 }

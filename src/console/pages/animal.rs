@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use maud::{Markup, html};
 
-use super::{Desk, Outcome, Page, Reply, history, missing, orders, refused};
+use super::{Desk, Page, Reply, history, missing, orders};
 use crate::{
     console::{
         forms::{self, Errors, Input},
@@ -13,9 +13,7 @@ use crate::{
     },
     domain::{
         Limit, PetId, PetStatus,
-        store_area::{
-            Category, Command, NewOrder, Order, OrderQuery, OrderTerms, Preconditions, StorePet,
-        },
+        store_area::{Category, Command, NewOrder, Order, OrderQuery, OrderTerms, StorePet},
     },
     http::ApiError,
     store::StoreError,
@@ -56,7 +54,7 @@ async fn with(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiError> {
                 section.card { h2 { (texts::HISTORY) } (history) }
             }
             div.stack {
-                div.card #facts data-live { (facts(&pet, &categories, desk.now)) }
+                div.card #facts data-live { (facts(&pet, &categories, desk.visit.now)) }
                 @if desk.may_write() && pet.withdrawn.is_none() && pet.order_id.is_none() {
                     (withdrawal(desk, &pet, errors))
                 }
@@ -104,7 +102,7 @@ fn work(desk: &Desk<'_>, pet: &StorePet, order: Option<&Order>, errors: &Errors)
         return html! {
             section.card {
                 h2 { (texts::WITHDRAWN) }
-                p { (texts::reason(withdrawal.reason)) ", " (markup::time(withdrawal.at, desk.now)) }
+                p { (texts::reason(withdrawal.reason)) ", " (markup::time(withdrawal.at, desk.visit.now)) }
                 @if let Some(note) = &withdrawal.note { p { (markup::text(note.as_str(), LONG)) } }
                 @if desk.may_write() {
                     p.hint { (texts::RESTORE_HINT) }
@@ -130,9 +128,7 @@ fn work(desk: &Desk<'_>, pet: &StorePet, order: Option<&Order>, errors: &Errors)
             }
         },
         (PetStatus::Available, None) => new_order(desk, pet, errors, texts::RESERVE_OR_SELL),
-        (PetStatus::Pending, None) => html! {
-            (new_order(desk, pet, errors, texts::PENDING_WITHOUT_ORDER))
-        },
+        (PetStatus::Pending, None) => new_order(desk, pet, errors, texts::PENDING_WITHOUT_ORDER),
         (PetStatus::Sold, None) => {
             html! { section.card { p { (texts::SOLD_WITHOUT_ORDER) } } }
         }
@@ -141,23 +137,28 @@ fn work(desk: &Desk<'_>, pet: &StorePet, order: Option<&Order>, errors: &Errors)
 
 /// The form that reserves or sells the animal.
 fn new_order(desk: &Desk<'_>, pet: &StorePet, errors: &Errors, title: &str) -> Markup {
-    let end = desk.default_end();
     let is_available = pet.status == PetStatus::Available;
-    let typed = |name: &str, otherwise: &str| {
-        let typed = desk.form.raw(name);
-        if typed.is_empty() { otherwise.to_owned() } else { typed.to_owned() }
+    let form = &desk.visit.form;
+    let until = match form.get("until") {
+        "" => desk.default_end().strftime("%F").to_string(),
+        typed => typed.to_owned(),
     };
+    let reference = Input {
+        hint: Some(texts::REFERENCE_HINT),
+        ..Input::of("reference", texts::REFERENCE, form, errors)
+    };
+    let note = Input { kind: "textarea", ..Input::of("note", texts::NOTE, form, errors) };
     html! {
         section.card {
             @if is_available { h2 { (title) } } @else { p { (title) } }
             form.fields method="post" action={ "/animals/" (pet.id.get()) "/order" } {
                 (desk.key("order"))
                 @if is_available {
-                    (forms::day_input(&typed("until", &end.strftime("%F").to_string()), errors.of("until")))
+                    (forms::day_input(&until, errors.of("until")))
                 }
                 details open[errors.of("reference").or(errors.of("note")).is_some()] {
                     summary { (texts::DETAILS) " " (texts::OPTIONAL) }
-                    div.fields { (reference_and_note(&typed("reference", ""), &typed("note", ""), errors)) }
+                    div.fields { (reference.show()) (note.show()) }
                 }
                 div.buttons {
                     @if is_available {
@@ -170,43 +171,13 @@ fn new_order(desk: &Desk<'_>, pet: &StorePet, errors: &Errors, title: &str) -> M
     }
 }
 
-/// The inputs for the reference and the note of an order.
-fn reference_and_note(reference: &str, note: &str, errors: &Errors) -> Markup {
-    let reference = Input {
-        id: "reference",
-        label: texts::REFERENCE,
-        hint: Some(texts::REFERENCE_HINT),
-        value: reference,
-        error: errors.of("reference"),
-        ..Input::default()
-    };
-    let note = Input {
-        id: "note",
-        label: texts::NOTE,
-        value: note,
-        error: errors.of("note"),
-        kind: "textarea",
-        ..Input::default()
-    };
-    html! { (reference.show()) (note.show()) }
-}
-
 fn withdrawal(desk: &Desk<'_>, pet: &StorePet, errors: &Errors) -> Markup {
-    let why = Input {
-        id: "why",
-        label: texts::REASON,
-        value: desk.form.get("why"),
-        error: errors.of("why"),
-        ..Input::default()
-    };
+    let form = &desk.visit.form;
+    let why = Input::of("why", texts::REASON, form, errors);
     let note = Input {
-        id: "remark",
-        label: texts::NOTE,
-        value: desk.form.raw("remark"),
-        error: errors.of("remark"),
         kind: "textarea",
         is_optional: true,
-        ..Input::default()
+        ..Input::of("remark", texts::NOTE, form, errors)
     };
     html! {
         details.card open[errors.of("why").or(errors.of("remark")).is_some()] {
@@ -224,61 +195,50 @@ fn withdrawal(desk: &Desk<'_>, pet: &StorePet, errors: &Errors) -> Markup {
 }
 
 /// Carries out a command about the animal in the path, and returns to its page.
-async fn carry_out(desk: &Desk<'_>, id: PetId, command: Command) -> Result<Reply, ApiError> {
-    let message = match desk.carry_out(vec![command]).await? {
-        Outcome::Done(flash) => {
-            return Ok(Reply::See(format!("/animals/{}", id.get()), Some(flash)));
-        }
-        Outcome::Refused { refusal, .. } => refused(&refusal),
-        Outcome::UsedBefore => texts::ALREADY_SENT.to_owned(),
+async fn carry_out(
+    desk: &Desk<'_>,
+    command: impl FnOnce(PetId) -> Command,
+) -> Result<Reply, ApiError> {
+    let Some(id) = desk.id(PetId::new) else {
+        return Ok(missing(Menu::Animals, texts::NO_PET));
     };
-    with(desk, &Errors::text(&message)).await
+    match desk.carry_out(vec![command(id)]).await? {
+        Ok(flash) => Ok(Reply::See(format!("/animals/{}", id.get()), Some(flash))),
+        Err(not_done) => with(desk, &Errors::text(&not_done.why)).await,
+    }
 }
 
 /// Reserves or sells the animal.
 pub(super) async fn place_order(desk: &Desk<'_>) -> Result<Reply, ApiError> {
-    let Some(pet_id) = desk.id(PetId::new) else {
-        return Ok(missing(Menu::Animals, texts::NO_PET));
-    };
-    let (form, mut errors) = (&desk.form, Errors::default());
+    let (form, mut errors) = (&desk.visit.form, Errors::default());
     let terms = if form.get("do") == "sell" {
         Some(OrderTerms::Completed)
     } else {
-        errors.take("until", forms::end_of_day(form, desk.now)).map(OrderTerms::ReservedUntil)
+        errors.take("until", forms::end_of_day(form, desk.visit.now)).map(OrderTerms::ReservedUntil)
     };
     let reference = errors.take("reference", forms::reference(form));
     let note = errors.take("note", forms::note(form, "note"));
-    match (terms, reference, note) {
-        (Some(terms), Some(reference), Some(note)) => {
-            let order = NewOrder { pet_id, terms, reference, note };
-            carry_out(desk, pet_id, Command::PlaceOrder(order)).await
-        }
-        _ => with(desk, &errors).await,
-    }
+    let (Some(terms), Some(reference), Some(note)) = (terms, reference, note) else {
+        return with(desk, &errors).await;
+    };
+    let order = |pet_id| Command::PlaceOrder(NewOrder { pet_id, terms, reference, note });
+    carry_out(desk, order).await
 }
 
 /// Takes the animal out of the catalogue.
 pub(super) async fn withdraw(desk: &Desk<'_>) -> Result<Reply, ApiError> {
-    let Some(id) = desk.id(PetId::new) else {
-        return Ok(missing(Menu::Animals, texts::NO_PET));
-    };
-    let (form, mut errors) = (&desk.form, Errors::default());
+    let (form, mut errors) = (&desk.visit.form, Errors::default());
     let reason = errors.take("why", forms::withdrawal_reason(form.get("why")));
     let note = errors.take("remark", forms::note(form, "remark"));
-    match (reason, note) {
-        (Some(reason), Some(note)) => {
-            let preconditions = Preconditions::version(form.integer("version").unwrap_or(0));
-            carry_out(desk, id, Command::WithdrawPet { id, reason, note, preconditions }).await
-        }
-        _ => with(desk, &errors).await,
-    }
+    let (Some(reason), Some(note)) = (reason, note) else {
+        return with(desk, &errors).await;
+    };
+    let preconditions = desk.preconditions();
+    carry_out(desk, |id| Command::WithdrawPet { id, reason, note, preconditions }).await
 }
 
 /// Takes the animal back into the catalogue.
 pub(super) async fn restore(desk: &Desk<'_>) -> Result<Reply, ApiError> {
-    let Some(id) = desk.id(PetId::new) else {
-        return Ok(missing(Menu::Animals, texts::NO_PET));
-    };
-    let preconditions = Preconditions::version(desk.form.integer("version").unwrap_or(0));
-    carry_out(desk, id, Command::RestorePet { id, preconditions }).await
+    let preconditions = desk.preconditions();
+    carry_out(desk, |id| Command::RestorePet { id, preconditions }).await
 }

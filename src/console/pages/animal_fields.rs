@@ -4,8 +4,9 @@ use maud::{Markup, html};
 
 use crate::{
     console::{
-        forms::{self, Errors, Fields, Input},
+        forms::{self, Errors, Input},
         markup, texts,
+        visit::Form,
     },
     domain::store_area::Category,
 };
@@ -23,42 +24,24 @@ pub(super) fn category_typed(id: i64, categories: &[Category]) -> String {
 
 /// The inputs for an animal.
 pub(super) fn inputs(
-    fields: &Fields,
+    form: &Form,
     categories: &[Category],
     errors: &Errors,
     has_order: bool,
 ) -> Markup {
-    let name = Input {
-        id: "name",
-        label: texts::NAME,
-        value: fields.raw("name"),
-        error: errors.of("name"),
-        ..Input::default()
-    };
     let category = Input {
-        id: "category",
-        label: texts::CATEGORY,
         hint: Some(texts::CATEGORY_HINT),
-        value: fields.get("category"),
-        error: errors.of("category"),
         list: Some("categories"),
-        ..Input::default()
-    };
-    let status = Input {
-        id: "status",
-        label: texts::STATUS,
-        value: fields.get("status"),
-        error: errors.of("status"),
-        ..Input::default()
+        ..Input::of("category", texts::CATEGORY, form, errors)
     };
     html! {
-        (name.show())
+        (Input::of("name", texts::NAME, form, errors).show())
         (category.show())
         (forms::category_list(categories))
         @if has_order {
             p.hint { (texts::STATUS_HELD) }
         } @else {
-            (status.choose(&forms::statuses()))
+            (Input::of("status", texts::STATUS, form, errors).choose(&forms::statuses()))
         }
     }
 }

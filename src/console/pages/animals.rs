@@ -2,13 +2,14 @@
 
 use maud::{Markup, html};
 
-use super::{Desk, Outcome, Page, Reply, link, pages, refused};
+use super::{Desk, NotDone, Page, Reply, empty_store, link, pages};
 use crate::{
     console::{
-        forms::{self, Errors, Fields, Input},
+        forms::{self, Errors, Input},
         layout::{Follows, Menu},
         markup::{self, SHORT},
         texts,
+        visit::Form,
     },
     domain::{
         Limit, PetId,
@@ -28,25 +29,25 @@ const SHOWN: i64 = 50;
 const WITHDRAWN: &str = "withdrawn";
 
 pub(super) async fn list(desk: &Desk<'_>) -> Result<Reply, ApiError> {
-    show(desk, &desk.query, &Errors::default()).await
+    show(desk, &desk.visit.query, &Errors::default()).await
 }
 
-/// The list that `fields` ask for, with what is wrong about a change of it.
-async fn show(desk: &Desk<'_>, fields: &Fields, errors: &Errors) -> Result<Reply, ApiError> {
+/// The list that the form asks for, with what is wrong about a change of it.
+async fn show(desk: &Desk<'_>, form: &Form, errors: &Errors) -> Result<Reply, ApiError> {
     let categories = desk.categories().await?;
-    let typed = fields.get("q");
+    let typed = form.get("q");
     let prefix = if typed.contains('\0') { None } else { NamePrefix::new(typed) };
-    let status = fields.get("status");
+    let status = form.get("status");
     let mut query = PetQuery {
         status: status.parse().ok(),
-        category_id: fields.integer("category"),
+        category_id: form.integer("category"),
         name: prefix.clone().filter(|_| !typed.is_empty()),
         withdrawn: status == WITHDRAWN,
         limit: Limit::new(SHOWN).unwrap_or_default(),
         after: None,
     };
-    query.after = fields.integer("after").and_then(PetId::new).map(|id| PetPosition {
-        key: query.prefix().map(|_| fields.raw("from").replace('\0', "")),
+    query.after = form.integer("after").and_then(PetId::new).map(|id| PetPosition {
+        key: query.prefix().map(|_| form.raw("from").replace('\0', "")),
         id,
     });
     let (mut pets, next) = match prefix {
@@ -61,7 +62,7 @@ async fn show(desk: &Desk<'_>, fields: &Fields, errors: &Errors) -> Result<Reply
         pets.retain(|other| other.id != id);
         pets.insert(0, pet);
     }
-    let filters = [("q", typed), ("status", status), ("category", fields.get("category"))];
+    let filters = [("q", typed), ("status", status), ("category", form.get("category"))];
     let next = next.map(|PetPosition { key, id }| {
         let (id, key) = (id.get().to_string(), key.unwrap_or_default());
         link("/animals", &[&filters[..], &[("after", &id), ("from", &key)]].concat())
@@ -77,17 +78,22 @@ async fn show(desk: &Desk<'_>, fields: &Fields, errors: &Errors) -> Result<Reply
             }
         }
         (errors.summary())
-        (search(fields, &categories, is_filtered))
+        (search(form, &categories, is_filtered))
         div #results.stack data-live {
-            @if pets.is_empty() {
-                (empty(desk, is_filtered))
+            @if pets.is_empty() && is_filtered {
+                div.card.empty {
+                    strong { (texts::NOTHING_FOUND) }
+                    p { (texts::NOTHING_FOUND_HINT) }
+                }
+            } @else if pets.is_empty() {
+                (empty_store(desk))
             } @else if desk.may_write() && status != WITHDRAWN {
                 form.stack method="post" action="/animals/selected" {
                     (desk.key("selected"))
                     @for (name, value) in filters { input type="hidden" name=(name) value=(value); }
                     (table(desk, &pets, &categories, true))
                     (pages(first.as_deref(), next.as_deref()))
-                    (selected(&categories, fields, errors))
+                    (selected(&categories, form, errors))
                 }
             } @else {
                 (table(desk, &pets, &categories, false))
@@ -101,7 +107,7 @@ async fn show(desk: &Desk<'_>, fields: &Fields, errors: &Errors) -> Result<Reply
     Ok(page.following(follows).into())
 }
 
-fn search(fields: &Fields, categories: &[Category], is_filtered: bool) -> Markup {
+fn search(form: &Form, categories: &[Category], is_filtered: bool) -> Markup {
     let mut statuses = forms::statuses();
     statuses.insert(0, (String::new(), texts::ANY_STATUS.to_owned()));
     statuses.push((WITHDRAWN.to_owned(), texts::WITHDRAWN.to_owned()));
@@ -109,19 +115,15 @@ fn search(fields: &Fields, categories: &[Category], is_filtered: bool) -> Markup
     choices.extend(categories.iter().map(|category| {
         (category.id.to_string(), markup::readable(category.label.as_str(), SHORT))
     }));
-    let chosen = fields.get("category");
+    let chosen = form.get("category");
     // One without a name.
-    if let Some(id) = fields.integer("category")
+    if let Some(id) = form.integer("category")
         && choices.iter().all(|(value, _)| value != chosen)
     {
         choices.push((chosen.to_owned(), texts::category_number(id)));
     }
-    let status = Input {
-        id: "status",
-        label: texts::STATUS,
-        value: fields.get("status"),
-        ..Input::default()
-    };
+    let status =
+        Input { id: "status", label: texts::STATUS, value: form.get("status"), ..Input::default() };
     let category =
         Input { id: "category", label: texts::CATEGORY, value: chosen, ..Input::default() };
     html! {
@@ -129,7 +131,7 @@ fn search(fields: &Fields, categories: &[Category], is_filtered: bool) -> Markup
             div.row {
                 div.field.search {
                     label for="q" { (texts::FIND_LABEL) }
-                    input #q name="q" type="search" value=(fields.get("q")) autocomplete="off"
+                    input #q name="q" type="search" value=(form.get("q")) autocomplete="off"
                         dir="auto" maxlength="200";
                 }
                 (status.choose(&statuses))
@@ -141,95 +143,55 @@ fn search(fields: &Fields, categories: &[Category], is_filtered: bool) -> Markup
     }
 }
 
-fn empty(desk: &Desk<'_>, is_filtered: bool) -> Markup {
-    html! {
-        div.card.empty {
-            @if is_filtered {
-                strong { (texts::NOTHING_FOUND) }
-                p { (texts::NOTHING_FOUND_HINT) }
-            } @else {
-                strong { (texts::EMPTY_STORE) }
-                @if desk.may_write() {
-                    p { (texts::EMPTY_STORE_HINT) }
-                    a.button.main href="/add" { (texts::ADD_ANIMALS) }
-                }
-            }
-        }
-    }
-}
-
 fn table(desk: &Desk<'_>, pets: &[StorePet], categories: &[Category], has_boxes: bool) -> Markup {
     let ticked = |pet: &StorePet| {
         let id = pet.id.get().to_string();
-        desk.form.all("pet").any(|ticked| ticked.split_once(':').is_some_and(|(of, _)| of == id))
+        desk.visit
+            .form
+            .all("pet")
+            .any(|ticked| ticked.split_once(':').is_some_and(|(of, _)| of == id))
     };
-    html! {
-        div.table {
-            table {
-                thead {
-                    tr {
-                        @if has_boxes {
-                            td.tick {
-                                input type="checkbox" data-all aria-label=(texts::SELECT_ALL);
-                            }
-                        }
-                        th scope="col" { (texts::NAME) }
-                        th scope="col" { (texts::STATUS) }
-                        th scope="col" { (texts::CATEGORY) }
-                        th scope="col" { (texts::NUMBER) }
-                        th scope="col" { (texts::CHANGED_AT) }
+    let labels = [texts::NAME, texts::STATUS, texts::CATEGORY, texts::NUMBER, texts::CHANGED_AT];
+    let headings = html! {
+        @if has_boxes {
+            td.tick { input type="checkbox" data-all aria-label=(texts::SELECT_ALL); }
+        }
+        (markup::headings(&labels))
+    };
+    let rows = html! {
+        @for pet in pets {
+            tr {
+                @if has_boxes {
+                    td.tick {
+                        input type="checkbox" name="pet" value={ (pet.id.get()) ":" (pet.version) }
+                            checked[ticked(pet)]
+                            aria-label=(texts::select(&markup::plain_name(pet.name.as_str())));
                     }
                 }
-                tbody {
-                    @for pet in pets {
-                        tr {
-                            @if has_boxes {
-                                td.tick {
-                                    input type="checkbox" name="pet"
-                                        value={ (pet.id.get()) ":" (pet.version) }
-                                        checked[ticked(pet)]
-                                        aria-label=(texts::select(&markup::plain_name(pet.name.as_str())));
-                                }
-                            }
-                            td.first {
-                                a href={ "/animals/" (pet.id.get()) } {
-                                    (markup::name(pet.name.as_str(), SHORT))
-                                }
-                            }
-                            td { (markup::pet_badge(pet)) }
-                            td data-label=(texts::CATEGORY) {
-                                bdi { (markup::category(categories, pet.category_id)) }
-                            }
-                            td.number data-label=(texts::NUMBER) { (pet.id.get()) }
-                            td data-label=(texts::CHANGED_AT) {
-                                @if let Some(at) = pet.updated_at { (markup::time(at, desk.now)) }
-                                @else { "–" }
-                            }
-                        }
+                td.first {
+                    a href={ "/animals/" (pet.id.get()) } {
+                        (markup::name(pet.name.as_str(), SHORT))
                     }
+                }
+                td { (markup::pet_badge(pet)) }
+                td data-label=(texts::CATEGORY) {
+                    bdi { (markup::category(categories, pet.category_id)) }
+                }
+                td.number data-label=(texts::NUMBER) { (pet.id.get()) }
+                td data-label=(texts::CHANGED_AT) {
+                    @if let Some(at) = pet.updated_at { (markup::time(at, desk.visit.now)) }
+                    @else { "–" }
                 }
             }
         }
-    }
+    };
+    markup::table(&headings, &rows)
 }
 
 /// What can be done with the selected animals.
-fn selected(categories: &[Category], fields: &Fields, errors: &Errors) -> Markup {
-    let to = Input {
-        id: "to",
-        label: texts::CATEGORY,
-        value: fields.get("to"),
-        error: errors.of("to"),
-        list: Some("categories"),
-        ..Input::default()
-    };
-    let why = Input {
-        id: "why",
-        label: texts::REASON,
-        value: fields.get("why"),
-        error: errors.of("why"),
-        ..Input::default()
-    };
+fn selected(categories: &[Category], form: &Form, errors: &Errors) -> Markup {
+    let to = Input { list: Some("categories"), ..Input::of("to", texts::CATEGORY, form, errors) };
+    let why = Input::of("why", texts::REASON, form, errors);
     html! {
         fieldset.card {
             legend { (texts::WITH_SELECTED) " " span.hint { (texts::ALL_OR_NONE) } }
@@ -256,7 +218,7 @@ fn selected(categories: &[Category], fields: &Fields, errors: &Errors) -> Markup
 
 /// Changes the selected animals in one transaction.
 pub(super) async fn change_selected(desk: &Desk<'_>) -> Result<Reply, ApiError> {
-    let form = &desk.form;
+    let form = &desk.visit.form;
     let selected: Vec<(PetId, i64)> = form
         .all("pet")
         .filter_map(|pet| {
@@ -274,19 +236,17 @@ pub(super) async fn change_selected(desk: &Desk<'_>) -> Result<Reply, ApiError> 
         return show(desk, form, &errors).await;
     };
     let commands = selected.iter().map(|&(id, version)| command(id, version)).collect();
-    let (index, why) = match desk.carry_out(commands).await? {
-        Outcome::Done(mut flash) => {
+    let NotDone { index, why, .. } = match desk.carry_out(commands).await? {
+        Ok(mut flash) => {
             if selected.len() == 1 && flash.code != "reserved" && flash.code != "sold" {
                 flash.code = "saved".to_owned();
             }
             let filters = ["q", "status", "category"].map(|name| (name, form.get(name)));
             return Ok(Reply::See(link("/animals", &filters), Some(flash)));
         }
-        Outcome::Refused { index, refusal } => (index, refused(&refusal)),
-        Outcome::UsedBefore => {
-            return show(desk, form, &Errors::text(texts::ALREADY_SENT)).await;
-        }
+        Err(not_done) => not_done,
     };
+    let Some(index) = index else { return show(desk, form, &Errors::text(&why)).await };
     let pet = match selected.get(index) {
         Some(&(id, _)) => desk.store().get_store_pet(id).await?,
         None => None,
@@ -313,7 +273,7 @@ type ForPet = Box<dyn Fn(PetId, i64) -> Command + Send>;
 
 /// What the pressed button asks for, for each selected animal with its version.
 async fn command(desk: &Desk<'_>, errors: &mut Errors) -> Result<Option<ForPet>, StoreError> {
-    let form = &desk.form;
+    let form = &desk.visit.form;
     let order = |terms: OrderTerms| -> ForPet {
         Box::new(move |pet_id, _| {
             Command::PlaceOrder(NewOrder { pet_id, terms, reference: None, note: None })

@@ -2,7 +2,7 @@
 
 use maud::html;
 
-use super::{Desk, Outcome, Page, Reply, refused};
+use super::{Desk, Page, Reply};
 use crate::{
     console::{
         forms::{Errors, Input},
@@ -21,22 +21,24 @@ pub(super) async fn list(desk: &Desk<'_>) -> Result<Reply, ApiError> {
 async fn show(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiError> {
     let categories = desk.categories().await?;
     let next = categories.iter().map(|category| category.id).max().unwrap_or(0).saturating_add(1);
-    let typed = desk.form.get("number");
-    let number = if typed.is_empty() { next.to_string() } else { typed.to_owned() };
+    let form = &desk.visit.form;
+    let next = next.to_string();
     let number = Input {
-        id: "number",
-        label: texts::NUMBER,
         hint: Some(texts::CATEGORY_NUMBER_HINT),
-        value: &number,
-        error: errors.of("number"),
-        ..Input::default()
+        value: if form.get("number").is_empty() { &next } else { form.raw("number") },
+        ..Input::of("number", texts::NUMBER, form, errors)
     };
-    let label = Input {
-        id: "label",
-        label: texts::NAME,
-        value: desk.form.get("label"),
-        error: errors.of("label"),
-        ..Input::default()
+    let rows = html! {
+        @for category in &categories {
+            tr {
+                td.first {
+                    a href={ "/animals?category=" (category.id) } {
+                        (markup::text(category.label.as_str(), SHORT))
+                    }
+                }
+                td.number data-label=(texts::NUMBER) { (category.id) }
+            }
+        }
     };
     let content = html! {
         h1 { (texts::CATEGORIES) }
@@ -45,35 +47,14 @@ async fn show(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiError> {
             @if categories.is_empty() {
                 div.card.empty { strong { (texts::NO_CATEGORIES) } p { (texts::NO_CATEGORIES_HINT) } }
             } @else {
-                div.table {
-                    table {
-                        thead {
-                            tr {
-                                th scope="col" { (texts::NAME) }
-                                th scope="col" { (texts::NUMBER) }
-                            }
-                        }
-                        tbody {
-                            @for category in &categories {
-                                tr {
-                                    td.first {
-                                        a href={ "/animals?category=" (category.id) } {
-                                            (markup::text(category.label.as_str(), SHORT))
-                                        }
-                                    }
-                                    td.number data-label=(texts::NUMBER) { (category.id) }
-                                }
-                            }
-                        }
-                    }
-                }
+                (markup::table(&markup::headings(&[texts::NAME, texts::NUMBER]), &rows))
             }
             @if desk.may_write() {
                 section.card {
                     h2 { (texts::NAME_CATEGORY) }
                     form.fields method="post" action="/categories" {
                         (desk.key("category"))
-                        (label.show())
+                        (Input::of("label", texts::NAME, form, errors).show())
                         (number.show())
                         div { button.main { (texts::SAVE) } }
                     }
@@ -88,9 +69,9 @@ async fn show(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiError> {
 /// Gives a category a name, or another one.
 pub(super) async fn save(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let mut errors = Errors::default();
-    let label = Label::new(desk.form.get("label").to_owned());
+    let label = Label::new(desk.visit.form.get("label").to_owned());
     let label = errors.take("label", label.ok_or_else(|| texts::LABEL_INVALID.to_owned()));
-    let id = desk.form.integer("number").ok_or_else(|| texts::NUMBER_INVALID.to_owned());
+    let id = desk.visit.form.integer("number").ok_or_else(|| texts::NUMBER_INVALID.to_owned());
     let id = errors.take("number", id);
     let (Some(label), Some(id)) = (label, id) else {
         return show(desk, &errors).await;
@@ -102,10 +83,8 @@ pub(super) async fn save(desk: &Desk<'_>) -> Result<Reply, ApiError> {
         None => Preconditions { if_match: None, if_absent: true },
     };
     let command = Command::PutCategory { id, label, preconditions };
-    let message = match desk.carry_out(vec![command]).await? {
-        Outcome::Done(flash) => return Ok(Reply::See("/categories".to_owned(), Some(flash))),
-        Outcome::Refused { refusal, .. } => refused(&refusal),
-        Outcome::UsedBefore => texts::ALREADY_SENT.to_owned(),
-    };
-    show(desk, &Errors::text(&message)).await
+    match desk.carry_out(vec![command]).await? {
+        Ok(flash) => Ok(Reply::See("/categories".to_owned(), Some(flash))),
+        Err(not_done) => show(desk, &Errors::text(&not_done.why)).await,
+    }
 }

@@ -1,14 +1,16 @@
 //! Two people who edit one animal: the second sees both versions.
 
+use hyper::StatusCode;
 use maud::{Markup, html};
 
 use super::{Desk, Page, Reply, animal_fields, history};
 use crate::{
     console::{
-        forms::{self, Errors, Fields},
+        forms::{self, Errors},
         layout::Menu,
         markup::{self, LONG},
         texts,
+        visit::Form,
     },
     domain::store_area::{Category, StorePet},
     http::ApiError,
@@ -28,11 +30,11 @@ pub(super) async fn show(
         div.columns {
             section.card #theirs {
                 h2 { (texts::THEIRS) }
-                (present(theirs, &desk.form, categories))
+                (present(theirs, &desk.visit.form, categories))
                 @if let Some(last) = last {
                     p.hint {
                         (texts::changed_by(&history::who(&last.actor))) ", "
-                        (markup::time(last.at, desk.now))
+                        (markup::time(last.at, desk.visit.now))
                     }
                 }
                 a.button href=(path) { (texts::KEEP_THEIRS) }
@@ -42,17 +44,17 @@ pub(super) async fn show(
                 form.fields method="post" action={ (path) "/edit" } {
                     (desk.key("conflict"))
                     input type="hidden" name="version" value=(theirs.version);
-                    (animal_fields::inputs(&desk.form, categories, &Errors::default(), theirs.order_id.is_some()))
+                    (animal_fields::inputs(&desk.visit.form, categories, &Errors::default(), theirs.order_id.is_some()))
                     div.buttons { button.main { (texts::SAVE_MINE) } }
                 }
             }
         }
     };
-    Ok(Page::new(Menu::Animals, texts::CONFLICT, content).with_status(409).into())
+    Ok(Page::new(Menu::Animals, texts::CONFLICT, content).with_status(StatusCode::CONFLICT).into())
 }
 
 /// What is in the store, with a mark where it differs from what was typed.
-fn present(theirs: &StorePet, typed: &Fields, categories: &[Category]) -> Markup {
+fn present(theirs: &StorePet, typed: &Form, categories: &[Category]) -> Markup {
     let category = animal_fields::category_typed(theirs.category_id, categories);
     let status = typed.get("status");
     let parts = [

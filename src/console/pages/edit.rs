@@ -3,32 +3,32 @@
 use maud::html;
 
 use super::{
-    Desk, Outcome, Page, Reply,
+    Desk, NotDone, Page, Reply,
     animal_fields::{as_typed, category_typed, inputs},
-    conflict, missing, refused,
+    conflict, missing,
 };
 use crate::{
     console::{
-        forms::{self, Errors, Fields},
+        forms::{self, Errors},
         layout::Menu,
         markup, texts,
+        visit::Form,
     },
     domain::{
         PetId,
-        store_area::{Category, Command, PetPatch, Preconditions, Refusal, Resource, StorePet},
+        store_area::{Category, Command, PetPatch, Resource, StorePet},
     },
     http::ApiError,
     store::StoreError,
 };
 
-/// The fields of the form as they are in the store.
-fn fields_of(pet: &StorePet, categories: &[Category]) -> Fields {
-    let category = category_typed(pet.category_id, categories);
-    Fields(vec![
-        ("name".to_owned(), as_typed(pet.name.as_str())),
-        ("category".to_owned(), category),
-        ("status".to_owned(), pet.status.as_str().to_owned()),
-        ("version".to_owned(), pet.version.to_string()),
+/// The form as it is in the store.
+fn form_of(pet: &StorePet, categories: &[Category]) -> Form {
+    Form::with(&[
+        ("name", &as_typed(pet.name.as_str())),
+        ("category", &category_typed(pet.category_id, categories)),
+        ("status", pet.status.as_str()),
+        ("version", &pet.version.to_string()),
     ])
 }
 
@@ -37,8 +37,8 @@ pub(super) async fn form(desk: &Desk<'_>) -> Result<Reply, ApiError> {
         return Ok(missing(Menu::Animals, texts::NO_PET));
     };
     let categories = desk.categories().await?;
-    let fields = fields_of(&pet, &categories);
-    Ok(page(desk, &pet, &fields, &categories, &Errors::default()).into())
+    let form = form_of(&pet, &categories);
+    Ok(page(desk, &pet, &form, &categories, &Errors::default()).into())
 }
 
 async fn find(desk: &Desk<'_>) -> Result<Option<StorePet>, StoreError> {
@@ -51,7 +51,7 @@ async fn find(desk: &Desk<'_>) -> Result<Option<StorePet>, StoreError> {
 fn page(
     desk: &Desk<'_>,
     pet: &StorePet,
-    fields: &Fields,
+    form: &Form,
     categories: &[Category],
     errors: &Errors,
 ) -> Page {
@@ -62,8 +62,8 @@ fn page(
         (errors.summary())
         form.card.fields method="post" action={ (path) "/edit" } {
             (desk.key("edit"))
-            input type="hidden" name="version" value=(fields.get("version"));
-            (inputs(fields, categories, errors, pet.order_id.is_some()))
+            input type="hidden" name="version" value=(form.get("version"));
+            (inputs(form, categories, errors, pet.order_id.is_some()))
             div.buttons {
                 button.main { (texts::SAVE) }
                 a.button.quiet href=(path) { (texts::CANCEL) }
@@ -78,32 +78,26 @@ pub(super) async fn save(desk: &Desk<'_>) -> Result<Reply, ApiError> {
         return Ok(missing(Menu::Animals, texts::NO_PET));
     };
     let categories = desk.categories().await?;
-    let (form, mut errors) = (&desk.form, Errors::default());
-    let version = form.integer("version").unwrap_or(0);
+    let (form, mut errors) = (&desk.visit.form, Errors::default());
     let patch = patch(form, &pet, &categories, &mut errors);
     if !errors.is_empty() {
         return Ok(page(desk, &pet, form, &categories, &errors).into());
     }
-    let preconditions = Preconditions::version(version);
+    let preconditions = desk.preconditions();
     let command = Command::PatchPet { id: pet.id, patch, preconditions };
-    let why = match desk.carry_out(vec![command]).await? {
-        Outcome::Done(flash) => {
-            return Ok(Reply::See(format!("/animals/{}", pet.id.get()), Some(flash)));
+    match desk.carry_out(vec![command]).await? {
+        Ok(flash) => Ok(Reply::See(format!("/animals/{}", pet.id.get()), Some(flash))),
+        Err(NotDone { changed: Some(Resource::Pet(theirs)), .. }) => {
+            conflict::show(desk, &theirs, &categories).await
         }
-        Outcome::Refused { refusal: Refusal::PreconditionFailed(Some(current)), .. } => {
-            if let Resource::Pet(theirs) = *current {
-                return conflict::show(desk, &theirs, &categories).await;
-            }
-            texts::STALE.to_owned()
+        Err(NotDone { why, .. }) => {
+            Ok(page(desk, &pet, form, &categories, &Errors::text(&why)).into())
         }
-        Outcome::Refused { refusal, .. } => refused(&refusal),
-        Outcome::UsedBefore => texts::ALREADY_SENT.to_owned(),
-    };
-    Ok(page(desk, &pet, form, &categories, &Errors::text(&why)).into())
+    }
 }
 
 /// What was typed, as a change. What an input cannot hold stays as it is.
-fn patch(form: &Fields, pet: &StorePet, categories: &[Category], errors: &mut Errors) -> PetPatch {
+fn patch(form: &Form, pet: &StorePet, categories: &[Category], errors: &mut Errors) -> PetPatch {
     let typed = form.raw("name");
     let name = if typed == as_typed(pet.name.as_str()) {
         None

@@ -63,7 +63,7 @@ pub(super) async fn show(
     id: PetId,
     categories: &[Category],
 ) -> Result<Markup, StoreError> {
-    let before = desk.query.integer("before").unwrap_or(i64::MAX);
+    let before = desk.visit.query.integer("before").unwrap_or(i64::MAX);
     let changes = desk.store().history(id, before, SHOWN + 1).await?;
     let has_more = changes.len() > SHOWN as usize;
     let oldest =
@@ -88,7 +88,7 @@ pub(super) async fn show(
                         }
                     }
                     (differences(change, categories))
-                    div.hint { (who(&change.actor)) ", " (markup::time(change.at, desk.now)) }
+                    div.hint { (who(&change.actor)) ", " (markup::time(change.at, desk.visit.now)) }
                 }
             }
         }

@@ -43,7 +43,7 @@ pub(super) async fn follow(desk: &Desk<'_>) -> Result<Reply, ApiError> {
         watcher: app.watch(),
         store: Arc::clone(&app.store),
         clock: Arc::clone(&app.clock),
-        session: desk.call.session.record.digest,
+        session: desk.session.record.digest,
         has_just_sent: false,
     };
     let pieces = stream::unfold(stream, async |mut stream| Some((stream.next().await?, stream)));

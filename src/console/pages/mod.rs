@@ -1,4 +1,5 @@
-//! The pages for the work in the store: one file for each entry of the menu.
+//! The pages of the staff: one file for each entry of the menu. Those to sign in, and for accounts,
+//! staff and API keys, are in [`super::staff`].
 
 mod activity;
 mod add;
@@ -12,152 +13,110 @@ mod history;
 mod live;
 mod orders;
 mod paste;
-mod reply;
 mod today;
 mod webhooks;
 
-use hyper::Method;
+use hyper::StatusCode;
 use jiff::Timestamp;
 use maud::{Markup, html};
 
-use self::reply::{Flash, Page};
-pub(super) use self::reply::{Reply, asset};
 use super::{
-    call::{KEY_FIELD, PageCall},
-    forms::Fields,
+    desk::Desk,
     layout::Menu,
-    routes::StorePage,
-    texts,
+    reply::{Flash, Page, Reply},
+    routes::StaffPage,
+    staff, texts,
 };
 use crate::{
     domain::{
-        Limit, Role, StoredResponse,
+        Limit, StoredResponse,
         store_area::{
-            Category, ChangeType, Command, Decision, OrderStatus, Refusal, Resource, StorePet,
+            Category, ChangeType, Command, Decision, OrderStatus, Preconditions, Refusal, Resource,
+            StorePet,
         },
     },
-    http::{ApiError, App, Response},
-    json,
-    store::{Executed, Store, StoreError},
-    text,
+    http::{ApiError, Response},
+    store::{Executed, StoreError},
 };
 
 /// How many categories with a name a page knows.
 const MAX_CATEGORIES: usize = 500;
 
-/// A request of somebody who is signed in, and what its page needs.
-pub(super) struct Desk<'a> {
-    call: &'a PageCall<'a>,
-    role: Role,
-    now: Timestamp,
-    /// The number in the path.
-    id: Option<i64>,
-    /// What the query has.
-    query: Fields,
-    /// What the form has.
-    form: Fields,
-    /// Random, for the keys of the forms of this page.
-    token: String,
-}
-
-/// Responds to a page for the work in the store. What a member can correct is shown on the page,
-/// and is not an error.
-pub(super) async fn open(page: StorePage, call: &PageCall<'_>) -> Result<Response, ApiError> {
-    let desk = &Desk::new(call);
+/// Responds to a page for the staff. What a member can correct is shown on the page, and is not an
+/// error.
+pub(super) async fn open(page: StaffPage, desk: &Desk<'_>) -> Result<Response, ApiError> {
     let reply = match page {
-        StorePage::today => today::today(desk).await,
-        StorePage::live => live::follow(desk).await,
-        StorePage::animals => animals::list(desk).await,
-        StorePage::changeSelected => animals::change_selected(desk).await,
-        StorePage::animal => animal::show(desk).await,
-        StorePage::editForm => edit::form(desk).await,
-        StorePage::saveEdit => edit::save(desk).await,
-        StorePage::placeOrder => animal::place_order(desk).await,
-        StorePage::withdraw => animal::withdraw(desk).await,
-        StorePage::restore => animal::restore(desk).await,
-        StorePage::addForm => add::add_form(desk).await,
-        StorePage::addOne => add::add_one(desk).await,
-        StorePage::preview => add::preview(desk).await,
-        StorePage::addMany => add::add_many(desk).await,
-        StorePage::categories => categories::list(desk).await,
-        StorePage::saveCategory => categories::save(desk).await,
-        StorePage::orders => orders::list(desk).await,
-        StorePage::order => orders::show(desk).await,
-        StorePage::completeOrder => orders::complete(desk).await,
-        StorePage::cancelOrder => orders::cancel(desk).await,
-        StorePage::extendOrder => orders::extend(desk).await,
-        StorePage::returnOrder => orders::take_back(desk).await,
-        StorePage::activity => activity::activity(desk).await,
-        StorePage::exportActivity => activity::export(desk).await,
-        StorePage::webhooks => webhooks::list(desk).await,
-        StorePage::addWebhook => webhooks::add(desk).await,
-        StorePage::webhook => webhooks::show(desk).await,
-        StorePage::testWebhook => webhooks::test(desk).await,
-        StorePage::resumeWebhook => webhooks::resume(desk).await,
-        StorePage::enableWebhook => webhooks::enable(desk).await,
-        StorePage::disableWebhook => webhooks::disable(desk).await,
-        StorePage::rotateWebhook => webhooks::rotate(desk).await,
-        StorePage::deleteWebhook => webhooks::delete(desk).await,
+        StaffPage::signOut => return staff::sign_out(desk).await,
+        StaffPage::account => staff::account(desk).await,
+        StaffPage::setPassword => staff::set_password(desk).await,
+        StaffPage::endSession => staff::end_session(desk).await,
+        StaffPage::secondFactor => Ok(staff::second_factor(desk)),
+        StaffPage::setSecondFactor => staff::set_second_factor(desk).await,
+        StaffPage::removeSecondFactor => staff::remove_second_factor(desk).await,
+        StaffPage::newRecoveryCodes => staff::new_recovery_codes(desk).await,
+        StaffPage::settings => Ok(Reply::See("/settings/staff".to_owned(), None)),
+        StaffPage::members => staff::members(desk).await,
+        StaffPage::addMember => staff::add_member(desk).await,
+        StaffPage::changeMember => staff::change_member(desk).await,
+        StaffPage::endSessionOfMember => staff::end_session_of_member(desk).await,
+        StaffPage::keys => staff::keys(desk).await,
+        StaffPage::addKey => staff::add_key(desk).await,
+        StaffPage::changeKey => staff::change_key(desk).await,
+        StaffPage::today => today::today(desk).await,
+        StaffPage::live => live::follow(desk).await,
+        StaffPage::animals => animals::list(desk).await,
+        StaffPage::changeSelected => animals::change_selected(desk).await,
+        StaffPage::animal => animal::show(desk).await,
+        StaffPage::editForm => edit::form(desk).await,
+        StaffPage::saveEdit => edit::save(desk).await,
+        StaffPage::placeOrder => animal::place_order(desk).await,
+        StaffPage::withdraw => animal::withdraw(desk).await,
+        StaffPage::restore => animal::restore(desk).await,
+        StaffPage::addForm => add::add_form(desk).await,
+        StaffPage::addOne => add::add_one(desk).await,
+        StaffPage::preview => add::preview(desk).await,
+        StaffPage::addMany => add::add_many(desk).await,
+        StaffPage::categories => categories::list(desk).await,
+        StaffPage::saveCategory => categories::save(desk).await,
+        StaffPage::orders => orders::list(desk).await,
+        StaffPage::order => orders::show(desk).await,
+        StaffPage::completeOrder => orders::complete(desk).await,
+        StaffPage::cancelOrder => orders::cancel(desk).await,
+        StaffPage::extendOrder => orders::extend(desk).await,
+        StaffPage::returnOrder => orders::take_back(desk).await,
+        StaffPage::activity => activity::activity(desk).await,
+        StaffPage::exportActivity => activity::export(desk).await,
+        StaffPage::webhooks => webhooks::list(desk).await,
+        StaffPage::addWebhook => webhooks::add(desk).await,
+        StaffPage::webhook => webhooks::show(desk).await,
+        StaffPage::testWebhook => webhooks::test(desk).await,
+        StaffPage::resumeWebhook => webhooks::resume(desk).await,
+        StaffPage::enableWebhook => webhooks::enable(desk).await,
+        StaffPage::disableWebhook => webhooks::disable(desk).await,
+        StaffPage::rotateWebhook => webhooks::rotate(desk).await,
+        StaffPage::deleteWebhook => webhooks::delete(desk).await,
     };
     reply?.into_response(desk)
 }
 
-/// What became of commands.
-pub(super) enum Outcome {
-    Done(Flash),
-    Refused {
-        index: usize,
-        refusal: Refusal,
-    },
-    /// The same form was sent before with other values.
-    UsedBefore,
+/// Why commands were not carried out. Nothing was changed.
+struct NotDone {
+    /// Which of them is refused, if it is one of them.
+    index: Option<usize>,
+    /// What it is about, if somebody else has changed that.
+    changed: Option<Resource>,
+    why: String,
 }
 
-impl<'a> Desk<'a> {
-    pub(super) fn new(call: &'a PageCall<'a>) -> Self {
-        let visit = &call.visit;
-        let fields = Fields(visit.form.fields().to_vec());
-        let (query, form) = if visit.request.method == Method::POST {
-            (Fields::default(), fields)
-        } else {
-            (fields, Fields::default())
-        };
-        Self {
-            call,
-            role: call.session.member.role,
-            now: json::times::to_milliseconds(visit.now),
-            id: text::integer(visit.parameter),
-            query,
-            form,
-            token: call.new_key(),
-        }
-    }
-
-    /// The number in the path as an identifier.
-    fn id<T>(&self, id: impl FnOnce(i64) -> Option<T>) -> Option<T> {
-        self.id.and_then(id)
-    }
-
-    fn app(&self) -> &App {
-        &self.call.visit.console.app
-    }
-
-    fn store(&self) -> &dyn Store {
-        self.app().store.as_ref()
-    }
-
-    /// The hidden field with the key of a form of this page.
-    fn key(&self, form: &str) -> Markup {
-        html! { input type="hidden" name=(KEY_FIELD) value={ (self.token) "-" (form) }; }
-    }
-
+impl Desk<'_> {
     /// When a reservation ends that is made now.
     fn default_end(&self) -> Timestamp {
-        self.app().default_end(self.now)
+        self.app().default_end(self.visit.now)
     }
 
-    fn may_write(&self) -> bool {
-        self.role >= Role::Clerk
+    /// What a change requires: that nobody else has changed its subject since the form was made.
+    fn preconditions(&self) -> Preconditions {
+        Preconditions::version(self.visit.form.integer("version").unwrap_or(0))
     }
 
     /// The categories that have a name.
@@ -175,15 +134,23 @@ impl<'a> Desk<'a> {
     }
 
     /// Carries out commands for the form of this request, once for all repetitions of the form.
-    async fn carry_out(&self, commands: Vec<Command>) -> Result<Outcome, ApiError> {
-        Ok(match self.app().carry_out(commands, self.call.context(), respond).await? {
+    async fn carry_out(&self, commands: Vec<Command>) -> Result<Result<Flash, NotDone>, ApiError> {
+        Ok(match self.app().carry_out(commands, self.context(), respond).await? {
             Executed::Done { response, .. } | Executed::Replayed(response) => {
                 let text = String::from_utf8_lossy(&response.body);
-                let nothing = || Flash { code: String::new(), id: 0 };
-                Outcome::Done(Flash::parse(&text).unwrap_or_else(nothing))
+                Ok(Flash::parse(&text).unwrap_or_else(|| Flash::new("", 0)))
             }
-            Executed::IdempotencyConflict => Outcome::UsedBefore,
-            Executed::Refused { index, refusal } => Outcome::Refused { index, refusal },
+            Executed::IdempotencyConflict => {
+                Err(NotDone { index: None, changed: None, why: texts::ALREADY_SENT.to_owned() })
+            }
+            Executed::Refused { index, refusal } => {
+                let (index, why) = (Some(index), refused(&refusal));
+                let changed = match refusal {
+                    Refusal::PreconditionFailed(present) => present.map(|present| *present),
+                    _ => None,
+                };
+                Err(NotDone { index, changed, why })
+            }
         })
     }
 }
@@ -201,12 +168,13 @@ fn flash(decisions: &[Decision]) -> Flash {
     let is_category = |decision: &&Decision| matches!(decision.result, Some(Resource::Category(_)));
     let count = decisions.iter().filter(|decision| !is_category(decision)).count();
     let count = i64::try_from(count).unwrap_or(i64::MAX);
-    let id = first.and_then(|decision| decision.result.as_ref()).map_or(0, |result| match result {
+    let subject = first.and_then(|decision| decision.result.as_ref());
+    let id = subject.map_or(0, |subject| match subject {
         Resource::Pet(pet) => pet.id.get(),
         Resource::Order(order) => order.id.get(),
         Resource::Category(category) => category.id,
     });
-    let (code, id) = match (kind, first.and_then(|decision| decision.result.as_ref())) {
+    let (code, id) = match (kind, subject) {
         (Some(ChangeType::PetAdded), _) if count > 1 => ("added-many", count),
         _ if count > 1 => ("changed-many", count),
         (Some(ChangeType::PetAdded), _) => ("added", id),
@@ -223,7 +191,7 @@ fn flash(decisions: &[Decision]) -> Flash {
         },
         _ => ("saved", id),
     };
-    Flash { code: code.to_owned(), id }
+    Flash::new(code, id)
 }
 
 /// Why a command was refused, for people.
@@ -254,7 +222,20 @@ fn missing(menu: Menu, message: &str) -> Reply {
         p { (message) }
         p { a href="/" { (texts::TO_FIRST_PAGE) } }
     };
-    Page::new(menu, texts::NOT_FOUND, content).with_status(404).into()
+    Page::new(menu, texts::NOT_FOUND, content).with_status(StatusCode::NOT_FOUND).into()
+}
+
+/// What a store without animals shows instead of them.
+fn empty_store(desk: &Desk<'_>) -> Markup {
+    html! {
+        div.card.empty {
+            strong { (texts::EMPTY_STORE) }
+            @if desk.may_write() {
+                p { (texts::EMPTY_STORE_HINT) }
+                a.button.main href="/add" { (texts::ADD_ANIMALS) }
+            }
+        }
+    }
 }
 
 /// A link to another part of a list, with these parameters.

@@ -4,7 +4,7 @@ use futures_util::{StreamExt, TryStreamExt, stream};
 use jiff::ToSpan;
 use maud::{Markup, html};
 
-use super::{Desk, Outcome, Page, Reply, link, missing, pages, refused};
+use super::{Desk, Page, Reply, link, missing, pages};
 use crate::{
     console::{
         forms::{self, Errors, Input},
@@ -15,8 +15,8 @@ use crate::{
     domain::{
         Limit,
         store_area::{
-            Command, Field, Note, Order, OrderId, OrderPatch, OrderQuery, OrderStatus,
-            Preconditions, Reason, Reference, StorePet,
+            Command, Field, Note, Order, OrderId, OrderPatch, OrderQuery, OrderStatus, Reason,
+            Reference, StorePet,
         },
     },
     http::ApiError,
@@ -57,15 +57,15 @@ async fn animals_of(desk: &Desk<'_>, orders: Vec<Order>) -> Result<Vec<Row>, Sto
 
 /// A list of orders: the reservations by their end, others from the newest on.
 pub(super) async fn list(desk: &Desk<'_>) -> Result<Reply, ApiError> {
-    let typed = desk.query.get("q");
-    let status = match desk.query.get("status") {
+    let typed = desk.visit.query.get("q");
+    let status = match desk.visit.query.get("status") {
         "" if typed.is_empty() => OrderStatus::Reserved.as_str(),
         status => status,
     };
-    let after = desk.query.integer("after").and_then(OrderId::new);
+    let after = desk.visit.query.integer("after").and_then(OrderId::new);
     let (mut rows, mut next, mut is_cut) = (Vec::new(), None, false);
     if status == OrderStatus::Reserved.as_str() && typed.is_empty() {
-        let last = desk.now.checked_add((401 * 24).hours()).unwrap_or(desk.now);
+        let last = desk.visit.now.checked_add((401 * 24).hours()).unwrap_or(desk.visit.now);
         let due = desk.store().due_orders(last, SHOWN_BY_END).await?;
         is_cut = due.len() >= SHOWN_BY_END as usize;
         rows = with_animals(desk, due.into_iter().map(|(id, _)| id)).await?;
@@ -148,23 +148,15 @@ fn tab(value: &str, label: &str, present: &str) -> Markup {
 pub(super) fn table(desk: &Desk<'_>, rows: &[Row]) -> Markup {
     let has_buttons =
         desk.may_write() && rows.iter().any(|(order, _)| order.status == OrderStatus::Reserved);
-    html! {
-        div.table {
-            table {
-                thead {
-                    tr {
-                        th scope="col" { (texts::ANIMAL) }
-                        th scope="col" { (texts::STATUS) }
-                        th scope="col" { (closed_or_ends(rows.iter().all(|(order, _)| order.closed_at.is_some()))) }
-                        th scope="col" { (texts::REFERENCE) }
-                        th scope="col" { (texts::ORDER) }
-                        @if has_buttons { th scope="col" { span.hidden { (texts::ACTIONS) } } }
-                    }
-                }
-                tbody { @for row in rows { (table_row(desk, row, has_buttons)) } }
-            }
-        }
-    }
+    let are_closed = rows.iter().all(|(order, _)| order.closed_at.is_some());
+    let labels =
+        [texts::ANIMAL, texts::STATUS, closed_or_ends(are_closed), texts::REFERENCE, texts::ORDER];
+    let headings = html! {
+        (markup::headings(&labels))
+        @if has_buttons { th scope="col" { span.hidden { (texts::ACTIONS) } } }
+    };
+    let rows = html! { @for row in rows { (table_row(desk, row, has_buttons)) } };
+    markup::table(&headings, &rows)
 }
 
 fn closed_or_ends(is_closed: bool) -> &'static str {
@@ -179,9 +171,9 @@ fn table_row(desk: &Desk<'_>, (order, pet): &Row, has_buttons: bool) -> Markup {
             td.first {
                 a href={ "/animals/" (order.pet_id.get()) } { (markup::name(name, SHORT)) }
             }
-            td { (markup::order_badge(order, desk.now)) }
+            td { (markup::order_badge(order, desk.visit.now)) }
             td data-label=(closed_or_ends(order.closed_at.is_some())) {
-                @if let Some(end) = end { (markup::time_and_distance(end, desk.now)) } @else { "–" }
+                @if let Some(end) = end { (markup::time_and_distance(end, desk.visit.now)) } @else { "–" }
             }
             td data-label=(texts::REFERENCE) {
                 @if let Some(reference) = &order.reference {
@@ -223,7 +215,7 @@ async fn with(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiError> {
         p.print { strong { (texts::SITE) } }
         div.head {
             h1 { (title) }
-            (markup::order_badge(&order, desk.now))
+            (markup::order_badge(&order, desk.visit.now))
             button type="button" data-print { (texts::PRINT) }
         }
         (errors.summary())
@@ -279,7 +271,7 @@ pub(super) fn details(desk: &Desk<'_>, order: &Order) -> Markup {
             @for (label, at) in times {
                 @if let Some(at) = at {
                     dt { (label) }
-                    dd { (markup::time_and_distance(at, desk.now)) }
+                    dd { (markup::time_and_distance(at, desk.visit.now)) }
                 }
             }
         }
@@ -297,16 +289,10 @@ pub(super) fn buttons(desk: &Desk<'_>, order: &Order, errors: &Errors) -> Markup
             }
         }
     };
-    let typed = desk.form.get("until");
+    let typed = desk.visit.form.get("until");
     let end = order.expires_at.map(|end| end.strftime("%F").to_string()).unwrap_or_default();
-    let why = Input {
-        id: "reason",
-        label: texts::REASON,
-        value: desk.form.get("reason"),
-        error: errors.of("reason"),
-        is_optional: true,
-        ..Input::default()
-    };
+    let why =
+        Input { is_optional: true, ..Input::of("reason", texts::REASON, &desk.visit.form, errors) };
     html! {
         @if desk.may_write() && order.status == OrderStatus::Reserved {
             div.stack {
@@ -346,16 +332,14 @@ async fn carry_out(
     let Some(id) = desk.id(OrderId::new) else {
         return Ok(missing(Menu::Orders, texts::NO_ORDER));
     };
-    let message = match desk.carry_out(vec![command(id)]).await? {
-        Outcome::Done(flash) => {
+    match desk.carry_out(vec![command(id)]).await? {
+        Ok(flash) => {
             let order = desk.store().get_order(id).await?;
             let pet = order.map_or(0, |order| order.pet_id.get());
-            return Ok(Reply::See(format!("/animals/{pet}"), Some(flash)));
+            Ok(Reply::See(format!("/animals/{pet}"), Some(flash)))
         }
-        Outcome::Refused { refusal, .. } => refused(&refusal),
-        Outcome::UsedBefore => texts::ALREADY_SENT.to_owned(),
-    };
-    with(desk, &Errors::text(&message)).await
+        Err(not_done) => with(desk, &Errors::text(&not_done.why)).await,
+    }
 }
 
 /// Sells the reserved animal.
@@ -371,7 +355,7 @@ pub(super) async fn cancel(desk: &Desk<'_>) -> Result<Reply, ApiError> {
 /// Undoes the sale.
 pub(super) async fn take_back(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let mut errors = Errors::default();
-    match errors.take("reason", forms::reason(&desk.form)) {
+    match errors.take("reason", forms::reason(&desk.visit.form)) {
         Some(reason) => carry_out(desk, |id| Command::ReturnOrder { id, reason }).await,
         None => with(desk, &errors).await,
     }
@@ -380,10 +364,11 @@ pub(super) async fn take_back(desk: &Desk<'_>) -> Result<Reply, ApiError> {
 /// Gives the reservation another end.
 pub(super) async fn extend(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let mut errors = Errors::default();
-    let Some(end) = errors.take("until", forms::end_of_day(&desk.form, desk.now)) else {
+    let Some(end) = errors.take("until", forms::end_of_day(&desk.visit.form, desk.visit.now))
+    else {
         return with(desk, &errors).await;
     };
-    let preconditions = Preconditions::version(desk.form.integer("version").unwrap_or(0));
+    let preconditions = desk.preconditions();
     let patch = OrderPatch { reference: Field::Keep, note: Field::Keep, expires_at: Some(end) };
     carry_out(desk, |id| Command::PatchOrder { id, patch, preconditions }).await
 }

@@ -6,7 +6,7 @@ use jiff::ToSpan;
 use maud::{Markup, html};
 use tokio::time;
 
-use super::{Desk, Page, Reply, orders, webhooks};
+use super::{Desk, Page, Reply, empty_store, orders, webhooks};
 use crate::{
     console::{
         layout::{Follows, Menu},
@@ -25,10 +25,10 @@ const SHOWN: u32 = 20;
 
 pub(super) async fn today(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let inventory = time::timeout(COUNTED_WITHIN, desk.app().inventory()).await.ok().transpose()?;
-    let until = desk.now.checked_add(72.hours()).unwrap_or(desk.now);
+    let until = desk.visit.now.checked_add(72.hours()).unwrap_or(desk.visit.now);
     let due = desk.store().due_orders(until, SHOWN).await?;
     let ending = orders::with_animals(desk, due.into_iter().map(|(id, _)| id)).await?;
-    let failing = if desk.role >= Role::Manager { failing(desk).await? } else { 0 };
+    let failing = if desk.role() >= Role::Manager { failing(desk).await? } else { 0 };
     let is_empty = inventory.as_ref().is_some_and(|inventory| {
         inventory.available + inventory.pending + inventory.sold + inventory.withdrawn == 0
     });
@@ -48,7 +48,7 @@ pub(super) async fn today(desk: &Desk<'_>) -> Result<Reply, ApiError> {
             }
         }
         @if is_empty {
-            (empty(desk))
+            (empty_store(desk))
         } @else {
             div #now.stack data-live {
                 section aria-label=(texts::IN_STORE) { (counts(inventory.as_ref())) }
@@ -67,18 +67,6 @@ pub(super) async fn today(desk: &Desk<'_>) -> Result<Reply, ApiError> {
         }
     };
     Ok(Page::new(Menu::Today, texts::TODAY, content).following(Follows::Everything).into())
-}
-
-fn empty(desk: &Desk<'_>) -> Markup {
-    html! {
-        div.card.empty {
-            strong { (texts::EMPTY_STORE) }
-            @if desk.may_write() {
-                p { (texts::EMPTY_STORE_HINT) }
-                a.button.main href="/add" { (texts::ADD_ANIMALS) }
-            }
-        }
-    }
 }
 
 fn counts(inventory: Option<&Inventory>) -> Markup {

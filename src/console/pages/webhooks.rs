@@ -13,6 +13,7 @@ use crate::{
         layout::Menu,
         markup::{self, LONG, SHORT},
         staff, texts,
+        visit::Form,
     },
     domain::store_area::{Attempt, ChangeType, DisabledReason, StoredWebhook, Webhook},
     http::ApiError,
@@ -53,44 +54,39 @@ async fn show_list(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiError> 
         @if webhooks.is_empty() {
             div.card.empty { strong { (texts::NO_WEBHOOKS) } p { (texts::NO_WEBHOOKS_HINT) } }
         } @else {
-            div.table {
-                table {
-                    thead {
-                        tr {
-                            @for label in [texts::ADDRESS, texts::STATUS, texts::SENDS, texts::DESCRIPTION] {
-                                th scope="col" { (label) }
-                            }
-                        }
-                    }
-                    tbody {
-                        @for stored in &webhooks {
-                            tr {
-                                td.first {
-                                    a href={ "/settings/webhooks/" (stored.webhook.id) } {
-                                        (markup::text(&stored.webhook.url, SHORT))
-                                    }
-                                }
-                                td { (badge(stored)) }
-                                td data-label=(texts::SENDS) { (types(&stored.webhook)) }
-                                td data-label=(texts::DESCRIPTION) { (description(&stored.webhook)) }
-                            }
-                        }
-                    }
-                }
-            }
+            (list_table(&webhooks))
         }
         details.card open[!errors.is_empty() || webhooks.is_empty()] {
             summary { (texts::ADD_WEBHOOK) }
             form.fields method="post" action="/settings/webhooks" {
                 (desk.key("webhook"))
-                (inputs(desk.form.get("url"), desk.form.get("description"), errors))
-                (type_boxes(&desk.form.all("type").collect::<Vec<_>>()))
+                (inputs(&desk.visit.form, errors))
+                (type_boxes(&desk.visit.form.all("type").collect::<Vec<_>>()))
                 div { button.main { (texts::ADD_WEBHOOK) } }
             }
         }
     };
     let page = Page::new(Menu::Settings, texts::WEBHOOKS, content);
     Ok(page.wrong_if(!errors.is_empty()).into())
+}
+
+fn list_table(webhooks: &[StoredWebhook]) -> Markup {
+    let labels = [texts::ADDRESS, texts::STATUS, texts::SENDS, texts::DESCRIPTION];
+    let rows = html! {
+        @for stored in webhooks {
+            tr {
+                td.first {
+                    a href={ "/settings/webhooks/" (stored.webhook.id) } {
+                        (markup::text(&stored.webhook.url, SHORT))
+                    }
+                }
+                td { (badge(stored)) }
+                td data-label=(texts::SENDS) { (types(&stored.webhook)) }
+                td data-label=(texts::DESCRIPTION) { (description(&stored.webhook)) }
+            }
+        }
+    };
+    markup::table(&markup::headings(&labels), &rows)
 }
 
 fn types(webhook: &Webhook) -> String {
@@ -108,24 +104,14 @@ fn description(webhook: &Webhook) -> Markup {
     }
 }
 
-fn inputs(url: &str, description: &str, errors: &Errors) -> Markup {
+fn inputs(form: &Form, errors: &Errors) -> Markup {
     let url = Input {
-        id: "url",
-        label: texts::ADDRESS,
         hint: Some(texts::ADDRESS_HINT),
-        value: url,
-        error: errors.of("url"),
         kind: "url",
-        ..Input::default()
+        ..Input::of("url", texts::ADDRESS, form, errors)
     };
-    let description = Input {
-        id: "description",
-        label: texts::DESCRIPTION,
-        value: description,
-        error: errors.of("description"),
-        is_optional: true,
-        ..Input::default()
-    };
+    let description =
+        Input { is_optional: true, ..Input::of("description", texts::DESCRIPTION, form, errors) };
     html! { (url.show()) (description.show()) }
 }
 
@@ -148,7 +134,7 @@ fn type_boxes(chosen: &[&str]) -> Markup {
 
 async fn find(desk: &Desk<'_>) -> Result<Option<StoredWebhook>, StoreError> {
     let webhooks = desk.store().list_webhooks().await?;
-    Ok(webhooks.into_iter().find(|stored| Some(stored.webhook.id) == desk.id))
+    Ok(webhooks.into_iter().find(|stored| Some(stored.webhook.id) == desk.id(Some)))
 }
 
 pub(super) async fn show(desk: &Desk<'_>) -> Result<Reply, ApiError> {
@@ -175,9 +161,9 @@ async fn with(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiError> {
                     dl {
                         dt { (texts::SENDS) } dd { (types(webhook)) }
                         dt { (texts::DESCRIPTION) } dd { (description(webhook)) }
-                        dt { (texts::ADDED_AT) } dd { (markup::time(webhook.created_at, desk.now)) }
+                        dt { (texts::ADDED_AT) } dd { (markup::time(webhook.created_at, desk.visit.now)) }
                         @if let Some(since) = stored.progress.failing_since {
-                            dt { (texts::FAILS_SINCE) } dd { (markup::time(since, desk.now)) }
+                            dt { (texts::FAILS_SINCE) } dd { (markup::time(since, desk.visit.now)) }
                         }
                     }
                 }
@@ -204,40 +190,26 @@ async fn newest_attempts(desk: &Desk<'_>, id: i64) -> Result<Vec<Attempt>, Store
 }
 
 fn attempts_table(desk: &Desk<'_>, attempts: &[Attempt]) -> Markup {
-    html! {
-        @if attempts.is_empty() {
-            p.card.muted { (texts::NO_ATTEMPTS) }
-        } @else {
-            div.table {
-                table {
-                    thead {
-                        tr {
-                            @for label in [texts::WHEN, texts::RESULT, texts::DURATION] {
-                                th scope="col" { (label) }
-                            }
-                        }
+    if attempts.is_empty() {
+        return html! { p.card.muted { (texts::NO_ATTEMPTS) } };
+    }
+    let rows = html! {
+        @for attempt in attempts {
+            tr {
+                td.first { (markup::time(attempt.at, desk.visit.now)) }
+                td {
+                    @match &attempt.error {
+                        None => (markup::badge("works", texts::DELIVERED)),
+                        Some(error) => { (markup::badge("fails", texts::FAILED)) " " (error) }
                     }
-                    tbody {
-                        @for attempt in attempts {
-                            tr {
-                                td.first { (markup::time(attempt.at, desk.now)) }
-                                td {
-                                    @match &attempt.error {
-                                        None => (markup::badge("works", texts::DELIVERED)),
-                                        Some(error) => {
-                                            (markup::badge("fails", texts::FAILED)) " " (error)
-                                        }
-                                    }
-                                    @if let Some(status) = attempt.status { " (" (status) ")" }
-                                }
-                                td data-label=(texts::DURATION) { (attempt.duration_ms) " ms" }
-                            }
-                        }
-                    }
+                    @if let Some(status) = attempt.status { " (" (status) ")" }
                 }
+                td data-label=(texts::DURATION) { (attempt.duration_ms) " ms" }
             }
         }
-    }
+    };
+    let labels = [texts::WHEN, texts::RESULT, texts::DURATION];
+    markup::table(&markup::headings(&labels), &rows)
 }
 
 fn buttons(desk: &Desk<'_>, webhook: &Webhook) -> Markup {

@@ -4,38 +4,31 @@ use jiff::Timestamp;
 use maud::{Markup, html};
 
 use super::{
-    done, link::chosen, new_password, password_input, problem, sign_in::changed_meanwhile,
-    status_of,
+    account_page, changed_meanwhile, link::chosen, make, new_password, password_input, see,
 };
 use crate::{
-    console::{call::PageCall, layout, markup, redirect, texts},
+    console::{desk::Desk, forms::Errors, markup, reply::Reply, texts},
     domain::{
         staff::{EndedSessions, StaffChange, StaffSession},
         store_area::ActType,
     },
-    http::{ApiError, Response},
+    http::ApiError,
     store::{StaffKey, StaffWritten},
 };
 
+const PAGE: &str = "/account";
+
 /// `GET /account`.
-pub(in crate::console) async fn account(call: &PageCall<'_>) -> Result<Response, ApiError> {
-    page(call, None).await
+pub(in crate::console) async fn account(desk: &Desk<'_>) -> Result<Reply, ApiError> {
+    page(desk, &Errors::default()).await
 }
 
-async fn page(call: &PageCall<'_>, wrong: Option<&str>) -> Result<Response, ApiError> {
-    let PageCall { visit, session } = call;
-    let own = visit.console.app.store.list_sessions().await?;
+async fn page(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiError> {
+    let (session, now) = (&desk.session, desk.visit.now);
+    let own = desk.store().list_sessions().await?;
     let own = own.into_iter().filter(|of| of.staff == session.member.id);
-    let message = match visit.form.get("done") {
-        "password" => Some(texts::PASSWORD_CHANGED),
-        "session" => Some(texts::SESSION_ENDED),
-        "second-factor" => Some(texts::SECOND_FACTOR_REMOVED),
-        _ => None,
-    };
     let second = session.member.second_factor.as_ref();
     let content = html! {
-        (done(message))
-        (problem(wrong))
         p { (texts::you_are(session.member.name.as_str(), session.member.role)) }
         div.stack {
             section.card {
@@ -52,7 +45,7 @@ async fn page(call: &PageCall<'_>, wrong: Option<&str>) -> Result<Response, ApiE
             section.card {
                 h2 { (texts::PASSWORD) }
                 form.fields method="post" action="/account/password" {
-                    (call.key_field())
+                    (desk.key("password"))
                     (password_input("current", texts::CURRENT_PASSWORD, None))
                     (new_password())
                     div.buttons { button { (texts::CHANGE_PASSWORD) } }
@@ -60,11 +53,11 @@ async fn page(call: &PageCall<'_>, wrong: Option<&str>) -> Result<Response, ApiE
             }
             section {
                 h2 { (texts::OWN_SESSIONS) }
-                (sessions(own, visit.now, Some(&session.record), "/account/sessions/end", |_| None))
+                (sessions(own, now, &session.record, "/account/sessions/end", |_| None))
             }
         }
     };
-    Ok(layout::page_with_status(status_of(wrong), texts::ACCOUNT, Some(session), &content))
+    Ok(account_page(texts::ACCOUNT, errors, &content))
 }
 
 /// How many sessions a page shows.
@@ -74,7 +67,7 @@ const SHOWN: usize = 100;
 pub(super) fn sessions(
     sessions: impl Iterator<Item = StaffSession>,
     now: Timestamp,
-    present: Option<&StaffSession>,
+    present: &StaffSession,
     end: &str,
     of: impl Fn(&StaffSession) -> Option<String>,
 ) -> Markup {
@@ -83,98 +76,88 @@ pub(super) fn sessions(
     sessions.sort_by_key(|session| std::cmp::Reverse(session.seen_at));
     let is_cut = sessions.len() > SHOWN;
     let labels = [texts::BROWSER, texts::IP_ADDRESS, texts::LAST_USED, texts::ACTIONS];
-    html! {
-        div.table {
-            table {
-                thead { tr { @for label in labels { th scope="col" { (label) } } } }
-                tbody {
-                    @for session in sessions.into_iter().take(SHOWN) {
-                        tr {
-                            td data-label=(texts::BROWSER) {
-                                @if let Some(name) = of(&session) { bdi { (name) } ": " }
-                                bdi { (texts::browser(&session.browser)) }
-                                @if present.is_some_and(|present| present.digest == session.digest) {
-                                    (texts::THIS_SESSION)
-                                }
-                            }
-                            td data-label=(texts::IP_ADDRESS) { (session.address) }
-                            td data-label=(texts::LAST_USED) { (markup::time(session.seen_at, now)) }
-                            td data-label=(texts::ACTIONS) {
-                                form method="post" action=(end) {
-                                    input type="hidden" name="session" value=(session.digest.name());
-                                    button {
-                                        (texts::END_SESSION)
-                                        span.hidden { (texts::session_in(&texts::browser(&session.browser))) }
-                                    }
-                                }
-                            }
+    let rows = html! {
+        @for session in sessions.into_iter().take(SHOWN) {
+            @let browser = texts::browser(&session.browser);
+            tr {
+                td data-label=(texts::BROWSER) {
+                    @if let Some(name) = of(&session) { bdi { (name) } ": " }
+                    bdi { (browser) }
+                    @if present.digest == session.digest { (texts::THIS_SESSION) }
+                }
+                td data-label=(texts::IP_ADDRESS) { (session.address) }
+                td data-label=(texts::LAST_USED) { (markup::time(session.seen_at, now)) }
+                td data-label=(texts::ACTIONS) {
+                    form method="post" action=(end) {
+                        input type="hidden" name="session" value=(session.digest.name());
+                        button {
+                            (texts::END_SESSION)
+                            span.hidden { (texts::session_in(&browser)) }
                         }
                     }
                 }
             }
         }
+    };
+    html! {
+        (markup::table(&markup::headings(&labels), &rows))
         @if is_cut { p.muted { (texts::ONLY_LAST_SESSIONS) } }
     }
 }
 
-const PASSWORD_SET: &str = "/account?done=password";
-
 /// `POST /account/password`.
-pub(in crate::console) async fn set_password(call: &PageCall<'_>) -> Result<Response, ApiError> {
-    let PageCall { visit, session } = call;
+pub(in crate::console) async fn set_password(desk: &Desk<'_>) -> Result<Reply, ApiError> {
+    let Desk { visit, session, .. } = desk;
     let member = &session.member;
     // In a browser that is known, because the member is signed in.
     if let Err(error) = visit.guess(&member.name.key(), true) {
-        return page(call, Some(error.message())).await;
+        return page(desk, &Errors::text(error.message())).await;
     }
     let password = match chosen(visit, member) {
         Ok(password) => password,
-        Err(wrong) => return page(call, Some(&wrong)).await,
+        Err(wrong) => return page(desk, &Errors::text(&wrong)).await,
     };
     let passwords = &visit.console.passwords;
-    let hash = passwords.hash(password, call.random_of_form()).await?;
+    let hash = passwords.hash(password, desk.random_of_form()).await?;
     // A second click: the form makes the same hash each time.
     if member.password.as_ref() == Some(&hash) {
-        return Ok(redirect(PASSWORD_SET));
+        return Ok(see(PAGE, "password-changed"));
     }
-    if !passwords.is_right(visit.form.get("current"), member.password.clone()).await? {
-        return page(call, Some(texts::CURRENT_PASSWORD_WRONG)).await;
+    if !passwords.is_right(visit.form.raw("current"), member.password.clone()).await? {
+        return page(desk, &Errors::text(texts::CURRENT_PASSWORD_WRONG)).await;
     }
     let after = member.clone().with_password(hash.clone());
     let ends = EndedSessions::Others(session.record.digest);
     let change = StaffChange::new(member.version, after, ActType::StaffPasswordSet).ending(ends);
     if visit.write(change, session.actor()).await? == StaffWritten::Stale {
-        let present = visit.console.app.store.find_staff(StaffKey::Id(member.id)).await?;
-        let is_set = present.is_some_and(|present| present.password == Some(hash));
-        return if is_set { Ok(redirect(PASSWORD_SET)) } else { Err(changed_meanwhile()) };
+        let present = desk.store().find_staff(StaffKey::Id(member.id)).await?;
+        if present.is_none_or(|present| present.password != Some(hash)) {
+            return Err(changed_meanwhile());
+        }
     }
-    Ok(redirect(PASSWORD_SET))
+    Ok(see(PAGE, "password-changed"))
 }
 
 /// `POST /account/sessions/end`.
-pub(in crate::console) async fn end_session(call: &PageCall<'_>) -> Result<Response, ApiError> {
-    let PageCall { visit, session } = call;
-    let all = visit.console.app.store.list_sessions().await?;
-    let named = |of: &&StaffSession| of.digest.name() == visit.form.get("session");
-    let own = all.iter().filter(|of| of.staff == session.member.id).find(named);
-    let Some(ended) = own else { return Ok(redirect("/account?done=session")) };
-    let member = session.member.clone();
-    let change = StaffChange::new(member.version, member, ActType::StaffSessionsEnded)
-        .ending(EndedSessions::One(ended.digest));
-    call.change(change, "/account?done=session").await
+pub(in crate::console) async fn end_session(desk: &Desk<'_>) -> Result<Reply, ApiError> {
+    end_named_session(desk, |session| session.staff == desk.session.member.id, PAGE).await
 }
 
-impl PageCall<'_> {
-    /// Makes a change of a member, and shows this page. Fails with 409 if the member was changed
-    /// meanwhile, and those of the store.
-    pub(super) async fn change(
-        &self,
-        change: StaffChange,
-        next: &str,
-    ) -> Result<Response, ApiError> {
-        match self.visit.write(change, self.session.actor()).await? {
-            StaffWritten::Done(_) => Ok(redirect(next)),
-            _ => Err(changed_meanwhile()),
-        }
-    }
+/// Ends the session that the form names, if it `may` be ended, and shows the page `next`.
+pub(super) async fn end_named_session(
+    desk: &Desk<'_>,
+    may: impl Fn(&StaffSession) -> bool,
+    next: &str,
+) -> Result<Reply, ApiError> {
+    let name = desk.visit.form.raw("session");
+    let mut all = desk.store().list_sessions().await?.into_iter();
+    let Some(ended) = all.find(|session| session.digest.name() == name && may(session)) else {
+        return Ok(see(next, "session-ended"));
+    };
+    let Some(member) = desk.store().find_staff(StaffKey::Id(ended.staff)).await? else {
+        return Ok(see(next, "session-ended"));
+    };
+    let change = StaffChange::new(member.version, member, ActType::StaffSessionsEnded)
+        .ending(EndedSessions::One(ended.digest));
+    make(desk, change, next, "session-ended").await
 }

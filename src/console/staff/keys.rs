@@ -3,12 +3,17 @@
 use jiff::ToSpan;
 use maud::{Markup, html};
 
-use super::{done, settings_page, shown_once};
+use super::{see, settings_page, shown_once};
 use crate::{
-    console::{call::PageCall, forms::Input, markup, redirect, texts},
+    console::{
+        desk::Desk,
+        forms::{Errors, Input},
+        markup,
+        reply::Reply,
+        texts,
+    },
     domain::{ApiKey, KeyId, KeyRecord, NewKey, Scope},
-    http::{ApiError, Problem, Response},
-    text,
+    http::{ApiError, Problem},
 };
 
 const PAGE: &str = "/settings/keys";
@@ -17,48 +22,37 @@ const PAGE: &str = "/settings/keys";
 const OVERLAP: i64 = 24;
 
 /// `GET /settings/keys`.
-pub(in crate::console) async fn keys(call: &PageCall<'_>) -> Result<Response, ApiError> {
-    page(call, None).await
+pub(in crate::console) async fn keys(desk: &Desk<'_>) -> Result<Reply, ApiError> {
+    page(desk, &Errors::default()).await
 }
 
-async fn page(call: &PageCall<'_>, wrong: Option<&str>) -> Result<Response, ApiError> {
-    let PageCall { visit, session } = call;
-    let all = visit.console.app.store.list_keys().await?;
-    let deployment = visit.console.settings.deployment;
+async fn page(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiError> {
+    let all = desk.store().list_keys().await?;
+    let deployment = desk.visit.console.settings.deployment;
     let own = all.iter().filter(|key| key.deployment == deployment);
-    let message = (visit.form.get("done") == "revoke").then_some(texts::KEY_REVOKED);
+    let form = &desk.visit.form;
     let name = Input {
-        id: "name",
-        label: texts::NAME,
-        value: visit.form.get("name"),
         hint: Some(texts::KEY_NAME_HINT),
         is_required: true,
-        ..Input::default()
+        ..Input::of("name", texts::NAME, form, errors)
     };
     let scope = Input {
-        id: "scope",
-        label: texts::WHAT_KEY_ALLOWS,
-        value: match visit.form.get("scope") {
+        value: match form.raw("scope") {
             "" => Scope::default().as_str(),
             scope => scope,
         },
-        ..Input::default()
+        ..Input::of("scope", texts::WHAT_KEY_ALLOWS, form, errors)
     };
     let scopes = Scope::ALL.map(|of| (of.as_str().to_owned(), texts::scope(of).to_owned()));
     let labels = [texts::NAME, texts::ALLOWS, texts::LAST_USED, texts::STATE, texts::ACTIONS];
+    let rows = html! { @for key in own { (row(desk, key)) } };
     let content = html! {
-        (done(message))
         div.stack {
-            div.table {
-                table {
-                    thead { tr { @for label in labels { th scope="col" { (label) } } } }
-                    tbody { @for key in own { (row(call, key)) } }
-                }
-            }
+            (markup::table(&markup::headings(&labels), &rows))
             section.card {
                 h2 { (texts::ADD_KEY) }
                 form.fields method="post" action=(PAGE) {
-                    (call.key_field())
+                    (desk.key("add"))
                     (name.show())
                     (scope.choose(&scopes))
                     div.buttons { button.main { (texts::ADD_KEY) } }
@@ -66,16 +60,16 @@ async fn page(call: &PageCall<'_>, wrong: Option<&str>) -> Result<Response, ApiE
             }
         }
     };
-    Ok(settings_page(texts::KEYS, session, wrong, &content))
+    Ok(settings_page(texts::KEYS, errors, &content))
 }
 
-fn row(call: &PageCall<'_>, key: &KeyRecord) -> Markup {
-    let now = call.visit.now;
+fn row(desk: &Desk<'_>, key: &KeyRecord) -> Markup {
+    let now = desk.visit.now;
     let action = format!("{PAGE}/{}", key.id);
     let button = |act: &str, class: &str, label: &str| {
         html! {
             form method="post" action=(action) {
-                (call.key_field())
+                (desk.key(&format!("{act}-{}", key.id)))
                 input type="hidden" name="do" value=(act);
                 button class=(class) { (label) span.hidden { " " (key.name) } }
             }
@@ -111,67 +105,64 @@ fn row(call: &PageCall<'_>, key: &KeyRecord) -> Markup {
 }
 
 /// `POST /settings/keys`.
-pub(in crate::console) async fn add_key(call: &PageCall<'_>) -> Result<Response, ApiError> {
-    let PageCall { visit, session } = call;
-    let name = visit.form.get("name").trim();
-    let scope = Scope::ALL.into_iter().find(|scope| scope.as_str() == visit.form.get("scope"));
+pub(in crate::console) async fn add_key(desk: &Desk<'_>) -> Result<Reply, ApiError> {
+    let form = &desk.visit.form;
+    let name = form.get("name");
+    let scope = Scope::ALL.into_iter().find(|scope| scope.as_str() == form.raw("scope"));
     let is_name = (1..=255).contains(&name.chars().count()) && !name.contains(char::is_control);
     let (true, Some(scope)) = (is_name, scope) else {
-        return page(call, Some(texts::KEY_NAME_INVALID)).await;
+        return page(desk, &Errors::text(texts::KEY_NAME_INVALID)).await;
     };
-    let deployment = visit.console.settings.deployment;
-    let key = ApiKey::generate(deployment, &mut call.random_of_form());
+    let deployment = desk.visit.console.settings.deployment;
+    let key = ApiKey::generate(deployment, &mut desk.random_of_form());
     let (digest, name) = (key.digest(), name.to_owned());
     let new = NewKey { digest, name, scope, deployment, expires_at: None, rate_limit: None };
-    let context = visit.context(session.actor());
-    if was_made(call, &key).await? {
-        return Ok(key_page(call, &key));
+    if was_made(desk, &key).await? {
+        return Ok(key_page(&key));
     }
-    match visit.console.app.store.create_key(new, context).await {
-        Ok(_) => Ok(key_page(call, &key)),
+    let context = desk.visit.context(desk.session.actor());
+    match desk.store().create_key(new, context).await {
+        Ok(_) => Ok(key_page(&key)),
         // A second click that arrives at the same moment.
-        Err(_) if was_made(call, &key).await? => Ok(key_page(call, &key)),
+        Err(_) if was_made(desk, &key).await? => Ok(key_page(&key)),
         Err(error) => Err(error.into()),
     }
 }
 
 /// Whether this form has made its key before.
-async fn was_made(call: &PageCall<'_>, key: &ApiKey) -> Result<bool, ApiError> {
-    Ok(call.visit.console.app.store.find_key(&key.digest()).await?.is_some())
+async fn was_made(desk: &Desk<'_>, key: &ApiKey) -> Result<bool, ApiError> {
+    Ok(desk.store().find_key(&key.digest()).await?.is_some())
 }
 
 /// Shows a key once.
-fn key_page(call: &PageCall<'_>, key: &ApiKey) -> Response {
+fn key_page(key: &ApiKey) -> Reply {
     let content = shown_once(&html! { (texts::NEW_KEY_HINT) }, key.reveal(), PAGE);
-    settings_page(texts::NEW_KEY, &call.session, None, &content)
+    settings_page(texts::NEW_KEY, &Errors::default(), &content)
 }
 
 /// `POST /settings/keys/{id}`: `do` is `rotate` or `revoke`.
-pub(in crate::console) async fn change_key(call: &PageCall<'_>) -> Result<Response, ApiError> {
-    let PageCall { visit, session } = call;
-    let id = text::integer(visit.parameter).map(KeyId).ok_or_else(ApiError::no_such_path)?;
-    let store = &visit.console.app.store;
+pub(in crate::console) async fn change_key(desk: &Desk<'_>) -> Result<Reply, ApiError> {
+    let id = desk.id(|id| Some(KeyId(id))).ok_or_else(ApiError::no_such_path)?;
+    let (store, now) = (desk.store(), desk.visit.now);
     let key = store.get_key(id).await?.ok_or_else(ApiError::no_such_path)?;
-    let context = visit.context(session.actor());
-    match visit.form.get("do") {
+    let context = desk.visit.context(desk.session.actor());
+    match desk.visit.form.raw("do") {
         "revoke" => {
             store.revoke_key(id, context).await?;
-            Ok(redirect("/settings/keys?done=revoke"))
+            Ok(see(PAGE, "key-revoked"))
         }
         "rotate" => {
-            let secret = ApiKey::generate(key.deployment, &mut call.random_of_form());
-            let until = visit.now.checked_add(OVERLAP.hours()).unwrap_or(visit.now);
-            let new =
-                key.is_valid_at(visit.now).then(|| key.successor_at(secret.digest(), visit.now));
+            let secret = ApiKey::generate(key.deployment, &mut desk.random_of_form());
+            let until = now.checked_add(OVERLAP.hours()).unwrap_or(now);
+            let new = key.is_valid_at(now).then(|| key.successor_at(secret.digest(), now));
             let rotated = match new.flatten() {
                 Some(new) => store.rotate_key(id, new, until, context).await?,
                 None => None,
             };
-            match rotated {
-                Some(_) => Ok(key_page(call, &secret)),
-                None if was_made(call, &secret).await? => Ok(key_page(call, &secret)),
-                None => page(call, Some(texts::KEY_NOT_ROTATED)).await,
+            if rotated.is_some() || was_made(desk, &secret).await? {
+                return Ok(key_page(&secret));
             }
+            page(desk, &Errors::text(texts::KEY_NOT_ROTATED)).await
         }
         _ => Err(ApiError::new(Problem::InvalidBody, texts::INCOMPLETE_FORM)),
     }

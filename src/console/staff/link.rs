@@ -3,11 +3,13 @@
 use hyper::StatusCode;
 use maud::html;
 
-use super::{new_password, problem, sign_in::changed_meanwhile, status_of};
+use super::{changed_meanwhile, new_password, problem, status_of};
 use crate::{
     console::{layout, passwords::random_for_thread, redirect, session, texts, visit::Visit},
-    domain::staff::{EndedSessions, Password, StaffChange, StaffMember, TokenDigest},
-    domain::store_area::ActType,
+    domain::{
+        staff::{EndedSessions, Password, StaffChange, StaffMember, TokenDigest},
+        store_area::ActType,
+    },
     http::{ApiError, Response},
     store::{StaffKey, StaffWritten},
 };
@@ -41,8 +43,7 @@ pub(in crate::console) async fn choose_password(visit: &Visit<'_>) -> Result<Res
         return Err(changed_meanwhile());
     }
     let mut response = redirect("/");
-    session::set_cookie(visit, &mut response, &token);
-    session::remember_browser(visit, &mut response, id);
+    session::sign_in(visit, &mut response, &token, id);
     Ok(response)
 }
 
@@ -55,10 +56,10 @@ async fn member_of(visit: &Visit<'_>) -> Result<Option<StaffMember>, ApiError> {
 
 /// The new password in a form, or what is wrong with it.
 pub(super) fn chosen(visit: &Visit<'_>, member: &StaffMember) -> Result<Password, String> {
-    if visit.form.get("new") != visit.form.get("again") {
+    if visit.form.raw("new") != visit.form.raw("again") {
         return Err(texts::PASSWORDS_DIFFERENT.to_owned());
     }
-    Password::chosen(visit.form.get("new"), &member.name).map_err(texts::weak)
+    Password::chosen(visit.form.raw("new"), &member.name).map_err(texts::weak)
 }
 
 fn form(member: &StaffMember, path: &str, wrong: Option<&str>) -> Response {
@@ -72,7 +73,7 @@ fn form(member: &StaffMember, path: &str, wrong: Option<&str>) -> Response {
             div.buttons { button.main { (texts::SAVE_PASSWORD) } }
         }
     };
-    layout::page_with_status(status_of(wrong), texts::CHOOSE_PASSWORD, None, &content)
+    layout::page(status_of(wrong), texts::CHOOSE_PASSWORD, &content)
 }
 
 fn invalid() -> Response {
@@ -80,5 +81,5 @@ fn invalid() -> Response {
         p { (texts::LINK_INVALID_HINT) }
         p { a href="/sign-in" { (texts::SIGN_IN) } }
     };
-    layout::page_with_status(StatusCode::NOT_FOUND, texts::LINK_INVALID, None, &content)
+    layout::page(StatusCode::NOT_FOUND, texts::LINK_INVALID, &content)
 }

@@ -2,72 +2,60 @@
 
 use maud::{Markup, html};
 
-use super::{account::sessions, done, settings_page, shown_once, sign_in::changed_meanwhile};
+use super::{
+    account::{end_named_session, sessions},
+    changed_meanwhile, make, settings_page, shown_once,
+};
 use crate::{
-    console::{call::PageCall, forms::Input, markup, redirect, texts},
+    console::{
+        desk::Desk,
+        forms::{Errors, Input},
+        markup,
+        reply::Reply,
+        texts,
+    },
     domain::{
         Role, StaffId, StaffName,
         staff::{EndedSessions, StaffChange, StaffMember, StaffSession, Token},
         store_area::ActType,
     },
-    http::{ApiError, Problem, Response},
+    http::{ApiError, Problem},
     store::{StaffKey, StaffWritten},
-    text,
 };
 
 const PAGE: &str = "/settings/staff";
 
 /// `GET /settings/staff`.
-pub(in crate::console) async fn members(call: &PageCall<'_>) -> Result<Response, ApiError> {
-    page(call, None).await
+pub(in crate::console) async fn members(desk: &Desk<'_>) -> Result<Reply, ApiError> {
+    page(desk, &Errors::default()).await
 }
 
-async fn page(call: &PageCall<'_>, wrong: Option<&str>) -> Result<Response, ApiError> {
-    let PageCall { visit, session } = call;
-    let store = &visit.console.app.store;
+async fn page(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiError> {
+    let store = desk.store();
     let (staff, begun) = (store.list_staff().await?, store.list_sessions().await?);
-    let message = match visit.form.get("done") {
-        "role" => Some(texts::ROLE_CHANGED),
-        "disable" => Some(texts::MEMBER_DISABLED),
-        "session" => Some(texts::SESSION_ENDED),
-        _ => None,
-    };
     let name_of = |of: &StaffSession| {
         staff.iter().find(|member| member.id == of.staff).map(|of| of.name.as_str().to_owned())
     };
+    let form = &desk.visit.form;
     let name = Input {
-        id: "name",
-        label: texts::NAME,
-        value: visit.form.get("name"),
         hint: Some(texts::MEMBER_NAME_HINT),
         is_required: true,
-        ..Input::default()
+        ..Input::of("name", texts::NAME, form, errors)
     };
     let role = Input {
-        id: "role",
-        label: texts::ROLE,
-        value: visit.form.get("role").parse().unwrap_or(Role::Clerk).as_str(),
-        ..Input::default()
+        value: form.raw("role").parse().unwrap_or(Role::Clerk).as_str(),
+        ..Input::of("role", texts::ROLE, form, errors)
     };
     let roles = Role::ALL.map(|of| (of.as_str().to_owned(), texts::what_role_may(of).to_owned()));
     let labels = [texts::NAME, texts::ROLE, texts::STATE, texts::ACTIONS];
+    let rows = html! { @for member in &staff { (row(desk, member)) } };
     let content = html! {
-        (done(message))
         div.stack {
-            div.table {
-                table {
-                    thead { tr { @for label in labels { th scope="col" { (label) } } } }
-                    tbody {
-                        @for member in &staff {
-                            (row(call, member))
-                        }
-                    }
-                }
-            }
+            (markup::table(&markup::headings(&labels), &rows))
             section.card {
                 h2 { (texts::ADD_MEMBER) }
                 form.fields method="post" action=(PAGE) {
-                    (call.key_field())
+                    (desk.key("add"))
                     (name.show())
                     (role.choose(&roles))
                     div.buttons { button.main { (texts::ADD_MEMBER_BUTTON) } }
@@ -75,21 +63,21 @@ async fn page(call: &PageCall<'_>, wrong: Option<&str>) -> Result<Response, ApiE
             }
             section {
                 h2 { (texts::SESSIONS) }
-                (sessions(begun.into_iter(), visit.now, Some(&session.record),
+                (sessions(begun.into_iter(), desk.visit.now, &desk.session.record,
                     "/settings/sessions/end", name_of))
             }
         }
     };
-    Ok(settings_page(texts::STAFF, session, wrong, &content))
+    Ok(settings_page(texts::STAFF, errors, &content))
 }
 
-fn row(call: &PageCall<'_>, member: &StaffMember) -> Markup {
-    let (is_self, now) = (member.id == call.session.member.id, call.visit.now);
+fn row(desk: &Desk<'_>, member: &StaffMember) -> Markup {
+    let (is_self, now) = (member.id == desk.session.member.id, desk.visit.now);
     let action = format!("{PAGE}/{}", member.id);
     let button = |act: &str, label: &str| {
         html! {
             form method="post" action=(action) {
-                (call.key_field())
+                (desk.key(&format!("{act}-{}", member.id)))
                 input type="hidden" name="version" value=(member.version);
                 input type="hidden" name="do" value=(act);
                 button { (label) span.hidden { (texts::for_member(member.name.as_str())) } }
@@ -139,74 +127,71 @@ fn row(call: &PageCall<'_>, member: &StaffMember) -> Markup {
 }
 
 /// `POST /settings/staff`.
-pub(in crate::console) async fn add_member(call: &PageCall<'_>) -> Result<Response, ApiError> {
-    let PageCall { visit, session } = call;
-    let form = &visit.form;
+pub(in crate::console) async fn add_member(desk: &Desk<'_>) -> Result<Reply, ApiError> {
+    let form = &desk.visit.form;
     let (Some(name), Some(role)) =
-        (StaffName::new(form.get("name")), form.get("role").parse().ok())
+        (StaffName::new(form.raw("name")), form.raw("role").parse().ok())
     else {
-        return page(call, Some(texts::MEMBER_NAME_INVALID)).await;
+        return page(desk, &Errors::text(texts::MEMBER_NAME_INVALID)).await;
     };
-    let link = Token::generate(&mut call.random_of_form());
-    let new = StaffMember::new(name, role, &link, visit.now);
-    let name = new.name.clone();
+    let link = Token::generate(&mut desk.random_of_form());
+    let new = StaffMember::new(name.clone(), role, &link, desk.visit.now);
     let change = StaffChange::new(0, new, ActType::StaffAdded);
-    match visit.write(change, session.actor()).await? {
-        StaffWritten::Done(_) => Ok(link_page(call, &name, &link)),
-        StaffWritten::NameTaken if was_made(call, &link).await? => {
-            Ok(link_page(call, &name, &link))
+    let wrong = match desk.visit.write(change, desk.session.actor()).await? {
+        StaffWritten::Done(_) => return Ok(link_page(desk, &name, &link)),
+        StaffWritten::NameTaken if was_made(desk, &link).await? => {
+            return Ok(link_page(desk, &name, &link));
         }
-        StaffWritten::NameTaken => page(call, Some(texts::MEMBER_NAME_TAKEN)).await,
-        StaffWritten::Full | StaffWritten::Stale => page(call, Some(texts::TOO_MANY_MEMBERS)).await,
-    }
+        StaffWritten::NameTaken => texts::MEMBER_NAME_TAKEN,
+        StaffWritten::Full | StaffWritten::Stale => texts::TOO_MANY_MEMBERS,
+    };
+    page(desk, &Errors::text(wrong)).await
 }
 
 /// Whether this form has made its link before, and nobody has used it.
-async fn was_made(call: &PageCall<'_>, link: &Token) -> Result<bool, ApiError> {
-    let key = StaffKey::Link(link.digest());
-    Ok(call.visit.console.app.store.find_staff(key).await?.is_some())
+async fn was_made(desk: &Desk<'_>, link: &Token) -> Result<bool, ApiError> {
+    Ok(desk.store().find_staff(StaffKey::Link(link.digest())).await?.is_some())
 }
 
 /// Shows a link once.
-fn link_page(call: &PageCall<'_>, name: &StaffName, link: &Token) -> Response {
-    let url = format!("{}/link/{}", call.visit.visitor.origin, link.reveal());
+fn link_page(desk: &Desk<'_>, name: &StaffName, link: &Token) -> Reply {
+    let url = format!("{}/link/{}", desk.visit.visitor.origin, link.reveal());
     let content = shown_once(&texts::give_link(name.as_str()), &url, PAGE);
-    settings_page(texts::LINK, &call.session, None, &content)
+    settings_page(texts::LINK, &Errors::default(), &content)
 }
 
 /// `POST /settings/staff/{id}`: `do` is `role`, `reset` or `disable`.
-pub(in crate::console) async fn change_member(call: &PageCall<'_>) -> Result<Response, ApiError> {
-    let PageCall { visit, session } = call;
-    let id = text::integer(visit.parameter).map(StaffId).ok_or_else(ApiError::no_such_path)?;
+pub(in crate::console) async fn change_member(desk: &Desk<'_>) -> Result<Reply, ApiError> {
+    let Desk { visit, session, .. } = desk;
+    let id = desk.id(|id| Some(StaffId(id))).ok_or_else(ApiError::no_such_path)?;
     if id == session.member.id {
         // So there is always a manager.
         return Err(ApiError::new(Problem::InsufficientScope, texts::OWN_ACCESS));
     }
-    let member = visit.console.app.store.find_staff(StaffKey::Id(id)).await?;
+    let member = desk.store().find_staff(StaffKey::Id(id)).await?;
     let member = member.ok_or_else(ApiError::no_such_path)?;
     let (seen, name) = (member.version, member.name.clone());
-    match (visit.form.get("do"), visit.form.get("role").parse().ok()) {
-        ("role", Some(role)) if role == member.role => Ok(redirect(PAGE)),
+    match (visit.form.raw("do"), visit.form.raw("role").parse().ok()) {
+        ("role", Some(role)) if role == member.role => Ok(Reply::See(PAGE.to_owned(), None)),
         ("role", Some(role)) => {
             let after = member.with_role(role);
             let change = StaffChange::new(seen, after, ActType::StaffRoleChanged);
-            call.change(change, "/settings/staff?done=role").await
+            make(desk, change, PAGE, "role-changed").await
         }
         ("disable", _) => {
             let after = member.disabled(visit.now);
             let change = StaffChange::new(seen, after, ActType::StaffDisabled);
-            let change = change.ending(EndedSessions::All);
-            call.change(change, "/settings/staff?done=disable").await
+            make(desk, change.ending(EndedSessions::All), PAGE, "member-disabled").await
         }
         ("reset", _) => {
-            let link = Token::generate(&mut call.random_of_form());
+            let link = Token::generate(&mut desk.random_of_form());
             // As on the page of the button, so a form that is sent again takes nothing back.
-            let seen = text::integer(visit.form.get("version")).unwrap_or(seen);
+            let seen = visit.form.integer("version").unwrap_or(seen);
             let after = member.reset(&link, visit.now);
             let change = StaffChange::new(seen, after, ActType::StaffReset);
             let written = visit.write(change.ending(EndedSessions::All), session.actor()).await?;
-            if matches!(written, StaffWritten::Done(_)) || was_made(call, &link).await? {
-                return Ok(link_page(call, &name, &link));
+            if matches!(written, StaffWritten::Done(_)) || was_made(desk, &link).await? {
+                return Ok(link_page(desk, &name, &link));
             }
             Err(changed_meanwhile())
         }
@@ -215,18 +200,6 @@ pub(in crate::console) async fn change_member(call: &PageCall<'_>) -> Result<Res
 }
 
 /// `POST /settings/sessions/end`.
-pub(in crate::console) async fn end_session_of_member(
-    call: &PageCall<'_>,
-) -> Result<Response, ApiError> {
-    let store = &call.visit.console.app.store;
-    let all = store.list_sessions().await?;
-    let named = |of: &&StaffSession| of.digest.name() == call.visit.form.get("session");
-    let next = "/settings/staff?done=session";
-    let Some(ended) = all.iter().find(named) else { return Ok(redirect(next)) };
-    let Some(member) = store.find_staff(StaffKey::Id(ended.staff)).await? else {
-        return Ok(redirect(next));
-    };
-    let change = StaffChange::new(member.version, member, ActType::StaffSessionsEnded)
-        .ending(EndedSessions::One(ended.digest));
-    call.change(change, next).await
+pub(in crate::console) async fn end_session_of_member(desk: &Desk<'_>) -> Result<Reply, ApiError> {
+    end_named_session(desk, |_| true, PAGE).await
 }

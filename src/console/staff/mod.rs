@@ -20,12 +20,17 @@ pub(super) use self::{
 };
 
 use super::{
-    forms::Input,
-    layout::{self, Menu},
-    session::Session,
+    desk::Desk,
+    forms::{Errors, Input},
+    layout::Menu,
+    reply::{Flash, Page, Reply},
     texts,
 };
-use crate::http::Response;
+use crate::{
+    domain::staff::StaffChange,
+    http::{ApiError, Problem},
+    store::StaffWritten,
+};
 
 /// A field for a password.
 fn password_input(id: &str, label: &str, hint: Option<&str>) -> Markup {
@@ -52,11 +57,6 @@ fn code_input(label: &str, hint: Option<&str>) -> Markup {
 /// What is wrong, if something is.
 fn problem(message: Option<&str>) -> Markup {
     html! { @if let Some(message) = message { div.problem role="alert" { p { (message) } } } }
-}
-
-/// What was done, if something was.
-fn done(message: Option<&str>) -> Markup {
-    html! { @if let Some(message) = message { div.flash role="status" { p { (message) } } } }
 }
 
 /// A secret that is shown once: what to do with it, and the page after it.
@@ -94,16 +94,41 @@ pub(super) fn settings_menu(title: &str) -> Markup {
 }
 
 /// A page of the settings.
-fn settings_page(
-    title: &str,
-    session: &Session,
-    problem: Option<&str>,
-    content: &Markup,
-) -> Response {
-    let content = html! {
-        (settings_menu(title))
-        (self::problem(problem))
-        (content)
-    };
-    layout::page_in(Menu::Settings, status_of(problem), title, Some(session), &content)
+fn settings_page(title: &str, errors: &Errors, content: &Markup) -> Reply {
+    let content = html! { (settings_menu(title)) (errors.summary()) (content) };
+    page(Menu::Settings, title, errors, &content)
+}
+
+/// A page of the member's own account.
+fn account_page(title: &str, errors: &Errors, content: &Markup) -> Reply {
+    page(Menu::None, title, errors, &html! { (errors.summary()) (content) })
+}
+
+fn page(menu: Menu, title: &str, errors: &Errors, content: &Markup) -> Reply {
+    let content = html! { h1 { (title) } (content) };
+    Page::new(menu, title, content).wrong_if(!errors.is_empty()).into()
+}
+
+/// Shows this page, with a message.
+fn see(path: &str, code: &str) -> Reply {
+    Reply::See(path.to_owned(), Some(Flash::new(code, 0)))
+}
+
+/// Makes a change of a member, and shows a page with a message. Fails with 409 if the member was
+/// changed meanwhile, and like the store.
+async fn make(
+    desk: &Desk<'_>,
+    change: StaffChange,
+    next: &str,
+    code: &str,
+) -> Result<Reply, ApiError> {
+    match desk.visit.write(change, desk.session.actor()).await? {
+        StaffWritten::Done(_) => Ok(see(next, code)),
+        _ => Err(changed_meanwhile()),
+    }
+}
+
+/// The error when two people change a member at once.
+fn changed_meanwhile() -> ApiError {
+    ApiError::new(Problem::InvalidTransition, texts::CHANGED_MEANWHILE)
 }

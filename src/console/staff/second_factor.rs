@@ -5,13 +5,9 @@ use std::sync::Arc;
 use maud::{Markup, PreEscaped, html};
 use qrcode::{QrCode, render::svg};
 
-use super::{
-    code_input, done, problem,
-    sign_in::{changed_meanwhile, secret_of},
-    status_of,
-};
+use super::{account_page, changed_meanwhile, code_input, make, sign_in::secret_of};
 use crate::{
-    console::{call::PageCall, layout, redirect, texts},
+    console::{desk::Desk, forms::Errors, reply::Reply, texts},
     delivery,
     domain::{
         staff::{
@@ -20,21 +16,21 @@ use crate::{
         },
         store_area::ActType,
     },
-    http::{ApiError, Problem, Response},
+    http::{ApiError, Problem},
     store::{StaffKey, StaffWritten},
 };
 
+const PAGE: &str = "/account/second-factor";
+
 /// `GET /account/second-factor`.
-pub(in crate::console) fn second_factor(call: &PageCall<'_>) -> Response {
-    page(call, &call.visit.console.with_random(TotpSecret::generate), None)
+pub(in crate::console) fn second_factor(desk: &Desk<'_>) -> Reply {
+    page(desk, &desk.visit.console.with_random(TotpSecret::generate), &Errors::default())
 }
 
-fn page(call: &PageCall<'_>, new: &TotpSecret, wrong: Option<&str>) -> Response {
-    let PageCall { visit, session } = call;
-    let member = &session.member;
-    let is_required = visit.console.settings.second_factor.includes(member.role);
+fn page(desk: &Desk<'_>, new: &TotpSecret, errors: &Errors) -> Reply {
+    let member = &desk.session.member;
+    let is_required = desk.visit.console.settings.second_factor.includes(member.role);
     let content = html! {
-        (problem(wrong))
         @if is_required && member.second_factor.is_none() {
             p { (texts::SECOND_FACTOR_REQUIRED) }
         }
@@ -48,8 +44,8 @@ fn page(call: &PageCall<'_>, new: &TotpSecret, wrong: Option<&str>) -> Response 
                     code.secret { (new.spelled()) }
                 }
             }
-            form.fields method="post" action="/account/second-factor" {
-                (call.key_field())
+            form.fields method="post" action=(PAGE) {
+                (desk.key("set"))
                 input type="hidden" name="secret" value=(new.spelled());
                 (code_input(texts::APP_CODE, None))
                 div.buttons { button.main { (texts::USE_APP) } }
@@ -60,7 +56,7 @@ fn page(call: &PageCall<'_>, new: &TotpSecret, wrong: Option<&str>) -> Response 
                 h2 { (texts::RECOVERY_CODES) }
                 p { (texts::NEW_CODES_HINT) }
                 form method="post" action="/account/recovery-codes" {
-                    (call.key_field())
+                    (desk.key("codes"))
                     button { (texts::NEW_CODES) }
                 }
             }
@@ -74,7 +70,7 @@ fn page(call: &PageCall<'_>, new: &TotpSecret, wrong: Option<&str>) -> Response 
             }
         }
     };
-    layout::page_with_status(status_of(wrong), texts::SECOND_FACTOR, Some(session), &content)
+    account_page(texts::SECOND_FACTOR, errors, &content)
 }
 
 /// The picture of a URI. Black on white, because apps cannot read the opposite.
@@ -92,100 +88,94 @@ fn qr_code(uri: &str) -> Markup {
 }
 
 /// `POST /account/second-factor`.
-pub(in crate::console) async fn set_second_factor(
-    call: &PageCall<'_>,
-) -> Result<Response, ApiError> {
-    let PageCall { visit, session } = call;
-    let Some(new) = TotpSecret::parse(visit.form.get("secret")) else {
-        return Ok(redirect("/account/second-factor"));
+pub(in crate::console) async fn set_second_factor(desk: &Desk<'_>) -> Result<Reply, ApiError> {
+    let visit = &desk.visit;
+    let Some(new) = TotpSecret::parse(visit.form.raw("secret")) else {
+        return Ok(Reply::See(PAGE.to_owned(), None));
     };
-    let member = session.member.clone();
-    if let Some(shown) = shown_again(call, &member) {
+    let member = desk.session.member.clone();
+    if let Some(shown) = shown_again(desk, &member) {
         return Ok(shown);
     }
     let unused = SecondFactor { sealed_secret: vec![], last_period: 0, recovery: vec![] };
-    let Some(used) = unused.after(visit.form.get("code"), &new, visit.now) else {
-        return Ok(page(call, &new, Some(texts::APP_CODE_WRONG)));
+    let Some(used) = unused.after(visit.form.raw("code"), &new, visit.now) else {
+        return Ok(page(desk, &new, &Errors::text(texts::APP_CODE_WRONG)));
     };
     // A key file that exists already, on another machine, has encrypted what is there.
-    let is_first = !delivery::has_secrets(visit.console.app.store.as_ref()).await?;
+    let is_first = !delivery::has_secrets(desk.store()).await?;
     let sealed_secret = visit.console.with_random(|random| {
-        visit.console.app.vault().seal(&secret_of(member.id), new.as_bytes(), is_first, random)
+        desk.app().vault().seal(&secret_of(member.id), new.as_bytes(), is_first, random)
     });
     let sealed_secret = sealed_secret.map_err(|error| ApiError::internal(Arc::new(error)))?;
-    with_recovery_codes(call, member, SecondFactor { sealed_secret, ..used }).await
+    with_recovery_codes(desk, member, SecondFactor { sealed_secret, ..used }).await
 }
 
 /// `POST /account/recovery-codes`.
-pub(in crate::console) async fn new_recovery_codes(
-    call: &PageCall<'_>,
-) -> Result<Response, ApiError> {
-    let member = call.session.member.clone();
+pub(in crate::console) async fn new_recovery_codes(desk: &Desk<'_>) -> Result<Reply, ApiError> {
+    let member = desk.session.member.clone();
     match member.second_factor.clone() {
-        Some(_) if let Some(shown) = shown_again(call, &member) => Ok(shown),
-        Some(second) => with_recovery_codes(call, member, second).await,
-        None => Ok(redirect("/account/second-factor")),
+        Some(_) if let Some(shown) = shown_again(desk, &member) => Ok(shown),
+        Some(second) => with_recovery_codes(desk, member, second).await,
+        None => Ok(Reply::See(PAGE.to_owned(), None)),
     }
 }
 
 /// Saves the second factor with new recovery codes, and shows them once.
 async fn with_recovery_codes(
-    call: &PageCall<'_>,
+    desk: &Desk<'_>,
     member: StaffMember,
     second: SecondFactor,
-) -> Result<Response, ApiError> {
-    let PageCall { visit, session } = call;
-    let (codes, recovery) = codes_of_form(call);
+) -> Result<Reply, ApiError> {
+    let Desk { visit, session, .. } = desk;
+    let (codes, recovery) = codes_of_form(desk);
     let seen = member.version;
     let after = member.with_second_factor(Some(SecondFactor { recovery, ..second }));
     let change = StaffChange::new(seen, after, ActType::StaffSecondFactorSet)
         .ending(EndedSessions::Others(session.record.digest));
     if visit.write(change, session.actor()).await? == StaffWritten::Stale {
-        let present = visit.console.app.store.find_staff(StaffKey::Id(session.member.id)).await?;
-        let shown = present.and_then(|present| shown_again(call, &present));
+        let present = desk.store().find_staff(StaffKey::Id(session.member.id)).await?;
+        let shown = present.and_then(|present| shown_again(desk, &present));
         return shown.ok_or_else(changed_meanwhile);
     }
-    Ok(codes_page(call, &codes))
+    Ok(codes_page(desk, &codes))
 }
 
 /// The recovery codes that this form makes, with what is stored of them.
-fn codes_of_form(call: &PageCall<'_>) -> (Vec<String>, Vec<TokenDigest>) {
-    let mut random = call.random_of_form();
+fn codes_of_form(desk: &Desk<'_>) -> (Vec<String>, Vec<TokenDigest>) {
+    let mut random = desk.random_of_form();
     (0..RECOVERY_CODES).map(|_| recovery_code(&mut random)).unzip()
 }
 
 /// The page of a form that was sent before, with the same recovery codes.
-fn shown_again(call: &PageCall<'_>, member: &StaffMember) -> Option<Response> {
-    let (codes, recovery) = codes_of_form(call);
+fn shown_again(desk: &Desk<'_>, member: &StaffMember) -> Option<Reply> {
+    let (codes, recovery) = codes_of_form(desk);
     let second = member.second_factor.as_ref()?;
-    (second.recovery == recovery).then(|| codes_page(call, &codes))
+    (second.recovery == recovery).then(|| codes_page(desk, &codes))
 }
 
-fn codes_page(call: &PageCall<'_>, codes: &[String]) -> Response {
-    let are_new = call.visit.form.get("secret").is_empty();
+fn codes_page(desk: &Desk<'_>, codes: &[String]) -> Reply {
+    let are_new = desk.visit.form.raw("secret").is_empty();
     let message = if are_new { texts::CODES_REPLACED } else { texts::SECOND_FACTOR_SET };
     let content = html! {
-        (done(Some(message)))
+        div.flash role="status" { p { (message) } }
         div.card {
             p { (texts::CODES_HINT) }
             ul { @for code in codes { li { code { (code) } } } }
             a.button.main href="/account" { (texts::CODES_KEPT) }
         }
     };
-    layout::page(texts::RECOVERY_CODES, Some(&call.session), &content)
+    account_page(texts::RECOVERY_CODES, &Errors::default(), &content)
 }
 
 /// `POST /account/second-factor/remove`.
-pub(in crate::console) async fn remove_second_factor(
-    call: &PageCall<'_>,
-) -> Result<Response, ApiError> {
-    let member = call.session.member.clone();
-    if call.visit.console.settings.second_factor.includes(member.role) {
+pub(in crate::console) async fn remove_second_factor(desk: &Desk<'_>) -> Result<Reply, ApiError> {
+    let member = desk.session.member.clone();
+    if desk.visit.console.settings.second_factor.includes(member.role) {
         return Err(ApiError::new(Problem::InsufficientScope, texts::SECOND_FACTOR_STAYS));
     }
     let seen = member.version;
     let after = member.with_second_factor(None);
     let change = StaffChange::new(seen, after, ActType::StaffSecondFactorRemoved)
-        .ending(EndedSessions::Others(call.session.record.digest));
-    call.change(change, "/account?done=second-factor").await
+        .ending(EndedSessions::Others(desk.session.record.digest));
+    make(desk, change, "/account", "second-factor-removed").await
 }

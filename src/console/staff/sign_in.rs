@@ -1,24 +1,24 @@
 //! Signing in and out.
 
 use hyper::{Method, StatusCode};
-use jiff::Timestamp;
 use maud::{Markup, html};
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 
-use super::{code_input, password_input, problem, status_of};
+use super::{changed_meanwhile, code_input, password_input, problem, status_of};
 use crate::{
     console::{
-        call::PageCall,
+        Console,
+        desk::Desk,
         forms::Input,
         layout, redirect,
         routes::{self, MAX_KEPT},
-        session::{self, Session},
+        session::{self, Cookie, Session},
         texts,
         visit::{Form, Visit},
     },
     domain::{
-        Actor, StaffName, WriteContext,
-        staff::{EndedSessions, StaffChange, StaffMember, TotpSecret},
+        Actor, NamedActor, StaffId, StaffName,
+        staff::{EndedSessions, StaffChange, StaffMember, Token, TotpSecret},
         store_area::{Act, ActType, LogSubject, SubjectKind},
     },
     http::{ApiError, Problem, Response},
@@ -39,10 +39,10 @@ struct Then {
 impl Then {
     /// What the fields of a form to sign in say.
     fn of(form: &Form) -> Self {
-        let path = form.get("kept_path");
+        let path = form.raw("kept_path");
         let kept = own_path(&Method::POST, path)
-            .map(|path| (path.to_owned(), Form::of(form.get("kept").to_owned().into())));
-        let next = own_path(&Method::GET, form.get("next")).unwrap_or("/").to_owned();
+            .map(|path| (path.to_owned(), Form::of(form.raw("kept").to_owned().into())));
+        let next = own_path(&Method::GET, form.raw("next")).unwrap_or("/").to_owned();
         Self { next, kept, is_too_long: false }
     }
 
@@ -52,7 +52,7 @@ impl Then {
         if visit.request.method != Method::POST {
             return Self { next: path, kept: None, is_too_long: false };
         }
-        let is_too_long = visit.form.raw().len() > MAX_KEPT;
+        let is_too_long = visit.form.bytes().len() > MAX_KEPT;
         let kept = (!is_too_long).then(|| (path, visit.form.clone()));
         Self { next: "/".to_owned(), kept, is_too_long }
     }
@@ -63,13 +63,19 @@ impl Then {
             input type="hidden" name="next" value=(self.next);
             @if let Some((path, form)) = &self.kept {
                 input type="hidden" name="kept_path" value=(path);
-                input type="hidden" name="kept" value=(String::from_utf8_lossy(form.raw()));
+                input type="hidden" name="kept" value=(String::from_utf8_lossy(form.bytes()));
             }
         }
     }
 
-    /// The response when the member is signed in.
-    fn go(&self) -> Response {
+    /// The response when the member is signed in, with the secret of the session.
+    fn go(&self, visit: &Visit<'_>, token: &Token, member: StaffId) -> Response {
+        let mut response = self.page();
+        session::sign_in(visit, &mut response, token, member);
+        response
+    }
+
+    fn page(&self) -> Response {
         let Some((path, form)) = &self.kept else { return redirect(&self.next) };
         let content = html! {
             p { (texts::SEND_KEPT_HINT) }
@@ -81,7 +87,7 @@ impl Then {
             }
             p { a href="/" { (texts::DROP_KEPT) } }
         };
-        layout::page(texts::CONTINUE, None, &content)
+        layout::page(StatusCode::OK, texts::CONTINUE, &content)
     }
 }
 
@@ -95,7 +101,7 @@ fn own_path<'p>(method: &Method, path: &'p str) -> Option<&'p str> {
 
 /// `GET /sign-in`.
 pub(in crate::console) fn sign_in_form(visit: &Visit<'_>) -> Response {
-    form(&Then::of(&visit.form), None, "", StatusCode::OK)
+    form(&Then::of(&visit.query), None, "", StatusCode::OK)
 }
 
 /// What a page responds that needs a session, or one in which the password was given recently.
@@ -139,12 +145,12 @@ fn form(then: &Then, wrong: Option<&str>, name: &str, status: StatusCode) -> Res
         }
         p.hint { (texts::NO_PASSWORD) }
     };
-    layout::page_with_status(status, texts::SIGN_IN, None, &content)
+    layout::page(status, texts::SIGN_IN, &content)
 }
 
 /// `POST /sign-in`.
 pub(in crate::console) async fn sign_in(visit: &Visit<'_>) -> Result<Response, ApiError> {
-    let (form_name, then) = (visit.form.get("name"), Then::of(&visit.form));
+    let (form_name, then) = (visit.form.raw("name"), Then::of(&visit.form));
     let again = |wrong: &str, status| form(&then, Some(wrong), form_name, status);
     let store = &visit.console.app.store;
     let key = StaffName::new(form_name).map(|name| name.key()).unwrap_or_default();
@@ -156,7 +162,7 @@ pub(in crate::console) async fn sign_in(visit: &Visit<'_>) -> Result<Response, A
     }
     let active = member.filter(|member| member.disabled_at.is_none());
     let hash = active.as_ref().and_then(|member| member.password.clone());
-    let is_right = visit.console.passwords.is_right(visit.form.get("password"), hash).await?;
+    let is_right = visit.console.passwords.is_right(visit.form.raw("password"), hash).await?;
     let member = match active {
         Some(member) if is_right => member,
         wrong => {
@@ -175,12 +181,12 @@ pub(in crate::console) async fn sign_in(visit: &Visit<'_>) -> Result<Response, A
     if visit.write(change, actor).await? == StaffWritten::Stale {
         return Ok(again(texts::SIGN_IN_WRONG, StatusCode::FORBIDDEN));
     }
-    let mut response = if needs_code { code_form(&then, None) } else { then.go() };
-    session::set_cookie(visit, &mut response, &token);
-    if !needs_code {
-        session::remember_browser(visit, &mut response, id);
+    if needs_code {
+        let mut response = code_form(&then, None);
+        Cookie::Session.set(visit, &mut response, &token.reveal(), None);
+        return Ok(response);
     }
-    Ok(response)
+    Ok(then.go(visit, &token, id))
 }
 
 fn code_form(then: &Then, wrong: Option<&str>) -> Response {
@@ -192,7 +198,7 @@ fn code_form(then: &Then, wrong: Option<&str>) -> Response {
             div.buttons { button.main { (texts::CONTINUE) } }
         }
     };
-    layout::page_with_status(status_of(wrong), texts::SIGN_IN, None, &content)
+    layout::page(status_of(wrong), texts::SIGN_IN, &content)
 }
 
 /// `POST /sign-in/code`.
@@ -211,7 +217,7 @@ pub(in crate::console) async fn give_code(visit: &Visit<'_>) -> Result<Response,
     let accepted = match &member.second_factor {
         Some(second) => {
             let secret = visit.console.open_secret(member.id, &second.sealed_secret)?;
-            second.after(visit.form.get("code"), &secret, visit.now)
+            second.after(visit.form.raw("code"), &secret, visit.now)
         }
         None => None,
     };
@@ -231,10 +237,7 @@ pub(in crate::console) async fn give_code(visit: &Visit<'_>) -> Result<Response,
     if visit.write(change, actor).await? == StaffWritten::Stale {
         return Ok(code_form(&then, Some(texts::CODE_WRONG)));
     }
-    let mut response = then.go();
-    session::set_cookie(visit, &mut response, &token);
-    session::remember_browser(visit, &mut response, id);
-    Ok(response)
+    Ok(then.go(visit, &token, id))
 }
 
 /// Records a failed attempt, for a known name with its member. The name that was typed is not
@@ -251,8 +254,8 @@ async fn record_failure(visit: &Visit<'_>, member: Option<&StaffMember>) -> Resu
 }
 
 /// `POST /sign-out`.
-pub(in crate::console) async fn sign_out(call: &PageCall<'_>) -> Result<Response, ApiError> {
-    let PageCall { visit, session } = call;
+pub(in crate::console) async fn sign_out(desk: &Desk<'_>) -> Result<Response, ApiError> {
+    let Desk { visit, session, .. } = desk;
     let change = StaffChange {
         seen: session.member.version,
         after: session.member.clone(),
@@ -265,7 +268,7 @@ pub(in crate::console) async fn sign_out(call: &PageCall<'_>) -> Result<Response
         return Err(changed_meanwhile());
     }
     let mut response = redirect("/sign-in");
-    session::clear_cookie(visit, &mut response);
+    Cookie::Session.clear(visit, &mut response);
     Ok(response)
 }
 
@@ -276,36 +279,21 @@ impl Visit<'_> {
         self.console.guesses.take(name, self.visitor.address, is_known, now)
     }
 
-    /// The circumstances of a change that cannot be repeated.
-    pub(in crate::console) fn context(&self, actor: crate::domain::NamedActor) -> WriteContext {
-        let request_id = self.request_id.to_str().ok().map(str::to_owned);
-        WriteContext { request_id, ..WriteContext::new(actor, to_milliseconds(self.now)) }
-    }
-
     /// Makes a change of a member. A concurrent one is [`StaffWritten::Stale`].
     pub(in crate::console) async fn write(
         &self,
         change: StaffChange,
-        actor: crate::domain::NamedActor,
+        actor: NamedActor,
     ) -> Result<StaffWritten, ApiError> {
         Ok(self.console.app.store.write_staff(change, self.context(actor)).await?)
     }
 }
 
-fn to_milliseconds(time: Timestamp) -> Timestamp {
-    Timestamp::from_millisecond(time.as_millisecond()).unwrap_or(time)
-}
-
-/// The error when two people change a member at once.
-pub(super) fn changed_meanwhile() -> ApiError {
-    ApiError::new(Problem::InvalidTransition, texts::CHANGED_MEANWHILE)
-}
-
-impl super::super::Console {
+impl Console {
     /// Reads the secret of a second factor. Fails with 500 without the key file.
     pub(in crate::console) fn open_secret(
         &self,
-        member: crate::domain::StaffId,
+        member: StaffId,
         sealed: &[u8],
     ) -> Result<TotpSecret, ApiError> {
         let internal = |error| ApiError::internal(std::sync::Arc::new(error));
@@ -316,6 +304,6 @@ impl super::super::Console {
 }
 
 /// Of what a secret is encrypted.
-pub(super) fn secret_of(member: crate::domain::StaffId) -> String {
+pub(super) fn secret_of(member: StaffId) -> String {
     format!("staff {member}")
 }

@@ -50,9 +50,6 @@ pub(in crate::console) const CURRENT_PASSWORD: &str = "Current password";
 pub(in crate::console) const CHANGE_PASSWORD: &str = "Change the password";
 pub(in crate::console) const CURRENT_PASSWORD_WRONG: &str =
     "The current password is wrong. Enter the password with which you sign in now.";
-pub(in crate::console) const PASSWORD_CHANGED: &str =
-    "Your password is changed. Your other sessions have ended.";
-pub(in crate::console) const SESSION_ENDED: &str = "The session has ended.";
 pub(in crate::console) const SESSIONS: &str = "Sessions";
 pub(in crate::console) const ONLY_LAST_SESSIONS: &str =
     "The 100 sessions that were used last are shown.";
@@ -72,8 +69,6 @@ pub(in crate::console) const SECOND_FACTOR_STAYS: &str =
     "Your role needs a second factor, so you cannot remove it. You can set up another app.";
 pub(in crate::console) const SECOND_FACTOR_SET: &str =
     "Your second factor is set up. Your other sessions have ended.";
-pub(in crate::console) const SECOND_FACTOR_REMOVED: &str =
-    "Your second factor is removed. Your other sessions have ended.";
 pub(in crate::console) const SET_UP: &str = "Set up a second factor";
 pub(in crate::console) const CHANGE_SECOND_FACTOR: &str = "Change the second factor";
 pub(in crate::console) const REMOVE_SECOND_FACTOR: &str = "Remove the second factor";
@@ -109,9 +104,6 @@ pub(in crate::console) const TOO_MANY_MEMBERS: &str =
     "There are 1,000 members already. No more can be added.";
 pub(in crate::console) const OWN_ACCESS: &str =
     "You cannot change your own role or access. Ask another manager.";
-pub(in crate::console) const ROLE_CHANGED: &str = "The role is changed.";
-pub(in crate::console) const MEMBER_DISABLED: &str =
-    "This member cannot sign in any more. Their sessions have ended.";
 pub(in crate::console) const CHANGE: &str = "Change";
 pub(in crate::console) const NEW_LINK: &str = "New link";
 pub(in crate::console) const DISABLED: &str = "disabled";
@@ -138,7 +130,6 @@ pub(in crate::console) const VALID_UNTIL: &str = "valid until ";
 pub(in crate::console) const VALID: &str = "valid";
 pub(in crate::console) const ROTATE_KEY: &str = "Rotate";
 pub(in crate::console) const REVOKE_KEY: &str = "Revoke";
-pub(in crate::console) const KEY_REVOKED: &str = "The key is revoked.";
 pub(in crate::console) const KEY_NOT_ROTATED: &str =
     "This key was rotated or revoked before, or has expired.";
 pub(in crate::console) const NEW_KEY: &str = "A new API key";

@@ -122,9 +122,7 @@ mod tests {
             hash.update(name_key(&character.to_string()));
             hash.update([0xFF]);
         }
-        let digest = hash.finalize();
-        let digest: String =
-            digest.iter().flat_map(|&byte| crate::text::hex(byte)).map(char::from).collect();
+        let digest = crate::text::hex_digits(&hash.finalize());
         assert_eq!(
             digest, "e4dc2fa43b977a596efa331fba47817ffff666f4e8bc29f3e2af0799e9aa4551",
             "of the keys of all characters"

@@ -121,7 +121,7 @@ impl Spans {
         let mut bytes = [0; 16];
         let bytes = &mut bytes[..length];
         self.random.lock().unwrap_or_else(PoisonError::into_inner).fill_bytes(bytes);
-        bytes.iter().flat_map(|&byte| text::hex(byte)).map(char::from).collect()
+        text::hex_digits(bytes)
     }
 
     pub fn expose(&self, page: &mut Exposition) {

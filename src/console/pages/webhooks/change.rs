@@ -19,7 +19,7 @@ const MAX_TRIES: u32 = 10;
 
 /// Adds a webhook, and shows its secret.
 pub(in super::super) async fn add(desk: &Desk<'_>) -> Result<Reply, ApiError> {
-    let (form, mut errors) = (&desk.form, Errors::default());
+    let (form, mut errors) = (&desk.visit.form, Errors::default());
     let url = errors.take("url", desk.app().registrar().check_url(form.get("url")));
     let description = match form.get("description") {
         "" => Some(None),
@@ -44,7 +44,7 @@ pub(in super::super) async fn add(desk: &Desk<'_>) -> Result<Reply, ApiError> {
 
 /// Carries out the command in the path: one of the buttons.
 async fn press(desk: &Desk<'_>, wanted: Wanted, code: &'static str) -> Result<Reply, ApiError> {
-    let Some(id) = desk.id else { return Ok(missing(Menu::Settings, texts::NO_WEBHOOK)) };
+    let Some(id) = desk.id(Some) else { return Ok(missing(Menu::Settings, texts::NO_WEBHOOK)) };
     let path = format!("/settings/webhooks/{id}");
     let is_deleted = matches!(wanted, Wanted::Delete);
     Ok(match change(desk, wanted, code).await? {
@@ -101,7 +101,7 @@ enum Changed {
 
 /// Makes a change, once for all repetitions of the form.
 async fn change(desk: &Desk<'_>, wanted: Wanted, code: &'static str) -> Result<Changed, ApiError> {
-    let (context, registrar) = (desk.call.context(), desk.app().registrar());
+    let (context, registrar) = (desk.context(), desk.app().registrar());
     if let Some(request) = &context.idempotency
         && let Some(written) = desk.store().recall_request(request.clone()).await?
     {
@@ -116,13 +116,13 @@ async fn change(desk: &Desk<'_>, wanted: Wanted, code: &'static str) -> Result<C
             },
         };
         let decided =
-            delivery::decide(desk.store(), registrar, present.as_ref(), &wanted, desk.now);
+            delivery::decide(desk.store(), registrar, present.as_ref(), &wanted, desk.visit.now);
         let Decided { change, act, webhook, secret, test } = decided.await.map_err(undecided)?;
         if test.is_some_and(|test| !registrar.send_test(test)) {
             return Err(StoreError::Overloaded.into());
         }
         let id = webhook.map_or(0, |webhook| webhook.id);
-        let flash = Flash { code: code.to_owned(), id };
+        let flash = Flash::new(code, id);
         let body = match &secret {
             Some(secret) => registrar.seal_response(secret.as_bytes()).map_err(no_vault)?,
             None => flash.to_string().into_bytes(),

@@ -7,33 +7,68 @@ use sha2::{Digest, Sha256};
 
 use super::{passwords::random_for_thread, session::Session, visit::Visit};
 use crate::{
-    domain::{IdempotencyKey, IdempotentRequest, WriteContext},
+    domain::{IdempotencyKey, IdempotentRequest, Role, WriteContext},
+    http::App,
+    store::Store,
     text,
 };
 
 /// A request of a member of the staff who is signed in, and may use the page.
-pub(super) struct PageCall<'r> {
+pub(super) struct Desk<'r> {
     pub(super) visit: Visit<'r>,
     pub(super) session: Session,
+    /// Random, for the keys of the forms of this page.
+    token: String,
 }
 
 /// The field of a form with the key by which a second click is recognized.
-pub(super) const KEY_FIELD: &str = "_key";
+const KEY_FIELD: &str = "_key";
 
 /// The length of a value of [`KEY_FIELD`] without the name of its form: 128 bits.
 const KEY_DIGITS: usize = 32;
 
-impl PageCall<'_> {
+impl<'r> Desk<'r> {
+    pub(super) fn new(visit: Visit<'r>, session: Session) -> Self {
+        let bytes: [u8; KEY_DIGITS / 2] = visit.console.with_random(RngExt::random);
+        Self { visit, session, token: text::hex_digits(&bytes) }
+    }
+
+    pub(super) fn app(&self) -> &App {
+        &self.visit.console.app
+    }
+
+    pub(super) fn store(&self) -> &dyn Store {
+        self.app().store.as_ref()
+    }
+
+    pub(super) fn role(&self) -> Role {
+        self.session.member.role
+    }
+
+    pub(super) fn may_write(&self) -> bool {
+        self.role() >= Role::Clerk
+    }
+
+    /// The number in the path as an identifier.
+    pub(super) fn id<T>(&self, id: impl FnOnce(i64) -> Option<T>) -> Option<T> {
+        text::integer(self.visit.parameter).and_then(id)
+    }
+
+    /// The hidden field with the key of a form of this page. Forms with other names have other keys.
+    pub(super) fn key(&self, form: &str) -> Markup {
+        html! { input type="hidden" name=(KEY_FIELD) value={ (self.token) "-" (form) }; }
+    }
+
     /// The circumstances of a change that the member makes now. If the form has a [`KEY_FIELD`], the
     /// change is made once, however often the form is sent.
     pub(super) fn context(&self) -> WriteContext {
-        let Visit { request, route, form, now, .. } = &self.visit;
+        let Visit { request, route, form, .. } = &self.visit;
         let owner = self.session.member.id.into();
-        let idempotency = IdempotencyKey::new(form.get(KEY_FIELD).to_owned()).map(|key| {
+        let idempotency = IdempotencyKey::new(form.raw(KEY_FIELD).to_owned()).map(|key| {
             let mut hash = Sha256::new();
             hash.update(request.uri.path());
             hash.update([0]);
-            hash.update(form.raw());
+            hash.update(form.bytes());
             let fingerprint = hash.finalize().into();
             IdempotentRequest {
                 caller: owner,
@@ -43,19 +78,7 @@ impl PageCall<'_> {
                 fingerprint,
             }
         });
-        let request_id = self.visit.request_id.to_str().ok().map(str::to_owned);
-        WriteContext { actor: self.session.actor(), now: *now, request_id, idempotency }
-    }
-
-    /// A new value of [`KEY_FIELD`], for a form of this page.
-    pub(super) fn new_key(&self) -> String {
-        let bytes: [u8; 16] = self.visit.console.with_random(RngExt::random);
-        bytes.iter().flat_map(|&byte| text::hex(byte)).map(char::from).collect()
-    }
-
-    /// The hidden field with such a value.
-    pub(super) fn key_field(&self) -> Markup {
-        html! { input type="hidden" name=(KEY_FIELD) value=(self.new_key()); }
+        WriteContext { idempotency, ..self.visit.context(self.session.actor()) }
     }
 
     /// A source for the secrets that a form makes: the same one each time that this form is sent, in
@@ -64,14 +87,14 @@ impl PageCall<'_> {
     /// the random [`KEY_FIELD`], which is not stored.
     pub(super) fn random_of_form(&self) -> StdRng {
         let Visit { console, request, form, .. } = &self.visit;
-        if form.get(KEY_FIELD).len() < KEY_DIGITS {
+        if form.raw(KEY_FIELD).len() < KEY_DIGITS {
             return console.with_random(random_for_thread);
         }
         let mut mac = hmac::Context::with_key(&self.visit.secret_key());
         mac.update(format!("form of staff {} ", self.session.member.id).as_bytes());
         mac.update(request.uri.path().as_bytes());
         mac.update(&[0]);
-        mac.update(form.raw());
+        mac.update(form.bytes());
         let mut seed = [0; 32];
         seed.copy_from_slice(mac.sign().as_ref());
         StdRng::from_seed(seed)
