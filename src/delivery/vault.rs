@@ -82,6 +82,11 @@ impl Vault {
         })
     }
 
+    /// Whether this was encrypted. No text begins like that.
+    pub fn is_sealed(bytes: &[u8]) -> bool {
+        bytes.first() == Some(&VERSION)
+    }
+
     /// Reads what was encrypted for `subject`.
     pub fn open(&self, subject: &str, sealed: &[u8]) -> Result<Vec<u8>, VaultError> {
         let (nonce, text) = sealed

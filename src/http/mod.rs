@@ -57,7 +57,7 @@ pub(crate) use self::{
     },
     error::{ApiError, Problem},
     routes::{Label, Pattern},
-    store_area::Watcher,
+    store_area::{Watcher, WebhookChanged},
 };
 use crate::{
     delivery::{Registrar, Vault},

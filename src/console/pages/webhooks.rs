@@ -132,17 +132,12 @@ fn type_boxes(chosen: &[&str]) -> Markup {
     }
 }
 
-async fn find(desk: &Desk<'_>) -> Result<Option<StoredWebhook>, StoreError> {
-    let webhooks = desk.store().list_webhooks().await?;
-    Ok(webhooks.into_iter().find(|stored| Some(stored.webhook.id) == desk.id(Some)))
-}
-
 pub(super) async fn show(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     with(desk, &Errors::default()).await
 }
 
 async fn with(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiError> {
-    let Some(stored) = find(desk).await? else {
+    let Some(stored) = desk.app().find_webhook(desk.id(Some)).await? else {
         return Ok(missing(Menu::Settings, texts::NO_WEBHOOK));
     };
     let webhook = &stored.webhook;

@@ -110,9 +110,6 @@ pub(in crate::console) const SECRET_HINT: &str =
     "Copy it into the settings of the program now. It is not shown again.";
 pub(in crate::console) const TOO_MANY_WEBHOOKS: &str =
     "There are 100 webhooks already. Delete one first.";
-pub(in crate::console) const NO_VAULT: &str =
-    "The service cannot use its key file for secrets. Ask its operator to check --secret-key-file.";
-
 pub(in crate::console) fn failing_webhooks(count: usize) -> String {
     match count {
         1 => "1 webhook does not get its messages.".to_owned(),

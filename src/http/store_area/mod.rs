@@ -35,7 +35,7 @@ pub(crate) use self::{
     },
     pets::{get_pet, list_pets, patch_pet, restore_pet, withdraw_pet},
     webhooks::{
-        add_webhook, delete_webhook, enable_webhook, get_webhook, list_attempts, list_webhooks,
+        WebhookChanged, add_webhook, delete_webhook, enable_webhook, get_webhook, list_attempts, list_webhooks,
         patch_webhook, rotate_secret, test_webhook,
     },
 };

@@ -93,8 +93,18 @@ pub(super) fn respond(
     request: &Parts,
     resource: &Resource,
 ) -> Result<Response, ApiError> {
-    let body = app.edge.response_memory.hold(self::resource(resource))?;
-    let tag = HeaderValue::try_from(tag(resource.version()))
+    respond_with(app, request, self::resource(resource), resource.version())
+}
+
+/// The same with the JSON of something that has this version.
+pub(super) fn respond_with(
+    app: &App,
+    request: &Parts,
+    body: Vec<u8>,
+    version: i64,
+) -> Result<Response, ApiError> {
+    let body = app.edge.response_memory.hold(body)?;
+    let tag = HeaderValue::try_from(tag(version))
         .map_err(|error| ApiError::internal(Arc::new(error)))?;
     Ok(etag::respond(&request.headers, response::json(StatusCode::OK, body), tag))
 }

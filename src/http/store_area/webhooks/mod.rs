@@ -21,7 +21,7 @@ use super::{
 use crate::{
     delivery::{self, Decided, DecisionError, VaultError, Wanted},
     domain::{
-        StoredResponse,
+        StoredResponse, WriteContext,
         store_area::{IfMatch, StoredWebhook, Webhook, WebhookChange},
     },
     http::{
@@ -74,65 +74,107 @@ fn response(status: StatusCode, webhook: &Webhook, secret: Option<&str>) -> Stor
     }
 }
 
-/// Carries out a request, once for all repetitions of the request. A replay comes
-/// before the state is looked at.
-async fn execute(app: &App, write: Write<'_>, wanted: Wanted) -> Result<Response, ApiError> {
-    let context = write.context(app).await?;
-    let _entered =
-        context.idempotency.as_ref().map(|request| app.in_flight.enter(request)).transpose()?;
-    if let Some(request) = &context.idempotency
-        && let Some(written) = app.store.recall_request(request.clone()).await?
-    {
-        return known(app, write, written);
-    }
-    for _ in 0..MAX_TRIES {
-        let present = match wanted {
-            Wanted::Add { .. } => None,
-            _ => Some(find(app, write.parameter).await?),
-        };
-        if let Some(present) = &present {
-            check_version(&write.request.headers, &present.webhook)?;
-        }
-        let (store, registrar) = (app.store.as_ref(), &app.store_area.registrar);
-        let decided = delivery::decide(store, registrar, present.as_ref(), &wanted, write.now);
-        let decided = decided.await.map_err(undecided)?;
-        let response = response_to(&decided);
-        let Decided { change, act, secret, test, .. } = decided;
-        // Before the response is remembered: a message too many harms nothing.
-        if test.is_some_and(|test| !registrar.send_test(test)) {
-            return Err(StoreError::Overloaded.into());
-        }
-        let mut stored = response.clone();
-        if secret.is_some() {
-            let sealed = app.store_area.registrar.seal_response(&stored.body);
-            stored.body = sealed.map_err(no_vault)?;
-        }
-        match app.store.write_webhook(change, act, stored, context.clone()).await? {
-            WebhookWritten::Done => return Ok(write.respond_with(app, response)),
-            WebhookWritten::Stale => {}
-            WebhookWritten::Full => {
-                return Err(ApiError::new(
-                    Problem::InvalidBody,
-                    format!("There are {} webhooks already. Delete one first.", Webhook::MAX),
-                ));
-            }
-            other => return known(app, write, other),
-        }
-    }
-    Err(StoreError::Overloaded.into())
+/// What became of a request to change a webhook.
+pub(crate) enum WebhookChanged {
+    /// The change was made, now or for the same request before. This is the response.
+    Done(StoredResponse),
+    NotFound,
+    /// There are [`Webhook::MAX`] webhooks.
+    Full,
+    /// The idempotency key was used for another request.
+    IdempotencyConflict,
 }
 
-/// The response to a request that was carried out before.
-fn known(app: &App, write: Write<'_>, written: WebhookWritten) -> Result<Response, ApiError> {
-    let WebhookWritten::Replayed(mut stored) = written else {
-        return Err(write::idempotency_conflict());
-    };
-    // Anything else is JSON, or empty.
-    if stored.body.first().is_some_and(|&byte| byte != b'{') {
-        let opened = app.store_area.registrar.open_response(&stored.body);
-        stored.body = opened.map_err(no_vault)?;
+impl App {
+    /// The webhook with this identifier, if there is one.
+    pub(crate) async fn find_webhook(
+        &self,
+        id: Option<i64>,
+    ) -> Result<Option<StoredWebhook>, StoreError> {
+        let webhooks = self.store.list_webhooks().await?;
+        Ok(webhooks.into_iter().find(|stored| Some(stored.webhook.id) == id))
     }
-    Ok(write.respond_with(app, stored))
+
+    /// Makes a change of the webhook with this identifier, once for all repetitions of the request. A
+    /// replay comes before the state is looked at. `check` can reject the change of the present
+    /// state. Fails with 503 if the key file cannot be used.
+    pub(crate) async fn change_webhook(
+        &self,
+        id: Option<i64>,
+        wanted: &Wanted,
+        context: WriteContext,
+        check: impl Fn(&Webhook) -> Result<(), ApiError>,
+        respond: impl Fn(&Decided) -> StoredResponse,
+    ) -> Result<WebhookChanged, ApiError> {
+        let (store, registrar) = (self.store.as_ref(), &self.store_area.registrar);
+        if let Some(request) = &context.idempotency
+            && let Some(written) = store.recall_request(request.clone()).await?
+        {
+            return self.known(written);
+        }
+        for _ in 0..MAX_TRIES {
+            let present = self.find_webhook(id).await?;
+            match &present {
+                Some(present) => check(&present.webhook)?,
+                None if matches!(wanted, Wanted::Add { .. }) => {}
+                None => return Ok(WebhookChanged::NotFound),
+            }
+            let decided = delivery::decide(store, registrar, present.as_ref(), wanted, context.now);
+            let decided = decided.await.map_err(undecided)?;
+            let response = respond(&decided);
+            let Decided { change, act, secret, test, .. } = decided;
+            // Before the response is remembered: a message too many harms nothing.
+            if test.is_some_and(|test| !registrar.send_test(test)) {
+                return Err(StoreError::Overloaded.into());
+            }
+            let mut stored = response.clone();
+            if secret.is_some() {
+                stored.body = registrar.seal_response(&stored.body).map_err(no_vault)?;
+            }
+            match store.write_webhook(change, act, stored, context.clone()).await? {
+                WebhookWritten::Done => return Ok(WebhookChanged::Done(response)),
+                WebhookWritten::Stale => {}
+                other => return self.known(other),
+            }
+        }
+        Err(StoreError::Overloaded.into())
+    }
+
+    /// What became of a request that changed nothing now.
+    fn known(&self, written: WebhookWritten) -> Result<WebhookChanged, ApiError> {
+        Ok(match written {
+            WebhookWritten::Replayed(mut stored) => {
+                let opened = self.store_area.registrar.open_response(stored.body);
+                stored.body = opened.map_err(no_vault)?;
+                WebhookChanged::Done(stored)
+            }
+            WebhookWritten::Full => WebhookChanged::Full,
+            _ => WebhookChanged::IdempotencyConflict,
+        })
+    }
+}
+
+/// Carries out a request of a program.
+async fn execute(app: &App, write: Write<'_>, wanted: Wanted) -> Result<Response, ApiError> {
+    let context = write.context(app).await?;
+    let repeatable = context.idempotency.clone();
+    let _entered = repeatable.map(|request| app.in_flight.enter(&request)).transpose()?;
+    let headers = &write.request.headers;
+    let check = |webhook: &Webhook| check_version(headers, webhook);
+    let id = query::path_integer(write.parameter);
+    match app.change_webhook(id, &wanted, context, check, response_to).await? {
+        WebhookChanged::Done(stored) => Ok(write.respond_with(app, stored)),
+        WebhookChanged::NotFound => Err(no_webhook()),
+        WebhookChanged::Full => {
+            let message = format!("There are {} webhooks already. Delete one first.", Webhook::MAX);
+            Err(ApiError::new(Problem::InvalidBody, message))
+        }
+        WebhookChanged::IdempotencyConflict => Err(write::idempotency_conflict()),
+    }
+}
+
+fn no_webhook() -> ApiError {
+    ApiError::new(Problem::NotFound, "No webhook has this id.")
 }
 
 /// 503 for a key file that cannot be used.
@@ -140,15 +182,6 @@ fn no_vault(error: VaultError) -> ApiError {
     let message = "The service cannot use its key file for the secrets of webhooks. Ask its operator \
                    to check --secret-key-file.";
     ApiError::new(Problem::Unavailable, message).caused_by(Arc::new(error))
-}
-
-/// The webhook with the identifier in the path. Fails with 404 if there is none.
-async fn find(app: &App, parameter: &str) -> Result<StoredWebhook, ApiError> {
-    let id = query::path_integer(parameter);
-    let mut webhooks = app.store.list_webhooks().await?.into_iter();
-    webhooks
-        .find(|stored| Some(stored.webhook.id) == id)
-        .ok_or_else(|| ApiError::new(Problem::NotFound, "No webhook has this id."))
 }
 
 /// Compares the version with `If-Match`, if the request has it. Fails with 400 if it is malformed,

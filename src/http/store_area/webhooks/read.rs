@@ -1,16 +1,12 @@
 //! `listWebhooks`, `getWebhook` and `listWebhookAttempts`.
 
-use std::sync::Arc;
-
-use hyper::{StatusCode, header::HeaderValue};
-
-use super::find;
+use super::no_webhook;
 use crate::{
     domain::store_area::{Attempt, Label, Webhook},
     http::{
         App, Response,
         error::ApiError,
-        etag, query, response,
+        query,
         routes::Call,
         store_area::{
             cursor::{self, Walk},
@@ -51,13 +47,11 @@ pub(crate) async fn get_webhook(
     Call { request, parameter, .. }: Call<'_>,
 ) -> Result<Response, ApiError> {
     let [] = query::parameters(request.uri.query(), [])?;
-    let webhook = find(app, parameter).await?.webhook;
+    let found = app.find_webhook(query::path_integer(parameter)).await?;
+    let webhook = found.ok_or_else(no_webhook)?.webhook;
     let mut body = Vec::with_capacity(wire::USUAL_LENGTH);
     json::write_webhook(&mut body, &webhook, None);
-    let tag = HeaderValue::try_from(wire::tag(webhook.version))
-        .map_err(|error| ApiError::internal(Arc::new(error)))?;
-    let response = response::json(StatusCode::OK, app.edge.response_memory.hold(body)?);
-    Ok(etag::respond(&request.headers, response, tag))
+    wire::respond_with(app, request, body, webhook.version)
 }
 
 /// `GET /v1/store/webhooks/{webhookId}/attempts`.
@@ -68,10 +62,10 @@ pub(crate) async fn list_attempts(
     let [limit, cursor] = query::parameters(request.uri.query(), ["limit", "cursor"])?;
     let limit = query::limit(limit.as_ref())?;
     // Of the webhook, however its id is spelled in the path.
-    let webhook = query::path_integer(parameter).map(|id| id.to_string());
-    let walk = Walk::new(cursor::ATTEMPTS, &[webhook.as_deref()]);
+    let id = query::path_integer(parameter);
+    let walk = Walk::new(cursor::ATTEMPTS, &[id.map(|id| id.to_string()).as_deref()]);
     let after = cursor.map(|cursor| walk.decode(&cursor)).transpose()?.map_or(0, |(_, id)| id);
-    let id = find(app, parameter).await?.webhook.id;
+    let id = app.find_webhook(id).await?.ok_or_else(no_webhook)?.webhook.id;
     let one_more = u32::from(limit.get()) + 1;
     let attempts = app.store.list_attempts(id, after, one_more).await?;
     let (attempts, next) = limit.page(attempts, |&(number, _)| number);
