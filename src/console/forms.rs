@@ -130,12 +130,14 @@ impl<'a> Input<'a> {
     }
 
     /// A choice between these values and labels; the value of the input is chosen.
-    pub(super) fn choose(&self, options: &[(String, String)]) -> Markup {
+    pub(super) fn choose(&self, options: &[(impl AsRef<str>, impl AsRef<str>)]) -> Markup {
         let html = html! {
             select #(self.id) name=(self.id) aria-describedby=[self.described()]
                 aria-invalid=[self.error.map(|_| "true")] {
                 @for (value, label) in options {
-                    option value=(value) selected[value == self.value] { (label) }
+                    option value=(value.as_ref()) selected[value.as_ref() == self.value] {
+                        (label.as_ref())
+                    }
                 }
             }
         };
@@ -218,18 +220,14 @@ pub(super) fn withdrawal_reason(typed: &str) -> Result<WithdrawalReason, String>
 }
 
 /// The choices of a reason for a withdrawal.
-pub(super) fn withdrawal_reasons() -> Vec<(String, String)> {
-    let all = WithdrawalReason::ALL;
-    let all = all.map(|reason| (reason.as_str().to_owned(), texts::reason(reason).to_owned()));
-    let none = (String::new(), texts::CHOOSE.to_owned());
-    [none].into_iter().chain(all).collect()
+pub(super) fn withdrawal_reasons() -> Vec<(&'static str, &'static str)> {
+    let all = WithdrawalReason::ALL.map(|reason| (reason.as_str(), texts::reason(reason)));
+    [("", texts::CHOOSE)].into_iter().chain(all).collect()
 }
 
 /// The choices of a status.
-pub(super) fn statuses() -> Vec<(String, String)> {
-    PetStatus::ALL
-        .map(|status| (status.as_str().to_owned(), texts::status(status).to_owned()))
-        .to_vec()
+pub(super) fn statuses() -> Vec<(&'static str, &'static str)> {
+    PetStatus::ALL.map(|status| (status.as_str(), texts::status(status))).to_vec()
 }
 
 /// The end of a day in the zone of the reader, whose script sends the offset in minutes.

@@ -37,6 +37,7 @@ use crate::{
     domain::{Actor, Client, Deployment, Networks, Role, words::words},
     http::{
         ApiError, App, Edge, Facts, Interface, Origin, Problem, RequestBody, Response, UnreadBody,
+        response,
     },
     json::times,
     store::Cause,
@@ -230,9 +231,6 @@ const SECURITY_FIELDS: [(HeaderName, &str); 3] = [
 
 /// Sends the browser to a path of the console, after a form or to sign in.
 fn redirect(path: &str) -> Response {
-    let mut response = Response::default();
-    *response.status_mut() = StatusCode::SEE_OTHER;
-    let location = HeaderValue::try_from(path).unwrap_or(HeaderValue::from_static("/"));
-    response.headers_mut().insert(header::LOCATION, location);
-    response
+    let path = HeaderValue::try_from(path).unwrap_or(HeaderValue::from_static("/"));
+    response::redirect(StatusCode::SEE_OTHER, path)
 }

@@ -6,13 +6,13 @@ use std::net::IpAddr;
 use hyper::{
     HeaderMap,
     header::{self, HeaderName},
-    http::{request::Parts, uri::Authority},
+    http::request::Parts,
 };
 
 use super::{ConsoleSettings, texts};
 use crate::{
     domain::Client,
-    http::{ApiError, Origin, Problem, forwarded},
+    http::{ApiError, Origin, Problem, forwarded, host},
 };
 
 /// Who sends a request, as far as its way shows.
@@ -34,13 +34,11 @@ pub(super) fn visitor(
     client: &Client,
     request: &Parts,
 ) -> Result<Visitor, ApiError> {
-    let in_target = request.uri.authority().map(Authority::as_str);
-    let in_field = || request.headers.get(header::HOST).and_then(|host| host.to_str().ok());
-    let host = in_target.or_else(in_field).unwrap_or_default().to_ascii_lowercase();
+    let host = host::of(request).unwrap_or_default().to_ascii_lowercase();
     let url = settings.url.as_ref().map(Origin::as_str);
     let (scheme, configured) = url.and_then(|url| url.split_once("://")).unwrap_or_default();
     let is_configured = !host.is_empty() && host == configured;
-    let name = name_in(&host);
+    let name = host::without_port(&host);
     let address: Option<IpAddr> = name.parse().ok();
     if !is_configured && address.is_none() && name != "localhost" {
         return Err(ApiError::new(Problem::InvalidRequest, texts::FOREIGN_HOST));
@@ -60,16 +58,6 @@ pub(super) fn visitor(
     let address = forwarded::client(peer, &request.headers, &settings.trusted_proxies);
     let origin = format!("{}://{host}", if is_secure { "https" } else { "http" });
     Ok(Visitor { address, is_secure, origin })
-}
-
-/// The host without its port.
-fn name_in(host: &str) -> &str {
-    let is_port = |port: &str| port.bytes().all(|byte| byte.is_ascii_digit());
-    let name = match host.rsplit_once(':') {
-        Some((name, port)) if is_port(port) => name,
-        _ => host,
-    };
-    name.strip_prefix('[').and_then(|name| name.strip_suffix(']')).unwrap_or(name)
 }
 
 /// Whether a proxy says that the browser did not use TLS.

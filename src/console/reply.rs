@@ -2,7 +2,7 @@
 
 use hyper::{
     StatusCode,
-    header::{self, HeaderName, HeaderValue},
+    header::{self, HeaderValue},
 };
 use maud::Markup;
 
@@ -14,7 +14,7 @@ use super::{
     texts,
 };
 use crate::{
-    http::{ApiError, Body, Interface, Response},
+    http::{ApiError, Body, Interface, Response, response},
     text,
 };
 
@@ -137,13 +137,7 @@ impl Reply {
                 }
                 response
             }
-            Self::Events(body) => {
-                let mut response = layout::of_type("text/event-stream", body);
-                // Makes nginx pass it on while it is received.
-                let buffering = HeaderName::from_static("x-accel-buffering");
-                response.headers_mut().insert(buffering, HeaderValue::from_static("no"));
-                response
-            }
+            Self::Events(body) => response::events(body),
         })
     }
 }

@@ -13,7 +13,7 @@ use std::{
 use hyper::{
     Method, StatusCode,
     header::{self, HeaderName, HeaderValue},
-    http::{request::Parts, uri::Authority},
+    http::request::Parts,
 };
 use serde_json::json;
 use tokio::time;
@@ -21,7 +21,7 @@ use tokio::time;
 use super::{
     App, Response,
     body::UnreadBody,
-    edge::{Edge, Facts, Interface},
+    edge::{Edge, Facts, Interface, host},
     error::{ApiError, Problem},
     response,
 };
@@ -117,16 +117,8 @@ const BROWSER_FIELDS: [HeaderName; 3] =
 /// address and read the responses (DNS rebinding). Only `localhost` is certain to be safe. Programs
 /// do not run pages, so they may use any name.
 fn check_host(request: &Parts) -> Result<(), ApiError> {
-    let in_target = request.uri.authority().map(Authority::as_str);
-    let in_field = || request.headers.get(header::HOST).and_then(|host| host.to_str().ok());
-    let host = in_target.or_else(in_field).unwrap_or_default();
-    let is_port = |port: &str| port.bytes().all(|byte| byte.is_ascii_digit());
-    let name = match host.rsplit_once(':') {
-        Some((name, port)) if is_port(port) => name,
-        _ => host,
-    };
-    let in_brackets = name.strip_prefix('[').and_then(|name| name.strip_suffix(']'));
-    let is_address = in_brackets.unwrap_or(name).parse::<IpAddr>().is_ok();
+    let name = host::without_port(host::of(request).unwrap_or_default());
+    let is_address = name.parse::<IpAddr>().is_ok();
     let is_browser = BROWSER_FIELDS.iter().any(|field| request.headers.contains_key(field));
     if !is_browser || is_address || name.eq_ignore_ascii_case("localhost") {
         return Ok(());

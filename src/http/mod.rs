@@ -13,7 +13,7 @@ mod for_console;
 mod idempotency;
 mod management;
 mod query;
-mod response;
+pub(crate) mod response;
 pub mod routes;
 mod settings;
 mod store_area;
@@ -52,7 +52,7 @@ pub use self::{
 pub(crate) use self::{
     body::UnreadBody,
     edge::{
-        Edge, Facts, Interface, forwarded,
+        Edge, Facts, Interface, forwarded, host,
         response_memory::{Reservation, ResponseMemory},
     },
     error::{ApiError, Problem},

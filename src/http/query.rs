@@ -76,6 +76,26 @@ pub(super) fn limit(given: Option<&Cow<'_, str>>) -> Result<Limit, ApiError> {
     })
 }
 
+/// Parses a parameter. `is` completes the sentence "The parameter must be …".
+pub(super) fn filter<T>(
+    name: &str,
+    given: Option<&Cow<'_, str>>,
+    parse: impl FnOnce(&str) -> Option<T>,
+    is: &str,
+) -> Result<Option<T>, ApiError> {
+    let Some(text) = given else {
+        return Ok(None);
+    };
+    match parse(text) {
+        Some(value) => Ok(Some(value)),
+        None => Err(ApiError::new(Problem::InvalidParameter, format!("{name} must be {is}."))),
+    }
+}
+
+/// What an int64 in a query must be.
+pub(super) const AN_INTEGER: &str =
+    "an integer from -9223372036854775808 to 9223372036854775807, without leading zeros";
+
 /// 400 for a parameter whose value is not an integer of this range.
 pub(super) fn out_of_range(
     name: &str,

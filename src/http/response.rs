@@ -1,4 +1,4 @@
-//! A response as JSON, and the body of a response.
+//! Kinds of responses, and the body of a response.
 
 use std::{
     convert::Infallible,
@@ -12,7 +12,7 @@ use futures_util::{Stream, StreamExt};
 use hyper::{
     HeaderMap, StatusCode,
     body::{self, Frame, SizeHint},
-    header::{self, HeaderValue},
+    header::{self, HeaderName, HeaderValue},
 };
 
 /// A response.
@@ -74,6 +74,27 @@ impl body::Body for Body {
         self.whole().map_or_else(SizeHint::default, |body| SizeHint::with_exact(body.len() as u64))
     }
 }
+
+/// A response that leads to this place.
+pub(crate) fn redirect(status: StatusCode, to: HeaderValue) -> Response {
+    let mut response = Response::default();
+    *response.status_mut() = status;
+    response.headers_mut().insert(header::LOCATION, to);
+    response
+}
+
+/// A response with events, until something ends them.
+pub(crate) fn events(body: Body) -> Response {
+    let mut response = Response::new(body);
+    let headers = response.headers_mut();
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(EVENT_STREAM));
+    // Makes nginx pass it on while it is received.
+    headers.insert(HeaderName::from_static("x-accel-buffering"), HeaderValue::from_static("no"));
+    response
+}
+
+/// The media type of events.
+pub(super) const EVENT_STREAM: &str = "text/event-stream";
 
 pub(super) fn json(status: StatusCode, body: impl Into<Bytes>) -> Response {
     json_with_room(status, body, 0)

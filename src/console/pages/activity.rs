@@ -106,8 +106,8 @@ pub(super) async fn activity(desk: &Desk<'_>) -> Result<Reply, ApiError> {
 fn form(fields: &Form) -> Markup {
     let input =
         |id, label, kind| Input { id, label, value: fields.get(id), kind, ..Input::default() };
-    let mut types = vec![(String::new(), texts::ANY_TYPE.to_owned())];
-    types.extend(AuditType::all().map(|kind| (kind.as_str().to_owned(), texts::audited(kind))));
+    let mut types = vec![("", texts::ANY_TYPE.to_owned())];
+    types.extend(AuditType::all().map(|kind| (kind.as_str(), texts::audited(kind))));
     html! {
         form.card.row method="get" action="/activity" role="search" {
             (input("since", texts::SINCE, "date").show())

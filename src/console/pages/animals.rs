@@ -109,8 +109,8 @@ async fn show(desk: &Desk<'_>, form: &Form, errors: &Errors) -> Result<Reply, Ap
 
 fn search(form: &Form, categories: &[Category], is_filtered: bool) -> Markup {
     let mut statuses = forms::statuses();
-    statuses.insert(0, (String::new(), texts::ANY_STATUS.to_owned()));
-    statuses.push((WITHDRAWN.to_owned(), texts::WITHDRAWN.to_owned()));
+    statuses.insert(0, ("", texts::ANY_STATUS));
+    statuses.push((WITHDRAWN, texts::WITHDRAWN));
     let mut choices = vec![(String::new(), texts::ANY_CATEGORY.to_owned())];
     choices.extend(categories.iter().map(|category| {
         (category.id.to_string(), markup::readable(category.label.as_str(), SHORT))

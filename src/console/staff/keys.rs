@@ -43,7 +43,7 @@ async fn page(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiError> {
         },
         ..Input::of("scope", texts::WHAT_KEY_ALLOWS, form, errors)
     };
-    let scopes = Scope::ALL.map(|of| (of.as_str().to_owned(), texts::scope(of).to_owned()));
+    let scopes = Scope::ALL.map(|of| (of.as_str(), texts::scope(of)));
     let labels = [texts::NAME, texts::ALLOWS, texts::LAST_USED, texts::STATE, texts::ACTIONS];
     let rows = html! { @for key in own { (row(desk, key)) } };
     let content = html! {

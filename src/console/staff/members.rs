@@ -46,7 +46,7 @@ async fn page(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiError> {
         value: form.raw("role").parse().unwrap_or(Role::Clerk).as_str(),
         ..Input::of("role", texts::ROLE, form, errors)
     };
-    let roles = Role::ALL.map(|of| (of.as_str().to_owned(), texts::what_role_may(of).to_owned()));
+    let roles = Role::ALL.map(|of| (of.as_str(), texts::what_role_may(of)));
     let labels = [texts::NAME, texts::ROLE, texts::STATE, texts::ACTIONS];
     let rows = html! { @for member in &staff { (row(desk, member)) } };
     let content = html! {

@@ -13,12 +13,7 @@ use tokio::task;
 use super::{cursor, first_pages::RenderedPage, wire};
 use crate::{
     domain::{PageRequest, PetStatus},
-    http::{
-        App, Response,
-        error::{ApiError, Problem},
-        etag, query, response,
-        routes::Call,
-    },
+    http::{App, Response, error::ApiError, etag, query, response, routes::Call},
 };
 
 /// Pages above this size, in bytes, are hashed on a separate thread.
@@ -66,15 +61,10 @@ fn respond(request: &Parts, page: RenderedPage) -> Response {
 
 fn parse(query: Option<&str>) -> Result<PageRequest, ApiError> {
     let [limit, status, cursor] = query::parameters(query, ["limit", "status", "cursor"])?;
-    let invalid = |message: &'static str| ApiError::new(Problem::InvalidParameter, message);
     let limit = query::limit(limit.as_ref())?;
-    let status = match status {
-        None => None,
-        Some(text) => Some(
-            text.parse::<PetStatus>()
-                .map_err(|_| invalid("status must be one of available, pending and sold."))?,
-        ),
-    };
+    let is_status = "one of available, pending and sold";
+    let status: Option<PetStatus> =
+        query::filter("status", status.as_ref(), |text| text.parse().ok(), is_status)?;
     let after = match cursor {
         None => None,
         Some(text) => Some(cursor::decode(&text, status)?),

@@ -8,7 +8,7 @@ use hyper::{
 use serde_json::json;
 
 use super::document::Document;
-use crate::http::{App, BaseUrl, Response, accept, error::ApiError, routes::Call};
+use crate::http::{App, BaseUrl, Response, accept, error::ApiError, response, routes::Call};
 
 /// The media type, with the profile of RFC 9727, section 7.3.
 const MEDIA_TYPE: HeaderValue = HeaderValue::from_static(
@@ -52,10 +52,7 @@ pub(crate) async fn root(app: &App, call: Call<'_>) -> Result<Response, ApiError
     let html = ["text/html", "application/xhtml+xml"];
     let usual = ["application/json", "application/linkset+json"];
     let mut response = if accept::prefers(&call.request.headers, &html, &usual) {
-        let mut redirect = Response::default();
-        *redirect.status_mut() = StatusCode::TEMPORARY_REDIRECT;
-        redirect.headers_mut().insert(header::LOCATION, HeaderValue::from_static("docs/"));
-        redirect
+        response::redirect(StatusCode::TEMPORARY_REDIRECT, HeaderValue::from_static("docs/"))
     } else {
         get(app, call).await?
     };

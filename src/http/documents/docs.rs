@@ -19,6 +19,7 @@ use super::document::Document;
 use crate::http::{
     App, Response,
     error::{ApiError, Problem},
+    response,
     routes::Call,
 };
 
@@ -29,10 +30,7 @@ const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; script-src 'self'; \
 
 /// `GET /docs` redirects to `/docs/`, because the page's links are relative.
 pub(crate) fn redirect() -> Response {
-    let mut response = Response::default();
-    *response.status_mut() = StatusCode::PERMANENT_REDIRECT;
-    response.headers_mut().insert(header::LOCATION, HeaderValue::from_static("docs/"));
-    response
+    response::redirect(StatusCode::PERMANENT_REDIRECT, HeaderValue::from_static("docs/"))
 }
 
 /// `GET /docs/` and the files below it.

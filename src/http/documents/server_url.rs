@@ -1,9 +1,9 @@
 //! The base URL of the service according to a request: for the OpenAPI document, if the operator
 //! configured none.
 
-use hyper::{header, http::request::Parts};
+use hyper::http::request::Parts;
 
-use crate::http::BaseUrl;
+use crate::http::{BaseUrl, host};
 
 /// Header fields that show that a proxy forwarded the request.
 const FORWARDED: [&str; 5] =
@@ -19,21 +19,13 @@ pub(crate) fn of(request: &Parts, tls: bool) -> Option<BaseUrl> {
     if same_origin || FORWARDED.iter().any(|name| headers.contains_key(*name)) {
         return None;
     }
-    let host = host(request)?;
+    let host = host::of(request)?;
     // These characters have no special meaning in JSON, in YAML or elsewhere in a URL.
     let allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"-._:[]".contains(&byte);
     if !host.bytes().all(allowed) {
         return None;
     }
     format!("{}://{host}/v1", if tls { "https" } else { "http" }).parse().ok()
-}
-
-/// The host and port: the authority in HTTP/2, `Host` in HTTP/1.
-fn host(request: &Parts) -> Option<&str> {
-    match request.uri.authority() {
-        Some(authority) => Some(authority.as_str()),
-        None => request.headers.get(header::HOST)?.to_str().ok(),
-    }
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 pub(super) mod compression;
 mod cors;
 pub(crate) mod forwarded;
+pub(crate) mod host;
 mod log;
 mod metrics;
 mod request_head;

@@ -25,11 +25,11 @@ pub(crate) async fn list(app: &App, Call { request, .. }: Call<'_>) -> Result<Re
     let is_time = "a time such as 2026-11-22T00:00:00Z";
     let limit = query::limit(limit.as_ref())?;
     let mut query = AuditQuery {
-        subject: page::filter("subject", subject.as_ref(), LogSubject::parse, is_subject)?,
-        actor: page::filter("actor", actor.as_ref(), Actor::parse, is_actor)?,
-        kind: page::filter("type", kind.as_ref(), AuditType::parse, is_type)?,
-        since: page::filter("since", since.as_ref(), json::times::parse, is_time)?,
-        until: page::filter("until", until.as_ref(), json::times::parse, is_time)?,
+        subject: query::filter("subject", subject.as_ref(), LogSubject::parse, is_subject)?,
+        actor: query::filter("actor", actor.as_ref(), Actor::parse, is_actor)?,
+        kind: query::filter("type", kind.as_ref(), AuditType::parse, is_type)?,
+        since: query::filter("since", since.as_ref(), json::times::parse, is_time)?,
+        until: query::filter("until", until.as_ref(), json::times::parse, is_time)?,
         after: None,
         newest_first: false,
         limit: limit.get().into(),

@@ -35,8 +35,8 @@ pub(crate) use self::{
     },
     pets::{get_pet, list_pets, patch_pet, restore_pet, withdraw_pet},
     webhooks::{
-        WebhookChanged, add_webhook, delete_webhook, enable_webhook, get_webhook, list_attempts, list_webhooks,
-        patch_webhook, rotate_secret, test_webhook,
+        WebhookChanged, add_webhook, delete_webhook, enable_webhook, get_webhook, list_attempts,
+        list_webhooks, patch_webhook, rotate_secret, test_webhook,
     },
 };
 

@@ -33,12 +33,12 @@ pub(crate) async fn list_orders(
     let [status, pet_id, reference, limit, cursor] = query::parameters(request.uri.query(), names)?;
     let is_status = "one of reserved, completed, cancelled, expired and returned";
     let is_reference = "at most 255 characters without U+0000";
-    let wanted = page::filter("petId", pet_id.as_ref(), text::integer, page::AN_INTEGER)?;
+    let wanted = query::filter("petId", pet_id.as_ref(), text::integer, query::AN_INTEGER)?;
     let new_reference = |text: &str| Reference::new(text.to_owned());
     let mut query = OrderQuery {
-        status: page::filter("status", status.as_ref(), |text| text.parse().ok(), is_status)?,
+        status: query::filter("status", status.as_ref(), |text| text.parse().ok(), is_status)?,
         pet_id: wanted.and_then(PetId::new),
-        reference: page::filter("reference", reference.as_ref(), new_reference, is_reference)?,
+        reference: query::filter("reference", reference.as_ref(), new_reference, is_reference)?,
         limit: query::limit(limit.as_ref())?,
         newest_first: false,
         after: None,

@@ -1,6 +1,6 @@
 //! What all lists have in common.
 
-use std::{borrow::Cow, sync::Arc};
+use std::sync::Arc;
 
 use hyper::{
     StatusCode,
@@ -12,11 +12,7 @@ use tokio::task;
 use super::wire::USUAL_LENGTH;
 use crate::{
     domain::Limit,
-    http::{
-        App, Response,
-        error::{ApiError, Problem},
-        etag, response,
-    },
+    http::{App, Response, error::ApiError, etag, response},
 };
 
 /// Pages with more bytes of texts than this are rendered on a separate thread.
@@ -74,26 +70,6 @@ pub(super) async fn render<T: Send + 'static, R: Send + 'static>(
     let rendering = task::spawn_blocking(render);
     rendering.await.map_err(|error| ApiError::internal(Arc::new(error)))
 }
-
-/// Parses a parameter. `is` completes the sentence "The parameter must be …".
-pub(super) fn filter<T>(
-    name: &str,
-    given: Option<&Cow<'_, str>>,
-    parse: impl FnOnce(&str) -> Option<T>,
-    is: &str,
-) -> Result<Option<T>, ApiError> {
-    let Some(text) = given else {
-        return Ok(None);
-    };
-    match parse(text) {
-        Some(value) => Ok(Some(value)),
-        None => Err(ApiError::new(Problem::InvalidParameter, format!("{name} must be {is}."))),
-    }
-}
-
-/// What an int64 in a query must be.
-pub(super) const AN_INTEGER: &str =
-    "an integer from -9223372036854775808 to 9223372036854775807, without leading zeros";
 
 /// The link to the next page (RFC 8288) of the list at `path` below the base address.
 pub(super) fn next_link(

@@ -35,15 +35,15 @@ pub(crate) async fn list_pets(
     let is_status = "one of available, pending and sold";
     let is_name = "at most 64 characters, counted without accents, and without U+0000";
     let mut query = PetQuery {
-        status: page::filter("status", status.as_ref(), |text| text.parse().ok(), is_status)?,
-        category_id: page::filter(
+        status: query::filter("status", status.as_ref(), |text| text.parse().ok(), is_status)?,
+        category_id: query::filter(
             "categoryId",
             category_id.as_ref(),
             text::integer,
-            page::AN_INTEGER,
+            query::AN_INTEGER,
         )?,
-        name: page::filter("name", name.as_ref(), prefix, is_name)?,
-        withdrawn: page::filter("withdrawn", withdrawn.as_ref(), boolean, "true or false")?
+        name: query::filter("name", name.as_ref(), prefix, is_name)?,
+        withdrawn: query::filter("withdrawn", withdrawn.as_ref(), boolean, "true or false")?
             .unwrap_or_default(),
         limit: query::limit(limit.as_ref())?,
         after: None,

@@ -104,7 +104,7 @@ pub(super) fn respond_with(
     version: i64,
 ) -> Result<Response, ApiError> {
     let body = app.edge.response_memory.hold(body)?;
-    let tag = HeaderValue::try_from(tag(version))
-        .map_err(|error| ApiError::internal(Arc::new(error)))?;
+    let tag =
+        HeaderValue::try_from(tag(version)).map_err(|error| ApiError::internal(Arc::new(error)))?;
     Ok(etag::respond(&request.headers, response::json(StatusCode::OK, body), tag))
 }

@@ -64,11 +64,7 @@ const DEFAULT_LIMIT: u32 = 100;
 /// After the oldest change of the log, deletions may be near. They are made in smaller steps.
 const NEAR_THE_OLDEST: i64 = 10_000;
 
-const EVENT_STREAM: &str = "text/event-stream";
 const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
-
-/// Makes nginx pass a response on while it is received.
-const ACCEL_BUFFERING: HeaderName = HeaderName::from_static("x-accel-buffering");
 
 /// What all that follow the log share.
 #[derive(Default)]
@@ -102,11 +98,12 @@ pub(crate) async fn follow_changes(
     let [after, kind, limit, wait] = query::parameters(request.uri.query(), names)?;
     let of_name = |text: &str| text.parse().ok();
     let kind =
-        page::filter("type", kind.as_ref(), of_name, "a type of change, such as pet.changed")?;
+        query::filter("type", kind.as_ref(), of_name, "a type of change, such as pet.changed")?;
     let size = parse_limit(limit.as_ref())?;
     let waits =
-        page::filter("wait", wait.as_ref(), parse_wait, "a number of seconds from 0s to 60s")?;
-    let is_stream = accept::prefers(&request.headers, &[EVENT_STREAM], &["application/json"]);
+        query::filter("wait", wait.as_ref(), parse_wait, "a number of seconds from 0s to 60s")?;
+    let is_stream =
+        accept::prefers(&request.headers, &[response::EVENT_STREAM], &["application/json"]);
     if is_stream && (limit.is_some() || wait.is_some()) {
         let message = "limit and wait are only for pages; leave them out to receive a stream.";
         return Err(ApiError::new(Problem::InvalidParameter, message));
@@ -128,11 +125,7 @@ pub(crate) async fn follow_changes(
         } else {
             String::new()
         };
-        let mut response = Response::new(follower.into_body(Bytes::from(beginning)));
-        let headers = response.headers_mut();
-        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(EVENT_STREAM));
-        headers.insert(ACCEL_BUFFERING, HeaderValue::from_static("no"));
-        return Ok(response);
+        return Ok(response::events(follower.into_body(Bytes::from(beginning))));
     }
     let mut page = app.store.changes_after(position, kind, size).await?;
     if page.changes.is_empty()
