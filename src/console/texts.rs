@@ -8,7 +8,7 @@ pub(super) use self::{manager::*, staff::*};
 use jiff::Timestamp;
 
 use crate::domain::{
-    PetStatus,
+    Actor, NamedActor, PetStatus,
     store_area::{ChangeType, OrderStatus, WithdrawalReason},
 };
 
@@ -79,10 +79,7 @@ pub(super) const NOTHING_FOUND_HINT: &str =
 pub(super) const SELECT_ALL: &str = "Select all on this page";
 pub(super) const WITH_SELECTED: &str = "Change the selected animals";
 pub(super) const ALL_OR_NONE: &str = "Either all of them change, or none.";
-pub(super) const RESERVE_SELECTED: &str = "Reserve";
-pub(super) const SELL_SELECTED: &str = "Sell";
 pub(super) const MOVE: &str = "Move to category";
-pub(super) const WITHDRAW_SELECTED: &str = "Withdraw";
 pub(super) const CLEAR: &str = "Clear";
 
 // Animal
@@ -92,11 +89,9 @@ pub(super) const RESERVE_OR_SELL: &str = "Reserve or sell";
 pub(super) const RESERVE: &str = "Reserve";
 pub(super) const SELL: &str = "Sell";
 pub(super) const SELL_NOW: &str = "Sell now";
-pub(super) const RESERVED: &str = "Reserved";
 pub(super) const CANCEL_RESERVATION: &str = "Cancel the reservation";
 pub(super) const EXTEND: &str = "Extend";
 pub(super) const EXTEND_MORE: &str = "Hold it longer";
-pub(super) const SOLD: &str = "Sold";
 pub(super) const TAKE_BACK: &str = "Take it back";
 pub(super) const TAKE_BACK_HINT: &str =
     "The customer returns the animal. It becomes available again.";
@@ -228,15 +223,14 @@ pub(super) fn change(kind: ChangeType) -> &'static str {
     }
 }
 
-/// Who made a change, from the kind of actor and its name.
-pub(super) fn actor(kind: &str, name: Option<&str>) -> String {
-    match (kind, name) {
-        ("staff", Some(name)) => name.to_owned(),
-        ("key", Some(name)) => format!("program “{name}”"),
-        ("key", None) => "a program".to_owned(),
-        ("clock", _) => "the service".to_owned(),
-        ("command" | "database", _) => "the operator".to_owned(),
-        (kind, name) => name.unwrap_or(kind).to_owned(),
+/// Who made a change.
+pub(super) fn actor(NamedActor { actor, name }: &NamedActor) -> String {
+    match (actor, name.as_deref()) {
+        (Actor::Staff(_), name) => name.unwrap_or("staff").to_owned(),
+        (Actor::Key(_), Some(name)) => format!("program “{name}”"),
+        (Actor::Key(_), None) => "a program".to_owned(),
+        (Actor::Clock, _) => "the service".to_owned(),
+        (Actor::Command | Actor::Database, _) => "the operator".to_owned(),
     }
 }
 
@@ -320,8 +314,8 @@ pub(super) fn too_many_columns(found: usize) -> String {
 }
 
 /// Who changed an animal last.
-pub(super) fn changed_by(who: &str) -> String {
-    format!("Changed by {who}")
+pub(super) fn changed_by(who: &NamedActor) -> String {
+    format!("Changed by {}", actor(who))
 }
 
 /// A moment near `now` in words; `None` if it is a week or more away.

@@ -156,7 +156,7 @@ fn table(
             @let Shown { at, actor, what, subject } = shown(entry);
             tr {
                 td data-label=(texts::WHEN) { (markup::time(at, desk.visit.now)) }
-                td data-label=(texts::WHO) { bdi { (history::who(actor)) } }
+                td data-label=(texts::WHO) { bdi { (texts::actor(actor)) } }
                 td.first { (what) }
                 td data-label=(texts::ABOUT) { (link_to(subject, staff)) }
                 td { (details(entry, categories)) }
@@ -215,7 +215,7 @@ pub(super) async fn export(desk: &Desk<'_>) -> Result<Reply, ApiError> {
                 AuditEntry::Act { .. } => (None, None),
             };
             let (at, subject) = (at.to_string(), subject.to_string());
-            let who = history::who(actor);
+            let who = texts::actor(actor);
             let cells = [&at, &*who, &what, &subject, before.unwrap_or(""), after.unwrap_or("")];
             size += cells.iter().map(|cell| cell.len()).sum::<usize>();
             row(&mut writer, cells);

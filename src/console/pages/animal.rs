@@ -28,21 +28,18 @@ pub(super) async fn show(desk: &Desk<'_>) -> Result<Reply, ApiError> {
 
 /// The page of the animal, with what is wrong about a change of it.
 async fn with(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiError> {
-    let Some(id) = desk.id(PetId::new) else {
-        return Ok(missing(Menu::Animals, texts::NO_PET));
-    };
-    let Some(pet) = desk.store().get_store_pet(id).await? else {
+    let Some(pet) = desk.pet().await? else {
         return Ok(missing(Menu::Animals, texts::NO_PET));
     };
     let categories = desk.categories().await?;
     let order = holding_order(desk, &pet).await?;
-    let history = history::show(desk, id, &categories).await?;
+    let history = history::show(desk, pet.id, &categories).await?;
     let content = html! {
         div.head {
             h1 { (markup::name(pet.name.as_str(), LONG)) }
             (markup::pet_badge(&pet))
             @if desk.may_write() && pet.withdrawn.is_none() {
-                a.button href={ "/animals/" (id.get()) "/edit" } { (texts::EDIT) }
+                a.button href={ "/animals/" (pet.id.get()) "/edit" } { (texts::EDIT) }
             }
         }
         (errors.summary())
@@ -62,7 +59,7 @@ async fn with(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiError> {
         }
     };
     let page = Page::new(Menu::Animals, markup::plain_name(pet.name.as_str()), content);
-    let page = page.following(Follows::Pet(id.get()));
+    let page = page.following(Follows::Pet(pet.id.get()));
     Ok(page.wrong_if(!errors.is_empty()).into())
 }
 
@@ -119,9 +116,8 @@ fn work(desk: &Desk<'_>, pet: &StorePet, order: Option<&Order>, errors: &Errors)
         (_, Some(order)) => html! {
             section.card {
                 h2 {
-                    @if pet.status == PetStatus::Sold { (texts::SOLD) }
-                    @else { (texts::RESERVED) }
-                    ", " a href={ "/orders/" (order.id) } { (texts::title_of_order(order.id.get())) }
+                    (texts::status(pet.status)) ", "
+                    a href={ "/orders/" (order.id) } { (texts::title_of_order(order.id.get())) }
                 }
                 (orders::details(desk, order))
                 (orders::buttons(desk, order, errors))

@@ -197,8 +197,8 @@ fn selected(categories: &[Category], form: &Form, errors: &Errors) -> Markup {
             legend { (texts::WITH_SELECTED) " " span.hint { (texts::ALL_OR_NONE) } }
             div.fields {
                 div.buttons {
-                    button name="do" value="reserve" { (texts::RESERVE_SELECTED) }
-                    button name="do" value="sell" { (texts::SELL_SELECTED) }
+                    button name="do" value="reserve" { (texts::RESERVE) }
+                    button name="do" value="sell" { (texts::SELL) }
                 }
                 div.columns {
                     div.row {
@@ -207,7 +207,7 @@ fn selected(categories: &[Category], form: &Form, errors: &Errors) -> Markup {
                     }
                     div.row {
                         (why.choose(&forms::withdrawal_reasons()))
-                        button.danger name="do" value="withdraw" { (texts::WITHDRAW_SELECTED) }
+                        button.danger name="do" value="withdraw" { (texts::WITHDRAW) }
                     }
                 }
             }

@@ -33,7 +33,7 @@ pub(super) async fn show(
                 (present(theirs, &desk.visit.form, categories))
                 @if let Some(last) = last {
                     p.hint {
-                        (texts::changed_by(&history::who(&last.actor))) ", "
+                        (texts::changed_by(&last.actor)) ", "
                         (markup::time(last.at, desk.visit.now))
                     }
                 }

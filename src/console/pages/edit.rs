@@ -14,12 +14,8 @@ use crate::{
         markup, texts,
         visit::Form,
     },
-    domain::{
-        PetId,
-        store_area::{Category, Command, PetPatch, Resource, StorePet},
-    },
+    domain::store_area::{Category, Command, PetPatch, Resource, StorePet},
     http::ApiError,
-    store::StoreError,
 };
 
 /// The form as it is in the store.
@@ -33,19 +29,12 @@ fn form_of(pet: &StorePet, categories: &[Category]) -> Form {
 }
 
 pub(super) async fn form(desk: &Desk<'_>) -> Result<Reply, ApiError> {
-    let Some(pet) = find(desk).await? else {
+    let Some(pet) = desk.pet().await? else {
         return Ok(missing(Menu::Animals, texts::NO_PET));
     };
     let categories = desk.categories().await?;
     let form = form_of(&pet, &categories);
     Ok(page(desk, &pet, &form, &categories, &Errors::default()).into())
-}
-
-async fn find(desk: &Desk<'_>) -> Result<Option<StorePet>, StoreError> {
-    match desk.id(PetId::new) {
-        Some(id) => desk.store().get_store_pet(id).await,
-        None => Ok(None),
-    }
 }
 
 fn page(
@@ -74,7 +63,7 @@ fn page(
 }
 
 pub(super) async fn save(desk: &Desk<'_>) -> Result<Reply, ApiError> {
-    let Some(pet) = find(desk).await? else {
+    let Some(pet) = desk.pet().await? else {
         return Ok(missing(Menu::Animals, texts::NO_PET));
     };
     let categories = desk.categories().await?;

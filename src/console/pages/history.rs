@@ -11,7 +11,7 @@ use crate::{
         texts,
     },
     domain::{
-        NamedActor, PetId,
+        PetId,
         store_area::{Category, ChangeType, LoggedChange, SubjectKind},
     },
     store::StoreError,
@@ -45,11 +45,6 @@ impl Logged {
     fn read(text: Option<&str>) -> Self {
         text.and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default()
     }
-}
-
-/// Who made a change.
-pub(super) fn who(actor: &NamedActor) -> String {
-    texts::actor(actor.actor.kind(), actor.name.as_deref())
 }
 
 /// The newest change of an animal.
@@ -88,7 +83,7 @@ pub(super) async fn show(
                         }
                     }
                     (differences(change, categories))
-                    div.hint { (who(&change.actor)) ", " (markup::time(change.at, desk.visit.now)) }
+                    div.hint { (texts::actor(&change.actor)) ", " (markup::time(change.at, desk.visit.now)) }
                 }
             }
         }

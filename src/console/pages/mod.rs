@@ -29,7 +29,7 @@ use super::{
 };
 use crate::{
     domain::{
-        Limit, StoredResponse,
+        Limit, PetId, StoredResponse,
         store_area::{
             Category, ChangeType, Command, Decision, OrderStatus, Preconditions, Refusal, Resource,
             StorePet,
@@ -117,6 +117,14 @@ impl Desk<'_> {
     /// What a change requires: that nobody else has changed its subject since the form was made.
     fn preconditions(&self) -> Preconditions {
         Preconditions::version(self.visit.form.integer("version").unwrap_or(0))
+    }
+
+    /// The animal with the number in the path.
+    async fn pet(&self) -> Result<Option<StorePet>, StoreError> {
+        match self.id(PetId::new) {
+            Some(id) => self.store().get_store_pet(id).await,
+            None => Ok(None),
+        }
     }
 
     /// The categories that have a name.
