@@ -13,7 +13,7 @@ use crate::{
     },
     store::{
         self, DatabaseUrl, OpenMode,
-        bulk::{self, CommitError, Ids, Load, Snapshot},
+        bulk::{self, CommitError, Ids, Load, Snapshot, Table},
     },
 };
 
@@ -58,7 +58,7 @@ struct Copied {
     animals: u64,
     orders: u64,
     categories: u64,
-    keys: usize,
+    keys: u64,
     requests: u64,
     rows: [u64; bulk::TABLES.len()],
 }
@@ -93,7 +93,7 @@ impl Copy {
             super::counted(animals, "animal"),
             super::counted(orders, "order"),
             super::counted(categories, "category"),
-            super::counted(keys as u64, "API key"),
+            super::counted(keys, bulk::KEYS.rows),
             super::counted(requests, "idempotency key"),
             rows.join(", "),
             self.from,
@@ -115,9 +115,7 @@ impl Copy {
 }
 
 fn copy(from: &mut dyn Snapshot, to: &mut dyn Load) -> anyhow::Result<Copied> {
-    let keys = from.keys()?;
-    to.add_keys(&keys)?;
-    let mut copied = Copied { keys: keys.len(), ..Copied::default() };
+    let mut copied = Copied { keys: copy_table(&bulk::KEYS, from, to)?, ..Copied::default() };
     let mut added = Ok(());
     from.requests(&mut |request| {
         copied.requests += 1;
@@ -142,17 +140,26 @@ fn copy(from: &mut dyn Snapshot, to: &mut dyn Load) -> anyhow::Result<Copied> {
     })?;
     added?;
     for (table, rows) in bulk::TABLES.iter().zip(&mut copied.rows) {
-        let mut added = Ok(());
-        from.rows(table, &mut |row| {
-            *rows += 1;
-            added = to.add_row(table, row).map_err(anyhow::Error::from);
-            goes_on(&added)
-        })?;
-        added?;
+        *rows = copy_table(table, from, to)?;
     }
     to.continue_after(from.last_ids()?)?;
     to.continue_log()?;
     Ok(copied)
+}
+
+/// Copies the rows of a table as they are, and returns their number.
+fn copy_table(
+    table: &'static Table,
+    from: &mut dyn Snapshot,
+    to: &mut dyn Load,
+) -> anyhow::Result<u64> {
+    let (mut rows, mut added) = (0, Ok(()));
+    from.rows(table, &mut |row| {
+        rows += 1;
+        added = to.add_row(table, row).map_err(anyhow::Error::from);
+        goes_on(&added)
+    })?;
+    added.map(|()| rows)
 }
 
 fn goes_on(done: &anyhow::Result<()>) -> ControlFlow<()> {

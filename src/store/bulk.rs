@@ -15,7 +15,7 @@ pub use rusqlite::types::Value;
 
 use super::StoreError;
 use crate::domain::{
-    IdempotencyKey, KeyDigest, KeyId, KeyRecord, NewPet, PetId, PetRef, PetStatus, StoredResponse,
+    IdempotencyKey, KeyId, NewPet, PetId, PetRef, PetStatus, StoredResponse,
     store_area::{Act, Resource},
 };
 
@@ -40,9 +40,6 @@ pub trait Snapshot {
         &mut self,
         show: &mut dyn FnMut(Resource) -> ControlFlow<()>,
     ) -> Result<(), StoreError>;
-
-    /// Every API key, valid or not, in ascending order of number.
-    fn keys(&mut self) -> Result<Vec<StoredKey>, StoreError>;
 
     /// Calls `show` with every stored request with an idempotency key, including those that are due
     /// to be forgotten, until `show` breaks.
@@ -79,9 +76,6 @@ pub trait Load {
 
     /// Adds an animal, an order or a category as it is, under its identifier.
     fn add(&mut self, resource: &Resource) -> Result<(), StoreError>;
-
-    /// Adds API keys under their numbers.
-    fn add_keys(&mut self, keys: &[StoredKey]) -> Result<(), StoreError>;
 
     /// Adds a remembered request.
     fn add_request(&mut self, request: &StoredRequest) -> Result<(), StoreError>;
@@ -127,15 +121,6 @@ pub enum Ids {
     Given,
 }
 
-/// An API key with its digest.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct StoredKey {
-    /// The digest of its secret.
-    pub digest: KeyDigest,
-    /// The rest of the key.
-    pub record: KeyRecord,
-}
-
 /// A request with an idempotency key, and its response.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoredRequest {
@@ -165,7 +150,17 @@ pub struct Table {
     pub(super) order: &'static str,
 }
 
-/// These tables, each after those to which it refers. The secrets in them are encrypted. Acts get new
+/// The API keys, valid or not. They come before everything else.
+pub static KEYS: Table = Table {
+    name: "api_keys",
+    rows: "API key",
+    columns:
+        "id, digest, name, scope, store_scope, deployment, created_at, expires_at, last_used_at,
+        last_deprecated_call_at, revoked_at, successor_id, rate_limit",
+    order: "id",
+};
+
+/// The other tables, each after those to which it refers. The secrets in them are encrypted. Acts get new
 /// identifiers, in their order. Links with which staff choose a password, and sessions, are not copied.
 pub static TABLES: [Table; 6] = [
     Table {
@@ -209,6 +204,14 @@ pub static TABLES: [Table; 6] = [
         order: "webhook_id, number",
     },
 ];
+
+/// See [`Load::is_empty`].
+pub(super) const IS_EMPTY: &str = "SELECT NOT EXISTS (SELECT 1 FROM pets)
+    AND NOT EXISTS (SELECT 1 FROM withdrawn_pets) AND NOT EXISTS (SELECT 1 FROM orders)
+    AND NOT EXISTS (SELECT 1 FROM categories)
+    AND NOT EXISTS (SELECT 1 FROM api_keys) AND NOT EXISTS (SELECT 1 FROM requests)
+    AND NOT EXISTS (SELECT 1 FROM changes) AND NOT EXISTS (SELECT 1 FROM staff)
+    AND NOT EXISTS (SELECT 1 FROM webhooks)";
 
 /// The highest identifiers that were ever given; 0 if there are none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

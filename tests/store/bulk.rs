@@ -11,7 +11,7 @@ use petstore::{
     },
     store::{
         self, Created, DatabaseUrl, OpenMode,
-        bulk::{CommitError, Ids, LastIds, Load, Snapshot},
+        bulk::{self, CommitError, Ids, LastIds, Load, Snapshot},
     },
 };
 use rand::{SeedableRng, rngs::StdRng};
@@ -261,7 +261,11 @@ async fn moved(url: DatabaseUrl) -> (DatabaseUrl, TempDir) {
             for (from, to) in [(&url, &there), (&there, &back)] {
                 let (mut from, mut to) = (snapshot(from), load(to, Ids::Given));
                 assert!(to.is_empty().unwrap());
-                to.add_keys(&from.keys().unwrap()).unwrap();
+                from.rows(&bulk::KEYS, &mut |key| {
+                    to.add_row(&bulk::KEYS, key).unwrap();
+                    ControlFlow::Continue(())
+                })
+                .unwrap();
                 from.requests(&mut |request| {
                     to.add_request(&request).unwrap();
                     ControlFlow::Continue(())

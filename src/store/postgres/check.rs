@@ -4,13 +4,12 @@
 use std::ops::ControlFlow;
 
 use super::{
-    PostgresUrl, errors::Failure, snapshot::PostgresSnapshot, store_area::lists::EVERYTHING,
+    PostgresUrl, errors::Failure, keys, snapshot::PostgresSnapshot, store_area::lists::EVERYTHING,
 };
 use crate::{
     domain::store_area::Resource,
     store::{
         OpenError, StoreError,
-        bulk::Snapshot,
         check::{Checkup, DISAGREEMENTS, OneKind},
     },
 };
@@ -71,6 +70,9 @@ fn read(snapshot: &mut PostgresSnapshot) -> Result<Checkup, StoreError> {
             Ok(ControlFlow::Continue(()))
         })?;
     }
-    found.keys = snapshot.keys()?.len() as u64;
+    snapshot.each(keys::LIST, &[], |row| {
+        found.keys += 1;
+        keys::record(row).map(|_| ControlFlow::Continue(()))
+    })?;
     Ok(found)
 }

@@ -19,7 +19,6 @@ use crate::{
     },
     store::{
         Changes, Keys, StoreError,
-        bulk::StoredKey,
         log::{self, Origin, details_of},
     },
 };
@@ -54,9 +53,7 @@ const CREATE: &str = concat!(
 const FIND: &str = concat!("SELECT ", columns!(), " FROM api_keys WHERE digest = $1");
 const DIGESTS: &str = "SELECT digest FROM api_keys";
 const GET: &str = concat!("SELECT ", columns!(), " FROM api_keys WHERE id = $1");
-const LIST: &str = concat!("SELECT ", columns!(), " FROM api_keys ORDER BY id");
-pub(super) const LIST_WITH_DIGESTS: &str =
-    concat!("SELECT ", columns!(), ", digest FROM api_keys ORDER BY id");
+pub(super) const LIST: &str = concat!("SELECT ", columns!(), " FROM api_keys ORDER BY id");
 /// With its act, unless it was revoked before.
 const REVOKE: &str = concat!(
     "WITH act AS (
@@ -308,16 +305,12 @@ async fn record_uses(connection: &mut Connection, uses: &[KeyUse]) -> Result<(),
     Ok(())
 }
 
-pub(super) fn stored(row: &Row) -> Result<StoredKey, Failure> {
-    Ok(StoredKey { digest: digest(row)?, record: record(row)? })
-}
-
 fn digest(row: &Row) -> Result<KeyDigest, Failure> {
     let digest: &[u8] = row.try_get("digest")?;
     digest.try_into().map(KeyDigest::from_bytes).map_err(|_| Failure::Row("digest"))
 }
 
-fn record(row: &Row) -> Result<KeyRecord, Failure> {
+pub(super) fn record(row: &Row) -> Result<KeyRecord, Failure> {
     let optional_time = |column: usize, name| -> Result<Option<Timestamp>, Failure> {
         row.try_get::<_, Option<i64>>(column)?.map(|second| time(second, name)).transpose()
     };

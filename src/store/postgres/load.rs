@@ -7,7 +7,7 @@ use tokio_postgres::{binary_copy::BinaryCopyInWriter, types::ToSql};
 
 use super::{
     bulk::{Blocking, Cell},
-    copy_target::CopyTarget,
+    copy_target::{self, CopyTarget},
     errors::Failure,
     log,
     name_keys::stored_name_key,
@@ -17,12 +17,12 @@ use super::{
 };
 use crate::{
     domain::{
-        Actor, KeyRecord, NewPet, PetId, WriteContext,
+        Actor, NewPet, PetId, WriteContext,
         store_area::{Act, Category, Order, Resource, StorePet, Text, Withdrawal},
     },
     store::{
         OpenError, OpenMode, StoreError,
-        bulk::{CommitError, Ids, LastIds, Load, StoredKey, StoredRequest, Table, Value},
+        bulk::{CommitError, IS_EMPTY, Ids, LastIds, Load, StoredRequest, Table, Value},
         log::{Entry, Imported},
     },
 };
@@ -31,12 +31,6 @@ use crate::{
 const LOCK: &str = "LOCK TABLE pets IN SHARE ROW EXCLUSIVE MODE";
 /// The animals of this import, among those of others.
 const ADDED: &str = "SELECT min(id), max(id) FROM pets WHERE id > $1 AND created_at = $2";
-const IS_EMPTY: &str = "SELECT NOT EXISTS (SELECT 1 FROM pets)
-    AND NOT EXISTS (SELECT 1 FROM withdrawn_pets) AND NOT EXISTS (SELECT 1 FROM orders)
-    AND NOT EXISTS (SELECT 1 FROM categories)
-    AND NOT EXISTS (SELECT 1 FROM api_keys) AND NOT EXISTS (SELECT 1 FROM requests)
-    AND NOT EXISTS (SELECT 1 FROM changes)
-    AND NOT EXISTS (SELECT 1 FROM staff) AND NOT EXISTS (SELECT 1 FROM webhooks)";
 /// A rollback does not undo this. At worst, identifiers are skipped.
 const CONTINUE_PETS: &str = "SELECT setval('pets_ids', $1) FROM pets_ids
     WHERE last_value < $1 OR NOT is_called";
@@ -105,12 +99,12 @@ impl PostgresLoad {
         let row: [&(dyn ToSql + Sync); 8] =
             [&name, &key, category_id, &status, &created_at, &updated_at, version, &id];
         let Some(Withdrawal { at, reason, note }) = withdrawn else {
-            return self.add_to(CopyTarget::PetsWithIds, &row);
+            return self.add_to(copy_target::PETS_WITH_IDS, &row);
         };
         let (at, reason) = (at.as_millisecond(), reason.as_str());
         let note = note.as_ref().map(Text::as_str);
         let rest: [&(dyn ToSql + Sync); 3] = [&at, &reason, &note];
-        self.add_to(CopyTarget::WithdrawnPets, &[&row[..], &rest].concat())
+        self.add_to(copy_target::WITHDRAWN_PETS, &[&row[..], &rest].concat())
     }
 
     fn add_order(&mut self, order: &Order) -> Result<(), StoreError> {
@@ -140,7 +134,7 @@ impl PostgresLoad {
             &millisecond(*closed_at),
             version,
         ];
-        self.add_to(CopyTarget::Orders, &row)
+        self.add_to(copy_target::ORDERS, &row)
     }
 
     fn finish_copying(&mut self) -> Result<(), StoreError> {
@@ -184,13 +178,13 @@ impl Load for PostgresLoad {
                 self.added.count += 1;
                 let row: [&(dyn ToSql + Sync); 6] =
                     [&name, &key, &category_id, &status, &now, &now];
-                self.add_to(CopyTarget::Pets, &row)
+                self.add_to(copy_target::PETS, &row)
             }
             Some(id) => {
                 self.added.add(id);
                 let row: [&(dyn ToSql + Sync); 8] =
                     [&name, &key, &category_id, &status, &now, &now, &1_i64, &id];
-                self.add_to(CopyTarget::PetsWithIds, &row)
+                self.add_to(copy_target::PETS_WITH_IDS, &row)
             }
         }
     }
@@ -201,45 +195,9 @@ impl Load for PostgresLoad {
             Resource::Pet(pet) => self.add_store_pet(pet),
             Resource::Order(order) => self.add_order(order),
             Resource::Category(Category { id, label, version }) => {
-                self.add_to(CopyTarget::Categories, &[id, &label.as_str(), version])
+                self.add_to(copy_target::CATEGORIES, &[id, &label.as_str(), version])
             }
         }
-    }
-
-    fn add_keys(&mut self, keys: &[StoredKey]) -> Result<(), StoreError> {
-        for StoredKey { digest, record } in keys {
-            // Without `..`, so that a new field cannot be forgotten here.
-            let KeyRecord {
-                id,
-                name,
-                scope,
-                deployment,
-                created_at,
-                expires_at,
-                last_used_at,
-                last_deprecated_call_at,
-                revoked_at,
-                rate_limit,
-                successor,
-            } = record;
-            let row: [&(dyn ToSql + Sync); 13] = [
-                &id.0,
-                &&digest.as_bytes()[..],
-                name,
-                &scope.in_contract().as_str(),
-                &scope.in_store_area(),
-                &deployment.as_str(),
-                &created_at.as_second(),
-                &expires_at.map(Timestamp::as_second),
-                &last_used_at.map(Timestamp::as_second),
-                &last_deprecated_call_at.map(Timestamp::as_second),
-                &revoked_at.map(Timestamp::as_second),
-                &successor.map(|key| key.0),
-                &rate_limit.map(|limit| limit.to_string()),
-            ];
-            self.add_to(CopyTarget::Keys, &row)?;
-        }
-        Ok(())
     }
 
     fn add_request(&mut self, stored: &StoredRequest) -> Result<(), StoreError> {
@@ -257,13 +215,13 @@ impl Load for PostgresLoad {
             &created_at.as_second(),
             &newest_mark,
         ];
-        self.add_to(CopyTarget::Requests, &row)
+        self.add_to(copy_target::REQUESTS, &row)
     }
 
     fn add_row(&mut self, table: &'static Table, row: &[Value]) -> Result<(), StoreError> {
         let cells: Vec<Cell> = row.iter().cloned().map(Cell).collect();
         let cells: Vec<_> = cells.iter().map(|cell| cell as &(dyn ToSql + Sync)).collect();
-        self.add_to(CopyTarget::Whole(table), &cells)
+        self.add_to(table.into(), &cells)
     }
 
     fn continue_after(&mut self, last: LastIds) -> Result<(), StoreError> {

@@ -9,7 +9,7 @@ use tokio_postgres::{Row, types::ToSql};
 use super::{
     bulk::{Blocking, Cell},
     errors::Failure,
-    keys, numbering, requests, rows,
+    numbering, requests, rows,
     store_area::lists::EVERYTHING,
     url::PostgresUrl,
 };
@@ -17,7 +17,7 @@ use crate::{
     domain::{IdempotencyKey, KeyId, PetRef, PetStatus, store_area::Resource},
     store::{
         OpenError, OpenMode, StoreError,
-        bulk::{LastIds, Snapshot, StoredKey, StoredRequest, Table, Value},
+        bulk::{LastIds, Snapshot, StoredRequest, Table, Value},
     },
 };
 
@@ -109,13 +109,6 @@ impl Snapshot for PostgresSnapshot {
             }
         }
         Ok(())
-    }
-
-    fn keys(&mut self) -> Result<Vec<StoredKey>, StoreError> {
-        self.0.wait(async |client| {
-            let rows = client.query(keys::LIST_WITH_DIGESTS, &[]).await?;
-            rows.iter().map(keys::stored).collect::<Result<_, Failure>>()
-        })
     }
 
     fn requests(

@@ -3,12 +3,7 @@
 use jiff::Timestamp;
 use rusqlite::{Connection, Row, types::Type};
 
-use crate::{
-    domain::{
-        Deployment, KeyDigest, KeyId, KeyRecord, RateLimit, Scope, rate_limit::InvalidRateLimit,
-    },
-    store::bulk::StoredKey,
-};
+use crate::domain::{Deployment, KeyId, KeyRecord, RateLimit, Scope, rate_limit::InvalidRateLimit};
 
 /// The columns in the order that [`record`] expects.
 macro_rules! columns {
@@ -21,18 +16,8 @@ pub(super) use columns;
 
 const LIST: &str = concat!("SELECT ", columns!(), " FROM api_keys ORDER BY id");
 
-const LIST_WITH_DIGESTS: &str =
-    concat!("SELECT ", columns!(), ", digest FROM api_keys ORDER BY id");
-
 pub(super) fn list(connection: &Connection) -> rusqlite::Result<Vec<KeyRecord>> {
     connection.prepare_cached(LIST)?.query_map([], record)?.collect()
-}
-
-pub(super) fn list_with_digests(connection: &Connection) -> rusqlite::Result<Vec<StoredKey>> {
-    let stored = |row: &Row<'_>| -> rusqlite::Result<StoredKey> {
-        Ok(StoredKey { digest: KeyDigest::from_bytes(row.get("digest")?), record: record(row)? })
-    };
-    connection.prepare(LIST_WITH_DIGESTS)?.query_map([], stored)?.collect()
 }
 
 pub(super) fn record(row: &Row<'_>) -> rusqlite::Result<KeyRecord> {

@@ -19,16 +19,17 @@ use super::{
     file::Files,
     log,
     migrations::{self, Recognised},
+    requests,
     store_area::{changes, merge},
 };
 use crate::{
     domain::{
-        Actor, KeyRecord, NewPet, PetId, WriteContext,
+        Actor, NewPet, PetId, WriteContext,
         store_area::{Act, Resource},
     },
     store::{
         OpenError, OpenMode, StoreError,
-        bulk::{CommitError, Ids, LastIds, Load, StoredKey, StoredRequest, Table, Value},
+        bulk::{CommitError, IS_EMPTY, Ids, LastIds, Load, StoredRequest, Table, Value},
         log::{Entry, Imported},
     },
 };
@@ -42,20 +43,6 @@ const CACHE_SIZE: i64 = -64 << 10;
 
 const INSERT: &str = "INSERT INTO pets (id, name, category_id, status, created_at, updated_at)
     VALUES (?1, ?2, ?3, ?4, ?5, ?5)";
-const INSERT_KEY: &str = "INSERT INTO api_keys (id, digest, name, scope, store_scope, deployment,
-        created_at, expires_at, last_used_at, last_deprecated_call_at, revoked_at, successor_id,
-        rate_limit)
-    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)";
-const INSERT_REQUEST: &str = "INSERT INTO requests
-    (caller, key, operation, fingerprint, status, location, etag, body, created_at, mark)
-    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9,
-        (SELECT coalesce(max(number), 0) FROM idempotency_marks))";
-const IS_EMPTY: &str = "SELECT NOT EXISTS (SELECT 1 FROM pets)
-    AND NOT EXISTS (SELECT 1 FROM withdrawn_pets) AND NOT EXISTS (SELECT 1 FROM orders)
-    AND NOT EXISTS (SELECT 1 FROM categories)
-    AND NOT EXISTS (SELECT 1 FROM api_keys) AND NOT EXISTS (SELECT 1 FROM requests)
-    AND NOT EXISTS (SELECT 1 FROM changes) AND NOT EXISTS (SELECT 1 FROM staff)
-    AND NOT EXISTS (SELECT 1 FROM webhooks)";
 /// A table without previous rows has no row here.
 const UPDATE_LAST_ID: &str = "UPDATE sqlite_sequence SET seq = max(seq, ?2) WHERE name = ?1";
 const UPDATE_LAST_WEBHOOK: &str = "UPDATE webhook_ids SET last = max(last, ?1)";
@@ -171,45 +158,9 @@ impl Load for SqliteLoad {
         Ok(changes::insert(&self.connection, resource)?)
     }
 
-    fn add_keys(&mut self, keys: &[StoredKey]) -> Result<(), StoreError> {
-        let mut insert = self.connection.prepare(INSERT_KEY)?;
-        for StoredKey { digest, record } in keys {
-            // Without `..`, so that a new field cannot be forgotten here.
-            let KeyRecord {
-                id,
-                name,
-                scope,
-                deployment,
-                created_at,
-                expires_at,
-                last_used_at,
-                last_deprecated_call_at,
-                revoked_at,
-                rate_limit,
-                successor,
-            } = record;
-            insert.execute(params![
-                id.0,
-                digest.as_bytes(),
-                name,
-                scope.in_contract().as_str(),
-                scope.in_store_area(),
-                deployment.as_str(),
-                created_at.as_second(),
-                expires_at.map(Timestamp::as_second),
-                last_used_at.map(Timestamp::as_second),
-                last_deprecated_call_at.map(Timestamp::as_second),
-                revoked_at.map(Timestamp::as_second),
-                successor.map(|key| key.0),
-                rate_limit.map(|limit| limit.to_string())
-            ])?;
-        }
-        Ok(())
-    }
-
     fn add_request(&mut self, stored: &StoredRequest) -> Result<(), StoreError> {
         let StoredRequest { caller, key, operation, fingerprint, response, created_at } = stored;
-        self.connection.prepare_cached(INSERT_REQUEST)?.execute(params![
+        self.connection.prepare_cached(requests::REMEMBER)?.execute(params![
             caller.0,
             key.as_str(),
             operation,

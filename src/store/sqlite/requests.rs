@@ -12,7 +12,7 @@ use crate::{
 
 const RECALL: &str = "SELECT operation, fingerprint, status, location, etag, body FROM requests
     WHERE caller = ?1 AND key = ?2";
-const REMEMBER: &str = "INSERT INTO requests
+pub(super) const REMEMBER: &str = "INSERT INTO requests
     (caller, key, operation, fingerprint, status, location, etag, body, created_at, mark)
     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9,
         (SELECT coalesce(max(number), 0) FROM idempotency_marks))";

@@ -5,12 +5,12 @@ use std::{ops::ControlFlow, path::Path};
 use jiff::Timestamp;
 use rusqlite::{Connection, Row, types::Type};
 
-use super::{connection, key_rows, requests, rows, store_area::lists};
+use super::{connection, requests, rows, store_area::lists};
 use crate::{
     domain::{IdempotencyKey, KeyId, PetRef, PetStatus, store_area::Resource},
     store::{
         OpenError, OpenMode, StoreError,
-        bulk::{LastIds, Snapshot, StoredKey, StoredRequest, Table, Value},
+        bulk::{LastIds, Snapshot, StoredRequest, Table, Value},
     },
 };
 
@@ -78,10 +78,6 @@ impl Snapshot for SqliteSnapshot {
         show: &mut dyn FnMut(Resource) -> ControlFlow<()>,
     ) -> Result<(), StoreError> {
         Ok(lists::each(&self.0, show)?)
-    }
-
-    fn keys(&mut self) -> Result<Vec<StoredKey>, StoreError> {
-        Ok(key_rows::list_with_digests(&self.0)?)
     }
 
     fn requests(
