@@ -1,10 +1,7 @@
 //! The rows of webhooks, as far as they are the same in every store. SQLite numbers the parameters
 //! of a statement as they first appear.
 
-use jiff::Timestamp;
-use rusqlite::types::FromSql as FromSqlite;
-use tokio_postgres::types::FromSql as FromPostgres;
-
+use super::columns::Columns;
 use crate::domain::store_area::{
     Attempt, Label, Lease, Progress, SealedSecrets, StoredWebhook, Waiting, Webhook,
 };
@@ -38,39 +35,16 @@ pub(super) const FORGET_OLD: &str =
 pub(super) const ATTEMPTS: &str = "SELECT number, message_id, at, status, duration_ms, error
     FROM webhook_attempts WHERE webhook_id = $1 AND number > $2 ORDER BY number LIMIT $3";
 
-/// A row of a database.
-pub(super) trait Columns {
-    type Error;
-
-    /// The value in a column.
-    fn value<T>(&self, at: usize) -> Result<T, Self::Error>
-    where
-        T: FromSqlite + for<'r> FromPostgres<'r>;
-
-    /// Reports a value that the service has never written.
-    fn invalid(at: usize) -> Self::Error;
-
-    fn optional_time(&self, at: usize) -> Result<Option<Timestamp>, Self::Error> {
-        let time = |value| Timestamp::from_millisecond(value).map_err(|_| Self::invalid(at));
-        self.value::<Option<i64>>(at)?.map(time).transpose()
-    }
-
-    fn time(&self, at: usize) -> Result<Timestamp, Self::Error> {
-        self.optional_time(at)?.ok_or_else(|| Self::invalid(at))
-    }
-}
-
 /// The webhook in a row of [`LIST`].
 pub(super) fn webhook<R: Columns>(row: &R) -> Result<StoredWebhook, R::Error> {
-    let disabled = row.value::<Option<String>>(4)?.map(|reason| reason.parse()).transpose();
     let previous: Option<Vec<u8>> = row.value(9)?;
     Ok(StoredWebhook {
         webhook: Webhook {
             id: row.value(0)?,
             url: row.value(1)?,
-            types: row.value::<Option<String>>(2)?.as_deref().map(Webhook::types_in),
+            types: row.text(2)?.map(Webhook::types_in),
             description: row.value::<Option<String>>(3)?.and_then(Label::new),
-            disabled: disabled.map_err(|_| R::invalid(4))?,
+            disabled: row.optional_parsed(4, |reason| reason.parse().ok())?,
             created_at: row.time(5)?,
             updated_at: row.time(6)?,
             version: row.value(7)?,
@@ -94,7 +68,7 @@ pub(super) fn waiting<R: Columns>(row: &R) -> Result<Waiting, R::Error> {
         seq: row.value(0)?,
         previous: row.value(1)?,
         lane: row.value(2)?,
-        failures: row.value::<i64>(3)?.try_into().map_err(|_| R::invalid(3))?,
+        failures: row.value::<i64>(3)?.try_into().map_err(|_| row.invalid(3))?,
         due_at: row.optional_time(4)?,
     })
 }
@@ -105,7 +79,7 @@ pub(super) fn attempt<R: Columns>(row: &R) -> Result<(i64, Attempt), R::Error> {
     let attempt = Attempt {
         message_id: row.value(1)?,
         at: row.time(2)?,
-        status: status.map_err(|_| R::invalid(3))?,
+        status: status.map_err(|_| row.invalid(3))?,
         duration_ms: row.value(4)?,
         error: row.value(5)?,
     };

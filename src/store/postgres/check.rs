@@ -4,13 +4,14 @@
 use std::ops::ControlFlow;
 
 use super::{
-    PostgresUrl, errors::Failure, keys, snapshot::PostgresSnapshot, store_area::lists::EVERYTHING,
+    PostgresUrl, errors::Failure, snapshot::PostgresSnapshot, store_area::lists::EVERYTHING,
 };
 use crate::{
     domain::store_area::Resource,
     store::{
         OpenError, StoreError,
         check::{Checkup, DISAGREEMENTS, OneKind},
+        key_rows,
     },
 };
 
@@ -52,7 +53,7 @@ fn read(snapshot: &mut PostgresSnapshot) -> Result<Checkup, StoreError> {
             match read(row) {
                 Ok(Resource::Pet(pet)) => found.animals += u64::from(pet.withdrawn.is_none()),
                 Ok(_) => {}
-                Err(error @ Failure::Row(_)) => {
+                Err(error @ (Failure::Row(_) | Failure::Column(_))) => {
                     let id: i64 = row.try_get(0)?;
                     problems.add(format!("{what} {id} is invalid: {error}"));
                 }
@@ -70,9 +71,9 @@ fn read(snapshot: &mut PostgresSnapshot) -> Result<Checkup, StoreError> {
             Ok(ControlFlow::Continue(()))
         })?;
     }
-    snapshot.each(keys::LIST, &[], |row| {
+    snapshot.each(key_rows::LIST, &[], |row| {
         found.keys += 1;
-        keys::record(row).map(|_| ControlFlow::Continue(()))
+        key_rows::record(row).map(|_| ControlFlow::Continue(()))
     })?;
     Ok(found)
 }

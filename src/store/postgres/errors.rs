@@ -18,6 +18,9 @@ pub(in crate::store) enum Failure {
     /// A row has an invalid value.
     #[error("the column {0} contains an invalid value")]
     Row(&'static str),
+    /// The same, of a column that was read by its position.
+    #[error("the column {0} contains an invalid value")]
+    Column(String),
     /// The service's role lacks a privilege.
     #[error("the service's role has no privilege to {0}")]
     Forbidden(&'static str),
@@ -43,7 +46,7 @@ impl Failure {
     pub(super) fn remedy(&self) -> Remedy {
         let error = match self {
             Self::Database(error) => error,
-            Self::Row(_) | Self::Forbidden(_) => return Remedy::Report,
+            Self::Row(_) | Self::Column(_) | Self::Forbidden(_) => return Remedy::Report,
             Self::Raced => return Remedy::Repeat,
             Self::Unknown(_) => return Remedy::GiveUp,
         };

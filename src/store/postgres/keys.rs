@@ -5,7 +5,7 @@ use std::mem;
 use async_trait::async_trait;
 use futures_util::FutureExt;
 use jiff::Timestamp;
-use tokio_postgres::{GenericClient, Row, types::ToSql};
+use tokio_postgres::{GenericClient, types::ToSql};
 
 use super::{
     PostgresStore,
@@ -13,31 +13,16 @@ use super::{
     pool::{Access, Connection},
 };
 use crate::{
-    domain::{
-        Deployment, KeyDigest, KeyId, KeyRecord, KeyUse, NewKey, Scope, WriteContext,
-        store_area::ActType,
-    },
+    domain::{KeyDigest, KeyId, KeyRecord, KeyUse, NewKey, WriteContext, store_area::ActType},
     store::{
         Changes, Keys, StoreError,
+        columns::Columns,
+        key_rows::{DIGESTS, FIND, FIRST_OF_LINEAGE, GET, INSERT, LIST, columns, record},
         log::{self, Origin, details_of},
     },
 };
 
-/// The columns in the order that [`record`] expects.
-macro_rules! columns {
-    () => {
-        "id, name, coalesce(store_scope, scope), deployment, created_at, expires_at, last_used_at, \
-         revoked_at, successor_id, rate_limit, last_deprecated_call_at"
-    };
-}
-
-const INSERT: &str = concat!(
-    "INSERT INTO api_keys
-        (digest, name, scope, store_scope, deployment, created_at, expires_at, rate_limit)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8) RETURNING ",
-    columns!()
-);
-/// The same with its act.
+/// [`INSERT`] with its act.
 const CREATE: &str = concat!(
     "WITH added AS (
         INSERT INTO api_keys
@@ -50,10 +35,6 @@ const CREATE: &str = concat!(
     columns!(),
     " FROM added"
 );
-const FIND: &str = concat!("SELECT ", columns!(), " FROM api_keys WHERE digest = $1");
-const DIGESTS: &str = "SELECT digest FROM api_keys";
-const GET: &str = concat!("SELECT ", columns!(), " FROM api_keys WHERE id = $1");
-pub(super) const LIST: &str = concat!("SELECT ", columns!(), " FROM api_keys ORDER BY id");
 /// With its act, unless it was revoked before.
 const REVOKE: &str = concat!(
     "WITH act AS (
@@ -67,12 +48,6 @@ const REVOKE: &str = concat!(
 const LOCK: &str = "SELECT successor_id FROM api_keys WHERE id = $1 FOR UPDATE";
 const EXPIRE: &str = "UPDATE api_keys
     SET expires_at = least(coalesce(expires_at, $2), $2), successor_id = $3 WHERE id = $1";
-/// Runs once for each key and process, so it needs no index.
-const FIRST_OF_LINEAGE: &str = "WITH RECURSIVE lineage (id) AS (
-        SELECT $1::bigint
-        UNION SELECT api_keys.id FROM lineage JOIN api_keys ON successor_id = lineage.id)
-    SELECT id FROM lineage
-    WHERE NOT EXISTS (SELECT 1 FROM api_keys WHERE successor_id = lineage.id)";
 /// GREATEST ignores NULL.
 const RECORD_USES: &str = "UPDATE api_keys
     SET last_used_at = greatest(last_used_at, used.at),
@@ -221,7 +196,7 @@ async fn find(
 
 async fn digests(connection: &mut Connection) -> Result<Vec<KeyDigest>, Failure> {
     let rows = connection.query(DIGESTS, &[]).await?;
-    rows.iter().map(digest).collect()
+    rows.iter().map(|row| row.bytes(0).map(KeyDigest::from_bytes)).collect()
 }
 
 async fn get(connection: &mut Connection, id: KeyId) -> Result<Option<KeyRecord>, Failure> {
@@ -303,43 +278,4 @@ async fn record_uses(connection: &mut Connection, uses: &[KeyUse]) -> Result<(),
         uses.iter().map(|key| key.deprecated_call_at.map(Timestamp::as_second)).collect();
     connection.execute(RECORD_USES, &[&ids, &times, &calls]).await?;
     Ok(())
-}
-
-fn digest(row: &Row) -> Result<KeyDigest, Failure> {
-    let digest: &[u8] = row.try_get("digest")?;
-    digest.try_into().map(KeyDigest::from_bytes).map_err(|_| Failure::Row("digest"))
-}
-
-pub(super) fn record(row: &Row) -> Result<KeyRecord, Failure> {
-    let optional_time = |column: usize, name| -> Result<Option<Timestamp>, Failure> {
-        row.try_get::<_, Option<i64>>(column)?.map(|second| time(second, name)).transpose()
-    };
-    let rate_limit = row.try_get::<_, Option<&str>>(9)?.map(str::parse);
-    Ok(KeyRecord {
-        id: KeyId(row.try_get(0)?),
-        name: row.try_get(1)?,
-        scope: one_of(row.try_get(2)?, Scope::ALL, Scope::as_str, "scope")?,
-        deployment: one_of(row.try_get(3)?, Deployment::ALL, Deployment::as_str, "deployment")?,
-        created_at: time(row.try_get(4)?, "created_at")?,
-        expires_at: optional_time(5, "expires_at")?,
-        last_used_at: optional_time(6, "last_used_at")?,
-        revoked_at: optional_time(7, "revoked_at")?,
-        successor: row.try_get::<_, Option<i64>>(8)?.map(KeyId),
-        rate_limit: rate_limit.transpose().map_err(|_| Failure::Row("rate_limit"))?,
-        last_deprecated_call_at: optional_time(10, "last_deprecated_call_at")?,
-    })
-}
-
-/// The value of `all` with this name.
-fn one_of<T: Copy, const N: usize>(
-    text: &str,
-    all: [T; N],
-    name: impl Fn(T) -> &'static str,
-    column: &'static str,
-) -> Result<T, Failure> {
-    all.into_iter().find(|&value| name(value) == text).ok_or(Failure::Row(column))
-}
-
-fn time(second: i64, column: &'static str) -> Result<Timestamp, Failure> {
-    Timestamp::from_second(second).map_err(|_| Failure::Row(column))
 }

@@ -11,7 +11,7 @@ use super::{
     errors::Failure,
     log,
     name_keys::stored_name_key,
-    numbering, requests,
+    numbering,
     snapshot::LAST_PET,
     url::PostgresUrl,
 };
@@ -24,6 +24,7 @@ use crate::{
         OpenError, OpenMode, StoreError,
         bulk::{CommitError, IS_EMPTY, Ids, LastIds, Load, StoredRequest, Table, Value},
         log::{Entry, Imported},
+        request_rows::NEWEST_MARK,
     },
 };
 
@@ -158,7 +159,7 @@ impl Load for PostgresLoad {
                 client.batch_execute(LOCK).await?;
             }
             let last = client.query_one(LAST_PET, &[]).await?.try_get(0)?;
-            let mark = client.query_one(requests::NEWEST_MARK, &[]).await?.try_get(0)?;
+            let mark = client.query_one(NEWEST_MARK, &[]).await?.try_get(0)?;
             Ok::<_, tokio_postgres::Error>((mark, last))
         })?;
         Ok(())

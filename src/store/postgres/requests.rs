@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use futures_util::FutureExt;
 use jiff::Timestamp;
-use tokio_postgres::{Client, Row, Statement, types::ToSql};
+use tokio_postgres::{Client, Statement, types::ToSql};
 
 use super::{
     PostgresStore,
@@ -21,6 +21,7 @@ use crate::{
     store::{
         Created, Requests, Respond, StoreError,
         log::{Entry, Origin},
+        request_rows::{FORGET_AS_BEFORE, FORGET_MARKS, NEWEST_MARK, Seen, seen},
     },
 };
 
@@ -75,25 +76,15 @@ const DISCARD: &str = "
     DELETE FROM idempotency_keys WHERE (api_key_id, key, pet_id) IN
     (SELECT api_key_id, key, pet_id FROM idempotency_keys LEFT JOIN pets ON pets.id = pet_id
      WHERE api_key_id IN ($1, $3) AND key = $2 AND pets.id IS NULL)";
-pub(super) const NEWEST_MARK: &str = "SELECT coalesce(max(number), 0) FROM idempotency_marks";
 /// Another process may set the same mark at the same time.
 const MARK: &str = "INSERT INTO idempotency_marks (number, last_pet_id)
     SELECT $1::bigint + 1, coalesce(max(pet_id), 0) FROM idempotency_keys
     HAVING $1 = (SELECT coalesce(max(number), 0) FROM idempotency_marks)
     ON CONFLICT DO NOTHING";
-const FORGET_MARKS: &str = "DELETE FROM idempotency_marks WHERE number < $1";
 const FORGET: &str = "
     DELETE FROM requests WHERE (caller, key) IN
     (SELECT caller, key FROM requests
      WHERE mark < (SELECT max(number) FROM idempotency_marks) - $1 ORDER BY mark LIMIT $2)";
-/// The same in the table of the previous release.
-const FORGET_AS_BEFORE: &str = "
-    DELETE FROM idempotency_keys WHERE (api_key_id, key) IN
-    (SELECT api_key_id, key FROM idempotency_keys WHERE pet_id <=
-        (SELECT last_pet_id FROM idempotency_marks
-         WHERE number = (SELECT max(number) FROM idempotency_marks) - $1)
-     ORDER BY pet_id LIMIT $2)";
-
 /// How often a request can conflict with another one, or with the previous release.
 const MAX_ATTEMPTS: u32 = 3;
 
@@ -177,14 +168,6 @@ impl Once {
     }
 }
 
-/// A request that was seen before.
-pub(super) enum Seen {
-    /// The same one. This was the response.
-    Same(StoredResponse),
-    /// Another one, with the same idempotency key.
-    Other,
-}
-
 /// What is remembered of a request, with the prepared [`RECALL`].
 pub(super) async fn recall(
     client: &Client,
@@ -196,24 +179,6 @@ pub(super) async fn recall(
         [&request.lineage.number(), &key, &request.caller.number()];
     let rows = client.query(recall, &known).await?;
     rows.first().map(|row| seen(row, request)).transpose()
-}
-
-/// Compares a request with that of a row of [`RECALL`].
-fn seen(row: &Row, request: &IdempotentRequest) -> Result<Seen, Failure> {
-    let is_same = row.try_get::<_, &str>(0)? == request.operation
-        && row.try_get::<_, &[u8]>(1)? == &request.fingerprint[..];
-    Ok(if is_same { Seen::Same(response(row, 2)?) } else { Seen::Other })
-}
-
-/// The response in the columns from `first` on: status, location, tag and body.
-pub(super) fn response(row: &Row, first: usize) -> Result<StoredResponse, Failure> {
-    let status: i32 = row.try_get(first)?;
-    Ok(StoredResponse {
-        status: u16::try_from(status).map_err(|_| Failure::Row("status"))?,
-        location: row.try_get(first + 1)?,
-        etag: row.try_get(first + 2)?,
-        body: row.try_get(first + 3)?,
-    })
 }
 
 async fn mark(connection: &mut Connection, seen: Option<i64>) -> Result<i64, Failure> {

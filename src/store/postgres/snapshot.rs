@@ -3,21 +3,21 @@
 use std::{ops::ControlFlow, pin::pin};
 
 use futures_util::TryStreamExt;
-use jiff::Timestamp;
 use tokio_postgres::{Row, types::ToSql};
 
 use super::{
     bulk::{Blocking, Cell},
     errors::Failure,
-    numbering, requests, rows,
+    numbering, rows,
     store_area::lists::EVERYTHING,
     url::PostgresUrl,
 };
 use crate::{
-    domain::{IdempotencyKey, KeyId, PetRef, PetStatus, store_area::Resource},
+    domain::{PetRef, PetStatus, store_area::Resource},
     store::{
         OpenError, OpenMode, StoreError,
         bulk::{LastIds, Snapshot, StoredRequest, Table, Value},
+        request_rows,
     },
 };
 
@@ -27,11 +27,6 @@ const COUNT: &str = "SELECT count(*) FROM pets WHERE $1::text IS NULL OR status 
 const ALL: &str = "SELECT id, name, category_id, status FROM pets ORDER BY id";
 const ALL_OF_STATUS: &str = "SELECT id, name, category_id, status FROM pets
     WHERE status = $1 ORDER BY id NULLS FIRST";
-const REQUESTS: &str = "
-    SELECT caller, key, operation, fingerprint, status, location, etag, body, created_at FROM requests
-    UNION ALL
-    SELECT caller, key, operation, fingerprint, status, location, NULL, body, created_at
-    FROM unconverted_requests";
 /// Sequences are not part of the snapshot. They are read last, so they are at least as high as its
 /// ids.
 pub(super) const LAST_PET: &str =
@@ -115,7 +110,7 @@ impl Snapshot for PostgresSnapshot {
         &mut self,
         show: &mut dyn FnMut(StoredRequest) -> ControlFlow<()>,
     ) -> Result<(), StoreError> {
-        self.each(REQUESTS, &[], |row| Ok(show(request(row)?)))
+        self.each(request_rows::ALL, &[], |row| Ok(show(request_rows::request(row)?)))
     }
 
     fn rows(
@@ -143,17 +138,4 @@ impl Snapshot for PostgresSnapshot {
             Ok::<_, Failure>(LastIds { pet, order, key, staff, webhook })
         })
     }
-}
-
-fn request(row: &Row) -> Result<StoredRequest, Failure> {
-    let fingerprint: &[u8] = row.try_get(3)?;
-    let second = row.try_get(8)?;
-    Ok(StoredRequest {
-        caller: KeyId(row.try_get(0)?),
-        key: IdempotencyKey::new(row.try_get(1)?).ok_or(Failure::Row("key"))?,
-        operation: row.try_get(2)?,
-        fingerprint: fingerprint.try_into().map_err(|_| Failure::Row("fingerprint"))?,
-        response: requests::response(row, 4)?,
-        created_at: Timestamp::from_second(second).map_err(|_| Failure::Row("created_at"))?,
-    })
 }

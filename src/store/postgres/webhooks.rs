@@ -6,14 +6,14 @@ use std::mem;
 
 use async_trait::async_trait;
 use futures_util::FutureExt;
-use tokio_postgres::{Row, error::SqlState, types::FromSql};
+use tokio_postgres::error::SqlState;
 
 use super::{
     PostgresStore,
     errors::Failure,
     log,
     pool::{Access, Connection},
-    requests::{self, Seen},
+    requests,
     writes::{Value, Write, in_transaction, one_row, prepare, values},
 };
 use crate::{
@@ -24,10 +24,7 @@ use crate::{
             WebhookChange,
         },
     },
-    store::{
-        StoreError, WebhookWritten, Webhooks,
-        webhook_rows::{self as rows, Columns},
-    },
+    store::{StoreError, WebhookWritten, Webhooks, webhook_rows as rows},
 };
 
 const DRAW_ID: &str = "SELECT nextval('webhook_ids')";
@@ -111,10 +108,7 @@ async fn recall(
     if seen.is_some() {
         connection.confirm().await?;
     }
-    Ok(seen.map(|seen| match seen {
-        Seen::Same(response) => WebhookWritten::Replayed(response),
-        Seen::Other => WebhookWritten::IdempotencyConflict,
-    }))
+    Ok(seen.map(WebhookWritten::from))
 }
 
 /// A change that is made once, however many attempts this takes.
@@ -247,19 +241,4 @@ async fn attempts(
 ) -> Result<Vec<(i64, Attempt)>, Failure> {
     let found = connection.query(rows::ATTEMPTS, &[&webhook, &after, &i64::from(limit)]).await?;
     found.iter().map(rows::attempt).collect()
-}
-
-impl Columns for Row {
-    type Error = Failure;
-
-    fn value<T>(&self, at: usize) -> Result<T, Failure>
-    where
-        T: rusqlite::types::FromSql + for<'r> FromSql<'r>,
-    {
-        Ok(self.try_get(at)?)
-    }
-
-    fn invalid(_: usize) -> Failure {
-        Failure::Row("of a webhook")
-    }
 }

@@ -7,7 +7,7 @@ use rusqlite::{Connection, Row, types::Type};
 use super::{
     connection,
     errors::is_damage,
-    key_rows,
+    keys,
     quick_check::{LOST_TRANSACTIONS, etag_key, schema},
     store_area::check::agreement,
 };
@@ -150,7 +150,7 @@ fn sequences(connection: &Connection, found: &mut Checkup) -> rusqlite::Result<(
 }
 
 fn api_keys(connection: &Connection, found: &mut Checkup) -> rusqlite::Result<()> {
-    found.keys = key_rows::list(connection)?.len() as u64;
+    found.keys = keys::list(connection)?.len() as u64;
     found.problems.extend(etag_key(connection)?);
     Ok(())
 }

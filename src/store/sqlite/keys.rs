@@ -4,28 +4,16 @@ use async_trait::async_trait;
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
-use super::{
-    key_rows::{columns, list, record},
-    log,
-    store::SqliteStore,
-};
+use super::{log, store::SqliteStore};
 use crate::{
     domain::{KeyDigest, KeyId, KeyRecord, KeyUse, NewKey, WriteContext, store_area::ActType},
     store::{
         Keys, StoreError,
+        columns::Columns,
+        key_rows::{DIGESTS, FIND, FIRST_OF_LINEAGE, GET, INSERT, LIST, columns, record},
         log::{act_on_key, details_of},
     },
 };
-
-const INSERT: &str = concat!(
-    "INSERT INTO api_keys
-        (digest, name, scope, store_scope, deployment, created_at, expires_at, rate_limit)
-     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) RETURNING ",
-    columns!()
-);
-const FIND: &str = concat!("SELECT ", columns!(), " FROM api_keys WHERE digest = ?1");
-const DIGESTS: &str = "SELECT digest FROM api_keys";
-const GET: &str = concat!("SELECT ", columns!(), " FROM api_keys WHERE id = ?1");
 
 const REVOKE: &str = concat!(
     "UPDATE api_keys SET revoked_at = coalesce(revoked_at, ?2) WHERE id = ?1 RETURNING ",
@@ -33,12 +21,6 @@ const REVOKE: &str = concat!(
 );
 const EXPIRE: &str = "UPDATE api_keys
     SET expires_at = min(coalesce(expires_at, ?2), ?2), successor_id = ?3 WHERE id = ?1";
-/// Runs once for each key and process, so it needs no index.
-const FIRST_OF_LINEAGE: &str = "WITH RECURSIVE lineage (id) AS (
-        VALUES (?1)
-        UNION SELECT api_keys.id FROM lineage JOIN api_keys ON successor_id = lineage.id)
-    SELECT id FROM lineage
-    WHERE NOT EXISTS (SELECT 1 FROM api_keys WHERE successor_id = lineage.id)";
 const RECORD_USE: &str = "UPDATE api_keys
     SET last_used_at = max(coalesce(last_used_at, ?2), ?2),
         last_deprecated_call_at = max(
@@ -112,7 +94,7 @@ fn insert(connection: &Connection, key: &NewKey, now: Timestamp) -> rusqlite::Re
             key.expires_at.map(Timestamp::as_second),
             key.rate_limit.map(|limit| limit.to_string())
         ],
-        record,
+        |row| record(row),
     )
 }
 
@@ -128,16 +110,20 @@ fn create(
 }
 
 fn find(connection: &Connection, digest: &KeyDigest) -> rusqlite::Result<Option<KeyRecord>> {
-    connection.prepare_cached(FIND)?.query_row([digest.as_bytes()], record).optional()
+    connection.prepare_cached(FIND)?.query_row([digest.as_bytes()], |row| record(row)).optional()
 }
 
 fn digests(connection: &Connection) -> rusqlite::Result<Vec<KeyDigest>> {
-    let digest = |row: &Row<'_>| row.get(0).map(KeyDigest::from_bytes);
+    let digest = |row: &Row<'_>| row.bytes(0).map(KeyDigest::from_bytes);
     connection.prepare_cached(DIGESTS)?.query_map([], digest)?.collect()
 }
 
+pub(super) fn list(connection: &Connection) -> rusqlite::Result<Vec<KeyRecord>> {
+    connection.prepare_cached(LIST)?.query_map([], |row| record(row))?.collect()
+}
+
 fn get(connection: &Connection, id: KeyId) -> rusqlite::Result<Option<KeyRecord>> {
-    connection.prepare_cached(GET)?.query_row([id.0], record).optional()
+    connection.prepare_cached(GET)?.query_row([id.0], |row| record(row)).optional()
 }
 
 fn revoke(
@@ -153,7 +139,7 @@ fn revoke(
         log::record(connection, &act, context.into())?;
     }
     let at = context.now.as_second();
-    connection.prepare_cached(REVOKE)?.query_row(params![id.0, at], record).map(Some)
+    connection.prepare_cached(REVOKE)?.query_row(params![id.0, at], |row| record(row)).map(Some)
 }
 
 fn rotate(

@@ -11,7 +11,6 @@ mod errors;
 mod file;
 mod file_identity;
 mod health;
-mod key_rows;
 mod keys;
 mod load;
 mod log;

@@ -102,10 +102,7 @@ fn insert_once(
         seen = requests::recall(connection, request)?;
     }
     if let Some(seen) = seen {
-        return Ok(match seen {
-            requests::Seen::Same(response) => Created::Replayed(response),
-            requests::Seen::Other => Created::Conflict,
-        });
+        return Ok(seen.into());
     }
     let pet = insert(connection, new, context)?;
     requests::remember(connection, request, now, &respond(&pet))?;

@@ -2,12 +2,15 @@
 
 use async_trait::async_trait;
 use jiff::Timestamp;
-use rusqlite::{Connection, Row, params};
+use rusqlite::{Connection, params};
 
 use super::store::SqliteStore;
 use crate::{
     domain::{IdempotentRequest, Owner, PetId, StoredResponse, idempotency::REMEMBERED_FOR_MARKS},
-    store::{Requests, StoreError},
+    store::{
+        Requests, StoreError,
+        request_rows::{FORGET_AS_BEFORE, FORGET_MARKS, NEWEST_MARK, Seen, seen},
+    },
 };
 
 const RECALL: &str = "SELECT operation, fingerprint, status, location, etag, body FROM requests
@@ -31,20 +34,12 @@ const CONVERT_OF_PET: &str = "INSERT INTO requests
 /// For the previous release. Replaces a request whose animal was deleted by hand.
 const REMEMBER_AS_BEFORE: &str = "INSERT OR REPLACE INTO idempotency_keys
     (api_key_id, key, fingerprint, pet_id, created_at) VALUES (?1, ?2, ?3, ?4, ?5)";
-const NEWEST_MARK: &str = "SELECT coalesce(max(number), 0) FROM idempotency_marks";
 const MARK: &str = "INSERT INTO idempotency_marks (number, last_pet_id)
     SELECT ?1 + 1, coalesce(max(pet_id), 0) FROM idempotency_keys";
-const FORGET_MARKS: &str = "DELETE FROM idempotency_marks WHERE number < ?1";
 /// Marks ascend with the identifiers.
 const FORGET: &str = "DELETE FROM requests WHERE id IN
     (SELECT id FROM (SELECT id, mark FROM requests ORDER BY id LIMIT ?2)
      WHERE mark < (SELECT max(number) FROM idempotency_marks) - ?1)";
-/// The same in the table of the previous release.
-const FORGET_AS_BEFORE: &str = "DELETE FROM idempotency_keys WHERE (api_key_id, key) IN
-    (SELECT api_key_id, key FROM idempotency_keys WHERE pet_id <=
-        (SELECT last_pet_id FROM idempotency_marks
-         WHERE number = (SELECT max(number) FROM idempotency_marks) - ?1)
-     ORDER BY pet_id LIMIT ?2)";
 
 #[async_trait]
 impl Requests for SqliteStore {
@@ -59,14 +54,6 @@ impl Requests for SqliteStore {
 
 fn by(owner: Owner, request: &IdempotentRequest) -> (i64, &str) {
     (owner.number(), request.key.as_str())
-}
-
-/// A request that was seen before.
-pub(super) enum Seen {
-    /// The same one. This was the response.
-    Same(StoredResponse),
-    /// Another one, with the same idempotency key.
-    Other,
 }
 
 /// What is remembered under the idempotency key of a request.
@@ -107,9 +94,7 @@ fn recall_of(
     let Some(row) = rows.next()? else {
         return Ok(None);
     };
-    let is_same = row.get_ref(0)?.as_str()? == request.operation
-        && row.get::<_, [u8; 32]>(1)? == request.fingerprint;
-    Ok(Some(if is_same { Seen::Same(response(row, 2)?) } else { Seen::Other }))
+    seen(row, request).map(Some)
 }
 
 /// Remembers a request with its response.
@@ -157,16 +142,6 @@ pub(super) fn keep_responses(connection: &Connection, pet: PetId) -> rusqlite::R
         connection.prepare_cached(CONVERT_OF_PET)?.execute([pet.get()])?;
     }
     Ok(())
-}
-
-/// The response in the columns from `first` on: status, location, `ETag` and body.
-pub(super) fn response(row: &Row<'_>, first: usize) -> rusqlite::Result<StoredResponse> {
-    Ok(StoredResponse {
-        status: row.get(first)?,
-        location: row.get(first + 1)?,
-        etag: row.get(first + 2)?,
-        body: row.get(first + 3)?,
-    })
 }
 
 fn mark(connection: &Connection, seen: Option<i64>) -> rusqlite::Result<i64> {

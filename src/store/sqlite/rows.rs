@@ -1,11 +1,40 @@
-//! The columns of animals.
+//! The columns of a row, and those of animals.
 
 use rusqlite::{
-    Row,
-    types::{Type, ValueRef},
+    Error, Row,
+    types::{FromSql, Type, ValueRef},
 };
 
-use crate::domain::{PetId, PetName, PetStatus};
+use crate::{
+    domain::{PetId, PetName, PetStatus},
+    store::columns::Columns,
+};
+
+impl Columns for Row<'_> {
+    type Error = Error;
+
+    fn value<T>(&self, at: usize) -> rusqlite::Result<T>
+    where
+        T: FromSql + for<'r> tokio_postgres::types::FromSql<'r>,
+    {
+        self.get(at)
+    }
+
+    fn text(&self, at: usize) -> rusqlite::Result<Option<&str>> {
+        Ok(self.get_ref(at)?.as_str_or_null()?)
+    }
+
+    fn invalid(&self, at: usize) -> Error {
+        match self.get_ref(at) {
+            Ok(ValueRef::Integer(value)) => Error::IntegralValueOutOfRange(at, value),
+            Ok(value) => {
+                let shown = value.as_str().unwrap_or("invalid");
+                Error::InvalidColumnType(at, shown.to_owned(), value.data_type())
+            }
+            Err(error) => error,
+        }
+    }
+}
 
 /// The animals of a status, by its index. The status is a literal: with a bound value, SQLite could
 /// not use the partial index.

@@ -2,26 +2,20 @@
 
 use std::{ops::ControlFlow, path::Path};
 
-use jiff::Timestamp;
-use rusqlite::{Connection, Row, types::Type};
+use rusqlite::{Connection, Row};
 
-use super::{connection, requests, rows, store_area::lists};
+use super::{connection, rows, store_area::lists};
 use crate::{
-    domain::{IdempotencyKey, KeyId, PetRef, PetStatus, store_area::Resource},
+    domain::{PetRef, PetStatus, store_area::Resource},
     store::{
         OpenError, OpenMode, StoreError,
         bulk::{LastIds, Snapshot, StoredRequest, Table, Value},
+        request_rows,
     },
 };
 
 const COUNT: &str = "SELECT count(*) FROM pets WHERE ?1 IS NULL OR status = ?1";
 const ALL: &str = "SELECT id, name, category_id, status FROM pets ORDER BY id";
-const REQUESTS: &str = "
-    SELECT caller, key, operation, fingerprint, status, location, etag, body, created_at
-    FROM requests
-    UNION ALL
-    SELECT caller, key, operation, fingerprint, status, location, NULL, body, created_at
-    FROM unconverted_requests";
 const LAST_ID: &str = "SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = ?1";
 const LAST_WEBHOOK: &str = "SELECT last FROM webhook_ids";
 
@@ -84,10 +78,10 @@ impl Snapshot for SqliteSnapshot {
         &mut self,
         show: &mut dyn FnMut(StoredRequest) -> ControlFlow<()>,
     ) -> Result<(), StoreError> {
-        let mut statement = self.0.prepare(REQUESTS)?;
+        let mut statement = self.0.prepare(request_rows::ALL)?;
         let mut rows = statement.query([])?;
         while let Some(row) = rows.next()? {
-            if show(request(row)?).is_break() {
+            if show(request_rows::request(row)?).is_break() {
                 break;
             }
         }
@@ -134,19 +128,5 @@ fn pet<'r>(row: &'r Row<'_>, status: Option<PetStatus>) -> rusqlite::Result<PetR
             Some(status) => status,
             None => rows::status(row.get_ref(3)?)?,
         },
-    })
-}
-
-fn request(row: &Row<'_>) -> rusqlite::Result<StoredRequest> {
-    let (key, second): (String, i64) = (row.get(1)?, row.get(8)?);
-    let invalid_key = || rusqlite::Error::InvalidColumnType(1, "key".to_owned(), Type::Text);
-    let out_of_range = |_| rusqlite::Error::IntegralValueOutOfRange(8, second);
-    Ok(StoredRequest {
-        caller: KeyId(row.get(0)?),
-        key: IdempotencyKey::new(key).ok_or_else(invalid_key)?,
-        operation: row.get(2)?,
-        fingerprint: row.get(3)?,
-        response: requests::response(row, 4)?,
-        created_at: Timestamp::from_second(second).map_err(out_of_range)?,
     })
 }

@@ -2,16 +2,9 @@
 
 use async_trait::async_trait;
 use jiff::Timestamp;
-use rusqlite::{
-    Connection, Row, Statement, ToSql, params,
-    types::{FromSql, Type},
-};
+use rusqlite::{Connection, Statement, ToSql, params};
 
-use super::{
-    log,
-    requests::{self, Seen},
-    store::SqliteStore,
-};
+use super::{log, requests, store::SqliteStore};
 use crate::{
     domain::{
         Actor, IdempotentRequest, StoredResponse, WriteContext,
@@ -20,10 +13,7 @@ use crate::{
             StoredWebhook, Waiting, Webhook, WebhookChange,
         },
     },
-    store::{
-        KEPT_ATTEMPTS, StoreError, WebhookWritten, Webhooks,
-        webhook_rows::{self as rows, Columns},
-    },
+    store::{KEPT_ATTEMPTS, StoreError, WebhookWritten, Webhooks, webhook_rows as rows},
 };
 
 const DRAW_ID: &str = "UPDATE webhook_ids SET last = last + 1 RETURNING last";
@@ -66,7 +56,7 @@ impl Webhooks for SqliteStore {
         request: IdempotentRequest,
     ) -> Result<Option<WebhookWritten>, StoreError> {
         let recall = move |connection: &Connection| requests::recall(connection, &request);
-        Ok(self.writer.write(recall).await?.map(written))
+        Ok(self.writer.write(recall).await?.map(WebhookWritten::from))
     }
 
     async fn write_webhook(
@@ -116,13 +106,6 @@ impl Webhooks for SqliteStore {
     }
 }
 
-fn written(seen: Seen) -> WebhookWritten {
-    match seen {
-        Seen::Same(response) => WebhookWritten::Replayed(response),
-        Seen::Other => WebhookWritten::IdempotencyConflict,
-    }
-}
-
 fn write(
     connection: &Connection,
     change: &WebhookChange,
@@ -133,7 +116,7 @@ fn write(
     if let Some(request) = &context.idempotency
         && let Some(seen) = requests::recall(connection, request)?
     {
-        return Ok(written(seen));
+        return Ok(seen.into());
     }
     let changed = match change {
         WebhookChange::Add(new) => {
@@ -275,19 +258,4 @@ fn add_attempts(connection: &Connection, id: i64, attempts: &[Attempt]) -> rusql
     }
     connection.prepare_cached(FORGET_FIRST)?.execute([id, last - KEPT_ATTEMPTS])?;
     Ok(())
-}
-
-impl Columns for Row<'_> {
-    type Error = rusqlite::Error;
-
-    fn value<T>(&self, at: usize) -> rusqlite::Result<T>
-    where
-        T: FromSql + for<'r> tokio_postgres::types::FromSql<'r>,
-    {
-        self.get(at)
-    }
-
-    fn invalid(at: usize) -> rusqlite::Error {
-        rusqlite::Error::InvalidColumnType(at, "invalid".to_owned(), Type::Null)
-    }
 }

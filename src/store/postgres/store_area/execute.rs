@@ -20,9 +20,10 @@ use crate::{
             errors::Failure,
             log,
             pool::Connection,
-            requests::{self, Seen},
+            requests,
             writes::{Write, in_transaction, prepare},
         },
+        request_rows::Seen,
     },
 };
 

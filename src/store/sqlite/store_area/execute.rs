@@ -28,10 +28,7 @@ pub(super) fn execute(
     if let Some(request) = &context.idempotency
         && let Some(seen) = requests::recall(connection, request)?
     {
-        return Ok(match seen {
-            requests::Seen::Same(response) => Executed::Replayed(response),
-            requests::Seen::Other => Executed::IdempotencyConflict,
-        });
+        return Ok(seen.into());
     }
     // As the rows will have it.
     let now = Timestamp::from_millisecond(context.now.as_millisecond()).unwrap_or(context.now);
