@@ -37,6 +37,16 @@ pub(super) trait Columns {
         self.optional_parsed(at, parse)?.ok_or_else(|| self.invalid(at))
     }
 
+    /// What the bytes in a column mean, if it has a value.
+    fn optional_decoded<T>(
+        &self,
+        at: usize,
+        decode: impl FnOnce(&[u8]) -> Option<T>,
+    ) -> Result<Option<T>, Self::Error> {
+        let bytes: Option<Vec<u8>> = self.value(at)?;
+        bytes.map(|bytes| decode(&bytes).ok_or_else(|| self.invalid(at))).transpose()
+    }
+
     /// The bytes in a column, which are always as many.
     fn bytes<const N: usize>(&self, at: usize) -> Result<[u8; N], Self::Error> {
         self.value::<Vec<u8>>(at)?.try_into().map_err(|_| self.invalid(at))

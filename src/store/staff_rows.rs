@@ -2,6 +2,7 @@
 
 use jiff::Timestamp;
 
+use super::columns::Columns;
 use crate::domain::{
     StaffId, StaffName,
     staff::{EndedSessions, PasswordHash, SecondFactor, StaffMember, StaffSession, TokenDigest},
@@ -10,8 +11,50 @@ use crate::domain::{
 /// How many sessions of one member are kept; a new one replaces the oldest.
 pub(super) const MAX_SESSIONS: i64 = 100;
 
-/// The columns of a member, in their order.
-#[derive(Debug)]
+/// The columns in the order that [`member`] expects.
+macro_rules! columns {
+    () => {
+        "staff.id, name, role, created_at, disabled_at, password, link, link_until, totp_secret,
+        totp_last_period, recovery, version"
+    };
+}
+/// The columns in the order that [`session`] expects.
+macro_rules! session_columns {
+    () => {
+        "digest, staff_id, begun_at, seen_at, confirmed_at, address, browser"
+    };
+}
+
+pub(super) const LIST: &str = concat!("SELECT ", columns!(), " FROM staff ORDER BY id");
+pub(super) const BY_ID: &str = concat!("SELECT ", columns!(), " FROM staff WHERE id = $1");
+pub(super) const BY_NAME: &str = concat!("SELECT ", columns!(), " FROM staff WHERE name_key = $1");
+pub(super) const BY_LINK: &str = concat!("SELECT ", columns!(), " FROM staff WHERE link = $1");
+pub(super) const COUNT: &str = "SELECT count(*) FROM staff";
+pub(super) const UPDATE: &str = "UPDATE staff SET role = $1, disabled_at = $2, password = $3,
+    link = $4, link_until = $5, totp_secret = $6, totp_last_period = $7, recovery = $8, version = $9
+    WHERE id = $10 AND version = $11";
+pub(super) const END: &str = "DELETE FROM staff_sessions
+    WHERE staff_id = $1 AND digest IS DISTINCT FROM $2 AND digest = coalesce($3, digest)";
+pub(super) const BEGIN: &str = concat!(
+    "INSERT INTO staff_sessions (",
+    session_columns!(),
+    ") VALUES ($1, $2, $3, $4, $5, $6, $7)"
+);
+pub(super) const LIMIT: &str = "DELETE FROM staff_sessions WHERE staff_id = $1 AND digest NOT IN
+    (SELECT digest FROM staff_sessions WHERE staff_id = $1 ORDER BY begun_at DESC LIMIT $2)";
+/// The columns of the session come first, then those of the member.
+pub(super) const SESSION: &str = concat!(
+    "SELECT ",
+    session_columns!(),
+    ", ",
+    columns!(),
+    " FROM staff_sessions JOIN staff ON staff.id = staff_id WHERE digest = $1"
+);
+pub(super) const SESSIONS: &str =
+    concat!("SELECT ", session_columns!(), " FROM staff_sessions ORDER BY begun_at, digest");
+pub(super) const FORGET: &str = "DELETE FROM staff_sessions WHERE seen_at <= $1 OR begun_at <= $2";
+
+/// The values of the columns of a member that a store writes.
 pub(super) struct StaffRow {
     pub(super) id: i64,
     pub(super) name: String,
@@ -54,58 +97,38 @@ impl From<&StaffMember> for StaffRow {
     }
 }
 
-impl StaffRow {
-    /// The member; `None` if a column is invalid.
-    pub(super) fn member(self) -> Option<StaffMember> {
-        let second_factor = match (self.totp_secret, self.totp_last_period, self.recovery) {
-            (Some(sealed_secret), Some(last_period), Some(recovery)) => {
-                let recovery = recovery.chunks(32).map(digest).collect::<Option<_>>()?;
-                Some(SecondFactor { sealed_secret, last_period, recovery })
-            }
-            _ => None,
-        };
-        let link = match self.link.zip(self.link_until) {
-            Some((link, until)) => Some((digest(&link)?, time(until)?)),
-            None => None,
-        };
-        let password = match self.password {
-            Some(bytes) => Some(PasswordHash::from_bytes(&bytes)?),
-            None => None,
-        };
-        Some(StaffMember {
-            id: StaffId(self.id),
-            name: StaffName::new(&self.name)?,
-            role: self.role.parse().ok()?,
-            created_at: time(self.created_at)?,
-            disabled_at: match self.disabled_at {
-                Some(at) => Some(time(at)?),
-                None => None,
-            },
-            password,
-            link,
-            second_factor,
-            version: self.version,
-        })
-    }
+/// The member in the columns from `at` on.
+pub(super) fn member<R: Columns>(row: &R, at: usize) -> Result<StaffMember, R::Error> {
+    let recovery = row.optional_decoded(at + 10, |all| all.chunks(32).map(digest).collect())?;
+    let second_factor = match (row.value(at + 8)?, row.value(at + 9)?, recovery) {
+        (Some(sealed_secret), Some(last_period), Some(recovery)) => {
+            Some(SecondFactor { sealed_secret, last_period, recovery })
+        }
+        _ => None,
+    };
+    Ok(StaffMember {
+        id: StaffId(row.value(at)?),
+        name: row.parsed(at + 1, StaffName::new)?,
+        role: row.parsed(at + 2, |role| role.parse().ok())?,
+        created_at: row.time(at + 3)?,
+        disabled_at: row.optional_time(at + 4)?,
+        password: row.optional_decoded(at + 5, PasswordHash::from_bytes)?,
+        link: row.optional_decoded(at + 6, digest)?.zip(row.optional_time(at + 7)?),
+        second_factor,
+        version: row.value(at + 11)?,
+    })
 }
 
-/// The columns of a session, in their order.
-pub(super) type SessionRow = (Vec<u8>, i64, i64, i64, Option<i64>, String, String);
-
-/// The session; `None` if a column is invalid.
-pub(super) fn session(row: SessionRow) -> Option<StaffSession> {
-    let (of, staff, begun_at, seen_at, confirmed_at, address, browser) = row;
-    Some(StaffSession {
-        digest: digest(&of)?,
-        staff: StaffId(staff),
-        begun_at: time(begun_at)?,
-        seen_at: time(seen_at)?,
-        confirmed_at: match confirmed_at {
-            Some(at) => Some(time(at)?),
-            None => None,
-        },
-        address,
-        browser,
+/// The session in a row.
+pub(super) fn session<R: Columns>(row: &R) -> Result<StaffSession, R::Error> {
+    Ok(StaffSession {
+        digest: TokenDigest::from_bytes(row.bytes(0)?),
+        staff: StaffId(row.value(1)?),
+        begun_at: row.time(2)?,
+        seen_at: row.time(3)?,
+        confirmed_at: row.optional_time(4)?,
+        address: row.value(5)?,
+        browser: row.value(6)?,
     })
 }
 
@@ -124,8 +147,4 @@ impl EndedSessions {
 
 fn digest(bytes: &[u8]) -> Option<TokenDigest> {
     bytes.try_into().ok().map(TokenDigest::from_bytes)
-}
-
-fn time(millisecond: i64) -> Option<Timestamp> {
-    Timestamp::from_millisecond(millisecond).ok()
 }

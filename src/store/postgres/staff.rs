@@ -5,7 +5,7 @@ use std::mem;
 use async_trait::async_trait;
 use futures_util::FutureExt;
 use jiff::Timestamp;
-use tokio_postgres::{Row, types::ToSql};
+use tokio_postgres::types::ToSql;
 
 use super::{
     PostgresStore,
@@ -21,57 +21,17 @@ use crate::{
     },
     store::{
         Changes, Staff, StaffKey, StaffWritten, StoreError,
-        staff_rows::{self, MAX_SESSIONS, StaffRow},
+        staff_rows::{
+            BEGIN, BY_ID, BY_LINK, BY_NAME, COUNT, END, FORGET, LIMIT, LIST, MAX_SESSIONS, SESSION,
+            SESSIONS, StaffRow, UPDATE, member, session,
+        },
     },
 };
 
-/// The columns in the order that [`member`] expects.
-macro_rules! columns {
-    () => {
-        "staff.id, name, role, created_at, disabled_at, password, link, link_until, totp_secret,
-        totp_last_period, recovery, version"
-    };
-}
-/// The columns in the order that [`session`] expects.
-macro_rules! session_columns {
-    () => {
-        "digest, staff_id, begun_at, seen_at, confirmed_at, address, browser"
-    };
-}
-
-const LIST: &str = concat!("SELECT ", columns!(), " FROM staff ORDER BY id");
-const BY_ID: &str = concat!("SELECT ", columns!(), " FROM staff WHERE id = $1");
-const BY_NAME: &str = concat!("SELECT ", columns!(), " FROM staff WHERE name_key = $1");
-const BY_LINK: &str = concat!("SELECT ", columns!(), " FROM staff WHERE link = $1");
-const COUNT: &str = "SELECT count(*) FROM staff";
 const INSERT: &str =
     "INSERT INTO staff (name, name_key, role, created_at, link, link_until, version)
     VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (name_key) DO NOTHING RETURNING id";
-const UPDATE: &str = "UPDATE staff SET role = $3, disabled_at = $4, password = $5, link = $6,
-    link_until = $7, totp_secret = $8, totp_last_period = $9, recovery = $10, version = $11
-    WHERE id = $1 AND version = $2";
-const END: &str = "DELETE FROM staff_sessions
-    WHERE staff_id = $1 AND digest IS DISTINCT FROM $2 AND digest = coalesce($3, digest)";
-const BEGIN: &str = concat!(
-    "INSERT INTO staff_sessions (",
-    session_columns!(),
-    ") VALUES ($1, $2, $3, $4, $5, $6, $7)"
-);
-const LIMIT: &str = "DELETE FROM staff_sessions WHERE staff_id = $1 AND digest NOT IN
-    (SELECT digest FROM staff_sessions WHERE staff_id = $1 ORDER BY begun_at DESC LIMIT $2)";
-/// The columns of the session come first.
-const SESSION: &str = concat!(
-    "SELECT ",
-    session_columns!(),
-    ", ",
-    columns!(),
-    " FROM staff_sessions JOIN staff ON staff.id = staff_id WHERE digest = $1"
-);
-const SESSIONS: &str =
-    concat!("SELECT ", session_columns!(), " FROM staff_sessions ORDER BY begun_at, digest");
 const TOUCH: &str = "UPDATE staff_sessions SET seen_at = greatest(seen_at, $2) WHERE digest = $1";
-const FORGET: &str = "DELETE FROM staff_sessions WHERE seen_at <= $1 OR begun_at <= $2";
-
 #[async_trait]
 impl Staff for PostgresStore {
     async fn list_staff(&self) -> Result<Vec<StaffMember>, StoreError> {
@@ -158,8 +118,6 @@ impl Job {
             }
         } else {
             let values: [&(dyn ToSql + Sync); 11] = [
-                &row.id,
-                seen,
                 &row.role,
                 &row.disabled_at,
                 &row.password,
@@ -169,6 +127,8 @@ impl Job {
                 &row.totp_last_period,
                 &row.recovery,
                 &row.version,
+                &row.id,
+                seen,
             ];
             if transaction.execute(UPDATE, &values).await? == 0 {
                 return Ok(StaffWritten::Stale);
@@ -263,35 +223,4 @@ async fn record_act(
     context: &WriteContext,
 ) -> Result<(), Failure> {
     Ok(log::record(&**connection, act, context.into()).await?)
-}
-
-fn member(row: &Row, at: usize) -> Result<StaffMember, Failure> {
-    let columns = StaffRow {
-        id: row.try_get(at)?,
-        name: row.try_get(at + 1)?,
-        role: row.try_get(at + 2)?,
-        created_at: row.try_get(at + 3)?,
-        disabled_at: row.try_get(at + 4)?,
-        password: row.try_get(at + 5)?,
-        link: row.try_get(at + 6)?,
-        link_until: row.try_get(at + 7)?,
-        totp_secret: row.try_get(at + 8)?,
-        totp_last_period: row.try_get(at + 9)?,
-        recovery: row.try_get(at + 10)?,
-        version: row.try_get(at + 11)?,
-    };
-    columns.member().ok_or(Failure::Row("staff"))
-}
-
-fn session(row: &Row) -> Result<StaffSession, Failure> {
-    let columns = (
-        row.try_get(0)?,
-        row.try_get(1)?,
-        row.try_get(2)?,
-        row.try_get(3)?,
-        row.try_get(4)?,
-        row.try_get(5)?,
-        row.try_get(6)?,
-    );
-    staff_rows::session(columns).ok_or(Failure::Row("staff_sessions"))
 }

@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use jiff::Timestamp;
-use rusqlite::{Connection, OptionalExtension, Row, params, types::Type};
+use rusqlite::{Connection, OptionalExtension, Row, ToSql, params};
 
 use super::{log, store::SqliteStore};
 use crate::{
@@ -13,71 +13,31 @@ use crate::{
     },
     store::{
         Staff, StaffKey, StaffWritten, StoreError,
-        staff_rows::{self, MAX_SESSIONS, StaffRow},
+        staff_rows::{
+            BEGIN, BY_ID, BY_LINK, BY_NAME, COUNT, END, FORGET, LIMIT, LIST, MAX_SESSIONS, SESSION,
+            SESSIONS, StaffRow, UPDATE, member, session,
+        },
     },
 };
 
-/// The columns in the order that [`member`] expects.
-macro_rules! columns {
-    () => {
-        "id, name, role, created_at, disabled_at, password, link, link_until, totp_secret,
-        totp_last_period, recovery, version"
-    };
-}
-/// The columns in the order that [`session`] expects.
-macro_rules! session_columns {
-    () => {
-        "digest, staff_id, begun_at, seen_at, confirmed_at, address, browser"
-    };
-}
-
-const LIST: &str = concat!("SELECT ", columns!(), " FROM staff ORDER BY id");
-const BY_ID: &str = concat!("SELECT ", columns!(), " FROM staff WHERE id = ?1");
-const BY_NAME: &str = concat!("SELECT ", columns!(), " FROM staff WHERE name_key = ?1");
-const BY_LINK: &str = concat!("SELECT ", columns!(), " FROM staff WHERE link = ?1");
-const COUNT: &str = "SELECT count(*) FROM staff";
 const NAME_TAKEN: &str = "SELECT 1 FROM staff WHERE name_key = ?1";
 const INSERT: &str =
     "INSERT INTO staff (name, name_key, role, created_at, link, link_until, version)
     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
-const UPDATE: &str = "UPDATE staff SET role = ?3, disabled_at = ?4, password = ?5, link = ?6,
-    link_until = ?7, totp_secret = ?8, totp_last_period = ?9, recovery = ?10, version = ?11
-    WHERE id = ?1 AND version = ?2";
-const END: &str = "DELETE FROM staff_sessions
-    WHERE staff_id = ?1 AND digest IS NOT ?2 AND digest = coalesce(?3, digest)";
-const BEGIN: &str = concat!(
-    "INSERT INTO staff_sessions (",
-    session_columns!(),
-    ") VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)"
-);
-const LIMIT: &str = "DELETE FROM staff_sessions WHERE staff_id = ?1 AND digest NOT IN
-    (SELECT digest FROM staff_sessions WHERE staff_id = ?1 ORDER BY begun_at DESC LIMIT ?2)";
-const SESSION: &str =
-    concat!("SELECT ", session_columns!(), " FROM staff_sessions WHERE digest = ?1");
-const SESSIONS: &str =
-    concat!("SELECT ", session_columns!(), " FROM staff_sessions ORDER BY begun_at, digest");
 const TOUCH: &str = "UPDATE staff_sessions SET seen_at = max(seen_at, ?2) WHERE digest = ?1";
-const FORGET: &str = "DELETE FROM staff_sessions WHERE seen_at <= ?1 OR begun_at <= ?2";
-
 #[async_trait]
 impl Staff for SqliteStore {
     async fn list_staff(&self) -> Result<Vec<StaffMember>, StoreError> {
-        self.readers
-            .read(|connection| connection.prepare_cached(LIST)?.query_map([], member)?.collect())
+        self.readers.read(|connection| {
+            connection.prepare_cached(LIST)?.query_map([], |row| member(row, 0))?.collect()
+        })
     }
 
     async fn find_staff(&self, by: StaffKey) -> Result<Option<StaffMember>, StoreError> {
         self.readers.read(|connection| match &by {
-            StaffKey::Id(StaffId(id)) => {
-                connection.prepare_cached(BY_ID)?.query_row([id], member).optional()
-            }
-            StaffKey::Name(key) => {
-                connection.prepare_cached(BY_NAME)?.query_row([key], member).optional()
-            }
-            StaffKey::Link(digest) => connection
-                .prepare_cached(BY_LINK)?
-                .query_row([digest.as_bytes()], member)
-                .optional(),
+            StaffKey::Id(StaffId(id)) => find(connection, BY_ID, id),
+            StaffKey::Name(key) => find(connection, BY_NAME, key),
+            StaffKey::Link(digest) => find(connection, BY_LINK, digest.as_bytes()),
         })
     }
 
@@ -94,18 +54,15 @@ impl Staff for SqliteStore {
         digest: TokenDigest,
     ) -> Result<Option<(StaffSession, StaffMember)>, StoreError> {
         self.readers.read(|connection| {
+            let found = |row: &Row<'_>| Ok((session(row)?, member(row, 7)?));
             let mut find = connection.prepare_cached(SESSION)?;
-            let Some(found) = find.query_row([digest.as_bytes()], session).optional()? else {
-                return Ok(None);
-            };
-            let of = connection.prepare_cached(BY_ID)?.query_row([found.staff.0], member)?;
-            Ok(Some((found, of)))
+            find.query_row([digest.as_bytes()], found).optional()
         })
     }
 
     async fn list_sessions(&self) -> Result<Vec<StaffSession>, StoreError> {
         self.readers.read(|connection| {
-            connection.prepare_cached(SESSIONS)?.query_map([], session)?.collect()
+            connection.prepare_cached(SESSIONS)?.query_map([], |row| session(row))?.collect()
         })
     }
 
@@ -132,6 +89,14 @@ impl Staff for SqliteStore {
     }
 }
 
+fn find(
+    connection: &Connection,
+    by: &str,
+    key: impl ToSql,
+) -> rusqlite::Result<Option<StaffMember>> {
+    connection.prepare_cached(by)?.query_row([key], |row| member(row, 0)).optional()
+}
+
 fn write(
     connection: &Connection,
     change: &StaffChange,
@@ -152,8 +117,6 @@ fn write(
         connection.prepare_cached(INSERT)?.insert(new)?
     } else {
         let changed = connection.prepare_cached(UPDATE)?.execute(params![
-            row.id,
-            seen,
             row.role,
             row.disabled_at,
             row.password,
@@ -162,7 +125,9 @@ fn write(
             row.totp_secret,
             row.totp_last_period,
             row.recovery,
-            row.version
+            row.version,
+            row.id,
+            seen
         ])?;
         if changed == 0 {
             return Ok(StaffWritten::Stale);
@@ -192,30 +157,4 @@ fn write(
         log::record(connection, &act, context.into())?;
     }
     Ok(StaffWritten::Done(StaffId(id)))
-}
-
-fn member(row: &Row<'_>) -> rusqlite::Result<StaffMember> {
-    let columns = StaffRow {
-        id: row.get(0)?,
-        name: row.get(1)?,
-        role: row.get(2)?,
-        created_at: row.get(3)?,
-        disabled_at: row.get(4)?,
-        password: row.get(5)?,
-        link: row.get(6)?,
-        link_until: row.get(7)?,
-        totp_secret: row.get(8)?,
-        totp_last_period: row.get(9)?,
-        recovery: row.get(10)?,
-        version: row.get(11)?,
-    };
-    columns.member().ok_or_else(|| invalid("staff"))
-}
-
-fn session(row: &Row<'_>) -> rusqlite::Result<StaffSession> {
-    staff_rows::session(row.try_into()?).ok_or_else(|| invalid("staff_sessions"))
-}
-
-fn invalid(table: &str) -> rusqlite::Error {
-    rusqlite::Error::InvalidColumnType(0, table.to_owned(), Type::Blob)
 }
