@@ -1,16 +1,16 @@
 //! The file with the key that encrypts secrets in the database.
 
 use std::{
-    fs::{self, OpenOptions},
+    fs::{self, File},
     io::{self, Write},
-    os::unix::fs::OpenOptionsExt,
-    path::PathBuf,
+    path::{Path, PathBuf},
     sync::{Mutex, PoisonError},
 };
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use rand::Rng;
 use ring::aead::{Aad, CHACHA20_POLY1305, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
+use tempfile::NamedTempFile;
 
 /// Tells the format of what is encrypted.
 const VERSION: u8 = 1;
@@ -121,28 +121,21 @@ impl Vault {
         let shown = || path.display().to_string();
         let failed = |error| VaultError::Io(shown(), error);
         if let Some(fresh) = fresh.filter(|_| !path.exists()) {
-            // Written completely under another name, because another process may read it.
-            let draft = path.with_extension(format!("{}.draft", std::process::id()));
+            // Written completely under another name, because another process may read it, or make one.
+            let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+            let folder = folder.unwrap_or(Path::new("."));
             let write = || {
-                let mut file = OpenOptions::new()
-                    .write(true)
-                    .create(true)
-                    .truncate(true)
-                    .mode(0o600)
-                    .open(&draft)?;
-                file.write_all(format!("{}\n", STANDARD.encode(fresh)).as_bytes())?;
-                file.sync_all()?;
-                match fs::hard_link(&draft, path) {
-                    Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error),
-                    _ => Ok(()),
+                let mut draft = NamedTempFile::new_in(folder)?;
+                writeln!(draft, "{}", STANDARD.encode(fresh))?;
+                draft.as_file().sync_all()?;
+                match draft.persist_noclobber(path) {
+                    Err(failed) if failed.error.kind() != io::ErrorKind::AlreadyExists => {
+                        Err(failed.error)
+                    }
+                    _ => File::open(folder)?.sync_all(),
                 }
             };
-            let written = write();
-            let _ = fs::remove_file(&draft);
-            written.map_err(failed)?;
-            if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
-                fs::File::open(folder).and_then(|folder| folder.sync_all()).map_err(failed)?;
-            }
+            write().map_err(failed)?;
         }
         let text = match fs::read_to_string(path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
