@@ -146,9 +146,7 @@ impl Pool {
     pub(super) fn distrust_all(&self) {
         drop(self.connections.retain(|_, _| false));
     }
-}
 
-impl Pool {
     pub(super) fn expose(&self, page: &mut Exposition) {
         let managed::Status { max_size, size, available, waiting } = self.connections.status();
         let name = "db_client_connection_count";

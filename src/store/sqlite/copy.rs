@@ -22,7 +22,10 @@ use rustix::{
 };
 
 use super::{
-    check, connection, errors::is_damage, file_identity::device_and_inode, log, migrations,
+    check, connection,
+    errors::is_damage,
+    file_identity::{companion, device_and_inode},
+    log, migrations,
 };
 use crate::{
     domain::WriteContext,
@@ -160,11 +163,7 @@ struct Replaced {
 
 /// The paths of a database file and of its companion files.
 pub(super) fn files_of(path: &Path) -> [PathBuf; 4] {
-    ["", "-wal", "-shm", "-journal"].map(|end| {
-        let mut name = path.as_os_str().to_owned();
-        name.push(end);
-        PathBuf::from(name)
-    })
+    ["", "-wal", "-shm", "-journal"].map(|end| companion(path, end))
 }
 
 /// Prepares a database for its replacement: runs a checkpoint, so that it is one file, unless it is
@@ -238,9 +237,7 @@ struct HardLinks<'a> {
 impl<'a> HardLinks<'a> {
     /// Creates the links and syncs them.
     fn link(of: &'a Path, number: u64, folder: &File) -> io::Result<Self> {
-        let mut at = of.as_os_str().to_owned();
-        at.push(format!(".replaced-{number:016x}"));
-        let aside = Self { of, at: at.into() };
+        let aside = Self { of, at: companion(of, &format!(".replaced-{number:016x}")) };
         let link = |(of, at)| match fs::hard_link(of, at) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
             _ => Ok(()),

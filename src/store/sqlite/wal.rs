@@ -4,7 +4,7 @@ use std::{error::Error, fs::OpenOptions, io, os::unix::fs::FileExt, path::Path};
 
 use rusqlite::{Connection, TransactionBehavior};
 
-use super::wal_index::WalIndex;
+use super::{file_identity::companion, wal_index::WalIndex};
 
 /// How many bytes are rewritten at a time.
 const CHUNK: usize = 1 << 20;
@@ -31,9 +31,7 @@ pub(super) fn make_durable(
     // No process can append while this transaction is open.
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     if !wal_index.was_committed_to() {
-        let mut wal = path.as_os_str().to_owned();
-        wal.push("-wal");
-        rewrite(Path::new(&wal))?;
+        rewrite(&companion(path, "-wal"))?;
     }
     Ok(transaction.rollback()?)
 }

@@ -95,13 +95,13 @@ pub(in crate::store::postgres) const EVERYTHING: [(&str, ReadResource); 4] = [
 type ReadResource = fn(&Row) -> Result<Resource, Failure>;
 
 fn read_pet(row: &Row) -> Result<Resource, Failure> {
-    pet_with_order(row).map(Resource::Pet)
+    pet_with_order(row, PET_WIDTH).map(Resource::Pet)
 }
 
-/// The animal of a row, with its order behind it.
-fn pet_with_order(row: &Row) -> Result<StorePet, Failure> {
+/// The animal of a row, with its order in the column `at`.
+pub(super) fn pet_with_order(row: &Row, at: usize) -> Result<StorePet, Failure> {
     let mut pet = rows::pet(row, 0)?.ok_or(Failure::Row("id"))?;
-    let order: Option<i64> = row.try_get(PET_WIDTH)?;
+    let order: Option<i64> = row.try_get(at)?;
     pet.order_id = order.map(rows::order_id).transpose()?;
     Ok(pet)
 }
@@ -115,7 +115,7 @@ pub(super) async fn get_pet(
     let Some(row) = connection.query_opt(&statement, &[&id.get()]).await? else {
         return Ok(None);
     };
-    pet_with_order(&row).map(Some)
+    pet_with_order(&row, PET_WIDTH).map(Some)
 }
 
 pub(super) async fn get_order(

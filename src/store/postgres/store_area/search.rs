@@ -6,7 +6,8 @@ use tokio_postgres::{Row, types::ToSql};
 
 use super::{
     super::name_keys::set_keys,
-    rows::{self, PET_WIDTH, pet_columns, withdrawn_columns},
+    lists::pet_with_order,
+    rows::{PET_WIDTH, pet_columns, withdrawn_columns},
 };
 use crate::{
     domain::{
@@ -135,7 +136,11 @@ pub(super) async fn list(
     }
     let statement = connection.prepared(&STATEMENTS[filters]).await?;
     let rows = connection.query(&statement, &parameters).await?;
-    let page = rows.iter().take(limit).map(pet).collect::<Result<Vec<_>, _>>()?;
+    let page = rows
+        .iter()
+        .take(limit)
+        .map(|row| pet_with_order(row, PET_WIDTH + 1))
+        .collect::<Result<Vec<_>, _>>()?;
     let last = (rows.len() > limit).then(|| rows.get(limit - 1)).flatten();
     let position = |row: &Row| -> Result<PetPosition, Failure> {
         let id: PetId = page.last().map(|pet| pet.id).ok_or(Failure::Row("id"))?;
@@ -143,14 +148,6 @@ pub(super) async fn list(
     };
     let next = last.map(position).transpose()?;
     Ok((page, next))
-}
-
-/// The animal in a row of a page.
-fn pet(row: &Row) -> Result<StorePet, Failure> {
-    let mut pet = rows::pet(row, 0)?.ok_or(Failure::Row("id"))?;
-    let order: Option<i64> = row.try_get(PET_WIDTH + 1)?;
-    pet.order_id = order.map(rows::order_id).transpose()?;
-    Ok(pet)
 }
 
 /// Sets the keys of some names that a service of the previous release added since the migration.

@@ -6,11 +6,11 @@ use std::{
 };
 
 use jiff::Timestamp;
-use rusqlite::{Connection, Row};
+use rusqlite::Connection;
 
 use super::{
     super::{errors::is_damage, rows::status},
-    rows::{self, order_columns, withdrawn_pet_columns},
+    lists::{EVERYTHING, ReadResource},
     search_block::{self, Entry, Kind},
 };
 use crate::{
@@ -20,10 +20,6 @@ use crate::{
 
 const INVALID_TIMES: &str = "SELECT id FROM pets
     WHERE created_at NOT BETWEEN ?1 AND ?2 OR updated_at NOT BETWEEN ?1 AND ?2";
-const WITHDRAWN: &str =
-    concat!("SELECT ", withdrawn_pet_columns!(), " FROM withdrawn_pets ORDER BY id");
-const ORDERS: &str = concat!("SELECT ", order_columns!(), " FROM orders ORDER BY id");
-const CATEGORIES: &str = "SELECT id, label, version FROM categories ORDER BY id";
 /// An identifier below the highest one would be given twice.
 const SEQUENCES: &str = "WITH highest (name, id) AS (
         SELECT 'pets', max(id) FROM withdrawn_pets UNION ALL SELECT 'orders', max(id) FROM orders)
@@ -52,9 +48,13 @@ pub(in super::super) fn agreement(
     }
     let times = [Timestamp::MIN, Timestamp::MAX].map(Timestamp::as_millisecond);
     report(&moment, "animal {} has an invalid time", INVALID_TIMES, times, found)?;
-    read(&moment, "withdrawn animal", WITHDRAWN, rows::withdrawn_pet, found)?;
-    read(&moment, "order", ORDERS, rows::order, found)?;
-    read(&moment, "category", CATEGORIES, rows::category, found)?;
+    // Those in the catalogue were checked before.
+    let [_, others @ ..] = EVERYTHING;
+    for ((statement, read), what) in
+        others.into_iter().zip(["withdrawn animal", "order", "category"])
+    {
+        report_unreadable(&moment, what, statement, read, found)?;
+    }
     for table in moment.prepare(SEQUENCES)?.query_map([], |row| row.get::<_, String>(0))? {
         let table = table?;
         found.problems.push(format!("sqlite_sequence does not contain the last id of {table}"));
@@ -79,11 +79,11 @@ fn report(
 }
 
 /// Reports each row that the service could not show.
-fn read<T>(
+fn report_unreadable(
     connection: &Connection,
     what: &str,
     statement: &str,
-    read: fn(&Row<'_>) -> rusqlite::Result<T>,
+    read: ReadResource,
     found: &mut Checkup,
 ) -> rusqlite::Result<()> {
     let mut statement = connection.prepare(statement)?;

@@ -32,28 +32,33 @@ const DUE: &str = "SELECT id, expires_at FROM orders INDEXED BY orders_by_end
     WHERE status = 'reserved' AND expires_at <= ?1 ORDER BY expires_at LIMIT ?2";
 const RESERVATIONS: &str = "SELECT count(*), min(expires_at) FROM orders INDEXED BY orders_by_end
     WHERE status = 'reserved'";
-const EVERY_PET: &str = concat!("SELECT ", pet_columns!(), " FROM pets NOT INDEXED ORDER BY id");
-const EVERY_WITHDRAWN: &str =
-    concat!("SELECT ", withdrawn_pet_columns!(), " FROM withdrawn_pets ORDER BY id");
-const EVERY_ORDER: &str = concat!("SELECT ", order_columns!(), " FROM orders ORDER BY id");
-const EVERY_CATEGORY: &str = "SELECT id, label, version FROM categories ORDER BY id";
 const CATEGORIES: &str =
     "SELECT id, label, version FROM categories WHERE id >= ?1 ORDER BY id LIMIT ?2";
 
-type ReadResource = fn(&Row<'_>) -> rusqlite::Result<Resource>;
+pub(super) type ReadResource = fn(&Row<'_>) -> rusqlite::Result<Resource>;
 
-/// Calls `show` with everything, until it breaks. See [`crate::store::bulk::Snapshot`].
+/// Reads everything, in this order. See [`crate::store::bulk::Snapshot`].
+pub(super) const EVERYTHING: [(&str, ReadResource); 4] = [
+    (concat!("SELECT ", pet_columns!(), " FROM pets NOT INDEXED ORDER BY id"), |row| {
+        rows::pet(row).map(Resource::Pet)
+    }),
+    (concat!("SELECT ", withdrawn_pet_columns!(), " FROM withdrawn_pets ORDER BY id"), |row| {
+        rows::withdrawn_pet(row).map(Resource::Pet)
+    }),
+    (concat!("SELECT ", order_columns!(), " FROM orders ORDER BY id"), |row| {
+        rows::order(row).map(Resource::Order)
+    }),
+    ("SELECT id, label, version FROM categories ORDER BY id", |row| {
+        rows::category(row).map(Resource::Category)
+    }),
+];
+
+/// Calls `show` with everything, until it breaks.
 pub(in super::super) fn each(
     connection: &Connection,
     show: &mut dyn FnMut(Resource) -> ControlFlow<()>,
 ) -> rusqlite::Result<()> {
-    let tables: [(&str, ReadResource); 4] = [
-        (EVERY_PET, |row| rows::pet(row).map(Resource::Pet)),
-        (EVERY_WITHDRAWN, |row| rows::withdrawn_pet(row).map(Resource::Pet)),
-        (EVERY_ORDER, |row| rows::order(row).map(Resource::Order)),
-        (EVERY_CATEGORY, |row| rows::category(row).map(Resource::Category)),
-    ];
-    for (sql, read) in tables {
+    for (sql, read) in EVERYTHING {
         let mut statement = connection.prepare(sql)?;
         let mut rows = statement.query([])?;
         while let Some(row) = rows.next()? {
