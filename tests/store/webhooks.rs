@@ -6,8 +6,9 @@ use petstore::{
         PetStatus::Available,
         StoredResponse, WriteContext,
         store_area::{
-            Attempt, ChangeType, DeliveryUpdate, DisabledReason, Label, Lease, Progress, Restart,
-            SealedSecrets, StoredWebhook, Waiting, Webhook, WebhookChange,
+            Act, ActType, Attempt, AuditEntry, AuditQuery, ChangeType, DeliveryUpdate,
+            DisabledReason, Label, Lease, Progress, Restart, SealedSecrets, StoredWebhook, Waiting,
+            Webhook, WebhookChange,
         },
     },
     store::{KEPT_ATTEMPTS, WebhookWritten},
@@ -27,6 +28,7 @@ macro_rules! webhook_suite {
             a_lease_is_taken_by_one_of_those_who_saw_it_free,
             what_was_delivered_is_saved_only_with_the_lease,
             a_change_by_a_request_ends_the_lease,
+            the_act_of_a_change_comes_after_the_changes_before_it,
             an_enabled_webhook_resumes_or_starts_from_now,
             what_an_enabled_webhook_still_needs_of_the_log_is_not_forgotten,
             a_deleted_webhook_takes_its_messages_and_attempts_along,
@@ -261,6 +263,27 @@ pub(crate) async fn a_change_by_a_request_ends_the_lease(store: AnyStore) {
     let seen = get(&store, id).await.unwrap().lease;
     assert_eq!(seen.holder, 0);
     assert!(save(&store, update(id, seen, lease(1, seen.beat + 1))).await);
+}
+
+pub(crate) async fn the_act_of_a_change_comes_after_the_changes_before_it(store: AnyStore) {
+    let id = store.draw_webhook_id().await.unwrap();
+    create(&store, new_pet("Frank", 1, Available)).await;
+    let added = Some(Act::on_webhook(ActType::WebhookAdded, id));
+    let (add, response) = (WebhookChange::Add(new(id)), StoredResponse::default());
+    let written = store.write_webhook(add, added, response, act(20)).await.unwrap();
+    assert_eq!(written, WebhookWritten::Done);
+    create(&store, new_pet("Zoe", 1, Available)).await;
+    let disable = Some((DisabledReason::Gone, at(30)));
+    let disabled = DeliveryUpdate { disable, ..update(id, Lease::default(), lease(1, 1)) };
+    assert!(save(&store, disabled).await);
+    let query = AuditQuery { limit: 100, ..AuditQuery::default() };
+    let (entries, _) = store.list_audit(&query).await.unwrap();
+    let kinds = entries.iter().map(|entry| match entry {
+        AuditEntry::Change(change) => change.kind.as_str(),
+        AuditEntry::Act { act, .. } => act.kind.as_str(),
+    });
+    let kinds: Vec<_> = kinds.collect();
+    assert_eq!(kinds, ["pet.added", "webhook.added", "pet.added", "webhook.disabled"]);
 }
 
 pub(crate) async fn an_enabled_webhook_resumes_or_starts_from_now(store: AnyStore) {

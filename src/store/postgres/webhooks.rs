@@ -24,7 +24,7 @@ use crate::{
             WebhookChange,
         },
     },
-    store::{StoreError, WebhookWritten, Webhooks, webhook_rows as rows},
+    store::{Changes, StoreError, WebhookWritten, Webhooks, webhook_rows as rows},
 };
 
 const DRAW_ID: &str = "SELECT nextval('webhook_ids')";
@@ -61,11 +61,19 @@ impl Webhooks for PostgresStore {
         response: StoredResponse,
         context: WriteContext,
     ) -> Result<WebhookWritten, StoreError> {
+        if act.is_some() {
+            // The act is in the audit trail behind the changes that have a number.
+            self.log_state().await?;
+        }
         let job = Job { change, act, response, context, is_retry: false };
         self.run(Access::Write, job, |on, job| job.attempt(on).boxed()).await
     }
 
     async fn save_deliveries(&self, updates: Vec<DeliveryUpdate>) -> Result<Vec<bool>, StoreError> {
+        if updates.iter().any(|update| update.disable.is_some()) {
+            // For its act.
+            self.log_state().await?;
+        }
         self.run(Access::Write, updates, |on, updates| deliveries::save(on, updates).boxed()).await
     }
 
