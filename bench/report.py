@@ -47,13 +47,13 @@ waking it (`bench/awake.c`). A process of the lowest scheduling class keeps the 
 that. Where nginx is the baseline, server and nginx start three times during the rounds, because the memory
 layout of a process can make it up to a tenth more expensive until it ends.
 
-nginx has one worker process and does not check API keys. It sends the same body each time, from a file that it
-keeps open: for random pages and animals, one of median length. It receives the same requests, except that for C
-it receives the same one each time. D's baseline is the same program with `fsync` and `fdatasync` disabled, which
-is SQLite's `synchronous=OFF`. E's baseline appends 4 KiB to a file in the same file system. H is the median of
-10 starts. K counts pairs: a client reserves an animal (with an `Idempotency-Key`) and completes the order, the oldest
-available animals first; its baseline is D's creates, and its ratio that of the rates. L's baseline is B, in the same
-process. I is the resident memory after the first 1,000 responses, and with one response on each open connection.
+nginx has one worker process and does not check API keys. It sends the same body each time, from a file that it keeps
+open: for random pages and animals, one of median length. It receives the same requests, except that for C it receives
+the same one each time. D's baseline is the same program with `fsync` and `fdatasync` disabled, which is SQLite's
+`synchronous=OFF`. E's baseline appends 4 KiB to a file in the same file system. H is the median of 10 starts. K counts
+pairs: a client reserves an available animal, the oldest first (with an `Idempotency-Key`), and completes the order. The
+baseline of K is the creates of D, and its ratio is that of the rates. The baseline of L is B, in the same process. I is
+the resident memory after the first 1,000 responses, and with one response on each open connection.
 """
 
 HEADINGS = [
