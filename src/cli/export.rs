@@ -27,12 +27,12 @@ use crate::{
     "  petstore export --all > everything.ndjson"
 ))]
 pub(super) struct Export {
-    /// The format of the output: csv, unless everything is written, which needs ndjson
+    /// The format of the output; by default csv, and ndjson with --all
     #[arg(long, value_enum, env = "PETSTORE_EXPORT_FORMAT")]
     format: Option<Format>,
 
     /// Write everything of the store area: each animal, order and category as a
-    /// line of NDJSON, which an import that keeps ids reads
+    /// line of NDJSON, for `petstore import --keep-ids`
     #[arg(long, env = "PETSTORE_EXPORT_ALL", value_parser = values::switch)]
     all: bool,
 
@@ -59,7 +59,7 @@ impl Export {
         ensure!(
             !self.all || (format == Format::Ndjson && self.status.is_none()),
             BadSetting(
-                "--all needs --format ndjson, and writes animals with each status".to_owned()
+                "--all needs --format ndjson, and cannot be combined with --status".to_owned()
             )
         );
         let mut snapshot = store::snapshot(&self.database.database)?;

@@ -53,8 +53,8 @@ impl EndpointUrl {
         }
         if let Some(what) = address.and_then(|address| judge(address, allowed)) {
             return Err(format!(
-                "url must not lead to this address ({what}), unless the operator of the service \
-                 permits its network with --webhook-allow."
+                "url must not have this address ({what}). The operator of the service can permit its \
+                 network with --webhook-allow."
             ));
         }
         Ok(Self(url))

@@ -100,7 +100,7 @@ impl<'s> NdjsonRows<'s> {
         if resources::is_tagged(line) {
             if !self.with_ids {
                 return Err(whole(
-                    "the line is of an export with --all; to import it, add --keep-ids",
+                    "the line is from an export with --all; to import it, add --keep-ids",
                 ));
             }
             return resources::parse(line).map(Row::Resource);

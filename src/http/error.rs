@@ -217,8 +217,8 @@ impl ApiError {
 }
 
 /// The message for a client when the outcome of its request is unknown.
-const OUTCOME_UNKNOWN: &str = "The service could not complete the request. A change that it should \
-     make may or may not have been made; retry with the same Idempotency-Key to be sure.";
+const OUTCOME_UNKNOWN: &str = "The service could not complete the request. A requested change may \
+     or may not have been made; to be sure, retry with the same Idempotency-Key.";
 
 impl From<json::Invalid> for ApiError {
     fn from(invalid: json::Invalid) -> Self {

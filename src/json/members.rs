@@ -62,7 +62,7 @@ pub(crate) const LABEL: Kind<Label> = Kind {
 
 pub(crate) const TIME: Kind<jiff::Timestamp> = Kind {
     read: |value| text(value, |text| times::parse(&text)),
-    is: "a time of RFC 3339, such as 2026-12-06T11:00:00+01:00",
+    is: "an RFC 3339 time, such as 2026-12-06T11:00:00+01:00",
 };
 
 impl<'a> Members<'a> {
@@ -95,7 +95,8 @@ impl<'a> Members<'a> {
             [] => "none".to_owned(),
             names => names.join(", "),
         };
-        let message = format!("{} has no member {shown:?}; it has {allowed}.", self.what);
+        let message =
+            format!("{} has the unknown member {shown:?}. Allowed members: {allowed}.", self.what);
         Err(Invalid::UnknownMember(message))
     }
 

@@ -53,7 +53,7 @@ async fn everything_is_exported_as_it_was_imported_from_each_database_into_the_o
 fn a_file_of_the_store_area_needs_keep_ids_and_cannot_be_imported_in_part() {
     let here = directory();
     let lines = expect_rejected(here.path(), "all.ndjson", EVERYTHING.as_bytes(), &[]);
-    let expected = "line 1: the line is of an export with --all; to import it, add --keep-ids";
+    let expected = "line 1: the line is from an export with --all; to import it, add --keep-ids";
     assert_eq!(lines[0], expected);
     let options = ["--keep-ids", "--skip-invalid", "--rejects", "bad.csv", "--create"];
     let import = [&["import", "all.ndjson"][..], &options].concat();
@@ -70,7 +70,7 @@ fn an_export_of_everything_is_only_ndjson_and_has_animals_with_each_status() {
     run(here.path(), &["import", "all.ndjson", "--keep-ids", "--create"]).expect_success();
     for options in [["--format", "csv"], ["--status", "sold"]] {
         let line = run(here.path(), &[&["export", "--all"][..], &options].concat());
-        let expected = "error: --all needs --format ndjson, and writes animals with each status\n";
+        let expected = "error: --all needs --format ndjson, and cannot be combined with --status\n";
         assert_eq!(line.expect_one_line(), expected);
     }
 }
@@ -96,9 +96,9 @@ fn each_line_of_the_store_area_that_is_invalid_or_does_not_agree_with_others_is_
             1,
             r#""createdAt""#,
             r#""created""#,
-            "The animal has no member \"created\"; it has id, name",
+            "The animal has the unknown member \"created\". Allowed members: id, name",
         ),
-        (1, r#""createdAt":null,"#, "", "createdAt is missing; it must be a time of RFC 3339"),
+        (1, r#""createdAt":null,"#, "", "createdAt is missing; it must be an RFC 3339 time"),
         (1, "available", "lost", "status must be one of available, pending and sold"),
         (1, r#""orderId":null"#, r#""orderId":4"#, "orderId must be null, except for a pending"),
         (2, r#""id":5"#, r#""id":3"#, "id 3 is the id of an earlier row; each id must occur once"),

@@ -134,10 +134,12 @@ impl Refusal {
         };
         let undo = |mut conflict: Box<Conflict>| match before(&conflict.current) {
             None => Ok(conflict),
-            Some(None) => Err(Self::NotFound("It does not exist before this batch.")),
+            Some(None) => {
+                Err(Self::NotFound("The subject of this command does not exist before the batch."))
+            }
             Some(Some(current)) => {
                 conflict.message =
-                    format!("After the earlier commands of this batch: {}", conflict.message);
+                    format!("After the earlier commands of the batch: {}", conflict.message);
                 conflict.current = current;
                 Ok(conflict)
             }

@@ -81,7 +81,8 @@ pub(super) fn return_order(
         OrderStatus::Returned => Ok(Decision::unchanged(order)),
         OrderStatus::Completed if !order.holds => Err(not_in(
             order,
-            "The status of its animal was changed since, so it cannot be returned.",
+            "The status of its animal has changed since the sale, so the order can no longer be \
+             returned.",
         )),
         OrderStatus::Completed => close(order, OrderStatus::Returned, reason, present, now),
         _ => Err(not_in(order, "Only a completed order can be returned.")),
@@ -134,7 +135,7 @@ fn close(
 ) -> Result<Decision, Refusal> {
     let pet = existing(present.pet.as_ref(), NO_PET)?;
     if pet.withdrawn.is_some() {
-        return Err(not_in(order, "Its animal is withdrawn; restore it first."));
+        return Err(not_in(order, "Its animal is withdrawn. Restore the animal first."));
     }
     let after = Order {
         status,
@@ -168,21 +169,18 @@ fn not_for_sale(pet: &StorePet, terms: OrderTerms) -> String {
     let id = pet.id;
     match (pet.order_id, terms) {
         (Some(order), _) => {
-            format!(
-                "The animal {id} is reserved by the order {order}. Complete or cancel the order \
-                 {order} first."
-            )
+            format!("Animal {id} is reserved by order {order}. Complete or cancel the order first.")
         }
         (None, OrderTerms::ReservedUntil(_)) => {
-            format!("The animal {id} is {}. Only an available animal can be reserved.", pet.status)
+            format!("Animal {id} is {}. Only an available animal can be reserved.", pet.status)
         }
         (None, OrderTerms::Completed) => {
-            format!("The animal {id} is {} and cannot be sold again.", pet.status)
+            format!("Animal {id} is {} and cannot be sold again.", pet.status)
         }
     }
 }
 
 fn not_in(order: &Order, allowed: &str) -> Refusal {
-    let message = format!("The order {} is {}. {allowed}", order.id, order.status);
+    let message = format!("Order {} is {}. {allowed}", order.id, order.status);
     invalid_transition(message, order)
 }

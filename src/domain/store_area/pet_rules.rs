@@ -40,7 +40,7 @@ pub(super) fn patch_pet(
     }
     let status_changes = after.status != pet.status;
     if status_changes && let Some(order) = pet.order_id {
-        return Err(open_order(pet, order, "complete or cancel it to change the status"));
+        return Err(open_order(pet, order, "Complete or cancel the order to change the status."));
     }
     let releases = present.holder.as_ref().filter(|_| status_changes).map(|order| order.id);
     let decision = Decision::of(ChangeType::PetChanged, Some(pet), changed(after, now));
@@ -55,10 +55,14 @@ pub(super) fn withdraw_pet(
     let pet = existing(present.pet.as_ref(), NO_PET)?;
     require(preconditions, Some(pet))?;
     if pet.withdrawn.is_some() {
-        return Err(withdrawn(pet, "It cannot be withdrawn twice."));
+        return Err(withdrawn(pet, "It cannot be withdrawn again."));
     }
     if let Some(order) = pet.order_id {
-        return Err(open_order(pet, order, "complete or cancel it before the withdrawal"));
+        return Err(open_order(
+            pet,
+            order,
+            "Complete or cancel the order before you withdraw the animal.",
+        ));
     }
     let now = withdrawal.at;
     let after = StorePet { withdrawn: Some(withdrawal), ..pet.clone() };
@@ -73,10 +77,8 @@ pub(super) fn restore_pet(
     let pet = existing(present.pet.as_ref(), NO_PET)?;
     require(preconditions, Some(pet))?;
     if pet.withdrawn.is_none() {
-        let message = format!(
-            "The animal {} is {} and not withdrawn. Only a withdrawn animal can be restored.",
-            pet.id, pet.status
-        );
+        let message =
+            format!("Animal {} is not withdrawn. Only a withdrawn animal can be restored.", pet.id);
         return Err(invalid_transition(message, pet));
     }
     let after = StorePet { withdrawn: None, ..pet.clone() };
@@ -84,10 +86,10 @@ pub(super) fn restore_pet(
 }
 
 pub(super) fn withdrawn(pet: &StorePet, next: &str) -> Refusal {
-    invalid_transition(format!("The animal {} is withdrawn. {next}", pet.id), pet)
+    invalid_transition(format!("Animal {} is withdrawn. {next}", pet.id), pet)
 }
 
 fn open_order(pet: &StorePet, order: OrderId, next: &str) -> Refusal {
-    let message = format!("The animal {} is reserved by the order {order}; {next}.", pet.id);
+    let message = format!("Animal {} is reserved by order {order}. {next}", pet.id);
     Refusal::OpenOrder(Box::new(Conflict { message, current: pet.clone().into() }))
 }

@@ -54,7 +54,8 @@ pub(super) fn require<T: Into<Resource> + Clone>(
 ) -> Result<(), Refusal> {
     if !preconditions.are_given() {
         return Err(Refusal::PreconditionRequired(
-            "This change needs If-Match with the ETag of the version that it is for.",
+            "This change needs If-Match with the ETag of the version that you want to change, such \
+             as \"7\". Read the resource first.",
         ));
     }
     let current: Option<Resource> = current.cloned().map(Into::into);

@@ -23,10 +23,8 @@ pub(crate) async fn run(app: &App, call: Call<'_>) -> Result<Response, ApiError>
     let write = Write::read_with_key(app, call).await?;
     let elements = json::elements(&write.body)?;
     if elements.is_empty() || elements.len() > MAX_COMMANDS {
-        let message = format!(
-            "A batch has 1 to {MAX_COMMANDS} commands, but this one has {}.",
-            elements.len()
-        );
+        let message =
+            format!("A batch must have 1 to {MAX_COMMANDS} commands, but has {}.", elements.len());
         return Err(super::members::invalid(message));
     }
     let mut commands = Vec::with_capacity(elements.len());

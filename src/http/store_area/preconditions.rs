@@ -23,7 +23,11 @@ pub(super) fn of_put(headers: &HeaderMap) -> Result<Preconditions, ApiError> {
     let if_absent = match (absent.next(), absent.next()) {
         (None, _) => false,
         (Some(value), None) if value == "*" => true,
-        _ => return Err(invalid("If-None-Match must be *, which creates what does not exist.")),
+        _ => {
+            return Err(invalid(
+                "If-None-Match must be *, to create a category that does not exist yet.",
+            ));
+        }
     };
     Ok(Preconditions { if_match: if_match(headers)?, if_absent })
 }
@@ -36,8 +40,8 @@ fn if_match(headers: &HeaderMap) -> Result<Option<IfMatch>, ApiError> {
     }
     parse(&fields.join(&b',')).map(Some).ok_or_else(|| {
         invalid(
-            "If-Match must be the ETag of the resource, such as \"7\" with its double quotes, or a \
-             list of them, or *.",
+            "If-Match must be * or a list of ETags of the resource, such as \"7\" with its double \
+             quotes.",
         )
     })
 }

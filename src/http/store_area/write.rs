@@ -92,8 +92,8 @@ impl<'r> Write<'r> {
             let [] = query::parameters(call.request.uri.query(), [])?;
             return Err(ApiError::new(
                 Problem::MissingIdempotencyKey,
-                "This operation needs an Idempotency-Key. Send a new one, such as a UUID, for each \
-                 request, and the same one to retry it.",
+                "This operation needs an Idempotency-Key. Send a new key, such as a UUID, with each \
+                 new request, and the same key with a retry.",
             ));
         }
         Self::read(app, call, Some(Accepted::Json)).await
@@ -234,8 +234,8 @@ fn refused(refusal: Refusal, failed_index: Option<usize>, room: Reservation) -> 
         Refusal::Invalid(message) => (ApiError::new(Problem::InvalidBody, message), None),
         Refusal::NotFound(message) => (ApiError::new(Problem::NotFound, message), None),
         Refusal::PreconditionRequired(_) if is_batch => {
-            let message = "This command needs ifMatch with the version of the animal that it is \
-                           for, such as 7.";
+            let message = "This command needs ifMatch with the version of the animal that you want \
+                           to change, such as 7. Read the animal first.";
             (ApiError::new(Problem::PreconditionRequired, message), None)
         }
         Refusal::PreconditionRequired(message) => {
@@ -263,17 +263,17 @@ fn stale(current: Option<&Resource>, is_batch: bool) -> String {
         Some(Resource::Order(order)) => ("order", order.version),
         Some(Resource::Category(category)) => ("category", category.version),
         None => {
-            return "There is no such category. Send If-None-Match: * to create it.".to_owned();
+            return "The category does not exist. To create it, send If-None-Match: *.".to_owned();
         }
     };
     let retry = if is_batch {
-        format!("ifMatch {version}, and 1 more for each earlier command that changes it")
+        format!("ifMatch {version}, plus 1 for each earlier command that changes the {what}")
     } else {
         format!("If-Match: \"{version}\"")
     };
     format!(
-        "The {what} has version {version} now, which current shows. If the change is still right, \
-         send it with {retry}."
+        "The {what} has version {version} now; see current. If you still want the change, send it \
+         again with {retry}."
     )
 }
 

@@ -143,7 +143,7 @@ async fn every_command_in_every_state() {
                 ("complete", "completed") | ("cancel", "cancelled") | ("return", "returned")
             );
             if status == 409 {
-                let part = format!("The order {order} is {state}. Only a ");
+                let part = format!("Order {order} is {state}. Only a ");
                 reply.expect_message(409, "invalid_transition", &part);
                 assert_eq!(reply.json()["current"], before.0);
             }
@@ -210,9 +210,9 @@ async fn expires_at_in_the_past_or_beyond_400_days_or_of_a_sale_is_400() {
         ("2020-01-01T00:00:00Z", "must be in the future"),
         ("2028-01-05T12:00:00.001Z", "at most 400 days"),
         ("9999-01-01T00:00:00Z", "at most 400 days"),
-        ("tomorrow", "must be a time of RFC 3339"),
-        ("2026-12-06", "must be a time"),
-        ("2026-12-06T10:00:00", "must be a time"),
+        ("tomorrow", "must be an RFC 3339 time"),
+        ("2026-12-06", "must be an RFC 3339 time"),
+        ("2026-12-06T10:00:00", "must be an RFC 3339 time"),
     ] {
         let reply = store.place(json!({ "petId": id, "expiresAt": expires_at })).await;
         reply.expect_message(400, "invalid_body", part);
@@ -283,7 +283,7 @@ async fn a_patch_extends_a_reservation_and_removes_texts_by_null() {
     let reply = store.change(&call, 2, json!({ "note": null, "reference": "R" })).await;
     assert_eq!(of(&reply.ok()), expected);
     for (body, code, part) in [
-        (json!({ "expiresAt": null }), "invalid_body", "expiresAt must be a time"),
+        (json!({ "expiresAt": null }), "invalid_body", "expiresAt must be an RFC 3339 time"),
         (json!({ "expiresAt": "2020-01-01T00:00:00Z" }), "invalid_body", "in the future"),
         (json!({ "status": "completed" }), "unknown_member", "reference, note, expiresAt"),
     ] {

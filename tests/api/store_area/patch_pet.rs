@@ -135,7 +135,7 @@ async fn an_unknown_member_is_400_and_named() {
     for member in ["id", "version", "orderId", "createdAt", "withdrawn", "Name", "categoryID", ""] {
         let body = json!({ "name": "Max", member: 1 });
         let reply = store.change(&format!("PATCH /pets/{id}"), 1, body).await;
-        let part = format!("no member {member:?}; it has name, categoryId, status");
+        let part = format!("unknown member {member:?}. Allowed members: name, categoryId, status");
         reply.expect_message(400, "unknown_member", &part);
     }
     assert_eq!(store.pet(id).await["name"], "Rex");
@@ -189,7 +189,7 @@ async fn the_status_of_an_animal_with_an_open_order_is_409_and_its_other_members
     for status in ["available", "sold"] {
         let patch = json!({ "status": status, "name": "Max" });
         let reply = store.change(&format!("PATCH /pets/{id}"), 2, patch).await;
-        reply.expect_message(409, "open_order", &format!("the order {order}"));
+        reply.expect_message(409, "open_order", &format!("by order {order}"));
         expect_current(&reply, "orderId", order);
         expect_current(&reply, "status", "pending");
     }

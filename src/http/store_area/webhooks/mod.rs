@@ -179,8 +179,8 @@ fn no_webhook() -> ApiError {
 
 /// 503 for a key file that cannot be used.
 fn no_vault(error: VaultError) -> ApiError {
-    let message = "The service cannot use its key file for the secrets of webhooks. Ask its operator \
-                   to check --secret-key-file.";
+    let message = "The service cannot use its key file for the secrets of webhooks. Ask the operator \
+                   of the service to check --secret-key-file.";
     ApiError::new(Problem::Unavailable, message).caused_by(Arc::new(error))
 }
 
@@ -197,8 +197,8 @@ fn check_version(headers: &HeaderMap, webhook: &Webhook) -> Result<(), ApiError>
     json::write_webhook(&mut current, webhook, None);
     let version = webhook.version;
     let message = format!(
-        "The webhook has version {version} now, which current shows. If the change is still right, \
-         send it with If-Match: \"{version}\"."
+        "The webhook has version {version} now; see current. If you still want the change, send it \
+         again with If-Match: \"{version}\"."
     );
     let error = ApiError::new(Problem::PreconditionFailed, message);
     Err(error.with_state(None, Some(&current), None))
