@@ -30,8 +30,8 @@ const STEP: u32 = 500;
     "  petstore audit --since 2026-11-01T00:00:00Z --format ndjson > november.ndjson"
 ))]
 pub(super) struct Audit {
-    /// The format of the output: a line of text for each entry, or an object of
-    /// JSON as in GET /v1/store/audit
+    /// The format of the output: a line of text for each entry, or a JSON
+    /// object as in GET /v1/store/audit
     #[arg(long, value_enum, env = "PETSTORE_AUDIT_FORMAT", default_value = "text")]
     format: Format,
 

@@ -11,7 +11,7 @@ use crate::store::{self, Checkup, DatabaseUrl, OpenError};
 ///
 /// The command reads every animal, order, category and key, compares them with each
 /// other, and changes nothing. Of a SQLite file, it also reads every page and index;
-/// for PostgreSQL, use `pg_amcheck` too. It works while the service runs, and fails if
+/// for PostgreSQL, also use `pg_amcheck`. It works while the service runs, and fails if
 /// it finds a problem.
 #[derive(Debug, Args)]
 #[command(after_help = concat!(

@@ -30,7 +30,7 @@ pub(super) struct ConsoleArgs {
     #[command(flatten)]
     url: ConsoleUrlArgs,
 
-    /// Who must have a second factor to use the console; everybody may
+    /// Who must have a second factor to use the console; for others, it is optional
     #[arg(long, value_enum, env = "PETSTORE_REQUIRE_SECOND_FACTOR", default_value = "none")]
     require_second_factor: RequireSecondFactor,
 }
@@ -39,7 +39,7 @@ pub(super) struct ConsoleArgs {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Console")]
 pub(super) struct ConsoleUrlArgs {
-    /// The address and port of the console, the pages for the staff; off to have none. By default
+    /// The address and port of the console, the pages for the staff; off turns it off. By default
     /// 127.0.0.1:8081, if that is free
     #[arg(long, value_name = "ADDRESS", env = "PETSTORE_CONSOLE_LISTEN", value_parser = values::listen_address_or_off)]
     console_listen: Option<ListenOrOff>,

@@ -23,7 +23,7 @@ use crate::{
 /// orders, categories and API keys, all remembered requests with an Idempotency-Key, the
 /// log of changes, the audit trail, webhooks, and the staff of the console without their
 /// sessions and links. Every cursor of the log becomes invalid. The secrets of webhooks and
-/// second factors stay encrypted with the same key file, which the new service needs too.
+/// second factors stay encrypted with the same key file, which the new service also needs.
 /// It does not copy what clients change after it begins. It copies everything or nothing.
 #[derive(Debug, Args)]
 #[command(after_help = concat!(

@@ -152,7 +152,7 @@ pub(super) struct Serve {
     )]
     client_timeout: Duration,
 
-    /// How long a reservation lasts if its order does not name the end, up to 400d
+    /// How long a reservation lasts if its order does not set an end, up to 400d
     #[arg(
         long,
         help_heading = CLIENTS,

@@ -107,14 +107,18 @@ impl Staff {
                 let (seen, after) = (member.version, member.disabled(now));
                 let change = StaffChange::new(seen, after, ActType::StaffDisabled);
                 write(store, change.ending(EndedSessions::All), now).await?;
-                super::print_message(&format!("{} cannot sign in any more.", name.as_str()));
+                super::print_message(&format!("{} can no longer sign in.", name.as_str()));
                 Ok(())
             }
             Command::Role { name, role } => {
                 let member = find(store, &name).await?;
                 let (seen, after) = (member.version, member.with_role(role));
                 write(store, StaffChange::new(seen, after, ActType::StaffRoleChanged), now).await?;
-                super::print_message(&format!("{} is {} now.", name.as_str(), role.as_str()));
+                super::print_message(&format!(
+                    "{} now has the role {}.",
+                    name.as_str(),
+                    role.as_str()
+                ));
                 Ok(())
             }
         }
@@ -157,10 +161,10 @@ async fn write(store: &dyn Store, change: StaffChange, now: Timestamp) -> anyhow
              make a new link: petstore staff reset {name}"
         ))),
         StaffWritten::Full => {
-            bail!("there are {} members, and no more can be added", StaffMember::MAX)
+            bail!("there are {} members already, which is the maximum", StaffMember::MAX)
         }
         StaffWritten::Stale => {
-            bail!("another process has just changed {name}; try the command once more")
+            bail!("another process has just changed {name}; run the command again")
         }
     }
 }
@@ -172,7 +176,7 @@ fn show(token: &Token, url: &str, name: &StaffName) -> anyhow::Result<()> {
         format!("the link could not be printed; make another one: petstore staff reset {name}")
     })?;
     super::print_message(&format!(
-        "Give this link to {name}: it is for choosing a password, is valid for 24 hours, and is not \
+        "Give this link to {name}, who chooses a password with it. It is valid for 24 hours and is not \
          shown again."
     ));
     Ok(())

@@ -39,7 +39,7 @@ pub(super) struct WebhookArgs {
     )]
     webhook_allow: Vec<Network>,
 
-    /// The file with the key that encrypts the secrets of webhooks, made for the first webhook;
+    /// The file with the key that encrypts the secrets of webhooks, created with the first webhook;
     /// the default is the name of the SQLite file with the ending .secret-key, or petstore.secret-key
     #[arg(long, global = true, value_name = "FILE", env = "PETSTORE_SECRET_KEY_FILE")]
     secret_key_file: Option<PathBuf>,

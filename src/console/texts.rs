@@ -96,7 +96,7 @@ pub(super) const TAKE_BACK: &str = "Take it back";
 pub(super) const TAKE_BACK_HINT: &str =
     "The customer returns the animal. It becomes available again.";
 pub(super) const SOLD_WITHOUT_ORDER: &str =
-    "It was marked as sold without an order. To correct that, edit its status.";
+    "It was marked as sold without an order. To correct this, edit its status.";
 pub(super) const PENDING_WITHOUT_ORDER: &str = "It was marked as reserved without an order, so the reservation has no end. Sell it, or edit its \
      status.";
 pub(super) const WITHDRAW: &str = "Withdraw";
@@ -110,7 +110,7 @@ pub(super) const HISTORY: &str = "History";
 pub(super) const OLDER: &str = "Older entries";
 pub(super) const NO_HISTORY: &str = "No change was recorded.";
 pub(super) const STATUS_HELD: &str =
-    "The status follows the open order. Sell it, or cancel the reservation, to change it.";
+    "The animal has an open order. To change its status, sell it or cancel the reservation.";
 
 // Conflict
 pub(super) const CONFLICT: &str = "Somebody else changed this animal";
@@ -166,11 +166,11 @@ pub(super) const DAY_INVALID: &str = "Enter a day in the future, at most 400 day
 pub(super) const NONE_SELECTED: &str = "Select at least one animal first.";
 pub(super) const NOTHING_PASTED: &str = "Paste at least one line.";
 pub(super) const TOO_MANY_LINES: &str =
-    "These are more than 100 lines. Add the first 100, and then the others.";
-pub(super) const ALREADY_SENT: &str = "This form was sent before, with other values. Nothing was \
-     changed now. Look at the present state, and start again from here.";
-pub(super) const STALE: &str = "Somebody else has changed it in the meantime. Nothing was changed now. \
-     Look at the present state, and try once more.";
+    "There are more than 100 lines. Add the first 100, and then the others.";
+pub(super) const ALREADY_SENT: &str = "This form was already sent with other values, so nothing was \
+     changed this time. Look at the current state, and start again from here.";
+pub(super) const STALE: &str = "Somebody else has changed it in the meantime, so nothing was changed \
+     this time. Look at the current state, and retry.";
 pub(super) const NOTHING_CHANGED: &str = "Nothing was changed, because of this animal:";
 
 pub(super) fn status(status: PetStatus) -> &'static str {
@@ -342,7 +342,7 @@ pub(super) fn exact(at: Timestamp) -> String {
 }
 
 pub(super) const IS_WITHDRAWN: &str = "It is withdrawn. Restore it first.";
-pub(super) const IS_GONE: &str = "It does not exist any more.";
+pub(super) const IS_GONE: &str = "It no longer exists.";
 
 pub(super) fn is_reserved(order: i64) -> String {
     format!("It is reserved by the order {order}. Sell it there, or cancel the reservation first.")
@@ -364,14 +364,15 @@ pub(super) fn order_is(id: i64, status: OrderStatus) -> String {
         OrderStatus::Expired => "has expired",
         OrderStatus::Returned => "was returned already",
     };
-    format!("Order {id} {is}. Nothing was changed now.")
+    format!("Order {id} {is}. Nothing was changed this time.")
 }
 
 // Categories
 pub(super) const NO_CATEGORIES: &str = "No category has a name yet";
 pub(super) const NO_CATEGORIES_HINT: &str =
-    "Give the first one a name, such as Dogs. Then it can be chosen everywhere by this name.";
+    "Give the first one a name, such as Dogs. Everybody can then choose it by this name.";
 pub(super) const NAME_CATEGORY: &str = "Name a category";
-pub(super) const CATEGORY_NUMBER_HINT: &str = "The next free number is filled in. The number of a category that has a name changes this name.";
+pub(super) const CATEGORY_NUMBER_HINT: &str =
+    "The next free number is filled in. To change the name of a category, enter its number.";
 pub(super) const LABEL_INVALID: &str = "Enter 1 to 255 characters.";
 pub(super) const NUMBER_INVALID: &str = "Enter a whole number.";

@@ -6,7 +6,7 @@ use crate::domain::store_area::{AuditType, ChangeType, DisabledReason, SubjectKi
 // Activity
 pub(in crate::console) const EXPORT: &str = "Export as CSV";
 pub(in crate::console) const NO_ACTIVITY: &str = "Nothing happened in this time";
-pub(in crate::console) const NO_ACTIVITY_HINT: &str = "Choose other days, or search for less.";
+pub(in crate::console) const NO_ACTIVITY_HINT: &str = "Choose other days, or remove a filter.";
 pub(in crate::console) const NO_ACTIVITY_YET: &str = "Nothing found yet";
 pub(in crate::console) const NO_ACTIVITY_YET_HINT: &str =
     "The newest entries do not match. The next page continues with older ones.";
@@ -71,14 +71,14 @@ pub(in crate::console) const WEBHOOKS_HINT: &str =
     "A webhook tells another program about each change, such as your web site or your accounts.";
 pub(in crate::console) const NO_WEBHOOKS: &str = "No webhooks yet";
 pub(in crate::console) const NO_WEBHOOKS_HINT: &str =
-    "Add one with the address that its program gave you.";
+    "Add one with the address that the other program gives you.";
 pub(in crate::console) const NO_WEBHOOK: &str = "No webhook has this number.";
 pub(in crate::console) const ADD_WEBHOOK: &str = "Add a webhook";
 pub(in crate::console) const ADDRESS: &str = "Address";
 pub(in crate::console) const ADDRESS_HINT: &str = "It begins with https://.";
 pub(in crate::console) const DESCRIPTION: &str = "Description";
 pub(in crate::console) const SENDS: &str = "Sends";
-pub(in crate::console) const SENDS_HINT: &str = "Without a choice, every change is sent.";
+pub(in crate::console) const SENDS_HINT: &str = "If you choose none, every change is sent.";
 pub(in crate::console) const EVERY_CHANGE: &str = "Every change";
 pub(in crate::console) const WORKS: &str = "Works";
 pub(in crate::console) const FAILS: &str = "Fails";
@@ -104,7 +104,7 @@ pub(in crate::console) const ROTATE_HINT: &str = "The old one is valid for 24 mo
 pub(in crate::console) const DELETE: &str = "Delete";
 pub(in crate::console) const DELETE_WEBHOOK: &str = "Delete this webhook";
 pub(in crate::console) const DELETE_HINT: &str =
-    "With its list of attempts. This cannot be undone.";
+    "This also deletes its list of attempts, and cannot be undone.";
 pub(in crate::console) const SECRET: &str = "The secret of the webhook";
 pub(in crate::console) const SECRET_HINT: &str =
     "Copy it into the settings of the program now. It is not shown again.";
@@ -121,8 +121,8 @@ pub(in crate::console) const SHOW_WEBHOOKS: &str = "Show the webhooks";
 
 pub(in crate::console) fn disabled(reason: DisabledReason) -> &'static str {
     match reason {
-        DisabledReason::Failures => "Disabled, because everything failed for five days",
-        DisabledReason::Gone => "Disabled, because the receiver said that it is gone",
+        DisabledReason::Failures => "Disabled, because every message failed for five days",
+        DisabledReason::Gone => "Disabled, because the receiver wants no more messages",
         DisabledReason::Request => "Disabled by hand",
     }
 }

@@ -32,7 +32,7 @@ pub(in crate::console) const NO_PASSWORD: &str =
 pub(in crate::console) const SEND_KEPT_HINT: &str = "You are signed in. Send what you typed now.";
 pub(in crate::console) const SEND_KEPT: &str = "Send what I typed";
 pub(in crate::console) const DROP_KEPT: &str = "Do not send it";
-pub(in crate::console) const CHANGED_MEANWHILE: &str = "Somebody else changed this in the meantime. Nothing was changed now. Reload the page, and look at the current state.";
+pub(in crate::console) const CHANGED_MEANWHILE: &str = "Somebody else has changed this in the meantime, so nothing was changed this time. Reload the page, and look at the current state.";
 // Passwords and links
 pub(in crate::console) const CHOOSE_PASSWORD: &str = "Choose a password";
 pub(in crate::console) const NEW_PASSWORD: &str = "New password";
@@ -268,12 +268,12 @@ pub(in crate::console) fn problem(
         ),
         Problem::Internal => (
             "Something went wrong",
-            "The service made a mistake. Nothing that you typed was wrong.",
+            "This is an error in the service. Nothing that you typed was wrong.",
             "Retry. If it happens again, tell the operator of the service the number below.",
         ),
         Problem::Unavailable | Problem::IdempotencyInProgress => (
             "The service is busy",
-            "The service could not complete this in time. A change may or may not have been made.",
+            "The service could not complete the request. A change may or may not have been made.",
             "Wait a moment, and reload the page. The same form is never carried out twice.",
         ),
         Problem::BodyTooLarge => {
