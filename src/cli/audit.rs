@@ -6,7 +6,7 @@ use anyhow::Context;
 use clap::{Args, ValueEnum};
 use jiff::Timestamp;
 
-use super::{DatabaseArgs, visible};
+use super::{DatabaseArgs, NOT_WRITTEN, is_broken_pipe, visible};
 use crate::{
     domain::{
         Actor,
@@ -96,18 +96,14 @@ impl Audit {
                     Format::Ndjson => json::write_audit_entry(&mut line, entry),
                 }
                 line.push(b'\n');
-                out.write_all(&line)?;
+                out.write_all(&line).context(NOT_WRITTEN)?;
             }
             if next.is_none() {
-                return Ok(out.flush()?);
+                return out.flush().context(NOT_WRITTEN);
             }
             query.after = next;
         }
     }
-}
-
-fn is_broken_pipe(error: &anyhow::Error) -> bool {
-    error.downcast_ref().is_some_and(|error: &io::Error| error.kind() == io::ErrorKind::BrokenPipe)
 }
 
 /// An entry for people: when, what, about what, who, by which request, and what else is known.

@@ -80,8 +80,7 @@ pub(super) fn copy(
         ));
     }
     let animals = super::counted(animals, "animal");
-    super::print(&format!("{} is a valid copy of {}: {animals}\n", names.0, names.1))?;
-    Ok(())
+    super::print(&format!("{} is a valid copy of {}: {animals}\n", names.0, names.1))
 }
 
 pub(super) fn file(database: &DatabaseArgs) -> anyhow::Result<&Path> {

@@ -17,7 +17,6 @@ impl Completions {
     pub(super) fn run(self) -> anyhow::Result<()> {
         let mut script = Vec::new();
         generate(self.shell, &mut super::command(), "petstore", &mut script);
-        super::print(std::str::from_utf8(&script)?)?;
-        Ok(())
+        super::print(std::str::from_utf8(&script)?)
     }
 }

@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use anyhow::{Context, ensure};
+use anyhow::{Context, anyhow, ensure};
 use clap::Args;
 
 use super::{BadSetting, DatabaseUrlParser, progress::Progress};
@@ -67,7 +67,12 @@ impl Copy {
     pub(super) fn run(self) -> anyhow::Result<()> {
         let same = || BadSetting("--from and --to must be different databases".to_owned());
         ensure!(!self.is_onto_itself(), same());
-        let mut from = store::snapshot(&self.from)?;
+        let mut from = store::snapshot(&self.from).map_err(|error| match error {
+            store::OpenError::Absent(path) => anyhow!(BadSetting(format!(
+                "there is no database at {path}; name the one to copy with --from"
+            ))),
+            error => error.into(),
+        })?;
         let mut to = store::load(&self.to, OpenMode::Create)?;
         to.begin(Ids::Given, SystemClock.now())
             .with_context(|| format!("cannot write {}", self.to))?;

@@ -12,7 +12,7 @@ use clap::Args;
 use hyper::{Request, StatusCode};
 use url::Url;
 
-use super::{BadSetting, values};
+use super::values;
 use crate::{
     http_client::{Outgoing, RequestError},
     tls::{self, Verify},
@@ -34,7 +34,7 @@ const TIMEOUT: Duration = Duration::from_secs(3);
 ))]
 pub(super) struct Healthcheck {
     /// The URL to check instead; any status code from 200 to 299 is a success
-    #[arg(long, value_name = "URL", env = "PETSTORE_HEALTHCHECK_URL")]
+    #[arg(long, value_name = "URL", env = "PETSTORE_HEALTHCHECK_URL", value_parser = url)]
     url: Option<Url>,
 
     /// The address on which the service listens
@@ -63,10 +63,6 @@ impl Healthcheck {
     /// clients use all others. Otherwise, a document that needs no key.
     fn url_to_check(&self) -> anyhow::Result<Url> {
         if let Some(url) = &self.url {
-            ensure!(
-                matches!(url.scheme(), "http" | "https"),
-                BadSetting("--url must begin with http:// or https://".to_owned())
-            );
             return Ok(url.clone());
         }
         if let Some(address) = self.management_listen {
@@ -75,6 +71,11 @@ impl Healthcheck {
         let scheme = if self.tls_cert.is_some() { "https" } else { "http" };
         Ok(format!("{scheme}://{}/openapi.yaml", reachable(self.listen)).parse()?)
     }
+}
+
+fn url(text: &str) -> Result<Url, &'static str> {
+    let url = text.parse().ok().filter(|url: &Url| matches!(url.scheme(), "http" | "https"));
+    url.ok_or("it must begin with http:// or https://, such as http://127.0.0.1:9090/readyz")
 }
 
 /// The address at which this machine reaches a listener, also one on all addresses.

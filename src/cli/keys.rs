@@ -169,13 +169,12 @@ impl List {
         let store = self.database.open(OpenMode::AsIs).await?;
         let records = store.list_keys().await.context("cannot read the keys")?;
         match self.format {
-            Format::Table => super::print(&table(&records))?,
+            Format::Table => super::print(&table(&records)),
             Format::Json => {
                 let rows: Vec<Value> = records.iter().map(element).collect();
-                super::print(&format!("{}\n", serde_json::to_string_pretty(&rows)?))?;
+                super::print(&format!("{}\n", serde_json::to_string_pretty(&rows)?))
             }
         }
-        Ok(())
     }
 }
 

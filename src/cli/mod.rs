@@ -37,6 +37,7 @@ use std::{
     sync::Arc,
 };
 
+use anyhow::Context;
 use clap::{
     Args, CommandFactory, FromArgMatches, Parser, Subcommand,
     builder::TypedValueParser,
@@ -357,17 +358,23 @@ fn table<const N: usize>(rows: &[[String; N]]) -> String {
 
 /// Writes the lines of a result to standard output. It is not an error if the reader
 /// closes the pipe early.
-fn print(result: &str) -> io::Result<()> {
+fn print(result: &str) -> anyhow::Result<()> {
     let lines: Vec<_> = result.split('\n').map(visible).collect();
     match print_all(&lines.join("\n")) {
-        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        Err(error) if is_broken_pipe(&error) => Ok(()),
         done => done,
     }
 }
 
-/// Writes a result that must not be lost to standard output.
-fn print_all(result: &str) -> io::Result<()> {
-    let mut out = io::stdout().lock();
-    out.write_all(result.as_bytes())?;
-    out.flush()
+fn is_broken_pipe(error: &anyhow::Error) -> bool {
+    error.downcast_ref().is_some_and(|error: &io::Error| error.kind() == io::ErrorKind::BrokenPipe)
 }
+
+/// Writes a result that must not be lost to standard output.
+fn print_all(result: &str) -> anyhow::Result<()> {
+    let mut out = io::stdout().lock();
+    out.write_all(result.as_bytes()).and_then(|()| out.flush()).context(NOT_WRITTEN)
+}
+
+/// Why a result is not complete.
+const NOT_WRITTEN: &str = "cannot write to standard output";

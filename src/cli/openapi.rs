@@ -58,7 +58,6 @@ impl Openapi {
             Format::Yaml => document.yaml(),
             Format::Json => document.json(),
         };
-        super::print(std::str::from_utf8(text)?)?;
-        Ok(())
+        super::print(std::str::from_utf8(text)?)
     }
 }

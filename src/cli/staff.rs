@@ -88,11 +88,8 @@ impl Staff {
                 show(&token, &console.url(), &name)
             }
             Command::List => {
-                super::print(&table(
-                    &store.list_staff().await.context("cannot read the staff")?,
-                    now,
-                ))?;
-                Ok(())
+                let staff = store.list_staff().await.context("cannot read the staff")?;
+                super::print(&table(&staff, now))
             }
             Command::Reset { name, console } => {
                 let token = Token::generate(&mut super::random());

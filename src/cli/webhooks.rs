@@ -254,7 +254,7 @@ fn absent(id: i64) -> BadSetting {
 fn show(webhook: &Webhook, secret: Option<&str>) -> anyhow::Result<()> {
     let line = line(|out| json::write_webhook(out, webhook, secret))?;
     if secret.is_none() {
-        return Ok(super::print(&line)?);
+        return super::print(&line);
     }
     super::print_all(&line).with_context(|| {
         format!(

@@ -2,9 +2,10 @@
 
 use std::{
     cell::Cell,
+    env,
     error::Error,
     fs::File,
-    io::{self, Read},
+    io::{self, ErrorKind, Read},
     os::unix::fs::FileExt,
     path::Path,
     rc::Rc,
@@ -29,8 +30,11 @@ impl Source {
 
     /// Copies all of `input`.
     pub fn copied_from(mut input: impl Read) -> io::Result<Self> {
-        let mut file = tempfile::tempfile()?;
-        let length = io::copy(&mut input, &mut file)?;
+        let mut file = tempfile::tempfile().map_err(|error| no_copy(&error))?;
+        let length = io::copy(&mut input, &mut file).map_err(|error| match error.kind() {
+            ErrorKind::StorageFull | ErrorKind::QuotaExceeded => no_copy(&error),
+            _ => error,
+        })?;
         Ok(Self { file, length })
     }
 
@@ -60,6 +64,15 @@ impl Source {
     pub(super) fn reader(&self, allowance: &Rc<Cell<u64>>) -> Bounded<'_> {
         Bounded { file: &self.file, offset: 0, allowance: Rc::clone(allowance) }
     }
+}
+
+fn no_copy(error: &io::Error) -> io::Error {
+    let folder = env::temp_dir();
+    let message = format!(
+        "cannot make a temporary copy in {}: {error}; name another folder with TMPDIR",
+        folder.display()
+    );
+    io::Error::new(error.kind(), message)
 }
 
 /// See [`Source::reader`].

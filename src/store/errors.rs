@@ -32,7 +32,7 @@ pub enum OpenError {
     /// The database does not exist, and was not to be created.
     #[error(
         "there is no database at {0}; name the right one with --database, or create it with \
-         `petstore serve`, or with --create (`keys create` and `import`)"
+         `petstore serve`, or with --create (`keys create`, `staff add` and `import`)"
     )]
     Absent(String),
     /// The settings cannot work.

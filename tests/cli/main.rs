@@ -7,7 +7,6 @@ mod audit;
 #[path = "../shared/certificates.rs"]
 mod certificates;
 mod check;
-mod closed_pipe;
 mod keys;
 mod openapi;
 #[expect(dead_code, reason = "other tests need more of it")]
@@ -18,5 +17,6 @@ mod staff;
 mod start;
 mod systemd;
 mod tls;
+mod unwritable;
 mod variables;
 mod which_database;

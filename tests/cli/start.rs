@@ -32,6 +32,8 @@ fn invalid_settings_are_one_line() {
         (&["serve", "--tls-cert", "x.pem", "--tls-key", "x.pem"], "x.pem"),
         (&["serve", "--unknown"], "--unknown"),
         (&["healthcheck", "--url", "ftp://127.0.0.1/"], "http:// or https://"),
+        (&["healthcheck", "--url", "127.0.0.1:8080"], "http:// or https://"),
+        (&["copy", "--from", "sqlite:a.db", "--to", "sqlite:b.db"], "to copy with --from"),
         (&["keys", "create", "--name", "x", "--expires", "9999y"], "--expires leads too far"),
         (&["webhooks", "show", "one"], "by its number, as `petstore webhooks list` shows it"),
         (&["sell"], "sell"),

@@ -28,8 +28,6 @@ words! {
 pub struct Text<const MAX: usize>(String);
 
 impl<const MAX: usize> Text<MAX> {
-    pub const MAX_LENGTH: usize = MAX;
-
     /// `None` if the text is longer than `MAX` characters, or contains U+0000.
     pub fn new(text: String) -> Option<Self> {
         (text.chars().nth(MAX).is_none() && !text.contains('\0')).then_some(Self(text))

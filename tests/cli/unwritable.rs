@@ -1,6 +1,6 @@
-//! Commands whose output nobody reads.
+//! Commands that cannot write their output, or a temporary file.
 
-use std::io;
+use std::{fs, io};
 
 use super::program::{Done, command, directory, finish, new_key};
 
@@ -32,4 +32,18 @@ fn a_list_ends_quietly_and_a_secret_that_is_lost_has_a_remedy() {
     ] {
         assert_eq!(unread(arguments).expect_success().stderr, "", "{arguments:?}");
     }
+}
+
+#[test]
+fn an_error_names_what_cannot_be_written() {
+    let here = directory();
+    new_key(here.path());
+    for arguments in [&["keys", "list"][..], &["audit"], &["openapi"]] {
+        let full = fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+        let line = finish(command(here.path(), arguments).stdout(full)).expect_one_line();
+        assert!(line.contains("standard output: No space left on device"), "{line}");
+    }
+    let mut import = command(here.path(), &["import", "-", "--format", "csv"]);
+    let line = finish(import.env("TMPDIR", here.path().join("nowhere"))).expect_one_line();
+    assert!(line.contains("temporary copy") && line.contains("with TMPDIR"), "{line}");
 }
