@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use jiff::Timestamp;
 use rusqlite::{Connection, Row, params};
 
-use super::{store::SqliteStore, store_area::rows};
+use super::store::SqliteStore;
 use crate::{
     domain::{
         Actor, NamedActor, PetId, WriteContext,
@@ -15,6 +15,7 @@ use crate::{
     },
     store::{
         Changes, StoreError,
+        columns::Columns,
         log::{self, Entry, Origin, Part, SCAN, Selection, audited_changes},
     },
 };
@@ -306,8 +307,8 @@ fn act(row: &Row<'_>) -> rusqlite::Result<(AuditPosition, AuditEntry)> {
     let position = AuditPosition { seq: row.get(0)?, act: row.get(4)? };
     let entry = AuditEntry::Act {
         id: position.act,
-        at: rows::time(row, 1)?,
-        act: rows::parsed(row, 2, |kind| log::read(kind, subject, details))?,
+        at: row.time(1)?,
+        act: row.parsed(2, |kind| log::read(kind, subject, details))?,
         actor: self::actor(row, 6)?,
         request_id: row.get(9)?,
     };
@@ -315,11 +316,11 @@ fn act(row: &Row<'_>) -> rusqlite::Result<(AuditPosition, AuditEntry)> {
 }
 
 fn change(row: &Row<'_>) -> rusqlite::Result<LoggedChange> {
-    let kind = rows::parsed(row, 2, |text| text.parse().ok())?;
-    let subject = rows::parsed(row, 2, SubjectKind::of_type)?;
+    let kind = row.parsed(2, |text| text.parse().ok())?;
+    let subject = row.parsed(2, SubjectKind::of_type)?;
     Ok(LoggedChange {
         seq: row.get(0)?,
-        at: rows::time(row, 1)?,
+        at: row.time(1)?,
         kind,
         subject: LogSubject { kind: subject, id: row.get(3)? },
         version: row.get(4)?,
@@ -334,6 +335,6 @@ fn change(row: &Row<'_>) -> rusqlite::Result<LoggedChange> {
 /// The actor in three columns.
 fn actor(row: &Row<'_>, at: usize) -> rusqlite::Result<NamedActor> {
     let id = row.get(at + 1)?;
-    let actor = rows::parsed(row, at, |kind| Actor::of(kind, id))?;
+    let actor = row.parsed(at, |kind| Actor::of(kind, id))?;
     Ok(NamedActor { actor, name: row.get(at + 2)? })
 }

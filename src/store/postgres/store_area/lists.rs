@@ -12,7 +12,10 @@ use crate::{
             StorePet, Text,
         },
     },
-    store::postgres::{errors::Failure, pool::Connection},
+    store::{
+        columns::Columns,
+        postgres::{errors::Failure, pool::Connection},
+    },
 };
 
 const GET_PET: &str = concat!(
@@ -164,9 +167,7 @@ pub(super) async fn due(
     limit: u32,
 ) -> Result<Vec<(OrderId, Timestamp)>, Failure> {
     let rows = connection.query(DUE, &[&now.as_millisecond(), &i64::from(limit)]).await?;
-    rows.iter()
-        .map(|row| Ok((rows::order_id(row.try_get(0)?)?, rows::time(row.try_get(1)?)?)))
-        .collect()
+    rows.iter().map(|row| Ok((rows::order_id(row.try_get(0)?)?, row.time(1)?))).collect()
 }
 
 pub(super) async fn categories(
@@ -185,7 +186,7 @@ pub(super) async fn reservations(connection: &mut Connection) -> Result<Reservat
     let rows = count(connection, RESERVATIONS).await?;
     let row = rows.first().ok_or(Failure::Row("count"))?;
     let open = row.try_get::<_, i64>(0)?.unsigned_abs();
-    Ok(Reservations { open, first_end: rows::optional_time(row, 1)? })
+    Ok(Reservations { open, first_end: row.optional_time(1)? })
 }
 
 /// Runs a statement that may take longer than others.

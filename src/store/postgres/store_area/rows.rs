@@ -1,14 +1,17 @@
 //! Animals, orders and categories of the store area as rows.
 
 use jiff::Timestamp;
-use tokio_postgres::{Row, types::FromSql};
+use tokio_postgres::Row;
 
 use crate::{
     domain::{
         PetName,
         store_area::{Category, Label, Order, OrderId, StorePet, Text, Withdrawal},
     },
-    store::postgres::{errors::Failure, rows::pet_id},
+    store::{
+        columns::Columns,
+        postgres::{errors::Failure, rows::pet_id},
+    },
 };
 
 /// The columns of an animal in `pets` that [`pet`] expects. The order of the animal comes after
@@ -64,21 +67,21 @@ pub(super) const ORDER_WIDTH: usize = 11;
 /// The animal in the columns from `at` on, without its order; `None` if they are null.
 pub(super) fn pet(row: &Row, at: usize) -> Result<Option<StorePet>, Failure> {
     let Some(id) = row.try_get(at)? else { return Ok(None) };
-    let withdrawn = optional_time(row, at + 7)?.map(|withdrawn_at| {
+    let withdrawn = row.optional_time(at + 7)?.map(|withdrawn_at| {
         Ok::<_, Failure>(Withdrawal {
             at: withdrawn_at,
-            reason: parsed(row, at + 8, |text| text.parse().ok())?,
+            reason: row.parsed(at + 8, |text| text.parse().ok())?,
             note: optional_text(row, at + 9)?,
         })
     });
     Ok(Some(StorePet {
         id: pet_id(id)?,
-        name: parsed(row, at + 1, |text| PetName::new(text.to_owned()))?,
+        name: row.parsed(at + 1, |text| PetName::new(text.to_owned()))?,
         category_id: row.try_get(at + 2)?,
-        status: parsed(row, at + 3, |text| text.parse().ok())?,
+        status: row.parsed(at + 3, |text| text.parse().ok())?,
         version: row.try_get(at + 4)?,
-        created_at: optional_time(row, at + 5)?,
-        updated_at: optional_time(row, at + 6)?,
+        created_at: row.optional_time(at + 5)?,
+        updated_at: row.optional_time(at + 6)?,
         order_id: None,
         withdrawn: withdrawn.transpose()?,
     }))
@@ -90,14 +93,14 @@ pub(super) fn order(row: &Row, at: usize) -> Result<Option<Order>, Failure> {
     Ok(Some(Order {
         id: order_id(id)?,
         pet_id: pet_id(row.try_get(at + 1)?)?,
-        status: parsed(row, at + 2, |text| text.parse().ok())?,
+        status: row.parsed(at + 2, |text| text.parse().ok())?,
         holds: row.try_get(at + 3)?,
         reference: optional_text(row, at + 4)?,
         note: optional_text(row, at + 5)?,
         reason: optional_text(row, at + 6)?,
-        expires_at: optional_time(row, at + 7)?,
-        created_at: time(row.try_get(at + 8)?)?,
-        closed_at: optional_time(row, at + 9)?,
+        expires_at: row.optional_time(at + 7)?,
+        created_at: row.time(at + 8)?,
+        closed_at: row.optional_time(at + 9)?,
         version: row.try_get(at + 10)?,
     }))
 }
@@ -105,7 +108,7 @@ pub(super) fn order(row: &Row, at: usize) -> Result<Option<Order>, Failure> {
 /// The category in the columns from `at` on; `None` if they are null.
 pub(super) fn category(row: &Row, at: usize) -> Result<Option<Category>, Failure> {
     let Some(id) = row.try_get(at)? else { return Ok(None) };
-    let label = parsed(row, at + 1, |text| Label::new(text.to_owned()))?;
+    let label = row.parsed(at + 1, |text| Label::new(text.to_owned()))?;
     Ok(Some(Category { id, label, version: row.try_get(at + 2)? }))
 }
 
@@ -117,23 +120,6 @@ pub(in super::super) fn time(millisecond: i64) -> Result<Timestamp, Failure> {
     Timestamp::from_millisecond(millisecond).map_err(|_| Failure::Row("a time"))
 }
 
-pub(in super::super) fn optional_time(row: &Row, at: usize) -> Result<Option<Timestamp>, Failure> {
-    row.try_get::<_, Option<i64>>(at)?.map(time).transpose()
-}
-
 fn optional_text<const MAX: usize>(row: &Row, at: usize) -> Result<Option<Text<MAX>>, Failure> {
-    let text: Option<&str> = row.try_get(at)?;
-    text.map(|_| parsed(row, at, |text| Text::new(text.to_owned()))).transpose()
-}
-
-/// The value that the text in a column means.
-fn parsed<'r, T>(
-    row: &'r Row,
-    at: usize,
-    parse: impl FnOnce(&'r str) -> Option<T>,
-) -> Result<T, Failure>
-where
-    &'r str: FromSql<'r>,
-{
-    parse(row.try_get(at)?).ok_or(Failure::Row("text"))
+    row.optional_parsed(at, |text| Text::new(text.to_owned()))
 }

@@ -16,6 +16,7 @@ use crate::domain::{
         Resource, StorePet, Text,
     },
 };
+use crate::store::columns::Columns;
 
 const WITHDRAWN: &str = concat!(
     "SELECT ",
@@ -163,7 +164,7 @@ pub(super) fn due(
     now: Timestamp,
     limit: u32,
 ) -> rusqlite::Result<Vec<(OrderId, Timestamp)>> {
-    let due = |row: &Row<'_>| Ok((rows::order_id(row.get(0)?)?, rows::time(row, 1)?));
+    let due = |row: &Row<'_>| Ok((rows::order_id(row.get(0)?)?, row.time(1)?));
     let mut statement = connection.prepare_cached(DUE)?;
     statement.query_map((now.as_millisecond(), limit), due)?.collect()
 }
@@ -171,7 +172,7 @@ pub(super) fn due(
 pub(super) fn reservations(connection: &Connection) -> rusqlite::Result<Reservations> {
     connection.query_row(RESERVATIONS, [], |row| {
         let open = row.get(0).map(i64::unsigned_abs)?;
-        Ok(Reservations { open, first_end: rows::optional_time(row, 1)? })
+        Ok(Reservations { open, first_end: row.optional_time(1)? })
     })
 }
 

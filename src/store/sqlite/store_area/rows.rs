@@ -1,12 +1,14 @@
 //! Animals, orders and categories of the store area as rows.
 
-use jiff::Timestamp;
-use rusqlite::{Connection, OptionalExtension, Row, types::Type};
+use rusqlite::{Connection, OptionalExtension, Row};
 
 use super::super::rows::{identifier, name, status};
-use crate::domain::{
-    PetId,
-    store_area::{Category, Label, Order, OrderId, StorePet, Text, Withdrawal},
+use crate::{
+    domain::{
+        PetId,
+        store_area::{Category, Label, Order, OrderId, StorePet, Text, Withdrawal},
+    },
+    store::columns::Columns,
 };
 
 /// The columns in the order that [`pet`] expects.
@@ -70,8 +72,8 @@ pub(super) fn pet(row: &Row<'_>) -> rusqlite::Result<StorePet> {
         category_id: row.get(2)?,
         status: status(row.get_ref(3)?)?,
         version: row.get(4)?,
-        created_at: optional_time(row, 5)?,
-        updated_at: optional_time(row, 6)?,
+        created_at: row.optional_time(5)?,
+        updated_at: row.optional_time(6)?,
         order_id: row.get::<_, Option<i64>>(7)?.map(order_id).transpose()?,
         withdrawn: None,
     })
@@ -79,8 +81,8 @@ pub(super) fn pet(row: &Row<'_>) -> rusqlite::Result<StorePet> {
 
 pub(super) fn withdrawn_pet(row: &Row<'_>) -> rusqlite::Result<StorePet> {
     let withdrawal = Withdrawal {
-        at: time(row, 8)?,
-        reason: parsed(row, 9, |text| text.parse().ok())?,
+        at: row.time(8)?,
+        reason: row.parsed(9, |text| text.parse().ok())?,
         note: optional_text(row, 10)?,
     };
     Ok(StorePet { withdrawn: Some(withdrawal), ..pet(row)? })
@@ -90,20 +92,20 @@ pub(super) fn order(row: &Row<'_>) -> rusqlite::Result<Order> {
     Ok(Order {
         id: order_id(row.get(0)?)?,
         pet_id: identifier(row.get(1)?)?,
-        status: parsed(row, 2, |text| text.parse().ok())?,
+        status: row.parsed(2, |text| text.parse().ok())?,
         holds: row.get(3)?,
         reference: optional_text(row, 4)?,
         note: optional_text(row, 5)?,
         reason: optional_text(row, 6)?,
-        expires_at: optional_time(row, 7)?,
-        created_at: time(row, 8)?,
-        closed_at: optional_time(row, 9)?,
+        expires_at: row.optional_time(7)?,
+        created_at: row.time(8)?,
+        closed_at: row.optional_time(9)?,
         version: row.get(10)?,
     })
 }
 
 pub(super) fn category(row: &Row<'_>) -> rusqlite::Result<Category> {
-    let label = parsed(row, 1, |text| Label::new(text.to_owned()))?;
+    let label = row.parsed(1, |text| Label::new(text.to_owned()))?;
     Ok(Category { id: row.get(0)?, label, version: row.get(2)? })
 }
 
@@ -111,38 +113,9 @@ pub(super) fn order_id(id: i64) -> rusqlite::Result<OrderId> {
     OrderId::new(id).ok_or_else(|| rusqlite::Error::IntegralValueOutOfRange(0, id))
 }
 
-/// The time in a column.
-pub(in super::super) fn time(row: &Row<'_>, column: usize) -> rusqlite::Result<Timestamp> {
-    let millisecond = row.get(column)?;
-    Timestamp::from_millisecond(millisecond)
-        .map_err(|_| rusqlite::Error::IntegralValueOutOfRange(column, millisecond))
-}
-
-pub(super) fn optional_time(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<Timestamp>> {
-    optional(row, column)?.then(|| time(row, column)).transpose()
-}
-
 fn optional_text<const MAX: usize>(
     row: &Row<'_>,
-    column: usize,
+    at: usize,
 ) -> rusqlite::Result<Option<Text<MAX>>> {
-    let text = |text: &str| Text::new(text.to_owned());
-    optional(row, column)?.then(|| parsed(row, column, text)).transpose()
-}
-
-/// Whether the column has a value.
-fn optional(row: &Row<'_>, column: usize) -> rusqlite::Result<bool> {
-    Ok(row.get_ref(column)?.data_type() != Type::Null)
-}
-
-/// The value that the text of a column means.
-pub(in super::super) fn parsed<T>(
-    row: &Row<'_>,
-    column: usize,
-    parse: impl FnOnce(&str) -> Option<T>,
-) -> rusqlite::Result<T> {
-    let invalid =
-        |text: &str| rusqlite::Error::InvalidColumnType(column, text.to_owned(), Type::Text);
-    let text = row.get_ref(column)?.as_str()?;
-    parse(text).ok_or_else(|| invalid(text))
+    row.optional_parsed(at, |text| Text::new(text.to_owned()))
 }
