@@ -53,7 +53,7 @@ async fn a_form_that_is_sent_twice_makes_one_order_and_shows_its_message_once() 
     // The same form with other values is another request.
     let other = [("_key", &*key), ("do", "sell"), ("until", "")];
     assert!(
-        clerk.post(&order, &other).await.expect(422).text.contains("This form was sent before")
+        clerk.post(&order, &other).await.expect(422).text.contains("This form was already sent")
     );
     assert_eq!(pet(&shop, 1).await.order_id, OrderId::new(1));
 }
