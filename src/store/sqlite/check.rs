@@ -7,13 +7,12 @@ use rusqlite::{Connection, Row, types::Type};
 use super::{
     connection,
     errors::is_damage,
-    keys,
     quick_check::{LOST_TRANSACTIONS, etag_key, schema},
     store_area::check::agreement,
 };
 use crate::{
     domain::{PetId, PetName, PetStatus},
-    store::{Checkup, OpenError},
+    store::{Checkup, OpenError, key_rows},
 };
 
 /// How many invalid animals are reported one by one.
@@ -150,7 +149,10 @@ fn sequences(connection: &Connection, found: &mut Checkup) -> rusqlite::Result<(
 }
 
 fn api_keys(connection: &Connection, found: &mut Checkup) -> rusqlite::Result<()> {
-    found.keys = keys::list(connection)?.len() as u64;
+    for key in connection.prepare(key_rows::LIST)?.query_map([], |row| key_rows::record(row))? {
+        key?;
+        found.keys += 1;
+    }
     found.problems.extend(etag_key(connection)?);
     Ok(())
 }

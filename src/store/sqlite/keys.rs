@@ -118,7 +118,7 @@ fn digests(connection: &Connection) -> rusqlite::Result<Vec<KeyDigest>> {
     connection.prepare_cached(DIGESTS)?.query_map([], digest)?.collect()
 }
 
-pub(super) fn list(connection: &Connection) -> rusqlite::Result<Vec<KeyRecord>> {
+fn list(connection: &Connection) -> rusqlite::Result<Vec<KeyRecord>> {
     connection.prepare_cached(LIST)?.query_map([], |row| record(row))?.collect()
 }
 
