@@ -91,7 +91,7 @@ async fn a_missing_identical_or_non_empty_database_is_rejected_and_stays_unchang
         ("sqlite:petstore.db", &postgres, "is not empty; nothing was copied"),
         (&postgres, "sqlite:petstore.db", "is not empty; nothing was copied"),
         (&postgres, &postgres, "must be different databases"),
-        ("sqlite:absent.db", "sqlite:new.db", "/absent.db; name the right one with --database"),
+        ("sqlite:absent.db", "sqlite:new.db", "/absent.db; name the one to copy with --from"),
         ("absent.db", "sqlite:new.db", "invalid value for '--from <URL>': "),
         ("sqlite:petstore.db", "new.db", "invalid value for '--to <URL>': "),
     ] {

@@ -295,10 +295,17 @@ async function failures(anna, ben) {
   await fill(stranger, "#name", "Nobody");
   await fill(stranger, "#password", "wrong");
   await leadsTo(stranger, "main .main", 429, "too many attempts");
-  await stranger.page.goto(`${origin}/sign-in`);
-  await fill(stranger, "#name", "Somebody");
-  await fill(stranger, "#password", "wrong");
-  assert.equal((await whileBusy(() => submit(stranger, "main .main"))).status(), 503);
+  const isRejected = await whileBusy(async () => {
+    // A place can become free in the moment in which the form arrives.
+    for (let attempt = 0; attempt < 5; attempt += 1) {
+      await stranger.page.goto(`${origin}/sign-in`);
+      await fill(stranger, "#name", `Somebody ${attempt}`);
+      await fill(stranger, "#password", "wrong");
+      if ((await submit(stranger, "main .main")).status() === 503) return true;
+    }
+    return false;
+  });
+  assert(isRejected, "the form of a stranger was accepted five times");
   assert.equal(await text(stranger, "h1"), "The service is busy");
   await measure(stranger, undefined, "a service that is busy");
   await stranger.context.close();
