@@ -210,13 +210,21 @@ fn every_link_in_a_document_leads_to_a_file_and_a_heading_that_exist() {
 }
 
 #[test]
-fn the_newest_release_in_the_changelog_is_the_version_of_the_program_with_a_date() {
+fn a_release_is_in_the_changelog_with_a_date_and_what_is_unreleased_has_a_version_of_its_own() {
     let changelog = Path::new(env!("CARGO_MANIFEST_DIR")).join("CHANGELOG.md");
     let text = fs::read_to_string(changelog).unwrap();
-    let mut releases = text.lines().filter_map(|line| line.strip_prefix("## "));
-    let newest = releases.find(|heading| *heading != "Unreleased").unwrap();
-    let date = newest.strip_prefix(concat!(env!("CARGO_PKG_VERSION"), " - "));
-    assert!(date.is_some_and(|date| date.parse::<jiff::civil::Date>().is_ok()), "{newest}");
+    let mut headings = text.lines().filter_map(|line| line.strip_prefix("## ")).peekable();
+    let is_unreleased = headings.next_if_eq(&"Unreleased").is_some();
+    let (newest, date) = headings.next().unwrap().split_once(" - ").unwrap();
+    assert!(date.parse::<jiff::civil::Date>().is_ok(), "{date}");
+    let version = env!("CARGO_PKG_VERSION");
+    let number = |version: &str| {
+        version.split('.').map(|part| part.parse::<u32>().unwrap()).collect::<Vec<_>>()
+    };
+    match version.strip_suffix("-dev") {
+        Some(next) => assert!(is_unreleased && number(next) > number(newest), "{version}"),
+        None => assert!(!is_unreleased && version == newest, "{version}"),
+    }
 }
 
 #[test]
