@@ -10,7 +10,8 @@ use crate::store::{self, Checkup, DatabaseUrl, OpenError};
 /// Check the whole database and report all problems
 ///
 /// The command reads every animal, order, category and key, compares them with each
-/// other, and changes nothing. Of a SQLite file, it also reads every page and index;
+/// other, and changes nothing. It also finds times that cannot be read, and ids and
+/// versions at the end of their range. Of a SQLite file, it also reads every page and index;
 /// for PostgreSQL, also use `pg_amcheck`. It works while the service runs, and fails if
 /// it finds a problem.
 #[derive(Debug, Args)]

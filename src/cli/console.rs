@@ -10,7 +10,7 @@ use tokio::net::TcpListener;
 use tracing::warn;
 
 use super::{
-    management,
+    management::Bound,
     values::{self, ListenOrOff},
 };
 use crate::{
@@ -53,11 +53,14 @@ pub(super) struct ConsoleUrlArgs {
 impl ConsoleUrlArgs {
     /// The address of the console in a browser, without a slash at its end.
     pub(super) fn url(&self) -> String {
-        let listening = match self.console_listen {
+        self.url_of("http", self.listening())
+    }
+
+    fn listening(&self) -> SocketAddr {
+        match self.console_listen {
             Some(ListenOrOff::At(address)) => address,
             Some(ListenOrOff::Off) | None => DEFAULT,
-        };
-        self.url_of("http", listening)
+        }
     }
 
     /// The same, for a console that listens there.
@@ -68,22 +71,27 @@ impl ConsoleUrlArgs {
 }
 
 impl ConsoleArgs {
-    /// Listens on the address. That the default address is taken is not an error, because an operator
+    /// Reserves the address. That the default address is taken is not an error, because an operator
     /// who has not asked for the console may not need it.
-    pub(super) fn listen(&self) -> anyhow::Result<Option<TcpListener>> {
+    pub(super) fn bind(&self) -> anyhow::Result<Option<Bound>> {
         match self.url.console_listen {
             Some(ListenOrOff::Off) => Ok(None),
-            Some(ListenOrOff::At(address)) => {
-                management::listen(address, "--console-listen").map(Some)
+            _ => self.required_if_set(Bound::new(self.url.listening(), "--console-listen")),
+        }
+    }
+
+    /// Accepts connections from now on.
+    pub(super) fn listen(&self, bound: Option<Bound>) -> anyhow::Result<Option<TcpListener>> {
+        bound.map_or(Ok(None), |bound| self.required_if_set(bound.listen()))
+    }
+
+    fn required_if_set<T>(&self, done: anyhow::Result<T>) -> anyhow::Result<Option<T>> {
+        match done {
+            Err(error) if self.url.console_listen.is_none() => {
+                warn!("there is no console: {error:#}; --console-listen off turns it off");
+                Ok(None)
             }
-            None => Ok(server::listen(DEFAULT)
-                .inspect_err(|error| {
-                    warn!(
-                        "there is no console, because it cannot listen on {DEFAULT}: {error}; set \
-                         another address with --console-listen, or off"
-                    );
-                })
-                .ok()),
+            done => done.map(Some),
         }
     }
 

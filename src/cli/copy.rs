@@ -68,9 +68,9 @@ impl Copy {
         let same = || BadSetting("--from and --to must be different databases".to_owned());
         ensure!(!self.is_onto_itself(), same());
         let mut from = store::snapshot(&self.from).map_err(|error| match error {
-            store::OpenError::Absent(path) => anyhow!(BadSetting(format!(
-                "there is no database at {path}; name the one to copy with --from"
-            ))),
+            store::OpenError::Absent(path) | store::OpenError::Empty(path) => anyhow!(BadSetting(
+                format!("there is no database at {path}; name the one to copy with --from")
+            )),
             error => error.into(),
         })?;
         let mut to = store::load(&self.to, OpenMode::Create)?;

@@ -65,7 +65,7 @@ pub(super) struct Import {
 
     /// The file for invalid rows, as CSV with their lines and the reasons; it must
     /// not exist yet
-    #[arg(long, value_name = "FILE", env = "PETSTORE_IMPORT_REJECTS")]
+    #[arg(long, value_name = "FILE", env = "PETSTORE_IMPORT_REJECTS", value_parser = values::new_file())]
     rejects: Option<PathBuf>,
 
     /// Validate the file and add nothing
@@ -113,11 +113,7 @@ impl Import {
         // Opened before the file is read, which may take long, so that an error comes early.
         // Closed as soon as possible: no checkpoint can finish while it is open.
         let catalogue = match store::snapshot(&self.database.database) {
-            Err(OpenError::Absent(_) | OpenError::TooOld { found: 0, .. })
-                if self.if_absent.create =>
-            {
-                None
-            }
+            Err(OpenError::Absent(_) | OpenError::Empty(_)) if self.if_absent.create => None,
             snapshot => Some(snapshot?),
         };
         let mut rejects = self.rejects.as_deref().map(Rejects::create).transpose()?;

@@ -5,7 +5,10 @@ use std::{env, io, net::SocketAddr, sync::Arc, time::Duration};
 use anyhow::anyhow;
 use clap::Args;
 use rand::Rng;
-use tokio::{net::TcpListener, sync::watch};
+use tokio::{
+    net::{TcpListener, TcpSocket},
+    sync::watch,
+};
 use tracing::{info, warn};
 
 use super::{BadSetting, values};
@@ -36,12 +39,10 @@ pub(super) struct ManagementArgs {
 }
 
 impl ManagementArgs {
-    /// Listens on the address, if one is configured.
-    pub(super) fn listen(&self) -> anyhow::Result<Option<TcpListener>> {
-        let Some(address) = self.management_listen else {
-            return Ok(None);
-        };
-        listen(address, "--management-listen").map(Some)
+    /// Reserves the address, if one is configured.
+    pub(super) fn bind(&self) -> anyhow::Result<Option<Bound>> {
+        let bind = |address| Bound::new(address, "--management-listen");
+        self.management_listen.map(bind).transpose()
     }
 
     /// What records spans and sends them, if a collector is configured.
@@ -66,9 +67,28 @@ impl ManagementArgs {
     }
 }
 
-/// Listens on an address that this option sets.
-pub(super) fn listen(address: SocketAddr, option: &str) -> anyhow::Result<TcpListener> {
-    server::listen(address).map_err(|error| {
+/// An address that an option sets. No other process gets it, but nothing accepts connections yet.
+pub(super) struct Bound {
+    socket: TcpSocket,
+    address: SocketAddr,
+    option: &'static str,
+}
+
+impl Bound {
+    pub(super) fn new(address: SocketAddr, option: &'static str) -> anyhow::Result<Self> {
+        let socket = explain(server::bind(address), address, option)?;
+        Ok(Self { socket, address, option })
+    }
+
+    /// Accepts connections from now on.
+    pub(super) fn listen(self) -> anyhow::Result<TcpListener> {
+        explain(server::listen(self.socket), self.address, self.option)
+    }
+}
+
+/// Says what to do if an address cannot be used, which this option sets.
+fn explain<T>(done: io::Result<T>, address: SocketAddr, option: &str) -> anyhow::Result<T> {
+    done.map_err(|error| {
         let message = format!("cannot listen on {address}: {error}");
         match error.kind() {
             io::ErrorKind::AddrInUse => anyhow!(

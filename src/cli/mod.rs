@@ -4,10 +4,12 @@
 mod audit;
 mod backup;
 mod check;
+mod clock;
 mod completions;
 mod console;
 mod copy;
 mod export;
+mod file_sizes;
 mod first_start;
 mod healthcheck;
 mod import;
@@ -46,6 +48,7 @@ use clap::{
 use rand::rngs::StdRng;
 use rustix::{fs::Mode, process::umask};
 
+use self::file_sizes::FileSizes;
 use crate::{
     http::BaseUrl,
     server::TlsError,
@@ -90,6 +93,7 @@ enum Command {
     Export(export::Export),
     Copy(copy::Copy),
     Check(check::Check),
+    Clock(clock::Clock),
     Backup(backup::Backup),
     Restore(restore::Restore),
     Healthcheck(healthcheck::Healthcheck),
@@ -229,6 +233,10 @@ pub fn main() -> ExitCode {
             print_message(&format!("warning: {warning}"));
         }
     }
+    let file_sizes = match FileSizes::watch() {
+        Ok(file_sizes) => file_sizes,
+        Err(error) => return failure(&error.into()),
+    };
     let done = match cli.command {
         Command::Serve(serve) => serve.run(),
         Command::Keys(keys) => block_on(keys.run()),
@@ -242,6 +250,7 @@ pub fn main() -> ExitCode {
         Command::Export(export) => export.run(),
         Command::Copy(copy) => copy.run(),
         Command::Check(check) => check.run(),
+        Command::Clock(clock) => block_on(clock.run()),
         Command::Healthcheck(healthcheck) => healthcheck.run(),
         Command::Backup(backup) => backup.run(),
         Command::Restore(restore) => restore.run(),
@@ -250,7 +259,7 @@ pub fn main() -> ExitCode {
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,
-        Err(error) => failure(&error),
+        Err(error) => failure(&file_sizes.explain(error)),
     }
 }
 

@@ -14,8 +14,8 @@ use tracing::{info, level_filters::LevelFilter, warn};
 use super::{
     BaseUrlArgs, DatabaseArgs,
     console::ConsoleArgs,
-    first_start,
-    management::{self, ManagementArgs},
+    file_sizes, first_start,
+    management::{self, Bound, ManagementArgs},
     notify::notify,
     tasks,
     tls::TlsArgs,
@@ -217,15 +217,19 @@ impl Serve {
         for warning in variables::unknown() {
             warn!("{warning}");
         }
-        let listener = management::listen(self.listen, "--listen")?;
-        let address = listener.local_addr()?;
+        let listener = Bound::new(self.listen, "--listen")?;
         let tls = self.tls.load()?;
-        let url = format!("{}://{address}/v1", if tls.is_some() { "https" } else { "http" });
-        let management_listener = self.management.listen()?;
-        let console_listener = self.console.listen()?;
+        let management_listener = self.management.bind()?;
+        let console_listener = self.console.bind()?;
         let database = &self.database.database;
         let (mode, mut random) = (OpenMode::CreateAndMigrate, super::random());
         let store = store::open(database, mode, self.database_connections, &mut random).await?;
+        // Nobody can connect before the schema is there.
+        let listener = listener.listen()?;
+        let management_listener = management_listener.map(Bound::listen).transpose()?;
+        let console_listener = self.console.listen(console_listener)?;
+        let scheme = if tls.is_some() { "https" } else { "http" };
+        let url = format!("{scheme}://{}/v1", listener.local_addr()?);
         let mut terminated = signal(SignalKind::terminate())?;
         let mut interrupted = signal(SignalKind::interrupt())?;
 
@@ -243,7 +247,7 @@ impl Serve {
         let (registrar, tests) = self.webhooks.registrar(database);
         let dispatcher = Dispatcher::new(
             Arc::clone(&store),
-            Arc::new(SystemClock),
+            app.confirmed_clock(),
             super::random(),
             self.webhooks.connector()?,
             &registrar,
@@ -304,7 +308,10 @@ impl Serve {
         tokio::select! {
             _ = serving => {}
             () = last_signal => {}
+            Ok(()) = file_sizes::log_limit() => {}
         }
+        // Waits for the last write.
+        drop((following, store));
         info!("stopped");
         Ok(())
     }

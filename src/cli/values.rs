@@ -4,17 +4,22 @@ use std::{
     net::{Ipv4Addr, SocketAddr, ToSocketAddrs},
     num::NonZeroU32,
     ops::RangeInclusive,
+    path::PathBuf,
     str::FromStr,
     time::Duration,
 };
 
-use clap::{ValueEnum, builder::PossibleValue};
+use clap::{
+    ValueEnum,
+    builder::{PathBufValueParser, PossibleValue, TypedValueParser},
+};
 
 use crate::{
     console::RequireSecondFactor,
     domain::{Deployment, PetStatus, RateLimit, Role, Scope, store_area::Order},
     files::Format,
     observe::log::LogFormat,
+    store::sqlite,
 };
 
 /// Parses an address to listen on: `127.0.0.1:8080`, `[::1]:8080`,
@@ -54,6 +59,16 @@ pub(super) fn listen_address_or_off(text: &str) -> Result<ListenOrOff, String> {
         return Ok(ListenOrOff::Off);
     }
     listen_address(text).map(ListenOrOff::At).map_err(|error| format!("{error}, or off"))
+}
+
+/// Parses the path of a file that a command may create.
+pub(super) fn new_file() -> impl TypedValueParser<Value = PathBuf> {
+    PathBufValueParser::new().try_map(|path| {
+        if sqlite::is_companion(&path) && !path.exists() {
+            return Err("SQLite keeps a file of this name next to a database; name another file");
+        }
+        Ok(path)
+    })
 }
 
 /// Parses a count of at least 1.

@@ -6,7 +6,7 @@ use anyhow::{Context, anyhow, bail, ensure};
 use clap::{Args, Subcommand, ValueEnum};
 use tokio::sync::mpsc;
 
-use super::{BadSetting, DatabaseArgs};
+use super::{BadSetting, DatabaseArgs, values};
 use crate::{
     delivery::{
         self, ATTEMPT_LIMIT, Connector, Decided, Registrar, SystemResolver, TestMessage, Vault,
@@ -41,7 +41,7 @@ pub(super) struct WebhookArgs {
 
     /// The file with the key that encrypts the secrets of webhooks, created with the first webhook;
     /// the default is the name of the SQLite file with the ending .secret-key, or petstore.secret-key
-    #[arg(long, global = true, value_name = "FILE", env = "PETSTORE_SECRET_KEY_FILE")]
+    #[arg(long, global = true, value_name = "FILE", env = "PETSTORE_SECRET_KEY_FILE", value_parser = values::new_file())]
     secret_key_file: Option<PathBuf>,
 }
 

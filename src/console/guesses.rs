@@ -1,5 +1,5 @@
-//! Limits for guessing passwords and codes: for each name and for each address. A browser in which a
-//! member has signed in before has a limit of its own, so no stranger can keep the member out.
+//! Limits for guessing passwords and codes: for each name and for each address. A member has another
+//! limit in browsers in which they have signed in before. Strangers cannot use it up.
 
 use std::{
     hash::{BuildHasher, RandomState},
@@ -9,16 +9,19 @@ use std::{
 
 use super::texts;
 use crate::{
-    domain::{RateLimit, client::ClientAddress, rate_limit::Meter},
+    domain::{RateLimit, StaffId, client::ClientAddress, rate_limit::Meter},
     http::ApiError,
 };
 
 /// The number of meters of each kind. Names and addresses share meters at random, which nobody can
-/// predict, so the memory is fixed.
+/// predict, so the memory is fixed. Members do not share them: there are at most
+/// [`StaffMember::MAX`](crate::domain::staff::StaffMember::MAX), with numbers in sequence.
 const METERS: usize = 4096;
 
 /// Counts attempts.
 pub(super) struct Guesses {
+    /// Of members in browsers that are known.
+    members: Vec<Meter>,
     names: Vec<Meter>,
     addresses: Vec<Meter>,
     recorded: Meter,
@@ -33,6 +36,7 @@ impl Guesses {
     pub(super) fn new(now: Instant) -> Self {
         let meters = || (0..METERS).map(|_| Meter::default()).collect();
         Self {
+            members: meters(),
             names: meters(),
             addresses: meters(),
             recorded: Meter::default(),
@@ -43,28 +47,31 @@ impl Guesses {
         }
     }
 
-    /// Counts an attempt to sign in with this name. `is_known`: in a browser in which the member
-    /// has signed in before. Fails with 429 after too many attempts.
+    /// Counts an attempt to sign in with this name. `known`: the member, in a browser in which the
+    /// member has signed in before. Fails with 429 after too many attempts.
     pub(super) fn take(
         &self,
         name: &str,
         address: IpAddr,
-        is_known: bool,
+        known: Option<StaffId>,
         now: Instant,
     ) -> Result<(), ApiError> {
         let since = now.saturating_duration_since(self.started);
-        let of_name = &self.names[self.place(&(name, is_known))];
-        let of_address = &self.addresses[self.place(&ClientAddress::from(address))];
-        let of_address = self.by_address.filter(|_| !is_known).map(|limit| (of_address, limit));
-        let of_name = self.by_name.map(|limit| (of_name, limit));
-        for (meter, limit) in of_address.into_iter().chain(of_name) {
-            let reading = meter.take(limit, since);
-            if !reading.within {
+        let count = |meter: &Meter, limit: Option<RateLimit>| match limit
+            .map(|limit| meter.take(limit, since))
+        {
+            Some(reading) if !reading.within => {
                 let message = texts::too_many_attempts(reading.more_in);
-                return Err(ApiError::rate_limited(message, reading.more_in));
+                Err(ApiError::rate_limited(message, reading.more_in))
             }
+            _ => Ok(()),
+        };
+        if let Some(StaffId(id)) = known {
+            let place = usize::try_from(id).unwrap_or_default() % METERS;
+            return count(&self.members[place], self.by_name);
         }
-        Ok(())
+        count(&self.addresses[self.place(&ClientAddress::from(address))], self.by_address)?;
+        count(&self.names[self.place(&name)], self.by_name)
     }
 
     /// Whether a failed attempt is recorded in the audit trail, which strangers must not fill.
@@ -81,7 +88,7 @@ impl Guesses {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::{Clock, SystemClock};
+    use crate::domain::{Clock, SystemClock, staff::StaffMember};
 
     #[test]
     fn a_stranger_uses_up_only_the_attempts_of_strangers() {
@@ -91,16 +98,34 @@ mod tests {
         // Many addresses guess one name.
         let mut allowed = 0;
         for address in 0..=255 {
-            allowed += usize::from(guesses.take("ana", from(address), false, start).is_ok());
+            allowed += usize::from(guesses.take("ana", from(address), None, start).is_ok());
         }
         assert_eq!(allowed, 60);
         // The member signs in where they have signed in before.
-        assert!(guesses.take("ana", from(1), true, start).is_ok());
-        assert!(guesses.take("ana", from(1), false, start).is_err());
+        assert!(guesses.take("ana", from(1), Some(StaffId(1)), start).is_ok());
+        assert!(guesses.take("ana", from(1), None, start).is_err());
         // A minute later, there is one more attempt.
         let later = start + Duration::from_mins(1);
-        assert!(guesses.take("ana", from(1), false, later).is_ok());
-        assert!(guesses.take("ana", from(1), false, later).is_err());
+        assert!(guesses.take("ana", from(1), None, later).is_ok());
+        assert!(guesses.take("ana", from(1), None, later).is_err());
+    }
+
+    #[test]
+    fn strangers_who_fill_the_meters_of_all_names_leave_each_member_all_attempts() {
+        let start = SystemClock.instant();
+        let guesses = Guesses::new(start);
+        let mut address = 0_u32;
+        for name in 0..3 * METERS {
+            for _ in 0..60 {
+                address += 1;
+                let _ = guesses.take(&name.to_string(), address.to_be_bytes().into(), None, start);
+            }
+        }
+        for member in 1..=StaffMember::MAX {
+            let known = Some(StaffId(member));
+            let take = || guesses.take("ana", [192, 0, 2, 1].into(), known, start).is_ok();
+            assert_eq!((0..61).filter(|_| take()).count(), 60, "{member}");
+        }
     }
 
     #[test]
@@ -108,7 +133,7 @@ mod tests {
         let start = SystemClock.instant();
         let guesses = Guesses::new(start);
         let address = IpAddr::from([192, 0, 2, 1]);
-        let allowed = |name: &usize| guesses.take(&name.to_string(), address, false, start).is_ok();
+        let allowed = |name: &usize| guesses.take(&name.to_string(), address, None, start).is_ok();
         assert_eq!((0..1000).filter(allowed).count(), 600);
     }
 }

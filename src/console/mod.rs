@@ -157,18 +157,21 @@ impl Interface for Console {
         let visitor = origin::visitor(&self.settings, client, request)?;
         let (route, parameter) = routes::find(&request.method, request.uri.path())?;
         facts.route = Some(route.label());
-        // The memory counts until the page is made.
-        let (form, _room) = if request.method == Method::POST {
-            origin::check_site(&visitor, &request.headers)?;
-            let (body, room) = self.app.read_form(request, body, route.max_form()).await?;
-            (Form::of(body), Some(room))
-        } else {
-            (Form::default(), None)
-        };
         let query = Form::of(request.uri.query().unwrap_or_default().to_owned().into());
-        let (console, now) = (self, times::to_milliseconds(self.app.clock.now()));
-        let visit =
+        let (console, now, form) =
+            (self, times::to_milliseconds(self.app.clock.now()), Form::default());
+        let mut visit =
             Visit { console, request, request_id, route, parameter, form, query, visitor, now };
+        // The memory counts until the page is made.
+        let mut _room = None;
+        if request.method == Method::POST {
+            origin::check_site(&visit.visitor, &request.headers)?;
+            // Looked up again below, because the session may end before the form arrives.
+            let is_signed_in = session::of(&visit).await?.is_some();
+            let max = route.max_form();
+            let (body, room) = self.app.read_form(request, body, max, is_signed_in).await?;
+            (visit.form, _room) = (Form::of(body), room);
+        }
         let (page, needed) = match route.target {
             Target::Public(page) => return Box::pin(self.public(page, visit)).await,
             Target::Staff(page, needed) => (page, needed),
@@ -197,7 +200,13 @@ impl Interface for Console {
         if needed.confirmed && !session.record.is_confirmed_at(now) {
             return Ok(staff::required(&visit, Some(&session)));
         }
-        Box::pin(pages::open(page, &Desk::new(visit, session))).await
+        let desk = Desk::new(visit, session);
+        let mut response = Box::pin(pages::open(page, &desk)).await?;
+        // After a change of the password, or if the browser has lost it.
+        if !session::is_known_browser(&desk.visit, &desk.session.member) {
+            session::remember(&desk.visit, &mut response, &desk.session.member);
+        }
+        Ok(response)
     }
 
     fn respond_to(

@@ -7,7 +7,10 @@ use std::sync::{
 };
 
 use rand::{SeedableRng, rngs::StdRng};
-use tokio::{sync::Semaphore, task};
+use tokio::{
+    sync::{OwnedSemaphorePermit, Semaphore},
+    task,
+};
 
 use crate::{
     domain::staff::{Password, PasswordHash},
@@ -18,41 +21,88 @@ use crate::{
 /// How many hashes are computed at once. Each takes 19 MiB.
 const AT_ONCE: usize = 2;
 
+/// How many hashes of strangers are computed at once. So at most one of them is before that of a
+/// member.
+const STRANGERS_AT_ONCE: usize = 1;
+
 /// How many requests may wait for their hash, with those that are computed: about a second.
 const WAITING: usize = 64;
 
+/// How many of them may be of strangers.
+const STRANGERS_WAITING: usize = 32;
+
 /// The threads for hashes.
 pub(super) struct Passwords {
-    slots: Arc<Semaphore>,
-    queue: Arc<Semaphore>,
+    all: Queue,
+    strangers: Queue,
     /// How many hashes were computed.
     pub(super) computed: Arc<AtomicUsize>,
+}
+
+/// Turns, and places to wait for them.
+struct Queue {
+    turns: Arc<Semaphore>,
+    places: Arc<Semaphore>,
+}
+
+/// A place of a request among those that wait for their hashes, which it may give up at any time.
+#[derive(Clone)]
+pub(super) struct Place(Arc<Permits>);
+
+struct Permits {
+    is_known: bool,
+    _places: (OwnedSemaphorePermit, Option<OwnedSemaphorePermit>),
 }
 
 impl Default for Passwords {
     fn default() -> Self {
         Self {
-            slots: Arc::new(Semaphore::new(AT_ONCE)),
-            queue: Arc::new(Semaphore::new(WAITING)),
+            all: Queue::new(AT_ONCE, WAITING),
+            strangers: Queue::new(STRANGERS_AT_ONCE, STRANGERS_WAITING),
             computed: Arc::default(),
         }
     }
 }
 
+impl Queue {
+    fn new(turns: usize, places: usize) -> Self {
+        let semaphore = |permits| Arc::new(Semaphore::new(permits));
+        Self { turns: semaphore(turns), places: semaphore(places) }
+    }
+
+    fn place(&self) -> Result<OwnedSemaphorePermit, ApiError> {
+        let full = |_| ApiError::from(StoreError::Overloaded);
+        Arc::clone(&self.places).try_acquire_owned().map_err(full)
+    }
+
+    async fn turn(&self) -> Option<OwnedSemaphorePermit> {
+        // It is never closed.
+        Arc::clone(&self.turns).acquire_owned().await.ok()
+    }
+}
+
 impl Passwords {
-    /// Hashes a new password. Fails with 503 if too many wait.
+    /// Takes a place. `is_known`: for a member in a session, with a link, or in a browser in which
+    /// the member has signed in before. Fails with 503 if too many wait.
+    pub(super) fn place(&self, is_known: bool) -> Result<Place, ApiError> {
+        let of_stranger = if is_known { None } else { Some(self.strangers.place()?) };
+        Ok(Place(Arc::new(Permits { is_known, _places: (self.all.place()?, of_stranger) })))
+    }
+
+    /// Hashes a new password.
     pub(super) async fn hash(
         &self,
+        place: Place,
         password: Password,
         mut random: StdRng,
     ) -> Result<PasswordHash, ApiError> {
-        self.run(move || password.hash(&mut random)).await
+        self.run(place, move || password.hash(&mut random)).await
     }
 
-    /// Whether this was typed for the hash. Without a hash it is wrong, and takes as long. Fails
-    /// with 503 if too many wait.
+    /// Whether this was typed for the hash. Without a hash it is wrong, and takes as long.
     pub(super) async fn is_right(
         &self,
+        place: Place,
         typed: &str,
         hash: Option<PasswordHash>,
     ) -> Result<bool, ApiError> {
@@ -61,21 +111,21 @@ impl Passwords {
         let password = password.or_else(|| Password::typed(""));
         let hash = hash.unwrap_or_else(PasswordHash::of_nobody);
         let is_of = move || password.is_some_and(|password| hash.is_of(&password));
-        Ok(self.run(is_of).await? && exists)
+        Ok(self.run(place, is_of).await? && exists)
     }
 
     /// Runs `work` when it is its turn. The turn ends with the work, also if nobody waits for it any
     /// more.
     async fn run<T: Send + 'static>(
         &self,
+        place: Place,
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, ApiError> {
-        let full = |_| ApiError::from(StoreError::Overloaded);
-        let queued = Arc::clone(&self.queue).try_acquire_owned().map_err(full)?;
-        let slot = Arc::clone(&self.slots).acquire_owned().await;
+        let of_stranger = if place.0.is_known { None } else { self.strangers.turn().await };
+        let turn = (self.all.turn().await, of_stranger);
         let computed = Arc::clone(&self.computed);
         let work = task::spawn_blocking(move || {
-            let _turn = (queued, slot);
+            let _until_done = (place, turn);
             computed.fetch_add(1, Relaxed);
             work()
         });
@@ -107,12 +157,38 @@ mod tests {
                 .map(|password| PasswordHash::of_nobody().is_of(&password));
             NOW.fetch_sub(1, SeqCst);
         };
-        let done = join_all((0..=WAITING).map(|_| passwords.run(work))).await;
+        let run = async || passwords.run(passwords.place(true)?, work).await;
+        let done = join_all((0..=WAITING).map(|_| run())).await;
         assert_eq!(done.iter().filter(|done| done.is_err()).count(), 1);
         assert_eq!(MOST.load(SeqCst), AT_ONCE);
         // A request that goes away while its hash is computed leaves its turn when that is done.
-        drop(passwords.run(work));
-        assert_eq!(passwords.queue.available_permits(), WAITING);
-        assert!(passwords.run(work).await.is_ok());
+        drop(run());
+        assert_eq!(passwords.all.places.available_permits(), WAITING);
+        assert!(run().await.is_ok());
+    }
+
+    #[tokio::test]
+    async fn strangers_leave_half_of_the_places_and_a_turn_to_members() {
+        let passwords = Passwords::default();
+        let (end, ended) = std::sync::mpsc::channel::<()>();
+        let ended = Arc::new(std::sync::Mutex::new(ended));
+        let places: Vec<_> = (0..WAITING).map_while(|_| passwords.place(false).ok()).collect();
+        assert_eq!(places.len(), STRANGERS_WAITING);
+        // The first of them ends when the test says so.
+        let strangers = join_all(places.into_iter().map(|place| {
+            let ended = Arc::clone(&ended);
+            passwords.run(place, move || drop(ended.lock().map(|ended| ended.recv())))
+        }));
+        let members = join_all(
+            (0..WAITING - STRANGERS_WAITING)
+                .map(async |_| passwords.run(passwords.place(true)?, || ()).await),
+        );
+        let members = async {
+            let done = members.await;
+            drop(end);
+            done
+        };
+        let (_, done) = tokio::join!(strangers, members);
+        assert!(done.iter().all(Result::is_ok));
     }
 }

@@ -13,7 +13,7 @@ use super::visit::Visit;
 use crate::{
     domain::{
         Actor, NamedActor, StaffId,
-        staff::{StaffMember, StaffSession, Token, TokenDigest},
+        staff::{PasswordHash, StaffMember, StaffSession, Token, TokenDigest},
     },
     http::{ApiError, Response},
 };
@@ -44,7 +44,7 @@ pub(super) fn actor(member: &StaffMember) -> NamedActor {
 pub(super) enum Cookie {
     /// The secret of the session.
     Session,
-    /// By which a browser is recognized in which a member has signed in before. See [`super::guesses`].
+    /// By which a browser is recognized in which members have signed in before. See [`super::guesses`].
     Browser,
     /// The message on the next page.
     Message,
@@ -141,26 +141,50 @@ pub(super) fn begin(visit: &Visit<'_>, staff: StaffId, is_complete: bool) -> (To
 /// How much of what a browser says of itself is kept, in characters.
 const MAX_BROWSER: usize = 200;
 
-fn browser_text(staff: StaffId) -> String {
-    format!("browser of staff {staff}")
+/// For how many members a browser is known: those who signed in last.
+const MAX_KNOWN: usize = 8;
+
+/// What the tag of a browser of this member signs, until the member gets another password.
+fn browser_text(member: &StaffMember) -> Vec<u8> {
+    let of = format!("browser of staff {} with password ", member.id);
+    let password = member.password.as_ref().map_or(&[][..], PasswordHash::as_bytes);
+    [of.as_bytes(), password].concat()
 }
 
-/// Whether the member has signed in in this browser before. See [`super::guesses`].
-pub(super) fn is_known_browser(visit: &Visit<'_>, staff: StaffId) -> bool {
-    let presented = Cookie::Browser.get(visit).unwrap_or_default();
-    let tag = URL_SAFE_NO_PAD.decode(presented).unwrap_or_default();
-    hmac::verify(&visit.secret_key(), browser_text(staff).as_bytes(), &tag).is_ok()
+/// The tags that the browser presents, valid or not.
+fn presented_tags<'v>(visit: &'v Visit<'_>) -> impl Iterator<Item = &'v str> {
+    Cookie::Browser.get(visit).unwrap_or_default().split('.').take(MAX_KNOWN)
+}
+
+/// Whether the member has signed in in this browser before, with the present password. See
+/// [`super::guesses`].
+pub(super) fn is_known_browser(visit: &Visit<'_>, member: &StaffMember) -> bool {
+    let (key, text) = (visit.secret_key(), browser_text(member));
+    presented_tags(visit)
+        .filter_map(|tag| URL_SAFE_NO_PAD.decode(tag).ok())
+        .any(|tag| hmac::verify(&key, &text, &tag).is_ok())
 }
 
 /// How long a browser is remembered, in seconds: 400 days, the longest that browsers allow.
 const REMEMBERED_FOR: u32 = 400 * 24 * 60 * 60;
 
 /// Gives the browser the secret of its session, and remembers the browser.
-pub(super) fn sign_in(visit: &Visit<'_>, response: &mut Response, token: &Token, staff: StaffId) {
+pub(super) fn sign_in(
+    visit: &Visit<'_>,
+    response: &mut Response,
+    token: &Token,
+    member: &StaffMember,
+) {
     Cookie::Session.set(visit, response, &token.reveal(), None);
-    let tag = hmac::sign(&visit.secret_key(), browser_text(staff).as_bytes());
-    let tag = URL_SAFE_NO_PAD.encode(tag);
-    Cookie::Browser.set(visit, response, &tag, Some(REMEMBERED_FOR));
+    remember(visit, response, member);
+}
+
+/// Remembers the browser of a member who is signed in, with those of other members.
+pub(super) fn remember(visit: &Visit<'_>, response: &mut Response, member: &StaffMember) {
+    let tag = URL_SAFE_NO_PAD.encode(hmac::sign(&visit.secret_key(), &browser_text(member)));
+    let others = presented_tags(visit).filter(|other| other.len() == tag.len() && *other != tag);
+    let tags: Vec<_> = std::iter::once(&*tag).chain(others).take(MAX_KNOWN).collect();
+    Cookie::Browser.set(visit, response, &tags.join("."), Some(REMEMBERED_FOR));
 }
 
 /// Whether the script of a page sends the request while nobody does anything. So an open page does

@@ -341,6 +341,18 @@ pub(super) fn exact(at: Timestamp) -> String {
     at.strftime("%-d %b %Y, %H:%M UTC").to_string()
 }
 
+/// While the clock is not believed, for so many more hours.
+pub(super) fn doubted_clock(now: Timestamp, confirmed: Timestamp, hours: i64) -> String {
+    format!(
+        "The clock of the server shows {}, but the last confirmed time is {}. No reservation ends until \
+         this is settled. Tell the people who run the server: correct the clock, or if it is right, \
+         run “petstore clock confirm”. If the clock keeps running evenly, it counts as right in \
+         {hours} h.",
+        exact(now),
+        exact(confirmed)
+    )
+}
+
 pub(super) const IS_WITHDRAWN: &str = "It is withdrawn. Restore it first.";
 pub(super) const IS_GONE: &str = "It no longer exists.";
 

@@ -9,18 +9,20 @@ use std::{
     time::{Duration, Instant},
 };
 
-use async_trait::async_trait;
 use bytes::Bytes;
 use hyper::{Method, Request, header, http::response};
 use jiff::fmt::rfc2822::DateTimeParser;
-use tokio::{net, time};
+use tokio::time;
 use tokio_rustls::{
     TlsConnector,
     rustls::{self, RootCertStore},
 };
 use url::{Host, Position, Url};
 
-use super::{EndpointUrl, judge};
+use super::{
+    EndpointUrl, judge,
+    resolver::{Lookups, Resolve},
+};
 use crate::{
     domain::{Clock, Networks},
     http_client::{Connection, RequestError},
@@ -29,23 +31,6 @@ use crate::{
 
 /// How long an attempt may take, from the name to the response.
 pub const ATTEMPT_LIMIT: Duration = Duration::from_secs(15);
-
-/// Finds the addresses of a name.
-#[async_trait]
-pub trait Resolve: Send + Sync {
-    /// All addresses of this name, with this port.
-    async fn resolve(&self, name: &str, port: u16) -> io::Result<Vec<SocketAddr>>;
-}
-
-/// The resolver of the machine.
-pub struct SystemResolver;
-
-#[async_trait]
-impl Resolve for SystemResolver {
-    async fn resolve(&self, name: &str, port: u16) -> io::Result<Vec<SocketAddr>> {
-        Ok(net::lookup_host((name, port)).await?.collect())
-    }
-}
 
 /// Why an attempt had no response.
 #[derive(Debug, thiserror::Error)]
@@ -128,7 +113,7 @@ impl Kept {
 /// Delivers messages.
 pub struct Connector {
     allowed: Networks,
-    resolver: Box<dyn Resolve>,
+    lookups: Lookups,
     tls: Option<TlsConnector>,
     limit: Duration,
     clock: Arc<dyn Clock>,
@@ -148,7 +133,8 @@ impl Connector {
         clock: Arc<dyn Clock>,
     ) -> Result<Self, rustls::Error> {
         let tls = roots.map(Verify::ChainAndName).map(tls::connector).transpose()?;
-        Ok(Self { allowed, resolver, tls, limit, clock, kept: Mutex::default() })
+        let lookups = Lookups::new(resolver);
+        Ok(Self { allowed, lookups, tls, limit, clock, kept: Mutex::default() })
     }
 
     /// Sends `body` to `url` with these header fields. Does not follow redirects, uses no proxy, and
@@ -256,7 +242,7 @@ impl Connector {
             Some(Host::Ipv4(address)) => vec![(address, port).into()],
             Some(Host::Ipv6(address)) => vec![(address, port).into()],
             Some(Host::Domain(name)) => {
-                self.resolver.resolve(name, port).await.map_err(AttemptError::Name)?
+                self.lookups.resolve(name, port).await.map_err(AttemptError::Name)?
             }
             None => vec![],
         };

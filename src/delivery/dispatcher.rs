@@ -1,6 +1,7 @@
 //! Delivers the messages of all webhooks whose lease this process has.
 
 mod leases;
+mod starts;
 
 use std::{
     collections::{BTreeMap, HashMap, HashSet, hash_map::Entry},
@@ -20,21 +21,21 @@ use super::{
     Connector, Registrar, TestMessage, Vault,
     endpoint::Endpoint,
     message,
-    sending::{Ended, Secrets, Sending, note_test, signature},
+    places::{PLACES, Standing},
+    sending::{Ended, Secrets},
 };
 use crate::{
+    confirmed_clock::ConfirmedClock,
     domain::{
         Clock,
         store_area::{ChangePage, Epoch, Lease},
     },
-    observe::{log::chain, metrics::WebhookMetrics, traces::Spans},
+    observe::{metrics::WebhookMetrics, traces::Spans},
     store::{Store, StoreError},
 };
 
-/// How many messages may be in flight, and how many of them to endpoints that fail: those cannot
-/// use up what the others need.
-const IN_FLIGHT: usize = 64;
-const IN_FLIGHT_FAILING: usize = 32;
+/// How many test messages may be in flight, with the messages.
+const IN_FLIGHT_WITH_TESTS: usize = 2 * PLACES;
 
 /// How often the webhooks and their leases are read.
 const REFRESH: Duration = Duration::from_secs(1);
@@ -58,14 +59,18 @@ struct Served {
     endpoint: Endpoint,
     secrets: Secrets,
     generation: u64,
-    running: HashMap<i64, AbortHandle>,
+    /// The attempts in flight, each with its start.
+    running: HashMap<i64, (AbortHandle, Instant)>,
+    standing: Standing,
+    /// The turn of its last start.
+    started: u64,
     renewed: Instant,
     forgotten: Option<Instant>,
 }
 
 impl Drop for Served {
     fn drop(&mut self) {
-        for attempt in self.running.values() {
+        for (attempt, _) in self.running.values() {
             attempt.abort();
         }
     }
@@ -75,6 +80,7 @@ impl Drop for Served {
 pub struct Dispatcher {
     store: Arc<dyn Store>,
     clock: Arc<dyn Clock>,
+    confirmed_clock: Arc<ConfirmedClock>,
     random: StdRng,
     connector: Arc<Connector>,
     vault: Arc<Vault>,
@@ -87,7 +93,8 @@ pub struct Dispatcher {
     holder: i64,
     /// How many leases it has taken.
     generation: u64,
-    turn: usize,
+    /// The number of its last start of an attempt.
+    turn: u64,
     epoch: Option<Epoch>,
     last: i64,
     served: BTreeMap<i64, Served>,
@@ -106,7 +113,7 @@ impl Dispatcher {
     /// A dispatcher that has no lease yet.
     pub fn new(
         store: Arc<dyn Store>,
-        clock: Arc<dyn Clock>,
+        confirmed_clock: Arc<ConfirmedClock>,
         mut random: StdRng,
         connector: Connector,
         registrar: &Registrar,
@@ -116,7 +123,8 @@ impl Dispatcher {
         let holder = random.random_range(1..i64::MAX);
         Self {
             store,
-            clock,
+            clock: Arc::clone(confirmed_clock.machine()),
+            confirmed_clock,
             random,
             connector: Arc::new(connector),
             vault: Arc::clone(registrar.vault()),
@@ -126,7 +134,7 @@ impl Dispatcher {
             test: None,
             holder,
             generation: 0,
-            turn: 0,
+            turn: 1,
             epoch: None,
             last: 0,
             served: BTreeMap::new(),
@@ -166,7 +174,7 @@ impl Dispatcher {
         }
         self.note_ended().await;
         // The others wait, and so many of them that more are rejected.
-        while self.running.len() < 2 * IN_FLIGHT
+        while self.running.len() < IN_FLIGHT_WITH_TESTS
             && let Some(test) = self.test.take().or_else(|| self.tests.try_recv().ok())
         {
             self.start_test(test).await;
@@ -210,19 +218,15 @@ impl Dispatcher {
             self.ended.extend(ended.ok());
         }
         let now = self.clock.now();
+        let has_failure = self.ended.iter().any(|ended| !ended.outcome.is_success());
+        let is_confirmed = has_failure && matches!(self.confirmed_clock.now().await, Ok(Some(_)));
         for ended in std::mem::take(&mut self.ended) {
             if let Some(spans) = &self.spans {
                 ended.trace(spans);
             }
             let Ended { webhook, generation, seq, outcome, cause, .. } = ended;
             self.metrics.count(outcome.attempt.error.as_deref());
-            let Some(seq) = seq else {
-                let noted = note_test(&*self.store, webhook, &outcome.attempt).await;
-                if let Err(error) = noted {
-                    warn!(webhook, cause = chain(&error), "an attempt could not be noted");
-                }
-                continue;
-            };
+            let Some(seq) = seq else { continue };
             // Not that of an earlier lease, whose messages were read again.
             let Some(served) = self.served.get_mut(&webhook) else { continue };
             if served.generation != generation || served.running.remove(&seq).is_none() {
@@ -230,9 +234,9 @@ impl Dispatcher {
             }
             let endpoint = &mut served.endpoint;
             let was_failing = endpoint.failing_since.is_some();
-            let class = outcome.attempt.error.clone();
-            endpoint.ended(seq, outcome, now, &mut self.random);
-            match class {
+            let attempt = outcome.attempt.clone();
+            endpoint.ended(seq, outcome, now, is_confirmed, &mut self.random);
+            match attempt.error.as_deref() {
                 Some(class) if !was_failing => warn!(webhook, class, cause, "a webhook fails"),
                 None if was_failing => info!(webhook, "a webhook succeeds again"),
                 _ => {}
@@ -240,6 +244,7 @@ impl Dispatcher {
             if let Some(reason) = endpoint.disabled() {
                 error!(webhook, reason = reason.as_str(), "a webhook is disabled");
             }
+            self.note_standing(webhook, &attempt);
         }
     }
 
@@ -294,89 +299,6 @@ impl Dispatcher {
             }
         }
         Ok(())
-    }
-
-    /// Starts attempts, one for each endpoint in turn, until there is nothing to send or no room.
-    async fn start_attempts(&mut self) -> Result<(), StoreError> {
-        let Some(epoch) = self.epoch else { return Ok(()) };
-        let now = self.clock.now();
-        let mut has_started = true;
-        while has_started {
-            has_started = false;
-            // From another one each time, so that none is always the last.
-            let mut ids: Vec<i64> = self.served.keys().copied().collect();
-            self.turn = self.turn.wrapping_add(1);
-            let middle = self.turn.checked_rem(ids.len()).unwrap_or_default();
-            ids.rotate_left(middle);
-            for id in ids {
-                let (mut all, mut failing) = (0, 0);
-                for Served { endpoint, .. } in self.served.values() {
-                    all += endpoint.in_flight();
-                    failing += endpoint.failing_since.map_or(0, |_| endpoint.in_flight());
-                }
-                let Some(served) = self.served.get_mut(&id) else { continue };
-                let has_slot = all < IN_FLIGHT
-                    && (served.endpoint.failing_since.is_none() || failing < IN_FLIGHT_FAILING);
-                if !has_slot {
-                    continue;
-                }
-                let Some((seq, previous, content)) = served.endpoint.next(now) else { continue };
-                let content = match content {
-                    Some(content) => content,
-                    None => match self.store.changes_after(seq - 1, None, 1).await {
-                        Ok(page) => {
-                            let Some(change) = page.changes.iter().find(|change| change.seq == seq)
-                            else {
-                                warn!(
-                                    webhook = id,
-                                    seq, "a message is dropped: its change is gone"
-                                );
-                                served.endpoint.give_up(seq);
-                                continue;
-                            };
-                            let previous = previous.map(|seq| message::id_of(epoch, id, seq));
-                            message::content_of(change, previous.as_deref())
-                        }
-                        Err(error) => {
-                            served.endpoint.put_back(seq);
-                            return Err(error);
-                        }
-                    },
-                };
-                has_started = true;
-                let message_id = message::id_of(epoch, id, seq);
-                let attempt = Sending {
-                    webhook: id,
-                    generation: served.generation,
-                    seq: Some(seq),
-                    url: served.endpoint.webhook.url.clone(),
-                    signature: signature(&served.secrets, &message_id, now, &content.body),
-                    message_id,
-                    now,
-                    content,
-                };
-                let connector = Arc::clone(&self.connector);
-                let running = self.running.spawn(attempt.send(connector, Arc::clone(&self.clock)));
-                served.running.insert(seq, running);
-            }
-        }
-        Ok(())
-    }
-
-    /// Sends a test message once, also to a webhook that is disabled or that another process serves.
-    async fn start_test(&mut self, test: TestMessage) {
-        let webhook = test.webhook;
-        match Sending::test(self.store.as_ref(), &self.vault, self.clock.now(), test).await {
-            Ok(Some(test)) => {
-                let (connector, clock) = (Arc::clone(&self.connector), Arc::clone(&self.clock));
-                self.running.spawn(test.send(connector, clock));
-            }
-            Ok(None) => {}
-            Err(error) => {
-                let cause = chain(error.as_ref());
-                warn!(webhook, cause, "a test message cannot be sent");
-            }
-        }
     }
 }
 

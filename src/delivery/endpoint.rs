@@ -178,7 +178,12 @@ impl Endpoint {
         if self.in_flight >= limit || self.save.disable.is_some() {
             return None;
         }
-        while let Some(&(due_at, seq)) = self.timers.first().filter(|(due_at, _)| *due_at <= now) {
+        // No delay is longer than this, so a later time comes from a clock that was wrong.
+        let latest = now.checked_add(schedule::LONGEST).unwrap_or(Timestamp::MAX);
+        let is_due = |timer: &&(Timestamp, i64)| timer.0 <= now || timer.0 > latest;
+        while let Some((due_at, seq)) =
+            self.timers.first().filter(is_due).or(self.timers.last().filter(is_due)).copied()
+        {
             self.timers.remove(&(due_at, seq));
             self.ready.insert(seq);
         }
@@ -188,12 +193,13 @@ impl Endpoint {
         Some((seq, message.previous, message.content.clone()))
     }
 
-    /// Notes how an attempt ended.
+    /// Notes how an attempt ended. Failures count only from a time that is confirmed.
     pub(super) fn ended(
         &mut self,
         seq: i64,
         outcome: Outcome,
         now: Timestamp,
+        is_confirmed: bool,
         random: &mut impl Rng,
     ) {
         self.in_flight -= 1;
@@ -206,10 +212,13 @@ impl Endpoint {
             self.remove(seq);
             return;
         }
-        let since = *self.failing_since.get_or_insert(now);
+        if is_confirmed {
+            self.failing_since.get_or_insert(now);
+        }
+        let has_failed_for = |since| now.duration_since(since) >= MAX_FAILING;
         if status == Some(410) {
             self.save.disable = Some((DisabledReason::Gone, now));
-        } else if now.duration_since(since) >= MAX_FAILING {
+        } else if is_confirmed && self.failing_since.is_some_and(has_failed_for) {
             self.save.disable = Some((DisabledReason::Failures, now));
         }
         let Some(message) = self.messages.get_mut(&seq) else { return };
@@ -266,10 +275,16 @@ impl Endpoint {
         self.remove(seq);
     }
 
-    /// Notes that a message could not be sent for a reason of our own. It stays next.
+    /// Notes that a message could not be sent, or that its attempt was ended for a reason of our own.
+    /// It stays next.
     pub(super) fn put_back(&mut self, seq: i64) {
         self.in_flight -= 1;
         self.ready.insert(seq);
+    }
+
+    /// Whether a message waits only for a place.
+    pub(super) fn is_ready(&self) -> bool {
+        !self.ready.is_empty() && self.save.disable.is_none()
     }
 
     pub(super) fn in_flight(&self) -> usize {

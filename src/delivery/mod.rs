@@ -7,7 +7,9 @@ mod dispatcher;
 mod endpoint;
 mod endpoint_url;
 mod message;
+mod places;
 mod registrar;
+mod resolver;
 mod schedule;
 mod sending;
 mod signature;
@@ -15,11 +17,12 @@ mod vault;
 
 pub use self::{
     address::{FORBIDDEN, judge},
-    connector::{ATTEMPT_LIMIT, AttemptError, Connector, Delivered, Resolve, SystemResolver},
+    connector::{ATTEMPT_LIMIT, AttemptError, Connector, Delivered},
     decision::{Decided, DecisionError, Wanted, decide, has_secrets},
     dispatcher::Dispatcher,
     endpoint_url::EndpointUrl,
     registrar::{Registrar, TestMessage},
+    resolver::{Resolve, SystemResolver},
     sending::send_test,
     signature::{Secret, sign},
     vault::{Vault, VaultError},

@@ -1,12 +1,13 @@
 //! One message on its way.
 
-use std::{error::Error, sync::Arc};
+use std::{error::Error, panic::AssertUnwindSafe, sync::Arc};
 
+use futures_util::FutureExt;
 use jiff::Timestamp;
 use tracing::error;
 
 use super::{
-    Connector, Secret, TestMessage, Vault, VaultError,
+    AttemptError, Connector, Secret, TestMessage, Vault, VaultError,
     endpoint::Outcome,
     message::{self, Content},
     registrar::open_secret,
@@ -153,7 +154,11 @@ impl Sending {
             ("webhook-signature", self.signature),
         ];
         let began = clock.instant();
-        let delivered = connector.deliver(&self.url, fields, self.content.body).await;
+        let delivering = connector.deliver(&self.url, fields, self.content.body);
+        let delivered = AssertUnwindSafe(delivering)
+            .catch_unwind()
+            .await
+            .unwrap_or_else(|_| Err(AttemptError::Response("the attempt panicked".into())));
         let took = clock.instant().saturating_duration_since(began);
         let (status, retry_after, error, cause) = match delivered {
             Ok(head) => {

@@ -4,6 +4,29 @@ use std::time::Instant;
 
 use jiff::Timestamp;
 
+/// The first time that the service stores and shows: RFC 3339 has no year before 0.
+pub const EARLIEST: Timestamp = Timestamp::constant(-62_167_219_200, 0);
+
+/// The last time: no higher number of milliseconds can be converted to a [`Timestamp`].
+pub const LATEST: Timestamp = Timestamp::constant(253_402_207_200, 0);
+
+/// The time that a store keeps as this number; `None` if it keeps none as that. A time beyond
+/// [`EARLIEST`] or [`LATEST`] is read as that one: earlier versions and wrong clocks have left some.
+pub fn at_millisecond(millisecond: i64) -> Option<Timestamp> {
+    match Timestamp::from_millisecond(millisecond) {
+        Ok(time) => Some(time.clamp(EARLIEST, LATEST)),
+        // A timestamp can be converted to these numbers, but not back.
+        Err(_) => (LATEST.as_millisecond()..=Timestamp::MAX.as_millisecond())
+            .contains(&millisecond)
+            .then_some(LATEST),
+    }
+}
+
+/// The time as a store keeps it: in whole milliseconds, from [`EARLIEST`] to [`LATEST`].
+pub fn to_milliseconds(time: Timestamp) -> Timestamp {
+    at_millisecond(time.as_millisecond()).unwrap_or(LATEST)
+}
+
 /// Tells the time. All code below the command line takes its time from a clock that is passed in.
 /// `clippy.toml` bans the ambient clocks everywhere except here.
 pub trait Clock: Send + Sync {

@@ -28,7 +28,7 @@ impl WriteContext {
 }
 
 /// Who causes a write.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Actor {
     /// A client with this API key.
     Key(KeyId),

@@ -4,6 +4,14 @@
 
 use super::words::words;
 
+/// The highest identifier of an animal or order, and the highest version, that an import accepts:
+/// 2^53 - 2^40. Each change and each new animal or order takes the next number, so a store has more
+/// than a million million of them left.
+pub const HIGHEST_IMPORTED: i64 = (1 << 53) - (1 << 40);
+
+/// No store reaches this number: it has half of the numbers after [`HIGHEST_IMPORTED`] left.
+pub const HIGHEST_EXPECTED: i64 = (1 << 53) - (1 << 39);
+
 /// Declares an identifier: a number that every JSON reader reads exactly, also one that stores every
 /// number as an IEEE 754 double.
 macro_rules! id {

@@ -59,6 +59,13 @@ impl RateLimit {
         u64::from(self.window()) * NANOS / u64::from(self.quota())
     }
 
+    /// In how many seconds the quota has `count` requests again, rounded up; at least 1. `used`: in
+    /// how many nanoseconds it will be full.
+    fn wait(self, used: u64, count: u64) -> u64 {
+        let then = self.window_nanos().saturating_sub(count * self.interval());
+        used.saturating_sub(then).div_ceil(NANOS).max(1)
+    }
+
     /// In how many nanoseconds an empty quota refills.
     fn window_nanos(self) -> u64 {
         self.interval() * u64::from(self.quota())
@@ -109,21 +116,37 @@ pub struct Reading {
     pub within: bool,
     /// How many more requests may follow at once.
     pub remaining: u32,
-    /// In how many seconds the next request is refilled, rounded up; at least 1.
+    /// In how many seconds the next request is refilled, rounded up; at least 1. For a batch above
+    /// the limit: in how many seconds it can be sent again.
     pub more_in: u64,
 }
 
 impl Meter {
     /// Takes one request from the quota, unless the quota is used up.
     pub fn take(&self, limit: RateLimit, now: Duration) -> Reading {
-        let now = nanos(now);
+        self.take_all(1, 1, limit, now)
+    }
+
+    /// Takes what a batch of so many commands costs in addition to its request, or nothing if the
+    /// quota has less.
+    pub fn take_commands(&self, commands: u32, limit: RateLimit, now: Duration) -> Reading {
+        self.take_all(commands.saturating_sub(1), commands, limit, now)
+    }
+
+    /// `again`: how many the client needs to retry.
+    fn take_all(&self, count: u32, again: u32, limit: RateLimit, now: Duration) -> Reading {
+        let (now, cost) = (nanos(now), limit.interval() * u64::from(count));
         let taken = self.full_at.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |full_at| {
-            let after = full_at.max(now) + limit.interval();
+            let after = full_at.max(now) + cost;
             (after - now <= limit.window_nanos()).then_some(after)
         });
         match taken {
-            Ok(before) => Reading::new(limit, true, before.max(now) + limit.interval() - now),
-            Err(full_at) => Reading::new(limit, false, full_at.saturating_sub(now)),
+            Ok(before) => Reading::new(limit, true, before.max(now) + cost - now),
+            Err(full_at) => {
+                let used = full_at.saturating_sub(now);
+                let more_in = limit.wait(used, again.into());
+                Reading { more_in, ..Reading::new(limit, false, used) }
+            }
         }
     }
 }
@@ -133,12 +156,11 @@ impl Reading {
     fn new(limit: RateLimit, within: bool, used: u64) -> Self {
         // `used` exceeds the full quota only if the limit was lowered.
         let left = limit.window_nanos().saturating_sub(used) / limit.interval();
-        let one_more = limit.window_nanos().saturating_sub((left + 1) * limit.interval());
         Self {
             limit,
             within,
             remaining: u32::try_from(left).unwrap_or(u32::MAX),
-            more_in: used.saturating_sub(one_more).div_ceil(NANOS).max(1),
+            more_in: limit.wait(used, left + 1),
         }
     }
 }
@@ -215,6 +237,24 @@ mod tests {
         let rejected = at(601);
         assert_eq!((rejected.within, rejected.more_in), (false, 1199));
         assert!(at(1800).within);
+    }
+
+    #[test]
+    fn a_batch_takes_one_for_each_command_or_nothing() {
+        let (meter, limit) = (Meter::default(), limit("60/min"));
+        let batch = |commands, seconds| {
+            let now = Duration::from_secs(seconds);
+            meter.take(limit, now);
+            let Reading { within, remaining, more_in, .. } =
+                meter.take_commands(commands, limit, now);
+            (within, remaining, more_in)
+        };
+        assert_eq!(batch(1, 0), (true, 59, 1));
+        assert_eq!(batch(40, 0), (true, 19, 1));
+        // Of its 40, one was taken with the request: 18 are left.
+        assert_eq!(batch(40, 0), (false, 18, 22));
+        assert_eq!(batch(40, 22), (true, 0, 1));
+        assert_eq!(batch(60, 122), (true, 0, 1));
     }
 
     #[test]

@@ -12,7 +12,7 @@ use csv::{ByteRecord, ErrorKind, Reader, ReaderBuilder};
 
 use super::{
     CATEGORY_ID, ID, InvalidRow, MAX_ROW, NAME, RawRow, ReadError, Row, Rows, STATUS, Source,
-    Writer, invalid, invalid_category_id, invalid_id, invalid_status, name,
+    Writer, imported, invalid, invalid_category_id, invalid_id, invalid_status, name,
     source::{self, Bounded},
 };
 use crate::{
@@ -122,7 +122,7 @@ impl<'s> CsvRows<'s> {
         };
         let category_id = integer(text(columns.category_id, CATEGORY_ID)?);
         let id = columns.id.map(|at| {
-            let id = integer(text(at, ID)?).and_then(PetId::new);
+            let id = integer(text(at, ID)?).and_then(imported).and_then(PetId::new);
             id.ok_or_else(invalid_id)
         });
         let pet = NewPet {

@@ -21,7 +21,8 @@ pub use self::{
     source::{MAX_ROW, Source},
 };
 use crate::domain::{
-    NewPet, PetId, PetName, PetRef, PetStatus, store_area::Resource, words::words,
+    NewPet, PetId, PetName, PetRef, PetStatus, pet::HIGHEST_IMPORTED, store_area::Resource,
+    words::words,
 };
 
 words! {
@@ -143,6 +144,13 @@ fn invalid_status() -> InvalidRow {
     invalid(STATUS, format!("must be one of {a}, {b} and {c}"))
 }
 
+/// What an identifier or a version in a file must be: at most [`HIGHEST_IMPORTED`].
+const UP_TO_HIGHEST_IMPORTED: &str = "an integer from 1 to 9006099743113216";
+
+fn imported(number: i64) -> Option<i64> {
+    (number <= HIGHEST_IMPORTED).then_some(number)
+}
+
 fn invalid_id() -> InvalidRow {
-    invalid(ID, format!("must be an integer from 1 to {}", PetId::MAX))
+    invalid(ID, format!("must be {UP_TO_HIGHEST_IMPORTED}"))
 }

@@ -12,7 +12,7 @@ use serde_json::value::RawValue;
 
 use super::{
     CATEGORY_ID, ID, InvalidRow, MAX_ROW, NAME, RawRow, ReadError, Row, Rows, Source, Writer,
-    invalid, invalid_category_id, invalid_id, invalid_status, name, resources,
+    imported, invalid, invalid_category_id, invalid_id, invalid_status, name, resources,
     source::{self, Bounded},
 };
 use crate::{
@@ -120,7 +120,7 @@ impl<'s> NdjsonRows<'s> {
         });
         let id = self.with_ids.then(|| {
             let id = members.id.ok_or_else(|| missing(ID))?;
-            json::integer(id).and_then(PetId::new).ok_or_else(invalid_id)
+            json::integer(id).and_then(imported).and_then(PetId::new).ok_or_else(invalid_id)
         });
         let pet = NewPet {
             name: name(text)?,

@@ -2,7 +2,9 @@
 //! `{"category":{…}}`, each as in a response of the service. An order also says whether it holds its
 //! animal.
 
-use super::InvalidRow;
+use serde_json::value::RawValue;
+
+use super::{InvalidRow, UP_TO_HIGHEST_IMPORTED, imported};
 use crate::{
     domain::{
         PetId, PetStatus,
@@ -21,18 +23,12 @@ const PET: &str = "pet";
 const ORDER: &str = "order";
 const CATEGORY: &str = "category";
 
-const PET_ID: Kind<PetId> = Kind {
-    read: |value| json::integer(value).and_then(PetId::new),
-    is: "an integer from 1 to 9007199254740991",
-};
-const ORDER_ID: Kind<OrderId> = Kind {
-    read: |value| json::integer(value).and_then(OrderId::new),
-    is: "an integer from 1 to 9007199254740991",
-};
-const VERSION: Kind<i64> = Kind {
-    read: |value| json::integer(value).filter(|&version| version > 0),
-    is: "an integer from 1 to 9223372036854775807",
-};
+const PET_ID: Kind<PetId> =
+    Kind { read: |value| number(value).and_then(PetId::new), is: UP_TO_HIGHEST_IMPORTED };
+const ORDER_ID: Kind<OrderId> =
+    Kind { read: |value| number(value).and_then(OrderId::new), is: UP_TO_HIGHEST_IMPORTED };
+const VERSION: Kind<i64> =
+    Kind { read: |value| number(value).filter(|&version| version > 0), is: UP_TO_HIGHEST_IMPORTED };
 const ORDER_STATUS: Kind<OrderStatus> = Kind {
     read: |value| json::string(value)?.parse().ok(),
     is: "one of reserved, completed, cancelled, expired and returned",
@@ -42,6 +38,11 @@ const WITHDRAWAL: Kind<Withdrawal> = Kind {
     read: |value| withdrawal(value.get().as_bytes()).ok(),
     is: "null, or an object with a valid at, reason and note",
 };
+
+/// An identifier or a version.
+fn number(value: &RawValue) -> Option<i64> {
+    json::integer(value).and_then(imported)
+}
 
 pub(super) fn write(out: &mut Vec<u8>, resource: &Resource) {
     let tag = match resource {

@@ -81,8 +81,13 @@ pub(crate) const MAX_BODY: usize = PetName::MAX_LENGTH;
 
 /// The largest number of bytes that will be read of this body.
 pub(super) fn max_length(body: &UnreadBody<'_>) -> usize {
+    max_length_within(body, MAX_BODY)
+}
+
+/// The same for a body of at most `max` bytes.
+pub(super) fn max_length_within(body: &UnreadBody<'_>, max: usize) -> usize {
     let declared = body.size_hint().upper().and_then(|length| usize::try_from(length).ok());
-    declared.unwrap_or(MAX_BODY).min(MAX_BODY)
+    declared.unwrap_or(max).min(max)
 }
 
 /// What the body of an operation can be.

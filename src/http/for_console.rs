@@ -14,7 +14,7 @@ use super::{
 use crate::{
     delivery::{Registrar, Vault},
     domain::{
-        WriteContext,
+        Actor, StaffId, WriteContext, clock,
         staff::StaffSession,
         store_area::{Command, Inventory},
     },
@@ -42,9 +42,13 @@ impl App {
         Ok(executed)
     }
 
-    /// When a reservation ends that is made now without another end.
+    /// When a reservation ends that is made now without another end. If the clock is behind the time
+    /// that was confirmed last, it counts from that time, or the reservation would end when the clock
+    /// is corrected.
     pub(crate) fn default_end(&self, now: Timestamp) -> Timestamp {
-        now.checked_add(self.store_area.reservation).unwrap_or(now)
+        let doubt = self.confirmed_clock.doubt();
+        let from = doubt.map_or(now, |doubt| now.max(doubt.confirmed));
+        clock::to_milliseconds(from.checked_add(self.store_area.reservation).unwrap_or(from))
     }
 
     /// What judges the URLs of webhooks and makes their secrets.
@@ -57,15 +61,16 @@ impl App {
         store_area::read_inventory(self).await
     }
 
-    /// One that learns when something changes.
-    pub(crate) fn watch(&self) -> Watcher {
-        self.store_area.feed.watch()
+    /// One that learns when something changes, for this member. Fails with 429 if the member has too
+    /// many.
+    pub(crate) fn watch(&self, member: StaffId) -> Result<Watcher, ApiError> {
+        self.store_area.feed.watch(Actor::Staff(member))
     }
 
     /// Ends the sessions of staff that are too old, and returns whether there is more to do. Called
     /// periodically, outside of requests.
-    pub(crate) async fn forget_old_sessions(&self) -> Result<bool, StoreError> {
-        let now = self.clock.now();
+    pub async fn forget_old_sessions(&self) -> Result<bool, StoreError> {
+        let Some(now) = self.confirmed_clock.now().await? else { return Ok(false) };
         let before = |seconds: i64| {
             Timestamp::from_second(now.as_second() - seconds).unwrap_or(Timestamp::MIN)
         };
@@ -84,15 +89,21 @@ impl App {
         self.edge.metrics.add_routes(labels);
     }
 
-    /// Reads a body that is a form, up to `max` bytes. Fails like [`body::read`], and with 503 if
-    /// there is not enough memory.
+    /// Reads a body that is a form, up to `max` bytes. A client that is not signed in can use only a
+    /// part of the memory. Fails like [`body::read`], and with 503 if there is not enough memory.
     pub(crate) async fn read_form(
         &self,
         request: &Parts,
         body: UnreadBody<'_>,
         max: usize,
-    ) -> Result<(Bytes, Reservation), ApiError> {
-        let room = self.edge.response_memory.reserve(body::max_length(&body).min(max))?;
+        is_signed_in: bool,
+    ) -> Result<(Bytes, Option<Reservation>), ApiError> {
+        let (memory, size) = (&self.edge.response_memory, body::max_length_within(&body, max));
+        let room = if is_signed_in {
+            Some(memory.reserve(size)?)
+        } else {
+            memory.reserve_for_stranger(size)?
+        };
         let form = body::read_form(&request.headers, body, max, self.body_timeout).await?;
         Ok((form, room))
     }

@@ -60,6 +60,7 @@ pub(crate) use self::{
     store_area::{Watcher, WebhookChanged},
 };
 use crate::{
+    confirmed_clock::ConfirmedClock,
     delivery::{Registrar, Vault},
     domain::{Actor, Client, Clock, Deployment, Networks},
     observe::{
@@ -74,6 +75,7 @@ pub struct App {
     edge: Edge,
     pub(crate) store: Arc<dyn Store>,
     pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) confirmed_clock: Arc<ConfirmedClock>,
     keys: KeyRing,
     in_flight: InFlight,
     lineages: Lineages,
@@ -123,6 +125,7 @@ impl App {
             lineages: Lineages::default(),
             last_mark: LastMark::default(),
             tags: Tags::new(store.etag_key()),
+            confirmed_clock: Arc::new(ConfirmedClock::new(Arc::clone(&store), Arc::clone(&clock))),
             store,
             clock,
             documents: Served::new(settings)?,
@@ -167,6 +170,11 @@ impl App {
         self.store_area.feed.end();
     }
 
+    /// The clock, as far as it may be believed.
+    pub fn confirmed_clock(&self) -> Arc<ConfirmedClock> {
+        Arc::clone(&self.confirmed_clock)
+    }
+
     /// The metrics of the background tasks of the service.
     pub fn tasks(&self) -> &Arc<TaskMetrics> {
         &self.tasks
@@ -204,6 +212,11 @@ impl App {
         self.store.expose(&mut page);
         self.store_area.metrics.expose(&mut page, self.clock.now());
         self.store_area.feed.expose(&mut page);
+        page.number(
+            "petstore_clock_confirmed",
+            "Whether the clock agrees with the confirmed time; if not, nothing expires.",
+            u8::from(self.confirmed_clock.doubt().is_none()),
+        );
         self.store_area.registrar.metrics().expose(&mut page);
         if let Some(spans) = &self.edge.spans {
             spans.expose(&mut page);
@@ -276,7 +289,9 @@ impl Interface for App {
             Operation::listCategories => Box::pin(store_area::list_categories(self, call)).await,
             Operation::putCategory => Box::pin(store_area::put_category(self, call)).await,
             Operation::deleteCategory => Box::pin(store_area::delete_category(self, call)).await,
-            Operation::runBatch => Box::pin(store_area::run_batch(self, call)).await,
+            Operation::runBatch => {
+                Box::pin(store_area::run_batch(self, call, &mut facts.rate)).await
+            }
             Operation::listAudit => Box::pin(store_area::list_audit(self, call)).await,
             Operation::followChanges => Box::pin(store_area::follow_changes(self, call)).await,
             Operation::listWebhooks => Box::pin(store_area::list_webhooks(self, call)).await,

@@ -2,9 +2,11 @@
 
 use jiff::Timestamp;
 
-/// Parses a time of RFC 3339 with any offset. Drops digits after the milliseconds. A leap second is
-/// at the end of a day of UTC (RFC 3339, section 5.7). The last hours of the year 9999 are one moment,
-/// because no [`Timestamp`] is later.
+pub(crate) use crate::domain::clock::to_milliseconds;
+
+/// Parses a time of RFC 3339 with any offset, as a store keeps it. Drops digits after the
+/// milliseconds. A leap second is at the end of a day of UTC (RFC 3339, section 5.7). The last hours
+/// of the year 9999 are one moment, because no [`Timestamp`] is later.
 pub(crate) fn parse(text: &str) -> Option<Timestamp> {
     let (seconds, rest) = text.split_at_checked("0000-00-00T00:00:00".len())?;
     let digits = rest
@@ -28,7 +30,7 @@ pub(crate) fn parse(text: &str) -> Option<Timestamp> {
         year_before.parse::<Timestamp>().ok().map(|_| Timestamp::MAX)
     })?;
     let is_end_of_day = (time.as_second() + 1) % 86_400 == 0;
-    (!seconds.ends_with(":60") || is_end_of_day).then_some(time)
+    (!seconds.ends_with(":60") || is_end_of_day).then(|| to_milliseconds(time))
 }
 
 fn fits_offset(offset: &str) -> bool {
@@ -44,14 +46,12 @@ fn fits(text: &str, form: &str) -> bool {
         })
 }
 
-/// The time without what is smaller than a millisecond.
-pub(crate) fn to_milliseconds(time: Timestamp) -> Timestamp {
-    Timestamp::from_millisecond(time.as_millisecond()).unwrap_or(time)
-}
-
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
+    use crate::{domain::clock::at_millisecond, json::Object};
 
     #[test]
     fn a_time_has_the_form_of_rfc_3339_and_any_offset() {
@@ -65,8 +65,10 @@ mod tests {
             ("2016-12-31T23:59:60Z", "2016-12-31T23:59:59Z"),
             ("2016-12-31T18:59:60-05:00", "2016-12-31T23:59:59Z"),
             ("9999-12-30T21:59:59Z", "9999-12-30T21:59:59Z"),
-            ("9999-12-31T23:59:59.999Z", "9999-12-30T22:00:00.999999999Z"),
-            ("9999-12-31T23:59:59-23:59", "9999-12-30T22:00:00.999999999Z"),
+            ("9999-12-30T22:00:00.999Z", "9999-12-30T22:00:00Z"),
+            ("9999-12-31T23:59:59.999Z", "9999-12-30T22:00:00Z"),
+            ("9999-12-31T23:59:59-23:59", "9999-12-30T22:00:00Z"),
+            ("0000-01-01T00:00:00+23:59", "0000-01-01T00:00:00Z"),
         ] {
             assert_eq!(parse(text), Some(expected.parse().unwrap()), "{text}");
         }
@@ -95,6 +97,37 @@ mod tests {
             "+002026-12-06T10:00:00Z",
         ] {
             assert_eq!(parse(other), None, "{other}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn a_time_that_is_parsed_can_be_stored_read_and_written_again(
+            text in "(0000-01-0[12]|9999-12-3[01]|[0-9]{4}-[01][0-9]-[0-3][0-9])\
+                T[0-2][0-9]:[0-5][0-9]:[0-5][0-9](\\.[0-9]{1,12})?(Z|[+-][0-2][0-9]:[0-5][0-9])"
+        ) {
+            if let Some(time) = parse(&text) {
+                prop_assert_eq!(at_millisecond(time.as_millisecond()), Some(time));
+                let mut written = Vec::new();
+                Object::begin(&mut written).time("", time);
+                let written = std::str::from_utf8(&written[5..written.len() - 1]).unwrap();
+                prop_assert_eq!(parse(written), Some(time), "{}", written);
+            }
+        }
+
+        #[test]
+        fn a_time_of_any_clock_can_be_stored_read_and_written_again(
+            second in prop_oneof![
+                Timestamp::MIN.as_second()..=Timestamp::MAX.as_second(),
+                Just(Timestamp::MIN.as_second()),
+                Just(Timestamp::MAX.as_second()),
+            ],
+            millisecond in 0..1000_i32,
+        ) {
+            let time = Timestamp::new(second, millisecond * 1_000_000).unwrap();
+            let stored = at_millisecond(time.as_millisecond()).unwrap();
+            prop_assert_eq!(parse(&stored.to_string()), Some(stored));
+            prop_assert_eq!(to_milliseconds(time), stored);
         }
     }
 

@@ -71,12 +71,17 @@ const BACKLOG: u32 = 4096;
 /// The shortest time between two log messages about rejected connections.
 const REPORT_EVERY: Duration = Duration::from_secs(1);
 
-/// Listens on `address`. Needs a runtime.
-pub fn listen(address: SocketAddr) -> Result<TcpListener, Error> {
+/// Reserves `address`, where connections are refused until [`listen`]. Needs a runtime.
+pub fn bind(address: SocketAddr) -> Result<TcpSocket, Error> {
     let socket = if address.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() }?;
     // Connections of the previous process may still exist.
     socket.set_reuseaddr(true)?;
     socket.bind(address)?;
+    Ok(socket)
+}
+
+/// Accepts connections from now on. Fails if another process was faster.
+pub fn listen(socket: TcpSocket) -> Result<TcpListener, Error> {
     socket.listen(BACKLOG)
 }
 

@@ -1,13 +1,15 @@
 //! What a store promises for the log of changes and the audit trail.
 
+use std::ops::RangeInclusive;
+
 use async_trait::async_trait;
 use jiff::Timestamp;
 
 use super::{StoreError, store_area::unsupported};
 use crate::domain::{
-    PetId,
+    PetId, WriteContext,
     store_area::{
-        AuditEntry, AuditPosition, AuditQuery, ChangePage, ChangeType, LogState, LoggedChange,
+        Act, AuditEntry, AuditPosition, AuditQuery, ChangePage, ChangeType, LogState, LoggedChange,
     },
 };
 
@@ -50,9 +52,32 @@ pub trait Changes: Send + Sync {
         Err(unsupported())
     }
 
-    /// Deletes changes and acts from before this time, the oldest first and at most `limit` of each,
-    /// but not the newest change. Returns how many it deleted.
-    async fn forget_changes(&self, before: Timestamp, limit: u32) -> Result<usize, StoreError> {
+    /// Deletes changes and acts from before the times that are kept, the oldest first and at most
+    /// `limit` of each, but not the newest change. A time before that which comes after one that is
+    /// kept is that of a wrong clock, and so is one after all that are kept. Returns how many it
+    /// deleted.
+    async fn forget_changes(
+        &self,
+        kept: RangeInclusive<Timestamp>,
+        limit: u32,
+    ) -> Result<usize, StoreError> {
+        Err(unsupported())
+    }
+
+    /// The latest time that was confirmed. If there is none yet, the time of the newest change
+    /// becomes it, or `now` if there is no change.
+    async fn confirmed_time(&self, now: Timestamp) -> Result<Timestamp, StoreError> {
+        Err(unsupported())
+    }
+
+    /// Confirms a time and records the act, unless the confirmed time is no longer the one that was
+    /// seen. Returns whether it did. Times are in milliseconds.
+    async fn confirm_time(
+        &self,
+        seen: Timestamp,
+        now: Timestamp,
+        act: Option<(Act, WriteContext)>,
+    ) -> Result<bool, StoreError> {
         Err(unsupported())
     }
 

@@ -2,6 +2,10 @@
 
 #![expect(missing_docs, reason = "a comment says what a name does not")]
 
+use jiff::Timestamp;
+
+use crate::domain::pet::HIGHEST_EXPECTED;
+
 /// How many problems of one kind are reported one by one.
 const MAX_REPORTED: u64 = 20;
 
@@ -42,6 +46,78 @@ pub(super) const DISAGREEMENTS: [(&str, &str); 9] = [
     ("order {} has an invalid version", "SELECT id FROM orders WHERE version < 1"),
     ("category {} has an invalid version", "SELECT id FROM categories WHERE version < 1"),
 ];
+
+/// The number as which a time is stored.
+type Unit = fn(Timestamp) -> i64;
+const MILLISECONDS: Unit = Timestamp::as_millisecond;
+
+/// What the rows of a table are, the table, the column that names a row, its times, and the unit
+/// of these. What [`super::check`] reads as a whole is not here.
+const TIMES: [(&str, &str, &str, &[&str], Unit); 8] = [
+    ("change {}", "changes", "seq", &["latest_at", "at"], MILLISECONDS),
+    ("act {}", "acts", "id", &["at"], MILLISECONDS),
+    ("staff account {}", "staff", "id", &["created_at", "disabled_at", "link_until"], MILLISECONDS),
+    (
+        "a session of staff account {}",
+        "staff_sessions",
+        "staff_id",
+        &["begun_at", "seen_at", "confirmed_at"],
+        MILLISECONDS,
+    ),
+    (
+        "webhook {}",
+        "webhooks",
+        "id",
+        &["created_at", "updated_at", "previous_secret_until", "failing_since"],
+        MILLISECONDS,
+    ),
+    ("a waiting message of webhook {}", "webhook_waiting", "webhook_id", &["due_at"], MILLISECONDS),
+    ("an attempt of webhook {}", "webhook_attempts", "webhook_id", &["at"], MILLISECONDS),
+    (
+        "a remembered request of API key {}",
+        "requests",
+        "caller",
+        &["created_at"],
+        Timestamp::as_second,
+    ),
+];
+
+/// Problems of values that no release writes, and the statements that find their rows: times that
+/// cannot be read, and versions that are close to the end of their range. A copy of such a database is
+/// complete, so only [`super::check`] reports them. `key_of_changes` is the
+/// column that names a change.
+pub(super) fn impossible_values(
+    key_of_changes: &str,
+) -> impl Iterator<Item = (String, String)> + use<'_> {
+    let times = TIMES.into_iter().map(move |(what, table, id, columns, unit)| {
+        let id = if table == "changes" { key_of_changes } else { id };
+        let range = format!("BETWEEN {} AND {}", unit(Timestamp::MIN), unit(Timestamp::MAX));
+        let conditions: Vec<_> =
+            columns.iter().map(|column| format!("{column} NOT {range}")).collect();
+        let find = format!("SELECT {id} FROM {table} WHERE {}", conditions.join(" OR "));
+        (format!("{what} has an invalid time"), find)
+    });
+    let versions = [
+        ("animal", "pets"),
+        ("withdrawn animal", "withdrawn_pets"),
+        ("order", "orders"),
+        ("category", "categories"),
+        ("webhook", "webhooks"),
+        ("staff account", "staff"),
+    ];
+    let versions = versions.into_iter().map(|(what, table)| {
+        (
+            format!("{what} {{}} has a version above {HIGHEST_EXPECTED}"),
+            format!("SELECT id FROM {table} WHERE version > {HIGHEST_EXPECTED}"),
+        )
+    });
+    times.chain(versions)
+}
+
+/// The problem of a sequence of identifiers.
+pub(super) fn exhausted(sequence: &str) -> String {
+    format!("the last id of {sequence} is above {HIGHEST_EXPECTED}")
+}
 
 /// The result of [`super::check`].
 #[derive(Debug, Default, PartialEq, Eq)]

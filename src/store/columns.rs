@@ -4,6 +4,8 @@ use jiff::Timestamp;
 use rusqlite::types::FromSql as FromSqlite;
 use tokio_postgres::types::FromSql as FromPostgres;
 
+use crate::domain::clock;
+
 /// A row of a database. The functions that make values of it are the same in every store.
 pub(super) trait Columns {
     type Error;
@@ -54,7 +56,7 @@ pub(super) trait Columns {
 
     /// The time in a column, in milliseconds.
     fn optional_time(&self, at: usize) -> Result<Option<Timestamp>, Self::Error> {
-        let time = |value| Timestamp::from_millisecond(value).map_err(|_| self.invalid(at));
+        let time = |value| clock::at_millisecond(value).ok_or_else(|| self.invalid(at));
         self.value::<Option<i64>>(at)?.map(time).transpose()
     }
 

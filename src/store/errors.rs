@@ -35,6 +35,13 @@ pub enum OpenError {
          `petstore serve`, or with --create (`keys create`, `staff add` and `import`)"
     )]
     Absent(String),
+    /// The database has no schema, and was not to be created.
+    #[error(
+        "the database {0} is empty; if `petstore serve` has just started, it is preparing the \
+         database: retry in a moment. Otherwise, name the right one with --database, or create it \
+         with `petstore serve`, or with --create (`keys create`, `staff add` and `import`)"
+    )]
+    Empty(String),
     /// The settings cannot work.
     #[error("cannot open the database {path}: {what}")]
     BadSetting {
@@ -86,6 +93,7 @@ pub enum OpenError {
 impl OpenError {
     /// Whether the error stays until the operator changes something.
     pub fn is_permanent(&self) -> bool {
-        !matches!(self, Self::OtherShmFile(_) | Self::Damaged { .. } | Self::Io { .. })
+        use OpenError as E;
+        !matches!(self, E::Empty(_) | E::OtherShmFile(_) | E::Damaged { .. } | E::Io { .. })
     }
 }

@@ -140,20 +140,26 @@ impl Entry {
             Some(Resource::Category(category)) => (Some(category.id), None),
             None => (None, None),
         };
-        let shown = |resource: &Option<Resource>| {
-            let resource = resource.as_ref()?;
-            Some(text(|out| json::write_resource(out, resource), 0))
-        };
         let latest = change.after.as_ref().or(change.before.as_ref());
         Self {
             kind: change.kind,
             subject,
             version: latest.map(Resource::version),
             pet,
-            before: shown(&change.before),
-            after: shown(&change.after),
+            before: change.before.as_ref().map(shown),
+            after: change.after.as_ref().map(shown),
         }
     }
+
+    /// The length of its representations, in bytes.
+    pub(super) fn length(&self) -> usize {
+        [&self.before, &self.after].into_iter().flatten().map(String::len).sum()
+    }
+}
+
+/// The representation of an animal, an order or a category.
+pub(super) fn shown(resource: &Resource) -> String {
+    text(|out| json::write_resource(out, resource), 0)
 }
 
 fn text(write: impl FnOnce(&mut Vec<u8>), length: usize) -> String {

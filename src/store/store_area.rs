@@ -96,8 +96,9 @@ pub trait StoreArea: Send + Sync {
     }
 
     /// Does the next step of the work that keeps the search by name and category fast, if more than
-    /// `few` animals wait for it since they were added or changed. Returns whether there may be more
-    /// to do. The search is exact at every moment. After an upgrade, a step can take many minutes.
+    /// `few` animals wait for it since they were added or changed, or if their names are so long that
+    /// they make the search slow. Returns whether there may be more to do. The search is exact at
+    /// every moment. After an upgrade, a step can take many minutes.
     async fn tend_search(&self, few: u64) -> Result<bool, StoreError> {
         Ok(false)
     }
@@ -116,15 +117,14 @@ pub enum Executed {
     /// Nothing was done: the idempotency key was used before, for another request.
     IdempotencyConflict,
     Refused {
-        /// The position of the command, from 0; the number of commands if their response was
-        /// refused.
+        /// The position of the command, from 0.
         index: usize,
         refusal: Refusal,
     },
 }
 
-/// Renders the response to carried out commands. A refusal undoes them.
-pub type RespondTo = fn(&[Decision]) -> Result<StoredResponse, Refusal>;
+/// Renders the response to carried out commands.
+pub type RespondTo = fn(&[Decision]) -> StoredResponse;
 
 #[derive(Debug, thiserror::Error)]
 #[error("this store does not have the store area")]

@@ -46,7 +46,7 @@ pub(crate) struct ManualClock(Mutex<(Timestamp, Instant)>);
 
 impl ManualClock {
     #[expect(clippy::disallowed_methods, reason = "an Instant can only be had from the machine")]
-    fn at(now: &str) -> Arc<Self> {
+    pub(crate) fn at(now: &str) -> Arc<Self> {
         Arc::new(Self(Mutex::new((now.parse().unwrap(), Instant::now()))))
     }
 

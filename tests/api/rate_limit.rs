@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use petstore::domain::{KeyId, Scope};
 use reqwest::Method;
+use serde_json::json;
 
 use super::harness::{Server, Setup};
 
@@ -88,4 +89,39 @@ async fn a_key_that_is_read_again_gets_no_new_quota() {
         // Longer than a key is cached.
         server.clock.advance(Duration::from_secs(10));
     }
+}
+
+#[tokio::test]
+async fn each_command_of_a_batch_counts() {
+    let server = server(None).await;
+    let limit = Some("60/min".parse().unwrap());
+    let (key, _) = server.new_limited_key(Scope::StoreWrite, None, limit).await;
+    let batch = async |number: u32, count: usize| {
+        let add = json!({ "command": "addPet", "name": "Rex", "categoryId": 1 });
+        let (bearer, number) = (format!("Bearer {key}"), number.to_string());
+        let headers = [
+            ("authorization", &*bearer),
+            ("content-type", "application/json"),
+            ("idempotency-key", &*number),
+        ];
+        let body = json!(vec![add; count]).to_string();
+        server.send(Method::POST, "/v1/store/batch", &headers, body).await
+    };
+    let reply = batch(1, 40).await;
+    assert_eq!(reply.status, 200);
+    assert_eq!(reply.header("ratelimit"), Some("\"default\";r=20;t=1"));
+    let rejected = batch(2, 40).await;
+    rejected.expect_error(429, "rate_limited");
+    assert!(rejected.json()["message"].to_string().contains("Each command of a batch counts"));
+    assert_eq!(rejected.header("retry-after"), Some("21"));
+    server.clock.advance(Duration::from_secs(20));
+    assert_eq!(batch(2, 40).await.header("retry-after"), Some("2"));
+    server.clock.advance(Duration::from_secs(2));
+    assert_eq!(batch(2, 40).await.status, 200);
+    server.clock.advance(Duration::from_mins(1));
+    let never = batch(3, 61).await;
+    never.expect_error(400, "invalid_body");
+    assert!(never.json()["message"].to_string().contains("at most 60 commands"));
+    server.clock.advance(Duration::from_secs(1));
+    assert_eq!(batch(4, 60).await.status, 200);
 }

@@ -175,6 +175,80 @@ fn a_backup_over_the_database_itself_is_rejected() {
     assert!(fs::read(here.path().join("petstore.db")).unwrap() == before);
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn no_command_writes_a_file_that_sqlite_keeps_next_to_a_database() {
+    let here = directory();
+    let key = new_key(here.path());
+    let service = Service::start(here.path(), &[]);
+    let client = client();
+    create(&client, &service.url, &key, "Frank").send().await.unwrap();
+    let at = |name: &str| here.path().join(name);
+    fs::create_dir(at("sub")).unwrap();
+    std::os::unix::fs::symlink("petstore.db-wal", at("symlink")).unwrap();
+    fs::hard_link(at("petstore.db-wal"), at("hardlink")).unwrap();
+    let mode = rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR;
+    rustix::fs::mknodat(rustix::fs::CWD, at("pipe"), rustix::fs::FileType::Fifo, mode, 0).unwrap();
+    std::os::unix::fs::symlink("pipe", at("link-to-pipe")).unwrap();
+    fs::write(at("some.csv"), "name,categoryId\nZoe,x\n").unwrap();
+    let (names, log) = (files(here.path()), fs::read(at("petstore.db-wal")).unwrap());
+    for (arguments, told) in [
+        ("backup --force petstore.db-wal", "petstore.db-wal is the name of a file that SQLite"),
+        ("backup --force petstore.db-shm", "is the name of a file that SQLite keeps"),
+        ("backup --force petstore.db-journal", "is the name of a file that SQLite keeps"),
+        ("backup --force sub/../petstore.db-wal", "is the name of a file that SQLite keeps"),
+        ("backup --force symlink", "symlink is the name of a file that SQLite keeps"),
+        ("backup --force hardlink", "hardlink is the database itself; name another file"),
+        ("backup other.db-wal", "is the name of a file that SQLite keeps"),
+        ("backup --force pipe", "pipe is not a regular file; name another file"),
+        ("backup --force link-to-pipe", "link-to-pipe is not a regular file; name another file"),
+        ("backup --force sub", "sub is not a regular file; name another file"),
+        ("restore other.db --database sqlite:petstore.db-wal --force", "is the name of a file"),
+        (
+            "import some.csv --skip-invalid --rejects petstore.db-journal",
+            "SQLite keeps a file of this name next to a database; name another file",
+        ),
+        (
+            "webhooks list --secret-key-file petstore.db-journal",
+            "SQLite keeps a file of this name next to a database; name another file",
+        ),
+        (
+            "copy --from sqlite:petstore.db --to sqlite:petstore.db-journal",
+            "a file of this name belongs to another database; name another file",
+        ),
+        (
+            "keys create --name me --create --database sqlite:other.db-wal",
+            "a file of this name belongs to another database; name another file",
+        ),
+    ] {
+        if arguments.starts_with("restore") {
+            run(here.path(), &["backup", "other.db"]).expect_success();
+        }
+        let arguments: Vec<&str> = arguments.split(' ').collect();
+        let line = run(here.path(), &arguments).expect_one_line();
+        assert!(line.contains(told), "{line}");
+        let _ = fs::remove_file(at("other.db"));
+        assert_eq!(files(here.path()), names, "{arguments:?}");
+        // The service itself may have added to the log meanwhile.
+        assert!(fs::read(at("petstore.db-wal")).unwrap().starts_with(&log), "{arguments:?}");
+    }
+    // The service goes on.
+    let created = create(&client, &service.url, &key, "Zoe").send().await.unwrap();
+    assert_eq!(created.status(), 201);
+    drop(service);
+    assert_eq!(animals(&at("petstore.db")).len(), 2);
+}
+
+#[test]
+fn a_backup_does_not_remove_a_database_that_has_the_name_of_a_companion_file() {
+    let here = directory();
+    new_key(here.path());
+    fs::rename(here.path().join("petstore.db"), here.path().join("pets-wal")).unwrap();
+    let backup = ["backup", "--force", "pets", "--database", "sqlite:pets-wal"];
+    let line = run(here.path(), &backup).expect_one_line();
+    assert_eq!(line, "error: pets is the database itself; name another file\n");
+    expect_sound(here.path(), "pets-wal");
+}
+
 #[test]
 fn a_missing_database_or_backup_folder_is_one_line() {
     let here = directory();

@@ -1,8 +1,10 @@
-//! The machine runs out of disk space or open files. Acknowledged animals stay, other requests are
+//! The machine runs out of disk space or open files, or a file reaches the limit of file sizes. Acknowledged animals stay, other requests are
 //! rejected at once, and the service recovers by itself.
 
 use std::{
+    collections::BTreeSet,
     env,
+    ffi::OsString,
     fs::{self, File, OpenOptions},
     io::{ErrorKind, Write},
     path::{Path, PathBuf},
@@ -14,7 +16,7 @@ use reqwest::Client;
 use serde_json::Value;
 use tokio::time::timeout;
 
-use super::program::{Service, client, create, directory, new_key, run, settle};
+use super::program::{Service, client, create, directory, finish, new_key, run, settle};
 
 const ROUNDS: usize = 20;
 
@@ -190,4 +192,115 @@ async fn without_free_file_descriptors_connected_clients_continue_and_others_wai
     }
     run(here.path(), &["check"]).expect_success();
     eprintln!("{ROUNDS} times out of open files, {last} acknowledged, none lost");
+}
+
+/// Sets the limit of file sizes of a running process, in bytes.
+fn limit_file_sizes(service: &Service, limit: &str) {
+    let (id, limit) = (service.pid().to_string(), format!("--fsize={limit}:"));
+    assert!(Command::new("prlimit").args(["--pid", &id, &limit]).status().unwrap().success());
+}
+
+#[tokio::test]
+async fn at_the_limit_of_file_sizes_creates_are_503_until_it_is_raised() {
+    let here = directory();
+    let key = new_key(here.path());
+    let client = client();
+    let long = "n".repeat(3_000);
+    let mut acknowledged = Vec::new();
+    let mut service = Service::start(here.path(), &[]);
+    let wal = here.path().join("petstore.db-wal");
+    for round in 0..ROUNDS {
+        acknowledged.push(add(&client, &service, &key, "before").await.unwrap());
+        // Also in the middle of a frame of the WAL, and far below what it has.
+        let length = fs::metadata(&wal).unwrap().len();
+        let more = [0, 1, 24, 4_119, 4_120, 4_121, 20_000][round % 7];
+        let limit = if round % 5 == 4 { 0 } else { length + more };
+        limit_file_sizes(&service, &limit.to_string());
+        let code = loop {
+            match add(&client, &service, &key, &long).await {
+                Ok(id) => acknowledged.push(id),
+                Err(code) => break code,
+            }
+        };
+        assert_eq!(code, "unavailable");
+        assert!(acknowledged.len() < 100 * (round + 1), "there is no limit");
+        let last = *acknowledged.last().unwrap();
+        assert!(found(&client, &service, &key, last).await, "reads continue");
+        if round % 4 == 3 {
+            service.signal("KILL");
+            service.wait();
+            service = Service::start(here.path(), &[]);
+            assert!(found(&client, &service, &key, last).await, "{last} was lost");
+        } else {
+            limit_file_sizes(&service, "unlimited");
+            acknowledged.push(add_soon(&client, &service, &key, &long).await);
+        }
+    }
+    for id in &acknowledged {
+        assert!(found(&client, &service, &key, *id).await, "{id} was lost");
+    }
+    assert!(acknowledged.is_sorted_by(|one, next| one < next), "an id was given twice");
+    run(here.path(), &["check"]).expect_success();
+    eprintln!("{ROUNDS} limits, {} acknowledged, none lost", acknowledged.len());
+}
+
+#[tokio::test]
+async fn a_service_at_the_limit_of_file_sizes_logs_what_to_do() {
+    let here = directory();
+    let key = new_key(here.path());
+    let service = Service::start(here.path(), &[]);
+    limit_file_sizes(&service, "0");
+    assert_eq!(add(&client(), &service, &key, "Max").await.unwrap_err(), "unavailable");
+    let logged = async {
+        while !service.said().contains("the limit of file sizes; raise it (ulimit -f, LimitFSIZE)")
+        {
+            tokio::task::yield_now().await;
+        }
+    };
+    timeout(RECOVERY, logged).await.unwrap();
+    service.signal("TERM");
+    assert!(service.wait().0.success());
+}
+
+#[test]
+fn a_command_that_reaches_the_limit_of_file_sizes_says_so_and_leaves_no_file() {
+    let here = directory();
+    new_key(here.path());
+    let rows =
+        |status| format!("name,categoryId,status\n{}", format!("Max,1,{status}\n").repeat(9_000));
+    fs::write(here.path().join("valid.csv"), rows("sold")).unwrap();
+    fs::write(here.path().join("invalid.csv"), rows("lost")).unwrap();
+    run(here.path(), &["import", "valid.csv"]).expect_success();
+    let files = || {
+        let entries = fs::read_dir(here.path()).unwrap().map(|entry| entry.unwrap().file_name());
+        entries.collect::<BTreeSet<_>>()
+    };
+    let before = files();
+    for (arguments, written) in [
+        ("backup copy.db", ""),
+        ("import valid.csv", ""),
+        ("import - --format csv <valid.csv", ""),
+        (
+            "import invalid.csv --skip-invalid --rejects rejects.csv 2>log; tail -n 1 log >&2; rm log; false",
+            "",
+        ),
+        ("export >exported.csv", "exported.csv"),
+    ] {
+        let script = format!("ulimit -S -f 100; '{}' {arguments}", env!("CARGO_BIN_EXE_petstore"));
+        let mut command = Command::new("sh");
+        command.args(["-c", &script]);
+        settle(&mut command, here.path());
+        let line = finish(&mut command).expect_one_line();
+        assert!(line.contains("beyond 51200 bytes, the limit of file sizes; raise it"), "{line}");
+        // The shell made this file.
+        if !written.is_empty() {
+            fs::remove_file(here.path().join(written)).unwrap();
+        }
+        let of_database = |name: &&OsString| !name.to_string_lossy().starts_with("petstore.db-");
+        let left: Vec<_> = files().difference(&before).filter(of_database).cloned().collect();
+        assert_eq!(left, Vec::<OsString>::new(), "{arguments}");
+    }
+    run(here.path(), &["check"]).expect_success();
+    let exported = run(here.path(), &["export"]).expect_success();
+    assert_eq!(exported.stdout.lines().count(), 9_001);
 }

@@ -49,6 +49,88 @@ async fn everything_is_exported_as_it_was_imported_from_each_database_into_the_o
     }
 }
 
+#[tokio::test]
+async fn times_at_each_end_of_their_range_are_imported_used_and_exported() {
+    for (backend, other) in [("sqlite", "postgres"), ("postgres", "sqlite")] {
+        for (end, kept) in [
+            ("9999-12-31T23:59:59.999Z", "9999-12-30T22:00:00.000Z"),
+            ("9999-12-30T22:00:00.999Z", "9999-12-30T22:00:00.000Z"),
+            ("0000-01-01T00:00:00+23:59", "0000-01-01T00:00:00.000Z"),
+        ] {
+            let here = directory();
+            let database = fresh(backend, "petstore").await;
+            let with = |time: &str| {
+                let mut parts = EVERYTHING.split("\"2026");
+                let first = parts.next().unwrap().to_owned();
+                parts.fold(first, |all, part| {
+                    all + "\"" + time + &part["-11-21T08:00:00.000Z".len()..]
+                })
+            };
+            fs::write(here.path().join("all.ndjson"), with(end)).unwrap();
+            let import =
+                ["import", "all.ndjson", "--keep-ids", "--create", "--database", &database];
+            run(here.path(), &import).expect_success();
+            assert_eq!(export_all(here.path(), &database), with(kept), "{backend}");
+            run(here.path(), &["check", "--database", &database]).expect_success();
+            let copy = fresh(other, "copy").await;
+            run(here.path(), &["copy", "--from", &database, "--to", &copy]).expect_success();
+            assert_eq!(export_all(here.path(), &copy), with(kept), "{other}");
+            if backend == "sqlite" {
+                run(here.path(), &["backup", "backup.db"]).expect_success();
+            }
+        }
+    }
+}
+
+#[test]
+fn an_id_or_version_that_would_leave_too_few_is_rejected_also_in_a_dry_run() {
+    let here = directory();
+    for (line, name, number) in [
+        (1, "id", "3"),
+        (5, "id", "2"),
+        (1, "version", "1"),
+        (6, "version", "2"),
+        (9, "version", "3"),
+    ] {
+        for too_high in ["9006099743113217", "9007199254740991", "9223372036854775807"] {
+            let mut lines: Vec<String> = EVERYTHING.lines().map(str::to_owned).collect();
+            let [given, other] = [number, too_high].map(|number| format!(r#""{name}":{number}"#));
+            assert!(lines[line - 1].contains(&given), "{given}");
+            lines[line - 1] = lines[line - 1].replacen(&given, &other, 1);
+            let content = lines.join("\n");
+            let expected =
+                format!("line {line}: {name} must be an integer from 1 to 9006099743113216");
+            for options in [&["--keep-ids"][..], &["--keep-ids", "--dry-run"]] {
+                let told = expect_rejected(here.path(), "bad.ndjson", content.as_bytes(), options);
+                assert!(told[0].starts_with(&expected), "{told:?}");
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_store_goes_on_after_an_import_of_the_highest_ids_and_versions() {
+    for backend in BACKENDS {
+        let here = directory();
+        let database = fresh(backend, "petstore").await;
+        let highest = EVERYTHING
+            .replace(r#""id":8,"#, r#""id":9006099743113216,"#)
+            .replace(r#""petId":8,"#, r#""petId":9006099743113216,"#)
+            .replace(r#""id":9,"#, r#""id":9006099743113216,"#)
+            .replace(r#""orderId":9,"#, r#""orderId":9006099743113216,"#)
+            .replace(r#""version":3"#, r#""version":9006099743113216"#);
+        fs::write(here.path().join("all.ndjson"), &highest).unwrap();
+        let import = ["import", "all.ndjson", "--keep-ids", "--create", "--database", &database];
+        run(here.path(), &import).expect_success();
+        assert_eq!(export_all(here.path(), &database), highest);
+        fs::write(here.path().join("more.csv"), "name,categoryId\nBo,1\n").unwrap();
+        run(here.path(), &["import", "more.csv", "--database", &database]).expect_success();
+        let animals = export(here.path(), &database, "csv");
+        assert!(animals.ends_with("9006099743113217,Bo,1,available\n"), "{animals}");
+        run(here.path(), &["check", "--database", &database]).expect_success();
+    }
+}
+
 #[test]
 fn a_file_of_the_store_area_needs_keep_ids_and_cannot_be_imported_in_part() {
     let here = directory();
@@ -83,7 +165,7 @@ fn each_line_of_the_store_area_that_is_invalid_or_does_not_agree_with_others_is_
         (1, r#"{"pet""#, r#"{"extra":1,"pet""#, "not a valid JSON animal"),
         (1, r"null}}", r#"null},"order":{}}"#, "the line must have one member: pet, order or"),
         (1, r"null}}", r"null}", "The line is not valid JSON, at byte "),
-        (1, r#""id":3"#, r#""id":0"#, "id must be an integer from 1 to 9007199254740991"),
+        (1, r#""id":3"#, r#""id":0"#, "id must be an integer from 1 to 9006099743113216"),
         (1, r#""id":3,"#, "", "id is missing; it must be an integer from 1"),
         (1, r#""version":1"#, r#""version":0"#, "version must be an integer from 1"),
         (

@@ -327,8 +327,8 @@ async fn imported_ids_must_be_free_and_the_next_animal_gets_a_higher_one() {
         for (id, reason) in [
             ("7", "line 3: id 7 is the id of an animal in the catalogue; ids must be free"),
             ("8", "line 3: id 8 is the id of an earlier row; each id must occur once"),
-            ("0", "line 3: id must be an integer from 1 to 9007199254740991"),
-            ("9007199254740992", "line 3: id must be an integer"),
+            ("0", "line 3: id must be an integer from 1 to 9006099743113216"),
+            ("9006099743113217", "line 3: id must be an integer"),
             ("", "line 3: id must be an integer"),
         ] {
             let content = format!("id,name,categoryId\n8,d,1\n{id},e,1\n");

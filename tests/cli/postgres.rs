@@ -2,7 +2,10 @@
 
 use std::{
     collections::BTreeMap,
+    io::ErrorKind,
+    net::TcpStream,
     path::Path,
+    process::Stdio,
     time::{Duration, Instant},
 };
 
@@ -13,7 +16,7 @@ use tokio::task::JoinSet;
 
 use super::{
     postgres_cluster::{connect, fresh_url},
-    program::{Service, client, command, create, directory, finish, run, walk},
+    program::{Service, client, command, create, directory, finish, free_address, run, walk},
 };
 
 /// A folder, and an empty database.
@@ -54,6 +57,29 @@ async fn ten_processes_that_start_at_once_on_an_empty_database_all_serve() {
     for service in &services {
         assert_eq!(walk(&client, service, &key).await, expected);
     }
+}
+
+#[tokio::test]
+async fn nobody_can_connect_and_commands_say_so_before_the_schema_is_there() {
+    let (here, database) = setup().await;
+    let (hand, watch) = (connect(&database).await, connect(&database).await);
+    // As while another process prepares the database.
+    hand.batch_execute("BEGIN; CREATE TABLE petstore_schema (only_row BOOLEAN)").await.unwrap();
+    let address = free_address();
+    let arguments = ["serve", "--listen", &address.to_string(), "--database", &database];
+    let process = command(here.path(), &arguments).stderr(Stdio::piped()).spawn().unwrap();
+    let waiting = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'
+        AND application_name = current_setting('application_name')";
+    while watch.query_one(waiting, &[]).await.unwrap().get::<_, i64>(0) == 0 {}
+    let early = TcpStream::connect(address).map(drop);
+    let keys = run(here.path(), &["keys", "create", "--name", "me", "--database", &database]);
+    hand.batch_execute("ROLLBACK").await.unwrap();
+    let _service = tokio::task::spawn_blocking(|| Service::of(process)).await.unwrap();
+    assert_eq!(early.unwrap_err().kind(), ErrorKind::ConnectionRefused);
+    TcpStream::connect(address).unwrap();
+    assert_eq!(keys.status.code(), Some(1), "{keys:?}");
+    let line = keys.expect_one_line();
+    assert!(line.contains("preparing the database: retry in a moment"), "{line}");
 }
 
 #[tokio::test]

@@ -3,6 +3,7 @@
 use std::{
     collections::BTreeMap,
     io::{BufRead, BufReader},
+    net::{SocketAddr, TcpListener},
     path::Path,
     process::{Child, Command, ExitStatus, Stdio},
     sync::{Arc, Mutex},
@@ -79,6 +80,11 @@ pub(crate) fn new_key(directory: &Path) -> String {
     done.stdout.trim_end().to_owned()
 }
 
+/// An address on which nothing listens.
+pub(crate) fn free_address() -> SocketAddr {
+    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap()
+}
+
 /// A running `petstore serve` on a free port; killed on drop.
 pub(crate) struct Service {
     process: Child,
@@ -98,7 +104,11 @@ impl Service {
 
     /// Starts the service by a command that execs it.
     pub(crate) fn from(mut command: Command) -> Self {
-        let mut process = command.stderr(Stdio::piped()).spawn().unwrap();
+        Self::of(command.stderr(Stdio::piped()).spawn().unwrap())
+    }
+
+    /// Waits until a process serves, whose standard error is a pipe.
+    pub(crate) fn of(mut process: Child) -> Self {
         let mut log = BufReader::new(process.stderr.take().unwrap());
         let mut first_lines = Vec::new();
         let url = loop {

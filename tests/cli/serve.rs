@@ -14,6 +14,36 @@ use serde_json::{Value, json};
 use super::program::{Service, client, create, directory, new_key, run};
 
 #[tokio::test]
+async fn the_service_has_stopped_when_it_says_so() {
+    let here = directory();
+    let service = Service::start(here.path(), &["--shutdown-timeout", "1ms"]);
+    let key = new_key(here.path());
+    // Another program keeps the writer waiting.
+    let other = rusqlite::Connection::open(here.path().join("petstore.db")).unwrap();
+    other.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let (client, url) = (client(), service.url.clone());
+    let waits = tokio::spawn(create(&client, &url, &key, "Frank").send());
+    let list = client.get(format!("{url}/pets")).bearer_auth(&key);
+    assert_eq!(list.send().await.unwrap().status(), 200);
+    service.signal("TERM");
+    let said = async |part: &str| {
+        while !service.said().contains(part) {
+            tokio::task::yield_now().await;
+        }
+    };
+    said("shutting down").await;
+    drop(other);
+    said("\"stopped\"").await;
+    let threads = std::fs::read_dir(format!("/proc/{}/task", service.pid()));
+    for thread in threads.into_iter().flatten().flatten() {
+        let name = std::fs::read_to_string(thread.path().join("comm")).unwrap_or_default();
+        assert_ne!(name.trim(), "petstore-writer");
+    }
+    assert_eq!(service.wait().0.code(), Some(0));
+    let _ = waits.await;
+}
+
+#[tokio::test]
 async fn sigterm_and_sigint_end_the_service_with_success() {
     for signal in ["TERM", "INT"] {
         let here = directory();

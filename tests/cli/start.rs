@@ -2,12 +2,15 @@
 
 use std::{
     fs::{self, Permissions},
-    net::TcpListener,
+    io::ErrorKind,
+    net::{TcpListener, TcpStream},
     os::unix::fs::PermissionsExt,
-    process::Command,
+    process::{Command, Stdio},
 };
 
-use super::program::{Service, directory, finish, new_key, run, settle};
+use rusqlite::Connection;
+
+use super::program::{Service, command, directory, finish, free_address, new_key, run, settle};
 
 /// The exit status that keeps systemd from starting the service again.
 const WRONG_SETTING: i32 = 2;
@@ -256,5 +259,45 @@ fn a_new_database_is_private_and_an_existing_one_keeps_its_mode() {
     let _service = Service::start(here.path(), &[]);
     for name in ["petstore.db", "petstore.db-wal", "petstore.db-shm"] {
         assert_eq!(mode(name), 0o640, "{name}");
+    }
+}
+
+#[test]
+fn nobody_can_connect_before_the_schema_is_there() {
+    let here = directory();
+    // As while another process prepares the database.
+    let database = Connection::open(here.path().join("petstore.db")).unwrap();
+    database.execute_batch("BEGIN EXCLUSIVE; CREATE TABLE pets (id)").unwrap();
+    let address = free_address();
+    let mut serve = command(here.path(), &["serve", "--listen", &address.to_string()]);
+    let process = serve.stderr(Stdio::piped()).spawn().unwrap();
+    let files = format!("/proc/{}/fd", process.id());
+    let is_database = |file: fs::DirEntry| {
+        fs::read_link(file.path()).is_ok_and(|file| file.ends_with("petstore.db"))
+    };
+    while !fs::read_dir(&files).unwrap().any(|file| is_database(file.unwrap())) {}
+    let early = TcpStream::connect(address).map(drop);
+    database.execute_batch("ROLLBACK").unwrap();
+    let _service = Service::of(process);
+    assert_eq!(early.unwrap_err().kind(), ErrorKind::ConnectionRefused);
+    TcpStream::connect(address).unwrap();
+}
+
+#[test]
+fn a_command_next_to_a_first_start_says_that_the_database_is_being_prepared() {
+    let here = directory();
+    let database = Connection::open(here.path().join("petstore.db")).unwrap();
+    database.execute_batch("BEGIN IMMEDIATE; CREATE TABLE pets (id)").unwrap();
+    for arguments in [
+        &["keys", "create", "--name", "me"][..],
+        &["keys", "list"],
+        &["staff", "list"],
+        &["export"],
+        &["check"],
+    ] {
+        let done = run(here.path(), arguments);
+        assert_eq!(done.status.code(), Some(1), "{done:?}");
+        let line = done.expect_one_line();
+        assert!(line.contains("preparing the database: retry in a moment"), "{line}");
     }
 }

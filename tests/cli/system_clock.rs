@@ -7,9 +7,14 @@ use std::{
 };
 
 use reqwest::{Client, Response};
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use super::program::{Done, Service, client, command, create, directory, finish};
+use super::{
+    management::MANAGED,
+    metrics::Page,
+    postgres_cluster::fresh_url,
+    program::{Done, Service, client, command, create, directory, finish, run},
+};
 
 /// A time of day that programs read from a file. The monotonic clock is the real one.
 struct FakedClock {
@@ -59,7 +64,12 @@ impl FakedClock {
     }
 
     fn serve(&self, directory: &Path) -> Service {
-        Service::from(self.command(directory, &["serve", "--listen", "127.0.0.1:0"]))
+        self.serve_with(directory, &[])
+    }
+
+    fn serve_with(&self, directory: &Path, options: &[&str]) -> Service {
+        let arguments = [&["serve", "--listen", "127.0.0.1:0"], options].concat();
+        Service::from(self.command(directory, &arguments))
     }
 }
 
@@ -137,4 +147,77 @@ async fn a_create_that_is_retried_after_the_clock_was_an_hour_off_adds_nothing()
         assert_eq!(created.status(), 201, "{now}");
         assert_eq!(created.json::<Value>().await.unwrap()["id"], 1, "{now}");
     }
+}
+
+/// The lines of the audit trail, and the status of the order.
+async fn left(
+    client: &Client,
+    url: &str,
+    key: &str,
+    here: &Path,
+    database: &str,
+) -> (usize, String) {
+    let order = get(client, url, "/store/orders/1", key).await.json::<Value>().await.unwrap();
+    let trail = run(here, &["audit", "--database", database]).expect_success().stdout;
+    (trail.lines().count(), order["status"].as_str().unwrap().to_owned())
+}
+
+async fn a_start_with_the_clock_500_days_ahead(database: &str) {
+    let here = directory();
+    let clock = FakedClock::at(here.path(), "2027-02-28 12:00:00");
+    let options = ["--database", database];
+    let key = clock.new_key(here.path(), &[&["--scope", "store:write"], &options[..]].concat());
+    let start = || clock.serve_with(here.path(), &[&MANAGED[..], &options].concat());
+    let has_run = async |service: &Service| {
+        let label = ["task=\"expire_orders\"", "task=\"forget_old_changes\""];
+        for label in label {
+            let name = "petstore_task_last_success_timestamp_seconds";
+            while Page::of(&client(), service).await.value(name, &[label]) == 0 {
+                tokio::task::yield_now().await;
+            }
+        }
+        Page::of(&client(), service).await.value("petstore_clock_confirmed", &[])
+    };
+    let (client, service) = (client(), start());
+    create(&client, &service.url, &key, "Frank").send().await.unwrap();
+    let order = json!({ "petId": 1, "expiresAt": "2027-03-01T12:00:00Z" });
+    let place = client.post(format!("{}/store/orders", service.url)).bearer_auth(&key);
+    let placed = place.header("idempotency-key", "\"one\"").json(&order);
+    assert_eq!(placed.send().await.unwrap().status(), 201);
+    assert_eq!(has_run(&service).await, 1);
+    let before = left(&client, &service.url, &key, here.path(), database).await;
+    assert_eq!(before.1, "reserved");
+    drop(service);
+
+    clock.set("2028-07-12 12:00:00");
+    for _ in 0..2 {
+        let service = start();
+        assert_eq!(has_run(&service).await, 0);
+        assert!(service.said().contains("petstore clock confirm"), "{}", service.said());
+        let after = left(&client, &service.url, &key, here.path(), database).await;
+        assert_eq!(after, before);
+    }
+    let shown = clock.run(here.path(), &[&["clock"], &options[..]].concat());
+    assert!(shown.stdout.contains("2028-07-12T12:00:0"), "{shown:?}");
+    assert!(shown.stdout.contains("2027-02-28T12:00:0"), "{shown:?}");
+    assert!(shown.stderr.contains("petstore clock confirm"), "{shown:?}");
+    let service = start();
+    clock.run(here.path(), &[&["clock", "confirm"], &options[..]].concat());
+    let trail = run(here.path(), &[&["audit"], &options[..]].concat()).expect_success().stdout;
+    assert!(trail.contains("database.time_confirmed"), "{trail}");
+    drop(service);
+    let service = start();
+    assert_eq!(has_run(&service).await, 1);
+    assert_eq!(left(&client, &service.url, &key, here.path(), database).await.1, "expired");
+}
+
+#[tokio::test]
+async fn a_start_with_the_clock_500_days_ahead_destroys_nothing_until_it_is_confirmed() {
+    a_start_with_the_clock_500_days_ahead("sqlite:petstore.db").await;
+}
+
+#[tokio::test]
+async fn a_start_over_postgres_with_the_clock_500_days_ahead_destroys_nothing_until_it_is_confirmed()
+ {
+    a_start_with_the_clock_500_days_ahead(&fresh_url().await).await;
 }

@@ -62,3 +62,13 @@ fn a_service_that_cannot_tell_systemd_serves_and_warns() {
 fn the_unit_does_not_start_the_service_again_after_a_wrong_setting() {
     assert!(UNIT.contains("\nRestartPreventExitStatus=2\n"));
 }
+
+#[test]
+fn the_unit_starts_the_service_after_the_time_of_the_network_is_known() {
+    for line in [
+        "\nAfter=network-online.target time-sync.target\n",
+        "\nWants=network-online.target time-sync.target\n",
+    ] {
+        assert!(UNIT.contains(line), "{line}");
+    }
+}

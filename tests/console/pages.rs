@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use futures_util::StreamExt;
 use http_body_util::BodyExt;
+use jiff::{SignedDuration, Timestamp};
 use petstore::domain::{
     PetId, PetStatus, Role,
     store_area::{OrderId, OrderQuery, PetQuery, StorePet},
@@ -300,6 +301,22 @@ async fn an_open_page_learns_which_animals_changed_until_the_service_shuts_down(
 }
 
 #[tokio::test]
+async fn one_member_has_at_most_64_open_pages_that_follow() {
+    let shop = Shop::open().await;
+    let mut clerk = shop.member("Cy", Role::Clerk).await;
+    let mut open = Vec::new();
+    for _ in 0..64 {
+        open.push(clerk.stream("/live").await);
+    }
+    let page = clerk.get("/live").await.expect(429);
+    assert!(page.text.contains("At most 64 streams can be open at once"), "{page:?}");
+    // Another member, and the first one after a page was closed.
+    shop.member("Di", Role::Clerk).await.get("/live").await.expect(200);
+    open.pop();
+    clerk.get("/live").await.expect(200);
+}
+
+#[tokio::test]
 async fn an_open_page_learns_nothing_after_its_session_has_ended() {
     let shop = Shop::open().await;
     let mut manager = shop.member("Ana", Role::Manager).await;
@@ -334,4 +351,23 @@ async fn the_files_of_the_pages_are_kept_by_browsers_and_pages_are_not() {
         assert_eq!(file.field("cache-control"), "public, max-age=31536000, immutable");
     }
     shop.browser().get("/assets/style.css").await.expect(404);
+}
+
+#[tokio::test]
+async fn the_page_today_tells_everybody_that_the_clock_is_not_believed() {
+    let shop = Shop::open().await;
+    let mut viewer = shop.member("Vi", Role::Viewer).await;
+    shop.app.expire_orders().await.unwrap();
+    assert!(!viewer.get("/").await.expect(200).text.contains("petstore clock confirm"));
+    let confirmed = shop.store.confirmed_time(Timestamp::MIN).await.unwrap();
+    let earlier = confirmed - SignedDuration::from_hours(72);
+    assert!(shop.store.confirm_time(confirmed, earlier, None).await.unwrap());
+    shop.app.expire_orders().await.unwrap();
+    let page = viewer.get("/").await.expect(200);
+    for shown in ["shows 1 Dec 2026", "is 28 Nov 2026", "petstore clock confirm", "right in 2 h"] {
+        assert!(page.text.contains(shown), "{shown}: {page:?}");
+    }
+    assert!(shop.store.confirm_time(earlier, confirmed, None).await.unwrap());
+    shop.app.expire_orders().await.unwrap();
+    assert!(!viewer.get("/").await.expect(200).text.contains("petstore clock confirm"));
 }

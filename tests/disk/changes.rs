@@ -9,7 +9,7 @@ use petstore::{
         PetStatus, StoredResponse, WriteContext,
         store_area::{
             self as area, Command, Decision, IfMatch, NewOrder, OrderId, OrderQuery, OrderTerms,
-            PetPatch, PetQuery, Preconditions, Refusal, Resource, StorePet, WithdrawalReason,
+            PetPatch, PetQuery, Preconditions, Resource, StorePet, WithdrawalReason,
         },
     },
     store::{Created, Executed, Store, StoreError},
@@ -156,13 +156,12 @@ pub(crate) fn respond_to_create(pet: &domain::Pet) -> StoredResponse {
     stored(&Shown::Pet(pet))
 }
 
-#[expect(clippy::unnecessary_wraps, reason = "the store asks for this type")]
-fn respond(decisions: &[Decision]) -> Result<StoredResponse, Refusal> {
-    Ok(stored(&match decisions[0].result.as_ref().unwrap() {
+fn respond(decisions: &[Decision]) -> StoredResponse {
+    stored(&match decisions[0].result.as_ref().unwrap() {
         Resource::Pet(pet) => Shown::Pet(shown_pet(pet)),
         Resource::Order(order) => Shown::Order(shown_order(order)),
         Resource::Category(_) => unreachable!("the script has none"),
-    }))
+    })
 }
 
 fn stored(shown: &Shown) -> StoredResponse {

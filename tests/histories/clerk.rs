@@ -18,6 +18,9 @@ use super::{
     workload::{Client, content, within},
 };
 
+/// A client with a key repeats one request in so many as if the response had been lost.
+const LOST: usize = 3;
+
 impl Client {
     pub(super) async fn ask(&self, number: usize, ask: Ask, turns: Option<usize>, has_key: bool) {
         let command = match ask {
@@ -37,6 +40,7 @@ impl Client {
         let needs_key = matches!(command, Command::Place { .. });
         let key = (has_key || needs_key).then(|| format!("{}.{number}", self.name));
         let mut is_told = self.send(&self.service, &command, key.as_deref(), turns).await;
+        is_told &= number % LOST != 0;
         while has_key && !is_told {
             is_told = self.send(&self.other, &command, key.as_deref(), None).await;
         }
@@ -61,6 +65,7 @@ impl Client {
             return;
         }
         let mut is_told = self.send_batch(&self.service, &commands, &name, turns).await;
+        is_told &= number % LOST != 0;
         while is_repeated && !is_told {
             is_told = self.send_batch(&self.other, &commands, &name, None).await;
         }
@@ -192,6 +197,8 @@ impl Client {
         // No two sweeps have the same time.
         let ahead = SignedDuration::from_millis(called.cast_signed());
         let at = in_hours(self.place.now, hours) + ahead;
+        let confirmed = self.place.store.confirmed_time(at).await.unwrap();
+        self.place.store.confirm_time(confirmed, at, None).await.unwrap();
         self.place.app_at(at).expire_orders().await.unwrap();
         let returned = self.record.now();
         let mut sweeps = self.record.sweeps.lock().unwrap_or_else(PoisonError::into_inner);

@@ -72,6 +72,8 @@ mod retries;
 mod staff;
 #[path = "../store/suite.rs"]
 mod suite;
+#[path = "../store/times.rs"]
+mod times;
 #[path = "../webhooks/suite.rs"]
 mod webhook_delivery;
 #[path = "../store/webhooks.rs"]

@@ -9,7 +9,7 @@ use petstore::{
         KeyDigest, KeyId, KeyRecord, KeyUse, Limit, NewKey, NewPet, PageRequest, Pet, PetId,
         WriteContext,
         store_area::{
-            Category, Command, LogState, Order, OrderId, OrderQuery, PetPosition, PetQuery,
+            Act, Category, Command, LogState, Order, OrderId, OrderQuery, PetPosition, PetQuery,
             Reservations, StorePet,
         },
     },
@@ -116,6 +116,19 @@ impl Keys for WithPets {
 impl Changes for WithPets {
     async fn log_state(&self) -> Result<LogState, StoreError> {
         self.rest.log_state().await
+    }
+
+    async fn confirmed_time(&self, now: Timestamp) -> Result<Timestamp, StoreError> {
+        self.rest.confirmed_time(now).await
+    }
+
+    async fn confirm_time(
+        &self,
+        seen: Timestamp,
+        now: Timestamp,
+        act: Option<(Act, WriteContext)>,
+    ) -> Result<bool, StoreError> {
+        self.rest.confirm_time(seen, now, act).await
     }
 }
 

@@ -29,7 +29,8 @@ macro_rules! area_suite {
             categories_are_put_deleted_and_made_again,
             the_commands_of_a_request_see_those_before_them,
             a_refused_command_undoes_those_before_it,
-            a_refused_response_undoes_all_commands,
+            the_representations_of_a_batch_have_2_mib_and_one_byte_more_is_refused,
+            what_a_batch_leaves_as_it_is_counts_as_if_it_had_changed,
             of_many_orders_for_one_animal_one_is_placed,
             of_many_changes_of_one_version_one_is_made,
             opposite_requests_over_the_same_animals_all_end,
@@ -43,11 +44,13 @@ macro_rules! area_suite {
             a_search_is_exact_while_animals_change_and_are_merged,
             a_walk_gives_each_animal_once_while_others_change,
             a_page_of_very_long_names_is_complete,
+            a_search_compares_the_first_256_characters_of_a_name,
             a_page_of_orders_is_what_the_filters_select,
             orders_are_due_from_their_end_the_oldest_first,
             the_open_reservations_are_counted_with_their_first_end,
             a_page_of_categories_follows_the_given_number,
-            the_inventory_counts_every_animal
+            the_inventory_counts_every_animal,
+            the_times_of_any_clock_are_stored_listed_and_changed_again
         );
     };
     ($open:expr, $($test:ident),*) => {
@@ -58,7 +61,7 @@ macro_rules! area_suite {
         })*
     };
 }
-pub(crate) use crate::{area_commands::*, area_lists::*, area_requests::*};
+pub(crate) use crate::{area_commands::*, area_lists::*, area_requests::*, times::*};
 pub(crate) use area_suite;
 
 /// When the commands of the tests come: with more digits than a store keeps.
@@ -80,14 +83,13 @@ pub(crate) fn order_id(id: i64) -> OrderId {
 }
 
 /// A response that contains everything that was decided.
-#[expect(clippy::unnecessary_wraps, reason = "the type is that of the store")]
-pub(crate) fn respond(decisions: &[Decision]) -> Result<StoredResponse, Refusal> {
-    Ok(StoredResponse {
+pub(crate) fn respond(decisions: &[Decision]) -> StoredResponse {
+    StoredResponse {
         status: 200,
         location: Some("/store/here".to_owned()),
         etag: Some("\"7\"".to_owned()),
         body: format!("{decisions:?}").into_bytes(),
-    })
+    }
 }
 
 pub(crate) async fn execute(store: &AnyStore, commands: Vec<Command>) -> Executed {

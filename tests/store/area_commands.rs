@@ -6,11 +6,11 @@ use futures_util::future::join_all;
 use jiff::SignedDuration;
 use petstore::{
     domain::{
-        Limit, PetName,
+        Limit, PetId, PetName,
         PetStatus::{Available, Pending, Sold},
         WriteContext,
         store_area::{
-            Category, Change, Command, Decision, Field, Note, Order, OrderPatch, OrderStatus,
+            Category, Change, Command, Field, LoggedChange, Note, Order, OrderPatch, OrderStatus,
             PetPatch, Preconditions, Reason, Reference, Refusal, Resource, Withdrawal,
             WithdrawalReason,
         },
@@ -247,14 +247,45 @@ pub(crate) async fn a_refused_command_undoes_those_before_it(store: AnyStore) {
     assert_eq!(count(&store).await, 1);
 }
 
-pub(crate) async fn a_refused_response_undoes_all_commands(store: AnyStore) {
-    fn too_large(_: &[Decision]) -> Result<petstore::domain::StoredResponse, Refusal> {
-        Err(Refusal::Invalid("too large"))
-    }
-    let id = add(&store, new_pet("", 1, Available)).await;
-    let refused = store.execute(vec![withdraw(id)], act(0), too_large).await.unwrap();
-    assert_eq!(refused, Executed::Refused { index: 1, refusal: Refusal::Invalid("too large") });
+/// Gives an animal each of these categories in turn.
+fn patches(id: PetId, categories: impl IntoIterator<Item = i64>) -> Vec<Command> {
+    let to = |category| PetPatch { category_id: Some(category), ..PetPatch::default() };
+    categories.into_iter().map(|category| patch(id, to(category))).collect()
+}
+
+pub(crate) async fn the_representations_of_a_batch_have_2_mib_and_one_byte_more_is_refused(
+    store: AnyStore,
+) {
+    // Each time with new animals. U+0001 takes six bytes in JSON.
+    let batch = async |length: usize| {
+        let long = add(&store, new_pet(&"n\u{1}".repeat(8_600), 1, Available)).await;
+        let short = add(&store, new_pet("x", 1, Available)).await;
+        let name = PetPatch { name: PetName::new("n".repeat(length)), ..PetPatch::default() };
+        ([patches(long, 2..19), vec![patch(short, name)]].concat(), long)
+    };
+    let written = async || -> usize {
+        let last = store.log_state().await.unwrap().last;
+        let page = store.changes_after(last - 18, None, 100).await.unwrap();
+        page.changes.iter().map(LoggedChange::length).sum()
+    };
+    let done = execute(&store, batch(1).await.0).await;
+    assert!(matches!(done, Executed::Done { .. }), "{done:?}");
+    let rest = (2 << 20) - written().await + 1;
+    let (too_long, id) = batch(rest + 1).await;
+    let refused = execute(&store, too_long).await;
+    assert_eq!(refused, Executed::Refused { index: 17, refusal: Refusal::TooLong });
     assert_eq!(pet(&store, id).await.version, 1);
+    let done = execute(&store, batch(rest).await.0).await;
+    assert!(matches!(done, Executed::Done { .. }));
+    assert_eq!(written().await, 2 << 20);
+}
+
+pub(crate) async fn what_a_batch_leaves_as_it_is_counts_as_if_it_had_changed(store: AnyStore) {
+    let id = add(&store, new_pet(&"n".repeat(60_000), 1, Available)).await;
+    let refused = execute(&store, patches(id, [1; 100])).await;
+    assert_eq!(refused, Executed::Refused { index: 17, refusal: Refusal::TooLong });
+    let done = execute(&store, patches(id, [1; 17])).await;
+    assert!(matches!(done, Executed::Done { .. }), "{done:?}");
 }
 
 pub(crate) async fn of_many_orders_for_one_animal_one_is_placed(store: AnyStore) {

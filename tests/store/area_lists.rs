@@ -215,6 +215,27 @@ pub(crate) async fn a_page_of_very_long_names_is_complete(store: AnyStore) {
     }
 }
 
+pub(crate) async fn a_search_compares_the_first_256_characters_of_a_name(store: AnyStore) {
+    let marked = |marks| format!("e{}b", "\u{301}".repeat(marks));
+    let names = [marked(254), marked(255), marked(32_000), "e".to_owned(), marked(32_000)];
+    for (id, name) in (1..).zip(&names) {
+        assert_eq!(add(&store, new_pet(name, 1, Available)).await, pet_id(id));
+    }
+    change(&store, withdraw(pet_id(5))).await;
+    let found = async |name: &str, withdrawn| {
+        let query = PetQuery { name: NamePrefix::new(name), withdrawn, ..PetQuery::default() };
+        let (found, _) = store.list_store_pets(&query).await.unwrap();
+        found.iter().map(|pet| pet.id.get()).collect::<Vec<_>>()
+    };
+    for _ in 0..2 {
+        assert_eq!(found("é", false).await, [2, 3, 4, 1]);
+        assert_eq!(found("eb", false).await, [1]);
+        assert_eq!(found(&names[2], false).await, [2, 3, 4, 1]);
+        assert_eq!((found("e", true).await, found("eb", true).await), (vec![5], vec![]));
+        merge_all(&store).await;
+    }
+}
+
 pub(crate) async fn a_page_of_orders_is_what_the_filters_select(store: AnyStore) {
     let references = ["invoice 1", "invoice 2"].map(|text| Reference::new(text.to_owned()));
     let mut random = StdRng::seed_from_u64(3);

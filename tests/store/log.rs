@@ -9,8 +9,8 @@ use petstore::{
         PetStatus::{Available, Pending},
         WriteContext,
         store_area::{
-            ChangePage, ChangeType, Command, Field, LogState, LoggedChange, OrderPatch,
-            Preconditions, Reference,
+            Act, ActType, AuditQuery, AuditType, ChangePage, ChangeType, Command, Field, LogState,
+            LogSubject, LoggedChange, OrderPatch, Preconditions, Reference, SubjectKind,
         },
     },
     store::Executed,
@@ -43,6 +43,7 @@ macro_rules! log_suite {
             a_page_of_changes_with_very_long_texts_ends_early,
             the_history_of_an_animal_has_its_changes_and_those_of_its_orders_the_newest_first,
             old_changes_are_forgotten_from_the_oldest_on_but_never_the_newest,
+            a_time_of_a_wrong_clock_does_not_decide_what_is_forgotten,
             the_audit_trail_has_the_acts_between_the_changes,
             the_audit_trail_is_searched_by_subject_actor_type_and_time,
             a_clock_that_was_set_back_hides_nothing_from_a_search_by_time,
@@ -324,7 +325,7 @@ pub(crate) async fn old_changes_are_forgotten_from_the_oldest_on_but_never_the_n
     }
     store.log_state().await.unwrap();
     let kept = async |before, limit| {
-        let forgotten = store.forget_changes(at(before), limit).await.unwrap();
+        let forgotten = store.forget_changes(at(before)..=at(1_000), limit).await.unwrap();
         let state = store.log_state().await.unwrap();
         (forgotten, state.first, state.last)
     };
@@ -336,4 +337,30 @@ pub(crate) async fn old_changes_are_forgotten_from_the_oldest_on_but_never_the_n
     create(&store, new_pet("", 1, Available)).await;
     let numbers: Vec<_> = log(&store).await.iter().map(|change| change.seq).collect();
     assert_eq!(numbers, [5, 6]);
+}
+
+pub(crate) async fn a_time_of_a_wrong_clock_does_not_decide_what_is_forgotten(store: AnyStore) {
+    // The third was made by a clock that was behind, the fifth by one that was ahead.
+    for second in [500, 501, 1, 502, 9_000, 503] {
+        let pet = new_pet("", 1, Available);
+        store.create_pet(pet, act(second), retries::respond).await.unwrap();
+        let subject = LogSubject { kind: SubjectKind::Database, id: None };
+        let restored = Act { kind: ActType::DatabaseRestored, subject, details: vec![] };
+        store.record_act(restored, act(second)).await.unwrap();
+    }
+    let kept = async |before| {
+        while store.forget_changes(at(before)..=at(1_000), 10).await.unwrap() > 0 {}
+        let first = store.log_state().await.unwrap().first;
+        let acts = AuditQuery {
+            limit: 20,
+            kind: Some(AuditType::Act(ActType::DatabaseRestored)),
+            ..AuditQuery::default()
+        };
+        (first, store.list_audit(&acts).await.unwrap().0.len())
+    };
+    store.log_state().await.unwrap();
+    assert_eq!(kept(400).await, (1, 6));
+    assert_eq!(kept(501).await, (2, 5));
+    assert_eq!(kept(503).await, (5, 2));
+    assert_eq!(kept(504).await, (5, 0));
 }

@@ -17,4 +17,5 @@ mod sqlite_area;
 mod sqlite_check;
 mod staff;
 mod suite;
+mod times;
 mod webhooks;

@@ -151,7 +151,7 @@ async fn rejection(url: &str) -> String {
 async fn an_empty_database_is_migrated_only_on_request() {
     let url = fresh_url().await;
     let rejected = open(&url, OpenMode::AsIs).await.err().unwrap();
-    assert!(matches!(rejected, OpenError::Absent(_)), "{rejected}");
+    assert!(matches!(rejected, OpenError::Empty(_)), "{rejected}");
     open(&url, OpenMode::CreateAndMigrate).await.unwrap();
     open(&url, OpenMode::AsIs).await.unwrap();
 }

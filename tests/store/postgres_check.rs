@@ -5,7 +5,7 @@ use tokio::task::spawn_blocking;
 use tokio_postgres::Client;
 
 use crate::{
-    area_check::{DISAGREEMENTS, fill},
+    area_check::{DISAGREEMENTS, POISON, fill, use_poisoned},
     postgres::fresh,
     postgres_cluster::connect,
 };
@@ -32,7 +32,7 @@ async fn check(url: &str) -> Checkup {
 #[tokio::test]
 async fn a_database_without_a_problem_is_counted() {
     let (_hand, url) = database().await;
-    assert_eq!(check(&url).await, Checkup { animals: 8, keys: 0, problems: Vec::new() });
+    assert_eq!(check(&url).await, Checkup { animals: 9, keys: 1, problems: Vec::new() });
 }
 
 #[tokio::test]
@@ -57,6 +57,10 @@ async fn each_disagreement_in_the_store_area_is_found() {
         ("UPDATE pets SET status = 'lost' WHERE id = 5", "animal 5 is invalid"),
         ("UPDATE orders SET status = 'lost' WHERE id = 2", "order 2 is invalid"),
         ("UPDATE orders SET reference = repeat('x', 256) WHERE id = 2", "order 2 is invalid"),
+        (
+            "SELECT setval('pets_ids', 9007199254740991)",
+            "the last id of pets_ids is above 9006649498927104",
+        ),
         ("DROP INDEX orders_one_holds", "the index orders_one_holds is missing or incomplete"),
         (
             "UPDATE pg_index SET indisvalid = FALSE WHERE indexrelid = 'pets_by_name'::regclass",
@@ -69,6 +73,14 @@ async fn each_disagreement_in_the_store_area_is_found() {
         let found = check(&url).await.problems;
         assert!(found.iter().any(|problem| problem.starts_with(expected)), "{by_hand}: {found:?}");
     }
+}
+
+#[tokio::test]
+async fn a_database_with_times_that_could_not_be_read_is_used_as_before() {
+    let (hand, url) = database().await;
+    hand.batch_execute(POISON).await.unwrap();
+    use_poisoned(&url.parse().unwrap()).await;
+    assert_eq!(check(&url).await.problems, [""; 0]);
 }
 
 #[tokio::test]

@@ -64,10 +64,14 @@ async fn an_animal_of_the_previous_release_is_found_whether_it_came_before_or_af
     assert_eq!((found.version, found.created_at, found.updated_at), (1, None, None));
     // A background task does the same.
     other.batch_execute(ADD).await.unwrap();
+    let long = "INSERT INTO pets (name, category_id, status)
+        VALUES ('Bzo' || repeat(U&'\\0301', 30000) || 'ë', 1, 'sold')";
+    other.batch_execute(long).await.unwrap();
     assert!(store.tend_search(0).await.unwrap());
     assert!(!store.tend_search(0).await.unwrap());
     let without_key = "SELECT count(*) FROM pets WHERE name_key IS NULL";
     assert_eq!(other.query_one(without_key, &[]).await.unwrap().get::<_, i64>(0), 0);
+    assert_eq!((named(&store, "bzo").await, named(&store, "bzoe").await), (vec![4], vec![]));
 }
 
 #[tokio::test]

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use futures_util::future::join_all;
+use futures_util::{future::join_all, poll};
 use petstore::{
     domain::{
         NewPet,
@@ -19,14 +19,14 @@ use tempfile::TempDir;
 use crate::{
     area::{
         add, area_suite, change, complete, execute, order, order_id, pet, pet_id, place, reserve,
-        sell, withdraw,
+        respond, restore, sell, withdraw,
     },
     audit::{expect_a_row_for_an_import_without_animals, expect_one_row_for_an_import},
     log::log_suite,
     retries::{named, replayed},
     sqlite::{fresh, open},
     staff::staff_suite,
-    suite::{AnyStore, new_pet},
+    suite::{AnyStore, act, new_pet},
     webhooks::webhook_suite,
 };
 
@@ -53,6 +53,46 @@ async fn an_import_without_animals_leaves_one_row_too_and_cursors_stay_valid() {
 /// Another connection to the file, as a service of the previous release or an operator has it.
 fn by_hand(directory: &TempDir) -> Connection {
     Connection::open(directory.path().join("petstore.db")).unwrap()
+}
+
+#[tokio::test]
+async fn a_refused_batch_writes_nothing() {
+    let (store, directory) = fresh();
+    let id = add(&store, new_pet("Rex", 1, Available)).await;
+    let wal = || std::fs::read(directory.path().join("petstore.db-wal")).unwrap();
+    let before = wal();
+    let add_one = Command::AddPet(new_pet("Max", 1, Available));
+    let refused = vec![add_one, withdraw(id), withdraw(id)];
+    let refused = execute(&store, refused).await;
+    assert!(matches!(refused, Executed::Refused { index: 2, .. }), "{refused:?}");
+    assert!(wal() == before);
+}
+
+#[tokio::test]
+async fn a_refused_batch_does_not_wait_for_the_writer() {
+    let (store, directory) = fresh();
+    let id = add(&store, new_pet("Rex", 1, Available)).await;
+    let other = by_hand(&directory);
+    other.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let refused = execute(&store, vec![withdraw(id), withdraw(id)]).await;
+    assert!(matches!(refused, Executed::Refused { index: 1, .. }), "{refused:?}");
+}
+
+#[tokio::test]
+async fn batches_wait_outside_of_the_queue_of_the_writer_and_too_many_are_rejected() {
+    let (store, _directory) = fresh();
+    let id = add(&store, new_pet("Rex", 1, Available)).await;
+    let batch = || vec![withdraw(id), restore(id)];
+    let execute = || store.execute(batch(), act(0), respond);
+    // One has its turn, and 256 wait.
+    let mut waiting: Vec<_> = (0..257).map(|_| execute()).collect();
+    for one in &mut waiting {
+        let _ = poll!(one.as_mut());
+    }
+    assert!(matches!(execute().await, Err(StoreError::Overloaded)));
+    drop(waiting);
+    let done = execute().await.unwrap();
+    assert!(matches!(done, Executed::Done { .. }), "{done:?}");
 }
 
 /// The identifiers of the animals whose name begins with this.
@@ -145,6 +185,129 @@ async fn an_import_between_animals_that_are_merged_is_found() {
     import([20, 5]);
     for _ in 0..2 {
         assert_eq!(found(&store, "max").await, [5, 10, 20, 30]);
+        merge_all(&store).await;
+    }
+}
+
+/// Adds animals whose names begin with their identifier.
+fn add_named(hand: &Connection, count: i64, rest: &str) {
+    let many = "WITH RECURSIVE n (i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n WHERE i < ?1)
+        INSERT INTO pets (name, category_id, status) SELECT i || ?2, 1, 'sold' FROM n";
+    hand.execute(many, params![count, rest]).unwrap();
+}
+
+/// How many new animals are not merged, and how many changed ones.
+fn unmerged(hand: &Connection) -> (i64, i64) {
+    let counts = "SELECT (SELECT count(*) FROM pets WHERE id > last_merged_id),
+        (SELECT count(*) FROM search_pending) FROM search_state";
+    hand.query_row(counts, [], |row| Ok((row.get(0)?, row.get(1)?))).unwrap()
+}
+
+#[tokio::test]
+async fn animals_with_long_names_are_merged_before_a_search_reads_many_of_them() {
+    let (store, directory) = fresh();
+    let hand = by_hand(&directory);
+    let tend = async || while store.tend_search(8_192).await.unwrap() {};
+    add_named(&hand, 600, " Max");
+    tend().await;
+    assert_eq!(unmerged(&hand), (600, 0));
+    add_named(&hand, 512, &"\u{301}".repeat(3_000));
+    tend().await;
+    assert_eq!(unmerged(&hand), (0, 0));
+    hand.execute("UPDATE pets SET status = 'pending' WHERE id <= 600", []).unwrap();
+    tend().await;
+    assert_eq!(unmerged(&hand), (0, 600));
+    hand.execute("UPDATE pets SET status = 'pending' WHERE id > 600", []).unwrap();
+    tend().await;
+    assert_eq!(unmerged(&hand), (0, 0));
+    // Also names that become long while they wait.
+    hand.execute("UPDATE pets SET status = 'available' WHERE id <= 600", []).unwrap();
+    tend().await;
+    assert_eq!(unmerged(&hand), (0, 600));
+    hand.execute("UPDATE pets SET name = name || printf('%2000d', 0) WHERE id <= 600", []).unwrap();
+    tend().await;
+    assert_eq!(unmerged(&hand), (0, 0));
+    assert_eq!(found(&store, "512").await, [1_112, 512]);
+}
+
+#[tokio::test]
+async fn a_search_reads_16_mib_of_names_one_by_one_at_most() {
+    let (store, directory) = fresh();
+    let hand = by_hand(&directory);
+    add_named(&hand, 255, &"\u{301}".repeat(32_766));
+    assert_eq!(found(&store, "255").await, [255]);
+    add_named(&hand, 2, &"\u{301}".repeat(32_766));
+    let query = PetQuery { name: NamePrefix::new("255"), ..PetQuery::default() };
+    assert!(matches!(store.list_store_pets(&query).await, Err(StoreError::Overloaded)));
+    assert!(store.tend_search(8_192).await.unwrap());
+    assert_eq!(unmerged(&hand), (257 - 129, 0));
+    assert_eq!(found(&store, "255").await, [255]);
+    while store.tend_search(8_192).await.unwrap() {}
+    assert_eq!(unmerged(&hand), (0, 0));
+}
+
+#[tokio::test]
+async fn a_step_merges_changed_animals_in_a_bounded_number_of_bytes() {
+    let (store, directory) = fresh();
+    let hand = by_hand(&directory);
+    add_named(&hand, 5 * 8_192, &"犬".repeat(64));
+    merge_all(&store).await;
+    let blocks = "SELECT count(*) FROM search_blocks";
+    let blocks: i64 = hand.query_row(blocks, [], |row| row.get(0)).unwrap();
+    assert_eq!(blocks, 5);
+    hand.execute(
+        "UPDATE pets SET status = 'pending' WHERE id IN (SELECT first_id FROM search_blocks)",
+        [],
+    )
+    .unwrap();
+    // Each of them has 1.6 MB.
+    for rest in [2, 0] {
+        assert!(store.tend_search(0).await.unwrap());
+        assert_eq!(unmerged(&hand), (0, rest));
+    }
+}
+
+#[tokio::test]
+async fn an_animal_that_an_operator_added_below_all_others_is_merged_when_it_changes() {
+    let (store, directory) = fresh();
+    let hand = by_hand(&directory);
+    let insert = "INSERT INTO pets (id, name, category_id, status) VALUES (?1, 'Max', 1, 'sold')";
+    hand.execute(insert, [10]).unwrap();
+    merge_all(&store).await;
+    hand.execute(insert, [5]).unwrap();
+    hand.execute("UPDATE pets SET name = 'Maxine'", []).unwrap();
+    for _ in 0..2 {
+        assert_eq!(found(&store, "max").await, [5, 10]);
+        merge_all(&store).await;
+    }
+    assert_eq!(unmerged(&hand), (0, 0));
+    let url: DatabaseUrl =
+        format!("sqlite:{}", directory.path().join("petstore.db").display()).parse().unwrap();
+    assert_eq!(store::check(&url).unwrap().problems, Vec::<String>::new());
+}
+
+#[tokio::test]
+async fn keys_of_whole_long_names_are_made_again_by_the_migration() {
+    let (store, directory) = fresh();
+    let name = format!("a{}bcd", "\u{301}".repeat(300));
+    add(&store, new_pet(&name, 1, Available)).await;
+    add(&store, new_pet(&name, 1, Available)).await;
+    change(&store, withdraw(pet_id(2))).await;
+    merge_all(&store).await;
+    drop(store);
+    // As the version before the migration merged them.
+    by_hand(&directory)
+        .execute_batch(
+            "UPDATE search_names SET key = 'abcd', names = CAST(x'01000000000000000400' || 'abcd'
+                || x'02000000000000000400' || 'abcd' AS BLOB);
+             DROP TABLE search_pending; CREATE TABLE search_pending (id INTEGER PRIMARY KEY) STRICT;
+             DROP TABLE confirmed_time; PRAGMA user_version = 16",
+        )
+        .unwrap();
+    let store = open(&directory.path().join("petstore.db"), OpenMode::CreateAndMigrate).unwrap();
+    for _ in 0..2 {
+        assert_eq!(found(&store, "a").await, [1]);
+        assert_eq!(found(&store, "ab").await, Vec::<i64>::new());
         merge_all(&store).await;
     }
 }

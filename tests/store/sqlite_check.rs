@@ -5,7 +5,7 @@ use rusqlite::Connection;
 use tempfile::TempDir;
 
 use crate::{
-    area_check::{DISAGREEMENTS, fill},
+    area_check::{DISAGREEMENTS, POISON, fill, use_poisoned},
     sqlite::fresh,
 };
 
@@ -18,10 +18,12 @@ async fn database() -> (Connection, TempDir) {
     (hand, directory)
 }
 
+fn url(directory: &TempDir) -> DatabaseUrl {
+    DatabaseUrl::Sqlite(directory.path().join("petstore.db"))
+}
+
 fn problems(directory: &TempDir) -> Vec<String> {
-    let path = directory.path().join("petstore.db");
-    let url: DatabaseUrl = format!("sqlite:{}", path.display()).parse().unwrap();
-    store::check(&url).unwrap().problems
+    store::check(&url(directory)).unwrap().problems
 }
 
 #[tokio::test]
@@ -60,6 +62,10 @@ async fn each_disagreement_in_the_store_area_is_found() {
         ),
         ("DELETE FROM search_blocks", "search_names does not agree with the animals"),
         ("DELETE FROM search_pending", "search_names does not agree with the animals"),
+        (
+            "UPDATE sqlite_sequence SET seq = 9007199254740991 WHERE name = 'pets'",
+            "the last id of pets is above 9006649498927104",
+        ),
         ("DROP TRIGGER search_pet_changed", "search_pet_changed is missing"),
     ];
     for (by_hand, expected) in DISAGREEMENTS.into_iter().chain(of_sqlite) {
@@ -68,6 +74,15 @@ async fn each_disagreement_in_the_store_area_is_found() {
         let found = problems(&directory);
         assert!(found.iter().any(|problem| problem.starts_with(expected)), "{by_hand}: {found:?}");
     }
+}
+
+#[tokio::test]
+async fn a_database_with_times_that_could_not_be_read_is_used_as_before() {
+    let (hand, directory) = database().await;
+    hand.execute_batch(POISON).unwrap();
+    assert_eq!(problems(&directory), [""; 0]);
+    use_poisoned(&url(&directory)).await;
+    assert_eq!(problems(&directory), [""; 0]);
 }
 
 #[tokio::test]

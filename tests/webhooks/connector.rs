@@ -134,6 +134,51 @@ fn acceptor_with(certificates: &Certificates) -> TlsAcceptor {
 
 const NO_CONTENT: &str = "HTTP/1.1 204 No Content\r\n\r\n";
 
+/// Counts lookups; those of `hangs.example` never end.
+#[derive(Clone)]
+struct Counting(SocketAddr, Arc<Mutex<usize>>);
+
+#[async_trait]
+impl Resolve for Counting {
+    async fn resolve(&self, name: &str, _: u16) -> io::Result<Vec<SocketAddr>> {
+        *self.1.lock().unwrap() += 1;
+        if name == "hangs.example" { std::future::pending().await } else { Ok(vec![self.0]) }
+    }
+}
+
+#[tokio::test]
+async fn attempts_share_the_lookup_of_a_name_that_hangs_and_other_names_go_on() {
+    let (listener, address) = listen().await;
+    let names = Counting(address, Arc::default());
+    let (clock, limit) = (Arc::new(SystemClock), Duration::from_millis(1));
+    let patient = Duration::from_secs(30);
+    let attempts = |limit| {
+        let (names, allowed) = (Box::new(names.clone()), networks("127.0.0.1"));
+        Connector::new(allowed, names, None, limit, clock.clone()).unwrap()
+    };
+    let connector = attempts(limit);
+    for _ in 0..100 {
+        let error = deliver(&connector, "http://hangs.example/").await.unwrap_err();
+        assert_eq!(error.class(), "timeout");
+    }
+    assert_eq!(*names.1.lock().unwrap(), 1);
+    let connector = attempts(patient);
+    let accepting = tokio::spawn(async move {
+        for _ in 0..2 {
+            let (mut stream, _) = listener.accept().await.unwrap();
+            read_request(&mut stream).await;
+            let response = b"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 0\r\n\r\n";
+            stream.write_all(response).await.unwrap();
+        }
+    });
+    // A lookup that has ended is not used again.
+    for lookups in 2..=3 {
+        deliver(&connector, "http://shop.example/").await.unwrap();
+        assert_eq!(*names.1.lock().unwrap(), lookups);
+    }
+    accepting.await.unwrap();
+}
+
 #[tokio::test]
 async fn a_name_that_changes_between_check_and_connection_changes_nothing() {
     let (listener, address) = listen().await;

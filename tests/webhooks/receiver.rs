@@ -2,13 +2,17 @@
 
 use std::{
     net::SocketAddr,
-    sync::{Arc, Mutex},
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicUsize, Ordering},
+    },
 };
 
 use serde_json::Value;
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::{TcpListener, TcpStream},
+    sync::Notify,
     task::JoinHandle,
 };
 
@@ -44,11 +48,19 @@ impl Message {
     }
 }
 
-/// The response to a message: a status code, and header fields. `None` is none at all.
+/// The response to a message: a status code, and header fields. `None` is none before the release.
 pub(crate) type Respond = dyn Fn(&Message) -> Option<(u16, String)> + Send + Sync;
+
+/// The messages that have no response.
+#[derive(Default)]
+struct Silence {
+    count: AtomicUsize,
+    release: Notify,
+}
 
 pub(crate) struct Receiver {
     pub(crate) address: SocketAddr,
+    silence: Arc<Silence>,
     received: Arc<Mutex<Vec<Message>>>,
     respond: Arc<Mutex<Arc<Respond>>>,
     serving: JoinHandle<()>,
@@ -68,14 +80,21 @@ impl Receiver {
         let received = Arc::<Mutex<Vec<Message>>>::default();
         let accept: Arc<Respond> = Arc::new(|_| Some((204, String::new())));
         let respond = Arc::new(Mutex::new(accept));
-        let (all, how) = (Arc::clone(&received), Arc::clone(&respond));
+        let silence = Arc::<Silence>::default();
+        let (all, how, without) =
+            (Arc::clone(&received), Arc::clone(&respond), Arc::clone(&silence));
         let serving = tokio::spawn(async move {
             loop {
                 let (stream, _) = listener.accept().await.unwrap();
-                tokio::spawn(serve(stream, Arc::clone(&all), Arc::clone(&how)));
+                tokio::spawn(serve(
+                    stream,
+                    Arc::clone(&all),
+                    Arc::clone(&how),
+                    Arc::clone(&without),
+                ));
             }
         });
-        Self { address, received, respond, serving }
+        Self { address, silence, received, respond, serving }
     }
 
     pub(crate) fn url(&self) -> String {
@@ -92,6 +111,16 @@ impl Receiver {
 
     pub(crate) fn respond_with(&self, status: u16) {
         self.respond(move |_| Some((status, String::new())));
+    }
+
+    /// How many messages have no response yet.
+    pub(crate) fn held(&self) -> usize {
+        self.silence.count.load(Ordering::Relaxed)
+    }
+
+    /// Accepts the messages that have no response.
+    pub(crate) fn release(&self) {
+        self.silence.release.notify_waiters();
     }
 
     /// Everything that was received, in order.
@@ -111,14 +140,16 @@ async fn serve(
     mut stream: TcpStream,
     received: Arc<Mutex<Vec<Message>>>,
     respond: Arc<Mutex<Arc<Respond>>>,
+    silence: Arc<Silence>,
 ) {
-    while serve_one(&mut stream, &received, &respond).await.is_some() {}
+    while serve_one(&mut stream, &received, &respond, &silence).await.is_some() {}
 }
 
 async fn serve_one(
     stream: &mut TcpStream,
     received: &Mutex<Vec<Message>>,
     respond: &Mutex<Arc<Respond>>,
+    silence: &Silence,
 ) -> Option<()> {
     let mut bytes = Vec::new();
     let head = loop {
@@ -151,12 +182,18 @@ async fn serve_one(
     let response = respond(&message);
     message.status = response.as_ref().map_or(0, |(status, _)| *status);
     received.lock().unwrap().push(message);
-    match response {
-        Some((status, fields)) => {
-            let response = format!("HTTP/1.1 {status} X\r\n{fields}Content-Length: 0\r\n\r\n");
-            stream.write_all(response.as_bytes()).await.ok()
-        }
-        // Until the client leaves.
-        None => stream.read_to_end(&mut bytes).await.ok().and(None),
-    }
+    let (status, fields) = if let Some(response) = response {
+        response
+    } else {
+        silence.count.fetch_add(1, Ordering::Relaxed);
+        let is_released = tokio::select! {
+            () = silence.release.notified() => true,
+            // The client left.
+            _ = stream.read_to_end(&mut bytes) => false,
+        };
+        silence.count.fetch_sub(1, Ordering::Relaxed);
+        is_released.then(|| (204, String::new()))?
+    };
+    let response = format!("HTTP/1.1 {status} X\r\n{fields}Content-Length: 0\r\n\r\n");
+    stream.write_all(response.as_bytes()).await.ok()
 }

@@ -10,9 +10,8 @@ use std::{
 
 use jiff::{SignedDuration, Timestamp};
 use petstore::{
-    delivery::{
-        ATTEMPT_LIMIT, Connector, Dispatcher, Registrar, Secret, SystemResolver, TestMessage, Vault,
-    },
+    confirmed_clock::ConfirmedClock,
+    delivery::{ATTEMPT_LIMIT, Connector, Dispatcher, Registrar, Secret, TestMessage, Vault},
     domain::{
         Actor, Clock, Networks, NewPet, PetId, PetName, PetStatus, StoredResponse, WriteContext,
         store_area::{
@@ -26,7 +25,7 @@ use rand::{SeedableRng, rngs::StdRng};
 use tempfile::TempDir;
 use tokio::{sync::mpsc, task, time::timeout};
 
-use super::receiver::Message;
+use super::{names::Names, receiver::Message};
 use crate::{Database, backend::Backend};
 
 pub(crate) struct ManualClock(Mutex<(Timestamp, Instant)>);
@@ -42,6 +41,11 @@ impl ManualClock {
         let mut time = self.0.lock().unwrap();
         time.0 += SignedDuration::try_from(by).unwrap();
         time.1 += by;
+    }
+
+    /// Sets the date and time of day.
+    pub(crate) fn set(&self, now: Timestamp) {
+        self.0.lock().unwrap().0 = now;
     }
 }
 
@@ -108,11 +112,11 @@ impl Shop {
         seed: u64,
         limit: Duration,
     ) -> Dispatcher {
-        let (resolver, clock) = (Box::new(SystemResolver), self.clock.clone());
+        let (resolver, clock) = (Box::<Names>::default(), self.clock.clone());
         let connector = Connector::new(allowed(), resolver, None, limit, clock).unwrap();
         Dispatcher::new(
             Arc::clone(&self.store),
-            self.clock.clone(),
+            Arc::new(ConfirmedClock::new(Arc::clone(&self.store), self.clock.clone())),
             StdRng::seed_from_u64(seed),
             connector,
             registrar,
@@ -183,17 +187,27 @@ impl Shop {
         let patch = PetPatch { name: PetName::new(name.to_owned()), ..PetPatch::default() };
         let preconditions = Preconditions { if_match: Some(IfMatch::Any), if_absent: false };
         let command = Command::PatchPet { id, patch, preconditions };
-        let respond = |_: &[_]| Ok(StoredResponse::default());
+        let respond = |_: &[_]| StoredResponse::default();
         self.store.execute(vec![command], self.context(), respond).await.unwrap();
     }
 
     /// Lets the dispatcher work until the condition holds. Each step takes a tenth of a second of
     /// the test's clock, and no time if nothing is in flight.
     pub(super) async fn until(&self, dispatcher: &mut Dispatcher, condition: impl Fn() -> bool) {
+        self.until_in_steps(dispatcher, STEP, condition).await;
+    }
+
+    /// The same with steps of another length.
+    pub(super) async fn until_in_steps(
+        &self,
+        dispatcher: &mut Dispatcher,
+        step: Duration,
+        condition: impl Fn() -> bool,
+    ) {
         let working = async {
             while !condition() {
                 dispatcher.step().await.unwrap();
-                self.advance(STEP);
+                self.advance(step);
                 if dispatcher.in_flight() > 0 {
                     dispatcher.due().await;
                 }

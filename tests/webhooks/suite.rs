@@ -4,5 +4,7 @@ mod acts;
 mod dispatcher;
 mod endings;
 mod key_files;
+mod names;
 mod receiver;
+mod shares;
 pub(crate) mod shop;

@@ -40,7 +40,7 @@ struct Stream {
 pub(super) async fn follow(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let app = desk.app();
     let stream = Stream {
-        watcher: app.watch(),
+        watcher: app.watch(desk.session.member.id)?,
         store: Arc::clone(&app.store),
         clock: Arc::clone(&app.clock),
         session: desk.session.record.digest,

@@ -164,10 +164,9 @@ impl Desk<'_> {
 }
 
 /// What is remembered of a form: the message about it.
-#[expect(clippy::unnecessary_wraps, reason = "as a `RespondTo`")]
-fn respond(decisions: &[Decision]) -> Result<StoredResponse, Refusal> {
+fn respond(decisions: &[Decision]) -> StoredResponse {
     let flash = flash(decisions).to_string();
-    Ok(StoredResponse { status: 303, body: flash.into_bytes(), ..StoredResponse::default() })
+    StoredResponse { status: 303, body: flash.into_bytes(), ..StoredResponse::default() }
 }
 
 fn flash(decisions: &[Decision]) -> Flash {
@@ -219,6 +218,7 @@ fn refused(refusal: &Refusal) -> String {
         Refusal::Invalid(_) => texts::DAY_INVALID.to_owned(),
         Refusal::PreconditionFailed(_)
         | Refusal::PreconditionRequired(_)
+        | Refusal::TooLong
         | Refusal::NoIdentifierLeft => texts::STALE.to_owned(),
     }
 }

@@ -34,6 +34,11 @@ pub(super) async fn today(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     });
     let content = html! {
         h1 { (texts::TODAY) }
+        @if let Some(doubt) = desk.app().confirmed_clock.doubt() {
+            div.flash.notice role="status" {
+                (texts::doubted_clock(doubt.now, doubt.confirmed, doubt.rest.as_hours() + 1))
+            }
+        }
         @if failing > 0 {
             div.flash.notice {
                 (texts::failing_webhooks(failing)) " "

@@ -109,21 +109,23 @@ pub(super) fn sessions(
 pub(in crate::console) async fn set_password(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let Desk { visit, session, .. } = desk;
     let member = &session.member;
+    let passwords = &visit.console.passwords;
+    let place = passwords.place(true)?;
     // In a browser that is known, because the member is signed in.
-    if let Err(error) = visit.guess(&member.name.key(), true) {
+    if let Err(error) = visit.guess(&member.name.key(), Some(member.id)) {
         return page(desk, &Errors::text(error.message())).await;
     }
     let password = match chosen(visit, member) {
         Ok(password) => password,
         Err(wrong) => return page(desk, &Errors::text(&wrong)).await,
     };
-    let passwords = &visit.console.passwords;
-    let hash = passwords.hash(password, desk.random_of_form()).await?;
+    let hash = passwords.hash(place.clone(), password, desk.random_of_form()).await?;
     // A second click: the form makes the same hash each time.
     if member.password.as_ref() == Some(&hash) {
         return Ok(see(PAGE, "password-changed"));
     }
-    if !passwords.is_right(visit.form.raw("current"), member.password.clone()).await? {
+    let (typed, present) = (visit.form.raw("current"), member.password.clone());
+    if !passwords.is_right(place, typed, present).await? {
         return page(desk, &Errors::text(texts::CURRENT_PASSWORD_WRONG)).await;
     }
     let after = member.clone().with_password(hash.clone());

@@ -31,19 +31,22 @@ pub(in crate::console) async fn choose_password(visit: &Visit<'_>) -> Result<Res
         Err(wrong) => return Ok(form(&member, path, Some(&wrong))),
     };
     let random = visit.console.with_random(random_for_thread);
-    let hash = visit.console.passwords.hash(password, random).await?;
+    // A link is for one hash, so there is no need to count.
+    let place = visit.console.passwords.place(true)?;
+    let hash = visit.console.passwords.hash(place, password, random).await?;
     let (token, begun) = session::begin(visit, member.id, true);
-    let (seen, actor, id) = (member.version, session::actor(&member), member.id);
+    let (seen, actor) = (member.version, session::actor(&member));
     let after = member.with_password(hash);
     let change = StaffChange {
         begins: Some(begun),
-        ..StaffChange::new(seen, after, ActType::StaffPasswordSet).ending(EndedSessions::All)
+        ..StaffChange::new(seen, after.clone(), ActType::StaffPasswordSet)
+            .ending(EndedSessions::All)
     };
     if visit.write(change, actor).await? == StaffWritten::Stale {
         return Err(changed_meanwhile());
     }
     let mut response = redirect("/");
-    session::sign_in(visit, &mut response, &token, id);
+    session::sign_in(visit, &mut response, &token, &after);
     Ok(response)
 }
 

@@ -69,7 +69,7 @@ impl Then {
     }
 
     /// The response when the member is signed in, with the secret of the session.
-    fn go(&self, visit: &Visit<'_>, token: &Token, member: StaffId) -> Response {
+    fn go(&self, visit: &Visit<'_>, token: &Token, member: &StaffMember) -> Response {
         let mut response = self.page();
         session::sign_in(visit, &mut response, token, member);
         response
@@ -155,14 +155,17 @@ pub(in crate::console) async fn sign_in(visit: &Visit<'_>) -> Result<Response, A
     let store = &visit.console.app.store;
     let key = StaffName::new(form_name).map(|name| name.key()).unwrap_or_default();
     let member = store.find_staff(StaffKey::Name(key.clone())).await?;
-    let is_known =
-        member.as_ref().is_some_and(|member| session::is_known_browser(visit, member.id));
-    if let Err(error) = visit.guess(&key, is_known) {
+    let known = member.as_ref().filter(|member| session::is_known_browser(visit, member));
+    let known = known.map(|member| member.id);
+    // First, because an attempt that finds no place does not count.
+    let place = visit.console.passwords.place(known.is_some())?;
+    if let Err(error) = visit.guess(&key, known) {
         return Ok(again(error.message(), StatusCode::TOO_MANY_REQUESTS));
     }
     let active = member.filter(|member| member.disabled_at.is_none());
     let hash = active.as_ref().and_then(|member| member.password.clone());
-    let is_right = visit.console.passwords.is_right(visit.form.raw("password"), hash).await?;
+    let typed = visit.form.raw("password");
+    let is_right = visit.console.passwords.is_right(place, typed, hash).await?;
     let member = match active {
         Some(member) if is_right => member,
         wrong => {
@@ -175,9 +178,8 @@ pub(in crate::console) async fn sign_in(visit: &Visit<'_>) -> Result<Response, A
     let act = (!needs_code).then(|| member.act(ActType::StaffSignedIn));
     let ends = session::presented(visit).map_or(EndedSessions::None, EndedSessions::One);
     let actor = session::actor(&member);
-    let id = member.id;
-    let change =
-        StaffChange { seen: member.version, after: member, ends, begins: Some(begun), act };
+    let after = member.clone();
+    let change = StaffChange { seen: member.version, after, ends, begins: Some(begun), act };
     if visit.write(change, actor).await? == StaffWritten::Stale {
         return Ok(again(texts::SIGN_IN_WRONG, StatusCode::FORBIDDEN));
     }
@@ -186,7 +188,7 @@ pub(in crate::console) async fn sign_in(visit: &Visit<'_>) -> Result<Response, A
         Cookie::Session.set(visit, &mut response, &token.reveal(), None);
         return Ok(response);
     }
-    Ok(then.go(visit, &token, id))
+    Ok(then.go(visit, &token, &member))
 }
 
 fn code_form(then: &Then, wrong: Option<&str>) -> Response {
@@ -210,8 +212,8 @@ pub(in crate::console) async fn give_code(visit: &Visit<'_>) -> Result<Response,
     else {
         return Ok(form(&then, Some(texts::SIGN_IN_ENDED), "", StatusCode::FORBIDDEN));
     };
-    let is_known = session::is_known_browser(visit, member.id);
-    if let Err(error) = visit.guess(&member.name.key(), is_known) {
+    let known = session::is_known_browser(visit, &member).then_some(member.id);
+    if let Err(error) = visit.guess(&member.name.key(), known) {
         return Ok(code_form(&then, Some(error.message())));
     }
     let accepted = match &member.second_factor {
@@ -226,8 +228,8 @@ pub(in crate::console) async fn give_code(visit: &Visit<'_>) -> Result<Response,
         return Ok(code_form(&then, Some(texts::CODE_WRONG)));
     };
     let (token, begun) = session::begin(visit, member.id, true);
-    let (seen, actor, id) = (member.version, session::actor(&member), member.id);
-    let after = member.with_second_factor(Some(second));
+    let (seen, actor) = (member.version, session::actor(&member));
+    let after = member.clone().with_second_factor(Some(second));
     let change = StaffChange {
         begins: Some(begun),
         ..StaffChange::new(seen, after, ActType::StaffSignedIn)
@@ -237,7 +239,7 @@ pub(in crate::console) async fn give_code(visit: &Visit<'_>) -> Result<Response,
     if visit.write(change, actor).await? == StaffWritten::Stale {
         return Ok(code_form(&then, Some(texts::CODE_WRONG)));
     }
-    Ok(then.go(visit, &token, id))
+    Ok(then.go(visit, &token, &member))
 }
 
 /// Records a failed attempt, for a known name with its member. The name that was typed is not
@@ -274,9 +276,13 @@ pub(in crate::console) async fn sign_out(desk: &Desk<'_>) -> Result<Response, Ap
 
 impl Visit<'_> {
     /// Counts an attempt to sign in. Fails with 429 after too many attempts.
-    pub(in crate::console) fn guess(&self, name: &str, is_known: bool) -> Result<(), ApiError> {
+    pub(in crate::console) fn guess(
+        &self,
+        name: &str,
+        known: Option<StaffId>,
+    ) -> Result<(), ApiError> {
         let now = self.console.app.clock.instant();
-        self.console.guesses.take(name, self.visitor.address, is_known, now)
+        self.console.guesses.take(name, self.visitor.address, known, now)
     }
 
     /// Makes a change of a member. A concurrent one is [`StaffWritten::Stale`].

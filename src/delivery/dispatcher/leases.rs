@@ -9,6 +9,7 @@ use super::{Dispatcher, Served, is_due};
 use crate::{
     delivery::{
         endpoint::Endpoint,
+        places::Standing,
         sending::{Secrets, open_secrets},
     },
     domain::store_area::{DeliveryUpdate, Lease, StoredWebhook},
@@ -97,7 +98,19 @@ impl Dispatcher {
             self.generation += 1;
             let generation = self.generation;
             let forgotten = None;
-            let served = Served { endpoint, secrets, generation, running, renewed, forgotten };
+            // Endpoints that do not fail are first in the queue, also after a start of the process.
+            let started = endpoint.failing_since.map_or(0, |_| self.turn);
+            let standing = Standing::default();
+            let served = Served {
+                endpoint,
+                secrets,
+                generation,
+                running,
+                standing,
+                started,
+                renewed,
+                forgotten,
+            };
             self.served.insert(id, served);
             self.others.remove(&id);
         }
@@ -124,7 +137,10 @@ impl Dispatcher {
     /// Saves what was done, and renews the leases, or gives them back.
     pub(super) async fn save(&mut self, is_last: bool) -> Result<(), StoreError> {
         let now = self.clock.instant();
-        let before = self.clock.now() - KEEP_ATTEMPTS;
+        let is_forgetting =
+            self.served.values().any(|served| is_due(served.forgotten, now, FORGET));
+        let confirmed = if is_forgetting { self.confirmed_clock.now().await? } else { None };
+        let before = confirmed.map(|now| now - KEEP_ATTEMPTS);
         let updates: Vec<DeliveryUpdate> = self
             .served
             .values()
@@ -132,7 +148,7 @@ impl Dispatcher {
                 let holder = if is_last { 0 } else { self.holder };
                 let beat = served.endpoint.lease.beat + 1;
                 let update = served.endpoint.update(Lease { holder, beat });
-                let forget_before = is_due(served.forgotten, now, FORGET).then_some(before);
+                let forget_before = before.filter(|_| is_due(served.forgotten, now, FORGET));
                 DeliveryUpdate { forget_before, ..update }
             })
             .collect();

@@ -75,16 +75,6 @@ impl Resource {
             Self::Category(category) => category.version,
         }
     }
-
-    /// Whether both are states of the same animal, order or category.
-    fn is_same_subject(&self, other: &Self) -> bool {
-        match (self, other) {
-            (Self::Pet(one), Self::Pet(other)) => one.id == other.id,
-            (Self::Order(one), Self::Order(other)) => one.id == other.id,
-            (Self::Category(one), Self::Category(other)) => one.id == other.id,
-            _ => false,
-        }
-    }
 }
 
 words! {
@@ -117,47 +107,9 @@ pub enum Refusal {
     /// The subject is not in a state in which the command is possible.
     InvalidTransition(Box<Conflict>),
     OpenOrder(Box<Conflict>),
+    /// With this command, the representations of a batch are too long together.
+    TooLong,
     NoIdentifierLeft,
-}
-
-impl Refusal {
-    /// The refusal of a command whose earlier ones, with these decisions, are undone with it: the
-    /// state that it shows is the one before all of them.
-    #[must_use]
-    pub fn undoing(self, earlier: &[Decision]) -> Self {
-        let before = |current: &Resource| {
-            let mut changes = earlier.iter().flat_map(|decision| &decision.changes);
-            let first = changes.find(|change| {
-                change.after.as_ref().is_some_and(|after| after.is_same_subject(current))
-            });
-            first.map(|change| change.before.clone())
-        };
-        let undo = |mut conflict: Box<Conflict>| match before(&conflict.current) {
-            None => Ok(conflict),
-            Some(None) => {
-                Err(Self::NotFound("The subject of this command does not exist before the batch."))
-            }
-            Some(Some(current)) => {
-                conflict.message =
-                    format!("After the earlier commands of the batch: {}", conflict.message);
-                conflict.current = current;
-                Ok(conflict)
-            }
-        };
-        match self {
-            Self::PreconditionFailed(Some(current)) => {
-                let shown = before(&current).unwrap_or(Some(*current));
-                Self::PreconditionFailed(shown.map(Box::new))
-            }
-            Self::InvalidTransition(conflict) => {
-                undo(conflict).map_or_else(|refusal| refusal, Self::InvalidTransition)
-            }
-            Self::OpenOrder(conflict) => {
-                undo(conflict).map_or_else(|refusal| refusal, Self::OpenOrder)
-            }
-            other => other,
-        }
-    }
 }
 
 /// The state that a command does not fit.

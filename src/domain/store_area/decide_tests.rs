@@ -133,7 +133,7 @@ fn outcome(command: &Command, present: &Present) -> String {
             assert!(matches!(conflict.current, Resource::Pet(_)));
             "open order".to_owned()
         }
-        Err(Refusal::NoIdentifierLeft) => "none left".to_owned(),
+        Err(refusal @ (Refusal::NoIdentifierLeft | Refusal::TooLong)) => format!("{refusal:?}"),
     }
 }
 

@@ -164,6 +164,7 @@ words! {
         StaffSessionsEnded = "staff.sessions_ended",
         DatabaseCopied = "database.copied",
         DatabaseRestored = "database.restored",
+        DatabaseTimeConfirmed = "database.time_confirmed",
     }
 }
 

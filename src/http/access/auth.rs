@@ -136,6 +136,12 @@ impl KeyRing {
         Ok(Caller { key: known, at: now, rate })
     }
 
+    /// Counts the commands of a batch, in addition to its request.
+    pub(crate) fn take_commands(&self, caller: &Caller, commands: u32) -> Option<Reading> {
+        let meter = &caller.key.usage.meter;
+        caller.rate.map(|Reading { limit, .. }| meter.take_commands(commands, limit, self.time()))
+    }
+
     /// The time that meters use.
     fn time(&self) -> Duration {
         self.clock.instant().saturating_duration_since(self.started)

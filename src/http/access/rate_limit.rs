@@ -5,21 +5,44 @@ use hyper::{
     header::{HeaderName, HeaderValue},
 };
 
-use crate::{domain::rate_limit::Reading, http::error::ApiError};
+use crate::{
+    domain::rate_limit::Reading,
+    http::error::{ApiError, Problem},
+};
 
 const RATE_LIMIT: HeaderName = HeaderName::from_static("ratelimit");
 const RATE_LIMIT_POLICY: HeaderName = HeaderName::from_static("ratelimit-policy");
 
 /// Rejects a request above the rate limit of its key. Fails with 429.
 pub(crate) fn check(key: Option<Reading>) -> Result<(), ApiError> {
+    check_for(key, "")
+}
+
+/// The same for a batch of so many commands. Fails with 400 if the limit never allows so many.
+pub(crate) fn check_commands(key: Option<Reading>, commands: u32) -> Result<(), ApiError> {
+    const EACH_COUNTS: &str = "Each command of a batch counts as one. ";
+    if let Some(Reading { limit, .. }) = key
+        && commands > limit.quota()
+    {
+        let (quota, window) = (limit.quota(), limit.window());
+        let message = format!(
+            "This API key allows {quota} requests in {window} seconds. {EACH_COUNTS}Send at most \
+             {quota} commands in a batch."
+        );
+        return Err(ApiError::new(Problem::InvalidBody, message));
+    }
+    check_for(key, EACH_COUNTS)
+}
+
+fn check_for(key: Option<Reading>, why: &str) -> Result<(), ApiError> {
     let Some(Reading { limit, within: false, more_in, .. }) = key else {
         return Ok(());
     };
     let (quota, window) = (limit.quota(), limit.window());
     let plural = if more_in == 1 { "" } else { "s" };
     let message = format!(
-        "Rate limit exceeded: this API key allows {quota} requests in {window} seconds. Retry after \
-         {more_in} second{plural}."
+        "Rate limit exceeded: this API key allows {quota} requests in {window} seconds. {why}Retry \
+         after {more_in} second{plural}."
     );
     Err(ApiError::rate_limited(message, more_in))
 }

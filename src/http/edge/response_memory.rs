@@ -13,6 +13,9 @@ use crate::http::error::{ApiError, Problem};
 /// responses, so clients that read large ones slowly leave room for the others.
 const MAX_SMALL: usize = 64 << 10;
 
+/// The largest body of a stranger that does not count, in bytes.
+const MAX_UNCOUNTED: usize = 4 << 10;
+
 /// The bytes that an HTTP/2 response needs in addition to its body until its client accepts it: its
 /// stream, its head, and the task that sends it.
 const STREAM: usize = 4 << 10;
@@ -57,6 +60,19 @@ impl ResponseMemory {
     /// there is not enough memory.
     pub(crate) fn reserve(&self, size: usize) -> Result<Reservation, ApiError> {
         self.reserve_below(size, self.limit).ok_or_else(out_of_memory)
+    }
+
+    /// Reserves memory for a request body of a client that is not signed in. Such clients together get
+    /// a quarter of the memory, and need none for a form to sign in, which is smaller than a head.
+    /// Fails with 503 if there is not enough memory.
+    pub(crate) fn reserve_for_stranger(
+        &self,
+        size: usize,
+    ) -> Result<Option<Reservation>, ApiError> {
+        if size <= MAX_UNCOUNTED {
+            return Ok(None);
+        }
+        self.reserve_below(size, self.limit / 4).map(Some).ok_or_else(out_of_memory)
     }
 
     /// Reserves the memory for an HTTP/2 stream, if there is enough.

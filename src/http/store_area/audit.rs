@@ -14,7 +14,10 @@ use crate::{
 };
 
 /// Responds with a page of the audit trail and a link to the next one.
-pub(crate) async fn list(app: &App, Call { request, .. }: Call<'_>) -> Result<Response, ApiError> {
+pub(crate) async fn list(
+    app: &App,
+    Call { request, caller, .. }: Call<'_>,
+) -> Result<Response, ApiError> {
     let names = ["subject", "actor", "type", "since", "until", "limit", "cursor"];
     let [subject, actor, kind, since, until, limit, cursor] =
         query::parameters(request.uri.query(), names)?;
@@ -47,6 +50,7 @@ pub(crate) async fn list(app: &App, Call { request, .. }: Call<'_>) -> Result<Re
         let seq = text::integer(&seq).ok_or_else(cursor::invalid)?;
         query.after = Some(AuditPosition { seq, act });
     }
+    let _turn = app.store_area.turns.take(caller).await?;
     let (entries, next) = app.store.list_audit(&query).await?;
     let next = next.and_then(|AuditPosition { seq, act }| {
         let cursor = walk.encode(&seq.to_string(), act);

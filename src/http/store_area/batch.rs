@@ -10,27 +10,39 @@ use super::{
 use crate::{
     domain::{
         NewPet,
+        rate_limit::Reading,
         store_area::{Command, Preconditions},
     },
-    http::{App, Response, error::ApiError, routes::Call},
+    http::{App, Response, access::rate_limit, error::ApiError, routes::Call},
     json,
 };
 
 /// How many commands a batch has at most.
-const MAX_COMMANDS: usize = 100;
+const MAX_COMMANDS: u32 = 100;
 
-pub(crate) async fn run(app: &App, call: Call<'_>) -> Result<Response, ApiError> {
+/// Each command counts against the rate limit of the key, whose state is `rate`.
+pub(crate) async fn run(
+    app: &App,
+    call: Call<'_>,
+    rate: &mut Option<Reading>,
+) -> Result<Response, ApiError> {
+    let caller = call.caller;
     let write = Write::read_with_key(app, call).await?;
     let elements = json::elements(&write.body)?;
-    if elements.is_empty() || elements.len() > MAX_COMMANDS {
-        let message =
-            format!("A batch must have 1 to {MAX_COMMANDS} commands, but has {}.", elements.len());
+    let count = elements.len();
+    let allowed = u32::try_from(count).ok().filter(|count| (1..=MAX_COMMANDS).contains(count));
+    let Some(counted) = allowed else {
+        let message = format!("A batch must have 1 to {MAX_COMMANDS} commands, but has {count}.");
         return Err(super::members::invalid(message));
-    }
-    let mut commands = Vec::with_capacity(elements.len());
+    };
+    let mut commands = Vec::with_capacity(count);
     for (index, element) in elements.into_iter().enumerate() {
         let command = parse(app, element, &write);
         commands.push(command.map_err(|error| error.at(index))?);
+    }
+    if let Some(caller) = caller {
+        *rate = app.keys.take_commands(caller, counted);
+        rate_limit::check_commands(*rate, counted)?;
     }
     write.execute_all(app, commands, wire::all, Some).await
 }

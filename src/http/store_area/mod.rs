@@ -13,6 +13,7 @@ mod orders;
 mod page;
 mod pets;
 mod preconditions;
+mod turns;
 mod webhooks;
 mod wire;
 mod write;
@@ -43,8 +44,7 @@ pub(crate) use self::{
 /// What the operations of the store area share.
 pub(crate) struct StoreArea {
     inventory: inventory::LastCount,
-    last_expiry: expiry::LastRun,
-    last_forgetting: expiry::LastRun,
+    turns: turns::Turns,
     pub(crate) metrics: ChangeMetrics,
     pub(crate) feed: feed::Feed,
     pub(crate) registrar: Registrar,
@@ -57,8 +57,7 @@ impl StoreArea {
     pub(crate) fn new(reservation: Duration, keep_changes: Duration, registrar: Registrar) -> Self {
         Self {
             inventory: inventory::LastCount::default(),
-            last_expiry: expiry::LastRun::default(),
-            last_forgetting: expiry::LastRun::default(),
+            turns: turns::Turns::default(),
             metrics: ChangeMetrics::default(),
             feed: feed::Feed::default(),
             registrar,

@@ -27,7 +27,7 @@ pub(super) const NEW: [&str; 5] = ["petId", "status", "reference", "note", "expi
 /// `GET /v1/store/orders`: a page of orders, and a link to the next one.
 pub(crate) async fn list_orders(
     app: &App,
-    Call { request, .. }: Call<'_>,
+    Call { request, caller, .. }: Call<'_>,
 ) -> Result<Response, ApiError> {
     let names = ["status", "petId", "reference", "limit", "cursor"];
     let [status, pet_id, reference, limit, cursor] = query::parameters(request.uri.query(), names)?;
@@ -56,6 +56,7 @@ pub(crate) async fn list_orders(
     }
     // No animal can have another id, so there is no order for it.
     let is_impossible = wanted.is_some() && query.pet_id.is_none();
+    let _turn = app.store_area.turns.take(caller).await?;
     let (orders, next) =
         if is_impossible { (Vec::new(), None) } else { app.store.list_orders(&query).await? };
     let next = next.and_then(|id| {
@@ -92,7 +93,7 @@ pub(super) fn new(app: &App, members: &Members<'_>, now: Timestamp) -> Result<Ne
     let terms = if is_completed {
         OrderTerms::Completed
     } else {
-        OrderTerms::ReservedUntil(expires_at.unwrap_or(now + app.store_area.reservation))
+        OrderTerms::ReservedUntil(expires_at.unwrap_or_else(|| app.default_end(now)))
     };
     Ok(NewOrder { pet_id: write::pet_id(Some(pet_id))?, terms, reference, note })
 }

@@ -27,7 +27,7 @@ pub(super) const WITHDRAWAL: [&str; 2] = ["reason", "note"];
 /// `GET /v1/store/pets`: a page of animals, and a link to the next one.
 pub(crate) async fn list_pets(
     app: &App,
-    Call { request, .. }: Call<'_>,
+    Call { request, caller, .. }: Call<'_>,
 ) -> Result<Response, ApiError> {
     let names = ["status", "categoryId", "name", "withdrawn", "limit", "cursor"];
     let [status, category_id, name, withdrawn, limit, cursor] =
@@ -66,6 +66,7 @@ pub(crate) async fn list_pets(
     }
     // Before the page, so that a client that follows the changes from here misses none.
     let log = if query.after.is_none() { Some(app.store.log_state().await?) } else { None };
+    let _turn = app.store_area.turns.take(caller).await?;
     let (pets, next) = app.store.list_store_pets(&query).await?;
     let next = next.and_then(|PetPosition { key, id }| {
         let cursor = walk.encode(&key.unwrap_or_default(), id.get());

@@ -7,7 +7,7 @@ use hyper::{StatusCode, header::HeaderValue, http::request::Parts};
 use crate::{
     domain::{
         StoredResponse,
-        store_area::{Decision, Inventory, Refusal, Resource},
+        store_area::{Decision, Inventory, Resource},
     },
     http::{App, Response, error::ApiError, etag, response},
     json::{Object, write_resource},
@@ -15,13 +15,6 @@ use crate::{
 
 /// The approximate length of an animal or an order without its texts, in bytes.
 pub(super) const USUAL_LENGTH: usize = 256;
-
-/// The maximum length of the response to a batch, in bytes.
-const MAX_BATCH: usize = 1 << 20;
-
-/// Why a batch was refused that has too long a response.
-pub(super) const BATCH_TOO_LONG: &str = "The response to this batch would be longer than 1 MiB, \
-     because of very long names. Send the commands in smaller batches.";
 
 pub(super) fn inventory(inventory: &Inventory) -> Vec<u8> {
     let mut out = Vec::with_capacity(USUAL_LENGTH);
@@ -47,44 +40,40 @@ pub(super) fn tag(version: i64) -> String {
 }
 
 /// The response to one command: what it is about, as it is now. Nothing if it was deleted.
-#[expect(clippy::unnecessary_wraps, reason = "as a `RespondTo`")]
-pub(super) fn one(decisions: &[Decision]) -> Result<StoredResponse, Refusal> {
+pub(super) fn one(decisions: &[Decision]) -> StoredResponse {
     let result = decisions.first().and_then(|decision| decision.result.as_ref());
     let status = if result.is_some() { StatusCode::OK } else { StatusCode::NO_CONTENT };
-    Ok(StoredResponse {
+    StoredResponse {
         status: status.as_u16(),
         location: None,
         etag: result.map(|resource| tag(resource.version())),
         body: result.map(resource).unwrap_or_default(),
-    })
+    }
 }
 
 /// The response to a command that may have made what it is about.
-pub(super) fn created(decisions: &[Decision]) -> Result<StoredResponse, Refusal> {
-    let mut response = one(decisions)?;
+pub(super) fn created(decisions: &[Decision]) -> StoredResponse {
+    let mut response = one(decisions);
     let change = decisions.first().and_then(|decision| decision.changes.first());
     let Some(change) = change.filter(|change| change.before.is_none()) else {
-        return Ok(response);
+        return response;
     };
     response.status = StatusCode::CREATED.as_u16();
     if let Some(Resource::Order(order)) = &change.after {
         response.location = Some(format!("/store/orders/{}", order.id));
     }
-    Ok(response)
+    response
 }
 
 /// The response to several commands: what each is about, as it was after that command.
-pub(super) fn all(decisions: &[Decision]) -> Result<StoredResponse, Refusal> {
+pub(super) fn all(decisions: &[Decision]) -> StoredResponse {
     let mut body = Vec::with_capacity(decisions.len() * USUAL_LENGTH);
     for result in decisions.iter().filter_map(|decision| decision.result.as_ref()) {
         body.push(if body.is_empty() { b'[' } else { b',' });
         write_resource(&mut body, result);
-        if body.len() >= MAX_BATCH {
-            return Err(Refusal::Invalid(BATCH_TOO_LONG));
-        }
     }
     body.push(b']');
-    Ok(StoredResponse { status: StatusCode::OK.as_u16(), location: None, etag: None, body })
+    StoredResponse { status: StatusCode::OK.as_u16(), location: None, etag: None, body }
 }
 
 /// The response to a read by id, or a 304 if the client has this version.

@@ -35,6 +35,11 @@ use crate::{
 /// change. Very long names can exceed it.
 const USUAL_GROWTH: usize = 16 << 10;
 
+/// Why a batch is refused whose animals and orders are too long.
+const BATCH_TOO_LONG: &str = "The animals and orders of a batch must not exceed 2 MiB together, \
+     before and after each command, as JSON. This command exceeds the limit. Send the commands in \
+     smaller batches.";
+
 /// A request for a change, read completely.
 pub(super) struct Write<'r> {
     pub(super) request: &'r Parts,
@@ -228,10 +233,8 @@ fn refused(refusal: Refusal, failed_index: Option<usize>, room: Reservation) -> 
         (ApiError::new(problem, conflict.message), Some(wire::resource(&conflict.current)))
     };
     let (error, current) = match refusal {
-        Refusal::Invalid(wire::BATCH_TOO_LONG) => {
-            return ApiError::new(Problem::InvalidBody, wire::BATCH_TOO_LONG);
-        }
         Refusal::Invalid(message) => (ApiError::new(Problem::InvalidBody, message), None),
+        Refusal::TooLong => (ApiError::new(Problem::InvalidBody, BATCH_TOO_LONG), None),
         Refusal::NotFound(message) => (ApiError::new(Problem::NotFound, message), None),
         Refusal::PreconditionRequired(_) if is_batch => {
             let message = "This command needs ifMatch with the version of the animal that you want \

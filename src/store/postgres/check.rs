@@ -7,10 +7,10 @@ use super::{
     PostgresUrl, errors::Failure, snapshot::PostgresSnapshot, store_area::lists::EVERYTHING,
 };
 use crate::{
-    domain::store_area::Resource,
+    domain::{pet::HIGHEST_EXPECTED, store_area::Resource},
     store::{
         OpenError, StoreError,
-        check::{Checkup, DISAGREEMENTS, OneKind},
+        check::{self, Checkup, DISAGREEMENTS, OneKind},
         key_rows,
     },
 };
@@ -30,6 +30,8 @@ const SEQUENCES: &str = "SELECT name FROM (VALUES
         ('orders', (SELECT max(id) FROM orders),
             (SELECT CASE WHEN is_called THEN last_value ELSE 0 END FROM orders_ids)))
     AS of (name, highest, last) WHERE highest > last";
+const EXHAUSTED: &str = "SELECT sequencename::text FROM pg_sequences
+    WHERE schemaname = current_schema() AND last_value > $1";
 
 /// See [`crate::store::check`].
 pub(in crate::store) fn check(url: &PostgresUrl) -> Result<Checkup, OpenError> {
@@ -40,9 +42,10 @@ pub(in crate::store) fn check(url: &PostgresUrl) -> Result<Checkup, OpenError> {
 
 fn read(snapshot: &mut PostgresSnapshot) -> Result<Checkup, StoreError> {
     let mut found = Checkup::default();
-    for (problem, statement) in DISAGREEMENTS {
+    let disagreements = DISAGREEMENTS.map(|(problem, find)| (problem.to_owned(), find.to_owned()));
+    for (problem, statement) in disagreements.into_iter().chain(check::impossible_values("id")) {
         let mut problems = OneKind::of(&mut found.problems);
-        snapshot.each(statement, &[], |row| {
+        snapshot.each(&statement, &[], |row| {
             problems.add(problem.replace("{}", &row.try_get::<_, i64>(0)?.to_string()));
             Ok(ControlFlow::Continue(()))
         })?;
@@ -71,9 +74,20 @@ fn read(snapshot: &mut PostgresSnapshot) -> Result<Checkup, StoreError> {
             Ok(ControlFlow::Continue(()))
         })?;
     }
+    snapshot.each(EXHAUSTED, &[&HIGHEST_EXPECTED], |row| {
+        found.problems.push(check::exhausted(row.try_get(0)?));
+        Ok(ControlFlow::Continue(()))
+    })?;
     snapshot.each(key_rows::LIST, &[], |row| {
         found.keys += 1;
-        key_rows::record(row).map(|_| ControlFlow::Continue(()))
+        match key_rows::record(row) {
+            Err(error @ (Failure::Row(_) | Failure::Column(_))) => {
+                let id: i64 = row.try_get(0)?;
+                found.problems.push(format!("API key {id} is invalid: {error}"));
+            }
+            other => drop(other?),
+        }
+        Ok(ControlFlow::Continue(()))
     })?;
     Ok(found)
 }

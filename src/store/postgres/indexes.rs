@@ -22,7 +22,7 @@ const PAUSE: Duration = Duration::from_secs(1);
 
 /// Whether an index is complete. Its construction may have been interrupted.
 const IS_VALID: &str = "SELECT indisvalid FROM pg_index WHERE indexrelid = to_regclass($1::text)";
-const NAMES_WITHOUT_KEY: &str = "SELECT id, name FROM pets
+const NAMES_WITHOUT_KEY: &str = "SELECT id, left(name, 256) FROM pets
     WHERE id > $1 AND name_key IS NULL AND length(name) <> octet_length(name)
     ORDER BY id LIMIT 1000";
 

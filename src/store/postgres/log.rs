@@ -1,5 +1,7 @@
 //! The log of changes and the audit trail as rows.
 
+use std::ops::RangeInclusive;
+
 use async_trait::async_trait;
 use futures_util::FutureExt;
 use jiff::Timestamp;
@@ -10,12 +12,11 @@ use super::{
     errors::Failure,
     numbering::{STATE, number, numbered},
     pool::{Access, Connection},
-    store_area::rows,
     writes::{Value, Write, values},
 };
 use crate::{
     domain::{
-        Actor, NamedActor, PetId,
+        Actor, NamedActor, PetId, WriteContext,
         store_area::{
             Act, AuditEntry, AuditPosition, AuditQuery, ChangePage, ChangeType, LogState,
             LogSubject, LoggedChange, SubjectKind,
@@ -23,6 +24,8 @@ use crate::{
     },
     store::{
         Changes, StoreError,
+        columns::Columns,
+        forgotten::{FORGET_ACTS, last_forgotten},
         log::{self, Entry, Origin, Part, SCAN, Selection, audited_changes},
     },
 };
@@ -80,14 +83,14 @@ const AUDITED: [&str; 2] = [
 pub(super) const RECORD: &str = "INSERT INTO acts
     (seq, at, type, subject_id, actor, actor_id, actor_name, request_id, details)
     SELECT last, $1, $2, $3, $4, $5, $6, $7, $8 FROM change_log";
-const FORGET_ACTS: &str = "DELETE FROM acts WHERE id IN
-    (SELECT id FROM acts WHERE at < $1 ORDER BY id LIMIT $2)";
-/// The last of the changes above $1 and up to $2 that is older than $3, not the newest one, and not
+/// The last of the changes above $1 and up to $4 that is to be forgotten, not the newest one, and not
 /// needed any more.
 const LAST_FORGOTTEN: &str = concat!(
-    "SELECT max(seq) FROM ",
-    numbered!("$1", "$2"),
-    " WHERE at < $3 AND seq < coalesce(",
+    "WITH part AS (SELECT seq AS number, at FROM ",
+    numbered!("$1", "$4"),
+    ") ",
+    last_forgotten!(),
+    " AND number < coalesce(",
     log::undelivered!(),
     ", (SELECT last FROM change_log))"
 );
@@ -104,6 +107,10 @@ const FORGET: &str = "WITH runs AS (
         SELECT row.id FROM runs CROSS JOIN LATERAL (
             SELECT id FROM changes WHERE id >= runs.id AND id < runs.id + runs.length LIMIT 10000
         ) AS row)";
+const CONFIRMED: &str = "SELECT at FROM confirmed_time WHERE at IS NOT NULL";
+const CONFIRM_FIRST: &str = "UPDATE confirmed_time
+    SET at = coalesce((SELECT at FROM changes ORDER BY id DESC LIMIT 1), $1) WHERE at IS NULL";
+const CONFIRM: &str = "UPDATE confirmed_time SET at = $2 WHERE at = $1";
 
 #[async_trait]
 impl Changes for PostgresStore {
@@ -131,9 +138,28 @@ impl Changes for PostgresStore {
         self.run(Access::Read, (), |on, ()| history(on, pet, before, limit).boxed()).await
     }
 
-    async fn forget_changes(&self, before: Timestamp, limit: u32) -> Result<usize, StoreError> {
-        let before = before.as_millisecond();
-        self.run(Access::Write, (), |on, ()| forget(on, before, limit).boxed()).await
+    async fn forget_changes(
+        &self,
+        kept: RangeInclusive<Timestamp>,
+        limit: u32,
+    ) -> Result<usize, StoreError> {
+        let kept = [kept.start(), kept.end()].map(|time| time.as_millisecond());
+        self.run(Access::Write, (), |on, ()| forget(on, kept, limit).boxed()).await
+    }
+
+    async fn confirmed_time(&self, now: Timestamp) -> Result<Timestamp, StoreError> {
+        let now = now.as_millisecond();
+        self.run(Access::Write, (), |on, ()| confirmed(on, now).boxed()).await
+    }
+
+    async fn confirm_time(
+        &self,
+        seen: Timestamp,
+        now: Timestamp,
+        act: Option<(Act, WriteContext)>,
+    ) -> Result<bool, StoreError> {
+        let times = [seen, now].map(Timestamp::as_millisecond);
+        self.run(Access::Write, act, |on, act| confirm(on, times, act.as_ref()).boxed()).await
     }
 
     async fn list_audit(
@@ -175,16 +201,42 @@ async fn history(
     connection.query(&statement, &parameters).await?.iter().map(change).collect()
 }
 
-async fn forget(connection: &mut Connection, before: i64, limit: u32) -> Result<usize, Failure> {
+async fn forget(
+    connection: &mut Connection,
+    [from, to]: [i64; 2],
+    limit: u32,
+) -> Result<usize, Failure> {
     let limit = i64::from(limit);
     let state = connection.query_one(STATE, &[]).await?;
     let first = state.try_get::<_, i64>(2)? - 1;
-    let oldest = connection.query_one(LAST_FORGOTTEN, &[&first, &(first + limit), &before]).await?;
-    let mut forgotten = connection.execute(FORGET_ACTS, &[&before, &limit]).await?;
+    let parameters: [&(dyn ToSql + Sync); 4] = [&first, &from, &to, &(first + limit)];
+    let oldest = connection.query_one(LAST_FORGOTTEN, &parameters).await?;
+    let mut forgotten = connection.execute(FORGET_ACTS, &[&limit, &from, &to]).await?;
     if let Some(last) = oldest.try_get::<_, Option<i64>>(0)? {
         forgotten = connection.execute(FORGET, &[&last]).await?.max(forgotten);
     }
     Ok(usize::try_from(forgotten).unwrap_or(usize::MAX))
+}
+
+async fn confirmed(connection: &mut Connection, now: i64) -> Result<Timestamp, Failure> {
+    if connection.query_opt(CONFIRMED, &[]).await?.is_none() {
+        connection.execute(CONFIRM_FIRST, &[&now]).await?;
+    }
+    connection.query_one(CONFIRMED, &[]).await?.time(0)
+}
+
+async fn confirm(
+    connection: &mut Connection,
+    [seen, now]: [i64; 2],
+    act: Option<&(Act, WriteContext)>,
+) -> Result<bool, Failure> {
+    let transaction = connection.transaction().await?;
+    let is_done = transaction.execute(CONFIRM, &[&seen, &now]).await? > 0;
+    if let Some((act, context)) = act.filter(|_| is_done) {
+        record(&transaction, act, context.into()).await?;
+    }
+    transaction.commit().await?;
+    Ok(is_done)
 }
 
 /// Adds these changes. See [`APPEND`].
@@ -285,7 +337,7 @@ fn act(row: &Row) -> Result<(AuditPosition, AuditEntry), Failure> {
     let act = log::read(row.try_get(2)?, row.try_get(3)?, row.try_get(5)?);
     let entry = AuditEntry::Act {
         id: position.act,
-        at: rows::time(row.try_get(1)?)?,
+        at: row.time(1)?,
         act: act.ok_or(Failure::Row("details"))?,
         actor: actor(row, 6)?,
         request_id: text(row, 9)?,
@@ -298,7 +350,7 @@ fn change(row: &Row) -> Result<LoggedChange, Failure> {
     let subject = SubjectKind::of_type(kind).ok_or(Failure::Row("type"))?;
     Ok(LoggedChange {
         seq: row.try_get(0)?,
-        at: rows::time(row.try_get(1)?)?,
+        at: row.time(1)?,
         kind: kind.parse().map_err(|_| Failure::Row("type"))?,
         subject: LogSubject { kind: subject, id: row.try_get(3)? },
         version: row.try_get(4)?,

@@ -29,10 +29,11 @@ const STEPS: [&str; KNOWN as usize] = [
     include_str!("../../../migrations/postgres/0012_fewer_indexes.sql"),
     include_str!("../../../migrations/postgres/0013_fewer_checks.sql"),
     include_str!("../../../migrations/postgres/0014_log_in_place.sql"),
+    include_str!("../../../migrations/postgres/0015_confirmed_time.sql"),
 ];
 
 /// The schema version of this release.
-const KNOWN: u32 = 14;
+const KNOWN: u32 = 15;
 
 /// How often processes that start at the same time may conflict. In each conflict, one of them
 /// succeeds.
@@ -105,7 +106,7 @@ fn is_current(found: Option<u32>, mode: OpenMode, url: &str) -> Result<bool, Ope
         (Some(KNOWN), _) => Ok(true),
         (Some(found), _) if found > KNOWN => Err(OpenError::TooNew { path, found, known: KNOWN }),
         (_, OpenMode::CreateAndMigrate) | (None | Some(0), OpenMode::Create) => Ok(false),
-        (None | Some(0), OpenMode::AsIs) => Err(OpenError::Absent(path)),
+        (None | Some(0), OpenMode::AsIs) => Err(OpenError::Empty(path)),
         (Some(found), _) => Err(OpenError::TooOld { path, found, known: KNOWN }),
     }
 }

@@ -8,7 +8,7 @@ use super::{
     connection,
     errors::is_damage,
     quick_check::{LOST_TRANSACTIONS, etag_key, schema},
-    store_area::check::agreement,
+    store_area::check::{agreement, impossible_values},
 };
 use crate::{
     domain::{PetId, PetName, PetStatus},
@@ -22,6 +22,7 @@ const MAX_REPORTED: usize = 20;
 pub(in super::super) fn check(path: &Path) -> Result<Checkup, OpenError> {
     connection::open_to_check(path, |connection, has_lost_transactions| {
         let mut found = all(connection)?;
+        run(&[impossible_values], connection, &mut found)?;
         found.problems.extend(has_lost_transactions.then(|| LOST_TRANSACTIONS.to_owned()));
         Ok(found)
     })
@@ -149,9 +150,18 @@ fn sequences(connection: &Connection, found: &mut Checkup) -> rusqlite::Result<(
 }
 
 fn api_keys(connection: &Connection, found: &mut Checkup) -> rusqlite::Result<()> {
-    for key in connection.prepare(key_rows::LIST)?.query_map([], |row| key_rows::record(row))? {
-        key?;
+    let mut statement = connection.prepare(key_rows::LIST)?;
+    let mut rows = statement.query([])?;
+    while let Some(row) = rows.next()? {
         found.keys += 1;
+        match key_rows::record(row) {
+            Err(error) if is_damage(&error) => {
+                found
+                    .problems
+                    .push(format!("API key {} is invalid: {error}", row.get::<_, i64>(0)?));
+            }
+            other => drop(other?),
+        }
     }
     found.problems.extend(etag_key(connection)?);
     Ok(())

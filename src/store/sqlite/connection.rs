@@ -12,7 +12,7 @@ use std::{
 use rusqlite::{Connection, ErrorCode, MAIN_DB, OpenFlags, config::DbConfig};
 use tracing::error;
 
-use super::{file, migrations, page, quick_check, wal, wal_index::WalIndex};
+use super::{file, file_identity, migrations, page, quick_check, wal, wal_index::WalIndex};
 use crate::store::{OpenError, OpenMode};
 
 /// How long a statement waits for a lock that another process holds.
@@ -38,6 +38,10 @@ pub(super) fn open_for_writing(
             _ => OpenFlags::empty(),
         },
     };
+    if file_identity::is_companion(path) && !path.exists() {
+        let what = "a file of this name belongs to another database; name another file".to_owned();
+        return Err(OpenError::BadSetting { path: shown, what });
+    }
     let failed = |error| cannot_open(&shown, error);
     if path.canonicalize().is_ok_and(|path| file::has_lost_transactions(&path)) {
         error!("{}: {shown}", quick_check::LOST_TRANSACTIONS);

@@ -24,7 +24,7 @@ use rustix::{
 use super::{
     check, connection,
     errors::is_damage,
-    file_identity::{companion, device_and_inode},
+    file_identity::{companion, files_of, is_companion, is_same},
     log, migrations,
 };
 use crate::{
@@ -52,9 +52,15 @@ pub(crate) enum CopyError {
     /// A process has the database to replace open.
     #[error("{0} is in use; stop the service first")]
     InUse(String),
-    /// Source and target are the same file.
+    /// The target is a file of the source.
     #[error("{0} is the database itself; name another file")]
     Same(String),
+    /// The target is, or would be, a companion file of a database.
+    #[error("{0} is the name of a file that SQLite keeps next to a database; name another file")]
+    Companion(String),
+    /// The target is a device, a folder, a pipe or a socket.
+    #[error("{0} is not a regular file; name another file")]
+    NotAFile(String),
     /// The database to replace has transactions in its WAL, and the checkpoint failed. It is not
     /// known to be damaged.
     #[error(
@@ -129,8 +135,12 @@ pub(crate) fn copy(
     number: u64,
     restored: Option<&WriteContext>,
 ) -> Result<Copied, CopyError> {
+    if is_companion(to) {
+        return Err(CopyError::Companion(to.display().to_string()));
+    }
     let source = connection::open_untouched(from, OpenMode::CreateAndMigrate)?;
-    if is_same(from, to) {
+    let own = files_of(&from.canonicalize().unwrap_or_else(|_| from.to_owned()));
+    if own.iter().any(|own| files_of(to).iter().any(|to| is_same(own, to))) {
         return Err(CopyError::Same(to.display().to_string()));
     }
     let existing = files_of(to).into_iter().find(|path| path.symlink_metadata().is_ok());
@@ -149,11 +159,6 @@ pub(crate) fn copy(
     Ok(Copied { animals, aside })
 }
 
-fn is_same(one: &Path, other: &Path) -> bool {
-    let of = device_and_inode;
-    matches!((of(one), of(other)), (Ok(one), Ok(other)) if one == other)
-}
-
 /// The database to replace.
 struct Replaced {
     /// Locked until this is dropped.
@@ -161,18 +166,15 @@ struct Replaced {
     is_damaged: bool,
 }
 
-/// The paths of a database file and of its companion files.
-pub(super) fn files_of(path: &Path) -> [PathBuf; 4] {
-    ["", "-wal", "-shm", "-journal"].map(|end| companion(path, end))
-}
-
 /// Prepares a database for its replacement: runs a checkpoint, so that it is one file, unless it is
 /// too damaged. Locks out other processes until the result is dropped. `None` if the file does not
 /// exist.
 fn prepare_replacement(path: &Path) -> Result<Option<Replaced>, CopyError> {
     let shown = path.display().to_string();
-    if !path.exists() {
-        return Ok(None);
+    match path.metadata() {
+        Ok(file) if !file.is_file() => return Err(CopyError::NotAFile(shown)),
+        Ok(_) => {}
+        Err(_) => return Ok(None),
     }
     let checkpoint_error = |cause: Cause| CopyError::Checkpoint { path: shown.clone(), cause };
     let mut done = checkpoint(path);

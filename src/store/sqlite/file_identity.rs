@@ -12,6 +12,16 @@ use rustix::fs::Stat;
 /// Device and inode, which identify a file.
 pub(super) type Identity = (u64, u64);
 
+/// Whether a file of this name, or the file to which it leads, would be a companion file of a
+/// database, whether that exists or not. SQLite reads, overwrites and removes such a file.
+pub(crate) fn is_companion(path: &Path) -> bool {
+    let is_named_so = |path: &Path| {
+        let name = path.as_os_str().as_encoded_bytes();
+        ["-wal", "-shm", "-journal"].iter().any(|end| name.ends_with(end.as_bytes()))
+    };
+    is_named_so(path) || path.canonicalize().is_ok_and(|path| is_named_so(&path))
+}
+
 /// The path of a companion file of the database at `path`.
 pub(super) fn companion(path: &Path, end: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
@@ -19,9 +29,20 @@ pub(super) fn companion(path: &Path, end: &str) -> PathBuf {
     name.into()
 }
 
+/// The paths of a database file and of its companion files.
+pub(super) fn files_of(path: &Path) -> [PathBuf; 4] {
+    ["", "-wal", "-shm", "-journal"].map(|end| companion(path, end))
+}
+
 /// Identifies the file at `path`.
 pub(super) fn device_and_inode(path: &Path) -> io::Result<Identity> {
     Ok(identity(&rustix::fs::stat(path)?))
+}
+
+/// Whether both paths lead to the same file, also if it has two names.
+pub(super) fn is_same(one: &Path, other: &Path) -> bool {
+    let of = device_and_inode;
+    matches!((of(one), of(other)), (Ok(one), Ok(other)) if one == other)
 }
 
 pub(super) fn identity(file: &Stat) -> Identity {

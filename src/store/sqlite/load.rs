@@ -15,8 +15,8 @@ use rusqlite::{Connection, ErrorCode, OpenFlags, config::DbConfig, params, param
 
 use super::{
     connection,
-    copy::files_of,
     file::Files,
+    file_identity::files_of,
     log,
     migrations::{self, Recognised},
     requests,

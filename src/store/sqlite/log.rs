@@ -1,8 +1,10 @@
 //! The log of changes and the audit trail as rows.
 
+use std::ops::RangeInclusive;
+
 use async_trait::async_trait;
 use jiff::Timestamp;
-use rusqlite::{Connection, Row, params};
+use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::store::SqliteStore;
 use crate::{
@@ -16,6 +18,7 @@ use crate::{
     store::{
         Changes, StoreError,
         columns::Columns,
+        forgotten::{FORGET_ACTS, last_forgotten},
         log::{self, Entry, Origin, Part, SCAN, Selection, audited_changes},
     },
 };
@@ -80,14 +83,18 @@ const AUDITED: [&str; 2] = [
 const RECORD: &str = "INSERT INTO acts
     (seq, at, type, subject_id, actor, actor_id, actor_name, request_id, details)
     VALUES (coalesce((SELECT max(seq) FROM changes), 0), ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
-const FORGET_ACTS: &str = "DELETE FROM acts WHERE id IN
-    (SELECT id FROM acts WHERE at < ?1 ORDER BY id LIMIT ?2)";
 const FORGET: &str = concat!(
-    "DELETE FROM changes WHERE seq < coalesce(",
+    "WITH part AS (SELECT seq AS number, at FROM changes ORDER BY seq LIMIT $1)
+    DELETE FROM changes WHERE seq <= (",
+    last_forgotten!(),
+    " AND number < coalesce(",
     log::undelivered!(),
-    ", (SELECT max(seq) FROM changes)) AND seq <= (SELECT max(seq) FROM
-        (SELECT seq, at FROM changes ORDER BY seq LIMIT ?2) WHERE at < ?1)"
+    ", (SELECT max(seq) FROM changes)))"
 );
+const CONFIRMED: &str = "SELECT at FROM confirmed_time WHERE at IS NOT NULL";
+const CONFIRM_FIRST: &str = "UPDATE confirmed_time
+    SET at = coalesce((SELECT at FROM changes ORDER BY seq DESC LIMIT 1), ?1) WHERE at IS NULL";
+const CONFIRM: &str = "UPDATE confirmed_time SET at = ?2 WHERE at = ?1";
 
 #[async_trait]
 impl Changes for SqliteStore {
@@ -101,7 +108,7 @@ impl Changes for SqliteStore {
         kind: Option<ChangeType>,
         limit: u32,
     ) -> Result<ChangePage, StoreError> {
-        self.searches.read(move |connection| read_after(connection, after, kind, limit)).await
+        self.followers.read(move |connection| read_after(connection, after, kind, limit)).await
     }
 
     async fn history(
@@ -117,14 +124,50 @@ impl Changes for SqliteStore {
         self.searches.read(read).await
     }
 
-    async fn forget_changes(&self, before: Timestamp, limit: u32) -> Result<usize, StoreError> {
+    async fn forget_changes(
+        &self,
+        kept: RangeInclusive<Timestamp>,
+        limit: u32,
+    ) -> Result<usize, StoreError> {
         let forget = move |connection: &Connection| {
-            let parameters = params![before.as_millisecond(), limit];
+            let [from, to] = [kept.start(), kept.end()].map(|time| time.as_millisecond());
+            let parameters = params![limit, from, to];
             let changes = connection.prepare_cached(FORGET)?.execute(parameters)?;
             let acts = connection.prepare_cached(FORGET_ACTS)?.execute(parameters)?;
             Ok(changes.max(acts))
         };
         self.writer.write(forget).await
+    }
+
+    async fn confirmed_time(&self, now: Timestamp) -> Result<Timestamp, StoreError> {
+        let read = |connection: &Connection| {
+            connection.prepare_cached(CONFIRMED)?.query_row([], |row| row.time(0)).optional()
+        };
+        if let Some(at) = self.readers.read(read)? {
+            return Ok(at);
+        }
+        let begin = move |connection: &Connection| {
+            connection.execute(CONFIRM_FIRST, [now.as_millisecond()])?;
+            connection.query_row(CONFIRMED, [], |row| row.time(0))
+        };
+        self.writer.write(begin).await
+    }
+
+    async fn confirm_time(
+        &self,
+        seen: Timestamp,
+        now: Timestamp,
+        act: Option<(Act, WriteContext)>,
+    ) -> Result<bool, StoreError> {
+        let confirm = move |connection: &Connection| {
+            let times = [seen.as_millisecond(), now.as_millisecond()];
+            let is_done = connection.execute(CONFIRM, times)? > 0;
+            if let Some((act, context)) = act.as_ref().filter(|_| is_done) {
+                record(connection, act, context.into())?;
+            }
+            Ok(is_done)
+        };
+        self.writer.write(confirm).await
     }
 
     async fn list_audit(

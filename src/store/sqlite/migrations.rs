@@ -26,10 +26,12 @@ const STEPS: [&str; KNOWN as usize] = [
     include_str!("../../../migrations/sqlite/0014_history.sql"),
     include_str!("../../../migrations/sqlite/0015_fewer_indexes.sql"),
     include_str!("../../../migrations/sqlite/0016_packed_search.sql"),
+    include_str!("../../../migrations/sqlite/0017_long_names.sql"),
+    include_str!("../../../migrations/sqlite/0018_confirmed_time.sql"),
 ];
 
 /// The schema version of this release.
-const KNOWN: u32 = 16;
+const KNOWN: u32 = 18;
 
 /// Marks a file as petstore's in its header ("pets"), where `file` and SQLite's tools show it.
 const APPLICATION_ID: i64 = 0x7065_7473;
@@ -66,7 +68,8 @@ pub(super) fn check(recognised: &Recognised, mode: OpenMode, path: &str) -> Resu
     let path = path.to_owned();
     let (found, may_be_older) = match *recognised {
         Recognised::Version(version) => (version, mode == OpenMode::CreateAndMigrate),
-        Recognised::Empty => (0, mode != OpenMode::AsIs),
+        Recognised::Empty if mode == OpenMode::AsIs => return Err(OpenError::Empty(path)),
+        Recognised::Empty => (0, true),
         Recognised::OfAnotherProgram => return Err(OpenError::OfAnotherProgram(path)),
     };
     let known = KNOWN;

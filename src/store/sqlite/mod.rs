@@ -34,5 +34,8 @@ mod writer;
 mod writer_metrics;
 
 pub(super) use self::check::check;
-pub(crate) use self::copy::{Copied, CopyError, copy};
+pub(crate) use self::{
+    copy::{Copied, CopyError, copy},
+    file_identity::is_companion,
+};
 pub use self::{load::SqliteLoad, snapshot::SqliteSnapshot, store::SqliteStore};

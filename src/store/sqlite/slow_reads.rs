@@ -1,5 +1,6 @@
 //! Reads that take longer than a request may keep a runtime thread: pages with very long names (up
-//! to 6.5 MB, and 15 ms of work), searches, and the inventory.
+//! to 6.5 MB, and 15 ms of work), searches, the inventory, and the
+//! first decision about a batch.
 //!
 //! On a runtime thread, a few clients that request them would delay all others. So a separate
 //! thread runs them one at a time, and those of one kind never use more than one processor.

@@ -19,7 +19,10 @@ pub struct SqliteStore {
     pub(super) readers: Readers,
     pub(super) large_pages: SlowReads,
     pub(super) searches: SlowReads,
+    /// Those of the log, so that no search delays the clients that follow it.
+    pub(super) followers: SlowReads,
     pub(super) counts: SlowReads,
+    pub(super) batches: SlowReads,
     pub(super) unmerged: AtomicU64,
     pub(super) writer: Writer,
     pub(super) wal: PathBuf,
@@ -40,7 +43,8 @@ impl SqliteStore {
         connection::wait_for_locks(&mut writing, connection::BUSY_TIMEOUT, move || waits.begin())
             .map_err(|error| connection::cannot_open(&path.display().to_string(), error))?;
         let slow_reads = || SlowReads::open(path);
-        let (large_pages, searches, counts) = (slow_reads()?, slow_reads()?, slow_reads()?);
+        let (large_pages, searches, followers) = (slow_reads()?, slow_reads()?, slow_reads()?);
+        let (counts, batches) = (slow_reads()?, slow_reads()?);
         let key = writing.query_row("SELECT key FROM etag_key", [], |row| row.get(0));
         let etag_key =
             key.map_err(|error| connection::cannot_open(&path.display().to_string(), error))?;
@@ -57,7 +61,9 @@ impl SqliteStore {
             readers,
             large_pages,
             searches,
+            followers,
             counts,
+            batches,
             unmerged: AtomicU64::default(),
             writer,
             wal,

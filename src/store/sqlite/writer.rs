@@ -60,7 +60,7 @@ impl Writer {
 
     /// Runs `work` completely or not at all, and returns once it is on disk.
     ///
-    /// If the future is dropped while it waits, the work is still done.
+    /// If the future is dropped before its turn comes, the work is not done.
     pub(super) async fn write<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Connection) -> rusqlite::Result<T> + Send + 'static,
@@ -93,10 +93,13 @@ impl Writer {
     ) -> Result<T, StoreError> {
         let (sender, receiver) = oneshot::channel();
         let job: Job = Box::new(move |connection| {
+            if sender.is_closed() {
+                return Box::new(|_| {});
+            }
             let done = connection.and_then(work);
             Box::new(move |committed| {
-                // The caller may be gone; the write is still valid. An error of the write itself is
-                // more specific than that of the commit.
+                // The caller may be gone by now; the write is still valid. An error of the write
+                // itself is more specific than that of the commit.
                 let _ = sender.send(done.and_then(|value| committed.map(|()| value)));
             })
         });
@@ -257,15 +260,9 @@ fn in_transaction<T>(
     }
 }
 
-/// Undoes what a job has done so far. The job can then still succeed.
-pub(super) fn undo(connection: &Connection) -> rusqlite::Result<()> {
-    connection.prepare_cached("ROLLBACK TO job")?.execute([])?;
-    Ok(())
-}
-
 fn end_savepoint(connection: &Connection, keep: bool) -> rusqlite::Result<()> {
     if !keep {
-        undo(connection)?;
+        connection.prepare_cached("ROLLBACK TO job")?.execute([])?;
     }
     connection.prepare_cached("RELEASE job")?.execute([])?;
     Ok(())

@@ -152,13 +152,30 @@ fn a_batch_stays_within_its_limit_however_many_writes_come() {
 }
 
 #[tokio::test]
-async fn a_write_is_done_even_if_its_caller_is_gone() {
+async fn a_queued_write_is_not_done_if_its_caller_is_gone() {
     let (writer, _directory) = writer().await;
     let (release, holding) = hold(&writer);
     let mut holding = Box::pin(holding);
     assert!(futures_util::poll!(holding.as_mut()).is_pending());
     let mut write = Box::pin(writer.write(insert(1)));
     assert!(futures_util::poll!(write.as_mut()).is_pending());
+    drop(write);
+    drop(release);
+    assert_eq!(rows(&writer).await, 0);
+}
+
+#[tokio::test]
+async fn a_write_that_has_begun_is_done_even_if_its_caller_is_gone() {
+    let (writer, _directory) = writer().await;
+    let (begun, begins) = std::sync::mpsc::channel();
+    let (release, held) = std::sync::mpsc::channel::<()>();
+    let mut write = Box::pin(writer.write(move |connection| {
+        begun.send(()).unwrap();
+        let _ = held.recv();
+        insert(1)(connection)
+    }));
+    assert!(futures_util::poll!(write.as_mut()).is_pending());
+    begins.recv().unwrap();
     drop(write);
     drop(release);
     assert_eq!(rows(&writer).await, 1);

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Reply, Store};
+use super::{Reply, Store, created};
 
 /// Fails unless the command at this position failed with this status and code.
 #[track_caller]
@@ -184,7 +184,7 @@ async fn a_batch_has_1_to_100_commands() {
 }
 
 #[tokio::test]
-async fn a_response_above_1_mib_is_400_and_changes_nothing() {
+async fn a_batch_above_2_mib_is_400_with_its_position_and_changes_nothing() {
     let store = Store::open().await;
     let id = store.add(&"x".repeat(60_000), "available").await;
     let commands = |count: i64| -> Value {
@@ -194,9 +194,24 @@ async fn a_response_above_1_mib_is_400_and_changes_nothing() {
         };
         (1..=count).map(patch).collect::<Vec<_>>().into()
     };
-    let reply = store.batch(commands(18)).await;
-    reply.expect_message(400, "invalid_body", "1 MiB");
-    assert_eq!(reply.json().get("failedIndex"), None);
+    let reply = store.batch(commands(100)).await;
+    expect_failed(&reply, 17, 400, "invalid_body");
+    reply.expect_message(400, "invalid_body", "smaller batches");
     assert_eq!(store.pet(id).await["version"], 1);
     assert_eq!(store.batch(commands(17)).await.ids().len(), 17);
+}
+
+#[tokio::test]
+async fn a_hundred_orders_with_very_long_texts_fit_into_a_batch() {
+    let store = Store::open().await;
+    let mut complete = Vec::new();
+    for _ in 0..100 {
+        let pet = store.add("Rex", "available").await;
+        // Characters of three bytes, as many as the members may have.
+        let (reference, note) = ("号".repeat(255), "犬".repeat(2_000));
+        let order = json!({ "petId": pet, "reference": reference, "note": note });
+        let id = created(&store.place(order).await);
+        complete.push(json!({ "command": "completeOrder", "orderId": id }));
+    }
+    assert_eq!(store.batch(complete.into()).await.ids().len(), 100);
 }

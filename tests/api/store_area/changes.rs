@@ -158,7 +158,7 @@ async fn a_cursor_of_another_database_or_for_changes_that_are_gone_has_expired()
     assert_eq!(store.get("/changes?after=start").await.changes().len(), 3);
     store.server.clock.advance(Duration::from_secs(1));
     let later = store.server.act().now;
-    while store.server.store.forget_changes(later, 1).await.unwrap() > 0 {}
+    while store.server.store.forget_changes(later..=later, 1).await.unwrap() > 0 {}
     store.get(&start).await.expect_error(410, "cursor_expired");
     // The newest change is always kept.
     let kept = store.get("/changes?after=start").await;

@@ -15,6 +15,7 @@ mod scopes;
 mod streams;
 mod webhooks;
 mod withdraw;
+mod wrong_clock;
 
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 

@@ -2,7 +2,10 @@
 
 use std::time::Duration;
 
-use petstore::{domain::Scope, server::Limits};
+use petstore::{
+    domain::{NewPet, PetName, PetStatus, Scope},
+    server::Limits,
+};
 use reqwest::{Client, Method, Response};
 use serde_json::{Value, json};
 use tokio::{
@@ -80,6 +83,23 @@ impl Store {
     async fn stream(&self, target: &str, headers: &[(&str, &str)]) -> Events {
         let bearer = format!("Bearer {}", self.key);
         self.open_stream(target, &[&[("authorization", &*bearer)], headers].concat()).await
+    }
+
+    /// Adds so many animals with names of 60,000 bytes.
+    async fn add_long(&self, count: usize) {
+        for _ in 0..count {
+            let name = PetName::new("a".repeat(60_000)).unwrap();
+            let new = NewPet { name, category_id: 1, status: PetStatus::Available };
+            let server = &self.server;
+            server.store.create_pet(new, server.act(), |_| unreachable!()).await.unwrap();
+        }
+    }
+
+    /// How many streams the service ended for this cause.
+    fn ended(&self, cause: &str) -> u64 {
+        let name = format!("\npetstore_feed_streams_ended_total{{cause=\"{cause}\"}} ");
+        let metrics = self.server.app.metrics();
+        metrics.split_once(&name).unwrap().1.lines().next().unwrap().parse().unwrap()
     }
 }
 
@@ -199,6 +219,88 @@ async fn a_stream_without_changes_stays_open_and_gets_comments() {
     assert_eq!((comment.comment.as_deref(), comment.id), (Some("no change"), None));
     store.add("Rex", "available").await;
     events.change().await;
+}
+
+#[tokio::test]
+async fn a_stream_that_falls_behind_what_all_streams_share_goes_on_from_the_store() {
+    let store = Store::open().await;
+    let (mut slow, mut quick) =
+        (store.stream("/changes", &[]).await, store.stream("/changes", &[]).await);
+    store.add("Rex", "available").await;
+    for events in [&mut slow, &mut quick] {
+        assert!(events.next().await.unwrap().data.is_none());
+        assert_eq!(events.change().await.0["seq"], 1);
+    }
+    // More than is shared, and than the buffers of the system take.
+    store.add_long(200).await;
+    for events in [&mut quick, &mut slow] {
+        for seq in 2..=201 {
+            assert_eq!(events.change().await.0["seq"], seq);
+        }
+    }
+}
+
+#[tokio::test]
+async fn streams_that_a_client_does_not_read_leave_memory_to_those_of_other_keys() {
+    let store = Store::open_with(Setup { response_memory: 16 << 20, ..Setup::default() }).await;
+    store.add_long(70).await;
+    let mut unread = Vec::new();
+    for _ in 0..64 {
+        unread.push(store.stream("/changes?after=start", &[]).await);
+    }
+    store.followers(64).await;
+    let (key, _) = store.server.new_key(Scope::StoreRead, None).await;
+    let bearer = format!("Bearer {key}");
+    let mut events =
+        store.open_stream("/changes?after=start", &[("authorization", &*bearer)]).await;
+    for seq in 1..=70 {
+        assert_eq!(events.change().await.0["seq"], seq);
+    }
+    assert_eq!(store.ended("no_memory"), 0);
+}
+
+#[tokio::test]
+async fn one_key_has_at_most_64_streams() {
+    let store = Store::open().await;
+    let mut open = Vec::new();
+    for _ in 0..64 {
+        open.push(store.stream("/changes", &[]).await);
+    }
+    let accept = [("accept", "text/event-stream")];
+    let reply = soon(store.send("GET /changes", &accept, "")).await;
+    reply.expect_message(429, "rate_limited", "At most 64 streams can be open at once");
+    assert_eq!(reply.header("retry-after"), Some("10"));
+    // Pages are not streams, and other keys have their own.
+    assert_eq!(store.get("/changes").await.status, 200);
+    let (key, _) = store.server.new_key(Scope::StoreRead, None).await;
+    let bearer = format!("Bearer {key}");
+    store.open_stream("/changes", &[("authorization", &*bearer)]).await;
+    open.clear();
+    // The service notices a client that has gone when it sends something.
+    soon(async {
+        while !store.server.app.metrics().contains("\npetstore_feed_followers 0\n") {
+            store.add("Rex", "available").await;
+        }
+    })
+    .await;
+    store.stream("/changes", &[]).await;
+}
+
+#[tokio::test]
+async fn a_stream_that_the_service_ends_is_counted_by_its_cause() {
+    let store = Store::open_with(Setup { response_memory: 40 << 10, ..Setup::default() }).await;
+    store.add_long(1).await;
+    let mut events = store.stream("/changes?after=start", &[]).await;
+    assert!(events.next().await.is_none());
+    assert_eq!((store.ended("no_memory"), store.ended("invalid_key")), (1, 0));
+    let (key, id) = store.server.new_key(Scope::StoreRead, None).await;
+    let bearer = format!("Bearer {key}");
+    let mut events = store.open_stream("/changes", &[("authorization", &*bearer)]).await;
+    events.next().await.unwrap();
+    store.server.store.revoke_key(id, store.server.act()).await.unwrap();
+    store.server.clock.advance(Duration::from_secs(1));
+    assert!(events.next().await.is_none());
+    assert_eq!((store.ended("no_memory"), store.ended("invalid_key")), (1, 1));
 }
 
 #[tokio::test]

@@ -5,16 +5,18 @@ use std::{sync::Arc, time::Duration};
 use bytes::Bytes;
 use futures_util::stream;
 use tokio::{sync::watch, time};
-use tracing::warn;
 
 use super::{
     FeedMetrics,
     recent::{After, End, Recent, Ticket, write_event},
+    streams::{Ended, Share},
 };
 use crate::{
-    domain::store_area::{ChangePage, ChangeType, Epoch},
+    domain::{
+        Clock,
+        store_area::{ChangePage, ChangeType, Epoch},
+    },
     http::{Body, ResponseMemory},
-    observe::log::chain,
     store::{Store, StoreError},
 };
 
@@ -22,22 +24,26 @@ use crate::{
 const COMMENT_EVERY: Duration = Duration::from_secs(15);
 const COMMENT: Bytes = Bytes::from_static(b": no change\n\n");
 
-/// How many changes a stream reads at once, until it has caught up.
-const STEP: u32 = 100;
+/// How many changes a stream reads at once at most, until it has caught up.
+pub(super) const STEP: u32 = 100;
+
+/// How many bytes of them it sends at once, unless the first change is larger.
+const PIECE: usize = 64 << 10;
 
 /// One that follows the log.
 pub(super) struct Follower {
     pub(super) recent: watch::Receiver<Recent>,
     pub(super) ticket: Ticket,
     pub(super) store: Arc<dyn Store>,
+    pub(super) clock: Arc<dyn Clock>,
     pub(super) memory: ResponseMemory,
     pub(super) metrics: Arc<FeedMetrics>,
     pub(super) epoch: Epoch,
     pub(super) kind: Option<ChangeType>,
     /// The number up to which it has everything.
     pub(super) position: i64,
-    /// Whether it has caught up with what all followers share.
-    pub(super) is_live: bool,
+    /// How many changes it reads from the store at once.
+    pub(super) step: u32,
 }
 
 /// What a follower finds next.
@@ -81,64 +87,73 @@ impl Follower {
     }
 
     /// Its events as the body of a response, after `beginning`.
-    pub(super) fn into_body(self, beginning: Bytes) -> Body {
-        let pieces = stream::unfold((self, beginning), async |(mut follower, beginning)| {
-            let piece = if beginning.is_empty() { follower.piece().await? } else { beginning };
-            Some((piece, (follower, Bytes::new())))
+    pub(super) fn into_body(self, share: Share, beginning: Bytes) -> Body {
+        let state = (self, share, beginning);
+        let pieces = stream::unfold(state, async |(mut follower, share, beginning)| {
+            if !beginning.is_empty() {
+                return Some((beginning, (follower, share, Bytes::new())));
+            }
+            match follower.piece(&share).await {
+                Ok(piece) => Some((piece, (follower, share, Bytes::new()))),
+                Err(ended) => {
+                    share.end(&ended, follower.clock.instant());
+                    None
+                }
+            }
         });
         Body::Stream(Box::pin(pieces))
     }
 
-    /// The next part of a stream; `None` at its end.
-    async fn piece(&mut self) -> Option<Bytes> {
+    /// The next part of a stream. A client whose stream ends can continue later.
+    async fn piece(&mut self, share: &Share) -> Result<Bytes, Ended> {
         loop {
             match time::timeout(COMMENT_EVERY, self.next()).await {
-                Err(_) => return Some(COMMENT),
-                Ok(Err(_)) => return None,
+                Err(_) => return Ok(COMMENT),
                 Ok(Ok(Next::Events(events, count, to))) => {
-                    (self.position, self.is_live) = (to, true);
+                    self.position = to;
                     self.metrics.sent.add(count);
-                    return Some(events);
-                }
-                Ok(Ok(Next::Older)) if self.is_live => {
-                    self.metrics.cut.count();
-                    return None;
+                    return Ok(events);
                 }
                 Ok(Ok(Next::Older)) => {
-                    let events = self.catch_up().await?;
+                    let events = self.catch_up(share).await?;
                     if !events.is_empty() {
-                        return Some(events);
+                        return Ok(events);
                     }
                 }
+                Ok(Err(end)) => return Err(end.into()),
             }
         }
     }
 
-    /// Reads older changes. The stream ends if that fails, and its client can continue later.
-    async fn catch_up(&mut self) -> Option<Bytes> {
-        let page = match self.store.changes_after(self.position, self.kind, STEP).await {
-            Ok(page) => page,
-            Err(error) => {
-                warn!(
-                    error = chain(&error),
-                    "a stream of changes ended, because the log cannot be read"
-                );
-                return None;
-            }
-        };
+    /// Reads changes that are not in what all followers share, or not any more.
+    async fn catch_up(&mut self, share: &Share) -> Result<Bytes, Ended> {
+        let turn = share.turn().await;
+        let page = self.store.changes_after(self.position, self.kind, self.step).await;
+        let page = page.map_err(Ended::Unreadable)?;
+        drop(turn);
         // Otherwise the oldest changes were deleted while the stream came to them.
         let continues = page.read_to > self.position
             && (self.kind.is_some()
                 || page.changes.first().is_some_and(|first| first.seq == self.position + 1));
         if !continues {
-            return None;
+            return Err(Ended::Deleted);
         }
-        self.position = page.read_to;
-        self.metrics.sent.add(page.changes.len());
-        let mut events = Vec::new();
+        let (mut events, mut count) = (Vec::new(), 0);
         for change in &page.changes {
+            let end = events.len();
             write_event(&mut events, self.epoch, change);
+            if events.len() > PIECE && count > 0 {
+                events.truncate(end);
+                break;
+            }
+            count += 1;
         }
-        self.memory.hold(events).ok()
+        events.shrink_to_fit();
+        // What does not fit is read again, and then less at once.
+        let rest = page.changes.get(count);
+        self.position = rest.map_or(page.read_to, |next| next.seq - 1);
+        self.step = u32::try_from(2 * count).unwrap_or(STEP).clamp(2, STEP);
+        self.metrics.sent.add(count);
+        self.memory.hold(events).map_err(|_| Ended::NoMemory)
     }
 }

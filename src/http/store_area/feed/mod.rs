@@ -6,6 +6,7 @@
 mod cursor;
 mod follower;
 mod recent;
+mod streams;
 mod watcher;
 
 use std::{
@@ -29,11 +30,12 @@ pub(crate) use self::watcher::Watcher;
 use self::{
     follower::Follower,
     recent::{End, Recent},
+    streams::Streams,
 };
 use super::page::{self, Element};
 use crate::{
     domain::{
-        Clock, KeyId,
+        Actor, Clock, KeyId,
         store_area::{ChangePage, ChangeType, LogState, LoggedChange},
     },
     http::{
@@ -73,19 +75,18 @@ pub(crate) struct Feed {
     joined: Notify,
     keys_read: Mutex<Option<Instant>>,
     metrics: Arc<FeedMetrics>,
+    streams: Arc<Streams>,
 }
 
 /// What is counted of the feed.
 struct FeedMetrics {
     sent: Counter,
-    cut: Counter,
     delay: Histogram,
 }
 
 impl Default for FeedMetrics {
     fn default() -> Self {
-        let (sent, cut) = (Counter::default(), Counter::default());
-        Self { sent, cut, delay: Histogram::of_durations() }
+        Self { sent: Counter::default(), delay: Histogram::of_durations() }
     }
 }
 
@@ -125,7 +126,8 @@ pub(crate) async fn follow_changes(
         } else {
             String::new()
         };
-        return Ok(response::events(follower.into_body(Bytes::from(beginning))));
+        let share = app.store_area.feed.streams.open(Actor::Key(key))?;
+        return Ok(response::events(follower.into_body(share, Bytes::from(beginning))));
     }
     let mut page = app.store.changes_after(position, kind, size).await?;
     if page.changes.is_empty()
@@ -224,20 +226,23 @@ impl Feed {
             recent,
             ticket,
             store: Arc::clone(&app.store),
+            clock: Arc::clone(&app.clock),
             memory: app.edge.response_memory.clone(),
             metrics: Arc::clone(&self.metrics),
             epoch: log.epoch,
             kind,
             position,
-            is_live: false,
+            step: follower::STEP,
         }
     }
 
-    /// One that only wants to know that something changed.
-    pub(crate) fn watch(&self) -> Watcher {
+    /// One that only wants to know that something changed. Fails with 429 if the client has too many
+    /// streams.
+    pub(crate) fn watch(&self, client: Actor) -> Result<Watcher, ApiError> {
+        let share = self.streams.open(client)?;
         let recent = self.recent.subscribe();
         self.joined.notify_one();
-        Watcher::new(recent)
+        Ok(Watcher::new(recent, share))
     }
 
     /// Waits until somebody follows, and then for the next time to read the log.
@@ -248,7 +253,8 @@ impl Feed {
         time::sleep(PAUSE).await;
     }
 
-    /// Reads what is new in the log, and which keys became invalid.
+    /// Reads what is new in the log, or as much of it as leaves followers time to read, and which
+    /// keys became invalid.
     pub(crate) async fn read(
         &self,
         store: &dyn Store,
@@ -256,16 +262,16 @@ impl Feed {
     ) -> Result<(), StoreError> {
         let log = store.log_state().await?;
         self.recent.send_if_modified(|recent| recent.begin(&log));
-        let mut read_to = self.recent.borrow().last;
-        while read_to < log.last {
+        let (mut read_to, mut room) = (self.recent.borrow().last, recent::MAX_PART);
+        while read_to < log.last && room > 0 {
             let page = store.changes_after(read_to, None, STEP).await?;
-            let (Some(newest), true) = (page.changes.last(), page.read_to > read_to) else {
-                break;
-            };
-            let delay = clock.now().duration_since(newest.at);
-            self.metrics.delay.observe(delay.try_into().unwrap_or_default());
-            read_to = page.read_to;
-            let batches = recent::batches(log.epoch, &page.changes);
+            let mut batches = recent::batches(log.epoch, &page.changes);
+            let Some(to) = recent::fit(&mut batches, &mut room) else { break };
+            read_to = to;
+            if let Some(newest) = page.changes.iter().rfind(|change| change.seq == read_to) {
+                let delay = clock.now().duration_since(newest.at);
+                self.metrics.delay.observe(delay.try_into().unwrap_or_default());
+            }
             self.recent.send_modify(|recent| recent.push(batches, read_to));
         }
         self.look_for_invalid_keys(store, clock).await
@@ -297,11 +303,10 @@ impl Feed {
     pub(crate) fn expose(&self, page: &mut Exposition) {
         let help = "Streams of changes, and requests that wait for a change.";
         page.number("petstore_feed_followers", help, self.recent.receiver_count());
-        let FeedMetrics { sent, cut, delay } = &*self.metrics;
+        let FeedMetrics { sent, delay } = &*self.metrics;
         let help = "Changes that were sent to clients.";
         page.counter("petstore_feed_changes_sent_total", help, sent);
-        let help = "Streams that ended because their clients read too slowly.";
-        page.counter("petstore_feed_followers_cut_total", help, cut);
+        self.streams.expose(page);
         let help = "From a change to its arrival at the followers of this process.";
         page.histogram("petstore_feed_delay_seconds", help, delay);
     }

@@ -13,8 +13,12 @@ use crate::{
     json,
 };
 
-/// How many bytes of events are kept. A follower that is further behind is cut.
+/// How many bytes of events are kept. A follower that is further behind reads the store.
 const MAX_SIZE: usize = 4 << 20;
+
+/// How many bytes of events are added at once, rounded up to a batch. So a follower has the time
+/// between two readings of the log to read what the next one displaces.
+pub(super) const MAX_PART: usize = MAX_SIZE / 2;
 
 /// When a batch of events has so many bytes, the next one begins. A follower that reads slowly keeps
 /// one batch in memory.
@@ -208,6 +212,17 @@ pub(super) fn batches(epoch: Epoch, changes: &[LoggedChange]) -> Vec<Batch> {
     batches
 }
 
+/// Removes the batches that begin after `room` bytes, and reduces it by the others. Returns the number
+/// up to which the others go; `None` without any.
+pub(super) fn fit(batches: &mut Vec<Batch>, room: &mut usize) -> Option<i64> {
+    batches.retain(|batch| {
+        let fits = *room > 0;
+        *room = room.saturating_sub(batch.events.len());
+        fits
+    });
+    batches.last().map(Batch::last)
+}
+
 /// A change as a Server-Sent Event.
 pub(super) fn write_event(out: &mut Vec<u8>, epoch: Epoch, change: &LoggedChange) {
     out.extend_from_slice(b"id: ");
@@ -302,6 +317,24 @@ mod tests {
         assert_eq!(after(&recent, 299, None), Some((vec![300], 300)));
         let long: Vec<_> = (1..=9).map(|seq| change(seq, ChangeType::PetAdded, 20_000)).collect();
         assert_eq!(batches(EPOCH, &long).len(), 5);
+    }
+
+    #[test]
+    fn one_reading_adds_half_of_what_is_kept_and_the_next_one_goes_on_there() {
+        let changes: Vec<_> =
+            (1..=100).map(|seq| change(seq, ChangeType::PetAdded, 99_000)).collect();
+        let (mut to, mut readings) = (0_i64, 0);
+        while to < 100 {
+            let mut room = MAX_PART;
+            let mut part = batches(EPOCH, &changes[usize::try_from(to).unwrap()..]);
+            let before = to;
+            to = fit(&mut part, &mut room).unwrap();
+            let size: usize = part.iter().map(|batch| batch.events.len()).sum();
+            assert!(size < MAX_PART + 100_000 && part[0].first == before + 1, "{size}");
+            assert!(to == 100 || fit(&mut batches(EPOCH, &changes), &mut room).is_none());
+            readings += 1;
+        }
+        assert_eq!(readings, 5);
     }
 
     #[test]

@@ -2,19 +2,20 @@
 
 use tokio::sync::watch;
 
-use super::recent::Recent;
+use super::{recent::Recent, streams::Share};
 
 /// Learns which animals changed.
 pub(crate) struct Watcher {
     recent: watch::Receiver<Recent>,
     /// The number up to which it knows everything.
     position: i64,
+    _share: Share,
 }
 
 impl Watcher {
-    pub(super) fn new(recent: watch::Receiver<Recent>) -> Self {
+    pub(super) fn new(recent: watch::Receiver<Recent>, share: Share) -> Self {
         let position = recent.borrow().last;
-        Self { recent, position }
+        Self { recent, position, _share: share }
     }
 
     /// Waits until something changes, and returns the animals that it concerned: `Some(None)` if

@@ -1,21 +1,22 @@
 //! Carries out commands: reads what they are about, decides, and writes the changes.
 
+use std::mem;
+
 use futures_util::future::try_join;
-use jiff::Timestamp;
 use tokio_postgres::{Client, Row, Statement, error::SqlState, types::ToSql};
 
 use super::{
-    state::{Parameters, READ_ALL, READ_ONE, State},
+    state::{Parameters, READ_ALL, READ_ONE, Read},
     write,
 };
 use crate::{
     domain::{
         WriteContext,
-        store_area::{Change, Command, Decision, Refusal, Subject, decide},
+        clock::to_milliseconds,
+        store_area::{Change, Command, Refusal, Subject},
     },
     store::{
         Executed, RespondTo,
-        log::Entry,
         postgres::{
             errors::Failure,
             log,
@@ -34,11 +35,6 @@ pub(super) struct Execution {
     pub(super) commands: Vec<Command>,
     pub(super) context: WriteContext,
     pub(super) respond: RespondTo,
-}
-
-enum Decided {
-    Yes(Vec<Decision>, State),
-    Refused(Executed),
 }
 
 impl Execution {
@@ -72,26 +68,25 @@ impl Execution {
             None => {}
         }
         // As the rows will have it.
-        let now = self.context.now.as_millisecond();
-        let now = Timestamp::from_millisecond(now).map_err(|_| Failure::Row("now"))?;
-        let (decisions, state) = match self.decide(State::from_rows(&rows)?, now) {
-            Decided::Yes(decisions, state) => (decisions, state),
-            Decided::Refused(refused) => return Ok(refused),
-        };
-        let response = match (self.respond)(&decisions) {
-            Ok(response) => response,
-            Err(refusal) => return Ok(Executed::Refused { index: self.commands.len(), refusal }),
-        };
-        let mut writes = write::changes(state, self.commands.len() > 1);
+        let now = to_milliseconds(self.context.now);
+        let mut read = Read::from_rows(&rows)?;
+        for (index, (command, &new)) in self.commands.iter().zip(&read.new).enumerate() {
+            if let Err(refusal) = read.state.decide(command, new, now) {
+                return Ok(Executed::Refused { index, refusal });
+            }
+        }
+        let decisions = mem::take(&mut read.state.decisions);
+        let entries = mem::take(&mut read.state.entries);
+        let response = (self.respond)(&decisions);
+        let mut writes = write::changes(read, self.commands.len() > 1);
         if let Some(request) = &self.context.idempotency {
             writes.push(requests::remember(request, &response, now));
         }
-        let changes: Vec<Change> =
-            decisions.into_iter().flat_map(|decision| decision.changes).collect();
-        if !changes.is_empty() {
-            let entries: Vec<_> = changes.iter().map(Entry::of).collect();
+        if !entries.is_empty() {
             writes.push(log::append(&entries, (&self.context).into()));
         }
+        let changes: Vec<Change> =
+            decisions.into_iter().flat_map(|decision| decision.changes).collect();
         if writes.is_empty() {
             // An earlier request, perhaps with a lost response, made it so.
             connection.confirm().await?;
@@ -108,23 +103,6 @@ impl Execution {
         };
         let index = self.commands.iter().position(needs_one).unwrap_or_default();
         Executed::Refused { index, refusal: Refusal::NoIdentifierLeft }
-    }
-
-    fn decide(&self, mut state: State, now: Timestamp) -> Decided {
-        let mut decisions = Vec::with_capacity(self.commands.len());
-        for (index, command) in self.commands.iter().enumerate() {
-            match decide(command, &state.present(index, command), now) {
-                Ok(decision) => {
-                    state.apply(&decision);
-                    decisions.push(decision);
-                }
-                Err(refusal) => {
-                    let refusal = refusal.undoing(&decisions);
-                    return Decided::Refused(Executed::Refused { index, refusal });
-                }
-            }
-        }
-        Decided::Yes(decisions, state)
     }
 
     /// The present state, and then what is remembered of the request: if that is nothing, nobody

@@ -63,8 +63,10 @@ const ORDERS_OF_PET: [&str; 2] = list_orders!(
 const ORDERS_BY_REFERENCE: [&str; 2] =
     list_orders!(" AND reference = $3 AND ($4::text IS NULL OR status = $4)", "id", "id DESC");
 const DUE: &str = "SELECT id, expires_at FROM orders
-    WHERE status = 'reserved' AND expires_at <= $1 ORDER BY expires_at LIMIT $2";
-const RESERVATIONS: &str = "SELECT count(*), min(expires_at) FROM orders WHERE status = 'reserved'";
+    WHERE status = 'reserved' AND expires_at BETWEEN -62167219200000 AND $1 ORDER BY expires_at LIMIT $2";
+const RESERVATIONS: &str = "SELECT count(*),
+    min(expires_at) FILTER (WHERE expires_at >= -62167219200000)
+    FROM orders WHERE status = 'reserved'";
 const CATEGORIES: &str = "SELECT id, label, version FROM categories
     WHERE ($1::bigint IS NULL OR id > $1) AND id >= coalesce($1, -9223372036854775808)
     ORDER BY id LIMIT $2";

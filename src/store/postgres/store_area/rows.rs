@@ -1,6 +1,5 @@
 //! Animals, orders and categories of the store area as rows.
 
-use jiff::Timestamp;
 use tokio_postgres::Row;
 
 use crate::{
@@ -114,10 +113,6 @@ pub(super) fn category(row: &Row, at: usize) -> Result<Option<Category>, Failure
 
 pub(super) fn order_id(id: i64) -> Result<OrderId, Failure> {
     OrderId::new(id).ok_or(Failure::Row("id"))
-}
-
-pub(in super::super) fn time(millisecond: i64) -> Result<Timestamp, Failure> {
-    Timestamp::from_millisecond(millisecond).map_err(|_| Failure::Row("a time"))
 }
 
 fn optional_text<const MAX: usize>(row: &Row, at: usize) -> Result<Option<Text<MAX>>, Failure> {

@@ -1,6 +1,6 @@
-//! What the commands of one transaction are about, as it was read and as they change it.
+//! Reads what the commands of one transaction are about.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use tokio_postgres::Row;
 
@@ -8,12 +8,12 @@ use super::rows::{self, ORDER_WIDTH, PET_WIDTH, order_columns, pet_columns, with
 use crate::{
     domain::{
         PetId,
-        store_area::{
-            Category, Change, Command, Decision, Order, OrderId, OrderStatus, Present, Resource,
-            StorePet, Subject,
-        },
+        store_area::{Command, OrderId, OrderStatus, Subject},
     },
-    store::postgres::errors::Failure,
+    store::{
+        postgres::errors::Failure,
+        state::{NewIds, State},
+    },
 };
 
 /// One row for each command: its order, its animal or that of its order, the order that holds this
@@ -86,42 +86,20 @@ impl From<&Command> for Parameters {
     }
 }
 
-/// A resource as it was read, and as the commands so far leave it. `None` if it does not exist.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Versions<T> {
-    pub(super) read: Option<T>,
-    pub(super) now: Option<T>,
-}
-
-impl<T: Clone + PartialEq> Versions<T> {
-    fn unchanged(read: T) -> Self {
-        Self { now: Some(read.clone()), read: Some(read) }
-    }
-
-    fn new() -> Self {
-        Self { read: None, now: None }
-    }
-
-    fn is_changed(&self) -> bool {
-        self.read != self.now
-    }
-}
-
-/// All resources that the commands are about, and the new identifiers for each command.
+/// What was read for the commands.
 #[derive(Default)]
-pub(super) struct State {
-    pub(super) pets: BTreeMap<PetId, Versions<StorePet>>,
-    pub(super) orders: BTreeMap<OrderId, Versions<Order>>,
-    pub(super) categories: BTreeMap<i64, Versions<Category>>,
+pub(super) struct Read {
+    pub(super) state: State,
+    /// For each command.
+    pub(super) new: Vec<NewIds>,
     /// The animals that were added by a request that may be repeated.
     pub(super) added_by_requests: BTreeSet<PetId>,
-    new_ids: Vec<(Option<PetId>, Option<OrderId>)>,
 }
 
-impl State {
-    /// The state in the rows of [`READ_ONE`] or [`READ_ALL`].
+impl Read {
+    /// What is in the rows of [`READ_ONE`] or [`READ_ALL`].
     pub(super) fn from_rows(rows: &[Row]) -> Result<Self, Failure> {
-        let mut state = Self::default();
+        let mut read = Self::default();
         for row in rows {
             let holder = rows::order(row, ORDER_WIDTH + PET_WIDTH)?;
             let after = ORDER_WIDTH + PET_WIDTH + ORDER_WIDTH;
@@ -129,75 +107,21 @@ impl State {
                 let open = holder.as_ref().filter(|order| order.status == OrderStatus::Reserved);
                 pet.order_id = open.map(|order| order.id);
                 if row.try_get(after + 5)? {
-                    state.added_by_requests.insert(pet.id);
+                    read.added_by_requests.insert(pet.id);
                 }
-                state.pets.insert(pet.id, Versions::unchanged(pet));
+                read.state.add(pet);
             }
             for order in [rows::order(row, 0)?, holder].into_iter().flatten() {
-                state.orders.insert(order.id, Versions::unchanged(order));
+                read.state.add(order);
             }
             if let Some(category) = rows::category(row, after)? {
-                state.categories.insert(category.id, Versions::unchanged(category));
+                read.state.add(category);
             }
             let pet: Option<i64> = row.try_get(after + 3)?;
             let order: Option<i64> = row.try_get(after + 4)?;
-            state.new_ids.push((pet.and_then(PetId::new), order.and_then(OrderId::new)));
+            let (pet, order) = (pet.and_then(PetId::new), order.and_then(OrderId::new));
+            read.new.push(NewIds { pet, order });
         }
-        Ok(state)
-    }
-
-    /// What the command with this index needs to know.
-    pub(super) fn present(&self, index: usize, command: &Command) -> Present {
-        let (next_pet, next_order) = self.new_ids.get(index).copied().unwrap_or_default();
-        let mut present = Present { next_pet, next_order, ..Present::default() };
-        let pet = match command.subject() {
-            Subject::New => None,
-            Subject::Pet(id) => Some(id),
-            Subject::Order(id) => {
-                present.order = self.orders.get(&id).and_then(|order| order.now.clone());
-                present.order.as_ref().map(|order| order.pet_id)
-            }
-            Subject::Category(id) => {
-                present.category = self.categories.get(&id).and_then(|of| of.now.clone());
-                None
-            }
-        };
-        if let Some(id) = pet {
-            present.pet = self.pets.get(&id).and_then(|pet| pet.now.clone());
-            let mut orders = self.orders.values().filter_map(|order| order.now.as_ref());
-            present.holder = orders.find(|order| order.holds && order.pet_id == id).cloned();
-        }
-        present
-    }
-
-    /// Whether the commands changed any resource.
-    pub(super) fn is_changed(&self) -> bool {
-        self.pets.values().any(Versions::is_changed)
-            || self.orders.values().any(Versions::is_changed)
-            || self.categories.values().any(Versions::is_changed)
-    }
-
-    pub(super) fn apply(&mut self, decision: &Decision) {
-        for Change { before, after, .. } in &decision.changes {
-            match after.as_ref().or(before.as_ref()) {
-                Some(Resource::Pet(pet)) => {
-                    self.pets.entry(pet.id).or_insert_with(Versions::new).now = Some(pet.clone());
-                }
-                Some(Resource::Order(order)) => {
-                    let versions = self.orders.entry(order.id).or_insert_with(Versions::new);
-                    versions.now = Some(order.clone());
-                }
-                Some(Resource::Category(category)) => {
-                    let of = self.categories.entry(category.id).or_insert_with(Versions::new);
-                    of.now = after.is_some().then(|| category.clone());
-                }
-                None => {}
-            }
-        }
-        if let Some(id) = decision.releases
-            && let Some(order) = self.orders.get_mut(&id).and_then(|order| order.now.as_mut())
-        {
-            order.holds = false;
-        }
+        Ok(read)
     }
 }

@@ -7,9 +7,12 @@ use super::{
         name_keys::stored_name_key,
         writes::{Value, Write, one_row, values},
     },
-    state::{State, Versions},
+    state::Read,
 };
-use crate::domain::store_area::{Category, Order, StorePet, Text};
+use crate::{
+    domain::store_area::{Category, Order, StorePet, Text},
+    store::state::Versions,
+};
 
 const INSERT_PET: &str = "INSERT INTO pets
     (id, name, name_key, category_id, status, version, created_at, updated_at)
@@ -73,7 +76,7 @@ const KEEP_RESPONSE: &str = "
 ///
 /// A command of a batch that changes nothing depends on rows that the batch does not write. They
 /// must not change before the others are written, or the batch would take effect at two moments.
-pub(super) fn changes(state: State, is_batch: bool) -> Vec<Write> {
+pub(super) fn changes(Read { state, added_by_requests, .. }: Read, is_batch: bool) -> Vec<Write> {
     let mut writes = Vec::new();
     let must_stay = is_batch && state.is_changed();
     for (id, pet) in state.pets {
@@ -85,7 +88,7 @@ pub(super) fn changes(state: State, is_batch: bool) -> Vec<Write> {
             continue;
         }
         let is_first_change = pet.read.as_ref().is_some_and(|pet| pet.version == 1);
-        if is_first_change && pet.read != pet.now && state.added_by_requests.contains(&id) {
+        if is_first_change && pet.read != pet.now && added_by_requests.contains(&id) {
             writes.push(Write { sql: KEEP_RESPONSE, values: values![id.get()] });
         }
         write_pet(pet, &mut writes);

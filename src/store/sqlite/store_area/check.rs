@@ -14,8 +14,8 @@ use super::{
     search_block::{self, Entry, Kind},
 };
 use crate::{
-    domain::store_area::name_key,
-    store::check::{Checkup, DISAGREEMENTS, OneKind},
+    domain::{pet::HIGHEST_EXPECTED, store_area::name_key},
+    store::check::{self, Checkup, DISAGREEMENTS, OneKind},
 };
 
 const INVALID_TIMES: &str = "SELECT id FROM pets
@@ -25,6 +25,7 @@ const SEQUENCES: &str = "WITH highest (name, id) AS (
         SELECT 'pets', max(id) FROM withdrawn_pets UNION ALL SELECT 'orders', max(id) FROM orders)
     SELECT name FROM highest
     WHERE id > coalesce((SELECT seq FROM sqlite_sequence WHERE name = highest.name), 0)";
+const EXHAUSTED: &str = "SELECT name FROM sqlite_sequence WHERE seq > ?1";
 /// The animals that the blocks of the search have as they are.
 const MERGED: &str = "
     SELECT id, name, category_id, status, FALSE FROM pets
@@ -60,6 +61,22 @@ pub(in super::super) fn agreement(
         found.problems.push(format!("sqlite_sequence does not contain the last id of {table}"));
     }
     search(&moment, found)
+}
+
+/// Finds the rows with values that no release writes.
+pub(in super::super) fn impossible_values(
+    connection: &Connection,
+    found: &mut Checkup,
+) -> rusqlite::Result<()> {
+    let moment = connection.unchecked_transaction()?;
+    for (problem, statement) in check::impossible_values("seq") {
+        report(&moment, &problem, &statement, [], found)?;
+    }
+    for table in moment.prepare(EXHAUSTED)?.query_map([HIGHEST_EXPECTED], |row| row.get(0))? {
+        let table: String = table?;
+        found.problems.push(check::exhausted(&table));
+    }
+    Ok(())
 }
 
 /// Reports each row that a statement finds.
@@ -108,7 +125,8 @@ fn search(connection: &Connection, found: &mut Checkup) -> rusqlite::Result<()> 
     let mut rows = statement.query([])?;
     while let Some(row) = rows.next()? {
         let id = row.get(0)?;
-        let block = blocks[..blocks.partition_point(|&first| first <= id)].last().copied();
+        let before = &blocks[..blocks.partition_point(|&first| first <= id)];
+        let block = before.last().or(blocks.first()).copied();
         let list = Kind::list(status(row.get_ref(3)?)?, row.get(4)?);
         let kind = Kind { list, category: row.get(2)? };
         let key = name_key(row.get_ref(1)?.as_str()?);

@@ -30,8 +30,9 @@ const WITHDRAWN_OF_STATUS: &str = concat!(
     WHERE status = ?3 AND id > ?1 ORDER BY id LIMIT ?2"
 );
 const DUE: &str = "SELECT id, expires_at FROM orders INDEXED BY orders_by_end
-    WHERE status = 'reserved' AND expires_at <= ?1 ORDER BY expires_at LIMIT ?2";
-const RESERVATIONS: &str = "SELECT count(*), min(expires_at) FROM orders INDEXED BY orders_by_end
+    WHERE status = 'reserved' AND expires_at BETWEEN -62167219200000 AND ?1 ORDER BY expires_at LIMIT ?2";
+const RESERVATIONS: &str = "SELECT count(*),
+    min(expires_at) FILTER (WHERE expires_at >= -62167219200000) FROM orders INDEXED BY orders_by_end
     WHERE status = 'reserved'";
 const CATEGORIES: &str =
     "SELECT id, label, version FROM categories WHERE id >= ?1 ORDER BY id LIMIT ?2";

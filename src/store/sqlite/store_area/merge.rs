@@ -13,10 +13,17 @@ use crate::domain::store_area::name_key;
 /// In so many blocks a step merges changed animals: at most some ten milliseconds of work.
 const BLOCKS: usize = 16;
 
-/// A step ends early after it has read so many bytes of names.
-const MOST_BYTES: usize = 1 << 20;
+/// A step ends early after it has read so many bytes of names, in some milliseconds.
+const MOST_BYTES: usize = 8 << 20;
 
-const PENDING: &str = "SELECT id, (SELECT max(first_id) FROM search_blocks WHERE first_id <= id)
+/// It also ends early after it has written blocks with so many bytes of keys, so that one with many
+/// long keys does not make other writes wait.
+const MOST_KEY_BYTES: usize = 4 << 20;
+
+/// An animal that was added by hand below the first block belongs to this block.
+const PENDING: &str = "SELECT id, coalesce(
+        (SELECT max(first_id) FROM search_blocks WHERE first_id <= id),
+        (SELECT min(first_id) FROM search_blocks))
     FROM search_pending ORDER BY id";
 const DONE: &str = "DELETE FROM search_pending WHERE id <= ?1";
 const PRESENT: &str = "SELECT id, name, category_id, status, FALSE FROM pets WHERE id = ?1
@@ -65,7 +72,7 @@ pub(in super::super) fn allow_for(connection: &Connection, added: i64) -> rusqli
 fn merge_changed(connection: &Connection) -> rusqlite::Result<bool> {
     // By block, the identifiers of the animals and what they are now: nothing, if one is gone.
     let mut changed: BTreeMap<i64, BTreeMap<i64, Option<Entry>>> = BTreeMap::new();
-    let (mut budget, mut last) = (Budget::WHOLE, None);
+    let mut budget = Budget::WHOLE;
     let mut pending = connection.prepare_cached(PENDING)?;
     let mut present = connection.prepare_cached(PRESENT)?;
     let mut rows = pending.query([])?;
@@ -78,13 +85,18 @@ fn merge_changed(connection: &Connection) -> rusqlite::Result<bool> {
         }
         let entry = present.query_row([id], |row| entry(row, &mut budget)).optional()?;
         changed.entry(block).or_default().insert(id, entry);
-        last = Some(id);
     }
     drop(rows);
-    for (block, mut changed) in changed {
+    let (mut last, mut bytes) = (None, 0);
+    for (block, changed) in changed {
+        if bytes >= MOST_KEY_BYTES {
+            break;
+        }
+        last = changed.keys().last().copied();
         let mut entries = search_block::load(connection, block)?;
         entries.retain(|entry| !changed.contains_key(&entry.id));
-        entries.extend(std::mem::take(&mut changed).into_values().flatten());
+        entries.extend(changed.into_values().flatten());
+        bytes += entries.iter().map(|entry| entry.key.len()).sum::<usize>();
         search_block::store(connection, block, entries)?;
     }
     connection.prepare_cached(DONE)?.execute([last])?;

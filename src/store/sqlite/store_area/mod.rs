@@ -9,7 +9,7 @@ pub(super) mod rows;
 mod search;
 mod search_block;
 
-use std::sync::atomic::Ordering;
+use std::sync::{Arc, atomic::Ordering};
 
 use async_trait::async_trait;
 use jiff::Timestamp;
@@ -35,15 +35,26 @@ impl StoreArea for SqliteStore {
         context: WriteContext,
         respond: RespondTo,
     ) -> Result<Executed, StoreError> {
-        let is_single = commands.len() == 1;
-        let execute = move |connection: &Connection| {
-            execute::execute(connection, &commands, &context, respond)
-        };
-        if is_single {
-            self.writer.write_without_savepoint(execute).await
-        } else {
-            self.writer.write(execute).await
+        let batch = Arc::new((commands, context));
+        let mut turn = None;
+        if batch.0.len() > 1 {
+            // This can take milliseconds, in which no other write should wait. So batches take
+            // turns, and the writer gets only those that will most likely not be refused.
+            let batch = Arc::clone(&batch);
+            let refused =
+                move |connection: &Connection| execute::refused(connection, &batch.0, &batch.1);
+            let (refused, taken) = self.batches.read_in_turn(refused).await?;
+            if let Some(refused) = refused {
+                return Ok(refused);
+            }
+            turn = Some(taken);
         }
+        let execute = move |connection: &Connection| {
+            execute::execute(connection, &batch.0, &batch.1, respond)
+        };
+        let executed = self.writer.write_without_savepoint(execute).await;
+        drop(turn);
+        executed
     }
 
     async fn get_store_pet(&self, id: PetId) -> Result<Option<StorePet>, StoreError> {
@@ -124,7 +135,7 @@ impl StoreArea for SqliteStore {
     async fn tend_search(&self, few: u64) -> Result<bool, StoreError> {
         let unmerged = self.readers.read(search::unmerged)?;
         self.unmerged.store(unmerged, Ordering::Relaxed);
-        if unmerged <= few {
+        if unmerged <= few && self.readers.read(search::unmerged_bytes)? <= search::FEW_BYTES {
             return Ok(false);
         }
         self.writer.write(merge::step).await

@@ -17,15 +17,31 @@ use crate::domain::{
 /// While more animals than this are not merged, there is no search: it would take more than 10 ms.
 const MOST_UNMERGED: u64 = 15_000;
 
+/// A search that would read more bytes of names one by one also takes more than 10 ms.
+const MOST_UNMERGED_BYTES: usize = 16 << 20;
+
+/// So many bytes of names a search reads in less than a millisecond.
+pub(super) const FEW_BYTES: u64 = 1 << 20;
+
 const UNMERGED: &str = "SELECT (SELECT count(*) FROM search_pending)
     + max(0, coalesce((SELECT max(id) FROM pets), 0) - last_merged_id,
         coalesce((SELECT max(id) FROM withdrawn_pets), 0) - last_merged_id) FROM search_state";
+const UNMERGED_BYTES: &str = "SELECT coalesce((SELECT sum(bytes) FROM search_pending), 0)
+    + coalesce((SELECT sum(octet_length(name)) FROM pets WHERE id > last_merged_id), 0)
+    + coalesce((SELECT sum(octet_length(name)) FROM withdrawn_pets WHERE id > last_merged_id), 0)
+    FROM search_state";
 const PENDING: &str = "SELECT id FROM search_pending";
 const BLOCKS: &str = "SELECT first_id, kinds, marks FROM search_blocks ORDER BY first_id";
 
 /// How many animals a search reads one by one, or more.
 pub(super) fn unmerged(connection: &Connection) -> rusqlite::Result<u64> {
     connection.prepare_cached(UNMERGED)?.query_row([], |row| row.get(0).map(i64::unsigned_abs))
+}
+
+/// The bytes of their names. Does not read the names.
+pub(super) fn unmerged_bytes(connection: &Connection) -> rusqlite::Result<u64> {
+    let mut bytes = connection.prepare_cached(UNMERGED_BYTES)?;
+    bytes.query_row([], |row| row.get(0).map(i64::unsigned_abs))
 }
 
 /// The animals of a page in the order of names, and one more if more follow. `None` if too many are
@@ -49,7 +65,9 @@ pub(super) fn find(
         pending: pending?,
         first: BTreeSet::new(),
     };
-    search.read_unmerged(connection)?;
+    if !search.read_unmerged(connection)? {
+        return Ok(None);
+    }
     search.read_merged(connection)?;
     let mut pets = Vec::with_capacity(search.first.len());
     for (key, id) in &search.first {
@@ -105,7 +123,8 @@ impl Search<'_> {
         usize::from(self.query.limit.get()) + 1
     }
 
-    fn read_unmerged(&mut self, connection: &Connection) -> rusqlite::Result<()> {
+    /// Returns whether it could read all.
+    fn read_unmerged(&mut self, connection: &Connection) -> rusqlite::Result<bool> {
         let pets = if self.query.withdrawn { "withdrawn_pets" } else { "pets" };
         let columns = format!("SELECT {pets}.id, {pets}.name, {pets}.category_id, {pets}.status");
         let unmerged = format!(
@@ -114,8 +133,13 @@ impl Search<'_> {
         );
         let mut statement = connection.prepare_cached(&unmerged)?;
         let mut rows = statement.query([])?;
+        let mut bytes = 0;
         while let Some(row) = rows.next()? {
             let (id, name) = (row.get(0)?, row.get_ref(1)?.as_str()?);
+            bytes += name.len();
+            if bytes > MOST_UNMERGED_BYTES {
+                return Ok(false);
+            }
             let other_category =
                 self.query.category_id.is_some_and(|of| Ok(of) != row.get::<_, i64>(2));
             let of_status = status(row.get_ref(3)?)?;
@@ -130,7 +154,7 @@ impl Search<'_> {
                 self.offer(&key, id);
             }
         }
-        Ok(())
+        Ok(true)
     }
 
     fn read_merged(&mut self, connection: &Connection) -> rusqlite::Result<()> {

@@ -1,0 +1,78 @@
+//! `petstore clock`: whether the service believes the clock of this machine.
+
+use std::borrow::Cow;
+
+use anyhow::Context;
+use clap::{Args, Subcommand};
+
+use super::DatabaseArgs;
+use crate::{
+    confirmed_clock::is_near,
+    domain::{
+        Actor, Clock as _, SystemClock, WriteContext,
+        clock::to_milliseconds,
+        store_area::{Act, ActType, LogSubject, SubjectKind},
+    },
+    store::OpenMode,
+};
+
+/// Show what the clock says and which time was last confirmed, or confirm the clock
+///
+/// While the clock is more than a day away from the last confirmed time, the service
+/// expires and deletes nothing.
+#[derive(Debug, Args)]
+#[command(after_help = concat!(
+    "Examples:\n",
+    "  petstore clock\n",
+    "  petstore clock confirm"
+))]
+pub(super) struct Clock {
+    #[command(subcommand)]
+    command: Option<Command>,
+
+    #[command(flatten)]
+    database: DatabaseArgs,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Confirm that the clock of this machine is right. The service believes it within a minute
+    Confirm,
+}
+
+impl Clock {
+    pub(super) async fn run(self) -> anyhow::Result<()> {
+        let store = self.database.open(OpenMode::AsIs).await?;
+        let now = to_milliseconds(SystemClock.now());
+        let mut confirmed =
+            store.confirmed_time(now).await.context("cannot read the confirmed time")?;
+        if self.command.is_none() {
+            super::print(&format!("clock           {now}\nlast confirmed  {confirmed}\n"))?;
+            if !is_near(now, confirmed) {
+                super::print_message(
+                    "The clock is more than a day away from the last confirmed time, so nothing \
+                     expires and nothing is deleted. Correct the clock, or if it is right, run \
+                     `petstore clock confirm`.",
+                );
+            }
+            return Ok(());
+        }
+        // A service that runs may move it meanwhile.
+        while confirmed != now {
+            let times = [("before", confirmed), ("confirmed", now)];
+            let act = Act {
+                kind: ActType::DatabaseTimeConfirmed,
+                subject: LogSubject { kind: SubjectKind::Database, id: None },
+                details: times.map(|(name, at)| (Cow::Borrowed(name), at.to_string())).to_vec(),
+            };
+            let act = (act, WriteContext::new(Actor::Command, now));
+            let failed = "cannot confirm the time";
+            if store.confirm_time(confirmed, now, Some(act)).await.context(failed)? {
+                break;
+            }
+            confirmed = store.confirmed_time(now).await.context(failed)?;
+        }
+        super::print_message(&format!("{now} is confirmed."));
+        Ok(())
+    }
+}

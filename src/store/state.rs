@@ -1,0 +1,196 @@
+//! What the commands of one transaction are about, as it was read and as they change it. A store
+//! reads it, decides about every command, and writes only then.
+
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
+
+use super::log::{Entry, shown};
+use crate::domain::{
+    PetId,
+    store_area::{
+        Category, Change, Command, Conflict, Decision, Order, OrderId, Present, Refusal, Resource,
+        StorePet, Subject, decide,
+    },
+};
+
+/// How many bytes the representations before and after the commands may have together, as the log
+/// keeps them. That of a subject which stays as it is counts twice, as if it had changed, so this
+/// also limits the response. One command never has so many.
+const MAX_BYTES: usize = 2 << 20;
+
+/// A resource as it was read, and as the commands so far leave it. `None` if it does not exist.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Versions<T> {
+    pub(super) read: Option<T>,
+    pub(super) now: Option<T>,
+}
+
+impl<T: Clone + PartialEq> Versions<T> {
+    fn unchanged(read: T) -> Self {
+        Self { now: Some(read.clone()), read: Some(read) }
+    }
+
+    fn new() -> Self {
+        Self { read: None, now: None }
+    }
+
+    fn is_changed(&self) -> bool {
+        self.read != self.now
+    }
+}
+
+/// The identifiers for what a command adds; `None` if all are used.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct NewIds {
+    pub(super) pet: Option<PetId>,
+    pub(super) order: Option<OrderId>,
+}
+
+/// All resources that the commands are about, and what was decided.
+#[derive(Default)]
+pub(super) struct State {
+    pub(super) pets: BTreeMap<PetId, Versions<StorePet>>,
+    pub(super) orders: BTreeMap<OrderId, Versions<Order>>,
+    pub(super) categories: BTreeMap<i64, Versions<Category>>,
+    pub(super) decisions: Vec<Decision>,
+    /// The changes of the decisions, for the log.
+    pub(super) entries: Vec<Entry>,
+    bytes: usize,
+}
+
+impl State {
+    /// Adds what was read, unless it is already there.
+    pub(super) fn add(&mut self, read: impl Into<Resource>) {
+        match read.into() {
+            Resource::Pet(pet) => {
+                self.pets.entry(pet.id).or_insert_with(|| Versions::unchanged(pet));
+            }
+            Resource::Order(order) => {
+                self.orders.entry(order.id).or_insert_with(|| Versions::unchanged(order));
+            }
+            Resource::Category(category) => {
+                let of = self.categories.entry(category.id);
+                of.or_insert_with(|| Versions::unchanged(category));
+            }
+        }
+    }
+
+    /// Decides about the next command, which sees the effect of those before it. Everything that it
+    /// is about must have been added. After a refusal, nothing may be written.
+    pub(super) fn decide(
+        &mut self,
+        command: &Command,
+        new: NewIds,
+        now: Timestamp,
+    ) -> Result<(), Refusal> {
+        let decision = decide(command, &self.present(command, new), now)
+            .map_err(|refusal| self.before_all(refusal))?;
+        let first = self.entries.len();
+        self.entries.extend(decision.changes.iter().map(Entry::of));
+        self.bytes += match &decision.result {
+            Some(same) if decision.changes.is_empty() => 2 * shown(same).len(),
+            _ => self.entries[first..].iter().map(Entry::length).sum(),
+        };
+        if self.bytes > MAX_BYTES {
+            return Err(Refusal::TooLong);
+        }
+        self.apply(&decision);
+        self.decisions.push(decision);
+        Ok(())
+    }
+
+    /// Whether the commands changed any resource.
+    pub(super) fn is_changed(&self) -> bool {
+        self.pets.values().any(Versions::is_changed)
+            || self.orders.values().any(Versions::is_changed)
+            || self.categories.values().any(Versions::is_changed)
+    }
+
+    /// The order that holds this animal.
+    pub(super) fn holder(&self, pet: PetId) -> Option<&Order> {
+        let mut orders = self.orders.values().filter_map(|order| order.now.as_ref());
+        orders.find(|order| order.holds && order.pet_id == pet)
+    }
+
+    fn present(&self, command: &Command, new: NewIds) -> Present {
+        let mut present =
+            Present { next_pet: new.pet, next_order: new.order, ..Present::default() };
+        let pet = match command.subject() {
+            Subject::New => None,
+            Subject::Pet(id) => Some(id),
+            Subject::Order(id) => {
+                present.order = self.orders.get(&id).and_then(|order| order.now.clone());
+                present.order.as_ref().map(|order| order.pet_id)
+            }
+            Subject::Category(id) => {
+                present.category = self.categories.get(&id).and_then(|of| of.now.clone());
+                None
+            }
+        };
+        if let Some(id) = pet {
+            present.pet = self.pets.get(&id).and_then(|pet| pet.now.clone());
+            present.holder = self.holder(id).cloned();
+        }
+        present
+    }
+
+    fn apply(&mut self, decision: &Decision) {
+        for Change { before, after, .. } in &decision.changes {
+            match after.as_ref().or(before.as_ref()) {
+                Some(Resource::Pet(pet)) => {
+                    self.pets.entry(pet.id).or_insert_with(Versions::new).now = Some(pet.clone());
+                }
+                Some(Resource::Order(order)) => {
+                    let versions = self.orders.entry(order.id).or_insert_with(Versions::new);
+                    versions.now = Some(order.clone());
+                }
+                Some(Resource::Category(category)) => {
+                    let of = self.categories.entry(category.id).or_insert_with(Versions::new);
+                    of.now = after.is_some().then(|| category.clone());
+                }
+                None => {}
+            }
+        }
+        if let Some(id) = decision.releases
+            && let Some(order) = self.orders.get_mut(&id).and_then(|order| order.now.as_mut())
+        {
+            order.holds = false;
+        }
+    }
+
+    /// A refusal undoes the commands before it, so the state that it shows is the one before all.
+    fn before_all(&self, refusal: Refusal) -> Refusal {
+        let undo = |mut conflict: Box<Conflict>, refusal: fn(Box<Conflict>) -> Refusal| {
+            let Some(read) = self.as_read(&conflict.current) else {
+                return Refusal::NotFound(
+                    "The subject of this command does not exist before the batch.",
+                );
+            };
+            if read != conflict.current {
+                conflict.message =
+                    format!("After the earlier commands of the batch: {}", conflict.message);
+                conflict.current = read;
+            }
+            refusal(conflict)
+        };
+        match refusal {
+            Refusal::PreconditionFailed(Some(current)) => {
+                Refusal::PreconditionFailed(self.as_read(&current).map(Box::new))
+            }
+            Refusal::InvalidTransition(conflict) => undo(conflict, Refusal::InvalidTransition),
+            Refusal::OpenOrder(conflict) => undo(conflict, Refusal::OpenOrder),
+            other => other,
+        }
+    }
+
+    fn as_read(&self, now: &Resource) -> Option<Resource> {
+        match now {
+            Resource::Pet(pet) => self.pets.get(&pet.id)?.read.clone().map(Resource::Pet),
+            Resource::Order(order) => self.orders.get(&order.id)?.read.clone().map(Resource::Order),
+            Resource::Category(category) => {
+                self.categories.get(&category.id)?.read.clone().map(Resource::Category)
+            }
+        }
+    }
+}

@@ -1,0 +1,183 @@
+//! What is left for an endpoint while others occupy places.
+
+use std::time::Duration;
+
+use petstore::{delivery::Dispatcher, domain::Clock};
+
+use super::{
+    receiver::{Message, Receiver},
+    shop::Shop,
+};
+
+/// So little of the test's clock passes in a step that a quick attempt is quick.
+const STEP: Duration = Duration::from_millis(10);
+
+/// No attempt reaches its limit.
+const NO_LIMIT: Duration = Duration::from_hours(1);
+
+async fn until(shop: &Shop, dispatcher: &mut Dispatcher, condition: impl Fn() -> bool) {
+    shop.until_in_steps(dispatcher, STEP, condition).await;
+}
+
+/// Passes 14.9 seconds, after which the receivers accept what they have not responded to. The leases
+/// are renewed in between.
+async fn respond_late(shop: &Shop, dispatcher: &mut Dispatcher, receivers: &[Receiver]) {
+    let end = shop.clock.instant() + Duration::from_millis(14_900);
+    let second = Duration::from_secs(1);
+    shop.until_in_steps(dispatcher, second, || shop.clock.instant() >= end).await;
+    receivers.iter().for_each(Receiver::release);
+}
+
+/// Receivers that are bad in different ways after the first `good` changes.
+async fn bad_receivers(good: i64) -> Vec<Receiver> {
+    let kinds: [fn(i64, i64) -> Option<u16>; 7] = [
+        |_, _| None,
+        |seq, good| (seq <= good).then_some(204),
+        |seq, good| (seq <= good).then_some(500),
+        |seq, good| (seq <= good || seq % 2 == 0).then_some(204),
+        |seq, good| (seq <= good || seq % 3 == 0).then_some(204),
+        |seq, good| (seq <= good || seq % 4 == 0).then_some(503),
+        |_, _| Some(302),
+    ];
+    let mut receivers = Vec::new();
+    for kind in kinds {
+        let receiver = Receiver::start().await;
+        receiver.respond(move |message: &Message| {
+            let seq = message.json()["data"]["seq"].as_i64().unwrap_or(i64::MAX);
+            Some((kind(seq, good)?, String::new()))
+        });
+        receivers.push(receiver);
+    }
+    receivers
+}
+
+#[tokio::test]
+async fn a_quick_endpoint_waits_for_none_of_99_bad_ones() {
+    const GOOD: i64 = 2;
+    let mut shop = Shop::open().await;
+    let (healthy, bad) = (Receiver::start().await, bad_receivers(GOOD).await);
+    shop.add_webhook(healthy.url(), None).await;
+    let silent = shop.add_webhook(bad[0].url(), None).await.0;
+    for number in 1..99 {
+        // Many on one host, and some whose name has no end.
+        let url = match number % 8 {
+            7 => bad[0].url().replace("127.0.0.1", "hangs.example"),
+            kind => bad[kind].url(),
+        };
+        shop.add_webhook(url, None).await;
+    }
+    let mut dispatcher = shop.patient_dispatcher(1, NO_LIMIT);
+    let held = || bad.iter().map(Receiver::held).sum::<usize>();
+    for round in 1..=20 {
+        if round == 10 {
+            for _ in 0..64 {
+                assert!(shop.registrar.send_test(shop.registrar.new_test(silent)));
+            }
+        }
+        if round % 5 == 0 {
+            respond_late(&shop, &mut dispatcher, &bad).await;
+        }
+        shop.add_pet().await;
+        until(&shop, &mut dispatcher, || healthy.accepted().len() == round).await;
+        assert!(held() <= 2 * 64);
+    }
+    until(&shop, &mut dispatcher, || held() >= 30).await;
+}
+
+#[tokio::test]
+async fn a_quick_endpoint_waits_for_none_of_99_that_were_as_quick_until_all_hang_at_once() {
+    let mut shop = Shop::open().await;
+    let (healthy, bad) = (Receiver::start().await, Receiver::start().await);
+    bad.respond(|message| (message.seq() <= 2).then(|| (204, String::new())));
+    shop.add_webhook(healthy.url(), None).await;
+    for _ in 0..99 {
+        shop.add_webhook(bad.url(), None).await;
+    }
+    let mut dispatcher = shop.patient_dispatcher(1, NO_LIMIT);
+    for round in 1..=10 {
+        shop.add_pet().await;
+        until(&shop, &mut dispatcher, || healthy.accepted().len() == round).await;
+        if round == 2 {
+            until(&shop, &mut dispatcher, || bad.accepted().len() == 2 * 99).await;
+        } else if round > 2 {
+            // All places, except the kept one and those of slow endpoints.
+            until(&shop, &mut dispatcher, || bad.held() >= 64 - 1 - 8).await;
+            assert_eq!(bad.held(), 64 - 1 - 8, "in round {round}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn sixteen_endpoints_that_hang_after_a_success_leave_places_for_another() {
+    let mut shop = Shop::open().await;
+    let (healthy, bad) = (Receiver::start().await, Receiver::start().await);
+    bad.respond(|message| (message.seq() == 1).then(|| (204, String::new())));
+    for _ in 0..16 {
+        shop.add_webhook(bad.url(), None).await;
+    }
+    shop.add_webhook(healthy.url(), None).await;
+    let mut dispatcher = shop.patient_dispatcher(1, NO_LIMIT);
+    for round in 1..=30 {
+        shop.add_pet().await;
+        until(&shop, &mut dispatcher, || healthy.accepted().len() == round).await;
+    }
+    // As many as the others may have, so there was no room left except what is kept.
+    until(&shop, &mut dispatcher, || bad.held() >= 30).await;
+    assert!(bad.held() < 64);
+}
+
+#[tokio::test]
+async fn a_new_endpoint_waits_for_no_attempt_of_99_others_that_hang() {
+    let mut shop = Shop::open().await;
+    let (new, slow) = (Receiver::start().await, Receiver::start().await);
+    slow.respond(|_| None);
+    for _ in 0..99 {
+        shop.add_webhook(slow.url(), None).await;
+    }
+    let mut dispatcher = shop.patient_dispatcher(1, NO_LIMIT);
+    shop.add_pet().await;
+    // All had their turn, although none of the attempts before them ended.
+    until(&shop, &mut dispatcher, || slow.all().len() == 99).await;
+    let before = shop.clock.instant();
+    shop.add_webhook(new.url(), None).await;
+    for round in 1..10 {
+        shop.add_pet().await;
+        until(&shop, &mut dispatcher, || new.accepted().len() == round).await;
+    }
+    assert!(shop.clock.instant() - before < Duration::from_secs(15));
+}
+
+#[tokio::test]
+async fn the_oldest_attempts_of_slow_endpoints_keep_their_places_while_new_ones_take_others() {
+    let mut shop = Shop::open().await;
+    let slow = Receiver::start().await;
+    slow.respond(|_| None);
+    let mut ids = Vec::new();
+    for _ in 0..99 {
+        ids.push(shop.add_webhook(slow.url(), None).await.0);
+    }
+    let mut dispatcher = shop.patient_dispatcher(1, NO_LIMIT);
+    shop.add_pet().await;
+    until(&shop, &mut dispatcher, || slow.all().len() == 99).await;
+    slow.release();
+    until(&shop, &mut dispatcher, || slow.all().len() > 99).await;
+    shop.work(&mut dispatcher, Duration::from_secs(1)).await;
+    // The first 48 started at the same time, and these eight kept their places.
+    for id in &ids[40..48] {
+        let attempts = shop.store.list_attempts(*id, 0, 10).await.unwrap();
+        assert_eq!(attempts.first().map(|(_, attempt)| attempt.status), Some(Some(204)), "{id}");
+    }
+}
+
+#[tokio::test]
+async fn an_attempt_that_panics_is_a_failure_and_the_message_is_sent_again() {
+    let mut shop = Shop::open().await;
+    let receiver = Receiver::start().await;
+    let url = receiver.url().replace("127.0.0.1", "panics.example");
+    let (id, _) = shop.add_webhook(url, None).await;
+    let mut dispatcher = shop.dispatcher(1);
+    shop.add_pet().await;
+    shop.until(&mut dispatcher, || receiver.accepted().len() == 1).await;
+    let attempts = shop.store.list_attempts(id, 0, 10).await.unwrap();
+    assert!(attempts[0].1.error.is_some());
+}
