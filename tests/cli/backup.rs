@@ -201,7 +201,7 @@ async fn no_command_writes_a_file_that_sqlite_keeps_next_to_a_database() {
         ("backup other.db-wal", "is the name of a file that SQLite keeps"),
         ("backup --force pipe", "pipe is not a regular file; name another file"),
         ("backup --force link-to-pipe", "link-to-pipe is not a regular file; name another file"),
-        ("backup --force sub", "sub is not a regular file; name another file"),
+        ("backup --force sub", "sub is a folder; name a file in it"),
         ("restore other.db --database sqlite:petstore.db-wal --force", "is the name of a file"),
         (
             "import some.csv --skip-invalid --rejects petstore.db-journal",

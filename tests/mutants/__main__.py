@@ -100,6 +100,8 @@ class Cargo:
         counts = re.search(r"test result: .*?(\d+) passed; (\d+) failed", output)
         if code is None:
             return f"the tests do not end within {PATIENCE} seconds"
+        if code and not counts and "... FAILED" in output:
+            return "failed"  # and then the whole process ended
         if not counts or not any(map(int, counts.groups())):
             return f"no tests ran:\n{output[-3000:]}"
         self.said = output[-3000:]

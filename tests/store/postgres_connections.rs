@@ -4,16 +4,18 @@
 use std::{fs, num::NonZeroU32, pin::pin, sync::Arc};
 
 use petstore::{
-    domain::{PageRequest, PetId},
-    store::{self, OpenMode, StoreError},
+    domain::{NewPet, PageRequest, PetId, PetStatus, store_area::Command},
+    store::{self, Executed, OpenMode, StoreError},
 };
 use rand::{SeedableRng, rngs::StdRng};
 use tokio::task;
 use tokio_postgres::Client;
 
 use crate::{
+    area,
     postgres::{next_id, open, sold},
     postgres_cluster::{Cluster, connect, fresh_url},
+    postgres_faults::{new_key, set_synchronous_standby},
     postgres_tls::folder_and_port,
     proxy::{Line, Proxy},
     retries::respond,
@@ -110,18 +112,14 @@ async fn a_read_whose_client_leaves_is_cancelled_if_it_takes_long() {
 #[tokio::test]
 async fn a_rotation_whose_client_leaves_leaves_no_transaction_open() {
     let (store, observer, other) = with_one_connection().await;
-    let key = crate::postgres_faults::new_key(1);
+    let key = new_key(1);
     let id = store.create_key(key, act(1_000)).await.unwrap().id;
     other.batch_execute("BEGIN; LOCK TABLE api_keys IN SHARE MODE").await.unwrap();
-    leave_when_blocked(
-        store.rotate_key(id, crate::postgres_faults::new_key(2), at(5_000), act(1_000)),
-        &observer,
-    )
-    .await;
+    leave_when_blocked(store.rotate_key(id, new_key(2), at(5_000), act(1_000)), &observer).await;
     other.batch_execute("COMMIT").await.unwrap();
     until_idle(&observer).await;
     assert_eq!(store.list_keys().await.unwrap().len(), 1);
-    let successor = crate::postgres_faults::new_key(3);
+    let successor = new_key(3);
     assert!(store.rotate_key(id, successor, at(5_000), act(1_000)).await.unwrap().is_some());
 }
 
@@ -137,6 +135,59 @@ async fn an_operation_is_rejected_while_all_connections_are_in_use() {
     other.batch_execute("COMMIT").await.unwrap();
     assert_eq!(creating.await.unwrap().id.get(), 2);
     assert!(store.get_pet(PetId::new(1).unwrap()).await.unwrap().is_some());
+}
+
+#[tokio::test]
+async fn commands_that_wait_for_one_animal_leave_connections_to_others() {
+    let (store, observer, other) = with_connections(8).await;
+    let pet = create(&store, NewPet { status: PetStatus::Available, ..sold() }).await;
+    other.batch_execute("BEGIN; SELECT id FROM pets FOR UPDATE").await.unwrap();
+    let reserve = Command::PlaceOrder(area::reserve(pet.id));
+    let placing: Vec<_> = (0..16)
+        .map(|_| {
+            let (store, reserve) = (Arc::clone(&store), reserve.clone());
+            tokio::spawn(async move { store.execute(vec![reserve], act(0), area::respond).await })
+        })
+        .collect();
+    until(&observer, 6, "wait_event_type = 'Lock'").await;
+    // With all 8 connections in use, these would be rejected.
+    create(&store, sold()).await;
+    assert_eq!(store.get_pet(pet.id).await.unwrap(), Some(pet));
+    until(&observer, 6, "wait_event_type = 'Lock'").await;
+    other.batch_execute("COMMIT").await.unwrap();
+    let mut done = 0;
+    for placed in placing {
+        done += u32::from(matches!(placed.await.unwrap(), Ok(Executed::Done { .. })));
+    }
+    assert_eq!(done, 1);
+}
+
+/// The server goes on with a commit that waits for a standby, whether or not anybody waits for it.
+#[tokio::test]
+async fn commits_that_no_standby_confirms_leave_few_connections_behind() {
+    let cluster = Cluster::start();
+    let url = cluster.url.parse().unwrap();
+    let (mode, two) = (OpenMode::CreateAndMigrate, NonZeroU32::new(2).unwrap());
+    let store = store::open(&url, mode, two, &mut StdRng::seed_from_u64(1)).await.unwrap();
+    set_synchronous_standby(&cluster, "missing").await;
+    let observer = connect(&cluster.url).await;
+    let waiting = "SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'SyncRep'";
+    let waiting = async || observer.query_one(waiting, &[]).await.unwrap().get::<_, i64>(0);
+    // Two writes take the connections, two others take those that replace them, and then nobody gets
+    // one. To be rejected takes a second, and to abandon a connection takes five.
+    let (mut number, mut rejected) = (0, 0);
+    while rejected < 8 {
+        number += 1;
+        match store.create_key(new_key(number), act(1_000)).await {
+            Err(StoreError::Overloaded) => rejected += u32::from(waiting().await == 4),
+            Err(StoreError::OutcomeUnknown(_)) => assert!(waiting().await <= 4),
+            other => panic!("{other:?}"),
+        }
+    }
+    assert_eq!(waiting().await, 4);
+    set_synchronous_standby(&cluster, "").await;
+    while waiting().await > 0 {}
+    store.check_ready().await.unwrap();
 }
 
 #[tokio::test]

@@ -307,7 +307,7 @@ async fn many_readiness_checks_leave_connections_to_others() {
 }
 
 /// Makes every commit wait for this standby, or for none if the name is empty.
-async fn set_synchronous_standby(cluster: &Cluster, name: &str) {
+pub(crate) async fn set_synchronous_standby(cluster: &Cluster, name: &str) {
     let beside = connect(&cluster.url).await;
     let set = format!("ALTER SYSTEM SET synchronous_standby_names = '{name}'");
     for command in [&set, "SELECT pg_reload_conf()"] {

@@ -17,7 +17,11 @@ use deadpool::{
     },
 };
 use futures_util::future::BoxFuture;
-use tokio::{runtime::Handle, time};
+use tokio::{
+    runtime::Handle,
+    sync::{OwnedSemaphorePermit, Semaphore},
+    time,
+};
 use tokio_postgres::{Client, Error, Statement};
 
 use super::{
@@ -46,7 +50,7 @@ const ANSWERED_WITHIN: Duration = Duration::from_secs(1);
 /// How long a read whose client has gone may go on before it is cancelled.
 const READ_ENDED_WITHIN: Duration = Duration::from_millis(100);
 
-/// How long a write whose client has gone is waited for.
+/// How long a write whose client has gone is waited for before another connection replaces its own.
 const WRITE_ENDED_WITHIN: Duration = Duration::from_secs(5);
 
 /// Changes no row, but its commit waits for the synchronous standby, because a lock
@@ -61,6 +65,11 @@ pub(super) type Try<'t, T> = BoxFuture<'t, Result<T, Failure>>;
 pub(super) enum Access {
     Read,
     Write,
+    /// A write that may wait for somebody's lock on its animal. All of these together use at most
+    /// three quarters of the connections, so that others always have the rest.
+    Command,
+    /// Many commands, with much work for the server: at most an eighth of the connections.
+    Batch,
 }
 
 /// A session, and the statements that it has prepared.
@@ -108,32 +117,66 @@ impl DerefMut for Connection {
 /// The connections of a store.
 pub(super) struct Pool {
     connections: managed::Pool<Connector>,
+    /// For [`Access::Command`].
+    commands: Arc<Semaphore>,
+    /// For [`Access::Batch`].
+    batches: Arc<Semaphore>,
+    /// Connections that were replaced although their write has not ended. The server keeps its side
+    /// of each, so there may be as many of them as of the others.
+    abandoned: Arc<Semaphore>,
     /// Operations that did not get a connection in time.
     pub(super) timeouts: Counter,
 }
 
 impl Pool {
     pub(super) fn new(connector: Connector, connections: NonZeroU32) -> Result<Self, BuildError> {
+        let size = connections.get() as usize;
         managed::Pool::builder(connector)
-            .max_size(connections.get() as usize)
+            .max_size(size)
             // Reuses the last connection first, so that few connections are idle.
             .queue_mode(managed::QueueMode::Lifo)
             .wait_timeout(Some(FREE_WITHIN))
             .recycle_timeout(Some(ANSWERED_WITHIN))
             .runtime(Runtime::Tokio1)
             .build()
-            .map(|connections| Self { connections, timeouts: Counter::default() })
+            .map(|connections| Self {
+                connections,
+                commands: Arc::new(Semaphore::new(size - size / 4)),
+                batches: Arc::new(Semaphore::new((size / 8).max(1))),
+                abandoned: Arc::new(Semaphore::new(size)),
+                timeouts: Counter::default(),
+            })
     }
 
     pub(super) async fn lease(&self, access: Access) -> Result<Lease, StoreError> {
-        match self.connections.get().await {
-            Ok(connection) => Ok(Lease { connection: Some(connection), access }),
-            Err(PoolError::Timeout(TimeoutType::Wait)) => {
-                self.timeouts.count();
-                Err(StoreError::Overloaded)
+        let share = match access {
+            Access::Read | Access::Write => None,
+            Access::Command => Some(&self.commands),
+            Access::Batch => Some(&self.batches),
+        };
+        let share = match share {
+            Some(share) => {
+                match time::timeout(FREE_WITHIN, Arc::clone(share).acquire_owned()).await {
+                    Ok(permit) => permit.ok(),
+                    Err(_) => return Err(self.overloaded()),
+                }
             }
+            None => None,
+        };
+        match self.connections.get().await {
+            Ok(connection) => Ok(Lease {
+                access,
+                abandoned: Arc::clone(&self.abandoned),
+                held: Some((connection, share)),
+            }),
+            Err(PoolError::Timeout(TimeoutType::Wait)) => Err(self.overloaded()),
             Err(error) => Err(StoreError::Unavailable(Arc::new(error))),
         }
+    }
+
+    fn overloaded(&self) -> StoreError {
+        self.timeouts.count();
+        StoreError::Overloaded
     }
 
     /// A connection outside of the pool, for work that takes long.
@@ -191,10 +234,15 @@ impl managed::Manager for Connector {
 /// A connection for one operation. If the operation is dropped, the connection returns to the pool
 /// after the server's response.
 pub(super) struct Lease {
-    /// `Some` until it is returned.
-    connection: Option<Object<Connector>>,
     access: Access,
+    /// See [`Pool::abandoned`].
+    abandoned: Arc<Semaphore>,
+    /// `Some` until it is returned.
+    held: Option<Held>,
 }
+
+/// A connection, with the share of the connections that it counts against.
+type Held = (Object<Connector>, Option<OwnedSemaphorePermit>);
 
 impl Lease {
     /// Runs `work`, then returns the connection to the pool, or closes it if it is broken.
@@ -203,13 +251,13 @@ impl Lease {
         work: &impl for<'t> Fn(&'t mut Connection, &'t mut W) -> Try<'t, T>,
         what: &mut W,
     ) -> Result<T, Failure> {
-        let Some(connection) = self.connection.as_deref_mut() else {
+        let Some((connection, _)) = &mut self.held else {
             return Err(Failure::Raced);
         };
         let done = work(connection, what).await;
-        let connection = self.connection.take();
+        let held = self.held.take();
         if done.as_ref().is_err_and(|failure| failure.remedy() == Remedy::Reconnect) {
-            drop(connection.map(Object::take));
+            drop(held.map(|(connection, _)| Object::take(connection)));
         }
         done
     }
@@ -217,26 +265,40 @@ impl Lease {
 
 impl Drop for Lease {
     fn drop(&mut self) {
-        let Some(connection) = self.connection.take() else {
+        let Some(held) = self.held.take() else {
             return;
         };
         match Handle::try_current() {
-            // The pool limits these tasks: the connection keeps its slot until the task ends.
-            Ok(runtime) => drop(runtime.spawn(settle(connection, self.access))),
-            Err(_) => drop(Object::take(connection)),
+            // The pool limits these tasks: each keeps the slot of its connection, or a permit.
+            Ok(runtime) => {
+                let abandoned = Arc::clone(&self.abandoned);
+                drop(runtime.spawn(settle(held, self.access, abandoned)));
+            }
+            Err(_) => drop(Object::take(held.0)),
         }
     }
 }
 
 /// Waits for the response to the statement of a dropped operation, and returns the connection to
-/// the pool. Closes it if that takes too long. A server that does not respond at all is tried last
-/// from then on. A slow read or a broken connection says nothing about the server.
+/// the pool. If that takes too long, a new connection takes its place. A server that does not
+/// respond at all is tried last from then on. A slow read or a broken connection says nothing about
+/// the server.
 ///
 /// A write is never cancelled: PostgreSQL would stop its wait for a synchronous standby, and make
-/// an animal visible that a failover can lose.
-async fn settle(connection: Object<Connector>, access: Access) {
-    if !has_settled(&connection, access).await {
-        drop(Object::take(connection));
+/// an animal visible that a failover can lose. Without such a standby, each write would leave one
+/// more connection behind on the server, so after [`Pool::abandoned`] the next one keeps its place.
+async fn settle(held: Held, access: Access, abandoned: Arc<Semaphore>) {
+    let (connection, _share) = held;
+    if has_settled(&connection, access).await {
+        return;
+    }
+    match (access, abandoned.try_acquire()) {
+        (Access::Read, _) => drop(Object::take(connection)),
+        (_, Ok(_permit)) => {
+            let connection = Object::take(connection);
+            drop(connection.simple_query("").await);
+        }
+        (_, Err(_)) => drop(connection.simple_query("").await),
     }
 }
 
@@ -246,12 +308,12 @@ async fn has_settled(connection: &Object<Connector>, access: Access) -> bool {
     let mut idle = pin!(connection.simple_query(""));
     let patience = match access {
         Access::Read => READ_ENDED_WITHIN,
-        Access::Write => WRITE_ENDED_WITHIN,
+        Access::Write | Access::Command | Access::Batch => WRITE_ENDED_WITHIN,
     };
     if let Ok(answered) = time::timeout(patience, idle.as_mut()).await {
         return answered.is_ok();
     }
-    let is_silent = access == Access::Write || {
+    let is_silent = access != Access::Read || {
         connection.session.cancel().await;
         time::timeout(ANSWERED_WITHIN, idle).await.is_err()
     };

@@ -62,6 +62,7 @@ const ORDERS_OF_PET: [&str; 2] = list_orders!(
 );
 const ORDERS_BY_REFERENCE: [&str; 2] =
     list_orders!(" AND reference = $3 AND ($4::text IS NULL OR status = $4)", "id", "id DESC");
+// An end below -62167219200000 (`clock::EARLIEST`) cannot be read, and must not stop the others.
 const DUE: &str = "SELECT id, expires_at FROM orders
     WHERE status = 'reserved' AND expires_at BETWEEN -62167219200000 AND $1 ORDER BY expires_at LIMIT $2";
 const RESERVATIONS: &str = "SELECT count(*),

@@ -43,8 +43,9 @@ impl StoreArea for PostgresStore {
         context: WriteContext,
         respond: RespondTo,
     ) -> Result<Executed, StoreError> {
+        let access = if commands.len() > 1 { Access::Batch } else { Access::Command };
         let execution = Execution { commands, context, respond };
-        self.run(Access::Write, execution, |on, execution| execution.attempt(on).boxed()).await
+        self.run(access, execution, |on, execution| execution.attempt(on).boxed()).await
     }
 
     async fn get_store_pet(&self, id: PetId) -> Result<Option<StorePet>, StoreError> {

@@ -29,6 +29,7 @@ const WITHDRAWN_OF_STATUS: &str = concat!(
     " FROM withdrawn_pets INDEXED BY withdrawn_pets_by_status
     WHERE status = ?3 AND id > ?1 ORDER BY id LIMIT ?2"
 );
+// An end below -62167219200000 (`clock::EARLIEST`) cannot be read, and must not stop the others.
 const DUE: &str = "SELECT id, expires_at FROM orders INDEXED BY orders_by_end
     WHERE status = 'reserved' AND expires_at BETWEEN -62167219200000 AND ?1 ORDER BY expires_at LIMIT ?2";
 const RESERVATIONS: &str = "SELECT count(*),
