@@ -11,7 +11,3 @@ CREATE INDEX CONCURRENTLY pets_by_name ON pets
     (status, coalesce(name_key, lower(substr(name, 1, 64) COLLATE "C")) COLLATE "C", id);
 CREATE INDEX CONCURRENTLY pets_by_category_and_name ON pets
     (category_id, status, coalesce(name_key, lower(substr(name, 1, 64) COLLATE "C")) COLLATE "POSIX", id);
--- The animals that a service of the release before this one added without the key
--- of their name.
-CREATE INDEX CONCURRENTLY pets_without_name_key ON pets (id NULLS FIRST)
-    WHERE name_key IS NULL AND length(name) <> octet_length(name);

@@ -40,7 +40,7 @@ impl Client {
         let needs_key = matches!(command, Command::Place { .. });
         let key = (has_key || needs_key).then(|| format!("{}.{number}", self.name));
         let mut is_told = self.send(&self.service, &command, key.as_deref(), turns).await;
-        is_told &= number % LOST != 0;
+        is_told &= !number.is_multiple_of(LOST);
         while has_key && !is_told {
             is_told = self.send(&self.other, &command, key.as_deref(), None).await;
         }
@@ -65,7 +65,7 @@ impl Client {
             return;
         }
         let mut is_told = self.send_batch(&self.service, &commands, &name, turns).await;
-        is_told &= number % LOST != 0;
+        is_told &= !number.is_multiple_of(LOST);
         while is_repeated && !is_told {
             is_told = self.send_batch(&self.other, &commands, &name, None).await;
         }

@@ -262,9 +262,11 @@ async fn each_range_of_a_list_is_one_search_of_an_index_whatever_the_statistics_
             INSERT INTO withdrawn_pets
                 (id, name, category_id, status, version, updated_at, withdrawn_at, reason)
                 SELECT n, 'Max', 1, 'available', 2, 0, 0, 'died' FROM generate_series(1, 50000) AS n;
+            INSERT INTO pet_words
+                SELECT n, n % 2 = 0, 'max', 0, 'available', 1 FROM generate_series(1, 50000) AS n;
             INSERT INTO orders (id, pet_id, status, holds, reference, created_at, closed_at, version)
                 SELECT n, n, 'completed', TRUE, 'r' || n, 0, 0, 1 FROM generate_series(1, 50000) AS n;
-            ANALYZE pets, withdrawn_pets, orders; SET plan_cache_mode = force_generic_plan",
+            ANALYZE pets, withdrawn_pets, pet_words, orders; SET plan_cache_mode = force_generic_plan",
         )
         .await
         .unwrap();
@@ -280,7 +282,8 @@ async fn each_range_of_a_list_is_one_search_of_an_index_whatever_the_statistics_
         store.list_store_pets(&query).await.unwrap();
         let is_by_name = has(4) || has(8);
         let ranges = if has(2) || !is_by_name { 1 } else { 3 };
-        let parameters = 2 + usize::from(has(4)) + 2 * usize::from(is_by_name);
+        let parameters =
+            2 + usize::from(has(4)) + 2 * usize::from(is_by_name) + usize::from(has(8));
         let statuses = if has(2) {
             1
         } else if ranges == 3 {
@@ -303,11 +306,21 @@ async fn each_range_of_a_list_is_one_search_of_an_index_whatever_the_statistics_
             }
         );
         assert_eq!(plan.matches(&index).count(), ranges, "{query:?}: {plan}");
-        for forbidden in ["Sort\n", "Sort  ", "Seq Scan", "Bitmap"] {
+        let words = match (has(8), has(4)) {
+            (false, _) => None,
+            (true, false) => Some("pet_words_by_name"),
+            (true, true) => Some("pet_words_by_category"),
+        };
+        let words = words.map(|index| plan.matches(&format!("using {index} on pet_words")).count());
+        assert_eq!(words, has(8).then_some(ranges), "{query:?}: {plan}");
+        for forbidden in ["Seq Scan", "Bitmap"] {
             assert!(!plan.contains(forbidden), "{query:?}: {plan}");
         }
+        // At most 101 animals that were found by a word are sorted, with their rows.
+        assert_eq!(plan.matches("Sort  ").count(), words.unwrap_or(0), "{query:?}: {plan}");
         let filters = plan.lines().filter(|line| line.trim().starts_with("Filter:"));
-        assert_eq!(filters.filter(|line| !line.contains("holds")).count(), 0, "{query:?}: {plan}");
+        let is_known = |line: &&str| line.contains("holds") || line.contains("(shared < ");
+        assert_eq!(filters.filter(|line| !is_known(line)).count(), 0, "{query:?}: {plan}");
     }
     let reference = Reference::new("r7".to_owned());
     for (query, parameters, index) in [

@@ -250,18 +250,18 @@ async fn a_search_reads_16_mib_of_names_one_by_one_at_most() {
 async fn a_step_merges_changed_animals_in_a_bounded_number_of_bytes() {
     let (store, directory) = fresh();
     let hand = by_hand(&directory);
-    add_named(&hand, 5 * 8_192, &"犬".repeat(64));
+    add_named(&hand, 10 * 4_096, &"犬".repeat(64));
     merge_all(&store).await;
     let blocks = "SELECT count(*) FROM search_blocks";
     let blocks: i64 = hand.query_row(blocks, [], |row| row.get(0)).unwrap();
-    assert_eq!(blocks, 5);
+    assert_eq!(blocks, 10);
     hand.execute(
         "UPDATE pets SET status = 'pending' WHERE id IN (SELECT first_id FROM search_blocks)",
         [],
     )
     .unwrap();
-    // Each of them has 1.6 MB.
-    for rest in [2, 0] {
+    // Each of them has 0.8 MB.
+    for rest in [4, 0] {
         assert!(store.tend_search(0).await.unwrap());
         assert_eq!(unmerged(&hand), (0, rest));
     }

@@ -11,7 +11,7 @@ use std::{borrow::Cow, fmt};
 use jiff::Timestamp;
 
 use super::{
-    store_area::{Act, ActType, LogSubject, SubjectKind, name_key},
+    store_area::{Act, ActType, LogSubject, SubjectKind, normalized},
     words::words,
 };
 
@@ -50,7 +50,7 @@ impl StaffName {
         };
         let allowed = (1..=Self::MAX_LENGTH).contains(&text.chars().count())
             && !text.contains(is_hidden)
-            && !name_key(text).trim().is_empty();
+            && !normalized(text).trim().is_empty();
         allowed.then(|| Self(text.to_owned()))
     }
 
@@ -61,7 +61,7 @@ impl StaffName {
 
     /// What no two members have in common: the name without regard to case and accents.
     pub fn key(&self) -> String {
-        name_key(&self.0)
+        normalized(&self.0)
     }
 }
 

@@ -30,7 +30,9 @@ pub use log::{
     Act, ActType, AuditEntry, AuditPosition, AuditQuery, AuditType, ChangePage, Epoch, LogState,
     LogSubject, LoggedChange, SubjectKind,
 };
-pub use name_key::{COMPARED_LENGTH, NAME_KEY_LENGTH, NamePrefix, name_key};
+pub use name_key::{
+    COMPARED_LENGTH, MORE_KEYS, NAME_KEY_LENGTH, NameKeys, NamePrefix, is_word, normalized,
+};
 pub use order::{Note, Order, OrderId, OrderStatus, Reason, Reference, Text};
 pub use query::{Inventory, OrderQuery, PetPosition, PetQuery, Reservations};
 pub use store_pet::{StorePet, Withdrawal, WithdrawalReason};

@@ -13,16 +13,16 @@ pub(super) struct CopyTarget {
 
 pub(super) const PETS: CopyTarget = CopyTarget {
     table: "pets",
-    columns: "name, name_key, category_id, status, created_at, updated_at",
+    columns: "name, name_key, words, category_id, status, created_at, updated_at",
 };
 pub(super) const PETS_WITH_IDS: CopyTarget = CopyTarget {
     table: "pets",
-    columns: "name, name_key, category_id, status, created_at, updated_at, version, id",
+    columns: "name, name_key, words, category_id, status, created_at, updated_at, version, id",
 };
 pub(super) const WITHDRAWN_PETS: CopyTarget = CopyTarget {
     table: "withdrawn_pets",
     columns:
-        "name, name_key, category_id, status, created_at, updated_at, version, id, withdrawn_at,
+        "name, name_key, words, category_id, status, created_at, updated_at, version, id, withdrawn_at,
         reason, note",
 };
 pub(super) const ORDERS: CopyTarget = CopyTarget {

@@ -20,7 +20,7 @@ use tokio_postgres::{Row, types::ToSql};
 
 use super::{
     errors::Failure,
-    name_keys::stored_name_key,
+    name_keys::StoredKeys,
     pool::{Access, Connection, FREE_WITHIN},
     rows::pet_id,
     runner::Runner,
@@ -45,8 +45,8 @@ const GROUP_BYTES: usize = 256 * 1024;
 
 /// Adds an animal, and logs it. Its id is drawn here: $11 is its representation after `{"id":1`.
 const INSERT_ONE: &str = "WITH added AS (
-        INSERT INTO pets (token, name, name_key, category_id, status, created_at, updated_at)
-        VALUES ($1, $2, $3, $4, $5, $6, $6) RETURNING token, id
+        INSERT INTO pets (token, name, name_key, category_id, status, created_at, updated_at, words)
+        VALUES ($1, $2, $3, $4, $5, $6, $6, $12) RETURNING token, id
     ), logged AS (
         INSERT INTO changes (at, type, subject_id, version, pet_id, actor, actor_id,
             actor_name, request_id, after)
@@ -58,11 +58,12 @@ const INSERT_ONE: &str = "WITH added AS (
 const INSERT_ALL: &str = "WITH new AS MATERIALIZED (
         SELECT nextval('pets_ids') AS id, new.* FROM unnest($1::bigint[], $2::text[], $3::text[],
             $4::bigint[], $5::text[], $6::bigint[], $7::text[], $8::bigint[], $9::text[], $10::text[],
-            $11::text[]) AS new (token, name, name_key, category_id, status, at, actor, actor_id,
-            actor_name, request_id, shown)
+            $11::text[], $12::text[]) AS new (token, name, name_key, category_id, status, at, actor,
+            actor_id, actor_name, request_id, shown, words)
     ), added AS (
-        INSERT INTO pets (id, name, name_key, category_id, status, token, created_at, updated_at)
-        SELECT id, name, name_key, category_id, status, token, at, at FROM new
+        INSERT INTO pets
+            (id, name, name_key, category_id, status, token, created_at, updated_at, words)
+        SELECT id, name, name_key, category_id, status, token, at, at, words FROM new
     ), logged AS (
         INSERT INTO changes (at, type, subject_id, version, pet_id, actor, actor_id,
             actor_name, request_id, after)
@@ -247,10 +248,11 @@ impl Group<'_> {
             let statement = connection.prepared(INSERT_ONE).await?;
             let Origin { at, actor, request_id } = context.into();
             let name = new.name.as_str();
-            let parameters: [&(dyn ToSql + Sync); 11] = [
+            let StoredKeys { name_key, words } = StoredKeys::of(name);
+            let parameters: [&(dyn ToSql + Sync); 12] = [
                 token,
                 &name,
-                &stored_name_key(name),
+                &name_key,
                 &new.category_id,
                 &new.status.as_str(),
                 &at,
@@ -259,16 +261,18 @@ impl Group<'_> {
                 &actor.name.as_deref(),
                 &request_id,
                 shown,
+                &words,
             ];
             return Ok(connection.query(&statement, &parameters).await?);
         }
         let statement = connection.prepared(INSERT_ALL).await?;
         let names = self.of_each(|animal| animal.new.name.as_str());
         let origins = self.of_each(|animal| Origin::from(&animal.context));
-        let parameters: [&(dyn ToSql + Sync); 11] = [
+        let keys: Vec<_> = names.iter().map(|name| StoredKeys::of(name)).collect();
+        let parameters: [&(dyn ToSql + Sync); 12] = [
             &self.drawn,
             &names,
-            &names.iter().map(|name| stored_name_key(name)).collect::<Vec<_>>(),
+            &keys.iter().map(|keys| keys.name_key.as_deref()).collect::<Vec<_>>(),
             &self.of_each(|animal| animal.new.category_id),
             &self.of_each(|animal| animal.new.status.as_str()),
             &origins.iter().map(|origin| origin.at).collect::<Vec<_>>(),
@@ -277,6 +281,7 @@ impl Group<'_> {
             &origins.iter().map(|origin| origin.actor.name.as_deref()).collect::<Vec<_>>(),
             &origins.iter().map(|origin| origin.request_id).collect::<Vec<_>>(),
             &self.of_each(|animal| animal.shown.as_str()),
+            &keys.iter().map(|keys| keys.words.as_str()).collect::<Vec<_>>(),
         ];
         Ok(connection.query(&statement, &parameters).await?)
     }

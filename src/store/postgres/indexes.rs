@@ -7,10 +7,16 @@ use tokio::time;
 use tokio_postgres::{Client, Error};
 use tracing::info;
 
-use super::{errors::Failure, name_keys::set_keys};
+use super::{
+    errors::Failure,
+    name_keys::{set_keys, without_words},
+};
 
 /// Each statement has the name of an index after `CONCURRENTLY`.
-const STEP: &str = include_str!("../../../migrations/postgres/0007_search.sql");
+const STEPS: [&str; 2] = [
+    include_str!("../../../migrations/postgres/0007_search.sql"),
+    include_str!("../../../migrations/postgres/0017_words_index.sql"),
+];
 
 const SETTINGS: &str = "SET statement_timeout = 0; SET enable_seqscan = on";
 
@@ -22,13 +28,10 @@ const PAUSE: Duration = Duration::from_secs(1);
 
 /// Whether an index is complete. Its construction may have been interrupted.
 const IS_VALID: &str = "SELECT indisvalid FROM pg_index WHERE indexrelid = to_regclass($1::text)";
-const NAMES_WITHOUT_KEY: &str = "SELECT id, left(name, 256) FROM pets
-    WHERE id > $1 AND name_key IS NULL AND length(name) <> octet_length(name)
-    ORDER BY id LIMIT 1000";
 
 /// The names of the indexes, each with the statement that builds it.
 fn indexes() -> impl Iterator<Item = (&'static str, &'static str)> + Send {
-    STEP.split_inclusive(';').filter_map(|statement| {
+    STEPS.into_iter().flat_map(|step| step.split_inclusive(';')).filter_map(|statement| {
         let (_, index) = statement.split_once(" CONCURRENTLY ")?;
         Some((index.split_whitespace().next()?, statement))
     })
@@ -55,12 +58,16 @@ pub(super) async fn build(client: &Client) -> Result<(), Error> {
     while !client.query_one(LOCK, &[]).await?.try_get::<_, bool>(0)? {
         time::sleep(PAUSE).await;
     }
-    let mut after = 0_i64;
-    loop {
-        let rows = client.query(NAMES_WITHOUT_KEY, &[&after]).await?;
-        let Some(last) = rows.last() else { break };
-        after = last.try_get(0)?;
-        set_keys(client, &rows).await?;
+    for table in ["pets", "withdrawn_pets"] {
+        let without = concat!("WHERE id > $1 AND ", without_words!(), " ORDER BY id LIMIT 1000");
+        let without = format!("SELECT id, left(name, 256) FROM {table} {without}");
+        let mut after = 0_i64;
+        loop {
+            let rows = client.query(&without, &[&after]).await?;
+            let Some(last) = rows.last() else { break };
+            after = last.try_get(0)?;
+            set_keys(client, table, &rows).await?;
+        }
     }
     for (index, statement) in indexes() {
         match is_valid(client, index).await? {

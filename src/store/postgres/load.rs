@@ -10,7 +10,7 @@ use super::{
     copy_target::{self, CopyTarget},
     errors::Failure,
     log,
-    name_keys::stored_name_key,
+    name_keys::StoredKeys,
     numbering,
     snapshot::LAST_PET,
     url::PostgresUrl,
@@ -94,11 +94,20 @@ impl PostgresLoad {
             order_id: _,
             withdrawn,
         } = pet;
-        let key = stored_name_key(name.as_str());
+        let StoredKeys { name_key, words } = StoredKeys::of(name.as_str());
         let (id, name, status) = (id.get(), name.as_str(), status.as_str());
         let (created_at, updated_at) = (millisecond(*created_at), millisecond(*updated_at));
-        let row: [&(dyn ToSql + Sync); 8] =
-            [&name, &key, category_id, &status, &created_at, &updated_at, version, &id];
+        let row: [&(dyn ToSql + Sync); 9] = [
+            &name,
+            &name_key,
+            &words,
+            category_id,
+            &status,
+            &created_at,
+            &updated_at,
+            version,
+            &id,
+        ];
         let Some(Withdrawal { at, reason, note }) = withdrawn else {
             return self.add_to(copy_target::PETS_WITH_IDS, &row);
         };
@@ -173,18 +182,19 @@ impl Load for PostgresLoad {
 
     fn add_pet(&mut self, id: Option<PetId>, pet: &NewPet) -> Result<(), StoreError> {
         let (name, category_id, status) = (pet.name.as_str(), pet.category_id, pet.status.as_str());
-        let (key, now) = (stored_name_key(name), self.context.now.as_millisecond());
+        let StoredKeys { name_key, words } = StoredKeys::of(name);
+        let now = self.context.now.as_millisecond();
         match id.map(PetId::get) {
             None => {
                 self.added.count += 1;
-                let row: [&(dyn ToSql + Sync); 6] =
-                    [&name, &key, &category_id, &status, &now, &now];
+                let row: [&(dyn ToSql + Sync); 7] =
+                    [&name, &name_key, &words, &category_id, &status, &now, &now];
                 self.add_to(copy_target::PETS, &row)
             }
             Some(id) => {
                 self.added.add(id);
-                let row: [&(dyn ToSql + Sync); 8] =
-                    [&name, &key, &category_id, &status, &now, &now, &1_i64, &id];
+                let row: [&(dyn ToSql + Sync); 9] =
+                    [&name, &name_key, &words, &category_id, &status, &now, &now, &1_i64, &id];
                 self.add_to(copy_target::PETS_WITH_IDS, &row)
             }
         }

@@ -30,10 +30,12 @@ const STEPS: [&str; KNOWN as usize] = [
     include_str!("../../../migrations/postgres/0013_fewer_checks.sql"),
     include_str!("../../../migrations/postgres/0014_log_in_place.sql"),
     include_str!("../../../migrations/postgres/0015_confirmed_time.sql"),
+    include_str!("../../../migrations/postgres/0016_words.sql"),
+    include_str!("../../../migrations/postgres/0017_words_index.sql"),
 ];
 
 /// The schema version of this release.
-const KNOWN: u32 = 15;
+const KNOWN: u32 = 17;
 
 /// How often processes that start at the same time may conflict. In each conflict, one of them
 /// succeeds.

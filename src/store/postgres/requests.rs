@@ -8,7 +8,7 @@ use tokio_postgres::{Client, Statement, types::ToSql};
 use super::{
     PostgresStore,
     errors::Failure,
-    name_keys::stored_name_key,
+    name_keys::StoredKeys,
     pool::{Access, Connection},
     rows::pet_id,
     writes::{Value, Write, values},
@@ -60,8 +60,8 @@ const INSERT_ONCE: &str = "
         INSERT INTO changes (at, type, subject_id, version, pet_id, actor, actor_id,
             actor_name, request_id, after)
         SELECT $16, 'pet.added', $11, 1, $11, $17, $18, $19, $20, $21 FROM claimed)
-    INSERT INTO pets (id, name, name_key, category_id, status, created_at, updated_at)
-    SELECT $11, $12, $13, $14, $15, $16, $16 FROM claimed";
+    INSERT INTO pets (id, name, name_key, category_id, status, created_at, updated_at, words)
+    SELECT $11, $12, $13, $14, $15, $16, $16, $22 FROM claimed";
 /// The constraint that `INSERT_ONCE` violates if the previous release remembers the request.
 const REMEMBERED_BEFORE: &str = "idempotency_keys_pkey";
 /// For a request that a service of the previous release added after the migration.
@@ -127,10 +127,10 @@ impl Once {
             };
             let pet = new.clone().with_id(pet_id(id)?);
             let StoredResponse { status, location, etag, body } = respond(&pet);
-            let name_key = stored_name_key(new.name.as_str());
+            let StoredKeys { name_key, words } = StoredKeys::of(new.name.as_str());
             let owners: Vec<i64> = request.owners().map(Owner::number).collect();
             let shown = Entry::added(&StorePet::added(pet.id, new.clone(), context.now)).after;
-            let parameters: [&(dyn ToSql + Sync); 21] = [
+            let parameters: [&(dyn ToSql + Sync); 22] = [
                 &request.lineage.number(),
                 &key,
                 &request.operation,
@@ -152,6 +152,7 @@ impl Once {
                 &actor.name.as_deref(),
                 &request_id,
                 &shown,
+                &words,
             ];
             let insert = connection.prepared(INSERT_ONCE).await?;
             match connection.execute(&insert, &parameters).await.map_err(Failure::from) {

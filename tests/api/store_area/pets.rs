@@ -262,7 +262,7 @@ async fn every_invalid_unknown_or_repeated_filter_is_400() {
         ("categoryId=", "categoryId must be an integer"),
         ("categoryId=1.0", "categoryId must be"),
         ("categoryId=9223372036854775808", "categoryId must be"),
-        ("name=a%00", "name must be at most 64 characters"),
+        ("name=a%00", "name must be at most 64 letters and digits"),
         (&format!("name={long}"), "name must be"),
         ("withdrawn=", "withdrawn must be true or false"),
         ("withdrawn=True", "withdrawn must be"),

@@ -5,27 +5,28 @@ use std::sync::LazyLock;
 use tokio_postgres::{Row, types::ToSql};
 
 use super::{
-    super::name_keys::set_keys,
+    super::name_keys::{set_keys, without_words},
     lists::pet_with_order,
     rows::{PET_WIDTH, pet_columns, withdrawn_columns},
 };
 use crate::{
     domain::{
         Limit, PetId, PetStatus,
-        store_area::{NAME_KEY_LENGTH, PetPosition, PetQuery, StorePet},
+        store_area::{NAME_KEY_LENGTH, NamePrefix, PetPosition, PetQuery, StorePet},
     },
     store::postgres::{errors::Failure, pool::Connection},
 };
 
-/// The key of a name, as the indexes have it: in SQL only for ASCII names, whose `name_key` is null.
+/// The first key of a name, as the indexes have it: made here of a name that is its own key.
 const KEY: &str = r#"coalesce(name_key, lower(substr(name, 1, 64) COLLATE "C"))"#;
 const _: () = assert!(NAME_KEY_LENGTH == 64);
 
-/// The same animals as those of the index `pets_without_name_key`. NULLS FIRST is the order of only
-/// that index.
-const WITHOUT_KEY: &str = "SELECT id, left(name, 256) FROM pets
-    WHERE name_key IS NULL AND length(name) <> octet_length(name)
-    ORDER BY id NULLS FIRST LIMIT 100";
+/// NULLS FIRST is the order of only the index `pets_without_words`.
+const WITHOUT_WORDS: &str = concat!(
+    "SELECT id, left(name, 256) FROM pets WHERE ",
+    without_words!(),
+    " ORDER BY id NULLS FIRST LIMIT 100"
+);
 
 /// The open order of an animal. Only a pending animal can have one.
 const ORDER: &str = "CASE WHEN page.status = 'pending' THEN (SELECT id FROM orders
@@ -35,17 +36,18 @@ const ORDER: &str = "CASE WHEN page.status = 'pending' THEN (SELECT id FROM orde
 static ABOVE_ALL_KEYS: LazyLock<String> = LazyLock::new(|| "\u{10FFFF}".repeat(65));
 
 /// What a list is of, and its filters: the sum of those that it has. A list with a category has a
-/// name, too.
+/// name, too. Only a name that is not empty is looked for among the words.
 const WITHDRAWN: usize = 1;
 const STATUS: usize = 2;
 const CATEGORY: usize = 4;
 const NAME: usize = 8;
+const WORDS: usize = 16;
 
 /// The statement for each sum of filters.
-static STATEMENTS: LazyLock<Vec<String>> = LazyLock::new(|| (0..16).map(statement).collect());
+static STATEMENTS: LazyLock<Vec<String>> = LazyLock::new(|| (0..32).map(statement).collect());
 
-/// Its parameters are the length of the page, the position, and the category, as far as there are
-/// such; then one status, or all three.
+/// Its parameters are the length of the page, the position, the length of the name, and the category,
+/// as far as there are such; then one status, or all three.
 ///
 /// Each order is that of one index only, so that no plan walks along another index and filters. To
 /// PostgreSQL, the collations "C" and "POSIX" have different orders, although they are the same. The
@@ -62,26 +64,48 @@ fn statement(filters: usize) -> String {
     let nulls = if filters & !WITHDRAWN == STATUS { " NULLS FIRST" } else { "" };
     let mut parameters = (3..).map(|number| format!("${number}"));
     let mut next = || parameters.next().unwrap_or_default();
+    let behind = |key: &str, id: &str, from: &str, until: &str| {
+        format!("({key}, {id}) > ({from}, $2) AND {key} < {until}")
+    };
+    let (from, until) = if has(NAME) { (next(), next()) } else { Default::default() };
+    let length = if has(WORDS) { next() } else { String::new() };
     let position = match &key {
         None => "id > $2".to_owned(),
-        Some(key) => format!("({key}, id) > ({}, $2) AND {key} < {}", next(), next()),
+        Some(key) => behind(key, "id", &from, &until),
     };
     let category =
         if has(CATEGORY) { format!(" AND category_id = {}", next()) } else { String::new() };
     let by_key = key.as_ref().map_or_else(String::new, |key| format!("{key}, "));
     let key = key.unwrap_or_else(|| "NULL::text".to_owned());
-    let range = |status: String| {
+    let by_first_key = |status: &str| {
         format!(
             "(SELECT {columns}, {key} AS key FROM {table}
             WHERE {position}{category}{status} ORDER BY {by_key}id{nulls} LIMIT 101)"
         )
     };
-    let ranges: Vec<String> = match filters & !WITHDRAWN {
-        0 => vec![range(String::new())],
-        shape => {
-            let count = if shape & STATUS != 0 { 1 } else { PetStatus::ALL.len() };
-            (0..count).map(|_| range(format!(" AND status = {}", next()))).collect()
-        }
+    // The words are read first, and then each animal by its identifier, whatever the statistics are.
+    let word = format!("key COLLATE \"{collation}\"");
+    let by_words = |status: &str| {
+        format!(
+            "(SELECT pet.*, word.key FROM (
+                SELECT pet_id, {word} AS key FROM pet_words
+                WHERE withdrawn = {} AND {} AND shared < {length}{category}{status}
+                ORDER BY {word}, pet_id LIMIT 101) AS word
+            CROSS JOIN LATERAL (SELECT {columns} FROM {table} WHERE id = word.pet_id LIMIT 1) AS pet)",
+            has(WITHDRAWN),
+            behind(&word, "pet_id", &from, &until)
+        )
+    };
+    let shape = filters & !WITHDRAWN;
+    let ranges: Vec<String> = if shape == 0 {
+        vec![by_first_key("")]
+    } else {
+        let count = if has(STATUS) { 1 } else { PetStatus::ALL.len() };
+        let statuses = (0..count).map(|_| format!(" AND status = {}", next()));
+        let ranges = statuses.flat_map(|status| {
+            [Some(by_first_key(&status)), has(WORDS).then(|| by_words(&status))]
+        });
+        ranges.flatten().collect()
     };
     let by_key = if has(NAME) { "key, " } else { "" };
     format!(
@@ -105,6 +129,7 @@ pub(super) async fn list(
         query.status.map(|_| STATUS),
         query.category_id.map(|_| CATEGORY),
         prefix.as_ref().map(|_| NAME),
+        prefix.as_ref().filter(|prefix| !prefix.is_empty()).map(|_| WORDS),
     ];
     let filters: usize = filters.into_iter().flatten().sum();
     let limit = usize::from(query.limit.get());
@@ -125,6 +150,11 @@ pub(super) async fn list(
     if prefix.is_some() {
         parameters.push(&from);
         parameters.push(&until);
+    }
+    let length = prefix.as_ref().map_or(0, NamePrefix::length);
+    let length = i16::try_from(length).unwrap_or(i16::MAX);
+    if length > 0 {
+        parameters.push(&length);
     }
     if let Some(category) = &query.category_id {
         parameters.push(category);
@@ -153,11 +183,11 @@ pub(super) async fn list(
 /// Sets the keys of some names that a service of the previous release added since the migration.
 /// Returns whether there were any.
 pub(super) async fn set_some_keys(connection: &mut Connection) -> Result<bool, Failure> {
-    let statement = connection.prepared(WITHOUT_KEY).await?;
+    let statement = connection.prepared(WITHOUT_WORDS).await?;
     let rows = connection.query(&statement, &[]).await?;
     if rows.is_empty() {
         return Ok(false);
     }
-    set_keys(connection, &rows).await?;
+    set_keys(connection, "pets", &rows).await?;
     Ok(true)
 }

@@ -4,7 +4,7 @@ use jiff::Timestamp;
 
 use super::{
     super::{
-        name_keys::stored_name_key,
+        name_keys::StoredKeys,
         writes::{Value, Write, one_row, values},
     },
     state::Read,
@@ -15,27 +15,27 @@ use crate::{
 };
 
 const INSERT_PET: &str = "INSERT INTO pets
-    (id, name, name_key, category_id, status, version, created_at, updated_at)
-    VALUES ($1, $2, $3, $4, $5, $6, $7, $8)";
+    (id, name, name_key, words, category_id, status, version, created_at, updated_at)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)";
 const UPDATE_PET: &str = one_row!(
-    "UPDATE pets SET name = $3, name_key = $4, category_id = $5, status = $6, version = $7,
-        updated_at = $8 WHERE id = $1 AND version = $2"
+    "UPDATE pets SET name = $3, name_key = $4, words = $5, category_id = $6, status = $7,
+        version = $8, updated_at = $9 WHERE id = $1 AND version = $2"
 );
 const UPDATE_STATUS: &str = one_row!(
     "UPDATE pets SET status = $3, version = $4, updated_at = $5 WHERE id = $1 AND version = $2"
 );
 const WITHDRAW: &str = "
     WITH gone AS (DELETE FROM pets WHERE id = $1 AND version = $2 RETURNING token), written AS (
-        INSERT INTO withdrawn_pets (id, name, name_key, category_id, status, version, created_at,
-            updated_at, withdrawn_at, reason, note, token)
-        SELECT $1, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, token FROM gone RETURNING 1)
+        INSERT INTO withdrawn_pets (id, name, name_key, words, category_id, status, version,
+            created_at, updated_at, withdrawn_at, reason, note, token)
+        SELECT $1, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, token FROM gone RETURNING 1)
     SELECT 1 / count(*) FROM written";
 const RESTORE: &str = "
     WITH back AS (DELETE FROM withdrawn_pets WHERE id = $1 AND version = $2 RETURNING token),
     written AS (
         INSERT INTO pets
-            (id, name, name_key, category_id, status, version, created_at, updated_at, token)
-        SELECT $1, $3, $4, $5, $6, $7, $8, $9, token FROM back RETURNING 1)
+            (id, name, name_key, words, category_id, status, version, created_at, updated_at, token)
+        SELECT $1, $3, $4, $5, $6, $7, $8, $9, $10, token FROM back RETURNING 1)
     SELECT 1 / count(*) FROM written";
 const INSERT_ORDER: &str = "INSERT INTO orders
     (id, pet_id, status, holds, reference, note, reason, expires_at, created_at, closed_at, version)
@@ -133,7 +133,7 @@ fn write_pet(Versions { read, now }: Versions<StorePet>, writes: &mut Vec<Write>
         let mut values = pet_values(&now);
         values.insert(1, Box::new(read.version));
         // An animal keeps the time of its creation.
-        values.remove(7);
+        values.remove(8);
         writes.push(Write { sql: UPDATE_PET, values });
     } else if read.version != now.version {
         let values = values![
@@ -149,10 +149,12 @@ fn write_pet(Versions { read, now }: Versions<StorePet>, writes: &mut Vec<Write>
 
 /// The values of the columns of an animal, in the order of [`INSERT_PET`].
 fn pet_values(pet: &StorePet) -> Vec<Value> {
+    let StoredKeys { name_key, words } = StoredKeys::of(pet.name.as_str());
     values![
         pet.id.get(),
         pet.name.as_str().to_owned(),
-        stored_name_key(pet.name.as_str()),
+        name_key,
+        words,
         pet.category_id,
         pet.status.as_str(),
         pet.version,

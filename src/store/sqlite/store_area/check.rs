@@ -9,12 +9,12 @@ use jiff::Timestamp;
 use rusqlite::Connection;
 
 use super::{
-    super::{errors::is_damage, rows::status},
+    super::errors::is_damage,
     lists::{EVERYTHING, ReadResource},
-    search_block::{self, Entry, Kind},
+    search_block::{self, Entry},
 };
 use crate::{
-    domain::{pet::HIGHEST_EXPECTED, store_area::name_key},
+    domain::pet::HIGHEST_EXPECTED,
     store::check::{self, Checkup, DISAGREEMENTS, OneKind},
 };
 
@@ -127,10 +127,9 @@ fn search(connection: &Connection, found: &mut Checkup) -> rusqlite::Result<()> 
         let id = row.get(0)?;
         let before = &blocks[..blocks.partition_point(|&first| first <= id)];
         let block = before.last().or(blocks.first()).copied();
-        let list = Kind::list(status(row.get_ref(3)?)?, row.get(4)?);
-        let kind = Kind { list, category: row.get(2)? };
-        let key = name_key(row.get_ref(1)?.as_str()?);
-        add_hash(&mut expected, block, &Entry { key, id, kind });
+        for entry in Entry::all_of(row)? {
+            add_hash(&mut expected, block, &entry);
+        }
     }
     let (mut present, pending) = (0, all::<HashSet<i64>>(connection, PENDING)?);
     for block in blocks {

@@ -4,11 +4,7 @@ use std::collections::BTreeMap;
 
 use rusqlite::{Connection, OptionalExtension, Row};
 
-use super::{
-    super::rows::status,
-    search_block::{self, BLOCK, Entry, Kind},
-};
-use crate::domain::store_area::name_key;
+use super::search_block::{self, BLOCK, Entry};
 
 /// In so many blocks a step merges changed animals: at most some ten milliseconds of work.
 const BLOCKS: usize = 16;
@@ -70,8 +66,8 @@ pub(in super::super) fn allow_for(connection: &Connection, added: i64) -> rusqli
 
 /// Merges changed animals, in ascending order. Returns whether there were any.
 fn merge_changed(connection: &Connection) -> rusqlite::Result<bool> {
-    // By block, the identifiers of the animals and what they are now: nothing, if one is gone.
-    let mut changed: BTreeMap<i64, BTreeMap<i64, Option<Entry>>> = BTreeMap::new();
+    // By block, the identifiers of the animals and their keys: none, if one is gone.
+    let mut changed: BTreeMap<i64, BTreeMap<i64, Vec<Entry>>> = BTreeMap::new();
     let mut budget = Budget::WHOLE;
     let mut pending = connection.prepare_cached(PENDING)?;
     let mut present = connection.prepare_cached(PRESENT)?;
@@ -83,8 +79,10 @@ fn merge_changed(connection: &Connection) -> rusqlite::Result<bool> {
         if changed.len() == BLOCKS && !changed.contains_key(&block) {
             break;
         }
-        let entry = present.query_row([id], |row| entry(row, &mut budget)).optional()?;
-        changed.entry(block).or_default().insert(id, entry);
+        let mut entries = Vec::new();
+        let read = present.query_row([id], |row| read(row, &mut budget, &mut entries));
+        read.optional()?;
+        changed.entry(block).or_default().insert(id, entries);
     }
     drop(rows);
     let (mut last, mut bytes) = (None, 0);
@@ -113,7 +111,7 @@ fn merge_new(connection: &Connection) -> rusqlite::Result<bool> {
     while !budget.is_spent()
         && let Some(row) = rows.next()?
     {
-        entries.push(entry(row, &mut budget)?);
+        read(row, &mut budget, &mut entries)?;
     }
     drop(rows);
     if let (Some(first), Some(newest)) = (entries.first(), entries.last()) {
@@ -132,11 +130,9 @@ fn merge_new(connection: &Connection) -> rusqlite::Result<bool> {
     Ok(budget.is_spent())
 }
 
-/// The entry of an animal in a row of [`PRESENT`] or [`NEW`].
-fn entry(row: &Row<'_>, budget: &mut Budget) -> rusqlite::Result<Entry> {
-    let name = row.get_ref(1)?.as_str()?;
-    budget.take(name);
-    let list = Kind::list(status(row.get_ref(3)?)?, row.get(4)?);
-    let kind = Kind { list, category: row.get(2)? };
-    Ok(Entry { key: name_key(name), id: row.get(0)?, kind })
+/// Reads the keys of an animal in a row of [`PRESENT`] or [`NEW`].
+fn read(row: &Row<'_>, budget: &mut Budget, entries: &mut Vec<Entry>) -> rusqlite::Result<()> {
+    budget.take(row.get_ref(1)?.as_str()?);
+    entries.extend(Entry::all_of(row)?);
+    Ok(())
 }

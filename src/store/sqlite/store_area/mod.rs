@@ -21,7 +21,7 @@ use crate::{
         Limit, PetId, WriteContext,
         store_area::{
             Category, Command, Inventory, Order, OrderId, OrderQuery, PetPosition, PetQuery,
-            Reservations, StorePet, name_key,
+            Reservations, StorePet,
         },
     },
     store::{Executed, RespondTo, StoreArea, StoreError},
@@ -65,28 +65,27 @@ impl StoreArea for SqliteStore {
         &self,
         query: &PetQuery,
     ) -> Result<(Vec<StorePet>, Option<PetPosition>), StoreError> {
-        let prefix = query.prefix();
-        let is_by_name = prefix.is_some();
-        let position = |pet: &StorePet| {
-            let key = is_by_name.then(|| name_key(pet.name.as_str()));
-            PetPosition { key, id: pet.id }
-        };
-        let pets = if let Some(prefix) = prefix {
+        if let Some(prefix) = query.prefix() {
+            let limit = query.limit;
             let query = query.clone();
             let find = move |connection: &Connection| search::find(connection, &query, &prefix);
-            self.searches.read(find).await?.ok_or(StoreError::Overloaded)?
+            let found = self.searches.read(find).await?.ok_or(StoreError::Overloaded)?;
+            let position = |(key, pet): &(String, StorePet)| PetPosition {
+                key: Some(key.clone()),
+                id: pet.id,
+            };
+            let (found, next) = limit.page(found, position);
+            return Ok((found.into_iter().map(|(_, pet)| pet).collect(), next));
+        }
+        let list = |connection: &Connection| lists::pets(connection, query, USUAL_PAGE);
+        let pets = if let Some(pets) = self.readers.read(list)? {
+            pets
         } else {
-            let list = |connection: &Connection| lists::pets(connection, query, USUAL_PAGE);
-            if let Some(pets) = self.readers.read(list)? {
-                pets
-            } else {
-                let query = query.clone();
-                let list =
-                    move |connection: &Connection| lists::pets(connection, &query, usize::MAX);
-                self.large_pages.read(list).await?.unwrap_or_default()
-            }
+            let query = query.clone();
+            let list = move |connection: &Connection| lists::pets(connection, &query, usize::MAX);
+            self.large_pages.read(list).await?.unwrap_or_default()
         };
-        Ok(query.limit.page(pets, position))
+        Ok(query.limit.page(pets, |pet| PetPosition { key: None, id: pet.id }))
     }
 
     async fn count_inventory(&self, now: Timestamp) -> Result<Inventory, StoreError> {

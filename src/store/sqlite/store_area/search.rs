@@ -1,17 +1,20 @@
 //! The search by name and category, in the blocks of `search_block.rs`, which `merge.rs` fills.
 
-use std::collections::{BTreeSet, HashSet};
+use std::{
+    collections::{BTreeSet, HashSet},
+    mem,
+};
 
 use rusqlite::{Connection, Row};
 
 use super::{
     super::rows::{identifier, status},
     rows,
-    search_block::{self, Kind, Names},
+    search_block::{self, FIRST, Kind, Names},
 };
 use crate::domain::{
     PetStatus,
-    store_area::{NamePrefix, PetQuery, StorePet, name_key},
+    store_area::{NamePrefix, PetQuery, StorePet},
 };
 
 /// While more animals than this are not merged, there is no search: it would take more than 10 ms.
@@ -44,13 +47,13 @@ pub(super) fn unmerged_bytes(connection: &Connection) -> rusqlite::Result<u64> {
     bytes.query_row([], |row| row.get(0).map(i64::unsigned_abs))
 }
 
-/// The animals of a page in the order of names, and one more if more follow. `None` if too many are
-/// not merged.
+/// The animals of a page in the order of the keys by which they are found, and one more if more
+/// follow. `None` if too many are not merged.
 pub(super) fn find(
     connection: &Connection,
     query: &PetQuery,
     prefix: &NamePrefix,
-) -> rusqlite::Result<Option<Vec<StorePet>>> {
+) -> rusqlite::Result<Option<Vec<(String, StorePet)>>> {
     if unmerged(connection)? > MOST_UNMERGED {
         return Ok(None);
     }
@@ -70,17 +73,19 @@ pub(super) fn find(
     }
     search.read_merged(connection)?;
     let mut pets = Vec::with_capacity(search.first.len());
-    for (key, id) in &search.first {
+    for (key, id) in mem::take(&mut search.first) {
         // A trigger notes each change, so this can fail only in a damaged database.
-        let pet = rows::get_pet(connection, identifier(*id)?)?
-            .filter(|pet| search.matches(pet) && *key == name_key(pet.name.as_str()))
+        let pet = rows::get_pet(connection, identifier(id)?)?
+            .filter(|pet| {
+                search.matches(pet) && prefix.find(pet.name.as_str()).as_ref() == Some(&key)
+            })
             .ok_or(rusqlite::Error::QueryReturnedNoRows)?;
-        pets.push(pet);
+        pets.push((key, pet));
     }
     Ok(Some(pets))
 }
 
-/// The position before the first animal of a page: its name key and its identifier.
+/// The position before the first animal of a page: its key and its identifier.
 fn position(query: &PetQuery, prefix: &NamePrefix) -> (String, i64) {
     let after = query.after.as_ref();
     let after = after.map(|after| (after.key.clone().unwrap_or_default(), after.id.get()));
@@ -146,10 +151,9 @@ impl Search<'_> {
             if other_category || self.query.status.is_some_and(|status| status != of_status) {
                 continue;
             }
-            if !self.prefix.matches(name) {
+            let Some(key) = self.prefix.find(name) else {
                 continue;
-            }
-            let key = name_key(name);
+            };
             if (key.as_str(), id) > (self.after.0.as_str(), self.after.1) {
                 self.offer(&key, id);
             }
@@ -166,7 +170,7 @@ impl Search<'_> {
         Ok(())
     }
 
-    /// Takes the animals of a block, in order.
+    /// Takes the keys of a block, in order.
     fn read_block(&mut self, connection: &Connection, block: &Row<'_>) -> rusqlite::Result<()> {
         let kinds = Kind::all(block.get_ref(1)?.as_blob()?);
         let wanted: Vec<bool> = kinds.map(|kind| self.wants(kind)).collect();
@@ -188,7 +192,9 @@ impl Search<'_> {
 
     fn wants(&self, kind: Kind) -> bool {
         let PetQuery { status, category_id, withdrawn, .. } = *self.query;
-        category_id.is_none_or(|category| category == kind.category)
+        let is_used = kind.shared == FIRST || usize::from(kind.shared) < self.prefix.length();
+        is_used
+            && category_id.is_none_or(|category| category == kind.category)
             && PetStatus::ALL.into_iter().any(|of| {
                 status.is_none_or(|status| status == of) && kind.list == Kind::list(of, withdrawn)
             })

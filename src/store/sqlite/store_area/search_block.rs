@@ -1,14 +1,22 @@
 //! The blocks of the search: some thousand animals with successive identifiers, packed into few
-//! rows. `migrations/sqlite/0016_packed_search.sql` describes them.
+//! rows. `migrations/sqlite/0016_packed_search.sql` and `0019_words.sql` describe them.
 
-use std::collections::{BTreeMap, HashMap};
+use std::{
+    collections::{BTreeMap, HashMap},
+    iter,
+};
 
-use rusqlite::{Connection, OptionalExtension, types::Type};
+use rusqlite::{Connection, OptionalExtension, Row, types::Type};
 
-use crate::domain::PetStatus;
+use super::super::rows::status;
+use crate::domain::{
+    PetStatus,
+    store_area::{MORE_KEYS, NameKeys},
+};
 
-/// The maximum number of animals of a block, so that the number of a kind has two bytes.
-pub(super) const BLOCK: usize = 8_192;
+/// The maximum number of animals of a block, so that the number of a key has two bytes.
+pub(super) const BLOCK: usize = 4_096;
+const _: () = assert!(BLOCK * (1 + MORE_KEYS) <= u16::MAX as usize);
 
 /// A row of names has about so many bytes: it fits into a page of SQLite with three others.
 const ROW: usize = 768;
@@ -17,7 +25,7 @@ const ROW: usize = 768;
 const NAME_HEAD: usize = 10;
 
 /// The bytes of a kind.
-const KIND: usize = 9;
+const KIND: usize = 10;
 
 const CONTENT: &str = "SELECT kinds, marks FROM search_blocks WHERE first_id = ?1";
 const PUT_BLOCK: &str = "INSERT INTO search_blocks (first_id, size, kinds, marks)
@@ -32,13 +40,19 @@ const NAMES_WITH: &str = "SELECT rank, names FROM search_names WHERE block = ?1 
 const RANK_OF: &str = "SELECT rank FROM search_names INDEXED BY search_names_by_key
     WHERE block = ?1 AND (key, id) <= (?2, ?3) ORDER BY key DESC, id DESC LIMIT 1";
 
-/// What a search can select animals by, apart from their names.
+/// What a search can select keys by, apart from their texts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct Kind {
     /// The status of one that is not withdrawn: 0, 1, 2; of a withdrawn one: 3, 4, 5.
     pub(super) list: u8,
+    /// How much the key has in common with another one of the animal (see [`NameKeys::more`]);
+    /// [`FIRST`] for the first one.
+    pub(super) shared: u8,
     pub(super) category: i64,
 }
+
+/// [`Kind::shared`] of the first key of an animal.
+pub(super) const FIRST: u8 = u8::MAX;
 
 impl Kind {
     pub(super) fn list(status: PetStatus, withdrawn: bool) -> u8 {
@@ -48,8 +62,8 @@ impl Kind {
     /// The kinds in a column.
     pub(super) fn all(column: &[u8]) -> impl Iterator<Item = Self> {
         column.chunks_exact(KIND).filter_map(|kind| {
-            let (&list, category) = kind.split_first()?;
-            Some(Self { list, category: i64::from_le_bytes(category.try_into().ok()?) })
+            let (&[list, shared], category) = kind.split_first_chunk()?;
+            Some(Self { list, shared, category: i64::from_le_bytes(category.try_into().ok()?) })
         })
     }
 }
@@ -59,7 +73,7 @@ pub(super) fn marks(column: &[u8]) -> impl Iterator<Item = usize> {
     column.chunks_exact(2).map(|mark| usize::from(u16::from_le_bytes([mark[0], mark[1]])))
 }
 
-/// An animal of a block.
+/// A key of an animal of a block.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Entry {
     pub(super) key: String,
@@ -67,7 +81,19 @@ pub(super) struct Entry {
     pub(super) kind: Kind,
 }
 
-/// The animals of a block, in order.
+impl Entry {
+    /// The keys of an animal in a row of its identifier, name, category, status, and whether it is
+    /// withdrawn.
+    pub(super) fn all_of(row: &Row<'_>) -> rusqlite::Result<impl Iterator<Item = Self> + use<>> {
+        let (id, category) = (row.get(0)?, row.get(2)?);
+        let list = Kind::list(status(row.get_ref(3)?)?, row.get(4)?);
+        let NameKeys { first, more } = NameKeys::of(row.get_ref(1)?.as_str()?);
+        let keys = iter::once((first, FIRST)).chain(more);
+        Ok(keys.map(move |(key, shared)| Self { key, id, kind: Kind { list, shared, category } }))
+    }
+}
+
+/// The keys of a block, in order.
 pub(super) fn load(connection: &Connection, block: i64) -> rusqlite::Result<Vec<Entry>> {
     let (kinds, marks): (Vec<_>, Vec<_>) =
         connection.prepare_cached(CONTENT)?.query_row([block], |row| {
@@ -92,7 +118,7 @@ pub(super) fn load(connection: &Connection, block: i64) -> rusqlite::Result<Vec<
     if in_order && entries.len() == marks.len() { Ok(entries) } else { Err(damaged()) }
 }
 
-/// Makes these the animals of a block. Writes only the rows that change.
+/// Makes these the keys of a block. Writes only the rows that change.
 pub(super) fn store(
     connection: &Connection,
     block: i64,
@@ -105,7 +131,7 @@ pub(super) fn store(
     for Entry { kind, .. } in &entries {
         let next = number(numbers.len());
         let mark = *numbers.entry(kind).or_insert_with(|| {
-            kinds.push(kind.list);
+            kinds.extend([kind.list, kind.shared]);
             kinds.extend(kind.category.to_le_bytes());
             next
         });
@@ -134,7 +160,7 @@ pub(super) fn store(
     Ok(())
 }
 
-/// The names of a row, and of how many animals they are.
+/// The keys of a row, and how many they are.
 fn packed(entries: &[Entry]) -> (Vec<u8>, usize) {
     let (mut names, mut count) = (Vec::with_capacity(ROW), 0);
     for Entry { key, id, .. } in entries {
@@ -159,7 +185,7 @@ fn take_name<'n>(names: &mut &'n [u8]) -> rusqlite::Result<(&'n str, i64)> {
     Ok((str::from_utf8(key)?, i64::from_le_bytes(*id)))
 }
 
-/// As a number in a row. A block has at most [`BLOCK`] animals, and a name key some hundred bytes.
+/// As a number in a row. See [`BLOCK`]; a key has at most some hundred bytes.
 fn number(count: usize) -> u16 {
     u16::try_from(count).unwrap_or(u16::MAX)
 }
@@ -182,7 +208,7 @@ impl<'c> Names<'c> {
         Self { connection, block, first: 0, row: Vec::new() }
     }
 
-    /// How many animals of the block are not behind a position.
+    /// How many keys of the block are not behind a position.
     pub(super) fn rank_behind(&mut self, after: (&str, i64)) -> rusqlite::Result<usize> {
         let mut rank_of = self.connection.prepare_cached(RANK_OF)?;
         let rank = rank_of.query_row((self.block, after.0, after.1), |row| row.get(0));
@@ -197,7 +223,7 @@ impl<'c> Names<'c> {
         Ok(rank)
     }
 
-    /// The name key of the animal with this rank, and its identifier.
+    /// The key with this rank, and the identifier of its animal.
     pub(super) fn get(&mut self, rank: usize) -> rusqlite::Result<(&str, i64)> {
         if self.get_from_row(rank)?.is_none() {
             self.read_row(number(rank))?;
@@ -234,11 +260,15 @@ mod tests {
     use super::{super::super::migrations, *};
 
     fn entries() -> impl Strategy<Value = Vec<Entry>> {
-        let entry = ("[a-c]{0,2}|[a-zé]{60,64}", 0..6_u8, -1..2_i64);
+        let entry = ("[a-c]{0,2}|[a-zé]{60,64}", 0..6_u8, 0..3_u8, -1..2_i64);
         prop::collection::vec(entry, 0..200).prop_map(|entries| {
             let numbered = (1..).zip(entries);
             numbered
-                .map(|(id, (key, list, category))| Entry { key, id, kind: Kind { list, category } })
+                .map(|(id, (key, list, shared, category))| Entry {
+                    key,
+                    id,
+                    kind: Kind { list, shared, category },
+                })
                 .collect()
         })
     }
