@@ -17,7 +17,7 @@ from petstore_store.api.batch import run_batch
 from petstore_store.api.orders import complete_order, place_order, return_order
 from petstore_store.models import (
     AddPetCommand,
-    NewOrder,
+    OrderInput,
     Order,
     OrderError,
     PetError,
@@ -47,7 +47,7 @@ def main():
     pet = animal.id
 
     def place():
-        new = NewOrder(pet_id=pet, reference="R-1")
+        new = OrderInput(pet_id=pet, reference="R-1")
         return place_order.sync(client=store, body=new, idempotency_key=new_key())
 
     def patch(animal, name):
