@@ -1,12 +1,12 @@
-"""The results as text: for the terminal and for docs/performance.md."""
+"""The results as text: for the terminal and for docs/maintainers/performance.md."""
 
 from __future__ import annotations
 
 from bench.machine import ROOT
 from bench.results import Row
 
-PAGE = ROOT / "docs" / "performance.md"
-PLOT = ROOT / "docs" / "performance.svg"
+PAGE = ROOT / "docs/maintainers/performance.md"
+PLOT = ROOT / "docs/maintainers/performance.svg"
 
 # Below this share, the server does not limit the throughput.
 BUSY = 0.90
@@ -14,7 +14,7 @@ BUSY_WORKLOADS = {"A", "B", "C", "J", "log"}
 # Above this share, other programs used too much of the server's core.
 QUIET = 0.05
 
-INTRODUCTION = """# Performance
+INTRODUCTION = """# Performance: measurements
 
 The cost of a request, compared with baselines such as nginx and pgbench. `scripts/bench` measures everything on a
 Linux machine with at least two cores in about ten minutes, and writes the next part of this page.

@@ -1,4 +1,4 @@
-"""The results with PostgreSQL, as a part of docs/performance.md."""
+"""The results with PostgreSQL, as a part of docs/maintainers/performance.md."""
 
 from __future__ import annotations
 

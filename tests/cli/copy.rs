@@ -186,7 +186,8 @@ impl Mirror {
         let example = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/mirror");
         let mut mirror = Command::new(example);
         mirror.current_dir(here).args(["mirror.db", "--url", &service.url]);
-        let mut mirror = mirror.env("PETSTORE_KEY", key).stdout(Stdio::piped()).spawn().unwrap();
+        let mut mirror =
+            mirror.env("PETSTORE_STORE_KEY", key).stdout(Stdio::piped()).spawn().unwrap();
         let lines = BufReader::new(mirror.stdout.take().unwrap()).lines();
         Self(mirror, lines)
     }

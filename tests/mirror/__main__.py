@@ -46,7 +46,7 @@ class Mirror:
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             text=True,
-            env={**os.environ, "PETSTORE_URL": self.url, "PETSTORE_KEY": self.key},
+            env={**os.environ, "PETSTORE_URL": self.url, "PETSTORE_STORE_KEY": self.key},
         )
         self.reader = threading.Thread(target=self.read, args=(self.process.stdout,))
         self.reader.start()

@@ -123,7 +123,7 @@ def main():
     parser.add_argument("--share", type=float, default=0, help="of the messages that fail")
     parser.add_argument("--heal-after", type=float, default=86400, help="in seconds")
     arguments = parser.parse_args()
-    store = mirror.Petstore(os.environ["PETSTORE_URL"], os.environ["PETSTORE_KEY"])
+    store = mirror.Petstore(os.environ["PETSTORE_URL"], os.environ["PETSTORE_STORE_KEY"])
     copy = Copy(store, arguments.copy)
     secret = base64.b64decode(os.environ["WEBHOOK_SECRET"].removeprefix("whsec_"))
     threading.Thread(target=copy.heal_forever, args=(arguments.heal_after,), daemon=True).start()

@@ -118,7 +118,7 @@ class Run:
         self.client = AnyClient(self.services, self.services[0].run(*create, "store:admin"))
         environment = {
             "PETSTORE_URL": f"http://127.0.0.1:{self.services[0].port}/v1",
-            "PETSTORE_KEY": self.services[0].run(*create, "store:read"),
+            "PETSTORE_STORE_KEY": self.services[0].run(*create, "store:read"),
         }
         self.receiver = Receiver(self.folder / "copy.db", environment)
         url = {"url": f"http://127.0.0.1:{self.receiver.port}/"}

@@ -142,8 +142,8 @@ receive_webhooks() {
 # ones are counted.
 follow_store_days() {
     start_service "$1"
-    STORE_KEY=$("$petstore" keys create --name staff --scope store:write --database "$database")
-    export STORE_KEY
+    PETSTORE_STORE_KEY=$("$petstore" keys create --name staff --scope store:write --database "$database")
+    export PETSTORE_STORE_KEY
     sed -n '/^## A day in a shelter$/,/^## Upgrade/s/^    //p' docs/store-area.md >"$scratch/days"
     bash -euo pipefail "$scratch/days" >"$scratch/days.out"
     cat "$scratch/days.out"

@@ -134,8 +134,8 @@ impl Readers {
 /// The page cache of each reader, in bytes, for a catalogue whose last animal has this number.
 ///
 /// A cached page saves a copy from the cache of the operating system. But a cache that holds only a
-/// part of the animals costs more for the others than it saves (`docs/performance.md`). Other tables
-/// do not count: they are read less often, and the log of changes grows without end.
+/// part of the animals costs more for the others than it saves (`docs/maintainers/performance.md`).
+/// Other tables do not count: they are read less often, and the log of changes grows without end.
 fn page_cache(last_pet: u64, readers: u64) -> u64 {
     let each = MAX_CACHES / readers;
     let pets = last_pet.saturating_mul(BYTES_PER_PET);
