@@ -68,6 +68,7 @@ pub(super) fn copy(
     let copied = sqlite::copy(from, to, replace, super::random().random(), restored);
     let Copied { animals, aside } = copied.map_err(|error| match error {
         CopyError::Open(error) => anyhow::Error::from(error),
+        error @ CopyError::Exists(_) => BadSetting(error.to_string()).into(),
         error => error.into(),
     })?;
     if let Some(aside) = aside {

@@ -156,11 +156,15 @@ impl Import {
     }
 
     fn open(&self) -> anyhow::Result<Source> {
-        if self.file == Path::new("-") {
-            return Source::copied_from(io::stdin().lock()).context("cannot read standard input");
-        }
-        let opened = Source::open(&self.file);
-        opened.map_err(|error| BadSetting(format!("cannot read {}: {error}", self.name())).into())
+        let wrong = |what| BadSetting(format!("cannot read {}: {what}", self.name()));
+        let source = if self.file == Path::new("-") {
+            Source::copied_from(io::stdin().lock()).context("cannot read standard input")?
+        } else {
+            Source::open(&self.file).map_err(|error| wrong(error.to_string()))?
+        };
+        let is_utf16 = source.is_utf16().map_err(|error| wrong(error.to_string()))?;
+        anyhow::ensure!(!is_utf16, wrong("it is in UTF-16; save it as UTF-8".to_owned()));
+        Ok(source)
     }
 
     /// The name of the file, for messages.

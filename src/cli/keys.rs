@@ -18,6 +18,12 @@ use crate::{
 
 /// Create, list, revoke and rotate API keys
 #[derive(Debug, Subcommand)]
+#[command(after_help = concat!(
+    "Examples:\n",
+    "  petstore keys create --name shop\n",
+    "  petstore keys create --name till --scope store:write\n",
+    "  petstore keys list"
+))]
 pub(super) enum Keys {
     Create(Create),
     List(List),

@@ -70,7 +70,7 @@ use crate::{
         "  petstore serve                   start the service at http://127.0.0.1:8080/v1\n",
         "  petstore keys create --name me   create an API key\n",
         "\n",
-        "`petstore COMMAND --help` shows examples. The documentation is in docs/ of the source code or\n",
+        "`petstore COMMAND --help` explains a command. The documentation is in docs/ of the source code or\n",
         "in /usr/share/doc/petstore. A running service shows its interface at /docs.\n",
         "\n",
         "Exit status: 0 success, 1 failure, 2 invalid argument or setting, 3 import with rejected rows."

@@ -97,9 +97,10 @@ pub(super) struct Serve {
     #[arg(long, help_heading = LOGS, value_enum, env = "PETSTORE_LOG_FORMAT")]
     log_format: Option<LogFormat>,
 
-    /// The least important lines to log: error, warn, info, debug, trace or off
-    #[arg(long, help_heading = LOGS, value_name = "LEVEL", env = "PETSTORE_LOG_LEVEL", default_value = "info")]
-    log_level: LevelFilter,
+    /// The least important lines to log: error, warn, info, debug, trace or off; by default,
+    /// info, but at a terminal without a line for each change
+    #[arg(long, help_heading = LOGS, value_name = "LEVEL", env = "PETSTORE_LOG_LEVEL")]
+    log_level: Option<LevelFilter>,
 
     /// Log every request, not only failed and slow ones
     #[arg(long, help_heading = LOGS, env = "PETSTORE_ACCESS_LOG", value_parser = values::switch)]

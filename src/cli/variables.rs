@@ -5,8 +5,13 @@ use std::env;
 use super::{command, settings_file};
 
 /// Variables of the examples, which are clients of the service.
-const OF_CLIENTS: [&str; 4] =
-    ["PETSTORE_URL", "PETSTORE_KEY", "PETSTORE_READ_KEY", "PETSTORE_STORE_KEY"];
+const OF_CLIENTS: [&str; 5] = [
+    "PETSTORE_URL",
+    "PETSTORE_KEY",
+    "PETSTORE_READ_KEY",
+    "PETSTORE_STORE_KEY",
+    "PETSTORE_ADMIN_KEY",
+];
 
 /// The first part of the variables that Kubernetes sets for a service named petstore.
 const OF_KUBERNETES: [&str; 2] = ["PETSTORE_PORT", "PETSTORE_SERVICE_"];

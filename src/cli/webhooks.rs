@@ -77,6 +77,12 @@ impl WebhookArgs {
 
 /// Add, list, change and test webhooks
 #[derive(Debug, Args)]
+#[command(after_help = concat!(
+    "Examples:\n",
+    "  petstore webhooks add https://shop.example/hook\n",
+    "  petstore webhooks test 1\n",
+    "  petstore webhooks attempts 1"
+))]
 pub(super) struct Webhooks {
     #[command(subcommand)]
     command: Command,

@@ -40,10 +40,23 @@ impl Source {
 
     fn of(file: File) -> io::Result<Self> {
         let metadata = file.metadata()?;
+        if metadata.is_dir() {
+            return Err(io::Error::new(
+                ErrorKind::IsADirectory,
+                "it is a folder; name a file in it",
+            ));
+        }
         if metadata.is_file() {
             return Ok(Self { file, length: metadata.len() });
         }
         Self::copied_from(file)
+    }
+
+    /// Whether the text is in UTF-16, with or without a byte order mark: its first character is
+    /// ASCII.
+    pub fn is_utf16(&self) -> io::Result<bool> {
+        let start = self.bytes(0, self.length.min(2))?;
+        Ok(matches!(start[..], [0xFF, 0xFE] | [0xFE, 0xFF] | [0, _] | [_, 0]))
     }
 
     /// The length in bytes.

@@ -8,8 +8,11 @@ use std::{
 use tracing::{Event, Level, Subscriber, error, level_filters::LevelFilter};
 use tracing_appender::non_blocking::WorkerGuard;
 use tracing_subscriber::{
+    filter::Targets,
     fmt::{self, FmtContext, FormatEvent, FormatFields, format::Writer},
+    layer::SubscriberExt,
     registry::LookupSpan,
+    util::SubscriberInitExt,
 };
 
 use crate::domain::words::words;
@@ -24,23 +27,36 @@ words! {
     }
 }
 
-/// Starts logging. A separate thread writes the lines, so that a slow reader of the log never
-/// delays a request. If the thread cannot keep up, lines are dropped. Dropping the guard writes the
-/// lines that are still queued.
+/// The target of the lines about changes, of which a store can have many.
+pub const CHANGES: &str = "petstore::changes";
+
+/// Starts logging lines of at least this level. By default, that is info, but a terminal does not
+/// get the lines about changes. A separate thread writes the lines, so that a slow reader of the log
+/// never delays a request. If the thread cannot keep up, lines are dropped. Dropping the guard writes
+/// the lines that are still queued.
 #[must_use = "lines are lost without the guard"]
-pub fn start(format: Option<LogFormat>, level: LevelFilter) -> WorkerGuard {
+pub fn start(format: Option<LogFormat>, level: Option<LevelFilter>) -> WorkerGuard {
     let terminal = io::stderr().is_terminal();
+    let of_changes = if terminal { LevelFilter::WARN } else { LevelFilter::INFO };
+    let levels = Targets::new()
+        .with_default(level.unwrap_or(LevelFilter::INFO))
+        .with_target(CHANGES, level.unwrap_or(of_changes));
     let (writer, guard) = tracing_appender::non_blocking(io::stderr());
-    let lines = fmt::fmt().with_max_level(level).with_target(false).with_writer(writer);
+    let most = LevelFilter::TRACE;
+    let lines = fmt::fmt().with_max_level(most).with_target(false).with_writer(writer);
     let to_journal = is_journal(std::env::var("JOURNAL_STREAM").ok().as_deref());
     match format.unwrap_or(if terminal { LogFormat::Text } else { LogFormat::Json }) {
         LogFormat::Text => {
-            lines.with_ansi(terminal).map_event_format(|format| Line { format, to_journal }).init();
+            let lines = lines.with_ansi(terminal);
+            let lines = lines.map_event_format(|format| Line { format, to_journal });
+            lines.finish().with(levels).init();
         }
         LogFormat::Json => lines
             .json()
             .flatten_event(true)
             .map_event_format(|format| Line { format, to_journal })
+            .finish()
+            .with(levels)
             .init(),
     }
     std::panic::set_hook(Box::new(|panic| {
@@ -98,8 +114,12 @@ pub fn chain(error: &dyn Error) -> String {
     let mut text = error.to_string();
     let mut source = error.source();
     while let Some(cause) = source {
-        text.push_str(": ");
-        text.push_str(&cause.to_string());
+        let reason = cause.to_string();
+        // Some errors end with that of their source.
+        if !text.ends_with(&reason) {
+            text.push_str(": ");
+            text.push_str(&reason);
+        }
         source = cause.source();
     }
     text
@@ -117,5 +137,16 @@ mod tests {
         for other in [None, Some(""), Some("0:0")] {
             assert!(!is_journal(other), "{other:?}");
         }
+    }
+
+    #[test]
+    fn a_chain_says_each_reason_once() {
+        #[derive(Debug, thiserror::Error)]
+        #[error("{0}")]
+        struct Wrapped(String, #[source] io::Error);
+        let refused = || io::Error::other("refused");
+        let chain_of = |text: &str| chain(&Wrapped(text.to_owned(), refused()));
+        assert_eq!(chain_of("no connection"), "no connection: refused");
+        assert_eq!(chain_of("no connection: refused"), "no connection: refused");
     }
 }

@@ -138,7 +138,9 @@ fn an_existing_file_is_replaced_only_with_force() {
     let here = directory();
     new_key(here.path());
     fs::write(here.path().join("backup.db"), "mine").unwrap();
-    let line = run(here.path(), &["backup", "backup.db"]).expect_one_line();
+    let rejected = run(here.path(), &["backup", "backup.db"]);
+    assert_eq!(rejected.status.code(), Some(2));
+    let line = rejected.expect_one_line();
     assert_eq!(line, "error: backup.db already exists; --force replaces it\n");
     assert_eq!(fs::read(here.path().join("backup.db")).unwrap(), b"mine");
     // SQLite would use this as the WAL of the backup.

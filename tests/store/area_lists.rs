@@ -27,7 +27,7 @@ use crate::{
 
 /// Names that a search must compare without regard to case, accents, and characters other than
 /// letters and digits.
-const NAMES: [&str; 20] = [
+const NAMES: [&str; 21] = [
     "Max",
     "max",
     "MÁX",
@@ -42,6 +42,7 @@ const NAMES: [&str; 20] = [
     "🐈",
     "*Max",
     "Old Max II",
+    "Old Max Maxine",
     "max-maxine",
     "O'Maxine",
     "Ma Max",

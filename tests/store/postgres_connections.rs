@@ -149,11 +149,14 @@ async fn commands_that_wait_for_one_animal_leave_connections_to_others() {
             tokio::spawn(async move { store.execute(vec![reserve], act(0), area::respond).await })
         })
         .collect();
-    until(&observer, 6, "wait_event_type = 'Lock'").await;
+    let blocked = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'
+        AND application_name = current_setting('application_name')";
+    let blocked = async || observer.query_one(blocked, &[]).await.unwrap().get::<_, i64>(0);
+    while blocked().await < 6 {}
     // With all 8 connections in use, these would be rejected.
     create(&store, sold()).await;
     assert_eq!(store.get_pet(pet.id).await.unwrap(), Some(pet));
-    until(&observer, 6, "wait_event_type = 'Lock'").await;
+    assert!(blocked().await <= 6);
     other.batch_execute("COMMIT").await.unwrap();
     let mut done = 0;
     for placed in placing {

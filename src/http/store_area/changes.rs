@@ -7,7 +7,7 @@ use crate::{
         Actor,
         store_area::{Change, Resource},
     },
-    observe::metrics::ChangeMetrics,
+    observe::{log, metrics::ChangeMetrics},
 };
 
 /// Counts and logs each change that is committed. A line has no names or notes.
@@ -28,6 +28,7 @@ pub(crate) fn record(
             Resource::Category(category) => ("category", category.id),
         };
         info!(
+            target: log::CHANGES,
             principal = actor.to_string(),
             request_id,
             r#type = kind.as_str(),
