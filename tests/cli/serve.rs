@@ -74,8 +74,19 @@ fn without_a_terminal_no_key_is_created_and_the_log_says_how_to() {
 /// Runs `petstore serve` in a terminal until it prints `last`, and presses Ctrl-C. Returns the
 /// output and whether the service succeeded.
 fn at_a_terminal(here: &Path, last: &str) -> (String, bool) {
+    at_a_terminal_while(here, "", last, |_| true)
+}
+
+/// The same with more options, and with `work` before the Ctrl-C, which gets the output so far and
+/// returns whether it succeeded.
+fn at_a_terminal_while(
+    here: &Path,
+    options: &str,
+    last: &str,
+    work: impl FnOnce(&str) -> bool,
+) -> (String, bool) {
     // Replaces the shell, because a waiting shell could be ended by the Ctrl-C.
-    let options = "--listen 127.0.0.1:0 --console-listen 127.0.0.1:0";
+    let options = format!("--listen 127.0.0.1:0 --console-listen 127.0.0.1:0 {options}");
     let serve = format!("exec '{}' serve {options}", env!("CARGO_BIN_EXE_petstore"));
     let mut terminal = Command::new("script")
         .args(["-qec", &serve, "/dev/null"])
@@ -90,8 +101,10 @@ fn at_a_terminal(here: &Path, last: &str) -> (String, bool) {
     while !shown.contains(last) {
         assert_ne!(screen.read_line(&mut shown).unwrap(), 0, "{shown}");
     }
+    let worked = work(&shown);
     keyboard.write_all(b"\x03").unwrap();
     screen.read_to_string(&mut shown).unwrap();
+    assert!(worked, "{shown}");
     (shown, terminal.wait().unwrap().success())
 }
 
@@ -129,6 +142,29 @@ fn the_first_start_at_a_terminal_shows_a_link_for_a_manager_once() {
     assert!(list.contains("manager  manager  has a link"), "{list}");
     let (shown, _) = at_a_terminal(here.path(), "console at");
     assert!(!shown.contains("/link/"), "{shown}");
+}
+
+#[test]
+fn at_a_terminal_changes_are_logged_only_on_request() {
+    let here = directory();
+    let new = ["keys", "create", "--name", "me", "--scope", "store:write", "--create"];
+    let key = run(here.path(), &new).expect_success().stdout.trim().to_owned();
+    for (category, options, is_logged) in [(1, "", false), (2, "--log-level info", true)] {
+        let name = |shown: &str| {
+            let url = shown.split("http://").nth(1).unwrap().split_whitespace().next().unwrap();
+            let label = format!(r#"{{"label":"Dog {category}"}}"#);
+            Command::new("curl")
+                .args(["-sf", "-X", "PUT", "--oauth2-bearer", &key, "--json", &label])
+                .args(["-H", "If-None-Match: *"])
+                .arg(format!("http://{url}/store/categories/{category}"))
+                .output()
+                .unwrap()
+                .status
+                .success()
+        };
+        let (shown, _) = at_a_terminal_while(here.path(), options, "serving", name);
+        assert_eq!(shown.contains("category.changed"), is_logged, "{shown}");
+    }
 }
 
 #[test]
