@@ -161,16 +161,37 @@ pub(super) fn category(typed: &str, categories: &[Category]) -> Result<i64, Stri
     if typed.is_empty() {
         return Err(texts::CATEGORY_MISSING.to_owned());
     }
-    let is_it = |category: &&Category| {
-        let label = category.label.as_str();
-        label.trim().to_lowercase() == typed.to_lowercase()
-            || markup::readable(label, markup::SHORT) == typed
-            || texts::category_number(category.id) == typed
-    };
-    let named = categories.iter().find(is_it).map(|category| category.id);
+    let mut named: Vec<i64> = categories
+        .iter()
+        .filter(|category| is_named(category, typed))
+        .map(|category| category.id)
+        .collect();
+    named.sort_unstable();
+    named.dedup();
     let number = || text::integer(typed.strip_prefix(texts::CATEGORY_PREFIX).unwrap_or(typed));
-    let shown = || texts::unknown_category(&markup::readable(typed, markup::SHORT));
-    named.or_else(number).ok_or_else(shown)
+    let shown = || markup::readable(typed, markup::SHORT);
+    match *named {
+        [id] => Ok(id),
+        [] => number().ok_or_else(|| texts::unknown_category(&shown())),
+        [one, other, ..] => Err(texts::ambiguous_category(&shown(), one, other)),
+    }
+}
+
+/// Whether a category has the name that was typed.
+pub(super) fn is_named(category: &Category, typed: &str) -> bool {
+    names_of(category)[..2].iter().any(|name| compared(name) == compared(typed))
+}
+
+/// The names of a category: its label in full and as it is shown, and its number.
+pub(super) fn names_of(category: &Category) -> [String; 4] {
+    let (label, id) = (category.label.as_str(), category.id);
+    let number = texts::category_number(id);
+    [label.to_owned(), markup::readable(label, markup::SHORT), number, id.to_string()]
+}
+
+/// Names that differ only in case or in space around them are the same.
+pub(super) fn compared(name: &str) -> String {
+    name.trim().to_lowercase()
 }
 
 /// A status by its name in the contract, or by the word that the pages show.

@@ -1,6 +1,7 @@
 //! The console: pages for the people who work in the store, on a listener of their own. It calls the
 //! same operations of the store as the interface, and shares its edge.
 
+mod ask;
 mod desk;
 mod forms;
 mod guesses;

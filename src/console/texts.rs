@@ -1,9 +1,10 @@
 //! Every text of the pages, so that another language needs no change of other code.
 
 mod manager;
+mod questions;
 mod staff;
 
-pub(super) use self::{manager::*, staff::*};
+pub(super) use self::{manager::*, questions::*, staff::*};
 
 use jiff::Timestamp;
 
@@ -298,6 +299,12 @@ pub(super) fn unknown_category(text: &str) -> String {
     format!("There is no category “{text}”. Type its number, or a name from the list.")
 }
 
+pub(super) fn ambiguous_category(text: &str, one: i64, other: i64) -> String {
+    format!(
+        "More than one category has the name “{text}”. Type its number, such as {one} or {other}."
+    )
+}
+
 /// Before the number of a category without a name.
 pub(super) const CATEGORY_PREFIX: &str = "Category ";
 
@@ -385,6 +392,6 @@ pub(super) const NO_CATEGORIES_HINT: &str =
     "Give the first one a name, such as Dogs. Everybody can then choose it by this name.";
 pub(super) const NAME_CATEGORY: &str = "Name a category";
 pub(super) const CATEGORY_NUMBER_HINT: &str =
-    "The next free number is filled in. To change the name of a category, enter its number.";
+    "A free number is filled in. To change the name of a category, enter its number.";
 pub(super) const LABEL_INVALID: &str = "Enter 1 to 255 characters.";
 pub(super) const NUMBER_INVALID: &str = "Enter a whole number.";

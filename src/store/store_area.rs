@@ -95,6 +95,12 @@ pub trait StoreArea: Send + Sync {
         Err(unsupported())
     }
 
+    /// How many animals have this category, withdrawn or not. The time that this takes grows with the
+    /// number of all animals.
+    async fn count_of_category(&self, id: i64) -> Result<u64, StoreError> {
+        Err(unsupported())
+    }
+
     /// Does the next step of the work that keeps the search by name and category fast, if more than
     /// `few` animals wait for it since they were added or changed, or if their names are so long that
     /// they make the search slow. Returns whether there may be more to do. The search is exact at

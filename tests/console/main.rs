@@ -4,6 +4,7 @@
 
 mod account;
 mod browser;
+mod categories;
 mod guessing;
 mod origin;
 mod pages;

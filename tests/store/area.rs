@@ -50,6 +50,7 @@ macro_rules! area_suite {
             the_open_reservations_are_counted_with_their_first_end,
             a_page_of_categories_follows_the_given_number,
             the_inventory_counts_every_animal,
+            the_animals_of_a_category_are_counted_withdrawn_or_not,
             the_times_of_any_clock_are_stored_listed_and_changed_again
         );
     };

@@ -378,3 +378,13 @@ pub(crate) async fn the_inventory_counts_every_animal(store: AnyStore) {
         Inventory { available: 2, pending: 2, sold: 3, withdrawn: 2, counted_at: kept() };
     assert_eq!(counted, expected);
 }
+
+pub(crate) async fn the_animals_of_a_category_are_counted_withdrawn_or_not(store: AnyStore) {
+    for category in [1, 7, 7, -7, 7, i64::MAX] {
+        add(&store, new_pet("", category, Available)).await;
+    }
+    change(&store, withdraw(pet_id(2))).await;
+    for (category, count) in [(1, 1), (7, 3), (-7, 1), (i64::MAX, 1), (8, 0)] {
+        assert_eq!(store.count_of_category(category).await.unwrap(), count, "{category}");
+    }
+}

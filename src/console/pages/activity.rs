@@ -75,9 +75,13 @@ pub(super) async fn activity(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let after = fields.get("after").split_once('.').and_then(|(seq, act)| {
         Some(AuditPosition { seq: text::integer(seq)?, act: text::integer(act)? })
     });
-    let categories = desk.categories().await?;
     let staff = desk.store().list_staff().await?;
     let (entries, next) = read(desk, AuditQuery { after, ..search(fields) }).await?;
+    let changes = entries.iter().filter_map(|entry| match entry {
+        AuditEntry::Change(change) => Some(history::categories_in(change)),
+        AuditEntry::Act { .. } => None,
+    });
+    let categories = desk.categories_of(changes.flatten().collect()).await?;
     let filters = ["since", "until", "animal", "type"].map(|name| (name, fields.get(name)));
     let next = next.map(|AuditPosition { seq, act }| {
         link("/activity", &[&filters[..], &[("after", &format!("{seq}.{act}"))]].concat())

@@ -21,7 +21,7 @@ use crate::{
 };
 
 pub(super) async fn add_form(desk: &Desk<'_>) -> Result<Reply, ApiError> {
-    let categories = desk.categories().await?;
+    let categories = desk.categories_with([].into()).await?;
     Ok(page(desk, &categories, &Errors::default()).into())
 }
 
@@ -48,7 +48,7 @@ fn page(desk: &Desk<'_>, categories: &[Category], errors: &Errors) -> Page {
                         .filter(|_| errors.of("category").is_some());
                     div.buttons {
                         button.main[new.is_none()] { (texts::ADD_ANIMAL) }
-                        @if let Some((_, label)) = new {
+                        @if let Some(label) = new {
                             button.main name="new-category" value="yes" {
                                 (texts::add_with_category(&markup::readable(label.as_str(), SHORT)))
                             }
@@ -68,20 +68,23 @@ fn page(desk: &Desk<'_>, categories: &[Category], errors: &Errors) -> Page {
     Page::new(Menu::Add, texts::ADD_ANIMALS, content).wrong_if(!errors.is_empty())
 }
 
-/// The category that is typed but does not exist, with the number that it would get.
-fn new_category(desk: &Desk<'_>, categories: &[Category]) -> Option<(i64, Label)> {
+/// The name of the category that is typed but does not exist.
+fn new_category(desk: &Desk<'_>, categories: &[Category]) -> Option<Label> {
     let typed = desk.visit.form.get("category");
-    let next = categories.iter().map(|category| category.id).max().unwrap_or(0).checked_add(1)?;
-    let label = Label::new(typed.to_owned())?;
-    forms::category(typed, categories).is_err().then_some((next, label))
+    let is_new = forms::category(typed, categories).is_err()
+        && !categories.iter().any(|category| forms::is_named(category, typed));
+    is_new.then(|| Label::new(typed.to_owned())).flatten()
 }
 
 pub(super) async fn add_one(desk: &Desk<'_>) -> Result<Reply, ApiError> {
-    let categories = desk.categories().await?;
     let (form, mut errors) = (&desk.visit.form, Errors::default());
+    let categories = desk.categories_typed([form.get("category")]).await?;
     let name = errors.take("name", forms::name(form.raw("name")));
     let is_wanted = form.get("new-category") == "yes";
-    let new = new_category(desk, &categories).filter(|_| is_wanted);
+    let mut new = None;
+    if let Some(label) = new_category(desk, &categories).filter(|_| is_wanted) {
+        new = desk.free_number().await?.map(|id| (id, label));
+    }
     let category = match &new {
         Some((id, _)) => Ok(*id),
         None => forms::category(form.get("category"), &categories),
@@ -103,8 +106,9 @@ pub(super) async fn add_one(desk: &Desk<'_>) -> Result<Reply, ApiError> {
 
 /// Shows what would be added. Changes nothing.
 pub(super) async fn preview(desk: &Desk<'_>) -> Result<Reply, ApiError> {
-    let categories = desk.categories().await?;
-    let lines = paste::read(desk.visit.form.raw("lines"), &categories);
+    let text = desk.visit.form.raw("lines");
+    let categories = desk.categories_typed(paste::typed(text)).await?;
+    let lines = paste::read(text, &categories);
     if lines.is_empty() {
         let mut errors = Errors::default();
         errors.add("lines", texts::NOTHING_PASTED);
@@ -177,8 +181,9 @@ fn table(lines: &[Line], categories: &[Category]) -> Markup {
 
 /// Adds all animals of the lines in one transaction.
 pub(super) async fn add_many(desk: &Desk<'_>) -> Result<Reply, ApiError> {
-    let categories = desk.categories().await?;
-    let lines = paste::read(desk.visit.form.raw("lines"), &categories);
+    let text = desk.visit.form.raw("lines");
+    let categories = desk.categories_typed(paste::typed(text)).await?;
+    let lines = paste::read(text, &categories);
     let pets: Result<Vec<_>, _> =
         lines.iter().map(|line| line.result.clone().map(Command::AddPet)).collect();
     let commands = match pets {

@@ -31,9 +31,9 @@ async fn with(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiError> {
     let Some(pet) = desk.pet().await? else {
         return Ok(missing(Menu::Animals, texts::NO_PET));
     };
-    let categories = desk.categories().await?;
+    let categories = desk.categories_of([pet.category_id].into()).await?;
     let order = holding_order(desk, &pet).await?;
-    let history = history::show(desk, pet.id, &categories).await?;
+    let history = history::show(desk, pet.id).await?;
     let content = html! {
         div.head {
             h1 { (markup::name(pet.name.as_str(), LONG)) }

@@ -2,7 +2,7 @@
 
 use maud::{Markup, html};
 
-use super::{Desk, NotDone, Page, Reply, empty_store, link, pages};
+use super::{Desk, NotDone, Page, Reply, category_names::PROPOSED, empty_store, link, pages};
 use crate::{
     console::{
         forms::{self, Errors, Input},
@@ -34,7 +34,6 @@ pub(super) async fn list(desk: &Desk<'_>) -> Result<Reply, ApiError> {
 
 /// The list that the form asks for, with what is wrong about a change of it.
 async fn show(desk: &Desk<'_>, form: &Form, errors: &Errors) -> Result<Reply, ApiError> {
-    let categories = desk.categories().await?;
     let typed = form.get("q");
     let prefix = if typed.contains('\0') { None } else { NamePrefix::new(typed) };
     let status = form.get("status");
@@ -62,6 +61,9 @@ async fn show(desk: &Desk<'_>, form: &Form, errors: &Errors) -> Result<Reply, Ap
         pets.retain(|other| other.id != id);
         pets.insert(0, pet);
     }
+    let chosen = form.integer("category");
+    let shown = pets.iter().map(|pet| pet.category_id).chain(chosen).collect();
+    let categories = desk.categories_with(shown).await?;
     let filters = [("q", typed), ("status", status), ("category", form.get("category"))];
     let next = next.map(|PetPosition { key, id }| {
         let (id, key) = (id.get().to_string(), key.unwrap_or_default());
@@ -124,8 +126,9 @@ fn search(form: &Form, categories: &[Category], is_filtered: bool) -> Markup {
     }
     let status =
         Input { id: "status", label: texts::STATUS, value: form.get("status"), ..Input::default() };
+    let hint = (categories.len() >= PROPOSED).then_some(texts::MORE_CATEGORIES);
     let category =
-        Input { id: "category", label: texts::CATEGORY, value: chosen, ..Input::default() };
+        Input { id: "category", label: texts::CATEGORY, value: chosen, hint, ..Input::default() };
     html! {
         form.card method="get" action="/animals" role="search" data-search {
             div.row {
@@ -293,15 +296,17 @@ async fn command(desk: &Desk<'_>, errors: &mut Errors) -> Result<Option<ForPet>,
             })
         }
         _ => {
-            let category = forms::category(form.get("to"), &desk.categories().await?);
-            errors.take("to", category).map(|category| -> ForPet {
-                let patch = PetPatch { category_id: Some(category), ..PetPatch::default() };
-                Box::new(move |id, version| Command::PatchPet {
-                    id,
-                    patch: patch.clone(),
-                    preconditions: Preconditions::version(version),
-                })
-            })
+            let categories = desk.categories_typed([form.get("to")]).await?;
+            errors.take("to", forms::category(form.get("to"), &categories)).map(
+                |category| -> ForPet {
+                    let patch = PetPatch { category_id: Some(category), ..PetPatch::default() };
+                    Box::new(move |id, version| Command::PatchPet {
+                        id,
+                        patch: patch.clone(),
+                        preconditions: Preconditions::version(version),
+                    })
+                },
+            )
         }
     })
 }

@@ -2,16 +2,18 @@
 
 use maud::html;
 
-use super::{Desk, Page, Reply};
+use super::{Desk, Page, Reply, category_names, link, pages};
 use crate::{
     console::{
-        forms::{Errors, Input},
+        ask::Question,
+        forms::{self, Errors, Input},
         layout::Menu,
         markup::{self, SHORT},
         texts,
     },
-    domain::store_area::{Command, Label, Preconditions},
+    domain::store_area::{Category, Command, Label, Preconditions},
     http::ApiError,
+    store::StoreError,
 };
 
 pub(super) async fn list(desk: &Desk<'_>) -> Result<Reply, ApiError> {
@@ -19,13 +21,24 @@ pub(super) async fn list(desk: &Desk<'_>) -> Result<Reply, ApiError> {
 }
 
 async fn show(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiError> {
-    let categories = desk.categories().await?;
-    let next = categories.iter().map(|category| category.id).max().unwrap_or(0).saturating_add(1);
+    let after = desk.visit.query.integer("after");
+    let (categories, next) = desk.store().list_categories(after, category_names::most()).await?;
+    let next = next.map(|id| link("/categories", &[("after", &id.to_string())]));
+    let first = after.map(|_| "/categories");
     let form = &desk.visit.form;
-    let next = next.to_string();
+    let free = if desk.may_write() && form.get("number").is_empty() {
+        match desk.free_number().await {
+            // The search is not ready yet. A number is found when the form is sent.
+            Err(StoreError::Overloaded) => None,
+            free => free?,
+        }
+    } else {
+        None
+    };
+    let free = free.map(|free| free.to_string()).unwrap_or_default();
     let number = Input {
         hint: Some(texts::CATEGORY_NUMBER_HINT),
-        value: if form.get("number").is_empty() { &next } else { form.raw("number") },
+        value: if form.get("number").is_empty() { &free } else { form.raw("number") },
         ..Input::of("number", texts::NUMBER, form, errors)
     };
     let rows = html! {
@@ -47,7 +60,10 @@ async fn show(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiError> {
             @if categories.is_empty() {
                 div.card.empty { strong { (texts::NO_CATEGORIES) } p { (texts::NO_CATEGORIES_HINT) } }
             } @else {
-                (markup::table(&markup::headings(&[texts::NAME, texts::NUMBER]), &rows))
+                div.stack {
+                    (markup::table(&markup::headings(&[texts::NAME, texts::NUMBER]), &rows))
+                    (pages(first, next.as_deref()))
+                }
             }
             @if desk.may_write() {
                 section.card {
@@ -66,18 +82,26 @@ async fn show(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiError> {
     Ok(page.wrong_if(!errors.is_empty()).into())
 }
 
-/// Gives a category a name, or another one.
+/// Gives a category a name, or another one. Asks first if animals show it, or if another category has
+/// the name.
 pub(super) async fn save(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let mut errors = Errors::default();
     let label = Label::new(desk.visit.form.get("label").to_owned());
     let label = errors.take("label", label.ok_or_else(|| texts::LABEL_INVALID.to_owned()));
-    let id = desk.visit.form.integer("number").ok_or_else(|| texts::NUMBER_INVALID.to_owned());
-    let id = errors.take("number", id);
+    let id = match desk.visit.form.get("number") {
+        "" => desk.free_number().await?,
+        _ => desk.visit.form.integer("number"),
+    };
+    let id = errors.take("number", id.ok_or_else(|| texts::NUMBER_INVALID.to_owned()));
     let (Some(label), Some(id)) = (label, id) else {
         return show(desk, &errors).await;
     };
-    let categories = desk.categories().await?;
-    let present = categories.iter().find(|category| category.id == id);
+    let present = desk.category(id).await?;
+    if let Some(question) = question(desk, id, present.as_ref(), &label).await?
+        && let Some(asked) = question.ask(desk, &html! {})
+    {
+        return Ok(asked);
+    }
     let preconditions = match present {
         Some(category) => Preconditions::version(category.version),
         None => Preconditions { if_match: None, if_absent: true },
@@ -87,4 +111,32 @@ pub(super) async fn save(desk: &Desk<'_>) -> Result<Reply, ApiError> {
         Ok(flash) => Ok(Reply::See("/categories".to_owned(), Some(flash))),
         Err(not_done) => show(desk, &Errors::text(&not_done.why)).await,
     }
+}
+
+/// What must be asked before the category gets this name, if anything.
+async fn question(
+    desk: &Desk<'_>,
+    id: i64,
+    present: Option<&Category>,
+    label: &Label,
+) -> Result<Option<Question<'static>>, StoreError> {
+    if present.is_some_and(|present| present.label == *label) {
+        return Ok(None);
+    }
+    let shown = |label: &Label| markup::readable(label.as_str(), SHORT);
+    let mut effects = Vec::new();
+    let count = desk.store().count_of_category(id).await?;
+    if count > 0 || present.is_some() {
+        effects.push(texts::category_has(count));
+    }
+    let same = |other: &&Category| other.id != id && forms::is_named(other, label.as_str());
+    if let Some(other) = desk.categories_typed([label.as_str()]).await?.iter().find(same) {
+        effects.push(texts::label_taken(&shown(&other.label), other.id));
+    }
+    let title = match present {
+        Some(present) => texts::rename_category(&shown(&present.label), &shown(label)),
+        None => texts::name_category(id, &shown(label)),
+    };
+    let (menu, yes, back) = (Menu::Animals, texts::NAME_IT, "/categories");
+    Ok((!effects.is_empty()).then_some(Question { menu, title, effects, yes, back }))
 }

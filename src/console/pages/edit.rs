@@ -32,7 +32,7 @@ pub(super) async fn form(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let Some(pet) = desk.pet().await? else {
         return Ok(missing(Menu::Animals, texts::NO_PET));
     };
-    let categories = desk.categories().await?;
+    let categories = desk.categories_with([pet.category_id].into()).await?;
     let form = form_of(&pet, &categories);
     Ok(page(desk, &pet, &form, &categories, &Errors::default()).into())
 }
@@ -66,8 +66,9 @@ pub(super) async fn save(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let Some(pet) = desk.pet().await? else {
         return Ok(missing(Menu::Animals, texts::NO_PET));
     };
-    let categories = desk.categories().await?;
     let (form, mut errors) = (&desk.visit.form, Errors::default());
+    let present = pet.category_id.to_string();
+    let mut categories = desk.categories_typed([form.get("category"), &present]).await?;
     let patch = patch(form, &pet, &categories, &mut errors);
     if !errors.is_empty() {
         return Ok(page(desk, &pet, form, &categories, &errors).into());
@@ -77,6 +78,7 @@ pub(super) async fn save(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     match desk.carry_out(vec![command]).await? {
         Ok(flash) => Ok(Reply::See(format!("/animals/{}", pet.id.get()), Some(flash))),
         Err(NotDone { changed: Some(Resource::Pet(theirs)), .. }) => {
+            categories.extend(desk.categories_of([theirs.category_id].into()).await?);
             conflict::show(desk, &theirs, &categories).await
         }
         Err(NotDone { why, .. }) => {
@@ -93,7 +95,14 @@ fn patch(form: &Form, pet: &StorePet, categories: &[Category], errors: &mut Erro
     } else {
         errors.take("name", forms::name(typed))
     };
-    let category_id = errors.take("category", forms::category(form.get("category"), categories));
+    let typed = form.get("category");
+    // Also if several categories have this name.
+    let present = [markup::category(categories, pet.category_id), pet.category_id.to_string()];
+    let category_id = if present.iter().any(|present| present == typed) {
+        None
+    } else {
+        errors.take("category", forms::category(typed, categories))
+    };
     let status = form.get("status");
     // It is not in the form of a reserved animal.
     let status = (!status.is_empty()).then(|| errors.take("status", forms::status(status)));

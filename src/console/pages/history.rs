@@ -53,11 +53,7 @@ pub(super) async fn last(desk: &Desk<'_>, id: PetId) -> Result<Option<LoggedChan
 }
 
 /// The changes of an animal and of its orders, the newest first.
-pub(super) async fn show(
-    desk: &Desk<'_>,
-    id: PetId,
-    categories: &[Category],
-) -> Result<Markup, StoreError> {
+pub(super) async fn show(desk: &Desk<'_>, id: PetId) -> Result<Markup, StoreError> {
     let before = desk.visit.query.integer("before").unwrap_or(i64::MAX);
     let changes = desk.store().history(id, before, SHOWN + 1).await?;
     let has_more = changes.len() > SHOWN as usize;
@@ -70,6 +66,8 @@ pub(super) async fn show(
         .filter(|&at| !follows_an_order(&changes, at))
         .map(|at| &changes[at])
         .collect();
+    let ids = shown.iter().flat_map(|&change| categories_in(change)).collect();
+    let categories = desk.categories_of(ids).await?;
     Ok(html! {
         @if shown.is_empty() { p.muted { (texts::NO_HISTORY) } }
         ol.history {
@@ -82,7 +80,7 @@ pub(super) async fn show(
                             ", " a href={ "/orders/" (order) } { (texts::title_of_order(order)) }
                         }
                     }
-                    (differences(change, categories))
+                    (differences(change, &categories))
                     div.hint { (texts::actor(&change.actor)) ", " (markup::time(change.at, desk.visit.now)) }
                 }
             }
@@ -101,12 +99,24 @@ fn follows_an_order(changes: &[LoggedChange], at: usize) -> bool {
         && before.at == change.at
 }
 
-/// What a change changed, for people.
+/// The categories that an animal had before and after a change.
+pub(super) fn categories_in(change: &LoggedChange) -> impl Iterator<Item = i64> {
+    let of = |text: &Option<Box<str>>| Logged::read(text.as_deref()).category_id;
+    [of(&change.before), of(&change.after)].into_iter().flatten()
+}
+
+/// What a change changed, for people. The log has the number of a category, and the name may be
+/// another one since.
 pub(super) fn differences(change: &LoggedChange, categories: &[Category]) -> Markup {
     let before = Logged::read(change.before.as_deref());
     let after = Logged::read(change.after.as_deref());
     let is_new = change.before.is_none();
-    let category = |id: i64| markup::category(categories, id);
+    let category = |id: i64| match categories.iter().find(|category| category.id == id) {
+        Some(category) => {
+            texts::category_now(id, &markup::readable(category.label.as_str(), SHORT))
+        }
+        None => id.to_string(),
+    };
     let status = |text: &String| {
         forms::status(text).map_or_else(|_| text.clone(), |status| texts::status(status).to_owned())
     };

@@ -7,6 +7,7 @@ mod animal;
 mod animal_fields;
 mod animals;
 mod categories;
+mod category_names;
 mod conflict;
 mod edit;
 mod history;
@@ -29,18 +30,14 @@ use super::{
 };
 use crate::{
     domain::{
-        Limit, PetId, StoredResponse,
+        PetId, StoredResponse,
         store_area::{
-            Category, ChangeType, Command, Decision, OrderStatus, Preconditions, Refusal, Resource,
-            StorePet,
+            ChangeType, Command, Decision, OrderStatus, Preconditions, Refusal, Resource, StorePet,
         },
     },
     http::{ApiError, Response},
     store::{Executed, StoreError},
 };
-
-/// How many categories with a name a page knows.
-const MAX_CATEGORIES: usize = 500;
 
 /// Responds to a page for the staff. What a member can correct is shown on the page, and is not an
 /// error.
@@ -124,20 +121,6 @@ impl Desk<'_> {
         match self.id(PetId::new) {
             Some(id) => self.store().get_store_pet(id).await,
             None => Ok(None),
-        }
-    }
-
-    /// The categories that have a name.
-    async fn categories(&self) -> Result<Vec<Category>, StoreError> {
-        let (mut categories, mut after) = (Vec::new(), None);
-        let limit = Limit::new(Limit::MAX.into()).unwrap_or_default();
-        loop {
-            let (page, next) = self.store().list_categories(after, limit).await?;
-            categories.extend(page);
-            after = next;
-            if after.is_none() || categories.len() >= MAX_CATEGORIES {
-                return Ok(categories);
-            }
         }
     }
 

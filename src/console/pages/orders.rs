@@ -210,7 +210,7 @@ async fn with(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiError> {
         return Ok(missing(Menu::Orders, texts::NO_ORDER));
     };
     let title = texts::title_of_order(order.id.get());
-    let categories = desk.categories().await?;
+    let categories = desk.categories_of(pet.iter().map(|pet| pet.category_id).collect()).await?;
     let content = html! {
         p.print { strong { (texts::SITE) } }
         div.head {

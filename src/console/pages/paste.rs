@@ -24,10 +24,21 @@ pub(super) struct Line {
 /// The columns of a line: which of its cells is the name, the category and the status.
 type Columns = [usize; 3];
 
+/// All cells, among them the categories.
+pub(super) fn typed(text: &str) -> impl Iterator<Item = String> {
+    let separator = separator(text);
+    text.lines().flat_map(move |line| cells(line, separator))
+}
+
+/// What is between the cells of a line.
+fn separator(text: &str) -> char {
+    // A spreadsheet copies tabs; a file of comma-separated values has commas or semicolons.
+    ['\t', ';', ','].into_iter().find(|&of| text.contains(of)).unwrap_or(',')
+}
+
 /// Reads the lines that are not empty. The first one may name the columns.
 pub(super) fn read(text: &str, categories: &[Category]) -> Vec<Line> {
-    // A spreadsheet copies tabs; a file of comma-separated values has commas or semicolons.
-    let separator = ['\t', ';', ','].into_iter().find(|&of| text.contains(of)).unwrap_or(',');
+    let separator = separator(text);
     let mut columns = [0, 1, 2];
     let mut lines = Vec::new();
     for (number, text) in (1..).zip(text.lines()) {

@@ -73,6 +73,8 @@ const CATEGORIES: &str = "SELECT id, label, version FROM categories
     ORDER BY id LIMIT $2";
 const COUNT: &str = "SELECT status, count(*) FROM pets GROUP BY status
     UNION ALL SELECT 'withdrawn', count(*) FROM withdrawn_pets";
+const OF_CATEGORY: &str = "SELECT (SELECT count(*) FROM pets WHERE category_id = $1)
+    + (SELECT count(*) FROM withdrawn_pets WHERE category_id = $1)";
 
 /// Reads everything, in this order. See [`crate::store::bulk::Snapshot`].
 pub(in crate::store::postgres) const EVERYTHING: [(&str, ReadResource); 4] = [
@@ -186,18 +188,27 @@ pub(super) async fn categories(
 }
 
 pub(super) async fn reservations(connection: &mut Connection) -> Result<Reservations, Failure> {
-    let rows = count(connection, RESERVATIONS).await?;
+    let rows = count(connection, RESERVATIONS, &[]).await?;
     let row = rows.first().ok_or(Failure::Row("count"))?;
     let open = row.try_get::<_, i64>(0)?.unsigned_abs();
     Ok(Reservations { open, first_end: row.optional_time(1)? })
 }
 
+pub(super) async fn of_category(connection: &mut Connection, id: i64) -> Result<u64, Failure> {
+    let rows = count(connection, OF_CATEGORY, &[&id]).await?;
+    Ok(rows.first().ok_or(Failure::Row("count"))?.try_get::<_, i64>(0)?.unsigned_abs())
+}
+
 /// Runs a statement that may take longer than others.
-async fn count(connection: &mut Connection, sql: &str) -> Result<Vec<Row>, Failure> {
+async fn count(
+    connection: &mut Connection,
+    sql: &str,
+    values: &[&(dyn ToSql + Sync)],
+) -> Result<Vec<Row>, Failure> {
     let transaction = connection.build_transaction().read_only(true).start().await?;
     let settings = "SET LOCAL statement_timeout = '60s'; SET LOCAL enable_seqscan = on";
     transaction.batch_execute(settings).await?;
-    let rows = transaction.query(sql, &[]).await?;
+    let rows = transaction.query(sql, values).await?;
     transaction.commit().await?;
     Ok(rows)
 }
@@ -206,7 +217,7 @@ pub(super) async fn inventory(
     connection: &mut Connection,
     now: Timestamp,
 ) -> Result<Inventory, Failure> {
-    let rows = count(connection, COUNT).await?;
+    let rows = count(connection, COUNT, &[]).await?;
     let mut inventory =
         Inventory { available: 0, pending: 0, sold: 0, withdrawn: 0, counted_at: now };
     for row in &rows {

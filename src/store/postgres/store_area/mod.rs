@@ -103,6 +103,14 @@ impl StoreArea for PostgresStore {
         self.run(Access::Read, (), |on, ()| lists::categories(on, after, limit).boxed()).await
     }
 
+    async fn count_of_category(&self, id: i64) -> Result<u64, StoreError> {
+        self.runner
+            .run_within(COUNTED_WITHIN, Access::Read, (), |on, ()| {
+                lists::of_category(on, id).boxed()
+            })
+            .await
+    }
+
     async fn tend_search(&self, _few: u64) -> Result<bool, StoreError> {
         if self.can_search().await? {
             return self.run(Access::Write, (), |on, ()| search::set_some_keys(on).boxed()).await;

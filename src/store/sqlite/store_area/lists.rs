@@ -37,6 +37,8 @@ const RESERVATIONS: &str = "SELECT count(*),
     WHERE status = 'reserved'";
 const CATEGORIES: &str =
     "SELECT id, label, version FROM categories WHERE id >= ?1 ORDER BY id LIMIT ?2";
+const OF_CATEGORY: &str = "SELECT (SELECT count(*) FROM pets WHERE category_id = ?1)
+    + (SELECT count(*) FROM withdrawn_pets WHERE category_id = ?1)";
 
 pub(super) type ReadResource = fn(&Row<'_>) -> rusqlite::Result<Resource>;
 
@@ -203,6 +205,10 @@ pub(super) fn inventory(connection: &Connection, now: Timestamp) -> rusqlite::Re
         withdrawn: count("FROM withdrawn_pets")?,
         counted_at: now,
     })
+}
+
+pub(super) fn of_category(connection: &Connection, id: i64) -> rusqlite::Result<u64> {
+    connection.query_row(OF_CATEGORY, [id], |row| row.get(0).map(i64::unsigned_abs))
 }
 
 pub(super) fn one_more(limit: Limit) -> i64 {

@@ -131,6 +131,10 @@ impl StoreArea for SqliteStore {
         Ok(limit.page(categories, |category| category.id))
     }
 
+    async fn count_of_category(&self, id: i64) -> Result<u64, StoreError> {
+        self.counts.read(move |connection| lists::of_category(connection, id)).await
+    }
+
     async fn tend_search(&self, few: u64) -> Result<bool, StoreError> {
         let unmerged = self.readers.read(search::unmerged)?;
         self.unmerged.store(unmerged, Ordering::Relaxed);

@@ -1,0 +1,53 @@
+//! Asking before something is done that has more effects than its button says.
+
+use maud::{Markup, html};
+
+use super::{
+    desk::Desk,
+    layout::Menu,
+    reply::{Page, Reply},
+    texts,
+};
+
+/// The field of a form with the question to which the member said yes.
+const SURE: &str = "sure";
+
+/// A question about the form of this request.
+pub(super) struct Question<'a> {
+    pub(super) menu: Menu,
+    pub(super) title: String,
+    /// What happens.
+    pub(super) effects: Vec<String>,
+    /// The label of the button that says yes.
+    pub(super) yes: &'a str,
+    /// The page without the form.
+    pub(super) back: &'a str,
+}
+
+impl Question<'_> {
+    /// The page that asks, with these details, unless the form already says yes to this question. If
+    /// the effects have changed since, it is another question.
+    pub(super) fn ask(&self, desk: &Desk<'_>, details: &Markup) -> Option<Reply> {
+        let form = &desk.visit.form;
+        let question = format!("{} {}", self.title, self.effects.join(" "));
+        if form.raw(SURE) == question {
+            return None;
+        }
+        let content = html! {
+            h1 { (self.title) }
+            div.card.stack {
+                @for effect in &self.effects { p { (effect) } }
+                (details)
+                form.buttons method="post" action=(desk.visit.request.uri.path()) {
+                    @for (name, value) in form.fields().iter().filter(|(name, _)| name != SURE) {
+                        input type="hidden" name=(name) value=(value);
+                    }
+                    input type="hidden" name=(SURE) value=(question);
+                    button.main { (self.yes) }
+                    a.button.quiet href=(self.back) { (texts::CANCEL) }
+                }
+            }
+        };
+        Some(Page::new(self.menu, self.title.as_str(), content).into())
+    }
+}

@@ -1,0 +1,30 @@
+//! What the pages ask before they do something.
+
+use super::animals;
+
+// Categories
+pub(in crate::console) const MORE_CATEGORIES: &str = "For others, open Categories.";
+pub(in crate::console) const NAME_IT: &str = "Give it this name";
+
+pub(in crate::console) fn rename_category(old: &str, new: &str) -> String {
+    format!("Rename the category “{old}” to “{new}”?")
+}
+
+pub(in crate::console) fn name_category(id: i64, label: &str) -> String {
+    format!("Give category {id} the name “{label}”?")
+}
+
+/// A category in the history, which goes on to show the number if the name changes.
+pub(in crate::console) fn category_now(id: i64, label: &str) -> String {
+    format!("{id} (now “{label}”)")
+}
+
+pub(in crate::console) fn category_has(count: u64) -> String {
+    let count = i64::try_from(count).unwrap_or(i64::MAX);
+    let (is, show) = if count == 1 { ("is", "shows") } else { ("are", "show") };
+    format!("{} {is} in this category and {show} this name from then on.", animals(count))
+}
+
+pub(in crate::console) fn label_taken(label: &str, id: i64) -> String {
+    format!("Category {id} already has the name “{label}”. Both would look the same in all lists.")
+}
