@@ -11,4 +11,5 @@ mod pages;
 mod second_factor;
 mod session;
 mod settings;
+mod several;
 mod sign_in_again;

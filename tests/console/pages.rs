@@ -243,30 +243,6 @@ async fn of_many_pasted_lines_all_are_added_or_none() {
 }
 
 #[tokio::test]
-async fn of_many_selected_animals_all_change_or_none_and_the_one_in_the_way_is_named() {
-    let shop = Shop::open().await;
-    let mut clerk = shop.member("Cy", Role::Clerk).await;
-    for name in ["Rex", "Max", "Mia"] {
-        add(&mut clerk, name).await;
-    }
-    let sell = [("do", "sell"), ("pet", "2:1")];
-    assert_eq!(clerk.post("/animals/selected", &sell).await.next(), "/animals");
-    let all = [("do", "reserve"), ("pet", "1:1"), ("pet", "2:1"), ("pet", "3:1"), ("q", "m")];
-    let page = clerk.post("/animals/selected", &all).await.expect(200);
-    assert!(page.text.contains("Max</bdi></a>: It is sold already."), "{page:?}");
-    // The list and the ticks are those from before.
-    assert!(page.text.contains("value=\"3:1\" checked") && !page.text.contains("value=\"1:1\""));
-    assert_eq!(pet(&shop, 1).await.status, PetStatus::Available);
-    let moved = [("do", "move"), ("to", "5"), ("pet", "1:1"), ("pet", "3:1"), ("q", "m")];
-    assert_eq!(clerk.post("/animals/selected", &moved).await.next(), "/animals?q=m");
-    assert_eq!((pet(&shop, 1).await.category_id, pet(&shop, 3).await.category_id), (5, 5));
-    // Somebody else was faster.
-    let stale = [("do", "withdraw"), ("why", "mistake"), ("pet", "1:1")];
-    let page = clerk.post("/animals/selected", &stale).await.expect(200);
-    assert!(page.text.contains("Somebody else has changed it"), "{page:?}");
-}
-
-#[tokio::test]
 async fn a_webhook_shows_its_secret_once_and_to_each_repetition_of_the_form() {
     let shop = Shop::open().await;
     let mut manager = shop.member("Ana", Role::Manager).await;

@@ -5,6 +5,7 @@ use maud::{Markup, html};
 use super::{Desk, NotDone, Page, Reply, category_names::PROPOSED, empty_store, link, pages};
 use crate::{
     console::{
+        ask::Question,
         forms::{self, Errors, Input},
         layout::{Follows, Menu},
         markup::{self, SHORT},
@@ -90,7 +91,7 @@ async fn show(desk: &Desk<'_>, form: &Form, errors: &Errors) -> Result<Reply, Ap
             } @else if pets.is_empty() {
                 (empty_store(desk))
             } @else if desk.may_write() && status != WITHDRAWN {
-                form.stack method="post" action="/animals/selected" {
+                form.several method="post" action="/animals/selected" {
                     (desk.key("selected"))
                     @for (name, value) in filters { input type="hidden" name=(name) value=(value); }
                     (table(desk, &pets, &categories, true))
@@ -191,27 +192,26 @@ fn table(desk: &Desk<'_>, pets: &[StorePet], categories: &[Category], has_boxes:
     markup::table(&headings, &rows)
 }
 
-/// What can be done with the selected animals.
+/// What can be done with the selected animals. Enter in a field presses the first button, which needs
+/// a category.
 fn selected(categories: &[Category], form: &Form, errors: &Errors) -> Markup {
     let to = Input { list: Some("categories"), ..Input::of("to", texts::CATEGORY, form, errors) };
     let why = Input::of("why", texts::REASON, form, errors);
     html! {
         fieldset.card {
             legend { (texts::WITH_SELECTED) " " span.hint { (texts::ALL_OR_NONE) } }
-            div.fields {
+            div.row {
+                div.row {
+                    (to.show())
+                    button name="do" value="move" { (texts::MOVE) }
+                }
                 div.buttons {
                     button name="do" value="reserve" { (texts::RESERVE) }
                     button name="do" value="sell" { (texts::SELL) }
                 }
-                div.columns {
-                    div.row {
-                        (to.show())
-                        button name="do" value="move" { (texts::MOVE) }
-                    }
-                    div.row {
-                        (why.choose(&forms::withdrawal_reasons()))
-                        button.danger name="do" value="withdraw" { (texts::WITHDRAW) }
-                    }
+                div.row {
+                    (why.choose(&forms::withdrawal_reasons()))
+                    button.danger name="do" value="withdraw" { (texts::WITHDRAW) }
                 }
             }
             (forms::category_list(categories))
@@ -219,7 +219,7 @@ fn selected(categories: &[Category], form: &Form, errors: &Errors) -> Markup {
     }
 }
 
-/// Changes the selected animals in one transaction.
+/// Changes the selected animals in one transaction. Asks first if there are several.
 pub(super) async fn change_selected(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let form = &desk.visit.form;
     let selected: Vec<(PetId, i64)> = form
@@ -235,17 +235,21 @@ pub(super) async fn change_selected(desk: &Desk<'_>) -> Result<Reply, ApiError> 
         errors.add("results", texts::NONE_SELECTED);
     }
     let command = command(desk, &mut errors).await?;
-    let (Some(command), true) = (command, errors.is_empty()) else {
+    let (Some((command, verb, rest)), true) = (command, errors.is_empty()) else {
         return show(desk, form, &errors).await;
     };
+    if selected.len() > 1
+        && let Some(asked) = ask(desk, &selected, verb, &rest).await?
+    {
+        return Ok(asked);
+    }
     let commands = selected.iter().map(|&(id, version)| command(id, version)).collect();
     let NotDone { index, why, .. } = match desk.carry_out(commands).await? {
         Ok(mut flash) => {
             if selected.len() == 1 && flash.code != "reserved" && flash.code != "sold" {
                 flash.code = "saved".to_owned();
             }
-            let filters = ["q", "status", "category"].map(|name| (name, form.get(name)));
-            return Ok(Reply::See(link("/animals", &filters), Some(flash)));
+            return Ok(Reply::See(list_of(form), Some(flash)));
         }
         Err(not_done) => not_done,
     };
@@ -272,10 +276,47 @@ pub(super) async fn change_selected(desk: &Desk<'_>) -> Result<Reply, ApiError> 
     show(desk, form, &Errors::other(problem)).await
 }
 
+/// The list from which the form was sent.
+fn list_of(form: &Form) -> String {
+    link("/animals", &["q", "status", "category"].map(|name| (name, form.get(name))))
+}
+
+/// Asks before several animals are changed, and shows which.
+async fn ask(
+    desk: &Desk<'_>,
+    selected: &[(PetId, i64)],
+    verb: &str,
+    rest: &str,
+) -> Result<Option<Reply>, StoreError> {
+    let mut pets = Vec::with_capacity(selected.len());
+    for &(id, _) in selected {
+        pets.extend(desk.store().get_store_pet(id).await?);
+    }
+    let details = html! {
+        ul {
+            @for pet in &pets {
+                li { (markup::name(pet.name.as_str(), SHORT)) " " (markup::pet_badge(pet)) }
+            }
+        }
+    };
+    let question = Question {
+        menu: Menu::Animals,
+        title: texts::change_selected(verb, selected.len(), rest),
+        effects: vec![texts::ALL_OR_NONE.to_owned()],
+        yes: verb,
+        back: &list_of(&desk.visit.form),
+    };
+    Ok(question.ask(desk, &details))
+}
+
 type ForPet = Box<dyn Fn(PetId, i64) -> Command + Send>;
 
-/// What the pressed button asks for, for each selected animal with its version.
-async fn command(desk: &Desk<'_>, errors: &mut Errors) -> Result<Option<ForPet>, StoreError> {
+/// What the pressed button asks for, for each selected animal with its version; and in words, before
+/// and after the number of animals.
+async fn command(
+    desk: &Desk<'_>,
+    errors: &mut Errors,
+) -> Result<Option<(ForPet, &'static str, String)>, StoreError> {
     let form = &desk.visit.form;
     let order = |terms: OrderTerms| -> ForPet {
         Box::new(move |pet_id, _| {
@@ -283,30 +324,39 @@ async fn command(desk: &Desk<'_>, errors: &mut Errors) -> Result<Option<ForPet>,
         })
     };
     Ok(match form.get("do") {
-        "reserve" => Some(order(OrderTerms::ReservedUntil(desk.default_end()))),
-        "sell" => Some(order(OrderTerms::Completed)),
+        "reserve" => {
+            let end = desk.default_end();
+            Some((order(OrderTerms::ReservedUntil(end)), texts::RESERVE, String::new()))
+        }
+        "sell" => Some((order(OrderTerms::Completed), texts::SELL, String::new())),
         "withdraw" => {
-            errors.take("why", forms::withdrawal_reason(form.get("why"))).map(|reason| -> ForPet {
-                Box::new(move |id, version| Command::WithdrawPet {
+            let reason = errors.take("why", forms::withdrawal_reason(form.get("why")));
+            reason.map(|reason| -> (ForPet, &'static str, String) {
+                let withdraw = move |id, version| Command::WithdrawPet {
                     id,
                     reason,
                     note: None,
                     preconditions: Preconditions::version(version),
-                })
+                };
+                (Box::new(withdraw), texts::WITHDRAW, texts::because(reason))
             })
         }
         _ => {
             let categories = desk.categories_typed([form.get("to")]).await?;
-            errors.take("to", forms::category(form.get("to"), &categories)).map(
-                |category| -> ForPet {
-                    let patch = PetPatch { category_id: Some(category), ..PetPatch::default() };
-                    Box::new(move |id, version| Command::PatchPet {
-                        id,
-                        patch: patch.clone(),
-                        preconditions: Preconditions::version(version),
-                    })
-                },
-            )
+            let id = errors.take("to", forms::category(form.get("to"), &categories));
+            id.map(|id| -> (ForPet, &'static str, String) {
+                let patch = PetPatch { category_id: Some(id), ..PetPatch::default() };
+                let change = move |pet, version| Command::PatchPet {
+                    id: pet,
+                    patch: patch.clone(),
+                    preconditions: Preconditions::version(version),
+                };
+                (
+                    Box::new(change),
+                    texts::MOVE_VERB,
+                    texts::to_category(&markup::category(&categories, id)),
+                )
+            })
         }
     })
 }

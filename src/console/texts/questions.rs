@@ -1,6 +1,7 @@
 //! What the pages ask before they do something.
 
-use super::animals;
+use super::{animals, reason};
+use crate::domain::store_area::WithdrawalReason;
 
 // Categories
 pub(in crate::console) const MORE_CATEGORIES: &str = "For others, open Categories.";
@@ -27,4 +28,19 @@ pub(in crate::console) fn category_has(count: u64) -> String {
 
 pub(in crate::console) fn label_taken(label: &str, id: i64) -> String {
     format!("Category {id} already has the name “{label}”. Both would look the same in all lists.")
+}
+
+// Several animals at once
+pub(in crate::console) const MOVE_VERB: &str = "Move";
+
+pub(in crate::console) fn change_selected(verb: &str, count: usize, rest: &str) -> String {
+    format!("{verb} {}{rest}?", animals(i64::try_from(count).unwrap_or(i64::MAX)))
+}
+
+pub(in crate::console) fn because(why: WithdrawalReason) -> String {
+    format!(" ({})", reason(why).to_lowercase())
+}
+
+pub(in crate::console) fn to_category(category: &str) -> String {
+    format!(" to “{category}”")
 }

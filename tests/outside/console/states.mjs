@@ -9,6 +9,7 @@ import {
   PASSWORD, axe, choosePassword, complaints, fill, isThere, measure, origin, person, says, signIn, signOut,
   submit, text, unfold, value,
 } from "./people.mjs";
+import { questions } from "./questions.mjs";
 
 // A store with nothing in it.
 export async function aNewStore(anna) {
@@ -21,6 +22,7 @@ export async function aNewStore(anna) {
 export async function states(anna, ben) {
   await wrongForms(ben);
   await manyAnimals(ben);
+  await questions(ben);
   await settings(anna);
   await secondFactor(anna);
   await signingIn(anna);
@@ -94,7 +96,8 @@ async function manyAnimals(ben) {
   await measure(ben, new URL(order).pathname, "a sold order");
   await page.goto(`${origin}/animals?q=Pip+6`);
   await page.$$eval("input[name=pet]", (boxes) => boxes.forEach((box) => { box.checked = true; }));
-  await leadsTo(ben, "button[value=sell]", 200, "an animal in the way");
+  await leadsTo(ben, "button[value=sell]", 200, "a question about several animals");
+  await leadsTo(ben, "main .main", 200, "an animal in the way");
   await says(ben, "It is sold already.");
   await page.goto(animal);
   for (let times = 0; times < 11; times += 1) {
