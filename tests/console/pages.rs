@@ -243,6 +243,26 @@ async fn of_many_pasted_lines_all_are_added_or_none() {
 }
 
 #[tokio::test]
+async fn a_pasted_column_is_left_out_only_when_the_person_says_so() {
+    let shop = Shop::open().await;
+    let mut clerk = shop.member("Cy", Role::Clerk).await;
+    let lines = "Name\tCategory\tBreed <1>\tStatus\tAge\nRex\t7\tPug\tsold\t3";
+    let page = clerk.post("/add/preview", &[("lines", lines)]).await.expect(200);
+    let label = "Leave out “Breed <1>”, “Age”";
+    assert!(page.text.contains(&label.replace("<1>", "&lt;1&gt;")), "{page:?}");
+    // Also for a preview of other lines.
+    for other in ["", "yes", "Leave out “Age”"] {
+        let form = [("lines", lines), ("left-out", other)];
+        let page = clerk.post("/add/many", &form).await.expect(422);
+        assert!(page.text.contains("<a href=\"#left-out\">Tick the box"), "{page:?}");
+    }
+    assert_eq!(pets(&shop).await, []);
+    let form = [("lines", lines), ("left-out", label)];
+    assert_eq!(clerk.post("/add/many", &form).await.next(), "/animals/1");
+    assert_eq!(pet(&shop, 1).await.status, PetStatus::Sold);
+}
+
+#[tokio::test]
 async fn a_webhook_shows_its_secret_once_and_to_each_repetition_of_the_form() {
     let shop = Shop::open().await;
     let mut manager = shop.member("Ana", Role::Manager).await;

@@ -4,7 +4,7 @@ use maud::{Markup, html};
 
 use super::{
     Desk, Page, Reply, animal_fields,
-    paste::{self, Line, MAX_LINES},
+    paste::{self, Line, MAX_LINES, Pasted},
 };
 use crate::{
     console::{
@@ -108,16 +108,21 @@ pub(super) async fn add_one(desk: &Desk<'_>) -> Result<Reply, ApiError> {
 pub(super) async fn preview(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let text = desk.visit.form.raw("lines");
     let categories = desk.categories_typed(paste::typed(text)).await?;
-    let lines = paste::read(text, &categories);
-    if lines.is_empty() {
+    let pasted = paste::read(text, &categories);
+    if pasted.lines.is_empty() {
         let mut errors = Errors::default();
         errors.add("lines", texts::NOTHING_PASTED);
         return Ok(page(desk, &categories, &errors).into());
     }
-    Ok(show_preview(desk, &lines, &categories, &Errors::default()).into())
+    Ok(show_preview(desk, &pasted, &categories, &Errors::default()).into())
 }
 
-fn show_preview(desk: &Desk<'_>, lines: &[Line], categories: &[Category], errors: &Errors) -> Page {
+fn show_preview(
+    desk: &Desk<'_>,
+    Pasted { lines, left_out }: &Pasted,
+    categories: &[Category],
+    errors: &Errors,
+) -> Page {
     let wrong = lines.iter().filter(|line| line.result.is_err()).count();
     let is_too_long = lines.len() > MAX_LINES;
     let text = desk.visit.form.raw("lines");
@@ -131,11 +136,23 @@ fn show_preview(desk: &Desk<'_>, lines: &[Line], categories: &[Category], errors
         } @else if wrong > 0 {
             div.problem role="alert" { (texts::wrong_lines(wrong)) }
         } @else {
-            form.card.buttons method="post" action="/add/many" {
+            form.card.stack method="post" action="/add/many" {
                 (desk.key("many"))
                 input type="hidden" name="lines" value=(text);
-                button.main { (texts::add_count(lines.len())) }
-                span.muted { (texts::PREVIEW_HINT) }
+                @if !left_out.is_empty() {
+                    @let label = texts::left_out(left_out);
+                    fieldset {
+                        p { (texts::LEFT_OUT) }
+                        label {
+                            input #left-out type="checkbox" name="left-out" value=(label) required;
+                            (label)
+                        }
+                    }
+                }
+                div.buttons {
+                    button.main { (texts::add_count(lines.len())) }
+                    span.muted { (texts::PREVIEW_HINT) }
+                }
             }
         }
         (table(lines, categories))
@@ -183,21 +200,27 @@ fn table(lines: &[Line], categories: &[Category]) -> Markup {
 pub(super) async fn add_many(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let text = desk.visit.form.raw("lines");
     let categories = desk.categories_typed(paste::typed(text)).await?;
-    let lines = paste::read(text, &categories);
+    let pasted = paste::read(text, &categories);
     let pets: Result<Vec<_>, _> =
-        lines.iter().map(|line| line.result.clone().map(Command::AddPet)).collect();
+        pasted.lines.iter().map(|line| line.result.clone().map(Command::AddPet)).collect();
     let commands = match pets {
         Ok(commands) if !commands.is_empty() && commands.len() <= MAX_LINES => commands,
         // A category was renamed since the preview.
         _ => return preview(desk).await,
     };
+    let is_known = desk.visit.form.raw("left-out") == texts::left_out(&pasted.left_out);
+    if !pasted.left_out.is_empty() && !is_known {
+        let mut errors = Errors::default();
+        errors.add("left-out", texts::LEAVE_OUT_FIRST);
+        return Ok(show_preview(desk, &pasted, &categories, &errors).into());
+    }
     match desk.carry_out(commands).await? {
         Ok(flash) if flash.code == "added" => {
             Ok(Reply::See(format!("/animals/{}", flash.id), Some(flash)))
         }
         Ok(flash) => Ok(Reply::See("/animals".to_owned(), Some(flash))),
         Err(not_done) => {
-            Ok(show_preview(desk, &lines, &categories, &Errors::text(&not_done.why)).into())
+            Ok(show_preview(desk, &pasted, &categories, &Errors::text(&not_done.why)).into())
         }
     }
 }

@@ -21,8 +21,18 @@ pub(super) struct Line {
     pub(super) result: Result<NewPet, String>,
 }
 
+/// What was pasted.
+pub(super) struct Pasted {
+    pub(super) lines: Vec<Line>,
+    /// The headings of the columns that are no name, category or status.
+    pub(super) left_out: Vec<String>,
+}
+
 /// The columns of a line: which of its cells is the name, the category and the status.
 type Columns = [usize; 3];
+
+/// The columns without headings.
+const USUAL: Columns = [0, 1, 2];
 
 /// All cells, among them the categories.
 pub(super) fn typed(text: &str) -> impl Iterator<Item = String> {
@@ -37,9 +47,9 @@ fn separator(text: &str) -> char {
 }
 
 /// Reads the lines that are not empty. The first one may name the columns.
-pub(super) fn read(text: &str, categories: &[Category]) -> Vec<Line> {
+pub(super) fn read(text: &str, categories: &[Category]) -> Pasted {
     let separator = separator(text);
-    let mut columns = [0, 1, 2];
+    let (mut columns, mut width, mut left_out) = (USUAL, None, Vec::new());
     let mut lines = Vec::new();
     for (number, text) in (1..).zip(text.lines()) {
         let cells = cells(text, separator);
@@ -49,15 +59,17 @@ pub(super) fn read(text: &str, categories: &[Category]) -> Vec<Line> {
         if lines.is_empty()
             && let Some(named) = header(&cells)
         {
-            columns = named;
+            (columns, width) = (named, Some(cells.len()));
+            let others = (0..).zip(&cells).filter(|(at, _)| !named.contains(at));
+            left_out = others.map(|(at, heading)| texts::heading(at, heading)).collect();
             continue;
         }
-        lines.push(line(number, &cells, columns, categories));
+        lines.push(line(number, &cells, columns, width, categories));
         if lines.len() > MAX_LINES {
             break;
         }
     }
-    lines
+    Pasted { lines, left_out }
 }
 
 /// The cells of a line, which may be quoted.
@@ -80,12 +92,21 @@ fn header(cells: &[String]) -> Option<Columns> {
     Some([name, category, place(&["status"]).unwrap_or(usize::MAX)])
 }
 
-fn line(number: usize, cells: &[String], columns: Columns, categories: &[Category]) -> Line {
+/// `width` is the number of headings, if there are any.
+fn line(
+    number: usize,
+    cells: &[String],
+    columns: Columns,
+    width: Option<usize>,
+    categories: &[Category],
+) -> Line {
     let cell = |at: usize| cells.get(at).map_or("", String::as_str);
     let [name, category, status] = columns.map(cell);
-    let result = if columns == [0, 1, 2] && cells.len() > 3 {
+    let result = if width.is_none() && cells.len() > USUAL.len() {
         Err(texts::too_many_columns(cells.len()))
-    } else if columns == [0, 1, 2] && cells.len() < 2 {
+    } else if width.is_some_and(|width| cells.iter().skip(width).any(|cell| !cell.is_empty())) {
+        Err(texts::NO_HEADING.to_owned())
+    } else if width.is_none() && cells.len() < 2 {
         Err(texts::columns_missing(cells.len()))
     } else {
         animal(name, category, status, categories)
@@ -122,7 +143,7 @@ mod tests {
             }
             Err(error) => format!("{} {error}", line.number),
         };
-        read(text, &categories).into_iter().map(show).collect()
+        read(text, &categories).lines.into_iter().map(show).collect()
     }
 
     #[test]
@@ -137,6 +158,19 @@ mod tests {
     fn the_first_line_may_name_the_columns_in_another_order() {
         let text = "Status\tBreed\tCategory\tName\nreserved\tPug\tDogs\tRex\n\n\tPug\t7\tMax";
         assert_eq!(shown(text), ["2 Rex 4 pending", "4 Max 7 available"]);
+    }
+
+    #[test]
+    fn columns_with_other_headings_are_left_out_and_named() {
+        let left_out = |text: &str| read(text, &[]).left_out;
+        assert_eq!(left_out("Name,Category,Status\nRex,4,sold"), [""; 0]);
+        assert_eq!(left_out("Rex,4,sold"), [""; 0]);
+        let text = "Name\tBreed\tCategory\t\tname\nRex\tPug\t4\t7\tR";
+        assert_eq!(left_out(text), ["Breed", "column 4", "name"]);
+        assert_eq!(shown("Name,Category,Age\nRex,4,7"), ["2 Rex 4 available"]);
+        // A cell without a heading is not lost.
+        let lines = shown("Category,Name\n4,Rex,Pug\n4,Max,");
+        assert_eq!(lines, [format!("2 {}", texts::NO_HEADING), "3 Max 4 available".to_owned()]);
     }
 
     #[test]

@@ -1,7 +1,10 @@
 //! What the pages ask before they do something.
 
 use super::{animals, reason};
-use crate::domain::store_area::WithdrawalReason;
+use crate::{
+    console::markup::{SHORT, readable},
+    domain::store_area::WithdrawalReason,
+};
 
 // Categories
 pub(in crate::console) const MORE_CATEGORIES: &str = "For others, open Categories.";
@@ -44,3 +47,21 @@ pub(in crate::console) fn because(why: WithdrawalReason) -> String {
 pub(in crate::console) fn to_category(category: &str) -> String {
     format!(" to “{category}”")
 }
+
+// Pasted lines
+pub(in crate::console) const NO_HEADING: &str = "It has more cells than there are headings.";
+
+pub(in crate::console) fn heading(at: usize, heading: &str) -> String {
+    let shown = readable(heading, SHORT);
+    if shown.is_empty() { format!("column {}", at + 1) } else { shown }
+}
+
+pub(in crate::console) fn left_out(headings: &[String]) -> String {
+    let named: Vec<String> = headings.iter().map(|heading| format!("“{heading}”")).collect();
+    format!("Leave out {}", named.join(", "))
+}
+
+pub(in crate::console) const LEFT_OUT: &str = "The store keeps the name, the category and the status \
+     of an animal. What the other columns say is lost:";
+pub(in crate::console) const LEAVE_OUT_FIRST: &str =
+    "Tick the box to leave out the other columns, or change the lines.";
