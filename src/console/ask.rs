@@ -5,6 +5,7 @@ use maud::{Markup, html};
 use super::{
     desk::Desk,
     layout::Menu,
+    markup::{self, SHORT},
     reply::{Page, Reply},
     texts,
 };
@@ -25,6 +26,19 @@ pub(super) struct Question<'a> {
 }
 
 impl Question<'_> {
+    /// Asks before access ends, or messages stop.
+    pub(super) fn of_setting(
+        desk: &Desk<'_>,
+        verb: &str,
+        what: &str,
+        effect: String,
+        back: &str,
+    ) -> Option<Reply> {
+        let title = texts::really(verb, &markup::readable(what, SHORT));
+        let (menu, effects) = (Menu::Settings, vec![effect]);
+        Question { menu, title, effects, yes: verb, back }.ask(desk, &html! {})
+    }
+
     /// The page that asks, with these details, unless the form already says yes to this question. If
     /// the effects have changed since, it is another question.
     pub(super) fn ask(&self, desk: &Desk<'_>, details: &Markup) -> Option<Reply> {

@@ -182,6 +182,13 @@ impl Browser<'_> {
         self.post("/sign-in", &[("name", name), ("password", password)]).await
     }
 
+    /// Sends a form, and says yes to the question about it.
+    pub(crate) async fn post_and_confirm(&mut self, path: &str, form: &[(&str, &str)]) -> Page {
+        let page = self.post(path, form).await.expect(200);
+        let sure = page.hidden("sure");
+        self.post(path, &[form, &[("sure", &sure)]].concat()).await
+    }
+
     /// Whether it is signed in.
     pub(crate) async fn is_in(&mut self) -> bool {
         self.get("/account").await.status == StatusCode::OK

@@ -27,7 +27,8 @@ async fn known_and_unknown_names_get_the_same_response_after_the_same_work() {
     let mut manager = shop.member("Eve", Role::Manager).await;
     shop.member("Cy", Role::Clerk).await;
     let cy = shop.find("Cy").await.id;
-    manager.post(&format!("/settings/staff/{cy}"), &[("do", "disable")]).await.expect(303);
+    let path = format!("/settings/staff/{cy}");
+    manager.post_and_confirm(&path, &[("do", "disable")]).await.expect(303);
     let wrong = async |name: &str, password: &str| {
         let before = shop.console.computed_hashes();
         let page = shop.browser().sign_in(name, password).await.expect(403);

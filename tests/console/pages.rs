@@ -279,7 +279,8 @@ async fn a_webhook_shows_its_secret_once_and_to_each_repetition_of_the_form() {
     let local = [("url", "http://127.0.0.1/")];
     let page = manager.post("/settings/webhooks", &local).await.expect(422);
     assert!(page.text.contains("value=\"http://127.0.0.1/\""));
-    assert_eq!(manager.post("/settings/webhooks/1/delete", &[]).await.next(), "/settings/webhooks");
+    let deleted = manager.post_and_confirm("/settings/webhooks/1/delete", &[]).await;
+    assert_eq!(deleted.next(), "/settings/webhooks");
     assert!(shop.store.list_webhooks().await.unwrap().is_empty());
 }
 
@@ -324,7 +325,7 @@ async fn an_open_page_learns_nothing_after_its_session_has_ended() {
     let mut of_manager = open(&mut manager).await;
     out.post("/sign-out", &[]).await.expect(303);
     let path = format!("/settings/staff/{}", shop.find("Cy").await.id);
-    manager.post(&path, &[("do", "disable")]).await.expect(303);
+    manager.post_and_confirm(&path, &[("do", "disable")]).await.expect(303);
     add(&mut manager, "Rex").await;
     shop.app.read_log().await.unwrap();
     assert_eq!(of_manager.next().await.unwrap().unwrap(), "data: 1\n\n");

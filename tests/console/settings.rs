@@ -67,16 +67,16 @@ async fn a_manager_adds_changes_and_disables_staff() {
     manager.post(&path, &[("do", "role"), ("role", "clerk")]).await.expect(303);
     // At once, also for a session that began before.
     member.get("/add").await.expect(200);
-    manager.post(&path, &[("do", "disable")]).await.expect(303);
+    manager.post_and_confirm(&path, &[("do", "disable")]).await.expect(303);
     assert!(!member.is_in().await);
     member.sign_in(hostile, PASSWORD).await.expect(403);
-    let page = manager.post(&path, &[("do", "reset")]).await.expect(200);
+    let page = manager.post_and_confirm(&path, &[("do", "reset")]).await.expect(200);
     member.sign_in(hostile, PASSWORD).await.expect(403);
     let link = page.between("<code class=\"secret\">http://localhost:8081", "</code>");
     member.post(link, &[("new", PASSWORD), ("again", PASSWORD)]).await.expect(303);
     assert!(member.is_in().await);
     // Another link ends what began with the one before.
-    manager.post(&path, &[("do", "reset")]).await.expect(200);
+    manager.post_and_confirm(&path, &[("do", "reset")]).await.expect(200);
     assert!(!member.is_in().await);
     let acts = shop.acts().await;
     for act in ["staff.added", "staff.role_changed", "staff.disabled", "staff.reset"] {
@@ -85,6 +85,42 @@ async fn a_manager_adds_changes_and_disables_staff() {
     for path in ["/settings/staff/99", "/settings/staff/x"] {
         manager.post(path, &[("do", "disable")]).await.expect(404);
     }
+}
+
+#[tokio::test]
+async fn what_ends_access_or_messages_is_asked_and_says_what_ends() {
+    let shop = Shop::open().await;
+    let mut manager = shop.member("Ana", Role::Manager).await;
+    let mut member = shop.member("Bo", Role::Clerk).await;
+    for (path, form) in [
+        ("/settings/keys", [("name", "till <1>"), ("scope", "read")]),
+        ("/settings/webhooks", [("url", "https://shop.example/hook"), ("type", "pet.added")]),
+    ] {
+        manager.post(path, &form).await.expect(200);
+    }
+    for (path, command, title, effect) in [
+        ("staff/2", "disable", "Disable Bo?", "All sessions of Bo end at once, and Bo cannot"),
+        ("staff/2", "reset", "Make a new link for Bo?", "The password and the second factor of Bo"),
+        ("keys/1", "revoke", "Revoke till &lt;1&gt;?", "Every program with this key is rejected"),
+        ("webhooks/1/disable", "", "Disable https://shop.example/hook?", "until you enable it."),
+        ("webhooks/1/delete", "", "Delete https://shop.example/hook?", "cannot be undone."),
+    ] {
+        let path = format!("/settings/{path}");
+        let page = manager.post(&path, &[("do", command)]).await.expect(200);
+        for shown in [title, effect, "Cancel</a>"] {
+            assert!(page.text.contains(shown), "{shown}: {page:?}");
+        }
+        // Yes to another question is not enough.
+        let form = [("do", command), ("sure", "Disable Eve? ")];
+        manager.post(&path, &form).await.expect(200);
+    }
+    assert!(member.is_in().await);
+    assert!(shop.store.list_keys().await.unwrap()[0].revoked_at.is_none());
+    let webhooks = shop.store.list_webhooks().await.unwrap();
+    assert!(webhooks[0].webhook.disabled.is_none());
+    manager.post_and_confirm("/settings/webhooks/1/disable", &[]).await.expect(303);
+    let webhooks = shop.store.list_webhooks().await.unwrap();
+    assert!(webhooks[0].webhook.disabled.is_some());
 }
 
 #[tokio::test]
@@ -136,7 +172,7 @@ async fn a_manager_makes_rotates_and_revokes_keys_that_are_shown_once() {
     let successor = page.between("<code class=\"secret\">", "</code>").to_owned();
     manager.post("/settings/keys/1", &[("do", "rotate")]).await.expect(422);
     assert!(is_valid(&key).await && is_valid(&successor).await);
-    manager.post("/settings/keys/2", &[("do", "revoke")]).await.expect(303);
+    manager.post_and_confirm("/settings/keys/2", &[("do", "revoke")]).await.expect(303);
     assert!(!is_valid(&successor).await);
     shop.clock.advance(Duration::from_hours(24));
     assert!(!is_valid(&key).await);
@@ -198,6 +234,8 @@ async fn a_form_that_is_sent_twice_makes_one_secret_and_shows_it_again() {
     let page = manager.get("/settings/staff").await;
     let form_key = page.key_before("value=\"reset\"");
     let form = [("_key", &*form_key), ("version", "1"), ("do", "reset")];
+    let sure = manager.post("/settings/staff/2", &form).await.expect(200).hidden("sure");
+    let form = [form[0], form[1], form[2], ("sure", &*sure)];
     let new_link = twice(&mut manager, "/settings/staff/2", &form).await;
     assert_ne!(new_link, link);
     assert_eq!(shop.find("Bo").await.version, 2);

@@ -11,7 +11,7 @@
 import assert from "node:assert/strict";
 
 import {
-  PASSWORD, browser, choose, choosePassword, complaints, fill, isThere, keyboard, measure, mouse, origin, person,
+  PASSWORD, browser, choose, choosePassword, complaints, confirm, fill, isThere, keyboard, measure, mouse, origin, person,
   prepare, press, says, screenshots, signIn, submit, text, value,
 } from "./console/people.mjs";
 import { aNewStore, states } from "./console/states.mjs";
@@ -194,12 +194,12 @@ async function theManager(anna) {
   await submit(anna, "form[action$=rotate] button");
   assert.match(await text(anna, ".secret"), /^whsec_/);
   await submit(anna, "main .main");
-  await submit(anna, "form[action$=disable] button");
+  await confirm(anna, "form[action$=disable] button");
   await says(anna, "Nothing more is sent to it.");
   await submit(anna, "form[action$=resume] button");
   await says(anna, "It is enabled.");
   await press(anna, "details summary");
-  await submit(anna, "form[action$=delete] button");
+  await confirm(anna, "form[action$=delete] button");
   await says(anna, "Deleted.");
   console.log("A manager searches and exports the activity, and adds, tests, rotates, disables and deletes a webhook.");
 }

@@ -6,6 +6,7 @@ use maud::{Markup, html};
 use super::{see, settings_page, shown_once};
 use crate::{
     console::{
+        ask::Question,
         desk::Desk,
         forms::{Errors, Input},
         markup,
@@ -148,6 +149,10 @@ pub(in crate::console) async fn change_key(desk: &Desk<'_>) -> Result<Reply, Api
     let context = desk.visit.context(desk.session.actor());
     match desk.visit.form.raw("do") {
         "revoke" => {
+            let (verb, effect) = (texts::REVOKE_KEY, texts::REVOKE_EFFECT.to_owned());
+            if let Some(asked) = Question::of_setting(desk, verb, &key.name, effect, PAGE) {
+                return Ok(asked);
+            }
             store.revoke_key(id, context).await?;
             Ok(see(PAGE, "key-revoked"))
         }

@@ -8,6 +8,7 @@ use super::{
 };
 use crate::{
     console::{
+        ask::Question,
         desk::Desk,
         forms::{Errors, Input},
         markup,
@@ -171,6 +172,17 @@ pub(in crate::console) async fn change_member(desk: &Desk<'_>) -> Result<Reply, 
     let member = desk.store().find_staff(StaffKey::Id(id)).await?;
     let member = member.ok_or_else(ApiError::no_such_path)?;
     let (seen, name) = (member.version, member.name.clone());
+    let (shown, of) = (name.as_str(), texts::for_member(name.as_str()));
+    let question = match visit.form.raw("do") {
+        "disable" => Some((texts::DISABLE, shown, texts::disable_member(shown))),
+        "reset" => Some((texts::MAKE_LINK, of.trim(), texts::reset_member(shown))),
+        _ => None,
+    };
+    if let Some((verb, what, effect)) = question
+        && let Some(asked) = Question::of_setting(desk, verb, what, effect, PAGE)
+    {
+        return Ok(asked);
+    }
     match (visit.form.raw("do"), visit.form.raw("role").parse().ok()) {
         ("role", Some(role)) if role == member.role => Ok(Reply::See(PAGE.to_owned(), None)),
         ("role", Some(role)) => {

@@ -65,3 +65,23 @@ pub(in crate::console) const LEFT_OUT: &str = "The store keeps the name, the cat
      of an animal. What the other columns say is lost:";
 pub(in crate::console) const LEAVE_OUT_FIRST: &str =
     "Tick the box to leave out the other columns, or change the lines.";
+
+// Settings
+pub(in crate::console) const MAKE_LINK: &str = "Make a new link";
+pub(in crate::console) const REVOKE_EFFECT: &str =
+    "Every program with this key is rejected from then on. A revoked key stays invalid.";
+
+pub(in crate::console) fn really(verb: &str, what: &str) -> String {
+    format!("{verb} {what}?")
+}
+
+pub(in crate::console) fn disable_member(name: &str) -> String {
+    format!("All sessions of {name} end at once, and {name} cannot sign in any more.")
+}
+
+pub(in crate::console) fn reset_member(name: &str) -> String {
+    format!(
+        "All sessions of {name} end at once. The password and the second factor of {name} become invalid. \
+         {name} chooses a new password with the link."
+    )
+}

@@ -116,6 +116,13 @@ export async function submit(at, selector, hand = mouse) {
   return left;
 }
 
+// Presses a button, says yes to the question about it, and returns the response.
+export async function confirm(at, selector) {
+  await submit(at, selector);
+  assert(await isThere(at, "[name=sure]"), `${selector} asked nothing`);
+  return submit(at, "main .main");
+}
+
 export function value(at, selector) {
   return at.page.$eval(selector, (element) => element.value);
 }

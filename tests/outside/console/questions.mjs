@@ -4,8 +4,11 @@ import assert from "node:assert/strict";
 
 import { isThere, measure, origin, press, says, submit, text } from "./people.mjs";
 
-export async function questions(ben) {
+export async function questions(anna, ben) {
   await severalAnimals(ben);
+  await anna.page.goto(`${origin}/settings/staff`);
+  await submit(anna, "form:has([value=disable]) button");
+  await measure(anna, undefined, "a question about a member");
 }
 
 // The buttons for ticked animals are where the eye is, and Enter in a field presses the button of that field.

@@ -6,7 +6,7 @@ import { createHmac } from "node:crypto";
 import http from "node:http";
 
 import {
-  PASSWORD, axe, choosePassword, complaints, fill, isThere, measure, origin, person, says, signIn, signOut,
+  PASSWORD, axe, choosePassword, complaints, confirm, fill, isThere, measure, origin, person, says, signIn, signOut,
   submit, text, unfold, value,
 } from "./people.mjs";
 import { questions } from "./questions.mjs";
@@ -22,7 +22,7 @@ export async function aNewStore(anna) {
 export async function states(anna, ben) {
   await wrongForms(ben);
   await manyAnimals(ben);
-  await questions(ben);
+  await questions(anna, ben);
   await settings(anna);
   await secondFactor(anna);
   await signingIn(anna);
@@ -33,8 +33,8 @@ export async function states(anna, ben) {
 }
 
 // Presses the button, and measures the page that follows, which must have this status.
-async function leadsTo(at, selector, status, what) {
-  const response = await submit(at, selector);
+async function leadsTo(at, selector, status, what, way = submit) {
+  const response = await way(at, selector);
   assert.equal(response.status(), status, what);
   await measure(at, undefined, what);
 }
@@ -96,8 +96,7 @@ async function manyAnimals(ben) {
   await measure(ben, new URL(order).pathname, "a sold order");
   await page.goto(`${origin}/animals?q=Pip+6`);
   await page.$$eval("input[name=pet]", (boxes) => boxes.forEach((box) => { box.checked = true; }));
-  await leadsTo(ben, "button[value=sell]", 200, "a question about several animals");
-  await leadsTo(ben, "main .main", 200, "an animal in the way");
+  await leadsTo(ben, "button[value=sell]", 200, "an animal in the way", confirm);
   await says(ben, "It is sold already.");
   await page.goto(animal);
   for (let times = 0; times < 11; times += 1) {
@@ -128,8 +127,8 @@ async function settings(anna) {
   const stale = await person();
   await signIn(stale, "Anna");
   await stale.page.goto(`${origin}/settings/staff`);
-  await leadsTo(anna, disable, 200, "a disabled member");
-  await leadsTo(stale, disable.replace("disable", "reset"), 409, "a member who was changed meanwhile");
+  await leadsTo(anna, disable, 200, "a disabled member", confirm);
+  await leadsTo(stale, disable.replace("disable", "reset"), 409, "a member who was changed meanwhile", confirm);
   await stale.context.close();
 
   await page.goto(`${origin}/settings/keys`);
@@ -141,7 +140,7 @@ async function settings(anna) {
   const newest = "tbody tr:last-child form:has([value=rotate]) button";
   await leadsTo(anna, newest, 200, "the successor of a key");
   await submit(anna, "main .main");
-  await leadsTo(anna, newest.replace("rotate", "revoke"), 200, "a revoked key");
+  await leadsTo(anna, newest.replace("rotate", "revoke"), 200, "a revoked key", confirm);
 
   await page.goto(`${origin}/settings/webhooks`);
   await unfold(anna);
@@ -153,14 +152,14 @@ async function settings(anna) {
   await submit(anna, "form[action$=test] button");
   while (!(await isThere(anna, "td .badge"))) await page.goto(webhook);
   await measure(anna, undefined, "a webhook with a failed attempt");
-  await leadsTo(anna, "form[action$=disable] button", 200, "a disabled webhook");
+  await leadsTo(anna, "form[action$=disable] button", 200, "a disabled webhook", confirm);
 }
 
 async function secondFactor(anna) {
   const dora = await person();
   await anna.page.goto(`${origin}/settings/staff`);
   const row = await anna.page.$$eval("td.first", (names) => 1 + names.findIndex((name) => name.textContent === "Dora"));
-  await submit(anna, `tbody tr:nth-child(${row}) form:has([value=reset]) button`);
+  await confirm(anna, `tbody tr:nth-child(${row}) form:has([value=reset]) button`);
   const link = await text(anna, ".secret");
   await dora.page.goto(link);
   await fill(dora, "#new", "short");

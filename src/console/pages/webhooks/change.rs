@@ -4,7 +4,7 @@ use maud::html;
 
 use super::{Desk, Flash, Page, Reply, missing, show_list, with};
 use crate::{
-    console::{forms::Errors, layout::Menu, staff, texts},
+    console::{ask::Question, forms::Errors, layout::Menu, staff, texts},
     delivery::{Decided, Wanted},
     domain::{
         StoredResponse,
@@ -40,10 +40,22 @@ pub(in super::super) async fn add(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     }
 }
 
-/// Carries out the command in the path: one of the buttons.
+/// Carries out the command in the path: one of the buttons. Asks first if messages stop.
 async fn press(desk: &Desk<'_>, wanted: Wanted, code: &'static str) -> Result<Reply, ApiError> {
     let Some(id) = desk.id(Some) else { return Ok(missing(Menu::Settings, texts::NO_WEBHOOK)) };
     let path = format!("{LIST}/{id}");
+    let effect = match wanted {
+        Wanted::Patch(_) => Some((texts::DISABLE, texts::DISABLE_HINT)),
+        Wanted::Delete => Some((texts::DELETE, texts::DELETE_HINT)),
+        _ => None,
+    };
+    if let Some((verb, effect)) = effect
+        && let Some(stored) = desk.app().find_webhook(Some(id)).await?
+        && let Some(asked) =
+            Question::of_setting(desk, verb, &stored.webhook.url, effect.to_owned(), &path)
+    {
+        return Ok(asked);
+    }
     let next = if matches!(wanted, Wanted::Delete) { LIST } else { &path };
     match change(desk, wanted, code, next).await? {
         Ok(reply) => Ok(reply),
