@@ -5,9 +5,13 @@ use rand::{RngExt, SeedableRng, rngs::StdRng};
 use ring::hmac;
 use sha2::{Digest, Sha256};
 
-use super::{passwords::random_for_thread, session::Session, visit::Visit};
+use super::{
+    passwords::random_for_thread,
+    session::Session,
+    visit::{Form, Visit},
+};
 use crate::{
-    domain::{IdempotencyKey, IdempotentRequest, Role, WriteContext},
+    domain::{IdempotencyKey, IdempotentRequest, Role, StaffId, WriteContext},
     http::App,
     store::Store,
     text,
@@ -22,10 +26,28 @@ pub(super) struct Desk<'r> {
 }
 
 /// The field of a form with the key by which a second click is recognized.
-const KEY_FIELD: &str = "_key";
+pub(super) const KEY_FIELD: &str = "_key";
 
 /// The length of a value of [`KEY_FIELD`] without the name of its form: 128 bits.
 const KEY_DIGITS: usize = 32;
+
+/// The member to whom a form was shown, if the form says so.
+pub(super) fn owner_of(form: &Form) -> Option<StaffId> {
+    let (owner, _) = form.raw(KEY_FIELD).split_once('.')?.1.split_once('-')?;
+    text::integer(owner).map(StaffId)
+}
+
+/// The form as if it had been shown to this member.
+pub(super) fn given_to(form: &Form, member: StaffId) -> Form {
+    let given = |(name, value): &(String, String)| match value.split_once('.') {
+        Some((token, rest)) if name == KEY_FIELD => {
+            let rest = rest.split_once('-').map_or(rest, |(_, rest)| rest);
+            (name.clone(), format!("{token}.{member}-{rest}"))
+        }
+        _ => (name.clone(), value.clone()),
+    };
+    form.fields().iter().map(given).collect()
+}
 
 impl<'r> Desk<'r> {
     pub(super) fn new(visit: Visit<'r>, session: Session) -> Self {
@@ -54,9 +76,11 @@ impl<'r> Desk<'r> {
         text::integer(self.visit.parameter).and_then(id)
     }
 
-    /// The hidden field with the key of a form of this page. Forms with other names have other keys.
+    /// The hidden field with the key of a form of this page, and with the member who fills it in. Forms
+    /// with other names have other keys.
     pub(super) fn key(&self, form: &str) -> Markup {
-        html! { input type="hidden" name=(KEY_FIELD) value={ (self.token) "-" (form) }; }
+        let owner = self.session.member.id;
+        html! { input type="hidden" name=(KEY_FIELD) value={ (self.token) "." (owner) "-" (form) }; }
     }
 
     /// The circumstances of a change that the member makes now. If the form has a [`KEY_FIELD`], the

@@ -201,6 +201,11 @@ impl Interface for Console {
         if needed.confirmed && !session.record.is_confirmed_at(now) {
             return Ok(staff::required(&visit, Some(&session)));
         }
+        // A page that another member has left open.
+        if desk::owner_of(&visit.form).is_some_and(|owner| owner != session.member.id) {
+            let path = visit.request.uri.path();
+            return staff::kept_page(&visit, &session.member, path, &visit.form).await;
+        }
         let desk = Desk::new(visit, session);
         let mut response = Box::pin(pages::open(page, &desk)).await?;
         // After a change of the password, or if the browser has lost it.

@@ -48,6 +48,13 @@ pub(super) struct Form {
     fields: Vec<(String, String)>,
 }
 
+impl FromIterator<(String, String)> for Form {
+    /// A form with these fields, as if a browser had sent it.
+    fn from_iter<I: IntoIterator<Item = (String, String)>>(fields: I) -> Self {
+        Self { bytes: Bytes::new(), fields: fields.into_iter().collect() }
+    }
+}
+
 impl Form {
     /// Reads a form. Bytes that are not UTF-8 become replacement characters.
     pub(super) fn of(bytes: Bytes) -> Self {
@@ -58,7 +65,7 @@ impl Form {
     /// A form with these fields, as if a browser had sent it.
     pub(super) fn with(fields: &[(&str, &str)]) -> Self {
         let own = |&(name, value): &(&str, &str)| (name.to_owned(), value.to_owned());
-        Self { bytes: Bytes::new(), fields: fields.iter().map(own).collect() }
+        fields.iter().map(own).collect()
     }
 
     /// What was typed into this field; empty without it.

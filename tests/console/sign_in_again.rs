@@ -103,3 +103,37 @@ async fn a_form_that_is_too_long_is_not_kept_and_the_page_says_what_to_do() {
     let page = browser.post("/sign-in", &wrong).await.expect(403);
     assert_eq!(page.hidden("kept"), kept);
 }
+
+#[tokio::test]
+async fn a_form_of_another_member_is_shown_and_sent_only_when_that_is_chosen() {
+    let shop = Shop::open().await;
+    let mut browser = shop.member("Ana", Role::Clerk).await;
+    shop.member("Bo <2>", Role::Clerk).await;
+    let key = browser.get("/add").await.expect(200).key_before("id=\"name\"");
+    let form = [("name", "Rex <3>"), ("category", "1"), ("status", "available"), ("_key", &key)];
+    shop.clock.advance(Duration::from_mins(31));
+    let kept = browser.post("/add", &form).await.expect(403);
+    // Her own form is sent by the script.
+    let mut own = shop.browser();
+    let page = sign_in_on(&mut own, &kept, "Ana").await.expect(200);
+    assert!(page.text.contains("data-resubmit") && page.text.contains("Rex &lt;3&gt;"), "{page:?}");
+    // That of another one is not: after signing in, and in a window that was left open.
+    let asked = sign_in_on(&mut browser, &kept, "Bo <2>").await.expect(409);
+    for page in [&asked, &browser.post("/add", &form).await.expect(409)] {
+        for shown in [
+            "Ana filled in this form, and you are signed in as Bo &lt;2&gt;.",
+            "Add the animal",
+            "<bdi>Rex &lt;3&gt;</bdi>",
+            "<button>Send it as Bo &lt;2&gt;</button>",
+        ] {
+            assert!(page.text.contains(shown), "{shown}: {page:?}");
+        }
+        assert!(!page.text.contains("data-resubmit"), "{page:?}");
+    }
+    browser.get("/animals/1").await.expect(404);
+    for _ in 0..2 {
+        assert_eq!(send_kept(&mut browser, &asked).await.next(), "/animals/1");
+    }
+    assert!(browser.get("/animals/1").await.expect(200).text.contains("Bo &lt;2&gt;, "));
+    browser.get("/animals/2").await.expect(404);
+}

@@ -91,6 +91,7 @@ fn row(desk: &Desk<'_>, member: &StaffMember) -> Markup {
             td data-label=(texts::ROLE) {
                 @if is_self { (texts::role(member.role)) } @else {
                     form.row method="post" action=(action) {
+                        (desk.key("role"))
                         input type="hidden" name="do" value="role";
                         select name="role" aria-label=(texts::role_of(member.name.as_str())) {
                             @for role in Role::ALL {

@@ -1,6 +1,7 @@
 //! The pages with which staff sign in, and manage their accounts, each other and API keys.
 
 mod account;
+mod kept;
 mod keys;
 mod link;
 mod members;
@@ -12,6 +13,7 @@ use maud::{Markup, html};
 
 pub(super) use self::{
     account::{account, end_session, set_password},
+    kept::page as kept_page,
     keys::{add_key, change_key, keys},
     link::{choose_password, link_form},
     members::{add_member, change_member, end_session_of_member, members},

@@ -64,6 +64,7 @@ fn page(desk: &Desk<'_>, new: &TotpSecret, errors: &Errors) -> Reply {
                 section.card {
                     h2 { (texts::WITHOUT_SECOND_FACTOR) }
                     form method="post" action="/account/second-factor/remove" {
+                        (desk.key("remove"))
                         button.danger { (texts::REMOVE_SECOND_FACTOR) }
                     }
                 }

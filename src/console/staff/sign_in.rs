@@ -4,7 +4,7 @@ use hyper::{Method, StatusCode};
 use maud::{Markup, html};
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 
-use super::{changed_meanwhile, code_input, password_input, problem, status_of};
+use super::{changed_meanwhile, code_input, kept, password_input, problem, status_of};
 use crate::{
     console::{
         Console,
@@ -69,25 +69,18 @@ impl Then {
     }
 
     /// The response when the member is signed in, with the secret of the session.
-    fn go(&self, visit: &Visit<'_>, token: &Token, member: &StaffMember) -> Response {
-        let mut response = self.page();
-        session::sign_in(visit, &mut response, token, member);
-        response
-    }
-
-    fn page(&self) -> Response {
-        let Some((path, form)) = &self.kept else { return redirect(&self.next) };
-        let content = html! {
-            p { (texts::SEND_KEPT_HINT) }
-            form method="post" action=(path) data-resubmit {
-                @for (name, value) in form.fields() {
-                    input type="hidden" name=(name) value=(value);
-                }
-                button.main autofocus { (texts::SEND_KEPT) }
-            }
-            p { a href="/" { (texts::DROP_KEPT) } }
+    async fn go(
+        &self,
+        visit: &Visit<'_>,
+        token: &Token,
+        member: &StaffMember,
+    ) -> Result<Response, ApiError> {
+        let mut response = match &self.kept {
+            Some((path, form)) => kept::page(visit, member, path, form).await?,
+            None => redirect(&self.next),
         };
-        layout::page(StatusCode::OK, texts::CONTINUE, &content)
+        session::sign_in(visit, &mut response, token, member);
+        Ok(response)
     }
 }
 
@@ -188,7 +181,7 @@ pub(in crate::console) async fn sign_in(visit: &Visit<'_>) -> Result<Response, A
         Cookie::Session.set(visit, &mut response, &token.reveal(), None);
         return Ok(response);
     }
-    Ok(then.go(visit, &token, &member))
+    then.go(visit, &token, &member).await
 }
 
 fn code_form(then: &Then, wrong: Option<&str>) -> Response {
@@ -239,7 +232,7 @@ pub(in crate::console) async fn give_code(visit: &Visit<'_>) -> Result<Response,
     if visit.write(change, actor).await? == StaffWritten::Stale {
         return Ok(code_form(&then, Some(texts::CODE_WRONG)));
     }
-    Ok(then.go(visit, &token, &member))
+    then.go(visit, &token, &member).await
 }
 
 /// Records a failed attempt, for a known name with its member. The name that was typed is not

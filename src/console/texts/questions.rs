@@ -85,3 +85,61 @@ pub(in crate::console) fn reset_member(name: &str) -> String {
          {name} chooses a new password with the link."
     )
 }
+
+// Forms that outlived their session
+pub(in crate::console) const FORM_OF_ANOTHER: &str = "Somebody else filled in this form";
+pub(in crate::console) const SOMEBODY: &str = "Somebody else";
+
+pub(in crate::console) fn form_of(owner: &str, you: &str) -> String {
+    format!("{owner} filled in this form, and you are signed in as {you}. Nothing is changed yet.")
+}
+
+pub(in crate::console) fn send_as(you: &str) -> String {
+    format!("Send it as {you}")
+}
+
+/// What a form does.
+pub(in crate::console) fn form(id: &str, command: &str) -> String {
+    let what = match (id.trim_start_matches("console."), command) {
+        ("addOne", _) => super::ADD_ANIMAL,
+        ("preview" | "addMany", _) => super::ADD_ANIMALS,
+        ("saveEdit", _) => super::EDIT,
+        ("placeOrder", "sell") | ("completeOrder", _) => super::SELL,
+        ("placeOrder", _) => super::RESERVE,
+        ("withdraw", _) => super::WITHDRAW,
+        ("restore", _) => super::RESTORE,
+        ("changeSelected", _) => super::WITH_SELECTED,
+        ("saveCategory", _) => super::NAME_CATEGORY,
+        ("cancelOrder", _) => super::CANCEL_RESERVATION,
+        ("extendOrder", _) => super::EXTEND_MORE,
+        ("returnOrder", _) => super::TAKE_BACK,
+        ("addMember", _) => super::ADD_MEMBER,
+        ("changeMember" | "endSessionOfMember", _) => super::STAFF,
+        ("addKey", _) => super::ADD_KEY,
+        ("changeKey", _) => super::KEYS,
+        (webhook, _) if webhook.ends_with("Webhook") => super::WEBHOOKS,
+        _ => super::SETTINGS,
+    };
+    let has_command =
+        id.ends_with("changeSelected") || id.ends_with("Member") || id.ends_with("Key");
+    if has_command && !command.is_empty() { format!("{what} ({command})") } else { what.to_owned() }
+}
+
+/// The label of a field that people fill in.
+pub(in crate::console) fn field(name: &str) -> Option<&'static str> {
+    Some(match name {
+        "name" | "label" => super::NAME,
+        "category" | "to" => super::CATEGORY,
+        "number" => super::NUMBER,
+        "status" => super::STATUS,
+        "reference" => super::REFERENCE,
+        "until" => super::UNTIL,
+        "note" | "remark" => super::NOTE,
+        "why" | "reason" => super::REASON,
+        "lines" => super::PASTE,
+        "role" => super::ROLE,
+        "url" => super::ADDRESS,
+        "pet" => super::ANIMAL,
+        _ => return None,
+    })
+}

@@ -2,13 +2,36 @@
 
 import assert from "node:assert/strict";
 
-import { isThere, measure, origin, press, says, submit, text } from "./people.mjs";
+import {
+  fill, isThere, measure, origin, person, prepare, press, says, signIn, signOut, submit, text,
+} from "./people.mjs";
 
 export async function questions(anna, ben) {
   await severalAnimals(ben);
   await anna.page.goto(`${origin}/settings/staff`);
   await submit(anna, "form:has([value=disable]) button");
   await measure(anna, undefined, "a question about a member");
+  await theFormOfAnother();
+}
+
+// A form that Ben left open is not sent as Anna's, who has signed in in the same browser.
+async function theFormOfAnother() {
+  const at = await person();
+  await signIn(at, "Ben");
+  await at.page.goto(`${origin}/add`);
+  await fill(at, "#name", "Ben's");
+  await fill(at, "#category", "Dogs");
+  const other = { context: at.context, page: await at.context.newPage() };
+  await prepare(other.page);
+  await signOut(other);
+  await signIn(other, "Anna");
+  await at.page.bringToFront();
+  assert.equal((await submit(at, "form[action='/add'] .main")).status(), 409);
+  assert.match(await text(at, "main"), /Ben filled in this form, and you are signed in as Anna/);
+  await measure(at, undefined, "the form of another member");
+  await submit(at, "main form button");
+  await says(at, "Added with the number");
+  await at.context.close();
 }
 
 // The buttons for ticked animals are where the eye is, and Enter in a field presses the button of that field.
