@@ -98,8 +98,8 @@ pub(super) const TAKE_BACK_HINT: &str =
     "The customer returns the animal. It becomes available again.";
 pub(super) const SOLD_WITHOUT_ORDER: &str =
     "It was marked as sold without an order. To correct this, edit its status.";
-pub(super) const PENDING_WITHOUT_ORDER: &str = "It was marked as reserved without an order, so the reservation has no end. Sell it, or edit its \
-     status.";
+pub(super) const PENDING_WITHOUT_ORDER: &str = "It was marked as reserved without an order, so the reservation has no end. Reserve it here to \
+     give it one, sell it, or edit its status.";
 pub(super) const WITHDRAW: &str = "Withdraw";
 pub(super) const WITHDRAW_MORE: &str = "Withdraw from the store";
 pub(super) const WITHDRAW_HINT: &str =

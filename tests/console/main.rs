@@ -6,6 +6,7 @@ mod account;
 mod browser;
 mod categories;
 mod guessing;
+mod one_step;
 mod origin;
 mod pages;
 mod second_factor;

@@ -6,6 +6,7 @@ use maud::{Markup, html};
 use super::{Desk, Page, Reply, history, missing, orders};
 use crate::{
     console::{
+        ask::Question,
         forms::{self, Errors, Input},
         layout::{Follows, Menu},
         markup::{self, LONG},
@@ -13,7 +14,10 @@ use crate::{
     },
     domain::{
         Limit, PetId, PetStatus,
-        store_area::{Category, Command, NewOrder, Order, OrderQuery, OrderTerms, StorePet},
+        store_area::{
+            Category, Command, NewOrder, Order, OrderQuery, OrderTerms, PetPatch, Preconditions,
+            StorePet,
+        },
     },
     http::ApiError,
     store::StoreError,
@@ -52,7 +56,7 @@ async fn with(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiError> {
             }
             div.stack {
                 div.card #facts data-live { (facts(&pet, &categories, desk.visit.now)) }
-                @if desk.may_write() && pet.withdrawn.is_none() && pet.order_id.is_none() {
+                @if desk.may_write() && pet.withdrawn.is_none() {
                     (withdrawal(desk, &pet, errors))
                 }
             }
@@ -149,18 +153,15 @@ fn new_order(desk: &Desk<'_>, pet: &StorePet, errors: &Errors, title: &str) -> M
             @if is_available { h2 { (title) } } @else { p { (title) } }
             form.fields method="post" action={ "/animals/" (pet.id.get()) "/order" } {
                 (desk.key("order"))
-                @if is_available {
-                    (forms::day_input(&until, errors.of("until")))
-                }
+                input type="hidden" name="version" value=(pet.version);
+                (forms::day_input(&until, errors.of("until")))
                 details open[errors.of("reference").or(errors.of("note")).is_some()] {
                     summary { (texts::DETAILS) " " (texts::OPTIONAL) }
                     div.fields { (reference.show()) (note.show()) }
                 }
                 div.buttons {
-                    @if is_available {
-                        button.main name="do" value="reserve" { (texts::RESERVE) }
-                    }
-                    button.main[!is_available] name="do" value="sell" { (texts::SELL_NOW) }
+                    button.main name="do" value="reserve" { (texts::RESERVE) }
+                    button name="do" value="sell" { (texts::SELL_NOW) }
                 }
             }
         }
@@ -190,15 +191,15 @@ fn withdrawal(desk: &Desk<'_>, pet: &StorePet, errors: &Errors) -> Markup {
     }
 }
 
-/// Carries out a command about the animal in the path, and returns to its page.
+/// Carries out commands about the animal in the path, and returns to its page.
 async fn carry_out(
     desk: &Desk<'_>,
-    command: impl FnOnce(PetId) -> Command,
+    commands: impl FnOnce(PetId) -> Vec<Command>,
 ) -> Result<Reply, ApiError> {
     let Some(id) = desk.id(PetId::new) else {
         return Ok(missing(Menu::Animals, texts::NO_PET));
     };
-    match desk.carry_out(vec![command(id)]).await? {
+    match desk.carry_out(commands(id)).await? {
         Ok(flash) => Ok(Reply::See(format!("/animals/{}", id.get()), Some(flash))),
         Err(not_done) => with(desk, &Errors::text(&not_done.why)).await,
     }
@@ -217,8 +218,21 @@ pub(super) async fn place_order(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let (Some(terms), Some(reference), Some(note)) = (terms, reference, note) else {
         return with(desk, &errors).await;
     };
-    let order = |pet_id| Command::PlaceOrder(NewOrder { pet_id, terms, reference, note });
-    carry_out(desk, order).await
+    let pet = desk.pet().await?;
+    let has_no_order = pet.is_some_and(|pet| {
+        pet.status == PetStatus::Pending && pet.order_id.is_none() && pet.withdrawn.is_none()
+    });
+    let preconditions = desk.preconditions();
+    carry_out(desk, |id| {
+        let order = Command::PlaceOrder(NewOrder { pet_id: id, terms, reference, note });
+        if terms == OrderTerms::Completed || !has_no_order {
+            return vec![order];
+        }
+        // It was marked as reserved. An order is for an animal that is available.
+        let patch = PetPatch { status: Some(PetStatus::Available), ..PetPatch::default() };
+        vec![Command::PatchPet { id, patch, preconditions }, order]
+    })
+    .await
 }
 
 /// Takes the animal out of the catalogue.
@@ -229,12 +243,34 @@ pub(super) async fn withdraw(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let (Some(reason), Some(note)) = (reason, note) else {
         return with(desk, &errors).await;
     };
-    let preconditions = desk.preconditions();
-    carry_out(desk, |id| Command::WithdrawPet { id, reason, note, preconditions }).await
+    let pet = desk.pet().await?;
+    let Some((order, name)) = pet.and_then(|pet| Some((pet.order_id?, pet.name))) else {
+        let preconditions = desk.preconditions();
+        let withdraw = |id| vec![Command::WithdrawPet { id, reason, note, preconditions }];
+        return carry_out(desk, withdraw).await;
+    };
+    let question = Question {
+        menu: Menu::Animals,
+        title: texts::really(texts::WITHDRAW, &markup::plain_name(name.as_str())),
+        effects: vec![texts::cancels(order.get())],
+        yes: texts::WITHDRAW,
+        back: &format!("/animals/{}", desk.visit.parameter),
+    };
+    if let Some(asked) = question.ask(desk, &html! {}) {
+        return Ok(asked);
+    }
+    // The end of the reservation is a change of the animal.
+    let seen = form.integer("version").unwrap_or(0);
+    let preconditions = Preconditions::version(seen.saturating_add(1));
+    carry_out(desk, |id| {
+        let withdraw = Command::WithdrawPet { id, reason, note, preconditions };
+        vec![Command::CancelOrder { id: order, reason: None }, withdraw]
+    })
+    .await
 }
 
 /// Takes the animal back into the catalogue.
 pub(super) async fn restore(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let preconditions = desk.preconditions();
-    carry_out(desk, |id| Command::RestorePet { id, preconditions }).await
+    carry_out(desk, |id| vec![Command::RestorePet { id, preconditions }]).await
 }

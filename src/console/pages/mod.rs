@@ -153,6 +153,18 @@ fn respond(decisions: &[Decision]) -> StoredResponse {
 }
 
 fn flash(decisions: &[Decision]) -> Flash {
+    let pet = |decision: &Decision| match &decision.result {
+        Some(Resource::Pet(pet)) => Some(pet.id),
+        Some(Resource::Order(order)) => Some(order.pet_id),
+        _ => None,
+    };
+    // Of several commands about one animal, the last one is what was asked for.
+    let decisions = match decisions {
+        [first, .., last] if pet(first).is_some() && pet(first) == pet(last) => {
+            std::slice::from_ref(last)
+        }
+        all => all,
+    };
     let first = decisions.first();
     let kind = first.and_then(|decision| decision.changes.first()).map(|change| change.kind);
     let is_category = |decision: &&Decision| matches!(decision.result, Some(Resource::Category(_)));

@@ -33,6 +33,10 @@ pub(in crate::console) fn label_taken(label: &str, id: i64) -> String {
     format!("Category {id} already has the name “{label}”. Both would look the same in all lists.")
 }
 
+pub(in crate::console) fn cancels(order: i64) -> String {
+    format!("The animal is reserved. Its reservation, order {order}, is cancelled.")
+}
+
 // Several animals at once
 pub(in crate::console) const MOVE_VERB: &str = "Move";
 
