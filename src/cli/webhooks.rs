@@ -2,7 +2,7 @@
 
 use std::{path::PathBuf, sync::Arc};
 
-use anyhow::{Context, anyhow, bail, ensure};
+use anyhow::{Context, anyhow, bail};
 use clap::{Args, Subcommand, ValueEnum};
 use tokio::sync::mpsc;
 
@@ -20,6 +20,9 @@ use crate::{
     store::{DatabaseUrl, OpenMode, Store, WebhookWritten},
     tls,
 };
+
+/// The class of [`delivery::AttemptError::Forbidden`].
+const FORBIDDEN: &str = "address";
 
 /// How many attempts are read at once.
 const PAGE: u32 = 1000;
@@ -132,7 +135,7 @@ enum Command {
     },
     /// Stop sending to a webhook
     Disable(Which),
-    /// Send a test message, and print the attempt as JSON
+    /// Send a test message with the settings of this command, and print the attempt as JSON
     Test(Which),
     /// List the attempts of a webhook, the newest last, one JSON object on each line
     Attempts(Which),
@@ -200,8 +203,15 @@ impl Webhooks {
                 let sent = delivery::send_test(store, vault, connector, clock, test).await;
                 let attempt = sent.map_err(|error| anyhow!(error))?.ok_or_else(|| absent(id))?;
                 super::print(&line(|out| json::write_attempt(out, &attempt))?)?;
-                ensure!(attempt.error.is_none(), "the test message was not delivered");
-                Ok(())
+                match attempt.error.as_deref() {
+                    None => Ok(()),
+                    Some(FORBIDDEN) => bail!(
+                        "the test message was not delivered, because its address is not public; \
+                         permit its network with --webhook-allow, for this command and for the \
+                         service"
+                    ),
+                    Some(_) => bail!("the test message was not delivered"),
+                }
             }
             Command::Attempts(Which { id }) => {
                 find(store, id).await?;

@@ -49,6 +49,12 @@ impl EndpointUrl {
         match url.scheme() {
             "https" => {}
             "http" if is_permitted => {}
+            "http" => {
+                return Err(format!(
+                    "url must begin with https://. {form} The operator of the service can permit \
+                     plain HTTP into a network with --webhook-allow."
+                ));
+            }
             _ => return Err(format!("url must begin with https://. {form}")),
         }
         if let Some(what) = address.and_then(|address| judge(address, allowed)) {
@@ -88,7 +94,8 @@ mod tests {
             assert_eq!(parse(url, "").as_deref(), Ok(url));
         }
         for (url, reason) in [
-            ("http://shop.example/", "begin with https"),
+            ("http://shop.example/", "HTTP into a network with --webhook-allow"),
+            ("http://127.0.0.1/", "HTTP into a network with --webhook-allow"),
             ("ftp://shop.example/", "begin with https"),
             ("file:///etc/passwd", "begin with https"),
             ("gopher://127.0.0.1:25/", "begin with https"),

@@ -279,3 +279,28 @@ async fn a_delivery_is_a_span_with_the_id_of_the_request_that_made_the_change() 
     assert_eq!(caused["petstore.request_id"], "mine-7");
     assert!(delivery["petstore.message_id"].starts_with("msg_"));
 }
+
+#[test]
+fn add_and_test_name_the_option_that_permits_a_network() {
+    let here = directory();
+    let database = "sqlite:petstore.db";
+    let keys = ["keys", "create", "--create", "--name", "a", "--scope", "store:admin"];
+    finish(&mut command(here.path(), &[&keys[..], &["--database", database]].concat()))
+        .expect_success();
+    let webhooks = |arguments: &[&str]| {
+        let all = [&["webhooks"], arguments, &["--database", database]].concat();
+        finish(&mut command(here.path(), &all))
+    };
+    for url in ["http://127.0.0.1:9/", "http://localhost:9/", "https://10.0.0.1/"] {
+        let refused = webhooks(&["add", url]);
+        assert!(!refused.status.success());
+        assert!(refused.stderr.contains("with --webhook-allow."), "{}", refused.stderr);
+    }
+    // A name is judged when it is resolved.
+    webhooks(&["add", "https://localhost:9/"]).expect_success();
+    let failed = webhooks(&["test", "1"]);
+    assert!(!failed.status.success());
+    assert!(failed.stderr.contains("permit its network with --webhook-allow"), "{}", failed.stderr);
+    let failed = webhooks(&["test", "1", "--webhook-allow", "127.0.0.1", "--webhook-allow", "::1"]);
+    assert!(!failed.stderr.contains("--webhook-allow"), "{}", failed.stderr);
+}
