@@ -69,10 +69,12 @@ pub(super) const ALL_RESERVATIONS: &str = "All reservations";
 pub(super) const EMPTY_STORE: &str = "There are no animals yet";
 pub(super) const EMPTY_STORE_HINT: &str = "Add the first one, or paste many from a spreadsheet.";
 pub(super) const ADD_ANIMALS: &str = "Add animals";
-pub(super) const IN_STORE: &str = "Animals in the store";
+pub(super) const NUMBERS: &str = "Numbers of animals";
 
 // Animals
 pub(super) const ANY_STATUS: &str = "In the store";
+pub(super) const ALSO_SOLD: &str = "In the store or sold";
+pub(super) const FIND_SOLD: &str = "Find sold animals, too";
 pub(super) const ANY_CATEGORY: &str = "All";
 pub(super) const NOTHING_FOUND: &str = "No animal found";
 pub(super) const NOTHING_FOUND_HINT: &str =

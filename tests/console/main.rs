@@ -5,6 +5,7 @@
 mod account;
 mod browser;
 mod categories;
+mod counter;
 mod guessing;
 mod one_step;
 mod origin;

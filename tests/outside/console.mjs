@@ -289,7 +289,7 @@ async function hostileNames(at) {
 async function liveUpdates(anna, ben) {
   const nala = await add(ben, "Nala");
   await anna.page.bringToFront();
-  await anna.page.goto(`${origin}/animals?q=Nala`);
+  await anna.page.goto(`${origin}/animals?q=Nala&status=all`);
   await anna.page.waitForSelector("#results .available");
   await anna.page.evaluate(() => document.querySelector("#q").focus());
   await request(ben, nala, "form[action$=order]", "sell");

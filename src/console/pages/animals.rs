@@ -13,7 +13,7 @@ use crate::{
         visit::Form,
     },
     domain::{
-        Limit, PetId,
+        Limit, PetId, PetStatus,
         store_area::{
             Category, Command, NamePrefix, NewOrder, OrderTerms, PetPatch, PetPosition, PetQuery,
             Preconditions, StorePet,
@@ -27,6 +27,8 @@ use crate::{
 /// How many animals a page shows.
 const SHOWN: i64 = 50;
 
+/// Choices of a status. Without one, the list has the animals in the store: all but sold ones.
+const ALL: &str = "all";
 const WITHDRAWN: &str = "withdrawn";
 
 pub(super) async fn list(desk: &Desk<'_>) -> Result<Reply, ApiError> {
@@ -51,6 +53,7 @@ async fn show(desk: &Desk<'_>, form: &Form, errors: &Errors) -> Result<Reply, Ap
         id,
     });
     let (mut pets, next) = match prefix {
+        Some(_) if status.is_empty() => in_store(desk, &query).await?,
         Some(_) => desk.store().list_store_pets(&query).await?,
         None => (Vec::new(), None),
     };
@@ -87,6 +90,11 @@ async fn show(desk: &Desk<'_>, form: &Form, errors: &Errors) -> Result<Reply, Ap
                 div.card.empty {
                     strong { (texts::NOTHING_FOUND) }
                     p { (texts::NOTHING_FOUND_HINT) }
+                    @if status.is_empty() {
+                        a href=(link("/animals", &[filters[0], ("status", ALL), filters[2]])) {
+                            (texts::FIND_SOLD)
+                        }
+                    }
                 }
             } @else if pets.is_empty() {
                 (empty_store(desk))
@@ -110,10 +118,33 @@ async fn show(desk: &Desk<'_>, form: &Form, errors: &Errors) -> Result<Reply, Ap
     Ok(page.following(follows).into())
 }
 
+/// A page of the animals that are available or reserved, in the order of the query.
+async fn in_store(
+    desk: &Desk<'_>,
+    query: &PetQuery,
+) -> Result<(Vec<StorePet>, Option<PetPosition>), StoreError> {
+    let of = async |status| {
+        let query = PetQuery { status: Some(status), ..query.clone() };
+        desk.store().list_store_pets(&query).await
+    };
+    let ((mut pets, next), (pending, next_pending)) =
+        (of(PetStatus::Available).await?, of(PetStatus::Pending).await?);
+    pets.extend(pending);
+    let prefix = query.prefix();
+    let key = |pet: &StorePet| prefix.as_ref().and_then(|prefix| prefix.find(pet.name.as_str()));
+    pets.sort_by_cached_key(|pet| (key(pet), pet.id));
+    let limit = usize::from(query.limit.get());
+    let has_more = pets.len() > limit || next.is_some() || next_pending.is_some();
+    pets.truncate(limit);
+    let last = pets.last().filter(|_| has_more);
+    let next = last.map(|pet| PetPosition { key: key(pet), id: pet.id });
+    Ok((pets, next))
+}
+
 fn search(form: &Form, categories: &[Category], is_filtered: bool) -> Markup {
     let mut statuses = forms::statuses();
     statuses.insert(0, ("", texts::ANY_STATUS));
-    statuses.push((WITHDRAWN, texts::WITHDRAWN));
+    statuses.extend([(ALL, texts::ALSO_SOLD), (WITHDRAWN, texts::WITHDRAWN)]);
     let mut choices = vec![(String::new(), texts::ANY_CATEGORY.to_owned())];
     choices.extend(categories.iter().map(|category| {
         (category.id.to_string(), markup::readable(category.label.as_str(), SHORT))

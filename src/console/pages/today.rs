@@ -47,6 +47,7 @@ pub(super) async fn today(desk: &Desk<'_>) -> Result<Reply, ApiError> {
         }
         form.card method="get" action="/animals" role="search" {
             label for="q" { (texts::FIND_LABEL) }
+            input type="hidden" name="status" value="all";
             div.row {
                 div.field.search { input #q name="q" type="search" autocomplete="off"; }
                 button.main { (texts::FIND) }
@@ -56,7 +57,7 @@ pub(super) async fn today(desk: &Desk<'_>) -> Result<Reply, ApiError> {
             (empty_store(desk))
         } @else {
             div #now.stack data-live {
-                section aria-label=(texts::IN_STORE) { (counts(inventory.as_ref())) }
+                section aria-label=(texts::NUMBERS) { (counts(inventory.as_ref())) }
                 section.stack {
                     div.head {
                         h2 { (texts::ENDING) }
