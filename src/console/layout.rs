@@ -144,6 +144,12 @@ pub(super) fn framed(frame: &Frame<'_>, title: &str, content: &Markup) -> Markup
                 }
             }
             main #main tabindex="-1" data-pet=[pet] data-follow[follows] {
+                @if follows {
+                    div.flash.notice.no-print #news role="status" hidden data-changed=(texts::PAGE_CHANGED)
+                        data-lost=(texts::CONNECTION_LOST) {
+                        span {} " " a href="" { (texts::RELOAD) }
+                    }
+                }
                 @if let Some((message, link)) = &frame.flash {
                     div.flash role="status" {
                         (message)

@@ -25,20 +25,38 @@ function showTimes(root) {
   }
 }
 
-// Replaces the parts of this page that have an id and data-live by those of another state of it.
+const news = document.getElementById("news");
+
+// Says that this page is not what the store has now: "changed", "lost", or nothing.
+function tell(what) {
+  if (!news || (news.dataset.shown ?? "") === what) return;
+  news.dataset.shown = what;
+  news.hidden = !what;
+  news.firstChild.textContent = news.dataset[what] ?? "";
+}
+
+// Replaces the parts of this page that have data-live by those of another state of it: all of them, or none
+// while somebody uses one, because they would contradict each other.
 async function refresh(url, always = false) {
   const response = await fetch(url, { headers: { "X-Petstore-Live": "1" } });
   if (!response.ok || response.redirected) return;
   const other = new DOMParser().parseFromString(await response.text(), "text/html");
-  for (const part of document.querySelectorAll("[data-live]")) {
-    const busy = part.contains(document.activeElement) && document.activeElement !== document.body;
-    const forms = [...part.querySelectorAll("form"), part.closest("form")];
-    const next = other.getElementById(part.id);
-    if (!next || !always && (busy || forms.some((form) => edited.has(form)))) continue;
-    showTimes(next);
-    if (next.innerHTML !== part.innerHTML) part.replaceChildren(...next.childNodes);
+  const all = [...document.querySelectorAll("[data-live]")].map((part) => [part, other.getElementById(part.id)]);
+  const parts = all.filter(([, next]) => next);
+  parts.flat().forEach(showTimes);
+  const isUsed = ([part]) => part.contains(document.activeElement)
+    || [...part.querySelectorAll("form"), part.closest("form")].some((form) => edited.has(form));
+  if (!always && parts.some(isUsed)) {
+    if (parts.some(([part, next]) => part.textContent !== next.textContent)) tell("changed");
+    return;
   }
+  for (const [part, next] of parts) part.replaceChildren(...next.childNodes);
+  document.title = other.title;
+  tell("");
 }
+
+// What was not shown because of the focus.
+document.addEventListener("focusout", () => { if (news?.dataset.shown === "changed") soon(); });
 
 document.addEventListener("input", (event) => {
   const form = event.target.form;
@@ -48,8 +66,7 @@ document.addEventListener("input", (event) => {
   form.timer = setTimeout(async () => {
     const url = new URL(form.action);
     url.search = new URLSearchParams([...new FormData(form)].filter(([, value]) => value));
-    await refresh(url, true);
-    history.replaceState(null, "", url);
+    await refresh(url, true).then(() => history.replaceState(null, "", url), () => tell("lost"));
   }, 250);
 });
 
@@ -96,6 +113,12 @@ function follow() {
   if (stream && stream.readyState !== EventSource.CLOSED) return;
   if (stream) soon();
   stream = new EventSource("/live");
+  stream.onerror = () => tell("lost");
+  stream.onopen = () => {
+    if (news.dataset.shown !== "lost") return;
+    tell("");
+    soon();
+  };
   stream.onmessage = ({ data }) => {
     const wanted = document.querySelector("main").dataset.pet;
     if (!wanted || data === "*" || data.split(" ").includes(wanted)) soon();

@@ -48,13 +48,15 @@ impl Page {
         Self { follows, ..self }
     }
 
-    /// The page with an error, which programs and people who hear it notice.
+    /// The page with an error, which programs and people who hear it notice. It does not change while
+    /// it is open, because its path is that of a form.
     pub(super) fn wrong_if(self, is_wrong: bool) -> Self {
         if !is_wrong {
             return self;
         }
         let title = format!("{}{}", texts::ERROR_PREFIX, self.title);
-        Self { title, ..self.with_status(StatusCode::UNPROCESSABLE_ENTITY) }
+        let follows = Follows::Nothing;
+        Self { title, follows, ..self.with_status(StatusCode::UNPROCESSABLE_ENTITY) }
     }
 
     pub(super) fn with_status(self, status: StatusCode) -> Self {

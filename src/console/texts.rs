@@ -33,6 +33,11 @@ pub(super) const PROBLEM: &str = "There is a problem";
 pub(super) const CANCEL: &str = "Cancel";
 pub(super) const NEXT_PAGE: &str = "Next page";
 pub(super) const FIRST_PAGE: &str = "First page";
+pub(super) const PAGE_CHANGED: &str =
+    "Somebody changed what this page shows. It stays as it is while you use it.";
+pub(super) const CONNECTION_LOST: &str =
+    "The connection to the service is lost. This page may be out of date.";
+pub(super) const RELOAD: &str = "Reload the page";
 pub(super) const NO_NAME: &str = "(no name)";
 pub(super) const ACTIONS: &str = "Actions";
 pub(super) const JUST_NOW: &str = "just now";

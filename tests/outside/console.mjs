@@ -10,6 +10,7 @@
 
 import assert from "node:assert/strict";
 
+import { counter } from "./console/counter.mjs";
 import {
   PASSWORD, browser, choose, choosePassword, complaints, confirm, fill, isThere, keyboard, measure, mouse, origin, person,
   prepare, press, says, screenshots, signIn, submit, text, value,
@@ -48,6 +49,7 @@ try {
   await twoAtOnce(anna, ben);
   await hostileNames(ben);
   await liveUpdates(anna, ben);
+  await counter(anna, ben);
   await aViewer(cleo);
   await theSessionEnds(ben);
   await states(anna, ben);

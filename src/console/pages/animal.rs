@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use maud::{Markup, html};
 
-use super::{Desk, Page, Reply, history, missing, orders};
+use super::{Desk, Page, Reply, history, live, missing, orders};
 use crate::{
     console::{
         ask::Question,
@@ -46,22 +46,22 @@ async fn with(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiError> {
                 a.button href={ "/animals/" (pet.id.get()) "/edit" } { (texts::EDIT) }
             }
         }
-        (errors.summary())
         div.columns.wide {
-            div #work.stack data-live {
+            div #work.stack {
                 @if desk.may_write() || order.is_some() || pet.withdrawn.is_some() {
                     (work(desk, &pet, order.as_ref(), errors))
                 }
                 section.card { h2 { (texts::HISTORY) } (history) }
             }
             div.stack {
-                div.card #facts data-live { (facts(&pet, &categories, desk.visit.now)) }
+                div.card #facts { (facts(&pet, &categories, desk.visit.now)) }
                 @if desk.may_write() && pet.withdrawn.is_none() {
                     (withdrawal(desk, &pet, errors))
                 }
             }
         }
     };
+    let content = live(errors, &content);
     let page = Page::new(Menu::Animals, markup::plain_name(pet.name.as_str()), content);
     let page = page.following(Follows::Pet(pet.id.get()));
     Ok(page.wrong_if(!errors.is_empty()).into())

@@ -23,6 +23,7 @@ use maud::{Markup, html};
 
 use super::{
     desk::Desk,
+    forms::Errors,
     layout::Menu,
     reply::{Flash, Page, Reply},
     routes::StaffPage,
@@ -226,6 +227,14 @@ fn missing(menu: Menu, message: &str) -> Reply {
         p { a href="/" { (texts::TO_FIRST_PAGE) } }
     };
     Page::new(menu, texts::NOT_FOUND, content).with_status(StatusCode::NOT_FOUND).into()
+}
+
+/// Content that is replaced as a whole when something changes, so that no part contradicts another.
+fn live(errors: &Errors, content: &Markup) -> Markup {
+    html! {
+        (errors.summary())
+        div #now.stack data-live { (content) }
+    }
 }
 
 /// What a store without animals shows instead of them.

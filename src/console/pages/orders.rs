@@ -4,7 +4,7 @@ use futures_util::{StreamExt, TryStreamExt, stream};
 use jiff::ToSpan;
 use maud::{Markup, html};
 
-use super::{Desk, Page, Reply, link, missing, pages};
+use super::{Desk, Page, Reply, link, live, missing, pages};
 use crate::{
     console::{
         forms::{self, Errors, Input},
@@ -218,7 +218,6 @@ async fn with(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiError> {
             (markup::order_badge(&order, desk.visit.now))
             button type="button" data-print { (texts::PRINT) }
         }
-        (errors.summary())
         div.columns {
             section.card {
                 h2 { (texts::ANIMAL) }
@@ -237,7 +236,7 @@ async fn with(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiError> {
                     }
                 }
             }
-            section.card #order data-live {
+            section.card #order {
                 h2 { (texts::ORDER) }
                 (details(desk, &order))
                 (buttons(desk, &order, errors))
@@ -245,7 +244,7 @@ async fn with(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiError> {
         }
         p.print { (texts::SIGNATURE) ": ______________________________" }
     };
-    let page = Page::new(Menu::Orders, title, content);
+    let page = Page::new(Menu::Orders, title, live(errors, &content));
     let page = page.following(Follows::Pet(order.pet_id.get()));
     Ok(page.wrong_if(!errors.is_empty()).into())
 }

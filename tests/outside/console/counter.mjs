@@ -1,0 +1,56 @@
+// At the counter: pages that follow the store while somebody works, paper, what a failure leaves, and the focus.
+
+import assert from "node:assert/strict";
+
+import { fill, isThere, origin, press, submit, text, value } from "./people.mjs";
+
+export async function counter(anna, ben) {
+  await theWholePageFollows(anna, ben);
+}
+
+// Adds an animal, and returns the address of its page.
+async function add(at, name) {
+  await at.page.goto(`${origin}/add`);
+  await fill(at, "#name", name);
+  await fill(at, "#category", "1");
+  await submit(at, "form[action='/add'] button");
+  return at.page.url();
+}
+
+// Sends the form at `selector` of a page from the background, with these fields changed.
+async function send(at, path, selector, fields) {
+  const status = await at.page.evaluate(async (path, selector, fields) => {
+    const page = new DOMParser().parseFromString(await (await fetch(path)).text(), "text/html");
+    const form = page.querySelector(selector);
+    const body = new URLSearchParams({ ...Object.fromEntries(new FormData(form)), ...fields });
+    return (await fetch(form.getAttribute("action"), { method: "POST", body })).status;
+  }, path, selector, fields);
+  assert.equal(status, 200);
+}
+
+// Everything on the page of an animal follows, or nothing, because parts from two moments contradict each other.
+async function theWholePageFollows(anna, ben) {
+  const { page } = anna;
+  const path = await add(ben, "Otto");
+  await page.bringToFront();
+  await page.goto(path);
+  await send(ben, `${path}/edit`, "form.card", { name: "Otto the Great" });
+  await page.waitForFunction(() => document.querySelector("h1").innerText === "Otto the Great");
+  await send(ben, path, "form[action$=order]", { do: "sell" });
+  await page.waitForSelector(".head .badge.sold");
+  assert.equal(await isThere(anna, "button[value=reserve]"), false);
+  assert(await isThere(anna, "form[action$=return]"));
+  assert.match(await page.title(), /^Otto the Great/);
+  assert.equal(await page.$eval("#news", ({ hidden }) => hidden), true);
+
+  // While somebody types, the page stays as it is, and says so.
+  await press(anna, "#work summary");
+  await fill(anna, "#reason", "half a sen");
+  await send(ben, path, "form[action$=return]", {});
+  await page.waitForSelector("#news:not([hidden])");
+  assert.match(await text(anna, "#news"), /Somebody changed what this page shows/);
+  assert.deepEqual([await text(anna, ".head .badge"), await value(anna, "#reason")], ["Sold", "half a sen"]);
+  await submit(anna, "#news a");
+  assert.equal(await text(anna, ".head .badge"), "Available");
+  console.log("All of an open page follows the store, or nothing while somebody types, and the page says so.");
+}
