@@ -5,7 +5,7 @@ use std::{
     sync::Arc,
 };
 
-use clap::Args;
+use clap::{Args, builder::NonEmptyStringValueParser};
 use tokio::net::TcpListener;
 use tracing::warn;
 
@@ -29,6 +29,10 @@ const DEFAULT: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::LOCAL
 pub(super) struct ConsoleArgs {
     #[command(flatten)]
     url: ConsoleUrlArgs,
+
+    /// The name of the store, which the pages of the console and printed orders show
+    #[arg(long, value_name = "NAME", env = "PETSTORE_STORE_NAME", value_parser = NonEmptyStringValueParser::new())]
+    store_name: Option<String>,
 
     /// Who must have a second factor to use the console; for others, it is optional
     #[arg(long, value_enum, env = "PETSTORE_REQUIRE_SECOND_FACTOR", default_value = "none")]
@@ -116,6 +120,7 @@ impl ConsoleArgs {
             url: self.url.console_url,
             tls: tls.is_some(),
             trusted_proxies: limits.trusted_proxies.clone(),
+            store_name: self.store_name,
             deployment,
             second_factor: self.require_second_factor,
         };

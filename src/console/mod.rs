@@ -53,6 +53,8 @@ pub struct ConsoleSettings {
     pub tls: bool,
     /// The proxies whose header fields name the address of the client.
     pub trusted_proxies: Networks,
+    /// The name that its pages show.
+    pub store_name: Option<String>,
     /// The deployment whose API keys are shown and made.
     pub deployment: Deployment,
     /// Who must have a second factor.

@@ -38,6 +38,7 @@ pub(super) const PAGE_CHANGED: &str =
 pub(super) const CONNECTION_LOST: &str =
     "The connection to the service is lost. This page may be out of date.";
 pub(super) const RELOAD: &str = "Reload the page";
+pub(super) const MORE_FOLLOW: &str = "More entries follow on the next page of the console.";
 pub(super) const NO_NAME: &str = "(no name)";
 pub(super) const ACTIONS: &str = "Actions";
 pub(super) const JUST_NOW: &str = "just now";

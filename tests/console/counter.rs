@@ -1,6 +1,6 @@
 //! At the counter: lists that agree with their counts, times, what failed forms keep, and words.
 
-use petstore::domain::Role;
+use petstore::{console::ConsoleSettings, domain::Role};
 
 use crate::browser::{Browser, Page, Shop};
 
@@ -62,4 +62,18 @@ async fn each_number_on_the_page_today_leads_to_a_list_with_as_many_rows() {
     assert!(today.text.contains(r#"<input type="hidden" name="status" value="all">"#));
     let page: Page = clerk.get("/animals?q=pip+11").await.expect(200);
     assert!(page.text.contains(r#"<a href="/animals?q=pip+11&amp;status=all">"#), "{page:?}");
+}
+
+#[tokio::test]
+async fn an_order_has_the_name_of_the_store() {
+    let store_name = Some("Tails & Co".to_owned());
+    let shop = Shop::with(ConsoleSettings { store_name, ..ConsoleSettings::default() }).await;
+    let mut clerk = shop.member("Cy", Role::Clerk).await;
+    add(&mut clerk, "Rex", "available").await;
+    clerk.post("/animals/1/order", &[("do", "sell")]).await.expect(303);
+    let page = clerk.get("/orders/1").await.expect(200);
+    assert!(
+        page.text.contains("<p class=\"print\"><strong>Tails &amp; Co</strong></p>"),
+        "{page:?}"
+    );
 }

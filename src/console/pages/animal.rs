@@ -42,8 +42,11 @@ async fn with(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiError> {
         div.head {
             h1 { (markup::name(pet.name.as_str(), LONG)) }
             (markup::pet_badge(&pet))
-            @if desk.may_write() && pet.withdrawn.is_none() {
-                a.button href={ "/animals/" (pet.id.get()) "/edit" } { (texts::EDIT) }
+            div.buttons {
+                @if desk.may_write() && pet.withdrawn.is_none() {
+                    a.button href={ "/animals/" (pet.id.get()) "/edit" } { (texts::EDIT) }
+                }
+                button type="button" data-print { (texts::PRINT) }
             }
         }
         div.columns.wide {
@@ -51,7 +54,7 @@ async fn with(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiError> {
                 @if desk.may_write() || order.is_some() || pet.withdrawn.is_some() {
                     (work(desk, &pet, order.as_ref(), errors))
                 }
-                section.card { h2 { (texts::HISTORY) } (history) }
+                section.card.no-print { h2 { (texts::HISTORY) } (history) }
             }
             div.stack {
                 div.card #facts { (facts(&pet, &categories, desk.visit.now)) }
@@ -130,7 +133,7 @@ fn work(desk: &Desk<'_>, pet: &StorePet, order: Option<&Order>, errors: &Errors)
         (PetStatus::Available, None) => new_order(desk, pet, errors, texts::RESERVE_OR_SELL),
         (PetStatus::Pending, None) => new_order(desk, pet, errors, texts::PENDING_WITHOUT_ORDER),
         (PetStatus::Sold, None) => {
-            html! { section.card { p { (texts::SOLD_WITHOUT_ORDER) } } }
+            html! { section.card.no-print { p { (texts::SOLD_WITHOUT_ORDER) } } }
         }
     }
 }

@@ -161,7 +161,19 @@ fn search(form: &Form, categories: &[Category], is_filtered: bool) -> Markup {
     let hint = (categories.len() >= PROPOSED).then_some(texts::MORE_CATEGORIES);
     let category =
         Input { id: "category", label: texts::CATEGORY, value: chosen, hint, ..Input::default() };
+    let label_of = |of: &str, all: &[(&str, &str)]| -> String {
+        all.iter()
+            .find(|(value, _)| *value == of)
+            .map_or(String::new(), |(_, label)| (*label).into())
+    };
+    let category_label = choices.iter().find(|(value, _)| value == chosen);
     html! {
+        // What the printed list has.
+        p.print {
+            (label_of(form.get("status"), &statuses))
+            @if let Some((_, label)) = category_label.filter(|_| !chosen.is_empty()) { ", " bdi { (label) } }
+            @if !form.get("q").is_empty() { ", “" bdi { (form.get("q")) } "”" }
+        }
         form.card method="get" action="/animals" role="search" data-search {
             div.row {
                 div.field.search {

@@ -261,6 +261,7 @@ fn link(path: &str, parameters: &[(&str, &str)]) -> String {
 /// The links below a list: to its beginning if this is a later page, and to the next page.
 fn pages(first: Option<&str>, next: Option<&str>) -> Markup {
     html! {
+        @if next.is_some() { p.print { (texts::MORE_FOLLOW) } }
         @if first.is_some() || next.is_some() {
             div.pages.no-print {
                 span { @if let Some(first) = first { a href=(first) { (texts::FIRST_PAGE) } } }

@@ -212,7 +212,6 @@ async fn with(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiError> {
     let title = texts::title_of_order(order.id.get());
     let categories = desk.categories_of(pet.iter().map(|pet| pet.category_id).collect()).await?;
     let content = html! {
-        p.print { strong { (texts::SITE) } }
         div.head {
             h1 { (title) }
             (markup::order_badge(&order, desk.visit.now))

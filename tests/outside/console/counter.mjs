@@ -6,6 +6,7 @@ import { fill, isThere, origin, press, submit, text, value } from "./people.mjs"
 
 export async function counter(anna, ben) {
   await theWholePageFollows(anna, ben);
+  await onPaper(ben);
 }
 
 // Adds an animal, and returns the address of its page.
@@ -53,4 +54,26 @@ async function theWholePageFollows(anna, ben) {
   await submit(anna, "#news a");
   assert.equal(await text(anna, ".head .badge"), "Available");
   console.log("All of an open page follows the store, or nothing while somebody types, and the page says so.");
+}
+
+// A list, an animal and an order on paper have what belongs there, and neither buttons nor headings of nothing.
+async function onPaper(ben) {
+  const { page } = ben;
+  const animal = await add(ben, "Paula");
+  const print = async (path, parts) => {
+    if (path) await page.goto(path);
+    await page.emulateMediaType("print");
+    const paper = await text(ben, "body");
+    for (const part of [/^Petstore\n/, /Paula/, ...parts]) assert.match(paper, part);
+    assert.doesNotMatch(paper, /Sign out|Reserve\b|Sell|Withdraw|Edit|Print|Find|Select|History/);
+    assert.equal(await page.evaluate(() => [...document.querySelectorAll("time:not([data-exact])")]
+      .every((time) => /^"\d+ \w+ \d+, /.test(getComputedStyle(time, "::after").content.replace("attr(title)", `"${time.title}`)))), true);
+    await page.emulateMediaType();
+  };
+  await print(`${origin}/animals?q=Paula`, [/In the store, “Paula”/, /Available/]);
+  await print(animal, [/Available/, /Number\s+\d+/]);
+  await submit(ben, "#work button[value=reserve]");
+  await print(undefined, [/Reserved, Order \d+/, /Ends\s+\d+ \w+ \d+, 23:59/]);
+  await print(await page.$eval("#work h2 a", ({ href }) => href), [/Order \d+/, /Signature/]);
+  console.log("Lists, animals and orders on paper have what belongs there.");
 }
