@@ -205,7 +205,10 @@ pub(super) fn status(typed: &str) -> Result<PetStatus, String> {
 
 /// The name of an animal. The interface for programs also accepts an empty one.
 pub(super) fn name(typed: &str) -> Result<PetName, String> {
-    if typed.trim().is_empty() {
+    if typed.contains('\0') {
+        return Err(texts::NOT_IN_TEXT.to_owned());
+    }
+    if !markup::is_visible(typed) {
         return Err(texts::NAME_MISSING.to_owned());
     }
     PetName::new(typed.to_owned()).ok_or_else(|| texts::NAME_TOO_LONG.to_owned())
@@ -218,6 +221,9 @@ fn optional<const MAX: usize>(
 ) -> Result<Option<Text<MAX>>, String> {
     if typed.is_empty() {
         return Ok(None);
+    }
+    if typed.contains('\0') {
+        return Err(texts::NOT_IN_TEXT.to_owned());
     }
     // Browsers send CR LF, which counts as one character for people.
     let text = Text::new(typed.replace("\r\n", "\n"));

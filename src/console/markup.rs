@@ -31,10 +31,25 @@ pub(super) fn readable(text: &str, longest: usize) -> String {
     shown
 }
 
+/// Whether people see anything of a text: a character that is neither a space nor ignored by fonts
+/// (`Default_Ignorable_Code_Point` of Unicode).
+pub(super) fn is_visible(text: &str) -> bool {
+    text.chars().any(|character| {
+        !character.is_whitespace()
+            && !matches!(
+                character,
+                '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
+                    | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}'
+                    | '\u{2060}'..='\u{206f}' | '\u{2800}' | '\u{3164}' | '\u{fe00}'..='\u{fe0f}'
+                    | '\u{feff}' | '\u{ffa0}' | '\u{fff0}'..='\u{fff8}' | '\u{e0000}'..='\u{e0fff}'
+            )
+    })
+}
+
 /// The name of an animal, as plain text.
 pub(super) fn plain_name(name: &str) -> String {
     let shown = readable(name, SHORT);
-    if shown.trim().is_empty() { texts::NO_NAME.to_owned() } else { shown }
+    if is_visible(&shown) { shown } else { texts::NO_NAME.to_owned() }
 }
 
 /// A text of a person, in its own direction.
@@ -46,7 +61,7 @@ pub(super) fn text(text: &str, longest: usize) -> Markup {
 pub(super) fn name(name: &str, longest: usize) -> Markup {
     let shown = readable(name, longest);
     html! {
-        @if shown.trim().is_empty() { (texts::NO_NAME) } @else { bdi { (shown) } }
+        @if is_visible(&shown) { bdi { (shown) } } @else { (texts::NO_NAME) }
     }
 }
 

@@ -122,6 +122,11 @@ impl Console {
         self.edge().handle(self, client, request)
     }
 
+    /// The name that its pages show.
+    fn store_name(&self) -> &str {
+        self.settings.store_name.as_deref().unwrap_or(texts::SITE)
+    }
+
     /// Uses the source of randomness.
     fn with_random<T>(&self, work: impl FnOnce(&mut StdRng) -> T) -> T {
         work(&mut self.random.lock().unwrap_or_else(PoisonError::into_inner))
@@ -158,13 +163,24 @@ impl Interface for Console {
         facts: &mut Facts<'r>,
     ) -> Result<Response, ApiError> {
         let visitor = origin::visitor(&self.settings, client, request)?;
-        let (route, parameter) = routes::find(&request.method, request.uri.path())?;
-        facts.route = Some(route.label());
+        let path = request.uri.path();
+        let (route, parameter, unknown) = match routes::find(&request.method, path) {
+            Ok((route, parameter)) => (route, parameter, None),
+            Err(error) => (&routes::PAGES[0], "", Some(error)),
+        };
         let query = Form::of(request.uri.query().unwrap_or_default().to_owned().into());
         let (console, now, form) =
             (self, times::to_milliseconds(self.app.clock.now()), Form::default());
         let mut visit =
             Visit { console, request, request_id, route, parameter, form, query, visitor, now };
+        if let Some(error) = unknown {
+            let session = session::of(&visit).await?;
+            return Err(match session {
+                Some(session) => problem::with_menu(error, &visit, &session),
+                None => error,
+            });
+        }
+        facts.route = Some(route.label());
         // The memory counts until the page is made.
         let mut _room = None;
         if request.method == Method::POST {
@@ -187,7 +203,8 @@ impl Interface for Console {
         }
         facts.principal = Some(Actor::Staff(session.member.id));
         if session.member.role < needed.role {
-            return Err(ApiError::new(Problem::InsufficientScope, texts::NOT_ALLOWED));
+            let error = ApiError::new(Problem::InsufficientScope, texts::NOT_ALLOWED);
+            return Err(problem::with_menu(error, &visit, &session));
         }
         let may_set_it_up = matches!(
             page,
@@ -209,7 +226,9 @@ impl Interface for Console {
             return staff::kept_page(&visit, &session.member, path, &visit.form).await;
         }
         let desk = Desk::new(visit, session);
-        let mut response = Box::pin(pages::open(page, &desk)).await?;
+        let response = Box::pin(pages::open(page, &desk)).await;
+        let with_menu = |error| problem::with_menu(error, &desk.visit, &desk.session);
+        let mut response = response.map_err(with_menu)?;
         // After a change of the password, or if the browser has lost it.
         if !session::is_known_browser(&desk.visit, &desk.session.member) {
             session::remember(&desk.visit, &mut response, &desk.session.member);

@@ -1,21 +1,21 @@
 //! The page that a member of the staff sees when a request fails.
 
 use hyper::{header::HeaderValue, http::request::Parts};
-use maud::html;
+use maud::{Markup, html};
 
-use super::{layout, texts};
+use super::{
+    layout::{self, Follows, Frame, Menu},
+    session::Session,
+    texts,
+    visit::Visit,
+};
 use crate::{
     http::{ApiError, Response},
     store::Cause,
 };
 
 /// What is wrong, what to do next, and the id by which an operator finds the cause in the log.
-pub(super) fn page(
-    error: ApiError,
-    _: &Parts,
-    request_id: &HeaderValue,
-) -> (Response, Option<Cause>) {
-    let (_, status) = error.problem().code_and_status();
+fn content(error: &ApiError, request_id: &HeaderValue) -> (&'static str, Markup) {
     let (title, message, next) = texts::problem(error.problem(), error.message());
     let content = html! {
         p { (message) }
@@ -23,11 +23,63 @@ pub(super) fn page(
         p { a href="/" { (texts::TO_FIRST_PAGE) } }
         p { small { (texts::REQUEST) code { (request_id.to_str().unwrap_or_default()) } } }
     };
-    let mut response = layout::page(status, title, &content);
+    (title, content)
+}
+
+/// The error with its page, which has the menu of the member.
+pub(super) fn with_menu(error: ApiError, visit: &Visit<'_>, session: &Session) -> ApiError {
+    let (title, content) = content(&error, visit.request_id);
+    let frame = Frame {
+        name: session.member.name.as_str(),
+        store: visit.console.store_name(),
+        role: session.member.role,
+        menu: Menu::None,
+        flash: None,
+        follows: Follows::Nothing,
+    };
+    let content = html! { h1 { (title) } div.card { (content) } };
+    error.with_body(layout::framed(&frame, title, &content).into_string().into())
+}
+
+/// The page about an error.
+pub(super) fn page(
+    mut error: ApiError,
+    _: &Parts,
+    request_id: &HeaderValue,
+) -> (Response, Option<Cause>) {
+    let (_, status) = error.problem().code_and_status();
+    let mut response = if let Some(page) = error.take_body() {
+        layout::html(status, page)
+    } else {
+        let (title, content) = content(&error, request_id);
+        layout::page(status, title, &content)
+    };
     // `Allow`, `Retry-After` and `Connection` are as for programs.
     let (for_programs, cause) = error.into_response();
     for (name, value) in for_programs.headers() {
         response.headers_mut().entry(name).or_insert(value.clone());
     }
     (response, cause)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use crate::{
+        console::texts,
+        http::{ApiError, Problem},
+        store::StoreError,
+    };
+
+    #[test]
+    fn a_full_disk_is_named_and_nobody_is_told_to_wait() {
+        let error = ApiError::from(StoreError::Full(Arc::new(std::fmt::Error)));
+        let (title, message, next) = texts::problem(error.problem(), error.message());
+        assert_eq!(title, "The disk is full");
+        assert!(!message.contains("moment") && !next.contains("Wait"), "{message} {next}");
+        // For programs, it is as any other outage.
+        let of = |problem: Problem| problem.code_and_status();
+        assert_eq!(of(error.problem()), of(Problem::Unavailable));
+    }
 }

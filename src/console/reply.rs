@@ -110,7 +110,7 @@ impl Reply {
                 let flash = shown.and_then(Flash::parse);
                 let frame = Frame {
                     name: desk.session.member.name.as_str(),
-                    store: visit.console.settings.store_name.as_deref().unwrap_or(texts::SITE),
+                    store: visit.console.store_name(),
                     role: desk.role(),
                     menu: page.menu,
                     flash: flash.and_then(|Flash { code, id }| texts::flash(&code, id)),

@@ -164,6 +164,8 @@ pub(super) const NO_PET: &str = "No animal has this number.";
 pub(super) const NO_ORDER: &str = "No order has this number.";
 pub(super) const NOT_FOUND: &str = "Not found";
 pub(super) const NAME_TOO_LONG: &str = "The name is too long.";
+pub(super) const NOT_IN_TEXT: &str =
+    "The control character U+0000 is not allowed. Type the text again instead of pasting it.";
 pub(super) const NAME_MISSING: &str = "Enter the name of the animal.";
 pub(super) const CATEGORY_MISSING: &str = "Enter the category.";
 pub(super) const STATUS_INVALID: &str = "The status must be available, reserved or sold.";

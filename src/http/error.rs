@@ -71,6 +71,8 @@ problems! {
     UnsupportedMediaType  "unsupported_media_type"  UNSUPPORTED_MEDIA_TYPE;
     /// The service is overloaded, or its disk or database is unavailable.
     Unavailable           "unavailable"             SERVICE_UNAVAILABLE;
+    /// The disk is full.
+    StorageFull           "unavailable"             SERVICE_UNAVAILABLE;
     Internal              "internal"                INTERNAL_SERVER_ERROR;
 }
 
@@ -85,7 +87,9 @@ impl Problem {
             }
             // The start of the next request is unknown.
             Self::InvalidRequest => (header::CONNECTION, "close"),
-            Self::Unavailable | Self::IdempotencyInProgress => (header::RETRY_AFTER, "1"),
+            Self::Unavailable | Self::StorageFull | Self::IdempotencyInProgress => {
+                (header::RETRY_AFTER, "1")
+            }
             _ => return,
         };
         headers.insert(name, HeaderValue::from_static(value));
@@ -206,6 +210,16 @@ impl ApiError {
         json::render(&ErrorBody { code, message: &self.message, status: status.as_u16() })
     }
 
+    /// The same error with this body.
+    pub(crate) fn with_body(self, body: Bytes) -> Self {
+        Self { body: Some(Box::new(body)), ..self }
+    }
+
+    /// The body that it was given.
+    pub(crate) fn take_body(&mut self) -> Option<Bytes> {
+        self.body.take().map(|body| *body)
+    }
+
     pub(crate) fn problem(&self) -> Problem {
         self.problem
     }
@@ -233,6 +247,9 @@ impl From<StoreError> for ApiError {
     fn from(error: StoreError) -> Self {
         let later = "The service is overloaded or temporarily unavailable. Retry in a moment.";
         let (message, cause) = match error {
+            StoreError::Full(cause) => {
+                return Self::new(Problem::StorageFull, later).caused_by(cause);
+            }
             StoreError::Internal(cause) => return Self::internal(cause),
             StoreError::Overloaded => (later, Some(Arc::new(error) as Cause)),
             StoreError::Unavailable(cause) => (later, Some(cause)),

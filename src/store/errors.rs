@@ -11,8 +11,11 @@ pub enum StoreError {
     /// moment.
     #[error("the store is overloaded")]
     Overloaded,
-    /// The store cannot work at the moment: for example the disk is full or fails, or another
-    /// process holds a lock.
+    /// The disk is full. Nothing was done, and a retry fails until somebody makes room.
+    #[error("the disk is full")]
+    Full(#[source] Cause),
+    /// The store cannot work at the moment: for example the disk fails, or another process holds a
+    /// lock.
     #[error("the store is unavailable")]
     Unavailable(#[source] Cause),
     /// The store became unavailable during a write. The write may or may not have been done.

@@ -77,3 +77,69 @@ async fn an_order_has_the_name_of_the_store() {
         "{page:?}"
     );
 }
+
+#[tokio::test]
+async fn pages_that_fail_keep_the_menu_of_those_who_are_signed_in() {
+    let shop = Shop::open().await;
+    let mut viewer = shop.member("Vi", Role::Viewer).await;
+    for (path, status) in
+        [("/nothing", 404), ("/add", 403), ("/animals/7", 404), ("/account/password", 405)]
+    {
+        let page = viewer.get(path).await.expect(status);
+        assert!(page.text.contains(r#"<a href="/orders">Orders</a>"#), "{page:?}");
+        assert!(page.text.contains("Go to Today") || path.starts_with("/animals"), "{page:?}");
+    }
+    let page = shop.browser().get("/nothing").await.expect(404);
+    assert!(
+        page.text.contains("There is no such page.") && !page.text.contains("/orders"),
+        "{page:?}"
+    );
+}
+
+#[tokio::test]
+async fn a_conflict_names_categories_and_keeps_what_was_typed() {
+    let shop = Shop::open().await;
+    let mut clerk = shop.member("Cy", Role::Clerk).await;
+    for (label, number) in [("Dogs", "1"), ("Cats", "2")] {
+        let form = [("label", label), ("number", number)];
+        clerk.post("/categories", &form).await.expect(303);
+    }
+    add(&mut clerk, "Rex", "available").await;
+    let edit = |version: &'static str, category| {
+        [("version", version), ("name", "Rex"), ("category", category), ("status", "available")]
+    };
+    clerk.post("/animals/1/edit", &edit("1", "9")).await.expect(303);
+    // Yours and theirs are spelled alike, and can be sent as they are.
+    for (typed, shown) in [("2", "Cats"), (" dogs ", "Dogs"), ("7", "Category 7"), ("Cows", "Cows")]
+    {
+        let page = clerk.post("/animals/1/edit", &edit("1", typed)).await;
+        assert_eq!(page.status == 409, typed != "Cows", "{page:?}");
+        assert_eq!(page.typed("category"), shown);
+        assert!(typed == "Cows" || page.text.contains("<bdi>Category 9</bdi>"), "{page:?}");
+    }
+    // A withdrawal in the meantime of another change keeps its reason and its note.
+    let form = [("version", "1"), ("why", "died"), ("remark", "In its sleep")];
+    let page = clerk.post("/animals/1/withdraw", &form).await.expect(422);
+    let section = page.between("<details class=\"card\"", "</details>");
+    assert!(section.starts_with(" open>") && section.contains("In its sleep"), "{section}");
+    assert!(section.contains("value=\"died\" selected"), "{section}");
+}
+
+#[tokio::test]
+async fn a_name_needs_a_visible_character_and_control_characters_are_named() {
+    let shop = Shop::open().await;
+    let mut clerk = shop.member("Cy", Role::Clerk).await;
+    for (name, problem) in [
+        ("\u{200b}\u{2060}", "Enter the name"),
+        ("\u{3164} \u{ad}\u{feff}", "Enter the name"),
+        ("Re\0x", "U+0000 is not allowed"),
+    ] {
+        let form = [("name", name), ("category", "1"), ("status", "available")];
+        let page = clerk.post("/add", &form).await.expect(422);
+        assert!(page.text.contains(problem) && !page.text.contains("too long"), "{page:?}");
+    }
+    add(&mut clerk, "é\u{301}👩\u{200d}🚀", "available").await;
+    let form = [("do", "sell"), ("note", "a\0b")];
+    let page = clerk.post("/animals/1/order", &form).await.expect(422);
+    assert!(page.text.contains("U+0000 is not allowed"), "{page:?}");
+}

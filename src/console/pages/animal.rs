@@ -158,7 +158,7 @@ fn new_order(desk: &Desk<'_>, pet: &StorePet, errors: &Errors, title: &str) -> M
                 (desk.key("order"))
                 input type="hidden" name="version" value=(pet.version);
                 (forms::day_input(&until, errors.of("until")))
-                details open[errors.of("reference").or(errors.of("note")).is_some()] {
+                details open[!form.raw("reference").is_empty() || !form.raw("note").is_empty()] {
                     summary { (texts::DETAILS) " " (texts::OPTIONAL) }
                     div.fields { (reference.show()) (note.show()) }
                 }
@@ -180,7 +180,7 @@ fn withdrawal(desk: &Desk<'_>, pet: &StorePet, errors: &Errors) -> Markup {
         ..Input::of("remark", texts::NOTE, form, errors)
     };
     html! {
-        details.card open[errors.of("why").or(errors.of("remark")).is_some()] {
+        details.card open[!form.raw("why").is_empty() || !form.raw("remark").is_empty() || errors.of("why").is_some()] {
             summary { (texts::WITHDRAW_MORE) }
             form.fields method="post" action={ "/animals/" (pet.id.get()) "/withdraw" } {
                 p.hint { (texts::WITHDRAW_HINT) }

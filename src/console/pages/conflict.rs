@@ -24,6 +24,7 @@ pub(super) async fn show(
 ) -> Result<Reply, ApiError> {
     let last = history::last(desk, theirs.id).await?;
     let path = format!("/animals/{}", theirs.id.get());
+    let yours = animal_fields::with_category_name(&desk.visit.form, categories);
     let content = html! {
         h1 { (texts::CONFLICT) }
         p { (texts::CONFLICT_HINT) }
@@ -44,7 +45,7 @@ pub(super) async fn show(
                 form.fields method="post" action={ (path) "/edit" } {
                     (desk.key("conflict"))
                     input type="hidden" name="version" value=(theirs.version);
-                    (animal_fields::inputs(&desk.visit.form, categories, &Errors::default(), theirs.order_id.is_some()))
+                    (animal_fields::inputs(&yours, categories, &Errors::default(), theirs.order_id.is_some()))
                     div.buttons { button.main { (texts::SAVE_MINE) } }
                 }
             }
@@ -55,7 +56,6 @@ pub(super) async fn show(
 
 /// What is in the store, with a mark where it differs from what was typed.
 fn present(theirs: &StorePet, typed: &Form, categories: &[Category]) -> Markup {
-    let category = animal_fields::category_typed(theirs.category_id, categories);
     let status = typed.get("status");
     let parts = [
         (
@@ -66,8 +66,7 @@ fn present(theirs: &StorePet, typed: &Form, categories: &[Category]) -> Markup {
         (
             texts::CATEGORY,
             html! { bdi { (markup::category(categories, theirs.category_id)) } },
-            forms::category(typed.get("category"), categories) != Ok(theirs.category_id)
-                && typed.get("category") != category,
+            forms::category(typed.get("category"), categories) != Ok(theirs.category_id),
         ),
         (
             texts::STATUS,

@@ -4,7 +4,7 @@ use maud::html;
 
 use super::{
     Desk, NotDone, Page, Reply,
-    animal_fields::{as_typed, category_typed, inputs},
+    animal_fields::{as_typed, inputs},
     conflict, missing,
 };
 use crate::{
@@ -22,7 +22,7 @@ use crate::{
 fn form_of(pet: &StorePet, categories: &[Category]) -> Form {
     Form::with(&[
         ("name", &as_typed(pet.name.as_str())),
-        ("category", &category_typed(pet.category_id, categories)),
+        ("category", &markup::category(categories, pet.category_id)),
         ("status", pet.status.as_str()),
         ("version", &pet.version.to_string()),
     ])

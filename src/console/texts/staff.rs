@@ -144,7 +144,7 @@ pub(in crate::console) const NEEDS_HTTPS: &str = "The console needs HTTPS, becau
 pub(in crate::console) const FOREIGN_FORM: &str = "This form was sent by another site, so it was not carried out. Open the console and send the form there.";
 pub(in crate::console) const CONNECTION_REPLACED: &str =
     "Too many connections are open. Wait a moment, and reload the page.";
-pub(in crate::console) const TO_FIRST_PAGE: &str = "To the first page";
+pub(in crate::console) const TO_FIRST_PAGE: &str = "Go to Today";
 pub(in crate::console) const REQUEST: &str = "Request ";
 
 pub(in crate::console) fn too_many_attempts(seconds: u64) -> String {
@@ -275,6 +275,11 @@ pub(in crate::console) fn problem(
             "The service is busy",
             "The service could not complete the request. A change may or may not have been made.",
             "Wait a moment, and reload the page. The same form is never carried out twice.",
+        ),
+        Problem::StorageFull => (
+            "The disk is full",
+            "The service cannot save anything, because the disk of its server is full. Nothing was changed.",
+            "Tell the operator of the service, who must make room. Then go back, and send it again.",
         ),
         Problem::BodyTooLarge => {
             ("Too much text", message, "Go back, and send it in several parts.")

@@ -113,6 +113,7 @@ impl From<Failure> for StoreError {
     fn from(failure: Failure) -> Self {
         match failure.remedy() {
             Remedy::Report => Self::Internal(Arc::new(failure)),
+            _ if failure.has_code(&SqlState::DISK_FULL) => Self::Full(Arc::new(failure)),
             _ => Self::Unavailable(Arc::new(failure)),
         }
     }

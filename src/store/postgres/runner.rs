@@ -95,7 +95,8 @@ impl Runner {
         // The last failure says nothing about earlier attempts.
         Err(match error {
             known if !may_be_done || access == Access::Read => known,
-            StoreError::Unavailable(cause)
+            StoreError::Full(cause)
+            | StoreError::Unavailable(cause)
             | StoreError::OutcomeUnknown(cause)
             | StoreError::Internal(cause) => StoreError::OutcomeUnknown(cause),
             StoreError::Overloaded => StoreError::OutcomeUnknown(Arc::new(StoreError::Overloaded)),

@@ -11,10 +11,10 @@ impl From<rusqlite::Error> for StoreError {
     fn from(error: rusqlite::Error) -> Self {
         use rusqlite::ErrorCode as Code;
         match error.sqlite_error_code() {
+            Some(Code::DiskFull) => Self::Full(Arc::new(error)),
             Some(
                 Code::DatabaseBusy
                 | Code::DatabaseLocked
-                | Code::DiskFull
                 | Code::SystemIoFailure
                 | Code::CannotOpen
                 | Code::ReadOnly
@@ -38,5 +38,20 @@ pub(super) fn is_damage(error: &rusqlite::Error) -> bool {
             other.sqlite_error_code(),
             Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase)
         ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rusqlite::Connection;
+
+    use super::*;
+
+    #[test]
+    fn a_full_disk_is_told_apart_from_what_passes() {
+        let connection = Connection::open_in_memory().unwrap();
+        connection.execute_batch("CREATE TABLE t (x); PRAGMA max_page_count = 2").unwrap();
+        let full = connection.execute("INSERT INTO t VALUES (zeroblob(100000))", []).unwrap_err();
+        assert!(matches!(StoreError::from(full), StoreError::Full(_)));
     }
 }
