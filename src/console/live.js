@@ -9,6 +9,7 @@ const { lang } = document.documentElement;
 const relative = new Intl.RelativeTimeFormat(lang, { numeric: "always" });
 const exact = new Intl.DateTimeFormat(lang, { dateStyle: "medium", timeStyle: "short" });
 const edited = new WeakSet();
+const who = () => document.querySelector(".who a")?.textContent;
 
 function showTimes(root) {
   for (const time of root.querySelectorAll("time")) {
@@ -77,11 +78,18 @@ addEventListener("pageshow", () => { sent = new WeakMap(); });
 document.addEventListener("submit", (event) => {
   const { target } = event;
   if (Date.now() - sent.get(target) < 5000) return event.preventDefault();
-  if (target.method === "post") sent.set(target, Date.now());
+  if (target.method !== "post") return;
+  sent.set(target, Date.now());
   // The end of a day is that of the reader's zone.
   for (const day of target.querySelectorAll("input[type=date]")) {
     const field = target.elements[`${day.name}-offset`];
     if (field && day.value) field.value = new Date(`${day.value}T23:59:59`).getTimezoneOffset();
+  }
+  // If the service cannot be reached, "back" finds what was typed. The next page forgets it.
+  const isSecret = target.querySelector("[type=password], [autocomplete=one-time-code]");
+  if (edited.has(target) && !isSecret) {
+    const typed = { member: who(), page: location.href, action: target.action, fields: [...new FormData(target)] };
+    sessionStorage.setItem("typed", JSON.stringify(typed));
   }
 });
 
@@ -123,6 +131,28 @@ function follow() {
     const wanted = document.querySelector("main").dataset.pet;
     if (!wanted || data === "*" || data.split(" ").includes(wanted)) soon();
   };
+}
+
+// What was typed into a form that did not arrive, with its key: if it has arrived, it is not carried out again.
+// Who comes by "back" has seen an error of the browser. It is kept for this page, and for the same member.
+const typed = JSON.parse(sessionStorage.getItem("typed") ?? "{}");
+const { member, page, action, fields } = typed;
+const cameBy = performance.getEntriesByType("navigation")[0].type;
+const isLost = typed.isLost || cameBy === "back_forward";
+const unsent = page === location.href && [...document.forms].find((form) => form.action === action);
+sessionStorage.removeItem("typed");
+if (member && member === who() && isLost && !unsent) {
+  sessionStorage.setItem("typed", JSON.stringify({ ...typed, isLost }));
+} else if (unsent && member === who() && (isLost || cameBy === "reload")) {
+  for (const field of unsent.elements) {
+    const values = fields.filter(([name]) => name === field.name).map(([, value]) => value);
+    if (["checkbox", "radio"].includes(field.type)) field.checked = values.includes(field.value);
+    else if (values.length) field.value = values[0];
+  }
+  for (const closed of [unsent.closest("details"), ...unsent.querySelectorAll("details")]) {
+    if (closed) closed.open = true;
+  }
+  edited.add(unsent);
 }
 
 // What was typed before signing in again.

@@ -1,12 +1,14 @@
 // At the counter: pages that follow the store while somebody works, paper, what a failure leaves, and the focus.
 
 import assert from "node:assert/strict";
+import net from "node:net";
 
-import { fill, isThere, origin, press, submit, text, value } from "./people.mjs";
+import { complaints, fill, isThere, origin, press, submit, text, value } from "./people.mjs";
 
 export async function counter(anna, ben) {
   await theWholePageFollows(anna, ben);
   await onPaper(ben);
+  await anOutage(ben);
 }
 
 // Adds an animal, and returns the address of its page.
@@ -76,4 +78,58 @@ async function onPaper(ben) {
   await print(undefined, [/Reserved, Order \d+/, /Ends\s+\d+ \w+ \d+, 23:59/]);
   await print(await page.$eval("#work h2 a", ({ href }) => href), [/Order \d+/, /Signature/]);
   console.log("Lists, animals and orders on paper have what belongs there.");
+}
+
+// While the service cannot be reached, pages that follow say so, and what was typed is not lost.
+async function anOutage(ben) {
+  const before = complaints.length;
+  const { hostname, port } = new URL(origin);
+  const open = new Set();
+  const proxy = net.createServer((from) => {
+    const to = net.connect(port, hostname);
+    for (const [one, other] of [[from, to], [to, from]]) {
+      open.add(one.on("error", () => {}).on("close", () => other.destroy()).pipe(other) && one);
+    }
+  });
+  const start = (at) => new Promise((done) => proxy.listen(at, hostname, done));
+  const stop = () => new Promise((done) => {
+    proxy.close(done);
+    open.forEach((socket) => socket.destroy());
+  });
+  await start(0);
+  const away = proxy.address();
+  const console_ = `http://${hostname}:${away.port}`;
+  const { page } = ben;
+
+  await page.goto(`${console_}/animals`);
+  assert.equal(await page.$eval("#news", ({ hidden }) => hidden), true);
+  await stop();
+  await page.waitForSelector("#news:not([hidden])");
+  assert.match(await text(ben, "#news"), /The connection to the service is lost/);
+  await start(away.port);
+  await page.waitForSelector("#news[hidden]");
+
+  await page.goto(`${console_}/add`);
+  await fill(ben, "#name", "Unsent");
+  await fill(ben, "#category", "1");
+  const key = await value(ben, "form[action='/add'] [name=_key]");
+  await stop();
+  await press(ben, "form[action='/add'] button");
+  await page.waitForFunction(() => location.protocol === "chrome-error:");
+  await start(away.port);
+  // "Back" leads to the page before, because the form and its page have one address.
+  await page.goBack();
+  if (!page.url().endsWith("/add")) await submit(ben, "nav a[href='/add']");
+  assert.deepEqual([await value(ben, "#name"), await value(ben, "#category")], ["Unsent", "1"]);
+  assert.equal(await value(ben, "form[action='/add'] [name=_key]"), key);
+  await submit(ben, "form[action='/add'] button");
+  assert.equal(await text(ben, "h1"), "Unsent");
+  await page.goBack();
+  await page.waitForSelector("#name");
+  assert.equal(await value(ben, "#name"), "", "what has arrived is not offered again");
+  assert.equal(await page.evaluate(() => sessionStorage.length), 0);
+  await page.goto(`${origin}/`);
+  await stop();
+  complaints.splice(before);
+  console.log("An outage is told, and what was typed outlives it.");
 }
