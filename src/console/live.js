@@ -14,14 +14,15 @@ const who = () => document.querySelector(".who a")?.textContent;
 function showTimes(root) {
   for (const time of root.querySelectorAll("time")) {
     const at = new Date(time.dateTime);
-    const seconds = (at - Date.now()) / 1000;
+    const isOver = time.dataset.now && !time.dataset.soon;
+    const seconds = Math.min((at - Date.now()) / 1000, isOver ? 0 : Infinity);
     const [unit, length] = units.find(([, length, least]) => Math.abs(seconds) >= length * least) ?? [];
     time.title = exact.format(at);
     if (time.dataset.exact !== undefined || Math.abs(seconds) >= 7 * 86400) {
       time.textContent = exact.format(at);
     } else {
       time.textContent = unit ? relative.format(Math.trunc(seconds / length), unit)
-        : seconds < 0 ? time.dataset.now : time.dataset.soon;
+        : seconds <= 0 ? time.dataset.now : time.dataset.soon;
     }
   }
 }

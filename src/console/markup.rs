@@ -69,17 +69,24 @@ pub(super) fn name(name: &str, longest: usize) -> Markup {
 pub(super) fn time(at: Timestamp, now: Timestamp) -> Markup {
     let exact = texts::exact(at);
     let shown = texts::relative(at, now).unwrap_or_else(|| exact.clone());
+    // What has happened stays in the past, also for a device whose clock is behind.
+    let soon = (at > now).then_some(texts::SOON);
     html! {
-        time datetime=(at) title=(exact) data-now=(texts::JUST_NOW) data-soon=(texts::SOON) {
+        time datetime=(at) title=(exact) data-now=(texts::JUST_NOW) data-soon=[soon] {
             (shown)
         }
     }
 }
 
-/// A moment with its day, and how far it is.
+/// A moment with its day.
+pub(super) fn exact_time(at: Timestamp) -> Markup {
+    html! { time datetime=(at) data-exact { (texts::exact(at)) } }
+}
+
+/// The same, and how far it is.
 pub(super) fn time_and_distance(at: Timestamp, now: Timestamp) -> Markup {
     html! {
-        time datetime=(at) data-exact { (texts::exact(at)) }
+        (exact_time(at))
         @if texts::relative(at, now).is_some() {
             " " span.muted { "(" (time(at, now)) ")" }
         }
@@ -156,6 +163,7 @@ mod tests {
         let now: Timestamp = "2026-11-22T12:00:00Z".parse().unwrap();
         let shown = |at: &str| texts::relative(at.parse().unwrap(), now);
         assert_eq!(shown("2026-11-22T11:59:01Z").unwrap(), "just now");
+        assert_eq!(shown("2026-11-22T12:00:00Z").unwrap(), "just now");
         assert_eq!(shown("2026-11-22T12:00:59Z").unwrap(), "in less than a minute");
         assert_eq!(shown("2026-11-22T11:59:00Z").unwrap(), "1 minute ago");
         // Not as two days, because it ends tomorrow.

@@ -230,7 +230,7 @@ pub(super) fn change(kind: ChangeType) -> &'static str {
         ChangeType::OrderReturned => "Taken back",
         ChangeType::CategoryChanged => "Category named",
         ChangeType::CategoryDeleted => "Name of a category deleted",
-        ChangeType::PetsImported => "Animals imported",
+        ChangeType::PetsImported => "Imported",
     }
 }
 
@@ -339,7 +339,7 @@ pub(super) fn changed_by(who: &NamedActor) -> String {
 pub(super) fn relative(at: Timestamp, now: Timestamp) -> Option<String> {
     let seconds = at.as_second() - now.as_second();
     let (count, unit) = match seconds.abs() {
-        0..60 => return Some(if seconds < 0 { JUST_NOW } else { SOON }.to_owned()),
+        0..60 => return Some(if seconds <= 0 { JUST_NOW } else { SOON }.to_owned()),
         seconds @ 60..3600 => (seconds / 60, "minute"),
         seconds @ 3600..172_800 => (seconds / 3600, "hour"),
         seconds @ 172_800..604_800 => (seconds / 86_400, "day"),

@@ -16,12 +16,12 @@ use petstore::{
     console::{self, Console, ConsoleSettings, RequireSecondFactor},
     delivery::{Registrar, Vault},
     domain::{
-        Actor, Client, Clock, Networks, Role, StaffName, WriteContext,
+        Actor, Client, Clock, Networks, NewPet, PetName, PetStatus, Role, StaffName, WriteContext,
         staff::{StaffChange, StaffMember, Token},
         store_area::{ActType, AuditEntry, AuditQuery},
     },
     http::{App, Body, Settings},
-    store::{self, OpenMode, StaffKey, StaffWritten, Store},
+    store::{self, OpenMode, StaffKey, StaffWritten, Store, bulk::Ids},
 };
 use rand::{SeedableRng, rngs::StdRng};
 use tempfile::TempDir;
@@ -97,6 +97,24 @@ impl Shop {
     /// The database, to put rows into it that would take long to make otherwise.
     pub(crate) fn database(&self) -> rusqlite::Connection {
         rusqlite::Connection::open(self.folder.path().join("pets.db")).unwrap()
+    }
+
+    /// Imports animals with these names, as `petstore import` does.
+    pub(crate) async fn import(&self, names: &'static [&'static str]) {
+        let url = format!("sqlite:{}", self.folder.path().join("pets.db").display());
+        let now = self.clock.now();
+        let import = move || {
+            let mut load = store::load(&url.parse().unwrap(), OpenMode::AsIs).unwrap();
+            load.begin(Ids::Next, now).unwrap();
+            for name in names {
+                let name = PetName::new((*name).to_owned()).unwrap();
+                load.add_pet(None, &NewPet { name, category_id: 1, status: PetStatus::Available })
+                    .unwrap();
+            }
+            load.log_import().unwrap();
+            load.commit().unwrap();
+        };
+        tokio::task::spawn_blocking(import).await.unwrap();
     }
 
     pub(crate) fn browser(&self) -> Browser<'_> {

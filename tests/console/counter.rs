@@ -1,6 +1,9 @@
 //! At the counter: lists that agree with their counts, times, what failed forms keep, and words.
 
-use petstore::{console::ConsoleSettings, domain::Role};
+use petstore::{
+    console::ConsoleSettings,
+    domain::{Role, store_area::OrderQuery},
+};
 
 use crate::browser::{Browser, Page, Shop};
 
@@ -142,4 +145,52 @@ async fn a_name_needs_a_visible_character_and_control_characters_are_named() {
     let form = [("do", "sell"), ("note", "a\0b")];
     let page = clerk.post("/animals/1/order", &form).await.expect(422);
     assert!(page.text.contains("U+0000 is not allowed"), "{page:?}");
+}
+
+#[tokio::test]
+async fn the_history_says_when_and_shows_ends_in_the_zone_of_the_reader() {
+    let shop = Shop::open().await;
+    let mut clerk = shop.member("Cy", Role::Clerk).await;
+    add(&mut clerk, "Rex", "available").await;
+    shop.import(&["Max", "Mia"]).await;
+    // What just happened is not about to happen.
+    let page = clerk.get("/animals/1").await.expect(200);
+    let history = page.between("<ol class=\"history\">", "</ol>");
+    assert!(history.contains("data-now=\"just now\">just now</time>"), "{history}");
+    assert!(!history.contains("Imported"), "{history}");
+    let page = clerk.get("/animals/3").await.expect(200);
+    let history = page.between("<ol class=\"history\">", "</ol>");
+    assert!(history.contains("<strong>Imported</strong>"), "{history}");
+    assert!(history.contains("the operator, <time datetime=\"2026-12-01T12:00:00Z\""), "{history}");
+
+    let form = [("do", "reserve"), ("until", "2026-12-24")];
+    clerk.post("/animals/1/order", &form).await.expect(303);
+    let page = clerk.get("/orders/1").await.expect(200);
+    assert!(!page.text.contains(">in less than a minute<"), "{page:?}");
+    let form = [("version", "1"), ("until", "2026-12-31"), ("until-offset", "-60")];
+    clerk.post("/orders/1/extend", &form).await.expect(303);
+    let page = clerk.get("/animals/1").await.expect(200);
+    // The script writes these times in the zone of the device.
+    let ends = "Ends: <del><time datetime=\"2026-12-24T23:59:59Z\" data-exact>24 Dec 2026, 23:59 UTC</time></del> \
+        → <ins><time datetime=\"2026-12-31T22:59:59Z\" data-exact>31 Dec 2026, 22:59 UTC</time></ins>";
+    assert!(page.text.contains(ends), "{page:?}");
+}
+
+#[tokio::test]
+async fn many_reservations_end_with_the_day_that_was_chosen() {
+    let shop = Shop::open().await;
+    let mut clerk = shop.member("Cy", Role::Clerk).await;
+    for name in ["Rex", "Max"] {
+        add(&mut clerk, name, "available").await;
+    }
+    let page = clerk.get("/animals").await.expect(200);
+    assert!(page.text.contains("type=\"date\" value=\"2026-12-15\""), "{page:?}");
+    let two = [("do", "reserve"), ("pet", "1:1"), ("pet", "2:1")];
+    let page = clerk.post("/animals/selected", &two).await.expect(200);
+    assert!(page.text.contains("Enter a day in the future"), "{page:?}");
+    let day = [("until", "2026-12-24"), ("until-offset", "60")];
+    clerk.post("/animals/selected", &[&two[..], &day].concat()).await.expect(303);
+    let (orders, _) = shop.store.list_orders(&OrderQuery::default()).await.unwrap();
+    let ends: Vec<_> = orders.iter().map(|order| order.expires_at.unwrap().to_string()).collect();
+    assert_eq!(ends, ["2026-12-25T00:59:59Z"; 2]);
 }

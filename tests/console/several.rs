@@ -34,7 +34,15 @@ async fn of_many_selected_animals_all_change_or_none_and_the_one_in_the_way_is_n
     let mut clerk = clerk(&shop, &["Rex", "Max", "Mia"]).await;
     let sell = [("do", "sell"), ("pet", "2:1")];
     assert_eq!(clerk.post("/animals/selected", &sell).await.next(), "/animals");
-    let all = [("do", "reserve"), ("pet", "1:1"), ("pet", "2:1"), ("pet", "3:1"), ("q", "m")];
+    let all = [
+        ("do", "reserve"),
+        ("until", "2026-12-24"),
+        ("pet", "1:1"),
+        ("pet", "2:1"),
+        ("pet", "3:1"),
+        ("q", "m"),
+        ("status", "all"),
+    ];
     let page = change(&mut clerk, &all).await.expect(200);
     assert!(page.text.contains("Max</bdi></a>: It is sold already."), "{page:?}");
     // The list and the ticks are those from before.
@@ -55,7 +63,14 @@ async fn from_two_animals_on_a_change_is_asked_and_names_them() {
     let mut clerk = clerk(&shop, &["Rex", "Max <2>"]).await;
     let form = [("label", "Dogs"), ("number", "7"), ("_key", "k-0")];
     clerk.post("/categories", &form).await.expect(303);
-    let both = [("pet", "1:1"), ("pet", "2:1"), ("q", "x"), ("to", "dogs"), ("why", "died")];
+    let both = [
+        ("pet", "1:1"),
+        ("pet", "2:1"),
+        ("q", "x"),
+        ("to", "dogs"),
+        ("why", "died"),
+        ("until", "2026-12-24"),
+    ];
     for (button, title) in [
         ("reserve", "Reserve 2 animals?"),
         ("sell", "Sell 2 animals?"),

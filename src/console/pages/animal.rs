@@ -37,7 +37,7 @@ async fn with(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiError> {
     };
     let categories = desk.categories_of([pet.category_id].into()).await?;
     let order = holding_order(desk, &pet).await?;
-    let history = history::show(desk, pet.id).await?;
+    let history = history::show(desk, &pet).await?;
     let content = html! {
         div.head {
             h1 { (markup::name(pet.name.as_str(), LONG)) }

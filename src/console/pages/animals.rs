@@ -74,6 +74,7 @@ async fn show(desk: &Desk<'_>, form: &Form, errors: &Errors) -> Result<Reply, Ap
         link("/animals", &[&filters[..], &[("after", &id), ("from", &key)]].concat())
     });
     let first = query.after.map(|_| link("/animals", &filters));
+    let end = desk.default_end().strftime("%F").to_string();
     let is_filtered = filters.iter().any(|(_, value)| !value.is_empty());
     let content = html! {
         div.head {
@@ -104,7 +105,7 @@ async fn show(desk: &Desk<'_>, form: &Form, errors: &Errors) -> Result<Reply, Ap
                     @for (name, value) in filters { input type="hidden" name=(name) value=(value); }
                     (table(desk, &pets, &categories, true))
                     (pages(first.as_deref(), next.as_deref()))
-                    (selected(&categories, form, errors))
+                    (selected(&categories, form, &end, errors))
                 }
             } @else {
                 (table(desk, &pets, &categories, false))
@@ -237,7 +238,8 @@ fn table(desk: &Desk<'_>, pets: &[StorePet], categories: &[Category], has_boxes:
 
 /// What can be done with the selected animals. Enter in a field presses the first button, which needs
 /// a category.
-fn selected(categories: &[Category], form: &Form, errors: &Errors) -> Markup {
+fn selected(categories: &[Category], form: &Form, end: &str, errors: &Errors) -> Markup {
+    let until = if form.get("until").is_empty() { end } else { form.get("until") };
     let to = Input { list: Some("categories"), ..Input::of("to", texts::CATEGORY, form, errors) };
     let why = Input::of("why", texts::REASON, form, errors);
     html! {
@@ -249,6 +251,7 @@ fn selected(categories: &[Category], form: &Form, errors: &Errors) -> Markup {
                     button name="do" value="move" { (texts::MOVE) }
                 }
                 div.buttons {
+                    (forms::day_input(until, errors.of("until")))
                     button name="do" value="reserve" { (texts::RESERVE) }
                     button name="do" value="sell" { (texts::SELL) }
                 }
@@ -368,8 +371,8 @@ async fn command(
     };
     Ok(match form.get("do") {
         "reserve" => {
-            let end = desk.default_end();
-            Some((order(OrderTerms::ReservedUntil(end)), texts::RESERVE, String::new()))
+            let end = errors.take("until", forms::end_of_day(form, desk.visit.now));
+            end.map(|end| (order(OrderTerms::ReservedUntil(end)), texts::RESERVE, String::new()))
         }
         "sell" => Some((order(OrderTerms::Completed), texts::SELL, String::new())),
         "withdraw" => {

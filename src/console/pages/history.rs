@@ -1,5 +1,6 @@
 //! The history of an animal, from the log of changes.
 
+use jiff::{Timestamp, ToSpan};
 use maud::{Markup, html};
 use serde::Deserialize;
 
@@ -12,13 +13,19 @@ use crate::{
     },
     domain::{
         PetId,
-        store_area::{Category, ChangeType, LoggedChange, SubjectKind},
+        store_area::{
+            AuditEntry, AuditQuery, AuditType, Category, ChangeType, LoggedChange, StorePet,
+            SubjectKind,
+        },
     },
     store::StoreError,
 };
 
 /// How many entries a page shows.
 const SHOWN: u32 = 20;
+
+/// Among how many imports that of an animal is looked for.
+const SHOWN_IMPORTS: u32 = 100;
 
 /// What the history shows of a representation in the log.
 #[derive(Debug, Default, Deserialize)]
@@ -31,8 +38,10 @@ struct Logged {
     reference: Option<String>,
     note: Option<String>,
     reason: Option<String>,
-    expires_at: Option<String>,
+    expires_at: Option<Timestamp>,
     withdrawn: Option<Withdrawn>,
+    first_id: Option<i64>,
+    last_id: Option<i64>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -53,7 +62,8 @@ pub(super) async fn last(desk: &Desk<'_>, id: PetId) -> Result<Option<LoggedChan
 }
 
 /// The changes of an animal and of its orders, the newest first.
-pub(super) async fn show(desk: &Desk<'_>, id: PetId) -> Result<Markup, StoreError> {
+pub(super) async fn show(desk: &Desk<'_>, pet: &StorePet) -> Result<Markup, StoreError> {
+    let id = pet.id;
     let before = desk.visit.query.integer("before").unwrap_or(i64::MAX);
     let changes = desk.store().history(id, before, SHOWN + 1).await?;
     let has_more = changes.len() > SHOWN as usize;
@@ -68,8 +78,12 @@ pub(super) async fn show(desk: &Desk<'_>, id: PetId) -> Result<Markup, StoreErro
         .collect();
     let ids = shown.iter().flat_map(|&change| categories_in(change)).collect();
     let categories = desk.categories_of(ids).await?;
+    // An animal that was imported begins with the import, of which the log has one entry for all.
+    let begins = changes.iter().any(|change| change.kind == ChangeType::PetAdded);
+    let import = if has_more || begins { None } else { import_of(desk, pet).await? };
+    let shown = shown.into_iter().chain(&import);
     Ok(html! {
-        @if shown.is_empty() { p.muted { (texts::NO_HISTORY) } }
+        @if changes.is_empty() && import.is_none() { p.muted { (texts::NO_HISTORY) } }
         ol.history {
             @for change in shown {
                 li {
@@ -80,13 +94,33 @@ pub(super) async fn show(desk: &Desk<'_>, id: PetId) -> Result<Markup, StoreErro
                             ", " a href={ "/orders/" (order) } { (texts::title_of_order(order)) }
                         }
                     }
-                    (differences(change, &categories))
+                    @if change.kind != ChangeType::PetsImported { (differences(change, &categories)) }
                     div.hint { (texts::actor(&change.actor)) ", " (markup::time(change.at, desk.visit.now)) }
                 }
             }
         }
         @if let Some(older) = older { a href=(older) { (texts::OLDER) } }
     })
+}
+
+/// The import that added an animal, among the first imports since it exists.
+async fn import_of(desk: &Desk<'_>, pet: &StorePet) -> Result<Option<LoggedChange>, StoreError> {
+    let query = AuditQuery {
+        kind: Some(AuditType::Change(ChangeType::PetsImported)),
+        since: pet.created_at.and_then(|at| at.checked_sub(1.second()).ok()),
+        limit: SHOWN_IMPORTS,
+        ..AuditQuery::default()
+    };
+    let (entries, _) = desk.store().list_audit(&query).await?;
+    let imports = entries.into_iter().filter_map(|entry| match entry {
+        AuditEntry::Change(change) => Some(change),
+        AuditEntry::Act { .. } => None,
+    });
+    let has_it = |change: &LoggedChange| {
+        let Logged { first_id, last_id, .. } = Logged::read(change.after.as_deref());
+        first_id.zip(last_id).is_some_and(|(first, last)| (first..=last).contains(&pet.id.get()))
+    };
+    Ok(imports.into_iter().find(has_it))
 }
 
 /// Whether the change at this place only gives the animal the status of the order before it.
@@ -121,6 +155,7 @@ pub(super) fn differences(change: &LoggedChange, categories: &[Category]) -> Mar
         forms::status(text).map_or_else(|_| text.clone(), |status| texts::status(status).to_owned())
     };
     let mut lines: Vec<(&str, Option<String>, String)> = Vec::new();
+    let mut ends = None;
     let mut add = |label, old: Option<String>, new: Option<String>| {
         if let Some(new) = new.filter(|new| old.as_ref() != Some(new)) {
             lines.push((label, old, new));
@@ -134,9 +169,8 @@ pub(super) fn differences(change: &LoggedChange, categories: &[Category]) -> Mar
     add(texts::REFERENCE, before.reference, after.reference);
     add(texts::NOTE, before.note, after.note);
     add(texts::REASON, before.reason, after.reason);
-    if change.kind == ChangeType::OrderChanged {
-        let day = |end: String| end.parse().map_or(end, texts::exact);
-        add(texts::ENDS, before.expires_at.map(day), after.expires_at.map(day));
+    if change.kind == ChangeType::OrderChanged && before.expires_at != after.expires_at {
+        ends = before.expires_at.zip(after.expires_at);
     }
     if let (None, Some(withdrawn)) = (before.withdrawn, after.withdrawn) {
         let reason = forms::withdrawal_reason(&withdrawn.reason).map(texts::reason);
@@ -150,6 +184,9 @@ pub(super) fn differences(change: &LoggedChange, categories: &[Category]) -> Mar
                 @if let Some(old) = old { del { (markup::text(&old, SHORT)) } " → " }
                 ins { (markup::text(&new, SHORT)) }
             }
+        }
+        @if let Some((old, new)) = ends {
+            div { (texts::ENDS) ": " del { (markup::exact_time(old)) } " → " ins { (markup::exact_time(new)) } }
         }
     }
 }

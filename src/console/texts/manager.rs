@@ -30,6 +30,7 @@ pub(in crate::console) fn audited_change(kind: ChangeType) -> &'static str {
         ChangeType::PetChanged => "Animal changed",
         ChangeType::PetWithdrawn => "Animal withdrawn",
         ChangeType::PetRestored => "Animal restored",
+        ChangeType::PetsImported => "Animals imported",
         ChangeType::OrderPlaced => "Animal reserved",
         ChangeType::OrderCompleted => "Animal sold",
         ChangeType::OrderReturned => "Animal taken back",
