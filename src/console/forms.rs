@@ -51,9 +51,9 @@ impl Errors {
     /// All of them, with links to their fields. Nothing if there are none.
     pub(super) fn summary(&self) -> Markup {
         html! {
-            @if let Some(other) = &self.other { div.problem role="alert" { (other) } }
+            @if let Some(other) = &self.other { div.problem role="alert" tabindex="-1" autofocus { (other) } }
             @if !self.by_field.is_empty() {
-                div.problem role="alert" {
+                div.problem role="alert" tabindex="-1" autofocus {
                     h2 { (texts::PROBLEM) }
                     ul {
                         @for (field, message) in &self.by_field {
@@ -78,6 +78,8 @@ pub(super) struct Input<'a> {
     pub(super) kind: &'a str,
     pub(super) is_optional: bool,
     pub(super) is_required: bool,
+    /// Whether people begin here.
+    pub(super) is_first: bool,
     /// What a password manager may fill in; nothing if empty.
     pub(super) autocomplete: &'a str,
     /// The identifier of a list of proposals.
@@ -102,6 +104,7 @@ impl<'a> Input<'a> {
             } @else {
                 input #(self.id) name=(self.id) type=(kind) value=(self.value) dir="auto"
                     autocomplete=(autocomplete) required[self.is_required] list=[self.list]
+                    autofocus[self.is_first]
                     aria-describedby=[described] aria-invalid=[invalid];
             }
         };

@@ -153,6 +153,8 @@ pub(super) fn framed(frame: &Frame<'_>, title: &str, content: &Markup) -> Markup
                         span {} " " a href="" { (texts::RELOAD) }
                     }
                 }
+                // What a search while typing found, for people who only hear it.
+                div.hidden #heard role="status" {}
                 @if let Some((message, link)) = &frame.flash {
                     div.flash role="status" {
                         (message)

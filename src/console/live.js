@@ -52,7 +52,10 @@ async function refresh(url, always = false) {
     if (parts.some(([part, next]) => part.textContent !== next.textContent)) tell("changed");
     return;
   }
-  for (const [part, next] of parts) part.replaceChildren(...next.childNodes);
+  for (const [part, next] of parts) {
+    part.replaceChildren(...next.childNodes);
+    Object.assign(part.dataset, next.dataset);
+  }
   document.title = other.title;
   tell("");
 }
@@ -69,6 +72,7 @@ document.addEventListener("input", (event) => {
     const url = new URL(form.action);
     url.search = new URLSearchParams([...new FormData(form)].filter(([, value]) => value));
     await refresh(url, true).then(() => history.replaceState(null, "", url), () => tell("lost"));
+    document.getElementById("heard").textContent = document.getElementById("results").dataset.found;
   }, 250);
 });
 

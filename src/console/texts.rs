@@ -86,6 +86,7 @@ pub(super) const NOTHING_FOUND: &str = "No animal found";
 pub(super) const NOTHING_FOUND_HINT: &str =
     "Check the spelling, or type only the beginning of the name.";
 pub(super) const SELECT_ALL: &str = "Select all on this page";
+pub(super) const SKIP_LIST: &str = "Skip the list, to the actions";
 pub(super) const WITH_SELECTED: &str = "Change the selected animals";
 pub(super) const ALL_OR_NONE: &str = "Either all of them change, or none.";
 pub(super) const MOVE: &str = "Move to category";
@@ -279,6 +280,17 @@ pub(super) fn flash(code: &str, id: i64) -> Option<(String, Option<(String, &'st
 /// A number of animals.
 pub(super) fn animals(count: i64) -> String {
     if count == 1 { "1 animal".to_owned() } else { format!("{count} animals") }
+}
+
+/// A number of orders.
+pub(super) fn orders(count: i64) -> String {
+    if count == 1 { "1 order".to_owned() } else { format!("{count} orders") }
+}
+
+/// What a search found, for people who only hear it.
+pub(super) fn found(what: fn(i64) -> String, count: usize, has_more: bool) -> String {
+    let count = what(i64::try_from(count).unwrap_or(i64::MAX));
+    if has_more { format!("The first {count} are shown.") } else { format!("{count} found.") }
 }
 
 pub(super) fn title_of_order(id: i64) -> String {

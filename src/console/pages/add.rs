@@ -132,9 +132,9 @@ fn show_preview(
         h1 { (texts::PREVIEW) }
         (errors.summary())
         @if is_too_long {
-            div.problem role="alert" { (texts::TOO_MANY_LINES) }
+            div.problem role="alert" tabindex="-1" autofocus { (texts::TOO_MANY_LINES) }
         } @else if wrong > 0 {
-            div.problem role="alert" { (texts::wrong_lines(wrong)) }
+            div.problem role="alert" tabindex="-1" autofocus { (texts::wrong_lines(wrong)) }
         } @else {
             form.card.stack method="post" action="/add/many" {
                 (desk.key("many"))

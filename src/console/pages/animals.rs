@@ -86,7 +86,7 @@ async fn show(desk: &Desk<'_>, form: &Form, errors: &Errors) -> Result<Reply, Ap
         }
         (errors.summary())
         (search(form, &categories, is_filtered))
-        div #results.stack data-live {
+        div #results.stack data-live data-found=(texts::found(texts::animals, pets.len(), next.is_some())) {
             @if pets.is_empty() && is_filtered {
                 div.card.empty {
                     strong { (texts::NOTHING_FOUND) }
@@ -103,6 +103,7 @@ async fn show(desk: &Desk<'_>, form: &Form, errors: &Errors) -> Result<Reply, Ap
                 form.several method="post" action="/animals/selected" {
                     (desk.key("selected"))
                     @for (name, value) in filters { input type="hidden" name=(name) value=(value); }
+                    a.skip href="#selected" { (texts::SKIP_LIST) }
                     (table(desk, &pets, &categories, true))
                     (pages(first.as_deref(), next.as_deref()))
                     (selected(&categories, form, &end, errors))
@@ -211,9 +212,11 @@ fn table(desk: &Desk<'_>, pets: &[StorePet], categories: &[Category], has_boxes:
             tr {
                 @if has_boxes {
                     td.tick {
-                        input type="checkbox" name="pet" value={ (pet.id.get()) ":" (pet.version) }
-                            checked[ticked(pet)]
-                            aria-label=(texts::select(&markup::plain_name(pet.name.as_str())));
+                        label {
+                            input type="checkbox" name="pet" value={ (pet.id.get()) ":" (pet.version) }
+                                checked[ticked(pet)]
+                                aria-label=(texts::select(&markup::plain_name(pet.name.as_str())));
+                        }
                     }
                 }
                 td.first {
@@ -243,7 +246,7 @@ fn selected(categories: &[Category], form: &Form, end: &str, errors: &Errors) ->
     let to = Input { list: Some("categories"), ..Input::of("to", texts::CATEGORY, form, errors) };
     let why = Input::of("why", texts::REASON, form, errors);
     html! {
-        fieldset.card {
+        fieldset.card #selected tabindex="-1" {
             legend { (texts::WITH_SELECTED) " " span.hint { (texts::ALL_OR_NONE) } }
             div.row {
                 div.row {

@@ -49,7 +49,7 @@ pub(super) async fn today(desk: &Desk<'_>) -> Result<Reply, ApiError> {
             label for="q" { (texts::FIND_LABEL) }
             input type="hidden" name="status" value="all";
             div.row {
-                div.field.search { input #q name="q" type="search" autocomplete="off"; }
+                div.field.search { input #q name="q" type="search" autocomplete="off" autofocus; }
                 button.main { (texts::FIND) }
             }
         }

@@ -58,7 +58,7 @@ fn code_input(label: &str, hint: Option<&str>) -> Markup {
 
 /// What is wrong, if something is.
 fn problem(message: Option<&str>) -> Markup {
-    html! { @if let Some(message) = message { div.problem role="alert" { p { (message) } } } }
+    html! { @if let Some(message) = message { div.problem role="alert" tabindex="-1" autofocus { p { (message) } } } }
 }
 
 /// A secret that is shown once: what to do with it, and the page after it.

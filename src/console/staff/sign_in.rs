@@ -119,12 +119,13 @@ fn form(then: &Then, wrong: Option<&str>, name: &str, status: StatusCode) -> Res
         value: name,
         autocomplete: "username",
         is_required: true,
+        is_first: true,
         ..Input::default()
     };
     let content = html! {
         (problem(wrong))
         @if then.is_too_long {
-            div.problem role="alert" {
+            div.problem role="alert" tabindex="-1" autofocus {
                 p { (texts::FORM_TOO_LONG) }
             }
         } @else if then.kept.is_some() && wrong.is_none() {

@@ -3,12 +3,13 @@
 import assert from "node:assert/strict";
 import net from "node:net";
 
-import { complaints, fill, isThere, origin, press, submit, text, value } from "./people.mjs";
+import { complaints, fill, isThere, origin, person, press, submit, text, value } from "./people.mjs";
 
 export async function counter(anna, ben) {
   await theWholePageFollows(anna, ben);
   await onPaper(ben);
   await anOutage(ben);
+  await focusAndTouch(ben);
 }
 
 // Adds an animal, and returns the address of its page.
@@ -132,4 +133,46 @@ async function anOutage(ben) {
   await stop();
   complaints.splice(before);
   console.log("An outage is told, and what was typed outlives it.");
+}
+
+// The focus is where people go on, what a search finds can be heard, and targets are large enough for a thumb.
+async function focusAndTouch(ben) {
+  const { page } = ben;
+  const focus = () => page.evaluate(() => document.activeElement.id || document.activeElement.className);
+  await page.goto(`${origin}/`);
+  assert.equal(await focus(), "q");
+  await page.goto(`${origin}/add`);
+  await submit(ben, "form[action='/add'] button");
+  assert.equal(await focus(), "problem");
+  const stranger = await person();
+  await stranger.page.goto(`${origin}/sign-in`);
+  assert.equal(await stranger.page.evaluate(() => document.activeElement.id), "name");
+  await stranger.context.close();
+
+  await page.goto(`${origin}/animals`);
+  await fill(ben, "#q", "Paula");
+  await page.waitForFunction(() => document.getElementById("heard").textContent === "1 animal found.");
+  await fill(ben, "#q", "nothing like this");
+  await page.waitForFunction(() => document.getElementById("heard").textContent === "0 animals found.");
+
+  // The actions of a long list, by keyboard.
+  await page.goto(`${origin}/animals`);
+  let steps = 0;
+  for (; !(await focus()).startsWith("skip") || steps < 2; steps += 1) await page.keyboard.press("Tab");
+  assert(steps < 25, `${steps} times Tab to the link to the actions`);
+  await page.keyboard.press("Enter");
+  await page.keyboard.press("Tab");
+  assert(await page.evaluate(() => document.activeElement.matches("#selected :is(input, button)")));
+
+  await page.setViewport({ width: 390, height: 800, hasTouch: true });
+  for (const path of ["/", "/animals", "/orders", "/orders?status=all", "/categories"]) {
+    await page.goto(`${origin}${path}`);
+    const small = await page.$$eval("nav a, main td a, main td button, main td label, .pages a, .who a, .who button, .head a", (all) => all
+      .filter((target) => target.getBoundingClientRect().height < 44)
+      .map((target) => `${target.outerHTML} ${target.getBoundingClientRect().height}`));
+    assert.deepEqual(small, [], path);
+    assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), 390, path);
+  }
+  await page.setViewport({ width: 1280, height: 900 });
+  console.log("The focus is where people go on, a search can be heard, and targets are 44 px high on a phone.");
 }
