@@ -16,7 +16,8 @@ use crate::{
     store::StoreError,
 };
 
-/// How long a count is served.
+/// How long a count is served: so many times as long as it took, and at most so long.
+const KEPT_FOR_TIMES: u32 = 100;
 const KEPT_FOR: Duration = Duration::from_secs(10);
 
 /// Responds with how many animals there are.
@@ -30,15 +31,20 @@ pub(crate) async fn get(app: &App, Call { request, .. }: Call<'_>) -> Result<Res
 
 pub(crate) async fn read(app: &App) -> Result<Inventory, ApiError> {
     let (store, now) = (Arc::clone(&app.store), times::to_milliseconds(app.clock.now()));
-    let count = async move { store.count_inventory(now).await };
-    app.store_area.inventory.read(app.clock.instant(), count).await
+    let (clock, begun) = (Arc::clone(&app.clock), app.clock.instant());
+    let count = async move {
+        let counted = store.count_inventory(now).await;
+        (counted, clock.instant().saturating_duration_since(begun))
+    };
+    app.store_area.inventory.read(begun, count).await
 }
 
 /// The newest count, finished or not.
 #[derive(Default)]
 pub(crate) struct LastCount(Mutex<Option<Count>>);
 
-type Counted = Result<Inventory, StoreError>;
+/// The numbers, and how long it took to count them.
+type Counted = (Result<Inventory, StoreError>, Duration);
 
 struct Count {
     begun: Instant,
@@ -62,8 +68,10 @@ impl Count {
     fn is_current(&self, now: Instant) -> bool {
         match &*self.result.borrow() {
             None => self.result.has_changed().is_ok(),
-            Some(Ok(_)) => now.saturating_duration_since(self.begun) < KEPT_FOR,
-            Some(Err(_)) => false,
+            Some((Ok(_), took)) => {
+                now.saturating_duration_since(self.begun) < KEPT_FOR.min(*took * KEPT_FOR_TIMES)
+            }
+            Some((Err(_), _)) => false,
         }
     }
 }
@@ -82,7 +90,8 @@ impl LastCount {
         };
         let counted = result.wait_for(Option::is_some).await.map(|counted| counted.clone());
         let counted = counted.ok().flatten();
-        Ok(counted.ok_or_else(|| ApiError::internal(Arc::new(NotCounted)))??)
+        let (counted, _) = counted.ok_or_else(|| ApiError::internal(Arc::new(NotCounted)))?;
+        Ok(counted?)
     }
 }
 
@@ -108,15 +117,19 @@ mod tests {
         Instant::now()
     }
 
-    async fn available(last: &LastCount, now: Instant, count: Counted) -> Option<u64> {
-        last.read(now, async { count }).await.ok().map(|inventory| inventory.available)
+    async fn available(
+        last: &LastCount,
+        now: Instant,
+        count: Result<Inventory, StoreError>,
+    ) -> Option<u64> {
+        last.read(now, async { (count, KEPT_FOR) }).await.ok().map(|inventory| inventory.available)
     }
 
     #[tokio::test]
     async fn one_count_serves_all_requests_and_outlives_the_first_one() {
         let (last, now) = (LastCount::default(), start());
         let (finish, finished) = oneshot::channel();
-        let slow = last.read(now, async { Ok(finished.await.unwrap()) });
+        let slow = last.read(now, async { (Ok(finished.await.unwrap()), KEPT_FOR) });
         // The request that began it ends before it.
         assert!(slow.now_or_never().is_none());
         let later = now + Duration::from_mins(1);
@@ -133,6 +146,17 @@ mod tests {
         let almost = now + Duration::from_millis(9_999);
         assert_eq!(available(&last, almost, Ok(of(2))).await, Some(1));
         assert_eq!(available(&last, now + KEPT_FOR, Ok(of(2))).await, Some(2));
+    }
+
+    #[tokio::test]
+    async fn a_quick_count_is_kept_for_100_times_as_long_as_it_took() {
+        let (last, now) = (LastCount::default(), start());
+        let quick = async { (Ok(of(1)), Duration::from_millis(1)) };
+        assert_eq!(last.read(now, quick).await.unwrap().available, 1);
+        let almost = now + Duration::from_millis(99);
+        assert_eq!(available(&last, almost, Ok(of(2))).await, Some(1));
+        let later = now + Duration::from_millis(100);
+        assert_eq!(available(&last, later, Ok(of(2))).await, Some(2));
     }
 
     #[tokio::test]

@@ -25,14 +25,12 @@ async fn the_inventory_counts_all_animals() {
 }
 
 #[tokio::test]
-async fn the_numbers_are_at_most_10_seconds_old() {
+async fn the_numbers_of_a_store_that_is_counted_quickly_are_new() {
     let store = Store::open().await;
     let available = async || store.get("/inventory").await.ok()["available"].clone();
     assert_eq!(available().await, 0);
     store.add("Rex", "available").await;
-    store.server.clock.advance(Duration::from_millis(9_999));
-    assert_eq!(available().await, 0);
-    store.server.clock.advance(Duration::from_millis(1));
+    store.server.clock.advance(Duration::from_secs(10));
     assert_eq!(available().await, 1);
     assert_eq!(store.get("/inventory").await.json()["countedAt"], "2026-12-01T12:00:10.000Z");
 }
