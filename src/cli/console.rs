@@ -1,6 +1,7 @@
 //! The console of `petstore serve`.
 
 use std::{
+    env,
     net::{Ipv4Addr, SocketAddr},
     sync::Arc,
 };
@@ -57,7 +58,12 @@ pub(super) struct ConsoleUrlArgs {
 impl ConsoleUrlArgs {
     /// The address of the console in a browser, without a slash at its end.
     pub(super) fn url(&self) -> String {
-        self.url_of("http", self.listening())
+        let has_tls = env::var_os("PETSTORE_TLS_CERT").is_some_and(|file| !file.is_empty());
+        let mut listening = self.listening();
+        if listening.ip().is_unspecified() {
+            listening.set_ip(DEFAULT.ip());
+        }
+        self.url_of(if has_tls { "https" } else { "http" }, listening)
     }
 
     fn listening(&self) -> SocketAddr {

@@ -78,7 +78,6 @@ pub(super) struct Input<'a> {
     pub(super) kind: &'a str,
     pub(super) is_optional: bool,
     pub(super) is_required: bool,
-    /// Whether people begin here.
     pub(super) is_first: bool,
     /// What a password manager may fill in; nothing if empty.
     pub(super) autocomplete: &'a str,

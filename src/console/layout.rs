@@ -79,7 +79,7 @@ pub(super) fn of_type(media_type: &'static str, content: Body) -> Response {
 pub(super) struct Frame<'a> {
     pub(super) name: &'a str,
     /// The name of the store.
-    pub(super) store: &'a str,
+    pub(super) store: Option<&'a str>,
     pub(super) role: Role,
     pub(super) menu: Menu,
     /// The message about what was just done.
@@ -117,6 +117,7 @@ pub(super) fn page(status: StatusCode, title: &str, content: &Markup) -> Respons
 
 /// A page of somebody who is signed in.
 pub(super) fn framed(frame: &Frame<'_>, title: &str, content: &Markup) -> Markup {
+    let store = frame.store.unwrap_or(texts::SITE);
     let pet = if let Follows::Pet(id) = frame.follows { Some(id) } else { None };
     let follows = frame.follows != Follows::Nothing;
     document(
@@ -124,7 +125,7 @@ pub(super) fn framed(frame: &Frame<'_>, title: &str, content: &Markup) -> Markup
         &html! {
             header {
                 div.bar {
-                    a.brand href="/" { (icon()) (frame.store) }
+                    a.brand href="/" { (icon()) (store) }
                     nav aria-label=(texts::MAIN_MENU) {
                         ul {
                             @for (menu, path, label, _) in
@@ -146,14 +147,13 @@ pub(super) fn framed(frame: &Frame<'_>, title: &str, content: &Markup) -> Markup
                 }
             }
             main #main tabindex="-1" data-pet=[pet] data-follow[follows] {
-                p.print { strong { (frame.store) } }
+                p.print { strong { (store) } }
                 @if follows {
-                    div.flash.notice.no-print #news role="status" hidden data-changed=(texts::PAGE_CHANGED)
+                    div.notice.no-print #news role="status" hidden data-changed=(texts::PAGE_CHANGED)
                         data-lost=(texts::CONNECTION_LOST) {
                         span {} " " a href="" { (texts::RELOAD) }
                     }
                 }
-                // What a search while typing found, for people who only hear it.
                 div.hidden #heard role="status" {}
                 @if let Some((message, link)) = &frame.flash {
                     div.flash role="status" {
@@ -199,7 +199,7 @@ mod tests {
     fn of(role: Role) -> String {
         let flash = Some(("<b>".to_owned(), None));
         let (name, follows) = ("<i>Anna</i>", Follows::Pet(7));
-        let store = "Tails & Co";
+        let store = None;
         let frame = Frame { name, store, role, menu: Menu::Orders, flash, follows };
         framed(&frame, "<title>", &html! { h1 { "x" } }).into_string()
     }

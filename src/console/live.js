@@ -28,7 +28,6 @@ function showTimes(root) {
 }
 
 const news = document.getElementById("news");
-
 // Says that this page is not what the store has now: "changed", "lost", or nothing.
 function tell(what) {
   if (!news || (news.dataset.shown ?? "") === what) return;
@@ -91,8 +90,7 @@ document.addEventListener("submit", (event) => {
     if (field && day.value) field.value = new Date(`${day.value}T23:59:59`).getTimezoneOffset();
   }
   // If the service cannot be reached, "back" finds what was typed. The next page forgets it.
-  const isSecret = target.querySelector("[type=password], [autocomplete=one-time-code]");
-  if (edited.has(target) && !isSecret) {
+  if (edited.has(target) && !target.querySelector("[type=password], [autocomplete=one-time-code]")) {
     const typed = { member: who(), page: location.href, action: target.action, fields: [...new FormData(target)] };
     sessionStorage.setItem("typed", JSON.stringify(typed));
   }
@@ -127,11 +125,7 @@ function follow() {
   if (stream) soon();
   stream = new EventSource("/live");
   stream.onerror = () => tell("lost");
-  stream.onopen = () => {
-    if (news.dataset.shown !== "lost") return;
-    tell("");
-    soon();
-  };
+  stream.onopen = () => { if (news.dataset.shown === "lost") { tell(""); soon(); } };
   stream.onmessage = ({ data }) => {
     const wanted = document.querySelector("main").dataset.pet;
     if (!wanted || data === "*" || data.split(" ").includes(wanted)) soon();
@@ -154,9 +148,8 @@ if (member && member === who() && isLost && !unsent) {
     if (["checkbox", "radio"].includes(field.type)) field.checked = values.includes(field.value);
     else if (values.length) field.value = values[0];
   }
-  for (const closed of [unsent.closest("details"), ...unsent.querySelectorAll("details")]) {
-    if (closed) closed.open = true;
-  }
+  for (const closed of unsent.querySelectorAll("details")) closed.open = true;
+  unsent.closest("details")?.setAttribute("open", "");
   edited.add(unsent);
 }
 

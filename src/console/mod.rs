@@ -122,11 +122,6 @@ impl Console {
         self.edge().handle(self, client, request)
     }
 
-    /// The name that its pages show.
-    fn store_name(&self) -> &str {
-        self.settings.store_name.as_deref().unwrap_or(texts::SITE)
-    }
-
     /// Uses the source of randomness.
     fn with_random<T>(&self, work: impl FnOnce(&mut StdRng) -> T) -> T {
         work(&mut self.random.lock().unwrap_or_else(PoisonError::into_inner))
@@ -163,8 +158,8 @@ impl Interface for Console {
         facts: &mut Facts<'r>,
     ) -> Result<Response, ApiError> {
         let visitor = origin::visitor(&self.settings, client, request)?;
-        let path = request.uri.path();
-        let (route, parameter, unknown) = match routes::find(&request.method, path) {
+        let found = routes::find(&request.method, request.uri.path());
+        let (route, parameter, unknown) = match found {
             Ok((route, parameter)) => (route, parameter, None),
             Err(error) => (&routes::PAGES[0], "", Some(error)),
         };
@@ -174,11 +169,7 @@ impl Interface for Console {
         let mut visit =
             Visit { console, request, request_id, route, parameter, form, query, visitor, now };
         if let Some(error) = unknown {
-            let session = session::of(&visit).await?;
-            return Err(match session {
-                Some(session) => problem::with_menu(error, &visit, &session),
-                None => error,
-            });
+            return Err(problem::with_menu(error, &visit, session::of(&visit).await?.as_ref()));
         }
         facts.route = Some(route.label());
         // The memory counts until the page is made.
@@ -204,7 +195,7 @@ impl Interface for Console {
         facts.principal = Some(Actor::Staff(session.member.id));
         if session.member.role < needed.role {
             let error = ApiError::new(Problem::InsufficientScope, texts::NOT_ALLOWED);
-            return Err(problem::with_menu(error, &visit, &session));
+            return Err(problem::with_menu(error, &visit, Some(&session)));
         }
         let may_set_it_up = matches!(
             page,
@@ -227,7 +218,7 @@ impl Interface for Console {
         }
         let desk = Desk::new(visit, session);
         let response = Box::pin(pages::open(page, &desk)).await;
-        let with_menu = |error| problem::with_menu(error, &desk.visit, &desk.session);
+        let with_menu = |error| problem::with_menu(error, &desk.visit, Some(&desk.session));
         let mut response = response.map_err(with_menu)?;
         // After a change of the password, or if the browser has lost it.
         if !session::is_known_browser(&desk.visit, &desk.session.member) {

@@ -26,19 +26,25 @@ fn content(error: &ApiError, request_id: &HeaderValue) -> (&'static str, Markup)
     (title, content)
 }
 
-/// The error with its page, which has the menu of the member.
-pub(super) fn with_menu(error: ApiError, visit: &Visit<'_>, session: &Session) -> ApiError {
+/// The error with its page, which has the menu of the member who is signed in.
+pub(super) fn with_menu(
+    mut error: ApiError,
+    visit: &Visit<'_>,
+    session: Option<&Session>,
+) -> ApiError {
+    let Some(session) = session else { return error };
     let (title, content) = content(&error, visit.request_id);
     let frame = Frame {
         name: session.member.name.as_str(),
-        store: visit.console.store_name(),
+        store: visit.console.settings.store_name.as_deref(),
         role: session.member.role,
         menu: Menu::None,
         flash: None,
         follows: Follows::Nothing,
     };
     let content = html! { h1 { (title) } div.card { (content) } };
-    error.with_body(layout::framed(&frame, title, &content).into_string().into())
+    error.body = Some(Box::new(layout::framed(&frame, title, &content).into_string().into()));
+    error
 }
 
 /// The page about an error.
@@ -48,8 +54,8 @@ pub(super) fn page(
     request_id: &HeaderValue,
 ) -> (Response, Option<Cause>) {
     let (_, status) = error.problem().code_and_status();
-    let mut response = if let Some(page) = error.take_body() {
-        layout::html(status, page)
+    let mut response = if let Some(page) = error.body.take() {
+        layout::html(status, *page)
     } else {
         let (title, content) = content(&error, request_id);
         layout::page(status, title, &content)
@@ -60,26 +66,4 @@ pub(super) fn page(
         response.headers_mut().entry(name).or_insert(value.clone());
     }
     (response, cause)
-}
-
-#[cfg(test)]
-mod tests {
-    use std::sync::Arc;
-
-    use crate::{
-        console::texts,
-        http::{ApiError, Problem},
-        store::StoreError,
-    };
-
-    #[test]
-    fn a_full_disk_is_named_and_nobody_is_told_to_wait() {
-        let error = ApiError::from(StoreError::Full(Arc::new(std::fmt::Error)));
-        let (title, message, next) = texts::problem(error.problem(), error.message());
-        assert_eq!(title, "The disk is full");
-        assert!(!message.contains("moment") && !next.contains("Wait"), "{message} {next}");
-        // For programs, it is as any other outage.
-        let of = |problem: Problem| problem.code_and_status();
-        assert_eq!(of(error.problem()), of(Problem::Unavailable));
-    }
 }

@@ -48,8 +48,7 @@ impl Page {
         Self { follows, ..self }
     }
 
-    /// The page with an error, which programs and people who hear it notice. It does not change while
-    /// it is open, because its path is that of a form.
+    /// The page with an error, which programs and people who hear it notice. It follows nothing.
     pub(super) fn wrong_if(self, is_wrong: bool) -> Self {
         if !is_wrong {
             return self;
@@ -110,7 +109,7 @@ impl Reply {
                 let flash = shown.and_then(Flash::parse);
                 let frame = Frame {
                     name: desk.session.member.name.as_str(),
-                    store: visit.console.store_name(),
+                    store: visit.console.settings.store_name.as_deref(),
                     role: desk.role(),
                     menu: page.menu,
                     flash: flash.and_then(|Flash { code, id }| texts::flash(&code, id)),

@@ -33,12 +33,6 @@ pub(super) const PROBLEM: &str = "There is a problem";
 pub(super) const CANCEL: &str = "Cancel";
 pub(super) const NEXT_PAGE: &str = "Next page";
 pub(super) const FIRST_PAGE: &str = "First page";
-pub(super) const PAGE_CHANGED: &str =
-    "Somebody changed what this page shows. It stays as it is while you use it.";
-pub(super) const CONNECTION_LOST: &str =
-    "The connection to the service is lost. This page may be out of date.";
-pub(super) const RELOAD: &str = "Reload the page";
-pub(super) const MORE_FOLLOW: &str = "More entries follow on the next page of the console.";
 pub(super) const NO_NAME: &str = "(no name)";
 pub(super) const ACTIONS: &str = "Actions";
 pub(super) const JUST_NOW: &str = "just now";
@@ -57,7 +51,7 @@ pub(super) const REFERENCE_HINT: &str =
 pub(super) const NOTE: &str = "Note";
 pub(super) const REASON: &str = "Reason";
 pub(super) const OPTIONAL: &str = "(optional)";
-pub(super) const UNTIL: &str = "Hold until the end of";
+pub(super) const UNTIL: &str = "Hold until (end of day)";
 pub(super) const CATEGORY_HINT: &str = "Choose a category, or type its number.";
 pub(super) const ANIMAL: &str = "Animal";
 pub(super) const ORDER: &str = "Order";
@@ -145,7 +139,7 @@ pub(super) const CHECK: &str = "Check";
 pub(super) const FINE: &str = "OK";
 pub(super) const PREVIEW_HINT: &str =
     "Nothing is added yet. Either all of them are added, or none.";
-pub(super) const CHANGE_LINES: &str = "Change the lines";
+pub(super) const CHANGE_LINES: &str = "Edit the lines";
 pub(super) const PREVIEW_AGAIN: &str = "Preview again";
 
 // Orders
@@ -165,8 +159,6 @@ pub(super) const NO_PET: &str = "No animal has this number.";
 pub(super) const NO_ORDER: &str = "No order has this number.";
 pub(super) const NOT_FOUND: &str = "Not found";
 pub(super) const NAME_TOO_LONG: &str = "The name is too long.";
-pub(super) const NOT_IN_TEXT: &str =
-    "The control character U+0000 is not allowed. Type the text again instead of pasting it.";
 pub(super) const NAME_MISSING: &str = "Enter the name of the animal.";
 pub(super) const CATEGORY_MISSING: &str = "Enter the category.";
 pub(super) const STATUS_INVALID: &str = "The status must be available, reserved or sold.";
@@ -178,7 +170,7 @@ pub(super) const DAY_INVALID: &str = "Enter a day in the future, at most 400 day
 pub(super) const NONE_SELECTED: &str = "Select at least one animal first.";
 pub(super) const NOTHING_PASTED: &str = "Paste at least one line.";
 pub(super) const TOO_MANY_LINES: &str =
-    "There are more than 100 lines. Add the first 100, and then the others.";
+    "There are more than 100 lines. Add the first 100, and then the rest.";
 pub(super) const ALREADY_SENT: &str = "This form was already sent with other values, so nothing was \
      changed this time. Look at the current state, and start again from here.";
 pub(super) const STALE: &str = "Somebody else has changed it in the meantime, so nothing was changed \
@@ -216,6 +208,10 @@ pub(super) fn reason(reason: WithdrawalReason) -> &'static str {
     }
 }
 
+/// What a change did that replaced the end of a reservation, or the name of a category.
+pub(super) const EXTENDED: &str = "Extended";
+pub(super) const RENAMED: &str = "Category renamed";
+
 /// What a change did, in the history of an animal.
 pub(super) fn change(kind: ChangeType) -> &'static str {
     match kind {
@@ -230,7 +226,7 @@ pub(super) fn change(kind: ChangeType) -> &'static str {
         ChangeType::OrderExpired => "Reservation expired",
         ChangeType::OrderReturned => "Taken back",
         ChangeType::CategoryChanged => "Category named",
-        ChangeType::CategoryDeleted => "Name of a category deleted",
+        ChangeType::CategoryDeleted => "Category name deleted",
         ChangeType::PetsImported => "Imported",
     }
 }
@@ -251,9 +247,9 @@ pub(super) fn flash(code: &str, id: i64) -> Option<(String, Option<(String, &'st
     let to_order = Some((format!("/orders/{id}"), "Show the order"));
     let to_next = Some(("/add".to_owned(), "Add another one"));
     let message = match code {
-        "reserved" => return Some((format!("Reserved. The order has the number {id}."), to_order)),
-        "sold" => return Some((format!("Sold. The order has the number {id}."), to_order)),
-        "added" => return Some((format!("Added with the number {id}."), to_next)),
+        "reserved" => return Some((format!("Reserved as order {id}."), to_order)),
+        "sold" => return Some((format!("Sold as order {id}."), to_order)),
+        "added" => return Some((format!("Added as animal {id}."), to_next)),
         "added-many" => return Some((format!("{} added.", animals(id)), None)),
         "changed-many" => return Some((format!("{} changed.", animals(id)), None)),
         "cancelled" => "The reservation is cancelled. The animal is available.",
@@ -270,7 +266,7 @@ pub(super) fn flash(code: &str, id: i64) -> Option<(String, Option<(String, &'st
         "session-ended" => "The session has ended.",
         "second-factor-removed" => "Your second factor is removed. Your other sessions have ended.",
         "role-changed" => "The role is changed.",
-        "member-disabled" => "This member cannot sign in any more. Their sessions have ended.",
+        "member-disabled" => "This member can no longer sign in. Their sessions have ended.",
         "key-revoked" => "The key is revoked.",
         _ => return None,
     };
@@ -280,17 +276,6 @@ pub(super) fn flash(code: &str, id: i64) -> Option<(String, Option<(String, &'st
 /// A number of animals.
 pub(super) fn animals(count: i64) -> String {
     if count == 1 { "1 animal".to_owned() } else { format!("{count} animals") }
-}
-
-/// A number of orders.
-pub(super) fn orders(count: i64) -> String {
-    if count == 1 { "1 order".to_owned() } else { format!("{count} orders") }
-}
-
-/// What a search found, for people who only hear it.
-pub(super) fn found(what: fn(i64) -> String, count: usize, has_more: bool) -> String {
-    let count = what(i64::try_from(count).unwrap_or(i64::MAX));
-    if has_more { format!("The first {count} are shown.") } else { format!("{count} found.") }
 }
 
 pub(super) fn title_of_order(id: i64) -> String {
@@ -386,7 +371,7 @@ pub(super) const IS_WITHDRAWN: &str = "It is withdrawn. Restore it first.";
 pub(super) const IS_GONE: &str = "It no longer exists.";
 
 pub(super) fn is_reserved(order: i64) -> String {
-    format!("It is reserved by the order {order}. Sell it there, or cancel the reservation first.")
+    format!("It is reserved by order {order}. Sell it there, or cancel the reservation first.")
 }
 
 pub(super) fn is_in_status(status: PetStatus) -> String {

@@ -71,7 +71,6 @@ problems! {
     UnsupportedMediaType  "unsupported_media_type"  UNSUPPORTED_MEDIA_TYPE;
     /// The service is overloaded, or its disk or database is unavailable.
     Unavailable           "unavailable"             SERVICE_UNAVAILABLE;
-    /// The disk is full.
     StorageFull           "unavailable"             SERVICE_UNAVAILABLE;
     Internal              "internal"                INTERNAL_SERVER_ERROR;
 }
@@ -104,8 +103,8 @@ pub(crate) struct ApiError {
     /// An additional header field, such as `Allow`.
     field: Option<Box<(HeaderName, HeaderValue)>>,
     cause: Option<Cause>,
-    /// The whole body, if it has more members.
-    body: Option<Box<Bytes>>,
+    /// The whole body, if it has more members, or is a page.
+    pub(crate) body: Option<Box<Bytes>>,
 }
 
 impl ApiError {
@@ -208,16 +207,6 @@ impl ApiError {
     fn render(&self) -> Vec<u8> {
         let (code, status) = self.problem.code_and_status();
         json::render(&ErrorBody { code, message: &self.message, status: status.as_u16() })
-    }
-
-    /// The same error with this body.
-    pub(crate) fn with_body(self, body: Bytes) -> Self {
-        Self { body: Some(Box::new(body)), ..self }
-    }
-
-    /// The body that it was given.
-    pub(crate) fn take_body(&mut self) -> Option<Bytes> {
-        self.body.take().map(|body| *body)
     }
 
     pub(crate) fn problem(&self) -> Problem {

@@ -71,6 +71,29 @@ fn members_are_listed_changed_disabled_and_let_in_again() {
 }
 
 #[test]
+fn a_link_has_the_address_of_the_console() {
+    let here = directory();
+    run(here.path(), &["staff", "add", "Ana", "--create"]).expect_success();
+    let certificate = ("PETSTORE_TLS_CERT", "server.pem");
+    for (listen, tls, address) in [
+        ("", false, "http://127.0.0.1:8081"),
+        ("", true, "https://127.0.0.1:8081"),
+        ("127.0.0.1:9000", false, "http://127.0.0.1:9000"),
+        (":8081", true, "https://127.0.0.1:8081"),
+    ] {
+        let mut reset = command(here.path(), &["staff", "reset", "Ana"]);
+        if !listen.is_empty() {
+            reset.args(["--console-listen", listen]);
+        }
+        let done = if tls { reset.env(certificate.0, certificate.1) } else { &mut reset };
+        let done = done.output().unwrap();
+        let [link, message] =
+            [done.stdout, done.stderr].map(|text| String::from_utf8(text).unwrap());
+        assert!(link.starts_with(&format!("{address}/link/")), "{link} {message}");
+    }
+}
+
+#[test]
 fn a_service_starts_without_a_console_if_the_default_address_is_taken() {
     let here = directory();
     // By this test, or by another program.

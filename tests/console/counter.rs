@@ -36,6 +36,7 @@ fn between<'t>(text: &'t str, before: &str, after: &str) -> &'t str {
 async fn each_number_on_the_page_today_leads_to_a_list_with_as_many_rows() {
     let shop = Shop::open().await;
     let mut clerk = shop.member("Cy", Role::Clerk).await;
+    clerk.get("/").await.expect(200);
     let statuses = ["available", "sold", "pending", "available", "available"];
     for (number, status) in (10..78).zip(statuses.into_iter().cycle()) {
         let path = add(&mut clerk, &format!("Pip {number}"), status).await;
@@ -44,6 +45,7 @@ async fn each_number_on_the_page_today_leads_to_a_list_with_as_many_rows() {
             clerk.post(&format!("{path}/withdraw"), &form).await.expect(303);
         }
     }
+    // The numbers are new, and not those of the first visit.
     let today = clerk.get("/").await.expect(200);
     let mut rows = Vec::new();
     for status in ["available", "pending", "sold", "withdrawn"] {
@@ -193,4 +195,30 @@ async fn many_reservations_end_with_the_day_that_was_chosen() {
     let (orders, _) = shop.store.list_orders(&OrderQuery::default()).await.unwrap();
     let ends: Vec<_> = orders.iter().map(|order| order.expires_at.unwrap().to_string()).collect();
     assert_eq!(ends, ["2026-12-25T00:59:59Z"; 2]);
+}
+
+#[tokio::test]
+async fn the_activity_names_animals_and_says_what_was_replaced() {
+    let shop = Shop::open().await;
+    let mut manager = shop.member("Ana", Role::Manager).await;
+    add(&mut manager, "Rex", "available").await;
+    let form = [("do", "reserve"), ("until", "2026-12-24")];
+    manager.post("/animals/1/order", &form).await.expect(303);
+    assert!(manager.get("/animals/1").await.text.contains("Reserved as order 1."));
+    let form = [("version", "1"), ("until", "2026-12-31")];
+    manager.post("/orders/1/extend", &form).await.expect(303);
+    for label in ["Dogs", "Good dogs"] {
+        manager.post("/categories", &[("label", label), ("number", "1")]).await.expect(303);
+    }
+    let page = manager.get("/activity").await.expect(200);
+    for shown in [
+        "Category named</td>",
+        "Category renamed</td>",
+        "Extended</td>",
+        "<a href=\"/orders/1\">Order 1</a>, <a href=\"/animals/1\"><bdi>Rex</bdi></a></td>",
+    ] {
+        assert!(page.text.contains(shown), "{shown}: {page:?}");
+    }
+    assert!(!page.text.contains(">Animal 1<"), "{page:?}");
+    assert!(manager.get("/animals/1").await.text.contains("<strong>Extended</strong>"));
 }

@@ -39,7 +39,7 @@ async fn a_form_that_is_sent_twice_makes_one_order_and_shows_its_message_once() 
     let mut clerk = shop.member("Cy", Role::Clerk).await;
     let path = add(&mut clerk, "Rex").await;
     let page = clerk.get(&path).await.expect(200);
-    assert!(page.text.contains("Added with the number 1."));
+    assert!(page.text.contains("Added as animal 1."));
     let order = format!("{path}/order");
     let key = key(&page, &order);
     let form = [("_key", &*key), ("do", "reserve"), ("until", "2026-12-24")];
@@ -49,8 +49,8 @@ async fn a_form_that_is_sent_twice_makes_one_order_and_shows_its_message_once() 
     let (orders, _) = shop.store.list_orders(&OrderQuery::default()).await.unwrap();
     assert_eq!(orders.len(), 1);
     assert_eq!(orders[0].expires_at.unwrap().to_string(), "2026-12-24T23:59:59Z");
-    assert!(clerk.get(&path).await.text.contains("Reserved. The order has the number 1."));
-    assert!(!clerk.get(&path).await.text.contains("Reserved. The order"));
+    assert!(clerk.get(&path).await.text.contains("Reserved as order 1."));
+    assert!(!clerk.get(&path).await.text.contains("Reserved as order"));
     // The same form with other values is another request.
     let other = [("_key", &*key), ("do", "sell"), ("until", "")];
     assert!(
@@ -164,7 +164,7 @@ async fn the_first_animal_of_a_new_store_brings_its_category() {
     assert_eq!(pets(&shop).await, []);
     let with_category = [form[0], form[1], form[2], ("new-category", "yes")];
     assert_eq!(clerk.post("/add", &with_category).await.next(), "/animals/1");
-    assert!(clerk.get("/animals/1").await.text.contains("Added with the number 1."));
+    assert!(clerk.get("/animals/1").await.text.contains("Added as animal 1."));
     // Then it is in the list, and is not made twice.
     assert_eq!(clerk.post("/add", &form).await.next(), "/animals/2");
     assert_eq!(clerk.post("/add", &with_category).await.next(), "/animals/3");

@@ -144,6 +144,10 @@ impl Run {
                 Err(error) => {
                     match error {
                         StoreError::OutcomeUnknown(_) => self.unknown += 1,
+                        // People are told.
+                        StoreError::Unavailable(cause) if cause.to_string().contains("full") => {
+                            panic!("a full disk is only unavailable: {cause}")
+                        }
                         _ => self.not_done.push(change.clone()),
                     }
                     self.rejected.push(change);

@@ -87,13 +87,13 @@ async function aDay(at, hand, which) {
   assert(await isThere(at, "button[name=new-category]"));
   await fill(at, "#category", "Dogs", hand);
   await submit(at, "form[action='/add'] button", hand);
-  await says(at, "Added with the number");
+  await says(at, "Added as animal");
 
   await find(at, name, hand);
   await press(at, "#work summary", hand);
   await fill(at, "#reference", "T-7", hand);
   await submit(at, "#work button[value=reserve]", hand);
-  await says(at, "Reserved.");
+  await says(at, "Reserved as order");
   assert.equal(await text(at, ".head .badge"), "Reserved");
 
   await page.goto(`${origin}/orders`);
@@ -106,7 +106,7 @@ async function aDay(at, hand, which) {
   await submit(at, "#work form[action$=cancel] button", hand);
   await says(at, "The reservation is cancelled.");
   await submit(at, "#work button[value=sell]", hand);
-  await says(at, "Sold.");
+  await says(at, "Sold as order");
   await press(at, "#work details summary", hand);
   await fill(at, "#reason", "It bites", hand);
   await submit(at, "#work form[action$=return] button", hand);
@@ -266,7 +266,7 @@ async function twoAtOnce(anna, ben) {
   await other.page.goto(luna);
   await ben.page.bringToFront();
   await submit(ben, "#work button[value=sell]");
-  await says(ben, "Sold.");
+  await says(ben, "Sold as order");
   await other.page.bringToFront();
   await submit(other, "#work button[value=sell]");
   await says(other, "It is sold already.");

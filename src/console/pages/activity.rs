@@ -3,7 +3,7 @@
 use jiff::{Timestamp, ToSpan, civil::Date, tz::TimeZone};
 use maud::{Markup, html};
 
-use super::{Desk, Page, Reply, history, link, pages};
+use super::{Desk, Page, Reply, history, link, orders, pages};
 use crate::{
     console::{
         forms::Input,
@@ -16,7 +16,8 @@ use crate::{
         NamedActor,
         staff::StaffMember,
         store_area::{
-            AuditEntry, AuditPosition, AuditQuery, AuditType, Category, LogSubject, SubjectKind,
+            AuditEntry, AuditPosition, AuditQuery, AuditType, Category, LogSubject, OrderId,
+            SubjectKind,
         },
     },
     http::ApiError,
@@ -82,6 +83,11 @@ pub(super) async fn activity(desk: &Desk<'_>) -> Result<Reply, ApiError> {
         AuditEntry::Act { .. } => None,
     });
     let categories = desk.categories_of(changes.flatten().collect()).await?;
+    let order = |entry: &AuditEntry| {
+        let LogSubject { kind, id } = shown(entry).subject;
+        id.filter(|_| kind == SubjectKind::Order).and_then(OrderId::new)
+    };
+    let orders = orders::with_animals(desk, entries.iter().filter_map(order)).await?;
     let filters = ["since", "until", "animal", "type"].map(|name| (name, fields.get(name)));
     let next = next.map(|AuditPosition { seq, act }| {
         link("/activity", &[&filters[..], &[("after", &format!("{seq}.{act}"))]].concat())
@@ -100,7 +106,7 @@ pub(super) async fn activity(desk: &Desk<'_>) -> Result<Reply, ApiError> {
             };
             div.card.empty { strong { (what) } p { (hint) } }
         } @else {
-            (table(desk, &entries, &categories, &staff))
+            (table(desk, &entries, &categories, &staff, &orders))
         }
         (pages(first.as_deref(), next.as_deref()))
     };
@@ -136,7 +142,8 @@ fn shown(entry: &AuditEntry) -> Shown<'_> {
         AuditEntry::Change(change) => Shown {
             at: change.at,
             actor: &change.actor,
-            what: texts::audited(AuditType::Change(change.kind)),
+            what: history::replaced(change)
+                .map_or_else(|| texts::audited(AuditType::Change(change.kind)), str::to_owned),
             subject: change.subject,
         },
         AuditEntry::Act { at, act, actor, .. } => Shown {
@@ -153,6 +160,7 @@ fn table(
     entries: &[AuditEntry],
     categories: &[Category],
     staff: &[StaffMember],
+    orders: &[orders::Row],
 ) -> Markup {
     let labels = [texts::WHEN, texts::WHO, texts::WHAT, texts::ABOUT, texts::DIFFERENCE];
     let rows = html! {
@@ -162,7 +170,12 @@ fn table(
                 td data-label=(texts::WHEN) { (markup::time(at, desk.visit.now)) }
                 td data-label=(texts::WHO) { bdi { (texts::actor(actor)) } }
                 td.first { (what) }
-                td data-label=(texts::ABOUT) { (link_to(subject, staff)) }
+                td data-label=(texts::ABOUT) {
+                    (link_to(subject, staff, history::name(entry)))
+                    @if let Some((_, Some(pet))) = orders.iter().find(|(order, _)| {
+                        subject == LogSubject { kind: SubjectKind::Order, id: Some(order.id.get()) }
+                    }) { ", " a href={ "/animals/" (pet.id) } { (markup::name(pet.name.as_str(), SHORT)) } }
+                }
                 td { (details(entry, categories)) }
             }
         }
@@ -170,14 +183,15 @@ fn table(
     markup::table(&markup::headings(&labels), &rows)
 }
 
-fn link_to(subject: LogSubject, staff: &[StaffMember]) -> Markup {
+fn link_to(subject: LogSubject, staff: &[StaffMember], name: Option<String>) -> Markup {
     let is_subject = |member: &&StaffMember| {
         subject.kind == SubjectKind::Staff && subject.id == Some(member.id.0)
     };
     if let Some(member) = staff.iter().find(is_subject) {
         return html! { bdi { (member.name.as_str()) } };
     }
-    let label = texts::subject(subject.kind, subject.id);
+    let label = name.map(|name| markup::name(&name, SHORT));
+    let label = label.unwrap_or_else(|| html! { (texts::subject(subject.kind, subject.id)) });
     let path = match (subject.kind, subject.id) {
         (SubjectKind::Pet, Some(id)) => Some(format!("/animals/{id}")),
         (SubjectKind::Order, Some(id)) => Some(format!("/orders/{id}")),

@@ -17,21 +17,10 @@ pub(super) fn as_typed(name: &str) -> String {
 }
 
 /// A category as somebody would type it.
-fn category_typed(id: i64, categories: &[Category]) -> String {
+pub(super) fn category_typed(id: i64, categories: &[Category]) -> String {
     let shown = markup::category(categories, id);
     let is_named = categories.iter().any(|category| category.id == id);
     if is_named && forms::category(&shown, categories) == Ok(id) { shown } else { id.to_string() }
-}
-
-/// The form with the name of the category, if its number was typed.
-pub(super) fn with_category_name(form: &Form, categories: &[Category]) -> Form {
-    let named = |name: &str, value: &str| match forms::category(value.trim(), categories) {
-        Ok(id) if name == "category" => category_typed(id, categories),
-        _ => value.to_owned(),
-    };
-    let fields = form.fields().iter().map(|(name, value)| (name.as_str(), named(name, value)));
-    let fields: Vec<(&str, String)> = fields.collect();
-    Form::with(&fields.iter().map(|(name, value)| (*name, value.as_str())).collect::<Vec<_>>())
 }
 
 /// The inputs for an animal.

@@ -74,6 +74,7 @@ async fn show(desk: &Desk<'_>, form: &Form, errors: &Errors) -> Result<Reply, Ap
         link("/animals", &[&filters[..], &[("after", &id), ("from", &key)]].concat())
     });
     let first = query.after.map(|_| link("/animals", &filters));
+    let sold = link("/animals", &[filters[0], ("status", ALL), filters[2]]);
     let end = desk.default_end().strftime("%F").to_string();
     let is_filtered = filters.iter().any(|(_, value)| !value.is_empty());
     let content = html! {
@@ -86,15 +87,13 @@ async fn show(desk: &Desk<'_>, form: &Form, errors: &Errors) -> Result<Reply, Ap
         }
         (errors.summary())
         (search(form, &categories, is_filtered))
-        div #results.stack data-live data-found=(texts::found(texts::animals, pets.len(), next.is_some())) {
+        div #results.stack data-live data-found=(texts::found(pets.len(), next.is_some())) {
             @if pets.is_empty() && is_filtered {
                 div.card.empty {
                     strong { (texts::NOTHING_FOUND) }
                     p { (texts::NOTHING_FOUND_HINT) }
                     @if status.is_empty() {
-                        a href=(link("/animals", &[filters[0], ("status", ALL), filters[2]])) {
-                            (texts::FIND_SOLD)
-                        }
+                        a href=(sold) { (texts::FIND_SOLD) }
                     }
                 }
             } @else if pets.is_empty() {
@@ -163,16 +162,13 @@ fn search(form: &Form, categories: &[Category], is_filtered: bool) -> Markup {
     let hint = (categories.len() >= PROPOSED).then_some(texts::MORE_CATEGORIES);
     let category =
         Input { id: "category", label: texts::CATEGORY, value: chosen, hint, ..Input::default() };
-    let label_of = |of: &str, all: &[(&str, &str)]| -> String {
-        all.iter()
-            .find(|(value, _)| *value == of)
-            .map_or(String::new(), |(_, label)| (*label).into())
-    };
+    let is_chosen = |(value, _): &&(&str, &str)| *value == form.get("status");
+    let status_label = statuses.iter().find(is_chosen).map_or("", |(_, label)| label);
     let category_label = choices.iter().find(|(value, _)| value == chosen);
     html! {
         // What the printed list has.
         p.print {
-            (label_of(form.get("status"), &statuses))
+            (status_label)
             @if let Some((_, label)) = category_label.filter(|_| !chosen.is_empty()) { ", " bdi { (label) } }
             @if !form.get("q").is_empty() { ", “" bdi { (form.get("q")) } "”" }
         }

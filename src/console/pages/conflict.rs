@@ -24,7 +24,12 @@ pub(super) async fn show(
 ) -> Result<Reply, ApiError> {
     let last = history::last(desk, theirs.id).await?;
     let path = format!("/animals/{}", theirs.id.get());
-    let yours = animal_fields::with_category_name(&desk.visit.form, categories);
+    let (form, typed) = (&desk.visit.form, desk.visit.form.get("category"));
+    let category = forms::category(typed, categories);
+    let category =
+        category.map_or(typed.to_owned(), |id| animal_fields::category_typed(id, categories));
+    let fields = ["name", "status"].map(|name| (name, form.raw(name)));
+    let yours = Form::with(&[&fields[..], &[("category", &category)]].concat());
     let content = html! {
         h1 { (texts::CONFLICT) }
         p { (texts::CONFLICT_HINT) }

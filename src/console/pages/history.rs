@@ -24,9 +24,6 @@ use crate::{
 /// How many entries a page shows.
 const SHOWN: u32 = 20;
 
-/// Among how many imports that of an animal is looked for.
-const SHOWN_IMPORTS: u32 = 100;
-
 /// What the history shows of a representation in the log.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
@@ -63,14 +60,13 @@ pub(super) async fn last(desk: &Desk<'_>, id: PetId) -> Result<Option<LoggedChan
 
 /// The changes of an animal and of its orders, the newest first.
 pub(super) async fn show(desk: &Desk<'_>, pet: &StorePet) -> Result<Markup, StoreError> {
-    let id = pet.id;
     let before = desk.visit.query.integer("before").unwrap_or(i64::MAX);
-    let changes = desk.store().history(id, before, SHOWN + 1).await?;
+    let changes = desk.store().history(pet.id, before, SHOWN + 1).await?;
     let has_more = changes.len() > SHOWN as usize;
     let oldest =
         changes.iter().take(SHOWN as usize).next_back().map(|change| change.seq.to_string());
     // Also on the page that follows a form, which has another path.
-    let path = format!("/animals/{}", id.get());
+    let path = format!("/animals/{}", pet.id);
     let older = oldest.filter(|_| has_more).map(|seq| link(&path, &[("before", &seq)]));
     let shown: Vec<&LoggedChange> = (0..changes.len().min(SHOWN as usize))
         .filter(|&at| !follows_an_order(&changes, at))
@@ -88,7 +84,7 @@ pub(super) async fn show(desk: &Desk<'_>, pet: &StorePet) -> Result<Markup, Stor
             @for change in shown {
                 li {
                     div {
-                        strong { (texts::change(change.kind)) }
+                        strong { (replaced(change).unwrap_or_else(|| texts::change(change.kind))) }
                         @if let (SubjectKind::Order, Some(order)) =
                             (change.subject.kind, change.subject.id) {
                             ", " a href={ "/orders/" (order) } { (texts::title_of_order(order)) }
@@ -103,24 +99,39 @@ pub(super) async fn show(desk: &Desk<'_>, pet: &StorePet) -> Result<Markup, Stor
     })
 }
 
+/// What a change did, if its type does not say that it replaced something.
+pub(super) fn replaced(change: &LoggedChange) -> Option<&'static str> {
+    let [before, after] = [&change.before, &change.after].map(|text| Logged::read(text.as_deref()));
+    match change.kind {
+        ChangeType::OrderChanged if before.expires_at < after.expires_at => Some(texts::EXTENDED),
+        ChangeType::CategoryChanged if before.label.is_some() => Some(texts::RENAMED),
+        _ => None,
+    }
+}
+
+/// The name of the animal that an entry is about, at that time.
+pub(super) fn name(entry: &AuditEntry) -> Option<String> {
+    let AuditEntry::Change(change) = entry else { return None };
+    Logged::read(change.after.as_deref()).name
+}
+
 /// The import that added an animal, among the first imports since it exists.
 async fn import_of(desk: &Desk<'_>, pet: &StorePet) -> Result<Option<LoggedChange>, StoreError> {
     let query = AuditQuery {
         kind: Some(AuditType::Change(ChangeType::PetsImported)),
         since: pet.created_at.and_then(|at| at.checked_sub(1.second()).ok()),
-        limit: SHOWN_IMPORTS,
+        limit: SHOWN,
         ..AuditQuery::default()
     };
     let (entries, _) = desk.store().list_audit(&query).await?;
-    let imports = entries.into_iter().filter_map(|entry| match entry {
-        AuditEntry::Change(change) => Some(change),
-        AuditEntry::Act { .. } => None,
-    });
     let has_it = |change: &LoggedChange| {
         let Logged { first_id, last_id, .. } = Logged::read(change.after.as_deref());
         first_id.zip(last_id).is_some_and(|(first, last)| (first..=last).contains(&pet.id.get()))
     };
-    Ok(imports.into_iter().find(has_it))
+    Ok(entries.into_iter().find_map(|entry| match entry {
+        AuditEntry::Change(change) if has_it(&change) => Some(change),
+        _ => None,
+    }))
 }
 
 /// Whether the change at this place only gives the animal the status of the order before it.

@@ -112,7 +112,7 @@ pub(super) async fn list(desk: &Desk<'_>) -> Result<Reply, ApiError> {
                 (tab("all", texts::ALL, if status.is_empty() { "all" } else { status }))
             }
         }
-        div #results.stack data-live data-found=(texts::found(texts::orders, rows.len(), next.is_some())) {
+        div #results.stack data-live data-found=(texts::found(rows.len(), next.is_some())) {
             @if rows.is_empty() {
                 div.card.empty {
                     @if typed.is_empty() {

@@ -5,14 +5,14 @@ use crate::domain::store_area::{AuditType, ChangeType, DisabledReason, SubjectKi
 
 // Activity
 pub(in crate::console) const EXPORT: &str = "Export as CSV";
-pub(in crate::console) const NO_ACTIVITY: &str = "Nothing happened in this time";
+pub(in crate::console) const NO_ACTIVITY: &str = "Nothing happened in this period";
 pub(in crate::console) const NO_ACTIVITY_HINT: &str = "Choose other days, or remove a filter.";
 pub(in crate::console) const NO_ACTIVITY_YET: &str = "Nothing found yet";
 pub(in crate::console) const NO_ACTIVITY_YET_HINT: &str =
     "The newest entries do not match. The next page continues with older ones.";
-pub(in crate::console) const SINCE: &str = "From the day";
-pub(in crate::console) const UP_TO: &str = "Up to the day";
-pub(in crate::console) const ANIMAL_NUMBER: &str = "Number of an animal";
+pub(in crate::console) const SINCE: &str = "From (day)";
+pub(in crate::console) const UP_TO: &str = "To (end of day)";
+pub(in crate::console) const ANIMAL_NUMBER: &str = "Animal number";
 pub(in crate::console) const ANY_TYPE: &str = "Everything";
 pub(in crate::console) const WHEN: &str = "When";
 pub(in crate::console) const WHO: &str = "Who";
@@ -97,7 +97,7 @@ pub(in crate::console) const TEST_HINT: &str =
 pub(in crate::console) const ENABLE: &str = "Continue where it stopped";
 pub(in crate::console) const ENABLE_HINT: &str = "Everything since then is sent.";
 pub(in crate::console) const ENABLE_NOW: &str = "Continue from now on";
-pub(in crate::console) const ENABLE_NOW_HINT: &str = "What happened meanwhile is never sent.";
+pub(in crate::console) const ENABLE_NOW_HINT: &str = "What happened in the meantime is never sent.";
 pub(in crate::console) const DISABLE: &str = "Disable";
 pub(in crate::console) const DISABLE_HINT: &str = "Nothing more is sent until you enable it.";
 pub(in crate::console) const ROTATE: &str = "Make a new secret";

@@ -1,5 +1,5 @@
 //! The texts of the pages with which staff sign in, and manage their accounts, each other and API
-//! keys; and those of requests that are rejected.
+//! keys; those of requests that are rejected; and those of open pages.
 
 use maud::{Markup, html};
 
@@ -86,8 +86,8 @@ pub(in crate::console) const NEW_CODES_HINT: &str =
 pub(in crate::console) const NEW_CODES: &str = "Make new recovery codes";
 pub(in crate::console) const CODES_REPLACED: &str =
     "These codes replace the old ones. Your other sessions have ended.";
-pub(in crate::console) const CODES_HINT: &str = "Keep these recovery codes where you find them without your phone, such as on paper. Each one signs you in once. They are not shown again.";
-pub(in crate::console) const CODES_KEPT: &str = "I have kept them";
+pub(in crate::console) const CODES_HINT: &str = "Keep these recovery codes where you can find them without your phone, such as on paper. Each one signs you in once. They are not shown again.";
+pub(in crate::console) const CODES_KEPT: &str = "I have saved them";
 // Staff
 pub(in crate::console) const STAFF: &str = "Staff";
 pub(in crate::console) const ROLE: &str = "Role";
@@ -147,10 +147,25 @@ pub(in crate::console) const CONNECTION_REPLACED: &str =
 pub(in crate::console) const TO_FIRST_PAGE: &str = "Go to Today";
 pub(in crate::console) const REQUEST: &str = "Request ";
 
+// Open pages
+pub(in crate::console) const PAGE_CHANGED: &str =
+    "Somebody changed what this page shows. It stays as it is while you use it.";
+pub(in crate::console) const CONNECTION_LOST: &str =
+    "The connection to the service is lost. This page may be out of date.";
+pub(in crate::console) const RELOAD: &str = "Reload the page";
+pub(in crate::console) const MORE_FOLLOW: &str =
+    "More entries follow on the next page of the console.";
+pub(in crate::console) const NOT_IN_TEXT: &str =
+    "The control character U+0000 is not allowed. Type the text again instead of pasting it.";
+/// What a search found, for people who only hear it.
+pub(in crate::console) fn found(count: usize, has_more: bool) -> String {
+    if has_more { format!("The first {count} are shown.") } else { format!("{count} found.") }
+}
+
 pub(in crate::console) fn too_many_attempts(seconds: u64) -> String {
     let minutes = seconds.div_ceil(60);
     format!(
-        "There were too many attempts to sign in. Wait {minutes} min, or ask a manager for a link."
+        "There were too many attempts to sign in. Wait {minutes} minutes, or ask a manager for a link."
     )
 }
 
@@ -261,11 +276,9 @@ pub(in crate::console) fn problem(
     message: &str,
 ) -> (&'static str, &str, &'static str) {
     match problem {
-        Problem::NotFound | Problem::OperationRemoved => (
-            super::NOT_FOUND,
-            "There is no such page.",
-            "Check the address, or start from the first page.",
-        ),
+        Problem::NotFound | Problem::OperationRemoved => {
+            (super::NOT_FOUND, "There is no such page.", "Check the address, or go to Today.")
+        }
         Problem::Internal => (
             "Something went wrong",
             "This is an error in the service. Nothing that you typed was wrong.",
@@ -292,6 +305,12 @@ pub(in crate::console) fn problem(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_full_disk_is_named_and_nobody_is_told_to_wait() {
+        let (title, _, next) = problem(Problem::StorageFull, "Retry in a moment.");
+        assert!(title == "The disk is full" && !next.contains("Wait"), "{next}");
+    }
 
     #[test]
     fn a_browser_is_named_as_people_name_it() {

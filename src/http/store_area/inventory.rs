@@ -149,17 +149,6 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_quick_count_is_kept_for_100_times_as_long_as_it_took() {
-        let (last, now) = (LastCount::default(), start());
-        let quick = async { (Ok(of(1)), Duration::from_millis(1)) };
-        assert_eq!(last.read(now, quick).await.unwrap().available, 1);
-        let almost = now + Duration::from_millis(99);
-        assert_eq!(available(&last, almost, Ok(of(2))).await, Some(1));
-        let later = now + Duration::from_millis(100);
-        assert_eq!(available(&last, later, Ok(of(2))).await, Some(2));
-    }
-
-    #[tokio::test]
     async fn after_a_panic_the_next_request_counts() {
         let (last, now) = (LastCount::default(), start());
         let panics = async || -> Counted { panic!("on purpose") };

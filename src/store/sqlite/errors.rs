@@ -40,18 +40,3 @@ pub(super) fn is_damage(error: &rusqlite::Error) -> bool {
         ),
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use rusqlite::Connection;
-
-    use super::*;
-
-    #[test]
-    fn a_full_disk_is_told_apart_from_what_passes() {
-        let connection = Connection::open_in_memory().unwrap();
-        connection.execute_batch("CREATE TABLE t (x); PRAGMA max_page_count = 2").unwrap();
-        let full = connection.execute("INSERT INTO t VALUES (zeroblob(100000))", []).unwrap_err();
-        assert!(matches!(StoreError::from(full), StoreError::Full(_)));
-    }
-}

@@ -151,9 +151,9 @@ async function focusAndTouch(ben) {
 
   await page.goto(`${origin}/animals`);
   await fill(ben, "#q", "Paula");
-  await page.waitForFunction(() => document.getElementById("heard").textContent === "1 animal found.");
+  await page.waitForFunction(() => document.getElementById("heard").textContent === "1 found.");
   await fill(ben, "#q", "nothing like this");
-  await page.waitForFunction(() => document.getElementById("heard").textContent === "0 animals found.");
+  await page.waitForFunction(() => document.getElementById("heard").textContent === "0 found.");
 
   // The actions of a long list, by keyboard.
   await page.goto(`${origin}/animals`);
