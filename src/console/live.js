@@ -10,7 +10,6 @@ const relative = new Intl.RelativeTimeFormat(lang, { numeric: "always" });
 const exact = new Intl.DateTimeFormat(lang, { dateStyle: "medium", timeStyle: "short" });
 const edited = new WeakSet();
 const who = () => document.querySelector(".who a")?.textContent;
-
 function showTimes(root) {
   for (const time of root.querySelectorAll("time")) {
     const at = new Date(time.dateTime);
@@ -133,11 +132,11 @@ function follow() {
 }
 
 // What was typed into a form that did not arrive, with its key: if it has arrived, it is not carried out again.
-// Who comes by "back" has seen an error of the browser. It is kept for this page, and for the same member.
+// Before "back", the browser or the service showed an error. It is kept for this page, and for the same member.
 const typed = JSON.parse(sessionStorage.getItem("typed") ?? "{}");
 const { member, page, action, fields } = typed;
 const cameBy = performance.getEntriesByType("navigation")[0].type;
-const isLost = typed.isLost || cameBy === "back_forward";
+const isLost = typed.isLost || cameBy === "back_forward" || document.querySelector("[data-failed]") !== null;
 const unsent = page === location.href && [...document.forms].find((form) => form.action === action);
 sessionStorage.removeItem("typed");
 if (member && member === who() && isLost && !unsent) {

@@ -177,9 +177,10 @@ impl Interface for Console {
         if request.method == Method::POST {
             origin::check_site(&visit.visitor, &request.headers)?;
             // Looked up again below, because the session may end before the form arrives.
-            let is_signed_in = session::of(&visit).await?.is_some();
-            let max = route.max_form();
-            let (body, room) = self.app.read_form(request, body, max, is_signed_in).await?;
+            let (max, reader) = (route.max_form(), session::of(&visit).await?);
+            let read = self.app.read_form(request, body, max, reader.is_some()).await;
+            let with_menu = |error| problem::with_menu(error, &visit, reader.as_ref());
+            let (body, room) = read.map_err(with_menu)?;
             (visit.form, _room) = (Form::of(body), room);
         }
         let (page, needed) = match route.target {

@@ -18,7 +18,7 @@ use crate::{
 fn content(error: &ApiError, request_id: &HeaderValue) -> (&'static str, Markup) {
     let (title, message, next) = texts::problem(error.problem(), error.message());
     let content = html! {
-        p { (message) }
+        p data-failed { (message) }
         p { (next) }
         p { a href="/" { (texts::TO_FIRST_PAGE) } }
         p { small { (texts::REQUEST) code { (request_id.to_str().unwrap_or_default()) } } }

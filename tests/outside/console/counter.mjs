@@ -129,6 +129,14 @@ async function anOutage(ben) {
   await page.waitForSelector("#name");
   assert.equal(await value(ben, "#name"), "", "what has arrived is not offered again");
   assert.equal(await page.evaluate(() => sessionStorage.length), 0);
+
+  // Also if the service has rejected it.
+  await fill(ben, "#category", "1");
+  await page.$eval("#name", (field) => { field.value = "x".repeat(300_000); });
+  assert.equal((await submit(ben, "form[action='/add'] button")).status(), 413);
+  await page.goBack();
+  if (!page.url().endsWith("/add")) await submit(ben, "nav a[href='/add']");
+  assert.equal((await value(ben, "#name")).length, 300_000);
   await page.goto(`${origin}/`);
   await stop();
   complaints.splice(before);
