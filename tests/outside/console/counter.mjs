@@ -148,13 +148,13 @@ async function focusAndTouch(ben) {
   const { page } = ben;
   const focus = () => page.evaluate(() => document.activeElement.id || document.activeElement.className);
   await page.goto(`${origin}/`);
-  assert.equal(await focus(), "q");
+  await page.waitForFunction(() => document.activeElement.id === "q");
   await page.goto(`${origin}/add`);
   await submit(ben, "form[action='/add'] button");
-  assert.equal(await focus(), "problem");
+  await page.waitForFunction(() => document.activeElement.className === "problem");
   const stranger = await person();
   await stranger.page.goto(`${origin}/sign-in`);
-  assert.equal(await stranger.page.evaluate(() => document.activeElement.id), "name");
+  await stranger.page.waitForFunction(() => document.activeElement.id === "name");
   await stranger.context.close();
 
   await page.goto(`${origin}/animals`);
