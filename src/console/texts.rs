@@ -3,10 +3,9 @@
 mod manager;
 mod questions;
 mod staff;
+mod times;
 
-pub(super) use self::{manager::*, questions::*, staff::*};
-
-use jiff::Timestamp;
+pub(super) use self::{manager::*, questions::*, staff::*, times::*};
 
 use crate::domain::{
     Actor, NamedActor, PetStatus,
@@ -35,8 +34,6 @@ pub(super) const NEXT_PAGE: &str = "Next page";
 pub(super) const FIRST_PAGE: &str = "First page";
 pub(super) const NO_NAME: &str = "(no name)";
 pub(super) const ACTIONS: &str = "Actions";
-pub(super) const JUST_NOW: &str = "just now";
-pub(super) const SOON: &str = "in less than a minute";
 
 // Values
 pub(super) const NAME: &str = "Name";
@@ -147,7 +144,8 @@ pub(super) const FIND_ORDER: &str = "Find an order by its number or reference";
 pub(super) const NO_ORDERS: &str = "No orders here";
 pub(super) const NO_ORDERS_HINT: &str = "Open an animal to reserve or sell it.";
 pub(super) const NO_ORDER_FOUND: &str = "No order found";
-pub(super) const NO_ORDER_FOUND_HINT: &str = "Check the number, or type the whole reference.";
+pub(super) const NO_ORDER_FOUND_HINT: &str =
+    "Check the number. Of an order that is closed, type the whole reference.";
 pub(super) const ALL: &str = "All";
 pub(super) const PRINT: &str = "Print";
 pub(super) const SIGNATURE: &str = "Signature";
@@ -330,41 +328,6 @@ pub(super) fn too_many_columns(found: usize) -> String {
 /// Who changed an animal last.
 pub(super) fn changed_by(who: &NamedActor) -> String {
     format!("Changed by {}", actor(who))
-}
-
-/// A moment near `now` in words; `None` if it is a week or more away.
-pub(super) fn relative(at: Timestamp, now: Timestamp) -> Option<String> {
-    let seconds = at.as_second() - now.as_second();
-    let (count, unit) = match seconds.abs() {
-        0..60 => return Some(if seconds <= 0 { JUST_NOW } else { SOON }.to_owned()),
-        seconds @ 60..3600 => (seconds / 60, "minute"),
-        seconds @ 3600..172_800 => (seconds / 3600, "hour"),
-        seconds @ 172_800..604_800 => (seconds / 86_400, "day"),
-        _ => return None,
-    };
-    let plural = if count == 1 { "" } else { "s" };
-    Some(if seconds < 0 {
-        format!("{count} {unit}{plural} ago")
-    } else {
-        format!("in {count} {unit}{plural}")
-    })
-}
-
-/// A moment, with its zone.
-pub(super) fn exact(at: Timestamp) -> String {
-    at.strftime("%-d %b %Y, %H:%M UTC").to_string()
-}
-
-/// While the clock is not believed, for so many more hours.
-pub(super) fn doubted_clock(now: Timestamp, confirmed: Timestamp, hours: i64) -> String {
-    format!(
-        "The clock of the server shows {}, but the last confirmed time is {}. No reservation ends until \
-         this is settled. Tell the people who run the server: correct the clock, or if it is right, \
-         run “petstore clock confirm”. If the clock keeps running evenly, it counts as right in \
-         {hours} h.",
-        exact(now),
-        exact(confirmed)
-    )
 }
 
 pub(super) const IS_WITHDRAWN: &str = "It is withdrawn. Restore it first.";

@@ -17,6 +17,7 @@ mod staff;
 mod start;
 mod systemd;
 mod tls;
+mod unreadable_imports;
 mod unwritable;
 mod variables;
 mod which_database;

@@ -13,6 +13,12 @@ async fn add(clerk: &mut Browser<'_>, name: &str, status: &str) -> String {
     clerk.post("/add", &form).await.next().to_owned()
 }
 
+/// Sends a form, and says yes to the question about it.
+async fn agree(browser: &mut Browser<'_>, path: &str, form: &[(&str, &str)]) {
+    let sure = browser.post(path, form).await.expect(200).hidden("sure");
+    browser.post(path, &[form, &[("sure", &sure)]].concat()).await.expect(303);
+}
+
 /// The names on all pages of a list, in order.
 async fn walk(browser: &mut Browser<'_>, path: &str) -> Vec<String> {
     let (mut names, mut next) = (Vec::new(), Some(path.to_owned()));
@@ -191,7 +197,7 @@ async fn many_reservations_end_with_the_day_that_was_chosen() {
     let page = clerk.post("/animals/selected", &two).await.expect(200);
     assert!(page.text.contains("Enter a day in the future"), "{page:?}");
     let day = [("until", "2026-12-24"), ("until-offset", "60")];
-    clerk.post("/animals/selected", &[&two[..], &day].concat()).await.expect(303);
+    agree(&mut clerk, "/animals/selected", &[&two[..], &day].concat()).await;
     let (orders, _) = shop.store.list_orders(&OrderQuery::default()).await.unwrap();
     let ends: Vec<_> = orders.iter().map(|order| order.expires_at.unwrap().to_string()).collect();
     assert_eq!(ends, ["2026-12-25T00:59:59Z"; 2]);
@@ -208,7 +214,7 @@ async fn the_activity_names_animals_and_says_what_was_replaced() {
     let form = [("version", "1"), ("until", "2026-12-31")];
     manager.post("/orders/1/extend", &form).await.expect(303);
     for label in ["Dogs", "Good dogs"] {
-        manager.post("/categories", &[("label", label), ("number", "1")]).await.expect(303);
+        agree(&mut manager, "/categories", &[("label", label), ("number", "1")]).await;
     }
     let page = manager.get("/activity").await.expect(200);
     for shown in [
@@ -221,4 +227,31 @@ async fn the_activity_names_animals_and_says_what_was_replaced() {
     }
     assert!(!page.text.contains(">Animal 1<"), "{page:?}");
     assert!(manager.get("/animals/1").await.text.contains("<strong>Extended</strong>"));
+}
+
+#[tokio::test]
+async fn a_search_finds_any_word_of_a_name_and_a_part_of_the_reference_of_an_open_order() {
+    let shop = Shop::open().await;
+    let mut clerk = shop.member("Cy", Role::Clerk).await;
+    for (name, reference) in [("*Seth", "I-2026-1"), ("Old Seth II", "I-2026-22"), ("Rex", "")] {
+        let path = add(&mut clerk, name, "available").await;
+        if !reference.is_empty() {
+            let version = clerk.get(&path).await.hidden("version");
+            let form = [("until", "2026-12-24"), ("reference", reference), ("version", &version)];
+            clerk.post(&format!("{path}/order"), &form).await.expect(303);
+        }
+    }
+    let page = clerk.get("/animals?q=seth").await.expect(200);
+    assert!(page.text.contains("<p class=\"muted\">2 found.</p>"), "{page:?}");
+    assert_eq!(walk(&mut clerk, "/animals?q=seth").await, ["*Seth", "Old Seth II"]);
+    for (typed, found) in [("2026", 2), ("i-2026-2", 1), ("I-2026-1", 1), ("7", 0)] {
+        let page = clerk.get(&format!("/orders?q={typed}&status=all")).await.expect(200);
+        assert_eq!(page.text.matches("href=\"/orders/").count(), found, "{typed}: {page:?}");
+    }
+    // A closed order needs the whole reference.
+    clerk.post("/orders/1/cancel", &[("reason", "")]).await.expect(303);
+    for (typed, found) in [("2026", 1), ("I-2026-1", 1)] {
+        let page = clerk.get(&format!("/orders?q={typed}&status=all")).await.expect(200);
+        assert_eq!(page.text.matches("href=\"/orders/").count(), found, "{typed}: {page:?}");
+    }
 }

@@ -35,7 +35,7 @@ async fn an_animal_that_was_marked_as_reserved_gets_an_order_in_one_step() {
         assert_eq!(clerk.post("/animals/1/order", &form).await.next(), "/animals/1");
     }
     let page = clerk.get("/animals/1").await.expect(200);
-    assert!(page.text.contains("Reserved. The order has the number 1."), "{page:?}");
+    assert!(page.text.contains("Reserved as order 1."), "{page:?}");
     assert_eq!(
         (pet(&shop).await.status, pet(&shop).await.order_id),
         (PetStatus::Pending, OrderId::new(1))

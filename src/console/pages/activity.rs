@@ -3,7 +3,7 @@
 use jiff::{Timestamp, ToSpan, civil::Date, tz::TimeZone};
 use maud::{Markup, html};
 
-use super::{Desk, Page, Reply, history, link, orders, pages};
+use super::{Desk, Page, Reply, history, link, order_rows, pages};
 use crate::{
     console::{
         forms::Input,
@@ -87,7 +87,7 @@ pub(super) async fn activity(desk: &Desk<'_>) -> Result<Reply, ApiError> {
         let LogSubject { kind, id } = shown(entry).subject;
         id.filter(|_| kind == SubjectKind::Order).and_then(OrderId::new)
     };
-    let orders = orders::with_animals(desk, entries.iter().filter_map(order)).await?;
+    let orders = order_rows::with_animals(desk, entries.iter().filter_map(order)).await?;
     let filters = ["since", "until", "animal", "type"].map(|name| (name, fields.get(name)));
     let next = next.map(|AuditPosition { seq, act }| {
         link("/activity", &[&filters[..], &[("after", &format!("{seq}.{act}"))]].concat())
@@ -160,7 +160,7 @@ fn table(
     entries: &[AuditEntry],
     categories: &[Category],
     staff: &[StaffMember],
-    orders: &[orders::Row],
+    orders: &[order_rows::Row],
 ) -> Markup {
     let labels = [texts::WHEN, texts::WHO, texts::WHAT, texts::ABOUT, texts::DIFFERENCE];
     let rows = html! {

@@ -19,8 +19,7 @@ pub(super) fn as_typed(name: &str) -> String {
 /// A category as somebody would type it.
 pub(super) fn category_typed(id: i64, categories: &[Category]) -> String {
     let shown = markup::category(categories, id);
-    let is_named = categories.iter().any(|category| category.id == id);
-    if is_named && forms::category(&shown, categories) == Ok(id) { shown } else { id.to_string() }
+    if forms::category(&shown, categories) == Ok(id) { shown } else { id.to_string() }
 }
 
 /// The inputs for an animal.

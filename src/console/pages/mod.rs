@@ -12,8 +12,10 @@ mod conflict;
 mod edit;
 mod history;
 mod live;
+mod order_rows;
 mod orders;
 mod paste;
+mod several;
 mod today;
 mod webhooks;
 
@@ -63,7 +65,7 @@ pub(super) async fn open(page: StaffPage, desk: &Desk<'_>) -> Result<Response, A
         StaffPage::today => today::today(desk).await,
         StaffPage::live => live::follow(desk).await,
         StaffPage::animals => animals::list(desk).await,
-        StaffPage::changeSelected => animals::change_selected(desk).await,
+        StaffPage::changeSelected => several::change_selected(desk).await,
         StaffPage::animal => animal::show(desk).await,
         StaffPage::editForm => edit::form(desk).await,
         StaffPage::saveEdit => edit::save(desk).await,

@@ -1,10 +1,13 @@
 //! Orders: completing, extending, cancelling and returning them.
 
-use futures_util::{StreamExt, TryStreamExt, stream};
 use jiff::ToSpan;
 use maud::{Markup, html};
 
-use super::{Desk, Page, Reply, link, live, missing, pages};
+use super::{
+    Desk, Page, Reply, link, live, missing,
+    order_rows::{Row, animals_of, open_with, with_animals},
+    pages,
+};
 use crate::{
     console::{
         forms::{self, Errors, Input},
@@ -16,11 +19,10 @@ use crate::{
         Limit,
         store_area::{
             Command, Field, Note, Order, OrderId, OrderPatch, OrderQuery, OrderStatus, Reason,
-            Reference, StorePet,
+            Reference,
         },
     },
     http::ApiError,
-    store::StoreError,
     text,
 };
 
@@ -29,31 +31,6 @@ const SHOWN: i64 = 25;
 
 /// How many reservations the page of all reservations shows.
 const SHOWN_BY_END: u32 = 100;
-
-/// How many reads of a page are in progress at once.
-const AT_ONCE: usize = 8;
-
-/// An order with its animal.
-pub(super) type Row = (Order, Option<StorePet>);
-
-/// The orders with these identifiers, and their animals.
-pub(super) async fn with_animals(
-    desk: &Desk<'_>,
-    ids: impl Iterator<Item = OrderId>,
-) -> Result<Vec<Row>, StoreError> {
-    let ids: Vec<OrderId> = ids.collect();
-    let orders = stream::iter(ids).map(|id| desk.store().get_order(id)).buffered(AT_ONCE);
-    let orders: Vec<Option<Order>> = orders.try_collect().await?;
-    animals_of(desk, orders.into_iter().flatten().collect()).await
-}
-
-async fn animals_of(desk: &Desk<'_>, orders: Vec<Order>) -> Result<Vec<Row>, StoreError> {
-    let pet = async |order: Order| {
-        let pet = desk.store().get_store_pet(order.pet_id).await?;
-        Ok((order, pet))
-    };
-    stream::iter(orders).map(pet).buffered(AT_ONCE).try_collect().await
-}
 
 /// A list of orders: the reservations by their end, others from the newest on.
 pub(super) async fn list(desk: &Desk<'_>) -> Result<Reply, ApiError> {
@@ -84,6 +61,16 @@ pub(super) async fn list(desk: &Desk<'_>) -> Result<Reply, ApiError> {
             let id = id.to_string();
             link("/orders", &[("q", typed), ("status", status), ("after", &id)])
         });
+    }
+    if !typed.is_empty()
+        && after.is_none()
+        && [OrderStatus::Reserved.as_str(), "all"].contains(&status)
+    {
+        let (open, is_whole) = open_with(desk, typed).await?;
+        is_cut |= !is_whole;
+        let others =
+            open.into_iter().filter(|open| rows.iter().all(|(order, _)| order.id != open.id));
+        rows.extend(animals_of(desk, others.collect()).await?);
     }
     // A number is that of an order, or a reference.
     let numbered = text::integer(typed).and_then(OrderId::new).filter(|_| after.is_none());
@@ -125,7 +112,8 @@ pub(super) async fn list(desk: &Desk<'_>) -> Result<Reply, ApiError> {
                     }
                 }
             } @else {
-                @if is_cut { p.muted { (texts::ONLY_FIRST) } }
+                @if !typed.is_empty() { p.muted { (texts::found(rows.len(), next.is_some() || is_cut)) } }
+                @else if is_cut { p.muted { (texts::ONLY_FIRST) } }
                 (table(desk, &rows))
                 (pages(first.as_deref(), next.as_deref()))
             }

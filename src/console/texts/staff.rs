@@ -157,7 +157,8 @@ pub(in crate::console) const MORE_FOLLOW: &str =
     "More entries follow on the next page of the console.";
 pub(in crate::console) const NOT_IN_TEXT: &str =
     "The control character U+0000 is not allowed. Type the text again instead of pasting it.";
-/// What a search found, for people who only hear it.
+
+/// How many a search found.
 pub(in crate::console) fn found(count: usize, has_more: bool) -> String {
     if has_more { format!("The first {count} are shown.") } else { format!("{count} found.") }
 }
