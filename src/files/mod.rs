@@ -137,7 +137,7 @@ fn name(text: String) -> Result<PetName, InvalidRow> {
 
 fn invalid_category_id() -> InvalidRow {
     let range = format!("from {} to {}", i64::MIN, i64::MAX);
-    invalid(CATEGORY_ID, format!("must be an integer {range}, without leading zeros"))
+    invalid(CATEGORY_ID, format!("must be an integer {range} without leading zeros"))
 }
 
 fn invalid_status() -> InvalidRow {

@@ -296,7 +296,7 @@ async fn invalid_rows_can_be_skipped_and_are_saved_with_the_reason() {
         let rejects = fs::read_to_string(here.path().join("bad.csv")).unwrap();
         let expected = format!(
             "line,column,reason,row\n\
-             3,categoryId,must be an integer from {} to {},\"8,\"\"a,b\n\"\",y\"\n\
+             3,categoryId,must be an integer from {} to {} without leading zeros,\"8,\"\"a,b\n\"\",y\"\n\
              5,id,7 is the id of an earlier row; each id must occur once,\"7,Zoe,1\"\n",
             i64::MIN,
             i64::MAX

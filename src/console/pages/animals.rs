@@ -248,11 +248,11 @@ fn selected(categories: &[Category], form: &Form, end: &str, errors: &Errors) ->
                     (to.show())
                     button name="do" value="move" { (texts::MOVE) }
                 }
-                div.buttons {
+                div.row {
                     (forms::day_input(until, errors.of("until")))
                     button name="do" value="reserve" { (texts::RESERVE) }
-                    button name="do" value="sell" { (texts::SELL) }
                 }
+                button name="do" value="sell" { (texts::SELL) }
                 div.row {
                     (why.choose(&forms::withdrawal_reasons()))
                     button.danger name="do" value="withdraw" { (texts::WITHDRAW) }

@@ -30,7 +30,7 @@ async function theFormOfAnother() {
   assert.match(await text(at, "main"), /Ben filled in this form, and you are signed in as Anna/);
   await measure(at, undefined, "the form of another member");
   await submit(at, "main form button");
-  await says(at, "Added with the number");
+  await says(at, "Added as animal");
   await at.context.close();
 }
 

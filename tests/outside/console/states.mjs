@@ -292,7 +292,10 @@ async function failures(anna, ben) {
 
   // Too many attempts for a name, and too many passwords at once.
   const wrong = (name) => post("/sign-in", { name, password: "wrong" });
-  await Promise.all(Array.from({ length: 60 }, () => wrong("Nobody")));
+  // Few at once: those that find no place for their hash do not count.
+  for (let sent = 0; sent < 60; sent += 12) {
+    await Promise.all(Array.from({ length: 12 }, () => wrong("Nobody")));
+  }
   await stranger.page.goto(`${origin}/sign-in`);
   await fill(stranger, "#name", "Nobody");
   await fill(stranger, "#password", "wrong");
