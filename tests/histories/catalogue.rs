@@ -131,15 +131,16 @@ impl<'h> Catalogue<'h> {
         let is_of_filter = |entry: &Entry<'_>| {
             entry.withdrawn.is_some() == filter.withdrawn
                 && filter.status.is_none_or(|status| status == entry.status)
-                && filter.name.is_none_or(|name| entry.name.starts_with(name))
         };
         // Without a name, all are in the order of ids.
-        let key = |name| if filter.name.is_some() { name } else { "" };
-        let after = after.map(|(name, id)| (key(name), *id));
-        let mut due: Vec<_> =
-            self.pets.iter().map(|(&id, entry)| ((key(entry.name), id), entry)).collect();
-        due.retain(|(at, entry)| is_of_filter(entry) && after.is_none_or(|after| *at > after));
-        due.sort_unstable_by_key(|(at, _)| *at);
+        let key = |name: &str| filter.name.map_or(Some(String::new()), |part| found(name, part));
+        let after = after.map(|(name, id)| (key(name).unwrap_or_default(), *id));
+        let pets = self.pets.iter().filter(|(_, entry)| is_of_filter(entry));
+        let mut due: Vec<_> = pets
+            .filter_map(|(&id, entry)| Some(((key(entry.name)?, id), entry)))
+            .filter(|(at, _)| after.as_ref().is_none_or(|after| at > after))
+            .collect();
+        due.sort_unstable_by(|(one, _), (other, _)| one.cmp(other));
         is_page(page, limit, more, due.into_iter(), |((_, id), entry), pet| {
             entry.is_shown_by(*id, pet)
         })
@@ -302,4 +303,14 @@ impl fmt::Display for Catalogue<'_> {
         }
         Ok(())
     }
+}
+
+/// By which key a search for `part` finds a name: the whole name if that begins with it, otherwise the
+/// lowest rest of the name from a later word on. Words are separated by dots here.
+fn found(name: &str, part: &str) -> Option<String> {
+    let part = part.replace('.', "");
+    let words: Vec<&str> = name.split('.').collect();
+    let mut keys = (0..words.len()).map(|word| words[word..].concat());
+    let first = keys.next().filter(|key| key.starts_with(&part));
+    first.or_else(|| keys.filter(|key| key.starts_with(&part)).min())
 }
