@@ -126,6 +126,23 @@ def before_load_schema(context, raw_schema):
             "parameters": {"petId": "$response.body#/0/id"},
         }
     }
+    restore_what_generators_reject(raw_schema)
+
+
+def restore_what_generators_reject(raw_schema):
+    """Adds what the document leaves out, because generators of clients fail at it: the animal that an order of a
+    link is for, and the exact form of times."""
+    components = raw_schema["components"]
+    for place, member in [
+        (raw_schema["paths"]["/store/pets/{petId}"]["get"]["responses"]["200"], "id"),
+        (components["responses"]["PetChanged"], "id"),
+        (raw_schema["paths"]["/store/orders/{orderId}/cancel"]["post"]["responses"]["200"], "petId"),
+        (raw_schema["paths"]["/store/orders/{orderId}/return"]["post"]["responses"]["200"], "petId"),
+    ]:
+        place["links"]["PlaceOrder"]["requestBody"] = {"petId": f"$response.body#/{member}"}
+    for name in ["Timestamp", "NullableTimestamp"]:
+        pattern = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{3}Z$"
+        components["schemas"][name]["pattern"] = pattern
 
 
 @schemathesis.hook
