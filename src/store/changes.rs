@@ -71,7 +71,7 @@ pub trait Changes: Send + Sync {
     }
 
     /// Confirms a time and records the act, unless the confirmed time is no longer the one that was
-    /// seen. Returns whether it did. Times are in milliseconds.
+    /// seen. Returns whether it did. A store keeps whole milliseconds of both times.
     async fn confirm_time(
         &self,
         seen: Timestamp,

@@ -1,5 +1,5 @@
-//! A form that was filled in during an earlier session: it is sent as the same member, or as another
-//! one who has chosen to send it.
+//! A form that was filled in during an earlier session. The service sends it for the same member, or
+//! for another member after a question.
 
 use hyper::StatusCode;
 use maud::{Markup, html};
@@ -59,7 +59,8 @@ fn what(path: &str, form: &Form) -> Markup {
     let page = path.split('?').next().unwrap_or_default();
     let found = routes::find(&hyper::Method::POST, page).ok();
     // The form for several animals also has the filters of their list.
-    let is_shown = |name: &str| form.raw("pet").is_empty() || ["pet", "to", "why"].contains(&name);
+    let is_shown =
+        |name: &str| form.raw("pet").is_empty() || ["pet", "to", "until", "why"].contains(&name);
     let typed = form.fields().iter().filter_map(|(name, value)| {
         let value = if name == "pet" { value.split(':').next()? } else { value.trim() };
         let is_shown = is_shown(name) && !value.is_empty();
