@@ -27,17 +27,15 @@ fn vary(reply: &Reply) -> Vec<&str> {
 }
 
 #[tokio::test]
-async fn a_large_response_has_the_requested_coding() {
+async fn a_large_response_is_compressed_with_gzip() {
     let server = start().await;
     for target in [LARGE, "/openapi.json", "/openapi.yaml"] {
         let plain = server.get(target).await;
         let is_page = target == LARGE;
-        for (accepted, coding) in
-            [("gzip", "gzip"), ("zstd", "zstd"), ("gzip, br, zstd", "zstd"), ("*", "gzip")]
-        {
+        for accepted in ["gzip", "gzip, br, zstd", "*"] {
             let reply = ask(&server, Method::GET, target, accepted).await;
             assert_eq!(reply.status, 200);
-            assert_eq!(reply.header("content-encoding"), Some(coding), "{target} {accepted}");
+            assert_eq!(reply.header("content-encoding"), Some("gzip"), "{target} {accepted}");
             assert_eq!(decoded(&reply.headers, &reply.body), plain.body, "{target} {accepted}");
             assert!(reply.body.len() < plain.body.len() / 2, "{target} {accepted}");
             let length = reply.body.len().to_string();
@@ -59,7 +57,9 @@ async fn a_request_without_a_supported_coding_gets_a_plain_response() {
     assert_eq!((plain.status.as_u16(), plain.ids().len()), (200, 100));
     // A cache must not send this client a response for another coding.
     assert_eq!((plain.header("content-encoding"), vary(&plain)), (None, vec!["Accept-Encoding"]));
-    for accepted in ["", "identity", "br", "gzip;q=0", "identity;q=0", "*;q=0", "gzip;q=x", "é"] {
+    for accepted in
+        ["", "identity", "br, zstd", "gzip;q=0", "identity;q=0", "*;q=0", "gzip;q=x", "é"]
+    {
         let reply = ask(&server, Method::GET, LARGE, accepted).await;
         assert_eq!((reply.status.as_u16(), &reply.body), (200, &plain.body), "{accepted}");
         assert_eq!(reply.header("content-encoding"), None, "{accepted}");
@@ -76,7 +76,7 @@ async fn a_small_or_very_large_response_is_not_compressed() {
         assert_eq!(added.status, 201);
     }
     for target in ["/v1/pets", "/v1/pets/1", "/v1/pets?status=available", "/v1/nothing"] {
-        let reply = ask(&server, Method::GET, target, "gzip, zstd").await;
+        let reply = ask(&server, Method::GET, target, "gzip").await;
         assert!(!(2 << 10..=64 << 10).contains(&reply.body.len()), "{target}");
         assert_eq!((reply.header("content-encoding"), vary(&reply).len()), (None, 0), "{target}");
     }
@@ -85,7 +85,7 @@ async fn a_small_or_very_large_response_is_not_compressed() {
 #[tokio::test]
 async fn head_has_the_coding_of_get() {
     let server = start().await;
-    for accepted in ["gzip", "zstd", "identity"] {
+    for accepted in ["gzip", "identity"] {
         let get = ask(&server, Method::GET, LARGE, accepted).await;
         let head = ask(&server, Method::HEAD, LARGE, accepted).await;
         for field in ["content-encoding", "content-length", "content-type", "etag", "vary"] {
@@ -96,11 +96,11 @@ async fn head_has_the_coding_of_get() {
 }
 
 #[tokio::test]
-async fn a_known_response_is_304_in_any_coding() {
+async fn a_known_response_is_304_with_gzip_and_without() {
     let server = start().await;
     let known = ask(&server, Method::GET, LARGE, "gzip").await;
     let bearer = server.bearer();
-    for accepted in ["gzip", "zstd", ""] {
+    for accepted in ["gzip", ""] {
         let headers = [
             ("authorization", &*bearer),
             ("accept-encoding", accepted),

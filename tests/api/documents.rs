@@ -250,7 +250,7 @@ async fn a_document_has_a_strong_tag_in_each_coding_and_304_for_that_tag() {
     ];
     for target in targets {
         let mut tags = Vec::new();
-        for accepted in ["", "gzip", "zstd"] {
+        for accepted in ["", "gzip"] {
             let headers = [("accept-encoding", accepted)];
             let first = server.send(Method::GET, target, &headers, "").await;
             let tag = first.header("etag").unwrap();
@@ -267,17 +267,15 @@ async fn a_document_has_a_strong_tag_in_each_coding_and_304_for_that_tag() {
             assert_eq!(again.header("content-encoding"), None);
             tags.push((tag.to_owned(), first.body));
         }
-        for (one, other) in [(0, 1), (0, 2), (1, 2)] {
-            let same_tag = tags[one].0 == tags[other].0;
-            assert_eq!(same_tag, tags[one].1 == tags[other].1, "{target}");
-        }
+        let same_tag = tags[0].0 == tags[1].0;
+        assert_eq!(same_tag, tags[0].1 == tags[1].1, "{target}");
     }
 }
 
 #[tokio::test]
 async fn a_document_is_compressed_once() {
     let server = Server::start().await;
-    let headers = [("accept-encoding", "zstd")];
+    let headers = [("accept-encoding", "gzip")];
     for target in ["/openapi.json", "/docs/swagger-ui-bundle.js"] {
         let url = format!("http://x{target}");
         let ask = async || {

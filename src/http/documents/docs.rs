@@ -2,18 +2,20 @@
 //! area. Its files are in the binary, so the page needs no other host.
 
 use std::{
-    borrow::Cow,
     collections::HashMap,
+    io::Read,
     sync::{Arc, Mutex, PoisonError},
 };
 
 use bytes::Bytes;
+use flate2::bufread::DeflateDecoder;
 use hyper::{
     HeaderMap, StatusCode,
     header::{self, HeaderValue},
 };
+use rawzip::{CompressionMethod, ZipArchive};
 use tokio::task;
-use utoipa_swagger_ui::Config;
+use utoipa_swagger_ui_vendored::SWAGGER_UI_VENDORED;
 
 use super::document::Document;
 use crate::http::{
@@ -76,26 +78,46 @@ fn load(name: &str) -> Result<Document, ApiError> {
         "" | "store" => own("text/html", include_str!("docs/index.html")),
         "page.css" => own("text/css; charset=utf-8", include_str!("docs/page.css")),
         "page.js" => own("text/javascript; charset=utf-8", include_str!("docs/page.js")),
-        "swagger-ui.css" | "swagger-ui-bundle.js" | "favicon-32x32.png" => swagger_ui(name),
+        "swagger-ui.css" => swagger_ui(name, "text/css"),
+        "swagger-ui-bundle.js" => swagger_ui(name, "text/javascript"),
+        "favicon-32x32.png" => swagger_ui(name, "image/png"),
         _ => Err(ApiError::new(Problem::NotFound, "The documentation has no such page.")),
     }
 }
 
-fn swagger_ui(name: &str) -> Result<Document, ApiError> {
-    let missing = |reason: String| ApiError::internal(Arc::new(DocsError(reason)));
-    let file = utoipa_swagger_ui::serve(name, Arc::new(Config::default()))
-        .map_err(|error| missing(error.to_string()))?
-        .ok_or_else(|| missing(format!("it has no {name}")))?;
-    let media_type = HeaderValue::try_from(&file.content_type)
-        .map_err(|error| ApiError::internal(Arc::new(error)))?;
-    let bytes = match file.bytes {
-        // Already in the binary.
-        Cow::Borrowed(bytes) => Bytes::from_static(bytes),
-        Cow::Owned(bytes) => bytes.into(),
-    };
-    Ok(Document::new(media_type, bytes))
+fn swagger_ui(name: &str, media_type: &'static str) -> Result<Document, ApiError> {
+    let file = unpack(name).map_err(|error| ApiError::internal(Arc::new(error)))?;
+    Ok(Document::new(HeaderValue::from_static(media_type), file.into()))
+}
+
+/// Reads a file of the folder `dist` in the archive of Swagger UI's release.
+fn unpack(name: &str) -> Result<Vec<u8>, DocsError> {
+    let archive = ZipArchive::from_slice(SWAGGER_UI_VENDORED)?;
+    let path = format!("/dist/{name}");
+    let mut entries = archive.entries();
+    while let Some(entry) = entries.next_entry()? {
+        if !entry.file_path().as_bytes().ends_with(path.as_bytes()) {
+            continue;
+        }
+        let method = entry.compression_method();
+        let entry = archive.get_entry(entry.wayfinder())?;
+        let (data, mut file) = (entry.data(), Vec::new());
+        let plain: Box<dyn Read> = match method {
+            CompressionMethod::STORE => Box::new(data),
+            _ => Box::new(DeflateDecoder::new(data)),
+        };
+        entry.verifying_reader(plain).read_to_end(&mut file)?;
+        return Ok(file);
+    }
+    Err(DocsError::Missing(path))
 }
 
 #[derive(Debug, thiserror::Error)]
-#[error("Swagger UI cannot be served: {0}")]
-struct DocsError(String);
+enum DocsError {
+    #[error("the archive of Swagger UI cannot be read: {0}")]
+    Archive(#[from] rawzip::Error),
+    #[error("a file of Swagger UI cannot be unpacked: {0}")]
+    File(#[from] std::io::Error),
+    #[error("the archive of Swagger UI has no file {0}")]
+    Missing(String),
+}

@@ -1,5 +1,4 @@
-//! Content codings: zstd and gzip, for clients that accept them (RFC 9110, sections 8.4.1 and
-//! 12.5.3; RFC 8878).
+//! gzip for clients that accept it (RFC 9110, sections 8.4.1.3 and 12.5.3).
 
 use std::io::{self, Write};
 
@@ -21,34 +20,13 @@ const SMALLEST: u64 = 2 << 10;
 /// a millisecond for random text, so it needs no other thread.
 const LARGEST: u64 = 64 << 10;
 
-/// The compression level, on the scale that both codings share.
-pub(crate) type Level = u8;
-
-/// For each response. Higher levels save little and take twice the time.
-const FASTEST: Level = 1;
-
-/// For documents, which are compressed once and sent often.
-pub(crate) const BEST: Level = 9;
+/// The value of `Content-Encoding`.
+pub(crate) const GZIP: HeaderValue = HeaderValue::from_static("gzip");
 
 /// Tells caches that the body depends on `Accept-Encoding`.
 pub(crate) const VARY: HeaderValue = HeaderValue::from_static("Accept-Encoding");
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Coding {
-    Gzip,
-    Zstd,
-}
-
-impl Coding {
-    pub(crate) fn name(self) -> HeaderValue {
-        HeaderValue::from_static(match self {
-            Self::Gzip => "gzip",
-            Self::Zstd => "zstd",
-        })
-    }
-}
-
-/// Compresses the response if its size makes this worthwhile and the request accepts a coding.
+/// Compresses the response if its size makes this worthwhile and the request accepts gzip.
 /// Otherwise the response stays as it is, without an error. A document with a `Vary` field was
 /// compressed already.
 ///
@@ -66,18 +44,17 @@ pub(crate) fn apply(memory: &ResponseMemory, request: &HeaderMap, response: &mut
         return;
     }
     response.headers_mut().insert(header::VARY, VARY);
-    let (Some(coding), Some(body)) =
-        (preferred(request), response.body().whole().filter(|body| !body.is_empty()))
-    else {
-        return;
-    };
-    // Without memory for a copy, the uncompressed body is sent.
-    let compressed = compress(coding, FASTEST, body).ok().and_then(|copy| memory.hold_copy(copy));
+    let body = response.body().whole().filter(|body| !body.is_empty());
+    let Some(body) = body.filter(|_| prefers_gzip(request)) else { return };
+    // For each response: higher levels save little and take twice the time. Without memory for a
+    // copy, the uncompressed body is sent.
+    let copy = gzip(Compression::fast(), body).ok();
+    let compressed = copy.and_then(|copy| memory.hold_copy(copy));
     let Some(compressed) = compressed else {
         return;
     };
     *response.body_mut() = compressed.into();
-    response.headers_mut().insert(header::CONTENT_ENCODING, coding.name());
+    response.headers_mut().insert(header::CONTENT_ENCODING, GZIP);
 }
 
 fn refuses(response: &HeaderMap) -> bool {
@@ -86,15 +63,14 @@ fn refuses(response: &HeaderMap) -> bool {
         || response.get(header::CACHE_CONTROL).is_some_and(|control| control == "no-store")
 }
 
-/// The coding that the request prefers. If it accepts both equally: zstd, which is smaller. `None`
-/// without `Accept-Encoding`, or if the request prefers no coding.
-pub(crate) fn preferred(request: &HeaderMap) -> Option<Coding> {
-    let (mut zstd, mut gzip, mut identity, mut others) = (None, None, None, None);
+/// Whether the request prefers gzip to no coding. `*` includes gzip. `false` without
+/// `Accept-Encoding`.
+pub(crate) fn prefers_gzip(request: &HeaderMap) -> bool {
+    let (mut gzip, mut identity, mut others) = (None, None, None);
     for field in request.get_all(header::ACCEPT_ENCODING) {
         for element in field.to_str().unwrap_or_default().to_ascii_lowercase().split(',') {
             let (name, parameter) = element.split_once(';').unwrap_or((element, "q=1"));
             let q = match name.trim() {
-                "zstd" => &mut zstd,
                 // `x-gzip` is an old name of gzip (RFC 9110, section 8.4.1.3).
                 "gzip" | "x-gzip" => &mut gzip,
                 "identity" => &mut identity,
@@ -106,10 +82,8 @@ pub(crate) fn preferred(request: &HeaderMap) -> Option<Coding> {
         }
     }
     let others = others.unwrap_or_default();
-    // A client that accepts `*` supports gzip, but perhaps not zstd.
-    let (zstd, gzip) = (zstd.unwrap_or_default(), gzip.unwrap_or(others));
-    let (coding, q) = if zstd >= gzip { (Coding::Zstd, zstd) } else { (Coding::Gzip, gzip) };
-    (q > 0.0 && q >= identity.unwrap_or(others)).then_some(coding)
+    let q = gzip.unwrap_or(others);
+    q > 0.0 && q >= identity.unwrap_or(others)
 }
 
 /// Parses a `q=` from 0 to 1 (RFC 9110, section 12.4.2).
@@ -118,16 +92,10 @@ pub(crate) fn weight(parameter: &str) -> Option<f32> {
     q.parse().ok().filter(|weight| (0.0..=1.0).contains(weight))
 }
 
-pub(crate) fn compress(coding: Coding, level: Level, body: &[u8]) -> io::Result<Vec<u8>> {
-    let mut compressed = match coding {
-        Coding::Gzip => {
-            let room = Vec::with_capacity(body.len() / 2);
-            let mut encoder = GzEncoder::new(room, Compression::new(level.into()));
-            encoder.write_all(body)?;
-            encoder.finish()?
-        }
-        Coding::Zstd => zstd::bulk::compress(body, level.into())?,
-    };
+pub(crate) fn gzip(level: Compression, body: &[u8]) -> io::Result<Vec<u8>> {
+    let mut encoder = GzEncoder::new(Vec::with_capacity(body.len() / 2), level);
+    encoder.write_all(body)?;
+    let mut compressed = encoder.finish()?;
     compressed.shrink_to_fit();
     Ok(compressed)
 }
@@ -140,7 +108,7 @@ mod tests {
     #[test]
     fn a_response_with_a_strong_tag_or_that_must_not_be_stored_stays_as_it_is() {
         let memory = ResponseMemory::new(1 << 20);
-        let request = HeaderMap::from_iter([(header::ACCEPT_ENCODING, "zstd".parse().unwrap())]);
+        let request = HeaderMap::from_iter([(header::ACCEPT_ENCODING, "gzip".parse().unwrap())]);
         for (tag, control, is_compressed) in [
             ("W/\"7\"", "private, no-cache", true),
             ("\"7\"", "private, no-cache", false),
@@ -159,45 +127,41 @@ mod tests {
     }
 
     #[test]
-    fn the_coding_is_the_one_that_the_request_prefers() {
-        let of = |fields: &[&str]| {
+    fn gzip_is_used_if_the_request_prefers_it() {
+        let prefers_gzip = |fields: &[&str]| {
             let mut request = HeaderMap::new();
             for field in fields {
                 request.append(header::ACCEPT_ENCODING, field.parse().unwrap());
             }
-            preferred(&request)
+            prefers_gzip(&request)
         };
         for fields in [
             &["gzip"][..],
             &["GZIP;Q=0.001"],
             &["x-gzip"],
             &["br, deflate , gzip ; q=0.5"],
-            &["zstd;q=0.5", "gzip;q=0.6"],
-            &["gzip, zstd;q=0"],
+            &["br;q=0.5", "gzip;q=0.6"],
             &["*"],
-            &["zstd;q=0, *;q=0.1"],
+            &["br;q=0, *;q=0.1"],
             &["gzip, *;q=0"],
             &["identity;q=0.5, gzip;q=0.5"],
-            &["gzip, zstd;q=much"],
+            &["gzip, br;q=much"],
         ] {
-            assert_eq!(of(fields), Some(Coding::Gzip), "{fields:?}");
-        }
-        for fields in [&["zstd"][..], &["gzip, deflate, br, zstd"], &["gzip;q=0.9", "*, zstd"]] {
-            assert_eq!(of(fields), Some(Coding::Zstd), "{fields:?}");
+            assert!(prefers_gzip(fields), "{fields:?}");
         }
         for fields in [
             &[][..],
             &[""],
             &["identity"],
-            &["br"],
+            &["br, zstd"],
             &["gzip;q=0"],
             &["gzip;q=0.000, *"],
             &["*;q=0"],
             &["identity;q=0"],
             &["identity, gzip;q=0.5"],
-            &["gzip;q=2", "zstd;q=-1", "gzip;q=NaN", "gzip;level=9"],
+            &["gzip;q=2", "br;q=-1", "gzip;q=NaN", "gzip;level=9"],
         ] {
-            assert_eq!(of(fields), None, "{fields:?}");
+            assert!(!prefers_gzip(fields), "{fields:?}");
         }
     }
 }

@@ -56,11 +56,11 @@ async fn the_tag_is_the_version_and_304_for_it() {
 async fn a_response_with_a_strong_tag_is_not_compressed() {
     let store = Store::open().await;
     let id = store.add(&"x".repeat(4000), "available").await;
-    let coding = [("accept-encoding", "gzip, zstd")];
+    let coding = [("accept-encoding", "gzip")];
     let reply = store.send(&format!("GET /pets/{id}"), &coding, "").await;
     assert_eq!((reply.header("content-encoding"), reply.header("vary")), (None, None));
     let page = store.send("GET /pets", &coding, "").await;
-    assert_eq!(page.header("content-encoding"), Some("zstd"));
+    assert_eq!(page.header("content-encoding"), Some("gzip"));
     assert!(page.header("etag").unwrap().starts_with("W/"));
 }
 
