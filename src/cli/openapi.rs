@@ -5,7 +5,7 @@ use clap::{Args, ValueEnum};
 use super::{BaseUrlArgs, values};
 use crate::{
     domain::{Clock, SystemClock},
-    http::{BaseUrl, documents::openapi::Documents, routes::OpenApi},
+    http::{BaseUrl, documents::openapi, routes::OpenApi},
 };
 
 /// Print an OpenAPI document that the service serves: the contract, or the store area
@@ -49,15 +49,14 @@ impl Openapi {
         self.base_urls.check()?;
         let BaseUrlArgs { base_url, staging_base_url } = &self.base_urls;
         let document = if self.store { OpenApi::StoreArea } else { OpenApi::Contract };
-        let documents = match &self.server {
-            Some(server) => Documents::new(document, None, None)?.at_server(server),
-            None => Documents::new(document, base_url.as_ref(), staging_base_url.as_ref())?,
+        let servers = match self.server {
+            Some(server) => openapi::this_service(server),
+            None => openapi::servers(base_url.as_ref(), staging_base_url.as_ref()),
         };
-        let document = documents.at(SystemClock.now());
-        let text = match self.format {
-            Format::Yaml => document.yaml(),
-            Format::Json => document.json(),
+        let format = match self.format {
+            Format::Yaml => openapi::Format::Yaml,
+            Format::Json => openapi::Format::Json,
         };
-        super::print(std::str::from_utf8(text)?)
+        super::print(&openapi::text(document, format, &servers, SystemClock.now())?)
     }
 }

@@ -8,7 +8,7 @@ use hyper::header::HeaderValue;
 use url::Url;
 
 /// The URL at which clients reach a deployment; ends in `/v1`.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct BaseUrl(Url);
 
 impl BaseUrl {

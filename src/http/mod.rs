@@ -22,7 +22,11 @@ use std::{sync::Arc, time::Duration};
 
 pub(crate) use self::body::MAX_BODY;
 
-use hyper::{Request, StatusCode, header::HeaderValue, http::request::Parts};
+use hyper::{
+    Request, StatusCode,
+    header::{HeaderValue, InvalidHeaderValue},
+    http::request::Parts,
+};
 use rand::{Rng, SeedableRng, rngs::StdRng};
 
 use self::{
@@ -35,7 +39,7 @@ use self::{
         api_catalog,
         docs::{self, Docs},
         document::Document,
-        openapi::{self, DocumentError, Served},
+        openapi::{self, Served},
     },
     etag::Tags,
     idempotency::{InFlight, LastMark, Lineages},
@@ -98,13 +102,13 @@ pub struct App {
 }
 
 impl App {
-    /// Builds the interface over `store`. Fails only if the build is broken.
+    /// Builds the interface over `store`. Fails only if the base URL cannot be sent in a header field.
     pub fn new(
         store: Arc<dyn Store>,
         clock: Arc<dyn Clock>,
         random: &mut impl Rng,
         settings: &Settings,
-    ) -> Result<Self, DocumentError> {
+    ) -> Result<Self, InvalidHeaderValue> {
         // Without a key file; see `with_webhooks`.
         let vault = Arc::new(Vault::new(None));
         let (registrar, _) =
@@ -128,13 +132,12 @@ impl App {
             confirmed_clock: Arc::new(ConfirmedClock::new(Arc::clone(&store), Arc::clone(&clock))),
             store,
             clock,
-            documents: Served::new(settings)?,
+            documents: Served::new(settings),
             catalog: api_catalog::catalog(own),
             docs: Docs::default(),
             first_pages: FirstPages::default(),
             store_area: StoreArea::new(settings.reservation, settings.keep_changes, registrar),
-            successor: HeaderValue::try_from(successor)
-                .map_err(|error| DocumentError(error.to_string()))?,
+            successor: HeaderValue::try_from(successor)?,
             base_path,
             pets_path,
             body_timeout: settings.body_timeout,

@@ -109,7 +109,7 @@ pub enum Access {
 }
 
 /// An OpenAPI document of the service.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum OpenApi {
     /// `openapi.yaml`.
     Contract,

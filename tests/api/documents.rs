@@ -32,8 +32,6 @@ async fn both_forms_of(server: &Server, name: &str) -> Value {
     let from_yaml: Value =
         serde_saphyr::from_str(std::str::from_utf8(&yaml.body).unwrap()).unwrap();
     assert_eq!(from_yaml, json.json());
-    // serde_json would silently parse its own notation of numbers.
-    assert!(!String::from_utf8(yaml.body).unwrap().contains("serde_json"));
     from_yaml
 }
 

@@ -43,15 +43,6 @@ impl Document {
         Self { media_type, plain, gzip: OnceCell::new() }
     }
 
-    /// Another document with the same media type.
-    pub(crate) fn with_body(&self, body: Bytes) -> Self {
-        Self::new(self.media_type.clone(), body)
-    }
-
-    pub(crate) fn body(&self) -> &Bytes {
-        &self.plain.body
-    }
-
     /// The response to a request with these header fields: 304 if the client has the document
     /// already.
     pub(crate) async fn response(&self, request: &HeaderMap) -> Response {

@@ -1,17 +1,16 @@
 //! The OpenAPI documents that this service serves: the contract and the store area, with the servers
 //! of this installation, and without operations that have been removed.
-
-#![expect(missing_docs, reason = "a comment says what a name does not")]
+//!
+//! The repository has each document in both forms, so that neither a build nor a start of the
+//! service parses YAML. People edit the YAML; a test compares the JSON with it.
 
 use std::{
     collections::HashMap,
     sync::{Arc, Mutex, PoisonError},
 };
 
-use bytes::Bytes;
 use hyper::{header::HeaderValue, http::request::Parts};
 use jiff::Timestamp;
-use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 
 use super::{document::Document, server_url};
@@ -25,186 +24,131 @@ use crate::http::{
 /// Marks the parts of the contract that leave it when `getPet` is removed.
 const REMOVED_WITH_GET_PET: &str = "x-sunset";
 
-impl OpenApi {
-    /// The document in the repository.
-    const fn source(self) -> &'static str {
-        match self {
-            Self::Contract => include_str!("../../../openapi.yaml"),
-            Self::StoreArea => include_str!("../../../openapi-store.yaml"),
-        }
+/// The servers in the files, which stand for those of the installation.
+const SERVERS_IN_YAML: &str = "servers:\n  - url: /v1\n    description: This service\n";
+const SERVERS_IN_JSON: &str = r#""servers": [
+    {
+      "url": "/v1",
+      "description": "This service"
     }
+  ]"#;
+
+/// The form of a document.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Format {
+    /// Media type: RFC 9512.
+    Yaml,
+    /// Media type: RFC 8259.
+    Json,
 }
 
-/// A document as JSON and YAML.
-pub struct Forms {
-    pub(crate) json: Document,
-    /// As YAML (media type: RFC 9512).
-    pub(crate) yaml: Document,
+/// The `servers` of a document: each a URL and its description. Without any, the document has the
+/// relative address `/v1`.
+pub type Servers = Vec<(BaseUrl, &'static str)>;
+
+/// The servers with these base URLs.
+pub fn servers(production: Option<&BaseUrl>, staging: Option<&BaseUrl>) -> Servers {
+    let named = [(production, "Production"), (staging, "Staging")];
+    named.into_iter().filter_map(|(url, name)| Some((url?.clone(), name))).collect()
 }
 
-/// A document before and after the removal of `getPet`, of which the store area is independent.
-pub struct Documents {
-    before: Forms,
-    after: Option<Forms>,
+/// The servers of a service with this address.
+pub fn this_service(url: BaseUrl) -> Servers {
+    vec![(url, "This service")]
 }
 
-/// The largest number of server addresses whose documents are cached. A request for another address
-/// gets the relative one, so invented hosts take neither memory nor time.
-const MAX_SERVERS: usize = 32;
+/// The text of a document at the time `now`. Fails only if the build is broken.
+pub fn text(
+    document: OpenApi,
+    format: Format,
+    servers: &Servers,
+    now: Timestamp,
+) -> Result<String, serde_json::Error> {
+    let (yaml, json) = match document {
+        OpenApi::Contract => {
+            (include_str!("../../../openapi.yaml"), include_str!("../../../openapi.json"))
+        }
+        OpenApi::StoreArea => (
+            include_str!("../../../openapi-store.yaml"),
+            include_str!("../../../openapi-store.json"),
+        ),
+    };
+    let listed: Vec<_> = servers
+        .iter()
+        .map(|(url, description)| json!({ "url": url.as_str(), "description": description }))
+        .collect();
+    if deprecation::is_removed_at(now) && document == OpenApi::Contract {
+        let before: Value = serde_json::from_str(json)?;
+        let mut after = before.clone();
+        prune(&mut after, &before);
+        if !listed.is_empty() {
+            after["servers"] = listed.into();
+        }
+        // JSON is YAML (YAML 1.2.2, section 1.3).
+        return serde_json::to_string_pretty(&after);
+    }
+    let (source, before, after) = match format {
+        Format::Yaml => (yaml, SERVERS_IN_YAML, format!("servers: {}\n", Value::from(listed))),
+        Format::Json => (json, SERVERS_IN_JSON, format!("\"servers\": {}", Value::from(listed))),
+    };
+    Ok(if servers.is_empty() { source.to_owned() } else { source.replacen(before, &after, 1) })
+}
+
+/// The largest number of documents that are kept. A request for another address gets the relative
+/// one, so invented hosts take neither memory nor time.
+const MAX_KEPT: usize = 64;
 
 /// Both documents for all requests.
 pub(crate) struct Served {
-    contract: ServedDocument,
-    store_area: ServedDocument,
+    /// Those of the settings. If there are none, a document names the address in the request.
+    servers: Servers,
+    tls: bool,
+    kept: Mutex<HashMap<Form, Arc<Document>>>,
 }
 
-/// One document for all requests.
-struct ServedDocument {
-    /// With the configured base URLs, or else a relative address.
-    documents: Arc<Documents>,
-    /// With the address in the request, by that address. Only if no base URL is configured.
-    by_server: Option<Mutex<HashMap<String, Arc<Documents>>>>,
-    tls: bool,
+/// What a document depends on.
+#[derive(Clone, PartialEq, Eq, Hash)]
+struct Form {
+    document: OpenApi,
+    format: Format,
+    servers: Servers,
+    is_after_removal: bool,
 }
 
 impl Served {
-    pub(crate) fn new(settings: &Settings) -> Result<Self, DocumentError> {
-        Ok(Self {
-            contract: ServedDocument::new(OpenApi::Contract, settings)?,
-            store_area: ServedDocument::new(OpenApi::StoreArea, settings)?,
-        })
+    pub(crate) fn new(settings: &Settings) -> Self {
+        let servers = servers(settings.base_url.as_ref(), settings.staging_base_url.as_ref());
+        Self { servers, tls: settings.tls, kept: Mutex::default() }
     }
 
-    fn for_request(&self, request: &Parts) -> Arc<Documents> {
+    fn document(
+        &self,
+        request: &Parts,
+        format: Format,
+        now: Timestamp,
+    ) -> Result<Arc<Document>, ApiError> {
         let is_store_area = request.uri.path().starts_with("/openapi-store.");
-        if is_store_area { &self.store_area } else { &self.contract }.for_request(request)
-    }
-}
-
-impl ServedDocument {
-    fn new(document: OpenApi, settings: &Settings) -> Result<Self, DocumentError> {
-        let (production, staging) = (&settings.base_url, &settings.staging_base_url);
-        let is_relative = production.is_none() && staging.is_none();
-        Ok(Self {
-            documents: Arc::new(Documents::new(document, production.as_ref(), staging.as_ref())?),
-            by_server: is_relative.then(Mutex::default),
-            tls: settings.tls,
-        })
-    }
-
-    fn for_request(&self, request: &Parts) -> Arc<Documents> {
-        let named = self.by_server.as_ref().zip(server_url::of(request, self.tls));
-        let Some((by_server, server)) = named else {
-            return Arc::clone(&self.documents);
-        };
-        let mut by_server = by_server.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(known) = by_server.get(server.as_str()) {
-            return Arc::clone(known);
+        let document = if is_store_area { OpenApi::StoreArea } else { OpenApi::Contract };
+        let named = server_url::of(request, self.tls).filter(|_| self.servers.is_empty());
+        let servers = named.map_or_else(|| self.servers.clone(), this_service);
+        let is_after_removal = deprecation::is_removed_at(now);
+        let mut form = Form { document, format, servers, is_after_removal };
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(document) = kept.get(&form) {
+            return Ok(Arc::clone(document));
         }
-        if by_server.len() >= MAX_SERVERS {
-            return Arc::clone(&self.documents);
+        if kept.len() >= MAX_KEPT {
+            form.servers.clone_from(&self.servers);
         }
-        let documents = Arc::new(self.documents.at_server(&server));
-        by_server.insert(server.as_str().to_owned(), Arc::clone(&documents));
-        documents
-    }
-}
-
-/// A document cannot be parsed or rendered: an error in the build.
-#[derive(Debug, thiserror::Error)]
-#[error("the OpenAPI document cannot be rendered: {0}")]
-pub struct DocumentError(pub(crate) String);
-
-impl Documents {
-    /// Sets the servers to the known base URLs, or to a relative `/v1` if there are none. Fails
-    /// only if the document is broken.
-    pub fn new(
-        document: OpenApi,
-        production: Option<&BaseUrl>,
-        staging: Option<&BaseUrl>,
-    ) -> Result<Self, DocumentError> {
-        let mut document: Value = serde_saphyr::from_str(document.source())
-            .map_err(|error| DocumentError(error.to_string()))?;
-        let named = |url: Option<&BaseUrl>, description: &str| {
-            url.map(|url| json!({ "url": url.as_str(), "description": description }))
-        };
-        let servers: Vec<Value> = [named(production, "Production"), named(staging, "Staging")]
-            .into_iter()
-            .flatten()
-            .collect();
-        if !servers.is_empty() {
-            document["servers"] = servers.into();
-        }
-        let mut after = document.clone();
-        prune(&mut after, &document);
-        let after = (after != document).then(|| Forms::render(&after)).transpose()?;
-        Ok(Self { before: Forms::render(&document)?, after })
-    }
-
-    /// The same documents with `server` instead of the relative address.
-    #[must_use]
-    pub fn at_server(&self, server: &BaseUrl) -> Self {
-        Self {
-            before: self.before.at_server(server),
-            after: self.after.as_ref().map(|after| after.at_server(server)),
-        }
-    }
-
-    /// The document at the time `now`.
-    pub fn at(&self, now: Timestamp) -> &Forms {
-        let after = self.after.as_ref().filter(|_| deprecation::is_removed_at(now));
-        after.unwrap_or(&self.before)
-    }
-}
-
-impl Forms {
-    fn at_server(&self, server: &BaseUrl) -> Self {
-        let put = |document: &Document, before: &str, after: &str| {
-            let relative = format!("{before}/v1{after}");
-            let absolute = format!("{before}{}{after}", server.as_str());
-            let text = String::from_utf8_lossy(document.body()).replacen(&relative, &absolute, 1);
-            document.with_body(text.into())
-        };
-        Self { json: put(&self.json, r#""url": ""#, r#"""#), yaml: put(&self.yaml, "url: ", "\n") }
-    }
-
-    fn render(document: &Value) -> Result<Self, DocumentError> {
-        let json = serde_json::to_vec_pretty(document)
-            .map_err(|error| DocumentError(error.to_string()))?;
-        let yaml = serde_saphyr::to_string(&Plain(document))
-            .map_err(|error| DocumentError(error.to_string()))?;
-        Ok(Self {
-            json: Document::new(HeaderValue::from_static("application/json"), json.into()),
-            yaml: Document::new(HeaderValue::from_static("application/yaml"), yaml.into()),
-        })
-    }
-
-    pub fn json(&self) -> &Bytes {
-        self.json.body()
-    }
-
-    pub fn yaml(&self) -> &Bytes {
-        self.yaml.body()
-    }
-}
-
-/// Serializes numbers as numbers. With `arbitrary_precision`, which body parsing needs,
-/// `serde_json` presents them to other formats as maps.
-struct Plain<'v>(&'v Value);
-
-impl Serialize for Plain<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self.0 {
-            Value::Number(number) => match number.as_i64() {
-                Some(integer) => serializer.serialize_i64(integer),
-                None => serializer.serialize_f64(number.as_f64().unwrap_or(f64::NAN)),
-            },
-            Value::Array(elements) => serializer.collect_seq(elements.iter().map(Plain)),
-            Value::Object(members) => {
-                serializer.collect_map(members.iter().map(|(name, member)| (name, Plain(member))))
-            }
-            other => other.serialize(serializer),
-        }
+        let text = text(document, format, &form.servers, now);
+        let text = text.map_err(|error| ApiError::internal(Arc::new(error)))?;
+        let media_type = HeaderValue::from_static(match format {
+            Format::Yaml => "application/yaml",
+            Format::Json => "application/json",
+        });
+        let document = Arc::new(Document::new(media_type, text.into()));
+        kept.insert(form, Arc::clone(&document));
+        Ok(document)
     }
 }
 
@@ -235,12 +179,15 @@ fn prune(value: &mut Value, document: &Value) {
     }
 }
 
-pub(crate) async fn json(app: &App, Call { request, .. }: Call<'_>) -> Result<Response, ApiError> {
-    let documents = app.documents.for_request(request);
-    Ok(documents.at(app.clock.now()).json.response(&request.headers).await)
+pub(crate) async fn json(app: &App, call: Call<'_>) -> Result<Response, ApiError> {
+    respond(app, call.request, Format::Json).await
 }
 
-pub(crate) async fn yaml(app: &App, Call { request, .. }: Call<'_>) -> Result<Response, ApiError> {
-    let documents = app.documents.for_request(request);
-    Ok(documents.at(app.clock.now()).yaml.response(&request.headers).await)
+pub(crate) async fn yaml(app: &App, call: Call<'_>) -> Result<Response, ApiError> {
+    respond(app, call.request, Format::Yaml).await
+}
+
+async fn respond(app: &App, request: &Parts, format: Format) -> Result<Response, ApiError> {
+    let document = app.documents.document(request, format, app.clock.now())?;
+    Ok(document.response(&request.headers).await)
 }
