@@ -6,10 +6,10 @@ use std::{
     net::SocketAddr,
     num::NonZeroU32,
     sync::{Arc, Mutex},
-    time::{Duration, Instant},
+    time::Duration,
 };
 
-use jiff::{SignedDuration, Timestamp};
+use jiff::SignedDuration;
 use petstore::{
     delivery::{Registrar, TestMessage, Vault},
     domain::{
@@ -33,43 +33,13 @@ use tokio::{
     task::JoinHandle,
 };
 
-use super::{backend::Backend, contract};
+use super::contract;
+use crate::{clock::ManualClock, database::Database};
 
 /// Waits for something that must happen soon, and fails after a timeout.
 pub(crate) async fn soon<T>(condition: impl Future<Output = T>) -> T {
     let happened = tokio::time::timeout(Duration::from_secs(30), condition).await;
     happened.unwrap_or_else(|_| panic!("it did not happen within 30 seconds"))
-}
-
-/// A clock that moves only when a test moves it.
-pub(crate) struct ManualClock(Mutex<(Timestamp, Instant)>);
-
-impl ManualClock {
-    #[expect(clippy::disallowed_methods, reason = "an Instant can only be had from the machine")]
-    pub(crate) fn at(now: &str) -> Arc<Self> {
-        Arc::new(Self(Mutex::new((now.parse().unwrap(), Instant::now()))))
-    }
-
-    pub(crate) fn advance(&self, by: Duration) {
-        let mut time = self.0.lock().unwrap();
-        time.0 += SignedDuration::try_from(by).unwrap();
-        time.1 += by;
-    }
-
-    /// Sets the date and time of day, as an operator or NTP does.
-    pub(crate) fn set(&self, now: Timestamp) {
-        self.0.lock().unwrap().0 = now;
-    }
-}
-
-impl Clock for ManualClock {
-    fn now(&self) -> Timestamp {
-        self.0.lock().unwrap().0
-    }
-
-    fn instant(&self) -> Instant {
-        self.0.lock().unwrap().1
-    }
 }
 
 /// The settings of a server.
@@ -116,7 +86,7 @@ impl Default for Setup {
     }
 }
 
-pub(crate) struct Server<B> {
+pub(crate) struct Server {
     pub(crate) address: SocketAddr,
     pub(crate) clock: Arc<ManualClock>,
     /// The store, with its wrapper.
@@ -132,7 +102,7 @@ pub(crate) struct Server<B> {
     /// Of webhooks, not yet sent.
     pub(crate) tests: Mutex<mpsc::Receiver<TestMessage>>,
     // Dropped last.
-    database: B,
+    database: Database,
 }
 
 /// A complete response, compared with the contract.
@@ -182,18 +152,18 @@ impl Reply {
     }
 }
 
-async fn open(database: &impl Backend, mode: OpenMode) -> Arc<dyn Store> {
+async fn open(database: &Database, mode: OpenMode) -> Arc<dyn Store> {
     let connections = NonZeroU32::new(8).unwrap();
     store::open(&database.url(), mode, connections, &mut StdRng::seed_from_u64(2)).await.unwrap()
 }
 
-impl<B: Backend> Server<B> {
+impl Server {
     pub(crate) async fn start() -> Self {
         Self::start_with(Setup::default()).await
     }
 
     pub(crate) async fn start_with(setup: Setup) -> Self {
-        let database = B::fresh().await;
+        let database = Database::fresh().await;
         let store = open(&database, OpenMode::CreateAndMigrate).await;
         let clock = ManualClock::at(setup.now);
         let settings = Settings {

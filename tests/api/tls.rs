@@ -34,13 +34,8 @@ use tokio_rustls::{
     },
 };
 
-use crate::{
-    certificates::{Certificates, shown},
-    harness::{self, Setup, soon},
-    sqlite_backend::Sqlite,
-};
-
-type Server = harness::Server<Sqlite>;
+use super::harness::{Server, Setup, soon};
+use crate::certificates::{Certificates, shown};
 
 /// A server over TLS.
 struct Secure {

@@ -2,7 +2,7 @@
 
 use std::net::TcpListener;
 
-use crate::program::{Service, client, command, directory, run};
+use super::program::{Service, client, command, directory, run};
 
 #[tokio::test]
 async fn a_link_of_the_command_line_lets_a_member_choose_a_password_in_the_running_console() {

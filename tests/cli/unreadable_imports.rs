@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::program::{directory, new_key, run};
+use super::program::{directory, new_key, run};
 
 #[test]
 fn a_folder_or_a_file_in_utf_16_is_rejected_with_what_to_do() {

@@ -7,7 +7,7 @@ use petstore::domain::{
     staff::{EndedSessions, StaffChange, StaffSession, TokenDigest},
 };
 
-use crate::browser::{PASSWORD, Shop};
+use super::browser::{PASSWORD, Shop};
 
 #[tokio::test]
 async fn a_new_password_needs_the_present_one_and_ends_other_sessions() {
@@ -15,7 +15,7 @@ async fn a_new_password_needs_the_present_one_and_ends_other_sessions() {
     let mut browser = shop.member("Ana", Role::Viewer).await;
     let mut other = shop.browser();
     other.sign_in("Ana", PASSWORD).await.expect(303);
-    let change = async |browser: &mut crate::browser::Browser<'_>, present: &str, new: &str| {
+    let change = async |browser: &mut super::browser::Browser<'_>, present: &str, new: &str| {
         let form = [("current", present), ("new", new), ("again", new)];
         browser.post("/account/password", &form).await
     };

@@ -5,13 +5,11 @@ use std::{
     net::IpAddr,
     num::NonZeroU32,
     sync::{Arc, Mutex},
-    time::{Duration, Instant},
 };
 
 use bytes::Bytes;
 use http_body_util::Full;
 use hyper::{HeaderMap, Method, Request, StatusCode, header, http::response};
-use jiff::{SignedDuration, Timestamp};
 use petstore::{
     console::{self, Console, ConsoleSettings, RequireSecondFactor},
     delivery::{Registrar, Vault},
@@ -26,29 +24,10 @@ use petstore::{
 use rand::{SeedableRng, rngs::StdRng};
 use tempfile::TempDir;
 
+use crate::clock::ManualClock;
+
 /// A password that is allowed.
 pub(crate) const PASSWORD: &str = "correct horse battery";
-
-/// A clock that moves only when a test moves it.
-pub(crate) struct ManualClock(Mutex<(Timestamp, Instant)>);
-
-impl ManualClock {
-    pub(crate) fn advance(&self, by: Duration) {
-        let mut time = self.0.lock().unwrap();
-        time.0 += SignedDuration::try_from(by).unwrap();
-        time.1 += by;
-    }
-}
-
-impl Clock for ManualClock {
-    fn now(&self) -> Timestamp {
-        self.0.lock().unwrap().0
-    }
-
-    fn instant(&self) -> Instant {
-        self.0.lock().unwrap().1
-    }
-}
 
 pub(crate) struct Shop {
     pub(crate) store: Arc<dyn Store>,
@@ -69,7 +48,6 @@ impl Shop {
         Self::with(ConsoleSettings { second_factor, ..ConsoleSettings::default() }).await
     }
 
-    #[expect(clippy::disallowed_methods, reason = "an Instant can only be had from the machine")]
     pub(crate) async fn with(settings: ConsoleSettings) -> Self {
         let folder = TempDir::new().unwrap();
         let path = folder.path().join("pets.db");
@@ -77,8 +55,7 @@ impl Shop {
         let random = &mut StdRng::seed_from_u64(1);
         let mode = OpenMode::CreateAndMigrate;
         let store = store::open(&url, mode, NonZeroU32::MIN, random).await.unwrap();
-        let now = "2026-12-01T12:00:00Z".parse().unwrap();
-        let clock = Arc::new(ManualClock(Mutex::new((now, Instant::now()))));
+        let clock = ManualClock::at("2026-12-01T12:00:00Z");
         let vault = Arc::new(Vault::with_key([7; 32]));
         let (registrar, _) =
             Registrar::new(vault, Networks::default(), StdRng::from_rng(&mut *random));

@@ -2,7 +2,7 @@
 
 use petstore::domain::{PetId, Role};
 
-use crate::browser::{Browser, Page, Shop};
+use super::browser::{Browser, Page, Shop};
 
 /// Adds an animal, and returns the path of its page.
 async fn add(clerk: &mut Browser<'_>, category: &str) -> String {

@@ -5,7 +5,7 @@ use petstore::{
     domain::{Role, store_area::OrderQuery},
 };
 
-use crate::browser::{Browser, Page, Shop};
+use super::browser::{Browser, Page, Shop};
 
 /// Adds an animal, and returns the path of its page.
 async fn add(clerk: &mut Browser<'_>, name: &str, status: &str) -> String {

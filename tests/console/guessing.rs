@@ -17,7 +17,7 @@ use hyper::{
 };
 use petstore::domain::{Role, store_area::AuditQuery};
 
-use crate::browser::{PASSWORD, Shop};
+use super::browser::{PASSWORD, Shop};
 
 #[tokio::test]
 async fn known_and_unknown_names_get_the_same_response_after_the_same_work() {

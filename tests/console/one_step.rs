@@ -5,7 +5,7 @@ use petstore::domain::{
     store_area::{OrderId, OrderStatus, StorePet},
 };
 
-use crate::browser::{Browser, Shop};
+use super::browser::{Browser, Shop};
 
 async fn pet(shop: &Shop) -> StorePet {
     shop.store.get_store_pet(PetId::new(1).unwrap()).await.unwrap().unwrap()

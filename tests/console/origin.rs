@@ -8,7 +8,7 @@ use petstore::{
 };
 use rand::{SeedableRng, rngs::StdRng};
 
-use crate::browser::{PASSWORD, Shop};
+use super::browser::{PASSWORD, Shop};
 
 #[tokio::test]
 async fn a_form_of_another_site_is_rejected() {

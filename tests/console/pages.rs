@@ -10,7 +10,7 @@ use petstore::domain::{
     store_area::{OrderId, OrderQuery, PetQuery, StorePet},
 };
 
-use crate::browser::{Browser, Page, Shop};
+use super::browser::{Browser, Page, Shop};
 
 /// Adds an animal, and returns the path of its page.
 async fn add(clerk: &mut Browser<'_>, name: &str) -> String {

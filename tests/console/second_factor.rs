@@ -7,7 +7,7 @@ use petstore::{
     domain::{Clock, Role, staff::TotpSecret},
 };
 
-use crate::browser::{Browser, PASSWORD, Page, Shop};
+use super::browser::{Browser, PASSWORD, Page, Shop};
 
 /// The code that the app of the member shows now.
 fn code(shop: &Shop, secret: &TotpSecret) -> String {

@@ -5,7 +5,7 @@ use std::time::Duration;
 use hyper::header;
 use petstore::{console::ConsoleSettings, domain::Role};
 
-use crate::browser::{PASSWORD, Shop};
+use super::browser::{PASSWORD, Shop};
 
 #[tokio::test]
 async fn a_link_is_for_one_password_within_24_hours() {
@@ -92,7 +92,7 @@ async fn the_cookie_is_out_of_reach_of_scripts_and_other_sites() {
     let link = shop.invite("Ana", Role::Clerk).await;
     let choose = [("new", PASSWORD), ("again", PASSWORD)];
     let here = shop.browser().post(&link, &choose).await.expect(303);
-    let cookies = |page: &crate::browser::Page| -> Vec<String> {
+    let cookies = |page: &super::browser::Page| -> Vec<String> {
         let all = page.headers.get_all(header::SET_COOKIE).iter();
         all.map(|cookie| cookie.to_str().unwrap().to_owned()).collect()
     };

@@ -7,7 +7,7 @@ use petstore::domain::{
     store_area::{AuditEntry, AuditQuery},
 };
 
-use crate::browser::{Browser, PASSWORD, Shop};
+use super::browser::{Browser, PASSWORD, Shop};
 
 #[tokio::test]
 async fn each_role_gets_only_its_pages() {

@@ -5,7 +5,7 @@ use petstore::domain::{
     store_area::{PetQuery, StorePet},
 };
 
-use crate::browser::{Browser, Page, Shop};
+use super::browser::{Browser, Page, Shop};
 
 async fn pet(shop: &Shop, id: i64) -> StorePet {
     shop.store.get_store_pet(PetId::new(id).unwrap()).await.unwrap().unwrap()

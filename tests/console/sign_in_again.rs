@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use petstore::domain::Role;
 
-use crate::browser::{Browser, PASSWORD, Page, Shop};
+use super::browser::{Browser, PASSWORD, Page, Shop};
 
 /// Fills the form to sign in of this page, and sends it.
 async fn sign_in_on(browser: &mut Browser<'_>, page: &Page, name: &str) -> Page {

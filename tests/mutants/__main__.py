@@ -93,6 +93,11 @@ class Cargo:
     def test(self, mutant: dict) -> str:
         """`passed`, `failed`, or the error."""
         target = ["--lib"] if mutant["target"] == "lib" else ["--test", mutant["target"]]
+        self.environment.pop("TEST_DATABASE", None)
+        if mutant["target"] == "postgres":
+            # The fast tests on that database.
+            target = ["--test", "fast"]
+            self.environment["TEST_DATABASE"] = "postgres"
         code, output = self.run([*target, "--no-run"])
         if code:
             return f"does not compile:\n{output[-3000:]}"

@@ -143,6 +143,19 @@ tour_generated_clients() {
 }
 
 # All clients do the same, and print the same.
+# The tours of both documents with curl, which needs no generated client.
+take_curl_tour() {
+    start_service sqlite
+    PETSTORE_READ_KEY=$("$petstore" keys create --name reader --scope read --rate-limit 5/s \
+        --database "$database")
+    PETSTORE_STORE_KEY=$("$petstore" keys create --name staff --scope store:write \
+        --database "$database")
+    export PETSTORE_READ_KEY PETSTORE_STORE_KEY
+    tour "curl" examples/tour.txt examples/curl/tour.sh
+    tour "curl, store area" examples/store-tour.txt examples/curl/store-tour.sh
+    stop_service
+}
+
 take_tours() {
     local to=$outside/examples
     # A generated client cannot omit a required member.

@@ -12,12 +12,12 @@ use petstore::{
     store::Executed,
 };
 
-use crate::suite::{AnyStore, act, at, create};
+use crate::store::suite::{AnyStore, act, at, create};
 
-/// Makes a test of every function, as [`crate::suite::suite`] does.
+/// Makes a test of every function, as [`crate::store::suite::suite`] does.
 macro_rules! area_suite {
     ($open:expr) => {
-        $crate::area::area_suite!(
+        $crate::store::area::area_suite!(
             $open,
             what_a_command_changes_is_what_is_read_afterwards,
             an_animal_added_by_a_command_is_one_of_the_contract,
@@ -58,11 +58,11 @@ macro_rules! area_suite {
         $(#[tokio::test]
         async fn $test() {
             let (store, _guard) = $open;
-            $crate::area::$test(store).await;
+            $crate::store::area::$test(store).await;
         })*
     };
 }
-pub(crate) use crate::{area_commands::*, area_lists::*, area_requests::*, times::*};
+pub(crate) use crate::store::{area_commands::*, area_lists::*, area_requests::*, times::*};
 pub(crate) use area_suite;
 
 /// When the commands of the tests come: with more digits than a store keeps.

@@ -12,7 +12,7 @@ use petstore::{
 };
 use rand::{SeedableRng, rngs::StdRng};
 
-use crate::{
+use crate::store::{
     area::{add, cancel, change, label, pet, pet_id, place, reserve, sell, withdraw},
     retries::{named, respond},
     suite::{AnyStore, act, new_key, new_pet},

@@ -18,7 +18,7 @@ use petstore::{
     store::Executed,
 };
 
-use crate::{
+use crate::store::{
     area::{
         add, any, cancel, change, complete, execute, give_back, kept, label, now, order, order_id,
         patch, pet, pet_id, place, refused, reserve, respond, restore, sell, to_status, withdraw,

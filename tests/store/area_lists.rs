@@ -17,7 +17,7 @@ use petstore::{
 };
 use rand::{RngExt, SeedableRng, rngs::StdRng, seq::IndexedRandom};
 
-use crate::{
+use crate::store::{
     area::{
         add, cancel, change, complete, execute, kept, label, order, order_id, patch, pet, pet_id,
         place, reserve, restore, sell, to_status, withdraw,

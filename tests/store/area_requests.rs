@@ -11,7 +11,7 @@ use petstore::{
     store::{Created, Executed},
 };
 
-use crate::{
+use crate::store::{
     area::{
         add, cancel, change, give_back, now, order_id, pet, pet_id, reserve, respond, restore,
         sell, withdraw,
@@ -58,7 +58,7 @@ pub(crate) async fn a_repeated_request_replays_its_response_whatever_changed_sin
         assert_eq!(again, Executed::Replayed(first.clone()));
     }
     // Also with a successor of its key.
-    let until = crate::suite::at(9_000);
+    let until = crate::store::suite::at(9_000);
     let successor = store.rotate_key(key, new_key(2, None), until, act(0)).await.unwrap().unwrap();
     let by_successor = IdempotentRequest { caller: successor.id.into(), ..request(key, "a", 1) };
     assert_eq!(send(&store, by_successor, place).await, Executed::Replayed(first));
@@ -80,7 +80,7 @@ pub(crate) async fn an_idempotency_key_of_another_request_or_operation_is_a_conf
     }
     let frank = new_pet("Frank", 1, Available);
     let context = named(1, "a", &frank, 0);
-    let created = store.create_pet(frank, context, crate::retries::respond).await.unwrap();
+    let created = store.create_pet(frank, context, crate::store::retries::respond).await.unwrap();
     assert_eq!(created, Created::Conflict);
     // The key of another client is another key.
     let refused = send(&store, request(KeyId(2), "a", 1), place).await;
@@ -117,7 +117,7 @@ pub(crate) async fn a_replay_of_create_pet_shows_the_animal_as_it_was_added(stor
     let frank = new_pet("Frank", 1, Available);
     let create = async || {
         let context = named(1, "a", &frank, 0);
-        store.create_pet(frank.clone(), context, crate::retries::respond).await.unwrap()
+        store.create_pet(frank.clone(), context, crate::store::retries::respond).await.unwrap()
     };
     let added = frank.clone().with_id(pet_id(1));
     assert_eq!(create().await, Created::New(added.clone()));

@@ -16,7 +16,7 @@ use petstore::{
     },
 };
 
-use crate::{
+use crate::store::{
     area::{change, pet_id, respond, to_status},
     retries,
     suite::{AnyStore, act, at, create, new_key, new_pet},
@@ -174,7 +174,7 @@ pub(crate) async fn expect_one_row_for_an_import(store: &AnyStore, url: &str) {
         import(Some([90, 70, 80]));
     });
     importing.await.unwrap();
-    let log = crate::log::log(store).await;
+    let log = crate::store::log::log(store).await;
     assert_eq!(log.len(), 3);
     for (row, after) in log[1..]
         .iter()
@@ -188,7 +188,7 @@ pub(crate) async fn expect_one_row_for_an_import(store: &AnyStore, url: &str) {
         assert_eq!((&row.actor, row.at), (&Actor::Command.into(), at(7)));
     }
     change(store, to_status(pet_id(3), Pending)).await;
-    assert_eq!(crate::log::log(store).await.len(), 4);
+    assert_eq!(crate::store::log::log(store).await.len(), 4);
 }
 
 /// Imports a category and nothing else at `url`, where `store` is open.
@@ -209,7 +209,7 @@ pub(crate) async fn expect_a_row_for_an_import_without_animals(store: &AnyStore,
         }
     });
     importing.await.unwrap();
-    let log = crate::log::log(store).await;
+    let log = crate::store::log::log(store).await;
     let [import] = &log[..] else { panic!("{log:?}") };
     assert_eq!(import.kind, ChangeType::PetsImported);
     assert_eq!(import.after.as_deref(), Some(r#"{"firstId":null,"lastId":null,"count":0}"#));

@@ -17,7 +17,7 @@ use petstore::{
 use rand::{SeedableRng, rngs::StdRng};
 use tempfile::TempDir;
 
-use crate::{
+use crate::store::{
     area,
     postgres_cluster::fresh_url,
     retries::{named, replayed, respond},

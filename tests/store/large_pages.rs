@@ -9,7 +9,7 @@ use futures_util::future::join_all;
 use petstore::domain::{PageRequest, PetRef, PetStatus::Sold};
 use tokio::task;
 
-use crate::{
+use crate::store::{
     sqlite::fresh,
     suite::{create, new_pet},
 };

@@ -17,7 +17,7 @@ use petstore::{
 };
 use serde_json::{Value, json};
 
-use crate::{
+use crate::store::{
     area::{
         add, any, cancel, change, complete, execute, give_back, label, now, order_id, pet_id,
         place, refused, reserve, respond, restore, sell, to_status, withdraw,
@@ -26,10 +26,10 @@ use crate::{
     suite::{AnyStore, act, at, create, new_pet},
 };
 
-/// Makes a test of every function, as [`crate::suite::suite`] does.
+/// Makes a test of every function, as [`crate::store::suite::suite`] does.
 macro_rules! log_suite {
     ($open:expr) => {
-        $crate::log::log_suite!(
+        $crate::store::log::log_suite!(
             $open,
             the_log_of_a_new_store_is_empty_and_has_its_own_epoch,
             each_change_of_an_animal_leaves_its_row,
@@ -54,11 +54,11 @@ macro_rules! log_suite {
         $(#[tokio::test]
         async fn $test() {
             let (store, _guard) = $open;
-            $crate::log::$test(store).await;
+            $crate::store::log::$test(store).await;
         })*
     };
 }
-pub(crate) use crate::audit::*;
+pub(crate) use crate::store::audit::*;
 pub(crate) use log_suite;
 
 /// Everything in the log. Checks that its numbers have no gaps.

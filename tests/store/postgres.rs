@@ -8,7 +8,7 @@ use petstore::{
 };
 use rand::{SeedableRng, rngs::StdRng};
 
-use crate::{
+use crate::store::{
     area::area_suite,
     audit::{expect_a_row_for_an_import_without_animals, expect_one_row_for_an_import},
     log::log_suite,

@@ -13,7 +13,7 @@ use petstore::{
 };
 use tokio_postgres::Client;
 
-use crate::{
+use crate::store::{
     area::{
         add, any, cancel, change, complete, execute, now, order, order_id, pet, pet_id, place,
         reserve, respond, restore, sell, to_status, withdraw,

@@ -4,7 +4,7 @@ use petstore::store::{self, Checkup, DatabaseUrl};
 use tokio::task::spawn_blocking;
 use tokio_postgres::Client;
 
-use crate::{
+use crate::store::{
     area_check::{DISAGREEMENTS, POISON, fill, use_poisoned},
     postgres::fresh,
     postgres_cluster::connect,

@@ -11,7 +11,7 @@ use rand::{SeedableRng, rngs::StdRng};
 use tokio::task;
 use tokio_postgres::Client;
 
-use crate::{
+use crate::store::{
     area,
     postgres::{next_id, open, sold},
     postgres_cluster::{Cluster, connect, fresh_url},

@@ -10,7 +10,7 @@ use petstore::{
 use tokio::task::JoinHandle;
 use tokio_postgres::Client;
 
-use crate::{
+use crate::store::{
     postgres::{fresh, next_id, open, sold},
     postgres_cluster::{connect, fresh_url},
     postgres_connections::until_blocked,

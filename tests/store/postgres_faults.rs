@@ -11,7 +11,7 @@ use petstore::{
 use rand::{SeedableRng, rngs::StdRng};
 use tokio_postgres::Client;
 
-use crate::{
+use crate::store::{
     postgres::{fresh, next_id, open, sold},
     postgres_cluster::{Cluster, connect, fresh_url},
     postgres_connections::until_blocked,

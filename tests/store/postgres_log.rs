@@ -10,7 +10,7 @@ use petstore::{
 };
 use tokio_postgres::Client;
 
-use crate::{
+use crate::store::{
     area::{add, execute, to_status},
     log::log,
     postgres::{fresh, open},

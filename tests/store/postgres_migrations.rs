@@ -9,7 +9,7 @@ use petstore::{
 };
 use tokio_postgres::Client;
 
-use crate::{
+use crate::store::{
     area::{change, pet_id, to_status, withdraw},
     postgres::open,
     postgres_cluster::{connect, fresh_url},

@@ -4,7 +4,7 @@ use std::{fs, path::PathBuf};
 
 use petstore::store::OpenMode;
 
-use crate::{
+use crate::store::{
     postgres::open,
     postgres_cluster::{cluster, connect},
     suite::AnyStore,

@@ -11,7 +11,7 @@ use petstore::{
     store::Created,
 };
 
-use crate::suite::{AnyStore, act, at, count, new_key, new_pet};
+use crate::store::suite::{AnyStore, act, at, count, new_key, new_pet};
 
 const DAY: i64 = 24 * 60 * 60;
 

@@ -9,7 +9,7 @@ use petstore::{
 use rusqlite::{Connection, StatementStatus};
 use tempfile::TempDir;
 
-use crate::{
+use crate::store::{
     retries::{named, replayed, respond},
     suite::{AnyStore, act, count, create, suite},
 };

@@ -16,7 +16,7 @@ use petstore::{
 use rusqlite::{Connection, params};
 use tempfile::TempDir;
 
-use crate::{
+use crate::store::{
     area::{
         add, area_suite, change, complete, execute, order, order_id, pet, pet_id, place, reserve,
         respond, restore, sell, withdraw,
@@ -174,7 +174,7 @@ async fn an_import_between_animals_that_are_merged_is_found() {
         format!("sqlite:{}", directory.path().join("petstore.db").display()).parse().unwrap();
     let import = |ids: [i64; 2]| {
         let mut load = store::load(&url, OpenMode::AsIs).unwrap();
-        load.begin(Ids::Given, crate::suite::at(0)).unwrap();
+        load.begin(Ids::Given, crate::store::suite::at(0)).unwrap();
         for id in ids {
             load.add_pet(Some(pet_id(id)), &new_pet("Max", 1, Sold)).unwrap();
         }
@@ -351,7 +351,8 @@ async fn a_create_of_the_previous_release_is_replayed_as_it_was_after_a_change()
     change(&store, Command::PlaceOrder(sell(pet_id(1)))).await;
     change(&store, withdraw(pet_id(1))).await;
     let context = named(7, "a", &frank, 0);
-    let replay = store.create_pet(frank.clone(), context, crate::retries::respond).await.unwrap();
+    let replay =
+        store.create_pet(frank.clone(), context, crate::store::retries::respond).await.unwrap();
     assert_eq!(replay, replayed(&frank.with_id(pet_id(1))));
     assert_eq!(store.get_store_pet(pet_id(2)).await.unwrap(), None);
 }

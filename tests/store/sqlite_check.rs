@@ -4,7 +4,7 @@ use petstore::store::{self, DatabaseUrl};
 use rusqlite::Connection;
 use tempfile::TempDir;
 
-use crate::{
+use crate::store::{
     area_check::{DISAGREEMENTS, POISON, fill, use_poisoned},
     sqlite::fresh,
 };

@@ -14,12 +14,12 @@ use petstore::{
 };
 use rand::{SeedableRng, rngs::StdRng};
 
-use crate::suite::{AnyStore, act, at, new_key, new_pet, respond};
+use crate::store::suite::{AnyStore, act, at, new_key, new_pet, respond};
 
 /// Makes a test of every function, as `suite!` does.
 macro_rules! staff_suite {
     ($open:expr) => {
-        $crate::staff::staff_suite!(
+        $crate::store::staff::staff_suite!(
             $open,
             a_member_is_read_as_written_and_found_by_number_name_and_link,
             no_two_members_have_the_same_name,
@@ -34,7 +34,7 @@ macro_rules! staff_suite {
         $(#[tokio::test]
         async fn $test() {
             let (store, _guard) = $open;
-            $crate::staff::$test(store).await;
+            $crate::store::staff::$test(store).await;
         })*
     };
 }

@@ -19,7 +19,7 @@ use rand::{RngExt, SeedableRng, rngs::StdRng};
 /// dropped at the end of the test.
 macro_rules! suite {
     ($open:expr) => {
-        $crate::suite::suite!(
+        $crate::store::suite::suite!(
             $open,
             created_animals_get_ascending_ids_and_are_read_unchanged,
             a_missing_animal_is_none,
@@ -55,11 +55,11 @@ macro_rules! suite {
         $(#[tokio::test]
         async fn $test() {
             let (store, _guard) = $open;
-            $crate::suite::$test(store).await;
+            $crate::store::suite::$test(store).await;
         })*
     };
 }
-pub(crate) use crate::retries::*;
+pub(crate) use crate::store::retries::*;
 pub(crate) use suite;
 
 pub(crate) type AnyStore = Arc<dyn Store>;

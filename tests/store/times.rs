@@ -12,7 +12,7 @@ use petstore::{
     store::Executed,
 };
 
-use crate::{
+use crate::store::{
     area::{complete, order, pet, reserve, respond, withdraw},
     suite::{AnyStore, new_pet},
 };

@@ -14,12 +14,12 @@ use petstore::{
     store::{KEPT_ATTEMPTS, WebhookWritten},
 };
 
-use crate::suite::{AnyStore, act, at, create, new_key, new_pet};
+use crate::store::suite::{AnyStore, act, at, create, new_key, new_pet};
 
-/// Makes a test of every function, as [`crate::suite::suite`] does.
+/// Makes a test of every function, as [`crate::store::suite::suite`] does.
 macro_rules! webhook_suite {
     ($open:expr) => {
-        $crate::webhooks::webhook_suite!(
+        $crate::store::webhooks::webhook_suite!(
             $open,
             a_webhook_is_read_as_it_was_added_and_changed,
             a_change_of_another_version_changes_nothing,
@@ -39,7 +39,7 @@ macro_rules! webhook_suite {
         $(#[tokio::test]
         async fn $test() {
             let (store, _guard) = $open;
-            $crate::webhooks::$test(store).await;
+            $crate::store::webhooks::$test(store).await;
         })*
     };
 }

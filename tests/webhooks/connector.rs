@@ -28,7 +28,7 @@ use tokio_rustls::{
     },
 };
 
-use super::certificates::Certificates;
+use crate::certificates::Certificates;
 
 pub(super) const SOON: Duration = Duration::from_secs(30);
 

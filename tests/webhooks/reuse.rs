@@ -13,10 +13,8 @@ use futures_util::future::join_all;
 use petstore::delivery::{Connector, Delivered};
 use tokio::{io::AsyncWriteExt, net::TcpStream, sync::Notify, time::timeout};
 
-use super::{
-    connector::{SOON, Scripted, deliver, listen, networks, read_request},
-    sqlite::shop::ManualClock,
-};
+use super::connector::{SOON, Scripted, deliver, listen, networks, read_request};
+use crate::clock::ManualClock;
 
 const OK: &str = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nOK";
 
@@ -60,7 +58,7 @@ async fn expect_delivery(connector: &Connector, url: &str) {
 
 #[tokio::test]
 async fn messages_share_a_connection_for_a_minute_and_then_the_name_is_resolved_again() {
-    let clock = ManualClock::start();
+    let clock = ManualClock::at("2026-12-01T12:00:00Z");
     let (first, of_first) = receiver(|stream, _| respond_always(stream, OK)).await;
     let (second, of_second) = receiver(|stream, _| respond_always(stream, OK)).await;
     let connector = connector(&clock, vec![vec![first], vec![second], vec![]]);
@@ -80,7 +78,7 @@ async fn messages_share_a_connection_for_a_minute_and_then_the_name_is_resolved_
 
 #[tokio::test]
 async fn a_connection_that_is_no_longer_fresh_is_closed_without_another_message() {
-    let clock = ManualClock::start();
+    let clock = ManualClock::at("2026-12-01T12:00:00Z");
     let closed = Arc::new(Notify::new());
     let notify = Arc::clone(&closed);
     let (address, _) = receiver(move |mut stream, _| {
@@ -103,7 +101,7 @@ async fn a_connection_that_is_no_longer_fresh_is_closed_without_another_message(
 
 #[tokio::test]
 async fn a_message_on_a_connection_that_the_receiver_closes_is_sent_over_another_one() {
-    let clock = ManualClock::start();
+    let clock = ManualClock::at("2026-12-01T12:00:00Z");
     // The first connection ends after its first response, the second one at its second request.
     let (address, connections) = receiver(|mut stream, number| async move {
         read_request(&mut stream).await;
@@ -130,7 +128,7 @@ async fn a_connection_with_more_than_the_response_is_not_used_again() {
         "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nOK",
         "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\r\nOK",
     ] {
-        let clock = ManualClock::start();
+        let clock = ManualClock::at("2026-12-01T12:00:00Z");
         let (address, connections) = receiver(move |stream, _| respond_always(stream, more)).await;
         let connector = connector(&clock, vec![vec![address]]);
         for number in 1..=3 {
@@ -142,7 +140,7 @@ async fn a_connection_with_more_than_the_response_is_not_used_again() {
 
 #[tokio::test]
 async fn at_most_four_connections_to_a_receiver_are_kept() {
-    let clock = ManualClock::start();
+    let clock = ManualClock::at("2026-12-01T12:00:00Z");
     let (address, connections) = receiver(|stream, _| respond_always(stream, OK)).await;
     let connector = connector(&clock, vec![vec![address]]);
     let url = url(address);
@@ -167,7 +165,7 @@ async fn a_retry_after_is_a_number_of_seconds_or_a_date() {
             format!("HTTP/1.1 503 Busy\r\nRetry-After: {value}\r\nContent-Length: 0\r\n\r\n")
                 .leak();
         let (address, _) = receiver(move |stream, _| respond_always(stream, response)).await;
-        let connector = connector(&ManualClock::start(), vec![vec![address]]);
+        let connector = connector(&ManualClock::at("2026-12-01T12:00:00Z"), vec![vec![address]]);
         let delivered = deliver(&connector, &url(address)).await.unwrap();
         assert_eq!(delivered, Delivered { status: 503, retry_after }, "{value}");
     }
@@ -182,7 +180,7 @@ async fn informational_responses_without_end_are_left_after_the_limit() {
     .await;
     let (resolver, limit) =
         (Box::new(Scripted::new(vec![vec![address]])), Duration::from_millis(300));
-    let clock = ManualClock::start();
+    let clock = ManualClock::at("2026-12-01T12:00:00Z");
     let connector = Connector::new(networks("127.0.0.1"), resolver, None, limit, clock).unwrap();
     let error = deliver(&connector, &url(address)).await.unwrap_err();
     assert!(["timeout", "protocol"].contains(&error.class()), "{error}");

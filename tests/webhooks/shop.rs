@@ -1,14 +1,7 @@
 //! A store with a dispatcher, and a clock of the test.
 
-use std::{
-    collections::HashSet,
-    num::NonZeroU32,
-    path::PathBuf,
-    sync::{Arc, Mutex},
-    time::{Duration, Instant},
-};
+use std::{collections::HashSet, num::NonZeroU32, path::PathBuf, sync::Arc, time::Duration};
 
-use jiff::{SignedDuration, Timestamp};
 use petstore::{
     confirmed_clock::ConfirmedClock,
     delivery::{ATTEMPT_LIMIT, Connector, Dispatcher, Registrar, Secret, TestMessage, Vault},
@@ -26,38 +19,7 @@ use tempfile::TempDir;
 use tokio::{sync::mpsc, task, time::timeout};
 
 use super::{names::Names, receiver::Message};
-use crate::{Database, backend::Backend};
-
-pub(crate) struct ManualClock(Mutex<(Timestamp, Instant)>);
-
-impl ManualClock {
-    #[expect(clippy::disallowed_methods, reason = "an Instant can only be had from the machine")]
-    pub(crate) fn start() -> Arc<Self> {
-        let start = ("2026-12-01T12:00:00Z".parse().unwrap(), Instant::now());
-        Arc::new(Self(Mutex::new(start)))
-    }
-
-    pub(crate) fn advance(&self, by: Duration) {
-        let mut time = self.0.lock().unwrap();
-        time.0 += SignedDuration::try_from(by).unwrap();
-        time.1 += by;
-    }
-
-    /// Sets the date and time of day.
-    pub(crate) fn set(&self, now: Timestamp) {
-        self.0.lock().unwrap().0 = now;
-    }
-}
-
-impl Clock for ManualClock {
-    fn now(&self) -> Timestamp {
-        self.0.lock().unwrap().0
-    }
-
-    fn instant(&self) -> Instant {
-        self.0.lock().unwrap().1
-    }
-}
+use crate::{clock::ManualClock, database::Database};
 
 /// A store with its service, as far as webhooks need it.
 pub(super) struct Shop {
@@ -90,7 +52,7 @@ impl Shop {
         let (mode, random) = (OpenMode::CreateAndMigrate, &mut StdRng::seed_from_u64(1));
         let store = store::open(&database.url(), mode, CONNECTIONS, random).await.unwrap();
         let (registrar, tests) = registrar(folder.path().join("key"), 1);
-        let clock = ManualClock::start();
+        let clock = ManualClock::at("2026-12-01T12:00:00Z");
         Self { _database: database, store, clock, registrar, folder, tests: Some(tests) }
     }
 

@@ -168,10 +168,10 @@ async fn a_cursor_of_another_database_or_for_changes_that_are_gone_has_expired()
 
 #[tokio::test]
 async fn a_request_waits_for_a_change_and_longer_than_the_time_limit_of_others() {
-    let setup = Setup { request_timeout: Duration::from_millis(50), ..Setup::default() };
+    let setup = Setup { request_timeout: Duration::from_secs(1), ..Setup::default() };
     let store = Store::open_with(setup).await;
     // It waits in vain for another type.
-    let target = "/changes?type=pet.withdrawn&wait=1s";
+    let target = "/changes?type=pet.withdrawn&wait=2s";
     let (page, pet) = tokio::join!(store.get(target), async {
         store.followers(1).await;
         store.add("Rex", "available").await

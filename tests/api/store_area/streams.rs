@@ -18,7 +18,7 @@ use super::{
     Store,
     changes::{change, what},
 };
-use crate::contract;
+use crate::api::contract;
 
 /// A stream that a client reads.
 struct Events {

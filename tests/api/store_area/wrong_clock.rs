@@ -15,7 +15,8 @@ use petstore::{
 use rand::{SeedableRng, rngs::StdRng};
 use serde_json::json;
 
-use super::{super::harness::ManualClock, Store, created};
+use super::{Store, created};
+use crate::clock::ManualClock;
 
 const MINUTE: Duration = Duration::from_mins(1);
 const DAY: SignedDuration = SignedDuration::from_hours(24);

@@ -1,7 +1,5 @@
 //! The console, through the handler that its listener serves: who gets in, and what keeps others out.
 
-#![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
-
 mod account;
 mod browser;
 mod categories;

@@ -1,13 +1,6 @@
 //! The corpus of the fuzz targets: every test run replays inputs that once failed or might fail.
 //! `scripts/torture fuzz` looks for more.
 
-#![expect(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    reason = "a test fails by panicking"
-)]
-
 mod targets;
 
 use std::{

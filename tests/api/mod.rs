@@ -1,23 +1,18 @@
-//! The tests of the interface over the database of the program that includes them.
-
-use crate::contract;
-
-mod harness {
-    pub(super) use crate::harness::*;
-
-    pub(super) type Server = crate::harness::Server<crate::Database>;
-}
+//! The interface, tested through a real server and a real client, and compared with the contract.
+//! One file for each operation, and one for each topic.
 
 mod authentication;
 mod clock;
 mod compression;
 mod conditional;
 mod connection_slots;
+mod contract;
 mod cors;
 mod create;
 mod documents;
 mod errors;
 mod get;
+mod harness;
 mod idempotency;
 mod limits;
 mod list;
@@ -26,3 +21,4 @@ mod rate_limit;
 mod response_memory;
 mod shutdown;
 mod store_area;
+mod tls;

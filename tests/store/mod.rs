@@ -1,7 +1,5 @@
-//! The contract of every store, and the properties of SQLite. `tests/needs_tools/` has the tests of
+//! The contract of every store, and the properties of SQLite. `tests/thorough/` has the tests of
 //! PostgreSQL.
-
-#![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
 mod area;
 mod area_check;

@@ -1,8 +1,6 @@
 //! Concurrent creates, changes, orders, reads and walks, checked against a sequential model:
 //! what many clients see at once is what one after the other could have seen.
 
-#![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
-
 mod agreement;
 mod asks;
 mod catalogue;
@@ -10,22 +8,12 @@ mod change_proofs;
 mod checker;
 mod clerk;
 mod faults;
-#[expect(dead_code, reason = "what is acknowledged early is of the disk's tests")]
-#[path = "../shared/faulty_store.rs"]
-mod faulty_store;
 mod first_pages;
 mod history;
 mod kills;
-#[path = "../shared/ledger.rs"]
-mod ledger;
 mod messages;
 mod numbering;
 mod order_proofs;
-#[path = "../shared/postgres.rs"]
-mod postgres_cluster;
-#[expect(dead_code, reason = "here the program only serves")]
-#[path = "../cli/program.rs"]
-mod program;
 mod proofs;
 mod rules;
 mod rules_proofs;
@@ -34,8 +22,6 @@ mod service;
 mod simulated;
 mod simulated_faults;
 mod store_area;
-#[path = "../shared/with_pets.rs"]
-mod with_pets;
 mod workload;
 
 use std::{env, path::Path};
@@ -47,6 +33,7 @@ use self::{
     checker::Order,
     service::{Place, open},
 };
+use crate::{cli::program, faulty_store, ledger, postgres_cluster};
 
 /// How many histories are made if nobody says, and for how many of them there is
 /// one of processes on each kind of database.

@@ -1,0 +1,21 @@
+//! The program: its commands, settings and messages. `tests/thorough/` has the other files of this
+//! folder.
+
+mod audit;
+mod check;
+mod keys;
+mod openapi;
+#[expect(dead_code, reason = "other tests need more of it")]
+mod program;
+mod quoting;
+mod serve;
+mod staff;
+mod start;
+mod systemd;
+mod tls;
+mod unreadable_imports;
+mod unwritable;
+mod variables;
+mod which_database;
+
+use crate::certificates;

@@ -1,0 +1,36 @@
+//! The fast tests, which `cargo test` runs: they need no other program, no root and no service.
+//!
+//! The suites of the interface, the store and webhooks run on SQLite, or on PostgreSQL if
+//! `TEST_DATABASE=postgres` says so; see `tests/shared/database.rs`.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test fails by panicking"
+)]
+
+#[path = "../api/mod.rs"]
+mod api;
+#[path = "../shared/certificates.rs"]
+mod certificates;
+#[path = "../cli/mod.rs"]
+mod cli;
+#[path = "../shared/clock.rs"]
+mod clock;
+#[path = "../console/mod.rs"]
+mod console;
+#[path = "../shared/database.rs"]
+mod database;
+#[path = "../fuzz/mod.rs"]
+mod fuzz;
+#[path = "../shared/postgres.rs"]
+mod postgres_cluster;
+#[path = "../store/mod.rs"]
+mod store;
+#[path = "../tidy/mod.rs"]
+mod tidy;
+#[path = "../webhooks/mod.rs"]
+mod webhooks;
+#[path = "../shared/with_pets.rs"]
+mod with_pets;

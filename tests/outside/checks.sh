@@ -1,0 +1,166 @@
+# Checks of the built service, and of its package, documents and dependencies: functions of scripts/test.
+
+document_code() {
+    RUSTDOCFLAGS='-D warnings' cargo doc --locked --no-deps
+}
+
+# Licenses, duplicate versions, and sources.
+check_dependencies() {
+    "$outside/cargo/bin/cargo-deny" --locked check bans licenses sources
+}
+
+# Known vulnerabilities in the RustSec advisory database. It is fetched first, so an unreachable
+# database is not reported as a vulnerability.
+check_advisories() {
+    local deny=$outside/cargo/bin/cargo-deny
+    if ! GIT_TERMINAL_PROMPT=0 timeout --kill-after=5 60 "$deny" --locked fetch db; then
+        echo "The advisory database cannot be reached: whether a dependency has a known vulnerability was not checked."
+        return "$NOT_CHECKED"
+    fi
+    "$deny" --locked check advisories
+}
+
+# Prometheus parses the rules, fires the alerts, and parses the queries of the dashboard and the
+# metrics page.
+check_watching() {
+    local promtool=$outside/promtool/usr/bin/promtool url
+    "$promtool" check rules deploy/prometheus/alerts.yaml
+    "$promtool" test rules tests/outside/alerts.yaml
+    python3 - deploy/grafana/petstore.json >"$scratch/queries.yaml" <<'PYTHON'
+import json, sys
+
+panels = json.load(open(sys.argv[1]))["panels"]
+queries = [target["expr"] for panel in panels for target in panel.get("targets", [])]
+rules = [
+    {"record": f"query:{number}", "expr": query.replace("$__rate_interval", "1m")}
+    for number, query in enumerate(queries)
+]
+json.dump({"groups": [{"name": "dashboard", "rules": rules}]}, sys.stdout)
+PYTHON
+    "$promtool" check rules "$scratch/queries.yaml"
+    PETSTORE_MANAGEMENT_LISTEN=127.0.0.1:0 start_service sqlite
+    url=$(sed -n 's/.*"message":"management listener at \([^"]*\)".*/\1/p' "$service_log")
+    curl -fsS "$PETSTORE_URL/pets" -H "Authorization: Bearer $PETSTORE_KEY" >/dev/null
+    curl -fsS "$url/metrics" | "$promtool" check metrics
+    stop_service
+}
+
+# The served OpenAPI documents: in both forms, with server addresses.
+print_served_documents() {
+    local format
+    for format in yaml json; do
+        "$petstore" openapi --format "$format" \
+            --base-url https://pets.example.com/v1 \
+            --staging-base-url https://staging.pets.example.com/v1 \
+            >"$scratch/served.$format"
+        "$petstore" openapi --store --format "$format" \
+            --base-url https://pets.example.com/v1 \
+            --staging-base-url https://staging.pets.example.com/v1 \
+            >"$scratch/served-store.$format"
+    done
+}
+
+lint() {
+    "$outside/node/node_modules/.bin/spectral" lint --ruleset tests/outside/spectral.yaml \
+        --fail-severity=hint "$@"
+}
+
+lint_served_documents() {
+    print_served_documents
+    lint "$scratch"/served{,-store}.{yaml,json}
+}
+
+validate_documents() {
+    print_served_documents
+    "$outside/venv/bin/openapi-spec-validator" \
+        openapi.yaml "$scratch/served.yaml" "$scratch/served.json" \
+        openapi-store.yaml "$scratch/served-store.yaml" "$scratch/served-store.json"
+}
+
+# run_schemathesis DOCUMENT BACKEND SHARE OPTIONS...: sends requests generated from openapi.yaml or
+# openapi-store.yaml to a service with enough animals for lists of many pages; one of SHARE of the
+# usual number, and a quarter of it over PostgreSQL.
+run_schemathesis() {
+    local root=$PWD document=$1 backend=$2 share=$3 hooks=schemathesis_hooks
+    shift 3
+    if [[ $backend == postgres ]]; then share=$((4 * share)); fi
+    start_service "$backend"
+    load_some_animals
+    if [[ $document == openapi-store.yaml ]]; then
+        hooks=store_area_hooks
+        PETSTORE_KEY=$("$petstore" keys create --name staff --scope store:admin --database "$database")
+    fi
+    cd "$scratch" # where schemathesis may write
+    SCHEMATHESIS_HOOKS=$hooks PYTHONPATH=$root/tests/outside \
+        "$outside/venv/bin/schemathesis" \
+        --config-file "$root/tests/outside/schemathesis.toml" \
+        run "$root/$document" --url "$PETSTORE_URL" \
+        --checks all --phases examples,coverage,fuzzing,stateful --mode all \
+        --seed "$seed" --max-examples $(((examples + share - 1) / share)) --no-color "$@"
+    stop_service
+}
+
+# Adds 10,000 real animals by POST, and reads them back by a walk.
+load_shelter() {
+    start_service "$1"
+    examples/load-shelter --url "$PETSTORE_URL" tests/data/shelter-animals.csv | tee "$scratch/loaded"
+    grep -Fx "read 10000 animals back in the order of the file, identical, on 100 pages with 0 others" \
+        "$scratch/loaded" >/dev/null
+    stop_service
+}
+
+# Ten years of a shelter, through the store area.
+replay_shelter() {
+    start_service "$1"
+    curl -fsS -o /dev/null "$PETSTORE_URL/pets" -H "Authorization: Bearer $PETSTORE_KEY" \
+        --json '{"name": "Frank", "categoryId": 1}'
+    if PETSTORE_STORE_KEY=$PETSTORE_KEY examples/replay-shelter tests/data/shelter-stays.csv 2>"$scratch/refused"; then
+        echo "It replays into a store that is not empty."
+        return 1
+    fi
+    grep -F "the store is not empty: animal 1, 'Frank', is not in the file. Nothing was changed." "$scratch/refused"
+    stop_service
+    start_service "$1"
+    PETSTORE_STORE_KEY=$PETSTORE_KEY examples/replay-shelter tests/data/shelter-stays.csv
+    "$petstore" check --database "$database"
+    stop_service
+}
+
+# A mirror of a store, while both are killed.
+kill_mirror() {
+    local backend=$1 arguments=("${@:2}")
+    if [[ $backend == postgres ]]; then
+        start_cluster "$(mktemp -d -p "$scratch")"
+        arguments+=(--database "$database")
+    fi
+    python3 -B -m tests.mirror --petstore "$petstore" --count 10 "${arguments[@]}"
+    if [[ $backend == postgres ]]; then
+        kill -TERM "$cluster"
+        wait "$cluster" || true
+    fi
+}
+
+# The largest accepted exposure is 2.0, from 0.0 (safe) to 10.0.
+check_unit() {
+    systemd-analyze security --offline=true --threshold=20 --no-pager \
+        deploy/systemd/petstore.service | tail -n 1
+}
+
+# What the container image is built from is enough to build the program. `cargo check` reads every file
+# that a build reads.
+check_container_context() {
+    local folder=$scratch/context
+    tests/outside/container-context "$folder"
+    (cd "$folder" && CARGO_TARGET_DIR=$target cargo check --locked --bin petstore)
+}
+
+# With the unoptimized program, because an optimized build takes minutes and changes nothing here.
+check_package() {
+    local version before
+    version=$("$petstore" --version | cut -d ' ' -f 2)
+    # The newest release before this version.
+    before=$(sed -n 's/^## \([0-9.]*\) - .*/\1/p' CHANGELOG.md | grep -vFx -m 1 -e "$version")
+    mv "$(scripts/package --debug --version "$before-1")" "$scratch/old.deb"
+    mv "$(scripts/package --debug)" "$scratch/new.deb"
+    tests/outside/debian-package "$scratch/old.deb" "$scratch/new.deb"
+}

@@ -1,0 +1,71 @@
+//! The database that the suites run on, and direct access to it.
+
+use std::{any::Any, env};
+
+use petstore::store::DatabaseUrl;
+use rusqlite::Connection;
+use tempfile::TempDir;
+
+use crate::postgres_cluster::{connect, fresh_url};
+
+/// A fresh database of the kind that `TEST_DATABASE` names: `sqlite`, the default, or `postgres`.
+pub(crate) enum Database {
+    /// The folder with its file.
+    Sqlite(TempDir),
+    /// Its URL.
+    Postgres(String),
+}
+
+impl Database {
+    pub(crate) async fn fresh() -> Self {
+        match env::var("TEST_DATABASE").as_deref() {
+            Ok("postgres") => Self::Postgres(fresh_url().await),
+            Err(_) | Ok("sqlite") => Self::Sqlite(TempDir::new().unwrap()),
+            Ok(other) => panic!("TEST_DATABASE must be sqlite or postgres, but was {other}"),
+        }
+    }
+
+    pub(crate) fn url(&self) -> DatabaseUrl {
+        match self {
+            Self::Sqlite(folder) => DatabaseUrl::Sqlite(folder.path().join("petstore.db")),
+            Self::Postgres(url) => url.parse().unwrap(),
+        }
+    }
+
+    /// Blocks all writes until the result is dropped.
+    pub(crate) async fn hold_writes(&self) -> Box<dyn Any> {
+        match self {
+            Self::Sqlite(folder) => {
+                let holding = sqlite(folder);
+                holding.execute_batch("BEGIN IMMEDIATE").unwrap();
+                Box::new(holding)
+            }
+            Self::Postgres(url) => {
+                let holding = connect(url).await;
+                holding.batch_execute("BEGIN; LOCK TABLE pets IN SHARE MODE").await.unwrap();
+                Box::new(holding)
+            }
+        }
+    }
+
+    /// The number of rows in a table.
+    pub(crate) async fn count_rows(&self, table: &str) -> i64 {
+        let sql = format!("SELECT count(*) FROM {table}");
+        match self {
+            Self::Sqlite(folder) => sqlite(folder).query_row(&sql, [], |row| row.get(0)).unwrap(),
+            Self::Postgres(url) => connect(url).await.query_one(&sql, &[]).await.unwrap().get(0),
+        }
+    }
+
+    /// Runs statements by hand.
+    pub(crate) async fn execute(&self, sql: &str) {
+        match self {
+            Self::Sqlite(folder) => sqlite(folder).execute_batch(sql).unwrap(),
+            Self::Postgres(url) => connect(url).await.batch_execute(sql).await.unwrap(),
+        }
+    }
+}
+
+fn sqlite(folder: &TempDir) -> Connection {
+    Connection::open(folder.path().join("petstore.db")).unwrap()
+}

@@ -1,0 +1,87 @@
+//! The thorough tests, which `scripts/test` runs: they need PostgreSQL, openssl, strace, faketime,
+//! Python, or a mount (so root or user namespaces), or take long. A test whose tool is missing
+//! fails.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test fails by panicking"
+)]
+
+#[expect(dead_code, reason = "the fast tests need more of it")]
+#[path = "../shared/certificates.rs"]
+mod certificates;
+#[path = "../disk/copies.rs"]
+mod copies;
+#[expect(dead_code, reason = "what is acknowledged early is of the disk's tests")]
+#[path = "../shared/faulty_store.rs"]
+mod faulty_store;
+#[path = "../histories/mod.rs"]
+mod histories;
+#[path = "../hostile/mod.rs"]
+mod hostile;
+#[path = "../shared/ledger.rs"]
+mod ledger;
+#[path = "../shared/postgres.rs"]
+mod postgres_cluster;
+#[path = "../disk/recording.rs"]
+mod recording;
+#[path = "../shared/with_pets.rs"]
+mod with_pets;
+
+/// The contract of every store on PostgreSQL, and the properties of PostgreSQL.
+#[path = "../store"]
+mod store {
+    use crate::postgres_cluster;
+
+    mod area;
+    mod area_check;
+    mod area_commands;
+    mod area_lists;
+    mod area_requests;
+    mod audit;
+    mod bulk;
+    mod log;
+    mod postgres;
+    mod postgres_area;
+    mod postgres_check;
+    mod postgres_connections;
+    mod postgres_creates;
+    mod postgres_faults;
+    mod postgres_log;
+    mod postgres_migrations;
+    mod postgres_tls;
+    pub(crate) mod proxy;
+    mod retries;
+    mod staff;
+    mod suite;
+    mod times;
+    mod webhooks;
+}
+
+#[path = "../cli"]
+mod cli {
+    use crate::{certificates, postgres_cluster, store::proxy};
+
+    mod backup;
+    mod copy;
+    mod exhausted_resources;
+    mod export_all;
+    mod files;
+    mod import;
+    mod interrupted;
+    mod management;
+    mod metrics;
+    mod postgres;
+    pub(crate) mod program;
+    mod release_before;
+    mod restore;
+    mod retries;
+    mod system_clock;
+    mod tasks;
+    mod terminal;
+    mod traces;
+    mod upgrade;
+    mod webhooks;
+}

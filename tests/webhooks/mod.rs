@@ -1,0 +1,12 @@
+//! Webhooks: what an attempt may reach, and how messages are delivered.
+
+mod acts;
+mod connector;
+mod dispatcher;
+mod endings;
+mod key_files;
+mod names;
+mod receiver;
+mod reuse;
+mod shares;
+mod shop;
