@@ -245,14 +245,13 @@ impl Serve {
         let settings = self.settings(&limits, tls.is_some());
         let app = App::new(Arc::clone(&store), Arc::new(SystemClock), &mut random, &settings)?;
         let (spans, exporter) = self.management.traces(self.deployment, &mut random)?.unzip();
-        let (registrar, tests) = self.webhooks.registrar(database);
+        let registrar = self.webhooks.registrar(database);
         let dispatcher = Dispatcher::new(
             Arc::clone(&store),
             app.confirmed_clock(),
             super::random(),
             self.webhooks.connector()?,
             &registrar,
-            tests,
             spans.clone(),
         );
         let app = app.with_webhooks(registrar).traced(spans);

@@ -1,20 +1,19 @@
 //! `petstore webhooks`: webhooks, whether the service runs or not; and the options for them.
 
-use std::{path::PathBuf, sync::Arc};
+use std::{path::PathBuf, sync::Arc, time::Duration};
 
-use anyhow::{Context, anyhow, bail};
+use anyhow::{Context, bail, ensure};
 use clap::{Args, Subcommand, ValueEnum};
-use tokio::sync::mpsc;
+use tokio::time;
 
 use super::{BadSetting, DatabaseArgs, values};
 use crate::{
-    delivery::{
-        self, ATTEMPT_LIMIT, Connector, Decided, Registrar, SystemResolver, TestMessage, Vault,
-        Wanted,
-    },
+    delivery::{self, ATTEMPT_LIMIT, Connector, Decided, Registrar, SystemResolver, Vault, Wanted},
     domain::{
         Actor, Clock, Network, Networks, StoredResponse, SystemClock, WriteContext,
-        store_area::{ChangeType, Label, StoredWebhook, Webhook, WebhookPatch},
+        store_area::{
+            ChangeType, Label, StoredWebhook, TestMessage, Webhook, WebhookChange, WebhookPatch,
+        },
     },
     json,
     store::{DatabaseUrl, OpenMode, Store, WebhookWritten},
@@ -26,6 +25,10 @@ const FORBIDDEN: &str = "address";
 
 /// How many attempts are read at once.
 const PAGE: u32 = 1000;
+
+/// How long a running service may take until it begins to send a test message.
+const TAKEN_WITHIN: Duration = Duration::from_secs(5);
+const SENT_LATER: &str = "is sent when `petstore serve` runs with the key file of the webhooks";
 
 /// What webhooks may reach, and how their secrets are encrypted.
 #[derive(Debug, Args)]
@@ -49,11 +52,8 @@ pub(super) struct WebhookArgs {
 }
 
 impl WebhookArgs {
-    /// What judges URLs and makes secrets, and the test messages that must be sent.
-    pub(super) fn registrar(
-        &self,
-        database: &DatabaseUrl,
-    ) -> (Registrar, mpsc::Receiver<TestMessage>) {
+    /// What judges URLs and makes secrets.
+    pub(super) fn registrar(&self, database: &DatabaseUrl) -> Registrar {
         let default = match database {
             DatabaseUrl::Sqlite(database) => {
                 let mut path = database.clone().into_os_string();
@@ -135,7 +135,7 @@ enum Command {
     },
     /// Stop sending to a webhook
     Disable(Which),
-    /// Send a test message with the settings of this command, and print the attempt as JSON
+    /// Let the running service send a test message, and print the attempt as JSON
     Test(Which),
     /// List the attempts of a webhook, the newest last, one JSON object on each line
     Attempts(Which),
@@ -170,7 +170,7 @@ impl Webhooks {
     pub(super) async fn run(self) -> anyhow::Result<()> {
         let store = self.database.open(OpenMode::AsIs).await?;
         let store = store.as_ref();
-        let (registrar, _) = self.options.registrar(&self.database.database);
+        let registrar = self.options.registrar(&self.database.database);
         match self.command {
             Command::Add { url, types, description } => {
                 let url = registrar.check_url(&url).map_err(BadSetting)?;
@@ -197,22 +197,7 @@ impl Webhooks {
                 let patch = WebhookPatch { disable: true, ..WebhookPatch::default() };
                 write(store, &registrar, Some(id), Wanted::Patch(patch)).await
             }
-            Command::Test(Which { id }) => {
-                let (vault, connector) = (registrar.vault(), self.options.connector()?);
-                let (clock, test) = (Arc::new(SystemClock), registrar.new_test(id));
-                let sent = delivery::send_test(store, vault, connector, clock, test).await;
-                let attempt = sent.map_err(|error| anyhow!(error))?.ok_or_else(|| absent(id))?;
-                super::print(&line(|out| json::write_attempt(out, &attempt))?)?;
-                match attempt.error.as_deref() {
-                    None => Ok(()),
-                    Some(FORBIDDEN) => bail!(
-                        "the test message was not delivered, because its address is not public; \
-                         permit its network with --webhook-allow, for this command and for the \
-                         service"
-                    ),
-                    Some(_) => bail!("the test message was not delivered"),
-                }
-            }
+            Command::Test(Which { id }) => write(store, &registrar, Some(id), Wanted::Test).await,
             Command::Attempts(Which { id }) => {
                 find(store, id).await?;
                 let mut after = 0;
@@ -234,7 +219,7 @@ fn label(text: String) -> Result<Label, BadSetting> {
     Label::new(text).ok_or_else(bad)
 }
 
-/// Makes a change, and prints the webhook unless it was deleted.
+/// Makes a change, and prints the webhook unless it was deleted, or the attempt of a test.
 async fn write(
     store: &dyn Store,
     registrar: &Registrar,
@@ -248,12 +233,48 @@ async fn write(
     let now = SystemClock.now();
     let decided = delivery::decide(store, registrar, present.as_ref(), &wanted, now).await?;
     let context = WriteContext::new(Actor::Command, now);
-    let Decided { change, act, webhook, secret, .. } = decided;
-    let written = store.write_webhook(change, act, StoredResponse::default(), context).await;
-    match written.context("cannot store the webhook")? {
-        WebhookWritten::Done => webhook.map_or(Ok(()), |webhook| show(&webhook, secret.as_deref())),
-        WebhookWritten::Full => bail!("there are {} webhooks already; remove one", Webhook::MAX),
+    let Decided { change, act, webhook, secret } = decided;
+    let written =
+        store.write_webhook(change.clone(), act, StoredResponse::default(), context).await;
+    match (written.context("cannot store the webhook")?, change) {
+        (WebhookWritten::Done, WebhookChange::Test(test)) => print_attempt(store, &test).await,
+        (WebhookWritten::Full, WebhookChange::Test(_)) => {
+            bail!("{} test messages wait already; the first {SENT_LATER}", Webhook::MAX_TESTS)
+        }
+        (WebhookWritten::Done, _) => {
+            webhook.map_or(Ok(()), |webhook| show(&webhook, secret.as_deref()))
+        }
+        (WebhookWritten::Full, _) => {
+            bail!("there are {} webhooks already; remove one", Webhook::MAX)
+        }
         _ => bail!("another process has just changed the webhook; run the command again"),
+    }
+}
+
+/// Waits until a service has sent a test message, and prints the attempt.
+async fn print_attempt(store: &dyn Store, test: &TestMessage) -> anyhow::Result<()> {
+    let (began, mut after) = (SystemClock.instant(), 0);
+    loop {
+        for (number, attempt) in store.list_attempts(test.webhook, after, PAGE).await? {
+            if attempt.message_id == test.message_id {
+                super::print(&line(|out| json::write_attempt(out, &attempt))?)?;
+                return match attempt.error.as_deref() {
+                    None => Ok(()),
+                    Some(FORBIDDEN) => bail!(
+                        "the test message was not delivered, because its address is not public; \
+                         start the service (petstore serve) with --webhook-allow and its network"
+                    ),
+                    Some(_) => bail!("the test message was not delivered"),
+                };
+            }
+            after = number;
+        }
+        let waited = SystemClock.instant().saturating_duration_since(began);
+        if waited >= TAKEN_WITHIN && store.waiting_tests().await?.contains(test) {
+            bail!("no running service has taken the test message yet; it {SENT_LATER}");
+        }
+        ensure!(waited < 2 * ATTEMPT_LIMIT, "the service stored no result; see its log");
+        time::sleep(Duration::from_millis(100)).await;
     }
 }
 

@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 
-use super::{Registrar, TestMessage, VaultError};
+use super::{Registrar, VaultError};
 use crate::{
     domain::store_area::{
         Act, ActType, ChangeType, Label, Lease, Progress, Restart, SealedSecrets, StoredWebhook,
@@ -49,8 +49,6 @@ pub struct Decided {
     pub webhook: Option<Webhook>,
     /// The new secret, which is shown once.
     pub secret: Option<String>,
-    /// The test message, which is not sent yet.
-    pub test: Option<TestMessage>,
 }
 
 /// Why nothing could be decided.
@@ -107,8 +105,8 @@ pub async fn decide(
             });
         }
         Wanted::Test => {
-            let test = Some(registrar.new_test(id));
-            return Ok(Decided { test, ..nothing(Some(&stored.webhook)) });
+            let change = WebhookChange::Test(registrar.new_test(id));
+            return Ok(Decided { change, ..nothing(Some(&stored.webhook)) });
         }
         Wanted::Patch(patch) => {
             stored.patched(patch.clone(), now).map(|changed| (ActType::WebhookChanged, changed))
@@ -141,11 +139,6 @@ fn decided(act: ActType, id: i64, (after, change): (Webhook, WebhookChange)) -> 
 }
 
 fn nothing(webhook: Option<&Webhook>) -> Decided {
-    Decided {
-        change: WebhookChange::Nothing,
-        act: None,
-        webhook: webhook.cloned(),
-        secret: None,
-        test: None,
-    }
+    let (change, webhook) = (WebhookChange::Nothing, webhook.cloned());
+    Decided { change, act: None, webhook, secret: None }
 }

@@ -11,17 +11,16 @@ use std::{
 
 use rand::{RngExt, rngs::StdRng};
 use tokio::{
-    sync::mpsc,
     task::{AbortHandle, JoinSet},
     time,
 };
 use tracing::{error, info, warn};
 
 use super::{
-    Connector, Registrar, TestMessage, Vault,
+    Connector, Registrar, Vault,
     endpoint::Endpoint,
     message,
-    places::{PLACES, Standing},
+    places::Standing,
     sending::{Ended, Secrets},
 };
 use crate::{
@@ -33,9 +32,6 @@ use crate::{
     observe::{metrics::WebhookMetrics, traces::Spans},
     store::{Store, StoreError},
 };
-
-/// How many test messages may be in flight, with the messages.
-const IN_FLIGHT_WITH_TESTS: usize = 2 * PLACES;
 
 /// How often the webhooks and their leases are read.
 const REFRESH: Duration = Duration::from_secs(1);
@@ -86,9 +82,6 @@ pub struct Dispatcher {
     vault: Arc<Vault>,
     metrics: Arc<WebhookMetrics>,
     spans: Option<Arc<Spans>>,
-    tests: mpsc::Receiver<TestMessage>,
-    /// One that was taken out of them.
-    test: Option<TestMessage>,
     /// The random number of this process.
     holder: i64,
     /// How many leases it has taken.
@@ -117,7 +110,6 @@ impl Dispatcher {
         mut random: StdRng,
         connector: Connector,
         registrar: &Registrar,
-        tests: mpsc::Receiver<TestMessage>,
         spans: Option<Arc<Spans>>,
     ) -> Self {
         let holder = random.random_range(1..i64::MAX);
@@ -130,8 +122,6 @@ impl Dispatcher {
             vault: Arc::clone(registrar.vault()),
             metrics: Arc::clone(registrar.metrics()),
             spans,
-            tests,
-            test: None,
             holder,
             generation: 0,
             turn: 1,
@@ -159,7 +149,6 @@ impl Dispatcher {
         tokio::select! {
             () = time::sleep(pause) => {}
             Some(ended) = self.running.join_next() => self.ended.extend(ended.ok()),
-            Some(test) = self.tests.recv(), if self.test.is_none() => self.test = Some(test),
         }
     }
 
@@ -173,12 +162,6 @@ impl Dispatcher {
             self.refreshed = Some(now);
         }
         self.note_ended().await;
-        // The others wait, and so many of them that more are rejected.
-        while self.running.len() < IN_FLIGHT_WITH_TESTS
-            && let Some(test) = self.test.take().or_else(|| self.tests.try_recv().ok())
-        {
-            self.start_test(test).await;
-        }
         let last = self.last;
         self.read_log(now).await?;
         if self.last > last {

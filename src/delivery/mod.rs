@@ -21,9 +21,8 @@ pub use self::{
     decision::{Decided, DecisionError, Wanted, decide, has_secrets},
     dispatcher::Dispatcher,
     endpoint_url::EndpointUrl,
-    registrar::{Registrar, TestMessage},
+    registrar::Registrar,
     resolver::{Resolve, SystemResolver},
-    sending::send_test,
     signature::{Secret, sign},
     vault::{Vault, VaultError},
 };

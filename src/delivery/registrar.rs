@@ -3,42 +3,26 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use rand::{Rng, rngs::StdRng};
-use tokio::sync::mpsc;
 
 use super::{EndpointUrl, Secret, Vault, VaultError};
-use crate::{domain::Networks, observe::metrics::WebhookMetrics, text};
-
-/// How many test messages may wait to be sent.
-const MAX_TESTS: usize = 64;
-
-/// A message that tests a webhook.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct TestMessage {
-    /// The webhook.
-    pub webhook: i64,
-    /// Its `webhook-id`.
-    pub message_id: String,
-}
+use crate::{
+    domain::{Networks, store_area::TestMessage},
+    observe::metrics::WebhookMetrics,
+    text,
+};
 
 /// Judges URLs, and makes and encrypts secrets.
 pub struct Registrar {
     vault: Arc<Vault>,
     allowed: Networks,
     random: Mutex<StdRng>,
-    tests: mpsc::Sender<TestMessage>,
     metrics: Arc<WebhookMetrics>,
 }
 
 impl Registrar {
-    /// Also returns the test messages that someone must send.
-    pub fn new(
-        vault: Arc<Vault>,
-        allowed: Networks,
-        random: StdRng,
-    ) -> (Self, mpsc::Receiver<TestMessage>) {
-        let (tests, waiting) = mpsc::channel(MAX_TESTS);
-        let (random, metrics) = (Mutex::new(random), Arc::default());
-        (Self { vault, allowed, random, tests, metrics }, waiting)
+    /// With this key file, and what webhooks may reach although it is private.
+    pub fn new(vault: Arc<Vault>, allowed: Networks, random: StdRng) -> Self {
+        Self { vault, allowed, random: Mutex::new(random), metrics: Arc::default() }
     }
 
     /// The key file.
@@ -81,16 +65,11 @@ impl Registrar {
         if Vault::is_sealed(&stored) { self.vault.open(RESPONSE, &stored) } else { Ok(stored) }
     }
 
-    /// A test message for a webhook. It is not yet sent.
+    /// A test message for a webhook. Nobody sends it yet.
     pub fn new_test(&self, webhook: i64) -> TestMessage {
         let mut bytes = [0; 16];
         self.random.lock().unwrap_or_else(PoisonError::into_inner).fill_bytes(&mut bytes);
         TestMessage { webhook, message_id: message_id(&bytes) }
-    }
-
-    /// Sends a test message soon, and once. `false` if too many wait.
-    pub fn send_test(&self, message: TestMessage) -> bool {
-        self.tests.try_send(message).is_ok()
     }
 }
 

@@ -1,13 +1,13 @@
 //! One message on its way.
 
-use std::{error::Error, panic::AssertUnwindSafe, sync::Arc};
+use std::{panic::AssertUnwindSafe, sync::Arc};
 
 use futures_util::FutureExt;
 use jiff::Timestamp;
 use tracing::error;
 
 use super::{
-    AttemptError, Connector, Secret, TestMessage, Vault, VaultError,
+    AttemptError, Connector, Secret, Vault, VaultError,
     endpoint::Outcome,
     message::{self, Content},
     registrar::open_secret,
@@ -16,7 +16,7 @@ use super::{
 use crate::{
     domain::{
         Actor, Clock, StoredResponse, WriteContext,
-        store_area::{Attempt, DisabledReason, StoredWebhook},
+        store_area::{Attempt, DisabledReason, StoredWebhook, TestMessage},
     },
     observe::{
         log::chain,
@@ -38,22 +38,6 @@ pub(super) fn open_secrets(vault: &Vault, stored: &StoredWebhook) -> Result<Secr
             Some((open_secret(vault, id, sealed).ok()?, Some(*until)))
         }));
     Ok(secrets)
-}
-
-/// Sends a test message, and notes the attempt. `None` if there is no such webhook.
-pub async fn send_test(
-    store: &dyn Store,
-    vault: &Vault,
-    connector: Connector,
-    clock: Arc<dyn Clock>,
-    test: TestMessage,
-) -> Result<Option<Attempt>, Box<dyn Error + Send + Sync>> {
-    let Some(sending) = Sending::test(store, vault, clock.now(), test).await? else {
-        return Ok(None);
-    };
-    let Ended { webhook, outcome, .. } = sending.send(Arc::new(connector), clock).await;
-    note_test(store, webhook, &outcome.attempt).await?;
-    Ok(Some(outcome.attempt))
 }
 
 /// Notes the attempt of a test message. A response with 410 disables the webhook, as that to any
@@ -129,22 +113,18 @@ pub(super) struct Sending {
 }
 
 impl Sending {
-    /// A test message, signed. `None` if there is no such webhook.
-    pub(super) async fn test(
-        store: &dyn Store,
+    /// A test message, signed.
+    pub(super) fn test(
+        stored: &StoredWebhook,
         vault: &Vault,
         now: Timestamp,
         TestMessage { webhook, message_id }: TestMessage,
-    ) -> Result<Option<Self>, Box<dyn Error + Send + Sync>> {
-        let webhooks = store.list_webhooks().await?;
-        let Some(stored) = webhooks.into_iter().find(|stored| stored.webhook.id == webhook) else {
-            return Ok(None);
-        };
-        let secrets = open_secrets(vault, &stored)?;
-        let (url, content) = (stored.webhook.url, message::test_content(now));
+    ) -> Result<Self, VaultError> {
+        let secrets = open_secrets(vault, stored)?;
+        let (url, content) = (stored.webhook.url.clone(), message::test_content(now));
         let signature = signature(&secrets, &message_id, now, &content.body);
         let (generation, seq) = (0, None);
-        Ok(Some(Self { webhook, generation, seq, url, message_id, signature, now, content }))
+        Ok(Self { webhook, generation, seq, url, message_id, signature, now, content })
     }
 
     pub(super) async fn send(self, connector: Arc<Connector>, clock: Arc<dyn Clock>) -> Ended {

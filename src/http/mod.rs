@@ -111,8 +111,7 @@ impl App {
     ) -> Result<Self, InvalidHeaderValue> {
         // Without a key file; see `with_webhooks`.
         let vault = Arc::new(Vault::new(None));
-        let (registrar, _) =
-            Registrar::new(vault, Networks::default(), StdRng::from_rng(&mut *random));
+        let registrar = Registrar::new(vault, Networks::default(), StdRng::from_rng(&mut *random));
         let production = settings.base_url.as_ref();
         let staging = settings.staging_base_url.as_ref();
         let own = match settings.deployment {

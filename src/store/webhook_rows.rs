@@ -3,7 +3,8 @@
 
 use super::columns::Columns;
 use crate::domain::store_area::{
-    Attempt, Label, Lease, Progress, SealedSecrets, StoredWebhook, Waiting, Webhook,
+    Attempt, Label, Lease, Progress, SealedSecrets, StoredWebhook, TestMessage, Waiting, Webhook,
+    WebhookChange,
 };
 
 /// The number of attempts that a store keeps for each webhook.
@@ -13,7 +14,6 @@ pub(super) const LIST: &str = "SELECT id, url, types, description, disabled_reas
         updated_at, version, secret, previous_secret, previous_secret_until, cursor, last_message,
         failing_since, lease_holder, lease_beat
     FROM webhooks ORDER BY id";
-pub(super) const COUNT: &str = "SELECT count(*) FROM webhooks";
 pub(super) const INSERT: &str =
     "INSERT INTO webhooks (id, url, types, description, disabled_reason, created_at,
         updated_at, version, secret, previous_secret, previous_secret_until, cursor, last_message,
@@ -30,10 +30,21 @@ pub(super) const DISABLE: &str = "UPDATE webhooks SET disabled_reason = $1, upda
     version = version + 1 WHERE id = $3 AND disabled_reason IS NULL";
 pub(super) const WAITING: &str = "SELECT seq, previous, lane, failures, due_at
     FROM webhook_waiting WHERE webhook_id = $1 ORDER BY seq";
+pub(super) const TESTS: &str = "SELECT webhook_id, message_id FROM webhook_tests";
+pub(super) const TAKE_TEST: &str = "DELETE FROM webhook_tests WHERE message_id = $1";
 pub(super) const FORGET_OLD: &str =
     "DELETE FROM webhook_attempts WHERE webhook_id = $1 AND at < $2";
 pub(super) const ATTEMPTS: &str = "SELECT number, message_id, at, status, duration_ms, error
     FROM webhook_attempts WHERE webhook_id = $1 AND number > $2 ORDER BY number LIMIT $3";
+
+/// The statement that counts what such a change adds, and how many there may be.
+pub(super) fn limit(change: &WebhookChange) -> Option<(&'static str, i64)> {
+    match change {
+        WebhookChange::Add(_) => Some(("SELECT count(*) FROM webhooks", Webhook::MAX)),
+        WebhookChange::Test(_) => Some(("SELECT count(*) FROM webhook_tests", Webhook::MAX_TESTS)),
+        _ => None,
+    }
+}
 
 /// The webhook in a row of [`LIST`].
 pub(super) fn webhook<R: Columns>(row: &R) -> Result<StoredWebhook, R::Error> {
@@ -60,6 +71,11 @@ pub(super) fn webhook<R: Columns>(row: &R) -> Result<StoredWebhook, R::Error> {
         },
         lease: Lease { holder: row.value(14)?, beat: row.value(15)? },
     })
+}
+
+/// The message in a row of [`TESTS`].
+pub(super) fn test<R: Columns>(row: &R) -> Result<TestMessage, R::Error> {
+    Ok(TestMessage { webhook: row.value(0)?, message_id: row.value(1)? })
 }
 
 /// The message in a row of [`WAITING`].

@@ -5,7 +5,9 @@ use async_trait::async_trait;
 use super::{StoreError, store_area::unsupported};
 use crate::domain::{
     IdempotentRequest, StoredResponse, WriteContext,
-    store_area::{Act, Attempt, DeliveryUpdate, StoredWebhook, Waiting, WebhookChange},
+    store_area::{
+        Act, Attempt, DeliveryUpdate, StoredWebhook, TestMessage, Waiting, WebhookChange,
+    },
 };
 
 /// Stores webhooks, and how far their messages are.
@@ -56,6 +58,17 @@ pub trait Webhooks: Send + Sync {
         Err(unsupported())
     }
 
+    /// The test messages that wait to be sent ([`WebhookChange::Test`]).
+    async fn waiting_tests(&self) -> Result<Vec<TestMessage>, StoreError> {
+        Err(unsupported())
+    }
+
+    /// Removes a test message from those that wait. `true` for one caller, who sends it; after a
+    /// failure of the database, perhaps for none.
+    async fn take_test(&self, message_id: String) -> Result<bool, StoreError> {
+        Err(unsupported())
+    }
+
     /// The attempts of a webhook after the one with this number, the oldest first and at most
     /// `limit`, with their numbers.
     async fn list_attempts(
@@ -84,6 +97,7 @@ pub enum WebhookWritten {
     IdempotencyConflict,
     /// Nothing was done: the webhook has another version, or does not exist.
     Stale,
-    /// Nothing was done: there are [`crate::domain::store_area::Webhook::MAX`] webhooks.
+    /// Nothing was done: there are [`crate::domain::store_area::Webhook::MAX`] webhooks, or
+    /// [`crate::domain::store_area::Webhook::MAX_TESTS`] test messages wait.
     Full,
 }

@@ -11,7 +11,7 @@ use std::{
 
 use jiff::SignedDuration;
 use petstore::{
-    delivery::{Registrar, TestMessage, Vault},
+    delivery::{Registrar, Vault},
     domain::{
         Actor, ApiKey, Clock, Deployment, KeyId, Networks, NewKey, NewPet, PetName, PetStatus,
         RateLimit, Scope, WriteContext,
@@ -29,7 +29,7 @@ use serde_json::Value;
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::{TcpListener, TcpStream},
-    sync::{mpsc, oneshot},
+    sync::oneshot,
     task::JoinHandle,
 };
 
@@ -100,7 +100,6 @@ pub(crate) struct Server {
     stop: Option<oneshot::Sender<()>>,
     serving: Option<JoinHandle<()>>,
     /// Of webhooks, not yet sent.
-    pub(crate) tests: Mutex<mpsc::Receiver<TestMessage>>,
     // Dropped last.
     database: Database,
 }
@@ -186,7 +185,7 @@ impl Server {
         let seen = (setup.wrap)(Arc::clone(&store));
         let app = App::new(seen, clock.clone(), &mut random, &settings).unwrap();
         let vault = Arc::new(Vault::with_key([7; 32]));
-        let (desk, tests) = Registrar::new(vault, Networks::default(), StdRng::seed_from_u64(3));
+        let desk = Registrar::new(vault, Networks::default(), StdRng::seed_from_u64(3));
         let app = Arc::new(app.with_webhooks(desk));
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
@@ -222,7 +221,6 @@ impl Server {
             random: Mutex::new(random),
             stop: Some(stop),
             serving: Some(serving),
-            tests: Mutex::new(tests),
             database,
         };
         server.key = server.new_key(Scope::Write, None).await.0;

@@ -4,6 +4,7 @@ use std::{collections::HashMap, fs, path::Path};
 
 use reqwest::{Client, Method, StatusCode};
 use serde_json::{Value, json};
+use tempfile::TempDir;
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::TcpListener,
@@ -12,12 +13,12 @@ use tokio::{
 use super::{
     management::{MANAGED, management_url},
     postgres_cluster::{connect, fresh_url},
-    program::{Done, Service, client, command, create, directory, finish},
+    program::{Done, Service, client, command, create, directory, finish, run},
     traces::{Collector, attributes},
 };
 
-/// A receiver that fails, and sends back what it received.
-async fn start_receiver() -> String {
+/// A receiver that responds with this status code, and sends back what it received.
+async fn start_receiver(status: u16) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
     tokio::spawn(async move {
@@ -25,7 +26,7 @@ async fn start_receiver() -> String {
             let (mut stream, _) = listener.accept().await.unwrap();
             let mut request = vec![0; 4096];
             let length = stream.read(&mut request).await.unwrap();
-            let head = format!("HTTP/1.1 500 No\r\nContent-Length: {length}\r\n\r\n");
+            let head = format!("HTTP/1.1 {status} X\r\nContent-Length: {length}\r\n\r\n");
             let _ = stream.write_all(head.as_bytes()).await;
             let _ = stream.write_all(&request[..length]).await;
         }
@@ -127,7 +128,7 @@ async fn expect_secrets_nowhere(database: &str) {
         machine.serve(&["--log-level", "trace", "--log-format", "json", MANAGED[0], MANAGED[1]]);
     let (client, url) = (client(), service.url.clone());
     let send = async |method, path: &str, body| send(&client, &url, &key, method, path, body).await;
-    let receiver = start_receiver().await;
+    let receiver = start_receiver(500).await;
 
     // Each way to make a secret, also when the request is repeated.
     let new = json!({ "url": receiver });
@@ -261,7 +262,7 @@ async fn a_delivery_is_a_span_with_the_id_of_the_request_that_made_the_change() 
     let machine = Machine { here: here.path(), database: "sqlite:petstore.db", key_file: "key" };
     let (key, collector) = (machine.new_key(), Collector::start().await);
     let service = machine.serve(&["--otlp-endpoint", &collector.url()]);
-    machine.webhooks(&["add", &start_receiver().await]).expect_success();
+    machine.webhooks(&["add", &start_receiver(500).await]).expect_success();
     let request = create(&client(), &service.url, &key, "Rex").header("X-Request-Id", "mine-7");
     assert_eq!(request.send().await.unwrap().status(), 201);
     let mut spans = collector.spans(2).await;
@@ -280,27 +281,69 @@ async fn a_delivery_is_a_span_with_the_id_of_the_request_that_made_the_change() 
     assert!(delivery["petstore.message_id"].starts_with("msg_"));
 }
 
-#[test]
-fn add_and_test_name_the_option_that_permits_a_network() {
+/// A folder with the database `petstore.db`.
+fn here() -> TempDir {
     let here = directory();
-    let database = "sqlite:petstore.db";
     let keys = ["keys", "create", "--create", "--name", "a", "--scope", "store:admin"];
-    finish(&mut command(here.path(), &[&keys[..], &["--database", database]].concat()))
-        .expect_success();
-    let webhooks = |arguments: &[&str]| {
-        let all = [&["webhooks"], arguments, &["--database", database]].concat();
-        finish(&mut command(here.path(), &all))
-    };
+    run(here.path(), &keys).expect_success();
+    here
+}
+
+#[test]
+fn add_names_the_option_that_permits_a_network() {
+    let here = here();
     for url in ["http://127.0.0.1:9/", "http://localhost:9/", "https://10.0.0.1/"] {
-        let refused = webhooks(&["add", url]);
-        assert!(!refused.status.success());
-        assert!(refused.stderr.contains("with --webhook-allow."), "{}", refused.stderr);
+        let line = run(here.path(), &["webhooks", "add", url]).expect_one_line();
+        assert!(line.contains("with --webhook-allow."), "{line}");
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_test_message_is_sent_by_the_service_with_its_settings_and_not_by_the_command() {
+    let (here, accepts) = (here(), start_receiver(200).await);
+    let webhooks = |arguments: &[&str]| run(here.path(), &[&["webhooks"], arguments].concat());
     // A name is judged when it is resolved.
     webhooks(&["add", "https://localhost:9/"]).expect_success();
-    let failed = webhooks(&["test", "1"]);
-    assert!(!failed.status.success());
-    assert!(failed.stderr.contains("permit its network with --webhook-allow"), "{}", failed.stderr);
-    let failed = webhooks(&["test", "1", "--webhook-allow", "127.0.0.1", "--webhook-allow", "::1"]);
-    assert!(!failed.stderr.contains("--webhook-allow"), "{}", failed.stderr);
+    for url in [&*accepts, &start_receiver(500).await] {
+        webhooks(&["add", url, "--webhook-allow", "127.0.0.1"]).expect_success();
+    }
+    let permitted = ["--webhook-allow", "127.0.0.1", "--webhook-allow", "::1"];
+    let test = |id: &str, options: &[&str]| {
+        let done = webhooks(&[&["test", id], options].concat());
+        let attempt: Value = serde_json::from_str(&done.stdout).unwrap();
+        assert_eq!(done.stderr.is_empty(), done.status.success());
+        (done.status.code(), attempt["status"].clone(), attempt["error"].clone(), done.stderr)
+    };
+    let service = Service::start(here.path(), &[]);
+    let (code, _, class, line) = test("1", &permitted);
+    assert_eq!((code, class), (Some(1), json!("address")));
+    assert!(line.contains("start the service (petstore serve) with --webhook-allow"), "{line}");
+    service.kill();
+
+    let _service = Service::start(here.path(), &permitted);
+    let (code, _, class, line) = test("1", &[]);
+    assert_eq!((code, class), (Some(1), json!("connect")));
+    assert!(!line.contains("--webhook-allow"), "{line}");
+    assert_eq!(test("2", &[]).0, Some(0));
+    let (code, status, class, _) = test("3", &[]);
+    assert_eq!((code, status, class), (Some(1), json!(500), json!("status")));
+    let absent = webhooks(&["test", "4"]);
+    assert_eq!((absent.status.code(), &*absent.stdout), (Some(2), ""));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn without_a_service_a_test_message_waits_and_the_command_says_so() {
+    let (here, url) = (here(), start_receiver(200).await);
+    let webhooks = |arguments: &[&str]| run(here.path(), &[&["webhooks"], arguments].concat());
+    webhooks(&["add", &url, "--webhook-allow", "127.0.0.1"]).expect_success();
+    let line = webhooks(&["test", "1"]).expect_one_line();
+    assert!(line.contains("no running service has taken the test message yet"), "{line}");
+    let _service = Service::start(here.path(), &["--webhook-allow", "127.0.0.1"]);
+    let sent = loop {
+        let attempts = webhooks(&["attempts", "1"]).expect_success().stdout;
+        if !attempts.is_empty() {
+            break attempts;
+        }
+    };
+    assert!(sent.contains(r#""status":200"#), "{sent}");
 }

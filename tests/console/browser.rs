@@ -57,8 +57,7 @@ impl Shop {
         let store = store::open(&url, mode, NonZeroU32::MIN, random).await.unwrap();
         let clock = ManualClock::at("2026-12-01T12:00:00Z");
         let vault = Arc::new(Vault::with_key([7; 32]));
-        let (registrar, _) =
-            Registrar::new(vault, Networks::default(), StdRng::from_rng(&mut *random));
+        let registrar = Registrar::new(vault, Networks::default(), StdRng::from_rng(&mut *random));
         let app = App::new(
             Arc::clone(&store),
             Arc::<ManualClock>::clone(&clock),

@@ -15,5 +15,6 @@ mod sqlite_area;
 mod sqlite_check;
 mod staff;
 mod suite;
+mod test_messages;
 mod times;
 mod webhooks;

@@ -16,6 +16,7 @@ use crate::store::{
     retries::{named, respond},
     staff::staff_suite,
     suite::{AnyStore, act, create, suite},
+    test_messages::test_message_suite,
     webhooks::webhook_suite,
 };
 
@@ -23,6 +24,7 @@ suite!(fresh().await);
 area_suite!(fresh().await);
 log_suite!(fresh().await);
 webhook_suite!(fresh().await);
+test_message_suite!(fresh().await);
 staff_suite!(fresh().await);
 
 const CONNECTIONS: NonZeroU32 = NonZeroU32::new(8).unwrap();

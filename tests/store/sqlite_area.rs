@@ -27,11 +27,13 @@ use crate::store::{
     sqlite::{fresh, open},
     staff::staff_suite,
     suite::{AnyStore, act, new_pet},
+    test_messages::test_message_suite,
     webhooks::webhook_suite,
 };
 
 area_suite!(fresh());
 webhook_suite!(fresh());
+test_message_suite!(fresh());
 staff_suite!(fresh());
 log_suite!(fresh());
 
@@ -301,7 +303,7 @@ async fn keys_of_whole_long_names_are_made_again_by_the_migration() {
             "UPDATE search_names SET key = 'abcd', names = CAST(x'01000000000000000400' || 'abcd'
                 || x'02000000000000000400' || 'abcd' AS BLOB);
              DROP TABLE search_pending; CREATE TABLE search_pending (id INTEGER PRIMARY KEY) STRICT;
-             DROP TABLE confirmed_time; PRAGMA user_version = 16",
+             DROP TABLE confirmed_time; DROP TABLE webhook_tests; PRAGMA user_version = 16",
         )
         .unwrap();
     let store = open(&directory.path().join("petstore.db"), OpenMode::CreateAndMigrate).unwrap();

@@ -63,11 +63,11 @@ fn new(id: i64) -> StoredWebhook {
     }
 }
 
-async fn write(store: &AnyStore, change: WebhookChange) -> WebhookWritten {
+pub(crate) async fn write(store: &AnyStore, change: WebhookChange) -> WebhookWritten {
     store.write_webhook(change, None, StoredResponse::default(), act(20)).await.unwrap()
 }
 
-async fn add(store: &AnyStore) -> i64 {
+pub(crate) async fn add(store: &AnyStore) -> i64 {
     let id = store.draw_webhook_id().await.unwrap();
     assert_eq!(write(store, WebhookChange::Add(new(id))).await, WebhookWritten::Done);
     id

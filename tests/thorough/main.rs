@@ -52,10 +52,12 @@ mod store {
     mod postgres_log;
     mod postgres_migrations;
     mod postgres_tls;
+    mod postgres_webhooks;
     pub(crate) mod proxy;
     mod retries;
     mod staff;
     mod suite;
+    mod test_messages;
     mod times;
     mod webhooks;
 }

@@ -12,7 +12,7 @@ use super::{
 
 #[tokio::test]
 async fn a_webhook_that_the_service_disables_leaves_one_act_with_the_reason() {
-    let mut shop = Shop::open().await;
+    let shop = Shop::open().await;
     let receiver = Receiver::start().await;
     let (id, _) = shop.add_webhook(receiver.url(), None).await;
     let mut dispatcher = shop.dispatcher(1);

@@ -4,8 +4,13 @@ use std::{collections::HashSet, sync::Arc, time::Duration};
 
 use petstore::{
     delivery::{Secret, sign},
-    domain::{Clock, store_area::ChangeType},
+    domain::{
+        Clock,
+        store_area::{ChangeType, WebhookChange},
+    },
+    store::WebhookWritten,
 };
+use tokio::join;
 
 use super::{
     receiver::{Message, Receiver},
@@ -14,7 +19,7 @@ use super::{
 
 #[tokio::test]
 async fn a_message_is_signed_and_has_the_whole_change_and_the_message_before_it() {
-    let mut shop = Shop::open().await;
+    let shop = Shop::open().await;
     let receiver = Receiver::start().await;
     shop.add_pet().await;
     let (id, secret) = shop.add_webhook(receiver.url(), None).await;
@@ -51,7 +56,7 @@ async fn a_message_is_signed_and_has_the_whole_change_and_the_message_before_it(
 
 #[tokio::test]
 async fn a_failed_message_waits_with_those_of_its_animal_and_others_go_on() {
-    let mut shop = Shop::open().await;
+    let shop = Shop::open().await;
     let receiver = Receiver::start().await;
     let (id, _) = shop.add_webhook(receiver.url(), None).await;
     let mut dispatcher = shop.dispatcher(1);
@@ -97,7 +102,7 @@ async fn a_failed_message_waits_with_those_of_its_animal_and_others_go_on() {
 
 #[tokio::test]
 async fn only_the_wanted_types_become_messages_and_links_of_their_chain() {
-    let mut shop = Shop::open().await;
+    let shop = Shop::open().await;
     let receiver = Receiver::start().await;
     shop.add_webhook(receiver.url(), Some(vec![ChangeType::PetChanged])).await;
     let mut dispatcher = shop.dispatcher(1);
@@ -113,7 +118,7 @@ async fn only_the_wanted_types_become_messages_and_links_of_their_chain() {
 
 #[tokio::test]
 async fn retry_after_lengthens_the_pause() {
-    let mut shop = Shop::open().await;
+    let shop = Shop::open().await;
     let receiver = Receiver::start().await;
     shop.add_webhook(receiver.url(), None).await;
     let mut dispatcher = shop.dispatcher(1);
@@ -126,7 +131,7 @@ async fn retry_after_lengthens_the_pause() {
 
 #[tokio::test]
 async fn an_attempt_shows_the_time_of_its_end_which_is_its_place_in_the_list() {
-    let mut shop = Shop::open().await;
+    let shop = Shop::open().await;
     let receiver = Receiver::start().await;
     let (id, _) = shop.add_webhook(receiver.url(), None).await;
     let mut dispatcher = shop.dispatcher(1);
@@ -148,7 +153,7 @@ async fn an_attempt_shows_the_time_of_its_end_which_is_its_place_in_the_list() {
 
 #[tokio::test]
 async fn from_the_moment_of_a_rotation_messages_have_two_signatures_for_24_hours() {
-    let mut shop = Shop::open().await;
+    let shop = Shop::open().await;
     let receiver = Receiver::start().await;
     let (id, old) = shop.add_webhook(receiver.url(), None).await;
     let mut dispatcher = shop.dispatcher(1);
@@ -175,7 +180,7 @@ async fn from_the_moment_of_a_rotation_messages_have_two_signatures_for_24_hours
 
 #[tokio::test]
 async fn a_test_message_is_sent_once_also_to_a_disabled_webhook() {
-    let mut shop = Shop::open().await;
+    let shop = Shop::open().await;
     let receiver = Receiver::start().await;
     let (id, secret) = shop.add_webhook(receiver.url(), None).await;
     let mut dispatcher = shop.dispatcher(1);
@@ -183,8 +188,7 @@ async fn a_test_message_is_sent_once_also_to_a_disabled_webhook() {
     shop.add_pet().await;
     shop.until(&mut dispatcher, || receiver.all().len() == 1).await;
     shop.work(&mut dispatcher, 10 * STEP).await;
-    let test = shop.registrar.new_test(id);
-    assert!(shop.registrar.send_test(test.clone()));
+    let test = shop.send_test(id).await;
     shop.until(&mut dispatcher, || receiver.all().len() == 2).await;
     let message = receiver.all().pop().unwrap();
     assert_eq!(
@@ -201,19 +205,47 @@ async fn a_test_message_is_sent_once_also_to_a_disabled_webhook() {
 }
 
 #[tokio::test]
+async fn a_test_message_is_sent_by_one_of_two_processes_whichever_serves_the_webhook() {
+    let shop = Shop::open().await;
+    let receiver = Receiver::start().await;
+    let (id, _) = shop.add_webhook(receiver.url(), None).await;
+    let (mut first, mut second) = (shop.dispatcher(1), shop.dispatcher(2));
+    let mut tests = HashSet::new();
+    for _ in 0..10 {
+        tests.insert(shop.send_test(id).await.message_id);
+    }
+    for _ in 0..20 {
+        let (one, other) = join!(first.step(), second.step());
+        one.and(other).unwrap();
+        shop.advance(STEP);
+    }
+    shop.until(&mut first, || receiver.all().len() >= 10).await;
+    shop.work(&mut second, 20 * STEP).await;
+    let sent: Vec<String> = receiver.all().into_iter().map(|message| message.id).collect();
+    assert_eq!((sent.len(), sent.into_iter().collect()), (10, tests.clone()));
+    // The process that does not serve it, alone.
+    let test = shop.send_test(id).await;
+    drop(first);
+    shop.until(&mut second, || receiver.all().len() == 11).await;
+    assert_eq!(receiver.all().pop().unwrap().id, test.message_id);
+}
+
+#[tokio::test]
 async fn every_test_message_that_is_accepted_is_sent_also_if_many_have_no_response() {
-    let mut shop = Shop::open().await;
+    let shop = Shop::open().await;
     let receiver = Receiver::start().await;
     let (id, _) = shop.add_webhook(receiver.url(), None).await;
     let mut dispatcher = shop.patient_dispatcher(1, Duration::from_secs(2));
     receiver.respond(|_| None);
-    let is_accepted = || shop.registrar.send_test(shop.registrar.new_test(id));
     // As many as can be in flight, in two parts, and as many as can wait.
-    for sent in [64, 128] {
-        assert!((0..64).all(|_| is_accepted()));
+    for sent in [64, 128, 192] {
+        for _ in 0..64 {
+            shop.send_test(id).await;
+        }
+        if sent == 192 {
+            let one_more = WebhookChange::Test(shop.registrar.new_test(id));
+            assert_eq!(shop.try_write(one_more).await, WebhookWritten::Full);
+        }
         shop.until(&mut dispatcher, || receiver.all().len() == sent).await;
     }
-    assert!((0..64).all(|_| is_accepted()));
-    assert!(!is_accepted());
-    shop.until(&mut dispatcher, || receiver.all().len() == 192).await;
 }

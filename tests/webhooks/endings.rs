@@ -22,7 +22,7 @@ use super::{
 
 #[tokio::test]
 async fn after_changes_that_the_log_has_lost_the_next_message_names_one_that_was_never_sent() {
-    let mut shop = Shop::open().await;
+    let shop = Shop::open().await;
     let receiver = Receiver::start().await;
     let (id, _) = shop.add_webhook(receiver.url(), None).await;
     let mut dispatcher = shop.dispatcher(1);
@@ -51,7 +51,7 @@ async fn after_changes_that_the_log_has_lost_the_next_message_names_one_that_was
 
 #[tokio::test]
 async fn a_response_with_410_disables_at_once_and_resume_sends_what_was_missed() {
-    let mut shop = Shop::open().await;
+    let shop = Shop::open().await;
     let receiver = Receiver::start().await;
     let (id, _) = shop.add_webhook(receiver.url(), None).await;
     let mut dispatcher = shop.dispatcher(1);
@@ -76,12 +76,12 @@ async fn a_response_with_410_disables_at_once_and_resume_sends_what_was_missed()
 
 #[tokio::test]
 async fn a_response_with_410_to_a_test_message_disables_too() {
-    let mut shop = Shop::open().await;
+    let shop = Shop::open().await;
     let receiver = Receiver::start().await;
     let (id, _) = shop.add_webhook(receiver.url(), None).await;
     let mut dispatcher = shop.dispatcher(1);
     receiver.respond_with(410);
-    assert!(shop.registrar.send_test(shop.registrar.new_test(id)));
+    shop.send_test(id).await;
     shop.until(&mut dispatcher, || receiver.all().len() == 1).await;
     shop.add_pet().await;
     shop.work(&mut dispatcher, 10 * STEP).await;
@@ -92,7 +92,7 @@ async fn a_response_with_410_to_a_test_message_disables_too() {
 
 #[tokio::test]
 async fn five_days_of_failures_disable_and_from_now_leaves_a_gap_that_the_receiver_sees() {
-    let mut shop = Shop::open().await;
+    let shop = Shop::open().await;
     let receiver = Receiver::start().await;
     let (id, _) = shop.add_webhook(receiver.url(), None).await;
     let mut dispatcher = shop.dispatcher(1);
@@ -131,7 +131,7 @@ async fn five_days_of_failures_disable_and_from_now_leaves_a_gap_that_the_receiv
 #[tokio::test]
 async fn a_wrong_clock_disables_no_webhook_and_delays_no_message_for_years() {
     for days in [500, -500] {
-        let mut shop = Shop::open().await;
+        let shop = Shop::open().await;
         let receiver = Receiver::start().await;
         let (id, _) = shop.add_webhook(receiver.url(), None).await;
         let mut dispatcher = shop.dispatcher(1);
@@ -178,7 +178,7 @@ async fn a_wrong_clock_disables_no_webhook_and_delays_no_message_for_years() {
 
 #[tokio::test]
 async fn a_second_process_takes_over_within_15_seconds_after_the_first_one_died() {
-    let mut shop = Shop::open().await;
+    let shop = Shop::open().await;
     let receiver = Receiver::start().await;
     let (id, _) = shop.add_webhook(receiver.url(), None).await;
     let (mut first, mut second) = (shop.dispatcher(1), shop.dispatcher(2));
@@ -212,7 +212,7 @@ async fn a_second_process_takes_over_within_15_seconds_after_the_first_one_died(
 
 #[tokio::test]
 async fn endpoints_that_never_respond_slow_no_other() {
-    let mut shop = Shop::open().await;
+    let shop = Shop::open().await;
     let (receiver, silent) = (Receiver::start().await, Receiver::start().await);
     shop.add_webhook(receiver.url(), None).await;
     for _ in 0..50 {
@@ -235,7 +235,7 @@ async fn endpoints_that_never_respond_slow_no_other() {
 
 #[tokio::test]
 async fn an_endpoint_that_fails_gets_one_message_at_a_time_and_four_after_it_has_recovered() {
-    let mut shop = Shop::open().await;
+    let shop = Shop::open().await;
     let receiver = Receiver::start().await;
     shop.add_webhook(receiver.url(), None).await;
     receiver.respond_with(500);
@@ -272,7 +272,7 @@ async fn an_endpoint_that_fails_gets_one_message_at_a_time_and_four_after_it_has
 
 #[tokio::test]
 async fn what_waits_or_was_delivered_before_it_is_not_sent_again_when_the_log_is_read_again() {
-    let mut shop = Shop::open().await;
+    let shop = Shop::open().await;
     let receiver = Receiver::start().await;
     let (id, _) = shop.add_webhook(receiver.url(), None).await;
     let pet = shop.add_pet().await;
@@ -313,7 +313,7 @@ fn nothing(webhook: i64) -> DeliveryUpdate {
 
 #[tokio::test]
 async fn while_10000_messages_wait_no_more_are_read_and_none_is_lost() {
-    let mut shop = Shop::open().await;
+    let shop = Shop::open().await;
     let receiver = Receiver::start().await;
     let (id, _) = shop.add_webhook(receiver.url(), None).await;
     // Of changes that the log no longer has, so the only one that is due in this test is dropped.
@@ -336,7 +336,7 @@ async fn while_10000_messages_wait_no_more_are_read_and_none_is_lost() {
 
 #[tokio::test]
 async fn messages_of_one_animal_arrive_in_order_through_failures_and_sudden_ends() {
-    let mut shop = Shop::open().await;
+    let shop = Shop::open().await;
     let receiver = Receiver::start().await;
     // A third fails, by a counter.
     let count = Mutex::new(0_u32);

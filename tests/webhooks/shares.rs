@@ -54,7 +54,7 @@ async fn bad_receivers(good: i64) -> Vec<Receiver> {
 #[tokio::test]
 async fn a_quick_endpoint_waits_for_none_of_99_bad_ones() {
     const GOOD: i64 = 2;
-    let mut shop = Shop::open().await;
+    let shop = Shop::open().await;
     let (healthy, bad) = (Receiver::start().await, bad_receivers(GOOD).await);
     shop.add_webhook(healthy.url(), None).await;
     let silent = shop.add_webhook(bad[0].url(), None).await.0;
@@ -71,7 +71,7 @@ async fn a_quick_endpoint_waits_for_none_of_99_bad_ones() {
     for round in 1..=20 {
         if round == 10 {
             for _ in 0..64 {
-                assert!(shop.registrar.send_test(shop.registrar.new_test(silent)));
+                shop.send_test(silent).await;
             }
         }
         if round % 5 == 0 {
@@ -86,7 +86,7 @@ async fn a_quick_endpoint_waits_for_none_of_99_bad_ones() {
 
 #[tokio::test]
 async fn a_quick_endpoint_waits_for_none_of_99_that_were_as_quick_until_all_hang_at_once() {
-    let mut shop = Shop::open().await;
+    let shop = Shop::open().await;
     let (healthy, bad) = (Receiver::start().await, Receiver::start().await);
     bad.respond(|message| (message.seq() <= 2).then(|| (204, String::new())));
     shop.add_webhook(healthy.url(), None).await;
@@ -109,7 +109,7 @@ async fn a_quick_endpoint_waits_for_none_of_99_that_were_as_quick_until_all_hang
 
 #[tokio::test]
 async fn sixteen_endpoints_that_hang_after_a_success_leave_places_for_another() {
-    let mut shop = Shop::open().await;
+    let shop = Shop::open().await;
     let (healthy, bad) = (Receiver::start().await, Receiver::start().await);
     bad.respond(|message| (message.seq() == 1).then(|| (204, String::new())));
     for _ in 0..16 {
@@ -128,7 +128,7 @@ async fn sixteen_endpoints_that_hang_after_a_success_leave_places_for_another() 
 
 #[tokio::test]
 async fn a_new_endpoint_waits_for_no_attempt_of_99_others_that_hang() {
-    let mut shop = Shop::open().await;
+    let shop = Shop::open().await;
     let (new, slow) = (Receiver::start().await, Receiver::start().await);
     slow.respond(|_| None);
     for _ in 0..99 {
@@ -149,7 +149,7 @@ async fn a_new_endpoint_waits_for_no_attempt_of_99_others_that_hang() {
 
 #[tokio::test]
 async fn the_oldest_attempts_of_slow_endpoints_keep_their_places_while_new_ones_take_others() {
-    let mut shop = Shop::open().await;
+    let shop = Shop::open().await;
     let slow = Receiver::start().await;
     slow.respond(|_| None);
     let mut ids = Vec::new();
@@ -171,7 +171,7 @@ async fn the_oldest_attempts_of_slow_endpoints_keep_their_places_while_new_ones_
 
 #[tokio::test]
 async fn an_attempt_that_panics_is_a_failure_and_the_message_is_sent_again() {
-    let mut shop = Shop::open().await;
+    let shop = Shop::open().await;
     let receiver = Receiver::start().await;
     let url = receiver.url().replace("127.0.0.1", "panics.example");
     let (id, _) = shop.add_webhook(url, None).await;

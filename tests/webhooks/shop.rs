@@ -4,19 +4,19 @@ use std::{collections::HashSet, num::NonZeroU32, path::PathBuf, sync::Arc, time:
 
 use petstore::{
     confirmed_clock::ConfirmedClock,
-    delivery::{ATTEMPT_LIMIT, Connector, Dispatcher, Registrar, Secret, TestMessage, Vault},
+    delivery::{ATTEMPT_LIMIT, Connector, Dispatcher, Registrar, Secret, Vault},
     domain::{
         Actor, Clock, Networks, NewPet, PetId, PetName, PetStatus, StoredResponse, WriteContext,
         store_area::{
             ChangeType, Command, IfMatch, Lease, PetPatch, Preconditions, Progress, SealedSecrets,
-            StoredWebhook, Webhook, WebhookChange,
+            StoredWebhook, TestMessage, Webhook, WebhookChange,
         },
     },
     store::{self, Created, OpenMode, Store, WebhookWritten},
 };
 use rand::{SeedableRng, rngs::StdRng};
 use tempfile::TempDir;
-use tokio::{sync::mpsc, task, time::timeout};
+use tokio::{task, time::timeout};
 
 use super::{names::Names, receiver::Message};
 use crate::{clock::ManualClock, database::Database};
@@ -28,11 +28,10 @@ pub(super) struct Shop {
     pub(super) clock: Arc<ManualClock>,
     pub(super) registrar: Registrar,
     pub(super) folder: TempDir,
-    tests: Option<mpsc::Receiver<TestMessage>>,
 }
 
 /// A key file, and what makes secrets with it.
-pub(super) fn registrar(key: PathBuf, seed: u64) -> (Registrar, mpsc::Receiver<TestMessage>) {
+pub(super) fn registrar(key: PathBuf, seed: u64) -> Registrar {
     let vault = Arc::new(Vault::new(Some(key)));
     Registrar::new(vault, allowed(), StdRng::seed_from_u64(seed))
 }
@@ -51,26 +50,24 @@ impl Shop {
         let database = Database::fresh().await;
         let (mode, random) = (OpenMode::CreateAndMigrate, &mut StdRng::seed_from_u64(1));
         let store = store::open(&database.url(), mode, CONNECTIONS, random).await.unwrap();
-        let (registrar, tests) = registrar(folder.path().join("key"), 1);
+        let registrar = registrar(folder.path().join("key"), 1);
         let clock = ManualClock::at("2026-12-01T12:00:00Z");
-        Self { _database: database, store, clock, registrar, folder, tests: Some(tests) }
+        Self { _database: database, store, clock, registrar, folder }
     }
 
-    pub(super) fn dispatcher(&mut self, seed: u64) -> Dispatcher {
+    pub(super) fn dispatcher(&self, seed: u64) -> Dispatcher {
         self.patient_dispatcher(seed, ATTEMPT_LIMIT)
     }
 
     /// A dispatcher whose attempts may take this long.
-    pub(super) fn patient_dispatcher(&mut self, seed: u64, limit: Duration) -> Dispatcher {
-        let tests = self.tests.take();
-        self.dispatcher_with(&self.registrar, tests, seed, limit)
+    pub(super) fn patient_dispatcher(&self, seed: u64, limit: Duration) -> Dispatcher {
+        self.dispatcher_with(&self.registrar, seed, limit)
     }
 
     /// A dispatcher of another machine.
     pub(super) fn dispatcher_with(
         &self,
         registrar: &Registrar,
-        tests: Option<mpsc::Receiver<TestMessage>>,
         seed: u64,
         limit: Duration,
     ) -> Dispatcher {
@@ -82,7 +79,6 @@ impl Shop {
             StdRng::seed_from_u64(seed),
             connector,
             registrar,
-            tests.unwrap_or_else(|| mpsc::channel(1).1),
             None,
         )
     }
@@ -96,9 +92,19 @@ impl Shop {
     }
 
     pub(super) async fn write(&self, change: WebhookChange) {
+        assert_eq!(self.try_write(change).await, WebhookWritten::Done);
+    }
+
+    pub(super) async fn try_write(&self, change: WebhookChange) -> WebhookWritten {
         let response = StoredResponse::default();
-        let written = self.store.write_webhook(change, None, response, self.context()).await;
-        assert_eq!(written.unwrap(), WebhookWritten::Done);
+        self.store.write_webhook(change, None, response, self.context()).await.unwrap()
+    }
+
+    /// Lets a dispatcher send a test message.
+    pub(super) async fn send_test(&self, webhook: i64) -> TestMessage {
+        let test = self.registrar.new_test(webhook);
+        self.write(WebhookChange::Test(test.clone())).await;
+        test
     }
 
     pub(super) async fn add_webhook(

@@ -26,7 +26,8 @@ const KEEP_ATTEMPTS: Duration = Duration::from_hours(30 * 24);
 const FORGET: Duration = Duration::from_hours(1);
 
 impl Dispatcher {
-    /// Reads the webhooks, drops those that are no longer ours, and takes those that are free.
+    /// Reads the webhooks, drops those that are no longer ours, and takes those that are free. Also
+    /// sends the test messages that wait.
     pub(super) async fn refresh(&mut self) -> Result<(), StoreError> {
         let webhooks = self.store.list_webhooks().await?;
         let now = self.clock.instant();
@@ -69,7 +70,7 @@ impl Dispatcher {
         }
         self.take(free).await?;
         self.show(&webhooks);
-        Ok(())
+        self.start_tests(&webhooks).await
     }
 
     async fn take(&mut self, free: Vec<(StoredWebhook, Secrets)>) -> Result<(), StoreError> {

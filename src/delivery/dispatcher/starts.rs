@@ -10,15 +10,17 @@ use tracing::warn;
 use super::{Dispatcher, Served};
 use crate::{
     delivery::{
-        TestMessage,
         message::{self, Content},
         places::{PLACES, Places, Share, Standing, is_quick, loser},
         sending::{Sending, note_test, signature},
     },
-    domain::store_area::{Attempt, Epoch},
+    domain::store_area::{Attempt, Epoch, StoredWebhook},
     observe::log::chain,
     store::StoreError,
 };
+
+/// How many test messages may be in flight, with the messages.
+const IN_FLIGHT_WITH_TESTS: usize = 2 * PLACES;
 
 /// The number of a message, that of the message before it, and its content if it is in memory.
 type Next = (i64, Option<i64>, Option<Content>);
@@ -144,12 +146,23 @@ impl Dispatcher {
         Ok(())
     }
 
-    /// Sends a test message once, also to a webhook that is disabled or that another process serves.
-    /// It takes no place of the others.
-    pub(super) async fn start_test(&mut self, test: TestMessage) {
-        let webhook = test.webhook;
-        match Sending::test(self.store.as_ref(), &self.vault, self.clock.now(), test).await {
-            Ok(Some(test)) => {
+    /// Sends the test messages that wait, also to webhooks that are disabled or that other processes
+    /// serve. They take no place of the others.
+    pub(super) async fn start_tests(
+        &mut self,
+        webhooks: &[StoredWebhook],
+    ) -> Result<(), StoreError> {
+        for test in self.store.waiting_tests().await? {
+            if self.running.len() >= IN_FLIGHT_WITH_TESTS {
+                break;
+            }
+            let (now, webhook) = (self.clock.now(), test.webhook);
+            let stored = webhooks.iter().find(|stored| stored.webhook.id == webhook);
+            // Without its secret, another process must send it.
+            let test = stored.and_then(|stored| Sending::test(stored, &self.vault, now, test).ok());
+            if let Some(test) = test
+                && self.store.take_test(test.message_id.clone()).await?
+            {
                 let (connector, clock) = (Arc::clone(&self.connector), Arc::clone(&self.clock));
                 let store = Arc::clone(&self.store);
                 self.running.spawn(async move {
@@ -161,11 +174,7 @@ impl Dispatcher {
                     ended
                 });
             }
-            Ok(None) => {}
-            Err(error) => {
-                let cause = chain(error.as_ref());
-                warn!(webhook, cause, "a test message cannot be sent");
-            }
         }
+        Ok(())
     }
 }

@@ -38,5 +38,5 @@ pub use query::{Inventory, OrderQuery, PetPosition, PetQuery, Reservations};
 pub use store_pet::{StorePet, Withdrawal, WithdrawalReason};
 pub use webhook::{
     Attempt, DeliveryUpdate, DisabledReason, Lease, Progress, Restart, SealedSecrets,
-    StoredWebhook, Waiting, Webhook, WebhookChange, WebhookPatch,
+    StoredWebhook, TestMessage, Waiting, Webhook, WebhookChange, WebhookPatch,
 };

@@ -27,6 +27,8 @@ pub struct Webhook {
 impl Webhook {
     /// How many there can be.
     pub const MAX: i64 = 100;
+    /// How many test messages may wait. More can, if several are added at the same moment.
+    pub const MAX_TESTS: i64 = 64;
 
     /// Whether changes of this type are sent.
     pub fn wants(&self, kind: ChangeType) -> bool {
@@ -178,6 +180,14 @@ pub struct Waiting {
     pub due_at: Option<Timestamp>,
 }
 
+/// A message that tests a webhook.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TestMessage {
+    pub webhook: i64,
+    /// Its `webhook-id`.
+    pub message_id: String,
+}
+
 /// An attempt to deliver a message, at the time of its end.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Attempt {
@@ -206,6 +216,8 @@ pub enum WebhookChange {
         id: i64,
         version: i64,
     },
+    /// Lets a service send this message.
+    Test(TestMessage),
     /// Changes nothing, but remembers the response.
     Nothing,
 }

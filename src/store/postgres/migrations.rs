@@ -32,10 +32,11 @@ const STEPS: [&str; KNOWN as usize] = [
     include_str!("../../../migrations/postgres/0015_confirmed_time.sql"),
     include_str!("../../../migrations/postgres/0016_words.sql"),
     include_str!("../../../migrations/postgres/0017_words_index.sql"),
+    include_str!("../../../migrations/postgres/0018_webhook_tests.sql"),
 ];
 
 /// The schema version of this release.
-const KNOWN: u32 = 17;
+const KNOWN: u32 = 18;
 
 /// How often processes that start at the same time may conflict. In each conflict, one of them
 /// succeeds.

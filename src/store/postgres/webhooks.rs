@@ -20,8 +20,8 @@ use crate::{
     domain::{
         IdempotentRequest, StoredResponse, WriteContext,
         store_area::{
-            Act, Attempt, DeliveryUpdate, DisabledReason, Restart, StoredWebhook, Waiting, Webhook,
-            WebhookChange,
+            Act, Attempt, DeliveryUpdate, DisabledReason, Restart, StoredWebhook, TestMessage,
+            Waiting, WebhookChange,
         },
     },
     store::{Changes, StoreError, WebhookWritten, Webhooks, webhook_rows as rows},
@@ -35,6 +35,10 @@ const UPDATE: &str = one_row!(
         WHERE id = $1 AND version = $7::bigint - 1"
 );
 const DELETE: &str = one_row!("DELETE FROM webhooks WHERE id = $1 AND version = $2");
+const ADD_TEST: &str = one_row!(
+    "INSERT INTO webhook_tests (message_id, webhook_id)
+        SELECT $1, id FROM webhooks WHERE id = $2 FOR KEY SHARE"
+);
 const VERSION: &str = "SELECT version FROM webhooks WHERE id = $1";
 
 #[async_trait]
@@ -79,6 +83,14 @@ impl Webhooks for PostgresStore {
 
     async fn waiting_messages(&self, webhook: i64) -> Result<Vec<Waiting>, StoreError> {
         self.run(Access::Read, (), |on, ()| waiting(on, webhook).boxed()).await
+    }
+
+    async fn waiting_tests(&self) -> Result<Vec<TestMessage>, StoreError> {
+        self.run(Access::Read, (), |on, ()| tests(on).boxed()).await
+    }
+
+    async fn take_test(&self, message_id: String) -> Result<bool, StoreError> {
+        self.run(Access::Write, message_id, |on, id| take_test(on, id).boxed()).await
     }
 
     async fn list_attempts(
@@ -148,8 +160,8 @@ impl Job {
         if let Some(request) = &self.context.idempotency {
             writes.push(requests::remember(request, &self.response, self.context.now));
         }
-        if let WebhookChange::Add(_) = self.change
-            && connection.query_one(rows::COUNT, &[]).await?.try_get::<_, i64>(0)? >= Webhook::MAX
+        if let Some((count, max)) = rows::limit(&self.change)
+            && connection.query_one(count, &[]).await?.try_get::<_, i64>(0)? >= max
         {
             return Ok(WebhookWritten::Full);
         }
@@ -170,6 +182,7 @@ impl Job {
             WebhookChange::Add(new) => (new.webhook.id, Some(new.webhook.version)),
             WebhookChange::Change { after, .. } => (after.id, Some(after.version)),
             WebhookChange::Delete { id, .. } => (*id, None),
+            WebhookChange::Test(test) => return Ok(tests(connection).await?.contains(test)),
             WebhookChange::Nothing => return Ok(false),
         };
         let row = connection.query_opt(VERSION, &[&id]).await?;
@@ -232,6 +245,9 @@ impl Job {
             WebhookChange::Delete { id, version } => {
                 vec![Write { sql: DELETE, values: values![*id, *version] }]
             }
+            WebhookChange::Test(TestMessage { webhook, message_id }) => {
+                vec![Write { sql: ADD_TEST, values: values![message_id.clone(), *webhook] }]
+            }
             WebhookChange::Nothing => vec![],
         }
     }
@@ -239,6 +255,14 @@ impl Job {
 
 async fn waiting(connection: &mut Connection, webhook: i64) -> Result<Vec<Waiting>, Failure> {
     connection.query(rows::WAITING, &[&webhook]).await?.iter().map(rows::waiting).collect()
+}
+
+async fn tests(connection: &Connection) -> Result<Vec<TestMessage>, Failure> {
+    connection.query(rows::TESTS, &[]).await?.iter().map(rows::test).collect()
+}
+
+async fn take_test(connection: &mut Connection, message_id: &str) -> Result<bool, Failure> {
+    Ok(connection.execute(rows::TAKE_TEST, &[&message_id]).await? == 1)
 }
 
 async fn attempts(

@@ -10,7 +10,7 @@ use crate::{
         Actor, IdempotentRequest, StoredResponse, WriteContext,
         store_area::{
             Act, Attempt, DeliveryUpdate, DisabledReason, Progress, Restart, SealedSecrets,
-            StoredWebhook, Waiting, Webhook, WebhookChange,
+            StoredWebhook, TestMessage, Waiting, Webhook, WebhookChange,
         },
     },
     store::{KEPT_ATTEMPTS, StoreError, WebhookWritten, Webhooks, webhook_rows as rows},
@@ -22,6 +22,8 @@ const UPDATE: &str = "UPDATE webhooks SET url = ?2, types = ?3, description = ?4
         previous_secret_until = ?10, lease_holder = 0, lease_beat = lease_beat + 1
     WHERE id = ?1 AND version = ?7 - 1";
 const DELETE: &str = "DELETE FROM webhooks WHERE id = ?1 AND version = ?2";
+const ADD_TEST: &str = "INSERT INTO webhook_tests (message_id, webhook_id)
+    SELECT ?1, id FROM webhooks WHERE id = ?2";
 const RENEW: &str = "UPDATE webhooks SET lease_holder = ?4, lease_beat = ?5
     WHERE id = ?1 AND lease_holder = ?2 AND lease_beat = ?3";
 const WAIT: &str = "INSERT INTO webhook_waiting (webhook_id, seq, previous, lane, failures, due_at)
@@ -39,10 +41,8 @@ const FORGET_FIRST: &str = "DELETE FROM webhook_attempts WHERE webhook_id = ?1 A
 impl Webhooks for SqliteStore {
     async fn list_webhooks(&self) -> Result<Vec<StoredWebhook>, StoreError> {
         self.readers.read(|connection| {
-            connection
-                .prepare_cached(rows::LIST)?
-                .query_map([], |row| rows::webhook(row))?
-                .collect()
+            let mut list = connection.prepare_cached(rows::LIST)?;
+            list.query_map([], |row| rows::webhook(row))?.collect()
         })
     }
 
@@ -81,11 +81,20 @@ impl Webhooks for SqliteStore {
 
     async fn waiting_messages(&self, webhook: i64) -> Result<Vec<Waiting>, StoreError> {
         self.readers.read(|connection| {
-            connection
-                .prepare_cached(rows::WAITING)?
-                .query_map([webhook], |row| rows::waiting(row))?
-                .collect()
+            let mut list = connection.prepare_cached(rows::WAITING)?;
+            list.query_map([webhook], |row| rows::waiting(row))?.collect()
         })
+    }
+
+    async fn waiting_tests(&self) -> Result<Vec<TestMessage>, StoreError> {
+        self.readers.read(|connection| {
+            connection.prepare_cached(rows::TESTS)?.query_map([], |row| rows::test(row))?.collect()
+        })
+    }
+
+    async fn take_test(&self, message_id: String) -> Result<bool, StoreError> {
+        let take = move |connection: &Connection| connection.execute(rows::TAKE_TEST, [message_id]);
+        Ok(self.writer.write(take).await? == 1)
     }
 
     async fn list_attempts(
@@ -118,14 +127,13 @@ fn write(
     {
         return Ok(seen.into());
     }
+    if let Some((count, max)) = rows::limit(change)
+        && connection.query_row(count, [], |row| row.get::<_, i64>(0))? >= max
+    {
+        return Ok(WebhookWritten::Full);
+    }
     let changed = match change {
-        WebhookChange::Add(new) => {
-            let count: i64 = connection.query_row(rows::COUNT, [], |row| row.get(0))?;
-            if count >= Webhook::MAX {
-                return Ok(WebhookWritten::Full);
-            }
-            insert(connection, new)?
-        }
+        WebhookChange::Add(new) => insert(connection, new)?,
         WebhookChange::Change { after, secrets, restart } => {
             let changed = update(connection, after, secrets)?;
             if changed == 1 {
@@ -134,6 +142,9 @@ fn write(
             changed
         }
         WebhookChange::Delete { id, version } => connection.execute(DELETE, [id, version])?,
+        WebhookChange::Test(TestMessage { webhook, message_id }) => {
+            connection.execute(ADD_TEST, params![message_id, webhook])?
+        }
         WebhookChange::Nothing => 1,
     };
     if changed != 1 {

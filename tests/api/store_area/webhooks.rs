@@ -164,10 +164,24 @@ async fn a_test_message_is_sent_once_for_all_repetitions() {
     assert_eq!(test.status, 202);
     let again = store.send("POST /webhooks/1/test", &key, "").await;
     assert_eq!(again.body, test.body);
-    let mut tests = store.server.tests.lock().unwrap();
-    let waiting = tests.try_recv().unwrap();
+    let waiting = store.server.store.waiting_tests().await.unwrap();
+    let [waiting] = &waiting[..] else { panic!("{waiting:?}") };
     assert_eq!((waiting.webhook, json!(waiting.message_id)), (1, test.json()["messageId"].clone()));
-    assert!(tests.try_recv().is_err());
+}
+
+#[tokio::test]
+async fn while_64_test_messages_wait_another_one_is_rejected_and_can_be_repeated() {
+    let store = open().await;
+    add(&store).await;
+    for _ in 0..64 {
+        assert_eq!(post(&store, "/1/test", "").await.status, 202);
+    }
+    let test =
+        async || store.send("POST /webhooks/1/test", &[("idempotency-key", "\"t\"")], "").await;
+    test().await.expect_error(503, "unavailable");
+    let waiting = store.server.store.waiting_tests().await.unwrap();
+    assert!(store.server.store.take_test(waiting[0].message_id.clone()).await.unwrap());
+    assert_eq!(test().await.status, 202);
 }
 
 #[tokio::test]

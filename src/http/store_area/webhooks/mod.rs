@@ -36,8 +36,8 @@ use crate::{
 /// How often a change is decided again because another one was faster.
 const MAX_TRIES: u32 = 10;
 
-fn response_to(Decided { change, webhook, secret, test, .. }: &Decided) -> StoredResponse {
-    if let Some(test) = test {
+fn response_to(Decided { change, webhook, secret, .. }: &Decided) -> StoredResponse {
+    if let WebhookChange::Test(test) = change {
         let mut body = Vec::new();
         let mut object = json::Object::begin(&mut body);
         object.text("messageId", &test.message_id);
@@ -122,11 +122,7 @@ impl App {
             let decided = delivery::decide(store, registrar, present.as_ref(), wanted, context.now);
             let decided = decided.await.map_err(undecided)?;
             let response = respond(&decided);
-            let Decided { change, act, secret, test, .. } = decided;
-            // Before the response is remembered: a message too many harms nothing.
-            if test.is_some_and(|test| !registrar.send_test(test)) {
-                return Err(StoreError::Overloaded.into());
-            }
+            let Decided { change, act, secret, .. } = decided;
             let mut stored = response.clone();
             if secret.is_some() {
                 stored.body = registrar.seal_response(&stored.body).map_err(no_vault)?;
@@ -134,6 +130,7 @@ impl App {
             match store.write_webhook(change, act, stored, context.clone()).await? {
                 WebhookWritten::Done => return Ok(WebhookChanged::Done(response)),
                 WebhookWritten::Stale => {}
+                WebhookWritten::Full if matches!(wanted, Wanted::Test) => break,
                 other => return self.known(other),
             }
         }
