@@ -8,7 +8,7 @@ use super::{markup, texts, visit::Form};
 use crate::{
     domain::{
         PetName, PetStatus,
-        store_area::{Category, Note, Order, Reason, Reference, Text, WithdrawalReason},
+        store_area::{Category, Label, Note, Order, Reason, Reference, Text, WithdrawalReason},
     },
     text,
 };
@@ -216,6 +216,14 @@ pub(super) fn name(typed: &str) -> Result<PetName, String> {
     PetName::new(typed.to_owned()).ok_or_else(|| texts::NAME_TOO_LONG.to_owned())
 }
 
+/// The name of a category. The interface for programs also accepts an invisible one.
+pub(super) fn label(typed: &str) -> Result<Label, String> {
+    if !markup::is_visible(typed) {
+        return Err(texts::LABEL_MISSING.to_owned());
+    }
+    Label::new(typed.to_owned()).ok_or_else(|| texts::LABEL_INVALID.to_owned())
+}
+
 /// A text that may be left out.
 fn optional<const MAX: usize>(
     typed: &str,
@@ -285,7 +293,6 @@ pub(super) fn day_input(value: &str, error: Option<&str>) -> Markup {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::store_area::Label;
 
     fn categories() -> Vec<Category> {
         let of = |id, label: &str| {

@@ -57,6 +57,28 @@ async fn the_number_that_is_offered_belongs_to_no_animal_and_no_category() {
 }
 
 #[tokio::test]
+async fn the_name_of_a_category_needs_a_visible_character() {
+    let shop = Shop::open().await;
+    let mut clerk = shop.member("Cy", Role::Clerk).await;
+    let long = "x".repeat(256);
+    for (label, problem) in [
+        ("", "Enter the name of the category."),
+        ("\u{200b}\u{2060}", "Enter the name of the category."),
+        ("\u{3164} \u{202e}\u{feff}", "Enter the name of the category."),
+        (&long, "Enter 1 to 255 characters."),
+    ] {
+        let page = clerk.post("/categories", &[("label", label), ("number", "7")]).await;
+        assert!(page.expect(422).text.contains(problem), "{label:?}");
+        // It also does not come with its first animal.
+        let form =
+            [("name", "Bo"), ("category", label), ("status", "sold"), ("new-category", "yes")];
+        clerk.post("/add", &form).await.expect(422);
+    }
+    assert_eq!(named(&mut clerk).await, []);
+    name(&mut clerk, "\u{200f}Chats\u{200f}", "7").await;
+}
+
+#[tokio::test]
 async fn a_number_that_animals_use_gets_a_name_only_after_a_question_with_their_number() {
     let shop = Shop::open().await;
     let mut clerk = shop.member("Cy", Role::Clerk).await;

@@ -73,7 +73,7 @@ fn new_category(desk: &Desk<'_>, categories: &[Category]) -> Option<Label> {
     let typed = desk.visit.form.get("category");
     let is_new = forms::category(typed, categories).is_err()
         && !categories.iter().any(|category| forms::is_named(category, typed));
-    is_new.then(|| Label::new(typed.to_owned())).flatten()
+    is_new.then(|| forms::label(typed).ok()).flatten()
 }
 
 pub(super) async fn add_one(desk: &Desk<'_>) -> Result<Reply, ApiError> {

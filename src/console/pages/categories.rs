@@ -86,8 +86,7 @@ async fn show(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiError> {
 /// the name.
 pub(super) async fn save(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let mut errors = Errors::default();
-    let label = Label::new(desk.visit.form.get("label").to_owned());
-    let label = errors.take("label", label.ok_or_else(|| texts::LABEL_INVALID.to_owned()));
+    let label = errors.take("label", forms::label(desk.visit.form.get("label")));
     let id = match desk.visit.form.get("number") {
         "" => desk.free_number().await?,
         _ => desk.visit.form.integer("number"),
