@@ -72,7 +72,7 @@ async fn from_two_animals_on_a_change_is_asked_and_names_them() {
         ("until", "2026-12-24"),
     ];
     for (button, title) in [
-        ("reserve", "Reserve 2 animals?"),
+        ("reserve", "Reserve 2 animals until the end of 24 Dec 2026?"),
         ("sell", "Sell 2 animals?"),
         ("withdraw", "Withdraw 2 animals (it died)?"),
         ("move", "Move 2 animals to “Dogs”?"),

@@ -137,3 +137,35 @@ async fn a_form_of_another_member_is_shown_and_sent_only_when_that_is_chosen() {
     assert!(browser.get("/animals/1").await.expect(200).text.contains("Bo &lt;2&gt;, "));
     browser.get("/animals/2").await.expect(404);
 }
+
+#[tokio::test]
+async fn a_kept_form_for_several_animals_shows_what_the_pressed_button_uses_and_no_filter() {
+    let shop = Shop::open().await;
+    let mut browser = shop.member("Ana", Role::Clerk).await;
+    shop.import(&["Rex", "Max"]).await;
+    shop.member("Bo", Role::Clerk).await;
+    let page = browser.get("/animals").await.expect(200);
+    let key = page.key_before("id=\"to\"");
+    let form = [
+        ("do", "reserve"),
+        ("until", "2026-12-24"),
+        ("pet", "1:1"),
+        ("pet", "2:1"),
+        ("status", "all"),
+        ("category", "1"),
+        ("_key", &key),
+    ];
+    shop.clock.advance(Duration::from_mins(31));
+    let kept = browser.post("/animals/selected", &form).await.expect(403);
+    let asked = sign_in_on(&mut browser, &kept, "Bo").await.expect(409);
+    let shown = asked.between("<dl class=\"card\">", "</dl>");
+    let fields: Vec<&str> = shown.split("<dt>").skip(2).collect();
+    assert_eq!(
+        fields,
+        [
+            "Hold until (end of day)</dt><dd><bdi>2026-12-24</bdi></dd>",
+            "Animal</dt><dd><bdi>1</bdi></dd>",
+            "Animal</dt><dd><bdi>2</bdi></dd>",
+        ]
+    );
+}

@@ -128,7 +128,8 @@ async fn command(
     Ok(match form.get("do") {
         "reserve" => {
             let end = errors.take("until", forms::end_of_day(form, desk.visit.now));
-            end.map(|end| (order(OrderTerms::ReservedUntil(end)), texts::RESERVE, String::new()))
+            let until = texts::until_day(form.get("until"));
+            end.map(|end| (order(OrderTerms::ReservedUntil(end)), texts::RESERVE, until))
         }
         "sell" => Some((order(OrderTerms::Completed), texts::SELL, String::new())),
         "withdraw" => {

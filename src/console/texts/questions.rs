@@ -1,5 +1,7 @@
 //! What the pages ask before they do something.
 
+use jiff::civil::Date;
+
 use super::{animals, reason};
 use crate::{
     console::markup::{SHORT, readable},
@@ -42,6 +44,12 @@ pub(in crate::console) const MOVE_VERB: &str = "Move";
 
 pub(in crate::console) fn change_selected(verb: &str, count: usize, rest: &str) -> String {
     format!("{verb} {}{rest}?", animals(i64::try_from(count).unwrap_or(i64::MAX)))
+}
+
+/// The day is one of the reader, as the browser sends it.
+pub(in crate::console) fn until_day(day: &str) -> String {
+    let shown = day.parse().map(|day: Date| day.strftime("%-d %b %Y").to_string());
+    format!(" until the end of {}", shown.unwrap_or_default())
 }
 
 pub(in crate::console) fn because(why: WithdrawalReason) -> String {
