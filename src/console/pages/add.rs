@@ -81,12 +81,9 @@ pub(super) async fn add_one(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let categories = desk.categories_typed([form.get("category")]).await?;
     let name = errors.take("name", forms::name(form.raw("name")));
     let is_wanted = form.get("new-category") == "yes";
-    let mut new = None;
-    if let Some(label) = new_category(desk, &categories).filter(|_| is_wanted) {
-        new = desk.free_number().await?.map(|id| (id, label));
-    }
+    let new = new_category(desk, &categories).filter(|_| is_wanted);
     let category = match &new {
-        Some((id, _)) => Ok(*id),
+        Some(_) => desk.free_number().await?.ok_or_else(|| texts::NO_FREE_NUMBER.to_owned()),
         None => forms::category(form.get("category"), &categories),
     };
     let category = errors.take("category", category);
@@ -96,7 +93,7 @@ pub(super) async fn add_one(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     };
     let pet = NewPet { name, category_id, status };
     let preconditions = Preconditions { if_match: None, if_absent: true };
-    let category = new.map(|(id, label)| Command::PutCategory { id, label, preconditions });
+    let category = new.map(|label| Command::PutCategory { id: category_id, label, preconditions });
     let commands = [Command::AddPet(pet)].into_iter().chain(category).collect();
     match desk.carry_out(commands).await? {
         Ok(flash) => Ok(Reply::See(format!("/animals/{}", flash.id), Some(flash))),

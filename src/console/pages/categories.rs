@@ -26,14 +26,9 @@ async fn show(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiError> {
     let next = next.map(|id| link("/categories", &[("after", &id.to_string())]));
     let first = after.map(|_| "/categories");
     let form = &desk.visit.form;
-    let free = if desk.may_write() && form.get("number").is_empty() {
-        match desk.free_number().await {
-            // The search is not ready yet. A number is found when the form is sent.
-            Err(StoreError::Overloaded) => None,
-            free => free?,
-        }
-    } else {
-        None
+    let free = match form.get("number") {
+        "" if desk.may_write() => desk.free_number().await?,
+        _ => None,
     };
     let free = free.map(|free| free.to_string()).unwrap_or_default();
     let number = Input {
@@ -88,10 +83,10 @@ pub(super) async fn save(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let mut errors = Errors::default();
     let label = errors.take("label", forms::label(desk.visit.form.get("label")));
     let id = match desk.visit.form.get("number") {
-        "" => desk.free_number().await?,
-        _ => desk.visit.form.integer("number"),
+        "" => desk.free_number().await?.ok_or(texts::NO_FREE_NUMBER),
+        _ => desk.visit.form.integer("number").ok_or(texts::NUMBER_INVALID),
     };
-    let id = errors.take("number", id.ok_or_else(|| texts::NUMBER_INVALID.to_owned()));
+    let id = errors.take("number", id.map_err(str::to_owned));
     let (Some(label), Some(id)) = (label, id) else {
         return show(desk, &errors).await;
     };

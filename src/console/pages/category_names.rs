@@ -90,9 +90,17 @@ impl Desk<'_> {
         }
     }
 
-    /// A number that no category and no animal has; `None` if none is found. The steps double until
-    /// one is free, and halve until the number before it is used.
+    /// A number that no category and no animal has; `None` if none is found, or before the search is
+    /// ready.
     pub(super) async fn free_number(&self) -> Result<Option<i64>, StoreError> {
+        match self.search_free_number().await {
+            Err(StoreError::Overloaded) => Ok(None),
+            found => found,
+        }
+    }
+
+    /// The steps double until a number is free, and halve until the number before it is used.
+    async fn search_free_number(&self) -> Result<Option<i64>, StoreError> {
         let (mut used, mut step) = (0_i64, 1_i64);
         let mut free = loop {
             let Some(number) = used.checked_add(step) else { return Ok(None) };
