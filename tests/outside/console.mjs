@@ -12,7 +12,7 @@ import assert from "node:assert/strict";
 
 import { counter } from "./console/counter.mjs";
 import {
-  PASSWORD, browser, choose, choosePassword, complaints, confirm, fill, isThere, keyboard, measure, mouse, origin, person,
+  PASSWORD, browser, choose, choosePassword, complaints, confirm, done, fill, isThere, keyboard, measure, mouse, origin, person,
   prepare, press, says, screenshots, signIn, submit, text, value,
 } from "./console/people.mjs";
 import { aNewStore, states } from "./console/states.mjs";
@@ -36,13 +36,16 @@ try {
   }
   console.log("A manager names three categories.");
 
-  for (const [name, hand] of [["the mouse", mouse], ["the keyboard only", keyboard], ["the mouse, without script", mouse]]) {
+  for (const [name, hand] of [["the mouse", mouse], ["the keyboard only", keyboard], ["the mouse, without script", mouse], ["a phone", mouse]]) {
     const at = await person();
     if (name.endsWith("script")) await at.page.setJavaScriptEnabled(false);
+    if (name.endsWith("phone")) await at.page.setViewport({ width: 390, height: 844, hasTouch: true });
     await signIn(at, "Ben", hand);
+    done(at, "sign in");
     await aDay(at, hand, name.replace(/\W+/g, " "));
     await at.context.close();
     console.log(`A clerk finds, adds, reserves, sells, takes back, edits, withdraws and restores animals with ${name}.`);
+    if (hand === mouse) console.log(`  Presses + fields, with ${name}: ${at.effort.join(", ")}.`);
   }
 
   await theManager(anna);
@@ -85,16 +88,20 @@ async function aDay(at, hand, which) {
   // What was typed is still there.
   assert.equal(await value(at, "#name"), name);
   assert(await isThere(at, "button[name=new-category]"));
+  Object.assign(at, { presses: 0, fields: 1 });
   await fill(at, "#category", "Dogs", hand);
   await submit(at, "form[action='/add'] button", hand);
   await says(at, "Added as animal");
+  done(at, "add");
 
   await find(at, name, hand);
+  done(at, "find");
   await press(at, "#work summary", hand);
   await fill(at, "#reference", "T-7", hand);
   await submit(at, "#work button[value=reserve]", hand);
   await says(at, "Reserved as order");
   assert.equal(await text(at, ".head .badge"), "Reserved");
+  done(at, "reserve");
 
   await page.goto(`${origin}/orders`);
   await fill(at, "#q", "T-7", hand);
@@ -103,14 +110,18 @@ async function aDay(at, hand, which) {
   await press(at, "#order summary", hand);
   await extend(at, hand);
   await says(at, "The reservation is extended.");
+  done(at, "find the order and extend");
   await submit(at, "#work form[action$=cancel] button", hand);
   await says(at, "The reservation is cancelled.");
+  done(at, "cancel");
   await submit(at, "#work button[value=sell]", hand);
   await says(at, "Sold as order");
+  done(at, "sell");
   await press(at, "#work details summary", hand);
   await fill(at, "#reason", "It bites", hand);
   await submit(at, "#work form[action$=return] button", hand);
   await says(at, "Taken back.");
+  done(at, "take back");
   assert((await text(at, ".history")).includes("Reason: It bites"));
 
   await submit(at, ".head a.button", hand);
@@ -118,13 +129,16 @@ async function aDay(at, hand, which) {
   await choose(at, "#status", "pending", hand);
   await submit(at, "form.card .main", hand);
   await says(at, "Saved.");
+  done(at, "correct");
   assert((await text(at, ".history")).includes(`${name} → ${name} II`));
   await press(at, "details.card summary", hand);
   await choose(at, "#why", "mistake", hand);
   await submit(at, "form[action$=withdraw] button", hand);
   await says(at, "Withdrawn.");
+  done(at, "withdraw");
   await submit(at, "form[action$=restore] button", hand);
   await says(at, "Restored.");
+  done(at, "restore");
 
   await page.goto(`${origin}/add`);
   await paste(at, `Max ${which}\tDogs\nMia ${which}\tCows\nMoe ${which}\t3\tsold`, hand);
@@ -133,6 +147,7 @@ async function aDay(at, hand, which) {
   if (hand === mouse && screenshots && !which.includes("script")) await picture(at, "preview");
   await submit(at, "form[action='/add/many'] button", hand);
   await says(at, "3 animals added.");
+  done(at, "add three by pasting, with a mistake");
 
   await page.goto(`${origin}/animals?q=M&status=available&category=1`);
   const before = await page.$$eval("input[name=pet]", (boxes) => boxes.length);
@@ -142,6 +157,7 @@ async function aDay(at, hand, which) {
   await says(at, "Saved.");
   const after = await page.$$eval("input[name=pet]", (boxes) => boxes.length);
   assert.equal(after, before - 1);
+  done(at, "move to another category");
 }
 
 // Another day for the end of the reservation, as the fields of the browser want it.

@@ -44,7 +44,8 @@ async fn a_test_message_waits_once_whichever_response_is_lost() {
                 assert_eq!(waiting(&store).await, []);
             }
             if !lost_one {
-                assert!(after > 3, "a test message has several answers");
+                // The count is two answers, and the transaction another one, or several.
+                assert!(after > 2, "{after}");
                 break;
             }
             after += 1;

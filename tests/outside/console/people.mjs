@@ -23,7 +23,7 @@ export const browser = await puppeteer.launch({
 // A browser of its own, in which nobody is signed in.
 export async function person() {
   const context = await browser.createBrowserContext();
-  const at = { context, page: await context.newPage() };
+  const at = { context, page: await context.newPage(), presses: 0, fields: 0, effort: [] };
   await prepare(at.page);
   return at;
 }
@@ -55,6 +55,8 @@ export async function prepare(page) {
 
 export async function mouse(at, act, selector, text) {
   const element = await at.page.waitForSelector(selector);
+  at.presses += act === "fill" ? 0 : 1;
+  at.fields += act === "fill" ? 1 : 0;
   if (act === "press") return element.click();
   if (act === "choose") return at.page.select(selector, text);
   await element.click({ count: 3 });
@@ -121,6 +123,12 @@ export async function confirm(at, selector) {
   await submit(at, selector);
   assert(await isThere(at, "[name=sure]"), `${selector} asked nothing`);
   return submit(at, "main .main");
+}
+
+// Notes what a task took since the last one: presses of buttons, links and boxes, and fields.
+export function done(at, task) {
+  at.effort.push(`${task} ${at.presses} + ${at.fields}`);
+  Object.assign(at, { presses: 0, fields: 0 });
 }
 
 export function value(at, selector) {
