@@ -168,8 +168,9 @@ async function extend(at, hand) {
     const isThere = () => at.page.$eval("#until", (input) => input === document.activeElement);
     while (!(await isThere())) await at.page.keyboard.press("Tab");
   } else {
-    await at.page.click("#until");
+    // A click may lead to the day or to the year, depending on the width.
     await at.page.focus("#until");
+    at.fields += 1;
   }
   const order = await at.page.$eval("#until", () => new Intl.DateTimeFormat().formatToParts().map(({ type }) => type));
   const parts = { year: year.padStart(6, "0"), month, day };
