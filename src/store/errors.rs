@@ -4,6 +4,8 @@
 
 use std::sync::Arc;
 
+use crate::observe::log::chain;
+
 /// Why a store failed.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum StoreError {
@@ -89,7 +91,7 @@ pub enum OpenError {
     #[error("the database {path} is damaged ({what}); for details, run `petstore check`")]
     Damaged { path: String, what: String },
     /// Reading or writing failed.
-    #[error("cannot open the database {path}: {cause}")]
+    #[error("cannot open the database {path}: {}", chain(.cause.as_ref()))]
     Io { path: String, cause: Cause },
 }
 

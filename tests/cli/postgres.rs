@@ -135,6 +135,31 @@ async fn sigterm_ends_the_service_with_success_and_closes_its_connections() {
 }
 
 #[tokio::test]
+async fn a_command_names_the_right_that_its_role_lacks() {
+    let (here, database) = setup().await;
+    new_key(here.path(), &database);
+    let owner = connect(&database).await;
+    let schema: String = owner.query_one("SELECT current_schema()", &[]).await.unwrap().get(0);
+    let role = format!("reader_{schema}");
+    let rights = format!(
+        "CREATE ROLE {role} LOGIN;
+         GRANT USAGE ON SCHEMA {schema} TO {role};
+         GRANT SELECT ON ALL TABLES IN SCHEMA {schema} TO {role}"
+    );
+    owner.batch_execute(&rights).await.unwrap();
+    let url = database.replacen("petstore@", &format!("{role}@"), 1);
+    for (revoked, command, lacks) in [
+        ("SELECT ON SEQUENCE pets_ids", &["check"][..], "sequence pets_ids"),
+        ("SELECT ON api_keys", &["keys", "list"], "table api_keys"),
+        ("SELECT ON etag_key", &["keys", "list"], "table etag_key"),
+    ] {
+        owner.batch_execute(&format!("REVOKE {revoked} FROM {role}")).await.unwrap();
+        let line = run(here.path(), &[command, &["--database", &url]].concat()).expect_one_line();
+        assert!(line.contains(&format!("permission denied for {lacks}")), "{line}");
+    }
+}
+
+#[tokio::test]
 async fn a_password_is_shown_nowhere() {
     let (here, database) = setup().await;
     let with_password = database.replacen("petstore@", "petstore:s3cret@", 1);
