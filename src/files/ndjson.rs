@@ -98,11 +98,6 @@ impl<'s> NdjsonRows<'s> {
             return Err(whole("the line is not a JSON object"));
         }
         if resources::is_tagged(line) {
-            if !self.with_ids {
-                return Err(whole(
-                    "the line is from an export with --all; to import it, add --keep-ids",
-                ));
-            }
             return resources::parse(line).map(Row::Resource);
         }
         let members: Members<'_> = serde_json::from_str(line).map_err(|error| {
@@ -133,7 +128,15 @@ impl<'s> NdjsonRows<'s> {
 
 impl Rows for NdjsonRows<'_> {
     fn next(&mut self) -> Result<Option<Result<Row, InvalidRow>>, ReadError> {
-        Ok(self.read()?.then(|| self.row()))
+        if !self.read()? {
+            return Ok(None);
+        }
+        if !self.with_ids && str::from_utf8(&self.line).is_ok_and(resources::is_tagged) {
+            let reason = "the file is an export with --all, with the ids of animals, orders and \
+                          categories; import it with --keep-ids";
+            return Err(ReadError::Format { line: self.number, reason: reason.to_owned() });
+        }
+        Ok(Some(self.row()))
     }
 
     fn raw_row(&self) -> io::Result<RawRow> {
