@@ -29,7 +29,7 @@ use crate::{
     domain::{Deployment, Network, SystemClock},
     http::{self, App, Management, Origin},
     observe::log::{self, LogFormat},
-    server::{self, Limits},
+    server::{self, Handler as _, Limits},
     store::{self, OpenMode},
 };
 
@@ -295,6 +295,8 @@ impl Serve {
                 stopped.clone(),
             );
             let stopped = async {
+                let open = following.connections().open.get();
+                info!(open, "shutting down");
                 stopped.await;
                 following.end_following();
             };

@@ -23,7 +23,7 @@ use tokio::{
     task::JoinSet,
     time::{self, MissedTickBehavior},
 };
-use tracing::{info, warn};
+use tracing::warn;
 
 use crate::domain::{Client, Networks};
 
@@ -178,8 +178,6 @@ pub async fn serve(
     drop(stopped);
     // Every connection waits for this, and closes after its current response.
     drop(stopping);
-    let open = connections.len();
-    info!(open, "shutting down");
     let all_ended = async { while connections.join_next().await.is_some() {} };
     if time::timeout(limits.shutdown_timeout, all_ended).await.is_err() {
         let cut = connections.len();

@@ -42,13 +42,15 @@ async fn the_service_has_stopped_when_it_says_so() {
 async fn sigterm_and_sigint_end_the_service_with_success() {
     for signal in ["TERM", "INT"] {
         let here = directory();
-        let service = Service::start(here.path(), &[]);
+        let listeners = ["--console-listen", "127.0.0.1:0", "--management-listen", "127.0.0.1:0"];
+        let service = Service::start(here.path(), &listeners);
         let key = new_key(here.path());
         let created = create(&client(), &service.url, &key, "Frank").send().await.unwrap();
         assert_eq!(created.status(), 201);
         service.signal(signal);
         let (status, log) = service.wait();
         assert_eq!(status.code(), Some(0), "{log}");
+        assert_eq!(log.matches("shutting down").count(), 1, "{log}");
         // Closed properly: everything is in one file.
         assert!(!here.path().join("petstore.db-wal").exists());
     }
