@@ -54,6 +54,17 @@ impl RateLimit {
         self.period.seconds()
     }
 
+    /// The limit as a part of a sentence: `600 requests per minute`.
+    pub fn in_words(self) -> String {
+        let plural = if self.quota() == 1 { "" } else { "s" };
+        let period = match self.period {
+            Period::Second => "second",
+            Period::Minute => "minute",
+            Period::Hour => "hour",
+        };
+        format!("{} request{plural} per {period}", self.requests)
+    }
+
     /// In how many nanoseconds one request is refilled.
     fn interval(self) -> u64 {
         u64::from(self.window()) * NANOS / u64::from(self.quota())
@@ -181,13 +192,14 @@ mod tests {
 
     #[test]
     fn a_rate_has_one_spelling() {
-        for (text, quota, window) in [
-            ("1/s", 1, 1),
-            ("600/min", 600, 60),
-            ("5000/h", 5000, 3600),
-            ("1000000/s", 1_000_000, 1),
+        for (text, quota, window, words) in [
+            ("1/s", 1, 1, "1 request per second"),
+            ("600/min", 600, 60, "600 requests per minute"),
+            ("5000/h", 5000, 3600, "5000 requests per hour"),
+            ("1000000/s", 1_000_000, 1, "1000000 requests per second"),
         ] {
             assert_eq!((limit(text).quota(), limit(text).window()), (quota, window));
+            assert_eq!(limit(text).in_words(), words);
             assert_eq!(limit(text).to_string(), text);
         }
         for bad in [

@@ -42,6 +42,9 @@ async fn a_key_above_its_limit_is_429_until_its_quota_returns() {
     {
         let rejected = server.request(method, target).await;
         rejected.expect_error(429, "rate_limited");
+        let message = "Rate limit exceeded: this API key allows 3 requests per minute. Retry after \
+                       20 seconds.";
+        assert_eq!(rejected.json()["message"], message);
         assert_eq!(rejected.header("retry-after"), Some("20"));
         assert_eq!(rejected.header("ratelimit"), Some("\"default\";r=0;t=20"));
         assert_eq!(rejected.header("ratelimit-policy"), Some("\"default\";q=3;w=60"));
@@ -121,7 +124,9 @@ async fn each_command_of_a_batch_counts() {
     server.clock.advance(Duration::from_mins(1));
     let never = batch(3, 61).await;
     never.expect_error(400, "invalid_body");
-    assert!(never.json()["message"].to_string().contains("at most 60 commands"));
+    let message = "This API key allows 60 requests per minute. Each command of a batch counts as \
+                   one. Send at most 60 commands in a batch.";
+    assert_eq!(never.json()["message"], message);
     server.clock.advance(Duration::from_secs(1));
     assert_eq!(batch(4, 60).await.status, 200);
 }

@@ -24,10 +24,9 @@ pub(crate) fn check_commands(key: Option<Reading>, commands: u32) -> Result<(), 
     if let Some(Reading { limit, .. }) = key
         && commands > limit.quota()
     {
-        let (quota, window) = (limit.quota(), limit.window());
+        let (allowed, quota) = (limit.in_words(), limit.quota());
         let message = format!(
-            "This API key allows {quota} requests in {window} seconds. {EACH_COUNTS}Send at most \
-             {quota} commands in a batch."
+            "This API key allows {allowed}. {EACH_COUNTS}Send at most {quota} commands in a batch."
         );
         return Err(ApiError::new(Problem::InvalidBody, message));
     }
@@ -38,11 +37,11 @@ fn check_for(key: Option<Reading>, why: &str) -> Result<(), ApiError> {
     let Some(Reading { limit, within: false, more_in, .. }) = key else {
         return Ok(());
     };
-    let (quota, window) = (limit.quota(), limit.window());
+    let allowed = limit.in_words();
     let plural = if more_in == 1 { "" } else { "s" };
     let message = format!(
-        "Rate limit exceeded: this API key allows {quota} requests in {window} seconds. {why}Retry \
-         after {more_in} second{plural}."
+        "Rate limit exceeded: this API key allows {allowed}. {why}Retry after {more_in} \
+         second{plural}."
     );
     Err(ApiError::rate_limited(message, more_in))
 }
