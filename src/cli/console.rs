@@ -59,11 +59,7 @@ impl ConsoleUrlArgs {
     /// The address of the console in a browser, without a slash at its end.
     pub(super) fn url(&self) -> String {
         let has_tls = env::var_os("PETSTORE_TLS_CERT").is_some_and(|file| !file.is_empty());
-        let mut listening = self.listening();
-        if listening.ip().is_unspecified() {
-            listening.set_ip(DEFAULT.ip());
-        }
-        self.url_of(if has_tls { "https" } else { "http" }, listening)
+        self.url_of(if has_tls { "https" } else { "http" }, self.listening())
     }
 
     fn listening(&self) -> SocketAddr {
@@ -75,7 +71,7 @@ impl ConsoleUrlArgs {
 
     /// The same, for a console that listens there.
     fn url_of(&self, scheme: &str, listening: SocketAddr) -> String {
-        let listening = || format!("{scheme}://{listening}");
+        let listening = || format!("{scheme}://{}", values::reachable(listening));
         self.console_url.as_ref().map_or_else(listening, |url| url.as_str().to_owned())
     }
 }

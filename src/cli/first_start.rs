@@ -1,37 +1,45 @@
 //! What `petstore serve` logs when it starts, and what it gives an operator who starts it for the
 //! first time: an API key, and a link for a manager.
 
-use std::io::{self, IsTerminal};
+use std::{
+    io::{self, IsTerminal},
+    net::SocketAddr,
+};
 
 use anyhow::Context;
 use tracing::{info, warn};
 
-use super::{keys, staff};
+use super::{keys, staff, values};
 use crate::{
     domain::{Clock, Deployment, KeyRecord, Role, StaffName, SystemClock},
+    http::Settings,
     store::{DatabaseUrl, Store},
 };
 
-/// Logs the addresses of the service and of its console. Without a valid key, or without staff, also
-/// creates one or says how.
+/// Logs the addresses of the service, where it listens and for people, and of its console. Without a
+/// valid key, or without staff, also creates one or says how.
 pub(super) async fn log(
     store: &dyn Store,
-    deployment: Deployment,
     database: &DatabaseUrl,
-    url: &str,
+    settings: &Settings,
+    address: SocketAddr,
     console: Option<String>,
 ) -> anyhow::Result<()> {
+    let (deployment, scheme) = (settings.deployment, if settings.tls { "https" } else { "http" });
+    let url_at = |address: SocketAddr| format!("{scheme}://{address}/v1");
+    let own = settings.own_base_url().map(|url| url.as_str().to_owned());
+    let url = own.unwrap_or_else(|| url_at(values::reachable(address)));
     let docs = format!("{}/docs", url.trim_end_matches("/v1"));
     info!(
         deployment = deployment.as_str(),
         %database,
         docs = %docs,
-        "serving {url}"
+        "serving {}", url_at(address)
     );
     if let Some(console) = &console {
         info!("console at {console}");
     }
-    first_key(store, deployment, database, url, &docs).await?;
+    first_key(store, deployment, database, &url, &docs).await?;
     match console {
         Some(console) => first_manager(store, &console).await,
         None => Ok(()),

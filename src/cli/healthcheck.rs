@@ -1,10 +1,6 @@
 //! `petstore healthcheck`, for containers without curl, and for operators.
 
-use std::{
-    net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr},
-    path::PathBuf,
-    time::Duration,
-};
+use std::{net::SocketAddr, path::PathBuf, time::Duration};
 
 use anyhow::{Context, bail, ensure};
 use bytes::Bytes;
@@ -66,26 +62,16 @@ impl Healthcheck {
             return Ok(url.clone());
         }
         if let Some(address) = self.management_listen {
-            return Ok(format!("http://{}/livez", reachable(address)).parse()?);
+            return Ok(format!("http://{}/livez", values::reachable(address)).parse()?);
         }
         let scheme = if self.tls_cert.is_some() { "https" } else { "http" };
-        Ok(format!("{scheme}://{}/openapi.yaml", reachable(self.listen)).parse()?)
+        Ok(format!("{scheme}://{}/openapi.yaml", values::reachable(self.listen)).parse()?)
     }
 }
 
 fn url(text: &str) -> Result<Url, &'static str> {
     let url = text.parse().ok().filter(|url: &Url| matches!(url.scheme(), "http" | "https"));
     url.ok_or("it must begin with http:// or https://, such as http://127.0.0.1:9090/readyz")
-}
-
-/// The address at which this machine reaches a listener, also one on all addresses.
-fn reachable(mut address: SocketAddr) -> SocketAddr {
-    match address.ip() {
-        IpAddr::V4(ip) if ip.is_unspecified() => address.set_ip(Ipv4Addr::LOCALHOST.into()),
-        IpAddr::V6(ip) if ip.is_unspecified() => address.set_ip(Ipv6Addr::LOCALHOST.into()),
-        _ => {}
-    }
-    address
 }
 
 async fn request_status(url: &Url) -> anyhow::Result<StatusCode> {

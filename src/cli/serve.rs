@@ -229,8 +229,6 @@ impl Serve {
         let listener = listener.listen()?;
         let management_listener = management_listener.map(Bound::listen).transpose()?;
         let console_listener = self.console.listen(console_listener)?;
-        let scheme = if tls.is_some() { "https" } else { "http" };
-        let url = format!("{scheme}://{}/v1", listener.local_addr()?);
         let mut terminated = signal(SignalKind::terminate())?;
         let mut interrupted = signal(SignalKind::interrupt())?;
 
@@ -240,9 +238,10 @@ impl Serve {
         }
         management::log_address(management_listener.as_ref());
         let console = self.console.address(console_listener.as_ref(), tls.is_some());
-        first_start::log(store.as_ref(), self.deployment, database, &url, console).await?;
-
         let settings = self.settings(&limits, tls.is_some());
+        let address = listener.local_addr()?;
+        first_start::log(store.as_ref(), database, &settings, address, console).await?;
+
         let app = App::new(Arc::clone(&store), Arc::new(SystemClock), &mut random, &settings)?;
         let (spans, exporter) = self.management.traces(self.deployment, &mut random)?.unzip();
         let registrar = self.webhooks.registrar(database);
@@ -295,9 +294,9 @@ impl Serve {
                 stopped.clone(),
             );
             let stopped = async {
+                stopped.await;
                 let open = following.connections().open.get();
                 info!(open, "shutting down");
-                stopped.await;
                 following.end_following();
             };
             tokio::join!(server::serve(listener, tls, app, &limits, stopped), console);

@@ -1,7 +1,7 @@
 //! The values of options and variables, validated when they are read.
 
 use std::{
-    net::{Ipv4Addr, SocketAddr, ToSocketAddrs},
+    net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, ToSocketAddrs},
     num::NonZeroU32,
     ops::RangeInclusive,
     path::PathBuf,
@@ -44,6 +44,16 @@ pub(super) fn listen_address(text: &str) -> Result<SocketAddr, String> {
         .collect();
     let first = addresses.iter().find(|address| address.is_ipv4()).or(addresses.first());
     first.copied().ok_or_else(|| format!("the host name {host} has no address; {form}"))
+}
+
+/// The address at which this machine reaches a listener, also one on all addresses.
+pub(super) fn reachable(mut address: SocketAddr) -> SocketAddr {
+    match address.ip() {
+        IpAddr::V4(ip) if ip.is_unspecified() => address.set_ip(Ipv4Addr::LOCALHOST.into()),
+        IpAddr::V6(ip) if ip.is_unspecified() => address.set_ip(Ipv6Addr::LOCALHOST.into()),
+        _ => {}
+    }
+    address
 }
 
 /// An address to listen on, or none.

@@ -66,7 +66,7 @@ pub(crate) use self::{
 use crate::{
     confirmed_clock::ConfirmedClock,
     delivery::{Registrar, Vault},
-    domain::{Actor, Client, Clock, Deployment, Networks},
+    domain::{Actor, Client, Clock, Networks},
     observe::{
         metrics::{Exposition, Kind, TaskMetrics},
         traces::Spans,
@@ -112,12 +112,7 @@ impl App {
         // Without a key file; see `with_webhooks`.
         let vault = Arc::new(Vault::new(None));
         let registrar = Registrar::new(vault, Networks::default(), StdRng::from_rng(&mut *random));
-        let production = settings.base_url.as_ref();
-        let staging = settings.staging_base_url.as_ref();
-        let own = match settings.deployment {
-            Deployment::Production => production,
-            Deployment::Staging => staging,
-        };
+        let own = settings.own_base_url();
         let base_path = own.map_or("/v1", BaseUrl::path).to_owned();
         let pets_path = format!("{base_path}/pets");
         let successor = format!(r#"<{pets_path}>; rel="successor-version""#);

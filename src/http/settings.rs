@@ -38,6 +38,16 @@ pub struct Settings {
     pub reservation: Duration,
 }
 
+impl Settings {
+    /// The URL at which clients reach this deployment, if it is set.
+    pub fn own_base_url(&self) -> Option<&BaseUrl> {
+        match self.deployment {
+            Deployment::Production => self.base_url.as_ref(),
+            Deployment::Staging => self.staging_base_url.as_ref(),
+        }
+    }
+}
+
 impl Default for Settings {
     /// The settings of `petstore serve` without options.
     fn default() -> Self {

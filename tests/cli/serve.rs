@@ -6,7 +6,7 @@ use petstore::domain::{ApiKey, Deployment};
 use rand::{SeedableRng, rngs::StdRng};
 use serde_json::{Value, json};
 
-use super::program::{Service, client, create, directory, new_key, run};
+use super::program::{Service, client, command, create, directory, new_key, run};
 
 #[tokio::test]
 async fn the_service_has_stopped_when_it_says_so() {
@@ -69,10 +69,25 @@ fn without_a_terminal_no_key_is_created_and_the_log_says_how_to() {
 }
 
 #[test]
-fn the_start_message_names_the_docs() {
+fn the_start_message_names_the_docs_and_the_console_where_a_browser_reaches_them() {
     let here = directory();
-    let service = Service::start(here.path(), &[]);
-    assert_eq!(service.first_lines[0]["docs"], service.url.replace("/v1", "/docs"));
+    let all = "0.0.0.0:0";
+    for (listen, options, root) in [
+        ("127.0.0.1:0", &[][..], "http://127.0.0.1:PORT"),
+        (all, &[], "http://127.0.0.1:PORT"),
+        (all, &["--base-url", "https://shop.example/pets/v1"], "https://shop.example/pets"),
+        (all, &["--staging-base-url", "https://staging.example/v1"], "http://127.0.0.1:PORT"),
+    ] {
+        let arguments = ["serve", "--listen", listen, "--console-listen", all];
+        let service = Service::from(command(here.path(), &[&arguments[..], options].concat()));
+        let (_, port) = service.url.strip_suffix("/v1").unwrap().rsplit_once(':').unwrap();
+        let docs = format!("{}/docs", root.replace("PORT", port));
+        let line = service.first_lines.last().unwrap();
+        assert_eq!(line["docs"], docs);
+        service.signal("TERM");
+        let (_, log) = service.wait();
+        assert!(log.contains("console at http://127.0.0.1:"), "{log}");
+    }
 }
 
 #[tokio::test]
