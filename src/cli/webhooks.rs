@@ -45,8 +45,9 @@ pub(super) struct WebhookArgs {
     )]
     webhook_allow: Vec<Network>,
 
-    /// The file with the key that encrypts the secrets of webhooks, created with the first webhook;
-    /// the default is the name of the SQLite file with the ending .secret-key, or petstore.secret-key
+    /// The file with the key that encrypts the secrets of webhooks and second factors, created with
+    /// the first of them; the default is the name of the SQLite file with the ending .secret-key, or
+    /// petstore.secret-key
     #[arg(long, global = true, value_name = "FILE", env = "PETSTORE_SECRET_KEY_FILE", value_parser = values::new_file())]
     secret_key_file: Option<PathBuf>,
 }
