@@ -72,7 +72,7 @@ impl Clock {
             }
             confirmed = store.confirmed_time(now).await.context(failed)?;
         }
-        super::print_message(&format!("{now} is confirmed."));
+        super::print_message(&format!("{now} is confirmed in {}.", self.database.database));
         Ok(())
     }
 }

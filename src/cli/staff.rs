@@ -11,7 +11,7 @@ use crate::{
         staff::{EndedSessions, StaffChange, StaffMember, Token},
         store_area::ActType,
     },
-    store::{OpenMode, StaffKey, StaffWritten, Store},
+    store::{DatabaseUrl, OpenMode, StaffKey, StaffWritten, Store},
 };
 
 /// Add, list, change and disable the people who may use the console
@@ -82,10 +82,11 @@ impl Staff {
         };
         let store = self.database.open(mode).await?;
         let (store, now) = (store.as_ref(), SystemClock.now());
+        let database = &self.database.database;
         match self.command {
             Command::Add { name, role, console, .. } => {
                 let token = add(store, name.clone(), role, now).await?;
-                show(&token, &console.url(), &name)
+                show(&token, &console.url(), &name, database)
             }
             Command::List => {
                 let staff = store.list_staff().await.context("cannot read the staff")?;
@@ -97,14 +98,17 @@ impl Staff {
                 let (seen, after) = (member.version, member.reset(&token, now));
                 let change = StaffChange::new(seen, after, ActType::StaffReset);
                 write(store, change.ending(EndedSessions::All), now).await?;
-                show(&token, &console.url(), &name)
+                show(&token, &console.url(), &name, database)
             }
             Command::Disable { name } => {
                 let member = find(store, &name).await?;
                 let (seen, after) = (member.version, member.disabled(now));
                 let change = StaffChange::new(seen, after, ActType::StaffDisabled);
                 write(store, change.ending(EndedSessions::All), now).await?;
-                super::print_message(&format!("{} can no longer sign in.", name.as_str()));
+                super::print_message(&format!(
+                    "Member {} in {database} can no longer sign in.",
+                    name.as_str()
+                ));
                 Ok(())
             }
             Command::Role { name, role } => {
@@ -112,7 +116,7 @@ impl Staff {
                 let (seen, after) = (member.version, member.with_role(role));
                 write(store, StaffChange::new(seen, after, ActType::StaffRoleChanged), now).await?;
                 super::print_message(&format!(
-                    "{} now has the role {}.",
+                    "Member {} in {database} now has the role {}.",
                     name.as_str(),
                     role.as_str()
                 ));
@@ -167,14 +171,14 @@ async fn write(store: &dyn Store, change: StaffChange, now: Timestamp) -> anyhow
 }
 
 /// Prints the link to standard output, and a message about it to standard error.
-fn show(token: &Token, url: &str, name: &StaffName) -> anyhow::Result<()> {
+fn show(token: &Token, url: &str, name: &StaffName, database: &DatabaseUrl) -> anyhow::Result<()> {
     let name = name.as_str();
     super::print_all(&format!("{}\n", link(token, url))).with_context(|| {
         format!("the link could not be printed; make another one: petstore staff reset {name}")
     })?;
     super::print_message(&format!(
-        "Give this link to {name}, who chooses a password with it. It is valid for 24 hours and is not \
-         shown again."
+        "Member {name} in {database}: give {name} this link to choose a password. It is valid for 24 \
+         hours and is not shown again."
     ));
     Ok(())
 }

@@ -171,34 +171,32 @@ impl Webhooks {
     pub(super) async fn run(self) -> anyhow::Result<()> {
         let store = self.database.open(OpenMode::AsIs).await?;
         let store = store.as_ref();
-        let registrar = self.options.registrar(&self.database.database);
+        let database = &self.database.database;
+        let registrar = self.options.registrar(database);
+        let write = async |id, wanted| write(store, &registrar, database, id, wanted).await;
         match self.command {
             Command::Add { url, types, description } => {
                 let url = registrar.check_url(&url).map_err(BadSetting)?;
                 let types = (!types.is_empty()).then_some(types);
                 let description = description.map(label).transpose()?;
-                write(store, &registrar, None, Wanted::Add { url, types, description }).await
+                write(None, Wanted::Add { url, types, description }).await
             }
             Command::List => {
                 let webhooks = store.list_webhooks().await.context("cannot read the webhooks")?;
                 webhooks.iter().try_for_each(|stored| show(&stored.webhook, None))
             }
             Command::Show(Which { id }) => show(&find(store, id).await?.webhook, None),
-            Command::Remove(Which { id }) => {
-                write(store, &registrar, Some(id), Wanted::Delete).await
-            }
-            Command::RotateSecret(Which { id }) => {
-                write(store, &registrar, Some(id), Wanted::RotateSecret).await
-            }
+            Command::Remove(Which { id }) => write(Some(id), Wanted::Delete).await,
+            Command::RotateSecret(Which { id }) => write(Some(id), Wanted::RotateSecret).await,
             Command::Enable { which: Which { id }, from } => {
                 let wanted = Wanted::Enable { resumes: from == From::Resume };
-                write(store, &registrar, Some(id), wanted).await
+                write(Some(id), wanted).await
             }
             Command::Disable(Which { id }) => {
                 let patch = WebhookPatch { disable: true, ..WebhookPatch::default() };
-                write(store, &registrar, Some(id), Wanted::Patch(patch)).await
+                write(Some(id), Wanted::Patch(patch)).await
             }
-            Command::Test(Which { id }) => write(store, &registrar, Some(id), Wanted::Test).await,
+            Command::Test(Which { id }) => write(Some(id), Wanted::Test).await,
             Command::Attempts(Which { id }) => {
                 find(store, id).await?;
                 let mut after = 0;
@@ -224,6 +222,7 @@ fn label(text: String) -> Result<Label, BadSetting> {
 async fn write(
     store: &dyn Store,
     registrar: &Registrar,
+    database: &DatabaseUrl,
     id: Option<i64>,
     wanted: Wanted,
 ) -> anyhow::Result<()> {
@@ -242,8 +241,16 @@ async fn write(
         (WebhookWritten::Full, WebhookChange::Test(_)) => {
             bail!("{} test messages wait already; the first {SENT_LATER}", Webhook::MAX_TESTS)
         }
+        (WebhookWritten::Done, WebhookChange::Delete { id, .. }) => {
+            super::print_message(&format!("Webhook {id} in {database} is removed."));
+            Ok(())
+        }
         (WebhookWritten::Done, _) => {
-            webhook.map_or(Ok(()), |webhook| show(&webhook, secret.as_deref()))
+            if let Some(webhook) = webhook {
+                show(&webhook, secret.as_deref())?;
+                super::print_message(&format!("Webhook {} in {database} is stored.", webhook.id));
+            }
+            Ok(())
         }
         (WebhookWritten::Full, _) => {
             bail!("there are {} webhooks already; remove one", Webhook::MAX)

@@ -35,7 +35,7 @@ fn only_serve_creates_a_database_without_create() {
 }
 
 #[test]
-fn every_command_that_writes_names_the_database_with_its_whole_path() {
+fn every_command_that_changes_the_database_names_it_with_its_whole_path() {
     let here = directory();
     fs::write(here.path().join("some.csv"), "name,categoryId\nFrank,1\n").unwrap();
     let database = format!("sqlite:{}", here.path().join("petstore.db").display());
@@ -43,6 +43,13 @@ fn every_command_that_writes_names_the_database_with_its_whole_path() {
         ("keys create --create --name me", format!("Key 1 (me) in {database}: ")),
         ("keys rotate 1", format!("Key 2 (me) in {database}: ")),
         ("keys revoke 2", format!("Key 2 (me) in {database} is revoked.")),
+        ("staff add Ana", format!("Member Ana in {database}: ")),
+        ("staff role Ana viewer", format!("Member Ana in {database} now has the role viewer.")),
+        ("staff disable Ana", format!("Member Ana in {database} can no longer sign in.")),
+        ("staff reset Ana", format!("Member Ana in {database}: ")),
+        ("webhooks add https://shop.example/", format!("Webhook 1 in {database} is stored.")),
+        ("webhooks remove 1", format!("Webhook 1 in {database} is removed.")),
+        ("clock confirm", format!(" is confirmed in {database}.")),
         ("import some.csv", format!("Imported 1 animal into {database}.")),
         (
             "copy --from sqlite:petstore.db --to sqlite:other.db",
