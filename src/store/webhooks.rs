@@ -63,8 +63,8 @@ pub trait Webhooks: Send + Sync {
         Err(unsupported())
     }
 
-    /// Removes a test message from those that wait. `true` for one caller, who sends it; after a
-    /// failure of the database, perhaps for none.
+    /// Removes a test message from those that wait. Returns `true` to at most one caller, and that
+    /// caller sends the message.
     async fn take_test(&self, message_id: String) -> Result<bool, StoreError> {
         Err(unsupported())
     }

@@ -293,7 +293,7 @@ pub(in crate::console) fn problem(
         Problem::StorageFull => (
             "The disk is full",
             "The service cannot save anything, because the disk of its server is full. Nothing was changed.",
-            "Tell the operator of the service, who must make room. Then go back, and send it again.",
+            "Ask the operator of the service to make room. Then go back, and send the form again.",
         ),
         Problem::BodyTooLarge => {
             ("Too much text", message, "Go back, and send it in several parts.")

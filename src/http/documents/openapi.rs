@@ -1,7 +1,7 @@
 //! The OpenAPI documents that this service serves: the contract and the store area, with the servers
 //! of this installation, and without operations that have been removed.
 //!
-//! The repository has each document in both forms, so that neither a build nor a start of the
+//! The repository has each document in both forms, so that no build and no start of the
 //! service parses YAML. People edit the YAML; a test compares the JSON with it.
 
 use std::{
@@ -95,7 +95,7 @@ pub fn text(
 }
 
 /// The largest number of documents that are kept. A request for another address gets the relative
-/// one, so invented hosts take neither memory nor time.
+/// one, so invented hosts do not exhaust memory.
 const MAX_KEPT: usize = 64;
 
 /// Both documents for all requests.

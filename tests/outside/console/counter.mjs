@@ -59,7 +59,7 @@ async function theWholePageFollows(anna, ben) {
   console.log("All of an open page follows the store, or nothing while somebody types, and the page says so.");
 }
 
-// A list, an animal and an order on paper have what belongs there, and neither buttons nor headings of nothing.
+// A list, an animal and an order on paper have what belongs there, and no buttons or empty headings.
 async function onPaper(ben) {
   const { page } = ben;
   const animal = await add(ben, "Paula");
