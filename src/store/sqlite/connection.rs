@@ -276,8 +276,8 @@ mod tests {
         assert!(reading.db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG).unwrap());
     }
     /// Continues to hold the lock for some milliseconds, and takes it again at once.
-    const LONG_WRITE: &str = "UPDATE change_log SET epoch = randomblob(16) WHERE 20000 =
-            (WITH RECURSIVE numbers (n) AS (VALUES (1) UNION ALL SELECT n + 1 FROM numbers LIMIT 20000)
+    const LONG_WRITE: &str = "UPDATE change_log SET epoch = randomblob(16) WHERE 4000 =
+            (WITH RECURSIVE numbers (n) AS (VALUES (1) UNION ALL SELECT n + 1 FROM numbers LIMIT 4000)
             SELECT count(*) FROM numbers);
         COMMIT; BEGIN IMMEDIATE";
 
