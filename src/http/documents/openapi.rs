@@ -134,11 +134,11 @@ impl Served {
         let is_after_removal = deprecation::is_removed_at(now);
         let mut form = Form { document, format, servers, is_after_removal };
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        if kept.len() >= MAX_KEPT && !kept.contains_key(&form) {
+            form.servers.clone_from(&self.servers);
+        }
         if let Some(document) = kept.get(&form) {
             return Ok(Arc::clone(document));
-        }
-        if kept.len() >= MAX_KEPT {
-            form.servers.clone_from(&self.servers);
         }
         let text = text(document, format, &form.servers, now);
         let text = text.map_err(|error| ApiError::internal(Arc::new(error)))?;
