@@ -16,10 +16,12 @@ use petstore::{
     domain::{
         Actor, ApiKey, Clock, Deployment, NewKey, NewPet, PetName, PetStatus, Scope, WriteContext,
     },
-    http::{App, Settings},
     store::{Keys, OpenMode, Pets, sqlite::SqliteStore},
 };
 use rand::{SeedableRng, rngs::StdRng};
+
+#[path = "../tests/shared/interface.rs"]
+mod interface;
 
 const ANIMALS: i64 = 1_000;
 
@@ -66,11 +68,11 @@ async fn main() {
 
     #[expect(clippy::disallowed_methods, reason = "only the machine's clock creates an Instant")]
     let clock = Arc::new(Still(std::time::Instant::now()));
-    let app = App::new(store, clock, &mut random, &Settings::default()).unwrap();
+    let api = interface::api(store, clock);
     let client = IpAddr::from([127, 0, 0, 1]).into();
     let get = |path: String| ("GET", path, "");
     let first_page = || get("/v1/pets?status=available".to_owned());
-    let page = app.handle(&client, request(first_page(), key.reveal())).await;
+    let page = api.handle(&client, request(first_page(), key.reveal())).await;
     let next = next_page(page.headers()[header::LINK].to_str().unwrap());
 
     for at in 0..i64::from(count) {
@@ -86,7 +88,7 @@ async fn main() {
             "key-check" => (get("/v1/".to_owned()), StatusCode::NOT_FOUND),
             other => panic!("no benchmark is called {other}"),
         };
-        let response = app.handle(&client, request(asked, key.reveal())).await;
+        let response = api.handle(&client, request(asked, key.reveal())).await;
         assert_eq!(response.status(), expected);
     }
 }

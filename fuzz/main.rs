@@ -2,6 +2,8 @@
 
 #![no_main]
 
+#[path = "../tests/shared/interface.rs"]
+mod interface;
 #[path = "../tests/fuzz/targets/mod.rs"]
 mod targets;
 

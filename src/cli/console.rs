@@ -15,9 +15,10 @@ use super::{
     values::{self, ListenOrOff},
 };
 use crate::{
+    app::App,
     console::{Console, ConsoleSettings, RequireSecondFactor},
     domain::Deployment,
-    http::{App, Origin},
+    edge::{Edge, Origin},
     server::{self, Limits, Tls},
 };
 
@@ -112,7 +113,7 @@ impl ConsoleArgs {
         self,
         listener: Option<TcpListener>,
         tls: Option<Arc<Tls>>,
-        app: Arc<App>,
+        (app, edge): (Arc<App>, Arc<Edge>),
         deployment: Deployment,
         limits: &Limits,
         stop: impl Future<Output = ()>,
@@ -126,7 +127,7 @@ impl ConsoleArgs {
             deployment,
             second_factor: self.require_second_factor,
         };
-        let console = Arc::new(Console::new(app, settings, super::random()));
+        let console = Arc::new(Console::new(app, edge, settings, super::random()));
         server::serve(listener, tls, console, limits, stop).await;
     }
 }

@@ -50,7 +50,7 @@ use rustix::{fs::Mode, process::umask};
 
 use self::file_sizes::FileSizes;
 use crate::{
-    http::BaseUrl,
+    edge::BaseUrl,
     server::TlsError,
     store::{self, DatabaseUrl, OpenError, OpenMode, Store},
 };

@@ -5,7 +5,8 @@ use clap::{Args, ValueEnum};
 use super::{BaseUrlArgs, values};
 use crate::{
     domain::{Clock, SystemClock},
-    http::{BaseUrl, documents::openapi, routes::OpenApi},
+    edge::BaseUrl,
+    http::{documents::openapi, routes::OpenApi},
 };
 
 /// Print an OpenAPI document that the service serves: the contract, or the store area

@@ -24,10 +24,13 @@ use super::{
     webhooks::WebhookArgs,
 };
 use crate::{
+    app::{self, App},
+    confirmed_clock::ConfirmedClock,
     console,
     delivery::Dispatcher,
     domain::{Deployment, Network, SystemClock},
-    http::{self, App, Management, Origin},
+    edge::{self, Edge, Origin},
+    http::{self, Api, Management},
     observe::log::{self, LogFormat},
     server::{self, Handler as _, Limits},
     store::{self, OpenMode},
@@ -238,27 +241,29 @@ impl Serve {
         }
         management::log_address(management_listener.as_ref());
         let console = self.console.address(console_listener.as_ref(), tls.is_some());
-        let settings = self.settings(&limits, tls.is_some());
+        let settings = self.settings(tls.is_some());
         let address = listener.local_addr()?;
         first_start::log(store.as_ref(), database, &settings, address, console).await?;
 
-        let app = App::new(Arc::clone(&store), Arc::new(SystemClock), &mut random, &settings)?;
+        let (of_app, edge) = (self.app_settings(), self.edge(&limits, console_listener.is_some()));
+        let clock = ConfirmedClock::new(Arc::clone(&store), Arc::new(SystemClock));
+        let clock = Arc::new(clock);
         let (spans, exporter) = self.management.traces(self.deployment, &mut random)?.unzip();
         let registrar = self.webhooks.registrar(database);
         let dispatcher = Dispatcher::new(
             Arc::clone(&store),
-            app.confirmed_clock(),
+            Arc::clone(&clock),
             super::random(),
             self.webhooks.connector()?,
             &registrar,
             spans.clone(),
         );
-        let app = app.with_webhooks(registrar).traced(spans);
-        let app = Arc::new(if console_listener.is_some() { console::counted(app) } else { app });
-        let management = Arc::new(Management::new(Arc::clone(&app)));
+        let app = Arc::new(App::new(Arc::clone(&store), clock, registrar, &of_app));
+        let edge = Arc::new(edge.traced(spans));
+        let api = Arc::new(Api::new(Arc::clone(&app), Arc::clone(&edge), &settings)?);
+        let management = Arc::new(Management::new(Arc::clone(&api)));
         let (stop, stopped) = oneshot::channel::<()>();
-        let readiness = Arc::clone(&management);
-        let shutdown_delay = self.shutdown_delay;
+        let (readiness, shutdown_delay) = (Arc::clone(&management), self.shutdown_delay);
         let last_signal = async move {
             let mut signalled = async || {
                 tokio::select! {
@@ -282,13 +287,13 @@ impl Serve {
         };
         let stopped = stopped.map(drop).shared();
         let tasks = tasks::start(&app, &store, tls.as_ref(), exporter, dispatcher);
-        let following = Arc::clone(&app);
+        let following = Arc::clone(&api);
         let (ended, service_ended) = watch::channel(());
         let serving = async {
             let console = self.console.run(
                 console_listener,
                 tls.clone(),
-                Arc::clone(&app),
+                (app, edge),
                 self.deployment,
                 &limits,
                 stopped.clone(),
@@ -297,9 +302,9 @@ impl Serve {
                 stopped.await;
                 let open = following.connections().open.get();
                 info!(open, "shutting down");
-                following.end_following();
+                following.app().journal.end();
             };
-            tokio::join!(server::serve(listener, tls, app, &limits, stopped), console);
+            tokio::join!(server::serve(listener, tls, api, &limits, stopped), console);
             tasks.shut_down().await;
             drop(ended);
         };
@@ -317,22 +322,36 @@ impl Serve {
         Ok(())
     }
 
-    fn settings(&self, limits: &Limits, tls: bool) -> http::Settings {
-        http::Settings {
+    fn app_settings(&self) -> app::Settings {
+        app::Settings {
             deployment: self.deployment,
-            base_url: self.base_urls.base_url.clone(),
-            staging_base_url: self.base_urls.staging_base_url.clone(),
-            tls,
-            cors_origins: self.cors_origin.clone(),
             rate_limit: self.rate_limit.0,
+            reservation: self.reservation,
+            keep_changes: self.keep_changes,
+        }
+    }
+
+    fn edge(&self, limits: &Limits, has_console: bool) -> Edge {
+        let settings = edge::Settings {
+            cors_origins: self.cors_origin.clone(),
             trusted_proxies: limits.trusted_proxies.clone(),
             access_log: self.access_log,
             slow_request: self.slow_request,
             body_timeout: self.client_timeout,
             request_timeout: self.client_timeout + RESPONSE_TIMEOUT,
-            reservation: self.reservation,
-            keep_changes: self.keep_changes,
-            ..http::Settings::default()
+            ..edge::Settings::default()
+        };
+        let edge = Edge::new(Arc::new(SystemClock), &mut super::random(), &settings);
+        let edge = http::counted(edge);
+        if has_console { console::counted(edge) } else { edge }
+    }
+
+    fn settings(&self, tls: bool) -> http::Settings {
+        http::Settings {
+            deployment: self.deployment,
+            base_url: self.base_urls.base_url.clone(),
+            staging_base_url: self.base_urls.staging_base_url.clone(),
+            tls,
         }
     }
 
@@ -354,31 +373,15 @@ impl Serve {
         let per_address = self.max_connections_per_address;
         Limits {
             max_connections,
-            max_connections_per_address: per_address
-                .map_or_else(|| per_address_of(max_connections), |count| count.get() as usize),
+            max_connections_per_address: per_address.map_or_else(
+                || server::per_address_of(max_connections),
+                |count| count.get() as usize,
+            ),
             trusted_proxies: self.trusted_proxy.iter().copied().collect(),
             exempts_loopback: per_address.is_none(),
             client_timeout: self.client_timeout,
             connection_age: CONNECTION_AGE,
             shutdown_timeout: self.shutdown_timeout,
         }
-    }
-}
-
-/// The default limit of connections from one address. Clients need 20 addresses to use
-/// all connection slots of a large service. In a small one, the connection pool of one
-/// client still fits.
-fn per_address_of(max_connections: usize) -> usize {
-    max_connections.div_ceil(20).max(64)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn clients_need_20_addresses_to_use_all_connection_slots_of_a_large_service() {
-        assert_eq!(per_address_of(10_000), 500);
-        assert_eq!(per_address_of(768), 64);
     }
 }

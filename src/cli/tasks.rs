@@ -9,9 +9,9 @@ use futures_util::{FutureExt, future::BoxFuture};
 use tokio::time::{self, Interval, MissedTickBehavior};
 
 use crate::{
+    app::App,
     delivery::Dispatcher,
     domain::{Clock, SystemClock},
-    http::App,
     observe::traces::Exporter,
     server::Tls,
     store::{Store, StoreError},
@@ -29,7 +29,7 @@ pub(super) fn start(
     dispatcher: Dispatcher,
 ) -> Tasks {
     let (second, minute) = (Duration::from_secs(1), Duration::from_mins(1));
-    let mut tasks = Tasks::new(Arc::new(SystemClock), Arc::clone(app.tasks()));
+    let mut tasks = Tasks::new(Arc::new(SystemClock), Arc::clone(&app.tasks));
     let uses = SaveKeyUses { app: Arc::clone(app), times: every(Duration::from_secs(5)) };
     // These times only help the operator, so they do not wait long for an unreachable database.
     tasks.start("save_key_uses", second, uses);
@@ -185,11 +185,11 @@ struct FollowLog(Arc<App>);
 
 impl Task for FollowLog {
     async fn due(&mut self) {
-        self.0.log_due().await;
+        self.0.journal.due().await;
     }
 
     async fn run(&mut self) -> Result<(), Failure> {
-        Ok(self.0.read_log().await?)
+        Ok(self.0.journal.read().await?)
     }
 }
 

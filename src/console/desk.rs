@@ -11,8 +11,8 @@ use super::{
     visit::{Form, Visit},
 };
 use crate::{
+    app::App,
     domain::{IdempotencyKey, IdempotentRequest, Role, StaffId, WriteContext},
-    http::App,
     store::Store,
     text,
 };

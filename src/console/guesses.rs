@@ -10,7 +10,7 @@ use std::{
 use super::texts;
 use crate::{
     domain::{RateLimit, StaffId, client::ClientAddress, rate_limit::Meter},
-    http::ApiError,
+    edge::ApiError,
 };
 
 /// The number of meters of each kind. Names and addresses share meters at random, which nobody can

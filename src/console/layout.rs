@@ -13,7 +13,7 @@ use sha2::{Digest, Sha256};
 use super::texts;
 use crate::{
     domain::Role,
-    http::{ApiError, Body, Response},
+    edge::{ApiError, Body, Response, response},
     text,
 };
 
@@ -190,6 +190,12 @@ fn document(title: &str, body: &Markup) -> Markup {
             }
         }
     }
+}
+
+/// Sends the browser to a path of the console, after a form or to sign in.
+pub(super) fn redirect(path: &str) -> Response {
+    let path = HeaderValue::try_from(path).unwrap_or(HeaderValue::from_static("/"));
+    response::redirect(StatusCode::SEE_OTHER, path)
 }
 
 #[cfg(test)]

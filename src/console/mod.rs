@@ -14,117 +14,71 @@ mod problem;
 mod reply;
 mod routes;
 mod session;
+mod settings;
 mod staff;
+mod state;
 mod texts;
 mod visit;
 
-use std::sync::{Arc, Mutex, PoisonError, atomic::Ordering::Relaxed};
-
+use bytes::Bytes;
 use hyper::{
-    Method, Request, StatusCode,
+    Method, Request,
     header::{self, HeaderName, HeaderValue},
     http::request::Parts,
 };
-use rand::rngs::StdRng;
 
 use self::{
     desk::Desk,
-    guesses::Guesses,
-    passwords::Passwords,
     routes::{PublicPage, StaffPage, Target},
     visit::{Form, Visit},
 };
+pub use self::{
+    settings::{ConsoleSettings, RequireSecondFactor},
+    state::Console,
+};
 use crate::{
-    domain::{Actor, Client, Deployment, Networks, Role, words::words},
-    http::{
-        ApiError, App, Edge, Facts, Interface, Origin, Problem, RequestBody, Response, UnreadBody,
-        response,
+    domain::{Actor, Client},
+    edge::{
+        ApiError, Edge, Facts, Interface, Problem, RequestBody, Reservation, Response, UnreadBody,
+        body,
     },
     json::times,
     store::Cause,
 };
 
-/// The settings of the console that an operator can choose.
-#[derive(Debug, Clone, Default)]
-pub struct ConsoleSettings {
-    /// Where browsers reach the console, if that is not its listener.
-    pub url: Option<Origin>,
-    /// Whether its listener has TLS.
-    pub tls: bool,
-    /// The proxies whose header fields name the address of the client.
-    pub trusted_proxies: Networks,
-    /// The name that its pages show.
-    pub store_name: Option<String>,
-    /// The deployment whose API keys are shown and made.
-    pub deployment: Deployment,
-    /// Who must have a second factor.
-    pub second_factor: RequireSecondFactor,
-}
-
-words! {
-    /// Who must have a second factor. Everybody may.
-    #[derive(Default)]
-    pub enum RequireSecondFactor {
-        /// Managers.
-        Managers = "managers",
-        /// The whole staff.
-        All = "all",
-        /// Nobody.
-        #[default]
-        None = "none",
-    }
-}
-
-impl RequireSecondFactor {
-    fn includes(self, role: Role) -> bool {
-        match self {
-            Self::None => false,
-            Self::Managers => role == Role::Manager,
-            Self::All => true,
-        }
-    }
-}
-
-/// The console of an [`App`].
-pub struct Console {
-    app: Arc<App>,
-    settings: ConsoleSettings,
-    random: Mutex<StdRng>,
-    passwords: Passwords,
-    guesses: Guesses,
-}
-
-/// Makes `app` also count the requests for the pages of the console.
-pub fn counted(mut app: App) -> App {
-    app.count_routes(routes::PAGES.iter().map(routes::Route::label));
-    app
+/// Makes `edge` also count the requests for the pages of the console.
+#[must_use]
+pub fn counted(edge: Edge) -> Edge {
+    edge.counting(routes::PAGES.iter().map(routes::Route::label))
 }
 
 impl Console {
-    /// The console of `app`.
-    pub fn new(app: Arc<App>, settings: ConsoleSettings, random: StdRng) -> Self {
-        let guesses = Guesses::new(app.clock.instant());
-        let passwords = Passwords::default();
-        Self { app, settings, random: Mutex::new(random), passwords, guesses }
-    }
-
-    /// How many hashes of passwords were computed.
-    pub fn computed_hashes(&self) -> usize {
-        self.passwords.computed.load(Relaxed)
-    }
-
     /// Handles one request of `client` and always returns a response.
     pub fn handle<B: RequestBody>(
         &self,
         client: &Client,
         request: Request<B>,
     ) -> impl Future<Output = Response> {
-        self.edge().handle(self, client, request)
+        self.edge.handle(self, client, request)
     }
 
-    /// Uses the source of randomness.
-    fn with_random<T>(&self, work: impl FnOnce(&mut StdRng) -> T) -> T {
-        work(&mut self.random.lock().unwrap_or_else(PoisonError::into_inner))
+    /// Reads a body that is a form, up to `max` bytes. A client that is not signed in can use only a
+    /// part of the memory. Fails like [`body::read_form`], and with 503 if there is not enough memory.
+    async fn read_form(
+        &self,
+        request: &Parts,
+        body: UnreadBody<'_>,
+        max: usize,
+        is_signed_in: bool,
+    ) -> Result<(Bytes, Option<Reservation>), ApiError> {
+        let (memory, size) = (&self.edge.response_memory, body::max_length_within(&body, max));
+        let room = if is_signed_in {
+            Some(memory.reserve(size)?)
+        } else {
+            memory.reserve_for_stranger(size)?
+        };
+        let form = body::read_form(&request.headers, body, max, self.edge.body_timeout).await?;
+        Ok((form, room))
     }
 
     /// Responds to a page for everybody.
@@ -144,18 +98,22 @@ impl Interface for Console {
     const IS_FOR_CLIENTS: bool = true;
     const HAS_KEYS: bool = false;
     const CACHE_CONTROL: HeaderValue = HeaderValue::from_static("no-store");
+    type Found = ();
 
     fn edge(&self) -> &Edge {
-        self.app.edge()
+        &self.edge
     }
 
-    async fn process<'r>(
+    fn find(&self, _: &Parts) {}
+
+    async fn process(
         &self,
         client: &Client,
-        request: &'r Parts,
+        request: &Parts,
         request_id: &HeaderValue,
         body: UnreadBody<'_>,
-        facts: &mut Facts<'r>,
+        (): (),
+        facts: &mut Facts,
     ) -> Result<Response, ApiError> {
         let visitor = origin::visitor(&self.settings, client, request)?;
         let found = routes::find(&request.method, request.uri.path());
@@ -178,7 +136,7 @@ impl Interface for Console {
             origin::check_site(&visit.visitor, &request.headers)?;
             // Looked up again below, because the session may end before the form arrives.
             let (max, reader) = (route.max_form(), session::of(&visit).await?);
-            let read = self.app.read_form(request, body, max, reader.is_some()).await;
+            let read = self.read_form(request, body, max, reader.is_some()).await;
             let with_menu = |error| problem::with_menu(error, &visit, reader.as_ref());
             let (body, room) = read.map_err(with_menu)?;
             (visit.form, _room) = (Form::of(body), room);
@@ -207,7 +165,7 @@ impl Interface for Console {
             && !may_set_it_up
             && self.settings.second_factor.includes(session.member.role)
         {
-            return Ok(redirect("/account/second-factor"));
+            return Ok(layout::redirect("/account/second-factor"));
         }
         if needed.confirmed && !session.record.is_confirmed_at(now) {
             return Ok(staff::required(&visit, Some(&session)));
@@ -237,7 +195,7 @@ impl Interface for Console {
         problem::page(error, request, request_id)
     }
 
-    fn announce(&self, _: &Facts<'_>, response: &mut Response) {
+    fn announce(&self, (): (), _: &Facts, response: &mut Response) {
         for (name, value) in SECURITY_FIELDS {
             response.headers_mut().insert(name, HeaderValue::from_static(value));
         }
@@ -256,9 +214,3 @@ const SECURITY_FIELDS: [(HeaderName, &str); 3] = [
     (header::REFERRER_POLICY, "same-origin"),
     (HeaderName::from_static("cross-origin-opener-policy"), "same-origin"),
 ];
-
-/// Sends the browser to a path of the console, after a form or to sign in.
-fn redirect(path: &str) -> Response {
-    let path = HeaderValue::try_from(path).unwrap_or(HeaderValue::from_static("/"));
-    response::redirect(StatusCode::SEE_OTHER, path)
-}

@@ -9,10 +9,10 @@ use hyper::{
     http::request::Parts,
 };
 
-use super::{ConsoleSettings, texts};
+use super::{settings::ConsoleSettings, texts};
 use crate::{
     domain::Client,
-    http::{ApiError, Origin, Problem, forwarded, host},
+    edge::{ApiError, Origin, Problem, forwarded, host},
 };
 
 /// Who sends a request, as far as its way shows.

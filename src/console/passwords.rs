@@ -14,7 +14,7 @@ use tokio::{
 
 use crate::{
     domain::staff::{Password, PasswordHash},
-    http::ApiError,
+    edge::ApiError,
     store::StoreError,
 };
 

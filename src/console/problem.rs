@@ -10,7 +10,7 @@ use super::{
     visit::Visit,
 };
 use crate::{
-    http::{ApiError, Response},
+    edge::{ApiError, Response},
     store::Cause,
 };
 

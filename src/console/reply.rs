@@ -9,12 +9,11 @@ use maud::Markup;
 use super::{
     desk::Desk,
     layout::{self, Follows, Frame, Menu},
-    redirect,
     session::Cookie,
     texts,
 };
 use crate::{
-    http::{ApiError, Body, Interface, Response, response},
+    edge::{ApiError, Body, Response, response},
     text,
 };
 
@@ -102,7 +101,7 @@ impl Reply {
     /// The response. Fails with 503 if there is not enough memory for it.
     pub(super) fn into_response(self, desk: &Desk<'_>) -> Result<Response, ApiError> {
         let visit = &desk.visit;
-        let memory = &desk.app().edge().response_memory;
+        let memory = &visit.console.edge.response_memory;
         Ok(match self {
             Self::Page(page) => {
                 let shown = Cookie::Message.get(visit);
@@ -123,7 +122,7 @@ impl Reply {
                 response
             }
             Self::See(path, flash) => {
-                let mut response = redirect(&path);
+                let mut response = layout::redirect(&path);
                 if let Some(flash) = flash {
                     let seconds = Some(SHOWN_WITHIN);
                     Cookie::Message.set(visit, &mut response, &flash.to_string(), seconds);

@@ -4,7 +4,7 @@ use hyper::Method;
 
 use crate::{
     domain::Role,
-    http::{ApiError, Label, Pattern, routes::ROUTES},
+    edge::{ApiError, Label, Pattern, Table},
 };
 
 /// Makes the table, and a [`PublicPage`] or [`StaffPage`] for each line.
@@ -165,7 +165,7 @@ const WITH_LIST: [&str; 2] = ["/add/preview", "/add/many"];
 impl Route {
     /// What metrics, logs and spans show of it.
     pub(super) fn label(&self) -> Label {
-        Label { index: ROUTES.len() + self.index, id: self.id, path: self.path }
+        Label { table: Table::Console, index: self.index, id: self.id, path: self.path }
     }
 
     /// The largest form that it accepts, in bytes.

@@ -15,7 +15,7 @@ use crate::{
         Actor, NamedActor, StaffId,
         staff::{PasswordHash, StaffMember, StaffSession, Token, TokenDigest},
     },
-    http::{ApiError, Response},
+    edge::{ApiError, Response},
 };
 
 /// Somebody who is signed in.

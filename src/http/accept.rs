@@ -2,7 +2,7 @@
 
 use hyper::{HeaderMap, header};
 
-use super::edge::compression::weight;
+use crate::edge::compression::weight;
 
 /// Whether `Accept` names one of the `wanted` media types with a higher weight than any of the
 /// `usual` ones (RFC 9110, section 12.5.1). A range such as `*/*` names none.

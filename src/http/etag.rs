@@ -7,8 +7,10 @@ use hyper::{
     header::{self, HeaderValue},
 };
 
-use super::{Body, Response};
-use crate::text;
+use crate::{
+    edge::{Body, Response},
+    text,
+};
 
 /// A client may store the response but must revalidate it before each use, which its `ETag` makes
 /// cheap. A shared cache must not store it (RFC 9111, section 5.2.2).

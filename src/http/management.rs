@@ -18,15 +18,10 @@ use hyper::{
 use serde_json::json;
 use tokio::time;
 
-use super::{
-    App, Response,
-    body::UnreadBody,
-    edge::{Edge, Facts, Interface, host},
-    error::{ApiError, Problem},
-    response,
-};
+use super::api::Api;
 use crate::{
     domain::Client,
+    edge::{ApiError, Edge, Facts, Interface, Problem, Response, UnreadBody, host, response},
     json,
     observe::{
         log::chain,
@@ -38,18 +33,18 @@ use crate::{
 /// How long the store may take to become ready.
 const READY_WITHIN: Duration = Duration::from_secs(2);
 
-/// The management interface of an [`App`].
+/// The management interface of an [`Api`].
 pub struct Management {
-    app: Arc<App>,
+    api: Arc<Api>,
     is_shutting_down: AtomicBool,
     /// Not counted with those of clients.
     connections: Arc<Connections>,
 }
 
 impl Management {
-    /// The management interface of `app`.
-    pub fn new(app: Arc<App>) -> Self {
-        Self { app, is_shutting_down: AtomicBool::new(false), connections: Arc::default() }
+    /// The management interface of `api`.
+    pub fn new(api: Arc<Api>) -> Self {
+        Self { api, is_shutting_down: AtomicBool::new(false), connections: Arc::default() }
     }
 
     /// From now on, the service is not ready.
@@ -63,7 +58,7 @@ impl Management {
         if self.is_shutting_down.load(Ordering::Relaxed) {
             parts.push(("server", "shutting down".to_owned()));
         }
-        match time::timeout(READY_WITHIN, self.app.store.check_ready()).await {
+        match time::timeout(READY_WITHIN, self.api.app().store.check_ready()).await {
             // An overloaded store is reachable.
             Ok(Ok(()) | Err(StoreError::Overloaded)) => {}
             Ok(Err(error)) => parts.push(("store", chain(&error))),
@@ -76,22 +71,26 @@ impl Management {
 impl Interface for Management {
     const IS_FOR_CLIENTS: bool = false;
     const CACHE_CONTROL: HeaderValue = HeaderValue::from_static("no-store");
+    type Found = ();
 
     fn edge(&self) -> &Edge {
-        self.app.edge()
+        self.api.edge()
     }
 
     fn connections(&self) -> &Arc<Connections> {
         &self.connections
     }
 
-    async fn process<'r>(
+    fn find(&self, _: &Parts) {}
+
+    async fn process(
         &self,
         _: &Client,
-        request: &'r Parts,
+        request: &Parts,
         _: &HeaderValue,
         _: UnreadBody<'_>,
-        _: &mut Facts<'r>,
+        (): (),
+        _: &mut Facts,
     ) -> Result<Response, ApiError> {
         check_host(request)?;
         let path = request.uri.path();
@@ -104,7 +103,7 @@ impl Interface for Management {
         Ok(match path {
             "/livez" => state(&[]),
             "/readyz" => state(&self.not_ready().await),
-            _ => metrics(self.app.metrics()),
+            _ => metrics(self.api.metrics()),
         })
     }
 }

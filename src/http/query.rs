@@ -7,7 +7,7 @@ use std::{borrow::Cow, fmt::Display};
 
 use percent_encoding::percent_decode_str;
 
-use super::error::{ApiError, Problem};
+use crate::edge::{ApiError, Problem};
 use crate::{domain::Limit, text::integer};
 
 /// The decoded values of the parameters with these names. Fails with 400 for an unknown parameter,

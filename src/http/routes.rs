@@ -4,15 +4,18 @@ use std::time::Duration;
 
 use hyper::{Method, header::HeaderValue, http::request::Parts};
 
-use super::{access::auth::Caller, body::UnreadBody, error::ApiError};
-use crate::domain::Scope;
+use crate::{
+    app::Caller,
+    domain::Scope,
+    edge::{ApiError, Label, Pattern, Table, UnreadBody},
+};
 use Access::{Key, Public};
 use OpenApi::{Contract, StoreArea};
 
 /// Makes the table, and an [`Operation`] for each line.
 macro_rules! routes {
     ($($id:ident $method:ident $path:literal $access:expr, $document:expr, $is_deprecated:expr;)*) => {
-        /// Names a line of the table. `App::process` calls the function of each.
+        /// Names a line of the table. `Api::process` calls the function of each.
         #[derive(Clone, Copy)]
         #[expect(non_camel_case_types, reason = "the names are those of the contract")]
         pub(crate) enum Operation {
@@ -132,9 +135,9 @@ pub(crate) struct Call<'r> {
 
 /// What the table contains for a method and path.
 #[derive(Clone, Copy, Default)]
-pub(crate) enum Found<'p> {
-    /// The operation, and the parameter in the path.
-    Route(&'static Route, &'p str),
+pub(crate) enum Found {
+    /// The operation.
+    Route(&'static Route),
     /// The first operation at this path. None has this method.
     OtherMethods(&'static Route),
     /// No operation at this path.
@@ -143,11 +146,11 @@ pub(crate) enum Found<'p> {
 }
 
 /// Looks for the operation with this method and path.
-pub(crate) fn find<'p>(method: &Method, path: &'p str) -> Found<'p> {
+pub(crate) fn find(method: &Method, path: &str) -> Found {
     let method = if method == Method::HEAD { &Method::GET } else { method };
     for route in ROUTES.iter().filter(|route| route.method == method) {
-        if let Some(parameter) = route.pattern.parameter_in(path) {
-            return Found::Route(route, parameter);
+        if route.pattern.parameter_in(path).is_some() {
+            return Found::Route(route);
         }
     }
     let other = ROUTES.iter().find(|route| route.pattern.parameter_in(path).is_some());
@@ -168,12 +171,11 @@ pub(crate) fn methods(routes: impl Iterator<Item = &'static Route>) -> String {
     names.join(", ")
 }
 
-impl<'p> Found<'p> {
-    /// The operation, and the parameter in the path. Fails with 404 for an unknown path, 405 for an
-    /// unsupported method.
-    pub(crate) fn route(self) -> Result<(&'static Route, &'p str), ApiError> {
+impl Found {
+    /// The operation. Fails with 404 for an unknown path, 405 for an unsupported method.
+    pub(crate) fn route(self) -> Result<&'static Route, ApiError> {
         match self {
-            Self::Route(route, parameter) => Ok((route, parameter)),
+            Self::Route(route) => Ok(route),
             Self::OtherMethods(route) => {
                 Err(ApiError::method_not_allowed(&methods(route.with_same_path())))
             }
@@ -185,7 +187,7 @@ impl<'p> Found<'p> {
     /// not exist.
     pub(crate) fn needs_key(self, path: &str) -> bool {
         match self {
-            Self::Route(route, _) => route.access != Public,
+            Self::Route(route) => route.access != Public,
             Self::OtherMethods(_) | Self::Nothing => is_under_v1(path),
         }
     }
@@ -193,7 +195,7 @@ impl<'p> Found<'p> {
     /// How long the operation may wait for a change before it responds.
     pub(crate) fn may_wait(self) -> Duration {
         match self {
-            Self::Route(Route { operation: Operation::followChanges, .. }, _) => MAX_WAIT,
+            Self::Route(Route { operation: Operation::followChanges, .. }) => MAX_WAIT,
             _ => Duration::ZERO,
         }
     }
@@ -201,79 +203,32 @@ impl<'p> Found<'p> {
     /// Whether the operation is deprecated. Without an operation: whether all of the path are.
     pub(crate) fn is_deprecated(self) -> bool {
         match self {
-            Self::Route(route, _) => route.is_deprecated,
+            Self::Route(route) => route.is_deprecated,
             Self::OtherMethods(route) => route.with_same_path().all(|route| route.is_deprecated),
             Self::Nothing => false,
         }
     }
 }
 
-/// What metrics, logs and spans show of a route.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Label {
-    /// The position in the metrics: first all operations, then the pages of the console.
-    pub(crate) index: usize,
-    pub(crate) id: &'static str,
-    pub(crate) path: &'static str,
-}
-
 impl Route {
     /// What metrics, logs and spans show of it.
     pub(crate) fn label(&self) -> Label {
-        Label { index: self.operation as usize, id: self.id, path: self.path }
+        Label {
+            table: Table::Operations,
+            index: self.operation as usize,
+            id: self.id,
+            path: self.path,
+        }
+    }
+
+    /// The parameter in a path that has this route, not decoded. Empty if it has none.
+    pub(crate) fn parameter_in<'p>(&self, path: &'p str) -> &'p str {
+        self.pattern.parameter_in(path).unwrap_or_default()
     }
 
     fn with_same_path(&self) -> impl Iterator<Item = &'static Self> {
         ROUTES.iter().filter(|other| other.path == self.path)
     }
-}
-
-/// A path of the table, ready to be compared.
-pub(crate) struct Pattern {
-    before: &'static str,
-    parameter: Parameter,
-    after: &'static str,
-}
-
-/// What a path has between its two parts.
-enum Parameter {
-    Absent,
-    Segment,
-    Rest,
-}
-
-impl Pattern {
-    pub(crate) const fn of(path: &'static str) -> Self {
-        let (before, rest) = path.split_at(length_before(b'{', path));
-        let (parameter, length) = match rest.as_bytes() {
-            [] => (Parameter::Absent, 0),
-            [_, b'*', ..] => (Parameter::Rest, rest.len()),
-            _ => (Parameter::Segment, length_before(b'}', rest) + 1),
-        };
-        Self { before, parameter, after: rest.split_at(length).1 }
-    }
-
-    /// The parameter in `path`, which is empty if the pattern has none. `None` if the path does not
-    /// fit.
-    pub(crate) fn parameter_in<'p>(&self, path: &'p str) -> Option<&'p str> {
-        match self.parameter {
-            Parameter::Absent => (path == self.before).then_some(""),
-            Parameter::Segment => {
-                let text = path.strip_prefix(self.before)?.strip_suffix(self.after)?;
-                (!text.is_empty() && !text.as_bytes().contains(&b'/')).then_some(text)
-            }
-            Parameter::Rest => path.strip_prefix(self.before),
-        }
-    }
-}
-
-/// The number of bytes before the first `end`, or in the whole text.
-const fn length_before(end: u8, text: &str) -> usize {
-    let mut length = 0;
-    while length < text.len() && text.as_bytes()[length] != end {
-        length += 1;
-    }
-    length
 }
 
 fn is_under_v1(path: &str) -> bool {
@@ -285,10 +240,11 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
+    use crate::edge;
 
     fn found_id(method: &Method, path: &str) -> Result<&'static str, Option<&'static str>> {
         match find(method, path) {
-            Found::Route(route, _) => Ok(route.id),
+            Found::Route(route) => Ok(route.id),
             Found::OtherMethods(route) => Err(Some(route.path)),
             Found::Nothing => Err(None),
         }
@@ -318,17 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn a_parameter_is_one_segment_with_text_around_it_or_the_rest() {
-        let parameter = |pattern, path| Pattern::of(pattern).parameter_in(path);
-        assert_eq!(parameter("/a/{id}/x", "/a/7/x"), Some("7"));
-        for path in ["/a/7", "/a/7/", "/a//x", "/a/x", "/b/7/x", "/a/7/x/", "/a/7/y/x", "/a/"] {
-            assert_eq!(parameter("/a/{id}/x", path), None, "{path}");
-        }
-        assert_eq!(parameter("/a/{id}", "/a/7%2F/"), None);
-        assert_eq!(parameter("/a/{id}", "/a/7%2F"), Some("7%2F"));
-        assert_eq!(parameter("/a/{*rest}", "/a/b/c"), Some("b/c"));
-        assert_eq!(parameter("/a/{*rest}", "/a/"), Some(""));
-        assert_eq!(parameter("/a", "/a"), Some(""));
+    fn no_path_has_more_than_one_parameter() {
         for Route { id, path, .. } in &ROUTES {
             assert!(path.matches('{').count() <= 1, "{id} has more than one parameter");
         }
@@ -361,6 +307,7 @@ mod tests {
     #[test]
     fn methods_are_named_once_and_head_with_each_get() {
         assert_eq!(methods(ROUTES.iter()), "GET, HEAD, POST, PATCH, PUT, DELETE");
+        assert_eq!(methods(ROUTES.iter()), edge::METHODS);
         assert_eq!(methods(ROUTES[2..4].iter()), "GET, HEAD");
     }
 

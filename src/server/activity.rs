@@ -9,7 +9,7 @@ use bytes::Bytes;
 use futures_util::{StreamExt, stream};
 use hyper::Version;
 
-use crate::http::{Body, Reservation};
+use crate::edge::{Body, Reservation};
 
 /// The activity of a connection: recorded as it happens, and checked periodically. Otherwise a
 /// client could hold a connection forever by reading no responses or, over HTTP/2, by sending no

@@ -22,7 +22,7 @@ use super::{
     activity::Activity,
     io::{ClientStream, Socket},
 };
-use crate::{domain::Client, http::MAX_BODY};
+use crate::{domain::Client, edge::MAX_BODY};
 
 /// How many bytes of a head are read. A head above the service's own, lower limit gets an Error
 /// body; one above this limit gets hyper's 431 without a body.

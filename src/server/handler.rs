@@ -6,7 +6,7 @@ use hyper::{Request, body::Incoming};
 
 use crate::{
     domain::Client,
-    http::{Interface, Response, ResponseMemory},
+    edge::{Interface, Response, ResponseMemory},
     observe::metrics::Connections,
 };
 

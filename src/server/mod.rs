@@ -56,6 +56,12 @@ pub struct Limits {
     pub shutdown_timeout: Duration,
 }
 
+/// The default limit of connections from one address. Clients need 20 addresses to use all
+/// connection slots of a large service. In a small one, the connection pool of one client still fits.
+pub fn per_address_of(max_connections: usize) -> usize {
+    max_connections.div_ceil(20).max(64)
+}
+
 /// How long to wait after the process or the system ran out of a resource that a new connection
 /// needs, unless an open connection ends first.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
@@ -290,5 +296,11 @@ mod tests {
         for errno in [Errno::MFILE, Errno::NFILE, Errno::NOBUFS, Errno::NOMEM, Errno::INVAL] {
             assert!(!affects_one_connection(&errno.into()), "{errno}");
         }
+    }
+
+    #[test]
+    fn clients_need_20_addresses_to_use_all_connection_slots_of_a_large_service() {
+        assert_eq!(per_address_of(10_000), 500);
+        assert_eq!(per_address_of(768), 64);
     }
 }

@@ -14,7 +14,7 @@ use http_body_util::{BodyExt, Empty};
 use hyper::Request;
 use petstore::{
     domain::{ApiKey, Client, Clock, Deployment, Scope},
-    http::App,
+    http::Api,
 };
 use rand::{SeedableRng, rngs::StdRng};
 use reqwest::Method;
@@ -48,7 +48,7 @@ async fn the_key_is_checked_first() {
 
 /// Sends well-formed and malformed keys that were never issued, until `stop` is set; fails unless
 /// each is rejected. Returns the number of keys.
-async fn send_invalid_keys(app: Arc<App>, seed: u64, stop: Arc<AtomicBool>) -> usize {
+async fn send_invalid_keys(api: Arc<Api>, seed: u64, stop: Arc<AtomicBool>) -> usize {
     let client = Client::from(IpAddr::from([127, 0, 0, 1]));
     let mut random = StdRng::seed_from_u64(seed);
     let mut guesses = 0;
@@ -59,7 +59,7 @@ async fn send_invalid_keys(app: Arc<App>, seed: u64, stop: Arc<AtomicBool>) -> u
                 .header("host", "x")
                 .header("authorization", format!("Bearer {key}"))
                 .body(Empty::<Bytes>::new().map_err(|never| match never {}));
-            assert_eq!(app.handle(&client, request.unwrap()).await.status(), 401);
+            assert_eq!(api.handle(&client, request.unwrap()).await.status(), 401);
             guesses += 1;
         }
     }
@@ -72,7 +72,7 @@ async fn a_new_key_is_accepted_despite_a_flood_of_invalid_keys_from_its_address(
     let stop = Arc::new(AtomicBool::new(false));
     let guessing: Vec<_> = (0..500)
         .map(|seed| {
-            tokio::spawn(send_invalid_keys(Arc::clone(&server.app), seed, Arc::clone(&stop)))
+            tokio::spawn(send_invalid_keys(Arc::clone(&server.api), seed, Arc::clone(&stop)))
         })
         .collect();
     for _ in 0..5 {

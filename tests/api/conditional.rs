@@ -5,14 +5,11 @@ use std::net::IpAddr;
 use bytes::Bytes;
 use http_body_util::Empty;
 use hyper::Request;
-use petstore::{
-    domain::PetStatus,
-    http::{App, Settings},
-};
-use rand::{SeedableRng, rngs::StdRng};
+use petstore::{domain::PetStatus, http::Api};
 use reqwest::Method;
 
 use super::harness::{Reply, Server};
+use crate::interface;
 
 const ANIMAL: &str = r#"{"name": "Frank", "categoryId": 1}"#;
 
@@ -66,8 +63,7 @@ async fn a_tag_is_valid_in_every_process() {
     let server = Server::start().await;
     server.fill([PetStatus::Available; 3]).await;
     let (store, clock) = (server.open_again().await, server.clock.clone());
-    let mut random = StdRng::seed_from_u64(3);
-    let other = App::new(store, clock, &mut random, &Settings::default()).unwrap();
+    let other = interface::api(store, clock);
     for target in ["/v1/pets?limit=2", "/v1/pets/2"] {
         let known = tag(&server.get(target).await);
         assert_eq!(ask(&server, &other, target, &known).await, 304);
@@ -92,14 +88,14 @@ async fn clients_cannot_compute_a_tag_because_every_database_has_its_own_key() {
 }
 
 /// The status code from another process.
-async fn ask(server: &Server, app: &App, target: &str, tag: &str) -> u16 {
+async fn ask(server: &Server, api: &Api, target: &str, tag: &str) -> u16 {
     let request = Request::get(target)
         .header("host", "x")
         .header("authorization", server.bearer())
         .header("if-none-match", tag)
         .body(Empty::<Bytes>::new())
         .unwrap();
-    app.handle(&IpAddr::from([127, 0, 0, 1]).into(), request).await.status().as_u16()
+    api.handle(&IpAddr::from([127, 0, 0, 1]).into(), request).await.status().as_u16()
 }
 
 #[tokio::test]

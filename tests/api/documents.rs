@@ -281,7 +281,7 @@ async fn a_document_is_compressed_once() {
             let request = request.header(headers[0].0, headers[0].1);
             let request = request.body(http_body_util::Empty::<bytes::Bytes>::new()).unwrap();
             let client = std::net::IpAddr::from([127, 0, 0, 1]).into();
-            server.app.handle(&client, request).await.into_body().whole().cloned().unwrap()
+            server.api.handle(&client, request).await.into_body().whole().cloned().unwrap()
         };
         let (first, second) = (ask().await, ask().await);
         let plain = fetch(&server, target).await.body;

@@ -11,12 +11,13 @@ use std::{
 
 use jiff::SignedDuration;
 use petstore::{
-    delivery::{Registrar, Vault},
+    app::{self, App},
     domain::{
         Actor, ApiKey, Clock, Deployment, KeyId, Networks, NewKey, NewPet, PetName, PetStatus,
         RateLimit, Scope, WriteContext,
     },
-    http::{App, Settings},
+    edge,
+    http::{Api, Settings},
     server::{self, Limits, Tls},
     store::{self, OpenMode, Store},
 };
@@ -34,7 +35,7 @@ use tokio::{
 };
 
 use super::contract;
-use crate::{clock::ManualClock, database::Database};
+use crate::{clock::ManualClock, database::Database, interface};
 
 /// Waits for something that must happen soon, and fails after a timeout.
 pub(crate) async fn soon<T>(condition: impl Future<Output = T>) -> T {
@@ -92,6 +93,7 @@ pub(crate) struct Server {
     /// The store, with its wrapper.
     pub(crate) store: Arc<dyn Store>,
     pub(crate) app: Arc<App>,
+    pub(crate) api: Arc<Api>,
     /// A key with the scope to write.
     pub(crate) key: String,
     deployment: Deployment,
@@ -165,42 +167,45 @@ impl Server {
         let database = Database::fresh().await;
         let store = open(&database, OpenMode::CreateAndMigrate).await;
         let clock = ManualClock::at(setup.now);
-        let settings = Settings {
+        let app_settings = app::Settings {
             deployment: setup.deployment,
-            base_url: setup.base_url.map(|url| url.parse().unwrap()),
-            staging_base_url: setup.staging_base_url.map(|url| url.parse().unwrap()),
-            tls: setup.tls.is_some(),
-            cors_origins: setup.cors_origins.iter().map(|origin| origin.parse().unwrap()).collect(),
             rate_limit: setup.rate_limit.map(|rate| rate.parse().unwrap()),
+            reservation: setup.reservation,
+            ..app::Settings::default()
+        };
+        let edge_settings = edge::Settings {
+            cors_origins: setup.cors_origins.iter().map(|origin| origin.parse().unwrap()).collect(),
             trusted_proxies: setup.limits.trusted_proxies.clone(),
             access_log: true,
             slow_request: Duration::from_secs(1),
             body_timeout: Duration::from_mins(1),
             request_timeout: setup.request_timeout,
             response_memory: setup.response_memory,
-            keep_changes: Settings::default().keep_changes,
-            reservation: setup.reservation,
         };
-        let mut random = StdRng::seed_from_u64(1);
+        let settings = Settings {
+            deployment: setup.deployment,
+            base_url: setup.base_url.map(|url| url.parse().unwrap()),
+            staging_base_url: setup.staging_base_url.map(|url| url.parse().unwrap()),
+            tls: setup.tls.is_some(),
+        };
         let seen = (setup.wrap)(Arc::clone(&store));
-        let app = App::new(seen, clock.clone(), &mut random, &settings).unwrap();
-        let vault = Arc::new(Vault::with_key([7; 32]));
-        let desk = Registrar::new(vault, Networks::default(), StdRng::seed_from_u64(3));
-        let app = Arc::new(app.with_webhooks(desk));
+        let app = interface::app(seen, clock.clone(), &app_settings);
+        let edge = Arc::new(interface::edge(clock.clone(), &edge_settings));
+        let api = Arc::new(Api::new(Arc::clone(&app), edge, &settings).unwrap());
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let (stop, stopped) = oneshot::channel();
-        let shared = Arc::clone(&app);
+        let shared = Arc::clone(&api);
         let serving = tokio::spawn(async move {
             let stopped = async {
                 drop(stopped.await);
-                shared.end_following();
+                shared.app().journal.end();
             };
             // Without a log, nothing follows it.
             let following = async {
                 loop {
-                    shared.log_due().await;
-                    let _ = shared.read_log().await;
+                    shared.app().journal.due().await;
+                    let _ = shared.app().journal.read().await;
                 }
             };
             let serving =
@@ -215,10 +220,11 @@ impl Server {
             clock,
             store,
             app,
+            api,
             key: String::new(),
             deployment: setup.deployment,
             client: Client::builder().no_proxy().build().unwrap(),
-            random: Mutex::new(random),
+            random: Mutex::new(StdRng::seed_from_u64(20_261_124)),
             stop: Some(stop),
             serving: Some(serving),
             database,

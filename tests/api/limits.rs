@@ -199,7 +199,7 @@ async fn a_client_that_reads_no_responses_is_disconnected() {
     // The server aborts at the first response that it cannot send. The client starts to read after
     // that.
     soon(async {
-        while Arc::strong_count(&server.app) > 3 {
+        while Arc::strong_count(&server.api) > 3 {
             tokio::task::yield_now().await;
         }
     })

@@ -76,5 +76,5 @@ async fn after_shutdown_no_task_is_left() {
     soon(server.stop()).await.unwrap();
     assert!(tokio::net::TcpStream::connect(server.address).await.is_err());
     // The test has the only handles left, so no task of the server has one.
-    assert_eq!(Arc::strong_count(&server.app), 1);
+    assert_eq!(Arc::strong_count(&server.api), 1);
 }

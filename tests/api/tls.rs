@@ -319,7 +319,7 @@ async fn a_client_that_reads_no_responses_over_tls_is_disconnected() {
     stream.write_all(request.repeat(20).as_bytes()).await.unwrap();
     stream.flush().await.unwrap();
     soon(async {
-        while Arc::strong_count(&secure.server.app) > 3 {
+        while Arc::strong_count(&secure.server.api) > 3 {
             tokio::task::yield_now().await;
         }
     })
@@ -336,5 +336,5 @@ async fn handshakes_and_idle_connections_do_not_delay_the_shutdown() {
     // Long before the deadline of a minute.
     soon(secure.server.stop()).await.unwrap();
     drop((silent, client));
-    assert_eq!(Arc::strong_count(&secure.server.app), 1);
+    assert_eq!(Arc::strong_count(&secure.server.api), 1);
 }

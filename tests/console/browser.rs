@@ -11,20 +11,21 @@ use bytes::Bytes;
 use http_body_util::Full;
 use hyper::{HeaderMap, Method, Request, StatusCode, header, http::response};
 use petstore::{
+    app::{self, App},
     console::{self, Console, ConsoleSettings, RequireSecondFactor},
-    delivery::{Registrar, Vault},
     domain::{
-        Actor, Client, Clock, Networks, NewPet, PetName, PetStatus, Role, StaffName, WriteContext,
+        Actor, Client, Clock, NewPet, PetName, PetStatus, Role, StaffName, WriteContext,
         staff::{StaffChange, StaffMember, Token},
         store_area::{ActType, AuditEntry, AuditQuery},
     },
-    http::{App, Body, Settings},
+    edge::{self, Body},
+    http::{Api, Settings},
     store::{self, OpenMode, StaffKey, StaffWritten, Store, bulk::Ids},
 };
 use rand::{SeedableRng, rngs::StdRng};
 use tempfile::TempDir;
 
-use crate::clock::ManualClock;
+use crate::{clock::ManualClock, interface};
 
 /// A password that is allowed.
 pub(crate) const PASSWORD: &str = "correct horse battery";
@@ -32,6 +33,7 @@ pub(crate) const PASSWORD: &str = "correct horse battery";
 pub(crate) struct Shop {
     pub(crate) store: Arc<dyn Store>,
     pub(crate) app: Arc<App>,
+    pub(crate) api: Arc<Api>,
     pub(crate) console: Console,
     pub(crate) clock: Arc<ManualClock>,
     random: Mutex<StdRng>,
@@ -56,18 +58,15 @@ impl Shop {
         let mode = OpenMode::CreateAndMigrate;
         let store = store::open(&url, mode, NonZeroU32::MIN, random).await.unwrap();
         let clock = ManualClock::at("2026-12-01T12:00:00Z");
-        let vault = Arc::new(Vault::with_key([7; 32]));
-        let registrar = Registrar::new(vault, Networks::default(), StdRng::from_rng(&mut *random));
-        let app = App::new(
-            Arc::clone(&store),
-            Arc::<ManualClock>::clone(&clock),
-            random,
-            &Settings::default(),
-        );
-        let app = Arc::new(console::counted(app.unwrap().with_webhooks(registrar)));
-        let console = Console::new(Arc::clone(&app), settings, StdRng::from_rng(&mut *random));
+        let app = interface::app(Arc::clone(&store), clock.clone(), &app::Settings::default());
+        let edge = interface::edge(clock.clone(), &edge::Settings::default());
+        let edge = Arc::new(console::counted(edge));
+        let api = Api::new(Arc::clone(&app), Arc::clone(&edge), &Settings::default()).unwrap();
+        let api = Arc::new(api);
+        let random_of_console = StdRng::from_rng(&mut *random);
+        let console = Console::new(Arc::clone(&app), edge, settings, random_of_console);
         let random = Mutex::new(StdRng::from_rng(random));
-        Self { store, app, console, clock, random, folder }
+        Self { store, app, api, console, clock, random, folder }
     }
 
     /// The database, to put rows into it that would take long to make otherwise.

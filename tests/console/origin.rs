@@ -186,7 +186,7 @@ async fn the_interface_ignores_cookies_and_the_console_ignores_api_keys() {
         let response = if to_console {
             shop.console.handle(&browser.client, request).await
         } else {
-            shop.app.handle(&browser.client, request).await
+            shop.api.handle(&browser.client, request).await
         };
         response.status().as_u16()
     };

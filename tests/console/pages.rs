@@ -288,12 +288,12 @@ async fn a_webhook_shows_its_secret_once_and_to_each_repetition_of_the_form() {
 async fn an_open_page_learns_which_animals_changed_until_the_service_shuts_down() {
     let shop = Shop::open().await;
     let mut clerk = shop.member("Cy", Role::Clerk).await;
-    shop.app.read_log().await.unwrap();
+    shop.app.journal.read().await.unwrap();
     let mut events = clerk.stream("/live").await.into_data_stream();
     add(&mut clerk, "Rex").await;
-    shop.app.read_log().await.unwrap();
+    shop.app.journal.read().await.unwrap();
     assert_eq!(events.next().await.unwrap().unwrap(), "data: 1\n\n");
-    shop.app.end_following();
+    shop.app.journal.end();
     assert!(events.next().await.is_none());
 }
 
@@ -319,7 +319,7 @@ async fn an_open_page_learns_nothing_after_its_session_has_ended() {
     let mut manager = shop.member("Ana", Role::Manager).await;
     let (mut out, mut off) =
         (shop.member("Bo", Role::Clerk).await, shop.member("Cy", Role::Clerk).await);
-    shop.app.read_log().await.unwrap();
+    shop.app.journal.read().await.unwrap();
     let open = async |browser: &mut Browser<'_>| browser.stream("/live").await.into_data_stream();
     let (mut of_out, mut of_off) = (open(&mut out).await, open(&mut off).await);
     let mut of_manager = open(&mut manager).await;
@@ -327,7 +327,7 @@ async fn an_open_page_learns_nothing_after_its_session_has_ended() {
     let path = format!("/settings/staff/{}", shop.find("Cy").await.id);
     manager.post_and_confirm(&path, &[("do", "disable")]).await.expect(303);
     add(&mut manager, "Rex").await;
-    shop.app.read_log().await.unwrap();
+    shop.app.journal.read().await.unwrap();
     assert_eq!(of_manager.next().await.unwrap().unwrap(), "data: 1\n\n");
     assert!(of_out.next().await.is_none() && of_off.next().await.is_none());
     // The last one ends with the time of its session, although nothing changes.

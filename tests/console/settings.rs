@@ -269,7 +269,7 @@ async fn pages_are_counted_by_their_route() {
     let shop = Shop::open().await;
     let mut browser = shop.member("Ana", Role::Clerk).await;
     browser.get("/account").await.expect(200);
-    let metrics = shop.app.metrics();
+    let metrics = shop.api.metrics();
     let sample = r#"http_server_requests_total{operation="console.account",http_route="/account",http_response_status_code="200"} 1"#;
     assert!(metrics.contains(sample), "{metrics}");
     // No secret of a link.

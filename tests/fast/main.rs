@@ -24,6 +24,8 @@ mod console;
 mod database;
 #[path = "../fuzz/mod.rs"]
 mod fuzz;
+#[path = "../shared/interface.rs"]
+mod interface;
 #[path = "../shared/postgres.rs"]
 mod postgres_cluster;
 #[path = "../store/mod.rs"]

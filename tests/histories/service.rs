@@ -14,19 +14,21 @@ use http_body_util::{BodyExt, Full};
 use hyper::{HeaderMap, Request, StatusCode, Uri, header};
 use jiff::Timestamp;
 use petstore::{
+    app::App,
     domain::{Actor, ApiKey, Clock, Deployment, NewKey, Scope, SystemClock, WriteContext},
-    http::{App, Settings},
+    http::Api,
     store::{self, OpenMode, Store},
 };
 use rand::{SeedableRng, rngs::StdRng};
 use tokio::sync::watch;
 
 use super::program;
+use crate::interface;
 
 /// One of the services on a database.
 #[derive(Clone)]
 pub(crate) enum Service {
-    Here(Arc<App>),
+    Here(Arc<Api>),
     There(reqwest::Client, Arc<Process>),
 }
 
@@ -159,11 +161,8 @@ impl Clock for Stopped {
     }
 }
 
-fn app(store: &Arc<dyn Store>, now: Timestamp) -> Arc<App> {
-    let mut random = StdRng::seed_from_u64(1);
-    let settings = Settings { slow_request: Duration::from_mins(1), ..Settings::default() };
-    let app = App::new(Arc::clone(store), Arc::new(Stopped(now)), &mut random, &settings);
-    Arc::new(app.unwrap())
+fn api(store: &Arc<dyn Store>, now: Timestamp) -> Arc<Api> {
+    interface::api(Arc::clone(store), Arc::new(Stopped(now)))
 }
 
 /// For each store in this process.
@@ -207,7 +206,7 @@ impl Place {
         let context = WriteContext::new(Actor::Command, now);
         stores[0].create_key(new, context).await.unwrap();
         Self {
-            services: stores.iter().map(|store| Service::Here(app(store, now))).collect(),
+            services: stores.iter().map(|store| Service::Here(api(store, now))).collect(),
             key: key.reveal().to_owned(),
             store: Arc::clone(&stores[0]),
             now,
@@ -217,7 +216,7 @@ impl Place {
 
     /// Another service on the database, whose clock shows `now`.
     pub(crate) fn app_at(&self, now: Timestamp) -> Arc<App> {
-        app(&self.store, now)
+        Arc::clone(api(&self.store, now).app())
     }
 
     /// Two processes of the program on the database that `url` names, a SQLite

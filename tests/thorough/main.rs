@@ -21,6 +21,8 @@ mod faulty_store;
 mod histories;
 #[path = "../hostile/mod.rs"]
 mod hostile;
+#[path = "../shared/interface.rs"]
+mod interface;
 #[path = "../shared/ledger.rs"]
 mod ledger;
 #[path = "../shared/postgres.rs"]

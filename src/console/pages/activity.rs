@@ -3,12 +3,17 @@
 use jiff::{Timestamp, ToSpan, civil::Date, tz::TimeZone};
 use maud::{Markup, html};
 
-use super::{Desk, Page, Reply, history, link, order_rows, pages};
+use super::{
+    history, order_rows,
+    parts::{link, pages},
+};
 use crate::{
     console::{
+        desk::Desk,
         forms::Input,
         layout::Menu,
         markup::{self, SHORT},
+        reply::{Page, Reply},
         texts,
         visit::Form,
     },
@@ -20,7 +25,7 @@ use crate::{
             SubjectKind,
         },
     },
-    http::ApiError,
+    edge::ApiError,
     text,
 };
 

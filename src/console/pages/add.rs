@@ -3,21 +3,23 @@
 use maud::{Markup, html};
 
 use super::{
-    Desk, Page, Reply, animal_fields,
+    animal_fields,
     paste::{self, Line, MAX_LINES, Pasted},
 };
 use crate::{
     console::{
+        desk::Desk,
         forms::{self, Errors, Input},
         layout::Menu,
         markup::{self, SHORT},
+        reply::{Page, Reply},
         texts,
     },
     domain::{
         NewPet,
         store_area::{Category, Command, Label, Preconditions},
     },
-    http::ApiError,
+    edge::ApiError,
 };
 
 pub(super) async fn add_form(desk: &Desk<'_>) -> Result<Reply, ApiError> {
@@ -95,7 +97,7 @@ pub(super) async fn add_one(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let preconditions = Preconditions { if_match: None, if_absent: true };
     let category = new.map(|label| Command::PutCategory { id: category_id, label, preconditions });
     let commands = [Command::AddPet(pet)].into_iter().chain(category).collect();
-    match desk.carry_out(commands).await? {
+    match desk.execute(commands).await? {
         Ok(flash) => Ok(Reply::See(format!("/animals/{}", flash.id), Some(flash))),
         Err(not_done) => Ok(page(desk, &categories, &Errors::text(&not_done.why)).into()),
     }
@@ -211,7 +213,7 @@ pub(super) async fn add_many(desk: &Desk<'_>) -> Result<Reply, ApiError> {
         errors.add("left-out", texts::LEAVE_OUT_FIRST);
         return Ok(show_preview(desk, &pasted, &categories, &errors).into());
     }
-    match desk.carry_out(commands).await? {
+    match desk.execute(commands).await? {
         Ok(flash) if flash.code == "added" => {
             Ok(Reply::See(format!("/animals/{}", flash.id), Some(flash)))
         }

@@ -3,13 +3,18 @@
 use jiff::Timestamp;
 use maud::{Markup, html};
 
-use super::{Desk, Page, Reply, history, live, missing, orders};
+use super::{
+    history, orders,
+    parts::{live, missing},
+};
 use crate::{
     console::{
         ask::Question,
+        desk::Desk,
         forms::{self, Errors, Input},
         layout::{Follows, Menu},
         markup::{self, LONG},
+        reply::{Page, Reply},
         texts,
     },
     domain::{
@@ -19,7 +24,7 @@ use crate::{
             StorePet,
         },
     },
-    http::ApiError,
+    edge::ApiError,
     store::StoreError,
 };
 
@@ -195,14 +200,14 @@ fn withdrawal(desk: &Desk<'_>, pet: &StorePet, errors: &Errors) -> Markup {
 }
 
 /// Carries out commands about the animal in the path, and returns to its page.
-async fn carry_out(
+async fn act_on_animal(
     desk: &Desk<'_>,
     commands: impl FnOnce(PetId) -> Vec<Command>,
 ) -> Result<Reply, ApiError> {
     let Some(id) = desk.id(PetId::new) else {
         return Ok(missing(Menu::Animals, texts::NO_PET));
     };
-    match desk.carry_out(commands(id)).await? {
+    match desk.execute(commands(id)).await? {
         Ok(flash) => Ok(Reply::See(format!("/animals/{}", id.get()), Some(flash))),
         Err(not_done) => with(desk, &Errors::text(&not_done.why)).await,
     }
@@ -226,7 +231,7 @@ pub(super) async fn place_order(desk: &Desk<'_>) -> Result<Reply, ApiError> {
         pet.status == PetStatus::Pending && pet.order_id.is_none() && pet.withdrawn.is_none()
     });
     let preconditions = desk.preconditions();
-    carry_out(desk, |id| {
+    act_on_animal(desk, |id| {
         let order = Command::PlaceOrder(NewOrder { pet_id: id, terms, reference, note });
         if terms == OrderTerms::Completed || !has_no_order {
             return vec![order];
@@ -250,7 +255,7 @@ pub(super) async fn withdraw(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let Some((order, name)) = pet.and_then(|pet| Some((pet.order_id?, pet.name))) else {
         let preconditions = desk.preconditions();
         let withdraw = |id| vec![Command::WithdrawPet { id, reason, note, preconditions }];
-        return carry_out(desk, withdraw).await;
+        return act_on_animal(desk, withdraw).await;
     };
     let question = Question {
         menu: Menu::Animals,
@@ -265,7 +270,7 @@ pub(super) async fn withdraw(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     // The end of the reservation is a change of the animal.
     let seen = form.integer("version").unwrap_or(0);
     let preconditions = Preconditions::version(seen.saturating_add(1));
-    carry_out(desk, |id| {
+    act_on_animal(desk, |id| {
         let withdraw = Command::WithdrawPet { id, reason, note, preconditions };
         vec![Command::CancelOrder { id: order, reason: None }, withdraw]
     })
@@ -275,5 +280,5 @@ pub(super) async fn withdraw(desk: &Desk<'_>) -> Result<Reply, ApiError> {
 /// Takes the animal back into the catalogue.
 pub(super) async fn restore(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let preconditions = desk.preconditions();
-    carry_out(desk, |id| vec![Command::RestorePet { id, preconditions }]).await
+    act_on_animal(desk, |id| vec![Command::RestorePet { id, preconditions }]).await
 }

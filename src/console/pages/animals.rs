@@ -2,12 +2,17 @@
 
 use maud::{Markup, html};
 
-use super::{Desk, Page, Reply, category_names::PROPOSED, empty_store, link, pages};
+use super::{
+    category_names::PROPOSED,
+    parts::{empty_store, link, pages},
+};
 use crate::{
     console::{
+        desk::Desk,
         forms::{self, Errors, Input},
         layout::{Follows, Menu},
         markup::{self, SHORT},
+        reply::{Page, Reply},
         texts,
         visit::Form,
     },
@@ -15,7 +20,7 @@ use crate::{
         Limit, PetId, PetStatus,
         store_area::{Category, NamePrefix, PetPosition, PetQuery, StorePet},
     },
-    http::ApiError,
+    edge::ApiError,
     store::StoreError,
     text,
 };

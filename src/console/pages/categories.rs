@@ -2,17 +2,22 @@
 
 use maud::html;
 
-use super::{Desk, Page, Reply, category_names, link, pages};
+use super::{
+    category_names,
+    parts::{link, pages},
+};
 use crate::{
     console::{
         ask::Question,
+        desk::Desk,
         forms::{self, Errors, Input},
         layout::Menu,
         markup::{self, SHORT},
+        reply::{Page, Reply},
         texts,
     },
     domain::store_area::{Category, Command, Label, Preconditions},
-    http::ApiError,
+    edge::ApiError,
     store::StoreError,
 };
 
@@ -101,7 +106,7 @@ pub(super) async fn save(desk: &Desk<'_>) -> Result<Reply, ApiError> {
         None => Preconditions { if_match: None, if_absent: true },
     };
     let command = Command::PutCategory { id, label, preconditions };
-    match desk.carry_out(vec![command]).await? {
+    match desk.execute(vec![command]).await? {
         Ok(flash) => Ok(Reply::See("/categories".to_owned(), Some(flash))),
         Err(not_done) => show(desk, &Errors::text(&not_done.why)).await,
     }

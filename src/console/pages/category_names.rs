@@ -5,9 +5,8 @@ use std::collections::{BTreeSet, HashSet};
 
 use futures_util::{StreamExt, TryStreamExt, stream};
 
-use super::Desk;
 use crate::{
-    console::forms,
+    console::{desk::Desk, forms},
     domain::{
         Limit,
         store_area::{Category, PetQuery},

@@ -3,17 +3,19 @@
 use hyper::StatusCode;
 use maud::{Markup, html};
 
-use super::{Desk, Page, Reply, animal_fields, history};
+use super::{animal_fields, history};
 use crate::{
     console::{
+        desk::Desk,
         forms::{self, Errors},
         layout::Menu,
         markup::{self, LONG},
+        reply::{Page, Reply},
         texts,
         visit::Form,
     },
     domain::store_area::{Category, StorePet},
-    http::ApiError,
+    edge::ApiError,
 };
 
 /// The animal as it is now, next to what this request wanted to save.

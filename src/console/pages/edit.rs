@@ -3,19 +3,23 @@
 use maud::html;
 
 use super::{
-    Desk, NotDone, Page, Reply,
     animal_fields::{as_typed, inputs},
-    conflict, missing,
+    commands::NotDone,
+    conflict,
+    parts::missing,
 };
 use crate::{
     console::{
+        desk::Desk,
         forms::{self, Errors},
         layout::Menu,
-        markup, texts,
+        markup,
+        reply::{Page, Reply},
+        texts,
         visit::Form,
     },
     domain::store_area::{Category, Command, PetPatch, Resource, StorePet},
-    http::ApiError,
+    edge::ApiError,
 };
 
 /// The form as it is in the store.
@@ -75,7 +79,7 @@ pub(super) async fn save(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     }
     let preconditions = desk.preconditions();
     let command = Command::PatchPet { id: pet.id, patch, preconditions };
-    match desk.carry_out(vec![command]).await? {
+    match desk.execute(vec![command]).await? {
         Ok(flash) => Ok(Reply::See(format!("/animals/{}", pet.id.get()), Some(flash))),
         Err(NotDone { changed: Some(Resource::Pet(theirs)), .. }) => {
             categories.extend(desk.categories_of([theirs.category_id].into()).await?);

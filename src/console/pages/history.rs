@@ -4,9 +4,10 @@ use jiff::{Timestamp, ToSpan};
 use maud::{Markup, html};
 use serde::Deserialize;
 
-use super::{Desk, link};
+use super::parts::link;
 use crate::{
     console::{
+        desk::Desk,
         forms,
         markup::{self, SHORT},
         texts,

@@ -9,10 +9,11 @@ use futures_util::{
 };
 use tokio::time;
 
-use super::{Desk, Reply};
 use crate::{
-    domain::{Clock, staff::TokenDigest},
-    http::{ApiError, Body, Watcher},
+    app::journal::Watcher,
+    console::{desk::Desk, reply::Reply},
+    domain::{Actor, Clock, staff::TokenDigest},
+    edge::{ApiError, Body},
     store::Store,
 };
 
@@ -40,7 +41,7 @@ struct Stream {
 pub(super) async fn follow(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let app = desk.app();
     let stream = Stream {
-        watcher: app.watch(desk.session.member.id)?,
+        watcher: app.journal.watch(Actor::Staff(desk.session.member.id))?,
         store: Arc::clone(&app.store),
         clock: Arc::clone(&app.clock),
         session: desk.session.record.digest,

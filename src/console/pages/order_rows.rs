@@ -2,8 +2,8 @@
 
 use futures_util::{StreamExt, TryStreamExt, stream};
 
-use super::Desk;
 use crate::{
+    console::desk::Desk,
     domain::{
         Limit,
         store_area::{Order, OrderId, OrderQuery, OrderStatus, StorePet},

@@ -4,15 +4,16 @@ use jiff::ToSpan;
 use maud::{Markup, html};
 
 use super::{
-    Desk, Page, Reply, link, live, missing,
     order_rows::{Row, animals_of, open_with, with_animals},
-    pages,
+    parts::{link, live, missing, pages},
 };
 use crate::{
     console::{
+        desk::Desk,
         forms::{self, Errors, Input},
         layout::{Follows, Menu},
         markup::{self, LONG, SHORT},
+        reply::{Page, Reply},
         texts,
     },
     domain::{
@@ -22,7 +23,7 @@ use crate::{
             Reference,
         },
     },
-    http::ApiError,
+    edge::ApiError,
     text,
 };
 
@@ -311,14 +312,14 @@ pub(super) fn buttons(desk: &Desk<'_>, order: &Order, errors: &Errors) -> Markup
 }
 
 /// Carries out a command about the order in the path, and shows its animal.
-async fn carry_out(
+async fn act_on_order(
     desk: &Desk<'_>,
     command: impl FnOnce(OrderId) -> Command,
 ) -> Result<Reply, ApiError> {
     let Some(id) = desk.id(OrderId::new) else {
         return Ok(missing(Menu::Orders, texts::NO_ORDER));
     };
-    match desk.carry_out(vec![command(id)]).await? {
+    match desk.execute(vec![command(id)]).await? {
         Ok(flash) => {
             let order = desk.store().get_order(id).await?;
             let pet = order.map_or(0, |order| order.pet_id.get());
@@ -330,19 +331,19 @@ async fn carry_out(
 
 /// Sells the reserved animal.
 pub(super) async fn complete(desk: &Desk<'_>) -> Result<Reply, ApiError> {
-    carry_out(desk, |id| Command::CompleteOrder { id }).await
+    act_on_order(desk, |id| Command::CompleteOrder { id }).await
 }
 
 /// Ends the reservation.
 pub(super) async fn cancel(desk: &Desk<'_>) -> Result<Reply, ApiError> {
-    carry_out(desk, |id| Command::CancelOrder { id, reason: None }).await
+    act_on_order(desk, |id| Command::CancelOrder { id, reason: None }).await
 }
 
 /// Undoes the sale.
 pub(super) async fn take_back(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let mut errors = Errors::default();
     match errors.take("reason", forms::reason(&desk.visit.form)) {
-        Some(reason) => carry_out(desk, |id| Command::ReturnOrder { id, reason }).await,
+        Some(reason) => act_on_order(desk, |id| Command::ReturnOrder { id, reason }).await,
         None => with(desk, &errors).await,
     }
 }
@@ -356,5 +357,5 @@ pub(super) async fn extend(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     };
     let preconditions = desk.preconditions();
     let patch = OrderPatch { reference: Field::Keep, note: Field::Keep, expires_at: Some(end) };
-    carry_out(desk, |id| Command::PatchOrder { id, patch, preconditions }).await
+    act_on_order(desk, |id| Command::PatchOrder { id, patch, preconditions }).await
 }

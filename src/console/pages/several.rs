@@ -2,13 +2,15 @@
 
 use maud::html;
 
-use super::{Desk, NotDone, Reply, animals, link};
+use super::{animals, commands::NotDone, parts::link};
 use crate::{
     console::{
         ask::Question,
+        desk::Desk,
         forms::{self, Errors},
         layout::Menu,
         markup::{self, SHORT},
+        reply::Reply,
         texts,
         visit::Form,
     },
@@ -16,7 +18,7 @@ use crate::{
         Limit, PetId,
         store_area::{Command, NewOrder, OrderTerms, PetPatch, Preconditions},
     },
-    http::ApiError,
+    edge::ApiError,
     store::StoreError,
     text,
 };
@@ -46,7 +48,7 @@ pub(super) async fn change_selected(desk: &Desk<'_>) -> Result<Reply, ApiError> 
         return Ok(asked);
     }
     let commands = selected.iter().map(|&(id, version)| command(id, version)).collect();
-    let NotDone { index, why, .. } = match desk.carry_out(commands).await? {
+    let NotDone { index, why, .. } = match desk.execute(commands).await? {
         Ok(mut flash) => {
             if selected.len() == 1 && flash.code != "reserved" && flash.code != "sold" {
                 flash.code = "saved".to_owned();

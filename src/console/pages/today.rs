@@ -6,14 +6,17 @@ use jiff::ToSpan;
 use maud::{Markup, html};
 use tokio::time;
 
-use super::{Desk, Page, Reply, empty_store, order_rows, orders, webhooks};
+use super::{order_rows, orders, parts::empty_store, webhooks};
 use crate::{
     console::{
+        desk::Desk,
         layout::{Follows, Menu},
-        markup, texts,
+        markup,
+        reply::{Page, Reply},
+        texts,
     },
     domain::{PetStatus, Role, store_area::Inventory},
-    http::ApiError,
+    edge::ApiError,
     store::StoreError,
 };
 
@@ -24,7 +27,8 @@ const COUNTED_WITHIN: Duration = Duration::from_millis(100);
 const SHOWN: u32 = 20;
 
 pub(super) async fn today(desk: &Desk<'_>) -> Result<Reply, ApiError> {
-    let inventory = time::timeout(COUNTED_WITHIN, desk.app().inventory()).await.ok().transpose()?;
+    let inventory =
+        time::timeout(COUNTED_WITHIN, desk.app().inventory.read()).await.ok().transpose()?;
     let until = desk.visit.now.checked_add(72.hours()).unwrap_or(desk.visit.now);
     let due = desk.store().due_orders(until, SHOWN).await?;
     let ending = order_rows::with_animals(desk, due.into_iter().map(|(id, _)| id)).await?;

@@ -6,17 +6,19 @@ pub(super) use self::change::{add, delete, disable, enable, resume, rotate, test
 
 use maud::{Markup, html};
 
-use super::{Desk, Flash, Page, Reply, missing};
+use super::parts::missing;
 use crate::{
     console::{
+        desk::Desk,
         forms::{Errors, Input},
         layout::Menu,
         markup::{self, LONG, SHORT},
+        reply::{Page, Reply},
         staff, texts,
         visit::Form,
     },
     domain::store_area::{Attempt, ChangeType, DisabledReason, StoredWebhook, Webhook},
-    http::ApiError,
+    edge::ApiError,
     store::StoreError,
 };
 
@@ -137,7 +139,7 @@ pub(super) async fn show(desk: &Desk<'_>) -> Result<Reply, ApiError> {
 }
 
 async fn with(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiError> {
-    let Some(stored) = desk.app().find_webhook(desk.id(Some)).await? else {
+    let Some(stored) = desk.app().webhooks.find(desk.id(Some)).await? else {
         return Ok(missing(Menu::Settings, texts::NO_WEBHOOK));
     };
     let webhook = &stored.webhook;

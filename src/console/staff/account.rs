@@ -12,7 +12,7 @@ use crate::{
         staff::{EndedSessions, StaffChange, StaffSession},
         store_area::ActType,
     },
-    http::ApiError,
+    edge::ApiError,
     store::{StaffKey, StaffWritten},
 };
 

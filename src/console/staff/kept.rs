@@ -12,7 +12,7 @@ use crate::{
         visit::{Form, Visit},
     },
     domain::staff::StaffMember,
-    http::{ApiError, Response},
+    edge::{ApiError, Response},
     store::StaffKey,
 };
 

@@ -14,7 +14,7 @@ use crate::{
         texts,
     },
     domain::{ApiKey, KeyId, KeyRecord, NewKey, Scope},
-    http::{ApiError, Problem},
+    edge::{ApiError, Problem},
 };
 
 const PAGE: &str = "/settings/keys";

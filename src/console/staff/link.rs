@@ -5,12 +5,12 @@ use maud::html;
 
 use super::{changed_meanwhile, new_password, problem, status_of};
 use crate::{
-    console::{layout, passwords::random_for_thread, redirect, session, texts, visit::Visit},
+    console::{layout, passwords::random_for_thread, session, texts, visit::Visit},
     domain::{
         staff::{EndedSessions, Password, StaffChange, StaffMember, TokenDigest},
         store_area::ActType,
     },
-    http::{ApiError, Response},
+    edge::{ApiError, Response},
     store::{StaffKey, StaffWritten},
 };
 
@@ -45,7 +45,7 @@ pub(in crate::console) async fn choose_password(visit: &Visit<'_>) -> Result<Res
     if visit.write(change, actor).await? == StaffWritten::Stale {
         return Err(changed_meanwhile());
     }
-    let mut response = redirect("/");
+    let mut response = layout::redirect("/");
     session::sign_in(visit, &mut response, &token, &after);
     Ok(response)
 }

@@ -20,7 +20,7 @@ use crate::{
         staff::{EndedSessions, StaffChange, StaffMember, StaffSession, Token},
         store_area::ActType,
     },
-    http::{ApiError, Problem},
+    edge::{ApiError, Problem},
     store::{StaffKey, StaffWritten},
 };
 

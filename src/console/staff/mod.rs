@@ -30,7 +30,7 @@ use super::{
 };
 use crate::{
     domain::staff::StaffChange,
-    http::{ApiError, Problem},
+    edge::{ApiError, Problem},
     store::StaffWritten,
 };
 

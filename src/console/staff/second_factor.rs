@@ -16,7 +16,7 @@ use crate::{
         },
         store_area::ActType,
     },
-    http::{ApiError, Problem},
+    edge::{ApiError, Problem},
     store::{StaffKey, StaffWritten},
 };
 
@@ -105,7 +105,12 @@ pub(in crate::console) async fn set_second_factor(desk: &Desk<'_>) -> Result<Rep
     // A key file that exists already, on another machine, has encrypted what is there.
     let is_first = !delivery::has_secrets(desk.store()).await?;
     let sealed_secret = visit.console.with_random(|random| {
-        desk.app().vault().seal(&secret_of(member.id), new.as_bytes(), is_first, random)
+        desk.app().webhooks.registrar.vault().seal(
+            &secret_of(member.id),
+            new.as_bytes(),
+            is_first,
+            random,
+        )
     });
     let sealed_secret = sealed_secret.map_err(|error| ApiError::internal(Arc::new(error)))?;
     with_recovery_codes(desk, member, SecondFactor { sealed_secret, ..used }).await

@@ -10,7 +10,7 @@ use crate::{
         Console,
         desk::Desk,
         forms::Input,
-        layout, redirect,
+        layout,
         routes::{self, MAX_KEPT},
         session::{self, Cookie, Session},
         texts,
@@ -21,7 +21,7 @@ use crate::{
         staff::{EndedSessions, StaffChange, StaffMember, Token, TotpSecret},
         store_area::{Act, ActType, LogSubject, SubjectKind},
     },
-    http::{ApiError, Problem, Response},
+    edge::{ApiError, Problem, Response},
     store::{StaffKey, StaffWritten},
 };
 
@@ -77,7 +77,7 @@ impl Then {
     ) -> Result<Response, ApiError> {
         let mut response = match &self.kept {
             Some((path, form)) => kept::page(visit, member, path, form).await?,
-            None => redirect(&self.next),
+            None => layout::redirect(&self.next),
         };
         session::sign_in(visit, &mut response, token, member);
         Ok(response)
@@ -101,12 +101,12 @@ pub(in crate::console) fn sign_in_form(visit: &Visit<'_>) -> Response {
 pub(in crate::console) fn required(visit: &Visit<'_>, session: Option<&Session>) -> Response {
     // A second click, or the session has ended already.
     if visit.request.uri.path() == "/sign-out" {
-        return redirect("/sign-in");
+        return layout::redirect("/sign-in");
     }
     let then = Then::back_to(visit);
     if then.kept.is_none() && !then.is_too_long && session.is_none() {
         let next = utf8_percent_encode(&then.next, NON_ALPHANUMERIC);
-        return redirect(&format!("/sign-in?next={next}"));
+        return layout::redirect(&format!("/sign-in?next={next}"));
     }
     let name = session.map_or("", |session| session.member.name.as_str());
     form(&then, None, name, StatusCode::FORBIDDEN)
@@ -263,7 +263,7 @@ pub(in crate::console) async fn sign_out(desk: &Desk<'_>) -> Result<Response, Ap
     if visit.write(change, session.actor()).await? == StaffWritten::Stale {
         return Err(changed_meanwhile());
     }
-    let mut response = redirect("/sign-in");
+    let mut response = layout::redirect("/sign-in");
     Cookie::Session.clear(visit, &mut response);
     Ok(response)
 }
@@ -297,7 +297,13 @@ impl Console {
         sealed: &[u8],
     ) -> Result<TotpSecret, ApiError> {
         let internal = |error| ApiError::internal(std::sync::Arc::new(error));
-        let bytes = self.app.vault().open(&secret_of(member), sealed).map_err(internal)?;
+        let bytes = self
+            .app
+            .webhooks
+            .registrar
+            .vault()
+            .open(&secret_of(member), sealed)
+            .map_err(internal)?;
         TotpSecret::from_bytes(&bytes)
             .ok_or_else(|| ApiError::new(Problem::Internal, "invalid secret"))
     }

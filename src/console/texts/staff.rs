@@ -8,7 +8,7 @@ use crate::{
         Role, Scope,
         staff::{Password, WeakPassword},
     },
-    http::Problem,
+    edge::Problem,
 };
 
 // Signing in

@@ -169,6 +169,16 @@ pub enum IfMatch {
     Versions(Vec<i64>),
 }
 
+impl IfMatch {
+    /// The versions that it names; `None` if it allows any.
+    pub fn versions(&self) -> Option<&[i64]> {
+        match self {
+            Self::Any => None,
+            Self::Versions(versions) => Some(versions),
+        }
+    }
+}
+
 impl Preconditions {
     /// Requires exactly this version.
     pub fn version(version: i64) -> Self {

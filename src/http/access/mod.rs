@@ -1,6 +1,4 @@
-//! Who may do what: API keys, scopes and rate limits.
+//! What every request of the interface passes before its operation runs.
 
-pub(super) mod auth;
-mod issued_keys;
-mod key_usage;
-pub(super) mod rate_limit;
+pub(crate) mod auth;
+pub(crate) mod rate_limit;

@@ -7,7 +7,7 @@ use hyper::{
 
 use crate::{
     domain::rate_limit::Reading,
-    http::error::{ApiError, Problem},
+    edge::{ApiError, Problem},
 };
 
 const RATE_LIMIT: HeaderName = HeaderName::from_static("ratelimit");

@@ -5,20 +5,17 @@ use hyper::{
     header::{self, HeaderValue},
 };
 
-use super::{deprecation, wire};
+use super::{deprecation, shared::Contract, wire};
 use crate::{
     domain::{
-        IdempotentRequest, NewPet, Pet, PetName, PetStatus, StoredResponse, WriteContext,
-        idempotency::fingerprint,
+        NewPet, Pet, PetName, PetStatus, StoredResponse, WriteContext, idempotency::fingerprint,
     },
-    http::{
-        App, Response,
-        access::auth,
+    edge::{
+        ApiError, Problem, Response,
         body::{self, Accepted},
-        error::{ApiError, Problem},
-        idempotency, query, response,
-        routes::Call,
+        response,
     },
+    http::{access::auth, idempotency, query, routes::Call},
     json,
     store::Created,
 };
@@ -30,29 +27,25 @@ const MAX_GROWTH: usize = 128;
 /// Adds an animal, and responds when it is on disk. A retry with the same `Idempotency-Key` gets
 /// the first response again.
 pub(crate) async fn create(
-    app: &App,
+    contract: &Contract,
     Call { request, request_id, body, caller, .. }: Call<'_>,
 ) -> Result<Response, ApiError> {
+    let app = &contract.app;
     let [] = query::parameters(request.uri.query(), [])?;
     let key = idempotency::key(&request.headers)?;
     // Reserved now, because a create cannot be rejected after the animal is added.
-    let room = app.edge.response_memory.reserve(body::max_length(&body) + MAX_GROWTH)?;
-    let text = body::read(&request.headers, body, Accepted::Json, app.body_timeout).await?;
+    let room = contract.http.memory.reserve(body::max_length(&body) + MAX_GROWTH)?;
+    let text =
+        body::read(&request.headers, body, Accepted::Json, contract.http.body_timeout).await?;
     let new = parse(&text)?;
     let caller = caller.ok_or_else(auth::missing_key)?;
     let actor = caller.actor();
     let caller = caller.key_id();
     let idempotency = match key {
-        Some(key) => Some(IdempotentRequest {
-            caller: caller.into(),
-            lineage: app.lineages.first(app.store.as_ref(), caller).await?.into(),
-            operation: "createPet",
-            key,
-            fingerprint: fingerprint(&new),
-        }),
+        Some(key) => Some(app.requests.of_key(caller, "createPet", key, fingerprint(&new)).await?),
         None => None,
     };
-    let _entered = idempotency.as_ref().map(|request| app.in_flight.enter(request)).transpose()?;
+    let _entered = idempotency.as_ref().map(|request| app.requests.enter(request)).transpose()?;
     let context = WriteContext {
         actor,
         now: app.clock.now(),
@@ -73,7 +66,7 @@ pub(crate) async fn create(
     let mut response = response::json(status, room.fill(stored.body));
     let location = stored.location.filter(|_| !deprecation::is_removed_at(app.clock.now()));
     if let Some(path) = location
-        && let Ok(location) = HeaderValue::try_from(format!("{}{path}", app.base_path))
+        && let Ok(location) = HeaderValue::try_from(format!("{}{path}", contract.http.base_path))
     {
         response.headers_mut().insert(header::LOCATION, location);
     }

@@ -8,7 +8,7 @@ use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 
 use crate::{
     domain::{PetId, PetStatus},
-    http::error::{ApiError, Problem},
+    edge::{ApiError, Problem},
 };
 
 const VERSION: u8 = 1;

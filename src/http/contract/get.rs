@@ -2,16 +2,12 @@
 
 use hyper::StatusCode;
 
-use super::{deprecation, wire};
+use super::{deprecation, shared::Contract, wire};
 use crate::{
+    app::Caller,
     domain::PetId,
-    http::{
-        App, Response,
-        access::auth::Caller,
-        error::{ApiError, Problem},
-        etag, query, response,
-        routes::Call,
-    },
+    edge::{ApiError, Problem, Response, response},
+    http::{etag, query, routes::Call},
 };
 
 /// The number of header fields in the response, including the deprecation.
@@ -19,14 +15,15 @@ const HEADER_FIELDS: usize = 12;
 
 /// Responds with one animal, until the operation is removed.
 pub(crate) async fn get(
-    app: &App,
+    contract: &Contract,
     Call { request, parameter, caller, .. }: Call<'_>,
 ) -> Result<Response, ApiError> {
     // Counted whatever the outcome, because every caller must migrate.
     if let Some(caller) = caller {
         caller.note_deprecated_call();
     }
-    let authenticated_at = caller.map_or_else(|| app.clock.now(), Caller::authenticated_at);
+    let authenticated_at =
+        caller.map_or_else(|| contract.app.clock.now(), Caller::authenticated_at);
     if deprecation::is_removed_at(authenticated_at) {
         return Err(ApiError::new(
             Problem::OperationRemoved,
@@ -37,9 +34,9 @@ pub(crate) async fn get(
     let [] = query::parameters(request.uri.query(), [])?;
     let not_found = || ApiError::new(Problem::NotFound, "No animal has this id.");
     let id = query::path_integer(parameter).and_then(PetId::new).ok_or_else(not_found)?;
-    let pet = app.store.get_pet(id).await?.ok_or_else(not_found)?;
-    let body = app.edge.response_memory.hold(wire::pet(pet.borrowed()))?;
-    let tag = app.tags.of(&body);
+    let pet = contract.app.store.get_pet(id).await?.ok_or_else(not_found)?;
+    let body = contract.http.memory.hold(wire::pet(pet.borrowed()))?;
+    let tag = contract.http.tags.of(&body);
     let response = response::json_with_room(StatusCode::OK, body, HEADER_FIELDS);
     Ok(etag::respond(&request.headers, response, tag))
 }

@@ -7,41 +7,48 @@ use hyper::{
     header::{self, HeaderValue},
     http::request::Parts,
 };
-
 use tokio::task;
 
-use super::{cursor, first_pages::RenderedPage, wire};
+use super::{cursor, first_pages::RenderedPage, shared::Contract, wire};
 use crate::{
     domain::{PageRequest, PetStatus},
-    http::{App, Response, error::ApiError, etag, query, response, routes::Call},
+    edge::{ApiError, Response, response},
+    http::{etag, query, routes::Call},
 };
 
 /// Pages above this size, in bytes, are hashed on a separate thread.
 const LARGE: usize = 256 << 10;
 
 /// Responds with a page of animals and a link to the next one.
-pub(crate) async fn list(app: &App, Call { request, .. }: Call<'_>) -> Result<Response, ApiError> {
+pub(crate) async fn list(
+    contract: &Contract,
+    Call { request, .. }: Call<'_>,
+) -> Result<Response, ApiError> {
     let wanted = parse(request.uri.query())?;
     // The first page is cached, because most clients request it, repeatedly.
     if wanted.after.is_some() {
-        return Ok(respond(request, read(app, &wanted).await?));
+        return Ok(respond(request, read(contract, &wanted).await?));
     }
-    let version = app.store.version().await?;
-    if let Some(page) = app.first_pages.find(&wanted, version) {
+    let version = contract.app.store.version().await?;
+    if let Some(page) = contract.first_pages.find(&wanted, version) {
         return Ok(respond(request, page));
     }
-    let page = read(app, &wanted).await?;
-    app.first_pages.insert(&wanted, version, &page);
+    let page = read(contract, &wanted).await?;
+    contract.first_pages.insert(&wanted, version, &page);
     Ok(respond(request, page))
 }
 
-async fn read(app: &App, wanted: &PageRequest) -> Result<RenderedPage, ApiError> {
+async fn read(contract: &Contract, wanted: &PageRequest) -> Result<RenderedPage, ApiError> {
     let mut pets = wire::begin_array(wanted.limit.get());
-    let last = app.store.list_pets(wanted, &mut |pet| wire::write_element(&mut pets, pet)).await?;
-    let next =
-        last.map(|last| next_link(&app.pets_path, wanted, &cursor::encode(wanted.status, last)));
-    let body = app.edge.response_memory.hold(wire::end_array(pets))?;
-    let (tags, page, is_last) = (app.tags, body.clone(), next.is_none());
+    let last = contract
+        .app
+        .store
+        .list_pets(wanted, &mut |pet| wire::write_element(&mut pets, pet))
+        .await?;
+    let next = last
+        .map(|last| next_link(&contract.pets_path, wanted, &cursor::encode(wanted.status, last)));
+    let body = contract.http.memory.hold(wire::end_array(pets))?;
+    let (tags, page, is_last) = (contract.http.tags, body.clone(), next.is_none());
     let tag = if body.len() <= LARGE {
         tags.of_page(&page, is_last)
     } else {

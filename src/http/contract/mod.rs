@@ -6,9 +6,7 @@ pub(super) mod deprecation;
 mod first_pages;
 mod get;
 mod list;
+mod shared;
 mod wire;
 
-pub(crate) use create::create;
-pub(crate) use first_pages::FirstPages;
-pub(crate) use get::get;
-pub(crate) use list::list;
+pub(crate) use self::{create::create, get::get, list::list, shared::Contract};

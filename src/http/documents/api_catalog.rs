@@ -8,7 +8,10 @@ use hyper::{
 use serde_json::json;
 
 use super::document::Document;
-use crate::http::{App, BaseUrl, Response, accept, error::ApiError, response, routes::Call};
+use crate::{
+    edge::{ApiError, BaseUrl, Response, response},
+    http::{accept, routes::Call},
+};
 
 /// The media type, with the profile of RFC 9727, section 7.3.
 const MEDIA_TYPE: HeaderValue = HeaderValue::from_static(
@@ -41,20 +44,20 @@ pub(crate) fn catalog(base_url: Option<&BaseUrl>) -> Document {
 }
 
 /// `GET /.well-known/api-catalog`.
-pub(crate) async fn get(app: &App, call: Call<'_>) -> Result<Response, ApiError> {
-    let mut response = app.catalog.response(&call.request.headers).await;
+pub(super) async fn get(catalog: &Document, call: Call<'_>) -> Result<Response, ApiError> {
+    let mut response = catalog.response(&call.request.headers).await;
     response.headers_mut().insert(header::LINK, SELF_LINK);
     Ok(response)
 }
 
 /// `GET /`: the catalog, or a redirect to `/docs/` if the request prefers HTML.
-pub(crate) async fn root(app: &App, call: Call<'_>) -> Result<Response, ApiError> {
+pub(super) async fn root(catalog: &Document, call: Call<'_>) -> Result<Response, ApiError> {
     let html = ["text/html", "application/xhtml+xml"];
     let usual = ["application/json", "application/linkset+json"];
     let mut response = if accept::prefers(&call.request.headers, &html, &usual) {
         response::redirect(StatusCode::TEMPORARY_REDIRECT, HeaderValue::from_static("docs/"))
     } else {
-        get(app, call).await?
+        get(catalog, call).await?
     };
     response.headers_mut().append(header::VARY, HeaderValue::from_static("Accept"));
     Ok(response)

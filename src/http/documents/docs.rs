@@ -18,12 +18,7 @@ use tokio::task;
 use utoipa_swagger_ui_vendored::SWAGGER_UI_VENDORED;
 
 use super::document::Document;
-use crate::http::{
-    App, Response,
-    error::{ApiError, Problem},
-    response,
-    routes::Call,
-};
+use crate::edge::{ApiError, Problem, Response, response};
 
 /// Swagger UI uses inline styles and data images. Scripts and requests stay on this host.
 const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; script-src 'self'; \
@@ -35,17 +30,13 @@ pub(crate) fn redirect() -> Response {
     response::redirect(StatusCode::PERMANENT_REDIRECT, HeaderValue::from_static("docs/"))
 }
 
-/// `GET /docs/` and the files below it.
-pub(crate) async fn file(app: &App, call: Call<'_>) -> Result<Response, ApiError> {
-    app.docs.file(call.parameter, &call.request.headers).await
-}
-
 /// The files that were requested so far, ready to send.
 #[derive(Default)]
 pub(crate) struct Docs(Mutex<HashMap<String, Arc<Document>>>);
 
 impl Docs {
-    async fn file(&self, name: &str, request: &HeaderMap) -> Result<Response, ApiError> {
+    /// `GET /docs/` and the files below it.
+    pub(super) async fn file(&self, name: &str, request: &HeaderMap) -> Result<Response, ApiError> {
         let cached = self.0.lock().unwrap_or_else(PoisonError::into_inner).get(name).cloned();
         let document = if let Some(document) = cached {
             document

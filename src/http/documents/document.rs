@@ -10,10 +10,12 @@ use hyper::{
 use sha2::{Digest, Sha256};
 use tokio::{sync::OnceCell, task};
 
-use crate::http::{
-    Response,
-    edge::compression::{self, GZIP},
-    etag,
+use crate::{
+    edge::{
+        Response,
+        compression::{self, GZIP},
+    },
+    http::etag,
 };
 
 /// Every cache may store a document but must revalidate it, because an upgrade of the service can

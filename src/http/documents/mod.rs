@@ -1,8 +1,62 @@
 //! What anybody may read without a key: the OpenAPI documents, the pages that show
 //! them, and the API catalog.
 
-pub(super) mod api_catalog;
-pub(super) mod docs;
-pub(super) mod document;
+mod api_catalog;
+mod docs;
+mod document;
 pub mod openapi;
 mod server_url;
+
+use std::sync::Arc;
+
+pub(super) use self::docs::redirect as docs_redirect;
+use self::{
+    docs::Docs,
+    document::Document,
+    openapi::{Format, Served},
+};
+use super::{routes::Call, settings::Settings};
+use crate::{
+    domain::Clock,
+    edge::{ApiError, Response},
+};
+
+/// All documents.
+pub(super) struct Documents {
+    clock: Arc<dyn Clock>,
+    openapi: Served,
+    /// The content of `/.well-known/api-catalog`.
+    catalog: Document,
+    docs: Docs,
+}
+
+impl Documents {
+    pub(super) fn new(settings: &Settings, clock: Arc<dyn Clock>) -> Self {
+        Self {
+            clock,
+            openapi: Served::new(settings),
+            catalog: api_catalog::catalog(settings.own_base_url()),
+            docs: Docs::default(),
+        }
+    }
+
+    pub(super) async fn yaml(&self, call: Call<'_>) -> Result<Response, ApiError> {
+        self.openapi.response(call.request, Format::Yaml, self.clock.now()).await
+    }
+
+    pub(super) async fn json(&self, call: Call<'_>) -> Result<Response, ApiError> {
+        self.openapi.response(call.request, Format::Json, self.clock.now()).await
+    }
+
+    pub(super) async fn catalog(&self, call: Call<'_>) -> Result<Response, ApiError> {
+        api_catalog::get(&self.catalog, call).await
+    }
+
+    pub(super) async fn root(&self, call: Call<'_>) -> Result<Response, ApiError> {
+        api_catalog::root(&self.catalog, call).await
+    }
+
+    pub(super) async fn docs_file(&self, call: Call<'_>) -> Result<Response, ApiError> {
+        self.docs.file(call.parameter, &call.request.headers).await
+    }
+}

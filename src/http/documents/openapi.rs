@@ -14,11 +14,9 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use super::{document::Document, server_url};
-use crate::http::{
-    App, BaseUrl, Response, Settings,
-    contract::deprecation,
-    error::ApiError,
-    routes::{Call, OpenApi},
+use crate::{
+    edge::{ApiError, BaseUrl, Response},
+    http::{contract::deprecation, routes::OpenApi, settings::Settings},
 };
 
 /// Marks the parts of the contract that leave it when `getPet` is removed.
@@ -121,6 +119,17 @@ impl Served {
         Self { servers, tls: settings.tls, kept: Mutex::default() }
     }
 
+    /// The response to a request for one of the documents.
+    pub(super) async fn response(
+        &self,
+        request: &Parts,
+        format: Format,
+        now: Timestamp,
+    ) -> Result<Response, ApiError> {
+        let document = self.document(request, format, now)?;
+        Ok(document.response(&request.headers).await)
+    }
+
     fn document(
         &self,
         request: &Parts,
@@ -177,17 +186,4 @@ fn prune(value: &mut Value, document: &Value) {
         }
         _ => {}
     }
-}
-
-pub(crate) async fn json(app: &App, call: Call<'_>) -> Result<Response, ApiError> {
-    respond(app, call.request, Format::Json).await
-}
-
-pub(crate) async fn yaml(app: &App, call: Call<'_>) -> Result<Response, ApiError> {
-    respond(app, call.request, Format::Yaml).await
-}
-
-async fn respond(app: &App, request: &Parts, format: Format) -> Result<Response, ApiError> {
-    let document = app.documents.document(request, format, app.clock.now())?;
-    Ok(document.response(&request.headers).await)
 }

@@ -3,7 +3,7 @@
 
 use hyper::http::request::Parts;
 
-use crate::http::{BaseUrl, host};
+use crate::edge::{BaseUrl, host};
 
 /// Header fields that show that a proxy forwarded the request.
 const FORWARDED: [&str; 5] =

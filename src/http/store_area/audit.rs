@@ -3,19 +3,21 @@
 use super::{
     cursor::{self, Walk},
     page::{self, Element},
+    shared::StoreArea,
 };
 use crate::{
     domain::{
         Actor,
         store_area::{AuditEntry, AuditPosition, AuditQuery, AuditType, LogSubject},
     },
-    http::{App, Response, error::ApiError, query, routes::Call},
+    edge::{ApiError, Response},
+    http::{query, routes::Call},
     json, text,
 };
 
 /// Responds with a page of the audit trail and a link to the next one.
 pub(crate) async fn list(
-    app: &App,
+    area: &StoreArea,
     Call { request, caller, .. }: Call<'_>,
 ) -> Result<Response, ApiError> {
     let names = ["subject", "actor", "type", "since", "until", "limit", "cursor"];
@@ -50,14 +52,14 @@ pub(crate) async fn list(
         let seq = text::integer(&seq).ok_or_else(cursor::invalid)?;
         query.after = Some(AuditPosition { seq, act });
     }
-    let _turn = app.store_area.turns.take(caller).await?;
-    let (entries, next) = app.store.list_audit(&query).await?;
+    let _turn = area.turns.take(caller).await?;
+    let (entries, next) = area.app.store.list_audit(&query).await?;
     let next = next.and_then(|AuditPosition { seq, act }| {
         let cursor = walk.encode(&seq.to_string(), act);
-        page::next_link(app, "/store/audit", limit, &filters, &cursor)
+        page::next_link(area, "/store/audit", limit, &filters, &cursor)
     });
     let element: Element<AuditEntry> = Element { length, write: json::write_audit_entry };
-    page::respond(app, request, entries, element, next).await
+    page::respond(area, request, entries, element, next).await
 }
 
 fn length(entry: &AuditEntry) -> usize {

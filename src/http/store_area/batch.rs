@@ -4,7 +4,9 @@ use serde_json::value::RawValue;
 
 use super::{
     members::{COMMAND, IF_MATCH, INTEGER, Members, NAME, PET_STATUS, REASON},
-    orders, pets, wire,
+    orders, pets,
+    shared::StoreArea,
+    wire,
     write::{self, Write},
 };
 use crate::{
@@ -13,7 +15,8 @@ use crate::{
         rate_limit::Reading,
         store_area::{Command, Preconditions},
     },
-    http::{App, Response, access::rate_limit, error::ApiError, routes::Call},
+    edge::{ApiError, Response},
+    http::{access::rate_limit, routes::Call},
     json,
 };
 
@@ -22,12 +25,12 @@ const MAX_COMMANDS: u32 = 100;
 
 /// Each command counts against the rate limit of the key, whose state is `rate`.
 pub(crate) async fn run(
-    app: &App,
+    area: &StoreArea,
     call: Call<'_>,
     rate: &mut Option<Reading>,
 ) -> Result<Response, ApiError> {
     let caller = call.caller;
-    let write = Write::read_with_key(app, call).await?;
+    let write = Write::read_with_key(area, call).await?;
     let elements = json::elements(&write.body)?;
     let count = elements.len();
     let allowed = u32::try_from(count).ok().filter(|count| (1..=MAX_COMMANDS).contains(count));
@@ -37,17 +40,17 @@ pub(crate) async fn run(
     };
     let mut commands = Vec::with_capacity(count);
     for (index, element) in elements.into_iter().enumerate() {
-        let command = parse(app, element, &write);
+        let command = parse(area, element, &write);
         commands.push(command.map_err(|error| error.at(index))?);
     }
     if let Some(caller) = caller {
-        *rate = app.keys.take_commands(caller, counted);
+        *rate = area.app.keys.take_commands(caller, counted);
         rate_limit::check_commands(*rate, counted)?;
     }
-    write.execute_all(app, commands, wire::all, Some).await
+    write.execute_all(area, commands, wire::all, Some).await
 }
 
-fn parse(app: &App, element: &RawValue, write: &Write<'_>) -> Result<Command, ApiError> {
+fn parse(area: &StoreArea, element: &RawValue, write: &Write<'_>) -> Result<Command, ApiError> {
     let members = Members::any(element.get().as_bytes(), "The command")?;
     let command = members.required("command", &COMMAND)?;
     let check = |names: &[&str]| members.check(&[&["command"], names].concat());
@@ -84,7 +87,7 @@ fn parse(app: &App, element: &RawValue, write: &Write<'_>) -> Result<Command, Ap
         }
         "placeOrder" => {
             check(&orders::NEW)?;
-            Ok(Command::PlaceOrder(orders::new(app, &members, write.now)?))
+            Ok(Command::PlaceOrder(orders::new(area, &members, write.now)?))
         }
         "completeOrder" => {
             check(&["orderId"])?;

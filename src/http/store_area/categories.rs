@@ -4,53 +4,54 @@ use super::{
     cursor::{self, Walk},
     members::LABEL,
     page::{self, Element},
-    preconditions, wire,
+    preconditions,
+    shared::StoreArea,
+    wire,
     write::Write,
 };
 use crate::{
     domain::store_area::{Category, Command},
-    http::{
-        App, Response,
-        body::Accepted,
-        error::{ApiError, Problem},
-        query,
-        routes::Call,
-    },
+    edge::{ApiError, Problem, Response, body::Accepted},
+    http::{query, routes::Call},
     json,
 };
 
 /// `GET /v1/store/categories`: a page of categories, and a link to the next one.
 pub(crate) async fn list_categories(
-    app: &App,
+    area: &StoreArea,
     Call { request, .. }: Call<'_>,
 ) -> Result<Response, ApiError> {
     let [limit, cursor] = query::parameters(request.uri.query(), ["limit", "cursor"])?;
     let limit = query::limit(limit.as_ref())?;
     let walk = Walk::new(cursor::CATEGORIES, &[]);
     let after = cursor.map(|cursor| walk.decode(&cursor)).transpose()?.map(|(_, id)| id);
-    let (categories, next) = app.store.list_categories(after, limit).await?;
-    let next = next
-        .and_then(|id| page::next_link(app, "/store/categories", limit, &[], &walk.encode("", id)));
+    let (categories, next) = area.app.store.list_categories(after, limit).await?;
+    let next = next.and_then(|id| {
+        page::next_link(area, "/store/categories", limit, &[], &walk.encode("", id))
+    });
     let element: Element<Category> =
         Element { length: |category| category.label.as_str().len(), write: json::write_category };
-    page::respond(app, request, categories, element, next).await
+    page::respond(area, request, categories, element, next).await
 }
 
 /// `PUT /v1/store/categories/{categoryId}`: creates a category, or changes its label.
-pub(crate) async fn put_category(app: &App, call: Call<'_>) -> Result<Response, ApiError> {
+pub(crate) async fn put_category(area: &StoreArea, call: Call<'_>) -> Result<Response, ApiError> {
     let preconditions = preconditions::of_put(&call.request.headers)?;
-    let write = Write::read(app, call, Some(Accepted::Json)).await?;
+    let write = Write::read(area, call, Some(Accepted::Json)).await?;
     let label = write.members(&["label"])?.required("label", &LABEL)?;
     let command = Command::PutCategory { id: id(&write)?, label, preconditions };
-    write.execute(app, command, wire::created).await
+    write.execute(area, command, wire::created).await
 }
 
 /// `DELETE /v1/store/categories/{categoryId}`.
-pub(crate) async fn delete_category(app: &App, call: Call<'_>) -> Result<Response, ApiError> {
+pub(crate) async fn delete_category(
+    area: &StoreArea,
+    call: Call<'_>,
+) -> Result<Response, ApiError> {
     let preconditions = preconditions::of(&call.request.headers)?;
-    let write = Write::read(app, call, None).await?;
+    let write = Write::read(area, call, None).await?;
     let command = Command::DeleteCategory { id: id(&write)?, preconditions };
-    write.execute(app, command, wire::one).await
+    write.execute(area, command, wire::one).await
 }
 
 /// The id in the path, which can be any int64.

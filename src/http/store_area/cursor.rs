@@ -7,7 +7,7 @@
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use sha2::{Digest, Sha256};
 
-use crate::http::error::{ApiError, Problem};
+use crate::edge::{ApiError, Problem};
 
 /// A list with its filters.
 pub(super) struct Walk {

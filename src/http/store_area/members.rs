@@ -6,7 +6,7 @@ use super::preconditions;
 pub(super) use crate::json::members::*;
 use crate::{
     domain::store_area::IfMatch,
-    http::error::{ApiError, Problem},
+    edge::{ApiError, Problem},
     json,
 };
 

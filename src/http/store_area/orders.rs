@@ -6,7 +6,9 @@ use super::{
     cursor::{self, Walk},
     members::{self, INTEGER, IS_COMPLETED, Members, NOTE, REASON, REFERENCE, TIME},
     page::{self, Element},
-    preconditions, wire,
+    preconditions,
+    shared::StoreArea,
+    wire,
     write::{self, Write},
 };
 use crate::{
@@ -17,7 +19,8 @@ use crate::{
             Resource,
         },
     },
-    http::{App, Response, body::Accepted, error::ApiError, query, routes::Call},
+    edge::{ApiError, Response, body::Accepted},
+    http::{query, routes::Call},
     json, text,
 };
 
@@ -26,7 +29,7 @@ pub(super) const NEW: [&str; 5] = ["petId", "status", "reference", "note", "expi
 
 /// `GET /v1/store/orders`: a page of orders, and a link to the next one.
 pub(crate) async fn list_orders(
-    app: &App,
+    area: &StoreArea,
     Call { request, caller, .. }: Call<'_>,
 ) -> Result<Response, ApiError> {
     let names = ["status", "petId", "reference", "limit", "cursor"];
@@ -56,14 +59,14 @@ pub(crate) async fn list_orders(
     }
     // No animal can have another id, so there is no order for it.
     let is_impossible = wanted.is_some() && query.pet_id.is_none();
-    let _turn = app.store_area.turns.take(caller).await?;
+    let _turn = area.turns.take(caller).await?;
     let (orders, next) =
-        if is_impossible { (Vec::new(), None) } else { app.store.list_orders(&query).await? };
+        if is_impossible { (Vec::new(), None) } else { area.app.store.list_orders(&query).await? };
     let next = next.and_then(|id| {
         let cursor = walk.encode("", id.get());
-        page::next_link(app, "/store/orders", query.limit, &filters, &cursor)
+        page::next_link(area, "/store/orders", query.limit, &filters, &cursor)
     });
-    page::respond(app, request, orders, Element { length, write: json::write_order }, next).await
+    page::respond(area, request, orders, Element { length, write: json::write_order }, next).await
 }
 
 fn length(order: &Order) -> usize {
@@ -73,13 +76,17 @@ fn length(order: &Order) -> usize {
 }
 
 /// `POST /v1/store/orders`.
-pub(crate) async fn place_order(app: &App, call: Call<'_>) -> Result<Response, ApiError> {
-    let write = Write::read_with_key(app, call).await?;
-    let new = new(app, &write.members(&NEW)?, write.now)?;
-    write.execute(app, Command::PlaceOrder(new), wire::created).await
+pub(crate) async fn place_order(area: &StoreArea, call: Call<'_>) -> Result<Response, ApiError> {
+    let write = Write::read_with_key(area, call).await?;
+    let new = new(area, &write.members(&NEW)?, write.now)?;
+    write.execute(area, Command::PlaceOrder(new), wire::created).await
 }
 
-pub(super) fn new(app: &App, members: &Members<'_>, now: Timestamp) -> Result<NewOrder, ApiError> {
+pub(super) fn new(
+    area: &StoreArea,
+    members: &Members<'_>,
+    now: Timestamp,
+) -> Result<NewOrder, ApiError> {
     let pet_id = members.required("petId", &INTEGER)?;
     let is_completed = members.optional("status", &IS_COMPLETED)?.unwrap_or_default();
     let reference = members.optional("reference", &REFERENCE)?;
@@ -93,26 +100,26 @@ pub(super) fn new(app: &App, members: &Members<'_>, now: Timestamp) -> Result<Ne
     let terms = if is_completed {
         OrderTerms::Completed
     } else {
-        OrderTerms::ReservedUntil(expires_at.unwrap_or_else(|| app.default_end(now)))
+        OrderTerms::ReservedUntil(expires_at.unwrap_or_else(|| area.app.commands.default_end(now)))
     };
     Ok(NewOrder { pet_id: write::pet_id(Some(pet_id))?, terms, reference, note })
 }
 
 /// `GET /v1/store/orders/{orderId}`.
 pub(crate) async fn get_order(
-    app: &App,
+    area: &StoreArea,
     Call { request, parameter, .. }: Call<'_>,
 ) -> Result<Response, ApiError> {
     let [] = query::parameters(request.uri.query(), [])?;
     let id = write::order_id(query::path_integer(parameter))?;
-    let order = app.store.get_order(id).await?.ok_or_else(write::no_order)?;
-    wire::respond(app, request, &Resource::Order(order))
+    let order = area.app.store.get_order(id).await?.ok_or_else(write::no_order)?;
+    wire::respond(area, request, &Resource::Order(order))
 }
 
 /// `PATCH /v1/store/orders/{orderId}`: changes texts, or extends a reservation.
-pub(crate) async fn patch_order(app: &App, call: Call<'_>) -> Result<Response, ApiError> {
+pub(crate) async fn patch_order(area: &StoreArea, call: Call<'_>) -> Result<Response, ApiError> {
     let preconditions = preconditions::of(&call.request.headers)?;
-    let write = Write::read(app, call, Some(Accepted::Patch)).await?;
+    let write = Write::read(area, call, Some(Accepted::Patch)).await?;
     let members = write.members(&["reference", "note", "expiresAt"])?;
     let patch = OrderPatch {
         reference: members.patch("reference", &REFERENCE)?,
@@ -120,29 +127,29 @@ pub(crate) async fn patch_order(app: &App, call: Call<'_>) -> Result<Response, A
         expires_at: members.optional("expiresAt", &TIME)?,
     };
     let command = Command::PatchOrder { id: write.order_id()?, patch, preconditions };
-    write.execute(app, command, wire::one).await
+    write.execute(area, command, wire::one).await
 }
 
 /// `POST /v1/store/orders/{orderId}/complete`: sells the reserved animal.
-pub(crate) async fn complete_order(app: &App, call: Call<'_>) -> Result<Response, ApiError> {
-    let write = Write::read(app, call, Some(Accepted::JsonOrNothing)).await?;
+pub(crate) async fn complete_order(area: &StoreArea, call: Call<'_>) -> Result<Response, ApiError> {
+    let write = Write::read(area, call, Some(Accepted::JsonOrNothing)).await?;
     write.members(&[])?;
     let command = Command::CompleteOrder { id: write.order_id()? };
-    write.execute(app, command, wire::one).await
+    write.execute(area, command, wire::one).await
 }
 
 /// `POST /v1/store/orders/{orderId}/cancel`: ends a reservation.
-pub(crate) async fn cancel_order(app: &App, call: Call<'_>) -> Result<Response, ApiError> {
-    let write = Write::read(app, call, Some(Accepted::JsonOrNothing)).await?;
+pub(crate) async fn cancel_order(area: &StoreArea, call: Call<'_>) -> Result<Response, ApiError> {
+    let write = Write::read(area, call, Some(Accepted::JsonOrNothing)).await?;
     let reason = write.members(&["reason"])?.optional("reason", &REASON)?;
     let command = Command::CancelOrder { id: write.order_id()?, reason };
-    write.execute(app, command, wire::one).await
+    write.execute(area, command, wire::one).await
 }
 
 /// `POST /v1/store/orders/{orderId}/return`: undoes a sale.
-pub(crate) async fn return_order(app: &App, call: Call<'_>) -> Result<Response, ApiError> {
-    let write = Write::read(app, call, Some(Accepted::JsonOrNothing)).await?;
+pub(crate) async fn return_order(area: &StoreArea, call: Call<'_>) -> Result<Response, ApiError> {
+    let write = Write::read(area, call, Some(Accepted::JsonOrNothing)).await?;
     let reason = write.members(&["reason"])?.optional("reason", &REASON)?;
     let command = Command::ReturnOrder { id: write.order_id()?, reason };
-    write.execute(app, command, wire::one).await
+    write.execute(area, command, wire::one).await
 }

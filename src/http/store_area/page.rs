@@ -9,10 +9,11 @@ use hyper::{
 };
 use tokio::task;
 
-use super::wire::USUAL_LENGTH;
+use super::{shared::StoreArea, wire::USUAL_LENGTH};
 use crate::{
     domain::Limit,
-    http::{App, Response, error::ApiError, etag, response},
+    edge::{ApiError, Response, response},
+    http::etag,
 };
 
 /// Pages with more bytes of texts than this are rendered on a separate thread.
@@ -26,19 +27,19 @@ pub(super) struct Element<T> {
 
 /// The response with a page, and with the link to the next one if there is one.
 pub(super) async fn respond<T: Send + 'static>(
-    app: &App,
+    area: &StoreArea,
     request: &Parts,
     elements: Vec<T>,
     element: Element<T>,
     next: Option<HeaderValue>,
 ) -> Result<Response, ApiError> {
-    let (tags, is_last) = (app.tags, next.is_none());
+    let (tags, is_last) = (area.http.tags, next.is_none());
     let (body, tag) = render(elements, element, move |body| {
         let tag = tags.of_page(&body, is_last);
         (body, tag)
     })
     .await?;
-    let mut response = response::json(StatusCode::OK, app.edge.response_memory.hold(body)?);
+    let mut response = response::json(StatusCode::OK, area.http.memory.hold(body)?);
     if let Some(next) = next {
         response.headers_mut().insert(header::LINK, next);
     }
@@ -73,7 +74,7 @@ pub(super) async fn render<T: Send + 'static, R: Send + 'static>(
 
 /// The link to the next page (RFC 8288) of the list at `path` below the base address.
 pub(super) fn next_link(
-    app: &App,
+    area: &StoreArea,
     path: &str,
     limit: Limit,
     filters: &[(&str, Option<&str>)],
@@ -82,12 +83,12 @@ pub(super) fn next_link(
     let mut buffer = itoa::Buffer::new();
     let limit = ("limit", Some(buffer.format(limit.get())));
     let cursor = ("cursor", Some(cursor));
-    link(app, path, "next", [&[limit], filters, &[cursor]].concat())
+    link(area, path, "next", [&[limit], filters, &[cursor]].concat())
 }
 
 /// A link to `path` below the base address, with these parameters.
 pub(super) fn link<'a>(
-    app: &App,
+    area: &StoreArea,
     path: &str,
     relation: &str,
     parameters: impl IntoIterator<Item = (&'a str, Option<&'a str>)>,
@@ -98,6 +99,6 @@ pub(super) fn link<'a>(
             query.append_pair(name, value);
         }
     }
-    let link = format!("<{}{path}?{}>; rel=\"{relation}\"", app.base_path, query.finish());
+    let link = format!("<{}{path}?{}>; rel=\"{relation}\"", area.http.base_path, query.finish());
     HeaderValue::try_from(link).ok()
 }

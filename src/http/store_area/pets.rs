@@ -5,7 +5,9 @@ use super::{
     feed,
     members::{INTEGER, Members, NAME, NOTE, PET_STATUS, WITHDRAWAL_REASON},
     page::{self, Element},
-    preconditions, wire,
+    preconditions,
+    shared::StoreArea,
+    wire,
     write::{self, Write},
 };
 use crate::{
@@ -16,7 +18,8 @@ use crate::{
             WithdrawalReason,
         },
     },
-    http::{App, Response, body::Accepted, error::ApiError, query, routes::Call},
+    edge::{ApiError, Response, body::Accepted},
+    http::{query, routes::Call},
     json, text,
 };
 
@@ -26,7 +29,7 @@ pub(super) const WITHDRAWAL: [&str; 2] = ["reason", "note"];
 
 /// `GET /v1/store/pets`: a page of animals, and a link to the next one.
 pub(crate) async fn list_pets(
-    app: &App,
+    area: &StoreArea,
     Call { request, caller, .. }: Call<'_>,
 ) -> Result<Response, ApiError> {
     let names = ["status", "categoryId", "name", "withdrawn", "limit", "cursor"];
@@ -65,12 +68,12 @@ pub(crate) async fn list_pets(
         query.after = Some(PetPosition { key, id });
     }
     // Before the page, so that a client that follows the changes from here misses none.
-    let log = if query.after.is_none() { Some(app.store.log_state().await?) } else { None };
-    let _turn = app.store_area.turns.take(caller).await?;
-    let (pets, next) = app.store.list_store_pets(&query).await?;
+    let log = if query.after.is_none() { Some(area.app.store.log_state().await?) } else { None };
+    let _turn = area.turns.take(caller).await?;
+    let (pets, next) = area.app.store.list_store_pets(&query).await?;
     let next = next.and_then(|PetPosition { key, id }| {
         let cursor = walk.encode(&key.unwrap_or_default(), id.get());
-        page::next_link(app, "/store/pets", query.limit, &filters, &cursor)
+        page::next_link(area, "/store/pets", query.limit, &filters, &cursor)
     });
     let element: Element<StorePet> = Element {
         length: |pet| {
@@ -79,9 +82,9 @@ pub(crate) async fn list_pets(
         },
         write: json::write_store_pet,
     };
-    let mut response = page::respond(app, request, pets, element, next).await?;
+    let mut response = page::respond(area, request, pets, element, next).await?;
     if let Some(log) = log {
-        feed::add_link(app, &log, &mut response);
+        feed::add_link(area, &log, &mut response);
     }
     Ok(response)
 }
@@ -100,22 +103,22 @@ fn boolean(text: &str) -> Option<bool> {
 
 /// `GET /v1/store/pets/{petId}`: an animal, withdrawn or not.
 pub(crate) async fn get_pet(
-    app: &App,
+    area: &StoreArea,
     Call { request, parameter, .. }: Call<'_>,
 ) -> Result<Response, ApiError> {
     let [] = query::parameters(request.uri.query(), [])?;
     let id = write::pet_id(query::path_integer(parameter))?;
-    let pet = app.store.get_store_pet(id).await?.ok_or_else(write::no_pet)?;
-    wire::respond(app, request, &Resource::Pet(pet))
+    let pet = area.app.store.get_store_pet(id).await?.ok_or_else(write::no_pet)?;
+    wire::respond(area, request, &Resource::Pet(pet))
 }
 
 /// `PATCH /v1/store/pets/{petId}`.
-pub(crate) async fn patch_pet(app: &App, call: Call<'_>) -> Result<Response, ApiError> {
+pub(crate) async fn patch_pet(area: &StoreArea, call: Call<'_>) -> Result<Response, ApiError> {
     let preconditions = preconditions::of(&call.request.headers)?;
-    let write = Write::read(app, call, Some(Accepted::Patch)).await?;
+    let write = Write::read(area, call, Some(Accepted::Patch)).await?;
     let patch = patch(&write.members(&PATCH)?)?;
     let command = Command::PatchPet { id: write.pet_id()?, patch, preconditions };
-    write.execute(app, command, wire::one).await
+    write.execute(area, command, wire::one).await
 }
 
 pub(super) fn patch(members: &Members<'_>) -> Result<PetPatch, ApiError> {
@@ -127,12 +130,12 @@ pub(super) fn patch(members: &Members<'_>) -> Result<PetPatch, ApiError> {
 }
 
 /// `POST /v1/store/pets/{petId}/withdraw`.
-pub(crate) async fn withdraw_pet(app: &App, call: Call<'_>) -> Result<Response, ApiError> {
+pub(crate) async fn withdraw_pet(area: &StoreArea, call: Call<'_>) -> Result<Response, ApiError> {
     let preconditions = preconditions::of(&call.request.headers)?;
-    let write = Write::read(app, call, Some(Accepted::Json)).await?;
+    let write = Write::read(area, call, Some(Accepted::Json)).await?;
     let (reason, note) = withdrawal(&write.members(&WITHDRAWAL)?)?;
     let command = Command::WithdrawPet { id: write.pet_id()?, reason, note, preconditions };
-    write.execute(app, command, wire::one).await
+    write.execute(area, command, wire::one).await
 }
 
 pub(super) fn withdrawal(
@@ -143,10 +146,10 @@ pub(super) fn withdrawal(
 }
 
 /// `POST /v1/store/pets/{petId}/restore`.
-pub(crate) async fn restore_pet(app: &App, call: Call<'_>) -> Result<Response, ApiError> {
+pub(crate) async fn restore_pet(area: &StoreArea, call: Call<'_>) -> Result<Response, ApiError> {
     let preconditions = preconditions::of(&call.request.headers)?;
-    let write = Write::read(app, call, Some(Accepted::JsonOrNothing)).await?;
+    let write = Write::read(area, call, Some(Accepted::JsonOrNothing)).await?;
     write.members(&[])?;
     let command = Command::RestorePet { id: write.pet_id()?, preconditions };
-    write.execute(app, command, wire::one).await
+    write.execute(area, command, wire::one).await
 }

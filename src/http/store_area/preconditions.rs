@@ -7,7 +7,7 @@ use hyper::{
 
 use crate::{
     domain::store_area::{IfMatch, Preconditions},
-    http::error::{ApiError, Problem},
+    edge::{ApiError, Problem},
     text,
 };
 

@@ -8,13 +8,7 @@ use std::{
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-use crate::{
-    domain::KeyId,
-    http::{
-        access::auth::{self, Caller},
-        error::ApiError,
-    },
-};
+use crate::{app::Caller, domain::KeyId, edge::ApiError, http::access::auth};
 
 /// How many of them one API key has in the queue of the store. The others wait for these.
 const AT_ONCE: usize = 2;

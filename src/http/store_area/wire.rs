@@ -4,12 +4,14 @@ use std::sync::Arc;
 
 use hyper::{StatusCode, header::HeaderValue, http::request::Parts};
 
+use super::shared::StoreArea;
 use crate::{
     domain::{
         StoredResponse,
         store_area::{Decision, Inventory, Resource},
     },
-    http::{App, Response, error::ApiError, etag, response},
+    edge::{ApiError, Response, response},
+    http::etag,
     json::{Object, write_resource},
 };
 
@@ -78,21 +80,21 @@ pub(super) fn all(decisions: &[Decision]) -> StoredResponse {
 
 /// The response to a read by id, or a 304 if the client has this version.
 pub(super) fn respond(
-    app: &App,
+    area: &StoreArea,
     request: &Parts,
     resource: &Resource,
 ) -> Result<Response, ApiError> {
-    respond_with(app, request, self::resource(resource), resource.version())
+    respond_with(area, request, self::resource(resource), resource.version())
 }
 
 /// The same with the JSON of something that has this version.
 pub(super) fn respond_with(
-    app: &App,
+    area: &StoreArea,
     request: &Parts,
     body: Vec<u8>,
     version: i64,
 ) -> Result<Response, ApiError> {
-    let body = app.edge.response_memory.hold(body)?;
+    let body = area.http.memory.hold(body)?;
     let tag =
         HeaderValue::try_from(tag(version)).map_err(|error| ApiError::internal(Arc::new(error)))?;
     Ok(etag::respond(&request.headers, response::json(StatusCode::OK, body), tag))

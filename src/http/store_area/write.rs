@@ -13,20 +13,18 @@ use jiff::Timestamp;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
-use super::{members::Members, wire};
+use super::{members::Members, shared::StoreArea, wire};
 use crate::{
     domain::{
-        IdempotencyKey, IdempotentRequest, KeyId, NamedActor, PetId, StoredResponse, WriteContext,
+        IdempotencyKey, KeyId, NamedActor, PetId, StoredResponse, WriteContext,
         store_area::{Command, Conflict, OrderId, Refusal, Resource},
     },
-    http::{
-        App, Reservation, Response,
-        access::auth,
+    edge::{
+        ApiError, Problem, Reservation, Response,
         body::{self, Accepted},
-        error::{ApiError, Problem},
-        idempotency, query, response,
-        routes::Call,
+        response,
     },
+    http::{access::auth, idempotency, query, routes::Call},
     json::{self, times},
     store::{Executed, RespondTo},
 };
@@ -59,17 +57,17 @@ impl<'r> Write<'r> {
     /// Reads the request of an operation that accepts such a body, or none. Fails with 400, 408,
     /// 413 and 415, as for every request with a body.
     pub(super) async fn read(
-        app: &App,
+        area: &StoreArea,
         Call { request, request_id, route, parameter, body, caller }: Call<'r>,
         accepted: Option<Accepted>,
     ) -> Result<Self, ApiError> {
         let [] = query::parameters(request.uri.query(), [])?;
         let key = idempotency::key(&request.headers)?;
         // Reserved now, because a change cannot be rejected after it is made.
-        let room = app.edge.response_memory.reserve(body::max_length(&body) + USUAL_GROWTH)?;
+        let room = area.http.memory.reserve(body::max_length(&body) + USUAL_GROWTH)?;
         let mut text = match accepted {
             Some(accepted) => {
-                body::read(&request.headers, body, accepted, app.body_timeout).await?
+                body::read(&request.headers, body, accepted, area.http.body_timeout).await?
             }
             None => Bytes::new(),
         };
@@ -85,14 +83,14 @@ impl<'r> Write<'r> {
             caller: caller.key_id(),
             actor: caller.actor(),
             key,
-            now: times::to_milliseconds(app.clock.now()),
+            now: times::to_milliseconds(area.app.clock.now()),
             body: text,
             room,
         })
     }
 
     /// The same for an operation that requires an `Idempotency-Key`. Fails with 400 without it.
-    pub(super) async fn read_with_key(app: &App, call: Call<'r>) -> Result<Self, ApiError> {
+    pub(super) async fn read_with_key(area: &StoreArea, call: Call<'r>) -> Result<Self, ApiError> {
         if idempotency::key(&call.request.headers)?.is_none() {
             let [] = query::parameters(call.request.uri.query(), [])?;
             return Err(ApiError::new(
@@ -101,7 +99,7 @@ impl<'r> Write<'r> {
                  new request, and the same key with a retry.",
             ));
         }
-        Self::read(app, call, Some(Accepted::Json)).await
+        Self::read(area, call, Some(Accepted::Json)).await
     }
 
     /// The members of the body, which can have only these. Fails with 400.
@@ -120,26 +118,27 @@ impl<'r> Write<'r> {
     /// Carries out one command, and responds with what it is about.
     pub(super) async fn execute(
         self,
-        app: &App,
+        area: &StoreArea,
         command: Command,
         respond: RespondTo,
     ) -> Result<Response, ApiError> {
-        self.execute_all(app, vec![command], respond, |_| None).await
+        self.execute_all(area, vec![command], respond, |_| None).await
     }
 
     /// Carries out several commands. `failed_index` is what the error of a command shows of its
     /// position.
     pub(super) async fn execute_all(
         self,
-        app: &App,
+        area: &StoreArea,
         commands: Vec<Command>,
         respond: RespondTo,
         failed_index: fn(usize) -> Option<usize>,
     ) -> Result<Response, ApiError> {
-        let context = self.context(app).await?;
-        let repeatable = context.idempotency.clone();
-        let _entered = repeatable.map(|request| app.in_flight.enter(&request)).transpose()?;
-        let stored = match app.carry_out(commands, context, respond).await? {
+        let context = self.context(area).await?;
+        let request = context.idempotency.clone();
+        let _entered =
+            request.as_ref().map(|request| area.app.requests.enter(request)).transpose()?;
+        let stored = match area.app.commands.execute(commands, context, respond).await? {
             Executed::Done { response, .. } | Executed::Replayed(response) => response,
             Executed::IdempotencyConflict => {
                 return Err(idempotency_conflict());
@@ -148,25 +147,23 @@ impl<'r> Write<'r> {
                 return Err(refused(refusal, failed_index(index), self.room));
             }
         };
-        Ok(self.respond_with(app, stored))
+        Ok(self.respond_with(area, stored))
     }
 
-    pub(super) async fn context(&self, app: &App) -> Result<WriteContext, ApiError> {
+    pub(super) async fn context(&self, area: &StoreArea) -> Result<WriteContext, ApiError> {
         let idempotency = match &self.key {
-            Some(key) => Some(IdempotentRequest {
-                caller: self.caller.into(),
-                lineage: app.lineages.first(app.store.as_ref(), self.caller).await?.into(),
-                operation: self.operation,
-                key: key.clone(),
-                fingerprint: fingerprint(self.request, &self.body),
-            }),
+            Some(key) => {
+                let fingerprint = fingerprint(self.request, &self.body);
+                let requests = &area.app.requests;
+                Some(requests.of_key(self.caller, self.operation, key.clone(), fingerprint).await?)
+            }
             None => None,
         };
         let request_id = self.request_id.to_str().ok().map(str::to_owned);
         Ok(WriteContext { actor: self.actor.clone(), now: self.now, request_id, idempotency })
     }
 
-    pub(super) fn respond_with(self, app: &App, stored: StoredResponse) -> Response {
+    pub(super) fn respond_with(self, area: &StoreArea, stored: StoredResponse) -> Response {
         let status = StatusCode::from_u16(stored.status).unwrap_or(StatusCode::OK);
         let mut response = response::json(status, self.room.fill(stored.body));
         let headers = response.headers_mut();
@@ -176,7 +173,7 @@ impl<'r> Write<'r> {
         if let Some(tag) = stored.etag.and_then(|tag| HeaderValue::try_from(tag).ok()) {
             headers.insert(header::ETAG, tag);
         }
-        let location = stored.location.map(|path| format!("{}{path}", app.base_path));
+        let location = stored.location.map(|path| format!("{}{path}", area.http.base_path));
         if let Some(location) = location.and_then(|location| HeaderValue::try_from(location).ok()) {
             headers.insert(header::LOCATION, location);
         }

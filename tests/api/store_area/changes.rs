@@ -15,7 +15,7 @@ impl Store {
     pub(super) async fn followers(&self, count: usize) {
         let line = format!("\npetstore_feed_followers {count}\n");
         soon(async {
-            while !self.server.app.metrics().contains(&line) {
+            while !self.server.api.metrics().contains(&line) {
                 tokio::task::yield_now().await;
             }
         })

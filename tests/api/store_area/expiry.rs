@@ -112,7 +112,7 @@ async fn two_processes_expire_each_order_once() {
         let order = store.order(order).await;
         assert_eq!((&order["status"], &order["version"]), (&json!("expired"), &json!(2)));
     }
-    let metrics = app.metrics();
+    let metrics = store.server.api.metrics();
     for line in [
         "petstore_changes_total{type=\"order.expired\"} 30",
         "petstore_reservations 0",

@@ -98,7 +98,7 @@ impl Store {
     /// How many streams the service ended for this cause.
     fn ended(&self, cause: &str) -> u64 {
         let name = format!("\npetstore_feed_streams_ended_total{{cause=\"{cause}\"}} ");
-        let metrics = self.server.app.metrics();
+        let metrics = self.server.api.metrics();
         metrics.split_once(&name).unwrap().1.lines().next().unwrap().parse().unwrap()
     }
 }
@@ -278,7 +278,7 @@ async fn one_key_has_at_most_64_streams() {
     open.clear();
     // The service notices a client that has gone when it sends something.
     soon(async {
-        while !store.server.app.metrics().contains("\npetstore_feed_followers 0\n") {
+        while !store.server.api.metrics().contains("\npetstore_feed_followers 0\n") {
             store.add("Rex", "available").await;
         }
     })

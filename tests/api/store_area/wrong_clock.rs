@@ -9,21 +9,21 @@ use petstore::{
         staff::{StaffChange, StaffMember, StaffSession, Token},
         store_area::ActType,
     },
-    http::{App, Settings},
+    http::Api,
     store::StaffWritten,
 };
 use rand::{SeedableRng, rngs::StdRng};
 use serde_json::json;
 
 use super::{Store, created};
-use crate::clock::ManualClock;
+use crate::{clock::ManualClock, interface};
 
 const MINUTE: Duration = Duration::from_mins(1);
 const DAY: SignedDuration = SignedDuration::from_hours(24);
 
 /// A process of the service on the database, with a clock of its own.
 struct Process {
-    app: App,
+    api: Arc<Api>,
     clock: Arc<ManualClock>,
 }
 
@@ -32,17 +32,16 @@ impl Process {
     fn start(store: &Store, ahead: SignedDuration) -> Self {
         let right = store.server.clock.now();
         let clock = ManualClock::at(&(right + ahead).to_string());
-        let random = &mut StdRng::seed_from_u64(4);
-        let stored = Arc::clone(&store.server.store);
-        let app = App::new(stored, clock.clone(), random, &Settings::default()).unwrap();
-        Self { app, clock }
+        let api = interface::api(Arc::clone(&store.server.store), clock.clone());
+        Self { api, clock }
     }
 
     /// Does all work that depends on the time of day.
     async fn work(&self) {
-        while self.app.expire_orders().await.unwrap() {}
-        while self.app.forget_old_changes().await.unwrap() {}
-        self.app.forget_old_sessions().await.unwrap();
+        let app = self.api.app();
+        while app.expire_orders().await.unwrap() {}
+        while app.forget_old_changes().await.unwrap() {}
+        app.forget_old_sessions().await.unwrap();
     }
 
     async fn work_for(&self, minutes: u32) {
@@ -53,7 +52,7 @@ impl Process {
     }
 
     fn is_confirmed(&self) -> bool {
-        self.app.metrics().contains("petstore_clock_confirmed 1")
+        self.api.metrics().contains("petstore_clock_confirmed 1")
     }
 }
 

@@ -27,9 +27,9 @@ static ADDRESS: LazyLock<SocketAddr> = LazyLock::new(|| {
     };
     let listener = SERVICE.runtime.block_on(TcpListener::bind("127.0.0.1:0")).unwrap();
     let address = listener.local_addr().unwrap();
-    let app = SERVICE.app.clone();
+    let api = SERVICE.api.clone();
     SERVICE.runtime.spawn(async move {
-        server::serve(listener, None, app, &limits, std::future::pending()).await;
+        server::serve(listener, None, api, &limits, std::future::pending()).await;
     });
     address
 });

@@ -3,7 +3,7 @@
 use std::{
     net::IpAddr,
     sync::{Arc, LazyLock},
-    time::{Duration, Instant},
+    time::Instant,
 };
 
 use bytes::Bytes;
@@ -12,13 +12,14 @@ use hyper::{HeaderMap, Request, StatusCode, header};
 use jiff::Timestamp;
 use petstore::{
     domain::{ApiKey, Clock, Deployment, NewKey, Scope, SystemClock},
-    http::{App, Settings},
+    http::Api,
 };
 use rand::{SeedableRng, rngs::StdRng};
 use serde_json::Value;
 use tokio::runtime::{Builder, Runtime};
 
 use super::memory::Memory;
+use crate::interface;
 
 /// The largest accepted size of the request line and header fields together, in bytes.
 const MAX_HEAD: usize = 16 << 10;
@@ -27,7 +28,7 @@ const MAX_HEAD: usize = 16 << 10;
 pub(crate) const THREAD: &str = "service";
 
 pub(super) struct Service {
-    pub(super) app: Arc<App>,
+    pub(super) api: Arc<Api>,
     /// Its only key, which is always the same.
     pub(super) key: String,
     pub(super) runtime: Runtime,
@@ -45,15 +46,14 @@ pub(super) static SERVICE: LazyLock<Service> = LazyLock::new(|| {
         rate_limit: None,
     };
     let store = Memory::new(new, BeforeRemoval.now());
-    let settings = Settings { slow_request: Duration::from_mins(1), ..Settings::default() };
-    let app = App::new(Arc::new(store), Arc::new(BeforeRemoval), &mut random, &settings).unwrap();
+    let api = interface::api(Arc::new(store), Arc::new(BeforeRemoval));
     let runtime = Builder::new_multi_thread()
         .worker_threads(1)
         .thread_name(THREAD)
         .enable_all()
         .build()
         .unwrap();
-    Service { app: Arc::new(app), key: key.reveal().to_owned(), runtime }
+    Service { api, key: key.reveal().to_owned(), runtime }
 });
 
 /// A date before the removal of reading by id, whatever the date of the machine is.
@@ -105,7 +105,7 @@ pub(super) fn send_with(
     let length = request.uri().path_and_query().unwrap().as_str().len() + authorization.len();
     let client = IpAddr::from([127, 0, 0, 1]).into();
     let (head, body) = SERVICE.runtime.block_on(async {
-        let (head, body) = SERVICE.app.handle(&client, request).await.into_parts();
+        let (head, body) = SERVICE.api.handle(&client, request).await.into_parts();
         (head, body.collect().await.unwrap().to_bytes())
     });
     let body: Value = serde_json::from_slice(&body).unwrap();

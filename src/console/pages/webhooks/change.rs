@@ -2,15 +2,21 @@
 
 use maud::html;
 
-use super::{Desk, Flash, Page, Reply, missing, show_list, with};
+use super::{show_list, with};
 use crate::{
+    app::WebhookChanged,
     console::{ask::Question, forms::Errors, layout::Menu, staff, texts},
+    console::{
+        desk::Desk,
+        pages::parts::missing,
+        reply::{Flash, Page, Reply},
+    },
     delivery::{Decided, Wanted},
     domain::{
         StoredResponse,
         store_area::{ChangeType, Field, Label, WebhookPatch},
     },
-    http::{ApiError, WebhookChanged},
+    edge::ApiError,
 };
 
 /// The page with all webhooks.
@@ -19,7 +25,7 @@ const LIST: &str = "/settings/webhooks";
 /// Adds a webhook, and shows its secret.
 pub(in super::super) async fn add(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let (form, mut errors) = (&desk.visit.form, Errors::default());
-    let url = errors.take("url", desk.app().registrar().check_url(form.get("url")));
+    let url = errors.take("url", desk.app().webhooks.registrar.check_url(form.get("url")));
     let description = match form.get("description") {
         "" => Some(None),
         text => {
@@ -50,7 +56,7 @@ async fn press(desk: &Desk<'_>, wanted: Wanted, code: &'static str) -> Result<Re
         _ => None,
     };
     if let Some((verb, effect)) = effect
-        && let Some(stored) = desk.app().find_webhook(Some(id)).await?
+        && let Some(stored) = desk.app().webhooks.find(Some(id)).await?
         && let Some(asked) =
             Question::of_setting(desk, verb, &stored.webhook.url, effect.to_owned(), &path)
     {
@@ -103,7 +109,7 @@ async fn change(
         StoredResponse { status: 303, body: body.into_bytes(), ..StoredResponse::default() }
     };
     let (id, context) = (desk.id(Some), desk.context());
-    let changed = desk.app().change_webhook(id, &wanted, context, |_| Ok(()), respond).await?;
+    let changed = desk.app().webhooks.change(id, None, &wanted, context, respond).await?;
     Ok(match changed {
         WebhookChanged::Done(response) => {
             let text = String::from_utf8_lossy(&response.body);
@@ -112,7 +118,7 @@ async fn change(
                 None => secret_page(&text, next),
             })
         }
-        WebhookChanged::NotFound => Err(texts::NO_WEBHOOK),
+        WebhookChanged::NotFound | WebhookChanged::OtherVersion(_) => Err(texts::NO_WEBHOOK),
         WebhookChanged::Full => Err(texts::TOO_MANY_WEBHOOKS),
         WebhookChanged::IdempotencyConflict => Err(texts::ALREADY_SENT),
     })

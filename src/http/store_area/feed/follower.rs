@@ -6,17 +6,13 @@ use bytes::Bytes;
 use futures_util::stream;
 use tokio::{sync::watch, time};
 
-use super::{
-    FeedMetrics,
-    recent::{After, End, Recent, Ticket, write_event},
-    streams::{Ended, Share},
-};
 use crate::{
+    app::journal::{After, End, Ended, JournalMetrics, Recent, Share, Ticket, write_event},
     domain::{
         Clock,
         store_area::{ChangePage, ChangeType, Epoch},
     },
-    http::{Body, ResponseMemory},
+    edge::{Body, ResponseMemory},
     store::{Store, StoreError},
 };
 
@@ -37,7 +33,7 @@ pub(super) struct Follower {
     pub(super) store: Arc<dyn Store>,
     pub(super) clock: Arc<dyn Clock>,
     pub(super) memory: ResponseMemory,
-    pub(super) metrics: Arc<FeedMetrics>,
+    pub(super) metrics: Arc<JournalMetrics>,
     pub(super) epoch: Epoch,
     pub(super) kind: Option<ChangeType>,
     /// The number up to which it has everything.

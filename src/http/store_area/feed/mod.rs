@@ -1,19 +1,8 @@
 //! `followChanges`: `GET /v1/store/changes`.
-//!
-//! One reader follows the log for all streams and waiting requests of this process, and only while
-//! there are any.
 
-mod cursor;
 mod follower;
-mod recent;
-mod streams;
-mod watcher;
 
-use std::{
-    borrow::Cow,
-    sync::{Arc, Mutex, PoisonError},
-    time::{Duration, Instant},
-};
+use std::{borrow::Cow, sync::Arc, time::Duration};
 
 use bytes::Bytes;
 use hyper::{
@@ -21,44 +10,28 @@ use hyper::{
     header::{self, HeaderName, HeaderValue},
     http::request::Parts,
 };
-use tokio::{
-    sync::{Notify, watch},
-    time,
-};
+use tokio::time;
 
-pub(crate) use self::watcher::Watcher;
-use self::{
-    follower::Follower,
-    recent::{End, Recent},
-    streams::Streams,
+use self::follower::Follower;
+use super::{
+    page::{self, Element},
+    shared::StoreArea,
 };
-use super::page::{self, Element};
 use crate::{
+    app::journal::{self, CursorError, End},
     domain::{
-        Actor, Clock, KeyId,
+        Actor, KeyId,
         store_area::{ChangePage, ChangeType, LogState, LoggedChange},
     },
+    edge::{ApiError, Problem, Response, response},
     http::{
-        App, Response, accept,
+        accept,
         access::auth,
-        error::{ApiError, Problem},
-        query, response,
+        query,
         routes::{Call, MAX_WAIT},
     },
-    json,
-    observe::metrics::{Counter, Exposition, Histogram},
-    store::{Store, StoreError},
-    text,
+    json, text,
 };
-
-/// How long the reader waits after it has read the log.
-const PAUSE: Duration = Duration::from_millis(100);
-
-/// How often it looks for keys that became invalid.
-const KEYS_EVERY: Duration = Duration::from_secs(1);
-
-/// How many changes it reads at once.
-const STEP: u32 = 100;
 
 const MAX_LIMIT: u32 = 1000;
 const DEFAULT_LIMIT: u32 = 100;
@@ -68,31 +41,9 @@ const NEAR_THE_OLDEST: i64 = 10_000;
 
 const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
 
-/// What all that follow the log share.
-#[derive(Default)]
-pub(crate) struct Feed {
-    recent: watch::Sender<Recent>,
-    joined: Notify,
-    keys_read: Mutex<Option<Instant>>,
-    metrics: Arc<FeedMetrics>,
-    streams: Arc<Streams>,
-}
-
-/// What is counted of the feed.
-struct FeedMetrics {
-    sent: Counter,
-    delay: Histogram,
-}
-
-impl Default for FeedMetrics {
-    fn default() -> Self {
-        Self { sent: Counter::default(), delay: Histogram::of_durations() }
-    }
-}
-
 /// Responds with the changes after a position: a page, or a stream of events.
 pub(crate) async fn follow_changes(
-    app: &App,
+    area: &StoreArea,
     Call { request, caller, .. }: Call<'_>,
 ) -> Result<Response, ApiError> {
     let names = ["after", "type", "limit", "wait"];
@@ -109,27 +60,27 @@ pub(crate) async fn follow_changes(
         let message = "limit and wait are only for pages; leave them out to receive a stream.";
         return Err(ApiError::new(Problem::InvalidParameter, message));
     }
-    let log = app.store.log_state().await?;
+    let log = area.app.store.log_state().await?;
     let given = last_event_id(request)?;
     let position = match (given, after.as_deref()) {
-        (Some(id), _) => cursor::decode(id, "Last-Event-ID", &log)?,
+        (Some(id), _) => decode(id, "Last-Event-ID", &log)?,
         (None, Some("start")) => log.first - 1,
-        (None, Some(after)) => cursor::decode(after, "after", &log)?,
+        (None, Some(after)) => decode(after, "after", &log)?,
         (None, None) => log.last,
     };
     let key = caller.ok_or_else(auth::missing_key)?.key_id();
-    let mut follower = app.store_area.feed.follower(app, key, &log, kind, position);
+    let mut follower = follower(area, key, &log, kind, position);
     if is_stream {
         // A client that began at the end can continue here before it has received an event.
         let beginning = if given.is_none() && after.is_none() {
-            format!(": the changes from now on\nid: {}\n\n", cursor::encode(log.epoch, position))
+            format!(": the changes from now on\nid: {}\n\n", journal::encode(log.epoch, position))
         } else {
             String::new()
         };
-        let share = app.store_area.feed.streams.open(Actor::Key(key))?;
+        let share = area.app.journal.streams.open(Actor::Key(key))?;
         return Ok(response::events(follower.into_body(share, Bytes::from(beginning))));
     }
-    let mut page = app.store.changes_after(position, kind, size).await?;
+    let mut page = area.app.store.changes_after(position, kind, size).await?;
     if page.changes.is_empty()
         && let Some(waits) = waits.filter(|waits| !waits.is_zero())
     {
@@ -137,26 +88,28 @@ pub(crate) async fn follow_changes(
         page = match time::timeout(waits, follower.page(size)).await {
             Ok(Ok(page)) => page?,
             Ok(Err(End::InvalidKey)) => return Err(auth::invalid_key()),
-            Ok(Err(End::OtherLog)) => return Err(cursor::expired()),
+            Ok(Err(End::OtherLog)) => return Err(expired()),
             Ok(Err(End::Over)) | Err(_) => {
                 ChangePage { changes: Vec::new(), read_to: follower.position }
             }
         };
     }
-    if position < log.first + NEAR_THE_OLDEST && position < app.store.log_state().await?.first - 1 {
+    if position < log.first + NEAR_THE_OLDEST
+        && position < area.app.store.log_state().await?.first - 1
+    {
         // What follows was deleted meanwhile.
-        return Err(cursor::expired());
+        return Err(expired());
     }
-    let next = cursor::encode(log.epoch, page.read_to.max(position));
-    app.store_area.feed.metrics.sent.add(page.changes.len());
+    let next = journal::encode(log.epoch, page.read_to.max(position));
+    area.app.journal.metrics.sent.add(page.changes.len());
     let element: Element<LoggedChange> =
         Element { length: LoggedChange::length, write: json::write_change };
     let body = page::render(page.changes, element, |body| body).await?;
-    let mut response = response::json(StatusCode::OK, app.edge.response_memory.hold(body)?);
+    let mut response = response::json(StatusCode::OK, area.http.memory.hold(body)?);
     let kind = kind.map(ChangeType::as_str);
     let size = size.to_string();
     let parameters = [("limit", Some(&*size)), ("type", kind), ("after", Some(&*next))];
-    if let Some(next) = page::link(app, PATH, "next", parameters) {
+    if let Some(next) = page::link(area, PATH, "next", parameters) {
         response.headers_mut().insert(header::LINK, next);
     }
     Ok(response)
@@ -165,9 +118,9 @@ pub(crate) async fn follow_changes(
 const PATH: &str = "/store/changes";
 
 /// Adds the link to the changes after `log`, which was read before the page, to the response.
-pub(super) fn add_link(app: &App, log: &LogState, response: &mut Response) {
-    let cursor = cursor::encode(log.epoch, log.last);
-    let Some(changes) = page::link(app, PATH, "changes", [("after", Some(&*cursor))]) else {
+pub(super) fn add_link(area: &StoreArea, log: &LogState, response: &mut Response) {
+    let cursor = journal::encode(log.epoch, log.last);
+    let Some(changes) = page::link(area, PATH, "changes", [("after", Some(&*cursor))]) else {
         return;
     };
     // One field, because some clients read only the first.
@@ -210,104 +163,49 @@ fn last_event_id(request: &Parts) -> Result<Option<&str>, ApiError> {
     Ok(Some(field.to_str().unwrap_or_default()))
 }
 
-impl Feed {
-    fn follower(
-        &self,
-        app: &App,
-        key: KeyId,
-        log: &LogState,
-        kind: Option<ChangeType>,
-        position: i64,
-    ) -> Follower {
-        let recent = self.recent.subscribe();
-        self.joined.notify_one();
-        let ticket = recent.borrow().ticket(key);
-        Follower {
-            recent,
-            ticket,
-            store: Arc::clone(&app.store),
-            clock: Arc::clone(&app.clock),
-            memory: app.edge.response_memory.clone(),
-            metrics: Arc::clone(&self.metrics),
-            epoch: log.epoch,
-            kind,
-            position,
-            step: follower::STEP,
+fn follower(
+    area: &StoreArea,
+    key: KeyId,
+    log: &LogState,
+    kind: Option<ChangeType>,
+    position: i64,
+) -> Follower {
+    let app = &area.app;
+    let recent = app.journal.join();
+    let ticket = recent.borrow().ticket(key);
+    Follower {
+        recent,
+        ticket,
+        store: Arc::clone(&app.store),
+        clock: Arc::clone(&app.clock),
+        memory: area.http.memory.clone(),
+        metrics: Arc::clone(&app.journal.metrics),
+        epoch: log.epoch,
+        kind,
+        position,
+        step: follower::STEP,
+    }
+}
+
+/// The position of a cursor. Fails with 400 if the cursor is invalid, 410 if the journal does not
+/// continue at it.
+fn decode(text: &str, name: &str, log: &LogState) -> Result<i64, ApiError> {
+    journal::decode(text, log).map_err(|error| match error {
+        CursorError::Expired => expired(),
+        CursorError::Invalid => {
+            let message = format!(
+                "{name} must be taken unchanged from the Link of an earlier page or from the id of \
+                 an event, or be left out."
+            );
+            ApiError::new(Problem::InvalidCursor, message)
         }
-    }
+    })
+}
 
-    /// One that only wants to know that something changed. Fails with 429 if the client has too many
-    /// streams.
-    pub(crate) fn watch(&self, client: Actor) -> Result<Watcher, ApiError> {
-        let share = self.streams.open(client)?;
-        let recent = self.recent.subscribe();
-        self.joined.notify_one();
-        Ok(Watcher::new(recent, share))
-    }
-
-    /// Waits until somebody follows, and then for the next time to read the log.
-    pub(crate) async fn due(&self) {
-        while self.recent.receiver_count() == 0 {
-            self.joined.notified().await;
-        }
-        time::sleep(PAUSE).await;
-    }
-
-    /// Reads what is new in the log, or as much of it as leaves followers time to read, and which
-    /// keys became invalid.
-    pub(crate) async fn read(
-        &self,
-        store: &dyn Store,
-        clock: &dyn Clock,
-    ) -> Result<(), StoreError> {
-        let log = store.log_state().await?;
-        self.recent.send_if_modified(|recent| recent.begin(&log));
-        let (mut read_to, mut room) = (self.recent.borrow().last, recent::MAX_PART);
-        while read_to < log.last && room > 0 {
-            let page = store.changes_after(read_to, None, STEP).await?;
-            let mut batches = recent::batches(log.epoch, &page.changes);
-            let Some(to) = recent::fit(&mut batches, &mut room) else { break };
-            read_to = to;
-            if let Some(newest) = page.changes.iter().rfind(|change| change.seq == read_to) {
-                let delay = clock.now().duration_since(newest.at);
-                self.metrics.delay.observe(delay.try_into().unwrap_or_default());
-            }
-            self.recent.send_modify(|recent| recent.push(batches, read_to));
-        }
-        self.look_for_invalid_keys(store, clock).await
-    }
-
-    async fn look_for_invalid_keys(
-        &self,
-        store: &dyn Store,
-        clock: &dyn Clock,
-    ) -> Result<(), StoreError> {
-        let instant = clock.instant();
-        let is_due = |last: Instant| instant.saturating_duration_since(last) >= KEYS_EVERY;
-        let last = *self.keys_read.lock().unwrap_or_else(PoisonError::into_inner);
-        if last.is_none_or(is_due) {
-            let (keys, now) = (store.list_keys().await?, clock.now());
-            let invalid =
-                keys.iter().filter(|key| !key.is_valid_at(now)).map(|key| key.id).collect();
-            self.recent.send_if_modified(|recent| recent.set_invalid_keys(invalid));
-            *self.keys_read.lock().unwrap_or_else(PoisonError::into_inner) = Some(instant);
-        }
-        Ok(())
-    }
-
-    /// See [`App::end_following`].
-    pub(crate) fn end(&self) {
-        self.recent.send_modify(Recent::end_all);
-    }
-
-    pub(crate) fn expose(&self, page: &mut Exposition) {
-        let help = "Streams of changes, and requests that wait for a change.";
-        page.number("petstore_feed_followers", help, self.recent.receiver_count());
-        let FeedMetrics { sent, delay } = &*self.metrics;
-        let help = "Changes that were sent to clients.";
-        page.counter("petstore_feed_changes_sent_total", help, sent);
-        self.streams.expose(page);
-        let help = "From a change to its arrival at the followers of this process.";
-        page.histogram("petstore_feed_delay_seconds", help, delay);
-    }
+/// 410 for a position at which the journal does not continue.
+fn expired() -> ApiError {
+    let message = "The changes after this position are not available: they are no longer kept, or \
+                   the database was restored or copied. List everything again, and follow from the \
+                   link of that list.";
+    ApiError::new(Problem::CursorExpired, message)
 }

@@ -7,14 +7,13 @@ use super::execute;
 use crate::{
     delivery::Wanted,
     domain::store_area::{ChangeType, WebhookPatch},
+    edge::{ApiError, Response, body::Accepted},
     http::{
-        App, Response,
-        body::Accepted,
-        error::ApiError,
         routes::Call,
         store_area::{
             members::{self, Kind, LABEL, Members},
             preconditions,
+            shared::StoreArea,
             write::Write,
         },
     },
@@ -52,61 +51,61 @@ fn types(value: &RawValue) -> Option<Vec<ChangeType>> {
     (!types.is_empty()).then_some(types)
 }
 
-fn url(app: &App, members: &Members<'_>) -> Result<Option<String>, ApiError> {
+fn url(area: &StoreArea, members: &Members<'_>) -> Result<Option<String>, ApiError> {
     let url = members.optional("url", &URL)?;
-    let checked = url.map(|url| app.store_area.registrar.check_url(&url)).transpose();
+    let checked = url.map(|url| area.app.webhooks.registrar.check_url(&url)).transpose();
     checked.map_err(members::invalid)
 }
 
 /// `POST /v1/store/webhooks`.
-pub(crate) async fn add_webhook(app: &App, call: Call<'_>) -> Result<Response, ApiError> {
-    let write = Write::read(app, call, Some(Accepted::Json)).await?;
+pub(crate) async fn add_webhook(area: &StoreArea, call: Call<'_>) -> Result<Response, ApiError> {
+    let write = Write::read(area, call, Some(Accepted::Json)).await?;
     let members = write.members(&["url", "types", "description"])?;
     members.required("url", &URL)?;
-    let url = url(app, &members)?.unwrap_or_default();
+    let url = url(area, &members)?.unwrap_or_default();
     let types = members.optional("types", &TYPES)?;
     let description = members.optional("description", &LABEL)?;
-    execute(app, write, Wanted::Add { url, types, description }).await
+    execute(area, write, Wanted::Add { url, types, description }).await
 }
 
 /// `PATCH /v1/store/webhooks/{webhookId}`.
-pub(crate) async fn patch_webhook(app: &App, call: Call<'_>) -> Result<Response, ApiError> {
-    let write = Write::read(app, call, Some(Accepted::Patch)).await?;
+pub(crate) async fn patch_webhook(area: &StoreArea, call: Call<'_>) -> Result<Response, ApiError> {
+    let write = Write::read(area, call, Some(Accepted::Patch)).await?;
     let members = write.members(&["url", "types", "description", "enabled"])?;
     let patch = WebhookPatch {
-        url: url(app, &members)?,
+        url: url(area, &members)?,
         types: members.patch("types", &TYPES)?,
         description: members.patch("description", &LABEL)?,
         disable: members.optional("enabled", &DISABLED)?.is_some(),
     };
     preconditions::of(&write.request.headers)?;
-    execute(app, write, Wanted::Patch(patch)).await
+    execute(area, write, Wanted::Patch(patch)).await
 }
 
 /// `DELETE /v1/store/webhooks/{webhookId}`.
-pub(crate) async fn delete_webhook(app: &App, call: Call<'_>) -> Result<Response, ApiError> {
-    let write = Write::read(app, call, None).await?;
+pub(crate) async fn delete_webhook(area: &StoreArea, call: Call<'_>) -> Result<Response, ApiError> {
+    let write = Write::read(area, call, None).await?;
     preconditions::of(&write.request.headers)?;
-    execute(app, write, Wanted::Delete).await
+    execute(area, write, Wanted::Delete).await
 }
 
 /// `POST /v1/store/webhooks/{webhookId}/rotate-secret`.
-pub(crate) async fn rotate_secret(app: &App, call: Call<'_>) -> Result<Response, ApiError> {
-    let write = Write::read(app, call, Some(Accepted::JsonOrNothing)).await?;
+pub(crate) async fn rotate_secret(area: &StoreArea, call: Call<'_>) -> Result<Response, ApiError> {
+    let write = Write::read(area, call, Some(Accepted::JsonOrNothing)).await?;
     write.members(&[])?;
-    execute(app, write, Wanted::RotateSecret).await
+    execute(area, write, Wanted::RotateSecret).await
 }
 
 /// `POST /v1/store/webhooks/{webhookId}/enable`.
-pub(crate) async fn enable_webhook(app: &App, call: Call<'_>) -> Result<Response, ApiError> {
-    let write = Write::read(app, call, Some(Accepted::Json)).await?;
+pub(crate) async fn enable_webhook(area: &StoreArea, call: Call<'_>) -> Result<Response, ApiError> {
+    let write = Write::read(area, call, Some(Accepted::Json)).await?;
     let resumes = write.members(&["from"])?.required("from", &FROM)?;
-    execute(app, write, Wanted::Enable { resumes }).await
+    execute(area, write, Wanted::Enable { resumes }).await
 }
 
 /// `POST /v1/store/webhooks/{webhookId}/test`.
-pub(crate) async fn test_webhook(app: &App, call: Call<'_>) -> Result<Response, ApiError> {
-    let write = Write::read(app, call, Some(Accepted::JsonOrNothing)).await?;
+pub(crate) async fn test_webhook(area: &StoreArea, call: Call<'_>) -> Result<Response, ApiError> {
+    let write = Write::read(area, call, Some(Accepted::JsonOrNothing)).await?;
     write.members(&[])?;
-    execute(app, write, Wanted::Test).await
+    execute(area, write, Wanted::Test).await
 }

@@ -3,14 +3,14 @@
 use super::no_webhook;
 use crate::{
     domain::store_area::{Attempt, Label, Webhook},
+    edge::{ApiError, Response},
     http::{
-        App, Response,
-        error::ApiError,
         query,
         routes::Call,
         store_area::{
             cursor::{self, Walk},
             page::{self, Element},
+            shared::StoreArea,
             wire,
         },
     },
@@ -19,18 +19,18 @@ use crate::{
 
 /// `GET /v1/store/webhooks`.
 pub(crate) async fn list_webhooks(
-    app: &App,
+    area: &StoreArea,
     Call { request, .. }: Call<'_>,
 ) -> Result<Response, ApiError> {
     let [limit, cursor] = query::parameters(request.uri.query(), ["limit", "cursor"])?;
     let (limit, walk) = (query::limit(limit.as_ref())?, Walk::new(cursor::WEBHOOKS, &[]));
     let after = cursor.map(|cursor| walk.decode(&cursor)).transpose()?.map_or(0, |(_, id)| id);
-    let stored = app.store.list_webhooks().await?;
+    let stored = area.app.store.list_webhooks().await?;
     let webhooks = stored.into_iter().map(|stored| stored.webhook);
     let (webhooks, next) =
         limit.page(webhooks.filter(|webhook| webhook.id > after).collect(), |webhook| webhook.id);
     let next = next
-        .and_then(|id| page::next_link(app, "/store/webhooks", limit, &[], &walk.encode("", id)));
+        .and_then(|id| page::next_link(area, "/store/webhooks", limit, &[], &walk.encode("", id)));
     let element: Element<Webhook> = Element {
         length: |webhook| {
             webhook.url.len()
@@ -38,25 +38,25 @@ pub(crate) async fn list_webhooks(
         },
         write: |out, webhook| json::write_webhook(out, webhook, None),
     };
-    page::respond(app, request, webhooks, element, next).await
+    page::respond(area, request, webhooks, element, next).await
 }
 
 /// `GET /v1/store/webhooks/{webhookId}`.
 pub(crate) async fn get_webhook(
-    app: &App,
+    area: &StoreArea,
     Call { request, parameter, .. }: Call<'_>,
 ) -> Result<Response, ApiError> {
     let [] = query::parameters(request.uri.query(), [])?;
-    let found = app.find_webhook(query::path_integer(parameter)).await?;
+    let found = area.app.webhooks.find(query::path_integer(parameter)).await?;
     let webhook = found.ok_or_else(no_webhook)?.webhook;
     let mut body = Vec::with_capacity(wire::USUAL_LENGTH);
     json::write_webhook(&mut body, &webhook, None);
-    wire::respond_with(app, request, body, webhook.version)
+    wire::respond_with(area, request, body, webhook.version)
 }
 
 /// `GET /v1/store/webhooks/{webhookId}/attempts`.
 pub(crate) async fn list_attempts(
-    app: &App,
+    area: &StoreArea,
     Call { request, parameter, .. }: Call<'_>,
 ) -> Result<Response, ApiError> {
     let [limit, cursor] = query::parameters(request.uri.query(), ["limit", "cursor"])?;
@@ -65,14 +65,14 @@ pub(crate) async fn list_attempts(
     let id = query::path_integer(parameter);
     let walk = Walk::new(cursor::ATTEMPTS, &[id.map(|id| id.to_string()).as_deref()]);
     let after = cursor.map(|cursor| walk.decode(&cursor)).transpose()?.map_or(0, |(_, id)| id);
-    let id = app.find_webhook(id).await?.ok_or_else(no_webhook)?.webhook.id;
+    let id = area.app.webhooks.find(id).await?.ok_or_else(no_webhook)?.webhook.id;
     let one_more = u32::from(limit.get()) + 1;
-    let attempts = app.store.list_attempts(id, after, one_more).await?;
+    let attempts = area.app.store.list_attempts(id, after, one_more).await?;
     let (attempts, next) = limit.page(attempts, |&(number, _)| number);
     let path = format!("/store/webhooks/{id}/attempts");
     let next =
-        next.and_then(|number| page::next_link(app, &path, limit, &[], &walk.encode("", number)));
+        next.and_then(|number| page::next_link(area, &path, limit, &[], &walk.encode("", number)));
     let element: Element<(i64, Attempt)> =
         Element { length: |_| 0, write: |out, (_, attempt)| json::write_attempt(out, attempt) };
-    page::respond(app, request, attempts, element, next).await
+    page::respond(area, request, attempts, element, next).await
 }

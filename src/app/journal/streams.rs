@@ -12,7 +12,6 @@ use tracing::warn;
 use super::recent::End;
 use crate::{
     domain::Actor,
-    http::error::ApiError,
     observe::{
         log::chain,
         metrics::{Counter, Exposition, Kind},
@@ -24,9 +23,6 @@ use crate::{
 /// read leave memory and turns to the others.
 const MAX_STREAMS: usize = 64;
 
-/// When a client above this limit should retry, in seconds.
-const RETRY_AFTER: u64 = 10;
-
 /// How many streams read the store at once.
 const READS_AT_ONCE: usize = 4;
 
@@ -34,12 +30,25 @@ const READS_AT_ONCE: usize = 4;
 const LOG_EVERY: Duration = Duration::from_mins(1);
 
 /// All open streams.
-pub(super) struct Streams {
+pub(crate) struct Streams {
     open: Mutex<HashMap<Actor, usize>>,
     /// Clients whose streams ended in the last minute, and when the log said so.
     logged: Mutex<HashMap<Actor, Instant>>,
     reads: Semaphore,
     ended: [Counter; CAUSES.len()],
+}
+
+/// A client has as many open streams as it may have.
+#[derive(Debug, Clone, Copy, thiserror::Error)]
+#[error(
+    "At most {MAX_STREAMS} streams can be open at once with one API key, or for one member of the \
+     staff. Close some of them, and retry."
+)]
+pub(crate) struct TooManyStreams;
+
+impl TooManyStreams {
+    /// When the client should retry, in seconds.
+    pub(crate) const RETRY_AFTER: u64 = 10;
 }
 
 /// One of them, until it is dropped.
@@ -49,7 +58,7 @@ pub(crate) struct Share {
 }
 
 /// Why the service ends a stream.
-pub(super) enum Ended {
+pub(crate) enum Ended {
     For(End),
     /// There is no memory for what comes next.
     NoMemory,
@@ -74,16 +83,12 @@ impl Default for Streams {
 }
 
 impl Streams {
-    /// Opens a stream. Fails with 429 if the client has too many.
-    pub(super) fn open(self: &Arc<Self>, of: Actor) -> Result<Share, ApiError> {
+    /// Opens a stream. Fails if the client has too many.
+    pub(crate) fn open(self: &Arc<Self>, of: Actor) -> Result<Share, TooManyStreams> {
         let mut open = lock(&self.open);
         let count = open.entry(of).or_default();
         if *count >= MAX_STREAMS {
-            let message = format!(
-                "At most {MAX_STREAMS} streams can be open at once with one API key, or for one \
-                 member of the staff. Close some of them, and retry."
-            );
-            return Err(ApiError::rate_limited(message, RETRY_AFTER));
+            return Err(TooManyStreams);
         }
         *count += 1;
         Ok(Share { streams: Arc::clone(self), of })
@@ -109,13 +114,13 @@ impl Streams {
 
 impl Share {
     /// Waits for a turn to read the store.
-    pub(super) async fn turn(&self) -> Option<SemaphorePermit<'_>> {
+    pub(crate) async fn turn(&self) -> Option<SemaphorePermit<'_>> {
         // It is never closed.
         self.streams.reads.acquire().await.ok()
     }
 
     /// Counts the end of the stream, and logs it if something is wrong.
-    pub(super) fn end(&self, ended: &Ended, now: Instant) {
+    pub(crate) fn end(&self, ended: &Ended, now: Instant) {
         let (at, error) = match ended {
             Ended::For(End::Over) => (0, None),
             Ended::For(End::InvalidKey) => (1, None),

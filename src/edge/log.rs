@@ -10,35 +10,57 @@ use std::{
 use hyper::http::request::Parts;
 use tracing::{error, info, warn};
 
-use super::{Edge, Facts, Interface, forwarded, request_id, trace_context};
+use super::{
+    error::Problem, facts::Facts, forwarded, request_id, response::Response, settings::Settings,
+    trace_context,
+};
 use crate::{
-    domain::{Actor, KeyId, RateLimit, StaffId, rate_limit::Meter},
-    http::{Response, error::Problem},
+    domain::{Actor, KeyId, Networks, RateLimit, StaffId, rate_limit::Meter},
     observe::log::chain,
     store::Cause,
 };
 
-impl Edge {
-    /// Writes the log line of a request, if it needs one.
-    pub(super) fn log<I: Interface>(
-        &self,
-        peer: IpAddr,
-        request: &Parts,
-        response: &Response,
-        facts: &Facts<'_>,
-        cause: Option<&Cause>,
-        took: Duration,
-    ) {
+/// Decides which requests have a line, and writes it.
+pub(super) struct RequestLog {
+    access_log: bool,
+    slow_request: Duration,
+    invalid_keys: InvalidKeyLines,
+    trusted_proxies: Networks,
+}
+
+/// What a line tells of a request.
+pub(super) struct Line<'a> {
+    pub(super) is_for_clients: bool,
+    pub(super) peer: IpAddr,
+    pub(super) request: &'a Parts,
+    pub(super) response: &'a Response,
+    pub(super) facts: &'a Facts,
+    pub(super) cause: Option<&'a Cause>,
+    pub(super) took: Duration,
+}
+
+impl RequestLog {
+    pub(super) fn new(settings: &Settings, now: Instant) -> Self {
+        Self {
+            access_log: settings.access_log,
+            slow_request: settings.slow_request,
+            invalid_keys: InvalidKeyLines::new(now),
+            trusted_proxies: settings.trusted_proxies.clone(),
+        }
+    }
+
+    /// Writes the line of a request, if it needs one.
+    pub(super) fn write(&self, line: &Line<'_>, now: impl Fn() -> Instant) {
+        let &Line { is_for_clients, peer, request, response, facts, cause, took } = line;
         // Not if an operator asks for the state of the service, and gets it with a 503.
         let failed = response.status().is_server_error() && facts.problem.is_some();
-        let slow = I::IS_FOR_CLIENTS && took >= self.slow_request + facts.found.may_wait();
-        let every = I::IS_FOR_CLIENTS && self.access_log;
+        let slow = is_for_clients && took >= self.slow_request + facts.may_wait;
+        let every = is_for_clients && self.access_log;
         let is_invalid_key = facts.problem == Some(Problem::InvalidApiKey);
         if !(failed || slow || every || is_invalid_key) {
             return;
         }
-        let left_out =
-            if is_invalid_key { self.invalid_keys.line(self.clock.instant()) } else { None };
+        let left_out = if is_invalid_key { self.invalid_keys.line(now()) } else { None };
         if !(failed || slow || every || left_out.is_some()) {
             return;
         }
@@ -78,7 +100,7 @@ impl Edge {
 }
 
 /// Limits the lines about invalid API keys to a burst of ten, and ten per minute.
-pub(super) struct InvalidKeyLines {
+struct InvalidKeyLines {
     limit: Option<RateLimit>,
     started: Instant,
     meter: Meter,
@@ -86,7 +108,7 @@ pub(super) struct InvalidKeyLines {
 }
 
 impl InvalidKeyLines {
-    pub(super) fn new(now: Instant) -> Self {
+    fn new(now: Instant) -> Self {
         Self {
             limit: "10/min".parse().ok(),
             started: now,

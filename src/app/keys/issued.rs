@@ -25,7 +25,7 @@ const LOOKUP_TIMEOUT: Duration = Duration::from_secs(5);
 /// A key with an unknown digest may be new. Its request waits for the next reading of all digests,
 /// which serves all waiting requests. So unknown keys cause at most five queries per second, and a
 /// new key waits at most for one interval and one reading.
-pub(crate) struct IssuedKeys {
+pub(super) struct IssuedKeys {
     store: Arc<dyn Keys>,
     clock: Arc<dyn Clock>,
     /// Contains only existing keys. Clients do not choose digests, so a fast hash without
@@ -46,7 +46,7 @@ struct Readings {
 }
 
 impl IssuedKeys {
-    pub(crate) fn new(store: Arc<dyn Keys>, clock: Arc<dyn Clock>) -> Self {
+    pub(super) fn new(store: Arc<dyn Keys>, clock: Arc<dyn Clock>) -> Self {
         let readings = Readings { begun: 0, last: None, next: clock.instant() };
         Self {
             store,
@@ -58,7 +58,7 @@ impl IssuedKeys {
     }
 
     /// Whether a key with this digest exists, valid or not.
-    pub(crate) async fn contains(&self, digest: &KeyDigest) -> Result<bool, StoreError> {
+    pub(super) async fn contains(&self, digest: &KeyDigest) -> Result<bool, StoreError> {
         if self.is_cached(digest) {
             return Ok(true);
         }
@@ -102,7 +102,7 @@ impl IssuedKeys {
     }
 
     #[cfg(test)]
-    pub(crate) fn count_readings(&self) -> u64 {
+    pub(super) fn count_readings(&self) -> u64 {
         self.readings().begun
     }
 

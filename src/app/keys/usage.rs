@@ -13,14 +13,14 @@ use crate::{
 };
 
 /// The use of one key.
-pub(crate) struct Usage {
+pub(super) struct Usage {
     /// The last use, in seconds since 1970, until it is saved; then [`NOTHING`].
     used: AtomicI64,
     /// The last call of the deprecated operation, in the same way.
     called: AtomicI64,
     /// How often the key called the deprecated operation.
-    pub(crate) deprecated_calls: Counter,
-    pub(crate) meter: Meter,
+    pub(super) deprecated_calls: Counter,
+    pub(super) meter: Meter,
 }
 
 const NOTHING: i64 = i64::MIN;
@@ -38,18 +38,18 @@ impl Default for Usage {
 
 impl Usage {
     /// Records that the key was accepted.
-    pub(crate) fn note_use(&self, at: Timestamp) {
+    pub(super) fn note_use(&self, at: Timestamp) {
         advance(&self.used, at);
     }
 
     /// Records a call of the deprecated operation.
-    pub(crate) fn note_deprecated_call(&self, at: Timestamp) {
+    pub(super) fn note_deprecated_call(&self, at: Timestamp) {
         advance(&self.called, at);
         self.deprecated_calls.count();
     }
 
     /// The unsaved use of the key `id`, if any.
-    pub(crate) fn unsaved(self: &Arc<Self>, id: KeyId) -> Option<UnsavedUse> {
+    pub(super) fn unsaved(self: &Arc<Self>, id: KeyId) -> Option<UnsavedUse> {
         let (used, called) = (self.used.load(Relaxed), self.called.load(Relaxed));
         if used.max(called) == NOTHING {
             return None;
@@ -67,7 +67,7 @@ fn advance(noted: &AtomicI64, at: Timestamp) {
 }
 
 /// The use of a key that the store does not have yet.
-pub(crate) struct UnsavedUse {
+pub(super) struct UnsavedUse {
     id: KeyId,
     used: i64,
     called: i64,
@@ -75,7 +75,7 @@ pub(crate) struct UnsavedUse {
 }
 
 impl UnsavedUse {
-    pub(crate) fn to_save(&self) -> Option<KeyUse> {
+    pub(super) fn to_save(&self) -> Option<KeyUse> {
         let time = |second: i64| Timestamp::from_second(second).ok();
         Some(KeyUse {
             id: self.id,
@@ -87,7 +87,7 @@ impl UnsavedUse {
     }
 
     /// Clears the saved values, unless the key was used again in the meantime.
-    pub(crate) fn saved(&self) {
+    pub(super) fn saved(&self) {
         let Usage { used, called, .. } = &*self.usage;
         for (noted, saved) in [(used, self.used), (called, self.called)] {
             let _ = noted.compare_exchange(saved, NOTHING, Relaxed, Relaxed);

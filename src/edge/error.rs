@@ -9,8 +9,12 @@ use hyper::{
 };
 use serde::Serialize;
 
-use super::{Reservation, Response, response};
+use super::{
+    response::{self, Response},
+    response_memory::{NoMemory, Reservation},
+};
 use crate::{
+    app::{NotEntered, WebhookError, journal::TooManyStreams},
     domain::Scope,
     json,
     store::{Cause, StoreError},
@@ -119,7 +123,7 @@ impl ApiError {
     }
 
     /// Adds the position of the command that failed, and the JSON of the present state.
-    pub(super) fn with_state(
+    pub(crate) fn with_state(
         self,
         failed_index: Option<usize>,
         current: Option<&[u8]>,
@@ -143,7 +147,7 @@ impl ApiError {
     }
 
     /// Adds the position of the command that is wrong.
-    pub(super) fn at(self, index: usize) -> Self {
+    pub(crate) fn at(self, index: usize) -> Self {
         self.with_state(Some(index), None, None)
     }
 
@@ -164,7 +168,7 @@ impl ApiError {
         }
     }
 
-    pub(super) fn insufficient_scope(needed: Scope) -> Self {
+    pub(crate) fn insufficient_scope(needed: Scope) -> Self {
         let needed = needed.as_str();
         let challenge =
             format!(r#"Bearer realm="petstore", error="insufficient_scope", scope="{needed}""#);
@@ -228,6 +232,45 @@ impl From<json::Invalid> for ApiError {
         match invalid {
             json::Invalid::Value(message) => Self::new(Problem::InvalidBody, message),
             json::Invalid::UnknownMember(message) => Self::new(Problem::UnknownMember, message),
+        }
+    }
+}
+
+impl From<NoMemory> for ApiError {
+    fn from(full: NoMemory) -> Self {
+        let message = "Too many responses are waiting for clients to read them. Retry in a moment, \
+                       or request fewer animals per page.";
+        Self::new(Problem::Unavailable, message).caused_by(Arc::new(full))
+    }
+}
+
+impl From<NotEntered> for ApiError {
+    fn from(error: NotEntered) -> Self {
+        match error {
+            NotEntered::InProgress => Self::new(
+                Problem::IdempotencyInProgress,
+                "The request with this Idempotency-Key is still in progress. Retry in a moment.",
+            ),
+            NotEntered::TooMany => Self::from(StoreError::Overloaded).caused_by(Arc::new(error)),
+        }
+    }
+}
+
+impl From<TooManyStreams> for ApiError {
+    fn from(error: TooManyStreams) -> Self {
+        Self::rate_limited(error.to_string(), TooManyStreams::RETRY_AFTER)
+    }
+}
+
+impl From<WebhookError> for ApiError {
+    fn from(error: WebhookError) -> Self {
+        match error {
+            WebhookError::Store(error) => error.into(),
+            WebhookError::Vault(error) => {
+                let message = "The service cannot use its key file for the secrets of webhooks. Ask \
+                               the operator of the service to check --secret-key-file.";
+                Self::new(Problem::Unavailable, message).caused_by(Arc::new(error))
+            }
         }
     }
 }

@@ -9,8 +9,7 @@ use hyper::{
     header::{self, HeaderValue},
 };
 
-use super::response_memory::ResponseMemory;
-use crate::http::Response;
+use super::{response::Response, response_memory::ResponseMemory};
 
 /// The smallest body that is compressed, in bytes. Compression reduces a page to a fifth, so from
 /// this size on it saves a whole packet (about 1,450 bytes).
@@ -103,7 +102,7 @@ pub(crate) fn gzip(level: Compression, body: &[u8]) -> io::Result<Vec<u8>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::http::Body;
+    use crate::edge::Body;
 
     #[test]
     fn a_response_with_a_strong_tag_or_that_must_not_be_stored_stays_as_it_is() {

@@ -1,14 +1,11 @@
-//! The cursor of the feed: a position in the log of one database.
+//! A cursor: a position in the journal of one database.
 //!
 //! A checksum detects altered cursors; a cursor grants no access, so it needs no secret. The format
 //! can change, because the first byte says which one it is.
 
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 
-use crate::{
-    domain::store_area::{Epoch, LogState},
-    http::error::{ApiError, Problem},
-};
+use crate::domain::store_area::{Epoch, LogState};
 
 /// The cursors of lists begin with other bytes.
 const VERSION: u8 = 16;
@@ -17,7 +14,7 @@ const VERSION: u8 = 16;
 const LENGTH: usize = 1 + 16 + 8 + 4;
 
 /// The position after the change `seq` in the log of the database with this epoch.
-pub(super) fn encode(Epoch(epoch): Epoch, seq: i64) -> String {
+pub(crate) fn encode(Epoch(epoch): Epoch, seq: i64) -> String {
     let mut bytes = Vec::with_capacity(LENGTH);
     bytes.push(VERSION);
     bytes.extend(epoch);
@@ -26,30 +23,24 @@ pub(super) fn encode(Epoch(epoch): Epoch, seq: i64) -> String {
     URL_SAFE_NO_PAD.encode(bytes)
 }
 
-/// The position of a cursor in this log. Fails with 400 if the cursor is invalid, 410 if the log
-/// does not continue at it.
-pub(super) fn decode(text: &str, name: &str, log: &LogState) -> Result<i64, ApiError> {
-    let (epoch, seq) = read(text).ok_or_else(|| {
-        let message = format!(
-            "{name} must be taken unchanged from the Link of an earlier page or from the id of an \
-             event, or be left out."
-        );
-        ApiError::new(Problem::InvalidCursor, message)
-    })?;
-    // A cursor ahead of the log was made before the database lost its newest changes.
+/// Why a cursor has no position.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum CursorError {
+    /// It was not made by this service.
+    Invalid,
+    /// The journal does not continue at it.
+    Expired,
+}
+
+/// The position of a cursor in this journal.
+pub(crate) fn decode(text: &str, log: &LogState) -> Result<i64, CursorError> {
+    let (epoch, seq) = read(text).ok_or(CursorError::Invalid)?;
+    // A cursor ahead of the journal was made before the database lost its newest changes.
     if epoch == log.epoch && (log.first - 1..=log.last).contains(&seq) {
         Ok(seq)
     } else {
-        Err(expired())
+        Err(CursorError::Expired)
     }
-}
-
-/// 410 for a position at which the log does not continue.
-pub(super) fn expired() -> ApiError {
-    let message = "The changes after this position are not available: they are no longer kept, or \
-                   the database was restored or copied. List everything again, and follow from the \
-                   link of that list.";
-    ApiError::new(Problem::CursorExpired, message)
 }
 
 fn read(text: &str) -> Option<(Epoch, i64)> {
@@ -77,7 +68,7 @@ mod tests {
         fn a_cursor_leads_back_to_its_position(epoch: [u8; 16], seq in 0..i64::MAX) {
             let cursor = encode(Epoch(epoch), seq);
             prop_assert!(cursor.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_".contains(&b)));
-            prop_assert_eq!(decode(&cursor, "after", &log(epoch, 1, i64::MAX)).ok(), Some(seq));
+            prop_assert_eq!(decode(&cursor, &log(epoch, 1, i64::MAX)).ok(), Some(seq));
         }
 
         #[test]
@@ -91,28 +82,27 @@ mod tests {
             let mut altered = cursor.clone();
             altered.replace_range(at..=at, &to);
             prop_assume!(altered != cursor);
-            let error = decode(&altered, "after", &log(epoch, 1, i64::MAX)).unwrap_err();
-            prop_assert_eq!(error.problem(), Problem::InvalidCursor);
+            let decoded = decode(&altered, &log(epoch, 1, i64::MAX));
+            prop_assert_eq!(decoded, Err(CursorError::Invalid));
         }
 
         #[test]
         fn any_other_text_is_not_a_cursor(text: String) {
-            prop_assert!(decode(&text, "after", &log([0; 16], 1, i64::MAX)).is_err());
+            prop_assert!(decode(&text, &log([0; 16], 1, i64::MAX)).is_err());
         }
     }
 
     #[test]
     fn a_cursor_is_valid_where_the_log_of_its_database_continues() {
-        let problem = |seq, log| decode(&encode(Epoch([1; 16]), seq), "after", &log).err();
+        let error = |seq, log| decode(&encode(Epoch([1; 16]), seq), &log).err();
         for seq in [4, 5, 9] {
-            assert!(problem(seq, log([1; 16], 5, 9)).is_none(), "{seq}");
+            assert!(error(seq, log([1; 16], 5, 9)).is_none(), "{seq}");
         }
         // Changes 1 to 4 are no longer kept, and 10 never was.
         for (seq, epoch) in [(3, 1), (10, 1), (7, 2)] {
-            let error = problem(seq, log([epoch; 16], 5, 9)).unwrap();
-            assert_eq!(error.problem(), Problem::CursorExpired, "{seq}");
+            assert_eq!(error(seq, log([epoch; 16], 5, 9)), Some(CursorError::Expired), "{seq}");
         }
         // Nothing is kept.
-        assert!(problem(9, log([1; 16], 10, 9)).is_none());
+        assert!(error(9, log([1; 16], 10, 9)).is_none());
     }
 }

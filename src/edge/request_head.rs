@@ -9,7 +9,7 @@ use hyper::{
     },
 };
 
-use crate::http::error::{ApiError, Problem};
+use super::error::{ApiError, Problem};
 
 /// The largest accepted size of the request line and header fields together, in bytes.
 const MAX_HEAD: usize = 16 << 10;

@@ -80,19 +80,19 @@ impl<B: RequestBody> Body for TrackedBody<B> {
 pub(crate) const MAX_BODY: usize = PetName::MAX_LENGTH;
 
 /// The largest number of bytes that will be read of this body.
-pub(super) fn max_length(body: &UnreadBody<'_>) -> usize {
+pub(crate) fn max_length(body: &UnreadBody<'_>) -> usize {
     max_length_within(body, MAX_BODY)
 }
 
 /// The same for a body of at most `max` bytes.
-pub(super) fn max_length_within(body: &UnreadBody<'_>, max: usize) -> usize {
+pub(crate) fn max_length_within(body: &UnreadBody<'_>, max: usize) -> usize {
     let declared = body.size_hint().upper().and_then(|length| usize::try_from(length).ok());
     declared.unwrap_or(max).min(max)
 }
 
 /// What the body of an operation can be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Accepted {
+pub(crate) enum Accepted {
     Json,
     JsonOrNothing,
     /// A JSON merge patch (RFC 7396), also with the type of JSON.
@@ -128,7 +128,7 @@ impl Accepted {
 /// Reads the whole body of a request, which must be of an accepted type and arrive within
 /// `timeout`. Fails with 415 if it has another type, 413 above [`MAX_BODY`], 408 if it does not
 /// arrive in time, 400 if it ends early.
-pub(super) async fn read(
+pub(crate) async fn read(
     headers: &HeaderMap,
     body: UnreadBody<'_>,
     accepted: Accepted,
@@ -143,7 +143,7 @@ pub(super) async fn read(
 }
 
 /// Reads a form of a page, of at most `max` bytes. Fails like [`read`].
-pub(super) async fn read_form(
+pub(crate) async fn read_form(
     headers: &HeaderMap,
     body: UnreadBody<'_>,
     max: usize,

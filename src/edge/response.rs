@@ -94,15 +94,15 @@ pub(crate) fn events(body: Body) -> Response {
 }
 
 /// The media type of events.
-pub(super) const EVENT_STREAM: &str = "text/event-stream";
+pub(crate) const EVENT_STREAM: &str = "text/event-stream";
 
-pub(super) fn json(status: StatusCode, body: impl Into<Bytes>) -> Response {
+pub(crate) fn json(status: StatusCode, body: impl Into<Bytes>) -> Response {
     json_with_room(status, body, 0)
 }
 
 /// A JSON response with space for this many header fields. Needed for more than six, because
 /// growing the map later costs more.
-pub(super) fn json_with_room(
+pub(crate) fn json_with_room(
     status: StatusCode,
     body: impl Into<Bytes>,
     fields: usize,
@@ -114,4 +114,16 @@ pub(super) fn json_with_room(
         .headers_mut()
         .insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
     response
+}
+
+/// Turns the response to a `GET` into one to a `HEAD`: keeps its `Content-Length` and drops the
+/// body. A 304 and a stream get no `Content-Length`.
+pub(super) fn without_body(response: &mut Response) {
+    if response.status() == StatusCode::NOT_MODIFIED {
+        return;
+    }
+    if let Some(length) = body::Body::size_hint(response.body()).exact() {
+        response.headers_mut().insert(header::CONTENT_LENGTH, length.into());
+    }
+    *response.body_mut() = Body::default();
 }

@@ -7,8 +7,6 @@ use std::sync::{
 
 use bytes::Bytes;
 
-use crate::http::error::{ApiError, Problem};
-
 /// The largest small response, in bytes. The last quarter of the memory is reserved for small
 /// responses, so clients that read large ones slowly leave room for the others.
 const MAX_SMALL: usize = 64 << 10;
@@ -45,34 +43,34 @@ impl ResponseMemory {
         Self { held: Arc::default(), limit }
     }
 
-    /// Counts a response body for as long as any part of it is in memory. Fails with 503 if there
+    /// Counts a response body for as long as any part of it is in memory. Fails if there
     /// is not enough memory.
-    pub(crate) fn hold(&self, body: Vec<u8>) -> Result<Bytes, ApiError> {
+    pub(crate) fn hold(&self, body: Vec<u8>) -> Result<Bytes, NoMemory> {
         let limit = if body.len() <= MAX_SMALL { self.limit } else { self.limit / 4 * 3 };
         match self.reserve_below(body.capacity(), limit) {
             Some(reservation) => Ok(reservation.fill(body)),
-            None => Err(out_of_memory()),
+            None => Err(NoMemory),
         }
     }
 
     /// Reserves memory for a request body that is still to be read and for its response, because
-    /// the request cannot be rejected any more when the response is rendered. Fails with 503 if
+    /// the request cannot be rejected any more when the response is rendered. Fails if
     /// there is not enough memory.
-    pub(crate) fn reserve(&self, size: usize) -> Result<Reservation, ApiError> {
-        self.reserve_below(size, self.limit).ok_or_else(out_of_memory)
+    pub(crate) fn reserve(&self, size: usize) -> Result<Reservation, NoMemory> {
+        self.reserve_below(size, self.limit).ok_or(NoMemory)
     }
 
     /// Reserves memory for a request body of a client that is not signed in. Such clients together get
     /// a quarter of the memory, and need none for a form to sign in, which is smaller than a head.
-    /// Fails with 503 if there is not enough memory.
+    /// Fails if there is not enough memory.
     pub(crate) fn reserve_for_stranger(
         &self,
         size: usize,
-    ) -> Result<Option<Reservation>, ApiError> {
+    ) -> Result<Option<Reservation>, NoMemory> {
         if size <= MAX_UNCOUNTED {
             return Ok(None);
         }
-        self.reserve_below(size, self.limit / 4).map(Some).ok_or_else(out_of_memory)
+        self.reserve_below(size, self.limit / 4).map(Some).ok_or(NoMemory)
     }
 
     /// Reserves the memory for an HTTP/2 stream, if there is enough.
@@ -110,15 +108,10 @@ impl Reservation {
     }
 }
 
-fn out_of_memory() -> ApiError {
-    let message = "Too many responses are waiting for clients to read them. Retry in a moment, \
-                   or request fewer animals per page.";
-    ApiError::new(Problem::Unavailable, message).caused_by(Arc::new(ResponseMemoryFull))
-}
-
+/// The memory for responses is used by others.
 #[derive(Debug, thiserror::Error)]
 #[error("the response memory is full")]
-struct ResponseMemoryFull;
+pub(crate) struct NoMemory;
 
 impl AsRef<[u8]> for HeldResponse {
     fn as_ref(&self) -> &[u8] {
@@ -142,7 +135,7 @@ mod tests {
         let large: Vec<Bytes> = (0..3).map(|_| memory.hold(vec![1; 100 << 10]).unwrap()).collect();
         assert!(memory.hold(vec![1; 100 << 10]).is_err());
         let usual: Vec<Bytes> = (0..2).map(|_| memory.hold(vec![1; 50 << 10]).unwrap()).collect();
-        assert_eq!(memory.hold(vec![1; 50 << 10]).unwrap_err().problem(), Problem::Unavailable);
+        assert!(memory.hold(vec![1; 50 << 10]).is_err());
         // A part of a body keeps the whole body in memory.
         let part = large[0].slice(..1);
         drop((large, usual));

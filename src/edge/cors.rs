@@ -9,10 +9,11 @@ use hyper::{
     http::request::Parts,
 };
 
-use crate::http::{
-    Origin, Response,
-    routes::{self, ROUTES},
-};
+use super::{addresses::Origin, response::Response};
+
+/// The methods that an operation can have.
+pub(crate) const METHODS: HeaderValue =
+    HeaderValue::from_static("GET, HEAD, POST, PATCH, PUT, DELETE");
 
 /// Header fields that a page may send.
 const REQUEST_FIELDS: HeaderValue = HeaderValue::from_static(
@@ -32,16 +33,11 @@ const REMEMBERED_FOR: HeaderValue = HeaderValue::from_static("3600");
 /// What the pages of some origins may do.
 pub(crate) struct Cors {
     origins: Vec<HeaderValue>,
-    methods: HeaderValue,
 }
 
 impl Cors {
     pub(crate) fn new(origins: &[Origin]) -> Self {
-        let methods = HeaderValue::try_from(routes::methods(ROUTES.iter()));
-        Self {
-            origins: origins.iter().map(Origin::header_value).collect(),
-            methods: methods.unwrap_or(HeaderValue::from_static("")),
-        }
+        Self { origins: origins.iter().map(Origin::header_value).collect() }
     }
 
     /// The response to a preflight: before the request itself, a browser asks whether a page may
@@ -55,7 +51,7 @@ impl Cors {
         let mut response = Response::default();
         *response.status_mut() = StatusCode::NO_CONTENT;
         let headers = response.headers_mut();
-        headers.insert(header::ACCESS_CONTROL_ALLOW_METHODS, self.methods.clone());
+        headers.insert(header::ACCESS_CONTROL_ALLOW_METHODS, METHODS);
         headers.insert(header::ACCESS_CONTROL_ALLOW_HEADERS, REQUEST_FIELDS);
         headers.insert(header::ACCESS_CONTROL_MAX_AGE, REMEMBERED_FOR);
         Some(response)

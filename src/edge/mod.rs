@@ -1,14 +1,21 @@
 //! What happens to every request, whichever interface and operation it asks for.
 
-pub(super) mod compression;
+mod addresses;
+pub(crate) mod body;
+pub(crate) mod compression;
 mod cors;
+mod error;
+mod facts;
 pub(crate) mod forwarded;
 pub(crate) mod host;
 mod log;
 mod metrics;
 mod request_head;
 mod request_id;
-pub(crate) mod response_memory;
+pub(crate) mod response;
+mod response_memory;
+mod route;
+mod settings;
 mod trace;
 mod trace_context;
 
@@ -30,37 +37,47 @@ use hyper::{
 };
 use rand::{Rng, SeedableRng, rngs::StdRng};
 
-use self::{
-    cors::Cors, log::InvalidKeyLines, metrics::Metrics, request_id::RequestIds,
-    response_memory::ResponseMemory,
+#[cfg(test)]
+pub(crate) use self::cors::METHODS;
+pub use self::{
+    addresses::{BaseUrl, Origin},
+    body::RequestBody,
+    response::{Body, Response},
+    settings::Settings,
 };
-use super::{
-    Body, RequestBody, Response, Settings,
-    body::{TrackedBody, UnreadBody},
+use self::{
+    body::TrackedBody, cors::Cors, log::RequestLog, metrics::Metrics, request_id::RequestIds,
+};
+pub(crate) use self::{
+    body::{MAX_BODY, UnreadBody},
     error::{ApiError, Problem},
-    routes::{Found, Label},
+    facts::Facts,
+    response_memory::{Reservation, ResponseMemory},
+    route::{Label, Pattern, Table},
 };
 use crate::{
-    domain::{Actor, Client, Clock, Networks, rate_limit::Reading},
-    observe::{metrics::Connections, traces::Spans},
+    domain::{Client, Clock},
+    observe::{
+        metrics::{Connections, Exposition},
+        traces::Spans,
+    },
     store::Cause,
 };
 
 /// What the interfaces of the service share.
-pub(crate) struct Edge {
+pub struct Edge {
     clock: Arc<dyn Clock>,
     request_ids: RequestIds,
     cors: Cors,
-    access_log: bool,
-    invalid_keys: InvalidKeyLines,
-    trusted_proxies: Networks,
-    slow_request: Duration,
+    log: RequestLog,
+    /// How long a client may take to send a body.
+    pub(crate) body_timeout: Duration,
     request_timeout: Duration,
     /// The memory for responses that clients have not read yet.
     pub(crate) response_memory: ResponseMemory,
-    pub(super) metrics: Metrics,
+    metrics: Metrics,
     /// Receives a span for each request, if traces are enabled.
-    pub(super) spans: Option<Arc<Spans>>,
+    spans: Option<Arc<Spans>>,
 }
 
 /// An interface behind the edge. What differs between interfaces is here.
@@ -84,19 +101,25 @@ pub(crate) trait Interface: Send + Sync + 'static {
         &self.edge().metrics.connections
     }
 
-    /// What is known about a request before its head is checked.
-    fn facts<'r>(&self, _request: &'r Parts) -> Facts<'r> {
-        Facts::default()
+    /// What its route table contains for a request. It is looked up before the head is checked.
+    type Found: Copy + Send + Sync;
+
+    fn find(&self, request: &Parts) -> Self::Found;
+
+    /// How long the operation may wait for a change before it responds.
+    fn may_wait(_: Self::Found) -> Duration {
+        Duration::ZERO
     }
 
     /// Responds to a request with a valid head, and adds what it learns about it to the facts.
-    fn process<'r>(
+    fn process(
         &self,
         client: &Client,
-        request: &'r Parts,
+        request: &Parts,
         request_id: &HeaderValue,
         body: UnreadBody<'_>,
-        facts: &mut Facts<'r>,
+        found: Self::Found,
+        facts: &mut Facts,
     ) -> impl Future<Output = Result<Response, ApiError>> + Send;
 
     /// The response to a request that failed, and the cause for the log.
@@ -109,38 +132,46 @@ pub(crate) trait Interface: Send + Sync + 'static {
         error.into_response()
     }
 
-    /// Adds the header fields that follow from the facts to a response, also to an error.
-    fn announce(&self, _facts: &Facts<'_>, _response: &mut Response) {}
-}
-
-/// What the log, the metrics, the trace and the header fields need to know about a request.
-#[derive(Default)]
-pub(crate) struct Facts<'r> {
-    /// What the route table contains for it.
-    pub(super) found: Found<'r>,
-    /// Who sent the request, as far as the service knows.
-    pub(crate) principal: Option<Actor>,
-    /// The rate limit of the key, if it has one.
-    pub(super) rate: Option<Reading>,
-    /// The operation, if the client may know it.
-    pub(crate) route: Option<Label>,
-    pub(super) problem: Option<Problem>,
+    /// Adds the header fields that follow from the operation and the facts to a response, also to an
+    /// error.
+    fn announce(&self, _found: Self::Found, _facts: &Facts, _response: &mut Response) {}
 }
 
 impl Edge {
-    pub(super) fn new(clock: Arc<dyn Clock>, random: &mut impl Rng, settings: &Settings) -> Self {
+    /// The edge of interfaces that have these settings.
+    pub fn new(clock: Arc<dyn Clock>, random: &mut impl Rng, settings: &Settings) -> Self {
         Self {
             request_ids: RequestIds::new(StdRng::from_rng(random)),
             cors: Cors::new(&settings.cors_origins),
-            access_log: settings.access_log,
-            invalid_keys: InvalidKeyLines::new(clock.instant()),
-            trusted_proxies: settings.trusted_proxies.clone(),
-            slow_request: settings.slow_request,
+            log: RequestLog::new(settings, clock.instant()),
+            body_timeout: settings.body_timeout,
             request_timeout: settings.request_timeout,
             response_memory: ResponseMemory::new(settings.response_memory),
             metrics: Metrics::default(),
             spans: None,
             clock,
+        }
+    }
+
+    /// Counts the requests for these routes, which are a whole table.
+    #[must_use]
+    pub(crate) fn counting(mut self, labels: impl Iterator<Item = Label>) -> Self {
+        self.metrics.add_routes(labels);
+        self
+    }
+
+    /// Records a span for each request, if there is something that sends them.
+    #[must_use]
+    pub fn traced(mut self, spans: Option<Arc<Spans>>) -> Self {
+        self.spans = spans;
+        self
+    }
+
+    /// Writes the metrics of all requests and their connections.
+    pub(crate) fn expose(&self, page: &mut Exposition) {
+        self.metrics.expose(page);
+        if let Some(spans) = &self.spans {
+            spans.expose(page);
         }
     }
 
@@ -160,17 +191,17 @@ impl Edge {
             let started = self.clock.instant();
             let _active = I::IS_FOR_CLIENTS.then(|| self.metrics.active.enter());
             let request_id = self.request_ids.of(&request.headers);
-            let mut facts = interface.facts(&request);
-            let found = facts.found;
+            let found = interface.find(&request);
+            let mut facts = Facts { may_wait: I::may_wait(found), ..Facts::default() };
             let result = if let Err(error) = request_head::check(&request) {
                 Err(error)
             } else if let Some(allowed) = self.preflight::<I>(&request) {
                 Ok(allowed)
             } else {
                 let processing =
-                    interface.process(client, &request, &request_id, &mut body, &mut facts);
+                    interface.process(client, &request, &request_id, &mut body, found, &mut facts);
                 let processing = AssertUnwindSafe(processing).catch_unwind();
-                let limit = || self.request_timeout + found.may_wait();
+                let limit = || self.request_timeout + I::may_wait(found);
                 match within(limit, pin!(processing)).await {
                     Some(Ok(result)) => result,
                     Some(Err(_)) => Err(ApiError::internal(Arc::new(Panicked))),
@@ -187,7 +218,7 @@ impl Edge {
                     interface.respond_to(error, &request, &request_id)
                 }
             };
-            interface.announce(&facts, &mut response);
+            interface.announce(found, &facts, &mut response);
             let headers = response.headers_mut();
             if !body.is_read() && request.version < Version::HTTP_2 {
                 // The unread part of the body precedes the next request, so the connection must
@@ -201,14 +232,25 @@ impl Edge {
                 self.cors.announce(&request.headers, response.headers_mut());
             }
             if request.method == Method::HEAD {
-                without_body(&mut response);
+                response::without_body(&mut response);
             }
             let took = self.clock.instant().saturating_duration_since(started);
             if I::IS_FOR_CLIENTS {
                 self.metrics.count(facts.route, response.status(), took);
-                self.trace(&request, &response, &facts, took);
+                if let Some(spans) = &self.spans {
+                    trace::record(spans, self.clock.now(), &request, &response, &facts, took);
+                }
             }
-            self.log::<I>(client.address(), &request, &response, &facts, cause.as_ref(), took);
+            let line = log::Line {
+                is_for_clients: I::IS_FOR_CLIENTS,
+                peer: client.address(),
+                request: &request,
+                response: &response,
+                facts: &facts,
+                cause: cause.as_ref(),
+                took,
+            };
+            self.log.write(&line, || self.clock.instant());
             response
         }
     }
@@ -221,18 +263,6 @@ impl Edge {
     fn preflight<I: Interface>(&self, request: &Parts) -> Option<Response> {
         if I::HAS_KEYS { self.cors.preflight(request) } else { None }
     }
-}
-
-/// Turns the response to a `GET` into one to a `HEAD`: keeps its `Content-Length` and drops the
-/// body. A 304 and a stream get no `Content-Length`.
-fn without_body(response: &mut Response) {
-    if response.status() == StatusCode::NOT_MODIFIED {
-        return;
-    }
-    if let Some(length) = response.body().size_hint().exact() {
-        response.headers_mut().insert(header::CONTENT_LENGTH, length.into());
-    }
-    *response.body_mut() = Body::default();
 }
 
 /// The output of `work`, or `None` after `limit`. Most requests complete at once, without a timer.
@@ -255,7 +285,7 @@ mod tests {
     use std::{future::pending, net::IpAddr};
 
     use super::*;
-    use crate::{domain::SystemClock, http::response, observe::metrics::Exposition};
+    use crate::{domain::SystemClock, observe::metrics::Exposition};
 
     /// An interface whose paths are faults.
     struct Faulty<const IS_FOR_CLIENTS: bool>(Edge);
@@ -263,18 +293,22 @@ mod tests {
     impl<const IS_FOR_CLIENTS: bool> Interface for Faulty<IS_FOR_CLIENTS> {
         const IS_FOR_CLIENTS: bool = IS_FOR_CLIENTS;
         const CACHE_CONTROL: HeaderValue = HeaderValue::from_static("private");
+        type Found = ();
 
         fn edge(&self) -> &Edge {
             &self.0
         }
 
-        async fn process<'r>(
+        fn find(&self, _: &Parts) {}
+
+        async fn process(
             &self,
             _: &Client,
-            request: &'r Parts,
+            request: &Parts,
             _: &HeaderValue,
             _: UnreadBody<'_>,
-            _: &mut Facts<'r>,
+            (): (),
+            _: &mut Facts,
         ) -> Result<Response, ApiError> {
             match request.uri.path() {
                 "/panic" => unreachable!("planted"),

@@ -4,13 +4,11 @@ use std::{fmt::Display, sync::Arc, time::Duration};
 
 use hyper::StatusCode;
 
-use crate::{
-    http::{
-        error::Problem,
-        routes::{Label, ROUTES},
-    },
-    observe::metrics::{Connections, Counter, Exposition, Gauge, Histogram, Kind},
+use super::{
+    error::Problem,
+    route::{Label, Table},
 };
+use crate::observe::metrics::{Connections, Counter, Exposition, Gauge, Histogram, Kind};
 
 const KEY_PROBLEMS: [Problem; 4] = [
     Problem::MissingApiKey,
@@ -23,11 +21,12 @@ const KEY_PROBLEMS: [Problem; 4] = [
 const STATUS_CODES: usize = 500;
 
 /// Counts requests by operation, or by page of the console.
+#[derive(Default)]
 pub(crate) struct Metrics {
     pub(crate) connections: Arc<Connections>,
     pub(crate) active: Gauge,
-    /// By the index of its label.
-    by_route: Vec<(Label, OperationMetrics)>,
+    /// By the table and the index of their labels.
+    by_route: [Vec<(Label, OperationMetrics)>; Table::COUNT],
     /// Requests that got a response before an operation was found.
     unrouted: OperationMetrics,
     rejected_keys: [Counter; KEY_PROBLEMS.len()],
@@ -47,30 +46,17 @@ impl Default for OperationMetrics {
     }
 }
 
-impl Default for Metrics {
-    fn default() -> Self {
-        Self {
-            connections: Arc::default(),
-            active: Gauge::default(),
-            by_route: ROUTES
-                .iter()
-                .map(|route| (route.label(), OperationMetrics::default()))
-                .collect(),
-            unrouted: OperationMetrics::default(),
-            rejected_keys: Default::default(),
-        }
-    }
-}
-
 impl Metrics {
-    /// Counts the requests for these routes, too.
+    /// Counts the requests for these routes, which are a whole table in its order.
     pub(crate) fn add_routes(&mut self, labels: impl Iterator<Item = Label>) {
-        self.by_route.extend(labels.map(|label| (label, OperationMetrics::default())));
+        for label in labels {
+            self.by_route[label.table as usize].push((label, OperationMetrics::default()));
+        }
     }
 
     /// Counts a request that got a response.
     pub(crate) fn count(&self, label: Option<Label>, status: StatusCode, took: Duration) {
-        let found = label.and_then(|label| self.by_route.get(label.index));
+        let found = label.and_then(|label| self.by_route[label.table as usize].get(label.index));
         let counted = found.map_or(&self.unrouted, |(_, metrics)| metrics);
         if let Some(counter) = counted.by_status.get(usize::from(status.as_u16()) - 100) {
             counter.count();
@@ -87,7 +73,8 @@ impl Metrics {
 
     /// The metrics of each operation, with its name and its route.
     fn each(&self) -> impl Iterator<Item = (&OperationMetrics, &'static str, &'static str)> {
-        let found = self.by_route.iter().map(|(label, metrics)| (metrics, label.id, label.path));
+        let found =
+            self.by_route.iter().flatten().map(|(label, metrics)| (metrics, label.id, label.path));
         found.chain([(&self.unrouted, "none", "none")])
     }
 

@@ -1,4 +1,4 @@
-//! The newest part of the log, rendered once for all that follow it.
+//! The newest part of the journal, rendered once for all that follow it.
 
 use std::collections::{HashSet, VecDeque};
 
@@ -29,14 +29,14 @@ const MAX_BEHIND: i64 = 10_000;
 
 /// The newest events, and what ends the following of them.
 #[derive(Default)]
-pub(super) struct Recent {
+pub(crate) struct Recent {
     /// Without gaps between them.
     batches: VecDeque<Batch>,
     size: usize,
     /// `None` until the log is read for the first time.
     epoch: Option<Epoch>,
     /// The number up to which the log was read.
-    pub(super) last: i64,
+    pub(crate) last: i64,
     /// How often the database was replaced by another one.
     replaced: u64,
     is_over: bool,
@@ -54,14 +54,14 @@ pub(super) struct Batch {
 
 /// Whom a follower follows, and with which key.
 #[derive(Clone, Copy)]
-pub(super) struct Ticket {
+pub(crate) struct Ticket {
     key: KeyId,
     replaced: u64,
 }
 
 /// Why the following ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum End {
+pub(crate) enum End {
     /// The service shuts down.
     Over,
     /// The key is not valid any more.
@@ -72,7 +72,7 @@ pub(super) enum End {
 
 /// What comes after a position.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum After {
+pub(crate) enum After {
     /// These events, as many as this, and the position after them.
     Events(Bytes, usize, i64),
     /// Nothing that was asked for up to this position.
@@ -82,11 +82,11 @@ pub(super) enum After {
 }
 
 impl Recent {
-    pub(super) fn ticket(&self, key: KeyId) -> Ticket {
+    pub(crate) fn ticket(&self, key: KeyId) -> Ticket {
         Ticket { key, replaced: self.replaced }
     }
 
-    pub(super) fn end(&self, ticket: Ticket) -> Option<End> {
+    pub(crate) fn end(&self, ticket: Ticket) -> Option<End> {
         if self.is_over {
             Some(End::Over)
         } else if self.replaced != ticket.replaced {
@@ -138,7 +138,7 @@ impl Recent {
     }
 
     /// What comes after `position`, of one type or of all. `position` is below `last`.
-    pub(super) fn after(&self, position: i64, kind: Option<ChangeType>) -> After {
+    pub(crate) fn after(&self, position: i64, kind: Option<ChangeType>) -> After {
         let next = position + 1;
         let at = self.batches.partition_point(|batch| batch.last() < next);
         let Some(batch) = self.batches.get(at).filter(|batch| batch.first <= next) else {
@@ -224,7 +224,7 @@ pub(super) fn fit(batches: &mut Vec<Batch>, room: &mut usize) -> Option<i64> {
 }
 
 /// A change as a Server-Sent Event.
-pub(super) fn write_event(out: &mut Vec<u8>, epoch: Epoch, change: &LoggedChange) {
+pub(crate) fn write_event(out: &mut Vec<u8>, epoch: Epoch, change: &LoggedChange) {
     out.extend_from_slice(b"id: ");
     out.extend_from_slice(cursor::encode(epoch, change.seq).as_bytes());
     out.extend_from_slice(b"\ndata: ");

@@ -1,0 +1,118 @@
+//! What the service does for a program, for a page of the console, or because it is time.
+
+mod commands;
+mod idempotency;
+mod inventory;
+pub mod journal;
+mod keys;
+mod upkeep;
+mod webhooks;
+
+use std::{sync::Arc, time::Duration};
+
+use self::{commands::Commands, inventory::InventoryCount, journal::Journal, webhooks::Webhooks};
+pub(crate) use self::{
+    idempotency::{NotEntered, Requests},
+    keys::{Caller, KeyError, KeyRing},
+    webhooks::{WebhookChanged, WebhookError},
+};
+use crate::{
+    confirmed_clock::ConfirmedClock,
+    delivery::Registrar,
+    domain::{Clock, Deployment, RateLimit},
+    observe::metrics::{Exposition, Kind, TaskMetrics},
+    store::{Store, StoreError},
+};
+
+/// What an operator can choose of what the service does.
+#[derive(Debug, Clone)]
+pub struct Settings {
+    /// The deployment whose keys are accepted.
+    pub deployment: Deployment,
+    /// The rate limit of keys without their own limit.
+    pub rate_limit: Option<RateLimit>,
+    /// How long the journal of changes and the audit trail are kept.
+    pub keep_changes: Duration,
+    /// How long a reservation lasts that does not name its end: at most 400 days.
+    pub reservation: Duration,
+}
+
+impl Default for Settings {
+    /// The settings of `petstore serve` without options.
+    fn default() -> Self {
+        Self {
+            deployment: Deployment::Production,
+            rate_limit: None,
+            keep_changes: Duration::from_hours(400 * 24),
+            reservation: Duration::from_hours(14 * 24),
+        }
+    }
+}
+
+/// The parts of the service. An interface takes those that it needs.
+pub struct App {
+    pub(crate) store: Arc<dyn Store>,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) confirmed_clock: Arc<ConfirmedClock>,
+    pub(crate) keys: KeyRing,
+    pub(crate) requests: Requests,
+    pub(crate) commands: Commands,
+    pub(crate) webhooks: Webhooks,
+    pub(crate) inventory: InventoryCount,
+    /// The journal of changes.
+    pub journal: Journal,
+    keep_changes: Duration,
+    /// The metrics of the background tasks.
+    pub tasks: Arc<TaskMetrics>,
+}
+
+impl App {
+    /// The parts of a service over `store`, whose time is that of `clock`.
+    pub fn new(
+        store: Arc<dyn Store>,
+        confirmed_clock: Arc<ConfirmedClock>,
+        registrar: Registrar,
+        settings: &Settings,
+    ) -> Self {
+        let clock = Arc::clone(confirmed_clock.machine());
+        let &Settings { deployment, rate_limit, keep_changes, reservation } = settings;
+        let (of_keys, of_clock) = (Arc::<dyn Store>::clone(&store), Arc::clone(&confirmed_clock));
+        Self {
+            keys: KeyRing::new(of_keys, Arc::clone(&clock), deployment, rate_limit),
+            requests: Requests::new(Arc::clone(&store)),
+            commands: Commands::new(Arc::clone(&store), of_clock, reservation),
+            webhooks: Webhooks::new(Arc::clone(&store), registrar),
+            inventory: InventoryCount::new(Arc::clone(&store), Arc::clone(&clock)),
+            journal: Journal::new(Arc::clone(&store), Arc::clone(&clock)),
+            keep_changes,
+            tasks: Arc::default(),
+            store,
+            clock,
+            confirmed_clock,
+        }
+    }
+
+    /// Saves the last use of each key, if the store does not have it yet. Called periodically,
+    /// outside of requests. After an error, the next call saves these uses.
+    pub async fn save_key_uses(&self) -> Result<(), StoreError> {
+        self.keys.save_uses().await
+    }
+
+    /// Writes the metrics of all parts.
+    pub(crate) fn expose(&self, page: &mut Exposition) {
+        self.keys.expose(page);
+        self.store.expose(page);
+        self.commands.expose(page);
+        self.journal.expose(page);
+        page.number(
+            "petstore_clock_confirmed",
+            "Whether the clock agrees with the confirmed time; if not, nothing expires.",
+            u8::from(self.confirmed_clock.doubt().is_none()),
+        );
+        self.webhooks.registrar.metrics().expose(page);
+        self.tasks.expose(page);
+        let name = "petstore_build_info";
+        page.begin(Kind::Gauge, name, "Always 1; the version is in the label.");
+        page.sample(name, &[("version", &env!("CARGO_PKG_VERSION"))], 1);
+    }
+}

@@ -1,0 +1,76 @@
+//! The work that comes due by itself. What a wrong clock would destroy waits until the clock is
+//! confirmed.
+//!
+//! Every function is called periodically, outside of requests, also by several processes on one
+//! database at the same time. It does one bounded step, and returns whether more may be left. After
+//! an error, the next call continues.
+
+use jiff::Timestamp;
+use tracing::warn;
+
+use super::App;
+use crate::{
+    domain::{Actor, StoredResponse, WriteContext, staff::StaffSession, store_area::Command},
+    store::{Executed, StoreError},
+};
+
+/// How many reservations expire in one run, so that no run is long.
+const BATCH: u32 = 100;
+
+/// How many changes are forgotten in one run.
+const FORGOTTEN: u32 = 1_000;
+
+impl App {
+    /// Expires the reservations whose end has passed, each in a transaction of its own.
+    pub async fn expire_orders(&self) -> Result<bool, StoreError> {
+        let metrics = &self.commands.metrics;
+        metrics.note(self.store.reservations().await?);
+        let Some(now) = self.confirmed_clock.now().await? else { return Ok(false) };
+        let due = self.store.due_orders(now, BATCH).await?;
+        let mut has_expired = false;
+        for &(id, _) in &due {
+            let context = WriteContext::new(Actor::Clock, now);
+            // Decides again in its transaction: the order may have been completed or extended.
+            let command = vec![Command::ExpireOrder { id }];
+            let executed = self.commands.execute(command, context, |_| StoredResponse::default());
+            let executed = executed.await;
+            match executed {
+                Ok(Executed::Done { ref changes, .. }) => has_expired |= !changes.is_empty(),
+                // Such as for an animal that was withdrawn by hand, or for a row with values that
+                // cannot be read. `petstore check` reports it, and other reservations expire.
+                Ok(_) | Err(StoreError::Internal(_)) => {
+                    warn!(order = id.get(), outcome = ?executed, "a reservation cannot expire");
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        if has_expired {
+            metrics.note(self.store.reservations().await?);
+        }
+        // Not if nothing has expired: then the same orders would be due again at once.
+        Ok(has_expired && due.len() == BATCH as usize)
+    }
+
+    /// Forgets some of the changes and acts that are older than the settings say.
+    pub async fn forget_old_changes(&self) -> Result<bool, StoreError> {
+        let Some(now) = self.confirmed_clock.now().await? else { return Ok(false) };
+        let Ok(oldest) = now.checked_sub(self.keep_changes) else { return Ok(false) };
+        Ok(self.store.forget_changes(oldest..=now, FORGOTTEN).await? >= FORGOTTEN as usize)
+    }
+
+    /// Ends the sessions of staff that are too old.
+    pub async fn forget_old_sessions(&self) -> Result<bool, StoreError> {
+        let Some(now) = self.confirmed_clock.now().await? else { return Ok(false) };
+        let before = |seconds: i64| {
+            Timestamp::from_second(now.as_second() - seconds).unwrap_or(Timestamp::MIN)
+        };
+        let (idle, longest) = (before(StaffSession::IDLE), before(StaffSession::LONGEST));
+        self.store.forget_sessions(idle, longest).await?;
+        Ok(false)
+    }
+
+    /// Deletes some of the remembered requests that are older than 48 hours, counted in marks.
+    pub async fn forget_old_requests(&self) -> Result<bool, StoreError> {
+        self.requests.forget(self.clock.as_ref()).await
+    }
+}

@@ -1,0 +1,132 @@
+//! Changes of webhooks.
+
+use std::sync::Arc;
+
+use crate::{
+    delivery::{self, Decided, DecisionError, Registrar, VaultError, Wanted},
+    domain::{
+        StoredResponse, WriteContext,
+        store_area::{StoredWebhook, Webhook},
+    },
+    store::{Store, StoreError, WebhookWritten},
+};
+
+/// How often a change is decided again because another one was faster.
+const MAX_TRIES: u32 = 10;
+
+/// The webhooks of the store, and what judges their URLs and makes their secrets.
+pub(crate) struct Webhooks {
+    store: Arc<dyn Store>,
+    pub(crate) registrar: Registrar,
+}
+
+/// What became of a request to change a webhook.
+pub(crate) enum WebhookChanged {
+    /// The change was made, now or for the same request before. This is the response.
+    Done(StoredResponse),
+    NotFound,
+    /// The webhook has another version. This is its present state.
+    OtherVersion(Box<Webhook>),
+    /// There are [`Webhook::MAX`] webhooks.
+    Full,
+    /// The idempotency key was used for another request.
+    IdempotencyConflict,
+}
+
+/// Why it is not known what became of a request, or why nothing did.
+#[derive(Debug)]
+pub(crate) enum WebhookError {
+    /// The key file cannot be used.
+    Vault(VaultError),
+    Store(StoreError),
+}
+
+impl From<StoreError> for WebhookError {
+    fn from(error: StoreError) -> Self {
+        Self::Store(error)
+    }
+}
+
+impl From<VaultError> for WebhookError {
+    fn from(error: VaultError) -> Self {
+        Self::Vault(error)
+    }
+}
+
+impl From<DecisionError> for WebhookError {
+    fn from(error: DecisionError) -> Self {
+        match error {
+            DecisionError::Vault(error) => Self::Vault(error),
+            DecisionError::Store(error) => Self::Store(error),
+        }
+    }
+}
+
+impl Webhooks {
+    pub(super) fn new(store: Arc<dyn Store>, registrar: Registrar) -> Self {
+        Self { store, registrar }
+    }
+
+    /// The webhook with this identifier, if there is one.
+    pub(crate) async fn find(&self, id: Option<i64>) -> Result<Option<StoredWebhook>, StoreError> {
+        let webhooks = self.store.list_webhooks().await?;
+        Ok(webhooks.into_iter().find(|stored| Some(stored.webhook.id) == id))
+    }
+
+    /// Makes a change of the webhook with this identifier, once for all repetitions of the request,
+    /// if it has one of these versions. A replay comes before the state is looked at.
+    pub(crate) async fn change(
+        &self,
+        id: Option<i64>,
+        versions: Option<&[i64]>,
+        wanted: &Wanted,
+        context: WriteContext,
+        respond: impl Fn(&Decided) -> StoredResponse,
+    ) -> Result<WebhookChanged, WebhookError> {
+        let (store, registrar) = (self.store.as_ref(), &self.registrar);
+        if let Some(request) = &context.idempotency
+            && let Some(written) = store.recall_request(request.clone()).await?
+        {
+            return self.known(written);
+        }
+        for _ in 0..MAX_TRIES {
+            let present = self.find(id).await?;
+            match &present {
+                Some(StoredWebhook { webhook, .. }) => {
+                    if versions.is_some_and(|versions| !versions.contains(&webhook.version)) {
+                        return Ok(WebhookChanged::OtherVersion(Box::new(webhook.clone())));
+                    }
+                }
+                None if matches!(wanted, Wanted::Add { .. }) => {}
+                None => return Ok(WebhookChanged::NotFound),
+            }
+            let decided = delivery::decide(store, registrar, present.as_ref(), wanted, context.now);
+            let decided = decided.await?;
+            let response = respond(&decided);
+            let Decided { change, act, secret, .. } = decided;
+            let mut stored = response.clone();
+            if secret.is_some() {
+                stored.body = registrar.seal_response(&stored.body)?;
+            }
+            match store.write_webhook(change, act, stored, context.clone()).await? {
+                WebhookWritten::Done => return Ok(WebhookChanged::Done(response)),
+                WebhookWritten::Stale => {}
+                WebhookWritten::Full if matches!(wanted, Wanted::Test) => break,
+                other => return self.known(other),
+            }
+        }
+        Err(StoreError::Overloaded.into())
+    }
+
+    /// What became of a request that changed nothing now.
+    fn known(&self, written: WebhookWritten) -> Result<WebhookChanged, WebhookError> {
+        Ok(match written {
+            WebhookWritten::Replayed(mut stored) => {
+                stored.body = self.registrar.open_response(stored.body)?;
+                WebhookChanged::Done(stored)
+            }
+            WebhookWritten::Full => WebhookChanged::Full,
+            _ => WebhookChanged::IdempotencyConflict,
+        })
+    }
+}

@@ -1,0 +1,140 @@
+//! What a form asks of the store, and what became of it.
+
+use jiff::Timestamp;
+
+use crate::{
+    console::{desk::Desk, reply::Flash, texts},
+    domain::{
+        PetId, StoredResponse,
+        store_area::{
+            ChangeType, Command, Decision, OrderStatus, Preconditions, Refusal, Resource, StorePet,
+        },
+    },
+    edge::ApiError,
+    store::{Executed, StoreError},
+};
+
+/// Why commands were not carried out. Nothing was changed.
+pub(super) struct NotDone {
+    /// Which of them is refused, if it is one of them.
+    pub(super) index: Option<usize>,
+    /// What it is about, if somebody else has changed that.
+    pub(super) changed: Option<Resource>,
+    pub(super) why: String,
+}
+
+impl Desk<'_> {
+    /// When a reservation ends that is made now.
+    pub(super) fn default_end(&self) -> Timestamp {
+        self.app().commands.default_end(self.visit.now)
+    }
+
+    /// What a change requires: that nobody else has changed its subject since the form was made.
+    pub(super) fn preconditions(&self) -> Preconditions {
+        Preconditions::version(self.visit.form.integer("version").unwrap_or(0))
+    }
+
+    /// The animal with the number in the path.
+    pub(super) async fn pet(&self) -> Result<Option<StorePet>, StoreError> {
+        match self.id(PetId::new) {
+            Some(id) => self.store().get_store_pet(id).await,
+            None => Ok(None),
+        }
+    }
+
+    /// Carries out commands for the form of this request, once for all repetitions of the form.
+    pub(super) async fn execute(
+        &self,
+        commands: Vec<Command>,
+    ) -> Result<Result<Flash, NotDone>, ApiError> {
+        Ok(match self.app().commands.execute(commands, self.context(), respond).await? {
+            Executed::Done { response, .. } | Executed::Replayed(response) => {
+                let text = String::from_utf8_lossy(&response.body);
+                Ok(Flash::parse(&text).unwrap_or_else(|| Flash::new("", 0)))
+            }
+            Executed::IdempotencyConflict => {
+                Err(NotDone { index: None, changed: None, why: texts::ALREADY_SENT.to_owned() })
+            }
+            Executed::Refused { index, refusal } => {
+                let (index, why) = (Some(index), refused(&refusal));
+                let changed = match refusal {
+                    Refusal::PreconditionFailed(present) => present.map(|present| *present),
+                    _ => None,
+                };
+                Err(NotDone { index, changed, why })
+            }
+        })
+    }
+}
+
+/// What is remembered of a form: the message about it.
+fn respond(decisions: &[Decision]) -> StoredResponse {
+    let flash = flash(decisions).to_string();
+    StoredResponse { status: 303, body: flash.into_bytes(), ..StoredResponse::default() }
+}
+
+fn flash(decisions: &[Decision]) -> Flash {
+    let pet = |decision: &Decision| match &decision.result {
+        Some(Resource::Pet(pet)) => Some(pet.id),
+        Some(Resource::Order(order)) => Some(order.pet_id),
+        _ => None,
+    };
+    // Of several commands about one animal, the last one is what was asked for.
+    let decisions = match decisions {
+        [first, .., last] if pet(first).is_some() && pet(first) == pet(last) => {
+            std::slice::from_ref(last)
+        }
+        all => all,
+    };
+    let first = decisions.first();
+    let kind = first.and_then(|decision| decision.changes.first()).map(|change| change.kind);
+    let is_category = |decision: &&Decision| matches!(decision.result, Some(Resource::Category(_)));
+    let count = decisions.iter().filter(|decision| !is_category(decision)).count();
+    let count = i64::try_from(count).unwrap_or(i64::MAX);
+    let subject = first.and_then(|decision| decision.result.as_ref());
+    let id = subject.map_or(0, |subject| match subject {
+        Resource::Pet(pet) => pet.id.get(),
+        Resource::Order(order) => order.id.get(),
+        Resource::Category(category) => category.id,
+    });
+    let (code, id) = match (kind, subject) {
+        (Some(ChangeType::PetAdded), _) if count > 1 => ("added-many", count),
+        _ if count > 1 => ("changed-many", count),
+        (Some(ChangeType::PetAdded), _) => ("added", id),
+        (Some(ChangeType::PetWithdrawn), _) => ("withdrawn", id),
+        (Some(ChangeType::PetRestored), _) => ("restored", id),
+        (Some(ChangeType::OrderChanged), _) => ("extended", id),
+        (Some(ChangeType::PetChanged | ChangeType::CategoryChanged), _) => ("saved", id),
+        // Also if the order was closed before.
+        (_, Some(Resource::Order(order))) => match order.status {
+            OrderStatus::Reserved => ("reserved", id),
+            OrderStatus::Completed => ("sold", id),
+            OrderStatus::Cancelled | OrderStatus::Expired => ("cancelled", id),
+            OrderStatus::Returned => ("returned", id),
+        },
+        _ => ("saved", id),
+    };
+    Flash::new(code, id)
+}
+
+/// Why a command was refused, for people.
+fn refused(refusal: &Refusal) -> String {
+    let of_state = |current: &Resource| match current {
+        Resource::Pet(StorePet { withdrawn: Some(_), .. }) => texts::IS_WITHDRAWN.to_owned(),
+        Resource::Pet(StorePet { order_id: Some(order), .. }) => texts::is_reserved(order.get()),
+        Resource::Pet(pet) => texts::is_in_status(pet.status),
+        Resource::Order(order) => texts::order_is(order.id.get(), order.status),
+        Resource::Category(_) => texts::STALE.to_owned(),
+    };
+    match refusal {
+        Refusal::InvalidTransition(conflict) | Refusal::OpenOrder(conflict) => {
+            of_state(&conflict.current)
+        }
+        Refusal::NotFound(_) => texts::IS_GONE.to_owned(),
+        Refusal::Invalid(_) => texts::DAY_INVALID.to_owned(),
+        Refusal::PreconditionFailed(_)
+        | Refusal::PreconditionRequired(_)
+        | Refusal::TooLong
+        | Refusal::NoIdentifierLeft => texts::STALE.to_owned(),
+    }
+}

@@ -1,0 +1,64 @@
+//! Parts that several pages have.
+
+use hyper::StatusCode;
+use maud::{Markup, html};
+
+use crate::console::{
+    desk::Desk,
+    forms::Errors,
+    layout::Menu,
+    reply::{Page, Reply},
+    texts,
+};
+
+/// A page about something that does not exist.
+pub(super) fn missing(menu: Menu, message: &str) -> Reply {
+    let content = html! {
+        h1 { (texts::NOT_FOUND) }
+        p { (message) }
+        p { a href="/" { (texts::TO_FIRST_PAGE) } }
+    };
+    Page::new(menu, texts::NOT_FOUND, content).with_status(StatusCode::NOT_FOUND).into()
+}
+
+/// Content that is replaced as a whole when something changes, so that no part contradicts another.
+pub(super) fn live(errors: &Errors, content: &Markup) -> Markup {
+    html! {
+        (errors.summary())
+        div #now.stack data-live { (content) }
+    }
+}
+
+/// What a store without animals shows instead of them.
+pub(super) fn empty_store(desk: &Desk<'_>) -> Markup {
+    html! {
+        div.card.empty {
+            strong { (texts::EMPTY_STORE) }
+            @if desk.may_write() {
+                p { (texts::EMPTY_STORE_HINT) }
+                a.button.main href="/add" { (texts::ADD_ANIMALS) }
+            }
+        }
+    }
+}
+
+/// A link to another part of a list, with these parameters.
+pub(super) fn link(path: &str, parameters: &[(&str, &str)]) -> String {
+    let mut query = form_urlencoded::Serializer::new(String::new());
+    query.extend_pairs(parameters.iter().filter(|(_, value)| !value.is_empty()));
+    let query = query.finish();
+    if query.is_empty() { path.to_owned() } else { format!("{path}?{query}") }
+}
+
+/// The links below a list: to its beginning if this is a later page, and to the next page.
+pub(super) fn pages(first: Option<&str>, next: Option<&str>) -> Markup {
+    html! {
+        @if next.is_some() { p.print { (texts::MORE_FOLLOW) } }
+        @if first.is_some() || next.is_some() {
+            div.pages.no-print {
+                span { @if let Some(first) = first { a href=(first) { (texts::FIRST_PAGE) } } }
+                span { @if let Some(next) = next { a href=(next) { (texts::NEXT_PAGE) } } }
+            }
+        }
+    }
+}

@@ -1,0 +1,39 @@
+//! The parts of a service over a store, in this process.
+
+use std::{sync::Arc, time::Duration};
+
+use petstore::{
+    app::{self, App},
+    confirmed_clock::ConfirmedClock,
+    delivery::{Registrar, Vault},
+    domain::{Clock, Networks},
+    edge::{self, Edge},
+    http::{self, Api, Settings},
+    store::Store,
+};
+use rand::{SeedableRng, rngs::StdRng};
+
+/// What the service does. Its webhooks have a key of their own.
+pub(crate) fn app(
+    store: Arc<dyn Store>,
+    clock: Arc<dyn Clock>,
+    settings: &app::Settings,
+) -> Arc<App> {
+    let vault = Arc::new(Vault::with_key([7; 32]));
+    let registrar = Registrar::new(vault, Networks::default(), StdRng::seed_from_u64(3));
+    let clock = Arc::new(ConfirmedClock::new(Arc::clone(&store), clock));
+    Arc::new(App::new(store, clock, registrar, settings))
+}
+
+/// What all interfaces share.
+pub(crate) fn edge(clock: Arc<dyn Clock>, settings: &edge::Settings) -> Edge {
+    http::counted(Edge::new(clock, &mut StdRng::seed_from_u64(1), settings))
+}
+
+/// The interface for programs over `store`, with the usual settings, on a machine that may be slow.
+pub(crate) fn api(store: Arc<dyn Store>, clock: Arc<dyn Clock>) -> Arc<Api> {
+    let app = app(store, Arc::clone(&clock), &app::Settings::default());
+    let settings =
+        edge::Settings { slow_request: Duration::from_mins(1), ..edge::Settings::default() };
+    Arc::new(Api::new(app, Arc::new(edge(clock, &settings)), &Settings::default()).unwrap())
+}
