@@ -30,8 +30,7 @@ use std::{
 
 use futures_util::FutureExt;
 use hyper::{
-    Method, Request, StatusCode, Version,
-    body::Body as _,
+    Method, Request, Version,
     header::{self, HeaderValue},
     http::request::Parts,
 };
@@ -283,6 +282,8 @@ struct Panicked;
 #[cfg(test)]
 mod tests {
     use std::{future::pending, net::IpAddr};
+
+    use hyper::StatusCode;
 
     use super::*;
     use crate::{domain::SystemClock, observe::metrics::Exposition};

@@ -9,6 +9,7 @@ use petstore::{
     domain::{Clock, Networks},
     edge::{self, Edge},
     http::{self, Api, Settings},
+    server,
     store::Store,
 };
 use rand::{SeedableRng, rngs::StdRng};
@@ -19,6 +20,8 @@ pub(crate) fn app(
     clock: Arc<dyn Clock>,
     settings: &app::Settings,
 ) -> Arc<App> {
+    // Hundreds of stores in one process need more open files than a usual shell allows.
+    server::raise_open_files_limit();
     let vault = Arc::new(Vault::with_key([7; 32]));
     let registrar = Registrar::new(vault, Networks::default(), StdRng::seed_from_u64(3));
     let clock = Arc::new(ConfirmedClock::new(Arc::clone(&store), clock));
