@@ -6,7 +6,10 @@ use anyhow::Context;
 use clap::{Args, ValueEnum};
 use jiff::Timestamp;
 
-use super::{DatabaseArgs, NOT_WRITTEN, is_broken_pipe, visible};
+use super::{
+    args::DatabaseArgs,
+    output::{NOT_WRITTEN, is_broken_pipe, visible},
+};
 use crate::{
     domain::{
         Actor,

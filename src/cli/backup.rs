@@ -8,7 +8,7 @@ use std::{
 use clap::Args;
 use rand::RngExt;
 
-use super::{BadSetting, DatabaseArgs};
+use super::args::{BadSetting, DatabaseArgs};
 use crate::domain::WriteContext;
 use crate::store::{
     DatabaseUrl,
@@ -65,14 +65,14 @@ pub(super) fn copy(
     restored: Option<&WriteContext>,
     names: (&dyn Display, &dyn Display),
 ) -> anyhow::Result<()> {
-    let copied = sqlite::copy(from, to, replace, super::random().random(), restored);
+    let copied = sqlite::copy(from, to, replace, super::runtime::random().random(), restored);
     let Copied { animals, aside } = copied.map_err(|error| match error {
         CopyError::Open(error) => anyhow::Error::from(error),
         error @ CopyError::Exists(_) => BadSetting(error.to_string()).into(),
         error => error.into(),
     })?;
     if let Some(aside) = aside {
-        super::print_message(&format!(
+        super::output::print_message(&format!(
             "The old content of {} was damaged or not in one file. It is kept as {}; \
              remove it, and the files with names that begin like this, when you no longer \
              need them.",
@@ -80,8 +80,8 @@ pub(super) fn copy(
             aside.display()
         ));
     }
-    let animals = super::counted(animals, "animal");
-    super::print(&format!("{} is a valid copy of {}: {animals}\n", names.0, names.1))
+    let animals = super::output::counted(animals, "animal");
+    super::output::print(&format!("{} is a valid copy of {}: {animals}\n", names.0, names.1))
 }
 
 pub(super) fn file(database: &DatabaseArgs) -> anyhow::Result<&Path> {

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use clap::Args;
 
-use super::DatabaseArgs;
+use super::args::DatabaseArgs;
 use crate::store::{self, Checkup, DatabaseUrl, OpenError};
 
 /// Check the whole database and report all problems
@@ -35,15 +35,15 @@ impl Check {
         };
         let mut text = String::new();
         for problem in &found.problems {
-            writeln!(text, "{}", super::visible(problem))?;
+            writeln!(text, "{}", super::output::visible(problem))?;
         }
         let count = found.problems.len();
         if count == 0 {
-            let animals = super::counted(found.animals, "animal");
-            let keys = super::counted(found.keys, "key");
+            let animals = super::output::counted(found.animals, "animal");
+            let keys = super::output::counted(found.keys, "key");
             writeln!(text, "{database} is valid: {animals}, {keys}")?;
         }
-        super::print(&text)?;
+        super::output::print(&text)?;
         let advice = match database {
             DatabaseUrl::Sqlite(_) => "; to replace it with a backup, use `petstore restore`",
             DatabaseUrl::Postgres(_) => "",
@@ -51,7 +51,7 @@ impl Check {
         anyhow::ensure!(
             count == 0,
             "{database} is damaged (found {}){advice}",
-            super::counted(count as u64, "problem")
+            super::output::counted(count as u64, "problem")
         );
         Ok(())
     }

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use anyhow::Context;
 use clap::{Args, Subcommand};
 
-use super::DatabaseArgs;
+use super::args::DatabaseArgs;
 use crate::{
     confirmed_clock::is_near,
     domain::{
@@ -47,9 +47,9 @@ impl Clock {
         let mut confirmed =
             store.confirmed_time(now).await.context("cannot read the confirmed time")?;
         if self.command.is_none() {
-            super::print(&format!("clock           {now}\nlast confirmed  {confirmed}\n"))?;
+            super::output::print(&format!("clock           {now}\nlast confirmed  {confirmed}\n"))?;
             if !is_near(now, confirmed) {
-                super::print_message(
+                super::output::print_message(
                     "The clock is more than a day away from the last confirmed time, so nothing \
                      expires and nothing is deleted. Correct the clock, or if it is right, run \
                      `petstore clock confirm`.",
@@ -72,7 +72,7 @@ impl Clock {
             }
             confirmed = store.confirmed_time(now).await.context(failed)?;
         }
-        super::print_message(&format!("{now} is confirmed in {}.", self.database.database));
+        super::output::print_message(&format!("{now} is confirmed in {}.", self.database.database));
         Ok(())
     }
 }

@@ -14,9 +14,9 @@ pub(super) struct Completions {
 }
 
 impl Completions {
-    pub(super) fn run(self) -> anyhow::Result<()> {
+    pub(super) fn run(self, mut command: clap::Command) -> anyhow::Result<()> {
         let mut script = Vec::new();
-        generate(self.shell, &mut super::command(), "petstore", &mut script);
-        super::print(std::str::from_utf8(&script)?)
+        generate(self.shell, &mut command, "petstore", &mut script);
+        super::output::print(std::str::from_utf8(&script)?)
     }
 }

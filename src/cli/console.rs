@@ -127,7 +127,7 @@ impl ConsoleArgs {
             deployment,
             second_factor: self.require_second_factor,
         };
-        let console = Arc::new(Console::new(app, edge, settings, super::random()));
+        let console = Arc::new(Console::new(app, edge, settings, super::runtime::random()));
         server::serve(listener, tls, console, limits, stop).await;
     }
 }

@@ -5,7 +5,10 @@ use std::ops::ControlFlow;
 use anyhow::{Context, anyhow, ensure};
 use clap::Args;
 
-use super::{BadSetting, DatabaseUrlParser, progress::Progress};
+use super::{
+    args::{BadSetting, DatabaseUrlParser},
+    progress::Progress,
+};
 use crate::{
     domain::{
         Clock, SystemClock,
@@ -92,14 +95,15 @@ impl Copy {
         })?;
         let Copied { animals, orders, categories, keys, requests, rows } = copied;
         let rows = bulk::TABLES.iter().zip(rows);
-        let rows: Vec<_> = rows.map(|(table, rows)| super::counted(rows, table.rows)).collect();
-        super::print_message(&format!(
+        let rows: Vec<_> =
+            rows.map(|(table, rows)| super::output::counted(rows, table.rows)).collect();
+        super::output::print_message(&format!(
             "Copied {}, {}, {}, {}, {}, {} from {} to {}.",
-            super::counted(animals, "animal"),
-            super::counted(orders, "order"),
-            super::counted(categories, "category"),
-            super::counted(keys, bulk::KEYS.rows),
-            super::counted(requests, "idempotency key"),
+            super::output::counted(animals, "animal"),
+            super::output::counted(orders, "order"),
+            super::output::counted(categories, "category"),
+            super::output::counted(keys, bulk::KEYS.rows),
+            super::output::counted(requests, "idempotency key"),
             rows.join(", "),
             self.from,
             self.to

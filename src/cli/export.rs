@@ -8,7 +8,11 @@ use std::{
 use anyhow::{Context, ensure};
 use clap::Args;
 
-use super::{BadSetting, DatabaseArgs, progress::Progress, values};
+use super::{
+    args::{BadSetting, DatabaseArgs},
+    progress::Progress,
+    values,
+};
 use crate::{
     domain::PetStatus,
     files::{CsvWriter, Format, NdjsonWriter, Writer},

@@ -74,7 +74,7 @@ async fn first_key(
          Try it:\n\n    curl -H 'Authorization: Bearer {key}' {url}/pets\n\n\
          Or open the documentation in a browser:\n\n    {docs}\n"
     );
-    text.split('\n').for_each(super::print_message);
+    text.split('\n').for_each(super::output::print_message);
     Ok(())
 }
 
@@ -97,6 +97,6 @@ async fn first_manager(store: &dyn Store, console: &str) -> anyhow::Result<()> {
          manager\n",
         staff::link(&token, console)
     );
-    text.split('\n').for_each(super::print_message);
+    text.split('\n').for_each(super::output::print_message);
     Ok(())
 }

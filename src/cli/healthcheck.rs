@@ -50,7 +50,7 @@ pub(super) struct Healthcheck {
 impl Healthcheck {
     pub(super) fn run(self) -> anyhow::Result<()> {
         let url = self.url_to_check()?;
-        let status = super::block_on(request_status(&url))?;
+        let status = super::runtime::block_on(request_status(&url))?;
         ensure!(status.is_success(), "{url} responded with {status}");
         Ok(())
     }

@@ -15,7 +15,11 @@ use anyhow::{Context, bail, ensure};
 use clap::Args;
 
 use super::{
-    BadSetting, CreateArgs, DatabaseArgs, counted, progress::Progress, rejects::Rejects, values,
+    args::{BadSetting, CreateArgs, DatabaseArgs},
+    output::counted,
+    progress::Progress,
+    rejects::Rejects,
+    values,
 };
 use crate::{
     domain::{Clock, PetId, SystemClock, store_area::Resource},
@@ -151,7 +155,7 @@ impl Import {
             what = format!("{what}, {orders} and {categories}");
         }
         let database = &self.database.database;
-        super::print_message(&format!("{done} {what} into {database}.{rejected}"));
+        super::output::print_message(&format!("{done} {what} into {database}.{rejected}"));
         Ok(if invalid == 0 { ExitCode::SUCCESS } else { SOME_REJECTED.into() })
     }
 
@@ -212,7 +216,7 @@ impl Import {
             checked.invalid += 1;
             let row = rows.raw_row()?;
             if checked.invalid <= REPORTED {
-                progress.suspend(|| super::print_message(&rejection(row.line, &invalid)));
+                progress.suspend(|| super::output::print_message(&rejection(row.line, &invalid)));
             }
             if let Some(rejects) = &mut rejects {
                 rejects.write(&row, &invalid)?;
@@ -225,13 +229,13 @@ impl Import {
                 if checked.invalid <= REPORTED {
                     let reason = format!("{order} is the id of no reserved order in the file");
                     let invalid = InvalidRow { column: Some("orderId"), reason };
-                    progress.suspend(|| super::print_message(&rejection(line, &invalid)));
+                    progress.suspend(|| super::output::print_message(&rejection(line, &invalid)));
                 }
             })?;
         }
         if checked.invalid > REPORTED {
             progress.suspend(|| {
-                super::print_message(&format!(
+                super::output::print_message(&format!(
                     "and {}",
                     counted(checked.invalid - REPORTED, "more row")
                 ));

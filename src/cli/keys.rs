@@ -7,7 +7,10 @@ use clap::{Args, Subcommand, ValueEnum};
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 
-use super::{BadSetting, CreateArgs, DatabaseArgs, values};
+use super::{
+    args::{BadSetting, CreateArgs, DatabaseArgs},
+    values,
+};
 use crate::{
     domain::{
         Actor, ApiKey, Clock, Deployment, KeyId, KeyRecord, NewKey, RateLimit, Scope, SystemClock,
@@ -175,10 +178,10 @@ impl List {
         let store = self.database.open(OpenMode::AsIs).await?;
         let records = store.list_keys().await.context("cannot read the keys")?;
         match self.format {
-            Format::Table => super::print(&table(&records)),
+            Format::Table => super::output::print(&table(&records)),
             Format::Json => {
                 let rows: Vec<Value> = records.iter().map(element).collect();
-                super::print(&format!("{}\n", serde_json::to_string_pretty(&rows)?))
+                super::output::print(&format!("{}\n", serde_json::to_string_pretty(&rows)?))
             }
         }
     }
@@ -193,7 +196,7 @@ impl Revoke {
             bail!(no_key(self.id, &self.database));
         };
         let database = &self.database.database;
-        super::print_message(&format!(
+        super::output::print_message(&format!(
             "Key {} ({}) in {database} is revoked.",
             record.id, record.name
         ));
@@ -233,7 +236,7 @@ impl Rotate {
             );
         };
         let expiry = old.expires_at.map_or(until, |expiry| expiry.min(until));
-        super::print_message(&match self.overlap.as_secs() {
+        super::output::print_message(&match self.overlap.as_secs() {
             0 => format!("Key {} is no longer valid.", self.id),
             _ => format!("Key {} is valid until {}.", self.id, whole_seconds(expiry)),
         });
@@ -265,7 +268,7 @@ fn act(now: Timestamp) -> WriteContext {
 }
 
 fn generate(deployment: Deployment) -> ApiKey {
-    ApiKey::generate(deployment, &mut super::random())
+    ApiKey::generate(deployment, &mut super::runtime::random())
 }
 
 /// The time at which something expires that is valid from now for the duration that this option sets.
@@ -293,14 +296,14 @@ fn no_key(id: KeyId, database: &DatabaseArgs) -> BadSetting {
 
 /// Prints the key to standard output, and a message about it to standard error.
 fn show(key: &ApiKey, record: &KeyRecord, database: &DatabaseArgs) -> anyhow::Result<()> {
-    super::print_all(&format!("{}\n", key.reveal())).with_context(|| {
+    super::output::print_all(&format!("{}\n", key.reveal())).with_context(|| {
         format!(
             "key {0} was created but could not be printed; revoke it: petstore keys revoke {0}",
             record.id
         )
     })?;
     let until = record.expires_at.map_or("forever".to_owned(), |expiry| format!("until {expiry}"));
-    super::print_message(&format!(
+    super::output::print_message(&format!(
         "Key {} ({}) in {}: scope {}, {}, valid {until}. It is not shown again.",
         record.id,
         record.name,
@@ -345,7 +348,7 @@ fn table(records: &[KeyRecord]) -> String {
     rows.extend(records.iter().map(|record| {
         [
             record.id.to_string(),
-            super::visible(&record.name).into_owned(),
+            super::output::visible(&record.name).into_owned(),
             record.scope.as_str().to_owned(),
             record.deployment.as_str().to_owned(),
             record.created_at.to_string(),
@@ -356,5 +359,5 @@ fn table(records: &[KeyRecord]) -> String {
             record.rate_limit.map_or("-".to_owned(), |limit| limit.to_string()),
         ]
     }));
-    super::table(&rows)
+    super::output::table(&rows)
 }

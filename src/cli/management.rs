@@ -11,7 +11,7 @@ use tokio::{
 };
 use tracing::{info, warn};
 
-use super::{BadSetting, values};
+use super::{args::BadSetting, values};
 use crate::{
     domain::Deployment,
     http::Management,

@@ -1,6 +1,7 @@
 //! The command line: one file per command. Results go to standard output; logs
 //! and messages go to standard error.
 
+mod args;
 mod audit;
 mod backup;
 mod check;
@@ -17,9 +18,11 @@ mod keys;
 mod management;
 mod notify;
 mod openapi;
+mod output;
 mod progress;
 mod rejects;
 mod restore;
+mod runtime;
 mod serve;
 mod settings_file;
 mod staff;
@@ -29,31 +32,16 @@ mod values;
 mod variables;
 mod webhooks;
 
-use std::{
-    borrow::Cow,
-    ffi::OsStr,
-    fmt::Write as _,
-    io::{self, Write},
-    num::NonZeroU32,
-    process::ExitCode,
-    sync::Arc,
-};
+use std::process::ExitCode;
 
-use anyhow::Context;
 use clap::{
-    Args, CommandFactory, FromArgMatches, Parser, Subcommand,
-    builder::TypedValueParser,
+    CommandFactory, FromArgMatches, Parser, Subcommand,
     error::{ContextKind, ErrorKind},
 };
-use rand::rngs::StdRng;
 use rustix::{fs::Mode, process::umask};
 
-use self::file_sizes::FileSizes;
-use crate::{
-    edge::BaseUrl,
-    server::TlsError,
-    store::{self, DatabaseUrl, OpenError, OpenMode, Store},
-};
+use self::{args::BadSetting, file_sizes::FileSizes, output::print_message, runtime::block_on};
+use crate::{server::TlsError, store::OpenError};
 
 /// A pet store: an HTTP JSON interface to a catalogue of animals, stored in a
 /// SQLite file or in PostgreSQL.
@@ -101,101 +89,6 @@ enum Command {
     Completions(completions::Completions),
 }
 
-/// The database of the catalogue.
-#[derive(Debug, Args)]
-#[command(next_help_heading = "Database")]
-struct DatabaseArgs {
-    /// The database: `sqlite:PATH`, or `postgres://USER@HOST/DATABASE`
-    #[arg(
-        long,
-        // Also after the command of a group, such as `webhooks list`.
-        global = true,
-        value_name = "URL",
-        env = "PETSTORE_DATABASE",
-        // The URL can contain a password.
-        hide_env_values = true,
-        default_value = "sqlite:petstore.db",
-        value_parser = DatabaseUrlParser
-    )]
-    database: DatabaseUrl,
-}
-
-impl DatabaseArgs {
-    /// Opens the database for a command, which runs one operation at a time.
-    async fn open(&self, mode: OpenMode) -> Result<Arc<dyn Store>, OpenError> {
-        store::open(&self.database, mode, NonZeroU32::MIN, &mut random()).await
-    }
-}
-
-/// Parses a database URL. clap's own error would show the URL with its password.
-#[derive(Clone)]
-struct DatabaseUrlParser;
-
-impl TypedValueParser for DatabaseUrlParser {
-    type Value = DatabaseUrl;
-
-    fn parse_ref(
-        &self,
-        command: &clap::Command,
-        option: Option<&clap::Arg>,
-        value: &OsStr,
-    ) -> Result<DatabaseUrl, clap::Error> {
-        let parsed = value.to_str().ok_or_else(|| "the URL must be UTF-8".to_owned());
-        parsed.and_then(str::parse).map_err(|reason| {
-            let option = option.map(ToString::to_string).unwrap_or_default();
-            let message = format!("invalid value for '{option}': {reason}\n");
-            clap::Error::raw(ErrorKind::ValueValidation, message).with_cmd(command)
-        })
-    }
-}
-
-/// Whether a command may create the database.
-#[derive(Debug, Args)]
-#[command(next_help_heading = "Database")]
-struct CreateArgs {
-    /// Create the database if it does not exist
-    #[arg(long)]
-    create: bool,
-}
-
-impl CreateArgs {
-    fn mode(&self) -> OpenMode {
-        if self.create { OpenMode::Create } else { OpenMode::AsIs }
-    }
-}
-
-/// Where clients reach the two deployments.
-#[derive(Debug, Args)]
-#[command(next_help_heading = "Addresses")]
-struct BaseUrlArgs {
-    /// The URL at which clients reach production, for the OpenAPI document and
-    /// for links; ends in /v1
-    #[arg(long, value_name = "URL", env = "PETSTORE_BASE_URL")]
-    base_url: Option<BaseUrl>,
-
-    /// The URL at which clients reach staging; ends in /v1
-    #[arg(long, value_name = "URL", env = "PETSTORE_STAGING_BASE_URL")]
-    staging_base_url: Option<BaseUrl>,
-}
-
-impl BaseUrlArgs {
-    fn check(&self) -> anyhow::Result<()> {
-        anyhow::ensure!(
-            self.base_url.is_none() || self.base_url != self.staging_base_url,
-            BadSetting(
-                "--base-url and --staging-base-url must differ: each deployment has its own URL"
-                    .to_owned()
-            )
-        );
-        Ok(())
-    }
-}
-
-/// An invalid setting: the command fails until an operator corrects it.
-#[derive(Debug, thiserror::Error)]
-#[error("{0}")]
-struct BadSetting(String);
-
 /// The exit status for invalid arguments and settings, the same as clap's. systemd does
 /// not restart the service after it.
 const WRONG_SETTING: u8 = 2;
@@ -229,7 +122,7 @@ pub fn main() -> ExitCode {
     }
     // `serve` logs them.
     if !matches!(cli.command, Command::Serve(_)) {
-        for warning in variables::unknown() {
+        for warning in variables::unknown(command()) {
             print_message(&format!("warning: {warning}"));
         }
     }
@@ -238,7 +131,7 @@ pub fn main() -> ExitCode {
         Err(error) => return failure(&error.into()),
     };
     let done = match cli.command {
-        Command::Serve(serve) => serve.run(),
+        Command::Serve(serve) => serve.run(variables::unknown(command())),
         Command::Keys(keys) => block_on(keys.run()),
         Command::Staff(staff) => block_on(staff.run()),
         Command::Audit(audit) => block_on(audit.run()),
@@ -255,7 +148,7 @@ pub fn main() -> ExitCode {
         Command::Backup(backup) => backup.run(),
         Command::Restore(restore) => restore.run(),
         Command::Openapi(openapi) => openapi.run(),
-        Command::Completions(completions) => completions.run(),
+        Command::Completions(completions) => completions.run(command()),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,
@@ -291,99 +184,10 @@ fn invalid_arguments(error: &clap::Error) -> ExitCode {
         if !text.contains("tip: ") && error.get(ContextKind::Usage).is_some() {
             line.push_str("; --help shows what is allowed");
         }
-        if let Some(variable) = variables::named_in(&line) {
+        if let Some(variable) = variables::named_in(command(), &line) {
             line.extend([" (set by the environment variable ", &variable, ")"]);
         }
         print_message(&line);
     }
     ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(WRONG_SETTING))
 }
-
-/// Runs the operations of a command.
-fn block_on<T>(work: impl Future<Output = anyhow::Result<T>>) -> anyhow::Result<T> {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    let done = runtime.block_on(work);
-    // A host name lookup that takes long must not delay the exit.
-    runtime.shutdown_background();
-    done
-}
-
-/// A count and its noun: `1 animal`, `2 animals`, `2 categories`.
-fn counted(count: u64, thing: &str) -> String {
-    match thing.strip_suffix("ry") {
-        _ if count == 1 => format!("{count} {thing}"),
-        Some(stem) => format!("{count} {stem}ries"),
-        None => format!("{count} {thing}s"),
-    }
-}
-
-/// Randomness for keys and request ids, from the operating system.
-#[expect(clippy::disallowed_methods, reason = "the only source of randomness")]
-fn random() -> StdRng {
-    rand::make_rng()
-}
-
-/// Writes a line for the user to standard error. If this fails, the command
-/// continues.
-fn print_message(line: &str) {
-    let _ = writeln!(io::stderr(), "{}", visible(line));
-}
-
-/// Makes a text safe to print that may quote a file, a database or the command line.
-/// Escapes control characters, and characters that change the direction of text, in
-/// the form that JSON uses (`\u001b`).
-fn visible(text: &str) -> Cow<'_, str> {
-    let is_hidden = |c: char| {
-        c.is_control()
-            || matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
-    };
-    if !text.contains(is_hidden) {
-        return text.into();
-    }
-    let mut shown = String::with_capacity(text.len());
-    for c in text.chars() {
-        if is_hidden(c) {
-            let _ = write!(shown, "\\u{:04x}", u32::from(c));
-        } else {
-            shown.push(c);
-        }
-    }
-    shown.into()
-}
-
-/// A table with aligned columns; its first row is the heading.
-fn table<const N: usize>(rows: &[[String; N]]) -> String {
-    let widths: [usize; N] = std::array::from_fn(|column| {
-        rows.iter().map(|row| row[column].chars().count()).max().unwrap_or_default()
-    });
-    let mut text = String::new();
-    for row in rows {
-        let cells: Vec<String> =
-            row.iter().zip(widths).map(|(cell, width)| format!("{cell:width$}")).collect();
-        let _ = writeln!(text, "{}", cells.join("  ").trim_end());
-    }
-    text
-}
-
-/// Writes the lines of a result to standard output. It is not an error if the reader
-/// closes the pipe early.
-fn print(result: &str) -> anyhow::Result<()> {
-    let lines: Vec<_> = result.split('\n').map(visible).collect();
-    match print_all(&lines.join("\n")) {
-        Err(error) if is_broken_pipe(&error) => Ok(()),
-        done => done,
-    }
-}
-
-fn is_broken_pipe(error: &anyhow::Error) -> bool {
-    error.downcast_ref().is_some_and(|error: &io::Error| error.kind() == io::ErrorKind::BrokenPipe)
-}
-
-/// Writes a result that must not be lost to standard output.
-fn print_all(result: &str) -> anyhow::Result<()> {
-    let mut out = io::stdout().lock();
-    out.write_all(result.as_bytes()).and_then(|()| out.flush()).context(NOT_WRITTEN)
-}
-
-/// Why a result is not complete.
-const NOT_WRITTEN: &str = "cannot write to standard output";

@@ -2,7 +2,7 @@
 
 use clap::{Args, ValueEnum};
 
-use super::{BaseUrlArgs, values};
+use super::{args::BaseUrlArgs, values};
 use crate::{
     domain::{Clock, SystemClock},
     edge::BaseUrl,
@@ -58,6 +58,6 @@ impl Openapi {
             Format::Yaml => openapi::Format::Yaml,
             Format::Json => openapi::Format::Json,
         };
-        super::print(&openapi::text(document, format, &servers, SystemClock.now())?)
+        super::output::print(&openapi::text(document, format, &servers, SystemClock.now())?)
     }
 }

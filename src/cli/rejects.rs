@@ -8,7 +8,7 @@ use std::{
 
 use anyhow::Context;
 
-use super::{BadSetting, visible};
+use super::{args::BadSetting, output::visible};
 use crate::files::{InvalidRow, RawRow};
 
 /// A file with the header `line,column,reason,row`. Dropping it removes the file, unless

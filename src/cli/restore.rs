@@ -4,7 +4,10 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::{BadSetting, DatabaseArgs, backup};
+use super::{
+    args::{BadSetting, DatabaseArgs},
+    backup,
+};
 use crate::domain::{Actor, Clock, SystemClock, WriteContext};
 
 /// Replace the database with a copy that `petstore backup` made

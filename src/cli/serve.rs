@@ -12,7 +12,7 @@ use tokio::{
 use tracing::{info, level_filters::LevelFilter, warn};
 
 use super::{
-    BaseUrlArgs, DatabaseArgs,
+    args::{BaseUrlArgs, DatabaseArgs},
     console::ConsoleArgs,
     file_sizes, first_start,
     management::{self, Bound, ManagementArgs},
@@ -20,7 +20,6 @@ use super::{
     tasks,
     tls::TlsArgs,
     values::{self, RateOrOff},
-    variables,
     webhooks::WebhookArgs,
 };
 use crate::{
@@ -206,19 +205,20 @@ pub(super) struct Serve {
 }
 
 impl Serve {
-    pub(super) fn run(self) -> anyhow::Result<()> {
+    /// Serves until a signal ends the process. `warnings` are those of the settings.
+    pub(super) fn run(self, warnings: Vec<String>) -> anyhow::Result<()> {
         self.base_urls.check()?;
         let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
-        let served = runtime.block_on(self.serve());
+        let served = runtime.block_on(self.serve(warnings));
         // A host name lookup that takes long must not delay the exit.
         runtime.shutdown_timeout(Duration::from_secs(1));
         served
     }
 
-    async fn serve(self) -> anyhow::Result<()> {
+    async fn serve(self, warnings: Vec<String>) -> anyhow::Result<()> {
         // Started first, because opening the store may take long and logs this.
         let _log = log::start(self.log_format, self.log_level);
-        for warning in variables::unknown() {
+        for warning in warnings {
             warn!("{warning}");
         }
         let listener = Bound::new(self.listen, "--listen")?;
@@ -226,7 +226,7 @@ impl Serve {
         let management_listener = self.management.bind()?;
         let console_listener = self.console.bind()?;
         let database = &self.database.database;
-        let (mode, mut random) = (OpenMode::CreateAndMigrate, super::random());
+        let (mode, mut random) = (OpenMode::CreateAndMigrate, super::runtime::random());
         let store = store::open(database, mode, self.database_connections, &mut random).await?;
         // Nobody can connect before the schema is there.
         let listener = listener.listen()?;
@@ -253,7 +253,7 @@ impl Serve {
         let dispatcher = Dispatcher::new(
             Arc::clone(&store),
             Arc::clone(&clock),
-            super::random(),
+            super::runtime::random(),
             self.webhooks.connector()?,
             &registrar,
             spans.clone(),
@@ -341,7 +341,7 @@ impl Serve {
             request_timeout: self.client_timeout + RESPONSE_TIMEOUT,
             ..edge::Settings::default()
         };
-        let edge = Edge::new(Arc::new(SystemClock), &mut super::random(), &settings);
+        let edge = Edge::new(Arc::new(SystemClock), &mut super::runtime::random(), &settings);
         let edge = http::counted(edge);
         if has_console { console::counted(edge) } else { edge }
     }

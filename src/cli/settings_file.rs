@@ -10,7 +10,7 @@ use std::{
 
 use clap::{ArgMatches, parser::ValueSource};
 
-use super::BadSetting;
+use super::args::BadSetting;
 
 /// Names the file to read; if the variable is empty, no file is read.
 pub(super) const VARIABLE: &str = "PETSTORE_ENV_FILE";

@@ -4,7 +4,10 @@ use anyhow::{Context, bail};
 use clap::{Args, Subcommand};
 use jiff::Timestamp;
 
-use super::{BadSetting, CreateArgs, DatabaseArgs, console::ConsoleUrlArgs};
+use super::{
+    args::{BadSetting, CreateArgs, DatabaseArgs},
+    console::ConsoleUrlArgs,
+};
 use crate::{
     domain::{
         Actor, Clock, Role, StaffName, SystemClock, WriteContext,
@@ -90,10 +93,10 @@ impl Staff {
             }
             Command::List => {
                 let staff = store.list_staff().await.context("cannot read the staff")?;
-                super::print(&table(&staff, now))
+                super::output::print(&table(&staff, now))
             }
             Command::Reset { name, console } => {
-                let token = Token::generate(&mut super::random());
+                let token = Token::generate(&mut super::runtime::random());
                 let member = find(store, &name).await?;
                 let (seen, after) = (member.version, member.reset(&token, now));
                 let change = StaffChange::new(seen, after, ActType::StaffReset);
@@ -105,7 +108,7 @@ impl Staff {
                 let (seen, after) = (member.version, member.disabled(now));
                 let change = StaffChange::new(seen, after, ActType::StaffDisabled);
                 write(store, change.ending(EndedSessions::All), now).await?;
-                super::print_message(&format!(
+                super::output::print_message(&format!(
                     "Member {} in {database} can no longer sign in.",
                     name.as_str()
                 ));
@@ -115,7 +118,7 @@ impl Staff {
                 let member = find(store, &name).await?;
                 let (seen, after) = (member.version, member.with_role(role));
                 write(store, StaffChange::new(seen, after, ActType::StaffRoleChanged), now).await?;
-                super::print_message(&format!(
+                super::output::print_message(&format!(
                     "Member {} in {database} now has the role {}.",
                     name.as_str(),
                     role.as_str()
@@ -133,7 +136,7 @@ pub(super) async fn add(
     role: Role,
     now: Timestamp,
 ) -> anyhow::Result<Token> {
-    let token = Token::generate(&mut super::random());
+    let token = Token::generate(&mut super::runtime::random());
     let new = StaffMember::new(name, role, &token, now);
     write(store, StaffChange::new(0, new, ActType::StaffAdded), now).await?;
     Ok(token)
@@ -173,10 +176,10 @@ async fn write(store: &dyn Store, change: StaffChange, now: Timestamp) -> anyhow
 /// Prints the link to standard output, and a message about it to standard error.
 fn show(token: &Token, url: &str, name: &StaffName, database: &DatabaseUrl) -> anyhow::Result<()> {
     let name = name.as_str();
-    super::print_all(&format!("{}\n", link(token, url))).with_context(|| {
+    super::output::print_all(&format!("{}\n", link(token, url))).with_context(|| {
         format!("the link could not be printed; make another one: petstore staff reset {name}")
     })?;
-    super::print_message(&format!(
+    super::output::print_message(&format!(
         "Member {name} in {database}: give {name} this link to choose a password. It is valid for 24 \
          hours and is not shown again."
     ));
@@ -198,8 +201,8 @@ fn table(staff: &[StaffMember], now: Timestamp) -> String {
             waiting if waiting.has_link_at(now) => "has a link".to_owned(),
             _ => "link expired".to_owned(),
         };
-        let name = super::visible(member.name.as_str()).into_owned();
+        let name = super::output::visible(member.name.as_str()).into_owned();
         [member.id.to_string(), name, member.role.to_string(), state]
     }));
-    super::table(&rows)
+    super::output::table(&rows)
 }

@@ -2,7 +2,7 @@
 
 use std::env;
 
-use super::{command, settings_file};
+use super::settings_file;
 
 /// Variables of the examples, which are clients of the service.
 const OF_CLIENTS: [&str; 5] = [
@@ -17,8 +17,8 @@ const OF_CLIENTS: [&str; 5] = [
 const OF_KUBERNETES: [&str; 2] = ["PETSTORE_PORT", "PETSTORE_SERVICE_"];
 
 /// A warning for each variable that has our prefix but that no option reads.
-pub(super) fn unknown() -> Vec<String> {
-    let known = known();
+pub(super) fn unknown(command: clap::Command) -> Vec<String> {
+    let known = known(command);
     let mut warnings: Vec<String> = env::vars_os()
         .filter_map(|(name, _)| name.into_string().ok())
         .filter(|name| name.starts_with("PETSTORE_") && !known.contains(name))
@@ -35,9 +35,9 @@ pub(super) fn unknown() -> Vec<String> {
 }
 
 /// The variable that set the value that clap's `message` is about, if a variable did.
-pub(super) fn named_in(message: &str) -> Option<String> {
+pub(super) fn named_in(command: clap::Command, message: &str) -> Option<String> {
     let mut found = None;
-    for_each_option(&built(), &mut |option| {
+    for_each_option(&built(command), &mut |option| {
         let variable = option.get_env().and_then(|name| name.to_str());
         let is_meant = message.contains(&format!("'{option}'"));
         let (true, Some(variable), Some(long)) = (is_meant, variable, option.get_long()) else {
@@ -55,17 +55,16 @@ pub(super) fn named_in(message: &str) -> Option<String> {
     found
 }
 
-fn known() -> Vec<String> {
+fn known(command: clap::Command) -> Vec<String> {
     let mut names = vec![settings_file::VARIABLE.to_owned()];
-    for_each_option(&built(), &mut |option| {
+    for_each_option(&built(command), &mut |option| {
         names.extend(option.get_env().and_then(|name| name.to_str()).map(str::to_owned));
     });
     names
 }
 
 /// The command line, with everything that clap adds to it.
-fn built() -> clap::Command {
-    let mut command = command();
+fn built(mut command: clap::Command) -> clap::Command {
     command.build();
     command
 }

@@ -6,7 +6,10 @@ use anyhow::{Context, bail, ensure};
 use clap::{Args, Subcommand, ValueEnum};
 use tokio::time;
 
-use super::{BadSetting, DatabaseArgs, values};
+use super::{
+    args::{BadSetting, DatabaseArgs},
+    values,
+};
 use crate::{
     delivery::{self, ATTEMPT_LIMIT, Connector, Decided, Registrar, SystemResolver, Vault, Wanted},
     domain::{
@@ -64,7 +67,7 @@ impl WebhookArgs {
             DatabaseUrl::Postgres(_) => PathBuf::from("petstore.secret-key"),
         };
         let path = self.secret_key_file.clone().unwrap_or(default);
-        Registrar::new(Arc::new(Vault::new(Some(path))), self.allowed(), super::random())
+        Registrar::new(Arc::new(Vault::new(Some(path))), self.allowed(), super::runtime::random())
     }
 
     /// What sends messages.
@@ -205,7 +208,7 @@ impl Webhooks {
                     let Some(&(last, _)) = attempts.last() else { return Ok(()) };
                     after = last;
                     for (_, attempt) in &attempts {
-                        super::print(&line(|out| json::write_attempt(out, attempt))?)?;
+                        super::output::print(&line(|out| json::write_attempt(out, attempt))?)?;
                     }
                 }
             }
@@ -242,13 +245,16 @@ async fn write(
             bail!("{} test messages wait already; the first {SENT_LATER}", Webhook::MAX_TESTS)
         }
         (WebhookWritten::Done, WebhookChange::Delete { id, .. }) => {
-            super::print_message(&format!("Webhook {id} in {database} is removed."));
+            super::output::print_message(&format!("Webhook {id} in {database} is removed."));
             Ok(())
         }
         (WebhookWritten::Done, _) => {
             if let Some(webhook) = webhook {
                 show(&webhook, secret.as_deref())?;
-                super::print_message(&format!("Webhook {} in {database} is stored.", webhook.id));
+                super::output::print_message(&format!(
+                    "Webhook {} in {database} is stored.",
+                    webhook.id
+                ));
             }
             Ok(())
         }
@@ -265,7 +271,7 @@ async fn print_attempt(store: &dyn Store, test: &TestMessage) -> anyhow::Result<
     loop {
         for (number, attempt) in store.list_attempts(test.webhook, after, PAGE).await? {
             if attempt.message_id == test.message_id {
-                super::print(&line(|out| json::write_attempt(out, &attempt))?)?;
+                super::output::print(&line(|out| json::write_attempt(out, &attempt))?)?;
                 return match attempt.error.as_deref() {
                     None => Ok(()),
                     Some(FORBIDDEN) => bail!(
@@ -299,9 +305,9 @@ fn absent(id: i64) -> BadSetting {
 fn show(webhook: &Webhook, secret: Option<&str>) -> anyhow::Result<()> {
     let line = line(|out| json::write_webhook(out, webhook, secret))?;
     if secret.is_none() {
-        return super::print(&line);
+        return super::output::print(&line);
     }
-    super::print_all(&line).with_context(|| {
+    super::output::print_all(&line).with_context(|| {
         format!(
             "the secret of the webhook {0} could not be printed; make another one: petstore \
              webhooks rotate-secret {0}",

@@ -11,6 +11,7 @@ mod origin;
 mod pages;
 mod passwords;
 mod problem;
+mod readable;
 mod reply;
 mod routes;
 mod session;

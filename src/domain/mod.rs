@@ -4,6 +4,7 @@
 //! A constructor validates its value ([`PetName`], [`PetId`], [`Limit`], [`KeyDigest`],
 //! [`IdempotencyKey`]), so every value of such a type is valid.
 
+pub mod actor;
 pub mod client;
 pub mod clock;
 pub mod context;
@@ -17,13 +18,14 @@ pub mod staff;
 pub mod store_area;
 pub mod words;
 
+pub use actor::{Actor, NamedActor, StaffId};
 pub use client::Client;
 pub use clock::{Clock, SystemClock};
-pub use context::{Actor, NamedActor, WriteContext};
+pub use context::WriteContext;
 pub use idempotency::{IdempotencyKey, IdempotentRequest, Owner, StoredResponse};
 pub use key::{ApiKey, Deployment, KeyDigest, KeyId, KeyRecord, KeyUse, NewKey, Scope};
 pub use network::{Network, Networks};
 pub use page::{Limit, PageRequest};
 pub use pet::{NewPet, Pet, PetId, PetName, PetRef, PetStatus};
 pub use rate_limit::RateLimit;
-pub use staff::{Role, StaffId, StaffName};
+pub use staff::{Role, StaffName};

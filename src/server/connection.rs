@@ -18,9 +18,10 @@ use tokio::{
 use tracing::debug;
 
 use super::{
-    Handler, Limits,
     activity::Activity,
+    handler::Handler,
     io::{ClientStream, Socket},
+    limits::Limits,
 };
 use crate::{domain::Client, edge::MAX_BODY};
 

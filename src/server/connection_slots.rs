@@ -8,7 +8,7 @@ use std::{
 
 use tokio::task::AbortHandle;
 
-use super::Limits;
+use super::limits::Limits;
 use crate::domain::{
     Networks,
     client::{Client, ClientAddress},

@@ -4,7 +4,7 @@ use jiff::civil::Date;
 
 use super::{animals, reason};
 use crate::{
-    console::markup::{SHORT, readable},
+    console::readable::{SHORT, readable},
     domain::store_area::WithdrawalReason,
 };
 

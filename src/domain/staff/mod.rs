@@ -6,11 +6,12 @@ mod second_factor;
 mod session;
 mod token;
 
-use std::{borrow::Cow, fmt};
+use std::borrow::Cow;
 
 use jiff::Timestamp;
 
 use super::{
+    StaffId,
     store_area::{Act, ActType, LogSubject, SubjectKind, normalized},
     words::words,
 };
@@ -21,16 +22,6 @@ pub use self::{
     session::StaffSession,
     token::{Token, TokenDigest},
 };
-
-/// The number of a member of the staff, from 1. It is never given again.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct StaffId(pub i64);
-
-impl fmt::Display for StaffId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
-    }
-}
 
 /// The name with which a member of the staff signs in: one line of 1 to 64 characters.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -8,7 +8,10 @@ use tokio::{sync::mpsc, time};
 use tokio_rustls::TlsConnector;
 use url::Url;
 
-use super::{Span, SpanCounts, otlp};
+use super::{
+    otlp,
+    span::{Span, SpanCounts},
+};
 use crate::{
     domain::Deployment,
     http_client::Outgoing,

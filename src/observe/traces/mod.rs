@@ -9,6 +9,7 @@ mod collector;
 mod headers;
 mod otlp;
 mod sampler;
+mod span;
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -16,57 +17,18 @@ use hyper::HeaderMap;
 use rand::{Rng, SeedableRng, rngs::StdRng};
 use tokio::sync::mpsc;
 
+use self::span::SpanCounts;
 pub use self::{
     collector::{Endpoint, Exporter, SpansDropped},
     headers::headers,
     sampler::Sampler,
+    span::{OTHER_METHOD, Span, Work},
 };
-use super::metrics::{Counter, Exposition};
-use crate::{
-    domain::{Actor, Deployment},
-    text,
-};
+use super::metrics::Exposition;
+use crate::{domain::Deployment, text};
 
 /// How many spans may wait to be sent.
 const QUEUE_LENGTH: usize = 4096;
-
-/// The span's method if the request's method is not known to HTTP.
-pub const OTHER_METHOD: &str = "_OTHER";
-
-/// The data of one request or delivery.
-#[derive(Debug, Clone)]
-pub struct Span {
-    /// 32 hexadecimal digits: the client's trace, or a new one.
-    pub trace_id: String,
-    /// 16 hexadecimal digits: a new one.
-    pub span_id: String,
-    /// 16 hexadecimal digits: the client's span.
-    pub parent_id: Option<String>,
-    /// In nanoseconds since 1970-01-01T00:00:00Z.
-    pub started: u64,
-    /// In nanoseconds since 1970-01-01T00:00:00Z.
-    pub ended: u64,
-    pub work: Work,
-    /// As in the log and in the response. That of a delivery is of the request that made the change,
-    /// if there was one.
-    pub request_id: Option<String>,
-}
-
-/// What a span is about.
-#[derive(Debug, Clone)]
-pub enum Work {
-    Request {
-        /// The method, or [`OTHER_METHOD`].
-        method: &'static str,
-        /// The path with placeholders, if an operation was found.
-        route: Option<&'static str>,
-        status: u16,
-        /// Who sent the request.
-        principal: Option<Actor>,
-    },
-    /// An attempt to deliver a message to a webhook.
-    Delivery { webhook: i64, message_id: String, status: Option<u16>, error: Option<String> },
-}
 
 /// Where requests put their spans.
 pub struct Spans {
@@ -74,13 +36,6 @@ pub struct Spans {
     random: Mutex<StdRng>,
     sampler: Sampler,
     counts: Arc<SpanCounts>,
-}
-
-/// How many spans were sent and dropped.
-#[derive(Debug, Default)]
-struct SpanCounts {
-    sent: Counter,
-    dropped: Counter,
 }
 
 /// A queue for spans of the traces that `sampler` chooses, and the task that sends them with these

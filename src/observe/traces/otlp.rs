@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use super::{OTHER_METHOD, Span, Work};
+use super::span::{OTHER_METHOD, Span, Work};
 use crate::domain::{Actor, Deployment, KeyId};
 
 /// The span of a server that responds to a client (`SPAN_KIND_SERVER`).

@@ -1,0 +1,106 @@
+//! Arguments that several commands have.
+
+use std::{ffi::OsStr, num::NonZeroU32, sync::Arc};
+
+use clap::{Args, builder::TypedValueParser, error::ErrorKind};
+
+use super::runtime;
+use crate::{
+    edge::BaseUrl,
+    store::{self, DatabaseUrl, OpenError, OpenMode, Store},
+};
+
+/// The database of the catalogue.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Database")]
+pub(super) struct DatabaseArgs {
+    /// The database: `sqlite:PATH`, or `postgres://USER@HOST/DATABASE`
+    #[arg(
+        long,
+        // Also after the command of a group, such as `webhooks list`.
+        global = true,
+        value_name = "URL",
+        env = "PETSTORE_DATABASE",
+        // The URL can contain a password.
+        hide_env_values = true,
+        default_value = "sqlite:petstore.db",
+        value_parser = DatabaseUrlParser
+    )]
+    pub(super) database: DatabaseUrl,
+}
+
+impl DatabaseArgs {
+    /// Opens the database for a command, which runs one operation at a time.
+    pub(super) async fn open(&self, mode: OpenMode) -> Result<Arc<dyn Store>, OpenError> {
+        store::open(&self.database, mode, NonZeroU32::MIN, &mut runtime::random()).await
+    }
+}
+
+/// Parses a database URL. clap's own error would show the URL with its password.
+#[derive(Clone)]
+pub(super) struct DatabaseUrlParser;
+
+impl TypedValueParser for DatabaseUrlParser {
+    type Value = DatabaseUrl;
+
+    fn parse_ref(
+        &self,
+        command: &clap::Command,
+        option: Option<&clap::Arg>,
+        value: &OsStr,
+    ) -> Result<DatabaseUrl, clap::Error> {
+        let parsed = value.to_str().ok_or_else(|| "the URL must be UTF-8".to_owned());
+        parsed.and_then(str::parse).map_err(|reason| {
+            let option = option.map(ToString::to_string).unwrap_or_default();
+            let message = format!("invalid value for '{option}': {reason}\n");
+            clap::Error::raw(ErrorKind::ValueValidation, message).with_cmd(command)
+        })
+    }
+}
+
+/// Whether a command may create the database.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Database")]
+pub(super) struct CreateArgs {
+    /// Create the database if it does not exist
+    #[arg(long)]
+    pub(super) create: bool,
+}
+
+impl CreateArgs {
+    pub(super) fn mode(&self) -> OpenMode {
+        if self.create { OpenMode::Create } else { OpenMode::AsIs }
+    }
+}
+
+/// Where clients reach the two deployments.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Addresses")]
+pub(super) struct BaseUrlArgs {
+    /// The URL at which clients reach production, for the OpenAPI document and
+    /// for links; ends in /v1
+    #[arg(long, value_name = "URL", env = "PETSTORE_BASE_URL")]
+    pub(super) base_url: Option<BaseUrl>,
+
+    /// The URL at which clients reach staging; ends in /v1
+    #[arg(long, value_name = "URL", env = "PETSTORE_STAGING_BASE_URL")]
+    pub(super) staging_base_url: Option<BaseUrl>,
+}
+
+impl BaseUrlArgs {
+    pub(super) fn check(&self) -> anyhow::Result<()> {
+        anyhow::ensure!(
+            self.base_url.is_none() || self.base_url != self.staging_base_url,
+            BadSetting(
+                "--base-url and --staging-base-url must differ: each deployment has its own URL"
+                    .to_owned()
+            )
+        );
+        Ok(())
+    }
+}
+
+/// An invalid setting: the command fails until an operator corrects it.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub(super) struct BadSetting(pub(super) String);

@@ -1,0 +1,83 @@
+//! What a command prints.
+
+use std::{
+    borrow::Cow,
+    fmt::Write as _,
+    io::{self, Write},
+};
+
+use anyhow::Context;
+
+/// A count and its noun: `1 animal`, `2 animals`, `2 categories`.
+pub(super) fn counted(count: u64, thing: &str) -> String {
+    match thing.strip_suffix("ry") {
+        _ if count == 1 => format!("{count} {thing}"),
+        Some(stem) => format!("{count} {stem}ries"),
+        None => format!("{count} {thing}s"),
+    }
+}
+
+/// Writes a line for the user to standard error. If this fails, the command
+/// continues.
+pub(super) fn print_message(line: &str) {
+    let _ = writeln!(io::stderr(), "{}", visible(line));
+}
+
+/// Makes a text safe to print that may quote a file, a database or the command line.
+/// Escapes control characters, and characters that change the direction of text, in
+/// the form that JSON uses (`\u001b`).
+pub(super) fn visible(text: &str) -> Cow<'_, str> {
+    let is_hidden = |c: char| {
+        c.is_control()
+            || matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+    };
+    if !text.contains(is_hidden) {
+        return text.into();
+    }
+    let mut shown = String::with_capacity(text.len());
+    for c in text.chars() {
+        if is_hidden(c) {
+            let _ = write!(shown, "\\u{:04x}", u32::from(c));
+        } else {
+            shown.push(c);
+        }
+    }
+    shown.into()
+}
+
+/// A table with aligned columns; its first row is the heading.
+pub(super) fn table<const N: usize>(rows: &[[String; N]]) -> String {
+    let widths: [usize; N] = std::array::from_fn(|column| {
+        rows.iter().map(|row| row[column].chars().count()).max().unwrap_or_default()
+    });
+    let mut text = String::new();
+    for row in rows {
+        let cells: Vec<String> =
+            row.iter().zip(widths).map(|(cell, width)| format!("{cell:width$}")).collect();
+        let _ = writeln!(text, "{}", cells.join("  ").trim_end());
+    }
+    text
+}
+
+/// Writes the lines of a result to standard output. It is not an error if the reader
+/// closes the pipe early.
+pub(super) fn print(result: &str) -> anyhow::Result<()> {
+    let lines: Vec<_> = result.split('\n').map(visible).collect();
+    match print_all(&lines.join("\n")) {
+        Err(error) if is_broken_pipe(&error) => Ok(()),
+        done => done,
+    }
+}
+
+pub(super) fn is_broken_pipe(error: &anyhow::Error) -> bool {
+    error.downcast_ref().is_some_and(|error: &io::Error| error.kind() == io::ErrorKind::BrokenPipe)
+}
+
+/// Writes a result that must not be lost to standard output.
+pub(super) fn print_all(result: &str) -> anyhow::Result<()> {
+    let mut out = io::stdout().lock();
+    out.write_all(result.as_bytes()).and_then(|()| out.flush()).context(NOT_WRITTEN)
+}
+
+/// Why a result is not complete.
+pub(super) const NOT_WRITTEN: &str = "cannot write to standard output";

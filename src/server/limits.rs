@@ -1,0 +1,46 @@
+//! What limits a server.
+
+use std::time::Duration;
+
+use crate::domain::Networks;
+
+/// The limits of a server.
+#[derive(Debug, Clone)]
+pub struct Limits {
+    /// How many connections may be open at once.
+    pub max_connections: usize,
+    /// How many of them may come from one address (IPv6: one /64 network), unless it is a trusted
+    /// proxy.
+    pub max_connections_per_address: usize,
+    /// Addresses without this limit.
+    pub trusted_proxies: Networks,
+    /// Whether local programs, which share one address, may use all connections. One of them may be
+    /// a proxy.
+    pub exempts_loopback: bool,
+    /// How long a client may take to send the head of a request, and may stay idle between
+    /// requests. A client that sends no request for four times as long, and reads less than 1 KiB
+    /// per second, is disconnected.
+    pub client_timeout: Duration,
+    /// The age at which a connection is asked to end, even if it is busy. Rounded down to a
+    /// multiple of `client_timeout`.
+    pub connection_age: Duration,
+    /// How long requests in flight may take after the server is told to stop.
+    pub shutdown_timeout: Duration,
+}
+
+/// The default limit of connections from one address. Clients need 20 addresses to use all
+/// connection slots of a large service. In a small one, the connection pool of one client still fits.
+pub fn per_address_of(max_connections: usize) -> usize {
+    max_connections.div_ceil(20).max(64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn clients_need_20_addresses_to_use_all_connection_slots_of_a_large_service() {
+        assert_eq!(per_address_of(10_000), 500);
+        assert_eq!(per_address_of(768), 64);
+    }
+}
