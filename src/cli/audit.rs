@@ -79,7 +79,7 @@ impl Audit {
 
     async fn write(&self, store: &dyn Store, out: &mut impl Write) -> anyhow::Result<()> {
         let mut query = AuditQuery {
-            subject: self.subject,
+            subject: self.subject.clone(),
             actor: self.actor,
             kind: self.kind,
             since: self.since,
@@ -114,10 +114,10 @@ fn text(entry: &AuditEntry) -> String {
     let (at, kind, subject, actor, request_id) = match entry {
         AuditEntry::Change(change) => {
             let kind = change.kind.as_str();
-            (change.at, kind, change.subject, &change.actor, &change.request_id)
+            (change.at, kind, &change.subject, &change.actor, &change.request_id)
         }
         AuditEntry::Act { at, act, actor, request_id, .. } => {
-            (*at, act.kind.as_str(), act.subject, actor, request_id)
+            (*at, act.kind.as_str(), &act.subject, actor, request_id)
         }
     };
     let mut line = format!("{at:.3}  {kind}  {subject}  by {}", actor.actor);

@@ -61,8 +61,8 @@ impl Clock {
         while confirmed != now {
             let times = [("before", confirmed), ("confirmed", now)];
             let act = Act {
-                kind: ActType::DatabaseTimeConfirmed,
-                subject: LogSubject { kind: SubjectKind::Database, id: None },
+                kind: ActType::DatabaseTimeConfirmed.into(),
+                subject: LogSubject { kind: SubjectKind::Database.into(), id: None },
                 details: times.map(|(name, at)| (Cow::Borrowed(name), at.to_string())).to_vec(),
             };
             let act = (act, WriteContext::new(Actor::Command, now));

@@ -85,9 +85,9 @@ impl Copy {
             self.to
         );
         let copied = copy(&mut *from, &mut *to).context("nothing was copied")?;
-        let subject = LogSubject { kind: SubjectKind::Database, id: None };
+        let subject = LogSubject { kind: SubjectKind::Database.into(), id: None };
         let details = vec![("from".into(), self.from.to_string())];
-        to.record(&Act { kind: ActType::DatabaseCopied, subject, details })
+        to.record(&Act { kind: ActType::DatabaseCopied.into(), subject, details })
             .context("nothing was copied")?;
         to.commit().map_err(|error| match error {
             CommitError::NotDone(error) => anyhow::Error::from(error).context("nothing was copied"),

@@ -180,7 +180,8 @@ impl Webhooks {
         match self.command {
             Command::Add { url, types, description } => {
                 let url = registrar.check_url(&url).map_err(BadSetting)?;
-                let types = (!types.is_empty()).then_some(types);
+                let types =
+                    (!types.is_empty()).then(|| types.into_iter().map(Into::into).collect());
                 let description = description.map(label).transpose()?;
                 write(None, Wanted::Add { url, types, description }).await
             }

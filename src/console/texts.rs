@@ -10,6 +10,7 @@ pub(super) use self::{manager::*, questions::*, staff::*, times::*};
 use crate::domain::{
     Actor, NamedActor, PetStatus,
     store_area::{ChangeType, OrderStatus, WithdrawalReason},
+    words::Word,
 };
 
 /// The language of all texts, by which the script also writes times.
@@ -227,6 +228,22 @@ pub(super) fn change(kind: ChangeType) -> &'static str {
         ChangeType::CategoryDeleted => "Category name deleted",
         ChangeType::PetsImported => "Imported",
     }
+}
+
+/// The same of a change in the log.
+pub(super) fn logged(kind: &Word<ChangeType>) -> String {
+    match kind {
+        Word::Known(kind) => change(*kind).to_owned(),
+        Word::Other(name) => in_words(name),
+    }
+}
+
+/// A type such as `webhook.secret_rotated` for people.
+fn in_words(name: &str) -> String {
+    let words = name.replace(['.', '_'], " ");
+    let mut letters = words.chars();
+    let first = letters.next().map(|first| first.to_uppercase().to_string());
+    first.unwrap_or_default() + letters.as_str()
 }
 
 /// Who made a change.

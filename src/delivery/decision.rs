@@ -4,9 +4,12 @@ use jiff::Timestamp;
 
 use super::{Registrar, VaultError};
 use crate::{
-    domain::store_area::{
-        Act, ActType, ChangeType, Label, Lease, Progress, Restart, SealedSecrets, StoredWebhook,
-        Webhook, WebhookChange, WebhookPatch,
+    domain::{
+        store_area::{
+            Act, ActType, ChangeType, Label, Lease, Progress, Restart, SealedSecrets,
+            StoredWebhook, Webhook, WebhookChange, WebhookPatch,
+        },
+        words::Word,
     },
     store::{Store, StoreError},
 };
@@ -19,7 +22,7 @@ pub enum Wanted {
         /// Where messages are sent.
         url: String,
         /// Which changes are sent; `None` for all.
-        types: Option<Vec<ChangeType>>,
+        types: Option<Vec<Word<ChangeType>>>,
         /// A remark.
         description: Option<Label>,
     },

@@ -270,7 +270,7 @@ impl Dispatcher {
                     is_complete = false;
                     break;
                 }
-                if endpoint.webhook.wants(change.kind) {
+                if endpoint.webhook.wants(&change.kind) {
                     let previous = endpoint.last().map(|seq| message::id_of(epoch, id, seq));
                     let content = message::content_of(change, previous.as_deref());
                     endpoint.add(change.seq, message::lane_of(change), content);

@@ -23,9 +23,9 @@ pub(super) fn id_of(epoch: Epoch, webhook: i64, seq: i64) -> String {
 
 /// What the messages about these changes wait for: those of one lane are delivered in order.
 pub(super) fn lane_of(change: &LoggedChange) -> Option<String> {
-    match (change.pet, change.subject.kind, change.subject.id) {
+    match (change.pet, change.subject.kind.known(), change.subject.id) {
         (Some(pet), ..) => Some(format!("pet:{pet}")),
-        (None, SubjectKind::Category, Some(id)) => Some(format!("category:{id}")),
+        (None, Some(SubjectKind::Category), Some(id)) => Some(format!("category:{id}")),
         _ => None,
     }
 }

@@ -1,6 +1,6 @@
 //! Enumerations whose values have names.
 
-use std::fmt;
+use std::{fmt, str::FromStr};
 
 /// Declares an enumeration with the name of each value in the interface and the database. `ALL`,
 /// `as_str`, `Display` and `FromStr` follow from the names.
@@ -29,6 +29,12 @@ macro_rules! words {
             }
         }
 
+        impl AsRef<str> for $name {
+            fn as_ref(&self) -> &str {
+                self.as_str()
+            }
+        }
+
         impl std::fmt::Display for $name {
             fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
                 f.write_str(self.as_str())
@@ -46,6 +52,50 @@ macro_rules! words {
     };
 }
 pub(crate) use words;
+
+/// A name in the database: one of `T`, or one that only a later release has.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Word<T> {
+    /// This release knows it.
+    Known(T),
+    /// This release passes it on.
+    Other(Box<str>),
+}
+
+impl<T: Copy + AsRef<str> + FromStr> Word<T> {
+    /// The word with this name.
+    pub fn of(name: &str) -> Self {
+        name.parse().map_or_else(|_| Self::Other(name.into()), Self::Known)
+    }
+
+    /// Its value, if this release knows it.
+    pub fn known(&self) -> Option<T> {
+        match self {
+            Self::Known(value) => Some(*value),
+            Self::Other(_) => None,
+        }
+    }
+
+    /// Its name in the interface and the database.
+    pub fn as_str(&self) -> &str {
+        match self {
+            Self::Known(value) => value.as_ref(),
+            Self::Other(name) => name,
+        }
+    }
+}
+
+impl<T> From<T> for Word<T> {
+    fn from(value: T) -> Self {
+        Self::Known(value)
+    }
+}
+
+impl<T: PartialEq> PartialEq<T> for Word<T> {
+    fn eq(&self, value: &T) -> bool {
+        matches!(self, Self::Known(known) if known == value)
+    }
+}
 
 /// A text that is not one of these names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

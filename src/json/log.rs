@@ -12,7 +12,7 @@ use crate::domain::{
 pub(crate) fn write_change(out: &mut Vec<u8>, change: &LoggedChange) {
     let mut object = Object::begin(out);
     object.integer("seq", change.seq);
-    write_what(&mut object, change.at, change.kind.as_str(), change.subject);
+    write_what(&mut object, change.at, change.kind.as_str(), &change.subject);
     write_representations(&mut object, change);
     object.text_or_null("requestId", change.request_id.as_deref());
     object.end();
@@ -23,14 +23,14 @@ pub(crate) fn write_audit_entry(out: &mut Vec<u8>, entry: &AuditEntry) {
     let mut object = Object::begin(out);
     let (actor, request_id) = match entry {
         AuditEntry::Change(change) => {
-            write_what(&mut object, change.at, change.kind.as_str(), change.subject);
+            write_what(&mut object, change.at, change.kind.as_str(), &change.subject);
             object.integer("seq", change.seq);
             write_representations(&mut object, change);
             object.raw_or_null("details", None);
             (&change.actor, &change.request_id)
         }
         AuditEntry::Act { at, act, actor, request_id, .. } => {
-            write_what(&mut object, *at, act.kind.as_str(), act.subject);
+            write_what(&mut object, *at, act.kind.as_str(), &act.subject);
             for name in ["seq", "version", "before", "after"] {
                 object.raw_or_null(name, None);
             }
@@ -47,7 +47,7 @@ pub(crate) fn write_audit_entry(out: &mut Vec<u8>, entry: &AuditEntry) {
     object.end();
 }
 
-fn write_what(object: &mut Object<'_>, at: Timestamp, kind: &str, subject: LogSubject) {
+fn write_what(object: &mut Object<'_>, at: Timestamp, kind: &str, subject: &LogSubject) {
     object.time("at", at);
     object.text("type", kind);
     let mut of_subject = Object::begin(object.name("subject"));

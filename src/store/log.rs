@@ -11,6 +11,7 @@ use crate::{
             Act, ActType, AuditEntry, AuditPosition, AuditQuery, AuditType, Change, ChangePage,
             ChangeType, LogSubject, LoggedChange, Resource, StorePet, SubjectKind,
         },
+        words::Word,
     },
     json,
 };
@@ -233,10 +234,11 @@ pub(super) struct Selection {
 
 impl From<&AuditQuery> for Selection {
     fn from(query: &AuditQuery) -> Self {
+        let subject = query.subject.as_ref();
         Self {
             kind: query.kind.map(AuditType::as_str),
-            subject_kind: query.subject.map(|subject| format!("{}.%", subject.kind.as_str())),
-            subject: query.subject.and_then(|subject| subject.id),
+            subject_kind: subject.map(|subject| format!("{}.%", subject.kind.as_str())),
+            subject: subject.and_then(|subject| subject.id),
             actor: query.actor.map(Actor::kind),
             actor_id: query.actor.and_then(Actor::id),
             since: query.since.map(Timestamp::as_millisecond),
@@ -352,27 +354,27 @@ pub(super) fn written(act: &Act) -> String {
 /// The act in a row; `None` if a value is invalid.
 pub(super) fn read(kind: &str, subject: Option<i64>, details: &str) -> Option<Act> {
     let details: serde_json::Map<String, serde_json::Value> = serde_json::from_str(details).ok()?;
-    let details = details
-        .into_iter()
-        .map(|(name, value)| Some((Cow::Owned(name), value.as_str()?.to_owned())));
+    let text = |(name, value): (_, serde_json::Value)| {
+        Some((Cow::Owned(name), value.as_str()?.to_owned()))
+    };
     Some(Act {
-        kind: kind.parse().ok()?,
-        subject: LogSubject { kind: SubjectKind::of_type(kind)?, id: subject },
-        details: details.collect::<Option<_>>()?,
+        kind: Word::of(kind),
+        subject: LogSubject::of_type(kind, subject)?,
+        details: details.into_iter().map(text).collect::<Option<_>>()?,
     })
 }
 
+/// The names and texts of an act.
+type Details = Vec<(Cow<'static, str>, String)>;
+
 /// An act on an API key.
-pub(super) fn act_on_key(
-    kind: ActType,
-    id: KeyId,
-    details: Vec<(Cow<'static, str>, String)>,
-) -> Act {
-    Act { kind, subject: LogSubject { kind: SubjectKind::Key, id: Some(id.0) }, details }
+pub(super) fn act_on_key(kind: ActType, id: KeyId, details: Details) -> Act {
+    let subject = LogSubject { kind: SubjectKind::Key.into(), id: Some(id.0) };
+    Act { kind: kind.into(), subject, details }
 }
 
 /// What the audit trail shows of a new key.
-pub(super) fn details_of(key: &NewKey) -> Vec<(Cow<'static, str>, String)> {
+pub(super) fn details_of(key: &NewKey) -> Details {
     vec![("name".into(), key.name.clone()), ("scope".into(), key.scope.as_str().to_owned())]
 }
 

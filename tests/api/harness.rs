@@ -243,6 +243,10 @@ impl Server {
         self.database.hold_writes().await
     }
 
+    pub(crate) async fn log_of_later_release(&self, pet: i64) {
+        self.database.log_of_later_release(pet).await;
+    }
+
     pub(crate) async fn execute(&self, sql: &str) {
         self.database.execute(sql).await;
     }

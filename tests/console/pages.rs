@@ -144,6 +144,31 @@ async fn a_rejected_form_leads_to_the_older_entries_of_the_history() {
 }
 
 #[tokio::test]
+async fn pages_show_what_a_later_release_logs_in_words() {
+    let shop = Shop::open().await;
+    let mut manager = shop.member("Ana", Role::Manager).await;
+    let path = add(&mut manager, "Rex").await;
+    shop.database()
+        .execute_batch(
+            "INSERT INTO changes (latest_at, at, type, subject_id, version, pet_id, actor)
+                SELECT latest_at, at, 'photo.taken_down', 7, 1, 1, 'clock' FROM changes;
+             INSERT INTO acts (seq, at, type, actor, details)
+                SELECT seq, at, 'backup.made', 'command', '{}' FROM changes LIMIT 1",
+        )
+        .unwrap();
+    let page = manager.get(&path).await.expect(200);
+    let history = page.between("<ol class=\"history\">", "</ol>");
+    assert!(history.contains("<strong>Photo taken down</strong>"), "{history}");
+    let page = manager.get("/activity").await.expect(200).text;
+    for part in ["<td class=\"first\">Photo taken down</td>", ">Photo 7</td>", ">Backup made</td>"]
+    {
+        assert!(page.contains(part), "{part}: {page}");
+    }
+    let export = manager.get("/activity/export").await.expect(200).text;
+    assert!(export.contains(",the service,Photo taken down,photo:7,"), "{export}");
+}
+
+#[tokio::test]
 async fn an_animal_keeps_a_name() {
     let shop = Shop::open().await;
     let mut clerk = shop.member("Cy", Role::Clerk).await;

@@ -106,7 +106,10 @@ pub(crate) async fn the_audit_trail_has_the_acts_between_the_changes(store: AnyS
 pub(crate) async fn the_audit_trail_is_searched_by_subject_actor_type_and_time(store: AnyStore) {
     fill(&store).await;
     let any = AuditQuery::default();
-    let about = |kind, id| AuditQuery { subject: Some(LogSubject { kind, id }), ..any.clone() };
+    let about = |kind: SubjectKind, id| AuditQuery {
+        subject: Some(LogSubject { kind: kind.into(), id }),
+        ..any.clone()
+    };
     let selects = async |query: AuditQuery, expected: &[usize]| {
         let expected: Vec<_> = expected.iter().map(|&index| EVERYTHING[index]).collect();
         assert_eq!(lines(&store, &query).await, expected, "{query:?}");
@@ -181,8 +184,8 @@ pub(crate) async fn expect_one_row_for_an_import(store: &AnyStore, url: &str) {
         .zip([r#"{"firstId":2,"lastId":4,"count":3}"#, r#"{"firstId":70,"lastId":90,"count":3}"#])
     {
         assert_eq!(
-            (row.kind, row.subject.to_string()),
-            (ChangeType::PetsImported, "pets".to_owned())
+            (&row.kind, row.subject.to_string()),
+            (&ChangeType::PetsImported.into(), "pets".to_owned())
         );
         assert_eq!((row.after.as_deref(), &row.before, row.version), (Some(after), &None, None));
         assert_eq!((&row.actor, row.at), (&Actor::Command.into(), at(7)));

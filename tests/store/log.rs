@@ -101,7 +101,8 @@ pub(crate) async fn each_change_of_an_animal_leaves_its_row(store: AnyStore) {
         "orderId": null, "withdrawn": null,
     });
     let first = log(&store).await.remove(0);
-    assert_eq!((first.kind, first.pet, &first.before), (ChangeType::PetAdded, Some(1), &None));
+    assert_eq!(first.kind, ChangeType::PetAdded);
+    assert_eq!((first.pet, &first.before), (Some(1), &None));
     assert_eq!(serde_json::from_str::<Value>(&first.after.unwrap()).unwrap(), added);
 
     change(&store, Command::AddPet(new_pet("", 1, Pending))).await;
@@ -209,8 +210,10 @@ pub(crate) async fn what_changes_nothing_leaves_no_row_and_no_gap(store: AnyStor
         assert!(matches!(execute(&store, commands).await, Executed::Refused { index: 1, .. }));
     }
     add(&store, new_pet("", 1, Available)).await;
-    let kinds: Vec<_> = log(&store).await.iter().map(|change| (change.seq, change.kind)).collect();
-    assert_eq!(kinds, [(1, ChangeType::PetAdded), (2, ChangeType::PetAdded)]);
+    let kinds: Vec<_> =
+        log(&store).await.into_iter().map(|change| (change.seq, change.kind)).collect();
+    let added = ChangeType::PetAdded;
+    assert_eq!(kinds, [(1, added.into()), (2, added.into())]);
 }
 
 pub(crate) async fn a_repeated_request_leaves_its_rows_once(store: AnyStore) {
@@ -222,7 +225,8 @@ pub(crate) async fn a_repeated_request_leaves_its_rows_once(store: AnyStore) {
         let place = vec![Command::PlaceOrder(reserve(pet_id(1)))];
         store.execute(place, WriteContext { now: now(), ..context }, respond).await.unwrap();
     }
-    let kinds: Vec<_> = log(&store).await.iter().map(|change| change.kind.as_str()).collect();
+    let log = log(&store).await;
+    let kinds: Vec<_> = log.iter().map(|change| change.kind.as_str()).collect();
     assert_eq!(kinds, ["pet.added", "order.placed", "pet.changed"]);
 }
 
@@ -300,7 +304,8 @@ pub(crate) async fn the_history_of_an_animal_has_its_changes_and_those_of_its_or
     change(&store, cancel(order)).await;
     let history = async |pet, before, limit| {
         let changes = store.history(pet, before, limit).await.unwrap();
-        changes.iter().map(|change| (change.seq, change.kind.as_str())).collect::<Vec<_>>()
+        let kind = |change: &LoggedChange| change.kind.known().unwrap().as_str();
+        changes.iter().map(|change| (change.seq, kind(change))).collect::<Vec<_>>()
     };
     let all = [
         (8, "pet.changed"),
@@ -344,8 +349,8 @@ pub(crate) async fn a_time_of_a_wrong_clock_does_not_decide_what_is_forgotten(st
     for second in [500, 501, 1, 502, 9_000, 503] {
         let pet = new_pet("", 1, Available);
         store.create_pet(pet, act(second), retries::respond).await.unwrap();
-        let subject = LogSubject { kind: SubjectKind::Database, id: None };
-        let restored = Act { kind: ActType::DatabaseRestored, subject, details: vec![] };
+        let subject = LogSubject { kind: SubjectKind::Database.into(), id: None };
+        let restored = Act { kind: ActType::DatabaseRestored.into(), subject, details: vec![] };
         store.record_act(restored, act(second)).await.unwrap();
     }
     let kept = async |before| {

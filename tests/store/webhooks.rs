@@ -50,7 +50,7 @@ fn new(id: i64) -> StoredWebhook {
         webhook: Webhook {
             id,
             url: "https://shop.example/hooks".to_owned(),
-            types: Some(vec![ChangeType::PetChanged, ChangeType::OrderPlaced]),
+            types: Some(vec![ChangeType::PetChanged.into(), ChangeType::OrderPlaced.into()]),
             description: Label::new("The web shop".to_owned()),
             disabled: None,
             created_at: at(10),

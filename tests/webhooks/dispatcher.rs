@@ -117,6 +117,31 @@ async fn only_the_wanted_types_become_messages_and_links_of_their_chain() {
 }
 
 #[tokio::test]
+async fn a_change_of_a_later_release_becomes_a_message_unless_types_were_chosen() {
+    let shop = Shop::open().await;
+    let (all, chosen, later) =
+        (Receiver::start().await, Receiver::start().await, Receiver::start().await);
+    shop.add_webhook(all.url(), None).await;
+    shop.add_webhook(chosen.url(), Some(vec![ChangeType::PetChanged])).await;
+    let (id, _) = shop.add_webhook(later.url(), Some(vec![ChangeType::PetChanged])).await;
+    let types = format!("UPDATE webhooks SET types = 'photo.added' WHERE id = {id}");
+    shop.database.execute(&types).await;
+    let mut dispatcher = shop.dispatcher(1);
+    let pet = shop.add_pet().await;
+    shop.database.log_of_later_release(pet.get()).await;
+    shop.rename(pet, "b").await;
+    shop.until(&mut dispatcher, || all.all().len() == 3 && chosen.all().len() == 1).await;
+    let types = |receiver: &Receiver| -> Vec<String> {
+        let all = receiver.all();
+        all.iter().map(|message| message.json()["type"].as_str().unwrap().to_owned()).collect()
+    };
+    assert_eq!(types(&all), ["pet.added", "photo.added", "pet.changed"]);
+    assert_eq!(types(&chosen), ["pet.changed"]);
+    assert_eq!(types(&later), ["photo.added"]);
+    assert!(chain_is_complete(&all.all()));
+}
+
+#[tokio::test]
 async fn retry_after_lengthens_the_pause() {
     let shop = Shop::open().await;
     let receiver = Receiver::start().await;

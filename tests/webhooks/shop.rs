@@ -23,7 +23,7 @@ use crate::{clock::ManualClock, database::Database};
 
 /// A store with its service, as far as webhooks need it.
 pub(super) struct Shop {
-    _database: Database,
+    pub(super) database: Database,
     pub(super) store: Arc<dyn Store>,
     pub(super) clock: Arc<ManualClock>,
     pub(super) registrar: Registrar,
@@ -52,7 +52,7 @@ impl Shop {
         let store = store::open(&database.url(), mode, CONNECTIONS, random).await.unwrap();
         let registrar = registrar(folder.path().join("key"), 1);
         let clock = ManualClock::at("2026-12-01T12:00:00Z");
-        Self { _database: database, store, clock, registrar, folder }
+        Self { database, store, clock, registrar, folder }
     }
 
     pub(super) fn dispatcher(&self, seed: u64) -> Dispatcher {
@@ -118,7 +118,7 @@ impl Shop {
         let webhook = Webhook {
             id,
             url,
-            types,
+            types: types.map(|types| types.into_iter().map(Into::into).collect()),
             description: None,
             disabled: None,
             created_at: now,

@@ -48,8 +48,8 @@ pub(super) struct Batch {
     /// The number of the first one.
     first: i64,
     events: Bytes,
-    /// The type of each event, its animal, and where it ends.
-    ends: Vec<(ChangeType, Option<i64>, usize)>,
+    /// The type of each event, if this release knows it, its animal, and where it ends.
+    ends: Vec<(Option<ChangeType>, Option<i64>, usize)>,
 }
 
 /// Whom a follower follows, and with which key.
@@ -150,7 +150,7 @@ impl Recent {
             return After::Events(events, batch.ends.len() - index, batch.last());
         };
         while let Some(&(of_event, _, end)) = batch.ends.get(index) {
-            if of_event == kind {
+            if of_event == Some(kind) {
                 let event = batch.events.slice(batch.start(index)..end);
                 return After::Events(event, 1, batch.number(index));
             }
@@ -204,7 +204,7 @@ pub(super) fn batches(epoch: Epoch, changes: &[LoggedChange]) -> Vec<Batch> {
             && let Some(change) = rest.next()
         {
             write_event(&mut events, epoch, change);
-            ends.push((change.kind, change.pet, events.len()));
+            ends.push((change.kind.known(), change.pet, events.len()));
         }
         events.shrink_to_fit();
         batches.push(Batch { first, events: events.into(), ends });
@@ -250,8 +250,8 @@ mod tests {
         LoggedChange {
             seq,
             at: Timestamp::UNIX_EPOCH,
-            kind,
-            subject: LogSubject { kind: SubjectKind::Pet, id: Some(1) },
+            kind: kind.into(),
+            subject: LogSubject { kind: SubjectKind::Pet.into(), id: Some(1) },
             version: Some(seq),
             pet: Some(1),
             before: None,

@@ -48,7 +48,7 @@ fn search(fields: &Form) -> AuditQuery {
     };
     let animal = fields.integer("animal");
     AuditQuery {
-        subject: animal.map(|id| LogSubject { kind: SubjectKind::Pet, id: Some(id) }),
+        subject: animal.map(|id| LogSubject { kind: SubjectKind::Pet.into(), id: Some(id) }),
         actor: None,
         kind: AuditType::parse(fields.get("type")),
         since: start("since"),
@@ -90,7 +90,7 @@ pub(super) async fn activity(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let categories = desk.categories_of(changes.flatten().collect()).await?;
     let order = |entry: &AuditEntry| {
         let LogSubject { kind, id } = shown(entry).subject;
-        id.filter(|_| kind == SubjectKind::Order).and_then(OrderId::new)
+        id.filter(|_| *kind == SubjectKind::Order).and_then(OrderId::new)
     };
     let orders = order_rows::with_animals(desk, entries.iter().filter_map(order)).await?;
     let filters = ["since", "until", "animal", "type"].map(|name| (name, fields.get(name)));
@@ -122,7 +122,7 @@ fn form(fields: &Form) -> Markup {
     let input =
         |id, label, kind| Input { id, label, value: fields.get(id), kind, ..Input::default() };
     let mut types = vec![("", texts::ANY_TYPE.to_owned())];
-    types.extend(AuditType::all().map(|kind| (kind.as_str(), texts::audited(kind))));
+    types.extend(AuditType::all().map(AuditType::as_str).map(|kind| (kind, texts::audited(kind))));
     html! {
         form.card.row method="get" action="/activity" role="search" {
             (input("since", texts::SINCE, "date").show())
@@ -139,7 +139,7 @@ struct Shown<'a> {
     at: Timestamp,
     actor: &'a NamedActor,
     what: String,
-    subject: LogSubject,
+    subject: &'a LogSubject,
 }
 
 fn shown(entry: &AuditEntry) -> Shown<'_> {
@@ -148,15 +148,12 @@ fn shown(entry: &AuditEntry) -> Shown<'_> {
             at: change.at,
             actor: &change.actor,
             what: history::replaced(change)
-                .map_or_else(|| texts::audited(AuditType::Change(change.kind)), str::to_owned),
-            subject: change.subject,
+                .map_or_else(|| texts::audited(change.kind.as_str()), str::to_owned),
+            subject: &change.subject,
         },
-        AuditEntry::Act { at, act, actor, .. } => Shown {
-            at: *at,
-            actor,
-            what: texts::audited(AuditType::Act(act.kind)),
-            subject: act.subject,
-        },
+        AuditEntry::Act { at, act, actor, .. } => {
+            Shown { at: *at, actor, what: texts::audited(act.kind.as_str()), subject: &act.subject }
+        }
     }
 }
 
@@ -178,7 +175,7 @@ fn table(
                 td data-label=(texts::ABOUT) {
                     (link_to(subject, staff, history::name(entry)))
                     @if let Some((_, Some(pet))) = orders.iter().find(|(order, _)| {
-                        subject == LogSubject { kind: SubjectKind::Order, id: Some(order.id.get()) }
+                        subject.kind == SubjectKind::Order && subject.id == Some(order.id.get())
                     }) { ", " a href={ "/animals/" (pet.id) } { (markup::name(pet.name.as_str(), SHORT)) } }
                 }
                 td { (details(entry, categories)) }
@@ -188,7 +185,7 @@ fn table(
     markup::table(&markup::headings(&labels), &rows)
 }
 
-fn link_to(subject: LogSubject, staff: &[StaffMember], name: Option<String>) -> Markup {
+fn link_to(subject: &LogSubject, staff: &[StaffMember], name: Option<String>) -> Markup {
     let is_subject = |member: &&StaffMember| {
         subject.kind == SubjectKind::Staff && subject.id == Some(member.id.0)
     };
@@ -196,11 +193,11 @@ fn link_to(subject: LogSubject, staff: &[StaffMember], name: Option<String>) -> 
         return html! { bdi { (member.name.as_str()) } };
     }
     let label = name.map(|name| markup::name(&name, SHORT));
-    let label = label.unwrap_or_else(|| html! { (texts::subject(subject.kind, subject.id)) });
-    let path = match (subject.kind, subject.id) {
-        (SubjectKind::Pet, Some(id)) => Some(format!("/animals/{id}")),
-        (SubjectKind::Order, Some(id)) => Some(format!("/orders/{id}")),
-        (SubjectKind::Webhook, Some(id)) => Some(format!("/settings/webhooks/{id}")),
+    let label = label.unwrap_or_else(|| html! { (texts::subject(subject)) });
+    let path = match (subject.kind.known(), subject.id) {
+        (Some(SubjectKind::Pet), Some(id)) => Some(format!("/animals/{id}")),
+        (Some(SubjectKind::Order), Some(id)) => Some(format!("/orders/{id}")),
+        (Some(SubjectKind::Webhook), Some(id)) => Some(format!("/settings/webhooks/{id}")),
         _ => None,
     };
     html! {

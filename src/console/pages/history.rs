@@ -85,9 +85,9 @@ pub(super) async fn show(desk: &Desk<'_>, pet: &StorePet) -> Result<Markup, Stor
             @for change in shown {
                 li {
                     div {
-                        strong { (replaced(change).unwrap_or_else(|| texts::change(change.kind))) }
-                        @if let (SubjectKind::Order, Some(order)) =
-                            (change.subject.kind, change.subject.id) {
+                        strong { (replaced(change).map_or_else(|| texts::logged(&change.kind), str::to_owned)) }
+                        @if let (Some(SubjectKind::Order), Some(order)) =
+                            (change.subject.kind.known(), change.subject.id) {
                             ", " a href={ "/orders/" (order) } { (texts::title_of_order(order)) }
                         }
                     }
@@ -103,7 +103,7 @@ pub(super) async fn show(desk: &Desk<'_>, pet: &StorePet) -> Result<Markup, Stor
 /// What a change did, if its type does not say that it replaced something.
 pub(super) fn replaced(change: &LoggedChange) -> Option<&'static str> {
     let [before, after] = [&change.before, &change.after].map(|text| Logged::read(text.as_deref()));
-    match change.kind {
+    match change.kind.known()? {
         ChangeType::OrderChanged if before.expires_at < after.expires_at => Some(texts::EXTENDED),
         ChangeType::CategoryChanged if before.label.is_some() => Some(texts::RENAMED),
         _ => None,

@@ -94,7 +94,7 @@ fn list_table(webhooks: &[StoredWebhook]) -> Markup {
 fn types(webhook: &Webhook) -> String {
     match &webhook.types {
         None => texts::EVERY_CHANGE.to_owned(),
-        Some(types) => types.iter().map(|kind| texts::change(*kind)).collect::<Vec<_>>().join(", "),
+        Some(types) => types.iter().map(texts::logged).collect::<Vec<_>>().join(", "),
     }
 }
 

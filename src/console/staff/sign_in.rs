@@ -242,9 +242,10 @@ async fn record_failure(visit: &Visit<'_>, member: Option<&StaffMember>) -> Resu
     if !visit.console.guesses.is_recorded(visit.console.app.clock.instant()) {
         return Ok(());
     }
-    let subject = LogSubject { kind: SubjectKind::Staff, id: member.map(|member| member.id.0) };
+    let subject =
+        LogSubject { kind: SubjectKind::Staff.into(), id: member.map(|member| member.id.0) };
     let details = vec![("address".into(), visit.visitor.address.to_string())];
-    let act = Act { kind: ActType::StaffSignInFailed, subject, details };
+    let act = Act { kind: ActType::StaffSignInFailed.into(), subject, details };
     let context = visit.context(Actor::Clock.into());
     Ok(visit.console.app.store.record_act(act, context).await?)
 }

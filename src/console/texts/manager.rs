@@ -1,7 +1,7 @@
 //! The texts of the pages for managers.
 
-use super::change;
-use crate::domain::store_area::{AuditType, ChangeType, DisabledReason, SubjectKind};
+use super::{change, in_words};
+use crate::domain::store_area::{AuditType, ChangeType, DisabledReason, LogSubject, SubjectKind};
 
 // Activity
 pub(in crate::console) const EXPORT: &str = "Export as CSV";
@@ -38,31 +38,21 @@ pub(in crate::console) fn audited_change(kind: ChangeType) -> &'static str {
     }
 }
 
-/// What an entry of the audit trail is.
-pub(in crate::console) fn audited(kind: AuditType) -> String {
-    match kind {
-        AuditType::Change(kind) => audited_change(kind).to_owned(),
-        AuditType::Act(kind) => {
-            // Such as `webhook.secret_rotated`.
-            let words = kind.as_str().replace(['.', '_'], " ");
-            let mut letters = words.chars();
-            let first = letters.next().map(|first| first.to_uppercase().to_string());
-            first.unwrap_or_default() + letters.as_str()
-        }
+/// What an entry of the audit trail with this type is.
+pub(in crate::console) fn audited(kind: &str) -> String {
+    match AuditType::parse(kind) {
+        Some(AuditType::Change(kind)) => audited_change(kind).to_owned(),
+        _ => in_words(kind),
     }
 }
 
 /// What an entry is about.
-pub(in crate::console) fn subject(kind: SubjectKind, id: Option<i64>) -> String {
-    let what = match kind {
-        SubjectKind::Pet => "Animal",
-        SubjectKind::Pets => "Animals",
-        SubjectKind::Order => "Order",
-        SubjectKind::Category => "Category",
-        SubjectKind::Key => "API key",
-        SubjectKind::Staff => "Staff",
-        SubjectKind::Webhook => "Webhook",
-        SubjectKind::Database => "Database",
+pub(in crate::console) fn subject(LogSubject { kind, id }: &LogSubject) -> String {
+    let what = match kind.known() {
+        Some(SubjectKind::Pet) => "Animal",
+        Some(SubjectKind::Pets) => "Animals",
+        Some(SubjectKind::Key) => "API key",
+        _ => &in_words(kind.as_str()),
     };
     id.map_or_else(|| what.to_owned(), |id| format!("{what} {id}"))
 }

@@ -159,13 +159,13 @@ impl StaffMember {
 
     /// An act that concerns this member.
     pub fn act(&self, kind: ActType) -> Act {
-        let subject = LogSubject { kind: SubjectKind::Staff, id: Some(self.id.0) };
+        let subject = LogSubject { kind: SubjectKind::Staff.into(), id: Some(self.id.0) };
         let mut details: Vec<(Cow<'static, str>, String)> = Vec::new();
         if matches!(kind, ActType::StaffAdded | ActType::StaffRoleChanged) {
             details.push(("name".into(), self.name.as_str().to_owned()));
             details.push(("role".into(), self.role.as_str().to_owned()));
         }
-        Act { kind, subject, details }
+        Act { kind: kind.into(), subject, details }
     }
 }
 

@@ -7,7 +7,10 @@ use std::{borrow::Cow, fmt};
 use jiff::Timestamp;
 
 use super::ChangeType;
-use crate::domain::{Actor, NamedActor, words::words};
+use crate::domain::{
+    Actor, NamedActor,
+    words::{Word, words},
+};
 
 /// The random identity of a database, part of each cursor of the log. A restored or copied database
 /// has another one.
@@ -33,7 +36,7 @@ pub struct LoggedChange {
     pub seq: i64,
     /// When it was made, in milliseconds.
     pub at: Timestamp,
-    pub kind: ChangeType,
+    pub kind: Word<ChangeType>,
     pub subject: LogSubject,
     /// The version after the change, or the last one if the subject was deleted. `None` for an
     /// import.
@@ -68,9 +71,9 @@ pub struct ChangePage {
 }
 
 /// What a change or an act of administration is about, such as `pet:7`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LogSubject {
-    pub kind: SubjectKind,
+    pub kind: Word<SubjectKind>,
     /// Its identifier. `None` for an import, and for what has none.
     pub id: Option<i64>,
 }
@@ -90,15 +93,18 @@ words! {
     }
 }
 
-impl SubjectKind {
-    /// The kind of what a change or an act of this type is about: `pet` of `pet.added`.
-    pub fn of_type(text: &str) -> Option<Self> {
-        let (kind, _) = text.split_once('.')?;
-        kind.parse().ok()
-    }
-}
-
 impl LogSubject {
+    /// What a change or an act of this type is about: a `pet` for `pet.added`. `None` if a type of no
+    /// release has this form.
+    pub fn of_type(text: &str, id: Option<i64>) -> Option<Self> {
+        let is_word = |word: &str, others: &[u8]| {
+            let is_letter = |byte: u8| byte.is_ascii_lowercase() || others.contains(&byte);
+            !word.is_empty() && word.bytes().all(is_letter)
+        };
+        let (kind, what) = text.split_once('.')?;
+        (is_word(kind, b"") && is_word(what, b"_")).then(|| Self { kind: Word::of(kind), id })
+    }
+
     /// Parses the form in which it is displayed.
     pub fn parse(text: &str) -> Option<Self> {
         let (kind, id) = match text.split_once(':') {
@@ -107,7 +113,7 @@ impl LogSubject {
         };
         let kind: SubjectKind = kind.parse().ok()?;
         let has_id = !matches!(kind, SubjectKind::Pets | SubjectKind::Database);
-        let subject = Self { kind, id };
+        let subject = Self { kind: kind.into(), id };
         // An integer has one spelling.
         (id.is_some() == has_id && subject.to_string() == text).then_some(subject)
     }
@@ -127,7 +133,7 @@ impl fmt::Display for LogSubject {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Act {
     /// What was done, such as `key.created`.
-    pub kind: ActType,
+    pub kind: Word<ActType>,
     /// What it was done to.
     pub subject: LogSubject,
     /// What else is worth knowing, without secrets: names and texts.
@@ -136,8 +142,8 @@ pub struct Act {
 
 impl Act {
     pub fn on_webhook(kind: ActType, id: i64) -> Self {
-        let subject = LogSubject { kind: SubjectKind::Webhook, id: Some(id) };
-        Self { kind, subject, details: Vec::new() }
+        let subject = LogSubject { kind: SubjectKind::Webhook.into(), id: Some(id) };
+        Self { kind: kind.into(), subject, details: Vec::new() }
     }
 }
 
@@ -247,6 +253,18 @@ mod tests {
             ["", "pet", "pet:", "pet:07", "pet:+7", "pet:x", "pets:7", "database:1", "dog:7"]
         {
             assert_eq!(LogSubject::parse(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn the_type_of_any_release_names_its_subject() {
+        let of = |text| LogSubject::of_type(text, Some(1)).map(|subject| subject.to_string());
+        assert_eq!(of("pet.added"), Some("pet:1".to_owned()));
+        assert_eq!(of("photo.taken_down"), Some("photo:1".to_owned()));
+        for text in
+            ["", "photo", "photo.", ".taken", "a photo.taken", "photo.t\"", "a_b.c", "a.b.c"]
+        {
+            assert_eq!(of(text), None, "{text}");
         }
     }
 

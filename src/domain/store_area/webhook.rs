@@ -5,7 +5,7 @@
 use jiff::{SignedDuration, Timestamp};
 
 use super::{Act, ActType, ChangeType, Field, Label};
-use crate::domain::words::words;
+use crate::domain::words::{Word, words};
 
 /// An endpoint of others, as the interface shows it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -14,7 +14,7 @@ pub struct Webhook {
     pub id: i64,
     pub url: String,
     /// Which changes are sent; `None` for all.
-    pub types: Option<Vec<ChangeType>>,
+    pub types: Option<Vec<Word<ChangeType>>>,
     pub description: Option<Label>,
     /// Why nothing is sent; `None` if it is enabled.
     pub disabled: Option<DisabledReason>,
@@ -31,19 +31,19 @@ impl Webhook {
     pub const MAX_TESTS: i64 = 64;
 
     /// Whether changes of this type are sent.
-    pub fn wants(&self, kind: ChangeType) -> bool {
-        self.types.as_ref().is_none_or(|types| types.contains(&kind))
+    pub fn wants(&self, kind: &Word<ChangeType>) -> bool {
+        self.types.as_ref().is_none_or(|types| types.contains(kind))
     }
 
     /// The types as a store keeps them.
     pub fn types_text(&self) -> Option<String> {
         let types = self.types.as_ref()?;
-        Some(types.iter().map(|kind| kind.as_str()).collect::<Vec<_>>().join(" "))
+        Some(types.iter().map(Word::as_str).collect::<Vec<_>>().join(" "))
     }
 
-    /// The types in such a text, without those of a later release.
-    pub fn types_in(text: &str) -> Vec<ChangeType> {
-        text.split(' ').filter_map(|name| name.parse().ok()).collect()
+    /// The types in such a text, also those of a later release.
+    pub fn types_in(text: &str) -> Vec<Word<ChangeType>> {
+        text.split(' ').map(Word::of).collect()
     }
 }
 
@@ -132,7 +132,7 @@ impl StoredWebhook {
 #[derive(Debug, Clone, Default)]
 pub struct WebhookPatch {
     pub url: Option<String>,
-    pub types: Field<Vec<ChangeType>>,
+    pub types: Field<Vec<Word<ChangeType>>>,
     pub description: Field<Label>,
     pub disable: bool,
 }

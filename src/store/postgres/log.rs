@@ -19,8 +19,9 @@ use crate::{
         Actor, NamedActor, PetId, WriteContext,
         store_area::{
             Act, AuditEntry, AuditPosition, AuditQuery, ChangePage, ChangeType, LogState,
-            LogSubject, LoggedChange, SubjectKind,
+            LogSubject, LoggedChange,
         },
+        words::Word,
     },
     store::{
         Changes, StoreError,
@@ -275,7 +276,7 @@ pub(super) async fn record(
 pub(super) fn values_of(act: &Act, Origin { at, actor, request_id }: Origin<'_>) -> Vec<Value> {
     values![
         at,
-        act.kind.as_str(),
+        act.kind.as_str().to_owned(),
         act.subject.id,
         actor.actor.kind(),
         actor.actor.id(),
@@ -347,12 +348,12 @@ fn act(row: &Row) -> Result<(AuditPosition, AuditEntry), Failure> {
 
 fn change(row: &Row) -> Result<LoggedChange, Failure> {
     let kind: &str = row.try_get(2)?;
-    let subject = SubjectKind::of_type(kind).ok_or(Failure::Row("type"))?;
+    let subject = LogSubject::of_type(kind, row.try_get(3)?);
     Ok(LoggedChange {
         seq: row.try_get(0)?,
         at: row.time(1)?,
-        kind: kind.parse().map_err(|_| Failure::Row("type"))?,
-        subject: LogSubject { kind: subject, id: row.try_get(3)? },
+        kind: Word::of(kind),
+        subject: subject.ok_or(Failure::Row("type"))?,
         version: row.try_get(4)?,
         pet: row.try_get(5)?,
         actor: actor(row, 6)?,

@@ -14,6 +14,7 @@ use crate::{
             Act, ActType, AuditEntry, AuditPosition, AuditQuery, ChangePage, ChangeType, Epoch,
             LogState, LogSubject, LoggedChange, StorePet, SubjectKind,
         },
+        words::Word,
     },
     store::{
         Changes, StoreError,
@@ -244,8 +245,8 @@ pub(super) fn begin_epoch(connection: &Connection, context: &WriteContext) -> ru
     renew_epoch(connection)?;
     connection.execute("DELETE FROM staff_sessions", [])?;
     connection.execute("UPDATE staff SET link = NULL, link_until = NULL", [])?;
-    let subject = LogSubject { kind: SubjectKind::Database, id: None };
-    let act = Act { kind: ActType::DatabaseRestored, subject, details: Vec::new() };
+    let subject = LogSubject { kind: SubjectKind::Database.into(), id: None };
+    let act = Act { kind: ActType::DatabaseRestored.into(), subject, details: Vec::new() };
     record(connection, &act, context.into())
 }
 
@@ -359,13 +360,12 @@ fn act(row: &Row<'_>) -> rusqlite::Result<(AuditPosition, AuditEntry)> {
 }
 
 fn change(row: &Row<'_>) -> rusqlite::Result<LoggedChange> {
-    let kind = row.parsed(2, |text| text.parse().ok())?;
-    let subject = row.parsed(2, SubjectKind::of_type)?;
+    let id = row.get(3)?;
     Ok(LoggedChange {
         seq: row.get(0)?,
         at: row.time(1)?,
-        kind,
-        subject: LogSubject { kind: subject, id: row.get(3)? },
+        kind: row.parsed(2, |kind| Some(Word::of(kind)))?,
+        subject: row.parsed(2, |kind| LogSubject::of_type(kind, id))?,
         version: row.get(4)?,
         pet: row.get(5)?,
         actor: actor(row, 6)?,

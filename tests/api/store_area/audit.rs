@@ -69,6 +69,25 @@ async fn entries_are_selected_by_subject_actor_type_and_time() {
 }
 
 #[tokio::test]
+async fn changes_and_acts_of_a_later_release_are_passed_on_as_they_are() {
+    let (store, admin) = open().await;
+    let pet = store.add("Rex", "available").await;
+    store.server.log_of_later_release(pet).await;
+    let page = audit(&store, &admin, "").await;
+    let all =
+        ["key.created", "key.created", "key.created", "photo.checked", "pet.added", "photo.added"];
+    assert_eq!(types(&page), all);
+    let [act, change] = [&page.json()[3], &page.json()[5]].map(Value::clone);
+    assert_eq!(act["subject"], json!({ "kind": "photo", "id": 7 }));
+    assert_eq!((&act["details"]["by"], &act["seq"]), (&json!("eye"), &Value::Null));
+    assert_eq!(change["subject"], json!({ "kind": "photo", "id": 7 }));
+    assert_eq!((&change["seq"], &change["actor"]["kind"]), (&json!(2), &json!("clock")));
+    assert_eq!(types(&audit(&store, &admin, "?type=pet.added").await), ["pet.added"]);
+    assert_eq!(types(&audit(&store, &admin, "?actor=clock").await), ["photo.added"]);
+    audit(&store, &admin, "?subject=photo:7").await.expect_error(400, "invalid_parameter");
+}
+
+#[tokio::test]
 async fn a_walk_through_the_audit_trail_has_each_entry_once() {
     let (store, admin) = open().await;
     for name in ["a", "b", "c"] {

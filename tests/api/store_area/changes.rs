@@ -80,6 +80,29 @@ async fn a_page_has_the_changes_from_the_start_with_what_was_before_and_after() 
 }
 
 #[tokio::test]
+async fn a_change_of_a_type_of_a_later_release_is_passed_on_as_it_is() {
+    let store = Store::open().await;
+    let pet = store.add("Rex", "available").await;
+    store.server.log_of_later_release(pet).await;
+    store.withdraw(pet, 1).await.ok();
+    let subject = format!("pet:{pet}");
+    let all = [
+        change(1, "pet.added", &subject, 1),
+        change(2, "photo.added", "photo:7", 1),
+        change(3, "pet.withdrawn", &subject, 2),
+    ];
+    let page = store.get("/changes?after=start").await;
+    assert_eq!(page.changes(), all);
+    assert_eq!(page.ok()[1]["requestId"], "later");
+    // Those who chose a type do not get others.
+    let withdrawn = store.get("/changes?after=start&type=pet.withdrawn").await;
+    assert_eq!(withdrawn.changes(), all[2..]);
+    // A filter must have a type that this release knows.
+    let other = store.get("/changes?after=start&type=photo.added").await;
+    other.expect_message(400, "invalid_parameter", "type");
+}
+
+#[tokio::test]
 async fn every_page_has_a_link_to_the_changes_after_it() {
     let store = Store::open().await;
     let end = store.get("/changes").await;

@@ -148,6 +148,34 @@ async fn a_stream_of_one_type_leaves_out_the_others() {
 }
 
 #[tokio::test]
+async fn a_stream_has_changes_of_a_later_release_unless_it_is_of_one_type() {
+    let store = Store::open().await;
+    let pet = store.add("Rex", "available").await;
+    // From what all streams share, and from the store.
+    for (number, after) in [(2, ""), (4, "?after=start")] {
+        let mut all = store.stream(&format!("/changes{after}"), &[]).await;
+        let of_one = store.stream("/changes?type=pet.withdrawn", &[]);
+        let mut of_one = of_one.await;
+        if after.is_empty() {
+            all.next().await.unwrap();
+            of_one.next().await.unwrap();
+        }
+        store.server.log_of_later_release(pet).await;
+        let mut types = Vec::new();
+        while types.last().is_none_or(|&(seq, _)| seq < number) {
+            let (seq, kind, ..) = what(&all.change().await.0);
+            types.push((seq, kind));
+        }
+        assert_eq!(types.pop().unwrap(), (number, "photo.added".to_owned()));
+        let other = store.add("Max", "available").await;
+        assert_eq!(
+            what(&all.change().await.0),
+            change(number + 1, "pet.added", &format!("pet:{other}"), 1)
+        );
+    }
+}
+
+#[tokio::test]
 async fn a_stream_has_no_limit_and_no_time_to_wait_and_needs_a_valid_id() {
     let store = Store::open().await;
     let accept = ("accept", "text/event-stream");

@@ -53,6 +53,18 @@ async fn a_webhook_is_added_with_a_secret_that_is_never_shown_again() {
 }
 
 #[tokio::test]
+async fn a_webhook_keeps_the_types_of_a_later_release() {
+    let store = open().await;
+    add(&store).await;
+    store.server.execute("UPDATE webhooks SET types = 'photo.added pet.changed'").await;
+    let changed = store.send("PATCH /webhooks/1", &[], json!({ "description": "Shop" })).await;
+    for webhook in [changed.ok(), store.get("/webhooks/1").await.ok()] {
+        assert_eq!(webhook["types"], json!(["photo.added", "pet.changed"]));
+        assert_eq!(webhook["description"], "Shop");
+    }
+}
+
+#[tokio::test]
 async fn a_forbidden_url_and_every_invalid_member_is_400_and_adds_nothing() {
     let store = open().await;
     let id = add(&store).await["id"].clone();

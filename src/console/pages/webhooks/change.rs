@@ -38,7 +38,7 @@ pub(in super::super) async fn add(desk: &Desk<'_>) -> Result<Reply, ApiError> {
         return show_list(desk, &errors).await;
     };
     let wants = |kind: &ChangeType| form.all("type").any(|name| name == kind.as_str());
-    let types: Vec<ChangeType> = ChangeType::ALL.into_iter().filter(wants).collect();
+    let types: Vec<_> = ChangeType::ALL.into_iter().filter(wants).map(Into::into).collect();
     let types = (!types.is_empty()).then_some(types);
     match change(desk, Wanted::Add { url, types, description }, "saved", LIST).await? {
         Ok(reply) => Ok(reply),

@@ -6,7 +6,10 @@ use serde_json::value::RawValue;
 use super::execute;
 use crate::{
     delivery::Wanted,
-    domain::store_area::{ChangeType, WebhookPatch},
+    domain::{
+        store_area::{ChangeType, WebhookPatch},
+        words::Word,
+    },
     edge::{ApiError, Response, body::Accepted},
     http::{
         routes::Call,
@@ -22,7 +25,7 @@ use crate::{
 
 const URL: Kind<String> =
     Kind { read: json::string, is: "the URL of the endpoint, such as https://shop.example/hooks" };
-const TYPES: Kind<Vec<ChangeType>> =
+const TYPES: Kind<Vec<Word<ChangeType>>> =
     Kind { read: types, is: "an array of types, each once, such as [\"pet.changed\"]" };
 const DISABLED: Kind<()> = Kind {
     read: |value| (value.get() == "false").then_some(()),
@@ -38,15 +41,15 @@ const FROM: Kind<bool> = Kind {
 };
 
 /// One type at least, and each once.
-fn types(value: &RawValue) -> Option<Vec<ChangeType>> {
+fn types(value: &RawValue) -> Option<Vec<Word<ChangeType>>> {
     let mut types = Vec::new();
     for element in json::elements(value.get().as_bytes()).ok()? {
         let text = json::string(element)?;
         let kind: ChangeType = text.parse().ok()?;
-        if types.contains(&kind) {
+        if types.iter().any(|given| *given == kind) {
             return None;
         }
-        types.push(kind);
+        types.push(kind.into());
     }
     (!types.is_empty()).then_some(types)
 }

@@ -5,7 +5,7 @@ use rusqlite::{Connection, params};
 
 use super::super::requests;
 use crate::domain::store_area::{
-    Category, Change, ChangeType, Decision, Order, Resource, StorePet, Text, Withdrawal,
+    Category, Change, Decision, Order, Resource, StorePet, Text, Withdrawal,
 };
 
 const INSERT_PET: &str = "INSERT INTO pets
@@ -36,8 +36,9 @@ macro_rules! close_order {
 }
 const COMPLETE_ORDER: &str = close_order!("");
 const CLOSE_ORDER: &str = close_order!(", holds = 0");
-const UPDATE_ORDER: &str = "UPDATE orders
-    SET reference = ?3, note = ?4, expires_at = ?5, version = ?6 WHERE id = ?1 AND version = ?2";
+const UPDATE_ORDER: &str =
+    "UPDATE orders SET status = ?3, reason = ?4, closed_at = ?5, version = ?6,
+    holds = ?7, reference = ?8, note = ?9, expires_at = ?10 WHERE id = ?1 AND version = ?2";
 const RELEASE: &str = "UPDATE orders SET holds = 0 WHERE id = ?1 AND holds = 1";
 const INSERT_CATEGORY: &str = "INSERT INTO categories (id, label, version) VALUES (?1, ?2, ?3)";
 const UPDATE_CATEGORY: &str =
@@ -46,7 +47,7 @@ const DELETE_CATEGORY: &str = "DELETE FROM categories WHERE id = ?1 AND version 
 
 /// Writes a decision about what this transaction has read, so each change is of exactly one row.
 pub(super) fn write(connection: &Connection, decision: &Decision) -> rusqlite::Result<()> {
-    for Change { kind, before, after } in &decision.changes {
+    for Change { before, after, .. } in &decision.changes {
         let written = match (before, after) {
             (before, Some(Resource::Pet(after))) => match before {
                 None => insert_pet(connection, after)?,
@@ -55,7 +56,8 @@ pub(super) fn write(connection: &Connection, decision: &Decision) -> rusqlite::R
             },
             (before, Some(Resource::Order(after))) => match before {
                 None => insert_order(connection, after)?,
-                Some(before) => change_order(connection, *kind, before.version(), after)?,
+                Some(Resource::Order(before)) => change_order(connection, before, after)?,
+                Some(_) => 0,
             },
             (before, Some(Resource::Category(after))) => {
                 put_category(connection, before.as_ref().map(Resource::version), after)?
@@ -186,31 +188,30 @@ fn insert_order(connection: &Connection, order: &Order) -> rusqlite::Result<usiz
     ])
 }
 
-fn change_order(
-    connection: &Connection,
-    kind: ChangeType,
-    version: i64,
-    after: &Order,
-) -> rusqlite::Result<usize> {
-    if kind == ChangeType::OrderChanged {
-        return connection.prepare_cached(UPDATE_ORDER)?.execute(params![
-            after.id.get(),
-            version,
-            after.reference.as_ref().map(Text::as_str),
-            after.note.as_ref().map(Text::as_str),
-            after.expires_at.map(Timestamp::as_millisecond),
-            after.version
-        ]);
+fn change_order(connection: &Connection, before: &Order, after: &Order) -> rusqlite::Result<usize> {
+    let (status, closed_at) =
+        (after.status.as_str(), after.closed_at.map(Timestamp::as_millisecond));
+    let reason = after.reason.as_ref().map(Text::as_str);
+    let (id, version) = (after.id.get(), before.version);
+    let keeps_terms = (&before.reference, &before.note, before.expires_at)
+        == (&after.reference, &after.note, after.expires_at);
+    if keeps_terms && (before.holds || !after.holds) {
+        // A completed order goes on holding its animal.
+        let close = if after.holds { COMPLETE_ORDER } else { CLOSE_ORDER };
+        let values = params![id, version, status, reason, closed_at, after.version];
+        return connection.prepare_cached(close)?.execute(values);
     }
-    // A completed order goes on holding its animal.
-    let close = if after.holds { COMPLETE_ORDER } else { CLOSE_ORDER };
-    connection.prepare_cached(close)?.execute(params![
-        after.id.get(),
+    connection.prepare_cached(UPDATE_ORDER)?.execute(params![
+        id,
         version,
-        after.status.as_str(),
-        after.reason.as_ref().map(Text::as_str),
-        after.closed_at.map(Timestamp::as_millisecond),
-        after.version
+        status,
+        reason,
+        closed_at,
+        after.version,
+        after.holds,
+        after.reference.as_ref().map(Text::as_str),
+        after.note.as_ref().map(Text::as_str),
+        after.expires_at.map(Timestamp::as_millisecond)
     ])
 }
 
@@ -228,6 +229,73 @@ fn put_category(
         Some(before) => {
             let mut update = connection.prepare_cached(UPDATE_CATEGORY)?;
             update.execute(params![id, before, label.as_str(), version])
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{
+        super::{super::migrations, rows},
+        *,
+    };
+    use crate::domain::{
+        PetId,
+        store_area::{ChangeType, OrderId, OrderStatus},
+    };
+
+    #[test]
+    fn a_change_of_an_order_writes_every_member_whatever_its_type_is() {
+        let time = |second| Timestamp::from_second(second).unwrap();
+        let before = Order {
+            id: OrderId::new(1).unwrap(),
+            pet_id: PetId::new(1).unwrap(),
+            status: OrderStatus::Reserved,
+            reference: None,
+            note: Text::new("a".to_owned()),
+            reason: None,
+            expires_at: Some(time(1)),
+            created_at: time(0),
+            closed_at: None,
+            version: 1,
+            holds: true,
+        };
+        let extended = Order { expires_at: Some(time(2)), version: 2, ..before.clone() };
+        // A later release may change all of it at once.
+        let with_terms = Order {
+            status: OrderStatus::Completed,
+            reference: Text::new("b".to_owned()),
+            note: None,
+            reason: Text::new("c".to_owned()),
+            expires_at: None,
+            closed_at: Some(time(3)),
+            version: 3,
+            ..extended.clone()
+        };
+        let returned = Order {
+            status: OrderStatus::Returned,
+            closed_at: Some(time(4)),
+            holds: false,
+            version: 4,
+            ..with_terms.clone()
+        };
+        for kind in ChangeType::ALL {
+            let connection = Connection::open_in_memory().unwrap();
+            migrations::create(&connection).unwrap();
+            insert(&connection, &before.clone().into()).unwrap();
+            let versions = [&before, &extended, &with_terms, &returned];
+            for (before, after) in versions.into_iter().zip(&versions[1..]) {
+                let after = (*after).clone();
+                let change = Change {
+                    kind,
+                    before: Some(before.clone().into()),
+                    after: Some(after.clone().into()),
+                };
+                let decision = Decision { changes: vec![change], releases: None, result: None };
+                write(&connection, &decision).unwrap();
+                let stored = rows::get_order(&connection, after.id).unwrap();
+                assert_eq!(stored, Some(after), "{kind}");
+            }
         }
     }
 }
