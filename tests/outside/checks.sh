@@ -154,12 +154,50 @@ check_container_context() {
     (cd "$folder" && CARGO_TARGET_DIR=$target cargo check --locked --bin petstore)
 }
 
+# The newest release before this version.
+release_before() {
+    local version
+    version=$("$petstore" --version | cut -d ' ' -f 2)
+    sed -n 's/^## \([0-9.]*\) - .*/\1/p' CHANGELOG.md | grep -vFx -m 1 -e "$version"
+}
+
+# The release before this one, built once from its commit, and this one on the same database.
+run_release_before() {
+    local version commit folder
+    version=$(release_before)
+    folder=$outside/release-$version
+    if [[ ! -x $folder/debug/petstore ]]; then
+        # The first commit with its version. A clone has it without the tag, unless the clone is shallow.
+        commit=$(git log --reverse --format=%H -G"^version = \"${version//./\\.}\"\$" -- Cargo.toml | sed -n 1p)
+        if [[ -z $commit ]]; then
+            echo "The history of this clone does not reach back to release $version: whether it and this version can" \
+                "serve one database was not checked. A complete clone (git fetch --unshallow) has it."
+            return "$NOT_CHECKED"
+        fi
+        mkdir "$scratch/release"
+        git archive "$commit" | tar -x -C "$scratch/release"
+        (
+            cd "$scratch/release"
+            CARGO_PROFILE_DEV_DEBUG=0 cargo build --locked --bin petstore --target-dir "$folder"
+        )
+    fi
+    for backend in sqlite postgres; do
+        mkdir "$scratch/$backend"
+        case $backend in
+            sqlite) database=sqlite:$scratch/sqlite/pets.db ;;
+            postgres) start_cluster "$scratch/postgres" ;;
+        esac
+        PETSTORE_CONSOLE_LISTEN=off python3 -B -m tests.outside.release_before \
+            --before "$folder/debug/petstore" --petstore "$petstore" --database "$database"
+    done
+    kill -TERM "$cluster"
+    wait "$cluster" || true
+}
+
 # With the unoptimized program, because an optimized build takes minutes and changes nothing here.
 check_package() {
-    local version before
-    version=$("$petstore" --version | cut -d ' ' -f 2)
-    # The newest release before this version.
-    before=$(sed -n 's/^## \([0-9.]*\) - .*/\1/p' CHANGELOG.md | grep -vFx -m 1 -e "$version")
+    local before
+    before=$(release_before)
     mv "$(scripts/package --debug --version "$before-1")" "$scratch/old.deb"
     mv "$(scripts/package --debug)" "$scratch/new.deb"
     tests/outside/debian-package "$scratch/old.deb" "$scratch/new.deb"
