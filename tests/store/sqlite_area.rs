@@ -6,8 +6,7 @@ use futures_util::{future::join_all, poll};
 use petstore::{
     domain::{
         NewPet,
-        PetStatus::Available,
-        PetStatus::Sold,
+        PetStatus::{Available, Sold},
         idempotency::fingerprint,
         store_area::{Command, NamePrefix, PetPosition, PetQuery},
     },
@@ -40,16 +39,17 @@ log_suite!(fresh());
 #[tokio::test]
 async fn an_import_leaves_one_row_with_its_ids() {
     let (store, directory) = fresh();
-    let path = directory.path().join("petstore.db");
-    expect_one_row_for_an_import(&store, &format!("sqlite:{}", path.display())).await;
+    expect_one_row_for_an_import(&store, &url(&directory).to_string()).await;
 }
 
 #[tokio::test]
 async fn an_import_without_animals_leaves_one_row_too_and_cursors_stay_valid() {
     let (store, directory) = fresh();
-    let path = directory.path().join("petstore.db");
-    let url = format!("sqlite:{}", path.display());
-    expect_a_row_for_an_import_without_animals(&store, &url).await;
+    expect_a_row_for_an_import_without_animals(&store, &url(&directory).to_string()).await;
+}
+
+fn url(directory: &TempDir) -> DatabaseUrl {
+    DatabaseUrl::Sqlite(directory.path().join("petstore.db"))
 }
 
 /// Another connection to the file, as a service of the previous release or an operator has it.
@@ -97,7 +97,7 @@ async fn batches_wait_outside_of_the_queue_of_the_writer_and_too_many_are_reject
     assert!(matches!(done, Executed::Done { .. }), "{done:?}");
 }
 
-/// The identifiers of the animals whose name begins with this.
+/// The animals whose name begins with this.
 async fn found(store: &AnyStore, prefix: &str) -> Vec<i64> {
     let query = PetQuery { name: NamePrefix::new(prefix), ..PetQuery::default() };
     let (pets, _) = store.list_store_pets(&query).await.unwrap();
@@ -172,8 +172,7 @@ async fn a_search_finds_what_the_previous_release_adds_and_what_an_operator_chan
 #[tokio::test]
 async fn an_import_between_animals_that_are_merged_is_found() {
     let (store, directory) = fresh();
-    let url: DatabaseUrl =
-        format!("sqlite:{}", directory.path().join("petstore.db").display()).parse().unwrap();
+    let url = url(&directory);
     let import = |ids: [i64; 2]| {
         let mut load = store::load(&url, OpenMode::AsIs).unwrap();
         load.begin(Ids::Given, crate::store::suite::at(0)).unwrap();
@@ -283,9 +282,25 @@ async fn an_animal_that_an_operator_added_below_all_others_is_merged_when_it_cha
         merge_all(&store).await;
     }
     assert_eq!(unmerged(&hand), (0, 0));
-    let url: DatabaseUrl =
-        format!("sqlite:{}", directory.path().join("petstore.db").display()).parse().unwrap();
-    assert_eq!(store::check(&url).unwrap().problems, Vec::<String>::new());
+    assert_eq!(store::check(&url(&directory)).unwrap().problems, Vec::<String>::new());
+}
+
+#[tokio::test]
+async fn many_animals_that_an_operator_added_below_all_others_are_merged_when_they_change() {
+    let (store, directory) = fresh();
+    let hand = by_hand(&directory);
+    add_named(&hand, 1, "Max");
+    hand.execute_batch("UPDATE pets SET id = 90000").unwrap();
+    merge_all(&store).await;
+    add_named(&hand, 20_000, " of a very great many");
+    let below =
+        "UPDATE pets SET id = id - 90000 WHERE id > 90000; UPDATE pets SET status = 'pending'";
+    hand.execute_batch(below).unwrap();
+    merge_all(&store).await;
+    assert_eq!(unmerged(&hand), (0, 0));
+    assert_eq!(found(&store, "1max").await, [90_000]);
+    assert_eq!(found(&store, "7777").await, [7_777]);
+    assert_eq!(store::check(&url(&directory)).unwrap().problems, Vec::<String>::new());
 }
 
 #[tokio::test]

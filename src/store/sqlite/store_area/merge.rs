@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use rusqlite::{Connection, OptionalExtension, Row};
 
-use super::search_block::{self, BLOCK, Entry};
+use super::search_block::{self, BLOCK, Entry, MOST_KEYS};
 
 /// In so many blocks a step merges changed animals: at most some ten milliseconds of work.
 const BLOCKS: usize = 16;
@@ -94,6 +94,11 @@ fn merge_changed(connection: &Connection) -> rusqlite::Result<bool> {
         let mut entries = search_block::load(connection, block)?;
         entries.retain(|entry| !changed.contains_key(&entry.id));
         entries.extend(changed.into_values().flatten());
+        if entries.len() > MOST_KEYS {
+            // An operator added many animals between those of the block.
+            connection.execute_batch(RESET)?;
+            return Ok(true);
+        }
         bytes += entries.iter().map(|entry| entry.key.len()).sum::<usize>();
         search_block::store(connection, block, entries)?;
     }

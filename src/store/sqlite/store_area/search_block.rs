@@ -16,7 +16,8 @@ use crate::domain::{
 
 /// The maximum number of animals of a block, so that the number of a key has two bytes.
 pub(super) const BLOCK: usize = 4_096;
-const _: () = assert!(BLOCK * (1 + MORE_KEYS) <= u16::MAX as usize);
+pub(super) const MOST_KEYS: usize = BLOCK * (1 + MORE_KEYS);
+const _: () = assert!(MOST_KEYS <= u16::MAX as usize);
 
 /// A row of names has about so many bytes: it fits into a page of SQLite with three others.
 const ROW: usize = 768;
