@@ -40,8 +40,10 @@ const REFRESH: Duration = Duration::from_secs(1);
 const RENEW: Duration = Duration::from_secs(2);
 const STOP: Duration = Duration::from_secs(6);
 
-/// How often the log is looked at, and how often progress is saved.
+/// How often the log is looked at until a second after the last change, and later; and how often
+/// progress is saved.
 const LOOK: Duration = Duration::from_millis(50);
+const LOOK_AT_REST: Duration = Duration::from_millis(250);
 const SAVE: Duration = Duration::from_millis(200);
 
 /// How much of the log is read at once.
@@ -90,6 +92,8 @@ pub struct Dispatcher {
     turn: u64,
     epoch: Option<Epoch>,
     last: i64,
+    /// When the last change was found.
+    changed: Option<Instant>,
     served: BTreeMap<i64, Served>,
     /// The leases of others, and since when each is the same.
     others: HashMap<i64, (Lease, Instant)>,
@@ -127,6 +131,7 @@ impl Dispatcher {
             turn: 1,
             epoch: None,
             last: 0,
+            changed: None,
             served: BTreeMap::new(),
             others: HashMap::new(),
             unreadable: HashSet::new(),
@@ -145,11 +150,20 @@ impl Dispatcher {
 
     /// Waits until there may be something to do.
     pub async fn due(&mut self) {
-        let pause = if self.served.is_empty() { REFRESH / 4 } else { LOOK };
+        let pause = if self.is_at_rest() { LOOK_AT_REST } else { LOOK };
         tokio::select! {
             () = time::sleep(pause) => {}
             Some(ended) = self.running.join_next() => self.ended.extend(ended.ok()),
         }
+    }
+
+    /// Whether nothing is being sent or saved, and no change came in the last second.
+    fn is_at_rest(&self) -> bool {
+        let now = self.clock.instant();
+        let has_work = |served: &Served| served.endpoint.is_dirty() || served.endpoint.is_ready();
+        is_due(self.changed, now, REFRESH)
+            && self.in_flight() == 0
+            && !self.served.values().any(has_work)
     }
 
     /// Does what is due now, in bounded time: takes and renews leases, notes the attempts that
@@ -165,6 +179,7 @@ impl Dispatcher {
         let last = self.last;
         self.read_log(now).await?;
         if self.last > last {
+            self.changed = Some(now);
             // What was changed of a webhook before these changes holds for their messages.
             self.refresh().await?;
             self.refreshed = Some(now);

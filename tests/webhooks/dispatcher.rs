@@ -3,14 +3,14 @@
 use std::{collections::HashSet, sync::Arc, time::Duration};
 
 use petstore::{
-    delivery::{Secret, sign},
+    delivery::{Dispatcher, Secret, sign},
     domain::{
         Clock,
         store_area::{ChangeType, WebhookChange},
     },
     store::WebhookWritten,
 };
-use tokio::join;
+use tokio::{join, time::timeout};
 
 use super::{
     receiver::{Message, Receiver},
@@ -152,6 +152,30 @@ async fn retry_after_lengthens_the_pause() {
     shop.until(&mut dispatcher, || receiver.all().len() == 2).await;
     let all = receiver.all();
     assert!((30..=35).contains(&(all[1].timestamp - all[0].timestamp)));
+}
+
+#[tokio::test]
+async fn a_process_looks_at_the_log_often_only_while_there_are_changes() {
+    let shop = Shop::open().await;
+    let receiver = Receiver::start().await;
+    shop.add_webhook(receiver.url(), None).await;
+    let mut dispatcher = shop.dispatcher(1);
+    let waits_long = async |dispatcher: &mut Dispatcher| {
+        timeout(Duration::from_millis(200), dispatcher.due()).await.is_err()
+    };
+    shop.work(&mut dispatcher, 5 * STEP).await;
+    assert!(waits_long(&mut dispatcher).await);
+    shop.add_pet().await;
+    shop.until(&mut dispatcher, || receiver.all().len() == 1).await;
+    shop.work(&mut dispatcher, 3 * STEP).await;
+    // Once at least, on a machine that is busy.
+    let mut tries = 0;
+    while waits_long(&mut dispatcher).await {
+        tries += 1;
+        assert!(tries < 20);
+    }
+    shop.work(&mut dispatcher, 15 * STEP).await;
+    assert!(waits_long(&mut dispatcher).await);
 }
 
 #[tokio::test]
