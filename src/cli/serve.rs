@@ -124,10 +124,6 @@ pub(super) struct Serve {
     #[arg(long, help_heading = CLIENTS, value_name = "RATE", env = "PETSTORE_RATE_LIMIT", default_value = "off")]
     rate_limit: RateOrOff,
 
-    /// Has no effect; accepted so that a service with this old setting starts
-    #[arg(long, value_name = "RATE", env = "PETSTORE_FAILED_AUTH_LIMIT", hide = true)]
-    failed_auth_limit: Option<String>,
-
     /// A proxy, or a network of proxies such as 10.0.0.0/8, whose `Forwarded` or
     /// `X-Forwarded-For` gives the addresses of clients; repeat the option for several
     #[arg(long, help_heading = CLIENTS, value_name = "CIDR", env = "PETSTORE_TRUSTED_PROXY", value_delimiter = ',')]
@@ -236,9 +232,6 @@ impl Serve {
         let mut interrupted = signal(SignalKind::interrupt())?;
 
         let limits = self.limits();
-        if self.failed_auth_limit.is_some() {
-            warn!("--failed-auth-limit (PETSTORE_FAILED_AUTH_LIMIT) has no effect; remove it");
-        }
         management::log_address(management_listener.as_ref());
         let console = self.console.address(console_listener.as_ref(), tls.is_some());
         let settings = self.settings(tls.is_some());

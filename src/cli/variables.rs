@@ -24,11 +24,7 @@ pub(super) fn unknown(command: clap::Command) -> Vec<String> {
         .filter(|name| name.starts_with("PETSTORE_") && !known.contains(name))
         .filter(|name| !OF_CLIENTS.contains(&name.as_str()))
         .filter(|name| !OF_KUBERNETES.iter().any(|prefix| name.starts_with(prefix)))
-        .map(|name| {
-            let nearest = known.iter().min_by_key(|known| strsim::levenshtein(&name, known));
-            let nearest = nearest.map_or("", String::as_str);
-            format!("no option reads the variable {name}; the nearest name is {nearest}")
-        })
+        .map(|name| format!("no option reads the variable {name}; correct or remove it"))
         .collect();
     warnings.sort();
     warnings
