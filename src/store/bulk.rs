@@ -209,7 +209,7 @@ pub static TABLES: [Table; 6] = [
 pub(super) const IS_EMPTY: &str = "SELECT NOT EXISTS (SELECT 1 FROM pets)
     AND NOT EXISTS (SELECT 1 FROM withdrawn_pets) AND NOT EXISTS (SELECT 1 FROM orders)
     AND NOT EXISTS (SELECT 1 FROM categories)
-    AND NOT EXISTS (SELECT 1 FROM api_keys) AND NOT EXISTS (SELECT 1 FROM requests)
+    AND NOT EXISTS (SELECT 1 FROM api_keys) AND NOT EXISTS (SELECT 1 FROM requests WHERE caller <> 0)
     AND NOT EXISTS (SELECT 1 FROM changes) AND NOT EXISTS (SELECT 1 FROM staff)
     AND NOT EXISTS (SELECT 1 FROM webhooks)";
 

@@ -12,22 +12,7 @@ macro_rules! columns {
 }
 pub(super) use columns;
 
-pub(super) const INSERT: &str = concat!(
-    "INSERT INTO api_keys
-        (digest, name, scope, store_scope, deployment, created_at, expires_at, rate_limit)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8) RETURNING ",
-    columns!()
-);
-pub(super) const FIND: &str = concat!("SELECT ", columns!(), " FROM api_keys WHERE digest = $1");
-pub(super) const DIGESTS: &str = "SELECT digest FROM api_keys";
-pub(super) const GET: &str = concat!("SELECT ", columns!(), " FROM api_keys WHERE id = $1");
 pub(super) const LIST: &str = concat!("SELECT ", columns!(), " FROM api_keys ORDER BY id");
-/// Runs once for each key and process, so it needs no index.
-pub(super) const FIRST_OF_LINEAGE: &str = "WITH RECURSIVE lineage (id) AS (
-        SELECT CAST($1 AS bigint)
-        UNION SELECT api_keys.id FROM lineage JOIN api_keys ON successor_id = lineage.id)
-    SELECT id FROM lineage
-    WHERE NOT EXISTS (SELECT 1 FROM api_keys WHERE successor_id = lineage.id)";
 
 /// The key in a row.
 pub(super) fn record<R: Columns>(row: &R) -> Result<KeyRecord, R::Error> {

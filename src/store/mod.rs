@@ -1,5 +1,6 @@
 //! The contract of a store. The tests in `tests/store` run against every backend.
 
+mod admin;
 pub mod bulk;
 mod changes;
 mod check;

@@ -3,10 +3,11 @@
 use super::{Created, Executed, WebhookWritten, bulk::StoredRequest, columns::Columns};
 use crate::domain::{IdempotencyKey, IdempotentRequest, KeyId, StoredResponse};
 
-/// Every request, with the columns that [`request`] expects.
+/// Every request, with the columns that [`request`] expects. Over PostgreSQL, those without a caller
+/// are writes of the service itself.
 pub(super) const ALL: &str = "
     SELECT caller, key, operation, fingerprint, status, location, etag, body, created_at
-    FROM requests
+    FROM requests WHERE caller <> 0
     UNION ALL
     SELECT caller, key, operation, fingerprint, status, location, NULL, body, created_at
     FROM unconverted_requests";

@@ -1,7 +1,8 @@
 //! The store for many machines: a PostgreSQL cluster, or a compatible engine.
 //!
 //! Every operation can be retried after its connection broke, without being done twice: a create
-//! has a token or the client's idempotency key, and all other operations are idempotent.
+//! has a token or the client's idempotency key, a write of administration has a token (`sql.rs`), and
+//! all other operations are idempotent.
 
 mod bulk;
 mod check;
@@ -10,7 +11,6 @@ mod copy_target;
 mod creates;
 mod errors;
 mod indexes;
-mod keys;
 mod load;
 mod log;
 mod migrations;
@@ -23,6 +23,7 @@ mod requests;
 mod rows;
 mod runner;
 mod snapshot;
+mod sql;
 mod staff;
 mod store_area;
 mod tls;

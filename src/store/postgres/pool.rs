@@ -73,7 +73,7 @@ pub(super) enum Access {
 }
 
 /// A session, and the statements that it has prepared.
-pub(super) struct Connection {
+pub(in crate::store) struct Connection {
     session: Session,
     statements: HashMap<&'static str, Statement>,
 }

@@ -25,7 +25,8 @@ const LONGEST_PAUSE: Duration = Duration::from_millis(320);
 
 pub(super) struct Runner {
     pub(super) pool: Pool,
-    /// Spreads the pauses, so that transactions that conflicted do not conflict again.
+    /// Makes tokens, and spreads the pauses, so that transactions that conflicted do not conflict
+    /// again.
     random: Mutex<StdRng>,
 }
 
@@ -101,6 +102,12 @@ impl Runner {
             | StoreError::Internal(cause) => StoreError::OutcomeUnknown(cause),
             StoreError::Overloaded => StoreError::OutcomeUnknown(Arc::new(StoreError::Overloaded)),
         })
+    }
+
+    /// A name for a write that no other write ever has.
+    pub(super) fn token(&self) -> String {
+        let mut random = self.random.lock().unwrap_or_else(PoisonError::into_inner);
+        format!("{:032x}", random.random::<u128>())
     }
 
     fn around(&self, pause: Duration) -> Duration {

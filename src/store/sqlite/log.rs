@@ -81,9 +81,10 @@ const AUDITED: [&str; 2] = [
     audited_changes!("changes WHERE seq > $1 AND seq <= $2", ""),
     audited_changes!("changes WHERE seq > $1 AND seq <= $2", "DESC"),
 ];
-const RECORD: &str = "INSERT INTO acts
+/// Records an act of administration.
+pub(super) const RECORD: &str = "INSERT INTO acts
     (seq, at, type, subject_id, actor, actor_id, actor_name, request_id, details)
-    VALUES (coalesce((SELECT max(seq) FROM changes), 0), ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
+    VALUES (coalesce((SELECT max(seq) FROM changes), 0), $1, $2, $3, $4, $5, $6, $7, $8)";
 const FORGET: &str = concat!(
     "WITH part AS (SELECT seq AS number, at FROM changes ORDER BY seq LIMIT $1)
     DELETE FROM changes WHERE seq <= (",

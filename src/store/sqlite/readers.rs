@@ -100,6 +100,14 @@ impl Readers {
         &self,
         work: impl FnOnce(&Connection) -> rusqlite::Result<T>,
     ) -> Result<T, StoreError> {
+        self.read_exclusively(|connection| work(connection))
+    }
+
+    /// The same for work that can be sent to another thread together with the connection.
+    pub(super) fn read_exclusively<T>(
+        &self,
+        work: impl FnOnce(&mut Connection) -> rusqlite::Result<T>,
+    ) -> Result<T, StoreError> {
         let mut reader = self.0.free();
         if let Some(wal_index) = self.0.wal_index {
             let version = wal_index.version();
@@ -114,7 +122,7 @@ impl Readers {
                 reader.begin(version);
             }
         }
-        let done = work(&reader.connection);
+        let done = work(&mut reader.connection);
         if done.is_err() {
             reader.end_transaction();
         }

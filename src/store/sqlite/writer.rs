@@ -11,7 +11,7 @@ use std::{
     thread,
 };
 
-use rusqlite::{Connection, ErrorCode, Transaction, TransactionBehavior};
+use rusqlite::{Connection, ErrorCode};
 use tokio::sync::{
     mpsc::{self, error::TrySendError},
     oneshot,
@@ -19,7 +19,7 @@ use tokio::sync::{
 
 use super::{
     checkpoints::Checkpoints, file::Files, readers::WaitingWriter, rescue::Rescue,
-    writer_metrics::WriterMetrics,
+    transaction::Transaction, writer_metrics::WriterMetrics,
 };
 use crate::{observe::metrics::Exposition, store::StoreError};
 
@@ -31,7 +31,7 @@ const QUEUE_LENGTH: usize = 1024;
 const FEW: usize = 16;
 
 /// A waiting write. It gets a connection in a transaction, or the reason why there is none.
-type Job = Box<dyn FnOnce(Result<&Connection, StoreError>) -> Acknowledge + Send>;
+type Job = Box<dyn FnOnce(Result<&mut Connection, StoreError>) -> Acknowledge + Send>;
 
 /// Sends the result of a write to its caller, after the result of the commit.
 type Acknowledge = Box<dyn FnOnce(Result<(), StoreError>) + Send>;
@@ -65,6 +65,14 @@ impl Writer {
         &self,
         work: impl FnOnce(&Connection) -> rusqlite::Result<T> + Send + 'static,
     ) -> Result<T, StoreError> {
+        self.write_exclusively(|connection| work(connection)).await
+    }
+
+    /// The same for work that can be sent to another thread together with the connection.
+    pub(super) async fn write_exclusively<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&mut Connection) -> rusqlite::Result<T> + Send + 'static,
+    ) -> Result<T, StoreError> {
         self.enqueue(|connection| in_savepoint(connection, work)).await
     }
 
@@ -89,7 +97,7 @@ impl Writer {
 
     async fn enqueue<T: Send + 'static>(
         &self,
-        work: impl FnOnce(&Connection) -> Result<T, StoreError> + Send + 'static,
+        work: impl FnOnce(&mut Connection) -> Result<T, StoreError> + Send + 'static,
     ) -> Result<T, StoreError> {
         let (sender, receiver) = oneshot::channel();
         let job: Job = Box::new(move |connection| {
@@ -171,9 +179,9 @@ fn commit(
     let begun = begin(connection, files);
     waiting.end();
     let committed = match begun {
-        Ok(transaction) => {
+        Ok(mut transaction) => {
             let changes_before = transaction.total_changes();
-            done.extend(batch.drain(..).map(|job| job(Ok(&transaction))));
+            done.extend(batch.drain(..).map(|job| job(Ok(&mut transaction))));
             has_changes = transaction.total_changes() != changes_before;
             metrics.time_commit(has_changes.then_some(done.len()), || finish(transaction, files))
         }
@@ -197,7 +205,7 @@ fn begin<'c>(
 ) -> Result<Transaction<'c>, StoreError> {
     // IMMEDIATE takes the write lock now, while waiting for another process is allowed. SQLite
     // rejects a read transaction that turns into a write without waiting.
-    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    let transaction = Transaction::begin(connection, "BEGIN IMMEDIATE")?;
     // From here on, no other process appends to the WAL.
     files.check()?;
     Ok(transaction)
@@ -219,10 +227,11 @@ fn finish(transaction: Transaction<'_>, files: &mut Files) -> Result<(), StoreEr
 
 /// Runs `work`, and undoes it if it fails.
 fn in_savepoint<T>(
-    connection: &Connection,
-    work: impl FnOnce(&Connection) -> rusqlite::Result<T>,
+    connection: &mut Connection,
+    work: impl FnOnce(&mut Connection) -> rusqlite::Result<T>,
 ) -> Result<T, StoreError> {
-    let begin = |connection: &Connection| connection.prepare_cached("SAVEPOINT job")?.execute([]);
+    let begin =
+        |connection: &mut Connection| connection.prepare_cached("SAVEPOINT job")?.execute([]);
     in_transaction(connection, begin)?;
     let done = in_transaction(connection, work);
     if !connection.is_autocommit() && end_savepoint(connection, done.is_ok()).is_err() {
@@ -234,11 +243,11 @@ fn in_savepoint<T>(
 
 /// Runs `work`, and undoes the whole transaction if it fails after it has written.
 fn without_savepoint<T>(
-    connection: &Connection,
+    connection: &mut Connection,
     work: impl FnOnce(&Connection) -> rusqlite::Result<T>,
 ) -> Result<T, StoreError> {
     let before = connection.total_changes();
-    let done = in_transaction(connection, work);
+    let done = in_transaction(connection, |connection| work(connection));
     if done.is_err() && connection.total_changes() != before {
         let _ = connection.execute_batch("ROLLBACK");
     }
@@ -246,8 +255,8 @@ fn without_savepoint<T>(
 }
 
 fn in_transaction<T>(
-    connection: &Connection,
-    work: impl FnOnce(&Connection) -> rusqlite::Result<T>,
+    connection: &mut Connection,
+    work: impl FnOnce(&mut Connection) -> rusqlite::Result<T>,
 ) -> Result<T, StoreError> {
     if connection.is_autocommit() {
         // After an earlier job, SQLite rolled back the whole transaction. Nothing may be written

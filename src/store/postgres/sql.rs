@@ -1,0 +1,210 @@
+//! Statements and transactions for administration.
+
+use std::mem;
+
+use futures_util::{
+    FutureExt, TryStreamExt,
+    future::{BoxFuture, try_join_all},
+};
+use tokio_postgres::Row;
+
+use super::{
+    PostgresStore,
+    errors::Failure,
+    pool::{Access, Connection},
+};
+use crate::store::{
+    StoreError,
+    admin::{Database, Parameter, Parameters, Sql, Work},
+};
+
+/// Remembers a write under a token, as a request without a caller. Waits for a concurrent attempt of
+/// the same write, and does nothing if that was done.
+const CLAIM: &str = "
+    INSERT INTO requests (caller, key, operation, fingerprint, status, body, created_at, mark)
+    SELECT 0, $1, 'administration', decode(repeat('00', 32), 'hex'), 0, '',
+        floor(extract(epoch FROM now()))::bigint, coalesce(max(number), 0) FROM idempotency_marks
+    ON CONFLICT (caller, key) DO NOTHING";
+const NOTE: &str = "UPDATE requests SET location = $2 WHERE caller = 0 AND key = $1";
+const NOTED: &str = "SELECT location::bigint FROM requests WHERE caller = 0 AND key = $1";
+
+/// The constraint that a write violates if another one has the same idempotency key.
+const REQUEST: &str = "requests_pkey";
+
+impl Sql for Connection {
+    type Error = Failure;
+    type Row = Row;
+
+    const RECORD: &'static str = super::log::RECORD;
+
+    fn rows<'t>(
+        &'t mut self,
+        sql: &'static str,
+        values: Parameters<'t>,
+    ) -> BoxFuture<'t, Result<Vec<Row>, Failure>> {
+        async move {
+            let statement = self.prepared(sql).await?;
+            let values = values.iter().map(|value| value.for_postgres());
+            Ok(self.query_raw(&statement, values).await?.try_collect().await?)
+        }
+        .boxed()
+    }
+
+    fn execute<'t>(
+        &'t mut self,
+        sql: &'static str,
+        values: Parameters<'t>,
+    ) -> BoxFuture<'t, Result<u64, Failure>> {
+        async move {
+            let statement = self.prepared(sql).await?;
+            let values = values.iter().map(|value| value.for_postgres());
+            Ok(self.execute_raw(&statement, values).await?)
+        }
+        .boxed()
+    }
+
+    fn execute_each<'t>(
+        &'t mut self,
+        sql: &'static str,
+        values: Vec<Vec<Box<dyn Parameter + 't>>>,
+    ) -> BoxFuture<'t, Result<Vec<u64>, Failure>> {
+        async move {
+            let (statement, client) = (self.prepared(sql).await?, &**self);
+            // All are sent before the first response.
+            let each = values.iter().map(|values| {
+                let values = values.iter().map(|value| value.for_postgres());
+                client.execute_raw(&statement, values)
+            });
+            Ok(try_join_all(each).await?)
+        }
+        .boxed()
+    }
+
+    fn no_row() -> Failure {
+        Failure::Row("count")
+    }
+}
+
+/// A transaction, which is undone when this is dropped before its end.
+struct Transaction<'c> {
+    on: &'c mut Connection,
+    is_open: bool,
+}
+
+impl<'c> Transaction<'c> {
+    async fn begin(on: &'c mut Connection) -> Result<Self, Failure> {
+        let transaction = Self { on, is_open: true };
+        transaction.on.batch_execute("BEGIN").await?;
+        Ok(transaction)
+    }
+
+    async fn end(mut self, with: &str) -> Result<(), Failure> {
+        self.is_open = false;
+        Ok(self.on.batch_execute(with).await?)
+    }
+}
+
+impl Drop for Transaction<'_> {
+    fn drop(&mut self) {
+        if self.is_open {
+            // The statement is sent at once.
+            drop(self.on.batch_execute("ROLLBACK").now_or_never());
+        }
+    }
+}
+
+/// A write, with its token.
+struct Once<W> {
+    what: W,
+    token: String,
+}
+
+impl<W> Once<W> {
+    async fn attempt<T, R>(
+        &self,
+        on: &mut Connection,
+        work: Work<Connection, W, Result<i64, R>>,
+        show: Work<Connection, i64, T>,
+    ) -> Result<Result<T, R>, Failure> {
+        let transaction = Transaction::begin(on).await?;
+        let number = if transaction.on.execute(CLAIM, &[&self.token]).await? == 0 {
+            transaction.on.confirm().await?;
+            transaction.on.number(NOTED, &[&self.token]).await?
+        } else {
+            match work(transaction.on, &self.what).await {
+                Ok(Ok(number)) => {
+                    let note: Parameters<'_> = &[&self.token, &number.to_string()];
+                    transaction.on.execute(NOTE, note).await?;
+                    number
+                }
+                Ok(Err(refusal)) => {
+                    transaction.end("ROLLBACK").await?;
+                    // It may be due to what another write has done.
+                    on.confirm().await?;
+                    return Ok(Err(refusal));
+                }
+                Err(failure) if failure.is_duplicate(REQUEST) => return Err(Failure::Raced),
+                Err(failure) => return Err(failure),
+            }
+        };
+        let shown = show(transaction.on, &number).await?;
+        transaction.end("COMMIT").await?;
+        Ok(Ok(shown))
+    }
+}
+
+impl Database for PostgresStore {
+    type Sql = Connection;
+
+    fn read<W, T>(
+        &self,
+        what: W,
+        work: Work<Connection, W, T>,
+    ) -> BoxFuture<'_, Result<T, StoreError>>
+    where
+        W: Send + Sync + 'static,
+        T: Send + 'static,
+    {
+        self.run(Access::Read, what, move |on, what| work(on, what)).boxed()
+    }
+
+    fn write<W, T>(
+        &self,
+        what: W,
+        work: Work<Connection, W, T>,
+    ) -> BoxFuture<'_, Result<T, StoreError>>
+    where
+        W: Send + Sync + 'static,
+        T: Send + 'static,
+    {
+        let again = (what, false);
+        self.run(Access::Write, again, move |on, (what, is_retry)| {
+            async move {
+                let transaction = Transaction::begin(on).await?;
+                if mem::replace(is_retry, true) {
+                    transaction.on.confirm().await?;
+                }
+                let done = work(transaction.on, what).await?;
+                transaction.end("COMMIT").await?;
+                Ok(done)
+            }
+            .boxed()
+        })
+        .boxed()
+    }
+
+    fn once<W, T, R>(
+        &self,
+        what: W,
+        work: Work<Connection, W, Result<i64, R>>,
+        show: Work<Connection, i64, T>,
+    ) -> BoxFuture<'_, Result<Result<T, R>, StoreError>>
+    where
+        W: Send + Sync + 'static,
+        T: Send + 'static,
+        R: Send + 'static,
+    {
+        let once = Once { what, token: self.runner.token() };
+        self.run(Access::Write, once, move |on, once| once.attempt(on, work, show).boxed()).boxed()
+    }
+}

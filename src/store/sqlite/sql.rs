@@ -1,0 +1,194 @@
+//! Statements and transactions for administration.
+
+use futures_util::{
+    FutureExt,
+    future::{self, BoxFuture},
+};
+use rusqlite::{
+    CachedStatement, Connection, Error,
+    types::{FromSql, Type, Value, ValueRef},
+};
+
+use super::store::SqliteStore;
+use crate::store::{
+    StoreError,
+    admin::{Database, Parameter, Parameters, Sql, Work},
+    columns::Columns,
+};
+
+/// A row that was copied.
+pub(in crate::store) struct Row(Vec<Value>);
+
+impl Columns for Row {
+    type Error = Error;
+
+    fn value<T>(&self, at: usize) -> rusqlite::Result<T>
+    where
+        T: FromSql + for<'r> tokio_postgres::types::FromSql<'r>,
+    {
+        let value = self.0.get(at).ok_or(Error::InvalidColumnIndex(at))?;
+        let read = T::column_result(value.into());
+        read.map_err(|error| Error::FromSqlConversionFailure(at, value.data_type(), error.into()))
+    }
+
+    fn text(&self, at: usize) -> rusqlite::Result<Option<&str>> {
+        let value = self.0.get(at).ok_or(Error::InvalidColumnIndex(at))?;
+        Ok(ValueRef::from(value).as_str_or_null()?)
+    }
+
+    fn invalid(&self, at: usize) -> Error {
+        let shown = self.0.get(at).map(|value| format!("{value:?}"));
+        let kind = self.0.get(at).map_or(Type::Null, Value::data_type);
+        Error::InvalidColumnType(at, shown.unwrap_or_default(), kind)
+    }
+}
+
+impl Sql for Connection {
+    type Error = Error;
+    type Row = Row;
+
+    const RECORD: &'static str = super::log::RECORD;
+
+    fn rows<'t>(
+        &'t mut self,
+        sql: &'static str,
+        values: Parameters<'t>,
+    ) -> BoxFuture<'t, rusqlite::Result<Vec<Row>>> {
+        future::ready(rows(self, sql, values)).boxed()
+    }
+
+    fn execute<'t>(
+        &'t mut self,
+        sql: &'static str,
+        values: Parameters<'t>,
+    ) -> BoxFuture<'t, rusqlite::Result<u64>> {
+        future::ready(execute(self, sql, values)).boxed()
+    }
+
+    fn execute_each<'t>(
+        &'t mut self,
+        sql: &'static str,
+        values: Vec<Vec<Box<dyn Parameter + 't>>>,
+    ) -> BoxFuture<'t, rusqlite::Result<Vec<u64>>> {
+        let each = values.iter().map(|values| {
+            let values: Vec<&dyn Parameter> = values.iter().map(|value| &**value as _).collect();
+            execute(self, sql, &values)
+        });
+        future::ready(each.collect()).boxed()
+    }
+
+    fn no_row() -> Error {
+        Error::QueryReturnedNoRows
+    }
+}
+
+fn rows(connection: &Connection, sql: &str, values: Parameters<'_>) -> rusqlite::Result<Vec<Row>> {
+    let mut statement = bound(connection, sql, values)?;
+    let count = statement.column_count();
+    let (mut rows, mut found) = (statement.raw_query(), Vec::new());
+    while let Some(row) = rows.next()? {
+        found.push(Row((0..count).map(|at| row.get(at)).collect::<Result<_, _>>()?));
+    }
+    Ok(found)
+}
+
+fn execute(connection: &Connection, sql: &str, values: Parameters<'_>) -> rusqlite::Result<u64> {
+    Ok(bound(connection, sql, values)?.raw_execute()? as u64)
+}
+
+/// The statement with the values of its parameters. To SQLite, `$1` is a name, and it numbers its
+/// parameters in the order in which they first appear.
+fn bound<'c>(
+    connection: &'c Connection,
+    sql: &str,
+    values: Parameters<'_>,
+) -> rusqlite::Result<CachedStatement<'c>> {
+    let mut statement = connection.prepare_cached(sql)?;
+    if statement.parameter_count() != values.len() {
+        return Err(Error::InvalidParameterCount(values.len(), statement.parameter_count()));
+    }
+    for index in 1..=values.len() {
+        let name = statement.parameter_name(index).and_then(|name| name.strip_prefix('$'));
+        let number = name.and_then(|name| name.parse::<usize>().ok());
+        let value = number.and_then(|number| values.get(number.checked_sub(1)?));
+        let value = value.ok_or_else(|| Error::InvalidParameterName(sql.to_owned()))?;
+        statement.raw_bind_parameter(index, value)?;
+    }
+    Ok(statement)
+}
+
+/// The result of work that never waits.
+fn done<T>(work: BoxFuture<'_, rusqlite::Result<T>>) -> rusqlite::Result<T> {
+    work.now_or_never().unwrap_or(Err(Error::InvalidQuery))
+}
+
+impl Database for SqliteStore {
+    type Sql = Connection;
+
+    fn read<W, T>(
+        &self,
+        what: W,
+        work: Work<Connection, W, T>,
+    ) -> BoxFuture<'_, Result<T, StoreError>>
+    where
+        W: Send + Sync + 'static,
+        T: Send + 'static,
+    {
+        async move { self.readers.read_exclusively(|on| done(work(on, &what))) }.boxed()
+    }
+
+    fn write<W, T>(
+        &self,
+        what: W,
+        work: Work<Connection, W, T>,
+    ) -> BoxFuture<'_, Result<T, StoreError>>
+    where
+        W: Send + Sync + 'static,
+        T: Send + 'static,
+    {
+        self.writer.write_exclusively(move |on| done(work(on, &what))).boxed()
+    }
+
+    fn once<W, T, R>(
+        &self,
+        what: W,
+        work: Work<Connection, W, Result<i64, R>>,
+        show: Work<Connection, i64, T>,
+    ) -> BoxFuture<'_, Result<Result<T, R>, StoreError>>
+    where
+        W: Send + Sync + 'static,
+        T: Send + 'static,
+        R: Send + 'static,
+    {
+        let once = move |on: &mut Connection| match done(work(on, &what))? {
+            Ok(id) => done(show(on, &id)).map(Ok),
+            Err(refusal) => Ok(Err(refusal)),
+        };
+        self.writer.write_exclusively(once).boxed()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_parameter_gets_the_value_of_its_number_in_whatever_order_they_appear() {
+        let mut connection = Connection::open_in_memory().unwrap();
+        let text = |sql, values: Parameters<'_>| -> rusqlite::Result<String> {
+            done(connection.rows(sql, values))?[0].value(0)
+        };
+        let concatenated = "SELECT $2 || $1 || $2 || $3";
+        let mut text = text;
+        assert_eq!(text(concatenated, &[&"a", &"b", &"c"]).unwrap(), "babc");
+        assert_eq!(text(concatenated, &[&"c", &"a", &"b"]).unwrap(), "acab");
+        for (sql, values) in [
+            ("SELECT $1 || $3", &[&"a" as &dyn Parameter, &"b"][..]),
+            ("SELECT $1 || $2", &[&"a"]),
+            ("SELECT $1", &[&"a", &"b"]),
+            ("SELECT ?1", &[&"a"]),
+        ] {
+            assert!(text(sql, values).is_err(), "{sql}");
+        }
+    }
+}
