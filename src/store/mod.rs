@@ -21,13 +21,12 @@ mod request_rows;
 mod requests;
 pub mod sqlite;
 mod staff;
-mod staff_rows;
 mod state;
 mod store_area;
-mod webhook_rows;
 mod webhooks;
 
 pub use self::{
+    admin::KEPT_ATTEMPTS,
     changes::Changes,
     check::Checkup,
     database_url::DatabaseUrl,
@@ -40,7 +39,6 @@ pub use self::{
     requests::Requests,
     staff::{Staff, StaffKey, StaffWritten},
     store_area::{Executed, RespondTo, StoreArea},
-    webhook_rows::KEPT_ATTEMPTS,
     webhooks::{WebhookWritten, Webhooks},
 };
 

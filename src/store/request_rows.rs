@@ -11,8 +11,21 @@ pub(super) const ALL: &str = "
     UNION ALL
     SELECT caller, key, operation, fingerprint, status, location, NULL, body, created_at
     FROM unconverted_requests";
+/// What is remembered under the idempotency key $2 of the caller $1, or of the key $3 of its lineage.
+macro_rules! recall {
+    () => {
+        "SELECT operation, fingerprint, status, location, etag, body FROM requests
+        WHERE caller IN ($1, $3) AND key = $2 ORDER BY caller <> $1 LIMIT 1"
+    };
+}
+pub(super) use recall;
+
+pub(super) const RECALL: &str = recall!();
+pub(super) const REMEMBER: &str = "INSERT INTO requests
+    (caller, key, operation, fingerprint, status, location, etag, body, created_at, mark)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9,
+        (SELECT coalesce(max(number), 0) FROM idempotency_marks))";
 pub(super) const NEWEST_MARK: &str = "SELECT coalesce(max(number), 0) FROM idempotency_marks";
-pub(super) const FORGET_MARKS: &str = "DELETE FROM idempotency_marks WHERE number < $1";
 /// Forgets requests in the table of the previous release.
 pub(super) const FORGET_AS_BEFORE: &str = "
     DELETE FROM idempotency_keys WHERE (api_key_id, key) IN

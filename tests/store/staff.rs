@@ -1,5 +1,6 @@
 //! Tests of staff and their sessions. Part of the suite.
 
+use futures_util::future::join_all;
 use jiff::Timestamp;
 use petstore::{
     domain::{
@@ -23,6 +24,7 @@ macro_rules! staff_suite {
             $open,
             a_member_is_read_as_written_and_found_by_number_name_and_link,
             no_two_members_have_the_same_name,
+            there_are_at_most_1000_members_although_many_are_added_at_once,
             a_change_of_an_older_state_of_a_member_changes_nothing,
             sessions_begin_end_and_are_forgotten_with_their_member,
             a_session_is_used_later_and_never_earlier,
@@ -121,6 +123,23 @@ pub(crate) async fn no_two_members_have_the_same_name(store: AnyStore) {
         assert_eq!(write(&store, change).await, StaffWritten::NameTaken, "{name}");
     }
     assert_eq!(store.list_staff().await.unwrap().len(), 1);
+}
+
+pub(crate) async fn there_are_at_most_1000_members_although_many_are_added_at_once(
+    store: AnyStore,
+) {
+    let add = async |number: i64| {
+        let member = named(&format!("member {number}"), number.unsigned_abs());
+        write(&store, StaffChange::new(0, member, ActType::StaffAdded)).await
+    };
+    for ten in 0..99 {
+        join_all((ten * 10..ten * 10 + 10).map(&add)).await;
+    }
+    join_all((990..StaffMember::MAX - 1).map(&add)).await;
+    let added = join_all((StaffMember::MAX..StaffMember::MAX + 8).map(&add)).await;
+    let done = |written: &&StaffWritten| matches!(written, StaffWritten::Done(_));
+    assert_eq!(added.iter().filter(done).count(), 1);
+    assert_eq!(i64::try_from(store.list_staff().await.unwrap().len()).unwrap(), StaffMember::MAX);
 }
 
 pub(crate) async fn a_change_of_an_older_state_of_a_member_changes_nothing(store: AnyStore) {

@@ -21,6 +21,7 @@ macro_rules! test_message_suite {
             $open,
             a_test_message_waits_until_one_of_those_who_want_it_takes_it,
             at_most_64_test_messages_wait_for_all_webhooks,
+            at_most_64_test_messages_wait_although_many_are_added_at_once,
             a_deleted_webhook_takes_its_test_messages_along,
             a_repeated_request_for_a_test_message_adds_no_other_one
         );
@@ -75,6 +76,14 @@ pub(crate) async fn at_most_64_test_messages_wait_for_all_webhooks(store: AnySto
     assert_eq!(waiting(&store).await.len(), 64);
     assert!(take(&store, 7).await);
     assert_eq!(send(&store, webhooks[0], 64).await, WebhookWritten::Done);
+}
+
+pub(crate) async fn at_most_64_test_messages_wait_although_many_are_added_at_once(store: AnyStore) {
+    let ids = [add(&store).await, add(&store).await];
+    join_all((0..63).map(|number| send(&store, ids[number % 2], number))).await;
+    let sent = join_all((63..71).map(|number| send(&store, ids[number % 2], number))).await;
+    assert_eq!(sent.iter().filter(|written| **written == WebhookWritten::Done).count(), 1);
+    assert_eq!(waiting(&store).await.len(), 64);
 }
 
 pub(crate) async fn a_deleted_webhook_takes_its_test_messages_along(store: AnyStore) {

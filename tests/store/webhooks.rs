@@ -1,5 +1,6 @@
 //! Tests of the webhooks of a store. Part of the suite.
 
+use futures_util::future::join_all;
 use petstore::{
     domain::{
         IdempotencyKey, IdempotentRequest,
@@ -24,6 +25,7 @@ macro_rules! webhook_suite {
             a_webhook_is_read_as_it_was_added_and_changed,
             a_change_of_another_version_changes_nothing,
             there_are_at_most_100_webhooks_and_no_identifier_is_given_twice,
+            there_are_at_most_100_webhooks_although_many_are_added_at_once,
             a_repeated_request_for_a_webhook_replays_its_response,
             a_lease_is_taken_by_one_of_those_who_saw_it_free,
             what_was_delivered_is_saved_only_with_the_lease,
@@ -171,6 +173,17 @@ pub(crate) async fn there_are_at_most_100_webhooks_and_no_identifier_is_given_tw
     let delete = WebhookChange::Delete { id: last, version: 1 };
     assert_eq!(write(&store, delete).await, WebhookWritten::Done);
     assert!(add(&store).await > id);
+}
+
+pub(crate) async fn there_are_at_most_100_webhooks_although_many_are_added_at_once(
+    store: AnyStore,
+) {
+    join_all((1..Webhook::MAX).map(|_| add(&store))).await;
+    let id = store.draw_webhook_id().await.unwrap();
+    let adding = (id..id + 8).map(|id| write(&store, WebhookChange::Add(new(id))));
+    let done = join_all(adding).await;
+    assert_eq!(done.iter().filter(|written| **written == WebhookWritten::Done).count(), 1);
+    assert_eq!(store.list_webhooks().await.unwrap().len(), 100);
 }
 
 pub(crate) async fn a_repeated_request_for_a_webhook_replays_its_response(store: AnyStore) {

@@ -53,6 +53,7 @@ mod store {
     mod postgres_faults;
     mod postgres_log;
     mod postgres_migrations;
+    mod postgres_once;
     mod postgres_tls;
     mod postgres_webhooks;
     pub(crate) mod proxy;

@@ -1,9 +1,18 @@
 //! Administration: what is the same in every store, written once over the transactions that each
 //! store gives.
 
+mod deliveries;
 mod keys;
+mod requests;
+mod staff;
+mod webhooks;
 
-use futures_util::{FutureExt, future::BoxFuture};
+pub use self::deliveries::KEPT_ATTEMPTS;
+
+use futures_util::{
+    FutureExt,
+    future::{self, BoxFuture},
+};
 
 use super::{
     Changes, StoreError,
@@ -43,6 +52,11 @@ pub(super) trait Sql: Send {
     /// Records an act: its time, type, subject, actor, the actor's number and name, the request and
     /// the details.
     const RECORD: &'static str;
+
+    /// An identifier for a webhook.
+    const DRAW_WEBHOOK_ID: &'static str;
+    /// Forgets at most $2 requests that are older than $1 marks.
+    const FORGET_REQUESTS: &'static str;
 
     /// The rows of a result.
     fn rows<'t>(
@@ -130,6 +144,15 @@ pub(super) trait Database: Changes {
         T: Send + 'static,
         R: Send + 'static;
 }
+
+/// Shows nothing of a write.
+fn nothing<'t, S: Sql>(_: &'t mut S, _: &'t i64) -> BoxFuture<'t, Result<(), S::Error>> {
+    future::ready(Ok(())).boxed()
+}
+
+/// Locks the same row for everything of which there may be only so many. So each one that is added
+/// counts those before it.
+const ONE_ADDS: &str = "UPDATE confirmed_time SET at = at";
 
 /// Records an act of administration. It is in the audit trail behind the changes that have a number.
 /// So those before it get theirs first, by [`Changes::log_state`].

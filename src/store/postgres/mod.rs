@@ -24,12 +24,10 @@ mod rows;
 mod runner;
 mod snapshot;
 mod sql;
-mod staff;
 mod store_area;
 mod tls;
 mod tokens;
 mod url;
-mod webhooks;
 mod writes;
 
 use std::{

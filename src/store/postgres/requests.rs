@@ -1,37 +1,26 @@
 //! Remembered requests as rows.
 
-use async_trait::async_trait;
-use futures_util::FutureExt;
 use jiff::Timestamp;
 use tokio_postgres::{Client, Statement, types::ToSql};
 
 use super::{
-    PostgresStore,
     errors::Failure,
     name_keys::StoredKeys,
-    pool::{Access, Connection},
+    pool::Connection,
     rows::pet_id,
     writes::{Value, Write, values},
 };
 use crate::{
     domain::{
-        IdempotentRequest, NewPet, Owner, StoredResponse, WriteContext,
-        idempotency::REMEMBERED_FOR_MARKS, store_area::StorePet,
+        IdempotentRequest, NewPet, Owner, StoredResponse, WriteContext, store_area::StorePet,
     },
     store::{
-        Created, Requests, Respond, StoreError,
+        Created, Respond,
         log::{Entry, Origin},
-        request_rows::{FORGET_AS_BEFORE, FORGET_MARKS, NEWEST_MARK, Seen, seen},
+        request_rows::{REMEMBER, Seen, recall, seen},
     },
 };
 
-/// What is remembered under an idempotency key of the caller $1, or of the key $3 of its lineage.
-macro_rules! recall {
-    () => {
-        "SELECT operation, fingerprint, status, location, etag, body FROM requests
-        WHERE caller IN ($1, $3) AND key = $2 ORDER BY caller <> $1 LIMIT 1"
-    };
-}
 /// What is remembered, or the id for the animal of the request.
 const RECALL_OR_DRAW: &str = concat!(
     "SELECT known.*, CASE WHEN operation IS NULL THEN nextval('pets_ids') END
@@ -39,12 +28,6 @@ const RECALL_OR_DRAW: &str = concat!(
     recall!(),
     ") AS known ON TRUE"
 );
-const REMEMBER: &str = "
-    INSERT INTO requests
-        (caller, key, operation, fingerprint, status, location, etag, body, created_at, mark)
-    SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, coalesce(max(number), 0) FROM idempotency_marks";
-/// What is remembered of commands, which the previous release does not have.
-pub(super) const RECALL: &str = recall!();
 /// Remembers the request, adds the animal and logs it, in one statement. Does nothing if the request is
 /// known, and waits for a concurrent one. Fails if the previous release remembers it.
 const INSERT_ONCE: &str = "
@@ -76,28 +59,12 @@ const DISCARD: &str = "
     DELETE FROM idempotency_keys WHERE (api_key_id, key, pet_id) IN
     (SELECT api_key_id, key, pet_id FROM idempotency_keys LEFT JOIN pets ON pets.id = pet_id
      WHERE api_key_id IN ($1, $3) AND key = $2 AND pets.id IS NULL)";
-/// Another process may set the same mark at the same time.
-const MARK: &str = "INSERT INTO idempotency_marks (number, last_pet_id)
-    SELECT $1::bigint + 1, coalesce(max(pet_id), 0) FROM idempotency_keys
-    HAVING $1 = (SELECT coalesce(max(number), 0) FROM idempotency_marks)
-    ON CONFLICT DO NOTHING";
-const FORGET: &str = "
+pub(super) const FORGET: &str = "
     DELETE FROM requests WHERE (caller, key) IN
     (SELECT caller, key FROM requests
      WHERE mark < (SELECT max(number) FROM idempotency_marks) - $1 ORDER BY mark LIMIT $2)";
 /// How often a request can conflict with another one, or with the previous release.
 const MAX_ATTEMPTS: u32 = 3;
-
-#[async_trait]
-impl Requests for PostgresStore {
-    async fn mark_idempotency_keys(&self, seen: Option<i64>) -> Result<i64, StoreError> {
-        self.run(Access::Write, (), |on, ()| mark(on, seen).boxed()).await
-    }
-
-    async fn forget_idempotency_keys(&self, marks: i64, limit: u32) -> Result<usize, StoreError> {
-        self.run(Access::Write, (), |on, ()| forget(on, marks, limit).boxed()).await
-    }
-}
 
 /// An animal that is being added by a request that may be repeated.
 pub(super) struct Once {
@@ -180,22 +147,6 @@ pub(super) async fn recall(
         [&request.lineage.number(), &key, &request.caller.number()];
     let rows = client.query(recall, &known).await?;
     rows.first().map(|row| seen(row, request)).transpose()
-}
-
-async fn mark(connection: &mut Connection, seen: Option<i64>) -> Result<i64, Failure> {
-    if let Some(seen) = seen {
-        connection.execute(MARK, &[&seen]).await?;
-        connection.execute(FORGET_MARKS, &[&(seen - REMEMBERED_FOR_MARKS)]).await?;
-    }
-    Ok(connection.query_one(NEWEST_MARK, &[]).await?.try_get(0)?)
-}
-
-async fn forget(connection: &mut Connection, marks: i64, limit: u32) -> Result<usize, Failure> {
-    let parameters: [&(dyn ToSql + Sync); 2] = [&marks, &i64::from(limit)];
-    let forgotten = connection.execute(FORGET, &parameters).await?;
-    let before = connection.execute(FORGET_AS_BEFORE, &parameters).await?;
-    let forgotten = forgotten.max(before);
-    Ok(usize::try_from(forgotten).unwrap_or(usize::MAX))
 }
 
 /// Remembers the response to a request.

@@ -36,6 +36,8 @@ impl Sql for Connection {
     type Row = Row;
 
     const RECORD: &'static str = super::log::RECORD;
+    const DRAW_WEBHOOK_ID: &'static str = "SELECT nextval('webhook_ids')";
+    const FORGET_REQUESTS: &'static str = super::requests::FORGET;
 
     fn rows<'t>(
         &'t mut self,

@@ -19,7 +19,6 @@ use super::{
     file_identity::files_of,
     log,
     migrations::{self, Recognised},
-    requests,
     store_area::{changes, merge},
 };
 use crate::{
@@ -31,6 +30,7 @@ use crate::{
         OpenError, OpenMode, StoreError,
         bulk::{CommitError, IS_EMPTY, Ids, LastIds, Load, StoredRequest, Table, Value},
         log::{Entry, Imported},
+        request_rows::REMEMBER,
     },
 };
 
@@ -160,7 +160,7 @@ impl Load for SqliteLoad {
 
     fn add_request(&mut self, stored: &StoredRequest) -> Result<(), StoreError> {
         let StoredRequest { caller, key, operation, fingerprint, response, created_at } = stored;
-        self.connection.prepare_cached(requests::REMEMBER)?.execute(params![
+        self.connection.prepare_cached(REMEMBER)?.execute(params![
             caller.0,
             key.as_str(),
             operation,

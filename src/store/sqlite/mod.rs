@@ -24,13 +24,11 @@ mod rows;
 mod slow_reads;
 mod snapshot;
 mod sql;
-mod staff;
 mod store;
 mod store_area;
 mod transaction;
 mod wal;
 mod wal_index;
-mod webhooks;
 mod writer;
 mod writer_metrics;
 

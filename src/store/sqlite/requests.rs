@@ -1,24 +1,15 @@
 //! Remembered requests as rows.
 
-use async_trait::async_trait;
 use jiff::Timestamp;
 use rusqlite::{Connection, params};
 
-use super::store::SqliteStore;
 use crate::{
-    domain::{IdempotentRequest, Owner, PetId, StoredResponse, idempotency::REMEMBERED_FOR_MARKS},
-    store::{
-        Requests, StoreError,
-        request_rows::{FORGET_AS_BEFORE, FORGET_MARKS, NEWEST_MARK, Seen, seen},
-    },
+    domain::{IdempotentRequest, Owner, PetId, StoredResponse},
+    store::request_rows::{REMEMBER, Seen, seen},
 };
 
 const RECALL: &str = "SELECT operation, fingerprint, status, location, etag, body FROM requests
     WHERE caller = ?1 AND key = ?2";
-pub(super) const REMEMBER: &str = "INSERT INTO requests
-    (caller, key, operation, fingerprint, status, location, etag, body, created_at, mark)
-    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9,
-        (SELECT coalesce(max(number), 0) FROM idempotency_marks))";
 /// For a request that a service of the previous release added after the migration.
 const CONVERT: &str = "INSERT INTO requests
     (caller, key, operation, fingerprint, status, location, body, created_at, mark)
@@ -34,23 +25,10 @@ const CONVERT_OF_PET: &str = "INSERT INTO requests
 /// For the previous release. Replaces a request whose animal was deleted by hand.
 const REMEMBER_AS_BEFORE: &str = "INSERT OR REPLACE INTO idempotency_keys
     (api_key_id, key, fingerprint, pet_id, created_at) VALUES (?1, ?2, ?3, ?4, ?5)";
-const MARK: &str = "INSERT INTO idempotency_marks (number, last_pet_id)
-    SELECT ?1 + 1, coalesce(max(pet_id), 0) FROM idempotency_keys";
 /// Marks ascend with the identifiers.
-const FORGET: &str = "DELETE FROM requests WHERE id IN
-    (SELECT id FROM (SELECT id, mark FROM requests ORDER BY id LIMIT ?2)
-     WHERE mark < (SELECT max(number) FROM idempotency_marks) - ?1)";
-
-#[async_trait]
-impl Requests for SqliteStore {
-    async fn mark_idempotency_keys(&self, seen: Option<i64>) -> Result<i64, StoreError> {
-        self.writer.write(move |connection| mark(connection, seen)).await
-    }
-
-    async fn forget_idempotency_keys(&self, marks: i64, limit: u32) -> Result<usize, StoreError> {
-        self.writer.write(move |connection| forget(connection, marks, limit)).await
-    }
-}
+pub(super) const FORGET: &str = "DELETE FROM requests WHERE id IN
+    (SELECT id FROM (SELECT id, mark FROM requests ORDER BY id LIMIT $2)
+     WHERE mark < (SELECT max(number) FROM idempotency_marks) - $1)";
 
 fn by(owner: Owner, request: &IdempotentRequest) -> (i64, &str) {
     (owner.number(), request.key.as_str())
@@ -142,20 +120,4 @@ pub(super) fn keep_responses(connection: &Connection, pet: PetId) -> rusqlite::R
         connection.prepare_cached(CONVERT_OF_PET)?.execute([pet.get()])?;
     }
     Ok(())
-}
-
-fn mark(connection: &Connection, seen: Option<i64>) -> rusqlite::Result<i64> {
-    let newest = connection.prepare_cached(NEWEST_MARK)?.query_row([], |row| row.get(0))?;
-    if seen != Some(newest) {
-        return Ok(newest);
-    }
-    connection.execute(MARK, [newest])?;
-    connection.execute(FORGET_MARKS, [newest - REMEMBERED_FOR_MARKS])?;
-    Ok(newest + 1)
-}
-
-fn forget(connection: &Connection, marks: i64, limit: u32) -> rusqlite::Result<usize> {
-    let forgotten = connection.prepare_cached(FORGET)?.execute(params![marks, limit])?;
-    let before = connection.prepare_cached(FORGET_AS_BEFORE)?.execute(params![marks, limit])?;
-    Ok(forgotten.max(before))
 }

@@ -48,6 +48,8 @@ impl Sql for Connection {
     type Row = Row;
 
     const RECORD: &'static str = super::log::RECORD;
+    const DRAW_WEBHOOK_ID: &'static str = "UPDATE webhook_ids SET last = last + 1 RETURNING last";
+    const FORGET_REQUESTS: &'static str = super::requests::FORGET;
 
     fn rows<'t>(
         &'t mut self,

@@ -24,7 +24,7 @@ use crate::{
             requests,
             writes::{Write, in_transaction, prepare},
         },
-        request_rows::Seen,
+        request_rows::{RECALL, Seen},
     },
 };
 
@@ -113,7 +113,7 @@ impl Execution {
         let Some(request) = &self.context.idempotency else {
             return Ok((self.present(connection, &read).await?, None));
         };
-        let recall = connection.prepared(requests::RECALL).await?;
+        let recall = connection.prepared(RECALL).await?;
         let client: &Client = connection;
         // The first one is sent first.
         let recalled = requests::recall(client, &recall, request);

@@ -1,0 +1,83 @@
+//! Remembered requests.
+
+use async_trait::async_trait;
+use futures_util::FutureExt;
+use jiff::Timestamp;
+
+use super::{Database, Sql};
+use crate::{
+    domain::{IdempotentRequest, StoredResponse, idempotency::REMEMBERED_FOR_MARKS},
+    store::{
+        Requests, StoreError,
+        request_rows::{FORGET_AS_BEFORE, NEWEST_MARK, RECALL, REMEMBER, Seen, seen},
+    },
+};
+
+/// Another process may set the same mark at the same time.
+const MARK: &str = "INSERT INTO idempotency_marks (number, last_pet_id)
+    SELECT CAST($1 AS bigint) + 1, coalesce(max(pet_id), 0) FROM idempotency_keys
+    HAVING $1 = (SELECT coalesce(max(number), 0) FROM idempotency_marks)
+    ON CONFLICT DO NOTHING";
+const FORGET_MARKS: &str = "DELETE FROM idempotency_marks WHERE number < $1";
+
+#[async_trait]
+impl<D: Database> Requests for D {
+    async fn mark_idempotency_keys(&self, seen: Option<i64>) -> Result<i64, StoreError> {
+        self.write(seen, |on, seen| mark(on, *seen).boxed()).await
+    }
+
+    async fn forget_idempotency_keys(&self, marks: i64, limit: u32) -> Result<usize, StoreError> {
+        let limit = i64::from(limit);
+        self.write((marks, limit), |on, (marks, limit)| forget(on, *marks, *limit).boxed()).await
+    }
+}
+
+async fn mark<S: Sql>(on: &mut S, seen: Option<i64>) -> Result<i64, S::Error> {
+    if let Some(seen) = seen {
+        on.execute(MARK, &[&seen]).await?;
+        on.execute(FORGET_MARKS, &[&(seen - REMEMBERED_FOR_MARKS)]).await?;
+    }
+    on.number(NEWEST_MARK, &[]).await
+}
+
+async fn forget<S: Sql>(on: &mut S, marks: i64, limit: i64) -> Result<usize, S::Error> {
+    let forgotten = on.execute(S::FORGET_REQUESTS, &[&marks, &limit]).await?;
+    let before = on.execute(FORGET_AS_BEFORE, &[&marks, &limit]).await?;
+    Ok(usize::try_from(forgotten.max(before)).unwrap_or(usize::MAX))
+}
+
+/// What is remembered under the idempotency key of a request.
+pub(super) async fn recall<S: Sql>(
+    on: &mut S,
+    request: &IdempotentRequest,
+) -> Result<Option<Seen>, S::Error> {
+    let (lineage, caller) = (request.lineage.number(), request.caller.number());
+    let row = on.row(RECALL, &[&lineage, &request.key.as_str(), &caller]).await?;
+    row.map(|row| seen(&row, request)).transpose()
+}
+
+/// Remembers a request with its response.
+pub(super) async fn remember<S: Sql>(
+    on: &mut S,
+    request: &IdempotentRequest,
+    now: Timestamp,
+    response: &StoredResponse,
+) -> Result<(), S::Error> {
+    let StoredResponse { status, location, etag, body } = response;
+    on.execute(
+        REMEMBER,
+        &[
+            &request.lineage.number(),
+            &request.key.as_str(),
+            &request.operation,
+            &&request.fingerprint[..],
+            &i32::from(*status),
+            location,
+            etag,
+            body,
+            &now.as_second(),
+        ],
+    )
+    .await?;
+    Ok(())
+}

@@ -1,0 +1,317 @@
+//! Staff and their sessions.
+
+use std::convert::Infallible;
+
+use async_trait::async_trait;
+use futures_util::{FutureExt, future};
+use jiff::Timestamp;
+
+use super::{Database, ONE_ADDS, Sql, nothing, record};
+use crate::{
+    domain::{
+        StaffId, StaffName, WriteContext,
+        staff::{
+            EndedSessions, PasswordHash, SecondFactor, StaffChange, StaffMember, StaffSession,
+            TokenDigest,
+        },
+        store_area::Act,
+    },
+    store::{Staff, StaffKey, StaffWritten, StoreError, columns::Columns},
+};
+
+/// How many sessions of one member are kept; a new one replaces the oldest.
+const MAX_SESSIONS: i64 = 100;
+
+/// The columns in the order that [`member`] expects.
+macro_rules! columns {
+    () => {
+        "staff.id, name, role, created_at, disabled_at, password, link, link_until, totp_secret,
+        totp_last_period, recovery, version"
+    };
+}
+/// The columns in the order that [`session`] expects.
+macro_rules! session_columns {
+    () => {
+        "digest, staff_id, begun_at, seen_at, confirmed_at, address, browser"
+    };
+}
+
+const LIST: &str = concat!("SELECT ", columns!(), " FROM staff ORDER BY id");
+const BY_ID: &str = concat!("SELECT ", columns!(), " FROM staff WHERE id = $1");
+const BY_NAME: &str = concat!("SELECT ", columns!(), " FROM staff WHERE name_key = $1");
+const BY_LINK: &str = concat!("SELECT ", columns!(), " FROM staff WHERE link = $1");
+const COUNT: &str = "SELECT count(*) FROM staff";
+const INSERT: &str =
+    "INSERT INTO staff (name, name_key, role, created_at, link, link_until, version)
+    VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (name_key) DO NOTHING RETURNING id";
+const UPDATE: &str = "UPDATE staff SET role = $1, disabled_at = $2, password = $3,
+    link = $4, link_until = $5, totp_secret = $6, totp_last_period = $7, recovery = $8, version = $9
+    WHERE id = $10 AND version = $11";
+const END: &str = "DELETE FROM staff_sessions
+    WHERE staff_id = $1 AND digest IS DISTINCT FROM $2 AND digest = coalesce($3, digest)";
+const BEGIN: &str = concat!(
+    "INSERT INTO staff_sessions (",
+    session_columns!(),
+    ") VALUES ($1, $2, $3, $4, $5, $6, $7)"
+);
+const LIMIT: &str = "DELETE FROM staff_sessions WHERE staff_id = $1 AND digest NOT IN
+    (SELECT digest FROM staff_sessions WHERE staff_id = $1 ORDER BY begun_at DESC LIMIT $2)";
+/// The columns of the session come first, then those of the member.
+const SESSION: &str = concat!(
+    "SELECT ",
+    session_columns!(),
+    ", ",
+    columns!(),
+    " FROM staff_sessions JOIN staff ON staff.id = staff_id WHERE digest = $1"
+);
+const SESSIONS: &str =
+    concat!("SELECT ", session_columns!(), " FROM staff_sessions ORDER BY begun_at, digest");
+const TOUCH: &str = "UPDATE staff_sessions SET seen_at = $2 WHERE digest = $1 AND seen_at < $2";
+const FORGET: &str = "DELETE FROM staff_sessions WHERE seen_at <= $1 OR begun_at <= $2";
+
+#[async_trait]
+impl<D: Database> Staff for D {
+    async fn list_staff(&self) -> Result<Vec<StaffMember>, StoreError> {
+        self.read((), |on, ()| list(on).boxed()).await
+    }
+
+    async fn find_staff(&self, by: StaffKey) -> Result<Option<StaffMember>, StoreError> {
+        self.read(by, |on, by| find(on, by).boxed()).await
+    }
+
+    async fn write_staff(
+        &self,
+        change: StaffChange,
+        context: WriteContext,
+    ) -> Result<StaffWritten, StoreError> {
+        self.log_state().await?;
+        let written = self.once(
+            (change, context),
+            |on, (change, context)| write(on, change, context).boxed(),
+            |_, id| future::ready(Ok(StaffWritten::Done(StaffId(*id)))).boxed(),
+        );
+        Ok(written.await?.unwrap_or_else(|refused| refused))
+    }
+
+    async fn find_session(
+        &self,
+        digest: TokenDigest,
+    ) -> Result<Option<(StaffSession, StaffMember)>, StoreError> {
+        self.read(digest, |on, digest| find_session(on, digest).boxed()).await
+    }
+
+    async fn list_sessions(&self) -> Result<Vec<StaffSession>, StoreError> {
+        self.read((), |on, ()| list_sessions(on).boxed()).await
+    }
+
+    async fn touch_session(&self, digest: TokenDigest, at: Timestamp) -> Result<(), StoreError> {
+        self.write((digest, at), |on, (digest, at)| touch(on, digest, *at).boxed()).await
+    }
+
+    async fn forget_sessions(
+        &self,
+        seen: Timestamp,
+        begun: Timestamp,
+    ) -> Result<usize, StoreError> {
+        let before = (seen.as_millisecond(), begun.as_millisecond());
+        self.write(before, |on, before| forget(on, *before).boxed()).await
+    }
+
+    async fn record_act(&self, act: Act, context: WriteContext) -> Result<(), StoreError> {
+        self.log_state().await?;
+        let recorded = self.once(
+            (act, context),
+            |on, (act, context)| {
+                async { Ok(Ok(record(on, act, context).await.map(|()| 0)?)) }.boxed()
+            },
+            nothing,
+        );
+        let Ok::<_, Infallible>(()) = recorded.await?;
+        Ok(())
+    }
+}
+
+async fn list<S: Sql>(on: &mut S) -> Result<Vec<StaffMember>, S::Error> {
+    on.rows(LIST, &[]).await?.iter().map(|row| member(row, 0)).collect()
+}
+
+async fn find<S: Sql>(on: &mut S, by: &StaffKey) -> Result<Option<StaffMember>, S::Error> {
+    let row = match by {
+        StaffKey::Id(StaffId(id)) => on.row(BY_ID, &[id]).await?,
+        StaffKey::Name(key) => on.row(BY_NAME, &[key]).await?,
+        StaffKey::Link(digest) => on.row(BY_LINK, &[&&digest.as_bytes()[..]]).await?,
+    };
+    row.map(|row| member(&row, 0)).transpose()
+}
+
+async fn write<S: Sql>(
+    on: &mut S,
+    change: &StaffChange,
+    context: &WriteContext,
+) -> Result<Result<i64, StaffWritten>, S::Error> {
+    let StaffChange { seen, after, ends, begins, act } = change;
+    let written = if *seen == 0 { add(on, after).await? } else { update(on, *seen, after).await? };
+    let id = match written {
+        Ok(id) => id,
+        Err(refused) => return Ok(Err(refused)),
+    };
+    let (kept, ended) = match ends {
+        EndedSessions::Others(kept) => (Some(&kept.as_bytes()[..]), None),
+        EndedSessions::One(ended) => (None, Some(&ended.as_bytes()[..])),
+        EndedSessions::None | EndedSessions::All => (None, None),
+    };
+    if *ends != EndedSessions::None {
+        on.execute(END, &[&id, &kept, &ended]).await?;
+    }
+    if let Some(session) = begins {
+        begin(on, id, session).await?;
+    }
+    if let Some(act) = act {
+        let mut act = act.clone();
+        act.subject.id = Some(id);
+        record(on, &act, context).await?;
+    }
+    Ok(Ok(id))
+}
+
+async fn add<S: Sql>(
+    on: &mut S,
+    member: &StaffMember,
+) -> Result<Result<i64, StaffWritten>, S::Error> {
+    on.execute(ONE_ADDS, &[]).await?;
+    if on.number(COUNT, &[]).await? >= StaffMember::MAX {
+        return Ok(Err(StaffWritten::Full));
+    }
+    let (link, until) = link(member);
+    let added = on
+        .row(
+            INSERT,
+            &[
+                &member.name.as_str(),
+                &member.name.key(),
+                &member.role.as_str(),
+                &member.created_at.as_millisecond(),
+                &link,
+                &until,
+                &member.version,
+            ],
+        )
+        .await?;
+    added.map_or(Ok(Err(StaffWritten::NameTaken)), |row| row.value(0).map(Ok))
+}
+
+async fn update<S: Sql>(
+    on: &mut S,
+    seen: i64,
+    member: &StaffMember,
+) -> Result<Result<i64, StaffWritten>, S::Error> {
+    let (link, until) = link(member);
+    let second = member.second_factor.as_ref();
+    let recovery = |second: &SecondFactor| -> Vec<u8> {
+        second.recovery.iter().flat_map(|digest| *digest.as_bytes()).collect()
+    };
+    let changed = on
+        .execute(
+            UPDATE,
+            &[
+                &member.role.as_str(),
+                &member.disabled_at.map(Timestamp::as_millisecond),
+                &member.password.as_ref().map(|hash| hash.as_bytes().to_vec()),
+                &link,
+                &until,
+                &second.map(|second| &second.sealed_secret[..]),
+                &second.map(|second| second.last_period),
+                &second.map(recovery),
+                &member.version,
+                &member.id.0,
+                &seen,
+            ],
+        )
+        .await?;
+    Ok(if changed == 0 { Err(StaffWritten::Stale) } else { Ok(member.id.0) })
+}
+
+/// The columns of the link.
+fn link(member: &StaffMember) -> (Option<&[u8]>, Option<i64>) {
+    let link = member.link.as_ref();
+    link.map(|(digest, until)| (&digest.as_bytes()[..], until.as_millisecond())).unzip()
+}
+
+async fn begin<S: Sql>(on: &mut S, id: i64, session: &StaffSession) -> Result<(), S::Error> {
+    on.execute(
+        BEGIN,
+        &[
+            &&session.digest.as_bytes()[..],
+            &id,
+            &session.begun_at.as_millisecond(),
+            &session.seen_at.as_millisecond(),
+            &session.confirmed_at.map(Timestamp::as_millisecond),
+            &session.address,
+            &session.browser,
+        ],
+    )
+    .await?;
+    on.execute(LIMIT, &[&id, &MAX_SESSIONS]).await?;
+    Ok(())
+}
+
+async fn find_session<S: Sql>(
+    on: &mut S,
+    digest: &TokenDigest,
+) -> Result<Option<(StaffSession, StaffMember)>, S::Error> {
+    let row = on.row(SESSION, &[&&digest.as_bytes()[..]]).await?;
+    row.map(|row| Ok((session(&row)?, member(&row, 7)?))).transpose()
+}
+
+async fn list_sessions<S: Sql>(on: &mut S) -> Result<Vec<StaffSession>, S::Error> {
+    on.rows(SESSIONS, &[]).await?.iter().map(session).collect()
+}
+
+async fn touch<S: Sql>(on: &mut S, digest: &TokenDigest, at: Timestamp) -> Result<(), S::Error> {
+    on.execute(TOUCH, &[&&digest.as_bytes()[..], &at.as_millisecond()]).await?;
+    Ok(())
+}
+
+async fn forget<S: Sql>(on: &mut S, (seen, begun): (i64, i64)) -> Result<usize, S::Error> {
+    let forgotten = on.execute(FORGET, &[&seen, &begun]).await?;
+    Ok(usize::try_from(forgotten).unwrap_or(usize::MAX))
+}
+
+/// The member in the columns from `at` on.
+fn member<R: Columns>(row: &R, at: usize) -> Result<StaffMember, R::Error> {
+    let recovery = row.optional_decoded(at + 10, |all| all.chunks(32).map(digest).collect())?;
+    let second_factor = match (row.value(at + 8)?, row.value(at + 9)?, recovery) {
+        (Some(sealed_secret), Some(last_period), Some(recovery)) => {
+            Some(SecondFactor { sealed_secret, last_period, recovery })
+        }
+        _ => None,
+    };
+    Ok(StaffMember {
+        id: StaffId(row.value(at)?),
+        name: row.parsed(at + 1, StaffName::new)?,
+        role: row.parsed(at + 2, |role| role.parse().ok())?,
+        created_at: row.time(at + 3)?,
+        disabled_at: row.optional_time(at + 4)?,
+        password: row.optional_decoded(at + 5, PasswordHash::from_bytes)?,
+        link: row.optional_decoded(at + 6, digest)?.zip(row.optional_time(at + 7)?),
+        second_factor,
+        version: row.value(at + 11)?,
+    })
+}
+
+/// The session in a row.
+fn session<R: Columns>(row: &R) -> Result<StaffSession, R::Error> {
+    Ok(StaffSession {
+        digest: TokenDigest::from_bytes(row.bytes(0)?),
+        staff: StaffId(row.value(1)?),
+        begun_at: row.time(2)?,
+        seen_at: row.time(3)?,
+        confirmed_at: row.optional_time(4)?,
+        address: row.value(5)?,
+        browser: row.value(6)?,
+    })
+}
+
+fn digest(bytes: &[u8]) -> Option<TokenDigest> {
+    bytes.try_into().ok().map(TokenDigest::from_bytes)
+}
