@@ -4,6 +4,8 @@
 
 #[path = "../tests/shared/interface.rs"]
 mod interface;
+#[path = "../tests/shared/double.rs"]
+mod double;
 #[path = "../tests/fuzz/targets/mod.rs"]
 mod targets;
 

@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 use async_trait::async_trait;
 use jiff::Timestamp;
 
-use super::{StoreError, store_area::unsupported};
+use super::StoreError;
 use crate::domain::{
     PetId, WriteContext,
     store_area::{
@@ -19,15 +19,10 @@ use crate::domain::{
 /// The numbers of the log have no gaps, and nothing appears at or below a number that was returned.
 /// The changes of one animal and of its orders have their numbers in the order in which they were
 /// made.
-///
-/// Every method has a default that fails, so that a test double has only what its test needs.
 #[async_trait]
-#[expect(unused_variables, reason = "the defaults use none of their parameters")]
 pub trait Changes: Send + Sync {
     /// What the log contains. Everything that was committed before the call is in it.
-    async fn log_state(&self) -> Result<LogState, StoreError> {
-        Err(unsupported())
-    }
+    async fn log_state(&self) -> Result<LogState, StoreError>;
 
     /// The changes with a higher number than `after`, of one type or of all: at most `limit`.
     /// Reads a bounded part of the log, so a page may have fewer although more follow; `read_to`
@@ -37,9 +32,7 @@ pub trait Changes: Send + Sync {
         after: i64,
         kind: Option<ChangeType>,
         limit: u32,
-    ) -> Result<ChangePage, StoreError> {
-        Err(unsupported())
-    }
+    ) -> Result<ChangePage, StoreError>;
 
     /// The changes of an animal and of its orders with a lower number than `before`, the newest
     /// first and at most `limit`. Everything that was committed before the call is in it.
@@ -48,9 +41,7 @@ pub trait Changes: Send + Sync {
         pet: PetId,
         before: i64,
         limit: u32,
-    ) -> Result<Vec<LoggedChange>, StoreError> {
-        Err(unsupported())
-    }
+    ) -> Result<Vec<LoggedChange>, StoreError>;
 
     /// Deletes changes and acts from before the times that are kept, the oldest first and at most
     /// `limit` of each, but not the newest change. A time before that which comes after one that is
@@ -60,15 +51,11 @@ pub trait Changes: Send + Sync {
         &self,
         kept: RangeInclusive<Timestamp>,
         limit: u32,
-    ) -> Result<usize, StoreError> {
-        Err(unsupported())
-    }
+    ) -> Result<usize, StoreError>;
 
     /// The latest time that was confirmed. If there is none yet, the time of the newest change
     /// becomes it, or `now` if there is no change.
-    async fn confirmed_time(&self, now: Timestamp) -> Result<Timestamp, StoreError> {
-        Err(unsupported())
-    }
+    async fn confirmed_time(&self, now: Timestamp) -> Result<Timestamp, StoreError>;
 
     /// Confirms a time and records the act, unless the confirmed time is no longer the one that was
     /// seen. Returns whether it did. A store keeps whole milliseconds of both times.
@@ -77,9 +64,7 @@ pub trait Changes: Send + Sync {
         seen: Timestamp,
         now: Timestamp,
         act: Option<(Act, WriteContext)>,
-    ) -> Result<bool, StoreError> {
-        Err(unsupported())
-    }
+    ) -> Result<bool, StoreError>;
 
     /// A part of the audit trail, and the position after which it continues, if it does. Reads a
     /// bounded part of the log, so a page may have fewer entries although more follow. With the newest
@@ -88,7 +73,5 @@ pub trait Changes: Send + Sync {
     async fn list_audit(
         &self,
         query: &AuditQuery,
-    ) -> Result<(Vec<AuditEntry>, Option<AuditPosition>), StoreError> {
-        Err(unsupported())
-    }
+    ) -> Result<(Vec<AuditEntry>, Option<AuditPosition>), StoreError>;
 }

@@ -5,7 +5,7 @@
 use async_trait::async_trait;
 use jiff::Timestamp;
 
-use super::{StoreError, store_area::unsupported};
+use super::StoreError;
 use crate::domain::{
     StaffId, WriteContext,
     staff::{StaffChange, StaffMember, StaffSession, TokenDigest},
@@ -13,61 +13,39 @@ use crate::domain::{
 };
 
 /// Stores who may use the console.
-///
-/// Every method has a default that fails, so that a test double has only what its test needs.
 #[async_trait]
-#[expect(unused_variables, reason = "the defaults use none of their parameters")]
 pub trait Staff: Send + Sync {
     /// Every member, also disabled ones, in ascending order of number.
-    async fn list_staff(&self) -> Result<Vec<StaffMember>, StoreError> {
-        Err(unsupported())
-    }
+    async fn list_staff(&self) -> Result<Vec<StaffMember>, StoreError>;
 
     /// A member, disabled or not.
-    async fn find_staff(&self, by: StaffKey) -> Result<Option<StaffMember>, StoreError> {
-        Err(unsupported())
-    }
+    async fn find_staff(&self, by: StaffKey) -> Result<Option<StaffMember>, StoreError>;
 
     /// Makes a change of a member and their sessions, completely or not at all.
     async fn write_staff(
         &self,
         change: StaffChange,
         context: WriteContext,
-    ) -> Result<StaffWritten, StoreError> {
-        Err(unsupported())
-    }
+    ) -> Result<StaffWritten, StoreError>;
 
     /// A session that has not been ended, with its member. It may have expired.
     async fn find_session(
         &self,
         digest: TokenDigest,
-    ) -> Result<Option<(StaffSession, StaffMember)>, StoreError> {
-        Err(unsupported())
-    }
+    ) -> Result<Option<(StaffSession, StaffMember)>, StoreError>;
 
     /// Every session that has not been ended, in the order in which they began.
-    async fn list_sessions(&self) -> Result<Vec<StaffSession>, StoreError> {
-        Err(unsupported())
-    }
+    async fn list_sessions(&self) -> Result<Vec<StaffSession>, StoreError>;
 
     /// Records when a session was used. Ignores an earlier time, and an ended session.
-    async fn touch_session(&self, digest: TokenDigest, at: Timestamp) -> Result<(), StoreError> {
-        Err(unsupported())
-    }
+    async fn touch_session(&self, digest: TokenDigest, at: Timestamp) -> Result<(), StoreError>;
 
     /// Ends sessions that were last used, or began, at or before these times, and returns how many.
-    async fn forget_sessions(
-        &self,
-        seen: Timestamp,
-        begun: Timestamp,
-    ) -> Result<usize, StoreError> {
-        Err(unsupported())
-    }
+    async fn forget_sessions(&self, seen: Timestamp, begun: Timestamp)
+    -> Result<usize, StoreError>;
 
     /// Records an act that changes nothing, such as a failed attempt to sign in.
-    async fn record_act(&self, act: Act, context: WriteContext) -> Result<(), StoreError> {
-        Err(unsupported())
-    }
+    async fn record_act(&self, act: Act, context: WriteContext) -> Result<(), StoreError>;
 }
 
 /// By what a member is found.

@@ -2,8 +2,6 @@
 
 #![expect(missing_docs, reason = "a comment says what a name does not")]
 
-use std::sync::Arc;
-
 use async_trait::async_trait;
 use jiff::Timestamp;
 
@@ -20,10 +18,7 @@ use crate::domain::{
 ///
 /// A page is `Ok((items, next))`, where `next` is the position after the last item if more follow.
 /// What exists during a whole walk, with the same filtered values, is on exactly one of its pages.
-///
-/// Every method has a default that fails, so that a test double has only what its test needs.
 #[async_trait]
-#[expect(unused_variables, reason = "the defaults use none of their parameters")]
 pub trait StoreArea: Send + Sync {
     /// Carries out `commands` in one transaction, in this order: each sees the effect of those
     /// before it. [`crate::domain::store_area::decide`] decides about each, with the state that the
@@ -36,40 +31,28 @@ pub trait StoreArea: Send + Sync {
         commands: Vec<Command>,
         context: WriteContext,
         respond: RespondTo,
-    ) -> Result<Executed, StoreError> {
-        Err(unsupported())
-    }
+    ) -> Result<Executed, StoreError>;
 
     /// The animal with this identifier, withdrawn or not.
-    async fn get_store_pet(&self, id: PetId) -> Result<Option<StorePet>, StoreError> {
-        Err(unsupported())
-    }
+    async fn get_store_pet(&self, id: PetId) -> Result<Option<StorePet>, StoreError>;
 
     /// A page of animals.
     async fn list_store_pets(
         &self,
         query: &PetQuery,
-    ) -> Result<(Vec<StorePet>, Option<PetPosition>), StoreError> {
-        Err(unsupported())
-    }
+    ) -> Result<(Vec<StorePet>, Option<PetPosition>), StoreError>;
 
     /// Counts all animals, which takes long in a large catalogue. The result is as of `now`.
-    async fn count_inventory(&self, now: Timestamp) -> Result<Inventory, StoreError> {
-        Err(unsupported())
-    }
+    async fn count_inventory(&self, now: Timestamp) -> Result<Inventory, StoreError>;
 
     /// The order with this identifier.
-    async fn get_order(&self, id: OrderId) -> Result<Option<Order>, StoreError> {
-        Err(unsupported())
-    }
+    async fn get_order(&self, id: OrderId) -> Result<Option<Order>, StoreError>;
 
     /// A page of orders.
     async fn list_orders(
         &self,
         query: &OrderQuery,
-    ) -> Result<(Vec<Order>, Option<OrderId>), StoreError> {
-        Err(unsupported())
-    }
+    ) -> Result<(Vec<Order>, Option<OrderId>), StoreError>;
 
     /// The reservations whose end is not after `now`, with their end: the oldest first, and at
     /// most `limit`.
@@ -77,37 +60,27 @@ pub trait StoreArea: Send + Sync {
         &self,
         now: Timestamp,
         limit: u32,
-    ) -> Result<Vec<(OrderId, Timestamp)>, StoreError> {
-        Err(unsupported())
-    }
+    ) -> Result<Vec<(OrderId, Timestamp)>, StoreError>;
 
     /// The open reservations. The time that this takes grows with their number.
-    async fn reservations(&self) -> Result<Reservations, StoreError> {
-        Err(unsupported())
-    }
+    async fn reservations(&self) -> Result<Reservations, StoreError>;
 
     /// A page of categories with a higher identifier than `after`, in ascending order.
     async fn list_categories(
         &self,
         after: Option<i64>,
         limit: Limit,
-    ) -> Result<(Vec<Category>, Option<i64>), StoreError> {
-        Err(unsupported())
-    }
+    ) -> Result<(Vec<Category>, Option<i64>), StoreError>;
 
     /// How many animals have this category, withdrawn or not. The time that this takes grows with the
     /// number of all animals.
-    async fn count_of_category(&self, id: i64) -> Result<u64, StoreError> {
-        Err(unsupported())
-    }
+    async fn count_of_category(&self, id: i64) -> Result<u64, StoreError>;
 
     /// Does the next step of the work that keeps the search by name and category fast, if more than
     /// `few` animals wait for it since they were added or changed, or if their names are so long that
     /// they make the search slow. Returns whether there may be more to do. The search is exact at
     /// every moment. After an upgrade, a step can take many minutes.
-    async fn tend_search(&self, few: u64) -> Result<bool, StoreError> {
-        Ok(false)
-    }
+    async fn tend_search(&self, few: u64) -> Result<bool, StoreError>;
 }
 
 /// The result of [`StoreArea::execute`].
@@ -131,11 +104,3 @@ pub enum Executed {
 
 /// Renders the response to carried out commands.
 pub type RespondTo = fn(&[Decision]) -> StoredResponse;
-
-#[derive(Debug, thiserror::Error)]
-#[error("this store does not have the store area")]
-struct Unsupported;
-
-pub(super) fn unsupported() -> StoreError {
-    StoreError::Internal(Arc::new(Unsupported))
-}

@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 
-use super::{StoreError, store_area::unsupported};
+use super::StoreError;
 use crate::domain::{
     IdempotentRequest, StoredResponse, WriteContext,
     store_area::{
@@ -11,29 +11,20 @@ use crate::domain::{
 };
 
 /// Stores webhooks, and how far their messages are.
-///
-/// Every method has a default that fails, so that a test double has only what its test needs.
 #[async_trait]
-#[expect(unused_variables, reason = "the defaults use none of their parameters")]
 pub trait Webhooks: Send + Sync {
     /// Every webhook, in ascending order of identifier.
-    async fn list_webhooks(&self) -> Result<Vec<StoredWebhook>, StoreError> {
-        Err(unsupported())
-    }
+    async fn list_webhooks(&self) -> Result<Vec<StoredWebhook>, StoreError>;
 
     /// An identifier for a new webhook, which is never given again.
-    async fn draw_webhook_id(&self) -> Result<i64, StoreError> {
-        Err(unsupported())
-    }
+    async fn draw_webhook_id(&self) -> Result<i64, StoreError>;
 
     /// What is remembered of a request: [`WebhookWritten::Replayed`] or
     /// [`WebhookWritten::IdempotencyConflict`]; `None` if it was not carried out.
     async fn recall_request(
         &self,
         request: IdempotentRequest,
-    ) -> Result<Option<WebhookWritten>, StoreError> {
-        Err(unsupported())
-    }
+    ) -> Result<Option<WebhookWritten>, StoreError>;
 
     /// Makes a change, and remembers the response if the client may repeat the request. A change
     /// also ends the lease of the webhook, so that the process that has it reads the webhook again.
@@ -43,31 +34,21 @@ pub trait Webhooks: Send + Sync {
         act: Option<Act>,
         response: StoredResponse,
         context: WriteContext,
-    ) -> Result<WebhookWritten, StoreError> {
-        Err(unsupported())
-    }
+    ) -> Result<WebhookWritten, StoreError>;
 
     /// Saves what was delivered, all or nothing, except for the webhooks that have another lease
     /// than was seen. Returns for each whether it was saved.
-    async fn save_deliveries(&self, updates: Vec<DeliveryUpdate>) -> Result<Vec<bool>, StoreError> {
-        Err(unsupported())
-    }
+    async fn save_deliveries(&self, updates: Vec<DeliveryUpdate>) -> Result<Vec<bool>, StoreError>;
 
     /// The messages of a webhook that wait, in ascending order.
-    async fn waiting_messages(&self, webhook: i64) -> Result<Vec<Waiting>, StoreError> {
-        Err(unsupported())
-    }
+    async fn waiting_messages(&self, webhook: i64) -> Result<Vec<Waiting>, StoreError>;
 
     /// The test messages that wait to be sent ([`WebhookChange::Test`]).
-    async fn waiting_tests(&self) -> Result<Vec<TestMessage>, StoreError> {
-        Err(unsupported())
-    }
+    async fn waiting_tests(&self) -> Result<Vec<TestMessage>, StoreError>;
 
     /// Removes a test message from those that wait. Returns `true` to at most one caller, and that
     /// caller sends the message.
-    async fn take_test(&self, message_id: String) -> Result<bool, StoreError> {
-        Err(unsupported())
-    }
+    async fn take_test(&self, message_id: String) -> Result<bool, StoreError>;
 
     /// The attempts of a webhook after the one with this number, the oldest first and at most
     /// `limit`, with their numbers.
@@ -76,14 +57,10 @@ pub trait Webhooks: Send + Sync {
         webhook: i64,
         after: i64,
         limit: u32,
-    ) -> Result<Vec<(i64, Attempt)>, StoreError> {
-        Err(unsupported())
-    }
+    ) -> Result<Vec<(i64, Attempt)>, StoreError>;
 
     /// Adds an attempt that belongs to no change: a test.
-    async fn add_attempt(&self, webhook: i64, attempt: Attempt) -> Result<(), StoreError> {
-        Err(unsupported())
-    }
+    async fn add_attempt(&self, webhook: i64, attempt: Attempt) -> Result<(), StoreError>;
 }
 
 /// The result of [`Webhooks::write_webhook`].

@@ -7,14 +7,12 @@ use petstore::{
     domain::{
         NewPet, PageRequest, Pet, PetId, PetStatus::Available, WriteContext, store_area::Command,
     },
-    store::{
-        Created, Executed, Pets, Respond, RespondTo, Store, StoreArea, StoreError, Version, Visit,
-    },
+    store::{Created, Executed, Pets, Respond, RespondTo, Store, StoreError, Version, Visit},
 };
 use reqwest::Method;
 
 use super::harness::{Server, Setup};
-use crate::with_pets::WithPets;
+use crate::with_pets::{Commands, WithPets};
 
 #[tokio::test]
 async fn an_unknown_path_is_404() {
@@ -98,7 +96,7 @@ impl<F: Fn(Option<WriteContext>) -> StoreError + Send + Sync> Pets for Failing<F
 }
 
 #[async_trait]
-impl<F: Fn(Option<WriteContext>) -> StoreError + Send + Sync> StoreArea for Failing<F> {
+impl<F: Fn(Option<WriteContext>) -> StoreError + Send + Sync> Commands for Failing<F> {
     async fn execute(
         &self,
         _: Vec<Command>,

@@ -7,6 +7,8 @@
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
 mod changes;
+#[path = "../shared/double.rs"]
+mod double;
 mod every_operation;
 #[expect(dead_code, reason = "the other faults are of the histories' tests")]
 #[path = "../shared/faulty_store.rs"]

@@ -22,6 +22,8 @@ mod clock;
 mod console;
 #[path = "../shared/database.rs"]
 mod database;
+#[path = "../shared/double.rs"]
+mod double;
 #[path = "../fuzz/mod.rs"]
 mod fuzz;
 #[path = "../shared/interface.rs"]

@@ -15,14 +15,11 @@ use petstore::{
         Actor, Limit, NewPet, PageRequest, Pet, PetId, PetName, PetRef, PetStatus, WriteContext,
         store_area::{Command, Decision, IfMatch, OrderId, Preconditions, Resource},
     },
-    store::{
-        Changes, Created, Executed, Pets, Respond, RespondTo, Staff, Store, StoreArea, StoreError,
-        Version, Visit, Webhooks,
-    },
+    store::{Created, Executed, Pets, Respond, RespondTo, Store, StoreError, Version, Visit},
 };
 use tokio::task::{self, JoinSet};
 
-use crate::with_pets::WithPets;
+use crate::with_pets::{Commands, WithPets};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Fault {
@@ -303,14 +300,8 @@ impl Faulty {
     }
 }
 
-impl Changes for Faulty {}
-
-impl Webhooks for Faulty {}
-
-impl Staff for Faulty {}
-
 #[async_trait]
-impl StoreArea for Faulty {
+impl Commands for Faulty {
     async fn execute(
         &self,
         mut commands: Vec<Command>,

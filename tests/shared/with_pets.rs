@@ -1,4 +1,4 @@
-//! A store with the animals of a double, which has to implement only [`Pets`].
+//! A store with the animals and commands of a double, which has to implement only those.
 
 use std::sync::Arc;
 
@@ -6,25 +6,34 @@ use async_trait::async_trait;
 use jiff::Timestamp;
 use petstore::{
     domain::{
-        KeyDigest, KeyId, KeyRecord, KeyUse, Limit, NewKey, NewPet, PageRequest, Pet, PetId,
-        WriteContext,
-        store_area::{
-            Act, Category, Command, LogState, Order, OrderId, OrderQuery, PetPosition, PetQuery,
-            Reservations, StorePet,
-        },
+        KeyDigest, KeyId, KeyRecord, KeyUse, NewKey, NewPet, PageRequest, Pet, PetId, WriteContext,
+        store_area::Command,
     },
     observe::metrics::Exposition,
     store::{
-        Changes, Created, Executed, Health, Keys, Pets, Requests, Respond, RespondTo, Staff, Store,
-        StoreArea, StoreError, Version, Visit, Webhooks,
+        Created, Executed, Health, Keys, Pets, Requests, Respond, RespondTo, Store, StoreError,
+        Version, Visit,
     },
 };
+
+use crate::double::double;
 
 /// The animals of `pets`, the commands of `area`, and everything else of `rest`.
 pub(crate) struct WithPets {
     pub(crate) pets: Arc<dyn Pets>,
-    pub(crate) area: Arc<dyn StoreArea>,
+    pub(crate) area: Arc<dyn Commands>,
     pub(crate) rest: Arc<dyn Store>,
+}
+
+#[async_trait]
+pub(crate) trait Commands: Send + Sync {
+    /// See [`petstore::store::StoreArea::execute`].
+    async fn execute(
+        &self,
+        commands: Vec<Command>,
+        context: WriteContext,
+        respond: RespondTo,
+    ) -> Result<Executed, StoreError>;
 }
 
 #[async_trait]
@@ -112,87 +121,18 @@ impl Keys for WithPets {
     }
 }
 
-#[async_trait]
-impl Changes for WithPets {
-    async fn log_state(&self) -> Result<LogState, StoreError> {
-        self.rest.log_state().await
-    }
-
-    async fn confirmed_time(&self, now: Timestamp) -> Result<Timestamp, StoreError> {
-        self.rest.confirmed_time(now).await
-    }
-
-    async fn confirm_time(
-        &self,
-        seen: Timestamp,
-        now: Timestamp,
-        act: Option<(Act, WriteContext)>,
-    ) -> Result<bool, StoreError> {
-        self.rest.confirm_time(seen, now, act).await
-    }
+/// Asks the rest of the store.
+macro_rules! ask {
+    ($this:expr, $method:ident, $($argument:expr),*) => {
+        $this.rest.$method($($argument),*).await
+    };
 }
-
-impl Webhooks for WithPets {}
-
-impl Staff for WithPets {}
-
-#[async_trait]
-impl StoreArea for WithPets {
-    async fn execute(
-        &self,
-        commands: Vec<Command>,
-        context: WriteContext,
-        respond: RespondTo,
-    ) -> Result<Executed, StoreError> {
-        self.area.execute(commands, context, respond).await
-    }
-
-    async fn get_store_pet(&self, id: PetId) -> Result<Option<StorePet>, StoreError> {
-        self.rest.get_store_pet(id).await
-    }
-
-    async fn list_store_pets(
-        &self,
-        query: &PetQuery,
-    ) -> Result<(Vec<StorePet>, Option<PetPosition>), StoreError> {
-        self.rest.list_store_pets(query).await
-    }
-
-    async fn get_order(&self, id: OrderId) -> Result<Option<Order>, StoreError> {
-        self.rest.get_order(id).await
-    }
-
-    async fn list_orders(
-        &self,
-        query: &OrderQuery,
-    ) -> Result<(Vec<Order>, Option<OrderId>), StoreError> {
-        self.rest.list_orders(query).await
-    }
-
-    async fn list_categories(
-        &self,
-        after: Option<i64>,
-        limit: Limit,
-    ) -> Result<(Vec<Category>, Option<i64>), StoreError> {
-        self.rest.list_categories(after, limit).await
-    }
-
-    async fn due_orders(
-        &self,
-        now: Timestamp,
-        limit: u32,
-    ) -> Result<Vec<(OrderId, Timestamp)>, StoreError> {
-        self.rest.due_orders(now, limit).await
-    }
-
-    async fn reservations(&self) -> Result<Reservations, StoreError> {
-        self.rest.reservations().await
-    }
-
-    async fn tend_search(&self, few: u64) -> Result<bool, StoreError> {
-        self.rest.tend_search(few).await
-    }
+macro_rules! execute {
+    ($this:expr, $method:ident, $($argument:expr),*) => {
+        $this.area.$method($($argument),*).await
+    };
 }
+double!(WithPets, ask, execute);
 
 #[async_trait]
 impl Requests for WithPets {

@@ -14,6 +14,8 @@
 mod certificates;
 #[path = "../disk/copies.rs"]
 mod copies;
+#[path = "../shared/double.rs"]
+mod double;
 #[expect(dead_code, reason = "what is acknowledged early is of the disk's tests")]
 #[path = "../shared/faulty_store.rs"]
 mod faulty_store;

@@ -1,0 +1,101 @@
+//! The methods of a store that its doubles do not have themselves.
+
+/// Implements the log, webhooks, staff and the store area for a double. Each method calls the macro
+/// `$how` with the double, the method and its arguments; the one that executes commands, `$execute`.
+macro_rules! double {
+    ($double:ty, $how:ident, $execute:ident) => {
+        const _: () = {
+            use std::ops::RangeInclusive;
+
+            use jiff::Timestamp;
+            use petstore::{
+                domain::{
+                    IdempotentRequest, Limit, PetId, StoredResponse, WriteContext,
+                    staff::{StaffChange, StaffMember, StaffSession, TokenDigest},
+                    store_area::{
+                        Act, Attempt, AuditEntry, AuditPosition, AuditQuery, Category, ChangePage,
+                        ChangeType, Command, DeliveryUpdate, Inventory, LogState, LoggedChange,
+                        Order, OrderId, OrderQuery, PetPosition, PetQuery, Reservations, StorePet,
+                        StoredWebhook, TestMessage, Waiting, WebhookChange,
+                    },
+                },
+                store::{
+                    Changes, Executed, RespondTo, Staff, StaffKey, StaffWritten, StoreArea,
+                    StoreError, WebhookWritten, Webhooks,
+                },
+            };
+
+            use crate::double::methods;
+
+            methods! { $double, Changes:
+                $how => log_state() -> LogState;
+                $how => changes_after(
+                    after: i64, kind: Option<ChangeType>, limit: u32
+                ) -> ChangePage;
+                $how => history(pet: PetId, before: i64, limit: u32) -> Vec<LoggedChange>;
+                $how => forget_changes(kept: RangeInclusive<Timestamp>, limit: u32) -> usize;
+                $how => confirmed_time(now: Timestamp) -> Timestamp;
+                $how => confirm_time(
+                    seen: Timestamp, now: Timestamp, act: Option<(Act, WriteContext)>
+                ) -> bool;
+                $how => list_audit(query: &AuditQuery) -> (Vec<AuditEntry>, Option<AuditPosition>);
+            }
+            methods! { $double, Webhooks:
+                $how => list_webhooks() -> Vec<StoredWebhook>;
+                $how => draw_webhook_id() -> i64;
+                $how => recall_request(request: IdempotentRequest) -> Option<WebhookWritten>;
+                $how => write_webhook(
+                    change: WebhookChange, act: Option<Act>, response: StoredResponse, context: WriteContext
+                ) -> WebhookWritten;
+                $how => save_deliveries(updates: Vec<DeliveryUpdate>) -> Vec<bool>;
+                $how => waiting_messages(webhook: i64) -> Vec<Waiting>;
+                $how => waiting_tests() -> Vec<TestMessage>;
+                $how => take_test(message_id: String) -> bool;
+                $how => list_attempts(webhook: i64, after: i64, limit: u32) -> Vec<(i64, Attempt)>;
+                $how => add_attempt(webhook: i64, attempt: Attempt) -> ();
+            }
+            methods! { $double, Staff:
+                $how => list_staff() -> Vec<StaffMember>;
+                $how => find_staff(by: StaffKey) -> Option<StaffMember>;
+                $how => write_staff(change: StaffChange, context: WriteContext) -> StaffWritten;
+                $how => find_session(digest: TokenDigest) -> Option<(StaffSession, StaffMember)>;
+                $how => list_sessions() -> Vec<StaffSession>;
+                $how => touch_session(digest: TokenDigest, at: Timestamp) -> ();
+                $how => forget_sessions(seen: Timestamp, begun: Timestamp) -> usize;
+                $how => record_act(act: Act, context: WriteContext) -> ();
+            }
+            methods! { $double, StoreArea:
+                $execute => execute(
+                    commands: Vec<Command>, context: WriteContext, respond: RespondTo
+                ) -> Executed;
+                $how => get_store_pet(id: PetId) -> Option<StorePet>;
+                $how => list_store_pets(query: &PetQuery) -> (Vec<StorePet>, Option<PetPosition>);
+                $how => count_inventory(now: Timestamp) -> Inventory;
+                $how => get_order(id: OrderId) -> Option<Order>;
+                $how => list_orders(query: &OrderQuery) -> (Vec<Order>, Option<OrderId>);
+                $how => due_orders(now: Timestamp, limit: u32) -> Vec<(OrderId, Timestamp)>;
+                $how => reservations() -> Reservations;
+                $how => list_categories(
+                    after: Option<i64>, limit: Limit
+                ) -> (Vec<Category>, Option<i64>);
+                $how => count_of_category(id: i64) -> u64;
+                $how => tend_search(few: u64) -> bool;
+            }
+        };
+    };
+}
+
+/// Implements a trait with one macro for each method.
+macro_rules! methods {
+    ($double:ty, $of:ident:
+        $($how:ident => $method:ident($($argument:ident: $type:ty),*) -> $result:ty;)*) => {
+        #[async_trait::async_trait]
+        impl $of for $double {
+            $(async fn $method(&self, $($argument: $type),*) -> Result<$result, StoreError> {
+                $how!(self, $method, $($argument),*)
+            })*
+        }
+    };
+}
+
+pub(crate) use {double, methods};
