@@ -10,10 +10,9 @@
 use std::ops::ControlFlow;
 
 use jiff::Timestamp;
-/// A value in a row of a [`Table`].
-pub use rusqlite::types::Value;
 
 use super::StoreError;
+pub use super::columns::Value;
 use crate::domain::{
     IdempotencyKey, KeyId, NewPet, PetId, PetRef, PetStatus, StoredResponse,
     store_area::{Act, Resource},
@@ -52,7 +51,7 @@ pub trait Snapshot {
     fn rows(
         &mut self,
         table: &'static Table,
-        show: &mut dyn FnMut(&[Value]) -> ControlFlow<()>,
+        show: &mut dyn FnMut(&[Value<'_>]) -> ControlFlow<()>,
     ) -> Result<(), StoreError>;
 
     /// The highest identifiers that were ever given.
@@ -81,7 +80,7 @@ pub trait Load {
     fn add_request(&mut self, request: &StoredRequest) -> Result<(), StoreError>;
 
     /// Adds a row to this table.
-    fn add_row(&mut self, table: &'static Table, row: &[Value]) -> Result<(), StoreError>;
+    fn add_row(&mut self, table: &'static Table, row: &[Value<'_>]) -> Result<(), StoreError>;
 
     /// Continues all identifiers above these, and above all that were ever given.
     fn continue_after(&mut self, last: LastIds) -> Result<(), StoreError>;

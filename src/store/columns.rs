@@ -1,10 +1,26 @@
-//! The columns of a row, as every store reads them.
+//! The columns of a row, as every store reads and writes them.
+
+use std::str::FromStr;
 
 use jiff::Timestamp;
 use rusqlite::types::FromSql as FromSqlite;
 use tokio_postgres::types::FromSql as FromPostgres;
 
-use crate::domain::clock;
+use crate::domain::{
+    PetId, PetName, PetStatus, clock,
+    store_area::{Label, OrderId, OrderStatus, Text, WithdrawalReason},
+};
+
+/// A value in a row, as every store can have it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the names say it")]
+pub enum Value<'v> {
+    Null,
+    Integer(i64),
+    Boolean(bool),
+    Text(&'v str),
+    Blob(&'v [u8]),
+}
 
 /// A row of a database. The functions that make values of it are the same in every store.
 pub(super) trait Columns {
@@ -73,4 +89,86 @@ pub(super) trait Columns {
     fn second(&self, at: usize) -> Result<Timestamp, Self::Error> {
         self.optional_second(at)?.ok_or_else(|| self.invalid(at))
     }
+}
+
+/// What a value in a row means.
+pub(super) trait Cell: Sized {
+    fn value(&self) -> Value<'_>;
+
+    /// `None` if the column has no value.
+    fn find<R: Columns>(row: &R, at: usize) -> Result<Option<Self>, R::Error>;
+
+    fn read<R: Columns>(row: &R, at: usize) -> Result<Self, R::Error> {
+        Self::find(row, at)?.ok_or_else(|| row.invalid(at))
+    }
+}
+
+impl<T: Cell> Cell for Option<T> {
+    fn value(&self) -> Value<'_> {
+        self.as_ref().map_or(Value::Null, T::value)
+    }
+
+    fn find<R: Columns>(row: &R, at: usize) -> Result<Option<Self>, R::Error> {
+        T::find(row, at).map(Some)
+    }
+}
+
+/// Declares how values are written, and how they are read.
+macro_rules! cells {
+    ($($type:ty: |$of:ident| $value:expr, |$row:ident, $at:ident| $find:expr;)+) => {
+        $(impl Cell for $type {
+            fn value(&self) -> Value<'_> {
+                let $of = self;
+                $value
+            }
+
+            fn find<R: Columns>($row: &R, $at: usize) -> Result<Option<Self>, R::Error> {
+                $find
+            }
+        })+
+    };
+}
+
+cells! {
+    i64: |of| Value::Integer(*of), |row, at| row.value(at);
+    bool: |of| Value::Boolean(*of), |row, at| row.value(at);
+    Timestamp: |of| Value::Integer(of.as_millisecond()), |row, at| row.optional_time(at);
+    PetId: |of| Value::Integer(of.get()), |row, at| identifier(row, at, Self::new);
+    OrderId: |of| Value::Integer(of.get()), |row, at| identifier(row, at, Self::new);
+    PetName: |of| Value::Text(of.as_str()), |row, at| text(row, at, Self::new);
+    Label: |of| Value::Text(of.as_str()), |row, at| text(row, at, Self::new);
+    PetStatus: |of| Value::Text(of.as_str()), |row, at| word(row, at);
+    OrderStatus: |of| Value::Text(of.as_str()), |row, at| word(row, at);
+    WithdrawalReason: |of| Value::Text(of.as_str()), |row, at| word(row, at);
+}
+
+impl<const MAX: usize> Cell for Text<MAX> {
+    fn value(&self) -> Value<'_> {
+        Value::Text(self.as_str())
+    }
+
+    fn find<R: Columns>(row: &R, at: usize) -> Result<Option<Self>, R::Error> {
+        text(row, at, Self::new)
+    }
+}
+
+fn identifier<R: Columns, T>(
+    row: &R,
+    at: usize,
+    new: fn(i64) -> Option<T>,
+) -> Result<Option<T>, R::Error> {
+    let id: Option<i64> = row.value(at)?;
+    id.map(|id| new(id).ok_or_else(|| row.invalid(at))).transpose()
+}
+
+fn text<R: Columns, T>(
+    row: &R,
+    at: usize,
+    new: fn(String) -> Option<T>,
+) -> Result<Option<T>, R::Error> {
+    row.optional_parsed(at, |text| new(text.to_owned()))
+}
+
+fn word<R: Columns, T: FromStr>(row: &R, at: usize) -> Result<Option<T>, R::Error> {
+    row.optional_parsed(at, |text| text.parse().ok())
 }

@@ -23,6 +23,7 @@ pub mod sqlite;
 mod staff;
 mod state;
 mod store_area;
+mod tables;
 mod webhooks;
 
 pub use self::{

@@ -46,40 +46,37 @@ impl Blocking {
     }
 }
 
-/// A value of a column of any type that a [`crate::store::bulk::Table`] has.
-#[derive(Debug)]
-pub(super) struct Cell(pub(super) Value);
-
-impl FromSql<'_> for Cell {
-    fn from_sql(of: &Type, raw: &[u8]) -> Result<Self, Box<dyn Error + Sync + Send>> {
-        Ok(Self(match *of {
-            Type::INT8 => Value::Integer(i64::from_sql(of, raw)?),
-            Type::TEXT => Value::Text(String::from_sql(of, raw)?),
-            _ => Value::Blob(raw.to_vec()),
-        }))
+impl<'r> FromSql<'r> for Value<'r> {
+    fn from_sql(of: &Type, raw: &'r [u8]) -> Result<Self, Box<dyn Error + Sync + Send>> {
+        Ok(match *of {
+            Type::INT8 => Self::Integer(i64::from_sql(of, raw)?),
+            Type::BOOL => Self::Boolean(bool::from_sql(of, raw)?),
+            Type::TEXT => Self::Text(<&str>::from_sql(of, raw)?),
+            _ => Self::Blob(raw),
+        })
     }
 
     fn from_sql_null(_: &Type) -> Result<Self, Box<dyn Error + Sync + Send>> {
-        Ok(Self(Value::Null))
+        Ok(Self::Null)
     }
 
     fn accepts(of: &Type) -> bool {
-        [Type::INT8, Type::TEXT, Type::BYTEA].contains(of)
+        [Type::INT8, Type::BOOL, Type::TEXT, Type::BYTEA].contains(of)
     }
 }
 
-impl ToSql for Cell {
+impl ToSql for Value<'_> {
     fn to_sql(
         &self,
         of: &Type,
         out: &mut BytesMut,
     ) -> Result<IsNull, Box<dyn Error + Sync + Send>> {
-        match &self.0 {
-            Value::Null => Ok(IsNull::Yes),
-            Value::Integer(value) => value.to_sql_checked(of, out),
-            Value::Real(value) => value.to_sql_checked(of, out),
-            Value::Text(value) => value.to_sql_checked(of, out),
-            Value::Blob(value) => value.to_sql_checked(of, out),
+        match self {
+            Self::Null => Ok(IsNull::Yes),
+            Self::Integer(value) => value.to_sql_checked(of, out),
+            Self::Boolean(value) => value.to_sql_checked(of, out),
+            Self::Text(value) => value.to_sql_checked(of, out),
+            Self::Blob(value) => value.to_sql_checked(of, out),
         }
     }
 

@@ -4,7 +4,7 @@
 use std::ops::ControlFlow;
 
 use super::{
-    PostgresUrl, errors::Failure, snapshot::PostgresSnapshot, store_area::lists::EVERYTHING,
+    PostgresUrl, errors::Failure, snapshot::PostgresSnapshot, store_area::lists::everything,
 };
 use crate::{
     domain::{pet::HIGHEST_EXPECTED, store_area::Resource},
@@ -12,11 +12,10 @@ use crate::{
         OpenError, StoreError,
         check::{self, Checkup, DISAGREEMENTS, OneKind},
         key_rows,
+        tables::Table,
     },
 };
 
-/// What the rows of each statement of [`EVERYTHING`] are.
-const NAMES: [&str; 4] = ["animal", "withdrawn animal", "order", "category"];
 /// Without one of these, the service rejects writes that it should not, or accepts others.
 const INDEXES: &str =
     "SELECT name FROM unnest(ARRAY['pets_token', 'pets_by_status', 'pets_by_name',
@@ -50,14 +49,14 @@ fn read(snapshot: &mut PostgresSnapshot) -> Result<Checkup, StoreError> {
             Ok(ControlFlow::Continue(()))
         })?;
     }
-    for ((statement, read), what) in EVERYTHING.into_iter().zip(NAMES) {
+    for table in Table::ALL {
         let mut problems = OneKind::of(&mut found.problems);
-        snapshot.each(statement, &[], |row| {
-            match read(row) {
+        snapshot.each(&everything(table), &[], |row| {
+            match table.read(row) {
                 Ok(Resource::Pet(pet)) => found.animals += u64::from(pet.withdrawn.is_none()),
                 Ok(_) => {}
                 Err(error @ (Failure::Row(_) | Failure::Column(_))) => {
-                    let id: i64 = row.try_get(0)?;
+                    let (what, id): (_, i64) = (table.row(), row.try_get(0)?);
                     problems.add(format!("{what} {id} is invalid: {error}"));
                 }
                 Err(error) => return Err(error),

@@ -2,7 +2,8 @@
 
 use tokio_postgres::{Client, binary_copy::BinaryCopyInWriter, types::Type};
 
-use crate::store::bulk::Table;
+use super::tables::COLUMNS;
+use crate::store::{bulk::Table, tables};
 
 /// The target of a COPY: the columns of a table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -11,32 +12,21 @@ pub(super) struct CopyTarget {
     columns: &'static str,
 }
 
-pub(super) const PETS: CopyTarget = CopyTarget {
+/// Animals whose identifiers the database gives.
+pub(super) const NEW_PETS: CopyTarget = CopyTarget {
     table: "pets",
     columns: "name, name_key, words, category_id, status, created_at, updated_at",
 };
-pub(super) const PETS_WITH_IDS: CopyTarget = CopyTarget {
-    table: "pets",
-    columns: "name, name_key, words, category_id, status, created_at, updated_at, version, id",
-};
-pub(super) const WITHDRAWN_PETS: CopyTarget = CopyTarget {
-    table: "withdrawn_pets",
-    columns:
-        "name, name_key, words, category_id, status, created_at, updated_at, version, id, withdrawn_at,
-        reason, note",
-};
-pub(super) const ORDERS: CopyTarget = CopyTarget {
-    table: "orders",
-    columns:
-        "id, pet_id, status, holds, reference, note, reason, expires_at, created_at, closed_at,
-        version",
-};
-pub(super) const CATEGORIES: CopyTarget =
-    CopyTarget { table: "categories", columns: "id, label, version" };
 pub(super) const REQUESTS: CopyTarget = CopyTarget {
     table: "requests",
     columns: "caller, key, operation, fingerprint, status, location, etag, body, created_at, mark",
 };
+
+impl From<tables::Table> for CopyTarget {
+    fn from(table: tables::Table) -> Self {
+        Self { table: table.as_str(), columns: &COLUMNS[table as usize] }
+    }
+}
 
 impl From<&'static Table> for CopyTarget {
     fn from(&Table { name: table, columns, .. }: &'static Table) -> Self {

@@ -6,19 +6,20 @@ use jiff::Timestamp;
 use tokio_postgres::{binary_copy::BinaryCopyInWriter, types::ToSql};
 
 use super::{
-    bulk::{Blocking, Cell},
+    bulk::Blocking,
     copy_target::{self, CopyTarget},
     errors::Failure,
     log,
     name_keys::StoredKeys,
     numbering,
     snapshot::LAST_PET,
+    tables::with_values,
     url::PostgresUrl,
 };
 use crate::{
     domain::{
         Actor, NewPet, PetId, WriteContext,
-        store_area::{Act, Category, Order, Resource, StorePet, Text, Withdrawal},
+        store_area::{Act, Resource, StorePet},
     },
     store::{
         OpenError, OpenMode, StoreError,
@@ -81,70 +82,10 @@ impl PostgresLoad {
         }
     }
 
-    fn add_store_pet(&mut self, pet: &StorePet) -> Result<(), StoreError> {
-        // Without `..`, so that a new field cannot be forgotten here. The orders have theirs.
-        let StorePet {
-            id,
-            name,
-            category_id,
-            status,
-            version,
-            created_at,
-            updated_at,
-            order_id: _,
-            withdrawn,
-        } = pet;
-        let StoredKeys { name_key, words } = StoredKeys::of(name.as_str());
-        let (id, name, status) = (id.get(), name.as_str(), status.as_str());
-        let (created_at, updated_at) = (millisecond(*created_at), millisecond(*updated_at));
-        let row: [&(dyn ToSql + Sync); 9] = [
-            &name,
-            &name_key,
-            &words,
-            category_id,
-            &status,
-            &created_at,
-            &updated_at,
-            version,
-            &id,
-        ];
-        let Some(Withdrawal { at, reason, note }) = withdrawn else {
-            return self.add_to(copy_target::PETS_WITH_IDS, &row);
-        };
-        let (at, reason) = (at.as_millisecond(), reason.as_str());
-        let note = note.as_ref().map(Text::as_str);
-        let rest: [&(dyn ToSql + Sync); 3] = [&at, &reason, &note];
-        self.add_to(copy_target::WITHDRAWN_PETS, &[&row[..], &rest].concat())
-    }
-
-    fn add_order(&mut self, order: &Order) -> Result<(), StoreError> {
-        let Order {
-            id,
-            pet_id,
-            status,
-            holds,
-            reference,
-            note,
-            reason,
-            expires_at,
-            created_at,
-            closed_at,
-            version,
-        } = order;
-        let row: [&(dyn ToSql + Sync); 11] = [
-            &id.get(),
-            &pet_id.get(),
-            &status.as_str(),
-            holds,
-            &reference.as_ref().map(Text::as_str),
-            &note.as_ref().map(Text::as_str),
-            &reason.as_ref().map(Text::as_str),
-            &millisecond(*expires_at),
-            &created_at.as_millisecond(),
-            &millisecond(*closed_at),
-            version,
-        ];
-        self.add_to(copy_target::ORDERS, &row)
+    /// The same with values of any type.
+    fn add_values(&mut self, target: CopyTarget, row: &[Value<'_>]) -> Result<(), StoreError> {
+        let row: Vec<_> = row.iter().map(|value| value as &(dyn ToSql + Sync)).collect();
+        self.add_to(target, &row)
     }
 
     fn finish_copying(&mut self) -> Result<(), StoreError> {
@@ -153,10 +94,6 @@ impl PostgresLoad {
         }
         Ok(())
     }
-}
-
-fn millisecond(time: Option<Timestamp>) -> Option<i64> {
-    time.map(Timestamp::as_millisecond)
 }
 
 impl Load for PostgresLoad {
@@ -181,34 +118,21 @@ impl Load for PostgresLoad {
     }
 
     fn add_pet(&mut self, id: Option<PetId>, pet: &NewPet) -> Result<(), StoreError> {
+        if let Some(id) = id {
+            return self.add(&StorePet::added(id, pet.clone(), self.context.now).into());
+        }
         let (name, category_id, status) = (pet.name.as_str(), pet.category_id, pet.status.as_str());
         let StoredKeys { name_key, words } = StoredKeys::of(name);
         let now = self.context.now.as_millisecond();
-        match id.map(PetId::get) {
-            None => {
-                self.added.count += 1;
-                let row: [&(dyn ToSql + Sync); 7] =
-                    [&name, &name_key, &words, &category_id, &status, &now, &now];
-                self.add_to(copy_target::PETS, &row)
-            }
-            Some(id) => {
-                self.added.add(id);
-                let row: [&(dyn ToSql + Sync); 9] =
-                    [&name, &name_key, &words, &category_id, &status, &now, &now, &1_i64, &id];
-                self.add_to(copy_target::PETS_WITH_IDS, &row)
-            }
-        }
+        self.added.count += 1;
+        let row: [&(dyn ToSql + Sync); 7] =
+            [&name, &name_key, &words, &category_id, &status, &now, &now];
+        self.add_to(copy_target::NEW_PETS, &row)
     }
 
     fn add(&mut self, resource: &Resource) -> Result<(), StoreError> {
         self.added.add_resource(resource);
-        match resource {
-            Resource::Pet(pet) => self.add_store_pet(pet),
-            Resource::Order(order) => self.add_order(order),
-            Resource::Category(Category { id, label, version }) => {
-                self.add_to(copy_target::CATEGORIES, &[id, &label.as_str(), version])
-            }
-        }
+        with_values(resource, |table, values| self.add_values(table.into(), values))
     }
 
     fn add_request(&mut self, stored: &StoredRequest) -> Result<(), StoreError> {
@@ -229,10 +153,8 @@ impl Load for PostgresLoad {
         self.add_to(copy_target::REQUESTS, &row)
     }
 
-    fn add_row(&mut self, table: &'static Table, row: &[Value]) -> Result<(), StoreError> {
-        let cells: Vec<Cell> = row.iter().cloned().map(Cell).collect();
-        let cells: Vec<_> = cells.iter().map(|cell| cell as &(dyn ToSql + Sync)).collect();
-        self.add_to(table.into(), &cells)
+    fn add_row(&mut self, table: &'static Table, row: &[Value<'_>]) -> Result<(), StoreError> {
+        self.add_values(table.into(), row)
     }
 
     fn continue_after(&mut self, last: LastIds) -> Result<(), StoreError> {

@@ -25,6 +25,7 @@ mod runner;
 mod snapshot;
 mod sql;
 mod store_area;
+mod tables;
 mod tls;
 mod tokens;
 mod url;

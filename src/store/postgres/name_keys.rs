@@ -3,7 +3,10 @@
 
 use tokio_postgres::{Client, Error, Row};
 
-use crate::domain::store_area::{COMPARED_LENGTH, NameKeys, is_word};
+use crate::{
+    domain::store_area::{COMPARED_LENGTH, NameKeys, is_word},
+    store::columns::Value,
+};
 
 const _: () = assert!(COMPARED_LENGTH == 256);
 
@@ -32,6 +35,12 @@ impl StoredKeys {
         let NameKeys { first, more } = NameKeys::of(name);
         let lines: Vec<_> = more.iter().map(|(key, shared)| format!("{shared:02}{key}")).collect();
         Self { name_key: Some(first), words: lines.join("\n") }
+    }
+
+    /// The values of the columns, in the order of their names in this file.
+    pub(super) fn values(&self) -> [Value<'_>; 2] {
+        let name_key = self.name_key.as_deref().map_or(Value::Null, Value::Text);
+        [name_key, Value::Text(&self.words)]
     }
 }
 

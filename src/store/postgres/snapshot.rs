@@ -6,18 +6,16 @@ use futures_util::TryStreamExt;
 use tokio_postgres::{Row, types::ToSql};
 
 use super::{
-    bulk::{Blocking, Cell},
-    errors::Failure,
-    numbering, rows,
-    store_area::lists::EVERYTHING,
+    bulk::Blocking, errors::Failure, numbering, rows, store_area::lists::everything,
     url::PostgresUrl,
 };
 use crate::{
     domain::{PetRef, PetStatus, store_area::Resource},
     store::{
         OpenError, OpenMode, StoreError,
-        bulk::{LastIds, Snapshot, StoredRequest, Table, Value},
+        bulk::{self, LastIds, Snapshot, StoredRequest, Value},
         request_rows,
+        tables::Table,
     },
 };
 
@@ -94,10 +92,10 @@ impl Snapshot for PostgresSnapshot {
         show: &mut dyn FnMut(Resource) -> ControlFlow<()>,
     ) -> Result<(), StoreError> {
         let mut goes_on = true;
-        for (sql, read) in EVERYTHING {
+        for table in Table::ALL {
             if goes_on {
-                self.each(sql, &[], |row| {
-                    let shown = show(read(row)?);
+                self.each(&everything(table), &[], |row| {
+                    let shown = show(table.read(row)?);
                     goes_on = shown.is_continue();
                     Ok(shown)
                 })?;
@@ -115,15 +113,15 @@ impl Snapshot for PostgresSnapshot {
 
     fn rows(
         &mut self,
-        Table { name, columns, order, .. }: &'static Table,
-        show: &mut dyn FnMut(&[Value]) -> ControlFlow<()>,
+        bulk::Table { name, columns, order, .. }: &'static bulk::Table,
+        show: &mut dyn FnMut(&[Value<'_>]) -> ControlFlow<()>,
     ) -> Result<(), StoreError> {
         let all =
             if *name == "changes" { numbering::ALL } else { &format!("SELECT * FROM {name}") };
         let sql = format!("SELECT {columns} FROM ({all}) AS rows ORDER BY {order}");
         self.each(&sql, &[], |row| {
-            let values: Result<Vec<Value>, _> =
-                (0..row.len()).map(|at| row.try_get(at).map(|Cell(value)| value)).collect();
+            let values: Result<Vec<Value<'_>>, _> =
+                (0..row.len()).map(|at| row.try_get(at)).collect();
             Ok(show(&values?))
         })
     }

@@ -19,12 +19,13 @@ use super::{
     file_identity::files_of,
     log,
     migrations::{self, Recognised},
+    pets,
     store_area::{changes, merge},
 };
 use crate::{
     domain::{
         Actor, NewPet, PetId, WriteContext,
-        store_area::{Act, Resource},
+        store_area::{Act, Resource, StorePet},
     },
     store::{
         OpenError, OpenMode, StoreError,
@@ -41,8 +42,6 @@ const LOCK_TIMEOUT: Duration = Duration::from_mins(1);
 /// the WAL only once if the cache can hold all of them.
 const CACHE_SIZE: i64 = -64 << 10;
 
-const INSERT: &str = "INSERT INTO pets (id, name, category_id, status, created_at, updated_at)
-    VALUES (?1, ?2, ?3, ?4, ?5, ?5)";
 /// A table without previous rows has no row here.
 const UPDATE_LAST_ID: &str = "UPDATE sqlite_sequence SET seq = max(seq, ?2) WHERE name = ?1";
 const UPDATE_LAST_WEBHOOK: &str = "UPDATE webhook_ids SET last = max(last, ?1)";
@@ -138,15 +137,10 @@ impl Load for SqliteLoad {
     }
 
     fn add_pet(&mut self, id: Option<PetId>, pet: &NewPet) -> Result<(), StoreError> {
-        self.lowest = id.min(self.lowest.or(id));
-        let id = self.connection.prepare_cached(INSERT)?.insert(params![
-            id.map(PetId::get),
-            pet.name.as_str(),
-            pet.category_id,
-            pet.status.as_str(),
-            self.context.now.as_millisecond()
-        ])?;
-        self.added.add(id);
+        if let Some(id) = id {
+            return self.add(&StorePet::added(id, pet.clone(), self.context.now).into());
+        }
+        self.added.add(pets::insert(&self.connection, pet, self.context.now)?);
         Ok(())
     }
 
@@ -174,7 +168,7 @@ impl Load for SqliteLoad {
         Ok(())
     }
 
-    fn add_row(&mut self, table: &'static Table, row: &[Value]) -> Result<(), StoreError> {
+    fn add_row(&mut self, table: &'static Table, row: &[Value<'_>]) -> Result<(), StoreError> {
         let Table { name, columns, .. } = table;
         let values = vec!["?"; row.len()].join(", ");
         let insert = format!("INSERT INTO {name} ({columns}) VALUES ({values})");

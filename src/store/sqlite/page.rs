@@ -14,7 +14,7 @@ use rusqlite::{
 
 use super::rows::{self, identifier};
 use crate::{
-    domain::{PageRequest, PetId, PetRef, PetStatus},
+    domain::{PageRequest, PetId, PetStatus},
     store::page::{Entry, Page},
 };
 
@@ -25,7 +25,7 @@ const BEYOND: &str = "SELECT 1 FROM pets NOT INDEXED
 static BEYOND_OF_STATUS: LazyLock<[String; 3]> = LazyLock::new(|| {
     PetStatus::ALL.map(|status| {
         let pets = rows::of_status(status);
-        format!("SELECT 1 {pets} AND id > ?1 AND NOT goes_on_page(id, name, category_id) ORDER BY id LIMIT 1")
+        format!("SELECT 1 FROM pets {pets} AND id > ?1 AND NOT goes_on_page(id, name, category_id) ORDER BY id LIMIT 1")
     })
 });
 
@@ -34,7 +34,9 @@ const ROWS: &str = "SELECT id, name, category_id, status FROM pets NOT INDEXED
 static ROWS_OF_STATUS: LazyLock<[String; 3]> = LazyLock::new(|| {
     PetStatus::ALL.map(|status| {
         let pets = rows::of_status(status);
-        format!("SELECT id, name, category_id, status {pets} AND id > ?1 ORDER BY id LIMIT ?2")
+        format!(
+            "SELECT id, name, category_id, status FROM pets {pets} AND id > ?1 ORDER BY id LIMIT ?2"
+        )
     })
 });
 
@@ -110,12 +112,7 @@ pub(super) fn read_by_row(
             page.more_follow = true;
             break;
         }
-        page.push(PetRef {
-            id: identifier(row.get(0)?)?,
-            name: row.get_ref(1)?.as_str()?,
-            category_id: row.get(2)?,
-            status: rows::status(row.get_ref(3)?)?,
-        });
+        page.push(rows::pet(row)?);
     }
     Ok(page)
 }

@@ -1,17 +1,18 @@
 //! Animals as rows. See `page.rs` for pages.
 
 use async_trait::async_trait;
+use jiff::Timestamp;
 use rusqlite::{Connection, params};
 
 use super::{
     log, page, requests,
-    rows::{identifier, name, status},
+    rows::{identifier, status},
     slow_reads,
     store::SqliteStore,
 };
 use crate::{
     domain::{NewPet, PageRequest, Pet, PetId, WriteContext, store_area::StorePet},
-    store::{Created, Pets, Respond, StoreError, Version, Visit},
+    store::{Created, Pets, Respond, StoreError, Version, Visit, columns::Cell},
 };
 
 const GET: &str = "SELECT name, category_id, status FROM pets WHERE id = ?1";
@@ -65,20 +66,28 @@ fn get(connection: &Connection, id: PetId) -> rusqlite::Result<Option<Pet>> {
     let Some(row) = rows.next()? else {
         return Ok(None);
     };
-    let new =
-        NewPet { name: name(row, 0)?, category_id: row.get(1)?, status: status(row.get_ref(2)?)? };
+    let (name, status) = (Cell::read(row, 0)?, status(row.get_ref(2)?)?);
+    let new = NewPet { name, category_id: row.get(1)?, status };
     Ok(Some(new.with_id(id)))
 }
 
-/// Adds an animal, and logs it.
-fn insert(connection: &Connection, new: NewPet, context: &WriteContext) -> rusqlite::Result<Pet> {
-    let now = context.now.as_millisecond();
-    let id = connection.prepare_cached(INSERT)?.insert(params![
+/// Adds an animal under the next identifier, which it returns.
+pub(super) fn insert(
+    connection: &Connection,
+    new: &NewPet,
+    now: Timestamp,
+) -> rusqlite::Result<i64> {
+    connection.prepare_cached(INSERT)?.insert(params![
         new.name.as_str(),
         new.category_id,
         new.status.as_str(),
-        now
-    ])?;
+        now.as_millisecond()
+    ])
+}
+
+/// Adds an animal, and logs it.
+fn add(connection: &Connection, new: NewPet, context: &WriteContext) -> rusqlite::Result<Pet> {
+    let id = insert(connection, &new, context.now)?;
     let pet = StorePet::added(identifier(id)?, new, context.now);
     log::append_added(connection, &pet, context.into())?;
     let StorePet { id, name, category_id, status, .. } = pet;
@@ -93,7 +102,7 @@ fn insert_once(
     respond: Respond,
 ) -> rusqlite::Result<Created> {
     let Some(request) = &context.idempotency else {
-        return insert(connection, new, context).map(Created::New);
+        return add(connection, new, context).map(Created::New);
     };
     let now = context.now;
     let mut seen = requests::recall(connection, request)?;
@@ -104,7 +113,7 @@ fn insert_once(
     if let Some(seen) = seen {
         return Ok(seen.into());
     }
-    let pet = insert(connection, new, context)?;
+    let pet = add(connection, new, context)?;
     requests::remember(connection, request, now, &respond(&pet))?;
     requests::remember_as_before(connection, request, pet.id, now)?;
     Ok(Created::New(pet))

@@ -35,7 +35,7 @@ pub(super) fn quick_check(connection: &Connection) -> rusqlite::Result<Option<St
     }
     for (status, order) in PetStatus::ALL.into_iter().flat_map(|of| [(of, "ASC"), (of, "DESC")]) {
         let pets = of_status(status);
-        let edge = format!("SELECT id, name {pets} ORDER BY id {order} LIMIT 1");
+        let edge = format!("SELECT id, name FROM pets {pets} ORDER BY id {order} LIMIT 1");
         connection.prepare(&edge)?.query([])?.next()?;
     }
     Ok(None)

@@ -1,13 +1,13 @@
 //! The columns of a row, and those of animals.
 
 use rusqlite::{
-    Error, Row,
-    types::{FromSql, Type, ValueRef},
+    Error, Row, ToSql,
+    types::{FromSql, FromSqlError, FromSqlResult, ToSqlOutput, Type, ValueRef},
 };
 
 use crate::{
-    domain::{PetId, PetName, PetStatus},
-    store::columns::Columns,
+    domain::{PetId, PetRef, PetStatus},
+    store::columns::{Columns, Value},
 };
 
 impl Columns for Row<'_> {
@@ -36,20 +36,47 @@ impl Columns for Row<'_> {
     }
 }
 
-/// The animals of a status, by its index. The status is a literal: with a bound value, SQLite could
-/// not use the partial index.
+impl ToSql for Value<'_> {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        Ok(ToSqlOutput::Borrowed(match *self {
+            Value::Null => ValueRef::Null,
+            Value::Integer(value) => ValueRef::Integer(value),
+            Value::Boolean(value) => ValueRef::Integer(value.into()),
+            Value::Text(value) => ValueRef::Text(value.as_bytes()),
+            Value::Blob(value) => ValueRef::Blob(value),
+        }))
+    }
+}
+
+/// The value in a column of any type that a table has.
+pub(super) fn any_value(value: ValueRef<'_>) -> FromSqlResult<Value<'_>> {
+    Ok(match value {
+        ValueRef::Null => Value::Null,
+        ValueRef::Integer(value) => Value::Integer(value),
+        ValueRef::Text(_) => Value::Text(value.as_str()?),
+        ValueRef::Blob(value) => Value::Blob(value),
+        ValueRef::Real(_) => return Err(FromSqlError::InvalidType),
+    })
+}
+
+/// Selects the animals of a status, by its index. The status is a literal: with a bound value, SQLite
+/// could not use the partial index.
 pub(super) fn of_status(status: PetStatus) -> String {
-    format!("FROM pets INDEXED BY pets_{status} WHERE status = '{status}'")
+    format!("INDEXED BY pets_{status} WHERE status = '{status}'")
+}
+
+/// The animal in a row of its identifier, name, category and status.
+pub(super) fn pet<'r>(row: &'r Row<'_>) -> rusqlite::Result<PetRef<'r>> {
+    Ok(PetRef {
+        id: identifier(row.get(0)?)?,
+        name: row.get_ref(1)?.as_str()?,
+        category_id: row.get(2)?,
+        status: status(row.get_ref(3)?)?,
+    })
 }
 
 pub(super) fn identifier(id: i64) -> rusqlite::Result<PetId> {
     PetId::new(id).ok_or_else(|| rusqlite::Error::IntegralValueOutOfRange(0, id))
-}
-
-/// The name in a column.
-pub(super) fn name(row: &Row<'_>, column: usize) -> rusqlite::Result<PetName> {
-    PetName::new(row.get(column)?)
-        .ok_or_else(|| rusqlite::Error::InvalidColumnType(column, "name".to_owned(), Type::Text))
 }
 
 pub(super) fn status(value: ValueRef<'_>) -> rusqlite::Result<PetStatus> {

@@ -2,7 +2,7 @@
 
 use std::{ops::ControlFlow, path::Path};
 
-use rusqlite::{Connection, Row};
+use rusqlite::Connection;
 
 use super::{connection, rows, store_area::lists};
 use crate::{
@@ -15,7 +15,6 @@ use crate::{
 };
 
 const COUNT: &str = "SELECT count(*) FROM pets WHERE ?1 IS NULL OR status = ?1";
-const ALL: &str = "SELECT id, name, category_id, status FROM pets ORDER BY id";
 const LAST_ID: &str = "SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = ?1";
 const LAST_WEBHOOK: &str = "SELECT last FROM webhook_ids";
 
@@ -46,21 +45,12 @@ impl Snapshot for SqliteSnapshot {
         status: Option<PetStatus>,
         show: &mut dyn FnMut(PetRef<'_>) -> ControlFlow<()>,
     ) -> Result<(), StoreError> {
-        let mut statement;
-        let mut rows = match status {
-            None => {
-                statement = self.0.prepare(ALL)?;
-                statement.query([])?
-            }
-            Some(status) => {
-                let pets = rows::of_status(status);
-                let all = format!("SELECT id, name, category_id {pets} ORDER BY id");
-                statement = self.0.prepare(&all)?;
-                statement.query([])?
-            }
-        };
+        let of_status = status.map(rows::of_status).unwrap_or_default();
+        let all = format!("SELECT id, name, category_id, status FROM pets {of_status} ORDER BY id");
+        let mut statement = self.0.prepare(&all)?;
+        let mut rows = statement.query([])?;
         while let Some(row) = rows.next()? {
-            if show(pet(row, status)?).is_break() {
+            if show(rows::pet(row)?).is_break() {
                 break;
             }
         }
@@ -91,14 +81,15 @@ impl Snapshot for SqliteSnapshot {
     fn rows(
         &mut self,
         Table { name, columns, order, .. }: &'static Table,
-        show: &mut dyn FnMut(&[Value]) -> ControlFlow<()>,
+        show: &mut dyn FnMut(&[Value<'_>]) -> ControlFlow<()>,
     ) -> Result<(), StoreError> {
         let all = format!("SELECT {columns} FROM {name} ORDER BY {order}");
         let mut statement = self.0.prepare(&all)?;
         let count = statement.column_count();
         let mut rows = statement.query([])?;
         while let Some(row) = rows.next()? {
-            let values: rusqlite::Result<Vec<Value>> = (0..count).map(|at| row.get(at)).collect();
+            let values: rusqlite::Result<Vec<_>> =
+                (0..count).map(|at| Ok(rows::any_value(row.get_ref(at)?)?)).collect();
             if show(&values?).is_break() {
                 break;
             }
@@ -116,17 +107,4 @@ impl Snapshot for SqliteSnapshot {
             webhook: self.0.query_row(LAST_WEBHOOK, [], |row| row.get(0))?,
         })
     }
-}
-
-/// The animal of a row. `status` is the status of all rows, if the statement selects one.
-fn pet<'r>(row: &'r Row<'_>, status: Option<PetStatus>) -> rusqlite::Result<PetRef<'r>> {
-    Ok(PetRef {
-        id: rows::identifier(row.get(0)?)?,
-        name: row.get_ref(1)?.as_str()?,
-        category_id: row.get(2)?,
-        status: match status {
-            Some(status) => status,
-            None => rows::status(row.get_ref(3)?)?,
-        },
-    })
 }

@@ -108,7 +108,7 @@ impl Execution {
     /// The present state, and then what is remembered of the request: if that is nothing, nobody
     /// has carried out the request before the state was read.
     async fn read(&self, connection: &mut Connection) -> Result<(Vec<Row>, Option<Seen>), Failure> {
-        let read = if self.commands.len() == 1 { READ_ONE } else { READ_ALL };
+        let read = if self.commands.len() == 1 { &READ_ONE } else { &READ_ALL };
         let read = connection.prepared(read).await?;
         let Some(request) = &self.context.idempotency else {
             return Ok((self.present(connection, &read).await?, None));

@@ -5,7 +5,6 @@
 
 mod execute;
 pub(super) mod lists;
-pub(super) mod rows;
 mod search;
 mod state;
 mod write;

@@ -4,17 +4,16 @@ use std::sync::LazyLock;
 
 use tokio_postgres::{Row, types::ToSql};
 
-use super::{
-    super::name_keys::{set_keys, without_words},
-    lists::pet_with_order,
-    rows::{PET_WIDTH, pet_columns, withdrawn_columns},
-};
+use super::super::name_keys::{set_keys, without_words};
 use crate::{
     domain::{
         Limit, PetId, PetStatus,
         store_area::{NAME_KEY_LENGTH, NamePrefix, PetPosition, PetQuery, StorePet},
     },
-    store::postgres::{errors::Failure, pool::Connection},
+    store::{
+        postgres::{errors::Failure, pool::Connection},
+        tables::{PET_WIDTH, Table, pet_with_order},
+    },
 };
 
 /// The first key of a name, as the indexes have it: made here of a name that is its own key.
@@ -54,11 +53,8 @@ static STATEMENTS: LazyLock<Vec<String>> = LazyLock::new(|| (0..32).map(statemen
 /// constant limits let it keep one plan. See `LIST` in `pets.rs`.
 fn statement(filters: usize) -> String {
     let has = |filter| filters & filter != 0;
-    let (table, columns) = if has(WITHDRAWN) {
-        ("withdrawn_pets", withdrawn_columns!())
-    } else {
-        ("pets", pet_columns!())
-    };
+    let table = if has(WITHDRAWN) { Table::WithdrawnPets } else { Table::Pets };
+    let columns = table.selected();
     let collation = if has(CATEGORY) { "POSIX" } else { "C" };
     let key = has(NAME).then(|| format!("{KEY} COLLATE \"{collation}\""));
     let nulls = if filters & !WITHDRAWN == STATUS { " NULLS FIRST" } else { "" };
@@ -109,7 +105,8 @@ fn statement(filters: usize) -> String {
     };
     let by_key = if has(NAME) { "key, " } else { "" };
     format!(
-        "SELECT page.*, {ORDER} FROM ({}) AS page ORDER BY {by_key}id{nulls} LIMIT $1",
+        "SELECT {}, {ORDER}, key FROM ({}) AS page ORDER BY {by_key}id{nulls} LIMIT $1",
+        Table::WithdrawnPets.selected(),
         ranges.join(" UNION ALL ")
     )
 }
@@ -166,15 +163,11 @@ pub(super) async fn list(
     }
     let statement = connection.prepared(&STATEMENTS[filters]).await?;
     let rows = connection.query(&statement, &parameters).await?;
-    let page = rows
-        .iter()
-        .take(limit)
-        .map(|row| pet_with_order(row, PET_WIDTH + 1))
-        .collect::<Result<Vec<_>, _>>()?;
+    let page = rows.iter().take(limit).map(pet_with_order).collect::<Result<Vec<_>, _>>()?;
     let last = (rows.len() > limit).then(|| rows.get(limit - 1)).flatten();
     let position = |row: &Row| -> Result<PetPosition, Failure> {
         let id: PetId = page.last().map(|pet| pet.id).ok_or(Failure::Row("id"))?;
-        Ok(PetPosition { key: row.try_get(PET_WIDTH)?, id })
+        Ok(PetPosition { key: row.try_get(PET_WIDTH + 1)?, id })
     };
     let next = last.map(position).transpose()?;
     Ok((page, next))

@@ -1,66 +1,75 @@
 //! The statements for what commands changed.
 
-use jiff::Timestamp;
+use std::sync::LazyLock;
 
 use super::{
     super::{
-        name_keys::StoredKeys,
-        writes::{Value, Write, one_row, values},
+        tables::{COLUMNS, with_values},
+        writes::{Value, Write, values},
     },
     state::Read,
 };
 use crate::{
-    domain::store_area::{Category, Order, StorePet, Text},
-    store::state::Versions,
+    domain::store_area::Resource,
+    store::{
+        columns,
+        state::Versions,
+        tables::{self, Table},
+    },
 };
 
-const INSERT_PET: &str = "INSERT INTO pets
-    (id, name, name_key, words, category_id, status, version, created_at, updated_at)
-    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)";
-const UPDATE_PET: &str = one_row!(
-    "UPDATE pets SET name = $3, name_key = $4, words = $5, category_id = $6, status = $7,
-        version = $8, updated_at = $9 WHERE id = $1 AND version = $2"
-);
-const UPDATE_STATUS: &str = one_row!(
-    "UPDATE pets SET status = $3, version = $4, updated_at = $5 WHERE id = $1 AND version = $2"
-);
-const WITHDRAW: &str = "
-    WITH gone AS (DELETE FROM pets WHERE id = $1 AND version = $2 RETURNING token), written AS (
-        INSERT INTO withdrawn_pets (id, name, name_key, words, category_id, status, version,
-            created_at, updated_at, withdrawn_at, reason, note, token)
-        SELECT $1, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, token FROM gone RETURNING 1)
-    SELECT 1 / count(*) FROM written";
-const RESTORE: &str = "
-    WITH back AS (DELETE FROM withdrawn_pets WHERE id = $1 AND version = $2 RETURNING token),
-    written AS (
-        INSERT INTO pets
-            (id, name, name_key, words, category_id, status, version, created_at, updated_at, token)
-        SELECT $1, $3, $4, $5, $6, $7, $8, $9, $10, token FROM back RETURNING 1)
-    SELECT 1 / count(*) FROM written";
-const INSERT_ORDER: &str = "INSERT INTO orders
-    (id, pet_id, status, holds, reference, note, reason, expires_at, created_at, closed_at, version)
-    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)";
-const UPDATE_ORDER: &str = one_row!(
-    "UPDATE orders SET status = $3, holds = $4, reference = $5, note = $6, reason = $7,
-        expires_at = $8, closed_at = $9, version = $10
-        WHERE id = $1 AND version = $2 AND holds = $11"
-);
-/// For a row that a batch read and does not write, so that it is still the same at the commit.
-macro_rules! unchanged {
-    ($table:literal) => {
-        concat!(
-            "WITH same AS (SELECT FROM ",
-            $table,
-            " WHERE id = $1 AND version = $2 FOR SHARE) SELECT 1 / count(*) FROM same"
-        )
-    };
+/// The statements for the rows of each table. Their parameters are the values of [`with_values`],
+/// then the version that was read; and of an order, whether it held its animal, because that can
+/// change without a new version.
+struct Statements {
+    insert: String,
+    update: String,
+    /// Moves an animal here from the other table of animals.
+    take: String,
+    delete: String,
+    /// For a row that a batch read and does not write, so that it is still the same at the commit.
+    same: String,
 }
-const SAME_PET: &str = unchanged!("pets");
-const SAME_ORDER: &str = unchanged!("orders");
-const INSERT_CATEGORY: &str = "INSERT INTO categories (id, label, version) VALUES ($1, $2, $3)";
-const UPDATE_CATEGORY: &str =
-    one_row!("UPDATE categories SET label = $3, version = $4 WHERE id = $1 AND version = $2");
-const DELETE_CATEGORY: &str = one_row!("DELETE FROM categories WHERE id = $1 AND version = $2");
+
+static STATEMENTS: LazyLock<[Statements; 4]> = LazyLock::new(|| Table::ALL.map(Statements::of));
+
+impl Statements {
+    fn of(table: Table) -> Self {
+        let columns = COLUMNS[table as usize].as_str();
+        let names: Vec<_> = columns.split(", ").collect();
+        let values: Vec<_> = (1..=names.len()).map(|number| format!("${number}")).collect();
+        let set =
+            names.iter().zip(&values).skip(1).map(|(name, value)| format!("{name} = {value}"));
+        let (set, version) = (set.collect::<Vec<_>>().join(", "), names.len() + 1);
+        let values = values.join(", ");
+        let (held, other) = match table {
+            Table::Orders => (format!(" AND holds = ${}", version + 1), table),
+            Table::Pets => (String::new(), Table::WithdrawnPets),
+            Table::WithdrawnPets => (String::new(), Table::Pets),
+            Table::Categories => (String::new(), table),
+        };
+        let as_read = "id = $1 AND version = $2";
+        let one = "SELECT 1 / count(*) FROM written";
+        Self {
+            insert: format!("INSERT INTO {table} ({columns}) VALUES ({values})"),
+            update: format!(
+                "WITH written AS (UPDATE {table} SET {set}
+                WHERE id = $1 AND version = ${version}{held} RETURNING 1) {one}"
+            ),
+            take: format!(
+                "WITH gone AS (
+                    DELETE FROM {other} WHERE id = $1 AND version = ${version} RETURNING token
+                ), written AS (
+                    INSERT INTO {table} ({columns}, token) SELECT {values}, token FROM gone
+                    RETURNING 1) {one}"
+            ),
+            delete: format!(
+                "WITH written AS (DELETE FROM {table} WHERE {as_read} RETURNING 1) {one}"
+            ),
+            same: format!("WITH written AS (SELECT FROM {table} WHERE {as_read} FOR SHARE) {one}"),
+        }
+    }
+}
 /// The response to the request that added an animal in the previous release is made from the
 /// animal, so it is kept before the first change.
 const KEEP_RESPONSE: &str = "
@@ -80,149 +89,60 @@ pub(super) fn changes(Read { state, added_by_requests, .. }: Read, is_batch: boo
     let mut writes = Vec::new();
     let must_stay = is_batch && state.is_changed();
     for (id, pet) in state.pets {
-        if must_stay
-            && pet.read == pet.now
-            && let Some(StorePet { version, withdrawn: None, .. }) = pet.read
-        {
-            writes.push(Write { sql: SAME_PET, values: values![id.get(), version] });
-            continue;
-        }
         let is_first_change = pet.read.as_ref().is_some_and(|pet| pet.version == 1);
         if is_first_change && pet.read != pet.now && added_by_requests.contains(&id) {
             writes.push(Write { sql: KEEP_RESPONSE, values: values![id.get()] });
         }
-        write_pet(pet, &mut writes);
+        writes.extend(write(pet, must_stay));
     }
     // A new order has a higher identifier than the one that it replaces, which lets go first.
-    for (id, of) in state.orders {
-        match &of.read {
-            Some(Order { version, .. }) if must_stay && of.read == of.now => {
-                writes.push(Write { sql: SAME_ORDER, values: values![id.get(), *version] });
-            }
-            _ => writes.extend(order(of)),
-        }
-    }
-    writes.extend(state.categories.into_values().filter_map(category));
+    writes.extend(state.orders.into_values().filter_map(|order| write(order, must_stay)));
+    writes.extend(state.categories.into_values().filter_map(|of| write(of, must_stay)));
     writes
 }
 
-fn write_pet(Versions { read, now }: Versions<StorePet>, writes: &mut Vec<Write>) {
-    let Some(now) = now.filter(|now| read.as_ref() != Some(now)) else { return };
-    let Some(mut read) = read else {
-        writes.push(Write { sql: INSERT_PET, values: pet_values(&now) });
-        return;
+/// The statement that writes a row if it changes; if it must stay, the one that keeps it.
+fn write<T: Into<Resource>>(Versions { read, now }: Versions<T>, must_stay: bool) -> Option<Write> {
+    let statements = |of: &Resource| &STATEMENTS[Table::of(of) as usize];
+    let (sql, read, now): (_, Resource, Resource) =
+        match (read.map(Into::into), now.map(Into::into)) {
+            (None, None) => return None,
+            (None, Some(now)) => {
+                let values = with_values(&now, |_, values| owned(values));
+                return Some(Write { sql: &statements(&now).insert, values });
+            }
+            (Some(read), None) => return Some(of_version(&read, &statements(&read).delete)),
+            (Some(read), Some(now)) if read == now => {
+                return must_stay.then(|| of_version(&read, &statements(&read).same));
+            }
+            (Some(read), Some(now)) if Table::of(&read) == Table::of(&now) => {
+                (&statements(&now).update, read, now)
+            }
+            (Some(read), Some(now)) => (&statements(&now).take, read, now),
+        };
+    let mut values = with_values(&now, |_, values| owned(values));
+    values.push(Box::new(read.version()));
+    if let Resource::Order(order) = read {
+        values.push(Box::new(order.holds));
+    }
+    Some(Write { sql, values })
+}
+
+/// A statement about the row that was read.
+fn of_version(read: &Resource, sql: &'static str) -> Write {
+    let values = owned(&[tables::values(read)[0], columns::Value::Integer(read.version())]);
+    Write { sql, values }
+}
+
+fn owned(values: &[columns::Value<'_>]) -> Vec<Value> {
+    let owned = |&value: &columns::Value<'_>| -> Value {
+        match value {
+            columns::Value::Null => Box::new(columns::Value::Null),
+            columns::Value::Integer(value) => Box::new(value),
+            columns::Value::Boolean(value) => Box::new(value),
+            columns::Value::Text(value) => Box::new(value.to_owned()),
+            columns::Value::Blob(value) => Box::new(value.to_owned()),
+        }
     };
-    let id = now.id.get();
-    let described = |pet: &StorePet| (pet.name.clone(), pet.category_id);
-    if read.withdrawn.is_some() {
-        let mut values = pet_values(&now);
-        values.insert(1, Box::new(read.version));
-        writes.push(Write { sql: RESTORE, values });
-        read = StorePet { withdrawn: None, ..now.clone() };
-    }
-    if let Some(withdrawal) = &now.withdrawn {
-        let mut values = pet_values(&now);
-        values.insert(1, Box::new(read.version));
-        values.extend(values![
-            withdrawal.at.as_millisecond(),
-            withdrawal.reason.as_str(),
-            text(withdrawal.note.as_ref()),
-        ]);
-        writes.push(Write { sql: WITHDRAW, values });
-    } else if described(&read) != described(&now) {
-        let mut values = pet_values(&now);
-        values.insert(1, Box::new(read.version));
-        // An animal keeps the time of its creation.
-        values.remove(8);
-        writes.push(Write { sql: UPDATE_PET, values });
-    } else if read.version != now.version {
-        let values = values![
-            id,
-            read.version,
-            now.status.as_str(),
-            now.version,
-            now.updated_at.map(Timestamp::as_millisecond),
-        ];
-        writes.push(Write { sql: UPDATE_STATUS, values });
-    }
-}
-
-/// The values of the columns of an animal, in the order of [`INSERT_PET`].
-fn pet_values(pet: &StorePet) -> Vec<Value> {
-    let StoredKeys { name_key, words } = StoredKeys::of(pet.name.as_str());
-    values![
-        pet.id.get(),
-        pet.name.as_str().to_owned(),
-        name_key,
-        words,
-        pet.category_id,
-        pet.status.as_str(),
-        pet.version,
-        pet.created_at.map(Timestamp::as_millisecond),
-        pet.updated_at.map(Timestamp::as_millisecond),
-    ]
-}
-
-fn order(Versions { read, now }: Versions<Order>) -> Option<Write> {
-    let now = now.filter(|now| read.as_ref() != Some(now))?;
-    let (reference, note) = (text(now.reference.as_ref()), text(now.note.as_ref()));
-    let reason = text(now.reason.as_ref());
-    let expires_at = now.expires_at.map(Timestamp::as_millisecond);
-    let closed_at = now.closed_at.map(Timestamp::as_millisecond);
-    let (id, status) = (now.id.get(), now.status.as_str());
-    Some(match read {
-        None => Write {
-            sql: INSERT_ORDER,
-            values: values![
-                id,
-                now.pet_id.get(),
-                status,
-                now.holds,
-                reference,
-                note,
-                reason,
-                expires_at,
-                now.created_at.as_millisecond(),
-                closed_at,
-                now.version,
-            ],
-        },
-        Some(read) => Write {
-            sql: UPDATE_ORDER,
-            values: values![
-                id,
-                read.version,
-                status,
-                now.holds,
-                reference,
-                note,
-                reason,
-                expires_at,
-                closed_at,
-                now.version,
-                // Can change without a new version.
-                read.holds,
-            ],
-        },
-    })
-}
-
-fn category(Versions { read, now }: Versions<Category>) -> Option<Write> {
-    Some(match (read, now) {
-        (None, Some(Category { id, label, version })) => {
-            Write { sql: INSERT_CATEGORY, values: values![id, label.as_str().to_owned(), version] }
-        }
-        (Some(read), Some(now)) if read != now => Write {
-            sql: UPDATE_CATEGORY,
-            values: values![now.id, read.version, now.label.as_str().to_owned(), now.version],
-        },
-        (Some(read), None) => {
-            Write { sql: DELETE_CATEGORY, values: values![read.id, read.version] }
-        }
-        (None, None) | (Some(_), Some(_)) => return None,
-    })
-}
-
-fn text<const MAX: usize>(text: Option<&Text<MAX>>) -> Option<String> {
-    text.map(|text| text.as_str().to_owned())
+    values.iter().map(owned).collect()
 }

@@ -10,12 +10,15 @@ use rusqlite::Connection;
 
 use super::{
     super::errors::is_damage,
-    lists::{EVERYTHING, ReadResource},
+    lists,
     search_block::{self, Entry},
 };
 use crate::{
     domain::pet::HIGHEST_EXPECTED,
-    store::check::{self, Checkup, DISAGREEMENTS, OneKind},
+    store::{
+        check::{self, Checkup, DISAGREEMENTS, OneKind},
+        tables::Table,
+    },
 };
 
 const INVALID_TIMES: &str = "SELECT id FROM pets
@@ -50,11 +53,8 @@ pub(in super::super) fn agreement(
     let times = [Timestamp::MIN, Timestamp::MAX].map(Timestamp::as_millisecond);
     report(&moment, "animal {} has an invalid time", INVALID_TIMES, times, found)?;
     // Those in the catalogue were checked before.
-    let [_, others @ ..] = EVERYTHING;
-    for ((statement, read), what) in
-        others.into_iter().zip(["withdrawn animal", "order", "category"])
-    {
-        report_unreadable(&moment, what, statement, read, found)?;
+    for table in Table::ALL.into_iter().filter(|&table| table != Table::Pets) {
+        report_unreadable(&moment, table, found)?;
     }
     for table in moment.prepare(SEQUENCES)?.query_map([], |row| row.get::<_, String>(0))? {
         let table = table?;
@@ -98,17 +98,16 @@ fn report(
 /// Reports each row that the service could not show.
 fn report_unreadable(
     connection: &Connection,
-    what: &str,
-    statement: &str,
-    read: ReadResource,
+    table: Table,
     found: &mut Checkup,
 ) -> rusqlite::Result<()> {
-    let mut statement = connection.prepare(statement)?;
+    let mut statement = connection.prepare(&lists::everything(table))?;
     let mut rows = statement.query([])?;
     let mut found = OneKind::of(&mut found.problems);
     while let Some(row) = rows.next()? {
-        match read(row) {
+        match table.read(row) {
             Err(error) if is_damage(&error) => {
+                let what = table.row();
                 found.add(format!("{what} {} is invalid: {error}", row.get::<_, i64>(0)?));
             }
             other => drop(other?),

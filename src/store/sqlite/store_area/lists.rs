@@ -3,12 +3,9 @@
 use std::{fmt::Write, ops::ControlFlow};
 
 use jiff::Timestamp;
-use rusqlite::{Connection, Params, Row, ToSql};
+use rusqlite::{Connection, Row, ToSql};
 
-use super::{
-    super::rows::of_status,
-    rows::{self, order_columns, pet_columns, withdrawn_pet_columns},
-};
+use super::{super::rows::of_status, rows::SELECT};
 use crate::domain::{
     Limit, PetId, PetStatus,
     store_area::{
@@ -16,58 +13,36 @@ use crate::domain::{
         Resource, StorePet, Text,
     },
 };
-use crate::store::columns::Columns;
+use crate::store::{
+    columns::{Cell, Columns},
+    tables::{Record, Table, pet_with_order},
+};
 
-const WITHDRAWN: &str = concat!(
-    "SELECT ",
-    withdrawn_pet_columns!(),
-    " FROM withdrawn_pets NOT INDEXED WHERE id > ?1 ORDER BY id LIMIT ?2"
-);
-const WITHDRAWN_OF_STATUS: &str = concat!(
-    "SELECT ",
-    withdrawn_pet_columns!(),
-    " FROM withdrawn_pets INDEXED BY withdrawn_pets_by_status
-    WHERE status = ?3 AND id > ?1 ORDER BY id LIMIT ?2"
-);
 // An end below -62167219200000 (`clock::EARLIEST`) cannot be read, and must not stop the others.
 const DUE: &str = "SELECT id, expires_at FROM orders INDEXED BY orders_by_end
     WHERE status = 'reserved' AND expires_at BETWEEN -62167219200000 AND ?1 ORDER BY expires_at LIMIT ?2";
 const RESERVATIONS: &str = "SELECT count(*),
     min(expires_at) FILTER (WHERE expires_at >= -62167219200000) FROM orders INDEXED BY orders_by_end
     WHERE status = 'reserved'";
-const CATEGORIES: &str =
-    "SELECT id, label, version FROM categories WHERE id >= ?1 ORDER BY id LIMIT ?2";
 const OF_CATEGORY: &str = "SELECT (SELECT count(*) FROM pets WHERE category_id = ?1)
     + (SELECT count(*) FROM withdrawn_pets WHERE category_id = ?1)";
 
-pub(super) type ReadResource = fn(&Row<'_>) -> rusqlite::Result<Resource>;
-
-/// Reads everything, in this order. See [`crate::store::bulk::Snapshot`].
-pub(super) const EVERYTHING: [(&str, ReadResource); 4] = [
-    (concat!("SELECT ", pet_columns!(), " FROM pets NOT INDEXED ORDER BY id"), |row| {
-        rows::pet(row).map(Resource::Pet)
-    }),
-    (concat!("SELECT ", withdrawn_pet_columns!(), " FROM withdrawn_pets ORDER BY id"), |row| {
-        rows::withdrawn_pet(row).map(Resource::Pet)
-    }),
-    (concat!("SELECT ", order_columns!(), " FROM orders ORDER BY id"), |row| {
-        rows::order(row).map(Resource::Order)
-    }),
-    ("SELECT id, label, version FROM categories ORDER BY id", |row| {
-        rows::category(row).map(Resource::Category)
-    }),
-];
+/// Reads everything in a table.
+pub(super) fn everything(table: Table) -> String {
+    let by_id = if table == Table::Pets { "NOT INDEXED ORDER BY id" } else { "ORDER BY id" };
+    format!("{} {by_id}", SELECT[table as usize])
+}
 
 /// Calls `show` with everything, until it breaks.
 pub(in super::super) fn each(
     connection: &Connection,
     show: &mut dyn FnMut(Resource) -> ControlFlow<()>,
 ) -> rusqlite::Result<()> {
-    for (sql, read) in EVERYTHING {
-        let mut statement = connection.prepare(sql)?;
+    for table in Table::ALL {
+        let mut statement = connection.prepare(&everything(table))?;
         let mut rows = statement.query([])?;
         while let Some(row) = rows.next()? {
-            if show(read(row)?).is_break() {
+            if show(table.read(row)?).is_break() {
                 return Ok(());
             }
         }
@@ -82,40 +57,21 @@ pub(super) fn pets(
     query: &PetQuery,
     longest: usize,
 ) -> rusqlite::Result<Option<Vec<StorePet>>> {
+    let table = if query.withdrawn { Table::WithdrawnPets } else { Table::Pets };
+    let of_status = match (query.status, query.withdrawn) {
+        (None, _) => "NOT INDEXED WHERE".to_owned(),
+        (Some(status), true) => {
+            format!("INDEXED BY withdrawn_pets_by_status WHERE status = '{status}' AND")
+        }
+        (Some(status), false) => of_status(status) + " AND",
+    };
+    let list = format!("{} {of_status} id > ?1 ORDER BY id LIMIT ?2", SELECT[table as usize]);
+    let mut statement = connection.prepare_cached(&list)?;
     let after = query.after.as_ref().map_or(0, |after| after.id.get());
-    let limit = one_more(query.limit);
-    let columns = pet_columns!();
-    let status = query.status.map(PetStatus::as_str);
-    match (query.withdrawn, query.status) {
-        (true, None) => short(connection, WITHDRAWN, [after, limit], rows::withdrawn_pet, longest),
-        (true, Some(_)) => {
-            let values: [&dyn ToSql; 3] = [&after, &limit, &status];
-            short(connection, WITHDRAWN_OF_STATUS, values, rows::withdrawn_pet, longest)
-        }
-        (false, status) => {
-            let pets = match status {
-                None => "FROM pets NOT INDEXED WHERE".to_owned(),
-                Some(status) => of_status(status) + " AND",
-            };
-            let list = format!("SELECT {columns} {pets} id > ?1 ORDER BY id LIMIT ?2");
-            short(connection, &list, [after, limit], rows::pet, longest)
-        }
-    }
-}
-
-/// The animals that a statement selects, unless their names are longer than `longest` together.
-fn short(
-    connection: &Connection,
-    list: &str,
-    values: impl Params,
-    pet: fn(&Row<'_>) -> rusqlite::Result<StorePet>,
-    longest: usize,
-) -> rusqlite::Result<Option<Vec<StorePet>>> {
-    let mut statement = connection.prepare_cached(list)?;
-    let mut rows = statement.query(values)?;
+    let mut rows = statement.query([after, one_more(query.limit)])?;
     let (mut pets, mut length) = (Vec::new(), 0);
     while let Some(row) = rows.next()? {
-        let pet = pet(row)?;
+        let pet = pet_with_order(row)?;
         let note = pet.withdrawn.as_ref().and_then(|withdrawal| withdrawal.note.as_ref());
         length += pet.name.as_str().len() + note.map_or(0, |note| note.as_str().len());
         if length > longest {
@@ -141,7 +97,7 @@ pub(super) fn orders(connection: &Connection, query: &OrderQuery) -> rusqlite::R
         OrderQuery { status: Some(_), .. } => "INDEXED BY orders_by_status",
         _ => "NOT INDEXED",
     };
-    let mut list = format!("SELECT {} FROM orders {index} WHERE id {behind} ?1", order_columns!());
+    let mut list = format!("{} {index} WHERE id {behind} ?1", SELECT[Table::Orders as usize]);
     let mut values: Vec<&dyn ToSql> = vec![&after, &limit];
     for (column, value) in [
         ("status", status.as_ref().map(|value| value as &dyn ToSql)),
@@ -154,7 +110,7 @@ pub(super) fn orders(connection: &Connection, query: &OrderQuery) -> rusqlite::R
         }
     }
     let _ = write!(list, " ORDER BY id{order} LIMIT ?2");
-    connection.prepare_cached(&list)?.query_map(&*values, rows::order)?.collect()
+    connection.prepare_cached(&list)?.query_map(&*values, |row| Order::read(row, 0))?.collect()
 }
 
 /// Whether every row that a page of orders reads belongs to it.
@@ -168,7 +124,7 @@ pub(super) fn due(
     now: Timestamp,
     limit: u32,
 ) -> rusqlite::Result<Vec<(OrderId, Timestamp)>> {
-    let due = |row: &Row<'_>| Ok((rows::order_id(row.get(0)?)?, row.time(1)?));
+    let due = |row: &Row<'_>| Ok((Cell::read(row, 0)?, Cell::read(row, 1)?));
     let mut statement = connection.prepare_cached(DUE)?;
     statement.query_map((now.as_millisecond(), limit), due)?.collect()
 }
@@ -189,20 +145,23 @@ pub(super) fn categories(
     let Some(first) = after.map_or(Some(i64::MIN), |after| after.checked_add(1)) else {
         return Ok(Vec::new());
     };
-    let mut statement = connection.prepare_cached(CATEGORIES)?;
-    statement.query_map([first, one_more(limit)], rows::category)?.collect()
+    let list =
+        format!("{} WHERE id >= ?1 ORDER BY id LIMIT ?2", SELECT[Table::Categories as usize]);
+    let mut statement = connection.prepare_cached(&list)?;
+    statement.query_map([first, one_more(limit)], |row| Category::read(row, 0))?.collect()
 }
 
 pub(super) fn inventory(connection: &Connection, now: Timestamp) -> rusqlite::Result<Inventory> {
     let count = |of: &str| {
-        let count = format!("SELECT count(*) {of}");
+        let count = format!("SELECT count(*) FROM {of}");
         connection.query_row(&count, [], |row| row.get(0).map(i64::unsigned_abs))
     };
+    let count_of = |status| count(&format!("pets {}", of_status(status)));
     Ok(Inventory {
-        available: count(&of_status(PetStatus::Available))?,
-        pending: count(&of_status(PetStatus::Pending))?,
-        sold: count(&of_status(PetStatus::Sold))?,
-        withdrawn: count("FROM withdrawn_pets")?,
+        available: count_of(PetStatus::Available)?,
+        pending: count_of(PetStatus::Pending)?,
+        sold: count_of(PetStatus::Sold)?,
+        withdrawn: count("withdrawn_pets")?,
         counted_at: now,
     })
 }

@@ -1,0 +1,155 @@
+//! The tables of animals, orders and categories: each column once, for every store. The statements
+//! and the readers of their rows are made of these columns, so both have them in the same order.
+
+use super::columns::{Cell, Columns, Value};
+use crate::domain::{
+    store_area::{Category, Order, OrderId, Resource, StorePet, Withdrawal},
+    words::words,
+};
+
+/// What has columns of a row of its own.
+pub(super) trait Record: Sized {
+    const COLUMNS: &'static [&'static str];
+
+    /// The values of the columns.
+    fn values(&self) -> Vec<Value<'_>>;
+
+    /// Reads the columns from `at` on.
+    fn read<R: Columns>(row: &R, at: usize) -> Result<Self, R::Error>;
+
+    /// The same; `None` if the first one, which is a number, has no value.
+    fn find<R: Columns>(row: &R, at: usize) -> Result<Option<Self>, R::Error> {
+        let first: Option<i64> = row.value(at)?;
+        first.map(|_| Self::read(row, at)).transpose()
+    }
+}
+
+/// The name of a column: that of its member, if no other is declared.
+macro_rules! column {
+    ($member:ident) => {
+        stringify!($member)
+    };
+    ($member:ident $column:ident) => {
+        stringify!($column)
+    };
+}
+
+/// Declares the members of a record that have a column, and those that have none.
+macro_rules! record {
+    ($record:ident: $($member:ident $(as $column:ident)?),+ $(; without $($other:ident),+)?) => {
+        impl Record for $record {
+            const COLUMNS: &'static [&'static str] = &[$(column!($member $($column)?)),+];
+
+            fn values(&self) -> Vec<Value<'_>> {
+                vec![$(self.$member.value()),+]
+            }
+
+            fn read<R: Columns>(row: &R, at: usize) -> Result<Self, R::Error> {
+                let mut columns = at..;
+                let mut next = || columns.next().unwrap_or_default();
+                Ok(Self { $($member: Cell::read(row, next())?,)+ $($($other: None,)+)? })
+            }
+        }
+    };
+}
+
+record!(StorePet: id, name, category_id, status, version, created_at, updated_at;
+    without order_id, withdrawn);
+// They follow those of the animal.
+record!(Withdrawal: at as withdrawn_at, reason, note);
+record!(Order: id, pet_id, status, holds, reference, note, reason, expires_at, created_at,
+    closed_at, version);
+record!(Category: id, label, version);
+
+words! {
+    /// A table. Its rows are identified by their first column, and have a version.
+    pub(super) enum Table {
+        Pets = "pets",
+        WithdrawnPets = "withdrawn_pets",
+        Orders = "orders",
+        Categories = "categories",
+    }
+}
+
+/// Instead of the columns of a withdrawal.
+const NOT_WITHDRAWN: &str = "CAST(NULL AS bigint) AS withdrawn_at, CAST(NULL AS text) AS reason, \
+    CAST(NULL AS text) AS note";
+
+/// How many columns [`pet`] reads.
+pub(super) const PET_WIDTH: usize = StorePet::COLUMNS.len() + Withdrawal::COLUMNS.len();
+
+impl Table {
+    /// Where a resource is.
+    pub(super) fn of(resource: &Resource) -> Self {
+        match resource {
+            Resource::Pet(StorePet { withdrawn: None, .. }) => Self::Pets,
+            Resource::Pet(_) => Self::WithdrawnPets,
+            Resource::Order(_) => Self::Orders,
+            Resource::Category(_) => Self::Categories,
+        }
+    }
+
+    /// Its columns.
+    pub(super) fn columns(self) -> Vec<&'static str> {
+        match self {
+            Self::Pets => StorePet::COLUMNS.to_vec(),
+            Self::WithdrawnPets => [StorePet::COLUMNS, Withdrawal::COLUMNS].concat(),
+            Self::Orders => Order::COLUMNS.to_vec(),
+            Self::Categories => Category::COLUMNS.to_vec(),
+        }
+    }
+
+    /// The columns that are read of it: of an animal, those of its withdrawal, too.
+    pub(super) fn selected(self) -> String {
+        let mut columns = self.columns();
+        if self == Self::Pets {
+            columns.push(NOT_WITHDRAWN);
+        }
+        columns.join(", ")
+    }
+
+    /// What a row is called.
+    pub(super) fn row(self) -> &'static str {
+        match self {
+            Self::Pets => "animal",
+            Self::WithdrawnPets => "withdrawn animal",
+            Self::Orders => "order",
+            Self::Categories => "category",
+        }
+    }
+
+    /// Reads a row of all that is selected. After an animal comes its open order.
+    pub(super) fn read<R: Columns>(self, row: &R) -> Result<Resource, R::Error> {
+        Ok(match self {
+            Self::Pets | Self::WithdrawnPets => pet_with_order(row)?.into(),
+            Self::Orders => Order::read(row, 0)?.into(),
+            Self::Categories => Category::read(row, 0)?.into(),
+        })
+    }
+}
+
+/// The values of the columns of a resource, in the order of [`Table::columns`].
+pub(super) fn values(resource: &Resource) -> Vec<Value<'_>> {
+    match resource {
+        Resource::Pet(pet) => {
+            let mut values = pet.values();
+            values.extend(pet.withdrawn.iter().flat_map(Withdrawal::values));
+            values
+        }
+        Resource::Order(order) => order.values(),
+        Resource::Category(category) => category.values(),
+    }
+}
+
+/// The animal in the columns from `at` on, without its order; `None` if they are null.
+pub(super) fn pet<R: Columns>(row: &R, at: usize) -> Result<Option<StorePet>, R::Error> {
+    let Some(pet) = StorePet::find(row, at)? else { return Ok(None) };
+    let withdrawn = Withdrawal::find(row, at + StorePet::COLUMNS.len())?;
+    Ok(Some(StorePet { withdrawn, ..pet }))
+}
+
+/// The animal in a row, and its open order in the column after it.
+pub(super) fn pet_with_order<R: Columns>(row: &R) -> Result<StorePet, R::Error> {
+    let pet = pet(row, 0)?.ok_or_else(|| row.invalid(0))?;
+    Ok(StorePet { order_id: Option::<OrderId>::read(row, PET_WIDTH)?, ..pet })
+}
