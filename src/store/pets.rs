@@ -64,4 +64,14 @@ pub type Respond = fn(&Pet) -> StoredResponse;
 
 /// See [`Pets::version`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Version(pub(crate) [u8; 48]);
+pub struct Version([u8; 64]);
+
+impl Version {
+    /// A store chooses how many bytes it needs.
+    pub(super) fn new<const N: usize>(bytes: [u8; N]) -> Self {
+        const { assert!(N <= 64) };
+        let mut version = [0; 64];
+        version[..N].copy_from_slice(&bytes);
+        Self(version)
+    }
+}

@@ -18,9 +18,9 @@ use rustix::process::{Flock, FlockType, fcntl_getlk};
 
 use super::{
     file_identity::{Identity, companion, identity, keep_open},
-    wal_index::{Checkpoints, INDEX_HEADER, WalIndex},
+    wal_index::{Checkpoints, FileVersion, INDEX_HEADER, WalIndex},
 };
-use crate::store::{StoreError, Version};
+use crate::store::StoreError;
 
 /// The header of a database file.
 const HEADER: usize = 100;
@@ -209,7 +209,7 @@ impl Files {
         Ok(())
     }
 
-    fn end_of_wal(&self, version: &Version, size: u64) -> Result<Option<Frame>, IncompleteWal> {
+    fn end_of_wal(&self, version: &FileVersion, size: u64) -> Result<Option<Frame>, IncompleteWal> {
         end_of_wal(&self.wal.file, size, version, self.end.as_ref())
     }
 
@@ -237,7 +237,7 @@ struct IncompleteWal;
 fn end_of_wal(
     wal: &File,
     size: u64,
-    version: &Version,
+    version: &FileVersion,
     before: Option<&Frame>,
 ) -> Result<Option<Frame>, IncompleteWal> {
     let pages = u64::from(WalIndex::pages_in_wal(version));
@@ -263,7 +263,7 @@ fn end_of_wal(
 
 /// Whether the WAL has every frame. A commit that was under way when the WAL was truncated leaves a
 /// hole before its own frames.
-fn has_all_frames(wal: &File, version: &Version) -> bool {
+fn has_all_frames(wal: &File, version: &FileVersion) -> bool {
     let frame_size = FRAME_HEADER as u64 + WalIndex::page_size(version);
     (0..u64::from(WalIndex::pages_in_wal(version))).all(|frame| {
         read(wal, WAL_HEADER as u64 + frame * frame_size)

@@ -9,6 +9,7 @@ use super::{
     rows::{identifier, status},
     slow_reads,
     store::SqliteStore,
+    wal_index::FileVersion,
 };
 use crate::{
     domain::{NewPet, PageRequest, Pet, PetId, WriteContext, store_area::StorePet},
@@ -52,7 +53,7 @@ impl Pets for SqliteStore {
     }
 
     async fn version(&self) -> Result<Option<Version>, StoreError> {
-        self.readers.version().map(Some)
+        self.readers.version().map(|FileVersion(header)| Some(Version::new(header)))
     }
 
     fn etag_key(&self) -> [u8; 32] {

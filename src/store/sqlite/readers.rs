@@ -20,8 +20,12 @@ use std::{
 use rusqlite::{Connection, Row};
 use tokio::{runtime::Handle, time::sleep};
 
-use super::{connection, file::LONG_WAL, wal_index::WalIndex};
-use crate::store::{OpenError, StoreError, Version};
+use super::{
+    connection,
+    file::LONG_WAL,
+    wal_index::{FileVersion, WalIndex},
+};
+use crate::store::{OpenError, StoreError};
 
 /// How long a transaction may stay open.
 const OPEN_FOR: Duration = Duration::from_millis(200);
@@ -69,7 +73,7 @@ struct Reader {
     connection: Connection,
     /// The version when the open transaction began, or an earlier one; `None` if no transaction is
     /// open.
-    open_version: Option<Version>,
+    open_version: Option<FileVersion>,
 }
 
 impl Readers {
@@ -130,7 +134,7 @@ impl Readers {
     }
 
     /// See [`crate::store::Pets::version`].
-    pub(super) fn version(&self) -> Result<Version, StoreError> {
+    pub(super) fn version(&self) -> Result<FileVersion, StoreError> {
         match self.0.wal_index {
             Some(wal_index) => Ok(wal_index.version()),
             // Each connection counts for itself, so it is always the same one.
@@ -222,7 +226,7 @@ fn lock(reader: &Mutex<Reader>) -> MutexGuard<'_, Reader> {
 
 impl Reader {
     /// Begins a transaction that stays open. The next statement takes its snapshot.
-    fn begin(&mut self, version: Version) {
+    fn begin(&mut self, version: FileVersion) {
         if self.run("BEGIN").is_ok() {
             self.open_version = Some(version);
         }
@@ -236,12 +240,12 @@ impl Reader {
     }
 
     /// A number that changes with every commit of another connection, by any process.
-    fn data_version(&self) -> rusqlite::Result<Version> {
+    fn data_version(&self) -> rusqlite::Result<FileVersion> {
         let number = |row: &Row<'_>| row.get::<_, i64>(0);
         let number = self.connection.pragma_query_value(None, "data_version", number)?;
         let mut version = [0; 48];
         version[..8].copy_from_slice(&number.to_ne_bytes());
-        Ok(Version(version))
+        Ok(FileVersion(version))
     }
 
     fn run(&self, sql: &str) -> rusqlite::Result<usize> {

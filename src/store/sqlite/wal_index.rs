@@ -13,7 +13,6 @@ use rustix::mm::{MapFlags, ProtFlags};
 use vm_memory::{FileOffset, MmapRegion, VolatileMemory};
 
 use super::file_identity::{companion, keep_open};
-use crate::store::Version;
 
 /// The header of the `-shm` file, the shared memory of the WAL. Every commit, by any process,
 /// becomes visible by rewriting this header (SQLite, "WAL-mode File Format", section 2.1: `iChange`
@@ -27,6 +26,11 @@ pub(super) struct WalIndex {
 
 /// The size of the header, in bytes.
 const SIZE: usize = 48;
+
+/// The version of the database: its header, or without a [`WalIndex`] another number that changes
+/// with every commit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct FileVersion(pub(super) [u8; SIZE]);
 
 /// The size of the mapping: the header, its copy, and the state of checkpoints.
 pub(super) const INDEX_HEADER: usize = 136;
@@ -68,11 +72,11 @@ impl WalIndex {
 
     /// The version in the file, and the page up to which the WAL is in the database; `None` if the
     /// header is being written.
-    pub(super) fn parse(content: &[u8; INDEX_HEADER]) -> Option<(Version, u32)> {
+    pub(super) fn parse(content: &[u8; INDEX_HEADER]) -> Option<(FileVersion, u32)> {
         let (header, rest) = content.split_first_chunk::<SIZE>()?;
         let (copy, rest) = rest.split_first_chunk::<SIZE>()?;
         let checkpointed = u32::from_ne_bytes(*rest.first_chunk()?);
-        (header == copy).then_some((Version(*header), checkpointed))
+        (header == copy).then_some((FileVersion(*header), checkpointed))
     }
 
     /// The progress of checkpoints.
@@ -89,22 +93,22 @@ impl WalIndex {
 
     /// The header, which is the version of the database. A header that is read while a commit
     /// rewrites it differs from all others.
-    pub(super) fn version(&self) -> Version {
+    pub(super) fn version(&self) -> FileVersion {
         let mut header = [0; SIZE];
         for (bytes, word) in header.chunks_exact_mut(8).zip(self.header) {
             bytes.copy_from_slice(&word.load(Acquire).to_ne_bytes());
         }
-        Version(header)
+        FileVersion(header)
     }
 
     /// The number of pages in the WAL at this version (`mxFrame`), including those that a
     /// checkpoint has copied.
-    pub(super) fn pages_in_wal(Version(header): &Version) -> u32 {
+    pub(super) fn pages_in_wal(FileVersion(header): &FileVersion) -> u32 {
         u32::from_ne_bytes([header[16], header[17], header[18], header[19]])
     }
 
     /// The size of a page, in bytes (`szPage`, where 1 means 65,536).
-    pub(super) fn page_size(Version(header): &Version) -> u64 {
+    pub(super) fn page_size(FileVersion(header): &FileVersion) -> u64 {
         match u16::from_ne_bytes([header[14], header[15]]) {
             1 => 65_536,
             size => size.into(),
@@ -113,12 +117,12 @@ impl WalIndex {
 
     /// The salts of the WAL and of each page in it (`aSalt`), which change whenever the WAL
     /// restarts.
-    pub(super) fn salts(Version(header): &Version) -> [u8; 8] {
+    pub(super) fn salts(FileVersion(header): &FileVersion) -> [u8; 8] {
         *header[32..].first_chunk().unwrap_or(&[0; 8])
     }
 
     /// The checksum of the WAL, as in its last frame (`aFrameCksum`).
-    pub(super) fn checksum(Version(header): &Version) -> [u8; 8] {
+    pub(super) fn checksum(FileVersion(header): &FileVersion) -> [u8; 8] {
         let mut bytes = *header[24..].first_chunk().unwrap_or(&[0; 8]);
         // Two numbers, which are big-endian in the WAL.
         if cfg!(target_endian = "little") {
@@ -132,7 +136,7 @@ impl WalIndex {
     /// it sets `iChange` to 0, and each commit adds 1. `false` also if no process has read the WAL
     /// yet.
     pub(super) fn was_committed_to(&self) -> bool {
-        let Version(header) = self.version();
+        let FileVersion(header) = self.version();
         header[8..12] != [0; 4]
     }
 }
