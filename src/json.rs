@@ -4,6 +4,7 @@ mod log;
 pub(crate) mod members;
 mod pet;
 mod resources;
+mod store_pet;
 pub(crate) mod times;
 
 use std::{cell::Cell, collections::HashSet, fmt};
@@ -18,9 +19,10 @@ pub(crate) use self::{
     log::{write_audit_entry, write_change},
     pet::write_pet,
     resources::{
-        Object, write_attempt, write_category, write_order, write_resource, write_store_pet,
-        write_webhook,
+        Object, read_category, read_order, write_attempt, write_category, write_order,
+        write_resource, write_webhook,
     },
+    store_pet::{PATCH, read_patch, read_store_pet, write_store_pet},
 };
 
 /// The largest depth of nested objects and arrays in a body.
@@ -35,6 +37,12 @@ pub(crate) enum Invalid {
     /// The object has a member that is not expected.
     #[error("{0}")]
     UnknownMember(String),
+}
+
+impl Invalid {
+    fn of(reason: &str) -> Self {
+        Self::Value(reason.to_owned())
+    }
 }
 
 /// Renders a value that consists of text and numbers, so rendering cannot fail.

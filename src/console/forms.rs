@@ -225,7 +225,7 @@ pub(super) fn label(typed: &str) -> Result<Label, String> {
 }
 
 /// A text that may be left out.
-fn optional<const MAX: usize>(
+pub(super) fn optional<const MAX: usize>(
     typed: &str,
     too_long: &'static str,
 ) -> Result<Option<Text<MAX>>, String> {

@@ -57,6 +57,17 @@ pub(super) const PLACED_AT: &str = "Placed";
 pub(super) const ENDS: &str = "Ends";
 pub(super) const CLOSED_AT: &str = "Closed";
 
+/// What the history calls the members that changed, in this order.
+pub(super) const MEMBERS: &[(&str, &str)] = &[
+    ("name", NAME),
+    ("label", NAME),
+    ("categoryId", CATEGORY),
+    ("status", STATUS),
+    ("reference", REFERENCE),
+    ("note", NOTE),
+    ("reason", REASON),
+];
+
 // Today
 pub(super) const FIND_LABEL: &str = "Find an animal by name or number";
 pub(super) const FIND: &str = "Find";

@@ -12,11 +12,12 @@ use csv::{ByteRecord, ErrorKind, Reader, ReaderBuilder};
 
 use super::{
     CATEGORY_ID, ID, InvalidRow, MAX_ROW, NAME, RawRow, ReadError, Row, Rows, STATUS, Source,
-    Writer, imported, invalid, invalid_category_id, invalid_id, invalid_status, name,
+    Writer, invalid, invalid_category_id, invalid_id, invalid_status, name,
     source::{self, Bounded},
 };
 use crate::{
     domain::{NewPet, PetId, PetRef, PetStatus},
+    json::members::imported,
     text::integer,
 };
 

@@ -20,9 +20,9 @@ pub use self::{
     seen_ids::SeenIds,
     source::{MAX_ROW, Source},
 };
-use crate::domain::{
-    NewPet, PetId, PetName, PetRef, PetStatus, pet::HIGHEST_IMPORTED, store_area::Resource,
-    words::words,
+use crate::{
+    domain::{NewPet, PetId, PetName, PetRef, PetStatus, store_area::Resource, words::words},
+    json::members::UP_TO_HIGHEST_IMPORTED,
 };
 
 words! {
@@ -143,13 +143,6 @@ fn invalid_category_id() -> InvalidRow {
 fn invalid_status() -> InvalidRow {
     let [a, b, c] = PetStatus::ALL;
     invalid(STATUS, format!("must be one of {a}, {b} and {c}"))
-}
-
-/// What an identifier or a version in a file must be: at most [`HIGHEST_IMPORTED`].
-const UP_TO_HIGHEST_IMPORTED: &str = "an integer from 1 to 9006099743113216";
-
-fn imported(number: i64) -> Option<i64> {
-    (number <= HIGHEST_IMPORTED).then_some(number)
 }
 
 fn invalid_id() -> InvalidRow {

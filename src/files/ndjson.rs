@@ -12,12 +12,12 @@ use serde_json::value::RawValue;
 
 use super::{
     CATEGORY_ID, ID, InvalidRow, MAX_ROW, NAME, RawRow, ReadError, Row, Rows, Source, Writer,
-    imported, invalid, invalid_category_id, invalid_id, invalid_status, name, resources,
+    invalid, invalid_category_id, invalid_id, invalid_status, name, resources,
     source::{self, Bounded},
 };
 use crate::{
     domain::{NewPet, PetId, PetRef, store_area::Resource},
-    json,
+    json::{self, members::imported},
 };
 
 const BUFFER: usize = 64 << 10;

@@ -4,8 +4,9 @@ use serde_json::value::RawValue;
 
 use super::{Invalid, integer, string, times};
 use crate::domain::{
-    PetName, PetStatus,
-    store_area::{Field, Label, Note, Reason, Reference, WithdrawalReason},
+    PetId, PetName, PetStatus,
+    pet::HIGHEST_IMPORTED,
+    store_area::{Field, Label, Note, OrderId, Reason, Reference, WithdrawalReason},
 };
 
 pub(crate) struct Members<'a> {
@@ -63,6 +64,28 @@ pub(crate) const LABEL: Kind<Label> = Kind {
 pub(crate) const TIME: Kind<jiff::Timestamp> = Kind {
     read: |value| text(value, |text| times::parse(&text)),
     is: "an RFC 3339 time, such as 2026-12-06T11:00:00+01:00",
+};
+
+/// What an identifier or a version in a file must be: at most [`HIGHEST_IMPORTED`].
+pub(crate) const UP_TO_HIGHEST_IMPORTED: &str = "an integer from 1 to 9006099743113216";
+
+pub(crate) fn imported(number: i64) -> Option<i64> {
+    (number <= HIGHEST_IMPORTED).then_some(number)
+}
+
+pub(super) const PET_ID: Kind<PetId> = Kind {
+    read: |value| integer(value).and_then(imported).and_then(PetId::new),
+    is: UP_TO_HIGHEST_IMPORTED,
+};
+
+pub(super) const ORDER_ID: Kind<OrderId> = Kind {
+    read: |value| integer(value).and_then(imported).and_then(OrderId::new),
+    is: UP_TO_HIGHEST_IMPORTED,
+};
+
+pub(super) const VERSION: Kind<i64> = Kind {
+    read: |value| integer(value).and_then(imported).filter(|&version| version > 0),
+    is: UP_TO_HIGHEST_IMPORTED,
 };
 
 impl<'a> Members<'a> {

@@ -2,16 +2,23 @@
 
 use jiff::{Timestamp, fmt::temporal::DateTimePrinter};
 
+use super::{
+    Invalid,
+    members::{
+        INTEGER, Kind, LABEL, Members, NOTE, ORDER_ID, PET_ID, REASON, REFERENCE, TIME, VERSION,
+    },
+    write_store_pet,
+};
 use crate::domain::store_area::{
-    Attempt, Category, DisabledReason, Label, Note, Order, Reason, Reference, Resource, StorePet,
-    Webhook, Withdrawal,
+    Attempt, Category, DisabledReason, Label, Note, Order, OrderStatus, Reason, Reference,
+    Resource, Webhook,
 };
 
 /// RFC 3339 in UTC with milliseconds.
 static TIMES: DateTimePrinter = DateTimePrinter::new().precision(Some(3));
 
 /// A JSON object that is being written.
-pub(crate) struct Object<'o>(&'o mut Vec<u8>);
+pub(crate) struct Object<'o>(pub(super) &'o mut Vec<u8>);
 
 impl<'o> Object<'o> {
     pub(crate) fn begin(out: &'o mut Vec<u8>) -> Self {
@@ -62,7 +69,7 @@ impl<'o> Object<'o> {
         self.or_null(name, value, |object, value| object.text(name, value));
     }
 
-    fn time_or_null(&mut self, name: &str, value: Option<Timestamp>) {
+    pub(super) fn time_or_null(&mut self, name: &str, value: Option<Timestamp>) {
         self.or_null(name, value, |object, value| object.time(name, value));
     }
 
@@ -74,37 +81,6 @@ impl<'o> Object<'o> {
     pub(crate) fn end(self) {
         self.0.push(b'}');
     }
-}
-
-pub(crate) fn write_store_pet(out: &mut Vec<u8>, pet: &StorePet) {
-    let mut object = Object::begin(out);
-    object.integer("id", pet.id.get());
-    object.text("name", pet.name.as_str());
-    object.integer("categoryId", pet.category_id);
-    object.text("status", pet.status.as_str());
-    object.integer("version", pet.version);
-    let start = object.0.len();
-    object.time_or_null("createdAt", pet.created_at);
-    if pet.updated_at == pet.created_at {
-        // To print a time costs more than to copy it.
-        let value = start + ",\"createdAt\":".len()..object.0.len();
-        object.name("updatedAt").extend_from_within(value);
-    } else {
-        object.time_or_null("updatedAt", pet.updated_at);
-    }
-    object.or_null("orderId", pet.order_id, |object, id| object.integer("orderId", id.get()));
-    object.or_null("withdrawn", pet.withdrawn.as_ref(), |object, withdrawal| {
-        write_withdrawal(object.name("withdrawn"), withdrawal);
-    });
-    object.end();
-}
-
-fn write_withdrawal(out: &mut Vec<u8>, withdrawal: &Withdrawal) {
-    let mut object = Object::begin(out);
-    object.time("at", withdrawal.at);
-    object.text("reason", withdrawal.reason.as_str());
-    object.text_or_null("note", withdrawal.note.as_ref().map(Note::as_str));
-    object.end();
 }
 
 pub(crate) fn write_order(out: &mut Vec<u8>, order: &Order) {
@@ -122,12 +98,73 @@ pub(crate) fn write_order(out: &mut Vec<u8>, order: &Order) {
     object.end();
 }
 
+const ORDER_STATUS: Kind<OrderStatus> = Kind {
+    read: |value| super::string(value)?.parse().ok(),
+    is: "one of reserved, completed, cancelled, expired and returned",
+};
+const BOOLEAN: Kind<bool> = Kind { read: |value| value.get().parse().ok(), is: "true or false" };
+
+/// An order in a file, with whether it holds its animal.
+pub(crate) fn read_order(object: &[u8]) -> Result<Order, Invalid> {
+    let names = [
+        "id",
+        "petId",
+        "status",
+        "reference",
+        "note",
+        "reason",
+        "expiresAt",
+        "createdAt",
+        "closedAt",
+        "version",
+        "holds",
+    ];
+    let members = Members::of(object, "The order", &names)?;
+    let order = Order {
+        id: members.required("id", &ORDER_ID)?,
+        pet_id: members.required("petId", &PET_ID)?,
+        status: members.required("status", &ORDER_STATUS)?,
+        reference: members.nullable("reference", &REFERENCE)?,
+        note: members.nullable("note", &NOTE)?,
+        reason: members.nullable("reason", &REASON)?,
+        expires_at: members.nullable("expiresAt", &TIME)?,
+        created_at: members.required("createdAt", &TIME)?,
+        closed_at: members.nullable("closedAt", &TIME)?,
+        version: members.required("version", &VERSION)?,
+        holds: members.required("holds", &BOOLEAN)?,
+    };
+    let is_open = order.status == OrderStatus::Reserved;
+    if is_open != order.closed_at.is_none() {
+        return Err(Invalid::of("closedAt must be null for a reserved order, and for no other"));
+    }
+    if is_open && order.expires_at.is_none() {
+        return Err(Invalid::of("expiresAt must not be null for a reserved order"));
+    }
+    if order.status != OrderStatus::Completed && order.holds != is_open {
+        return Err(Invalid::of(
+            "holds must be true for a reserved order, and false for a cancelled, expired or \
+             returned one",
+        ));
+    }
+    Ok(order)
+}
+
 pub(crate) fn write_category(out: &mut Vec<u8>, category: &Category) {
     let mut object = Object::begin(out);
     object.integer("id", category.id);
     object.text("label", category.label.as_str());
     object.integer("version", category.version);
     object.end();
+}
+
+/// A category in a file.
+pub(crate) fn read_category(object: &[u8]) -> Result<Category, Invalid> {
+    let members = Members::of(object, "The category", &["id", "label", "version"])?;
+    Ok(Category {
+        id: members.required("id", &INTEGER)?,
+        label: members.required("label", &LABEL)?,
+        version: members.required("version", &VERSION)?,
+    })
 }
 
 /// The representation of an animal, an order or a category.

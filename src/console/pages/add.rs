@@ -45,7 +45,7 @@ fn page(desk: &Desk<'_>, categories: &[Category], errors: &Errors) -> Page {
                 h2 { (texts::ADD_ONE) }
                 form.fields method="post" action="/add" {
                     (desk.key("add"))
-                    (animal_fields::inputs(&desk.visit.form, categories, errors, false))
+                    (animal_fields::inputs(&desk.visit.form, categories, errors, None))
                     @let new = new_category(desk, categories)
                         .filter(|_| errors.of("category").is_some());
                     div.buttons {

@@ -1,9 +1,9 @@
 //! One animal: reserving, selling, withdrawing and restoring it.
 
-use jiff::Timestamp;
 use maud::{Markup, html};
 
 use super::{
+    animal_fields::facts,
     history, orders,
     parts::{live, missing},
 };
@@ -20,8 +20,7 @@ use crate::{
     domain::{
         Limit, PetId, PetStatus,
         store_area::{
-            Category, Command, NewOrder, Order, OrderQuery, OrderTerms, PetPatch, Preconditions,
-            StorePet,
+            Command, NewOrder, Order, OrderQuery, OrderTerms, PetPatch, Preconditions, StorePet,
         },
     },
     edge::ApiError,
@@ -88,21 +87,6 @@ async fn holding_order(desk: &Desk<'_>, pet: &StorePet) -> Result<Option<Order>,
         OrderQuery { pet_id: Some(pet.id), limit, newest_first: true, ..OrderQuery::default() };
     let (orders, _) = desk.store().list_orders(&query).await?;
     Ok(orders.into_iter().find(|order| order.holds))
-}
-
-fn facts(pet: &StorePet, categories: &[Category], now: Timestamp) -> Markup {
-    html! {
-        dl {
-            dt { (texts::NUMBER) }
-            dd { (pet.id.get()) }
-            dt { (texts::CATEGORY) }
-            dd { bdi { (markup::category(categories, pet.category_id)) } }
-            @for (label, at) in
-                [(texts::ADDED_AT, pet.created_at), (texts::CHANGED_AT, pet.updated_at)] {
-                @if let Some(at) = at { dt { (label) } dd { (markup::time(at, now)) } }
-            }
-        }
-    }
 }
 
 /// What can be done with the animal in its present state.

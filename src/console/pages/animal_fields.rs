@@ -1,33 +1,51 @@
-//! The inputs for an animal, in each form that has them.
+//! The members of an animal: in each form that has them, and on its page.
 
+use jiff::Timestamp;
 use maud::{Markup, html};
 
 use crate::{
     console::{
         forms::{self, Errors, Input},
-        markup, texts,
+        markup::{self, LONG},
+        texts,
         visit::Form,
     },
-    domain::store_area::Category,
+    domain::store_area::{Category, PetPatch, StorePet},
 };
 
 /// A name as an input holds it, which is one line.
-pub(super) fn as_typed(name: &str) -> String {
+fn as_typed(name: &str) -> String {
     name.replace(['\r', '\n'], "")
 }
 
-/// A category as somebody would type it.
-pub(super) fn category_typed(id: i64, categories: &[Category]) -> String {
-    let shown = markup::category(categories, id);
-    if forms::category(&shown, categories) == Ok(id) { shown } else { id.to_string() }
+/// The form as it is in the store.
+pub(super) fn form_of(pet: &StorePet, categories: &[Category]) -> Form {
+    Form::with(&[
+        ("name", &as_typed(pet.name.as_str())),
+        ("category", &markup::category(categories, pet.category_id)),
+        ("status", pet.status.as_str()),
+        ("version", &pet.version.to_string()),
+    ])
 }
 
-/// The inputs for an animal.
+/// What was typed, with the category as somebody would type it.
+pub(super) fn typed_again(form: &Form, categories: &[Category]) -> Form {
+    let mut category = form.get("category").to_owned();
+    if let Ok(id) = forms::category(&category, categories) {
+        let shown = markup::category(categories, id);
+        let is_clear = forms::category(&shown, categories) == Ok(id);
+        category = if is_clear { shown } else { id.to_string() };
+    }
+    let others = ["name", "status"].map(|name| (name, form.raw(name)));
+    Form::with(&[&others[..], &[("category", &category)]].concat())
+}
+
+/// The inputs for an animal: a new one, or this one.
 pub(super) fn inputs(
     form: &Form,
     categories: &[Category],
     errors: &Errors,
-    has_order: bool,
+    pet: Option<&StorePet>,
 ) -> Markup {
     let category = Input {
         hint: Some(texts::CATEGORY_HINT),
@@ -38,10 +56,79 @@ pub(super) fn inputs(
         (Input::of("name", texts::NAME, form, errors).show())
         (category.show())
         (forms::category_list(categories))
-        @if has_order {
+        @if pet.is_some_and(|pet| pet.order_id.is_some()) {
             p.hint { (texts::STATUS_HELD) }
         } @else {
             (Input::of("status", texts::STATUS, form, errors).choose(&forms::statuses()))
+        }
+    }
+}
+
+/// What was typed, as a change. What an input cannot hold stays as it is.
+pub(super) fn patch(
+    form: &Form,
+    pet: &StorePet,
+    categories: &[Category],
+    errors: &mut Errors,
+) -> PetPatch {
+    let typed = form.raw("name");
+    let name = if typed == as_typed(pet.name.as_str()) {
+        None
+    } else {
+        errors.take("name", forms::name(typed))
+    };
+    let typed = form.get("category");
+    // Also if several categories have this name.
+    let present = [markup::category(categories, pet.category_id), pet.category_id.to_string()];
+    let category_id = if present.iter().any(|present| present == typed) {
+        None
+    } else {
+        errors.take("category", forms::category(typed, categories))
+    };
+    let status = form.get("status");
+    // It is not in the form of a reserved animal.
+    let status = (!status.is_empty()).then(|| errors.take("status", forms::status(status)));
+    PetPatch { name, category_id, status: status.flatten() }
+}
+
+/// What is in the store, and whether it differs from what was typed.
+pub(super) fn compared(
+    pet: &StorePet,
+    typed: &Form,
+    categories: &[Category],
+) -> Vec<(&'static str, Markup, bool)> {
+    let status = typed.get("status");
+    vec![
+        (
+            texts::NAME,
+            markup::name(pet.name.as_str(), LONG),
+            typed.raw("name") != as_typed(pet.name.as_str()),
+        ),
+        (
+            texts::CATEGORY,
+            html! { bdi { (markup::category(categories, pet.category_id)) } },
+            forms::category(typed.get("category"), categories) != Ok(pet.category_id),
+        ),
+        (
+            texts::STATUS,
+            markup::pet_badge(pet),
+            !status.is_empty() && status != pet.status.as_str(),
+        ),
+    ]
+}
+
+/// What the page of an animal shows next to its name and status.
+pub(super) fn facts(pet: &StorePet, categories: &[Category], now: Timestamp) -> Markup {
+    html! {
+        dl {
+            dt { (texts::NUMBER) }
+            dd { (pet.id.get()) }
+            dt { (texts::CATEGORY) }
+            dd { bdi { (markup::category(categories, pet.category_id)) } }
+            @for (label, at) in
+                [(texts::ADDED_AT, pet.created_at), (texts::CHANGED_AT, pet.updated_at)] {
+                @if let Some(at) = at { dt { (label) } dd { (markup::time(at, now)) } }
+            }
         }
     }
 }

@@ -3,7 +3,7 @@
 use maud::html;
 
 use super::{
-    animal_fields::{as_typed, inputs},
+    animal_fields::{form_of, inputs, patch},
     commands::NotDone,
     conflict,
     parts::missing,
@@ -11,26 +11,16 @@ use super::{
 use crate::{
     console::{
         desk::Desk,
-        forms::{self, Errors},
+        forms::Errors,
         layout::Menu,
         markup,
         reply::{Page, Reply},
         texts,
         visit::Form,
     },
-    domain::store_area::{Category, Command, PetPatch, Resource, StorePet},
+    domain::store_area::{Category, Command, Resource, StorePet},
     edge::ApiError,
 };
-
-/// The form as it is in the store.
-fn form_of(pet: &StorePet, categories: &[Category]) -> Form {
-    Form::with(&[
-        ("name", &as_typed(pet.name.as_str())),
-        ("category", &markup::category(categories, pet.category_id)),
-        ("status", pet.status.as_str()),
-        ("version", &pet.version.to_string()),
-    ])
-}
 
 pub(super) async fn form(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let Some(pet) = desk.pet().await? else {
@@ -56,7 +46,7 @@ fn page(
         form.card.fields method="post" action={ (path) "/edit" } {
             (desk.key("edit"))
             input type="hidden" name="version" value=(form.get("version"));
-            (inputs(form, categories, errors, pet.order_id.is_some()))
+            (inputs(form, categories, errors, Some(pet)))
             div.buttons {
                 button.main { (texts::SAVE) }
                 a.button.quiet href=(path) { (texts::CANCEL) }
@@ -89,26 +79,4 @@ pub(super) async fn save(desk: &Desk<'_>) -> Result<Reply, ApiError> {
             Ok(page(desk, &pet, form, &categories, &Errors::text(&why)).into())
         }
     }
-}
-
-/// What was typed, as a change. What an input cannot hold stays as it is.
-fn patch(form: &Form, pet: &StorePet, categories: &[Category], errors: &mut Errors) -> PetPatch {
-    let typed = form.raw("name");
-    let name = if typed == as_typed(pet.name.as_str()) {
-        None
-    } else {
-        errors.take("name", forms::name(typed))
-    };
-    let typed = form.get("category");
-    // Also if several categories have this name.
-    let present = [markup::category(categories, pet.category_id), pet.category_id.to_string()];
-    let category_id = if present.iter().any(|present| present == typed) {
-        None
-    } else {
-        errors.take("category", forms::category(typed, categories))
-    };
-    let status = form.get("status");
-    // It is not in the form of a reserved animal.
-    let status = (!status.is_empty()).then(|| errors.take("status", forms::status(status)));
-    PetPatch { name, category_id, status: status.flatten() }
 }

@@ -2,7 +2,7 @@
 
 use jiff::{Timestamp, ToSpan};
 use maud::{Markup, html};
-use serde::Deserialize;
+use serde_json::{Map, Value};
 
 use super::parts::link;
 use crate::{
@@ -25,32 +25,30 @@ use crate::{
 /// How many entries a page shows.
 const SHOWN: u32 = 20;
 
-/// What the history shows of a representation in the log.
-#[derive(Debug, Default, Deserialize)]
-#[serde(default, rename_all = "camelCase")]
-struct Logged {
-    name: Option<String>,
-    label: Option<String>,
-    category_id: Option<i64>,
-    status: Option<String>,
-    reference: Option<String>,
-    note: Option<String>,
-    reason: Option<String>,
-    expires_at: Option<Timestamp>,
-    withdrawn: Option<Withdrawn>,
-    first_id: Option<i64>,
-    last_id: Option<i64>,
-}
-
-#[derive(Debug, Deserialize)]
-struct Withdrawn {
-    reason: String,
-    note: Option<String>,
-}
+/// A representation in the log.
+#[derive(Default)]
+struct Logged(Map<String, Value>);
 
 impl Logged {
     fn read(text: Option<&str>) -> Self {
-        text.and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default()
+        Self(text.and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default())
+    }
+
+    fn text(&self, member: &str) -> Option<&str> {
+        self.0.get(member)?.as_str()
+    }
+
+    fn integer(&self, member: &str) -> Option<i64> {
+        self.0.get(member)?.as_i64()
+    }
+
+    fn end(&self) -> Option<Timestamp> {
+        self.text("expiresAt")?.parse().ok()
+    }
+
+    /// How the animal left the catalogue.
+    fn withdrawal(&self) -> Option<Self> {
+        self.0.get("withdrawn")?.as_object().cloned().map(Self)
     }
 }
 
@@ -104,8 +102,8 @@ pub(super) async fn show(desk: &Desk<'_>, pet: &StorePet) -> Result<Markup, Stor
 pub(super) fn replaced(change: &LoggedChange) -> Option<&'static str> {
     let [before, after] = [&change.before, &change.after].map(|text| Logged::read(text.as_deref()));
     match change.kind.known()? {
-        ChangeType::OrderChanged if before.expires_at < after.expires_at => Some(texts::EXTENDED),
-        ChangeType::CategoryChanged if before.label.is_some() => Some(texts::RENAMED),
+        ChangeType::OrderChanged if before.end() < after.end() => Some(texts::EXTENDED),
+        ChangeType::CategoryChanged if before.text("label").is_some() => Some(texts::RENAMED),
         _ => None,
     }
 }
@@ -113,7 +111,7 @@ pub(super) fn replaced(change: &LoggedChange) -> Option<&'static str> {
 /// The name of the animal that an entry is about, at that time.
 pub(super) fn name(entry: &AuditEntry) -> Option<String> {
     let AuditEntry::Change(change) = entry else { return None };
-    Logged::read(change.after.as_deref()).name
+    Logged::read(change.after.as_deref()).text("name").map(str::to_owned)
 }
 
 /// The import that added an animal, among the first imports since it exists.
@@ -126,8 +124,11 @@ async fn import_of(desk: &Desk<'_>, pet: &StorePet) -> Result<Option<LoggedChang
     };
     let (entries, _) = desk.store().list_audit(&query).await?;
     let has_it = |change: &LoggedChange| {
-        let Logged { first_id, last_id, .. } = Logged::read(change.after.as_deref());
-        first_id.zip(last_id).is_some_and(|(first, last)| (first..=last).contains(&pet.id.get()))
+        let import = Logged::read(change.after.as_deref());
+        import
+            .integer("firstId")
+            .zip(import.integer("lastId"))
+            .is_some_and(|(first, last)| (first..=last).contains(&pet.id.get()))
     };
     Ok(entries.into_iter().find_map(|entry| match entry {
         AuditEntry::Change(change) if has_it(&change) => Some(change),
@@ -147,7 +148,7 @@ fn follows_an_order(changes: &[LoggedChange], at: usize) -> bool {
 
 /// The categories that an animal had before and after a change.
 pub(super) fn categories_in(change: &LoggedChange) -> impl Iterator<Item = i64> {
-    let of = |text: &Option<Box<str>>| Logged::read(text.as_deref()).category_id;
+    let of = |text: &Option<Box<str>>| Logged::read(text.as_deref()).integer("categoryId");
     [of(&change.before), of(&change.after)].into_iter().flatten()
 }
 
@@ -163,8 +164,12 @@ pub(super) fn differences(change: &LoggedChange, categories: &[Category]) -> Mar
         }
         None => id.to_string(),
     };
-    let status = |text: &String| {
-        forms::status(text).map_or_else(|_| text.clone(), |status| texts::status(status).to_owned())
+    let value = |of: &Logged, member: &str| match member {
+        "categoryId" => of.integer(member).map(category),
+        "status" => of.text(member).map(|text| {
+            forms::status(text).map_or(text, |status| texts::status(status)).to_owned()
+        }),
+        _ => of.text(member).map(str::to_owned),
     };
     let mut lines: Vec<(&str, Option<String>, String)> = Vec::new();
     let mut ends = None;
@@ -173,21 +178,20 @@ pub(super) fn differences(change: &LoggedChange, categories: &[Category]) -> Mar
             lines.push((label, old, new));
         }
     };
-    add(texts::NAME, before.name.or(before.label), after.name.or(after.label));
-    add(texts::CATEGORY, before.category_id.map(category), after.category_id.map(category));
-    if change.subject.kind == SubjectKind::Pet && !is_new {
-        add(texts::STATUS, before.status.as_ref().map(status), after.status.as_ref().map(status));
+    for &(member, label) in texts::MEMBERS {
+        if member != "status" || (change.subject.kind == SubjectKind::Pet && !is_new) {
+            add(label, value(&before, member), value(&after, member));
+        }
     }
-    add(texts::REFERENCE, before.reference, after.reference);
-    add(texts::NOTE, before.note, after.note);
-    add(texts::REASON, before.reason, after.reason);
-    if change.kind == ChangeType::OrderChanged && before.expires_at != after.expires_at {
-        ends = before.expires_at.zip(after.expires_at);
+    if change.kind == ChangeType::OrderChanged && before.end() != after.end() {
+        ends = before.end().zip(after.end());
     }
-    if let (None, Some(withdrawn)) = (before.withdrawn, after.withdrawn) {
-        let reason = forms::withdrawal_reason(&withdrawn.reason).map(texts::reason);
-        add(texts::REASON, None, Some(reason.map_or(withdrawn.reason, str::to_owned)));
-        add(texts::NOTE, None, withdrawn.note);
+    if let (None, Some(withdrawal)) = (before.withdrawal(), after.withdrawal()) {
+        let reason = withdrawal.text("reason").map(|text| {
+            forms::withdrawal_reason(text).map_or(text, |reason| texts::reason(reason)).to_owned()
+        });
+        add(texts::REASON, None, reason);
+        add(texts::NOTE, None, withdrawal.text("note").map(str::to_owned));
     }
     html! {
         @for (label, old, new) in lines {

@@ -4,8 +4,8 @@
 
 use jiff::Timestamp;
 
-use super::{Label, Note, OrderId, Reason, Reference, WithdrawalReason};
-use crate::domain::{NewPet, PetId, PetName, PetStatus};
+use super::{Label, Note, OrderId, PetPatch, Reason, Reference, WithdrawalReason};
+use crate::domain::{NewPet, PetId};
 
 /// One change of the store. [`super::decide`] has the rules.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -95,15 +95,6 @@ impl Command {
             }
         }
     }
-}
-
-/// New values of an animal. `None` keeps the present value.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct PetPatch {
-    pub name: Option<PetName>,
-    pub category_id: Option<i64>,
-    /// Its status. Only while no order is open.
-    pub status: Option<PetStatus>,
 }
 
 /// An order that is about to be placed.

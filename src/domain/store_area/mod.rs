@@ -23,7 +23,7 @@ mod webhook;
 pub use category::{Category, Label};
 pub use change::{Change, ChangeType, Conflict, Decision, Present, Refusal, Resource};
 pub use command::{
-    Command, Field, IfMatch, NewOrder, OrderPatch, OrderTerms, PetPatch, Preconditions, Subject,
+    Command, Field, IfMatch, NewOrder, OrderPatch, OrderTerms, Preconditions, Subject,
 };
 pub use decide::decide;
 pub use log::{
@@ -35,7 +35,7 @@ pub use name_key::{
 };
 pub use order::{Note, Order, OrderId, OrderStatus, Reason, Reference, Text};
 pub use query::{Inventory, OrderQuery, PetPosition, PetQuery, Reservations};
-pub use store_pet::{StorePet, Withdrawal, WithdrawalReason};
+pub use store_pet::{PetPatch, StorePet, Withdrawal, WithdrawalReason};
 pub use webhook::{
     Attempt, DeliveryUpdate, DisabledReason, Lease, Progress, Restart, SealedSecrets,
     StoredWebhook, TestMessage, Waiting, Webhook, WebhookChange, WebhookPatch,

@@ -30,11 +30,7 @@ pub(super) fn patch_pet(
     if pet.withdrawn.is_some() {
         return Err(withdrawn(pet, "Restore it first."));
     }
-    let PetPatch { name, category_id, status } = patch.clone();
-    let mut after = pet.clone();
-    after.name = name.unwrap_or(after.name);
-    after.category_id = category_id.unwrap_or(after.category_id);
-    after.status = status.unwrap_or(after.status);
+    let after = pet.patched(patch.clone());
     if after == *pet {
         return Ok(Decision::unchanged(pet));
     }

@@ -43,6 +43,32 @@ impl StorePet {
             withdrawn: None,
         }
     }
+
+    /// The animal with new values. Without `..`, so that none is forgotten.
+    #[must_use]
+    pub fn patched(&self, patch: PetPatch) -> Self {
+        let PetPatch { name, category_id, status } = patch;
+        let mut after = self.clone();
+        after.name = name.unwrap_or(after.name);
+        after.category_id = category_id.unwrap_or(after.category_id);
+        after.status = status.unwrap_or(after.status);
+        after
+    }
+
+    /// The length of its texts, in bytes.
+    pub fn length(&self) -> usize {
+        let note = self.withdrawn.as_ref().and_then(|withdrawal| withdrawal.note.as_ref());
+        self.name.as_str().len() + note.map_or(0, |note| note.as_str().len())
+    }
+}
+
+/// New values of an animal. `None` keeps the present value.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct PetPatch {
+    pub name: Option<PetName>,
+    pub category_id: Option<i64>,
+    /// Its status. Only while no order is open.
+    pub status: Option<PetStatus>,
 }
 
 /// How an animal left the catalogue.

@@ -63,7 +63,7 @@ fn parse(area: &StoreArea, element: &RawValue, write: &Write<'_>) -> Result<Comm
     let reason = || members.optional("reason", &REASON);
     match &*command {
         "addPet" => {
-            check(&pets::PATCH)?;
+            check(&["name", "categoryId", "status"])?;
             Ok(Command::AddPet(NewPet {
                 name: members.required("name", &NAME)?,
                 category_id: members.required("categoryId", &INTEGER)?,
@@ -71,8 +71,8 @@ fn parse(area: &StoreArea, element: &RawValue, write: &Write<'_>) -> Result<Comm
             }))
         }
         "patchPet" => {
-            with_pet(&pets::PATCH)?;
-            let patch = pets::patch(&members)?;
+            with_pet(json::PATCH)?;
+            let patch = json::read_patch(&members)?;
             Ok(Command::PatchPet { preconditions: preconditions()?, patch, id: pet_id()? })
         }
         "withdrawPet" => {

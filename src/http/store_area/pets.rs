@@ -3,7 +3,7 @@
 use super::{
     cursor::{self, Walk},
     feed,
-    members::{INTEGER, Members, NAME, NOTE, PET_STATUS, WITHDRAWAL_REASON},
+    members::{Members, NOTE, WITHDRAWAL_REASON},
     page::{self, Element},
     preconditions,
     shared::StoreArea,
@@ -14,8 +14,7 @@ use crate::{
     domain::{
         PetId,
         store_area::{
-            Command, NamePrefix, Note, PetPatch, PetPosition, PetQuery, Resource, StorePet,
-            WithdrawalReason,
+            Command, NamePrefix, Note, PetPosition, PetQuery, Resource, StorePet, WithdrawalReason,
         },
     },
     edge::{ApiError, Response, body::Accepted},
@@ -23,8 +22,7 @@ use crate::{
     json, text,
 };
 
-/// The members of the body of `patchPet`, and of `withdrawPet`.
-pub(super) const PATCH: [&str; 3] = ["name", "categoryId", "status"];
+/// The members of the body of `withdrawPet`.
 pub(super) const WITHDRAWAL: [&str; 2] = ["reason", "note"];
 
 /// `GET /v1/store/pets`: a page of animals, and a link to the next one.
@@ -75,13 +73,8 @@ pub(crate) async fn list_pets(
         let cursor = walk.encode(&key.unwrap_or_default(), id.get());
         page::next_link(area, "/store/pets", query.limit, &filters, &cursor)
     });
-    let element: Element<StorePet> = Element {
-        length: |pet| {
-            let note = pet.withdrawn.as_ref().and_then(|withdrawal| withdrawal.note.as_ref());
-            pet.name.as_str().len() + note.map_or(0, |note| note.as_str().len())
-        },
-        write: json::write_store_pet,
-    };
+    let element: Element<StorePet> =
+        Element { length: StorePet::length, write: json::write_store_pet };
     let mut response = page::respond(area, request, pets, element, next).await?;
     if let Some(log) = log {
         feed::add_link(area, &log, &mut response);
@@ -116,17 +109,9 @@ pub(crate) async fn get_pet(
 pub(crate) async fn patch_pet(area: &StoreArea, call: Call<'_>) -> Result<Response, ApiError> {
     let preconditions = preconditions::of(&call.request.headers)?;
     let write = Write::read(area, call, Some(Accepted::Patch)).await?;
-    let patch = patch(&write.members(&PATCH)?)?;
+    let patch = json::read_patch(&write.members(json::PATCH)?)?;
     let command = Command::PatchPet { id: write.pet_id()?, patch, preconditions };
     write.execute(area, command, wire::one).await
-}
-
-pub(super) fn patch(members: &Members<'_>) -> Result<PetPatch, ApiError> {
-    Ok(PetPatch {
-        name: members.optional("name", &NAME)?,
-        category_id: members.optional("categoryId", &INTEGER)?,
-        status: members.optional("status", &PET_STATUS)?,
-    })
 }
 
 /// `POST /v1/store/pets/{petId}/withdraw`.

@@ -10,15 +10,6 @@ use tokio_postgres::{Client, Error, Statement, types::ToSql};
 
 use super::pool::Connection;
 
-/// A statement that fails with a division by zero unless it writes one row. So another version
-/// than the one that was read ends the transaction, although its other statements and its COMMIT
-/// were already sent.
-macro_rules! one_row {
-    ($statement:literal) => {
-        concat!("WITH written AS (", $statement, " RETURNING 1) SELECT 1 / count(*) FROM written")
-    };
-}
-
 pub(super) type Value = Box<dyn ToSql + Sync + Send>;
 
 pub(super) struct Write {
@@ -38,7 +29,7 @@ macro_rules! values {
     };
 }
 
-pub(super) use {one_row, values};
+pub(super) use values;
 
 pub(super) async fn prepare(
     connection: &mut Connection,

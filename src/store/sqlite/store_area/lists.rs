@@ -72,8 +72,7 @@ pub(super) fn pets(
     let (mut pets, mut length) = (Vec::new(), 0);
     while let Some(row) = rows.next()? {
         let pet = pet_with_order(row)?;
-        let note = pet.withdrawn.as_ref().and_then(|withdrawal| withdrawal.note.as_ref());
-        length += pet.name.as_str().len() + note.map_or(0, |note| note.as_str().len());
+        length += pet.length();
         if length > longest {
             return Ok(None);
         }
