@@ -1,6 +1,7 @@
 //! Rules that no lint knows.
 
 mod documents;
+mod knots;
 mod rooms;
 
 use std::{
