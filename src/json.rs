@@ -2,6 +2,7 @@
 
 mod log;
 pub(crate) mod members;
+mod object;
 mod pet;
 mod resources;
 mod store_pet;
@@ -17,10 +18,11 @@ use serde_json::{de::SliceRead, value::RawValue};
 
 pub(crate) use self::{
     log::{write_audit_entry, write_change},
+    object::Object,
     pet::write_pet,
     resources::{
-        Object, read_category, read_order, write_attempt, write_category, write_order,
-        write_resource, write_webhook,
+        read_category, read_order, write_attempt, write_category, write_order, write_resource,
+        write_webhook,
     },
     store_pet::{PATCH, read_patch, read_store_pet, write_store_pet},
 };

@@ -11,9 +11,11 @@ use std::{
 use csv::{ByteRecord, ErrorKind, Reader, ReaderBuilder};
 
 use super::{
-    CATEGORY_ID, ID, InvalidRow, MAX_ROW, NAME, RawRow, ReadError, Row, Rows, STATUS, Source,
-    Writer, invalid, invalid_category_id, invalid_id, invalid_status, name,
-    source::{self, Bounded},
+    row::{
+        CATEGORY_ID, ID, InvalidRow, NAME, RawRow, ReadError, Row, Rows, STATUS, Writer, invalid,
+        invalid_category_id, invalid_id, invalid_status, name,
+    },
+    source::{self, Bounded, MAX_ROW, Source},
 };
 use crate::{
     domain::{NewPet, PetId, PetRef, PetStatus},

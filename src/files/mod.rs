@@ -4,26 +4,23 @@
 //! Reading takes constant memory, and is strict: input that is ambiguous, or would lose something,
 //! is rejected with the reason.
 
-#![expect(missing_docs, reason = "a comment says what a name does not")]
-
 mod csv;
 mod ndjson;
 mod resources;
+mod row;
 mod seen_ids;
 mod source;
 
-use std::{ffi::OsStr, io, path::Path};
+use std::{ffi::OsStr, path::Path};
 
 pub use self::{
     csv::CsvWriter,
     ndjson::NdjsonWriter,
+    row::{InvalidRow, RawRow, ReadError, Row, Rows, Writer},
     seen_ids::SeenIds,
     source::{MAX_ROW, Source},
 };
-use crate::{
-    domain::{NewPet, PetId, PetName, PetRef, PetStatus, store_area::Resource, words::words},
-    json::members::UP_TO_HIGHEST_IMPORTED,
-};
+use crate::domain::words::words;
 
 words! {
     /// The format of a file.
@@ -47,57 +44,6 @@ impl Format {
     }
 }
 
-/// What a row of a file has.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Row {
-    Pet {
-        /// Its identifier, if identifiers are read.
-        id: Option<PetId>,
-        pet: NewPet,
-    },
-    /// An animal, an order or a category of the store area.
-    Resource(Resource),
-}
-
-/// Why a row is not valid.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct InvalidRow {
-    /// The column or member that is invalid; `None` if it is the whole row.
-    pub column: Option<&'static str>,
-    pub reason: String,
-}
-
-/// A row as it is in the file.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RawRow {
-    /// The number of its first line, from 1.
-    pub line: u64,
-    /// Its bytes, without the line end.
-    pub text: Vec<u8>,
-}
-
-/// Why the rest of a file cannot be read.
-#[derive(Debug, thiserror::Error)]
-pub enum ReadError {
-    /// Reading failed.
-    #[error(transparent)]
-    Io(#[from] io::Error),
-    /// The file does not have the expected format.
-    #[error("line {line}: {reason}")]
-    Format { line: u64, reason: String },
-}
-
-/// Reads the rows of a file in order.
-pub trait Rows {
-    /// The next row, or why it is invalid; `None` after the last one.
-    fn next(&mut self) -> Result<Option<Result<Row, InvalidRow>>, ReadError>;
-
-    /// The row that was read last, as it is in the file.
-    fn raw_row(&self) -> io::Result<RawRow>;
-
-    fn bytes_read(&self) -> u64;
-}
-
 /// Reads the rows of a file from its beginning, with identifiers if `with_ids` is set.
 pub fn read<'s>(
     source: &'s Source,
@@ -108,43 +54,4 @@ pub fn read<'s>(
         Format::Csv => Box::new(csv::CsvRows::open(source, with_ids)?),
         Format::Ndjson => Box::new(ndjson::NdjsonRows::open(source, with_ids)?),
     })
-}
-
-/// Writes animals to a file.
-pub trait Writer {
-    fn write(&mut self, pet: PetRef<'_>) -> io::Result<()>;
-
-    fn finish(&mut self) -> io::Result<()>;
-}
-
-/// The columns or members of an animal.
-const ID: &str = "id";
-const NAME: &str = "name";
-const CATEGORY_ID: &str = "categoryId";
-const STATUS: &str = "status";
-
-fn invalid(column: &'static str, reason: impl Into<String>) -> InvalidRow {
-    InvalidRow { column: Some(column), reason: reason.into() }
-}
-
-fn name(text: String) -> Result<PetName, InvalidRow> {
-    if text.len() > PetName::MAX_LENGTH {
-        let reason = format!("is longer than {} bytes", PetName::MAX_LENGTH);
-        return Err(invalid(NAME, reason));
-    }
-    PetName::new(text).ok_or_else(|| invalid(NAME, "must not contain U+0000"))
-}
-
-fn invalid_category_id() -> InvalidRow {
-    let range = format!("from {} to {}", i64::MIN, i64::MAX);
-    invalid(CATEGORY_ID, format!("must be an integer {range} without leading zeros"))
-}
-
-fn invalid_status() -> InvalidRow {
-    let [a, b, c] = PetStatus::ALL;
-    invalid(STATUS, format!("must be one of {a}, {b} and {c}"))
-}
-
-fn invalid_id() -> InvalidRow {
-    invalid(ID, format!("must be {UP_TO_HIGHEST_IMPORTED}"))
 }

@@ -11,9 +11,12 @@ use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
 use super::{
-    CATEGORY_ID, ID, InvalidRow, MAX_ROW, NAME, RawRow, ReadError, Row, Rows, Source, Writer,
-    invalid, invalid_category_id, invalid_id, invalid_status, name, resources,
-    source::{self, Bounded},
+    resources,
+    row::{
+        CATEGORY_ID, ID, InvalidRow, NAME, RawRow, ReadError, Row, Rows, Writer, invalid,
+        invalid_category_id, invalid_id, invalid_status, name,
+    },
+    source::{self, Bounded, MAX_ROW, Source},
 };
 use crate::{
     domain::{NewPet, PetId, PetRef, store_area::Resource},

@@ -2,7 +2,7 @@
 //! `{"category":{…}}`, each as in a response of the service. An order also says whether it holds its
 //! animal.
 
-use super::InvalidRow;
+use super::row::InvalidRow;
 use crate::{
     domain::store_area::Resource,
     json::{self, Invalid},

@@ -4,7 +4,6 @@ use std::{fs, path::Path, sync::Arc, thread, time::Duration};
 
 use petstore::{
     domain::{NewPet, PetId, PetName, PetStatus::Sold},
-    server,
     store::{Created, OpenError, OpenMode, StoreError, sqlite::SqliteStore},
 };
 use rusqlite::{Connection, StatementStatus};
@@ -24,8 +23,7 @@ pub(crate) fn fresh() -> (AnyStore, TempDir) {
 }
 
 pub(crate) fn open(path: &Path, mode: OpenMode) -> Result<AnyStore, OpenError> {
-    // A store keeps two files open for as long as the process lives.
-    server::raise_open_files_limit();
+    petstore::server::raise_open_files_limit();
     Ok(Arc::new(SqliteStore::open(path, mode)?))
 }
 
