@@ -8,7 +8,12 @@ mod keys;
 mod upkeep;
 mod webhooks;
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::{Arc, Mutex},
+    time::Duration,
+};
+
+use jiff::Timestamp;
 
 use self::{commands::Commands, inventory::InventoryCount, journal::Journal, webhooks::Webhooks};
 pub(crate) use self::{
@@ -19,7 +24,7 @@ pub(crate) use self::{
 use crate::{
     confirmed_clock::ConfirmedClock,
     delivery::Registrar,
-    domain::{Clock, Deployment, RateLimit},
+    domain::{Clock, Deployment, RateLimit, store_area::OrderId},
     observe::metrics::{Exposition, Kind, TaskMetrics},
     store::{Store, StoreError},
 };
@@ -62,6 +67,8 @@ pub struct App {
     /// The journal of changes.
     pub journal: Journal,
     keep_changes: Duration,
+    /// The last reservation that was due in the last step, and its end, if others may follow.
+    last_due: Mutex<Option<(OrderId, Timestamp)>>,
     /// The metrics of the background tasks.
     pub tasks: Arc<TaskMetrics>,
 }
@@ -85,6 +92,7 @@ impl App {
             inventory: InventoryCount::new(Arc::clone(&store), Arc::clone(&clock)),
             journal: Journal::new(Arc::clone(&store), Arc::clone(&clock)),
             keep_changes,
+            last_due: Mutex::default(),
             tasks: Arc::default(),
             store,
             clock,

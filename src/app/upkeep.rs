@@ -5,6 +5,8 @@
 //! database at the same time. It does one bounded step, and returns whether more may be left. After
 //! an error, the next call continues.
 
+use std::sync::PoisonError;
+
 use jiff::Timestamp;
 use tracing::warn;
 
@@ -26,7 +28,9 @@ impl App {
         let metrics = &self.commands.metrics;
         metrics.note(self.store.reservations().await?);
         let Some(now) = self.confirmed_clock.now().await? else { return Ok(false) };
-        let due = self.store.due_orders(now, BATCH).await?;
+        // Behind those that could not expire in the last step.
+        let after = *self.last_due.lock().unwrap_or_else(PoisonError::into_inner);
+        let due = self.store.due_orders(after, now, BATCH).await?;
         let mut has_expired = false;
         for &(id, _) in &due {
             let context = WriteContext::new(Actor::Clock, now);
@@ -47,8 +51,10 @@ impl App {
         if has_expired {
             metrics.note(self.store.reservations().await?);
         }
-        // Not if nothing has expired: then the same orders would be due again at once.
-        Ok(has_expired && due.len() == BATCH as usize)
+        // After the last ones, the next call begins again.
+        let last = due.last().copied().filter(|_| due.len() == BATCH as usize);
+        *self.last_due.lock().unwrap_or_else(PoisonError::into_inner) = last;
+        Ok(last.is_some())
     }
 
     /// Forgets some of the changes and acts that are older than the settings say.

@@ -54,10 +54,11 @@ pub trait StoreArea: Send + Sync {
         query: &OrderQuery,
     ) -> Result<(Vec<Order>, Option<OrderId>), StoreError>;
 
-    /// The reservations whose end is not after `now`, with their end: the oldest first, and at
-    /// most `limit`.
+    /// The reservations that end at `now` or before, in the order of their ends: at most `limit`, from
+    /// behind this one on. Each with its end.
     async fn due_orders(
         &self,
+        after: Option<(OrderId, Timestamp)>,
         now: Timestamp,
         limit: u32,
     ) -> Result<Vec<(OrderId, Timestamp)>, StoreError>;
@@ -104,3 +105,9 @@ pub enum Executed {
 
 /// Renders the response to carried out commands.
 pub type RespondTo = fn(&[Decision]) -> StoredResponse;
+
+/// The number and the end behind which [`StoreArea::due_orders`] begins. Rows with an earlier time than
+/// the year 0 have a value that the service never writes.
+pub(super) fn behind(after: Option<(OrderId, Timestamp)>) -> (i64, i64) {
+    after.map_or((0, -62_167_219_200_000), |(id, end)| (id.get(), end.as_millisecond()))
+}

@@ -73,7 +73,7 @@ macro_rules! double {
                 $how => count_inventory(now: Timestamp) -> Inventory;
                 $how => get_order(id: OrderId) -> Option<Order>;
                 $how => list_orders(query: &OrderQuery) -> (Vec<Order>, Option<OrderId>);
-                $how => due_orders(now: Timestamp, limit: u32) -> Vec<(OrderId, Timestamp)>;
+                $how => due_orders(after: Option<(OrderId, Timestamp)>, now: Timestamp, limit: u32) -> Vec<(OrderId, Timestamp)>;
                 $how => reservations() -> Reservations;
                 $how => list_categories(
                     after: Option<i64>, limit: Limit

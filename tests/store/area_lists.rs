@@ -328,7 +328,7 @@ pub(crate) async fn orders_are_due_from_their_end_the_oldest_first(store: AnySto
             .await;
     }
     change(&store, complete(order_id(3))).await;
-    let due = async |minutes, limit| store.due_orders(end(minutes), limit).await.unwrap();
+    let due = async |minutes, limit| store.due_orders(None, end(minutes), limit).await.unwrap();
     assert_eq!(due(9, 100).await, []);
     assert_eq!(due(10, 100).await, [(order_id(2), end(10))]);
     assert_eq!(due(39, 100).await, [(order_id(2), end(10)), (order_id(1), end(30))]);

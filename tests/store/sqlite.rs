@@ -17,9 +17,8 @@ use crate::store::{
 suite!(fresh());
 
 pub(crate) fn fresh() -> (AnyStore, TempDir) {
-    let directory = TempDir::new().unwrap();
-    let store = open(&directory.path().join("petstore.db"), OpenMode::CreateAndMigrate).unwrap();
-    (store, directory)
+    let folder = TempDir::new().unwrap();
+    (open(&folder.path().join("petstore.db"), OpenMode::CreateAndMigrate).unwrap(), folder)
 }
 
 pub(crate) fn open(path: &Path, mode: OpenMode) -> Result<AnyStore, OpenError> {

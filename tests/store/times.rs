@@ -44,7 +44,7 @@ pub(crate) async fn the_times_of_any_clock_are_stored_listed_and_changed_again(s
         let placed = change_at(&store, before, Command::PlaceOrder(reservation)).await;
         let Resource::Order(Order { id, .. }) = placed else { panic!("{placed:?}") };
         assert_eq!(Resource::Order(order(&store, id).await), placed);
-        assert_eq!(store.due_orders(LATEST, 10).await.unwrap().len(), 1);
+        assert_eq!(store.due_orders(None, LATEST, 10).await.unwrap().len(), 1);
         let closed = change_at(&store, now, complete(id)).await;
         assert_eq!(Resource::Order(order(&store, id).await), closed);
         change_at(&store, now, withdraw(added.id)).await;

@@ -44,7 +44,7 @@ pub(super) async fn list(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let (mut rows, mut next, mut is_cut) = (Vec::new(), None, false);
     if status == OrderStatus::Reserved.as_str() && typed.is_empty() {
         let last = desk.visit.now.checked_add((401 * 24).hours()).unwrap_or(desk.visit.now);
-        let due = desk.store().due_orders(last, SHOWN_BY_END).await?;
+        let due = desk.store().due_orders(None, last, SHOWN_BY_END).await?;
         is_cut = due.len() >= SHOWN_BY_END as usize;
         rows = with_animals(desk, due.into_iter().map(|(id, _)| id)).await?;
     } else if let Some(reference) = Reference::new(typed.to_owned()) {

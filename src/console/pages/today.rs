@@ -30,7 +30,7 @@ pub(super) async fn today(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let inventory =
         time::timeout(COUNTED_WITHIN, desk.app().inventory.read()).await.ok().transpose()?;
     let until = desk.visit.now.checked_add(72.hours()).unwrap_or(desk.visit.now);
-    let due = desk.store().due_orders(until, SHOWN).await?;
+    let due = desk.store().due_orders(None, until, SHOWN).await?;
     let ending = order_rows::with_animals(desk, due.into_iter().map(|(id, _)| id)).await?;
     let failing = if desk.role() >= Role::Manager { failing(desk).await? } else { 0 };
     let is_empty = inventory.as_ref().is_some_and(|inventory| {

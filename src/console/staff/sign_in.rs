@@ -250,23 +250,36 @@ async fn record_failure(visit: &Visit<'_>, member: Option<&StaffMember>) -> Resu
     Ok(visit.console.app.store.record_act(act, context).await?)
 }
 
+/// How often the end of a session is tried when the member changes at the same moment.
+const MAX_TRIES: u32 = 10;
+
 /// `POST /sign-out`.
 pub(in crate::console) async fn sign_out(desk: &Desk<'_>) -> Result<Response, ApiError> {
     let Desk { visit, session, .. } = desk;
-    let change = StaffChange {
-        seen: session.member.version,
-        after: session.member.clone(),
-        ends: EndedSessions::One(session.record.digest),
-        begins: None,
-        act: None,
-    };
-    // Somebody has changed the member at the same moment: the session goes on.
-    if visit.write(change, session.actor()).await? == StaffWritten::Stale {
-        return Err(changed_meanwhile());
+    let digest = session.record.digest;
+    for _ in 0..MAX_TRIES {
+        // Read again, because somebody may have changed the member meanwhile, or ended the session.
+        let found = visit.console.app.store.find_session(digest).await?;
+        let Some((_, member)) = found else { return Ok(signed_out(visit)) };
+        let change = StaffChange {
+            seen: member.version,
+            after: member,
+            ends: EndedSessions::One(digest),
+            begins: None,
+            act: None,
+        };
+        if visit.write(change, session.actor()).await? != StaffWritten::Stale {
+            return Ok(signed_out(visit));
+        }
     }
+    Err(changed_meanwhile())
+}
+
+/// The response to a member whose session has ended.
+fn signed_out(visit: &Visit<'_>) -> Response {
     let mut response = layout::redirect("/sign-in");
     Cookie::Session.clear(visit, &mut response);
-    Ok(response)
+    response
 }
 
 impl Visit<'_> {

@@ -137,6 +137,29 @@ async fn more_reservations_than_one_run_takes_all_expire() {
 }
 
 #[tokio::test]
+async fn reservations_that_cannot_expire_do_not_keep_later_ones_from_it() {
+    let store = Store::open().await;
+    for number in 0..100 {
+        let pet = store.add(&format!("animal {number}"), "available").await;
+        reserve_for(&store, pet, 1).await;
+    }
+    let last = reserve_for(&store, store.add("Rex", "available").await, 2).await;
+    store.server.execute("DELETE FROM pets WHERE id <= 100").await;
+    store.server.clock.advance(3 * MINUTE);
+    let app = &store.server.app;
+    while app.expire_orders().await.unwrap() {}
+    assert_eq!(status(&store, last).await, "expired");
+
+    // They are not forgotten.
+    let restore =
+        "INSERT INTO pets (id, name, category_id, status, version, created_at, updated_at)
+        SELECT pet_id, 'found again', 1, 'pending', 2, 0, 0 FROM orders WHERE pet_id <= 100";
+    store.server.execute(restore).await;
+    while app.expire_orders().await.unwrap() {}
+    assert_eq!(store.get("/orders?status=reserved").await.json(), json!([]));
+}
+
+#[tokio::test]
 async fn changes_are_forgotten_after_400_days_but_not_because_the_clock_jumps() {
     let store = Store::open().await;
     store.add("Rex", "available").await;

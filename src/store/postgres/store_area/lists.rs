@@ -16,6 +16,7 @@ use crate::{
     store::{
         columns::{Cell, Columns},
         postgres::{errors::Failure, pool::Connection},
+        store_area,
         tables::{Record, Table, pet_with_order},
     },
 };
@@ -60,7 +61,8 @@ static ORDERS_BY_REFERENCE: LazyLock<[String; 2]> = LazyLock::new(|| {
 });
 // An end below -62167219200000 (`clock::EARLIEST`) cannot be read, and must not stop the others.
 const DUE: &str = "SELECT id, expires_at FROM orders
-    WHERE status = 'reserved' AND expires_at BETWEEN -62167219200000 AND $1 ORDER BY expires_at LIMIT $2";
+    WHERE status = 'reserved' AND expires_at <= $1 AND (expires_at, id) > ($2, $3)
+    ORDER BY expires_at, id LIMIT $4";
 const RESERVATIONS: &str = "SELECT count(*),
     min(expires_at) FILTER (WHERE expires_at >= -62167219200000)
     FROM orders WHERE status = 'reserved'";
@@ -144,10 +146,13 @@ pub(super) async fn orders(
 
 pub(super) async fn due(
     connection: &mut Connection,
+    after: Option<(OrderId, Timestamp)>,
     now: Timestamp,
     limit: u32,
 ) -> Result<Vec<(OrderId, Timestamp)>, Failure> {
-    let rows = connection.query(DUE, &[&now.as_millisecond(), &i64::from(limit)]).await?;
+    let (id, end) = store_area::behind(after);
+    let limit = i64::from(limit);
+    let rows = connection.query(DUE, &[&now.as_millisecond(), &end, &id, &limit]).await?;
     rows.iter().map(|row| Ok((Cell::read(row, 0)?, Cell::read(row, 1)?))).collect()
 }
 

@@ -82,10 +82,11 @@ impl StoreArea for PostgresStore {
 
     async fn due_orders(
         &self,
+        after: Option<(OrderId, Timestamp)>,
         now: Timestamp,
         limit: u32,
     ) -> Result<Vec<(OrderId, Timestamp)>, StoreError> {
-        self.run(Access::Read, (), |on, ()| lists::due(on, now, limit).boxed()).await
+        self.run(Access::Read, (), |on, ()| lists::due(on, after, now, limit).boxed()).await
     }
 
     async fn reservations(&self) -> Result<Reservations, StoreError> {

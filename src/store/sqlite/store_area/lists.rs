@@ -15,12 +15,14 @@ use crate::domain::{
 };
 use crate::store::{
     columns::{Cell, Columns},
+    store_area,
     tables::{Record, Table, pet_with_order},
 };
 
 // An end below -62167219200000 (`clock::EARLIEST`) cannot be read, and must not stop the others.
 const DUE: &str = "SELECT id, expires_at FROM orders INDEXED BY orders_by_end
-    WHERE status = 'reserved' AND expires_at BETWEEN -62167219200000 AND ?1 ORDER BY expires_at LIMIT ?2";
+    WHERE status = 'reserved' AND expires_at <= ?1 AND (expires_at, id) > (?2, ?3)
+    ORDER BY expires_at, id LIMIT ?4";
 const RESERVATIONS: &str = "SELECT count(*),
     min(expires_at) FILTER (WHERE expires_at >= -62167219200000) FROM orders INDEXED BY orders_by_end
     WHERE status = 'reserved'";
@@ -120,12 +122,14 @@ pub(super) fn is_quick(query: &OrderQuery) -> bool {
 
 pub(super) fn due(
     connection: &Connection,
+    after: Option<(OrderId, Timestamp)>,
     now: Timestamp,
     limit: u32,
 ) -> rusqlite::Result<Vec<(OrderId, Timestamp)>> {
     let due = |row: &Row<'_>| Ok((Cell::read(row, 0)?, Cell::read(row, 1)?));
+    let (id, end) = store_area::behind(after);
     let mut statement = connection.prepare_cached(DUE)?;
-    statement.query_map((now.as_millisecond(), limit), due)?.collect()
+    statement.query_map((now.as_millisecond(), end, id, limit), due)?.collect()
 }
 
 pub(super) fn reservations(connection: &Connection) -> rusqlite::Result<Reservations> {

@@ -111,10 +111,11 @@ impl StoreArea for SqliteStore {
 
     async fn due_orders(
         &self,
+        after: Option<(OrderId, Timestamp)>,
         now: Timestamp,
         limit: u32,
     ) -> Result<Vec<(OrderId, Timestamp)>, StoreError> {
-        self.readers.read(|connection| lists::due(connection, now, limit))
+        self.readers.read(|connection| lists::due(connection, after, now, limit))
     }
 
     async fn reservations(&self) -> Result<Reservations, StoreError> {
