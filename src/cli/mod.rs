@@ -95,6 +95,7 @@ const WRONG_SETTING: u8 = 2;
 
 fn exit_status(error: &anyhow::Error) -> u8 {
     let is_setting = error.is::<BadSetting>()
+        || error.is::<serve::FilesChanged>()
         || error.is::<TlsError>()
         || error.downcast_ref().is_some_and(OpenError::is_permanent);
     if is_setting { WRONG_SETTING } else { 1 }

@@ -1,9 +1,9 @@
 //! `petstore serve`.
 
-use std::{net::SocketAddr, num::NonZeroU32, sync::Arc, time::Duration};
+use std::{net::SocketAddr, num::NonZeroU32, pin::pin, sync::Arc, time::Duration};
 
 use clap::Args;
-use futures_util::FutureExt;
+use futures_util::{FutureExt, future};
 use tokio::{
     signal::unix::{SignalKind, signal},
     sync::{oneshot, watch},
@@ -32,7 +32,7 @@ use crate::{
     http::{self, Api, Management},
     observe::log::{self, LogFormat},
     server::{self, Handler as _, Limits},
-    store::{self, OpenMode},
+    store::{self, OpenMode, StoreError},
 };
 
 /// How long a request may take in addition to the time for its body: longer than the
@@ -200,6 +200,11 @@ pub(super) struct Serve {
     shutdown_timeout: Duration,
 }
 
+/// Somebody changed the files of the database. A restart does not help before an operator has looked.
+#[derive(Debug, thiserror::Error)]
+#[error("the service ended; its log says what to do")]
+pub(super) struct FilesChanged(#[source] StoreError);
+
 impl Serve {
     /// Serves until a signal ends the process. `warnings` are those of the settings.
     pub(super) fn run(self, warnings: Vec<String>) -> anyhow::Result<()> {
@@ -257,6 +262,7 @@ impl Serve {
         let management = Arc::new(Management::new(Arc::clone(&api)));
         let (stop, stopped) = oneshot::channel::<()>();
         let (readiness, shutdown_delay) = (Arc::clone(&management), self.shutdown_delay);
+        let watched = Arc::clone(&store);
         let last_signal = async move {
             let mut signalled = async || {
                 tokio::select! {
@@ -264,7 +270,7 @@ impl Serve {
                     _ = interrupted.recv() => {}
                 }
             };
-            signalled().await;
+            future::select(pin!(signalled()), watched.ended()).await;
             notify("STOPPING=1").await;
             readiness.begin_shutdown();
             if !shutdown_delay.is_zero() {
@@ -309,10 +315,11 @@ impl Serve {
             () = last_signal => {}
             Ok(()) = file_sizes::log_limit() => {}
         }
+        let ended = store.ended().now_or_never();
         // Waits for the last write.
         drop((following, store));
         info!("stopped");
-        Ok(())
+        ended.map_or(Ok(()), |cause| Err(FilesChanged(cause).into()))
     }
 
     fn app_settings(&self) -> app::Settings {

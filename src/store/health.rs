@@ -11,6 +11,9 @@ pub trait Health: Send + Sync {
     /// Succeeds if an animal could be added now.
     async fn check_ready(&self) -> Result<(), StoreError>;
 
+    /// Waits until this process can never write again, and returns why. The log says what to do.
+    async fn ended(&self) -> StoreError;
+
     /// Writes the store's metrics.
     fn expose(&self, page: &mut Exposition);
 }

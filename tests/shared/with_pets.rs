@@ -151,6 +151,10 @@ impl Health for WithPets {
         self.rest.check_ready().await
     }
 
+    async fn ended(&self) -> StoreError {
+        self.rest.ended().await
+    }
+
     fn expose(&self, page: &mut Exposition) {
         self.rest.expose(page);
     }

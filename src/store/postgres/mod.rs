@@ -128,6 +128,11 @@ impl Health for PostgresStore {
         self.run(Access::Write, (), |on, ()| probe::probe(on).boxed()).await
     }
 
+    /// A server can always come back.
+    async fn ended(&self) -> StoreError {
+        std::future::pending().await
+    }
+
     fn expose(&self, page: &mut Exposition) {
         self.runner.pool.expose(page);
     }

@@ -173,16 +173,12 @@ impl Files {
         self.change.as_ref()
     }
 
-    /// Whether the path of the database still leads to the open file.
-    pub(super) fn has_database(&self) -> bool {
-        self.database.size().is_some()
-    }
-
     /// Whether the open WAL file, which may have no name any more, has everything that was
     /// committed, and no other process can have written into the database.
     pub(super) fn can_checkpoint(&self) -> bool {
         let size = self.wal.file.metadata().map_or(0, |wal| wal.len());
-        self.index.size().is_some() && self.end_of_wal(&self.wal_index.version(), size).is_ok()
+        let are_there = self.database.size().is_some() && self.index.size().is_some();
+        are_there && self.end_of_wal(&self.wal_index.version(), size).is_ok()
     }
 
     fn check_files(&mut self) -> Result<(), ChangeKind> {

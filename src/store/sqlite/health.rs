@@ -1,6 +1,6 @@
 //! Whether the store can write, and its metrics.
 
-use std::sync::atomic::Ordering;
+use std::{future::pending, sync::atomic::Ordering};
 
 use async_trait::async_trait;
 use rusqlite::Connection;
@@ -18,6 +18,15 @@ const INSERT: &str =
 impl Health for SqliteStore {
     async fn check_ready(&self) -> Result<(), StoreError> {
         self.writer.write(try_to_insert).await
+    }
+
+    async fn ended(&self) -> StoreError {
+        let mut ended = self.writer.ended();
+        match ended.wait_for(Option::is_some).await.ok().and_then(|change| change.clone()) {
+            Some(change) => change.into(),
+            // The store is being closed.
+            None => pending().await,
+        }
     }
 
     fn expose(&self, page: &mut Exposition) {

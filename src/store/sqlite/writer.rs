@@ -18,8 +18,12 @@ use tokio::sync::{
 };
 
 use super::{
-    checkpoints::Checkpoints, file::Files, readers::WaitingWriter, rescue::Rescue,
-    transaction::Transaction, writer_metrics::WriterMetrics,
+    checkpoints::Checkpoints,
+    distrust::{Distrust, Ended},
+    file::Files,
+    readers::WaitingWriter,
+    transaction::Transaction,
+    writer_metrics::WriterMetrics,
 };
 use crate::{observe::metrics::Exposition, store::StoreError};
 
@@ -41,6 +45,7 @@ pub(super) struct Writer {
     /// `None` only while dropping.
     queue: Option<mpsc::Sender<Job>>,
     thread: Option<thread::JoinHandle<()>>,
+    ended: Ended,
 }
 
 impl Writer {
@@ -52,10 +57,12 @@ impl Writer {
         let (queue, jobs) = mpsc::channel(QUEUE_LENGTH);
         let metrics = Arc::new(WriterMetrics::default());
         let counting = Arc::clone(&metrics);
+        let distrust = Distrust::default();
+        let ended = distrust.ended();
         let thread = thread::Builder::new()
             .name("petstore-writer".to_owned())
-            .spawn(move || run(connection, files, &waiting, jobs, &counting))?;
-        Ok(Self { metrics, queue: Some(queue), thread: Some(thread) })
+            .spawn(move || run(connection, files, distrust, &waiting, jobs, &counting))?;
+        Ok(Self { metrics, queue: Some(queue), thread: Some(thread), ended })
     }
 
     /// Runs `work` completely or not at all, and returns once it is on disk.
@@ -83,6 +90,11 @@ impl Writer {
         work: impl FnOnce(&Connection) -> rusqlite::Result<T> + Send + 'static,
     ) -> Result<T, StoreError> {
         self.enqueue(|connection| without_savepoint(connection, work)).await
+    }
+
+    /// The end of the use of the store, if somebody changes its files.
+    pub(super) fn ended(&self) -> Ended {
+        self.ended.clone()
     }
 
     /// Writes the metrics of the writer.
@@ -137,12 +149,12 @@ impl Drop for Writer {
 fn run(
     mut connection: Connection,
     mut files: Files,
+    mut distrust: Distrust,
     waiting: &WaitingWriter,
     mut jobs: mpsc::Receiver<Job>,
     metrics: &WriterMetrics,
 ) {
     let mut batch = Vec::with_capacity(QUEUE_LENGTH);
-    let mut rescue = Rescue::default();
     let mut checkpoints = Checkpoints::default();
     while jobs.blocking_recv_many(&mut batch, QUEUE_LENGTH) > 0 {
         if batch.len() < FEW {
@@ -152,7 +164,7 @@ fn run(
             fill_up(&mut batch, iter::from_fn(|| jobs.try_recv().ok()));
         }
         let has_committed = commit(&mut connection, &mut files, waiting, &mut batch, metrics);
-        rescue.handle_change(&connection, &files);
+        distrust.handle_change(&connection, &files);
         if has_committed && files.needs_checkpoint() {
             checkpoints.run(&connection, &mut files);
         }

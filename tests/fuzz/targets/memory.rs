@@ -172,5 +172,9 @@ impl Health for Memory {
         Ok(())
     }
 
+    async fn ended(&self) -> StoreError {
+        std::future::pending().await
+    }
+
     fn expose(&self, _: &mut Exposition) {}
 }
