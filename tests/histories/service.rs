@@ -6,7 +6,7 @@ use std::{
     num::NonZeroU32,
     path::{Path, PathBuf},
     sync::{Arc, Mutex, PoisonError},
-    time::{Duration, Instant},
+    time::Instant,
 };
 
 use bytes::Bytes;

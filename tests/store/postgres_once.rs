@@ -68,8 +68,8 @@ async fn each_act_is_done_and_recorded_once_whichever_response_is_lost() {
         assert_eq!(again, StaffWritten::Stale);
 
         let failed = Act {
-            kind: ActType::StaffSignInFailed,
-            subject: LogSubject { kind: SubjectKind::Staff, id: Some(id.0) },
+            kind: ActType::StaffSignInFailed.into(),
+            subject: LogSubject { kind: SubjectKind::Staff.into(), id: Some(id.0) },
             details: Vec::new(),
         };
         lose();
