@@ -33,7 +33,7 @@ async fn acts(store: &AnyStore, kind: ActType) -> usize {
 async fn each_act_is_done_and_recorded_once_whichever_response_is_lost() {
     let (store, line) = behind_a_line().await;
     let webhook = add(&store).await;
-    let mut lost = [true; 4];
+    let mut lost = [true; 5];
     for after in 0.. {
         let done = after + 1;
         let lose = || line.set(Line::LosesAnswer { after, then_up: true });
@@ -88,7 +88,13 @@ async fn each_act_is_done_and_recorded_once_whichever_response_is_lost() {
         store.add_attempt(webhook, attempt).await.unwrap();
         lost[3] = was_lost();
         assert_eq!(store.list_attempts(webhook, 0, 100).await.unwrap().len(), done);
-        if lost == [false; 4] {
+
+        let now = store.confirmed_time(at(0)).await.unwrap();
+        let next = at(1_000 + i64::try_from(done).unwrap());
+        lose();
+        assert!(store.confirm_time(now, next, None).await.unwrap());
+        lost[4] = was_lost();
+        if lost == [false; 5] {
             assert!(after > 3, "each has several answers");
             return;
         }

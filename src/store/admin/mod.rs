@@ -1,6 +1,7 @@
 //! Administration: what is the same in every store, written once over the transactions that each
 //! store gives.
 
+pub(super) mod audit;
 mod deliveries;
 mod keys;
 mod requests;
@@ -53,6 +54,19 @@ pub(super) trait Sql: Send {
     /// the details.
     const RECORD: &'static str;
 
+    /// Sets the confirmed time to that of the newest change, or to $1, if there is none.
+    const CONFIRM_FIRST: &'static str;
+    /// The numbers of the first and the last change of the log.
+    const LOG_BOUNDS: &'static str;
+    /// The last change above $1 and below $2 before which all are older than $3; $1 if there is
+    /// none.
+    const LAST_OLDER: &'static str;
+    /// The same, or one after it, after which none is older.
+    const NEWEST_OLDER: &'static str;
+    /// Whether a change above $1 and up to $2 is older than $3.
+    const HAS_OLDER: &'static str;
+    /// What the audit trail selects of the changes: the oldest first, and the newest first.
+    const AUDITED: [&'static str; 2];
     /// An identifier for a webhook.
     const DRAW_WEBHOOK_ID: &'static str;
     /// Forgets at most $2 requests that are older than $1 marks.

@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 use async_trait::async_trait;
 use futures_util::FutureExt;
 use jiff::Timestamp;
-use tokio_postgres::{GenericClient, Row, types::ToSql};
+use tokio_postgres::{Client, types::ToSql};
 
 use super::{
     PostgresStore,
@@ -16,18 +16,17 @@ use super::{
 };
 use crate::{
     domain::{
-        Actor, NamedActor, PetId, WriteContext,
+        PetId, WriteContext,
         store_area::{
             Act, AuditEntry, AuditPosition, AuditQuery, ChangePage, ChangeType, LogState,
-            LogSubject, LoggedChange,
+            LoggedChange,
         },
-        words::Word,
     },
     store::{
         Changes, StoreError,
-        columns::Columns,
+        admin::audit::{self, change},
         forgotten::{FORGET_ACTS, last_forgotten},
-        log::{self, Entry, Origin, Part, SCAN, Selection, audited_changes},
+        log::{self, Entry, Origin, SCAN, audited_changes},
     },
 };
 
@@ -67,16 +66,26 @@ const HISTORY: &str = concat!(
 );
 /// The last change above $1 and below $2 before whose run, and in it, all are older than $3; $1 if
 /// there is none.
-const LAST_OLDER: &str = "SELECT coalesce((
-        SELECT greatest($1::bigint, least($2::bigint - 1, seq + length - 1))
-        FROM change_numbers WHERE latest_at < $3 ORDER BY latest_at DESC, seq DESC LIMIT 1), $1)";
-/// The last change of the run that has the change after $1; $1 if there is none.
-const RUN_AFTER: &str = "SELECT greatest($1::bigint, (
-        SELECT seq + length - 1 FROM change_numbers WHERE seq <= $1 + 1 ORDER BY seq DESC LIMIT 1))";
+macro_rules! last_older {
+    () => {
+        "SELECT coalesce((
+            SELECT greatest($1::bigint, least($2::bigint - 1, seq + length - 1))
+            FROM change_numbers WHERE latest_at < $3 ORDER BY latest_at DESC, seq DESC LIMIT 1), $1)"
+    };
+}
+pub(super) const LAST_OLDER: &str = last_older!();
+/// The last change of the run after that one.
+pub(super) const NEWEST_OLDER: &str = concat!(
+    "SELECT greatest(last, (
+        SELECT seq + length - 1 FROM change_numbers WHERE seq <= last + 1 ORDER BY seq DESC LIMIT 1))
+    FROM (",
+    last_older!(),
+    ") AS older (last)"
+);
 /// Whether a change above $1 and up to $2 is older than $3.
-const HAS_OLDER: &str =
+pub(super) const HAS_OLDER: &str =
     concat!("SELECT EXISTS (SELECT FROM ", numbered!("$1", "$2"), " WHERE at < $3)");
-const AUDITED: [&str; 2] = [
+pub(super) const AUDITED: [&str; 2] = [
     audited_changes!(concat!(numbered!("$1", "$2"), " WHERE TRUE"), ""),
     audited_changes!(concat!(numbered!("$1", "$2"), " WHERE TRUE"), "DESC"),
 ];
@@ -108,10 +117,8 @@ const FORGET: &str = "WITH runs AS (
         SELECT row.id FROM runs CROSS JOIN LATERAL (
             SELECT id FROM changes WHERE id >= runs.id AND id < runs.id + runs.length LIMIT 10000
         ) AS row)";
-const CONFIRMED: &str = "SELECT at FROM confirmed_time WHERE at IS NOT NULL";
-const CONFIRM_FIRST: &str = "UPDATE confirmed_time
+pub(super) const CONFIRM_FIRST: &str = "UPDATE confirmed_time
     SET at = coalesce((SELECT at FROM changes ORDER BY id DESC LIMIT 1), $1) WHERE at IS NULL";
-const CONFIRM: &str = "UPDATE confirmed_time SET at = $2 WHERE at = $1";
 
 #[async_trait]
 impl Changes for PostgresStore {
@@ -149,8 +156,7 @@ impl Changes for PostgresStore {
     }
 
     async fn confirmed_time(&self, now: Timestamp) -> Result<Timestamp, StoreError> {
-        let now = now.as_millisecond();
-        self.run(Access::Write, (), |on, ()| confirmed(on, now).boxed()).await
+        audit::confirmed_time(self, now).await
     }
 
     async fn confirm_time(
@@ -159,8 +165,7 @@ impl Changes for PostgresStore {
         now: Timestamp,
         act: Option<(Act, WriteContext)>,
     ) -> Result<bool, StoreError> {
-        let times = [seen, now].map(Timestamp::as_millisecond);
-        self.run(Access::Write, act, |on, act| confirm(on, times, act.as_ref()).boxed()).await
+        audit::confirm_time(self, seen, now, act).await
     }
 
     async fn list_audit(
@@ -169,7 +174,7 @@ impl Changes for PostgresStore {
     ) -> Result<(Vec<AuditEntry>, Option<AuditPosition>), StoreError> {
         // Its own changes are in the trail, too.
         self.log_state().await?;
-        self.run(Access::Read, query, |on, query| audit(on, query).boxed()).await
+        self.run(Access::Read, query, |on, query| audit::list(on, query).boxed()).await
     }
 }
 
@@ -219,27 +224,6 @@ async fn forget(
     Ok(usize::try_from(forgotten).unwrap_or(usize::MAX))
 }
 
-async fn confirmed(connection: &mut Connection, now: i64) -> Result<Timestamp, Failure> {
-    if connection.query_opt(CONFIRMED, &[]).await?.is_none() {
-        connection.execute(CONFIRM_FIRST, &[&now]).await?;
-    }
-    connection.query_one(CONFIRMED, &[]).await?.time(0)
-}
-
-async fn confirm(
-    connection: &mut Connection,
-    [seen, now]: [i64; 2],
-    act: Option<&(Act, WriteContext)>,
-) -> Result<bool, Failure> {
-    let transaction = connection.transaction().await?;
-    let is_done = transaction.execute(CONFIRM, &[&seen, &now]).await? > 0;
-    if let Some((act, context)) = act.filter(|_| is_done) {
-        record(&transaction, act, context.into()).await?;
-    }
-    transaction.commit().await?;
-    Ok(is_done)
-}
-
 /// Adds these changes. See [`APPEND`].
 pub(super) fn append(entries: &[Entry], Origin { at, actor, request_id }: Origin<'_>) -> Write {
     fn all<T>(entries: &[Entry], of: impl Fn(&Entry) -> T) -> Vec<T> {
@@ -263,113 +247,19 @@ pub(super) fn append(entries: &[Entry], Origin { at, actor, request_id }: Origin
 
 /// Records an act of administration, in this transaction.
 pub(super) async fn record(
-    client: &impl GenericClient,
+    client: &Client,
     act: &Act,
-    origin: Origin<'_>,
+    Origin { at, actor, request_id }: Origin<'_>,
 ) -> Result<(), tokio_postgres::Error> {
-    let values = values_of(act, origin);
-    let values: Vec<_> = values.iter().map(|value| &**value as &(dyn ToSql + Sync)).collect();
+    let values: [&(dyn ToSql + Sync); 8] = [
+        &at,
+        &act.kind.as_str(),
+        &act.subject.id,
+        &actor.actor.kind(),
+        &actor.actor.id(),
+        &actor.name.as_deref(),
+        &request_id,
+        &log::written(act),
+    ];
     client.execute(RECORD, &values).await.map(drop)
-}
-
-/// The values of [`RECORD`].
-pub(super) fn values_of(act: &Act, Origin { at, actor, request_id }: Origin<'_>) -> Vec<Value> {
-    values![
-        at,
-        act.kind.as_str().to_owned(),
-        act.subject.id,
-        actor.actor.kind(),
-        actor.actor.id(),
-        actor.name.as_deref().map(str::to_owned),
-        request_id.map(str::to_owned),
-        log::written(act),
-    ]
-}
-
-async fn audit(
-    connection: &mut Connection,
-    query: &AuditQuery,
-) -> Result<(Vec<AuditEntry>, Option<AuditPosition>), Failure> {
-    let Selection { kind, subject_kind, subject, actor, actor_id, since, until, limit } =
-        query.into();
-    let state = connection.query_one(STATE, &[]).await?;
-    let (last, first): (i64, i64) = (state.try_get(1)?, state.try_get(2)?);
-    let mut from = first - 1;
-    if let Some(after) = query.after.filter(|_| !query.newest_first) {
-        from = from.max(after.seq);
-    }
-    if let Some(since) = since {
-        let older = connection.query_one(LAST_OLDER, &[&from, &(last + 1), &since]).await?;
-        from = older.try_get(0)?;
-    }
-    let part = match until {
-        Some(until) if query.newest_first => {
-            let until = log::with_clock_set_back(until);
-            let bounds: [&(dyn ToSql + Sync); 3] = [&from, &(last + 1), &until];
-            let older: i64 = connection.query_one(LAST_OLDER, &bounds).await?.try_get(0)?;
-            let newest = connection.query_one(RUN_AFTER, &[&older]).await?.try_get(0)?;
-            Part::newest(query, from, newest)
-        }
-        None if query.newest_first => Part::newest(query, from, last),
-        None => Part::oldest(query, from, last),
-        Some(until) => {
-            let part = Part::oldest(query, from, last);
-            let bounds: [&(dyn ToSql + Sync); 3] = [&part.changes[0], &part.changes[1], &until];
-            let has_older = connection.query_one(HAS_OLDER, &bounds).await?.try_get(0)?;
-            if has_older { part } else { part.ended() }
-        }
-    };
-    let [of_changes, of_acts] = part.statements(AUDITED);
-    let selected: [&(dyn ToSql + Sync); 7] =
-        [&kind, &subject_kind, &subject, &actor, &actor_id, &since, &until];
-    let bounds: [&(dyn ToSql + Sync); 2] = [&part.changes[0], &part.changes[1]];
-    let parameters = [&bounds[..], &selected, &[&limit]].concat();
-    let rows = connection.query(of_changes, &parameters).await?;
-    let changes = rows.iter().map(change).collect::<Result<_, _>>()?;
-    let bounds: [&(dyn ToSql + Sync); 2] = [&part.acts[0], &part.acts[1]];
-    let parameters = [&bounds[..], &selected, &[&part.act, &limit]].concat();
-    let rows = connection.query(of_acts, &parameters).await?;
-    let acts = rows.iter().map(act).collect::<Result<_, _>>()?;
-    Ok(log::merged(&part, changes, acts, query.limit))
-}
-
-fn act(row: &Row) -> Result<(AuditPosition, AuditEntry), Failure> {
-    let position = AuditPosition { seq: row.try_get(0)?, act: row.try_get(4)? };
-    let act = log::read(row.try_get(2)?, row.try_get(3)?, row.try_get(5)?);
-    let entry = AuditEntry::Act {
-        id: position.act,
-        at: row.time(1)?,
-        act: act.ok_or(Failure::Row("details"))?,
-        actor: actor(row, 6)?,
-        request_id: text(row, 9)?,
-    };
-    Ok((position, entry))
-}
-
-fn change(row: &Row) -> Result<LoggedChange, Failure> {
-    let kind: &str = row.try_get(2)?;
-    let subject = LogSubject::of_type(kind, row.try_get(3)?);
-    Ok(LoggedChange {
-        seq: row.try_get(0)?,
-        at: row.time(1)?,
-        kind: Word::of(kind),
-        subject: subject.ok_or(Failure::Row("type"))?,
-        version: row.try_get(4)?,
-        pet: row.try_get(5)?,
-        actor: actor(row, 6)?,
-        request_id: text(row, 9)?,
-        before: text(row, 10)?,
-        after: text(row, 11)?,
-    })
-}
-
-/// The actor in three columns.
-fn actor(row: &Row, at: usize) -> Result<NamedActor, Failure> {
-    let actor = Actor::of(row.try_get(at)?, row.try_get(at + 1)?);
-    let name: Option<&str> = row.try_get(at + 2)?;
-    Ok(NamedActor { actor: actor.ok_or(Failure::Row("actor"))?, name: name.map(Into::into) })
-}
-
-fn text(row: &Row, at: usize) -> Result<Option<Box<str>>, Failure> {
-    Ok(row.try_get::<_, Option<&str>>(at)?.map(Into::into))
 }

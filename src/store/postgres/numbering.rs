@@ -67,6 +67,9 @@ pub(super) const STATE: &str = concat!(
     unnumbered!("LIMIT 1"),
     ") FROM change_log"
 );
+/// The lowest and the highest number.
+pub(super) const BOUNDS: &str =
+    "SELECT coalesce((SELECT min(seq) FROM change_numbers), last + 1), last FROM change_log";
 /// Numbers the committed changes, at most 10,000, in one transaction, which the server completes
 /// without another message: a process that stops meanwhile holds up no other. The second statement
 /// begins when the lock is held, so it sees the newest number, and every change that was committed

@@ -11,7 +11,9 @@ use tokio_postgres::Row;
 use super::{
     PostgresStore,
     errors::Failure,
+    log, numbering,
     pool::{Access, Connection},
+    requests,
 };
 use crate::store::{
     StoreError,
@@ -35,9 +37,15 @@ impl Sql for Connection {
     type Error = Failure;
     type Row = Row;
 
-    const RECORD: &'static str = super::log::RECORD;
+    const RECORD: &'static str = log::RECORD;
+    const CONFIRM_FIRST: &'static str = log::CONFIRM_FIRST;
+    const LOG_BOUNDS: &'static str = numbering::BOUNDS;
+    const LAST_OLDER: &'static str = log::LAST_OLDER;
+    const NEWEST_OLDER: &'static str = log::NEWEST_OLDER;
+    const HAS_OLDER: &'static str = log::HAS_OLDER;
+    const AUDITED: [&'static str; 2] = log::AUDITED;
     const DRAW_WEBHOOK_ID: &'static str = "SELECT nextval('webhook_ids')";
-    const FORGET_REQUESTS: &'static str = super::requests::FORGET;
+    const FORGET_REQUESTS: &'static str = requests::FORGET;
 
     fn rows<'t>(
         &'t mut self,

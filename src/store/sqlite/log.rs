@@ -3,24 +3,24 @@
 use std::ops::RangeInclusive;
 
 use async_trait::async_trait;
+use futures_util::FutureExt;
 use jiff::Timestamp;
-use rusqlite::{Connection, OptionalExtension, Row, params};
+use rusqlite::{Connection, params};
 
-use super::store::SqliteStore;
+use super::{store::SqliteStore, transaction::done};
 use crate::{
     domain::{
-        Actor, NamedActor, PetId, WriteContext,
+        PetId, WriteContext,
         store_area::{
             Act, ActType, AuditEntry, AuditPosition, AuditQuery, ChangePage, ChangeType, Epoch,
             LogState, LogSubject, LoggedChange, StorePet, SubjectKind,
         },
-        words::Word,
     },
     store::{
         Changes, StoreError,
-        columns::Columns,
+        admin::audit::{self, change},
         forgotten::{FORGET_ACTS, last_forgotten},
-        log::{self, Entry, Origin, Part, SCAN, Selection, audited_changes},
+        log::{self, Entry, Origin, SCAN, audited_changes},
     },
 };
 
@@ -47,8 +47,9 @@ macro_rules! append {
 }
 const APPEND: &str = append!("?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11");
 const APPEND_ADDED: &str = append!("'pet.added', ?2, 1, ?2, ?3, ?4, ?5, ?6, NULL, ?7");
-const STATE: &str = "SELECT epoch, coalesce((SELECT min(seq) FROM changes), 1),
-    coalesce((SELECT max(seq) FROM changes), 0) FROM change_log";
+/// The numbers of the first and the last change, and the epoch.
+pub(super) const STATE: &str = "SELECT coalesce((SELECT min(seq) FROM changes), 1),
+    coalesce((SELECT max(seq) FROM changes), 0), epoch FROM change_log";
 const AFTER: &str = concat!(
     "SELECT ",
     columns!(),
@@ -63,7 +64,7 @@ const HISTORY: &str = concat!(
 );
 /// The last change above $1 and below $2 before which all are older than $3, with itself; $1 if
 /// there is none.
-const LAST_OLDER: &str = "WITH RECURSIVE search (low, high) AS (
+pub(super) const LAST_OLDER: &str = "WITH RECURSIVE search (low, high) AS (
         SELECT CAST($1 AS bigint), CAST($2 AS bigint)
         UNION ALL
         SELECT
@@ -75,9 +76,9 @@ const LAST_OLDER: &str = "WITH RECURSIVE search (low, high) AS (
         FROM search WHERE high - low > 1)
     SELECT max(low) FROM search";
 /// Whether a change above $1 and up to $2 is older than $3.
-const HAS_OLDER: &str =
+pub(super) const HAS_OLDER: &str =
     "SELECT EXISTS (SELECT 1 FROM changes WHERE seq > $1 AND seq <= $2 AND at < $3)";
-const AUDITED: [&str; 2] = [
+pub(super) const AUDITED: [&str; 2] = [
     audited_changes!("changes WHERE seq > $1 AND seq <= $2", ""),
     audited_changes!("changes WHERE seq > $1 AND seq <= $2", "DESC"),
 ];
@@ -93,10 +94,8 @@ const FORGET: &str = concat!(
     log::undelivered!(),
     ", (SELECT max(seq) FROM changes)))"
 );
-const CONFIRMED: &str = "SELECT at FROM confirmed_time WHERE at IS NOT NULL";
-const CONFIRM_FIRST: &str = "UPDATE confirmed_time
-    SET at = coalesce((SELECT at FROM changes ORDER BY seq DESC LIMIT 1), ?1) WHERE at IS NULL";
-const CONFIRM: &str = "UPDATE confirmed_time SET at = ?2 WHERE at = ?1";
+pub(super) const CONFIRM_FIRST: &str = "UPDATE confirmed_time
+    SET at = coalesce((SELECT at FROM changes ORDER BY seq DESC LIMIT 1), $1) WHERE at IS NULL";
 
 #[async_trait]
 impl Changes for SqliteStore {
@@ -121,7 +120,7 @@ impl Changes for SqliteStore {
     ) -> Result<Vec<LoggedChange>, StoreError> {
         let read = move |connection: &Connection| {
             let mut statement = connection.prepare_cached(HISTORY)?;
-            statement.query_map((pet.get(), before, limit), change)?.collect()
+            statement.query_map((pet.get(), before, limit), |row| change(row))?.collect()
         };
         self.searches.read(read).await
     }
@@ -142,17 +141,7 @@ impl Changes for SqliteStore {
     }
 
     async fn confirmed_time(&self, now: Timestamp) -> Result<Timestamp, StoreError> {
-        let read = |connection: &Connection| {
-            connection.prepare_cached(CONFIRMED)?.query_row([], |row| row.time(0)).optional()
-        };
-        if let Some(at) = self.readers.read(read)? {
-            return Ok(at);
-        }
-        let begin = move |connection: &Connection| {
-            connection.execute(CONFIRM_FIRST, [now.as_millisecond()])?;
-            connection.query_row(CONFIRMED, [], |row| row.time(0))
-        };
-        self.writer.write(begin).await
+        audit::confirmed_time(self, now).await
     }
 
     async fn confirm_time(
@@ -161,15 +150,7 @@ impl Changes for SqliteStore {
         now: Timestamp,
         act: Option<(Act, WriteContext)>,
     ) -> Result<bool, StoreError> {
-        let confirm = move |connection: &Connection| {
-            let times = [seen.as_millisecond(), now.as_millisecond()];
-            let is_done = connection.execute(CONFIRM, times)? > 0;
-            if let Some((act, context)) = act.as_ref().filter(|_| is_done) {
-                record(connection, act, context.into())?;
-            }
-            Ok(is_done)
-        };
-        self.writer.write(confirm).await
+        audit::confirm_time(self, seen, now, act).await
     }
 
     async fn list_audit(
@@ -177,7 +158,8 @@ impl Changes for SqliteStore {
         query: &AuditQuery,
     ) -> Result<(Vec<AuditEntry>, Option<AuditPosition>), StoreError> {
         let query = query.clone();
-        self.searches.read(move |connection| audit(connection, &query)).await
+        let list = move |on: &mut Connection| done(audit::list(on, &query).boxed());
+        self.searches.read_in_turn(list).await.map(|(listed, _turn)| listed)
     }
 }
 
@@ -258,7 +240,7 @@ pub(super) fn renew_epoch(connection: &Connection) -> rusqlite::Result<()> {
 
 fn state(connection: &Connection) -> rusqlite::Result<LogState> {
     connection.prepare_cached(STATE)?.query_row([], |row| {
-        Ok(LogState { epoch: Epoch(row.get(0)?), first: row.get(1)?, last: row.get(2)? })
+        Ok(LogState { first: row.get(0)?, last: row.get(1)?, epoch: Epoch(row.get(2)?) })
     })
 }
 
@@ -271,114 +253,36 @@ fn read_after(
     let read_to = after.saturating_add(SCAN).min(state(connection)?.last).max(after);
     let kind = kind.map(ChangeType::as_str);
     let mut statement = connection.prepare_cached(AFTER)?;
-    log::page(statement.query_map(params![after, read_to, kind, limit], change)?, limit, read_to)
+    log::page(
+        statement.query_map(params![after, read_to, kind, limit], |row| change(row))?,
+        limit,
+        read_to,
+    )
 }
 
-/// See [`Changes::list_audit`]. Reads one state of the database.
-fn audit(
-    connection: &Connection,
-    query: &AuditQuery,
-) -> rusqlite::Result<(Vec<AuditEntry>, Option<AuditPosition>)> {
-    let Selection { kind, subject_kind, subject, actor, actor_id, since, until, limit } =
-        query.into();
-    let LogState { first, last, .. } = state(connection)?;
-    let last_older = |from: i64, time: i64| -> rusqlite::Result<i64> {
-        let bounds = params![from, last + 1, time];
-        connection.prepare_cached(LAST_OLDER)?.query_row(bounds, |row| row.get(0))
-    };
-    let mut from = first - 1;
-    if let Some(after) = query.after.filter(|_| !query.newest_first) {
-        from = from.max(after.seq);
-    }
-    if let Some(since) = since {
-        from = last_older(from, since)?;
-    }
-    let mut part = if query.newest_first {
-        let newest = until.map(|until| last_older(from, log::with_clock_set_back(until)));
-        Part::newest(query, from, newest.transpose()?.unwrap_or(last))
-    } else {
-        Part::oldest(query, from, last)
-    };
-    if let Some(until) = until.filter(|_| !query.newest_first) {
-        let bounds = params![part.changes[0], part.changes[1], until];
-        let mut has_older = connection.prepare_cached(HAS_OLDER)?;
-        if !has_older.query_row(bounds, |row| row.get::<_, bool>(0))? {
-            part = part.ended();
+#[cfg(test)]
+mod tests {
+    use rusqlite::StatementStatus;
+
+    use super::*;
+    use crate::store::{OpenMode, sqlite::connection};
+
+    #[test]
+    fn to_forget_old_acts_reads_no_more_than_the_oldest() {
+        let directory = tempfile::TempDir::new().unwrap();
+        let path = directory.path().join("petstore.db");
+        let (writing, _) = connection::open_for_writing(&path, OpenMode::CreateAndMigrate).unwrap();
+        let record =
+            "WITH RECURSIVE n (i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n WHERE i < 999)
+            INSERT INTO acts (seq, at, type, actor, details)
+            SELECT i, 100 * i, 'key.created', 'operator', '{}' FROM n";
+        assert_eq!(writing.execute(record, []).unwrap(), 999);
+        let mut forget = writing.prepare(FORGET_ACTS).unwrap();
+        for forgotten in [4, 0] {
+            forget.reset_status(StatementStatus::VmStep);
+            assert_eq!(forget.execute([10, 500, 100_000]).unwrap(), forgotten);
+            let steps = forget.get_status(StatementStatus::VmStep);
+            assert!(steps < 1_000, "{steps}");
         }
     }
-    let [of_changes, of_acts] = part.statements(AUDITED);
-    let changes: rusqlite::Result<Vec<_>> = connection
-        .prepare_cached(of_changes)?
-        .query_map(
-            params![
-                part.changes[0],
-                part.changes[1],
-                kind,
-                subject_kind,
-                subject,
-                actor,
-                actor_id,
-                since,
-                until,
-                limit
-            ],
-            change,
-        )?
-        .collect();
-    let acts: rusqlite::Result<Vec<_>> = connection
-        .prepare_cached(of_acts)?
-        .query_map(
-            params![
-                part.acts[0],
-                part.acts[1],
-                kind,
-                subject_kind,
-                subject,
-                actor,
-                actor_id,
-                since,
-                until,
-                part.act,
-                limit
-            ],
-            act,
-        )?
-        .collect();
-    Ok(log::merged(&part, changes?, acts?, query.limit))
-}
-
-fn act(row: &Row<'_>) -> rusqlite::Result<(AuditPosition, AuditEntry)> {
-    let (subject, details) = (row.get(3)?, row.get_ref(5)?.as_str()?);
-    let position = AuditPosition { seq: row.get(0)?, act: row.get(4)? };
-    let entry = AuditEntry::Act {
-        id: position.act,
-        at: row.time(1)?,
-        act: row.parsed(2, |kind| log::read(kind, subject, details))?,
-        actor: self::actor(row, 6)?,
-        request_id: row.get(9)?,
-    };
-    Ok((position, entry))
-}
-
-fn change(row: &Row<'_>) -> rusqlite::Result<LoggedChange> {
-    let id = row.get(3)?;
-    Ok(LoggedChange {
-        seq: row.get(0)?,
-        at: row.time(1)?,
-        kind: row.parsed(2, |kind| Some(Word::of(kind)))?,
-        subject: row.parsed(2, |kind| LogSubject::of_type(kind, id))?,
-        version: row.get(4)?,
-        pet: row.get(5)?,
-        actor: actor(row, 6)?,
-        request_id: row.get(9)?,
-        before: row.get(10)?,
-        after: row.get(11)?,
-    })
-}
-
-/// The actor in three columns.
-fn actor(row: &Row<'_>, at: usize) -> rusqlite::Result<NamedActor> {
-    let id = row.get(at + 1)?;
-    let actor = row.parsed(at, |kind| Actor::of(kind, id))?;
-    Ok(NamedActor { actor, name: row.get(at + 2)? })
 }

@@ -33,7 +33,7 @@ impl Pets for SqliteStore {
             return page.visit(visit).await;
         }
         let request = *request;
-        let read = move |connection: &Connection| page::read_by_row(connection, &request);
+        let read = move |connection: &mut Connection| page::read_by_row(connection, &request);
         let (page, _turn) = self.large_pages.read_in_turn(read).await?;
         page.visit(visit).await
     }

@@ -16,7 +16,7 @@ use tokio::{
     task,
 };
 
-use super::connection;
+use super::{connection, transaction::Transaction};
 use crate::store::{OpenError, StoreError};
 
 /// The maximum size in bytes of the names on a page that a runtime thread reads: a fifth of a
@@ -48,13 +48,13 @@ impl SlowReads {
         &self,
         work: impl FnOnce(&Connection) -> rusqlite::Result<T> + Send + 'static,
     ) -> Result<T, StoreError> {
-        self.read_in_turn(work).await.map(|(done, _turn)| done)
+        self.read_in_turn(|connection| work(connection)).await.map(|(done, _turn)| done)
     }
 
     /// The same. The turn lasts until it is dropped, so that the result can be used in it.
     pub(super) async fn read_in_turn<T: Send + 'static>(
         &self,
-        work: impl FnOnce(&Connection) -> rusqlite::Result<T> + Send + 'static,
+        work: impl FnOnce(&mut Connection) -> rusqlite::Result<T> + Send + 'static,
     ) -> Result<(T, OwnedSemaphorePermit), StoreError> {
         let Ok(_slot) = self.slots.try_acquire() else {
             return Err(StoreError::Overloaded);
@@ -63,10 +63,10 @@ impl SlowReads {
         let turn = turn.map_err(|error| StoreError::Internal(Arc::new(error)))?;
         let connection = Arc::clone(&self.connection);
         let reading = task::spawn_blocking(move || {
-            let connection = connection.lock().unwrap_or_else(PoisonError::into_inner);
-            let moment = connection.unchecked_transaction()?;
+            let mut connection = connection.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut moment = Transaction::begin(&mut connection, "BEGIN")?;
             // The turn ends when the work is done, even if the request was dropped.
-            work(&moment).map(|done| (done, turn))
+            work(&mut moment).map(|done| (done, turn))
         });
         Ok(reading.await.map_err(|error| StoreError::Internal(Arc::new(error)))??)
     }

@@ -9,7 +9,7 @@ use rusqlite::{
     types::{FromSql, Type, Value, ValueRef},
 };
 
-use super::store::SqliteStore;
+use super::{log, requests, store::SqliteStore, transaction::done};
 use crate::store::{
     StoreError,
     admin::{Database, Parameter, Parameters, Sql, Work},
@@ -47,9 +47,15 @@ impl Sql for Connection {
     type Error = Error;
     type Row = Row;
 
-    const RECORD: &'static str = super::log::RECORD;
+    const RECORD: &'static str = log::RECORD;
+    const CONFIRM_FIRST: &'static str = log::CONFIRM_FIRST;
+    const LOG_BOUNDS: &'static str = log::STATE;
+    const LAST_OLDER: &'static str = log::LAST_OLDER;
+    const NEWEST_OLDER: &'static str = log::LAST_OLDER;
+    const HAS_OLDER: &'static str = log::HAS_OLDER;
+    const AUDITED: [&'static str; 2] = log::AUDITED;
     const DRAW_WEBHOOK_ID: &'static str = "UPDATE webhook_ids SET last = last + 1 RETURNING last";
-    const FORGET_REQUESTS: &'static str = super::requests::FORGET;
+    const FORGET_REQUESTS: &'static str = requests::FORGET;
 
     fn rows<'t>(
         &'t mut self,
@@ -117,11 +123,6 @@ fn bound<'c>(
         statement.raw_bind_parameter(index, value)?;
     }
     Ok(statement)
-}
-
-/// The result of work that never waits.
-fn done<T>(work: BoxFuture<'_, rusqlite::Result<T>>) -> rusqlite::Result<T> {
-    work.now_or_never().unwrap_or(Err(Error::InvalidQuery))
 }
 
 impl Database for SqliteStore {

@@ -1,8 +1,9 @@
-//! A transaction that is undone unless it is committed.
+//! A transaction that is undone unless it is committed, and the shared work in it.
 
 use std::ops::{Deref, DerefMut};
 
-use rusqlite::Connection;
+use futures_util::{FutureExt, future::BoxFuture};
+use rusqlite::{Connection, Error};
 
 /// Unlike that of rusqlite, it lends its connection to one at a time, who may send it to another
 /// thread.
@@ -40,4 +41,9 @@ impl Drop for Transaction<'_> {
             let _ = self.execute_batch("ROLLBACK");
         }
     }
+}
+
+/// The result of work that never waits.
+pub(super) fn done<T>(work: BoxFuture<'_, rusqlite::Result<T>>) -> rusqlite::Result<T> {
+    work.now_or_never().unwrap_or(Err(Error::InvalidQuery))
 }

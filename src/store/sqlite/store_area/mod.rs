@@ -42,7 +42,7 @@ impl StoreArea for SqliteStore {
             // turns, and the writer gets only those that will most likely not be refused.
             let batch = Arc::clone(&batch);
             let refused =
-                move |connection: &Connection| execute::refused(connection, &batch.0, &batch.1);
+                move |connection: &mut Connection| execute::refused(connection, &batch.0, &batch.1);
             let (refused, taken) = self.batches.read_in_turn(refused).await?;
             if let Some(refused) = refused {
                 return Ok(refused);

@@ -1,0 +1,156 @@
+//! The audit trail, and the confirmed time.
+
+use futures_util::FutureExt;
+use jiff::Timestamp;
+
+use super::{Database, Parameter, Sql, nothing, record};
+use crate::{
+    domain::{
+        Actor, NamedActor, WriteContext,
+        store_area::{Act, AuditEntry, AuditPosition, AuditQuery, LogSubject, LoggedChange},
+        words::Word,
+    },
+    store::{
+        StoreError,
+        columns::Columns,
+        log::{self, Part, Selection},
+    },
+};
+
+const CONFIRMED: &str = "SELECT at FROM confirmed_time WHERE at IS NOT NULL";
+const CONFIRM: &str = "UPDATE confirmed_time SET at = $2 WHERE at = $1";
+
+/// See [`crate::store::Changes::confirmed_time`].
+pub(in crate::store) async fn confirmed_time<D: Database>(
+    store: &D,
+    now: Timestamp,
+) -> Result<Timestamp, StoreError> {
+    match store.read((), |on, ()| confirmed(on).boxed()).await? {
+        Some(at) => Ok(at),
+        None => store.write(now, |on, now| confirm_first(on, *now).boxed()).await,
+    }
+}
+
+async fn confirmed<S: Sql>(on: &mut S) -> Result<Option<Timestamp>, S::Error> {
+    on.row(CONFIRMED, &[]).await?.map(|row| row.time(0)).transpose()
+}
+
+async fn confirm_first<S: Sql>(on: &mut S, now: Timestamp) -> Result<Timestamp, S::Error> {
+    on.execute(S::CONFIRM_FIRST, &[&now.as_millisecond()]).await?;
+    confirmed(on).await?.ok_or_else(S::no_row)
+}
+
+/// See [`crate::store::Changes::confirm_time`].
+pub(in crate::store) async fn confirm_time<D: Database>(
+    store: &D,
+    seen: Timestamp,
+    now: Timestamp,
+    act: Option<(Act, WriteContext)>,
+) -> Result<bool, StoreError> {
+    let times = [seen, now].map(Timestamp::as_millisecond);
+    let confirmed = store.once(
+        (times, act),
+        |on, (times, act)| confirm(on, *times, act.as_ref()).boxed(),
+        nothing,
+    );
+    Ok(confirmed.await?.is_ok())
+}
+
+async fn confirm<S: Sql>(
+    on: &mut S,
+    [seen, now]: [i64; 2],
+    act: Option<&(Act, WriteContext)>,
+) -> Result<Result<i64, ()>, S::Error> {
+    if on.execute(CONFIRM, &[&seen, &now]).await? == 0 {
+        return Ok(Err(()));
+    }
+    if let Some((act, context)) = act {
+        record(on, act, context).await?;
+    }
+    Ok(Ok(0))
+}
+
+/// See [`crate::store::Changes::list_audit`].
+pub(in crate::store) async fn list<S: Sql>(
+    on: &mut S,
+    query: &AuditQuery,
+) -> Result<(Vec<AuditEntry>, Option<AuditPosition>), S::Error> {
+    let Selection { kind, subject_kind, subject, actor, actor_id, since, until, limit } =
+        query.into();
+    let bounds = on.row(S::LOG_BOUNDS, &[]).await?.ok_or_else(S::no_row)?;
+    let (first, last): (i64, i64) = (bounds.value(0)?, bounds.value(1)?);
+    let mut from = first - 1;
+    if let Some(after) = query.after.filter(|_| !query.newest_first) {
+        from = from.max(after.seq);
+    }
+    if let Some(since) = since {
+        from = on.number(S::LAST_OLDER, &[&from, &(last + 1), &since]).await?;
+    }
+    let part = match until {
+        Some(until) if query.newest_first => {
+            let until = log::with_clock_set_back(until);
+            let newest = on.number(S::NEWEST_OLDER, &[&from, &(last + 1), &until]).await?;
+            Part::newest(query, from, newest)
+        }
+        None if query.newest_first => Part::newest(query, from, last),
+        None => Part::oldest(query, from, last),
+        Some(until) => {
+            let part = Part::oldest(query, from, last);
+            let [from, to] = part.changes;
+            let has_older = on.row(S::HAS_OLDER, &[&from, &to, &until]).await?;
+            let has_older = has_older.ok_or_else(S::no_row)?.value(0)?;
+            if has_older { part } else { part.ended() }
+        }
+    };
+    let [of_changes, of_acts] = part.statements(S::AUDITED);
+    let selected: [&dyn Parameter; 7] =
+        [&kind, &subject_kind, &subject, &actor, &actor_id, &since, &until];
+    let bounds: [&dyn Parameter; 2] = [&part.changes[0], &part.changes[1]];
+    let rows = on.rows(of_changes, &[&bounds[..], &selected, &[&limit]].concat()).await?;
+    let changes = rows.iter().map(change).collect::<Result<_, _>>()?;
+    let bounds: [&dyn Parameter; 2] = [&part.acts[0], &part.acts[1]];
+    let rows = on.rows(of_acts, &[&bounds[..], &selected, &[&part.act, &limit]].concat()).await?;
+    let acts = rows.iter().map(act).collect::<Result<_, _>>()?;
+    Ok(log::merged(&part, changes, acts, query.limit))
+}
+
+fn act<R: Columns>(row: &R) -> Result<(AuditPosition, AuditEntry), R::Error> {
+    let position = AuditPosition { seq: row.value(0)?, act: row.value(4)? };
+    let (subject, details) = (row.value(3)?, row.text(5)?.unwrap_or_default());
+    let entry = AuditEntry::Act {
+        id: position.act,
+        at: row.time(1)?,
+        act: row.parsed(2, |kind| log::read(kind, subject, details))?,
+        actor: actor(row, 6)?,
+        request_id: text(row, 9)?,
+    };
+    Ok((position, entry))
+}
+
+/// The change in a row of the log.
+pub(in crate::store) fn change<R: Columns>(row: &R) -> Result<LoggedChange, R::Error> {
+    let id = row.value(3)?;
+    Ok(LoggedChange {
+        seq: row.value(0)?,
+        at: row.time(1)?,
+        kind: row.parsed(2, |kind| Some(Word::of(kind)))?,
+        subject: row.parsed(2, |kind| LogSubject::of_type(kind, id))?,
+        version: row.value(4)?,
+        pet: row.value(5)?,
+        actor: actor(row, 6)?,
+        request_id: text(row, 9)?,
+        before: text(row, 10)?,
+        after: text(row, 11)?,
+    })
+}
+
+/// The actor in three columns.
+fn actor<R: Columns>(row: &R, at: usize) -> Result<NamedActor, R::Error> {
+    let id = row.value(at + 1)?;
+    let actor = row.parsed(at, |kind| Actor::of(kind, id))?;
+    Ok(NamedActor { actor, name: text(row, at + 2)? })
+}
+
+fn text<R: Columns, T: for<'r> From<&'r str>>(row: &R, at: usize) -> Result<Option<T>, R::Error> {
+    Ok(row.text(at)?.map(Into::into))
+}
