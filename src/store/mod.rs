@@ -9,7 +9,6 @@ mod database_url;
 mod errors;
 mod forgotten;
 mod health;
-mod key_rows;
 mod keys;
 mod log;
 mod open;

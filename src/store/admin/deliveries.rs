@@ -26,14 +26,14 @@ const PROGRESS: &str =
     "UPDATE webhooks SET cursor = $1, last_message = $2, failing_since = $3 WHERE id = $4";
 const DISABLE: &str = "UPDATE webhooks SET disabled_reason = $1, updated_at = $2,
     version = version + 1 WHERE id = $3 AND disabled_reason IS NULL";
-const WAITING: &str = "SELECT seq, previous, lane, failures, due_at
+pub(super) const WAITING: &str = "SELECT seq, previous, lane, failures, due_at
     FROM webhook_waiting WHERE webhook_id = $1 ORDER BY seq";
 const WAIT: &str = "INSERT INTO webhook_waiting (webhook_id, seq, previous, lane, failures, due_at)
     VALUES ($1, $2, $3, $4, $5, $6)
     ON CONFLICT (webhook_id, seq)
     DO UPDATE SET failures = excluded.failures, due_at = excluded.due_at";
 const DONE: &str = "DELETE FROM webhook_waiting WHERE webhook_id = $1 AND seq = $2";
-const TESTS: &str = "SELECT webhook_id, message_id FROM webhook_tests";
+pub(super) const TESTS: &str = "SELECT webhook_id, message_id FROM webhook_tests";
 const TAKE_TEST: &str = "DELETE FROM webhook_tests WHERE message_id = $1";
 const LAST_ATTEMPT: &str =
     "SELECT coalesce(max(number), 0) FROM webhook_attempts WHERE webhook_id = $1";
@@ -43,7 +43,7 @@ const ADD_ATTEMPT: &str = "INSERT INTO webhook_attempts
 const FORGET_FIRST: &str = "DELETE FROM webhook_attempts WHERE webhook_id = $1 AND number <=
     (SELECT max(number) FROM webhook_attempts WHERE webhook_id = $1) - $2";
 const FORGET_OLD: &str = "DELETE FROM webhook_attempts WHERE webhook_id = $1 AND at < $2";
-const ATTEMPTS: &str = "SELECT number, message_id, at, status, duration_ms, error
+pub(super) const ATTEMPTS: &str = "SELECT number, message_id, at, status, duration_ms, error
     FROM webhook_attempts WHERE webhook_id = $1 AND number > $2 ORDER BY number LIMIT $3";
 
 /// Whether each was saved, now or by an attempt whose connection broke.
@@ -124,22 +124,20 @@ async fn add_attempts<S: Sql>(on: &mut S, id: i64, attempts: &[Attempt]) -> Resu
     Ok(())
 }
 
-pub(super) async fn waiting<S: Sql>(on: &mut S, webhook: i64) -> Result<Vec<Waiting>, S::Error> {
-    let message = |row: &S::Row| {
-        Ok(Waiting {
-            seq: row.value(0)?,
-            previous: row.value(1)?,
-            lane: row.value(2)?,
-            failures: row.value::<i64>(3)?.try_into().map_err(|_| row.invalid(3))?,
-            due_at: row.optional_time(4)?,
-        })
-    };
-    on.rows(WAITING, &[&webhook]).await?.iter().map(message).collect()
+/// The message in a row of [`WAITING`].
+pub(super) fn waiting<R: Columns>(row: &R) -> Result<Waiting, R::Error> {
+    Ok(Waiting {
+        seq: row.value(0)?,
+        previous: row.value(1)?,
+        lane: row.value(2)?,
+        failures: row.value::<i64>(3)?.try_into().map_err(|_| row.invalid(3))?,
+        due_at: row.optional_time(4)?,
+    })
 }
 
-pub(super) async fn tests<S: Sql>(on: &mut S) -> Result<Vec<TestMessage>, S::Error> {
-    let test = |row: &S::Row| Ok(TestMessage { webhook: row.value(0)?, message_id: row.value(1)? });
-    on.rows(TESTS, &[]).await?.iter().map(test).collect()
+/// The message in a row of [`TESTS`].
+pub(super) fn test<R: Columns>(row: &R) -> Result<TestMessage, R::Error> {
+    Ok(TestMessage { webhook: row.value(0)?, message_id: row.value(1)? })
 }
 
 pub(super) async fn take_test<S: Sql>(
@@ -149,15 +147,8 @@ pub(super) async fn take_test<S: Sql>(
     Ok(if on.execute(TAKE_TEST, &[&message_id]).await? == 1 { Ok(0) } else { Err(()) })
 }
 
-pub(super) async fn attempts<S: Sql>(
-    on: &mut S,
-    (webhook, after, limit): (i64, i64, i64),
-) -> Result<Vec<(i64, Attempt)>, S::Error> {
-    on.rows(ATTEMPTS, &[&webhook, &after, &limit]).await?.iter().map(attempt).collect()
-}
-
 /// The attempt in a row of [`ATTEMPTS`], with its number.
-fn attempt<R: Columns>(row: &R) -> Result<(i64, Attempt), R::Error> {
+pub(super) fn attempt<R: Columns>(row: &R) -> Result<(i64, Attempt), R::Error> {
     let status = row.value::<Option<i64>>(3)?.map(u16::try_from).transpose();
     let attempt = Attempt {
         message_id: row.value(1)?,

@@ -12,10 +12,17 @@ use crate::{
     store::{
         Keys, StoreError,
         columns::Columns,
-        key_rows::{self, columns},
         log::{act_on_key, details_of},
     },
 };
+
+/// The columns in the order that [`key_of`] expects.
+macro_rules! columns {
+    () => {
+        "id, name, coalesce(store_scope, scope), deployment, created_at, expires_at, last_used_at, \
+         revoked_at, successor_id, rate_limit, last_deprecated_call_at"
+    };
+}
 
 const INSERT: &str = "INSERT INTO api_keys
         (digest, name, scope, store_scope, deployment, created_at, expires_at, rate_limit)
@@ -28,6 +35,8 @@ const REVOKE: &str = "UPDATE api_keys SET revoked_at = $2 WHERE id = $1 AND revo
 const ROTATE: &str = "UPDATE api_keys SET successor_id = $3,
         expires_at = CASE WHEN expires_at < $2 THEN expires_at ELSE $2 END
     WHERE id = $1 AND successor_id IS NULL";
+pub(in crate::store) const LIST: &str =
+    concat!("SELECT ", columns!(), " FROM api_keys ORDER BY id");
 /// Runs once for each key and process, so it needs no index.
 const FIRST_OF_LINEAGE: &str = "WITH RECURSIVE lineage (id) AS (
         SELECT CAST($1 AS bigint)
@@ -61,19 +70,19 @@ impl<D: Database> Keys for D {
     }
 
     async fn find_key(&self, digest: &KeyDigest) -> Result<Option<KeyRecord>, StoreError> {
-        self.read(*digest, |on, digest| find(on, digest).boxed()).await
+        self.find(FIND, values![digest.as_bytes().to_vec()], key_of).await
     }
 
     async fn key_digests(&self) -> Result<Vec<KeyDigest>, StoreError> {
-        self.read((), |on, ()| digests(on).boxed()).await
+        self.list(DIGESTS, values![], |row| row.bytes(0).map(KeyDigest::from_bytes)).await
     }
 
     async fn get_key(&self, id: KeyId) -> Result<Option<KeyRecord>, StoreError> {
-        self.read(id.0, |on, id| get(on, *id).boxed()).await
+        self.find(GET, values![id.0], key_of).await
     }
 
     async fn list_keys(&self) -> Result<Vec<KeyRecord>, StoreError> {
-        self.read((), |on, ()| list(on).boxed()).await
+        self.list(LIST, values![], key_of).await
     }
 
     async fn revoke_key(
@@ -148,21 +157,8 @@ async fn create<S: Sql>(
     Ok(Ok(id))
 }
 
-async fn find<S: Sql>(on: &mut S, digest: &KeyDigest) -> Result<Option<KeyRecord>, S::Error> {
-    on.row(FIND, &[&&digest.as_bytes()[..]]).await?.as_ref().map(key_rows::record).transpose()
-}
-
-async fn digests<S: Sql>(on: &mut S) -> Result<Vec<KeyDigest>, S::Error> {
-    let rows = on.rows(DIGESTS, &[]).await?;
-    rows.iter().map(|row| row.bytes(0).map(KeyDigest::from_bytes)).collect()
-}
-
 async fn get<S: Sql>(on: &mut S, id: i64) -> Result<Option<KeyRecord>, S::Error> {
-    on.row(GET, &[&id]).await?.as_ref().map(key_rows::record).transpose()
-}
-
-async fn list<S: Sql>(on: &mut S) -> Result<Vec<KeyRecord>, S::Error> {
-    on.rows(key_rows::LIST, &[]).await?.iter().map(key_rows::record).collect()
+    on.row(GET, &[&id]).await?.as_ref().map(key_of).transpose()
 }
 
 async fn revoke<S: Sql>(
@@ -206,4 +202,21 @@ async fn record_uses<S: Sql>(on: &mut S, uses: &[KeyUse]) -> Result<(), S::Error
     });
     on.execute_each(RECORD_USE, uses.collect()).await?;
     Ok(())
+}
+
+/// The key in a row.
+pub(in crate::store) fn key_of<R: Columns>(row: &R) -> Result<KeyRecord, R::Error> {
+    Ok(KeyRecord {
+        id: KeyId(row.value(0)?),
+        name: row.value(1)?,
+        scope: row.parsed(2, |scope| scope.parse().ok())?,
+        deployment: row.parsed(3, |deployment| deployment.parse().ok())?,
+        created_at: row.second(4)?,
+        expires_at: row.optional_second(5)?,
+        last_used_at: row.optional_second(6)?,
+        revoked_at: row.optional_second(7)?,
+        successor: row.value::<Option<i64>>(8)?.map(KeyId),
+        rate_limit: row.optional_parsed(9, |limit| limit.parse().ok())?,
+        last_deprecated_call_at: row.optional_second(10)?,
+    })
 }

@@ -3,7 +3,7 @@
 
 pub(super) mod audit;
 mod deliveries;
-mod keys;
+pub(super) mod keys;
 mod requests;
 mod staff;
 mod webhooks;
@@ -33,20 +33,22 @@ impl<T: rusqlite::ToSql + tokio_postgres::types::ToSql + Send + Sync> Parameter 
     }
 }
 
-/// The values of all parameters that a statement has each time, in the order of their numbers.
+/// The values of all parameters, in the order of their numbers.
+pub(super) type Parameters<'v> = &'v [&'v dyn Parameter];
+
+/// The same, where a statement runs with many of them.
+pub(super) type Values<'v> = Vec<Box<dyn Parameter + 'v>>;
+
 macro_rules! values {
-    ($($value:expr),* $(,)?) => {
+    ($($value:expr),*) => {
         vec![$(Box::new($value) as Box<dyn Parameter + '_>),*]
     };
 }
 use values;
 
-/// The values of all parameters, in the order of their numbers.
-pub(super) type Parameters<'v> = &'v [&'v dyn Parameter];
-
 /// Runs statements, one after the other. Every store accepts the same statements, in which the
 /// parameters `$1`, `$2` and so on stand in any order.
-pub(super) trait Sql: Send {
+pub(super) trait Sql: Send + Sized + 'static {
     type Error: Send;
     type Row: Columns<Error = Self::Error> + Send + Sync;
 
@@ -77,21 +79,18 @@ pub(super) trait Sql: Send {
         &'t mut self,
         sql: &'static str,
         values: Parameters<'t>,
-    ) -> BoxFuture<'t, Result<Vec<Self::Row>, Self::Error>>;
+    ) -> Doing<'t, Self, Vec<Self::Row>>;
 
     /// Writes, and returns how many rows.
-    fn execute<'t>(
-        &'t mut self,
-        sql: &'static str,
-        values: Parameters<'t>,
-    ) -> BoxFuture<'t, Result<u64, Self::Error>>;
+    fn execute<'t>(&'t mut self, sql: &'static str, values: Parameters<'t>)
+    -> Doing<'t, Self, u64>;
 
     /// Writes with each of these values, and returns how many rows each time.
     fn execute_each<'t>(
         &'t mut self,
         sql: &'static str,
-        values: Vec<Vec<Box<dyn Parameter + 't>>>,
-    ) -> BoxFuture<'t, Result<Vec<u64>, Self::Error>>;
+        values: Vec<Values<'t>>,
+    ) -> Doing<'t, Self, Vec<u64>>;
 
     /// The error of a statement that must have a row and has none.
     fn no_row() -> Self::Error;
@@ -101,66 +100,83 @@ pub(super) trait Sql: Send {
         &'t mut self,
         sql: &'static str,
         values: Parameters<'t>,
-    ) -> BoxFuture<'t, Result<Option<Self::Row>, Self::Error>> {
+    ) -> Doing<'t, Self, Option<Self::Row>> {
         self.rows(sql, values).map(|rows| Ok(rows?.into_iter().next())).boxed()
     }
 
     /// The number in the first column of the only row.
-    fn number<'t>(
-        &'t mut self,
-        sql: &'static str,
-        values: Parameters<'t>,
-    ) -> BoxFuture<'t, Result<i64, Self::Error>> {
+    fn number<'t>(&'t mut self, sql: &'static str, values: Parameters<'t>) -> Doing<'t, Self, i64> {
         self.row(sql, values).map(|row| row?.ok_or_else(Self::no_row)?.value(0)).boxed()
     }
 }
 
+/// A statement that runs.
+pub(super) type Doing<'t, S, T> = BoxFuture<'t, Result<T, <S as Sql>::Error>>;
+
 /// What is done with a value, over one connection.
-pub(super) type Work<S, W, T> =
-    for<'t> fn(&'t mut S, &'t W) -> BoxFuture<'t, Result<T, <S as Sql>::Error>>;
+pub(super) type Work<S, W, T> = for<'t> fn(&'t mut S, &'t W) -> Doing<'t, S, T>;
+
+/// What is made of a row.
+pub(super) type Make<S, T> = fn(&<S as Sql>::Row) -> Result<T, <S as Sql>::Error>;
+
+/// What a store does.
+pub(super) type Done<'s, T> = BoxFuture<'s, Result<T, StoreError>>;
+
+/// A value that any thread may use, and keep.
+pub(super) trait Shared: Send + Sync + 'static {}
+
+impl<T: Send + Sync + 'static> Shared for T {}
 
 /// A store, as administration needs it.
 pub(super) trait Database: Changes {
-    type Sql: Sql + 'static;
+    type Sql: Sql;
 
     /// Reads what takes microseconds.
-    fn read<W, T>(
+    fn read<W: Shared, T: Shared>(&self, what: W, work: Work<Self::Sql, W, T>) -> Done<'_, T>;
+
+    /// What `make` makes of each row of a statement that takes microseconds.
+    fn list<T: Shared>(
         &self,
-        what: W,
-        work: Work<Self::Sql, W, T>,
-    ) -> BoxFuture<'_, Result<T, StoreError>>
-    where
-        W: Send + Sync + 'static,
-        T: Send + 'static;
+        sql: &'static str,
+        values: Values<'static>,
+        make: Make<Self::Sql, T>,
+    ) -> Done<'_, Vec<T>> {
+        self.read((sql, values, make), |on, (sql, values, make)| {
+            async move {
+                let values: Vec<&dyn Parameter> = values.iter().map(|value| &**value).collect();
+                on.rows(sql, &values).await?.iter().map(make).collect()
+            }
+            .boxed()
+        })
+    }
+
+    /// The same of its first row, if it has one.
+    fn find<T: Shared>(
+        &self,
+        sql: &'static str,
+        values: Values<'static>,
+        make: Make<Self::Sql, T>,
+    ) -> Done<'_, Option<T>> {
+        self.list(sql, values, make).map(|found| Ok(found?.into_iter().next())).boxed()
+    }
 
     /// Writes in one transaction. After a connection broke, the work may run again although it was
     /// done, so its result must then be the same.
-    fn write<W, T>(
-        &self,
-        what: W,
-        work: Work<Self::Sql, W, T>,
-    ) -> BoxFuture<'_, Result<T, StoreError>>
-    where
-        W: Send + Sync + 'static,
-        T: Send + 'static;
+    fn write<W: Shared, T: Shared>(&self, what: W, work: Work<Self::Sql, W, T>) -> Done<'_, T>;
 
     /// Writes once, in one transaction. `work` returns a number with which `show` finds the result
     /// in the same transaction, also if the work was done by an attempt whose connection broke. A
     /// refusal undoes the transaction.
-    fn once<W, T, R>(
+    fn once<W: Shared, T: Shared, R: Shared>(
         &self,
         what: W,
         work: Work<Self::Sql, W, Result<i64, R>>,
         show: Work<Self::Sql, i64, T>,
-    ) -> BoxFuture<'_, Result<Result<T, R>, StoreError>>
-    where
-        W: Send + Sync + 'static,
-        T: Send + 'static,
-        R: Send + 'static;
+    ) -> Done<'_, Result<T, R>>;
 }
 
 /// Shows nothing of a write.
-fn nothing<'t, S: Sql>(_: &'t mut S, _: &'t i64) -> BoxFuture<'t, Result<(), S::Error>> {
+fn nothing<'t, S: Sql>(_: &'t mut S, _: &'t i64) -> Doing<'t, S, ()> {
     future::ready(Ok(())).boxed()
 }
 
@@ -170,7 +186,11 @@ const ONE_ADDS: &str = "UPDATE confirmed_time SET at = at";
 
 /// Records an act of administration. It is in the audit trail behind the changes that have a number.
 /// So those before it get theirs first, by [`Changes::log_state`].
-async fn record<S: Sql>(on: &mut S, act: &Act, context: &WriteContext) -> Result<(), S::Error> {
+pub(super) async fn record<S: Sql>(
+    on: &mut S,
+    act: &Act,
+    context: &WriteContext,
+) -> Result<(), S::Error> {
     let Origin { at, actor, request_id } = context.into();
     let (kind, name, details) = (act.kind.as_str(), actor.name.as_deref(), written(act));
     let (by, number) = (actor.actor.kind(), actor.actor.id());

@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use futures_util::{FutureExt, future};
 use jiff::Timestamp;
 
-use super::{Database, ONE_ADDS, Sql, nothing, record};
+use super::{Database, ONE_ADDS, Parameter, Sql, nothing, record, values};
 use crate::{
     domain::{
         StaffId, StaffName, WriteContext,
@@ -72,11 +72,16 @@ const FORGET: &str = "DELETE FROM staff_sessions WHERE seen_at <= $1 OR begun_at
 #[async_trait]
 impl<D: Database> Staff for D {
     async fn list_staff(&self) -> Result<Vec<StaffMember>, StoreError> {
-        self.read((), |on, ()| list(on).boxed()).await
+        self.list(LIST, values![], |row| member(row, 0)).await
     }
 
     async fn find_staff(&self, by: StaffKey) -> Result<Option<StaffMember>, StoreError> {
-        self.read(by, |on, by| find(on, by).boxed()).await
+        let (sql, key) = match by {
+            StaffKey::Id(StaffId(id)) => (BY_ID, values![id]),
+            StaffKey::Name(key) => (BY_NAME, values![key]),
+            StaffKey::Link(digest) => (BY_LINK, values![digest.as_bytes().to_vec()]),
+        };
+        self.find(sql, key, |row| member(row, 0)).await
     }
 
     async fn write_staff(
@@ -97,11 +102,12 @@ impl<D: Database> Staff for D {
         &self,
         digest: TokenDigest,
     ) -> Result<Option<(StaffSession, StaffMember)>, StoreError> {
-        self.read(digest, |on, digest| find_session(on, digest).boxed()).await
+        let digest = values![digest.as_bytes().to_vec()];
+        self.find(SESSION, digest, |row| Ok((session(row)?, member(row, 7)?))).await
     }
 
     async fn list_sessions(&self) -> Result<Vec<StaffSession>, StoreError> {
-        self.read((), |on, ()| list_sessions(on).boxed()).await
+        self.list(SESSIONS, values![], session).await
     }
 
     async fn touch_session(&self, digest: TokenDigest, at: Timestamp) -> Result<(), StoreError> {
@@ -129,19 +135,6 @@ impl<D: Database> Staff for D {
         let Ok::<_, Infallible>(()) = recorded.await?;
         Ok(())
     }
-}
-
-async fn list<S: Sql>(on: &mut S) -> Result<Vec<StaffMember>, S::Error> {
-    on.rows(LIST, &[]).await?.iter().map(|row| member(row, 0)).collect()
-}
-
-async fn find<S: Sql>(on: &mut S, by: &StaffKey) -> Result<Option<StaffMember>, S::Error> {
-    let row = match by {
-        StaffKey::Id(StaffId(id)) => on.row(BY_ID, &[id]).await?,
-        StaffKey::Name(key) => on.row(BY_NAME, &[key]).await?,
-        StaffKey::Link(digest) => on.row(BY_LINK, &[&&digest.as_bytes()[..]]).await?,
-    };
-    row.map(|row| member(&row, 0)).transpose()
 }
 
 async fn write<S: Sql>(
@@ -253,18 +246,6 @@ async fn begin<S: Sql>(on: &mut S, id: i64, session: &StaffSession) -> Result<()
     .await?;
     on.execute(LIMIT, &[&id, &MAX_SESSIONS]).await?;
     Ok(())
-}
-
-async fn find_session<S: Sql>(
-    on: &mut S,
-    digest: &TokenDigest,
-) -> Result<Option<(StaffSession, StaffMember)>, S::Error> {
-    let row = on.row(SESSION, &[&&digest.as_bytes()[..]]).await?;
-    row.map(|row| Ok((session(&row)?, member(&row, 7)?))).transpose()
-}
-
-async fn list_sessions<S: Sql>(on: &mut S) -> Result<Vec<StaffSession>, S::Error> {
-    on.rows(SESSIONS, &[]).await?.iter().map(session).collect()
 }
 
 async fn touch<S: Sql>(on: &mut S, digest: &TokenDigest, at: Timestamp) -> Result<(), S::Error> {

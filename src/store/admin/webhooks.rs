@@ -4,9 +4,9 @@ use async_trait::async_trait;
 use futures_util::FutureExt;
 
 use super::{
-    Database, ONE_ADDS, Sql,
-    deliveries::{self, LOCK},
-    nothing, record, requests,
+    Database, ONE_ADDS, Parameter, Sql,
+    deliveries::{self, ATTEMPTS, LOCK, TESTS, WAITING},
+    nothing, record, requests, values,
 };
 use crate::{
     domain::{
@@ -45,7 +45,7 @@ const DROP_WAITING: &str = "DELETE FROM webhook_waiting WHERE webhook_id = $1";
 #[async_trait]
 impl<D: Database> Webhooks for D {
     async fn list_webhooks(&self) -> Result<Vec<StoredWebhook>, StoreError> {
-        self.read((), |on, ()| list(on).boxed()).await
+        self.list(LIST, values![], webhook).await
     }
 
     async fn draw_webhook_id(&self) -> Result<i64, StoreError> {
@@ -89,11 +89,11 @@ impl<D: Database> Webhooks for D {
     }
 
     async fn waiting_messages(&self, webhook: i64) -> Result<Vec<Waiting>, StoreError> {
-        self.read(webhook, |on, webhook| deliveries::waiting(on, *webhook).boxed()).await
+        self.list(WAITING, values![webhook], deliveries::waiting).await
     }
 
     async fn waiting_tests(&self) -> Result<Vec<TestMessage>, StoreError> {
-        self.read((), |on, ()| deliveries::tests(on).boxed()).await
+        self.list(TESTS, values![], deliveries::test).await
     }
 
     async fn take_test(&self, message_id: String) -> Result<bool, StoreError> {
@@ -107,8 +107,8 @@ impl<D: Database> Webhooks for D {
         after: i64,
         limit: u32,
     ) -> Result<Vec<(i64, Attempt)>, StoreError> {
-        let of = (webhook, after, i64::from(limit));
-        self.read(of, |on, of| deliveries::attempts(on, *of).boxed()).await
+        let of = values![webhook, after, i64::from(limit)];
+        self.list(ATTEMPTS, of, deliveries::attempt).await
     }
 
     async fn add_attempt(&self, webhook: i64, attempt: Attempt) -> Result<(), StoreError> {
@@ -120,10 +120,6 @@ impl<D: Database> Webhooks for D {
         let Ok(()) = added.await?;
         Ok(())
     }
-}
-
-async fn list<S: Sql>(on: &mut S) -> Result<Vec<StoredWebhook>, S::Error> {
-    on.rows(LIST, &[]).await?.iter().map(webhook).collect()
 }
 
 /// Refuses in any case, because it does nothing.

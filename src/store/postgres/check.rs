@@ -10,8 +10,8 @@ use crate::{
     domain::{pet::HIGHEST_EXPECTED, store_area::Resource},
     store::{
         OpenError, StoreError,
+        admin::keys,
         check::{self, Checkup, DISAGREEMENTS, OneKind},
-        key_rows,
         tables::Table,
     },
 };
@@ -77,9 +77,9 @@ fn read(snapshot: &mut PostgresSnapshot) -> Result<Checkup, StoreError> {
         found.problems.push(check::exhausted(row.try_get(0)?));
         Ok(ControlFlow::Continue(()))
     })?;
-    snapshot.each(key_rows::LIST, &[], |row| {
+    snapshot.each(keys::LIST, &[], |row| {
         found.keys += 1;
-        match key_rows::record(row) {
+        match keys::key_of(row) {
             Err(error @ (Failure::Row(_) | Failure::Column(_))) => {
                 let id: i64 = row.try_get(0)?;
                 found.problems.push(format!("API key {id} is invalid: {error}"));

@@ -2,10 +2,7 @@
 
 use std::mem;
 
-use futures_util::{
-    FutureExt, TryStreamExt,
-    future::{BoxFuture, try_join_all},
-};
+use futures_util::{FutureExt, TryStreamExt, future::try_join_all};
 use tokio_postgres::Row;
 
 use super::{
@@ -15,10 +12,7 @@ use super::{
     pool::{Access, Connection},
     requests,
 };
-use crate::store::{
-    StoreError,
-    admin::{Database, Parameter, Parameters, Sql, Work},
-};
+use crate::store::admin::{Database, Doing, Done, Parameters, Shared, Sql, Values, Work};
 
 /// Remembers a write under a token, as a request without a caller. Waits for a concurrent attempt of
 /// the same write, and does nothing if that was done.
@@ -51,7 +45,7 @@ impl Sql for Connection {
         &'t mut self,
         sql: &'static str,
         values: Parameters<'t>,
-    ) -> BoxFuture<'t, Result<Vec<Row>, Failure>> {
+    ) -> Doing<'t, Self, Vec<Row>> {
         async move {
             let statement = self.prepared(sql).await?;
             let values = values.iter().map(|value| value.for_postgres());
@@ -64,7 +58,7 @@ impl Sql for Connection {
         &'t mut self,
         sql: &'static str,
         values: Parameters<'t>,
-    ) -> BoxFuture<'t, Result<u64, Failure>> {
+    ) -> Doing<'t, Self, u64> {
         async move {
             let statement = self.prepared(sql).await?;
             let values = values.iter().map(|value| value.for_postgres());
@@ -76,14 +70,13 @@ impl Sql for Connection {
     fn execute_each<'t>(
         &'t mut self,
         sql: &'static str,
-        values: Vec<Vec<Box<dyn Parameter + 't>>>,
-    ) -> BoxFuture<'t, Result<Vec<u64>, Failure>> {
+        values: Vec<Values<'t>>,
+    ) -> Doing<'t, Self, Vec<u64>> {
         async move {
             let (statement, client) = (self.prepared(sql).await?, &**self);
             // All are sent before the first response.
             let each = values.iter().map(|values| {
-                let values = values.iter().map(|value| value.for_postgres());
-                client.execute_raw(&statement, values)
+                client.execute_raw(&statement, values.iter().map(|value| value.for_postgres()))
             });
             Ok(try_join_all(each).await?)
         }
@@ -166,29 +159,12 @@ impl<W> Once<W> {
 impl Database for PostgresStore {
     type Sql = Connection;
 
-    fn read<W, T>(
-        &self,
-        what: W,
-        work: Work<Connection, W, T>,
-    ) -> BoxFuture<'_, Result<T, StoreError>>
-    where
-        W: Send + Sync + 'static,
-        T: Send + 'static,
-    {
+    fn read<W: Shared, T: Shared>(&self, what: W, work: Work<Connection, W, T>) -> Done<'_, T> {
         self.run(Access::Read, what, move |on, what| work(on, what)).boxed()
     }
 
-    fn write<W, T>(
-        &self,
-        what: W,
-        work: Work<Connection, W, T>,
-    ) -> BoxFuture<'_, Result<T, StoreError>>
-    where
-        W: Send + Sync + 'static,
-        T: Send + 'static,
-    {
-        let again = (what, false);
-        self.run(Access::Write, again, move |on, (what, is_retry)| {
+    fn write<W: Shared, T: Shared>(&self, what: W, work: Work<Connection, W, T>) -> Done<'_, T> {
+        self.run(Access::Write, (what, false), move |on, (what, is_retry)| {
             async move {
                 let transaction = Transaction::begin(on).await?;
                 if mem::replace(is_retry, true) {
@@ -203,17 +179,12 @@ impl Database for PostgresStore {
         .boxed()
     }
 
-    fn once<W, T, R>(
+    fn once<W: Shared, T: Shared, R: Shared>(
         &self,
         what: W,
         work: Work<Connection, W, Result<i64, R>>,
         show: Work<Connection, i64, T>,
-    ) -> BoxFuture<'_, Result<Result<T, R>, StoreError>>
-    where
-        W: Send + Sync + 'static,
-        T: Send + 'static,
-        R: Send + 'static,
-    {
+    ) -> Done<'_, Result<T, R>> {
         let once = Once { what, token: self.runner.token() };
         self.run(Access::Write, once, move |on, once| once.attempt(on, work, show).boxed()).boxed()
     }

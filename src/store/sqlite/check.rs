@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{
     domain::{PetId, PetName, PetStatus},
-    store::{Checkup, OpenError, key_rows},
+    store::{Checkup, OpenError, admin::keys},
 };
 
 /// How many invalid animals are reported one by one.
@@ -150,11 +150,11 @@ fn sequences(connection: &Connection, found: &mut Checkup) -> rusqlite::Result<(
 }
 
 fn api_keys(connection: &Connection, found: &mut Checkup) -> rusqlite::Result<()> {
-    let mut statement = connection.prepare(key_rows::LIST)?;
+    let mut statement = connection.prepare(keys::LIST)?;
     let mut rows = statement.query([])?;
     while let Some(row) = rows.next()? {
         found.keys += 1;
-        match key_rows::record(row) {
+        match keys::key_of(row) {
             Err(error) if is_damage(&error) => {
                 found
                     .problems

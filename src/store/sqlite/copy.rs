@@ -313,7 +313,7 @@ fn fill(path: &Path, source: &Connection, restored: Option<&WriteContext>) -> Re
     }
     // An older database gets its first epoch from the migration.
     if let Some(context) = restored.filter(|_| is_current) {
-        log::begin_epoch(&target, context)?;
+        log::begin_epoch(&mut target, context)?;
     }
     Ok(found.animals)
 }

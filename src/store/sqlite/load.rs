@@ -10,6 +10,7 @@ use std::{
     time::Duration,
 };
 
+use futures_util::FutureExt;
 use jiff::Timestamp;
 use rusqlite::{Connection, ErrorCode, OpenFlags, config::DbConfig, params, params_from_iter};
 
@@ -21,6 +22,7 @@ use super::{
     migrations::{self, Recognised},
     pets,
     store_area::{changes, merge},
+    transaction::done,
 };
 use crate::{
     domain::{
@@ -29,6 +31,7 @@ use crate::{
     },
     store::{
         OpenError, OpenMode, StoreError,
+        admin::record,
         bulk::{CommitError, IS_EMPTY, Ids, LastIds, Load, StoredRequest, Table, Value},
         log::{Entry, Imported},
         request_rows::REMEMBER,
@@ -205,7 +208,7 @@ impl Load for SqliteLoad {
     }
 
     fn record(&mut self, act: &Act) -> Result<(), StoreError> {
-        Ok(log::record(&self.connection, act, (&self.context).into())?)
+        Ok(done(record(&mut self.connection, act, &self.context).boxed())?)
     }
 
     fn commit(&mut self) -> Result<(), CommitError> {

@@ -18,7 +18,10 @@ use crate::{
     },
     store::{
         Changes, StoreError,
-        admin::audit::{self, change},
+        admin::{
+            audit::{self, change},
+            record,
+        },
         forgotten::{FORGET_ACTS, last_forgotten},
         log::{self, Entry, Origin, SCAN, audited_changes},
     },
@@ -203,34 +206,18 @@ pub(super) fn append_added(
     Ok(())
 }
 
-/// Records an act of administration.
-pub(super) fn record(
-    connection: &Connection,
-    act: &Act,
-    Origin { at, actor, request_id }: Origin<'_>,
-) -> rusqlite::Result<()> {
-    connection.prepare_cached(RECORD)?.execute(params![
-        at,
-        act.kind.as_str(),
-        act.subject.id,
-        actor.actor.kind(),
-        actor.actor.id(),
-        actor.name,
-        request_id,
-        log::written(act)
-    ])?;
-    Ok(())
-}
-
 /// Makes the cursors of the log, the sessions of staff and their links invalid, because the database
 /// was restored: some may have ended after the backup.
-pub(super) fn begin_epoch(connection: &Connection, context: &WriteContext) -> rusqlite::Result<()> {
+pub(super) fn begin_epoch(
+    connection: &mut Connection,
+    context: &WriteContext,
+) -> rusqlite::Result<()> {
     renew_epoch(connection)?;
     connection.execute("DELETE FROM staff_sessions", [])?;
     connection.execute("UPDATE staff SET link = NULL, link_until = NULL", [])?;
     let subject = LogSubject { kind: SubjectKind::Database.into(), id: None };
     let act = Act { kind: ActType::DatabaseRestored.into(), subject, details: Vec::new() };
-    record(connection, &act, context.into())
+    done(record(connection, &act, context).boxed())
 }
 
 /// Makes the cursors of the log invalid.

@@ -1,9 +1,6 @@
 //! Statements and transactions for administration.
 
-use futures_util::{
-    FutureExt,
-    future::{self, BoxFuture},
-};
+use futures_util::{FutureExt, future};
 use rusqlite::{
     CachedStatement, Connection, Error,
     types::{FromSql, Type, Value, ValueRef},
@@ -11,8 +8,7 @@ use rusqlite::{
 
 use super::{log, requests, store::SqliteStore, transaction::done};
 use crate::store::{
-    StoreError,
-    admin::{Database, Parameter, Parameters, Sql, Work},
+    admin::{Database, Doing, Done, Parameter, Parameters, Shared, Sql, Values, Work},
     columns::Columns,
 };
 
@@ -61,7 +57,7 @@ impl Sql for Connection {
         &'t mut self,
         sql: &'static str,
         values: Parameters<'t>,
-    ) -> BoxFuture<'t, rusqlite::Result<Vec<Row>>> {
+    ) -> Doing<'t, Self, Vec<Row>> {
         future::ready(rows(self, sql, values)).boxed()
     }
 
@@ -69,15 +65,15 @@ impl Sql for Connection {
         &'t mut self,
         sql: &'static str,
         values: Parameters<'t>,
-    ) -> BoxFuture<'t, rusqlite::Result<u64>> {
+    ) -> Doing<'t, Self, u64> {
         future::ready(execute(self, sql, values)).boxed()
     }
 
     fn execute_each<'t>(
         &'t mut self,
         sql: &'static str,
-        values: Vec<Vec<Box<dyn Parameter + 't>>>,
-    ) -> BoxFuture<'t, rusqlite::Result<Vec<u64>>> {
+        values: Vec<Values<'t>>,
+    ) -> Doing<'t, Self, Vec<u64>> {
         let each = values.iter().map(|values| {
             let values: Vec<&dyn Parameter> = values.iter().map(|value| &**value as _).collect();
             execute(self, sql, &values)
@@ -128,41 +124,20 @@ fn bound<'c>(
 impl Database for SqliteStore {
     type Sql = Connection;
 
-    fn read<W, T>(
-        &self,
-        what: W,
-        work: Work<Connection, W, T>,
-    ) -> BoxFuture<'_, Result<T, StoreError>>
-    where
-        W: Send + Sync + 'static,
-        T: Send + 'static,
-    {
+    fn read<W: Shared, T: Shared>(&self, what: W, work: Work<Connection, W, T>) -> Done<'_, T> {
         async move { self.readers.read_exclusively(|on| done(work(on, &what))) }.boxed()
     }
 
-    fn write<W, T>(
-        &self,
-        what: W,
-        work: Work<Connection, W, T>,
-    ) -> BoxFuture<'_, Result<T, StoreError>>
-    where
-        W: Send + Sync + 'static,
-        T: Send + 'static,
-    {
+    fn write<W: Shared, T: Shared>(&self, what: W, work: Work<Connection, W, T>) -> Done<'_, T> {
         self.writer.write_exclusively(move |on| done(work(on, &what))).boxed()
     }
 
-    fn once<W, T, R>(
+    fn once<W: Shared, T: Shared, R: Shared>(
         &self,
         what: W,
         work: Work<Connection, W, Result<i64, R>>,
         show: Work<Connection, i64, T>,
-    ) -> BoxFuture<'_, Result<Result<T, R>, StoreError>>
-    where
-        W: Send + Sync + 'static,
-        T: Send + 'static,
-        R: Send + 'static,
-    {
+    ) -> Done<'_, Result<T, R>> {
         let once = move |on: &mut Connection| match done(work(on, &what))? {
             Ok(id) => done(show(on, &id)).map(Ok),
             Err(refusal) => Ok(Err(refusal)),
