@@ -64,13 +64,15 @@ pub type Respond = fn(&Pet) -> StoredResponse;
 
 /// See [`Pets::version`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Version([u8; 64]);
+pub struct Version([u8; Self::ROOM]);
 
 impl Version {
-    /// A store chooses how many bytes it needs.
+    /// The number of bytes that a store may need. Each response of a list copies and compares them.
+    const ROOM: usize = 48;
+
     pub(super) fn new<const N: usize>(bytes: [u8; N]) -> Self {
-        const { assert!(N <= 64) };
-        let mut version = [0; 64];
+        const { assert!(N <= Self::ROOM) };
+        let mut version = [0; Self::ROOM];
         version[..N].copy_from_slice(&bytes);
         Self(version)
     }
