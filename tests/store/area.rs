@@ -29,6 +29,7 @@ macro_rules! area_suite {
             categories_are_put_deleted_and_made_again,
             the_commands_of_a_request_see_those_before_them,
             a_refused_command_undoes_those_before_it,
+            an_animal_that_a_request_adds_or_restores_and_withdraws_is_withdrawn,
             the_representations_of_a_batch_have_2_mib_and_one_byte_more_is_refused,
             what_a_batch_leaves_as_it_is_counts_as_if_it_had_changed,
             of_many_orders_for_one_animal_one_is_placed,

@@ -253,6 +253,22 @@ fn patches(id: PetId, categories: impl IntoIterator<Item = i64>) -> Vec<Command>
     categories.into_iter().map(|category| patch(id, to(category))).collect()
 }
 
+pub(crate) async fn an_animal_that_a_request_adds_or_restores_and_withdraws_is_withdrawn(
+    store: AnyStore,
+) {
+    let last = add(&store, new_pet("", 1, Available)).await;
+    // A client can guess the next identifier.
+    let id = pet_id(last.get() + 1);
+    let add = Command::AddPet(new_pet("Rex", 1, Sold));
+    for (first, version) in [(add, 2), (restore(id), 4)] {
+        let done = execute(&store, vec![first, withdraw(id)]).await;
+        let Executed::Done { changes, .. } = done else { panic!("{done:?}") };
+        expect_stored(&store, &changes[1..]).await;
+        assert_eq!(pet(&store, id).await.version, version);
+        assert_eq!(store.get_pet(id).await.unwrap(), None);
+    }
+}
+
 pub(crate) async fn the_representations_of_a_batch_have_2_mib_and_one_byte_more_is_refused(
     store: AnyStore,
 ) {
