@@ -155,7 +155,7 @@ impl<const MAX: usize> Cell for Text<MAX> {
 fn identifier<R: Columns, T>(
     row: &R,
     at: usize,
-    new: fn(i64) -> Option<T>,
+    new: impl FnOnce(i64) -> Option<T>,
 ) -> Result<Option<T>, R::Error> {
     let id: Option<i64> = row.value(at)?;
     id.map(|id| new(id).ok_or_else(|| row.invalid(at))).transpose()
@@ -164,7 +164,7 @@ fn identifier<R: Columns, T>(
 fn text<R: Columns, T>(
     row: &R,
     at: usize,
-    new: fn(String) -> Option<T>,
+    new: impl FnOnce(String) -> Option<T>,
 ) -> Result<Option<T>, R::Error> {
     row.optional_parsed(at, |text| new(text.to_owned()))
 }

@@ -12,8 +12,8 @@ use super::{
     wal_index::FileVersion,
 };
 use crate::{
-    domain::{NewPet, PageRequest, Pet, PetId, WriteContext, store_area::StorePet},
-    store::{Created, Pets, Respond, StoreError, Version, Visit, columns::Cell},
+    domain::{NewPet, PageRequest, Pet, PetId, PetName, WriteContext, store_area::StorePet},
+    store::{Created, Pets, Respond, StoreError, Version, Visit, columns::Columns},
 };
 
 const GET: &str = "SELECT name, category_id, status FROM pets WHERE id = ?1";
@@ -67,8 +67,8 @@ fn get(connection: &Connection, id: PetId) -> rusqlite::Result<Option<Pet>> {
     let Some(row) = rows.next()? else {
         return Ok(None);
     };
-    let (name, status) = (Cell::read(row, 0)?, status(row.get_ref(2)?)?);
-    let new = NewPet { name, category_id: row.get(1)?, status };
+    let name = PetName::new(row.get(0)?).ok_or_else(|| row.invalid(0))?;
+    let new = NewPet { name, category_id: row.get(1)?, status: status(row.get_ref(2)?)? };
     Ok(Some(new.with_id(id)))
 }
 
