@@ -1,6 +1,6 @@
 //! JSON: strict parsing, and writing.
 
-mod log;
+mod journal;
 pub(crate) mod members;
 mod object;
 mod pet;
@@ -17,7 +17,7 @@ use serde::{
 use serde_json::{de::SliceRead, value::RawValue};
 
 pub(crate) use self::{
-    log::{write_audit_entry, write_change},
+    journal::{write_audit_entry, write_change},
     object::Object,
     pet::write_pet,
     resources::{

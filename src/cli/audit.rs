@@ -13,7 +13,7 @@ use super::{
 use crate::{
     domain::{
         Actor,
-        store_area::{AuditEntry, AuditQuery, AuditType, LogSubject},
+        store_area::{AuditEntry, AuditQuery, AuditType, JournalSubject},
     },
     json,
     store::{OpenMode, Store},
@@ -40,7 +40,7 @@ pub(super) struct Audit {
 
     /// Show only entries about this subject, such as pet:7, order:3 or key:2
     #[arg(long, value_name = "SUBJECT", env = "PETSTORE_AUDIT_SUBJECT", value_parser = subject)]
-    subject: Option<LogSubject>,
+    subject: Option<JournalSubject>,
 
     /// Show only entries of this actor: key:3, staff:1, clock, command or database
     #[arg(long, value_name = "ACTOR", env = "PETSTORE_AUDIT_ACTOR", value_parser = actor)]
@@ -142,8 +142,8 @@ fn text(entry: &AuditEntry) -> String {
     line
 }
 
-fn subject(text: &str) -> Result<LogSubject, String> {
-    LogSubject::parse(text)
+fn subject(text: &str) -> Result<JournalSubject, String> {
+    JournalSubject::parse(text)
         .ok_or_else(|| "a subject has the form pet:7, order:3 or key:2".to_owned())
 }
 

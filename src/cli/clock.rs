@@ -11,7 +11,7 @@ use crate::{
     domain::{
         Actor, Clock as _, SystemClock, WriteContext,
         clock::to_milliseconds,
-        store_area::{Act, ActType, LogSubject, SubjectKind},
+        store_area::{Act, ActType, JournalSubject, SubjectKind},
     },
     store::OpenMode,
 };
@@ -62,7 +62,7 @@ impl Clock {
             let times = [("before", confirmed), ("confirmed", now)];
             let act = Act {
                 kind: ActType::DatabaseTimeConfirmed.into(),
-                subject: LogSubject { kind: SubjectKind::Database.into(), id: None },
+                subject: JournalSubject { kind: SubjectKind::Database.into(), id: None },
                 details: times.map(|(name, at)| (Cow::Borrowed(name), at.to_string())).to_vec(),
             };
             let act = (act, WriteContext::new(Actor::Command, now));

@@ -12,7 +12,7 @@ use super::{
 use crate::{
     domain::{
         Clock, SystemClock,
-        store_area::{Act, ActType, LogSubject, Resource, SubjectKind},
+        store_area::{Act, ActType, JournalSubject, Resource, SubjectKind},
     },
     store::{
         self, DatabaseUrl, OpenMode,
@@ -85,7 +85,7 @@ impl Copy {
             self.to
         );
         let copied = copy(&mut *from, &mut *to).context("nothing was copied")?;
-        let subject = LogSubject { kind: SubjectKind::Database.into(), id: None };
+        let subject = JournalSubject { kind: SubjectKind::Database.into(), id: None };
         let details = vec![("from".into(), self.from.to_string())];
         to.record(&Act { kind: ActType::DatabaseCopied.into(), subject, details })
             .context("nothing was copied")?;

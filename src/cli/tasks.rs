@@ -49,7 +49,7 @@ pub(super) fn start(
     });
     // So that those without a number stay few, although nobody reads the log.
     start_steps("number_changes", second, |app| {
-        async move { app.store.log_state().await.map(|_| false) }.boxed()
+        async move { app.store.journal_state().await.map(|_| false) }.boxed()
     });
     let times = every(Duration::from_millis(100));
     let last = SystemClock.instant();

@@ -82,7 +82,7 @@ pub async fn decide(
         let webhook =
             Webhook { id, url, types, description, disabled, created_at, updated_at, version };
         let (secret, current) = registrar.new_secret(id, !has_secrets(store).await?)?;
-        let cursor = store.log_state().await?.last;
+        let cursor = store.journal_state().await?.last;
         let change = WebhookChange::Add(StoredWebhook {
             webhook: webhook.clone(),
             secrets: SealedSecrets { current, previous: None },
@@ -118,7 +118,7 @@ pub async fn decide(
             let restart = if *resumes {
                 Restart::Resume(now)
             } else {
-                Restart::From(store.log_state().await?.last)
+                Restart::From(store.journal_state().await?.last)
             };
             stored.enabled(restart, now).map(|changed| (ActType::WebhookEnabled, changed))
         }

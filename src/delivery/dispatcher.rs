@@ -247,7 +247,7 @@ impl Dispatcher {
     }
 
     async fn look(&mut self, now: Instant) -> Result<(), StoreError> {
-        let state = self.store.log_state().await?;
+        let state = self.store.journal_state().await?;
         (self.epoch, self.last) = (Some(state.epoch), state.last);
         self.looked = Some(now);
         Ok(())

@@ -6,7 +6,7 @@ use sha2::{Digest, Sha256};
 
 use super::registrar::message_id;
 use crate::{
-    domain::store_area::{Epoch, LoggedChange, SubjectKind},
+    domain::store_area::{Epoch, JournalEntry, SubjectKind},
     json,
 };
 
@@ -22,7 +22,7 @@ pub(super) fn id_of(epoch: Epoch, webhook: i64, seq: i64) -> String {
 }
 
 /// What the messages about these changes wait for: those of one lane are delivered in order.
-pub(super) fn lane_of(change: &LoggedChange) -> Option<String> {
+pub(super) fn lane_of(change: &JournalEntry) -> Option<String> {
     match (change.pet, change.subject.kind.known(), change.subject.id) {
         (Some(pet), ..) => Some(format!("pet:{pet}")),
         (None, Some(SubjectKind::Category), Some(id)) => Some(format!("category:{id}")),
@@ -40,7 +40,7 @@ pub(super) struct Content {
 
 /// The content of the message about a change. `previous` is the `webhook-id` of the message before it
 /// to the same endpoint.
-pub(super) fn content_of(change: &LoggedChange, previous: Option<&str>) -> Content {
+pub(super) fn content_of(change: &JournalEntry, previous: Option<&str>) -> Content {
     let (before, after) = (change.before.as_deref(), change.after.as_deref());
     let length = before.map_or(0, str::len) + after.map_or(0, str::len) + 256;
     let mut body = Vec::with_capacity(length);

@@ -2,15 +2,15 @@
 
 mod admin;
 pub mod bulk;
-mod changes;
 mod check;
 mod columns;
 mod database_url;
 mod errors;
 mod forgotten;
 mod health;
+mod journal;
+mod journal_rows;
 mod keys;
-mod log;
 mod open;
 mod open_mode;
 mod page;
@@ -27,11 +27,11 @@ mod webhooks;
 
 pub use self::{
     admin::KEPT_ATTEMPTS,
-    changes::Changes,
     check::Checkup,
     database_url::DatabaseUrl,
     errors::{Cause, OpenError, StoreError},
     health::Health,
+    journal::Journal,
     keys::Keys,
     open::{check, load, open, snapshot},
     open_mode::OpenMode,
@@ -50,6 +50,6 @@ pub use self::{
 ///
 /// A method that carries out the act of an actor takes a [`crate::domain::WriteContext`]. Those that
 /// only keep the store tidy take none, because nobody asks later who did that.
-pub trait Store: Pets + StoreArea + Changes + Webhooks + Keys + Staff + Requests + Health {}
+pub trait Store: Pets + StoreArea + Journal + Webhooks + Keys + Staff + Requests + Health {}
 
-impl<S: Pets + StoreArea + Changes + Webhooks + Keys + Staff + Requests + Health> Store for S {}
+impl<S: Pets + StoreArea + Journal + Webhooks + Keys + Staff + Requests + Health> Store for S {}

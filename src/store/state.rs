@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 
-use super::log::{Entry, shown};
+use super::journal_rows::{Entry, shown};
 use crate::domain::{
     PetId,
     store_area::{

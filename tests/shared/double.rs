@@ -14,25 +14,25 @@ macro_rules! double {
                     staff::{StaffChange, StaffMember, StaffSession, TokenDigest},
                     store_area::{
                         Act, Attempt, AuditEntry, AuditPosition, AuditQuery, Category, ChangePage,
-                        ChangeType, Command, DeliveryUpdate, Inventory, LogState, LoggedChange,
+                        ChangeType, Command, DeliveryUpdate, Inventory, JournalState, JournalEntry,
                         Order, OrderId, OrderQuery, PetPosition, PetQuery, Reservations, StorePet,
                         StoredWebhook, TestMessage, Waiting, WebhookChange,
                     },
                 },
                 store::{
-                    Changes, Executed, RespondTo, Staff, StaffKey, StaffWritten, StoreArea,
+                    Journal, Executed, RespondTo, Staff, StaffKey, StaffWritten, StoreArea,
                     StoreError, WebhookWritten, Webhooks,
                 },
             };
 
             use crate::double::methods;
 
-            methods! { $double, Changes:
-                $how => log_state() -> LogState;
+            methods! { $double, Journal:
+                $how => journal_state() -> JournalState;
                 $how => changes_after(
                     after: i64, kind: Option<ChangeType>, limit: u32
                 ) -> ChangePage;
-                $how => history(pet: PetId, before: i64, limit: u32) -> Vec<LoggedChange>;
+                $how => history(pet: PetId, before: i64, limit: u32) -> Vec<JournalEntry>;
                 $how => forget_changes(kept: RangeInclusive<Timestamp>, limit: u32) -> usize;
                 $how => confirmed_time(now: Timestamp) -> Timestamp;
                 $how => confirm_time(

@@ -10,7 +10,7 @@ use petstore::{
         PetStatus::{Available, Pending, Sold},
         WriteContext,
         store_area::{
-            Category, Change, Command, Field, LoggedChange, Note, Order, OrderPatch, OrderStatus,
+            Category, Change, Command, Field, JournalEntry, Note, Order, OrderPatch, OrderStatus,
             PetPatch, Preconditions, Reason, Reference, Refusal, Resource, Withdrawal,
             WithdrawalReason,
         },
@@ -280,9 +280,9 @@ pub(crate) async fn the_representations_of_a_batch_have_2_mib_and_one_byte_more_
         ([patches(long, 2..19), vec![patch(short, name)]].concat(), long)
     };
     let written = async || -> usize {
-        let last = store.log_state().await.unwrap().last;
+        let last = store.journal_state().await.unwrap().last;
         let page = store.changes_after(last - 18, None, 100).await.unwrap();
-        page.changes.iter().map(LoggedChange::length).sum()
+        page.changes.iter().map(JournalEntry::length).sum()
     };
     let done = execute(&store, batch(1).await.0).await;
     assert!(matches!(done, Executed::Done { .. }), "{done:?}");

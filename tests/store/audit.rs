@@ -6,8 +6,8 @@ use petstore::{
         PetStatus::{Available, Pending},
         WriteContext,
         store_area::{
-            ActType, AuditEntry, AuditQuery, AuditType, Category, ChangeType, Label, LogSubject,
-            Resource, SubjectKind,
+            ActType, AuditEntry, AuditQuery, AuditType, Category, ChangeType, JournalSubject,
+            Label, Resource, SubjectKind,
         },
     },
     store::{
@@ -107,7 +107,7 @@ pub(crate) async fn the_audit_trail_is_searched_by_subject_actor_type_and_time(s
     fill(&store).await;
     let any = AuditQuery::default();
     let about = |kind: SubjectKind, id| AuditQuery {
-        subject: Some(LogSubject { kind: kind.into(), id }),
+        subject: Some(JournalSubject { kind: kind.into(), id }),
         ..any.clone()
     };
     let selects = async |query: AuditQuery, expected: &[usize]| {
@@ -153,7 +153,7 @@ pub(crate) async fn a_clock_that_was_set_back_hides_nothing_from_a_search_by_tim
 
 pub(crate) async fn old_acts_are_forgotten_with_the_changes(store: AnyStore) {
     fill(&store).await;
-    store.log_state().await.unwrap();
+    store.journal_state().await.unwrap();
     store.forget_changes(at(5)..=at(1_000), 100).await.unwrap();
     assert_eq!(lines(&store, &AuditQuery::default()).await, &EVERYTHING[4..]);
 }
@@ -177,7 +177,7 @@ pub(crate) async fn expect_one_row_for_an_import(store: &AnyStore, url: &str) {
         import(Some([90, 70, 80]));
     });
     importing.await.unwrap();
-    let log = crate::store::log::log(store).await;
+    let log = crate::store::journal::log(store).await;
     assert_eq!(log.len(), 3);
     for (row, after) in log[1..]
         .iter()
@@ -191,12 +191,12 @@ pub(crate) async fn expect_one_row_for_an_import(store: &AnyStore, url: &str) {
         assert_eq!((&row.actor, row.at), (&Actor::Command.into(), at(7)));
     }
     change(store, to_status(pet_id(3), Pending)).await;
-    assert_eq!(crate::store::log::log(store).await.len(), 4);
+    assert_eq!(crate::store::journal::log(store).await.len(), 4);
 }
 
 /// Imports a category and nothing else at `url`, where `store` is open.
 pub(crate) async fn expect_a_row_for_an_import_without_animals(store: &AnyStore, url: &str) {
-    let epoch = store.log_state().await.unwrap().epoch;
+    let epoch = store.journal_state().await.unwrap().epoch;
     let url: DatabaseUrl = url.parse().unwrap();
     let importing = tokio::task::spawn_blocking(move || {
         let label = Label::new("Goats".to_owned()).unwrap();
@@ -212,10 +212,10 @@ pub(crate) async fn expect_a_row_for_an_import_without_animals(store: &AnyStore,
         }
     });
     importing.await.unwrap();
-    let log = crate::store::log::log(store).await;
+    let log = crate::store::journal::log(store).await;
     let [import] = &log[..] else { panic!("{log:?}") };
     assert_eq!(import.kind, ChangeType::PetsImported);
     assert_eq!(import.after.as_deref(), Some(r#"{"firstId":null,"lastId":null,"count":0}"#));
     // Cursors stay valid.
-    assert_eq!(store.log_state().await.unwrap().epoch, epoch);
+    assert_eq!(store.journal_state().await.unwrap().epoch, epoch);
 }

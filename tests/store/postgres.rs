@@ -11,7 +11,7 @@ use rand::{SeedableRng, rngs::StdRng};
 use crate::store::{
     area::area_suite,
     audit::{expect_a_row_for_an_import_without_animals, expect_one_row_for_an_import},
-    log::log_suite,
+    journal::journal_suite,
     postgres_cluster::{connect, fresh_url},
     retries::{named, respond},
     staff::staff_suite,
@@ -22,7 +22,7 @@ use crate::store::{
 
 suite!(fresh().await);
 area_suite!(fresh().await);
-log_suite!(fresh().await);
+journal_suite!(fresh().await);
 webhook_suite!(fresh().await);
 test_message_suite!(fresh().await);
 staff_suite!(fresh().await);

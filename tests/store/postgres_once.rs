@@ -4,7 +4,7 @@ use petstore::{
     domain::{
         Role, StaffName,
         staff::{EndedSessions, StaffChange, StaffMember, Token},
-        store_area::{Act, ActType, Attempt, AuditQuery, AuditType, LogSubject, SubjectKind},
+        store_area::{Act, ActType, Attempt, AuditQuery, AuditType, JournalSubject, SubjectKind},
     },
     store::StaffWritten,
 };
@@ -69,7 +69,7 @@ async fn each_act_is_done_and_recorded_once_whichever_response_is_lost() {
 
         let failed = Act {
             kind: ActType::StaffSignInFailed.into(),
-            subject: LogSubject { kind: SubjectKind::Staff.into(), id: Some(id.0) },
+            subject: JournalSubject { kind: SubjectKind::Staff.into(), id: Some(id.0) },
             details: Vec::new(),
         };
         lose();

@@ -21,7 +21,7 @@ use crate::store::{
         respond, restore, sell, withdraw,
     },
     audit::{expect_a_row_for_an_import_without_animals, expect_one_row_for_an_import},
-    log::log_suite,
+    journal::journal_suite,
     retries::{named, replayed},
     sqlite::{fresh, open},
     staff::staff_suite,
@@ -34,7 +34,7 @@ area_suite!(fresh());
 webhook_suite!(fresh());
 test_message_suite!(fresh());
 staff_suite!(fresh());
-log_suite!(fresh());
+journal_suite!(fresh());
 
 #[tokio::test]
 async fn an_import_leaves_one_row_with_its_ids() {

@@ -9,7 +9,7 @@ use petstore::{
             EndedSessions, Password, SecondFactor, StaffChange, StaffMember, StaffSession, Token,
             TokenDigest, recovery_code,
         },
-        store_area::{Act, ActType, AuditEntry, AuditQuery, LogSubject, SubjectKind},
+        store_area::{Act, ActType, AuditEntry, AuditQuery, JournalSubject, SubjectKind},
     },
     store::{Created, StaffKey, StaffWritten},
 };
@@ -197,7 +197,7 @@ pub(crate) async fn each_act_of_staff_is_in_the_audit_trail(store: AnyStore) {
     let actor = Actor::Staff(ana.id);
     let change = StaffChange::new(1, ana.clone().disabled(at(20)), ActType::StaffDisabled);
     store.write_staff(change, WriteContext::new(actor, at(20))).await.unwrap();
-    let subject = LogSubject { kind: SubjectKind::Staff.into(), id: None };
+    let subject = JournalSubject { kind: SubjectKind::Staff.into(), id: None };
     let failed = Act { kind: ActType::StaffSignInFailed.into(), subject, details: vec![] };
     store.record_act(failed.clone(), WriteContext::new(Actor::Clock, at(30))).await.unwrap();
     let query = AuditQuery { limit: 100, ..AuditQuery::default() };

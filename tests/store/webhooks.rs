@@ -328,10 +328,10 @@ pub(crate) async fn what_an_enabled_webhook_still_needs_of_the_log_is_not_forgot
     for _ in 0..9 {
         create(&store, new_pet("", 1, Available)).await;
     }
-    assert_eq!(store.log_state().await.unwrap().last, 9);
+    assert_eq!(store.journal_state().await.unwrap().last, 9);
     let kept = async || {
         while store.forget_changes(at(1_000)..=at(1_000), 2).await.unwrap() > 0 {}
-        store.log_state().await.unwrap().first
+        store.journal_state().await.unwrap().first
     };
     // It has read up to 7, and two of these messages wait.
     let id = add(&store).await;

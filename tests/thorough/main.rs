@@ -46,14 +46,14 @@ mod store {
     mod area_requests;
     mod audit;
     mod bulk;
-    mod log;
+    mod journal;
     mod postgres;
     mod postgres_area;
     mod postgres_check;
     mod postgres_connections;
     mod postgres_creates;
     mod postgres_faults;
-    mod postgres_log;
+    mod postgres_journal;
     mod postgres_migrations;
     mod postgres_once;
     mod postgres_tls;

@@ -35,11 +35,11 @@ async fn after_changes_that_the_log_has_lost_the_next_message_names_one_that_was
     for _ in 0..3 {
         shop.add_pet().await;
     }
-    assert_eq!(shop.store.log_state().await.unwrap().last, 4);
+    assert_eq!(shop.store.journal_state().await.unwrap().last, 4);
     shop.advance(STEP);
     let now = shop.clock.now();
     while shop.store.forget_changes(now..=now, 1).await.unwrap() > 0 {}
-    assert_eq!(shop.store.log_state().await.unwrap().first, 4);
+    assert_eq!(shop.store.journal_state().await.unwrap().first, 4);
     let stored = shop.webhook(id).await;
     let (_, enable) = stored.enabled(Restart::Resume(shop.clock.now()), shop.clock.now()).unwrap();
     shop.write(enable).await;
@@ -118,7 +118,7 @@ async fn five_days_of_failures_disable_and_from_now_leaves_a_gap_that_the_receiv
         (Some(302), Some("redirect"))
     );
     receiver.respond_with(204);
-    let last = shop.store.log_state().await.unwrap().last;
+    let last = shop.store.journal_state().await.unwrap().last;
     let (_, enable) = disabled.enabled(Restart::From(last), shop.clock.now()).unwrap();
     shop.write(enable).await;
     shop.add_pet().await;
@@ -361,7 +361,7 @@ async fn messages_of_one_animal_arrive_in_order_through_failures_and_sudden_ends
         drop(dispatcher);
         shop.advance(Duration::from_secs(1));
     }
-    let last = shop.store.log_state().await.unwrap().last;
+    let last = shop.store.journal_state().await.unwrap().last;
     let mut dispatcher = shop.dispatcher(9);
     let is_complete = || {
         let seqs: HashSet<i64> = receiver.accepted().iter().map(Message::seq).collect();

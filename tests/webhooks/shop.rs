@@ -125,7 +125,7 @@ impl Shop {
             updated_at: now,
             version: 1,
         };
-        let cursor = self.store.log_state().await.unwrap().last;
+        let cursor = self.store.journal_state().await.unwrap().last;
         let new = StoredWebhook {
             webhook,
             secrets: SealedSecrets { current, previous: None },

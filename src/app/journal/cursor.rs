@@ -5,7 +5,7 @@
 
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 
-use crate::domain::store_area::{Epoch, LogState};
+use crate::domain::store_area::{Epoch, JournalState};
 
 /// The cursors of lists begin with other bytes.
 const VERSION: u8 = 16;
@@ -33,7 +33,7 @@ pub(crate) enum CursorError {
 }
 
 /// The position of a cursor in this journal.
-pub(crate) fn decode(text: &str, log: &LogState) -> Result<i64, CursorError> {
+pub(crate) fn decode(text: &str, log: &JournalState) -> Result<i64, CursorError> {
     let (epoch, seq) = read(text).ok_or(CursorError::Invalid)?;
     // A cursor ahead of the journal was made before the database lost its newest changes.
     if epoch == log.epoch && (log.first - 1..=log.last).contains(&seq) {
@@ -59,8 +59,8 @@ mod tests {
 
     use super::*;
 
-    fn log(epoch: [u8; 16], first: i64, last: i64) -> LogState {
-        LogState { epoch: Epoch(epoch), first, last }
+    fn log(epoch: [u8; 16], first: i64, last: i64) -> JournalState {
+        JournalState { epoch: Epoch(epoch), first, last }
     }
 
     proptest! {

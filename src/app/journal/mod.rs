@@ -103,7 +103,7 @@ impl Journal {
     /// call reads it.
     pub async fn read(&self) -> Result<(), StoreError> {
         let (store, clock) = (self.store.as_ref(), self.clock.as_ref());
-        let log = store.log_state().await?;
+        let log = store.journal_state().await?;
         self.recent.send_if_modified(|recent| recent.begin(&log));
         let (mut read_to, mut room) = (self.recent.borrow().last, recent::MAX_PART);
         while read_to < log.last && room > 0 {

@@ -8,7 +8,7 @@ use super::cursor;
 use crate::{
     domain::{
         KeyId,
-        store_area::{ChangeType, Epoch, LogState, LoggedChange},
+        store_area::{ChangeType, Epoch, JournalEntry, JournalState},
     },
     json,
 };
@@ -108,7 +108,7 @@ impl Recent {
     }
 
     /// Prepares for what the log contains now. Returns whether it began again.
-    pub(super) fn begin(&mut self, log: &LogState) -> bool {
+    pub(super) fn begin(&mut self, log: &JournalState) -> bool {
         let is_other = self.epoch.is_some_and(|epoch| epoch != log.epoch) || log.last < self.last;
         let continues = self.epoch.is_some()
             && !is_other
@@ -195,7 +195,7 @@ impl Batch {
 }
 
 /// Renders changes that follow each other.
-pub(super) fn batches(epoch: Epoch, changes: &[LoggedChange]) -> Vec<Batch> {
+pub(super) fn batches(epoch: Epoch, changes: &[JournalEntry]) -> Vec<Batch> {
     let mut batches = Vec::new();
     let mut rest = changes.iter().peekable();
     while let Some(first) = rest.peek().map(|change| change.seq) {
@@ -224,7 +224,7 @@ pub(super) fn fit(batches: &mut Vec<Batch>, room: &mut usize) -> Option<i64> {
 }
 
 /// A change as a Server-Sent Event.
-pub(crate) fn write_event(out: &mut Vec<u8>, epoch: Epoch, change: &LoggedChange) {
+pub(crate) fn write_event(out: &mut Vec<u8>, epoch: Epoch, change: &JournalEntry) {
     out.extend_from_slice(b"id: ");
     out.extend_from_slice(cursor::encode(epoch, change.seq).as_bytes());
     out.extend_from_slice(b"\ndata: ");
@@ -239,19 +239,19 @@ mod tests {
     use super::*;
     use crate::domain::{
         Actor,
-        store_area::{LogSubject, SubjectKind},
+        store_area::{JournalSubject, SubjectKind},
     };
 
     const EPOCH: Epoch = Epoch([1; 16]);
     const KEY: KeyId = KeyId(7);
 
     /// A change with a representation of this length.
-    fn change(seq: i64, kind: ChangeType, length: usize) -> LoggedChange {
-        LoggedChange {
+    fn change(seq: i64, kind: ChangeType, length: usize) -> JournalEntry {
+        JournalEntry {
             seq,
             at: Timestamp::UNIX_EPOCH,
             kind: kind.into(),
-            subject: LogSubject { kind: SubjectKind::Pet.into(), id: Some(1) },
+            subject: JournalSubject { kind: SubjectKind::Pet.into(), id: Some(1) },
             version: Some(seq),
             pet: Some(1),
             before: None,
@@ -261,11 +261,11 @@ mod tests {
         }
     }
 
-    fn log(epoch: Epoch, last: i64) -> LogState {
-        LogState { epoch, first: 1, last }
+    fn log(epoch: Epoch, last: i64) -> JournalState {
+        JournalState { epoch, first: 1, last }
     }
 
-    fn push(recent: &mut Recent, changes: &[LoggedChange]) {
+    fn push(recent: &mut Recent, changes: &[JournalEntry]) {
         recent.push(batches(EPOCH, changes), changes.last().unwrap().seq);
     }
 
@@ -371,7 +371,7 @@ mod tests {
     fn the_animals_of_what_follows_are_known_while_it_is_here() {
         let mut recent = Recent::default();
         recent.begin(&log(EPOCH, 0));
-        let of = |seq, pet| LoggedChange { pet, ..change(seq, ChangeType::PetChanged, 40_000) };
+        let of = |seq, pet| JournalEntry { pet, ..change(seq, ChangeType::PetChanged, 40_000) };
         for (seq, pet) in [(1, Some(9)), (2, Some(4)), (3, Some(9)), (4, None), (5, Some(2))] {
             recent.push(batches(EPOCH, &[of(seq, pet)]), seq);
             if seq == 3 {

@@ -21,7 +21,7 @@ use crate::{
         NamedActor,
         staff::StaffMember,
         store_area::{
-            AuditEntry, AuditPosition, AuditQuery, AuditType, Category, LogSubject, OrderId,
+            AuditEntry, AuditPosition, AuditQuery, AuditType, Category, JournalSubject, OrderId,
             SubjectKind,
         },
     },
@@ -48,7 +48,7 @@ fn search(fields: &Form) -> AuditQuery {
     };
     let animal = fields.integer("animal");
     AuditQuery {
-        subject: animal.map(|id| LogSubject { kind: SubjectKind::Pet.into(), id: Some(id) }),
+        subject: animal.map(|id| JournalSubject { kind: SubjectKind::Pet.into(), id: Some(id) }),
         actor: None,
         kind: AuditType::parse(fields.get("type")),
         since: start("since"),
@@ -89,7 +89,7 @@ pub(super) async fn activity(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     });
     let categories = desk.categories_of(changes.flatten().collect()).await?;
     let order = |entry: &AuditEntry| {
-        let LogSubject { kind, id } = shown(entry).subject;
+        let JournalSubject { kind, id } = shown(entry).subject;
         id.filter(|_| *kind == SubjectKind::Order).and_then(OrderId::new)
     };
     let orders = order_rows::with_animals(desk, entries.iter().filter_map(order)).await?;
@@ -139,7 +139,7 @@ struct Shown<'a> {
     at: Timestamp,
     actor: &'a NamedActor,
     what: String,
-    subject: &'a LogSubject,
+    subject: &'a JournalSubject,
 }
 
 fn shown(entry: &AuditEntry) -> Shown<'_> {
@@ -185,7 +185,7 @@ fn table(
     markup::table(&markup::headings(&labels), &rows)
 }
 
-fn link_to(subject: &LogSubject, staff: &[StaffMember], name: Option<String>) -> Markup {
+fn link_to(subject: &JournalSubject, staff: &[StaffMember], name: Option<String>) -> Markup {
     let is_subject = |member: &&StaffMember| {
         subject.kind == SubjectKind::Staff && subject.id == Some(member.id.0)
     };

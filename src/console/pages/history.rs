@@ -15,7 +15,7 @@ use crate::{
     domain::{
         PetId,
         store_area::{
-            AuditEntry, AuditQuery, AuditType, Category, ChangeType, LoggedChange, StorePet,
+            AuditEntry, AuditQuery, AuditType, Category, ChangeType, JournalEntry, StorePet,
             SubjectKind,
         },
     },
@@ -53,7 +53,7 @@ impl Logged {
 }
 
 /// The newest change of an animal.
-pub(super) async fn last(desk: &Desk<'_>, id: PetId) -> Result<Option<LoggedChange>, StoreError> {
+pub(super) async fn last(desk: &Desk<'_>, id: PetId) -> Result<Option<JournalEntry>, StoreError> {
     Ok(desk.store().history(id, i64::MAX, 1).await?.pop())
 }
 
@@ -67,7 +67,7 @@ pub(super) async fn show(desk: &Desk<'_>, pet: &StorePet) -> Result<Markup, Stor
     // Also on the page that follows a form, which has another path.
     let path = format!("/animals/{}", pet.id);
     let older = oldest.filter(|_| has_more).map(|seq| link(&path, &[("before", &seq)]));
-    let shown: Vec<&LoggedChange> = (0..changes.len().min(SHOWN as usize))
+    let shown: Vec<&JournalEntry> = (0..changes.len().min(SHOWN as usize))
         .filter(|&at| !follows_an_order(&changes, at))
         .map(|at| &changes[at])
         .collect();
@@ -99,7 +99,7 @@ pub(super) async fn show(desk: &Desk<'_>, pet: &StorePet) -> Result<Markup, Stor
 }
 
 /// What a change did, if its type does not say that it replaced something.
-pub(super) fn replaced(change: &LoggedChange) -> Option<&'static str> {
+pub(super) fn replaced(change: &JournalEntry) -> Option<&'static str> {
     let [before, after] = [&change.before, &change.after].map(|text| Logged::read(text.as_deref()));
     match change.kind.known()? {
         ChangeType::OrderChanged if before.end() < after.end() => Some(texts::EXTENDED),
@@ -115,7 +115,7 @@ pub(super) fn name(entry: &AuditEntry) -> Option<String> {
 }
 
 /// The import that added an animal, among the first imports since it exists.
-async fn import_of(desk: &Desk<'_>, pet: &StorePet) -> Result<Option<LoggedChange>, StoreError> {
+async fn import_of(desk: &Desk<'_>, pet: &StorePet) -> Result<Option<JournalEntry>, StoreError> {
     let query = AuditQuery {
         kind: Some(AuditType::Change(ChangeType::PetsImported)),
         since: pet.created_at.and_then(|at| at.checked_sub(1.second()).ok()),
@@ -123,7 +123,7 @@ async fn import_of(desk: &Desk<'_>, pet: &StorePet) -> Result<Option<LoggedChang
         ..AuditQuery::default()
     };
     let (entries, _) = desk.store().list_audit(&query).await?;
-    let has_it = |change: &LoggedChange| {
+    let has_it = |change: &JournalEntry| {
         let import = Logged::read(change.after.as_deref());
         import
             .integer("firstId")
@@ -137,7 +137,7 @@ async fn import_of(desk: &Desk<'_>, pet: &StorePet) -> Result<Option<LoggedChang
 }
 
 /// Whether the change at this place only gives the animal the status of the order before it.
-fn follows_an_order(changes: &[LoggedChange], at: usize) -> bool {
+fn follows_an_order(changes: &[JournalEntry], at: usize) -> bool {
     let (change, Some(before)) = (&changes[at], changes.get(at + 1)) else { return false };
     change.kind == ChangeType::PetChanged
         && before.subject.kind == SubjectKind::Order
@@ -147,14 +147,14 @@ fn follows_an_order(changes: &[LoggedChange], at: usize) -> bool {
 }
 
 /// The categories that an animal had before and after a change.
-pub(super) fn categories_in(change: &LoggedChange) -> impl Iterator<Item = i64> {
+pub(super) fn categories_in(change: &JournalEntry) -> impl Iterator<Item = i64> {
     let of = |text: &Option<Box<str>>| Logged::read(text.as_deref()).integer("categoryId");
     [of(&change.before), of(&change.after)].into_iter().flatten()
 }
 
 /// What a change changed, for people. The log has the number of a category, and the name may be
 /// another one since.
-pub(super) fn differences(change: &LoggedChange, categories: &[Category]) -> Markup {
+pub(super) fn differences(change: &JournalEntry, categories: &[Category]) -> Markup {
     let before = Logged::read(change.before.as_deref());
     let after = Logged::read(change.after.as_deref());
     let is_new = change.before.is_none();

@@ -19,7 +19,7 @@ use crate::{
     domain::{
         Actor, NamedActor, StaffId, StaffName,
         staff::{EndedSessions, StaffChange, StaffMember, Token, TotpSecret},
-        store_area::{Act, ActType, LogSubject, SubjectKind},
+        store_area::{Act, ActType, JournalSubject, SubjectKind},
     },
     edge::{ApiError, Problem, Response},
     store::{StaffKey, StaffWritten},
@@ -243,7 +243,7 @@ async fn record_failure(visit: &Visit<'_>, member: Option<&StaffMember>) -> Resu
         return Ok(());
     }
     let subject =
-        LogSubject { kind: SubjectKind::Staff.into(), id: member.map(|member| member.id.0) };
+        JournalSubject { kind: SubjectKind::Staff.into(), id: member.map(|member| member.id.0) };
     let details = vec![("address".into(), visit.visitor.address.to_string())];
     let act = Act { kind: ActType::StaffSignInFailed.into(), subject, details };
     let context = visit.context(Actor::Clock.into());

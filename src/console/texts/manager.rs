@@ -1,7 +1,9 @@
 //! The texts of the pages for managers.
 
 use super::{change, in_words};
-use crate::domain::store_area::{AuditType, ChangeType, DisabledReason, LogSubject, SubjectKind};
+use crate::domain::store_area::{
+    AuditType, ChangeType, DisabledReason, JournalSubject, SubjectKind,
+};
 
 // Activity
 pub(in crate::console) const EXPORT: &str = "Export as CSV";
@@ -47,7 +49,7 @@ pub(in crate::console) fn audited(kind: &str) -> String {
 }
 
 /// What an entry is about.
-pub(in crate::console) fn subject(LogSubject { kind, id }: &LogSubject) -> String {
+pub(in crate::console) fn subject(JournalSubject { kind, id }: &JournalSubject) -> String {
     let what = match kind.known() {
         Some(SubjectKind::Pet) => "Animal",
         Some(SubjectKind::Pets) => "Animals",

@@ -12,7 +12,7 @@ use jiff::Timestamp;
 
 use super::{
     StaffId,
-    store_area::{Act, ActType, LogSubject, SubjectKind, normalized},
+    store_area::{Act, ActType, JournalSubject, SubjectKind, normalized},
     words::words,
 };
 
@@ -159,7 +159,7 @@ impl StaffMember {
 
     /// An act that concerns this member.
     pub fn act(&self, kind: ActType) -> Act {
-        let subject = LogSubject { kind: SubjectKind::Staff.into(), id: Some(self.id.0) };
+        let subject = JournalSubject { kind: SubjectKind::Staff.into(), id: Some(self.id.0) };
         let mut details: Vec<(Cow<'static, str>, String)> = Vec::new();
         if matches!(kind, ActType::StaffAdded | ActType::StaffRoleChanged) {
             details.push(("name".into(), self.name.as_str().to_owned()));

@@ -10,7 +10,7 @@ mod category_rules;
 mod change;
 mod command;
 mod decide;
-mod log;
+mod journal;
 mod name_key;
 mod order;
 mod order_rules;
@@ -26,9 +26,9 @@ pub use command::{
     Command, Field, IfMatch, NewOrder, OrderPatch, OrderTerms, Preconditions, Subject,
 };
 pub use decide::decide;
-pub use log::{
-    Act, ActType, AuditEntry, AuditPosition, AuditQuery, AuditType, ChangePage, Epoch, LogState,
-    LogSubject, LoggedChange, SubjectKind,
+pub use journal::{
+    Act, ActType, AuditEntry, AuditPosition, AuditQuery, AuditType, ChangePage, Epoch,
+    JournalEntry, JournalState, JournalSubject, SubjectKind,
 };
 pub use name_key::{
     COMPARED_LENGTH, MORE_KEYS, NAME_KEY_LENGTH, NameKeys, NamePrefix, is_word, normalized,

@@ -8,7 +8,7 @@ use super::{
 use crate::{
     domain::{
         Actor,
-        store_area::{AuditEntry, AuditPosition, AuditQuery, AuditType, LogSubject},
+        store_area::{AuditEntry, AuditPosition, AuditQuery, AuditType, JournalSubject},
     },
     edge::{ApiError, Response},
     http::{query, routes::Call},
@@ -30,7 +30,7 @@ pub(crate) async fn list(
     let is_time = "a time such as 2026-11-22T00:00:00Z";
     let limit = query::limit(limit.as_ref())?;
     let mut query = AuditQuery {
-        subject: query::filter("subject", subject.as_ref(), LogSubject::parse, is_subject)?,
+        subject: query::filter("subject", subject.as_ref(), JournalSubject::parse, is_subject)?,
         actor: query::filter("actor", actor.as_ref(), Actor::parse, is_actor)?,
         kind: query::filter("type", kind.as_ref(), AuditType::parse, is_type)?,
         since: query::filter("since", since.as_ref(), json::times::parse, is_time)?,

@@ -66,7 +66,8 @@ pub(crate) async fn list_pets(
         query.after = Some(PetPosition { key, id });
     }
     // Before the page, so that a client that follows the changes from here misses none.
-    let log = if query.after.is_none() { Some(area.app.store.log_state().await?) } else { None };
+    let log =
+        if query.after.is_none() { Some(area.app.store.journal_state().await?) } else { None };
     let _turn = area.turns.take(caller).await?;
     let (pets, next) = area.app.store.list_store_pets(&query).await?;
     let next = next.and_then(|PetPosition { key, id }| {

@@ -7,20 +7,20 @@ use super::{Database, Parameter, Sql, nothing, record};
 use crate::{
     domain::{
         Actor, NamedActor, WriteContext,
-        store_area::{Act, AuditEntry, AuditPosition, AuditQuery, LogSubject, LoggedChange},
+        store_area::{Act, AuditEntry, AuditPosition, AuditQuery, JournalEntry, JournalSubject},
         words::Word,
     },
     store::{
         StoreError,
         columns::Columns,
-        log::{self, Part, Selection},
+        journal_rows::{self, Part, Selection},
     },
 };
 
 const CONFIRMED: &str = "SELECT at FROM confirmed_time WHERE at IS NOT NULL";
 const CONFIRM: &str = "UPDATE confirmed_time SET at = $2 WHERE at = $1";
 
-/// See [`crate::store::Changes::confirmed_time`].
+/// See [`crate::store::Journal::confirmed_time`].
 pub(in crate::store) async fn confirmed_time<D: Database>(
     store: &D,
     now: Timestamp,
@@ -40,7 +40,7 @@ async fn confirm_first<S: Sql>(on: &mut S, now: Timestamp) -> Result<Timestamp, 
     confirmed(on).await?.ok_or_else(S::no_row)
 }
 
-/// See [`crate::store::Changes::confirm_time`].
+/// See [`crate::store::Journal::confirm_time`].
 pub(in crate::store) async fn confirm_time<D: Database>(
     store: &D,
     seen: Timestamp,
@@ -70,7 +70,7 @@ async fn confirm<S: Sql>(
     Ok(Ok(0))
 }
 
-/// See [`crate::store::Changes::list_audit`].
+/// See [`crate::store::Journal::list_audit`].
 pub(in crate::store) async fn list<S: Sql>(
     on: &mut S,
     query: &AuditQuery,
@@ -88,7 +88,7 @@ pub(in crate::store) async fn list<S: Sql>(
     }
     let part = match until {
         Some(until) if query.newest_first => {
-            let until = log::with_clock_set_back(until);
+            let until = journal_rows::with_clock_set_back(until);
             let newest = on.number(S::NEWEST_OLDER, &[&from, &(last + 1), &until]).await?;
             Part::newest(query, from, newest)
         }
@@ -111,7 +111,7 @@ pub(in crate::store) async fn list<S: Sql>(
     let bounds: [&dyn Parameter; 2] = [&part.acts[0], &part.acts[1]];
     let rows = on.rows(of_acts, &[&bounds[..], &selected, &[&part.act, &limit]].concat()).await?;
     let acts = rows.iter().map(act).collect::<Result<_, _>>()?;
-    Ok(log::merged(&part, changes, acts, query.limit))
+    Ok(journal_rows::merged(&part, changes, acts, query.limit))
 }
 
 fn act<R: Columns>(row: &R) -> Result<(AuditPosition, AuditEntry), R::Error> {
@@ -120,7 +120,7 @@ fn act<R: Columns>(row: &R) -> Result<(AuditPosition, AuditEntry), R::Error> {
     let entry = AuditEntry::Act {
         id: position.act,
         at: row.time(1)?,
-        act: row.parsed(2, |kind| log::read(kind, subject, details))?,
+        act: row.parsed(2, |kind| journal_rows::read(kind, subject, details))?,
         actor: actor(row, 6)?,
         request_id: text(row, 9)?,
     };
@@ -128,13 +128,13 @@ fn act<R: Columns>(row: &R) -> Result<(AuditPosition, AuditEntry), R::Error> {
 }
 
 /// The change in a row of the log.
-pub(in crate::store) fn change<R: Columns>(row: &R) -> Result<LoggedChange, R::Error> {
+pub(in crate::store) fn change<R: Columns>(row: &R) -> Result<JournalEntry, R::Error> {
     let id = row.value(3)?;
-    Ok(LoggedChange {
+    Ok(JournalEntry {
         seq: row.value(0)?,
         at: row.time(1)?,
         kind: row.parsed(2, |kind| Some(Word::of(kind)))?,
-        subject: row.parsed(2, |kind| LogSubject::of_type(kind, id))?,
+        subject: row.parsed(2, |kind| JournalSubject::of_type(kind, id))?,
         version: row.value(4)?,
         pet: row.value(5)?,
         actor: actor(row, 6)?,

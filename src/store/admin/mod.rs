@@ -16,9 +16,9 @@ use futures_util::{
 };
 
 use super::{
-    Changes, StoreError,
+    Journal, StoreError,
     columns::Columns,
-    log::{Origin, written},
+    journal_rows::{Origin, written},
 };
 use crate::domain::{WriteContext, store_area::Act};
 
@@ -128,7 +128,7 @@ pub(super) trait Shared: Send + Sync + 'static {}
 impl<T: Send + Sync + 'static> Shared for T {}
 
 /// A store, as administration needs it.
-pub(super) trait Database: Changes {
+pub(super) trait Database: Journal {
     type Sql: Sql;
 
     /// Reads what takes microseconds.
@@ -185,7 +185,7 @@ fn nothing<'t, S: Sql>(_: &'t mut S, _: &'t i64) -> Doing<'t, S, ()> {
 const ONE_ADDS: &str = "UPDATE confirmed_time SET at = at";
 
 /// Records an act of administration. It is in the audit trail behind the changes that have a number.
-/// So those before it get theirs first, by [`Changes::log_state`].
+/// So those before it get theirs first, by [`Journal::journal_state`].
 pub(super) async fn record<S: Sql>(
     on: &mut S,
     act: &Act,

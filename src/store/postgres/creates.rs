@@ -30,7 +30,7 @@ use crate::{
     domain::{NewPet, Pet, PetId, WriteContext, store_area::StorePet},
     store::{
         StoreError,
-        log::{Entry, Origin},
+        journal_rows::{Entry, Origin},
     },
 };
 

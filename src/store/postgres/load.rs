@@ -9,7 +9,7 @@ use super::{
     bulk::Blocking,
     copy_target::{self, CopyTarget},
     errors::Failure,
-    log,
+    journal,
     name_keys::StoredKeys,
     numbering,
     snapshot::LAST_PET,
@@ -24,7 +24,7 @@ use crate::{
     store::{
         OpenError, OpenMode, StoreError,
         bulk::{CommitError, IS_EMPTY, Ids, LastIds, Load, StoredRequest, Table, Value},
-        log::{Entry, Imported},
+        journal_rows::{Entry, Imported},
         request_rows::NEWEST_MARK,
     },
 };
@@ -198,7 +198,7 @@ impl Load for PostgresLoad {
             }
             Ok::<_, tokio_postgres::Error>(Entry::imported(added))
         })?;
-        let write = log::append(&[entry], (&self.context).into());
+        let write = journal::append(&[entry], (&self.context).into());
         let values = write.parameters();
         self.connection.wait(async |client| client.execute(write.sql, &values).await.map(drop))
     }
@@ -206,7 +206,7 @@ impl Load for PostgresLoad {
     fn record(&mut self, act: &Act) -> Result<(), StoreError> {
         self.finish_copying()?;
         let context = &self.context;
-        self.connection.wait(async |client| log::record(client, act, context.into()).await)
+        self.connection.wait(async |client| journal::record(client, act, context.into()).await)
     }
 
     fn commit(&mut self) -> Result<(), CommitError> {

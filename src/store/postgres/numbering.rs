@@ -3,7 +3,7 @@
 use tokio_postgres::SimpleQueryMessage;
 
 use super::{errors::Failure, pool::Connection};
-use crate::domain::store_area::{Epoch, LogState};
+use crate::domain::store_area::{Epoch, JournalState};
 
 /// The changes with a number above `$after` and up to `$to`. Each run is read by itself: no plan
 /// begins with the changes.
@@ -142,7 +142,7 @@ pub(super) const CONTINUE: &str = concat!(
 );
 
 /// Numbers all changes that were committed before, and returns the state then.
-pub(super) async fn number(connection: &mut Connection) -> Result<LogState, Failure> {
+pub(super) async fn number(connection: &mut Connection) -> Result<JournalState, Failure> {
     let mut is_complete = false;
     loop {
         let statement = connection.prepared(STATE).await?;
@@ -150,7 +150,7 @@ pub(super) async fn number(connection: &mut Connection) -> Result<LogState, Fail
         if is_complete || !row.try_get::<_, bool>(3)? {
             let epoch: Vec<u8> = row.try_get(0)?;
             let epoch = Epoch(epoch.try_into().map_err(|_| Failure::Row("epoch"))?);
-            return Ok(LogState { epoch, first: row.try_get(2)?, last: row.try_get(1)? });
+            return Ok(JournalState { epoch, first: row.try_get(2)?, last: row.try_get(1)? });
         }
         let messages = connection.simple_query(NUMBER).await?;
         is_complete = messages.iter().any(|message| match message {

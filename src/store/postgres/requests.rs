@@ -16,7 +16,7 @@ use crate::{
     },
     store::{
         Created, Respond,
-        log::{Entry, Origin},
+        journal_rows::{Entry, Origin},
         request_rows::{REMEMBER, Seen, recall, seen},
     },
 };

@@ -8,7 +8,7 @@ use tokio_postgres::Row;
 use super::{
     PostgresStore,
     errors::Failure,
-    log, numbering,
+    journal, numbering,
     pool::{Access, Connection},
     requests,
 };
@@ -31,13 +31,13 @@ impl Sql for Connection {
     type Error = Failure;
     type Row = Row;
 
-    const RECORD: &'static str = log::RECORD;
-    const CONFIRM_FIRST: &'static str = log::CONFIRM_FIRST;
+    const RECORD: &'static str = journal::RECORD;
+    const CONFIRM_FIRST: &'static str = journal::CONFIRM_FIRST;
     const LOG_BOUNDS: &'static str = numbering::BOUNDS;
-    const LAST_OLDER: &'static str = log::LAST_OLDER;
-    const NEWEST_OLDER: &'static str = log::NEWEST_OLDER;
-    const HAS_OLDER: &'static str = log::HAS_OLDER;
-    const AUDITED: [&'static str; 2] = log::AUDITED;
+    const LAST_OLDER: &'static str = journal::LAST_OLDER;
+    const NEWEST_OLDER: &'static str = journal::NEWEST_OLDER;
+    const HAS_OLDER: &'static str = journal::HAS_OLDER;
+    const AUDITED: [&'static str; 2] = journal::AUDITED;
     const DRAW_WEBHOOK_ID: &'static str = "SELECT nextval('webhook_ids')";
     const FORGET_REQUESTS: &'static str = requests::FORGET;
 

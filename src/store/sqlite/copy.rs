@@ -25,7 +25,7 @@ use super::{
     check, connection,
     errors::is_damage,
     file_identity::{companion, files_of, is_companion, is_same},
-    log, migrations,
+    journal, migrations,
 };
 use crate::{
     domain::WriteContext,
@@ -313,7 +313,7 @@ fn fill(path: &Path, source: &Connection, restored: Option<&WriteContext>) -> Re
     }
     // An older database gets its first epoch from the migration.
     if let Some(context) = restored.filter(|_| is_current) {
-        log::begin_epoch(&mut target, context)?;
+        journal::begin_epoch(&mut target, context)?;
     }
     Ok(found.animals)
 }

@@ -18,7 +18,7 @@ use super::{
     connection,
     file::Files,
     file_identity::files_of,
-    log,
+    journal,
     migrations::{self, Recognised},
     pets,
     store_area::{changes, merge},
@@ -33,7 +33,7 @@ use crate::{
         OpenError, OpenMode, StoreError,
         admin::record,
         bulk::{CommitError, IS_EMPTY, Ids, LastIds, Load, StoredRequest, Table, Value},
-        log::{Entry, Imported},
+        journal_rows::{Entry, Imported},
         request_rows::REMEMBER,
     },
 };
@@ -196,13 +196,13 @@ impl Load for SqliteLoad {
     }
 
     fn continue_log(&mut self) -> Result<(), StoreError> {
-        Ok(log::renew_epoch(&self.connection)?)
+        Ok(journal::renew_epoch(&self.connection)?)
     }
 
     fn log_import(&mut self) -> Result<(), StoreError> {
         if !self.added.is_empty() {
             let entry = Entry::imported(self.added);
-            log::append(&self.connection, &entry, (&self.context).into())?;
+            journal::append(&self.connection, &entry, (&self.context).into())?;
         }
         Ok(())
     }

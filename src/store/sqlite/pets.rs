@@ -5,7 +5,7 @@ use jiff::Timestamp;
 use rusqlite::{Connection, params};
 
 use super::{
-    log, page, requests,
+    journal, page, requests,
     rows::{identifier, status},
     slow_reads,
     store::SqliteStore,
@@ -90,7 +90,7 @@ pub(super) fn insert(
 fn add(connection: &Connection, new: NewPet, context: &WriteContext) -> rusqlite::Result<Pet> {
     let id = insert(connection, &new, context.now)?;
     let pet = StorePet::added(identifier(id)?, new, context.now);
-    log::append_added(connection, &pet, context.into())?;
+    journal::append_added(connection, &pet, context.into())?;
     let StorePet { id, name, category_id, status, .. } = pet;
     Ok(Pet { id, name, category_id, status })
 }

@@ -6,7 +6,7 @@ use rusqlite::{
     types::{FromSql, Type, Value, ValueRef},
 };
 
-use super::{log, requests, store::SqliteStore, transaction::done};
+use super::{journal, requests, store::SqliteStore, transaction::done};
 use crate::store::{
     admin::{Database, Doing, Done, Parameter, Parameters, Shared, Sql, Values, Work},
     columns::Columns,
@@ -43,13 +43,13 @@ impl Sql for Connection {
     type Error = Error;
     type Row = Row;
 
-    const RECORD: &'static str = log::RECORD;
-    const CONFIRM_FIRST: &'static str = log::CONFIRM_FIRST;
-    const LOG_BOUNDS: &'static str = log::STATE;
-    const LAST_OLDER: &'static str = log::LAST_OLDER;
-    const NEWEST_OLDER: &'static str = log::LAST_OLDER;
-    const HAS_OLDER: &'static str = log::HAS_OLDER;
-    const AUDITED: [&'static str; 2] = log::AUDITED;
+    const RECORD: &'static str = journal::RECORD;
+    const CONFIRM_FIRST: &'static str = journal::CONFIRM_FIRST;
+    const LOG_BOUNDS: &'static str = journal::STATE;
+    const LAST_OLDER: &'static str = journal::LAST_OLDER;
+    const NEWEST_OLDER: &'static str = journal::LAST_OLDER;
+    const HAS_OLDER: &'static str = journal::HAS_OLDER;
+    const AUDITED: [&'static str; 2] = journal::AUDITED;
     const DRAW_WEBHOOK_ID: &'static str = "UPDATE webhook_ids SET last = last + 1 RETURNING last";
     const FORGET_REQUESTS: &'static str = requests::FORGET;
 

@@ -166,7 +166,7 @@ async fn changes_are_forgotten_after_400_days_but_not_because_the_clock_jumps() 
     store.add("Tom", "available").await;
     let first = async || {
         while store.server.app.forget_old_changes().await.unwrap() {}
-        store.server.store.log_state().await.unwrap().first
+        store.server.store.journal_state().await.unwrap().first
     };
     let day = Duration::from_hours(24);
     assert_eq!(first().await, 1);

@@ -46,7 +46,7 @@ async fn a_webhook_is_added_with_a_secret_that_is_never_shown_again() {
     assert_eq!(store.get("/webhooks").await.json(), json!([webhook]));
     // It starts with the changes after its creation.
     let stored = store.server.store.list_webhooks().await.unwrap();
-    let last = store.server.store.log_state().await.unwrap().last;
+    let last = store.server.store.journal_state().await.unwrap().last;
     assert_eq!(stored[0].progress.cursor, last);
     // Neither the database nor the key file has it as it is.
     assert_ne!(stored[0].secrets.current.len(), 32);

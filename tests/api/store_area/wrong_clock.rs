@@ -101,7 +101,7 @@ async fn status(store: &Store, order: i64) -> String {
 /// Fails unless everything is as [`shop`] left it, and only the log has grown.
 async fn nothing_is_lost(store: &Store, order: i64) {
     assert_eq!(status(store, order).await, "reserved");
-    assert_eq!(store.server.store.log_state().await.unwrap().first, 1);
+    assert_eq!(store.server.store.journal_state().await.unwrap().first, 1);
     assert_eq!(store.server.count_rows("staff_sessions").await, 1);
     // The keys, and what Ana did.
     assert_eq!(store.server.count_rows("acts").await, 4);

@@ -21,7 +21,7 @@ use crate::{
     app::journal::{self, CursorError, End},
     domain::{
         Actor, KeyId,
-        store_area::{ChangePage, ChangeType, LogState, LoggedChange},
+        store_area::{ChangePage, ChangeType, JournalEntry, JournalState},
     },
     edge::{ApiError, Problem, Response, response},
     http::{
@@ -60,7 +60,7 @@ pub(crate) async fn follow_changes(
         let message = "limit and wait are only for pages; leave them out to receive a stream.";
         return Err(ApiError::new(Problem::InvalidParameter, message));
     }
-    let log = area.app.store.log_state().await?;
+    let log = area.app.store.journal_state().await?;
     let given = last_event_id(request)?;
     let position = match (given, after.as_deref()) {
         (Some(id), _) => decode(id, "Last-Event-ID", &log)?,
@@ -95,15 +95,15 @@ pub(crate) async fn follow_changes(
         };
     }
     if position < log.first + NEAR_THE_OLDEST
-        && position < area.app.store.log_state().await?.first - 1
+        && position < area.app.store.journal_state().await?.first - 1
     {
         // What follows was deleted meanwhile.
         return Err(expired());
     }
     let next = journal::encode(log.epoch, page.read_to.max(position));
     area.app.journal.metrics.sent.add(page.changes.len());
-    let element: Element<LoggedChange> =
-        Element { length: LoggedChange::length, write: json::write_change };
+    let element: Element<JournalEntry> =
+        Element { length: JournalEntry::length, write: json::write_change };
     let body = page::render(page.changes, element, |body| body).await?;
     let mut response = response::json(StatusCode::OK, area.http.memory.hold(body)?);
     let kind = kind.map(ChangeType::as_str);
@@ -118,7 +118,7 @@ pub(crate) async fn follow_changes(
 const PATH: &str = "/store/changes";
 
 /// Adds the link to the changes after `log`, which was read before the page, to the response.
-pub(super) fn add_link(area: &StoreArea, log: &LogState, response: &mut Response) {
+pub(super) fn add_link(area: &StoreArea, log: &JournalState, response: &mut Response) {
     let cursor = journal::encode(log.epoch, log.last);
     let Some(changes) = page::link(area, PATH, "changes", [("after", Some(&*cursor))]) else {
         return;
@@ -166,7 +166,7 @@ fn last_event_id(request: &Parts) -> Result<Option<&str>, ApiError> {
 fn follower(
     area: &StoreArea,
     key: KeyId,
-    log: &LogState,
+    log: &JournalState,
     kind: Option<ChangeType>,
     position: i64,
 ) -> Follower {
@@ -189,7 +189,7 @@ fn follower(
 
 /// The position of a cursor. Fails with 400 if the cursor is invalid, 410 if the journal does not
 /// continue at it.
-fn decode(text: &str, name: &str, log: &LogState) -> Result<i64, ApiError> {
+fn decode(text: &str, name: &str, log: &JournalState) -> Result<i64, ApiError> {
     journal::decode(text, log).map_err(|error| match error {
         CursorError::Expired => expired(),
         CursorError::Invalid => {

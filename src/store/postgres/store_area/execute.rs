@@ -19,7 +19,7 @@ use crate::{
         Executed, RespondTo,
         postgres::{
             errors::Failure,
-            log,
+            journal,
             pool::Connection,
             requests,
             writes::{Write, in_transaction, prepare},
@@ -83,7 +83,7 @@ impl Execution {
             writes.push(requests::remember(request, &response, now));
         }
         if !entries.is_empty() {
-            writes.push(log::append(&entries, (&self.context).into()));
+            writes.push(journal::append(&entries, (&self.context).into()));
         }
         let changes: Vec<Change> =
             decisions.into_iter().flat_map(|decision| decision.changes).collect();

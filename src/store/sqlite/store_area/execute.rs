@@ -3,7 +3,7 @@
 use rusqlite::Connection;
 
 use super::{
-    super::{log, requests},
+    super::{journal, requests},
     changes, rows,
 };
 use crate::{
@@ -41,7 +41,7 @@ pub(super) fn execute(
         changes::write(connection, decision)?;
     }
     for entry in &state.entries {
-        log::append(connection, entry, context.into())?;
+        journal::append(connection, entry, context.into())?;
     }
     if let Some(request) = &context.idempotency {
         requests::remember(connection, request, context.now, &response)?;

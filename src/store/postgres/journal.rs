@@ -18,15 +18,15 @@ use crate::{
     domain::{
         PetId, WriteContext,
         store_area::{
-            Act, AuditEntry, AuditPosition, AuditQuery, ChangePage, ChangeType, LogState,
-            LoggedChange,
+            Act, AuditEntry, AuditPosition, AuditQuery, ChangePage, ChangeType, JournalEntry,
+            JournalState,
         },
     },
     store::{
-        Changes, StoreError,
+        Journal, StoreError,
         admin::audit::{self, change},
         forgotten::{FORGET_ACTS, last_forgotten},
-        log::{self, Entry, Origin, SCAN, audited_changes},
+        journal_rows::{self, Entry, Origin, SCAN, audited_changes},
     },
 };
 
@@ -101,7 +101,7 @@ const LAST_FORGOTTEN: &str = concat!(
     ") ",
     last_forgotten!(),
     " AND number < coalesce(",
-    log::undelivered!(),
+    journal_rows::undelivered!(),
     ", (SELECT last FROM change_log))"
 );
 /// Deletes the changes up to $1.
@@ -121,8 +121,8 @@ pub(super) const CONFIRM_FIRST: &str = "UPDATE confirmed_time
     SET at = coalesce((SELECT at FROM changes ORDER BY id DESC LIMIT 1), $1) WHERE at IS NULL";
 
 #[async_trait]
-impl Changes for PostgresStore {
-    async fn log_state(&self) -> Result<LogState, StoreError> {
+impl Journal for PostgresStore {
+    async fn journal_state(&self) -> Result<JournalState, StoreError> {
         self.run(Access::Write, (), |on, ()| number(on).boxed()).await
     }
 
@@ -140,9 +140,9 @@ impl Changes for PostgresStore {
         pet: PetId,
         before: i64,
         limit: u32,
-    ) -> Result<Vec<LoggedChange>, StoreError> {
+    ) -> Result<Vec<JournalEntry>, StoreError> {
         // Numbers the newest changes.
-        self.log_state().await?;
+        self.journal_state().await?;
         self.run(Access::Read, (), |on, ()| history(on, pet, before, limit).boxed()).await
     }
 
@@ -173,7 +173,7 @@ impl Changes for PostgresStore {
         query: &AuditQuery,
     ) -> Result<(Vec<AuditEntry>, Option<AuditPosition>), StoreError> {
         // Its own changes are in the trail, too.
-        self.log_state().await?;
+        self.journal_state().await?;
         self.run(Access::Read, query, |on, query| audit::list(on, query).boxed()).await
     }
 }
@@ -193,7 +193,7 @@ async fn read_after(
         [&after, &read_to, &kind.map(ChangeType::as_str), &i64::from(limit)];
     let statement = connection.prepared(AFTER).await?;
     let rows = connection.query(&statement, &parameters).await?;
-    log::page(rows.iter().map(change), limit, read_to)
+    journal_rows::page(rows.iter().map(change), limit, read_to)
 }
 
 async fn history(
@@ -201,7 +201,7 @@ async fn history(
     pet: PetId,
     before: i64,
     limit: u32,
-) -> Result<Vec<LoggedChange>, Failure> {
+) -> Result<Vec<JournalEntry>, Failure> {
     let statement = connection.prepared(HISTORY).await?;
     let parameters: [&(dyn ToSql + Sync); 3] = [&pet.get(), &before, &i64::from(limit)];
     connection.query(&statement, &parameters).await?.iter().map(change).collect()
@@ -259,7 +259,7 @@ pub(super) async fn record(
         &actor.actor.id(),
         &actor.name.as_deref(),
         &request_id,
-        &log::written(act),
+        &journal_rows::written(act),
     ];
     client.execute(RECORD, &values).await.map(drop)
 }

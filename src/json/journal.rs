@@ -5,11 +5,11 @@ use jiff::Timestamp;
 use super::Object;
 use crate::domain::{
     NamedActor,
-    store_area::{AuditEntry, LogSubject, LoggedChange},
+    store_area::{AuditEntry, JournalEntry, JournalSubject},
 };
 
 /// A `Change`, on one line.
-pub(crate) fn write_change(out: &mut Vec<u8>, change: &LoggedChange) {
+pub(crate) fn write_change(out: &mut Vec<u8>, change: &JournalEntry) {
     let mut object = Object::begin(out);
     object.integer("seq", change.seq);
     write_what(&mut object, change.at, change.kind.as_str(), &change.subject);
@@ -47,7 +47,7 @@ pub(crate) fn write_audit_entry(out: &mut Vec<u8>, entry: &AuditEntry) {
     object.end();
 }
 
-fn write_what(object: &mut Object<'_>, at: Timestamp, kind: &str, subject: &LogSubject) {
+fn write_what(object: &mut Object<'_>, at: Timestamp, kind: &str, subject: &JournalSubject) {
     object.time("at", at);
     object.text("type", kind);
     let mut of_subject = Object::begin(object.name("subject"));
@@ -56,7 +56,7 @@ fn write_what(object: &mut Object<'_>, at: Timestamp, kind: &str, subject: &LogS
     of_subject.end();
 }
 
-fn write_representations(object: &mut Object<'_>, change: &LoggedChange) {
+fn write_representations(object: &mut Object<'_>, change: &JournalEntry) {
     object.or_null("version", change.version, |object, version| object.integer("version", version));
     object.raw_or_null("before", change.before.as_deref());
     object.raw_or_null("after", change.after.as_deref());

@@ -9,7 +9,7 @@ use crate::{
         Actor, KeyId, NamedActor, NewKey, WriteContext,
         store_area::{
             Act, ActType, AuditEntry, AuditPosition, AuditQuery, AuditType, Change, ChangePage,
-            ChangeType, LogSubject, LoggedChange, Resource, StorePet, SubjectKind,
+            ChangeType, JournalEntry, JournalSubject, Resource, StorePet, SubjectKind,
         },
         words::Word,
     },
@@ -24,7 +24,7 @@ const FULL: usize = 4 << 20;
 
 /// A page of at most `limit` changes, of those that were selected up to `read_to`.
 pub(super) fn page<E>(
-    selected: impl Iterator<Item = Result<LoggedChange, E>>,
+    selected: impl Iterator<Item = Result<JournalEntry, E>>,
     limit: u32,
     read_to: i64,
 ) -> Result<ChangePage, E> {
@@ -60,7 +60,7 @@ macro_rules! audited_changes {
              request_id, before, after FROM ",
             $from,
             " AND ",
-            $crate::store::log::selected!(),
+            $crate::store::journal_rows::selected!(),
             " ORDER BY seq ",
             $order,
             " LIMIT $10"
@@ -315,7 +315,7 @@ pub(super) fn with_clock_set_back(until: i64) -> i64 {
 /// What the audit trail shows of the changes and acts of a part, each in its order.
 pub(super) fn merged(
     part: &Part,
-    changes: Vec<LoggedChange>,
+    changes: Vec<JournalEntry>,
     acts: Vec<(AuditPosition, AuditEntry)>,
     limit: u32,
 ) -> (Vec<AuditEntry>, Option<AuditPosition>) {
@@ -359,7 +359,7 @@ pub(super) fn read(kind: &str, subject: Option<i64>, details: &str) -> Option<Ac
     };
     Some(Act {
         kind: Word::of(kind),
-        subject: LogSubject::of_type(kind, subject)?,
+        subject: JournalSubject::of_type(kind, subject)?,
         details: details.into_iter().map(text).collect::<Option<_>>()?,
     })
 }
@@ -369,7 +369,7 @@ type Details = Vec<(Cow<'static, str>, String)>;
 
 /// An act on an API key.
 pub(super) fn act_on_key(kind: ActType, id: KeyId, details: Details) -> Act {
-    let subject = LogSubject { kind: SubjectKind::Key.into(), id: Some(id.0) };
+    let subject = JournalSubject { kind: SubjectKind::Key.into(), id: Some(id.0) };
     Act { kind: kind.into(), subject, details }
 }
 

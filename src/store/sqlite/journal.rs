@@ -13,17 +13,17 @@ use crate::{
         PetId, WriteContext,
         store_area::{
             Act, ActType, AuditEntry, AuditPosition, AuditQuery, ChangePage, ChangeType, Epoch,
-            LogState, LogSubject, LoggedChange, StorePet, SubjectKind,
+            JournalEntry, JournalState, JournalSubject, StorePet, SubjectKind,
         },
     },
     store::{
-        Changes, StoreError,
+        Journal, StoreError,
         admin::{
             audit::{self, change},
             record,
         },
         forgotten::{FORGET_ACTS, last_forgotten},
-        log::{self, Entry, Origin, SCAN, audited_changes},
+        journal_rows::{self, Entry, Origin, SCAN, audited_changes},
     },
 };
 
@@ -94,15 +94,15 @@ const FORGET: &str = concat!(
     DELETE FROM changes WHERE seq <= (",
     last_forgotten!(),
     " AND number < coalesce(",
-    log::undelivered!(),
+    journal_rows::undelivered!(),
     ", (SELECT max(seq) FROM changes)))"
 );
 pub(super) const CONFIRM_FIRST: &str = "UPDATE confirmed_time
     SET at = coalesce((SELECT at FROM changes ORDER BY seq DESC LIMIT 1), $1) WHERE at IS NULL";
 
 #[async_trait]
-impl Changes for SqliteStore {
-    async fn log_state(&self) -> Result<LogState, StoreError> {
+impl Journal for SqliteStore {
+    async fn journal_state(&self) -> Result<JournalState, StoreError> {
         self.readers.read(state)
     }
 
@@ -120,7 +120,7 @@ impl Changes for SqliteStore {
         pet: PetId,
         before: i64,
         limit: u32,
-    ) -> Result<Vec<LoggedChange>, StoreError> {
+    ) -> Result<Vec<JournalEntry>, StoreError> {
         let read = move |connection: &Connection| {
             let mut statement = connection.prepare_cached(HISTORY)?;
             statement.query_map((pet.get(), before, limit), |row| change(row))?.collect()
@@ -215,7 +215,7 @@ pub(super) fn begin_epoch(
     renew_epoch(connection)?;
     connection.execute("DELETE FROM staff_sessions", [])?;
     connection.execute("UPDATE staff SET link = NULL, link_until = NULL", [])?;
-    let subject = LogSubject { kind: SubjectKind::Database.into(), id: None };
+    let subject = JournalSubject { kind: SubjectKind::Database.into(), id: None };
     let act = Act { kind: ActType::DatabaseRestored.into(), subject, details: Vec::new() };
     done(record(connection, &act, context).boxed())
 }
@@ -225,9 +225,9 @@ pub(super) fn renew_epoch(connection: &Connection) -> rusqlite::Result<()> {
     connection.execute("UPDATE change_log SET epoch = randomblob(16)", []).map(drop)
 }
 
-fn state(connection: &Connection) -> rusqlite::Result<LogState> {
+fn state(connection: &Connection) -> rusqlite::Result<JournalState> {
     connection.prepare_cached(STATE)?.query_row([], |row| {
-        Ok(LogState { first: row.get(0)?, last: row.get(1)?, epoch: Epoch(row.get(2)?) })
+        Ok(JournalState { first: row.get(0)?, last: row.get(1)?, epoch: Epoch(row.get(2)?) })
     })
 }
 
@@ -240,7 +240,7 @@ fn read_after(
     let read_to = after.saturating_add(SCAN).min(state(connection)?.last).max(after);
     let kind = kind.map(ChangeType::as_str);
     let mut statement = connection.prepare_cached(AFTER)?;
-    log::page(
+    journal_rows::page(
         statement.query_map(params![after, read_to, kind, limit], |row| change(row))?,
         limit,
         read_to,

@@ -9,8 +9,9 @@ use petstore::{
         PetStatus::{Available, Pending},
         WriteContext,
         store_area::{
-            Act, ActType, AuditQuery, AuditType, ChangePage, ChangeType, Command, Field, LogState,
-            LogSubject, LoggedChange, OrderPatch, Preconditions, Reference, SubjectKind,
+            Act, ActType, AuditQuery, AuditType, ChangePage, ChangeType, Command, Field,
+            JournalEntry, JournalState, JournalSubject, OrderPatch, Preconditions, Reference,
+            SubjectKind,
         },
     },
     store::Executed,
@@ -27,9 +28,9 @@ use crate::store::{
 };
 
 /// Makes a test of every function, as [`crate::store::suite::suite`] does.
-macro_rules! log_suite {
+macro_rules! journal_suite {
     ($open:expr) => {
-        $crate::store::log::log_suite!(
+        $crate::store::journal::journal_suite!(
             $open,
             the_log_of_a_new_store_is_empty_and_has_its_own_epoch,
             each_change_of_an_animal_leaves_its_row,
@@ -54,16 +55,16 @@ macro_rules! log_suite {
         $(#[tokio::test]
         async fn $test() {
             let (store, _guard) = $open;
-            $crate::store::log::$test(store).await;
+            $crate::store::journal::$test(store).await;
         })*
     };
 }
 pub(crate) use crate::store::audit::*;
-pub(crate) use log_suite;
+pub(crate) use journal_suite;
 
 /// Everything in the log. Checks that its numbers have no gaps.
-pub(crate) async fn log(store: &AnyStore) -> Vec<LoggedChange> {
-    let LogState { first, last, .. } = store.log_state().await.unwrap();
+pub(crate) async fn log(store: &AnyStore) -> Vec<JournalEntry> {
+    let JournalState { first, last, .. } = store.journal_state().await.unwrap();
     let ChangePage { changes, read_to } = store.changes_after(0, None, 10_000).await.unwrap();
     assert_eq!(read_to, last);
     let numbers: Vec<i64> = changes.iter().map(|change| change.seq).collect();
@@ -78,18 +79,18 @@ async fn rows(store: &AnyStore, after: usize, members: &[&str]) -> Vec<Value> {
         let value: Value = serde_json::from_str(text).unwrap();
         members.iter().map(|member| value[member].clone()).collect()
     };
-    let row = |change: &LoggedChange| {
-        let LoggedChange { kind, subject, version, before, after, .. } = change;
+    let row = |change: &JournalEntry| {
+        let JournalEntry { kind, subject, version, before, after, .. } = change;
         json!([kind.as_str(), subject.to_string(), version, shown(before), shown(after)])
     };
     log(store).await[after..].iter().map(row).collect()
 }
 
 pub(crate) async fn the_log_of_a_new_store_is_empty_and_has_its_own_epoch(store: AnyStore) {
-    let state = store.log_state().await.unwrap();
+    let state = store.journal_state().await.unwrap();
     assert_eq!((state.first, state.last), (1, 0));
     assert_ne!(state.epoch.0, [0; 16]);
-    assert_eq!(store.log_state().await.unwrap().epoch, state.epoch);
+    assert_eq!(store.journal_state().await.unwrap().epoch, state.epoch);
     assert_eq!(store.changes_after(0, None, 10).await.unwrap(), ChangePage::default());
 }
 
@@ -241,7 +242,7 @@ pub(crate) async fn concurrent_creates_leave_one_row_each_without_a_gap(store: A
                 let context = named(1, &number.to_string(), &pet, 0);
                 store.create_pet(pet, context, retries::respond).await.unwrap();
             }
-            store.log_state().await.unwrap();
+            store.journal_state().await.unwrap();
         }
     });
     join_all(creates).await;
@@ -259,7 +260,7 @@ pub(crate) async fn the_log_is_read_in_parts_by_type(store: AnyStore) {
         change(&store, Command::AddPet(new_pet("", 1, Available))).await;
         change(&store, to_status(id, Available)).await;
     }
-    store.log_state().await.unwrap();
+    store.journal_state().await.unwrap();
     let read = async |after, kind, limit| {
         let page = store.changes_after(after, kind, limit).await.unwrap();
         (page.changes.iter().map(|change| change.seq).collect::<Vec<_>>(), page.read_to)
@@ -279,11 +280,11 @@ pub(crate) async fn a_page_of_changes_with_very_long_texts_ends_early(store: Any
     for _ in 0..80 {
         add(&store, new_pet(&name, 1, Available)).await;
     }
-    store.log_state().await.unwrap();
+    store.journal_state().await.unwrap();
     let read = async |after, limit| {
         let page = store.changes_after(after, None, limit).await.unwrap();
         let last = page.changes.last().unwrap().seq;
-        (page.changes.iter().map(LoggedChange::length).sum::<usize>(), last, page.read_to)
+        (page.changes.iter().map(JournalEntry::length).sum::<usize>(), last, page.read_to)
     };
     let (length, last, read_to) = read(0, 100).await;
     assert!((4 << 20..(4 << 20) + 61_000).contains(&length), "{length}");
@@ -304,7 +305,7 @@ pub(crate) async fn the_history_of_an_animal_has_its_changes_and_those_of_its_or
     change(&store, cancel(order)).await;
     let history = async |pet, before, limit| {
         let changes = store.history(pet, before, limit).await.unwrap();
-        let kind = |change: &LoggedChange| change.kind.known().unwrap().as_str();
+        let kind = |change: &JournalEntry| change.kind.known().unwrap().as_str();
         changes.iter().map(|change| (change.seq, kind(change))).collect::<Vec<_>>()
     };
     let all = [
@@ -328,10 +329,10 @@ pub(crate) async fn old_changes_are_forgotten_from_the_oldest_on_but_never_the_n
         let pet = new_pet("", 1, Available);
         store.create_pet(pet, act(second), retries::respond).await.unwrap();
     }
-    store.log_state().await.unwrap();
+    store.journal_state().await.unwrap();
     let kept = async |before, limit| {
         let forgotten = store.forget_changes(at(before)..=at(1_000), limit).await.unwrap();
-        let state = store.log_state().await.unwrap();
+        let state = store.journal_state().await.unwrap();
         (forgotten, state.first, state.last)
     };
     assert_eq!(kept(0, 10).await, (0, 1, 5));
@@ -349,13 +350,13 @@ pub(crate) async fn a_time_of_a_wrong_clock_does_not_decide_what_is_forgotten(st
     for second in [500, 501, 1, 502, 9_000, 503] {
         let pet = new_pet("", 1, Available);
         store.create_pet(pet, act(second), retries::respond).await.unwrap();
-        let subject = LogSubject { kind: SubjectKind::Database.into(), id: None };
+        let subject = JournalSubject { kind: SubjectKind::Database.into(), id: None };
         let restored = Act { kind: ActType::DatabaseRestored.into(), subject, details: vec![] };
         store.record_act(restored, act(second)).await.unwrap();
     }
     let kept = async |before| {
         while store.forget_changes(at(before)..=at(1_000), 10).await.unwrap() > 0 {}
-        let first = store.log_state().await.unwrap().first;
+        let first = store.journal_state().await.unwrap().first;
         let acts = AuditQuery {
             limit: 20,
             kind: Some(AuditType::Act(ActType::DatabaseRestored)),
@@ -363,7 +364,7 @@ pub(crate) async fn a_time_of_a_wrong_clock_does_not_decide_what_is_forgotten(st
         };
         (first, store.list_audit(&acts).await.unwrap().0.len())
     };
-    store.log_state().await.unwrap();
+    store.journal_state().await.unwrap();
     assert_eq!(kept(400).await, (1, 6));
     assert_eq!(kept(501).await, (2, 5));
     assert_eq!(kept(503).await, (5, 2));

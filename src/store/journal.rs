@@ -9,7 +9,8 @@ use super::StoreError;
 use crate::domain::{
     PetId, WriteContext,
     store_area::{
-        Act, AuditEntry, AuditPosition, AuditQuery, ChangePage, ChangeType, LogState, LoggedChange,
+        Act, AuditEntry, AuditPosition, AuditQuery, ChangePage, ChangeType, JournalEntry,
+        JournalState,
     },
 };
 
@@ -20,9 +21,9 @@ use crate::domain::{
 /// The changes of one animal and of its orders have their numbers in the order in which they were
 /// made.
 #[async_trait]
-pub trait Changes: Send + Sync {
+pub trait Journal: Send + Sync {
     /// What the log contains. Everything that was committed before the call is in it.
-    async fn log_state(&self) -> Result<LogState, StoreError>;
+    async fn journal_state(&self) -> Result<JournalState, StoreError>;
 
     /// The changes with a higher number than `after`, of one type or of all: at most `limit`.
     /// Reads a bounded part of the log, so a page may have fewer although more follow; `read_to`
@@ -41,7 +42,7 @@ pub trait Changes: Send + Sync {
         pet: PetId,
         before: i64,
         limit: u32,
-    ) -> Result<Vec<LoggedChange>, StoreError>;
+    ) -> Result<Vec<JournalEntry>, StoreError>;
 
     /// Deletes changes and acts from before the times that are kept, the oldest first and at most
     /// `limit` of each, but not the newest change. A time before that which comes after one that is

@@ -12,7 +12,7 @@ use tokio_postgres::Client;
 
 use crate::store::{
     area::{add, execute, to_status},
-    log::log,
+    journal::log,
     postgres::{fresh, open},
     postgres_cluster::connect,
     suite::{AnyStore, new_pet},
@@ -51,7 +51,7 @@ async fn changes_of_one_animal_by_many_stores_are_in_order_and_complete() {
             for round in 0..20 {
                 let status = if (round + number) % 2 == 0 { Available } else { Pending };
                 execute(&store, vec![to_status(id, status)]).await;
-                store.log_state().await.unwrap();
+                store.journal_state().await.unwrap();
             }
         }
     });

@@ -19,7 +19,7 @@ pub struct Epoch(pub [u8; 16]);
 
 /// What the log contains.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct LogState {
+pub struct JournalState {
     /// Of the database.
     pub epoch: Epoch,
     /// The number of the oldest change that is kept; `last + 1` if there is none.
@@ -31,13 +31,13 @@ pub struct LogState {
 
 /// A change in the log. The representations are JSON, as the interface shows them.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct LoggedChange {
+pub struct JournalEntry {
     /// Its number, from 1, without gaps.
     pub seq: i64,
     /// When it was made, in milliseconds.
     pub at: Timestamp,
     pub kind: Word<ChangeType>,
-    pub subject: LogSubject,
+    pub subject: JournalSubject,
     /// The version after the change, or the last one if the subject was deleted. `None` for an
     /// import.
     pub version: Option<i64>,
@@ -52,7 +52,7 @@ pub struct LoggedChange {
     pub request_id: Option<Box<str>>,
 }
 
-impl LoggedChange {
+impl JournalEntry {
     /// The length of its texts, in bytes.
     pub fn length(&self) -> usize {
         let of = |text: &Option<Box<str>>| text.as_ref().map_or(0, |text| text.len());
@@ -64,7 +64,7 @@ impl LoggedChange {
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ChangePage {
     /// In ascending order of number.
-    pub changes: Vec<LoggedChange>,
+    pub changes: Vec<JournalEntry>,
     /// The number up to which the log was read. Higher than that of the last change if others
     /// followed that were not selected.
     pub read_to: i64,
@@ -72,7 +72,7 @@ pub struct ChangePage {
 
 /// What a change or an act of administration is about, such as `pet:7`.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct LogSubject {
+pub struct JournalSubject {
     pub kind: Word<SubjectKind>,
     /// Its identifier. `None` for an import, and for what has none.
     pub id: Option<i64>,
@@ -93,7 +93,7 @@ words! {
     }
 }
 
-impl LogSubject {
+impl JournalSubject {
     /// What a change or an act of this type is about: a `pet` for `pet.added`. `None` if a type of no
     /// release has this form.
     pub fn of_type(text: &str, id: Option<i64>) -> Option<Self> {
@@ -120,7 +120,7 @@ impl LogSubject {
 }
 
 /// Such as `pet:7` or `database`.
-impl fmt::Display for LogSubject {
+impl fmt::Display for JournalSubject {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.id {
             Some(id) => write!(f, "{}:{id}", self.kind.as_str()),
@@ -135,14 +135,14 @@ pub struct Act {
     /// What was done, such as `key.created`.
     pub kind: Word<ActType>,
     /// What it was done to.
-    pub subject: LogSubject,
+    pub subject: JournalSubject,
     /// What else is worth knowing, without secrets: names and texts.
     pub details: Vec<(Cow<'static, str>, String)>,
 }
 
 impl Act {
     pub fn on_webhook(kind: ActType, id: i64) -> Self {
-        let subject = LogSubject { kind: SubjectKind::Webhook.into(), id: Some(id) };
+        let subject = JournalSubject { kind: SubjectKind::Webhook.into(), id: Some(id) };
         Self { kind: kind.into(), subject, details: Vec::new() }
     }
 }
@@ -177,7 +177,7 @@ words! {
 /// What part of the audit trail is wanted.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct AuditQuery {
-    pub subject: Option<LogSubject>,
+    pub subject: Option<JournalSubject>,
     pub actor: Option<Actor>,
     /// Only of this type, of a change or an act.
     pub kind: Option<AuditType>,
@@ -229,7 +229,7 @@ pub struct AuditPosition {
 /// An entry of the audit trail.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum AuditEntry {
-    Change(LoggedChange),
+    Change(JournalEntry),
     Act {
         id: i64,
         at: Timestamp,
@@ -247,18 +247,18 @@ mod tests {
     #[test]
     fn a_subject_has_one_spelling() {
         for text in ["pet:7", "pet:-7", "order:9223372036854775807", "key:0", "pets", "database"] {
-            assert_eq!(LogSubject::parse(text).unwrap().to_string(), text);
+            assert_eq!(JournalSubject::parse(text).unwrap().to_string(), text);
         }
         for text in
             ["", "pet", "pet:", "pet:07", "pet:+7", "pet:x", "pets:7", "database:1", "dog:7"]
         {
-            assert_eq!(LogSubject::parse(text), None, "{text}");
+            assert_eq!(JournalSubject::parse(text), None, "{text}");
         }
     }
 
     #[test]
     fn the_type_of_any_release_names_its_subject() {
-        let of = |text| LogSubject::of_type(text, Some(1)).map(|subject| subject.to_string());
+        let of = |text| JournalSubject::of_type(text, Some(1)).map(|subject| subject.to_string());
         assert_eq!(of("pet.added"), Some("pet:1".to_owned()));
         assert_eq!(of("photo.taken_down"), Some("photo:1".to_owned()));
         for text in
