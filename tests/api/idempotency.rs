@@ -302,7 +302,8 @@ async fn requests_are_forgotten_after_48_hours_of_service() {
     assert!(!pass(&server, 1).await);
     server.post_with_idempotency_key("\"young\"", FRANK).await;
     let remembered = async || {
-        let remembered = server.count_rows("requests").await;
+        // Those of clients; over PostgreSQL, the others are writes of the service.
+        let remembered = server.count_rows("requests WHERE caller <> 0").await;
         assert_eq!(server.count_rows("idempotency_keys").await, remembered);
         remembered
     };
