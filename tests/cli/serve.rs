@@ -252,7 +252,8 @@ async fn without_the_access_log_a_successful_request_is_not_logged() {
     assert_eq!(created.status(), 201);
     service.signal("TERM");
     let (_, log) = service.wait();
-    assert!(!log.contains("201"), "{log}");
+    // A timestamp can have the digits of a status.
+    assert!(!log.contains("\"status\":"), "{log}");
 }
 
 #[tokio::test]
