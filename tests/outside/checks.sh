@@ -1,5 +1,11 @@
 # Checks of the built service, and of its package, documents and dependencies: functions of scripts/test.
 
+# Lints everything. --all-targets leaves out the test binaries that cargo test does not run.
+lint_code() {
+    cargo clippy --locked --workspace --all-targets -- -D warnings
+    cargo clippy --locked --test thorough --test disk -- -D warnings
+}
+
 document_code() {
     RUSTDOCFLAGS='-D warnings' cargo doc --locked --no-deps
 }

@@ -36,14 +36,14 @@ async fn each_act_is_done_and_recorded_once_whichever_response_is_lost() {
     let mut lost = [true; 5];
     for after in 0.. {
         let done = after + 1;
-        let lose = || line.set(Line::LosesAnswer { after, then_up: true });
+        let break_line = || line.set(Line::LosesAnswer { after, then_up: true });
         let was_lost = || {
             let was_lost = line.line() == Line::Up;
             line.set(Line::Up);
             was_lost
         };
         let new = member(after);
-        lose();
+        break_line();
         let added = StaffChange::new(0, new.clone(), ActType::StaffAdded);
         let added = store.write_staff(added, act(10)).await.unwrap();
         lost[0] = was_lost();
@@ -55,14 +55,14 @@ async fn each_act_is_done_and_recorded_once_whichever_response_is_lost() {
 
         let stored = StaffMember { id, ..new };
         let disabled = StaffMember { disabled_at: Some(at(20)), version: 2, ..stored };
-        lose();
+        break_line();
         let change = StaffChange::new(1, disabled.clone(), ActType::StaffDisabled);
         let changed = store.write_staff(change.clone(), act(20)).await.unwrap();
         lost[1] = was_lost();
         assert_eq!(changed, StaffWritten::Done(id));
         assert_eq!(acts(&store, ActType::StaffDisabled).await, done);
         // Another one that saw the same is too late, also if it wants the same.
-        lose();
+        break_line();
         let again = store.write_staff(change.ending(EndedSessions::All), act(20)).await.unwrap();
         was_lost();
         assert_eq!(again, StaffWritten::Stale);
@@ -72,7 +72,7 @@ async fn each_act_is_done_and_recorded_once_whichever_response_is_lost() {
             subject: JournalSubject { kind: SubjectKind::Staff.into(), id: Some(id.0) },
             details: Vec::new(),
         };
-        lose();
+        break_line();
         store.record_act(failed, act(30)).await.unwrap();
         lost[2] = was_lost();
         assert_eq!(acts(&store, ActType::StaffSignInFailed).await, done);
@@ -84,14 +84,14 @@ async fn each_act_is_done_and_recorded_once_whichever_response_is_lost() {
             duration_ms: 1,
             error: None,
         };
-        lose();
+        break_line();
         store.add_attempt(webhook, attempt).await.unwrap();
         lost[3] = was_lost();
         assert_eq!(store.list_attempts(webhook, 0, 100).await.unwrap().len(), done);
 
         let now = store.confirmed_time(at(0)).await.unwrap();
         let next = at(1_000 + i64::try_from(done).unwrap());
-        lose();
+        break_line();
         assert!(store.confirm_time(now, next, None).await.unwrap());
         lost[4] = was_lost();
         if lost == [false; 5] {
