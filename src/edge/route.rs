@@ -49,6 +49,12 @@ impl Pattern {
         Self { before, parameter, after: rest.split_at(length).1 }
     }
 
+    /// The parameter in a path that fits, whose length is known.
+    pub(crate) fn parameter_at<'p>(&self, path: &'p str, length: usize) -> &'p str {
+        let begin = self.before.len();
+        path.get(begin..begin + length).unwrap_or_default()
+    }
+
     /// The parameter in `path`, which is empty if the pattern has none. `None` if the path does not
     /// fit.
     pub(crate) fn parameter_in<'p>(&self, path: &'p str) -> Option<&'p str> {

@@ -121,7 +121,9 @@ impl Interface for Api {
     ) -> Result<Response, ApiError> {
         let path = request.uri.path();
         let caller = if found.needs_key(path) {
-            Some(auth::authenticate(&self.app.keys, &request.headers, client).await?)
+            let presented = auth::presented_key(&request.headers)?;
+            let keys = &self.app.keys;
+            Some(keys.authenticate(presented, client).await.map_err(auth::rejected)?)
         } else {
             None
         };
@@ -129,8 +131,7 @@ impl Interface for Api {
         facts.principal = caller.map(|caller| Actor::Key(caller.key_id()));
         facts.rate = caller.and_then(|caller| caller.rate);
         rate_limit::check(facts.rate)?;
-        let route = found.route()?;
-        let parameter = route.parameter_in(path);
+        let (route, parameter) = found.route(path)?;
         facts.route = Some(route.label());
         if let Access::Key(needed) = route.access {
             auth::allow(caller, needed)?;

@@ -136,8 +136,8 @@ pub(crate) struct Call<'r> {
 /// What the table contains for a method and path.
 #[derive(Clone, Copy, Default)]
 pub(crate) enum Found {
-    /// The operation.
-    Route(&'static Route),
+    /// The operation, and the length of the parameter in the path.
+    Route(&'static Route, usize),
     /// The first operation at this path. None has this method.
     OtherMethods(&'static Route),
     /// No operation at this path.
@@ -149,8 +149,8 @@ pub(crate) enum Found {
 pub(crate) fn find(method: &Method, path: &str) -> Found {
     let method = if method == Method::HEAD { &Method::GET } else { method };
     for route in ROUTES.iter().filter(|route| route.method == method) {
-        if route.pattern.parameter_in(path).is_some() {
-            return Found::Route(route);
+        if let Some(parameter) = route.pattern.parameter_in(path) {
+            return Found::Route(route, parameter.len());
         }
     }
     let other = ROUTES.iter().find(|route| route.pattern.parameter_in(path).is_some());
@@ -172,10 +172,11 @@ pub(crate) fn methods(routes: impl Iterator<Item = &'static Route>) -> String {
 }
 
 impl Found {
-    /// The operation. Fails with 404 for an unknown path, 405 for an unsupported method.
-    pub(crate) fn route(self) -> Result<&'static Route, ApiError> {
+    /// The operation, and the parameter in the path of the request, not decoded, which is empty if
+    /// the operation has none. Fails with 404 for an unknown path, 405 for an unsupported method.
+    pub(crate) fn route(self, path: &str) -> Result<(&'static Route, &str), ApiError> {
         match self {
-            Self::Route(route) => Ok(route),
+            Self::Route(route, length) => Ok((route, route.pattern.parameter_at(path, length))),
             Self::OtherMethods(route) => {
                 Err(ApiError::method_not_allowed(&methods(route.with_same_path())))
             }
@@ -187,7 +188,7 @@ impl Found {
     /// not exist.
     pub(crate) fn needs_key(self, path: &str) -> bool {
         match self {
-            Self::Route(route) => route.access != Public,
+            Self::Route(route, _) => route.access != Public,
             Self::OtherMethods(_) | Self::Nothing => is_under_v1(path),
         }
     }
@@ -195,7 +196,7 @@ impl Found {
     /// How long the operation may wait for a change before it responds.
     pub(crate) fn may_wait(self) -> Duration {
         match self {
-            Self::Route(Route { operation: Operation::followChanges, .. }) => MAX_WAIT,
+            Self::Route(Route { operation: Operation::followChanges, .. }, _) => MAX_WAIT,
             _ => Duration::ZERO,
         }
     }
@@ -203,7 +204,7 @@ impl Found {
     /// Whether the operation is deprecated. Without an operation: whether all of the path are.
     pub(crate) fn is_deprecated(self) -> bool {
         match self {
-            Self::Route(route) => route.is_deprecated,
+            Self::Route(route, _) => route.is_deprecated,
             Self::OtherMethods(route) => route.with_same_path().all(|route| route.is_deprecated),
             Self::Nothing => false,
         }
@@ -219,11 +220,6 @@ impl Route {
             id: self.id,
             path: self.path,
         }
-    }
-
-    /// The parameter in a path that has this route, not decoded. Empty if it has none.
-    pub(crate) fn parameter_in<'p>(&self, path: &'p str) -> &'p str {
-        self.pattern.parameter_in(path).unwrap_or_default()
     }
 
     fn with_same_path(&self) -> impl Iterator<Item = &'static Self> {
@@ -244,7 +240,7 @@ mod tests {
 
     fn found_id(method: &Method, path: &str) -> Result<&'static str, Option<&'static str>> {
         match find(method, path) {
-            Found::Route(route) => Ok(route.id),
+            Found::Route(route, _) => Ok(route.id),
             Found::OtherMethods(route) => Err(Some(route.path)),
             Found::Nothing => Err(None),
         }

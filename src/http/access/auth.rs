@@ -3,24 +3,19 @@
 use hyper::{HeaderMap, header};
 
 use crate::{
-    app::{Caller, KeyError, KeyRing},
-    domain::{Client, Scope},
+    app::{Caller, KeyError},
+    domain::Scope,
     edge::{ApiError, Problem},
 };
 
-/// Identifies the client by the header fields of its request, and counts the request. Fails with 401
-/// without a valid key; 503 or 500 if the store fails, and 503 if the connection was replaced in the
-/// meantime.
-pub(crate) async fn authenticate(
-    keys: &KeyRing,
-    headers: &HeaderMap,
-    client: &Client,
-) -> Result<Caller, ApiError> {
-    keys.authenticate(presented_key(headers)?, client).await.map_err(|error| match error {
+/// Why a request without a valid key is rejected: 401 without a valid key; 503 or 500 if the store
+/// fails, and 503 if the connection was replaced in the meantime.
+pub(crate) fn rejected(error: KeyError) -> ApiError {
+    match error {
         KeyError::Invalid => invalid_key(),
         KeyError::ConnectionReplaced => ApiError::new(Problem::Unavailable, CONNECTION_REPLACED),
         KeyError::Store(error) => error.into(),
-    })
+    }
 }
 
 /// Rejects a caller whose key lacks the scope `needed`. Fails with 403.
@@ -36,7 +31,7 @@ const CONNECTION_REPLACED: &str = "All connections are in use, so this one was c
      one. Retry in a moment.";
 
 /// The key in an `Authorization: Bearer KEY` field (RFC 6750, section 2.1).
-fn presented_key(headers: &HeaderMap) -> Result<&[u8], ApiError> {
+pub(crate) fn presented_key(headers: &HeaderMap) -> Result<&[u8], ApiError> {
     let mut fields = headers.get_all(header::AUTHORIZATION).iter();
     let field = fields.next().ok_or_else(missing_key)?;
     if fields.next().is_some() {
