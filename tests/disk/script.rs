@@ -12,6 +12,7 @@ use petstore::{
 use rand::{RngExt, SeedableRng, rngs::StdRng};
 use rusqlite::Connection;
 use tempfile::TempDir;
+use tokio::task::spawn_blocking;
 
 use crate::{
     changes::{
@@ -76,7 +77,7 @@ impl Run {
         self.keys().await;
         self.create(6).await;
         self.change(&[Act::Reserve, Act::Sell, Act::Rename, Act::Withdraw]).await;
-        self.checkpoint();
+        self.checkpoint().await;
         self.change(&[Act::Complete, Act::Return, Act::Reserve, Act::Restore]).await;
         self.create(3).await;
         self.close().await;
@@ -176,11 +177,16 @@ impl Run {
         self.next_number += 2;
     }
 
-    /// Runs a checkpoint, as another process might.
-    fn checkpoint(&self) {
-        if let Ok(other) = Connection::open(self.directory.path().join("petstore.db")) {
-            let _ = other.execute_batch("PRAGMA wal_checkpoint(RESTART)");
-        }
+    /// Runs a checkpoint, as another process might. It waits for the store's readers, so they go on
+    /// meanwhile.
+    async fn checkpoint(&self) {
+        let path = self.directory.path().join("petstore.db");
+        let checkpoint = move || {
+            if let Ok(other) = Connection::open(path) {
+                let _ = other.execute_batch("PRAGMA wal_checkpoint(RESTART)");
+            }
+        };
+        spawn_blocking(checkpoint).await.unwrap();
     }
 
     /// Kills the process. Another one opens what the operating system has.

@@ -59,7 +59,7 @@ impl<D: Database> Keys for D {
         key: NewKey,
         context: WriteContext,
     ) -> Result<KeyRecord, StoreError> {
-        self.journal_state().await?;
+        self.number_changes().await?;
         let created = self.once(
             (key, context),
             |on, (key, context)| create(on, key, context).boxed(),
@@ -90,7 +90,7 @@ impl<D: Database> Keys for D {
         id: KeyId,
         context: WriteContext,
     ) -> Result<Option<KeyRecord>, StoreError> {
-        self.journal_state().await?;
+        self.number_changes().await?;
         let revoked = self.once(
             (id, context),
             |on, (id, context)| revoke(on, *id, context).boxed(),
@@ -107,7 +107,7 @@ impl<D: Database> Keys for D {
         until: Timestamp,
         context: WriteContext,
     ) -> Result<Option<KeyRecord>, StoreError> {
-        self.journal_state().await?;
+        self.number_changes().await?;
         let rotated = self.once(
             (id, successor, until, context),
             |on, (id, successor, until, context)| {

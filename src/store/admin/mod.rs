@@ -16,7 +16,7 @@ use futures_util::{
 };
 
 use super::{
-    Journal, StoreError,
+    StoreError,
     columns::Columns,
     journal_rows::{Origin, written},
 };
@@ -128,8 +128,11 @@ pub(super) trait Shared: Send + Sync + 'static {}
 impl<T: Send + Sync + 'static> Shared for T {}
 
 /// A store, as administration needs it.
-pub(super) trait Database: Journal {
+pub(super) trait Database: Send + Sync {
     type Sql: Sql;
+
+    /// Gives every committed change its number, if its own transaction did not.
+    fn number_changes(&self) -> Done<'_, ()>;
 
     /// Reads what takes microseconds.
     fn read<W: Shared, T: Shared>(&self, what: W, work: Work<Self::Sql, W, T>) -> Done<'_, T>;
@@ -185,7 +188,7 @@ fn nothing<'t, S: Sql>(_: &'t mut S, _: &'t i64) -> Doing<'t, S, ()> {
 const ONE_ADDS: &str = "UPDATE confirmed_time SET at = at";
 
 /// Records an act of administration. It is in the audit trail behind the changes that have a number.
-/// So those before it get theirs first, by [`Journal::journal_state`].
+/// So those before it get theirs first, by [`Database::number_changes`].
 pub(super) async fn record<S: Sql>(
     on: &mut S,
     act: &Act,

@@ -89,7 +89,7 @@ impl<D: Database> Staff for D {
         change: StaffChange,
         context: WriteContext,
     ) -> Result<StaffWritten, StoreError> {
-        self.journal_state().await?;
+        self.number_changes().await?;
         let written = self.once(
             (change, context),
             |on, (change, context)| write(on, change, context).boxed(),
@@ -124,7 +124,7 @@ impl<D: Database> Staff for D {
     }
 
     async fn record_act(&self, act: Act, context: WriteContext) -> Result<(), StoreError> {
-        self.journal_state().await?;
+        self.number_changes().await?;
         let recorded = self.once(
             (act, context),
             |on, (act, context)| {

@@ -68,7 +68,7 @@ impl<D: Database> Webhooks for D {
         context: WriteContext,
     ) -> Result<WebhookWritten, StoreError> {
         if act.is_some() {
-            self.journal_state().await?;
+            self.number_changes().await?;
         }
         let written = self.once(
             (change, act, response, context),
@@ -83,7 +83,7 @@ impl<D: Database> Webhooks for D {
     async fn save_deliveries(&self, updates: Vec<DeliveryUpdate>) -> Result<Vec<bool>, StoreError> {
         if updates.iter().any(|update| update.disable.is_some()) {
             // For its act.
-            self.journal_state().await?;
+            self.number_changes().await?;
         }
         self.write(updates, |on, updates| deliveries::save(on, updates).boxed()).await
     }

@@ -2,7 +2,7 @@
 
 use std::mem;
 
-use futures_util::{FutureExt, TryStreamExt, future::try_join_all};
+use futures_util::{FutureExt, TryFutureExt, TryStreamExt, future::try_join_all};
 use tokio_postgres::Row;
 
 use super::{
@@ -12,7 +12,10 @@ use super::{
     pool::{Access, Connection},
     requests,
 };
-use crate::store::admin::{Database, Doing, Done, Parameters, Shared, Sql, Values, Work};
+use crate::store::{
+    Journal,
+    admin::{Database, Doing, Done, Parameters, Shared, Sql, Values, Work},
+};
 
 /// Remembers a write under a token, as a request without a caller. Waits for a concurrent attempt of
 /// the same write, and does nothing if that was done.
@@ -158,6 +161,10 @@ impl<W> Once<W> {
 
 impl Database for PostgresStore {
     type Sql = Connection;
+
+    fn number_changes(&self) -> Done<'_, ()> {
+        self.journal_state().map_ok(drop).boxed()
+    }
 
     fn read<W: Shared, T: Shared>(&self, what: W, work: Work<Connection, W, T>) -> Done<'_, T> {
         self.run(Access::Read, what, move |on, what| work(on, what)).boxed()
