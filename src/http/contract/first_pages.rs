@@ -6,6 +6,7 @@ use std::{
 };
 
 use bytes::Bytes;
+use foldhash::fast::RandomState;
 use hyper::header::HeaderValue;
 
 use crate::{
@@ -33,7 +34,7 @@ type Key = (Option<PetStatus>, Limit);
 /// The cached first pages, by status and limit.
 #[derive(Default)]
 pub(crate) struct FirstPages {
-    pages: RwLock<HashMap<Key, (Version, RenderedPage)>>,
+    pages: RwLock<HashMap<Key, (Version, RenderedPage), RandomState>>,
     hits: Counter,
     misses: Counter,
 }
