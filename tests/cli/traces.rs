@@ -308,6 +308,14 @@ async fn over_tls_only_a_trusted_collector_gets_spans() {
         assert_eq!(connected.is_ok(), is_trusted);
         if let Ok(mut stream) = connected {
             assert_eq!(take(&mut stream).await.resource_spans.len(), 1);
+        } else {
+            // The collector can know of the failure first.
+            let said = async {
+                while !service.said().contains("traces are dropped") {
+                    tokio::task::yield_now().await;
+                }
+            };
+            timeout(PATIENCE, said).await.unwrap();
         }
         service.signal("TERM");
         let (_, log) = service.wait();
