@@ -23,7 +23,7 @@ use super::{
 };
 use crate::{
     domain::{Clock, PetId, SystemClock, store_area::Resource},
-    files::{self, Format, InvalidRow, Row, Rows, SeenIds, Source},
+    files::{self, Format, Headings, InvalidRow, Mapping, ReadError, Row, Rows, SeenIds, Source},
     store::{
         self, OpenError,
         bulk::{CommitError, Ids, LastIds, Load, Snapshot},
@@ -81,6 +81,15 @@ pub(super) struct Import {
     #[arg(long, env = "PETSTORE_IMPORT_KEEP_IDS", value_parser = values::switch)]
     keep_ids: bool,
 
+    /// A column of a CSV file that has another name there, such as 'Animal
+    /// Name=name'; can be repeated
+    #[arg(long, value_name = "HEADING=NAME")]
+    map: Vec<Mapping>,
+
+    /// Ignore the columns of a CSV file that petstore does not know
+    #[arg(long, env = "PETSTORE_IMPORT_IGNORE_UNKNOWN_COLUMNS", value_parser = values::switch)]
+    ignore_unknown_columns: bool,
+
     #[command(flatten)]
     database: DatabaseArgs,
 
@@ -112,6 +121,10 @@ impl Import {
         ensure!(
             self.skip_invalid == self.rejects.is_some(),
             bad("--skip-invalid and --rejects FILE need each other, so that no row is lost")
+        );
+        ensure!(
+            format == Format::Csv || (self.map.is_empty() && !self.ignore_unknown_columns),
+            bad("--map and --ignore-unknown-columns are for CSV files")
         );
         let source = self.open()?;
         // Opened before the file is read, which may take long, so that an error comes early.
@@ -171,6 +184,15 @@ impl Import {
         Ok(source)
     }
 
+    fn read<'s>(
+        &self,
+        source: &'s Source,
+        format: Format,
+    ) -> Result<Box<dyn Rows + 's>, ReadError> {
+        let (mapped, ignores_unknown) = (self.map.clone(), self.ignore_unknown_columns);
+        files::read(source, format, self.keep_ids, &Headings { mapped, ignores_unknown })
+    }
+
     /// The name of the file, for messages.
     fn name(&self) -> String {
         match self.file.to_string_lossy().as_ref() {
@@ -189,7 +211,7 @@ impl Import {
     ) -> anyhow::Result<Checked> {
         let not_imported = || format!("nothing was imported: {}", self.name());
         let ids = self.keep_ids.then(|| taken_ids(catalogue)).transpose()?;
-        let mut rows = files::read(source, format, self.keep_ids).with_context(not_imported)?;
+        let mut rows = self.read(source, format).with_context(not_imported)?;
         let mut progress = Progress::of_bytes("Checking", source.length());
         let mut checked = Checked { ids, ..Checked::default() };
         while let Some(row) = rows.next().with_context(not_imported)? {
@@ -265,7 +287,7 @@ impl Import {
         format: Format,
         checked: &Checked,
     ) -> anyhow::Result<()> {
-        let mut rows = files::read(source, format, self.keep_ids)?;
+        let mut rows = self.read(source, format)?;
         let mut progress = Progress::of_animals("Importing", checked.valid);
         let (mut valid, mut number) = (0, 0);
         let mut last = LastIds::default();

@@ -11,6 +11,7 @@ use std::{
 use csv::{ByteRecord, ErrorKind, Reader, ReaderBuilder};
 
 use super::{
+    header::{Columns, Headings},
     row::{
         CATEGORY_ID, ID, InvalidRow, NAME, RawRow, ReadError, Row, Rows, STATUS, Writer, invalid,
         invalid_category_id, invalid_id, invalid_status, name,
@@ -37,18 +38,12 @@ pub(super) struct CsvRows<'s> {
     columns: Columns,
 }
 
-/// The position of each column in a record.
-#[derive(Debug, Clone, Copy, Default)]
-struct Columns {
-    count: usize,
-    name: usize,
-    category_id: usize,
-    status: Option<usize>,
-    id: Option<usize>,
-}
-
 impl<'s> CsvRows<'s> {
-    pub(super) fn open(source: &'s Source, with_ids: bool) -> Result<Self, ReadError> {
+    pub(super) fn open(
+        source: &'s Source,
+        with_ids: bool,
+        headings: &Headings,
+    ) -> Result<Self, ReadError> {
         let allowance = Rc::new(Cell::new(MAX_ROW));
         let reader = ReaderBuilder::new()
             .has_headers(false)
@@ -59,7 +54,8 @@ impl<'s> CsvRows<'s> {
         let (record, columns) = (ByteRecord::new(), Columns::default());
         let mut rows = Self { source, reader, allowance, record, columns };
         let checked = if rows.read()? {
-            let columns = rows.well_formed()?.and_then(|()| Columns::of(&rows.record, with_ids));
+            let columns = |()| Columns::of(&rows.record, with_ids, headings);
+            let columns = rows.well_formed()?.and_then(columns);
             columns.map(|columns| rows.columns = columns)
         } else {
             Err("the file is empty; its first line must be a header such as name,categoryId,status"
@@ -163,44 +159,6 @@ impl Rows for CsvRows<'_> {
 
     fn bytes_read(&self) -> u64 {
         self.reader.position().byte()
-    }
-}
-
-impl Columns {
-    /// The position of each column in the header, or what is wrong with the header.
-    fn of(header: &ByteRecord, with_ids: bool) -> Result<Self, String> {
-        let mut found = [None; 4];
-        for (at, field) in header.iter().enumerate() {
-            let known = [NAME, CATEGORY_ID, STATUS, ID];
-            let Some(column) = known.iter().position(|name| name.as_bytes() == field) else {
-                let field = String::from_utf8_lossy(field);
-                for (separator, name) in [(';', "semicolons"), ('\t', "tabs")] {
-                    if field.contains(separator) {
-                        return Err(format!(
-                            "the fields seem to be separated by {name}; petstore reads fields \
-                             separated by commas: save the file with commas"
-                        ));
-                    }
-                }
-                let field: String = field.chars().take(40).collect();
-                return Err(format!("the column {field:?} is not one of {}", known.join(", ")));
-            };
-            if found[column].replace(at).is_some() {
-                return Err(format!("the column {:?} appears twice", known[column]));
-            }
-        }
-        let [name, category_id, status, id] = found;
-        let missing = |column| format!("the header has no column {column:?}");
-        if with_ids && id.is_none() {
-            return Err(missing(ID));
-        }
-        Ok(Self {
-            count: header.len(),
-            name: name.ok_or_else(|| missing(NAME))?,
-            category_id: category_id.ok_or_else(|| missing(CATEGORY_ID))?,
-            status,
-            id: id.filter(|_| with_ids),
-        })
     }
 }
 

@@ -5,6 +5,7 @@
 //! is rejected with the reason.
 
 mod csv;
+mod header;
 mod ndjson;
 mod resources;
 mod row;
@@ -15,6 +16,7 @@ use std::{ffi::OsStr, path::Path};
 
 pub use self::{
     csv::CsvWriter,
+    header::{Headings, Mapping},
     ndjson::NdjsonWriter,
     row::{InvalidRow, RawRow, ReadError, Row, Rows, Writer},
     seen_ids::SeenIds,
@@ -44,14 +46,16 @@ impl Format {
     }
 }
 
-/// Reads the rows of a file from its beginning, with identifiers if `with_ids` is set.
+/// Reads the rows of a file from its beginning, with identifiers if `with_ids` is set. Only CSV has
+/// headings.
 pub fn read<'s>(
     source: &'s Source,
     format: Format,
     with_ids: bool,
+    headings: &Headings,
 ) -> Result<Box<dyn Rows + 's>, ReadError> {
     Ok(match format {
-        Format::Csv => Box::new(csv::CsvRows::open(source, with_ids)?),
+        Format::Csv => Box::new(csv::CsvRows::open(source, with_ids, headings)?),
         Format::Ndjson => Box::new(ndjson::NdjsonRows::open(source, with_ids)?),
     })
 }

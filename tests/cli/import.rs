@@ -183,7 +183,7 @@ fn an_invalid_csv_header_is_rejected() {
         (b"\n", "the file is empty"),
         (b"name\n", "line 1: the header has no column \"categoryId\""),
         (b"categoryId,status\n", "the header has no column \"name\""),
-        (b"name,categoryId,Status\n", "the column \"Status\" is not one of"),
+        (b"name,categoryId,Status\n", "unknown columns: \"Status\" (perhaps --map"),
         (b"name,categoryId,name\n", "the column \"name\" appears twice"),
         (
             b"name;categoryId\n",

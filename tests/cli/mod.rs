@@ -3,6 +3,7 @@
 
 mod audit;
 mod check;
+mod import_headings;
 mod keys;
 mod openapi;
 #[expect(dead_code, reason = "other tests need more of it")]

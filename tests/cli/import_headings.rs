@@ -1,0 +1,72 @@
+//! `petstore import` of a CSV file with other headings.
+
+use std::fs;
+
+use super::program::{directory, run};
+
+const FILE: &str =
+    "Animal Name,Kind,categoryId,Status = now\nLuna,Dog,1,available\nFrank,Cat,2,pending\n";
+
+#[test]
+fn a_column_with_another_heading_is_the_one_that_the_map_says_and_others_are_ignored_on_request() {
+    let here = directory();
+    fs::write(here.path().join("animals.csv"), FILE).unwrap();
+    let import = ["import", "animals.csv", "--create", "--ignore-unknown-columns"];
+    let map = ["--map", "Animal Name=name", "--map", "Status = now=status"];
+    run(here.path(), &[&import[..], &map].concat()).expect_success();
+    let exported = run(here.path(), &["export"]).expect_success().stdout;
+    assert_eq!(exported, "id,name,categoryId,status\n1,Luna,1,available\n2,Frank,2,pending\n");
+}
+
+#[test]
+fn unknown_columns_are_listed_with_the_closest_names() {
+    let here = directory();
+    let rejected = |content: &str, options: &[&str]| {
+        fs::write(here.path().join("animals.csv"), content).unwrap();
+        let import = ["import", "animals.csv", "--create"];
+        let line = run(here.path(), &[&import, options].concat()).expect_one_line();
+        assert!(!here.path().join("petstore.db").exists(), "a bad file makes no database");
+        let reason = line.strip_prefix("error: nothing was imported: animals.csv: line 1: ");
+        reason.unwrap_or_else(|| panic!("{line}")).trim_end().to_owned()
+    };
+    let rest = "; petstore reads name, categoryId, status, id. Name each column with --map \
+                'HEADING=NAME', or leave them out with --ignore-unknown-columns";
+    assert_eq!(
+        rejected(FILE, &[]),
+        format!(
+            "the header has unknown columns: \"Animal Name\" (perhaps --map 'Animal Name=name'), \
+             \"Kind\", \"Status = now\" (perhaps --map 'Status = now=status'){rest}"
+        )
+    );
+    // A name that another column has is not suggested.
+    assert_eq!(
+        rejected("name,Name,categoryId\n", &[]),
+        format!("the header has unknown columns: \"Name\"{rest}")
+    );
+    assert_eq!(
+        rejected("name,categoryId\n", &["--map", "Name=name"]),
+        "the header has no column \"Name\", which --map names; it has \"name\", \"categoryId\""
+    );
+    assert_eq!(
+        rejected("name,Name,categoryId\n", &["--map", "Name=name"]),
+        "both \"name\" and \"Name\" are the column name; remove one of them"
+    );
+    let many = format!("{}name", "x,".repeat(60));
+    assert!(rejected(&many, &[]).contains(" and 10 more; petstore reads"));
+}
+
+#[test]
+fn a_map_must_name_a_column_and_is_for_csv_only() {
+    let here = directory();
+    fs::write(here.path().join("animals.ndjson"), "{}\n").unwrap();
+    for (arguments, says) in [
+        (&["animals.csv", "--map", "Name"][..], "write HEADING=NAME, such as 'Animal Name=name'"),
+        (&["animals.csv", "--map", "Name=nam"], "\"nam\" is not one of name, categoryId"),
+        (&["animals.ndjson", "--map", "Name=name"], "--map and --ignore-unknown-columns are for"),
+        (&["animals.ndjson", "--ignore-unknown-columns"], "are for CSV files"),
+    ] {
+        let done = run(here.path(), &[&["import"], arguments].concat());
+        assert_eq!(done.status.code(), Some(2), "{done:?}");
+        assert!(done.expect_one_line().contains(says), "{says}");
+    }
+}
