@@ -34,6 +34,8 @@ mod postgres_cluster;
 mod store;
 #[path = "../tidy/mod.rs"]
 mod tidy;
+#[path = "../units/mod.rs"]
+mod units;
 #[path = "../webhooks/mod.rs"]
 mod webhooks;
 #[path = "../shared/with_pets.rs"]

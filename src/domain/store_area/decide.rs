@@ -41,7 +41,3 @@ pub fn decide(command: &Command, present: &Present, now: Timestamp) -> Result<De
         Command::DeleteCategory { preconditions, .. } => delete_category(preconditions, present),
     }
 }
-
-#[cfg(test)]
-#[path = "decide_tests.rs"]
-mod tests;

@@ -87,35 +87,3 @@ impl Spans {
         page.counter("petstore_spans_dropped_total", help, dropped);
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn spans_beyond_the_queue_are_dropped_and_counted() {
-        let mut random = StdRng::seed_from_u64(1);
-        let endpoint = "http://127.0.0.1:4318".parse().unwrap();
-        let (headers, sampler) = (HeaderMap::new(), Sampler::default());
-        let deployment = Deployment::Production;
-        let (spans, _exporter) =
-            start(endpoint, headers, sampler, deployment, &mut random).unwrap();
-        let span = Span {
-            trace_id: spans.new_trace_id(),
-            span_id: spans.new_span_id(),
-            parent_id: None,
-            started: 1,
-            ended: 2,
-            work: Work::Request { method: "GET", route: None, status: 404, principal: None },
-            request_id: None,
-        };
-        for _ in 0..QUEUE_LENGTH {
-            spans.record(span.clone());
-        }
-        assert_eq!(spans.counts.dropped.get(), 0);
-        for _ in 0..3 {
-            spans.record(span.clone());
-        }
-        assert_eq!(spans.counts.dropped.get(), 3);
-    }
-}

@@ -1,11 +1,12 @@
 //! Every command in every state.
 
-use super::*;
-use crate::domain::{
+use jiff::Timestamp;
+use petstore::domain::{
     PetId, PetName, PetStatus,
     store_area::{
-        Category, ChangeType, Conflict, Label, NewOrder, Order, OrderId, OrderPatch, OrderStatus,
-        OrderTerms, PetPatch, Preconditions, Resource, StorePet,
+        Category, ChangeType, Command, Conflict, Field, IfMatch, Label, NewOrder, Note, Order,
+        OrderId, OrderPatch, OrderStatus, OrderTerms, PetPatch, Preconditions, Present, Refusal,
+        Resource, StorePet, Withdrawal, WithdrawalReason, decide,
     },
 };
 
@@ -61,11 +62,8 @@ fn present(animal: Animal) -> Present {
         SoldByOrder => Some(order(OrderStatus::Completed, true)),
         _ => None,
     };
-    let withdrawal = Withdrawal {
-        at: second(NOW - 10),
-        reason: super::super::WithdrawalReason::Other,
-        note: None,
-    };
+    let withdrawal =
+        Withdrawal { at: second(NOW - 10), reason: WithdrawalReason::Other, note: None };
     let pet = StorePet {
         id: PetId::new(7).unwrap(),
         name: PetName::new("Rex".to_owned()).unwrap(),
@@ -216,7 +214,7 @@ fn a_patch_needs_the_present_version() {
     let of = |preconditions| outcome(&patch(change.clone(), preconditions), &present(Available));
     assert_eq!(of(Preconditions::default()), "428");
     assert_eq!(of(Preconditions::version(3)), "412");
-    let any = Preconditions { if_match: Some(super::super::IfMatch::Any), if_absent: false };
+    let any = Preconditions { if_match: Some(IfMatch::Any), if_absent: false };
     assert_eq!(of(any), "available");
     // The version is compared before the state.
     let stale = patch(change.clone(), Preconditions::version(3));
@@ -227,7 +225,7 @@ fn a_patch_needs_the_present_version() {
 #[test]
 fn an_animal_without_an_open_order_can_be_withdrawn_and_restored() {
     let preconditions = Preconditions::version(4);
-    let reason = super::super::WithdrawalReason::Died;
+    let reason = WithdrawalReason::Died;
     let withdraw = Command::WithdrawPet {
         id: pet_id(),
         reason,
@@ -299,13 +297,13 @@ fn the_clock_expires_an_order_at_its_end() {
 fn an_order_patch_changes_its_texts_always_and_its_end_while_it_is_reserved() {
     let id = OrderId::new(5).unwrap();
     let of = |patch| Command::PatchOrder { id, patch, preconditions: Preconditions::version(3) };
-    let note = super::super::Field::Set(super::super::Note::new("n".to_owned()).unwrap());
+    let note = Field::Set(Note::new("n".to_owned()).unwrap());
     let note = of(OrderPatch { note, ..OrderPatch::default() });
     expect_of_orders(
         &note,
         ["reserved", "completed", "completed", "completed", "cancelled", "expired", "returned"],
     );
-    let clear = of(OrderPatch { note: super::super::Field::Clear, ..OrderPatch::default() });
+    let clear = of(OrderPatch { note: Field::Clear, ..OrderPatch::default() });
     expect_of_orders(&clear, ["same"; 7]);
     let end = |end| of(OrderPatch { expires_at: Some(second(end)), ..OrderPatch::default() });
     let it = IT_ORDER;
