@@ -24,38 +24,3 @@ pub(super) fn prefers(request: &HeaderMap, wanted: &[&str], usual: &[&str]) -> b
     }
     of_wanted > of_usual
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_a_request_that_names_a_type_above_the_usual_ones_prefers_it() {
-        let prefers = |fields: &[&str]| {
-            let mut request = HeaderMap::new();
-            for field in fields {
-                request.append(header::ACCEPT, field.parse().unwrap());
-            }
-            prefers(&request, &["text/html", "application/xhtml+xml"], &["application/json"])
-        };
-        for fields in [
-            &["text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"][..],
-            &["Text/HTML; charset=utf-8; Q=0.5"],
-            &["application/json;q=0.4", "text/html;q=0.5"],
-        ] {
-            assert!(prefers(fields), "{fields:?}");
-        }
-        for fields in [
-            &[][..],
-            &[""],
-            &["*/*"],
-            &["text/*"],
-            &["text/html;q=0"],
-            &["application/json"],
-            &["application/json, text/html, */*"],
-            &["application/json, text/html;q=0.9"],
-        ] {
-            assert!(!prefers(fields), "{fields:?}");
-        }
-    }
-}

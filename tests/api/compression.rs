@@ -51,6 +51,35 @@ async fn a_large_response_is_compressed_with_gzip() {
 }
 
 #[tokio::test]
+async fn gzip_is_used_if_the_request_prefers_it() {
+    let server = start().await;
+    for accepted in [
+        "GZIP;Q=0.001",
+        "x-gzip",
+        "br, deflate , gzip ; q=0.5",
+        "br;q=0.5, gzip;q=0.6",
+        "br;q=0, *;q=0.1",
+        "gzip, *;q=0",
+        "identity;q=0.5, gzip;q=0.5",
+        "gzip, br;q=much",
+    ] {
+        let reply = ask(&server, Method::GET, LARGE, accepted).await;
+        assert_eq!(reply.header("content-encoding"), Some("gzip"), "{accepted}");
+    }
+    for accepted in [
+        "gzip;q=0.000, *",
+        "identity, gzip;q=0.5",
+        "gzip;q=2",
+        "br;q=-1",
+        "gzip;q=NaN",
+        "gzip;level=9",
+    ] {
+        let reply = ask(&server, Method::GET, LARGE, accepted).await;
+        assert_eq!(reply.header("content-encoding"), None, "{accepted}");
+    }
+}
+
+#[tokio::test]
 async fn a_request_without_a_supported_coding_gets_a_plain_response() {
     let server = start().await;
     let plain = server.get(LARGE).await;

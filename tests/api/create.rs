@@ -54,7 +54,8 @@ async fn status_null_is_400() {
 #[tokio::test]
 async fn a_name_is_any_unicode_text_without_u_0000_and_stays_unchanged() {
     let server = Server::start().await;
-    for name in [
+    let long = "n".repeat(60_000);
+    let names = [
         "",
         " ",
         "  padded\t",
@@ -65,13 +66,17 @@ async fn a_name_is_any_unicode_text_without_u_0000_and_stays_unchanged() {
         "\u{1}\u{7f}\u{85}\u{2028}\u{feff}",
         "猫🐈\u{10FFFF}\u{FFFF}",
         "'; DROP TABLE pets; --",
-        &"n".repeat(60_000),
-    ] {
+        &*long,
+    ];
+    for name in names {
         let reply = server.post(json!({ "name": name, "categoryId": 1 }).to_string()).await;
         assert_eq!(reply.json()["name"], name);
         let id = &reply.json()["id"];
         assert_eq!(server.get(&format!("/v1/pets/{id}")).await.json()["name"], name);
     }
+    let list = server.get("/v1/pets").await.json();
+    let listed: Vec<_> = list.as_array().unwrap().iter().map(|pet| &pet["name"]).collect();
+    assert_eq!(listed, names);
     for body in
         [r#"{"name": "\u0000", "categoryId": 1}"#, r#"{"name": "a\u0000b", "categoryId": 1}"#]
     {
@@ -123,7 +128,7 @@ async fn integers_follow_json_schema() {
 #[tokio::test]
 async fn unknown_members_and_id_are_ignored() {
     let server = Server::start().await;
-    let body = r#"{"id": 99, "name": "Frank", "tags": [{"x": 1e400}, null], "categoryId": 1,
+    let body = r#"{"id": 99, "name": "Frank", "tags": [{"x": 1e400, "name": {}}, null, -0.0, "\ud83d\ude00"], "categoryId": 1,
                    "Name": "no", "status": "sold"}"#;
     let reply = server.post(body).await;
     assert_eq!(
@@ -135,7 +140,7 @@ async fn unknown_members_and_id_are_ignored() {
 #[tokio::test]
 async fn duplicate_members_invalid_json_lone_surrogates_and_invalid_utf_8_are_400() {
     let server = Server::start().await;
-    let bodies: [&[u8]; 18] = [
+    let bodies: [&[u8]; 23] = [
         br#"{"name": "a", "name": "a", "categoryId": 1}"#,
         br#"{"name": "a", "categoryId": 1, "categoryId": 2}"#,
         br#"{"name": "a", "categoryId": 1, "x": 1, "x": 1}"#,
@@ -154,12 +159,39 @@ async fn duplicate_members_invalid_json_lone_surrogates_and_invalid_utf_8_are_40
         b"{\"name\": \"a\", \"categoryId\": 1, \"x\": \"\xc3\"}",
         b"\xef\xbb\xbf{\"name\": \"a\", \"categoryId\": 1}",
         b"",
+        b" \n",
+        b"{}{}",
+        br#"{name: "a"}"#,
+        br#"{"\ud800": 1}"#,
+        b"{\"x\": \"\x01\"}",
     ];
     for body in bodies {
         let reply = server.post(body).await;
         reply.expect_error(400, "invalid_body");
     }
+    for body in [
+        r#"{"name": "a", "n\u0061me": "b"}"#,
+        r#"{"x": {"name": 1, "name": 2}}"#,
+        r#"{"x": [{"name": 1, "name": 2}]}"#,
+    ] {
+        let message = &server.post(body).await.json()["message"];
+        assert_eq!(message, r#"The body has the member "name" twice."#, "{body}");
+    }
     assert_eq!(server.get("/v1/pets").await.body, b"[]");
+}
+
+#[tokio::test]
+async fn a_body_may_nest_64_deep_and_no_deeper() {
+    let server = Server::start().await;
+    let with = |value: String| format!(r#"{{"name": "", "categoryId": 1, "x": {value}}}"#);
+    let nested = |depth: usize| with("[".repeat(depth - 1) + &"]".repeat(depth - 1));
+    assert_eq!(server.post(nested(64)).await.status, 201);
+    for depth in [65, 20_000] {
+        let message = &server.post(nested(depth)).await.json()["message"];
+        assert_eq!(message, "The body nests deeper than 64 levels.", "{depth}");
+    }
+    let brackets = with(format!(r#""\"{}""#, "[".repeat(100)));
+    assert_eq!(server.post(brackets).await.status, 201);
 }
 
 #[tokio::test]
@@ -167,23 +199,29 @@ async fn an_invalid_new_pet_is_400() {
     let server = Server::start().await;
     for (body, says) in [
         ("", "The request body is empty."),
-        ("null", "object"),
-        ("[]", "object"),
-        ("\"name\"", "object"),
-        ("{}", "name"),
-        (r#"{"categoryId": 1}"#, "name"),
-        (r#"{"name": null, "categoryId": 1}"#, "name"),
-        (r#"{"name": 7, "categoryId": 1}"#, "name"),
-        (r#"{"name": "a"}"#, "categoryId"),
-        (r#"{"name": "a", "categoryId": 1, "status": ""}"#, "status"),
-        (r#"{"name": "a", "categoryId": 1, "status": "Sold"}"#, "status"),
-        (r#"{"name": "a", "categoryId": 1, "status": 1}"#, "status"),
-        (r#"{"name": "a", "categoryId": 1, "status": ["sold"]}"#, "status"),
+        ("{", "The body is not valid JSON, at line 1, column 1."),
+        ("null", "The body must be a JSON object."),
+        ("[]", "The body must be a JSON object."),
+        ("\"name\"", "The body must be a JSON object."),
+        ("{}", "name is missing"),
+        (r#"{"categoryId": 1}"#, "name is missing"),
+        (r#"{"name": null, "categoryId": 1}"#, "name must be"),
+        (r#"{"name": 7, "categoryId": 1}"#, "name must be"),
+        (r#"{"name": "\ud800", "categoryId": 1}"#, "name must be"),
+        (r#"{"name": "a\u0000", "categoryId": 1}"#, "name must not"),
+        (r#"{"name": "a"}"#, "categoryId is missing"),
+        (r#"{"name": "a", "categoryId": "1"}"#, "categoryId must be"),
+        (r#"{"name": "a", "categoryId": 1.5}"#, "categoryId must be"),
+        (r#"{"name": "a", "categoryId": 1, "status": ""}"#, "status must be"),
+        (r#"{"name": "a", "categoryId": 1, "status": "Sold"}"#, "status must be"),
+        (r#"{"name": "a", "categoryId": 1, "status": 1}"#, "status must be"),
+        (r#"{"name": "a", "categoryId": 1, "status": null}"#, "status must be"),
+        (r#"{"name": "a", "categoryId": 1, "status": ["sold"]}"#, "status must be"),
     ] {
         let reply = server.post(body).await;
         reply.expect_error(400, "invalid_body");
         let message = reply.json()["message"].as_str().unwrap().to_owned();
-        assert!(message.contains(says), "{body}: {message}");
+        assert!(message.starts_with(says), "{body}: {message}");
     }
 }
 

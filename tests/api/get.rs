@@ -53,6 +53,7 @@ async fn an_unknown_or_invalid_pet_id_is_404() {
         "%00",
         "%FF",
         "%2F",
+        "%2f1",
         "null",
     ] {
         let reply = server.get(&format!("/v1/pets/{id}")).await;

@@ -116,7 +116,34 @@ async fn a_key_is_valid_with_or_without_quotes() {
     let first = server.post_with_idempotency_key(uuid, FRANK).await;
     let again = server.post_with_idempotency_key(&format!("\"{uuid}\""), FRANK).await;
     assert_eq!((again.status, again.body), (first.status, first.body));
-    for invalid in ["", "\"\"", "a b", "\"a", "a, b", "é", &"k".repeat(256)] {
+    let (longest, quoted) = ("k".repeat(255), format!("\"{}\"", r"\\".repeat(255)));
+    for valid in ["a/b+c==", r#""a,b;c""#, r#""a\"b\\c""#, &longest, &quoted] {
+        let reply = server.post_with_idempotency_key(valid, FRANK).await;
+        assert_eq!(reply.status, 201, "{valid}");
+    }
+    let too_long = "k".repeat(256);
+    for invalid in [
+        "",
+        "\"\"",
+        "\"",
+        "\"a",
+        "a\"",
+        "\"a\"b\"",
+        "\"a\\\"",
+        "\"a\\b\"",
+        "\"a\"; b=1",
+        "\"a\", \"b\"",
+        "a, b",
+        "a,b",
+        "a;b",
+        "a b",
+        "\"a b\"",
+        "a\tb",
+        "é",
+        "\"é\"",
+        &too_long,
+        &format!("\"{too_long}\""),
+    ] {
         let reply = server.post_with_idempotency_key(invalid, FRANK).await;
         reply.expect_error(400, "invalid_parameter");
         assert!(reply.json()["message"].as_str().unwrap().contains("Idempotency-Key"));
@@ -130,7 +157,7 @@ async fn a_key_is_valid_with_or_without_quotes() {
     ];
     let reply = server.send(Method::POST, "/v1/pets", &twice, FRANK).await;
     reply.expect_error(400, "invalid_parameter");
-    assert_eq!(count(&server).await, 1);
+    assert_eq!(count(&server).await, 6);
 }
 
 #[tokio::test]

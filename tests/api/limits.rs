@@ -134,7 +134,18 @@ async fn every_response_has_a_request_id_and_a_valid_one_is_used() {
     let second = server.get("/v1/nothing").await;
     assert_ne!(first.header("x-request-id"), second.header("x-request-id"));
     let bearer = server.bearer();
-    for (given, kept) in [("order-17.a:b_c", true), ("a b", false), ("<x>", false)] {
+    let (longest, too_long) = ("a".repeat(128), "a".repeat(129));
+    for (given, kept) in [
+        ("a", true),
+        ("order-17.a:b_c", true),
+        (&longest, true),
+        (&too_long, false),
+        ("", false),
+        ("a b", false),
+        ("a\"b", false),
+        ("<x>", false),
+        ("é", false),
+    ] {
         let headers = [("authorization", &*bearer), ("x-request-id", given)];
         let reply = server.send(Method::GET, "/v1/pets", &headers, "").await;
         assert_eq!(reply.header("x-request-id") == Some(given), kept, "{given}");

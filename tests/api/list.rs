@@ -55,7 +55,10 @@ async fn limit_is_20_by_default_and_between_1_and_100() {
 #[tokio::test]
 async fn an_invalid_empty_or_duplicate_limit_or_status_is_400() {
     let server = Server::start().await;
+    let long = format!("limit={}", "9".repeat(50));
     for (query, names) in [
+        (&*long, &*format!("but was \"{}\".", "9".repeat(40))),
+        ("limit=%1B[2J%E2%80%AE", r#"but was "\u{1b}[2J\u{202e}"."#),
         ("limit=0", "limit must be between 1 and 100, but was 0."),
         ("limit=500", "limit must be between 1 and 100, but was 500."),
         ("limit=-1", "limit"),
@@ -92,12 +95,24 @@ async fn an_invalid_empty_or_duplicate_limit_or_status_is_400() {
 #[tokio::test]
 async fn an_unknown_query_parameter_is_400() {
     let server = Server::start().await;
-    for query in ["page=2", "offset=20", "Status=sold", "LIMIT=1", "limit=5&x", "=", "status[]=x"] {
+    for query in [
+        "page=2",
+        "limit%00=1",
+        "offset=20",
+        "Status=sold",
+        "LIMIT=1",
+        "limit=5&x",
+        "=",
+        "status[]=x",
+    ] {
         let reply = server.get(&format!("/v1/pets?{query}")).await;
         reply.expect_error(400, "unknown_parameter");
     }
     let reply = server.get("/v1/pets?page=2").await;
-    assert!(reply.json()["message"].as_str().unwrap().contains("\"page\""));
+    let message =
+        "Unknown query parameter \"page\". This operation has only limit, status, cursor.";
+    assert_eq!(reply.json()["message"], message);
+    assert_eq!(server.get("/v1/pets?st%61tus=s%6Fld&limit=%31").await.status, 200);
     assert_eq!(server.get("/v1/pets?").await.status, 200);
     assert_eq!(server.get("/v1/pets?&").await.status, 200);
 }
@@ -128,6 +143,9 @@ async fn the_next_link_contains_limit_status_and_cursor() {
     assert!(next.starts_with("/v1/pets?limit=2&status=sold&cursor="), "{next}");
     let next = server.get("/v1/pets?limit=2").await.next().unwrap();
     assert!(next.starts_with("/v1/pets?limit=2&cursor="), "{next}");
+    // It needs no escaping in a URL.
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_".contains(&byte);
+    assert!(cursor_of(&next).bytes().all(is_plain), "{next}");
 }
 
 #[tokio::test]
@@ -169,9 +187,13 @@ async fn an_altered_empty_invented_or_duplicate_cursor_is_400() {
     server.fill([Sold; 3]).await;
     let next = server.get("/v1/pets?limit=1").await.next().unwrap();
     let cursor = cursor_of(&next);
-    let altered = format!("{}x", &cursor[..cursor.len() - 1]);
+    let altered = (0..cursor.len()).map(|at| {
+        let other = if &cursor[at..=at] == "A" { "B" } else { "A" };
+        [&cursor[..at], other, &cursor[at + 1..]].concat()
+    });
     let longer = format!("{cursor}A");
-    for invalid in ["", "1", "AAAAAAAAAAAAAAAAAA", &altered, &longer, &cursor[1..], "%00", "%FF"] {
+    let others = ["", "1", "AAAAAAAAAAAAAAAAAA", &longer, &cursor[1..], "%00", "%FF"];
+    for invalid in altered.chain(others.map(str::to_owned)) {
         let reply = server.get(&format!("/v1/pets?cursor={invalid}")).await;
         reply.expect_error(400, "invalid_cursor");
     }

@@ -62,27 +62,3 @@ pub(crate) fn invalid_key() -> ApiError {
          or belongs to the other deployment.",
     )
 }
-
-#[cfg(test)]
-mod tests {
-    use hyper::header::HeaderValue;
-
-    use super::*;
-
-    #[test]
-    fn a_key_is_presented_as_one_bearer_token() {
-        let presented = |fields: &[&str]| {
-            let mut headers = HeaderMap::new();
-            for field in fields {
-                headers.append(header::AUTHORIZATION, HeaderValue::from_str(field).unwrap());
-            }
-            presented_key(&headers).map(<[u8]>::to_owned).map_err(|error| error.problem())
-        };
-        assert_eq!(presented(&["Bearer k"]), Ok(b"k".to_vec()));
-        assert_eq!(presented(&["bEARER  k "]), Ok(b"k".to_vec()));
-        for none in [&[][..], &["Bearer"], &["k"], &["Basic azpr"], &["Bearerk k"]] {
-            assert_eq!(presented(none), Err(Problem::MissingApiKey), "{none:?}");
-        }
-        assert_eq!(presented(&["Bearer k", "Bearer k"]), Err(Problem::InvalidApiKey));
-    }
-}

@@ -59,23 +59,3 @@ pub(crate) fn announce(headers: &mut HeaderMap, key: Reading) {
         }
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use std::time::Duration;
-
-    use super::*;
-    use crate::domain::rate_limit::Meter;
-
-    const NOW: Duration = Duration::from_secs(1);
-
-    #[test]
-    fn the_fields_state_the_remaining_quota_and_the_policy() {
-        let meter = Meter::default();
-        let limit = "60/min".parse().unwrap();
-        let mut headers = HeaderMap::new();
-        announce(&mut headers, meter.take(limit, NOW));
-        assert_eq!(headers[RATE_LIMIT], r#""default";r=59;t=1"#);
-        assert_eq!(headers[RATE_LIMIT_POLICY], r#""default";q=60;w=60"#);
-    }
-}

@@ -88,17 +88,3 @@ fn next_link(path: &str, wanted: &PageRequest, cursor: &str) -> HeaderValue {
         ["<", path, "?limit=", limit, by, status, "&cursor=", cursor, r#">; rel="next""#].concat();
     HeaderValue::try_from(link).unwrap_or(HeaderValue::from_static(""))
 }
-
-#[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-
-    use super::*;
-
-    proptest! {
-        #[test]
-        fn no_query_makes_the_parser_panic(query: String) {
-            let _ = parse(Some(&query));
-        }
-    }
-}

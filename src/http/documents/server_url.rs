@@ -27,37 +27,3 @@ pub(crate) fn of(request: &Parts, tls: bool) -> Option<BaseUrl> {
     }
     format!("{}://{host}/v1", if tls { "https" } else { "http" }).parse().ok()
 }
-
-#[cfg(test)]
-mod tests {
-    use hyper::Request;
-
-    use super::*;
-
-    fn of_host(host: &str) -> Option<String> {
-        let request = Request::builder().uri("/openapi.json").header("host", host);
-        let url = of(&request.body(()).unwrap().into_parts().0, false);
-        url.map(|url| url.as_str().to_owned())
-    }
-
-    #[test]
-    fn only_a_host_that_is_valid_in_a_url_becomes_the_server_url() {
-        for (host, url) in [
-            ("127.0.0.1:8080", "http://127.0.0.1:8080/v1"),
-            ("[::1]:8080", "http://[::1]:8080/v1"),
-            ("Pets.Example", "http://pets.example/v1"),
-            ("a_b-c.example:1", "http://a_b-c.example:1/v1"),
-        ] {
-            assert_eq!(of_host(host).as_deref(), Some(url));
-        }
-        for host in
-            ["", ":80", "x:99999", "x:y", "[::1", "[x]", "me@x", "a/b", "a?b", "a#b", "x: y"]
-        {
-            assert_eq!(of_host(host), None, "{host}");
-        }
-        // Each character is allowed in `Host` or in a URL, but not in a server address.
-        for character in ['"', '\'', ',', '%', '&', '{', '\\', '<', '\u{fc}'] {
-            assert_eq!(of_host(&format!("x{character}")), None, "{character}");
-        }
-    }
-}

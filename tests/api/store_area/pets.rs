@@ -264,6 +264,9 @@ async fn every_invalid_unknown_or_repeated_filter_is_400() {
         ("categoryId=9223372036854775808", "categoryId must be"),
         ("name=a%00", "name must be at most 64 letters and digits"),
         (&format!("name={long}"), "name must be"),
+        ("name=%FF", "must be UTF-8"),
+        ("name=a%C3", "must be UTF-8"),
+        ("name=%ED%A0%80", "must be UTF-8"),
         ("withdrawn=", "withdrawn must be true or false"),
         ("withdrawn=True", "withdrawn must be"),
         ("limit=0", "limit must be between 1 and 100"),
@@ -275,6 +278,7 @@ async fn every_invalid_unknown_or_repeated_filter_is_400() {
     }
     store.get("/pets?page=2").await.expect_message(400, "unknown_parameter", "\"page\"");
     store.get(&format!("/pets?name={}", "%C3%A9".repeat(64))).await.ok();
+    store.get("/pets?name=%EF%BF%BD").await.ok();
 }
 
 #[tokio::test]
