@@ -12,8 +12,7 @@ use hyper::{
 use super::{addresses::Origin, response::Response};
 
 /// The methods that an operation can have.
-pub(crate) const METHODS: HeaderValue =
-    HeaderValue::from_static("GET, HEAD, POST, PATCH, PUT, DELETE");
+const METHODS: HeaderValue = HeaderValue::from_static("GET, HEAD, POST, PATCH, PUT, DELETE");
 
 /// Header fields that a page may send.
 const REQUEST_FIELDS: HeaderValue = HeaderValue::from_static(

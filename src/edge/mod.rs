@@ -36,8 +36,6 @@ use hyper::{
 };
 use rand::{Rng, SeedableRng, rngs::StdRng};
 
-#[cfg(test)]
-pub(crate) use self::cors::METHODS;
 pub use self::{
     addresses::{BaseUrl, Origin},
     body::RequestBody,

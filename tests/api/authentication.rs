@@ -22,7 +22,7 @@ use reqwest::Method;
 use super::harness::{Server, Setup, soon};
 
 /// Requests that would fail in different ways with a valid key.
-const REQUESTS: [(Method, &str); 9] = [
+const REQUESTS: [(Method, &str); 10] = [
     (Method::GET, "/v1/pets"),
     (Method::GET, "/v1/pets?limit=0"),
     (Method::GET, "/v1/pets/x"),
@@ -31,6 +31,7 @@ const REQUESTS: [(Method, &str); 9] = [
     (Method::GET, "/v1/nothing"),
     (Method::GET, "/v1"),
     (Method::GET, "/v1/"),
+    (Method::GET, "/v1//"),
     (Method::OPTIONS, "/v1/pets"),
 ];
 

@@ -38,7 +38,7 @@ async fn an_unknown_path_is_404() {
 #[tokio::test]
 async fn paths_outside_v1_need_no_key() {
     let server = Server::start().await;
-    for target in ["/v1x", "/v2/pets", "//v1/pets"] {
+    for target in ["/v1x", "/v2/pets", "/v10/pets", "//v1/pets"] {
         server.send(Method::GET, target, &[], "").await.expect_error(404, "not_found");
     }
 }
@@ -50,6 +50,7 @@ async fn an_unsupported_method_is_405_with_allow() {
         (["PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "BREW"], "/v1/pets", "GET, HEAD, POST"),
         (["PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "POST"], "/v1/pets/1", "GET, HEAD"),
         (["PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "POST"], "/openapi.yaml", "GET, HEAD"),
+        (["PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "POST"], "/docs/a/b", "GET, HEAD"),
     ] {
         for method in methods {
             let reply = server.request(method.parse().unwrap(), target).await;

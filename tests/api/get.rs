@@ -55,6 +55,8 @@ async fn an_unknown_or_invalid_pet_id_is_404() {
         "%2F",
         "%2f1",
         "null",
+        "%20",
+        "{petId}",
     ] {
         let reply = server.get(&format!("/v1/pets/{id}")).await;
         reply.expect_error(404, "not_found");
@@ -69,12 +71,16 @@ async fn every_response_by_id_announces_the_deprecation() {
     }
     expect_deprecation(&server.send(Method::GET, "/v1/pets/1", &[], "").await);
     expect_deprecation(&server.get_with_key("/v1/pets/1", "wrong").await);
-    expect_deprecation(&server.request(Method::DELETE, "/v1/pets/1").await);
+    for method in [Method::HEAD, Method::DELETE] {
+        expect_deprecation(&server.request(method, "/v1/pets/1").await);
+    }
     let too_large = server.get(&format!("/v1/pets/1?x={}", "x".repeat(16 << 10))).await;
     too_large.expect_error(431, "payload_too_large");
     expect_deprecation(&too_large);
     expect_deprecation(&server_at(REMOVED).await.get("/v1/pets/1").await);
-    assert_eq!(server.get("/v1/pets").await.header("deprecation"), None);
+    for target in ["/v1/pets", "/v1/pets/", "/v1/pets/1/x", "/docs"] {
+        assert_eq!(server.get(target).await.header("deprecation"), None, "{target}");
+    }
 }
 
 #[tokio::test]

@@ -17,6 +17,7 @@ mod order;
 mod page;
 mod pet;
 mod rate_limit;
+mod routes;
 mod sampler;
 mod second_factor;
 mod signature;

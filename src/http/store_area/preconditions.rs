@@ -89,37 +89,3 @@ fn versions(list: &[u8]) -> Option<Vec<i64>> {
 fn invalid(message: &'static str) -> ApiError {
     ApiError::new(Problem::InvalidParameter, message)
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_list_of_tags_has_the_versions_of_its_strong_tags() {
-        for (list, expected) in [
-            ("\"7\"", &[7][..]),
-            ("\"7\", \"8\"", &[7, 8]),
-            (" ,\"7\",,\t\"8\" ,", &[7, 8]),
-            ("W/\"7\"", &[]),
-            ("W/\"7\", \"8\"", &[8]),
-            ("\"07\", \"-1\", \"0\", \"x,y\", \"\", \"é\"", &[]),
-            ("\"*\"", &[]),
-        ] {
-            assert_eq!(versions(list.as_bytes()).as_deref(), Some(expected), "{list}");
-        }
-        for other in [
-            "",
-            ",",
-            "7",
-            "\"7",
-            "7\"",
-            "\"7\"\"8\"",
-            "\"7\" \"8\"",
-            "w/\"7\"",
-            "\"7\", *",
-            "\"a b\"",
-        ] {
-            assert_eq!(versions(other.as_bytes()), None, "{other}");
-        }
-    }
-}

@@ -79,6 +79,8 @@ async fn an_asterisk_or_a_list_matches_and_a_weak_tag_does_not() {
         ("\"0V\"", false),
         ("\"*\"", false),
         ("\"x\", W/\"V\", \"V\"", true),
+        (",\"V\",,\t\"99\" ,", true),
+        ("\"-V\", \"0\", \"x,y\", \"\", \"é\"", false),
     ] {
         let tag = tag.replace('V', &version.to_string());
         let patch = json!({ "categoryId": version + 1 });
@@ -94,7 +96,19 @@ async fn an_asterisk_or_a_list_matches_and_a_weak_tag_does_not() {
 async fn a_malformed_if_match_is_400() {
     let store = Store::open().await;
     let id = store.add("Rex", "available").await;
-    for tag in ["1", "", "\"1", "w/\"1\"", "\"1\" \"2\"", "*, \"1\""] {
+    for tag in [
+        "1",
+        "",
+        ",",
+        "\"1",
+        "1\"",
+        "w/\"1\"",
+        "\"1\"\"2\"",
+        "\"1\" \"2\"",
+        "*, \"1\"",
+        "\"1\", *",
+        "\"a b\"",
+    ] {
         let patch = json!({ "name": "Max" });
         let reply = store.send(&format!("PATCH /pets/{id}"), &[("if-match", tag)], patch).await;
         reply.expect_message(400, "invalid_parameter", "If-Match must be");

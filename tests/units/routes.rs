@@ -1,0 +1,28 @@
+//! What holds for the table of operations.
+
+use std::collections::BTreeSet;
+
+use petstore::http::routes::{Access, ROUTES};
+
+#[test]
+fn no_path_has_more_than_one_parameter() {
+    for route in &ROUTES {
+        assert!(route.path.matches('{').count() <= 1, "{} has more than one parameter", route.id);
+    }
+}
+
+#[test]
+fn every_path_under_v1_needs_a_key_and_no_other_path_does() {
+    for route in &ROUTES {
+        let is_under_v1 = route.path.starts_with("/v1/");
+        assert_eq!(route.access != Access::Public, is_under_v1, "{}", route.id);
+    }
+}
+
+#[test]
+fn no_two_operations_have_the_same_id_or_the_same_method_and_path() {
+    let ids: BTreeSet<_> = ROUTES.iter().map(|route| route.id).collect();
+    let places: BTreeSet<_> =
+        ROUTES.iter().map(|route| (route.path, route.method.as_str())).collect();
+    assert_eq!((ids.len(), places.len()), (ROUTES.len(), ROUTES.len()));
+}
