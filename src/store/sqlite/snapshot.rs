@@ -2,7 +2,7 @@
 
 use std::{ops::ControlFlow, path::Path};
 
-use rusqlite::Connection;
+use rusqlite::{Connection, Row};
 
 use super::{connection, rows, store_area::lists};
 use crate::{
@@ -31,6 +31,22 @@ impl SqliteSnapshot {
         begun.map_err(|error| connection::cannot_open(&path.display().to_string(), error))?;
         Ok(Self(connection))
     }
+
+    /// Calls `show` with each row of `sql`, until `show` breaks.
+    fn each(
+        &self,
+        sql: &str,
+        mut show: impl FnMut(&Row<'_>) -> rusqlite::Result<ControlFlow<()>>,
+    ) -> Result<(), StoreError> {
+        let mut statement = self.0.prepare(sql)?;
+        let mut rows = statement.query([])?;
+        while let Some(row) = rows.next()? {
+            if show(row)?.is_break() {
+                break;
+            }
+        }
+        Ok(())
+    }
 }
 
 impl Snapshot for SqliteSnapshot {
@@ -47,14 +63,7 @@ impl Snapshot for SqliteSnapshot {
     ) -> Result<(), StoreError> {
         let of_status = status.map(rows::of_status).unwrap_or_default();
         let all = format!("SELECT id, name, category_id, status FROM pets {of_status} ORDER BY id");
-        let mut statement = self.0.prepare(&all)?;
-        let mut rows = statement.query([])?;
-        while let Some(row) = rows.next()? {
-            if show(rows::pet(row)?).is_break() {
-                break;
-            }
-        }
-        Ok(())
+        self.each(&all, |row| Ok(show(rows::pet(row)?)))
     }
 
     fn resources(
@@ -68,14 +77,7 @@ impl Snapshot for SqliteSnapshot {
         &mut self,
         show: &mut dyn FnMut(StoredRequest) -> ControlFlow<()>,
     ) -> Result<(), StoreError> {
-        let mut statement = self.0.prepare(request_rows::ALL)?;
-        let mut rows = statement.query([])?;
-        while let Some(row) = rows.next()? {
-            if show(request_rows::request(row)?).is_break() {
-                break;
-            }
-        }
-        Ok(())
+        self.each(request_rows::ALL, |row| Ok(show(request_rows::request(row)?)))
     }
 
     fn rows(
@@ -84,17 +86,12 @@ impl Snapshot for SqliteSnapshot {
         show: &mut dyn FnMut(&[Value<'_>]) -> ControlFlow<()>,
     ) -> Result<(), StoreError> {
         let all = format!("SELECT {columns} FROM {name} ORDER BY {order}");
-        let mut statement = self.0.prepare(&all)?;
-        let count = statement.column_count();
-        let mut rows = statement.query([])?;
-        while let Some(row) = rows.next()? {
+        self.each(&all, |row| {
+            let columns = 0..row.as_ref().column_count();
             let values: rusqlite::Result<Vec<_>> =
-                (0..count).map(|at| Ok(rows::any_value(row.get_ref(at)?)?)).collect();
-            if show(&values?).is_break() {
-                break;
-            }
-        }
-        Ok(())
+                columns.map(|at| Ok(rows::any_value(row.get_ref(at)?)?)).collect();
+            Ok(show(&values?))
+        })
     }
 
     fn last_ids(&mut self) -> Result<LastIds, StoreError> {
