@@ -1,6 +1,8 @@
 //! One attempt to deliver a message: resolve the name once, judge every address, and connect to an
 //! address that was judged.
 
+#![expect(missing_docs, reason = "a comment says what a name does not")]
+
 use std::{
     collections::HashMap,
     io,
@@ -38,19 +40,14 @@ pub enum AttemptError {
     /// The URL is not permitted any more, or an address of its name is not.
     #[error("{0}")]
     Forbidden(String),
-    /// The name has no address.
     #[error("cannot resolve the name")]
     Name(#[source] io::Error),
-    /// There was no connection.
     #[error("cannot connect")]
     Connect(#[source] io::Error),
-    /// The certificate or the protocol of TLS is not valid.
     #[error("TLS failed")]
     Tls(#[source] io::Error),
-    /// There was no response in time.
     #[error("no response in time")]
     Timeout,
-    /// The connection ended before a valid response.
     #[error("no valid response")]
     Response(#[source] Box<dyn std::error::Error + Send + Sync>),
 }
@@ -84,7 +81,6 @@ impl From<RequestError> for AttemptError {
 /// A response to a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Delivered {
-    /// Its status code.
     pub status: u16,
     /// How long the endpoint asks to wait, in seconds (`Retry-After`).
     pub retry_after: Option<u64>,

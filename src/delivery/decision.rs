@@ -1,5 +1,7 @@
 //! What a change of a webhook does, for programs, the command line and the console.
 
+#![expect(missing_docs, reason = "a comment says what a name does not")]
+
 use jiff::Timestamp;
 
 use super::{Registrar, VaultError};
@@ -19,25 +21,18 @@ use crate::{
 pub enum Wanted {
     /// A new one. The URL was judged by [`Registrar::check_url`].
     Add {
-        /// Where messages are sent.
         url: String,
-        /// Which changes are sent; `None` for all.
         types: Option<Vec<Word<ChangeType>>>,
-        /// A remark.
         description: Option<Label>,
     },
-    /// Other values.
     Patch(WebhookPatch),
-    /// That it no longer exists.
     Delete,
-    /// A new secret.
     RotateSecret,
     /// That messages are sent again.
     Enable {
         /// Where it stopped, or from now on.
         resumes: bool,
     },
-    /// A test message.
     Test,
 }
 
@@ -57,10 +52,8 @@ pub struct Decided {
 /// Why nothing could be decided.
 #[derive(Debug, thiserror::Error)]
 pub enum DecisionError {
-    /// No secret can be encrypted.
     #[error(transparent)]
     Vault(#[from] VaultError),
-    /// The store failed.
     #[error(transparent)]
     Store(#[from] StoreError),
 }

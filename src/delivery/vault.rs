@@ -1,5 +1,7 @@
 //! The file with the key that encrypts secrets in the database.
 
+#![expect(missing_docs, reason = "a comment says what a name does not")]
+
 use std::{
     fs::{self, File},
     io::{self, Write},
@@ -26,20 +28,16 @@ pub struct Vault {
 /// Why a secret cannot be encrypted or read. A message contains no secret.
 #[derive(Debug, thiserror::Error)]
 pub enum VaultError {
-    /// No file was named.
     #[error("webhooks need a key file; name it with --secret-key-file")]
     NotSet,
-    /// There is no such file, but secrets were encrypted with it.
     #[error(
         "the key file {0} does not exist, but the database has secrets that need it; copy it from \
          its backup or from the machine that made it. If it is lost, make another one \
          (head -c 32 /dev/urandom | base64) and rotate the secret of each webhook"
     )]
     Absent(String),
-    /// The file cannot be read or made.
     #[error("cannot use the key file {0}")]
     Io(String, #[source] io::Error),
-    /// The file contains something else.
     #[error("the key file {0} must contain 32 bytes as Base64")]
     NotAKey(String),
     /// The key is another one, or the database was changed by hand.
@@ -48,7 +46,6 @@ pub enum VaultError {
 }
 
 impl Vault {
-    /// The vault with the key in this file.
     pub fn new(path: Option<PathBuf>) -> Self {
         Self { path, key: Mutex::default() }
     }

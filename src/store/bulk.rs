@@ -5,6 +5,7 @@
 //! thread. Memory use does not depend on the number of animals. Every method may fail with any
 //! [`StoreError`].
 
+#![expect(missing_docs, reason = "a comment says what a name does not")]
 #![expect(clippy::missing_errors_doc, reason = "the comment of the module says it for all of them")]
 
 use std::ops::ControlFlow;
@@ -76,10 +77,8 @@ pub trait Load {
     /// Adds an animal, an order or a category as it is, under its identifier.
     fn add(&mut self, resource: &Resource) -> Result<(), StoreError>;
 
-    /// Adds a remembered request.
     fn add_request(&mut self, request: &StoredRequest) -> Result<(), StoreError>;
 
-    /// Adds a row to this table.
     fn add_row(&mut self, table: &'static Table, row: &[Value<'_>]) -> Result<(), StoreError>;
 
     /// Continues all identifiers above these, and above all that were ever given.
@@ -91,7 +90,6 @@ pub trait Load {
     /// Logs all that was added as one change: an import.
     fn log_import(&mut self) -> Result<(), StoreError>;
 
-    /// Records an act of the operator.
     fn record(&mut self, act: &Act) -> Result<(), StoreError>;
 
     /// Commits. When this returns, everything is on disk.
@@ -133,14 +131,12 @@ pub struct StoredRequest {
     pub fingerprint: [u8; 32],
     /// The response, as each repetition gets it.
     pub response: StoredResponse,
-    /// When the request came.
     pub created_at: Timestamp,
 }
 
 /// A table that has the same columns in every store, and is copied as it is.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Table {
-    /// Its name.
     pub name: &'static str,
     /// What its rows are called.
     pub rows: &'static str,
@@ -215,14 +211,9 @@ pub(super) const IS_EMPTY: &str = "SELECT NOT EXISTS (SELECT 1 FROM pets)
 /// The highest identifiers that were ever given; 0 if there are none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct LastIds {
-    /// Of animals.
     pub pet: i64,
-    /// Of orders.
     pub order: i64,
-    /// Of API keys.
     pub key: i64,
-    /// Of staff.
     pub staff: i64,
-    /// Of webhooks.
     pub webhook: i64,
 }

@@ -1,6 +1,8 @@
 //! The people who work in the store with the console: their names and roles, how they sign in, and
 //! their sessions.
 
+#![expect(missing_docs, reason = "a comment says what a name does not")]
+
 mod password;
 mod second_factor;
 mod session;
@@ -45,7 +47,6 @@ impl StaffName {
         allowed.then(|| Self(text.to_owned()))
     }
 
-    /// The name as text.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -74,11 +75,8 @@ words! {
 pub struct StaffMember {
     /// 0 for a new member, until the store gives a number.
     pub id: StaffId,
-    /// The name.
     pub name: StaffName,
-    /// What the member may do.
     pub role: Role,
-    /// When the member was added.
     pub created_at: Timestamp,
     /// Since when the member cannot sign in.
     pub disabled_at: Option<Timestamp>,
@@ -124,19 +122,16 @@ impl StaffMember {
         Self { disabled_at: None, password: None, link, second_factor: None, ..self }.next()
     }
 
-    /// The member with this password.
     #[must_use]
     pub fn with_password(self, hash: PasswordHash) -> Self {
         Self { password: Some(hash), link: None, ..self }.next()
     }
 
-    /// The member with this second factor, or without one.
     #[must_use]
     pub fn with_second_factor(self, second_factor: Option<SecondFactor>) -> Self {
         Self { second_factor, ..self }.next()
     }
 
-    /// The member with this role.
     #[must_use]
     pub fn with_role(self, role: Role) -> Self {
         Self { role, ..self }.next()
@@ -152,12 +147,10 @@ impl StaffMember {
         Self { version: self.version + 1, ..self }
     }
 
-    /// Whether the link can be used.
     pub fn has_link_at(&self, now: Timestamp) -> bool {
         self.link.as_ref().is_some_and(|(_, until)| now < *until)
     }
 
-    /// An act that concerns this member.
     pub fn act(&self, kind: ActType) -> Act {
         let subject = JournalSubject { kind: SubjectKind::Staff.into(), id: Some(self.id.0) };
         let mut details: Vec<(Cow<'static, str>, String)> = Vec::new();
@@ -176,22 +169,18 @@ pub struct StaffChange {
     pub seen: i64,
     /// The member afterwards, with the same version if only sessions change.
     pub after: StaffMember,
-    /// The sessions that end.
     pub ends: EndedSessions,
-    /// The session that begins.
     pub begins: Option<StaffSession>,
     /// What the audit trail shows.
     pub act: Option<Act>,
 }
 
 impl StaffChange {
-    /// From one state of a member to another.
     pub fn new(seen: i64, after: StaffMember, act: ActType) -> Self {
         let act = Some(after.act(act));
         Self { seen, after, ends: EndedSessions::None, begins: None, act }
     }
 
-    /// Also ends these sessions.
     #[must_use]
     pub fn ending(self, ends: EndedSessions) -> Self {
         Self { ends, ..self }
@@ -201,12 +190,9 @@ impl StaffChange {
 /// Which sessions of a member end.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum EndedSessions {
-    /// None.
     None,
-    /// All.
     All,
     /// All except this one.
     Others(TokenDigest),
-    /// Only this one.
     One(TokenDigest),
 }

@@ -38,15 +38,8 @@ pub(crate) enum CopyError {
     /// The source, or the database to replace, cannot be opened.
     #[error(transparent)]
     Open(#[from] OpenError),
-    /// The source is damaged.
     #[error("{path} is damaged ({what}) and was not copied")]
-    Damaged {
-        /// The path of the source.
-        path: String,
-        /// The first problem.
-        what: String,
-    },
-    /// There is already a file at the target.
+    Damaged { path: String, what: String },
     #[error("{0} already exists; --force replaces it")]
     Exists(String),
     /// A process has the database to replace open.
@@ -67,44 +60,21 @@ pub(crate) enum CopyError {
         "cannot write the WAL of {path} into the database, which is necessary before it is replaced: \
          {cause}. Nothing was changed; remove the cause and repeat the command"
     )]
-    Checkpoint {
-        /// The path of the database.
-        path: String,
-        /// The cause.
-        cause: Cause,
-    },
-    /// Writing the copy failed.
+    Checkpoint { path: String, cause: Cause },
     #[error("cannot write {path}: {cause}")]
-    Write {
-        /// The path of the target.
-        path: String,
-        /// The cause.
-        cause: Cause,
-    },
+    Write { path: String, cause: Cause },
     /// The copy cannot be renamed to its target, and the old database cannot be restored to its
     /// name.
     #[error(
         "cannot write {path}: {cause}; the old database is now {aside}, with its WAL next to it"
     )]
-    Aside {
-        /// The path of the target.
-        path: String,
-        /// The new path of the old database.
-        aside: String,
-        /// The cause.
-        cause: Cause,
-    },
+    Aside { path: String, aside: String, cause: Cause },
     /// The copy is at its target, but the directory could not be synced.
     #[error(
         "{path} is the copy now, but it cannot be synced to the disk: {cause}. \
          After a power cut, the old database may be back; repeat the command"
     )]
-    NotSynced {
-        /// The path of the target.
-        path: String,
-        /// The cause.
-        cause: Cause,
-    },
+    NotSynced { path: String, cause: Cause },
 }
 
 /// The result of a copy.
