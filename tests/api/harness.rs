@@ -19,7 +19,7 @@ use petstore::{
     edge,
     http::{Api, Settings},
     server::{self, Limits, Tls},
-    store::{self, OpenMode, Store},
+    store::{self, DatabaseUrl, OpenMode, Store},
 };
 use rand::{SeedableRng, rngs::StdRng};
 use reqwest::{
@@ -52,6 +52,7 @@ pub(crate) struct Setup {
     pub(crate) cors_origins: &'static [&'static str],
     pub(crate) limits: Limits,
     pub(crate) tls: Option<Arc<Tls>>,
+    pub(crate) body_timeout: Duration,
     pub(crate) request_timeout: Duration,
     pub(crate) response_memory: usize,
     pub(crate) rate_limit: Option<&'static str>,
@@ -78,6 +79,7 @@ impl Default for Setup {
                 shutdown_timeout: Duration::from_mins(1),
             },
             tls: None,
+            body_timeout: Duration::from_mins(1),
             request_timeout: Duration::from_mins(1),
             response_memory: 256 << 20,
             rate_limit: None,
@@ -178,7 +180,7 @@ impl Server {
             trusted_proxies: setup.limits.trusted_proxies.clone(),
             access_log: true,
             slow_request: Duration::from_secs(1),
-            body_timeout: Duration::from_mins(1),
+            body_timeout: setup.body_timeout,
             request_timeout: setup.request_timeout,
             response_memory: setup.response_memory,
         };
@@ -238,6 +240,10 @@ impl Server {
         open(&self.database, OpenMode::AsIs).await
     }
 
+    pub(crate) fn database_url(&self) -> DatabaseUrl {
+        self.database.url()
+    }
+
     /// Blocks all writes until the result is dropped.
     pub(crate) async fn hold_writes(&self) -> Box<dyn Any> {
         self.database.hold_writes().await
@@ -270,11 +276,21 @@ impl Server {
         expires: Option<Duration>,
         rate_limit: Option<RateLimit>,
     ) -> (String, KeyId) {
+        self.new_named_key("test", scope, expires, rate_limit).await
+    }
+
+    pub(crate) async fn new_named_key(
+        &self,
+        name: &str,
+        scope: Scope,
+        expires: Option<Duration>,
+        rate_limit: Option<RateLimit>,
+    ) -> (String, KeyId) {
         let key = ApiKey::generate(self.deployment, &mut *self.random.lock().unwrap());
         let now = self.clock.now();
         let new = NewKey {
             digest: key.digest(),
-            name: "test".to_owned(),
+            name: name.to_owned(),
             scope,
             deployment: self.deployment,
             expires_at: expires.map(|after| now + SignedDuration::try_from(after).unwrap()),

@@ -6,7 +6,7 @@ mod clock;
 mod compression;
 mod conditional;
 mod connection_slots;
-mod contract;
+pub(crate) mod contract;
 mod cors;
 mod create;
 mod documents;

@@ -4,6 +4,7 @@ mod acts;
 mod connector;
 mod dispatcher;
 mod endings;
+mod example;
 mod key_files;
 mod names;
 mod receiver;

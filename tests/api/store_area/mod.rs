@@ -5,6 +5,7 @@ mod batch;
 mod categories;
 mod changes;
 mod checks;
+mod examples;
 mod expiry;
 mod inventory;
 mod orders;

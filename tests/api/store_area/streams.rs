@@ -21,7 +21,7 @@ use super::{
 use crate::api::contract;
 
 /// A stream that a client reads.
-struct Events {
+pub(super) struct Events {
     response: Response,
     unread: String,
 }
@@ -57,7 +57,7 @@ impl Events {
     }
 
     /// The next change, and its id.
-    async fn change(&mut self) -> (Value, String) {
+    pub(super) async fn change(&mut self) -> (Value, String) {
         let event = self.next().await.unwrap();
         let change = event.data.unwrap();
         contract::check_change(&change);
@@ -80,7 +80,7 @@ impl Store {
         Events { response, unread: String::new() }
     }
 
-    async fn stream(&self, target: &str, headers: &[(&str, &str)]) -> Events {
+    pub(super) async fn stream(&self, target: &str, headers: &[(&str, &str)]) -> Events {
         let bearer = format!("Bearer {}", self.key);
         self.open_stream(target, &[&[("authorization", &*bearer)], headers].concat()).await
     }
