@@ -228,6 +228,29 @@ async fn from_the_moment_of_a_rotation_messages_have_two_signatures_for_24_hours
 }
 
 #[tokio::test]
+async fn a_change_of_a_webhook_right_after_a_delivery_repeats_nothing_and_loses_no_attempt() {
+    let shop = Shop::open().await;
+    let receiver = Receiver::start().await;
+    let (id, _) = shop.add_webhook(receiver.url(), None).await;
+    let mut dispatcher = shop.dispatcher(1);
+    for number in 1..=3 {
+        shop.add_pet().await;
+        // Delivered, and not saved yet.
+        shop.until(&mut dispatcher, || receiver.all().len() == number).await;
+        assert!(shop.webhook(id).await.progress.cursor < number as i64);
+        let (_, sealed) = shop.registrar.new_secret(id, false).unwrap();
+        let (_, rotate) = shop.webhook(id).await.rotated(sealed, shop.clock.now());
+        shop.write(rotate).await;
+    }
+    shop.add_pet().await;
+    shop.until(&mut dispatcher, || receiver.all().len() == 4).await;
+    shop.work(&mut dispatcher, 20 * STEP).await;
+    let seqs: Vec<_> = receiver.all().iter().map(Message::seq).collect();
+    assert_eq!(seqs, [1, 2, 3, 4]);
+    assert_eq!(shop.store.list_attempts(id, 0, 10).await.unwrap().len(), 4);
+}
+
+#[tokio::test]
 async fn a_test_message_is_sent_once_also_to_a_disabled_webhook() {
     let shop = Shop::open().await;
     let receiver = Receiver::start().await;

@@ -29,7 +29,17 @@ impl Dispatcher {
     /// Reads the webhooks, drops those that are no longer ours, and takes those that are free. Also
     /// sends the test messages that wait.
     pub(super) async fn refresh(&mut self) -> Result<(), StoreError> {
-        let webhooks = self.store.list_webhooks().await?;
+        let mut webhooks = self.store.list_webhooks().await?;
+        let is_changed = |served: &Served| {
+            let Endpoint { webhook, lease, .. } = &served.endpoint;
+            let stored = webhooks.iter().find(|stored| stored.webhook.id == webhook.id);
+            served.endpoint.is_dirty() && stored.is_some_and(|stored| stored.lease != *lease)
+        };
+        if self.served.values().any(is_changed) {
+            // What was sent before the change must not be sent again.
+            self.save(false).await?;
+            webhooks = self.store.list_webhooks().await?;
+        }
         let now = self.clock.instant();
         self.look(now).await?;
         self.connector.close_old();

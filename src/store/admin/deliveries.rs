@@ -20,6 +20,9 @@ pub const KEPT_ATTEMPTS: i64 = 10_000;
 pub(super) const LOCK: &str = "UPDATE webhooks SET version = version WHERE id = $1";
 const RENEW: &str = "UPDATE webhooks SET lease_holder = $4, lease_beat = $5
     WHERE id = $1 AND lease_holder = $2 AND lease_beat = $3";
+/// The lease of a webhook that was changed once since the holder saved, and that nobody has taken.
+const CHANGED_ONCE: &str = "UPDATE webhooks SET lease_beat = lease_beat + 1
+    WHERE id = $1 AND lease_holder = 0 AND lease_beat = $2";
 const HAS_LEASE: &str =
     "SELECT 1 FROM webhooks WHERE id = $1 AND lease_holder = $2 AND lease_beat = $3";
 const PROGRESS: &str =
@@ -46,7 +49,8 @@ const FORGET_OLD: &str = "DELETE FROM webhook_attempts WHERE webhook_id = $1 AND
 pub(super) const ATTEMPTS: &str = "SELECT number, message_id, at, status, duration_ms, error
     FROM webhook_attempts WHERE webhook_id = $1 AND number > $2 ORDER BY number LIMIT $3";
 
-/// Whether each was saved, now or by an attempt whose connection broke.
+/// Whether the lease of each goes on, now or by an attempt whose connection broke. A change of a
+/// webhook ends the lease. What its holder did before is saved once, but does not disable it.
 pub(super) async fn save<S: Sql>(
     on: &mut S,
     updates: &[DeliveryUpdate],
@@ -62,10 +66,17 @@ pub(super) async fn save<S: Sql>(
     for ((position, update), renewed) in in_order.into_iter().zip(renewed) {
         if renewed == 1 {
             save_one(on, update).await?;
-        } else {
-            let Lease { holder, beat } = update.lease;
-            let own = on.row(HAS_LEASE, &[&update.webhook, &holder, &beat]).await?;
-            saved[position] = own.is_some();
+            continue;
+        }
+        let Lease { holder, beat } = update.lease;
+        let own = on.row(HAS_LEASE, &[&update.webhook, &holder, &beat]).await?;
+        saved[position] = own.is_some();
+        let changed = update.seen.beat + 1;
+        if own.is_none()
+            && update.progress.is_some()
+            && on.execute(CHANGED_ONCE, &[&update.webhook, &changed]).await? == 1
+        {
+            save_one(on, &DeliveryUpdate { disable: None, ..update.clone() }).await?;
         }
     }
     Ok(saved)
