@@ -82,8 +82,8 @@ pub(super) struct Import {
     keep_ids: bool,
 
     /// A column of a CSV file that has another name there, such as 'Animal
-    /// Name=name'; can be repeated
-    #[arg(long, value_name = "HEADING=NAME")]
+    /// Name=name'; can be repeated; the variable has one on each line
+    #[arg(long, value_name = "HEADING=NAME", env = "PETSTORE_IMPORT_MAP", value_delimiter = '\n')]
     map: Vec<Mapping>,
 
     /// Ignore the columns of a CSV file that petstore does not know
@@ -184,13 +184,9 @@ impl Import {
         Ok(source)
     }
 
-    fn read<'s>(
-        &self,
-        source: &'s Source,
-        format: Format,
-    ) -> Result<Box<dyn Rows + 's>, ReadError> {
+    fn read<'s>(&self, file: &'s Source, format: Format) -> Result<Box<dyn Rows + 's>, ReadError> {
         let (mapped, ignores_unknown) = (self.map.clone(), self.ignore_unknown_columns);
-        files::read(source, format, self.keep_ids, &Headings { mapped, ignores_unknown })
+        files::read(file, format, self.keep_ids, &Headings { mapped, ignores_unknown })
     }
 
     /// The name of the file, for messages.

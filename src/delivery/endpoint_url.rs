@@ -27,7 +27,18 @@ impl EndpointUrl {
         if text.contains(|c: char| c.is_whitespace() || c.is_control()) {
             return Err(format!("url must not contain spaces or control characters. {form}"));
         }
-        let url = Url::parse(text).map_err(|error| format!("url is not valid: {error}. {form}"))?;
+        let start = |scheme: &str| {
+            let (start, rest) = text.split_at_checked(scheme.len())?;
+            start.eq_ignore_ascii_case(scheme).then_some(rest)
+        };
+        let rest = start("https://").or_else(|| start("http://"));
+        let rest = rest.ok_or_else(|| format!("url must begin with https://. {form}"))?;
+        // The parser would take the beginning of the path for the host.
+        if rest.starts_with(['/', '\\']) {
+            return Err(format!("url must have a host after https://. {form}"));
+        }
+        let url =
+            Url::parse(text).map_err(|_| format!("url has an invalid host or port. {form}"))?;
         if !url.username().is_empty() || url.password().is_some() || text.contains('@') {
             return Err(format!("url must not contain a user name, a password or @. {form}"));
         }
@@ -48,14 +59,13 @@ impl EndpointUrl {
         };
         match url.scheme() {
             "https" => {}
-            "http" if is_permitted => {}
-            "http" => {
+            _ if is_permitted => {}
+            _ => {
                 return Err(format!(
                     "url must begin with https://. {form} The operator of the service can permit \
                      plain HTTP into a network with --webhook-allow."
                 ));
             }
-            _ => return Err(format!("url must begin with https://. {form}")),
         }
         if let Some(what) = address.and_then(|address| judge(address, allowed)) {
             return Err(format!(

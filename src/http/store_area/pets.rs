@@ -34,7 +34,8 @@ pub(crate) async fn list_pets(
     let [status, category_id, name, withdrawn, limit, cursor] =
         query::parameters(request.uri.query(), names)?;
     let is_status = "one of available, pending and sold";
-    let is_name = "at most 64 letters and digits, counted without accents, and without U+0000";
+    let is_name = "at most 64 letters and digits, counted without accents (64 characters if it has \
+                   none), and without U+0000";
     let mut query = PetQuery {
         status: query::filter("status", status.as_ref(), |text| text.parse().ok(), is_status)?,
         category_id: query::filter(
