@@ -2,7 +2,7 @@
 
 use jiff::{Timestamp, ToSpan};
 use maud::{Markup, html};
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::parts::link;
 use crate::{
@@ -25,31 +25,14 @@ use crate::{
 /// How many entries a page shows.
 const SHOWN: u32 = 20;
 
-/// A representation in the log.
-#[derive(Default)]
-struct Logged(Map<String, Value>);
+/// A representation in the log; null without one.
+fn logged(text: Option<&str>) -> Value {
+    text.and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default()
+}
 
-impl Logged {
-    fn read(text: Option<&str>) -> Self {
-        Self(text.and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default())
-    }
-
-    fn text(&self, member: &str) -> Option<&str> {
-        self.0.get(member)?.as_str()
-    }
-
-    fn integer(&self, member: &str) -> Option<i64> {
-        self.0.get(member)?.as_i64()
-    }
-
-    fn end(&self) -> Option<Timestamp> {
-        self.text("expiresAt")?.parse().ok()
-    }
-
-    /// How the animal left the catalogue.
-    fn withdrawal(&self) -> Option<Self> {
-        self.0.get("withdrawn")?.as_object().cloned().map(Self)
-    }
+/// The end of a reservation in the log.
+fn end(order: &Value) -> Option<Timestamp> {
+    order["expiresAt"].as_str()?.parse().ok()
 }
 
 /// The newest change of an animal.
@@ -100,10 +83,10 @@ pub(super) async fn show(desk: &Desk<'_>, pet: &StorePet) -> Result<Markup, Stor
 
 /// What a change did, if its type does not say that it replaced something.
 pub(super) fn replaced(change: &JournalEntry) -> Option<&'static str> {
-    let [before, after] = [&change.before, &change.after].map(|text| Logged::read(text.as_deref()));
+    let [before, after] = [&change.before, &change.after].map(|text| logged(text.as_deref()));
     match change.kind.known()? {
-        ChangeType::OrderChanged if before.end() < after.end() => Some(texts::EXTENDED),
-        ChangeType::CategoryChanged if before.text("label").is_some() => Some(texts::RENAMED),
+        ChangeType::OrderChanged if end(&before) < end(&after) => Some(texts::EXTENDED),
+        ChangeType::CategoryChanged if before["label"].as_str().is_some() => Some(texts::RENAMED),
         _ => None,
     }
 }
@@ -111,7 +94,7 @@ pub(super) fn replaced(change: &JournalEntry) -> Option<&'static str> {
 /// The name of the animal that an entry is about, at that time.
 pub(super) fn name(entry: &AuditEntry) -> Option<String> {
     let AuditEntry::Change(change) = entry else { return None };
-    Logged::read(change.after.as_deref()).text("name").map(str::to_owned)
+    logged(change.after.as_deref())["name"].as_str().map(str::to_owned)
 }
 
 /// The import that added an animal, among the first imports since it exists.
@@ -124,11 +107,9 @@ async fn import_of(desk: &Desk<'_>, pet: &StorePet) -> Result<Option<JournalEntr
     };
     let (entries, _) = desk.store().list_audit(&query).await?;
     let has_it = |change: &JournalEntry| {
-        let import = Logged::read(change.after.as_deref());
-        import
-            .integer("firstId")
-            .zip(import.integer("lastId"))
-            .is_some_and(|(first, last)| (first..=last).contains(&pet.id.get()))
+        let import = logged(change.after.as_deref());
+        let ids = import["firstId"].as_i64().zip(import["lastId"].as_i64());
+        ids.is_some_and(|(first, last)| (first..=last).contains(&pet.id.get()))
     };
     Ok(entries.into_iter().find_map(|entry| match entry {
         AuditEntry::Change(change) if has_it(&change) => Some(change),
@@ -148,15 +129,15 @@ fn follows_an_order(changes: &[JournalEntry], at: usize) -> bool {
 
 /// The categories that an animal had before and after a change.
 pub(super) fn categories_in(change: &JournalEntry) -> impl Iterator<Item = i64> {
-    let of = |text: &Option<Box<str>>| Logged::read(text.as_deref()).integer("categoryId");
+    let of = |text: &Option<Box<str>>| logged(text.as_deref())["categoryId"].as_i64();
     [of(&change.before), of(&change.after)].into_iter().flatten()
 }
 
 /// What a change changed, for people. The log has the number of a category, and the name may be
 /// another one since.
 pub(super) fn differences(change: &JournalEntry, categories: &[Category]) -> Markup {
-    let before = Logged::read(change.before.as_deref());
-    let after = Logged::read(change.after.as_deref());
+    let before = logged(change.before.as_deref());
+    let after = logged(change.after.as_deref());
     let is_new = change.before.is_none();
     let category = |id: i64| match categories.iter().find(|category| category.id == id) {
         Some(category) => {
@@ -164,12 +145,12 @@ pub(super) fn differences(change: &JournalEntry, categories: &[Category]) -> Mar
         }
         None => id.to_string(),
     };
-    let value = |of: &Logged, member: &str| match member {
-        "categoryId" => of.integer(member).map(category),
-        "status" => of.text(member).map(|text| {
+    let value = |of: &Value, member: &str| match member {
+        "categoryId" => of[member].as_i64().map(category),
+        "status" => of[member].as_str().map(|text| {
             forms::status(text).map_or(text, |status| texts::status(status)).to_owned()
         }),
-        _ => of.text(member).map(str::to_owned),
+        _ => of[member].as_str().map(str::to_owned),
     };
     let mut lines: Vec<(&str, Option<String>, String)> = Vec::new();
     let mut ends = None;
@@ -183,15 +164,16 @@ pub(super) fn differences(change: &JournalEntry, categories: &[Category]) -> Mar
             add(label, value(&before, member), value(&after, member));
         }
     }
-    if change.kind == ChangeType::OrderChanged && before.end() != after.end() {
-        ends = before.end().zip(after.end());
+    if change.kind == ChangeType::OrderChanged && end(&before) != end(&after) {
+        ends = end(&before).zip(end(&after));
     }
-    if let (None, Some(withdrawal)) = (before.withdrawal(), after.withdrawal()) {
-        let reason = withdrawal.text("reason").map(|text| {
+    let withdrawal = &after["withdrawn"];
+    if before["withdrawn"].is_null() && withdrawal.is_object() {
+        let reason = withdrawal["reason"].as_str().map(|text| {
             forms::withdrawal_reason(text).map_or(text, |reason| texts::reason(reason)).to_owned()
         });
         add(texts::REASON, None, reason);
-        add(texts::NOTE, None, withdrawal.text("note").map(str::to_owned));
+        add(texts::NOTE, None, withdrawal["note"].as_str().map(str::to_owned));
     }
     html! {
         @for (label, old, new) in lines {
