@@ -2,8 +2,10 @@
 
 use std::sync::Arc;
 
+/// Why it is not known what became of a request, or why nothing did.
+pub(crate) use crate::delivery::DecisionError as WebhookError;
 use crate::{
-    delivery::{self, Decided, DecisionError, Registrar, VaultError, Wanted},
+    delivery::{self, Decided, Registrar, Wanted},
     domain::{
         StoredResponse, WriteContext,
         store_area::{StoredWebhook, Webhook},
@@ -31,35 +33,6 @@ pub(crate) enum WebhookChanged {
     Full,
     /// The idempotency key was used for another request.
     IdempotencyConflict,
-}
-
-/// Why it is not known what became of a request, or why nothing did.
-#[derive(Debug)]
-pub(crate) enum WebhookError {
-    /// The key file cannot be used.
-    Vault(VaultError),
-    Store(StoreError),
-}
-
-impl From<StoreError> for WebhookError {
-    fn from(error: StoreError) -> Self {
-        Self::Store(error)
-    }
-}
-
-impl From<VaultError> for WebhookError {
-    fn from(error: VaultError) -> Self {
-        Self::Vault(error)
-    }
-}
-
-impl From<DecisionError> for WebhookError {
-    fn from(error: DecisionError) -> Self {
-        match error {
-            DecisionError::Vault(error) => Self::Vault(error),
-            DecisionError::Store(error) => Self::Store(error),
-        }
-    }
 }
 
 impl Webhooks {
