@@ -30,12 +30,8 @@ use crate::{
 /// How many of the newest orders of an animal are looked through for the one by which it was sold.
 const NEWEST_ORDERS: i64 = 20;
 
-pub(super) async fn show(desk: &Desk<'_>) -> Result<Reply, ApiError> {
-    with(desk, &Errors::default()).await
-}
-
 /// The page of the animal, with what is wrong about a change of it.
-async fn with(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiError> {
+pub(super) async fn show(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiError> {
     let Some(pet) = desk.pet().await? else {
         return Ok(missing(Menu::Animals, texts::NO_PET));
     };
@@ -193,7 +189,7 @@ async fn act_on_animal(
     };
     match desk.execute(commands(id)).await? {
         Ok(flash) => Ok(Reply::See(format!("/animals/{}", id.get()), Some(flash))),
-        Err(not_done) => with(desk, &Errors::text(&not_done.why)).await,
+        Err(not_done) => show(desk, &Errors::text(&not_done.why)).await,
     }
 }
 
@@ -208,7 +204,7 @@ pub(super) async fn place_order(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let reference = errors.take("reference", forms::reference(form));
     let note = errors.take("note", forms::note(form, "note"));
     let (Some(terms), Some(reference), Some(note)) = (terms, reference, note) else {
-        return with(desk, &errors).await;
+        return show(desk, &errors).await;
     };
     let pet = desk.pet().await?;
     let has_no_order = pet.is_some_and(|pet| {
@@ -233,7 +229,7 @@ pub(super) async fn withdraw(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let reason = errors.take("why", forms::withdrawal_reason(form.get("why")));
     let note = errors.take("remark", forms::note(form, "remark"));
     let (Some(reason), Some(note)) = (reason, note) else {
-        return with(desk, &errors).await;
+        return show(desk, &errors).await;
     };
     let pet = desk.pet().await?;
     let Some((order, name)) = pet.and_then(|pet| Some((pet.order_id?, pet.name))) else {

@@ -21,11 +21,7 @@ use crate::{
     store::StoreError,
 };
 
-pub(super) async fn list(desk: &Desk<'_>) -> Result<Reply, ApiError> {
-    show(desk, &Errors::default()).await
-}
-
-async fn show(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiError> {
+pub(super) async fn list(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiError> {
     let after = desk.visit.query.integer("after");
     let (categories, next) = desk.store().list_categories(after, category_names::most()).await?;
     let next = next.map(|id| link("/categories", &[("after", &id.to_string())]));
@@ -93,7 +89,7 @@ pub(super) async fn save(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     };
     let id = errors.take("number", id.map_err(str::to_owned));
     let (Some(label), Some(id)) = (label, id) else {
-        return show(desk, &errors).await;
+        return list(desk, &errors).await;
     };
     let present = desk.category(id).await?;
     if let Some(question) = question(desk, id, present.as_ref(), &label).await?
@@ -108,7 +104,7 @@ pub(super) async fn save(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let command = Command::PutCategory { id, label, preconditions };
     match desk.execute(vec![command]).await? {
         Ok(flash) => Ok(Reply::See("/categories".to_owned(), Some(flash))),
-        Err(not_done) => show(desk, &Errors::text(&not_done.why)).await,
+        Err(not_done) => list(desk, &Errors::text(&not_done.why)).await,
     }
 }
 

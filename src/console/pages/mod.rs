@@ -21,15 +21,19 @@ mod several;
 mod today;
 mod webhooks;
 
-use super::{desk::Desk, reply::Reply, routes::StaffPage, staff};
-use crate::edge::{ApiError, Response};
+use super::{desk::Desk, forms::Errors, reply::Reply, routes::StaffPage, staff};
+use crate::{
+    delivery::Wanted,
+    edge::{ApiError, Response},
+};
 
 /// Responds to a page for the staff. What a member can correct is shown on the page, and is not an
 /// error.
 pub(super) async fn open(page: StaffPage, desk: &Desk<'_>) -> Result<Response, ApiError> {
+    let no_errors = &Errors::default();
     let reply = match page {
         StaffPage::signOut => return staff::sign_out(desk).await,
-        StaffPage::account => staff::account(desk).await,
+        StaffPage::account => staff::account(desk, no_errors).await,
         StaffPage::setPassword => staff::set_password(desk).await,
         StaffPage::endSession => staff::end_session(desk).await,
         StaffPage::secondFactor => Ok(staff::second_factor(desk)),
@@ -37,18 +41,18 @@ pub(super) async fn open(page: StaffPage, desk: &Desk<'_>) -> Result<Response, A
         StaffPage::removeSecondFactor => staff::remove_second_factor(desk).await,
         StaffPage::newRecoveryCodes => staff::new_recovery_codes(desk).await,
         StaffPage::settings => Ok(Reply::See("/settings/staff".to_owned(), None)),
-        StaffPage::members => staff::members(desk).await,
+        StaffPage::members => staff::members(desk, no_errors).await,
         StaffPage::addMember => staff::add_member(desk).await,
         StaffPage::changeMember => staff::change_member(desk).await,
         StaffPage::endSessionOfMember => staff::end_session_of_member(desk).await,
-        StaffPage::keys => staff::keys(desk).await,
+        StaffPage::keys => staff::keys(desk, no_errors).await,
         StaffPage::addKey => staff::add_key(desk).await,
         StaffPage::changeKey => staff::change_key(desk).await,
         StaffPage::today => today::today(desk).await,
         StaffPage::live => live::follow(desk).await,
         StaffPage::animals => animals::list(desk).await,
         StaffPage::changeSelected => several::change_selected(desk).await,
-        StaffPage::animal => animal::show(desk).await,
+        StaffPage::animal => animal::show(desk, no_errors).await,
         StaffPage::editForm => edit::form(desk).await,
         StaffPage::saveEdit => edit::save(desk).await,
         StaffPage::placeOrder => animal::place_order(desk).await,
@@ -58,25 +62,29 @@ pub(super) async fn open(page: StaffPage, desk: &Desk<'_>) -> Result<Response, A
         StaffPage::addOne => add::add_one(desk).await,
         StaffPage::preview => add::preview(desk).await,
         StaffPage::addMany => add::add_many(desk).await,
-        StaffPage::categories => categories::list(desk).await,
+        StaffPage::categories => categories::list(desk, no_errors).await,
         StaffPage::saveCategory => categories::save(desk).await,
         StaffPage::orders => orders::list(desk).await,
-        StaffPage::order => orders::show(desk).await,
+        StaffPage::order => orders::show(desk, no_errors).await,
         StaffPage::completeOrder => orders::complete(desk).await,
         StaffPage::cancelOrder => orders::cancel(desk).await,
         StaffPage::extendOrder => orders::extend(desk).await,
         StaffPage::returnOrder => orders::take_back(desk).await,
         StaffPage::activity => activity::activity(desk).await,
         StaffPage::exportActivity => activity::export(desk).await,
-        StaffPage::webhooks => webhooks::list(desk).await,
+        StaffPage::webhooks => webhooks::list(desk, no_errors).await,
         StaffPage::addWebhook => webhooks::add(desk).await,
-        StaffPage::webhook => webhooks::show(desk).await,
-        StaffPage::testWebhook => webhooks::test(desk).await,
-        StaffPage::resumeWebhook => webhooks::resume(desk).await,
-        StaffPage::enableWebhook => webhooks::enable(desk).await,
+        StaffPage::webhook => webhooks::show(desk, no_errors).await,
+        StaffPage::testWebhook => webhooks::press(desk, Wanted::Test, "tested").await,
+        StaffPage::resumeWebhook => {
+            webhooks::press(desk, Wanted::Enable { resumes: true }, "enabled").await
+        }
+        StaffPage::enableWebhook => {
+            webhooks::press(desk, Wanted::Enable { resumes: false }, "enabled").await
+        }
         StaffPage::disableWebhook => webhooks::disable(desk).await,
-        StaffPage::rotateWebhook => webhooks::rotate(desk).await,
-        StaffPage::deleteWebhook => webhooks::delete(desk).await,
+        StaffPage::rotateWebhook => webhooks::press(desk, Wanted::RotateSecret, "saved").await,
+        StaffPage::deleteWebhook => webhooks::press(desk, Wanted::Delete, "deleted").await,
     };
     reply?.into_response(desk)
 }

@@ -188,12 +188,8 @@ fn table_row(desk: &Desk<'_>, (order, pet): &Row, has_buttons: bool) -> Markup {
     }
 }
 
-pub(super) async fn show(desk: &Desk<'_>) -> Result<Reply, ApiError> {
-    with(desk, &Errors::default()).await
-}
-
 /// The page of the order, with what is wrong about a change of it.
-async fn with(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiError> {
+pub(super) async fn show(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiError> {
     let ids = desk.id(OrderId::new).into_iter();
     let Some((order, pet)) = with_animals(desk, ids).await?.into_iter().next() else {
         return Ok(missing(Menu::Orders, texts::NO_ORDER));
@@ -325,7 +321,7 @@ async fn act_on_order(
             let pet = order.map_or(0, |order| order.pet_id.get());
             Ok(Reply::See(format!("/animals/{pet}"), Some(flash)))
         }
-        Err(not_done) => with(desk, &Errors::text(&not_done.why)).await,
+        Err(not_done) => show(desk, &Errors::text(&not_done.why)).await,
     }
 }
 
@@ -344,7 +340,7 @@ pub(super) async fn take_back(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let mut errors = Errors::default();
     match errors.take("reason", forms::reason(&desk.visit.form)) {
         Some(reason) => act_on_order(desk, |id| Command::ReturnOrder { id, reason }).await,
-        None => with(desk, &errors).await,
+        None => show(desk, &errors).await,
     }
 }
 
@@ -353,7 +349,7 @@ pub(super) async fn extend(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let mut errors = Errors::default();
     let Some(end) = errors.take("until", forms::end_of_day(&desk.visit.form, desk.visit.now))
     else {
-        return with(desk, &errors).await;
+        return show(desk, &errors).await;
     };
     let preconditions = desk.preconditions();
     let patch = OrderPatch { reference: Field::Keep, note: Field::Keep, expires_at: Some(end) };

@@ -2,7 +2,7 @@
 
 mod change;
 
-pub(super) use self::change::{add, delete, disable, enable, resume, rotate, test};
+pub(super) use self::change::{add, disable, press};
 
 use maud::{Markup, html};
 
@@ -42,11 +42,7 @@ fn badge(stored: &StoredWebhook) -> Markup {
     }
 }
 
-pub(super) async fn list(desk: &Desk<'_>) -> Result<Reply, ApiError> {
-    show_list(desk, &Errors::default()).await
-}
-
-async fn show_list(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiError> {
+pub(super) async fn list(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiError> {
     let webhooks = desk.store().list_webhooks().await?;
     let content = html! {
         h1 { (texts::WEBHOOKS) }
@@ -134,11 +130,7 @@ fn type_boxes(chosen: &[&str]) -> Markup {
     }
 }
 
-pub(super) async fn show(desk: &Desk<'_>) -> Result<Reply, ApiError> {
-    with(desk, &Errors::default()).await
-}
-
-async fn with(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiError> {
+pub(super) async fn show(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiError> {
     let Some(stored) = desk.app().webhooks.find(desk.id(Some)).await? else {
         return Ok(missing(Menu::Settings, texts::NO_WEBHOOK));
     };

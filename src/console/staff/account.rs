@@ -19,11 +19,10 @@ use crate::{
 const PAGE: &str = "/account";
 
 /// `GET /account`.
-pub(in crate::console) async fn account(desk: &Desk<'_>) -> Result<Reply, ApiError> {
-    page(desk, &Errors::default()).await
-}
-
-async fn page(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiError> {
+pub(in crate::console) async fn account(
+    desk: &Desk<'_>,
+    errors: &Errors,
+) -> Result<Reply, ApiError> {
     let (session, now) = (&desk.session, desk.visit.now);
     let own = desk.store().list_sessions().await?;
     let own = own.into_iter().filter(|of| of.staff == session.member.id);
@@ -113,11 +112,11 @@ pub(in crate::console) async fn set_password(desk: &Desk<'_>) -> Result<Reply, A
     let place = passwords.place(true)?;
     // In a browser that is known, because the member is signed in.
     if let Err(error) = visit.guess(&member.name.key(), Some(member.id)) {
-        return page(desk, &Errors::text(error.message())).await;
+        return account(desk, &Errors::text(error.message())).await;
     }
     let password = match chosen(visit, member) {
         Ok(password) => password,
-        Err(wrong) => return page(desk, &Errors::text(&wrong)).await,
+        Err(wrong) => return account(desk, &Errors::text(&wrong)).await,
     };
     let hash = passwords.hash(place.clone(), password, desk.random_of_form()).await?;
     // A second click: the form makes the same hash each time.
@@ -126,7 +125,7 @@ pub(in crate::console) async fn set_password(desk: &Desk<'_>) -> Result<Reply, A
     }
     let (typed, present) = (visit.form.raw("current"), member.password.clone());
     if !passwords.is_right(place, typed, present).await? {
-        return page(desk, &Errors::text(texts::CURRENT_PASSWORD_WRONG)).await;
+        return account(desk, &Errors::text(texts::CURRENT_PASSWORD_WRONG)).await;
     }
     let after = member.clone().with_password(hash.clone());
     let ends = EndedSessions::Others(session.record.digest);

@@ -23,11 +23,7 @@ const PAGE: &str = "/settings/keys";
 const OVERLAP: i64 = 24;
 
 /// `GET /settings/keys`.
-pub(in crate::console) async fn keys(desk: &Desk<'_>) -> Result<Reply, ApiError> {
-    page(desk, &Errors::default()).await
-}
-
-async fn page(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiError> {
+pub(in crate::console) async fn keys(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiError> {
     let all = desk.store().list_keys().await?;
     let deployment = desk.visit.console.settings.deployment;
     let own = all.iter().filter(|key| key.deployment == deployment);
@@ -112,7 +108,7 @@ pub(in crate::console) async fn add_key(desk: &Desk<'_>) -> Result<Reply, ApiErr
     let scope = Scope::ALL.into_iter().find(|scope| scope.as_str() == form.raw("scope"));
     let is_name = (1..=255).contains(&name.chars().count()) && !name.contains(char::is_control);
     let (true, Some(scope)) = (is_name, scope) else {
-        return page(desk, &Errors::text(texts::KEY_NAME_INVALID)).await;
+        return keys(desk, &Errors::text(texts::KEY_NAME_INVALID)).await;
     };
     let deployment = desk.visit.console.settings.deployment;
     let key = ApiKey::generate(deployment, &mut desk.random_of_form());
@@ -167,7 +163,7 @@ pub(in crate::console) async fn change_key(desk: &Desk<'_>) -> Result<Reply, Api
             if rotated.is_some() || was_made(desk, &secret).await? {
                 return Ok(key_page(&secret));
             }
-            page(desk, &Errors::text(texts::KEY_NOT_ROTATED)).await
+            keys(desk, &Errors::text(texts::KEY_NOT_ROTATED)).await
         }
         _ => Err(ApiError::new(Problem::InvalidBody, texts::INCOMPLETE_FORM)),
     }

@@ -27,11 +27,10 @@ use crate::{
 const PAGE: &str = "/settings/staff";
 
 /// `GET /settings/staff`.
-pub(in crate::console) async fn members(desk: &Desk<'_>) -> Result<Reply, ApiError> {
-    page(desk, &Errors::default()).await
-}
-
-async fn page(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiError> {
+pub(in crate::console) async fn members(
+    desk: &Desk<'_>,
+    errors: &Errors,
+) -> Result<Reply, ApiError> {
     let store = desk.store();
     let (staff, begun) = (store.list_staff().await?, store.list_sessions().await?);
     let name_of = |of: &StaffSession| {
@@ -134,7 +133,7 @@ pub(in crate::console) async fn add_member(desk: &Desk<'_>) -> Result<Reply, Api
     let (Some(name), Some(role)) =
         (StaffName::new(form.raw("name")), form.raw("role").parse().ok())
     else {
-        return page(desk, &Errors::text(texts::MEMBER_NAME_INVALID)).await;
+        return members(desk, &Errors::text(texts::MEMBER_NAME_INVALID)).await;
     };
     let link = Token::generate(&mut desk.random_of_form());
     let new = StaffMember::new(name.clone(), role, &link, desk.visit.now);
@@ -147,7 +146,7 @@ pub(in crate::console) async fn add_member(desk: &Desk<'_>) -> Result<Reply, Api
         StaffWritten::NameTaken => texts::MEMBER_NAME_TAKEN,
         StaffWritten::Full | StaffWritten::Stale => texts::TOO_MANY_MEMBERS,
     };
-    page(desk, &Errors::text(wrong)).await
+    members(desk, &Errors::text(wrong)).await
 }
 
 /// Whether this form has made its link before, and nobody has used it.

@@ -2,19 +2,22 @@
 
 use maud::html;
 
-use super::{show_list, with};
+use super::{list, show};
 use crate::{
     app::WebhookChanged,
-    console::{ask::Question, forms::Errors, layout::Menu, staff, texts},
     console::{
+        ask::Question,
         desk::Desk,
+        forms::Errors,
+        layout::Menu,
         pages::parts::missing,
         reply::{Flash, Page, Reply},
+        staff, texts,
     },
     delivery::{Decided, Wanted},
     domain::{
         StoredResponse,
-        store_area::{ChangeType, Field, Label, WebhookPatch},
+        store_area::{ChangeType, Label, WebhookPatch},
     },
     edge::ApiError,
 };
@@ -35,19 +38,23 @@ pub(in super::super) async fn add(desk: &Desk<'_>) -> Result<Reply, ApiError> {
         }
     };
     let (Some(url), Some(description)) = (url, description) else {
-        return show_list(desk, &errors).await;
+        return list(desk, &errors).await;
     };
     let wants = |kind: &ChangeType| form.all("type").any(|name| name == kind.as_str());
     let types: Vec<_> = ChangeType::ALL.into_iter().filter(wants).map(Into::into).collect();
     let types = (!types.is_empty()).then_some(types);
     match change(desk, Wanted::Add { url, types, description }, "saved", LIST).await? {
         Ok(reply) => Ok(reply),
-        Err(why) => show_list(desk, &Errors::text(why)).await,
+        Err(why) => list(desk, &Errors::text(why)).await,
     }
 }
 
-/// Carries out the command in the path: one of the buttons. Asks first if messages stop.
-async fn press(desk: &Desk<'_>, wanted: Wanted, code: &'static str) -> Result<Reply, ApiError> {
+/// Carries out what one of the buttons wants. Asks first if messages stop.
+pub(in super::super) async fn press(
+    desk: &Desk<'_>,
+    wanted: Wanted,
+    code: &'static str,
+) -> Result<Reply, ApiError> {
     let Some(id) = desk.id(Some) else { return Ok(missing(Menu::Settings, texts::NO_WEBHOOK)) };
     let path = format!("{LIST}/{id}");
     let effect = match wanted {
@@ -65,34 +72,13 @@ async fn press(desk: &Desk<'_>, wanted: Wanted, code: &'static str) -> Result<Re
     let next = if matches!(wanted, Wanted::Delete) { LIST } else { &path };
     match change(desk, wanted, code, next).await? {
         Ok(reply) => Ok(reply),
-        Err(why) => with(desk, &Errors::text(why)).await,
+        Err(why) => show(desk, &Errors::text(why)).await,
     }
 }
 
-pub(in super::super) async fn test(desk: &Desk<'_>) -> Result<Reply, ApiError> {
-    press(desk, Wanted::Test, "tested").await
-}
-
-pub(in super::super) async fn resume(desk: &Desk<'_>) -> Result<Reply, ApiError> {
-    press(desk, Wanted::Enable { resumes: true }, "enabled").await
-}
-
-pub(in super::super) async fn enable(desk: &Desk<'_>) -> Result<Reply, ApiError> {
-    press(desk, Wanted::Enable { resumes: false }, "enabled").await
-}
-
 pub(in super::super) async fn disable(desk: &Desk<'_>) -> Result<Reply, ApiError> {
-    let (types, description) = (Field::Keep, Field::Keep);
-    let patch = WebhookPatch { url: None, types, description, disable: true };
+    let patch = WebhookPatch { disable: true, ..WebhookPatch::default() };
     press(desk, Wanted::Patch(patch), "disabled").await
-}
-
-pub(in super::super) async fn rotate(desk: &Desk<'_>) -> Result<Reply, ApiError> {
-    press(desk, Wanted::RotateSecret, "saved").await
-}
-
-pub(in super::super) async fn delete(desk: &Desk<'_>) -> Result<Reply, ApiError> {
-    press(desk, Wanted::Delete, "deleted").await
 }
 
 /// Makes a change, once for all repetitions of the form. Shows its secret or the page `next`, or
