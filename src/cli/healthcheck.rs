@@ -82,31 +82,3 @@ async fn request_status(url: &Url) -> anyhow::Result<StatusCode> {
         status => status.with_context(|| format!("cannot reach {url}")),
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn checked(listen: &str, management: Option<&str>, tls_cert: Option<&str>) -> String {
-        let check = Healthcheck {
-            url: None,
-            listen: listen.parse().unwrap(),
-            management_listen: management.map(|address| address.parse().unwrap()),
-            tls_cert: tls_cert.map(PathBuf::from),
-        };
-        check.url_to_check().unwrap().to_string()
-    }
-
-    #[test]
-    fn the_url_to_check_is_one_that_this_machine_reaches() {
-        for (listen, management, tls_cert, url) in [
-            ("127.0.0.1:8080", None, None, "http://127.0.0.1:8080/openapi.yaml"),
-            ("0.0.0.0:80", None, None, "http://127.0.0.1/openapi.yaml"),
-            ("[::]:8443", None, Some("x.pem"), "https://[::1]:8443/openapi.yaml"),
-            ("192.0.2.1:443", None, Some("x.pem"), "https://192.0.2.1/openapi.yaml"),
-            ("0.0.0.0:443", Some("0.0.0.0:9090"), Some("x.pem"), "http://127.0.0.1:9090/livez"),
-        ] {
-            assert_eq!(checked(listen, management, tls_cert), url);
-        }
-    }
-}

@@ -110,18 +110,3 @@ fn parse(text: &str) -> Result<Vec<(String, String)>, usize> {
     }
     Ok(variables)
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_settings_file_is_parsed_as_systemd_parses_it_or_rejected() {
-        let read = parse("# comment\n\n; more\nA=b c \n B= \"x=y \"\nC='#'\nD=\n").unwrap();
-        let expected = [("A", "b c"), ("B", "x=y "), ("C", "#"), ("D", "")];
-        assert_eq!(read, expected.map(|(name, value)| (name.to_owned(), value.to_owned())));
-        for bad in ["A", "=b", "A =b", "A=\\x", "A=\"b", "A='b' 'c'", "export A=b"] {
-            assert_eq!(parse(bad), Err(1), "{bad}");
-        }
-    }
-}

@@ -16,6 +16,7 @@ mod systemd;
 mod tls;
 mod unreadable_imports;
 mod unwritable;
+mod values;
 mod variables;
 mod which_database;
 

@@ -79,6 +79,23 @@ fn healthcheck_understands_each_address_that_serve_understands() {
 }
 
 #[test]
+fn healthcheck_checks_a_url_that_this_machine_reaches() {
+    let here = directory();
+    let certificate = ("PETSTORE_TLS_CERT", "x.pem");
+    let management = ("PETSTORE_MANAGEMENT_LISTEN", "0.0.0.0:1");
+    for (listen, variables, url) in [
+        ("0.0.0.0:1", &[][..], "http://127.0.0.1:1/openapi.yaml"),
+        ("[::]:1", &[certificate], "https://[::1]:1/openapi.yaml"),
+        ("127.0.0.2:1", &[certificate], "https://127.0.0.2:1/openapi.yaml"),
+        ("0.0.0.0:2", &[certificate, management], "http://127.0.0.1:1/livez"),
+    ] {
+        let mut check = command(here.path(), &["healthcheck", "--listen", listen]);
+        let line = finish(check.envs(variables.iter().copied())).expect_one_line();
+        assert!(line.contains(url), "{line}");
+    }
+}
+
+#[test]
 fn an_error_in_a_variable_names_the_variable() {
     let here = directory();
     for (variable, value, expected) in [

@@ -152,6 +152,28 @@ fn healthcheck_without_an_address_uses_the_one_in_the_settings_file_of_the_servi
 }
 
 #[test]
+fn a_settings_file_is_parsed_as_systemd_parses_it_or_rejected() {
+    let here = directory();
+    let file = here.path().join("petstore.env");
+    let create = |settings: &str| {
+        fs::write(&file, settings).unwrap();
+        let mut create = command(here.path(), &["keys", "create", "--create", "--name", "me"]);
+        finish(create.env("PETSTORE_ENV_FILE", &file))
+    };
+    for (value, name) in
+        [("sqlite:b c.db ", "b c.db"), (" \"sqlite:x=y \"", "x=y "), ("'sqlite:#.db'", "#.db")]
+    {
+        let settings = format!("# comment\n\n; more\nD=\n PETSTORE_DATABASE={value}\nE=f\n");
+        let said = create(&settings).expect_success().stderr;
+        assert!(said.contains(&format!("/{name}: scope")), "{said}");
+    }
+    for bad in ["A", "=b", "A =b", "A=\\x", "A=\"b", "A='b' 'c'", "export A=b"] {
+        let line = create(bad).expect_one_line();
+        assert!(line.contains("petstore.env, line 1: must be NAME=VALUE"), "{bad}: {line}");
+    }
+}
+
+#[test]
 fn a_settings_file_that_cannot_be_read_is_an_error_that_says_what_to_do() {
     let here = directory();
     new_key(here.path());

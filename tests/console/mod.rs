@@ -8,6 +8,7 @@ mod guessing;
 mod one_step;
 mod origin;
 mod pages;
+mod paste;
 mod second_factor;
 mod session;
 mod settings;

@@ -132,64 +132,9 @@ pub(super) fn animal(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::store_area::Label;
-
-    fn shown(text: &str) -> Vec<String> {
-        let label = Label::new("Dogs".to_owned()).unwrap();
-        let categories = [Category { id: 4, label, version: 1 }];
-        let show = |line: Line| match line.result {
-            Ok(pet) => {
-                format!("{} {} {} {}", line.number, pet.name.as_str(), pet.category_id, pet.status)
-            }
-            Err(error) => format!("{} {error}", line.number),
-        };
-        read(text, &categories).lines.into_iter().map(show).collect()
-    }
-
-    #[test]
-    fn lines_of_a_spreadsheet_have_tabs_and_those_of_a_file_commas_or_semicolons() {
-        let animals = ["1 Rex 4 available", "2 Max, the 2nd 7 sold"];
-        assert_eq!(shown("Rex\tdogs\r\nMax, the 2nd\t7\tSold\r\n"), animals);
-        assert_eq!(shown("Rex,4\n\"Max, the 2nd\",7,sold"), animals);
-        assert_eq!(shown("Rex;dogs;\nMax, the 2nd;7;Sold"), animals);
-    }
-
-    #[test]
-    fn the_first_line_may_name_the_columns_in_another_order() {
-        let text = "Status\tBreed\tCategory\tName\nreserved\tPug\tDogs\tRex\n\n\tPug\t7\tMax";
-        assert_eq!(shown(text), ["2 Rex 4 pending", "4 Max 7 available"]);
-    }
-
-    #[test]
-    fn columns_with_other_headings_are_left_out_and_named() {
-        let left_out = |text: &str| read(text, &[]).left_out;
-        assert_eq!(left_out("Name,Category,Status\nRex,4,sold"), [""; 0]);
-        assert_eq!(left_out("Rex,4,sold"), [""; 0]);
-        let text = "Name\tBreed\tCategory\t\tname\nRex\tPug\t4\t7\tR";
-        assert_eq!(left_out(text), ["Breed", "column 4", "name"]);
-        assert_eq!(shown("Name,Category,Age\nRex,4,7"), ["2 Rex 4 available"]);
-        // A cell without a heading is not lost.
-        let lines = shown("Category,Name\n4,Rex,Pug\n4,Max,");
-        assert_eq!(lines, [format!("2 {}", texts::NO_HEADING), "3 Max 4 available".to_owned()]);
-    }
-
-    #[test]
-    fn each_wrong_line_has_its_number_and_its_error() {
-        let lines = shown("Rex,Cats\n\n,4\nMax,4,lost\nMax\nMax,4,sold,x");
-        assert_eq!(
-            lines,
-            [
-                format!("1 {}", texts::unknown_category("Cats")),
-                format!("3 {}", texts::NAME_MISSING),
-                format!("4 {}", texts::STATUS_INVALID),
-                format!("5 {}", texts::columns_missing(1)),
-                format!("6 {}", texts::too_many_columns(4)),
-            ]
-        );
-    }
 
     #[test]
     fn at_most_one_line_too_many_is_read() {
-        assert_eq!(shown(&"Rex,4\n".repeat(500)).len(), MAX_LINES + 1);
+        assert_eq!(read(&"Rex,4\n".repeat(500), &[]).lines.len(), MAX_LINES + 1);
     }
 }
