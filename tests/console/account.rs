@@ -114,3 +114,27 @@ async fn sessions_are_listed_with_their_browser_and_ended_one_by_one() {
     browser.post("/account/sessions/end", &[("session", session)]).await.expect(303);
     assert!(!other.is_in().await && browser.is_in().await && stranger.is_in().await);
 }
+
+#[tokio::test]
+async fn a_browser_is_named_as_people_name_it() {
+    let shop = Shop::open().await;
+    let mut browser = shop.member("Ana", Role::Clerk).await;
+    let webkit = "AppleWebKit/537.36 (KHTML, like Gecko)";
+    let chrome = format!("{webkit} Chrome/156.0.0.0 Safari/537.36");
+    for (agent, name) in [
+        (format!("Mozilla/5.0 (X11; Linux x86_64) {chrome}"), "Chrome on Linux"),
+        (format!("Mozilla/5.0 (Windows NT 10.0; Win64) {chrome} Edg/156.0"), "Edge on Windows"),
+        ("Mozilla/5.0 (Android 16; Mobile) Firefox/150.0".to_owned(), "Firefox on Android"),
+        (
+            format!("Mozilla/5.0 (iPhone; CPU iPhone OS 26_0 like Mac OS X) {webkit} Safari/604.1"),
+            "Safari on iPhone",
+        ),
+        ("curl/8.0 on Linux".to_owned(), "curl/8.0 on Linux"),
+    ] {
+        let mut other = shop.browser();
+        other.fields.insert("user-agent", agent);
+        other.sign_in("Ana", PASSWORD).await.expect(303);
+        let page = browser.get("/account").await.expect(200);
+        assert!(page.text.contains(&format!("<bdi>{name}</bdi>")), "{name}: {page:?}");
+    }
+}

@@ -4,6 +4,8 @@ mod account;
 mod browser;
 mod categories;
 mod counter;
+mod forms;
+mod frame;
 mod guessing;
 mod one_step;
 mod origin;

@@ -361,16 +361,17 @@ async fn an_open_page_learns_nothing_after_its_session_has_ended() {
 }
 
 #[tokio::test]
-async fn the_files_of_the_pages_are_kept_by_browsers_and_pages_are_not() {
+async fn the_files_of_the_pages_are_small_and_kept_by_browsers_and_pages_are_not() {
     let shop = Shop::open().await;
     let mut viewer = shop.member("Vi", Role::Viewer).await;
     let page = viewer.get("/").await.expect(200);
     assert_eq!(page.field("cache-control"), "no-store");
-    for ending in [".css", ".js", ".svg"] {
+    for (ending, most) in [(".css", 14_000), (".js", 8_000), (".svg", 1_000)] {
         let path = page.between("/assets/", ending).rsplit_once("/assets/");
         let name = path.map_or_else(|| page.between("/assets/", ending), |(_, name)| name);
         let file = shop.browser().get(&format!("/assets/{name}{ending}")).await.expect(200);
         assert_eq!(file.field("cache-control"), "public, max-age=31536000, immutable");
+        assert!(file.text.len() < most, "{ending}: {}", file.text.len());
     }
     shop.browser().get("/assets/style.css").await.expect(404);
 }
