@@ -99,11 +99,58 @@ def page_scripts(folder: Path, size: int) -> list[Path]:
 def create_scripts(folder: Path) -> list[Path]:
     # Far above the tokens of any server.
     token = "\\set token :series * 4294967296 + :client_id * 16777216 + :count\n\\set count :count + 1\n"
-    # As the server has it of a key: name key, time, actor, and the animal as the log shows it.
+    # As the server has it of a key: name key, time, actor, the animal as the log shows it, and words.
     values = [":token", ":name", "NULL::text", ":category", ":available", "1767225600000"]
-    values += ["'key'", "1", "'bench'", "NULL::text", ":shown"]
+    values += ["'key'", "1", "'bench'", "NULL::text", ":shown", "''"]
     insert = statement("creates.rs", "INSERT_ONE", *values)
     return [write(folder / "create.sql", token + insert)]
+
+
+# The rows of a sale, with one statement for each of its two commands. The store's statements are for
+# many commands, so these are written for pgbench.
+ANIMAL = """json_build_object('id', id, 'name', name, 'categoryId', category_id, 'status', status,
+    'version', version, 'createdAt', '2026-01-01T00:00:00Z', 'updatedAt', '2026-01-01T00:00:00Z',
+    'orderId', NULL, 'withdrawn', NULL)::text"""
+ORDER = """json_build_object('id', id, 'petId', pet_id, 'status', status, 'version', version,
+    'reference', NULL, 'note', NULL, 'reason', NULL, 'createdAt', '2026-01-01T00:00:00Z',
+    'expiresAt', '2026-01-01T00:00:00Z', 'closedAt', NULL)::text"""
+LOG = f"""
+    INSERT INTO changes (at, type, subject_id, version, pet_id, actor, actor_id, actor_name, before, after)
+    SELECT 1767225600000, :kind, id, version, pet_id, 'key', 1, 'bench', :before, {ORDER} FROM written
+    UNION ALL
+    SELECT 1767225600000, 'pet.changed', id, version, id, 'key', 1, 'bench', {ANIMAL}, {ANIMAL} FROM animal"""
+SALE = f"""\\set pet :first + :count * :connections + :client_id
+\\set count :count + 1
+WITH animal AS (
+    UPDATE pets SET status = 'pending', version = version + 1, updated_at = 1767225600000
+    WHERE id = :pet AND status = 'available' RETURNING *
+), written AS (
+    INSERT INTO orders (id, pet_id, status, holds, expires_at, created_at, version)
+    SELECT nextval('orders_ids'), id, 'reserved', TRUE, 1767830400000, 1767225600000, 1 FROM animal
+    RETURNING *
+), remembered AS (
+    INSERT INTO requests
+        (caller, key, operation, fingerprint, status, location, etag, body, created_at, mark)
+    SELECT 1, 'pgbench-' || pet_id, 'placeOrder', decode(repeat('00', 32), 'hex'), 201,
+        '/store/orders/' || id, '"1"', convert_to({ORDER}, 'UTF8'), 1767225600,
+        (SELECT coalesce(max(number), 0) FROM idempotency_marks)
+    FROM written
+), logged AS ({LOG.replace(":kind", "'order.placed'").replace(":before", "NULL")})
+SELECT id AS placed FROM written \\gset
+WITH written AS (
+    UPDATE orders SET status = 'completed', closed_at = 1767225600000, version = version + 1
+    WHERE id = :placed AND version = 1 RETURNING *
+), animal AS (
+    UPDATE pets SET status = 'sold', version = pets.version + 1, updated_at = 1767225600000
+    FROM written WHERE pets.id = written.pet_id RETURNING pets.*
+), logged AS ({LOG.replace(":kind", "'order.completed'").replace(":before", ORDER)})
+SELECT count(*) FROM written;
+"""
+
+
+def sale_scripts(folder: Path) -> list[Path]:
+    """Sells the animals from `first` on."""
+    return [write(folder / "sale.sql", SALE)]
 
 
 def write(file: Path, text: str) -> Path:
@@ -120,10 +167,12 @@ VALUES["shown"] = (
 )
 
 
-def pgbench(url: str, scripts: list[Path], connections: int, seconds: float, series: int, awake: Path | None) -> float:
-    """Runs the scripts, drawn at random, and returns how many a second. With
-    `awake` it never sleeps; see bench/awake.c."""
-    values = [f"--define={name}={value}" for name, value in {**VALUES, "series": series}.items()]
+def pgbench(
+    url: str, scripts: list[Path], connections: int, seconds: float, own: dict[str, int], awake: Path | None,
+) -> float:
+    """Runs the scripts, drawn at random, and returns how many a second. `own` are
+    variables of this run. With `awake` it never sleeps; see bench/awake.c."""
+    values = [f"--define={name}={value}" for name, value in {**VALUES, **own, "connections": connections}.items()]
     command = [
         tool("pgbench"), "--no-vacuum", "--protocol=prepared", "--jobs=1",
         f"--client={connections}", f"--time={max(1, round(seconds))}",

@@ -6,18 +6,18 @@ import os
 import random
 import resource
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass
-from itertools import cycle, islice
+from itertools import count, cycle, islice
 from pathlib import Path
 from statistics import median
 
 from bench.catalogue import SEED, STATUSES
 from bench.load import Load
 from bench.machine import compile_preload, core_busy_seconds, now, pinned
-from bench.pgbench import Cluster, create_scripts, page_scripts, pgbench
+from bench.pgbench import Cluster, create_scripts, page_scripts, pgbench, sale_scripts
 from bench.requests import create_requests, get, page_target, write_orders, write_rotation
 from bench.results import Spread
 from bench.servers import Launcher, Server
@@ -33,6 +33,11 @@ CLIENTS = 64
 WARM_UP = 2.0
 
 MUST, GOAL = 0.6, 0.8
+# Of pairs per second, compared with pgbench.
+MUST_OF_SALES, GOAL_OF_SALES = 1.0, 2.0
+
+# pgbench sells the animals from this one on, in each run at most so many; petstore those before it.
+FIRST_OF_PGBENCH, SOLD_IN_A_RUN = 700_001, 14_000
 
 
 @dataclass(frozen=True)
@@ -45,6 +50,8 @@ class Found:
     # which is all of its core if it never sleeps, and of PostgreSQL.
     own: float
     database: float
+    # The time within which 99 of 100 requests got their response.
+    p99_ms: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -62,12 +69,15 @@ class Cores:
 
 @dataclass(frozen=True)
 class Sales:
-    """Orders that are placed and completed, compared with creates by the same server."""
+    """Orders that are placed and completed, compared with pgbench, and with creates by the same server."""
 
     cores: Cores
     creates: Found
+    pgbench: Found
     pairs: Found
+    # To pgbench, and to creates.
     ratio: Spread
+    ratio_to_creates: Spread
 
 
 @dataclass(frozen=True)
@@ -105,25 +115,36 @@ class Bench:
         return Cores("apart", {first}, {second}), Cores("shared", {first, second}, {first, second})
 
     def sales(self) -> list[Sales]:
-        available = self.cluster.run("SELECT id FROM pets WHERE status = 'available' ORDER BY id").split()
+        sell = f"UPDATE pets SET status = 'available' WHERE id >= {FIRST_OF_PGBENCH} AND status <> 'available'"
+        self.cluster.run(sell)
+        available = self.cluster.run(
+            f"SELECT id FROM pets WHERE status = 'available' AND id < {FIRST_OF_PGBENCH} ORDER BY id"
+        ).split()
         requests = {
             "creates": write_rotation(create_requests(CREATES, self.key), self.folder / "creates"),
             "pairs": write_orders(self.key, available, self.folder / "sales"),
         }
-        return [self.sales_on(cores, requests) for cores in self.cores()]
+        unsold = count(FIRST_OF_PGBENCH, SOLD_IN_A_RUN)
+        return [self.sales_on(cores, requests, unsold) for cores in self.cores()]
 
-    def sales_on(self, cores: Cores, requests: dict[str, Path]) -> Sales:
+    def sales_on(self, cores: Cores, requests: dict[str, Path], unsold: Iterator[int]) -> Sales:
         self.cluster.settle()
         self.cluster.move_to(cores.database)
+        scripts = sale_scripts(self.folder)
         with pinned(cores.clients), ExitStack() as stack:
             load = Load(cores.clients)
             servers = self.servers(Launcher(self.petstore, cores.clients, self.folder), stack, 1)
-            creates, pairs = self.measure(f"Place and complete an order, cores: {cores.title}", {
+            subjects = {
                 name: lambda seconds, sent=sent: self.by_servers(load, servers, sent, seconds)
                 for name, sent in requests.items()
-            })
-        ratio = Spread.of_ratios([each.rate for each in pairs], [each.rate for each in creates])
-        return Sales(cores, medians(creates), medians(pairs), ratio)
+            }
+            subjects["pgbench"] = lambda seconds: self.by_pgbench(scripts, cores, seconds, next(unsold))
+            creates, pairs, theirs = self.measure(f"Place and complete an order, cores: {cores.title}", subjects)
+        return Sales(
+            cores, medians(creates), medians(theirs), medians(pairs),
+            Spread.of_ratios([each.rate for each in pairs], [each.rate for each in theirs]),
+            Spread.of_ratios([each.rate for each in pairs], [each.rate for each in creates]),
+        )
 
     def rows(self) -> list[Row]:
         apart, shared = self.cores()
@@ -162,11 +183,11 @@ class Bench:
             Spread.of_ratios([each.rate for each in two], [each.rate for each in one]),
         )
 
-    def servers(self, launcher: Launcher, stack: ExitStack, count: int) -> list[Server]:
+    def servers(self, launcher: Launcher, stack: ExitStack, number: int) -> list[Server]:
         """This many processes, which share the connections."""
         first = get("/v1/pets", self.key)
-        options = ["--database-connections", str(DATABASE_CONNECTIONS // count)]
-        servers = [launcher.petstore(self.cluster, first, *options) for _ in range(count)]
+        options = ["--database-connections", str(DATABASE_CONNECTIONS // number)]
+        servers = [launcher.petstore(self.cluster, first, *options) for _ in range(number)]
         for server in servers:
             stack.enter_context(server)
             server.wait_until_it_answers()
@@ -185,12 +206,12 @@ class Bench:
                 show(name, measured[-1])
         return rounds
 
-    def by_pgbench(self, scripts: list[Path], cores: Cores, seconds: float) -> Found:
+    def by_pgbench(self, scripts: list[Path], cores: Cores, seconds: float, first: int = 0) -> Found:
         start, busy, used = now(), core_busy_seconds(), children_seconds()
         # A unique series of tokens.
-        series = 1_000_000 + int(start)
+        variables = {"series": 1_000_000 + int(start), "first": first}
         awake = self.awake if cores.are_apart else None
-        rate = pgbench(self.cluster.url, scripts, DATABASE_CONNECTIONS, seconds, series, awake)
+        rate = pgbench(self.cluster.url, scripts, DATABASE_CONNECTIONS, seconds, variables, awake)
         own = children_seconds() - used
         return found(rate, rate * seconds, own, core_busy_seconds() - busy - own)
 
@@ -205,11 +226,12 @@ class Bench:
         wrk = children_seconds() - used
         answers = sum(result["requests"] for result in results)
         rate = sum(result["requests"] / result["seconds"] for result in results)
-        return found(rate, answers, own, core_busy_seconds() - busy - own - wrk)
+        p99 = max(result["p99_us"] for result in results) / 1e3
+        return found(rate, answers, own, core_busy_seconds() - busy - own - wrk, p99)
 
 
-def found(rate: float, answers: float, own: float, database: float) -> Found:
-    return Found(rate, own / answers * 1e6, database / answers * 1e6)
+def found(rate: float, answers: float, own: float, database: float, p99_ms: float = 0.0) -> Found:
+    return Found(rate, own / answers * 1e6, database / answers * 1e6, p99_ms)
 
 
 def children_seconds() -> float:
