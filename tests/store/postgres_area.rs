@@ -28,7 +28,7 @@ use crate::store::{
 };
 
 /// A context of a request that may be repeated.
-fn repeatable(key: &str) -> WriteContext {
+pub(crate) fn repeatable(key: &str) -> WriteContext {
     let named = named(1, key, &new_pet("", 1, Available), 0).idempotency.unwrap();
     let idempotency = Some(IdempotentRequest { operation: "batch", ..named });
     WriteContext { now: now(), idempotency, ..act(0) }

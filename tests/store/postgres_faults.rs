@@ -342,7 +342,7 @@ pub(crate) async fn without_a_standby<T: Debug>(
     set_synchronous_standby(cluster, "missing").await;
     let beside = connect(&cluster.url).await;
     // Writes the next ids to the WAL, so that only commits of rows wait.
-    let draw = "SET synchronous_commit = local; SELECT nextval('pets_ids')";
+    let draw = "SET synchronous_commit = local; SELECT nextval('pets_ids'), nextval('orders_ids')";
     beside.batch_execute(draw).await.unwrap();
     let mut operation = pin!(operation);
     let mut process = 0;

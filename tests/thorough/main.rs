@@ -53,6 +53,7 @@ mod store {
     mod postgres_connections;
     mod postgres_creates;
     mod postgres_faults;
+    mod postgres_groups;
     mod postgres_journal;
     mod postgres_migrations;
     mod postgres_once;

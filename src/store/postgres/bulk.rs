@@ -15,8 +15,8 @@ use crate::store::{OpenError, OpenMode, StoreError, bulk::Value};
 
 /// A statement may take as long as the amount of data, and the other side, require. But creates
 /// queue behind a statement that waits for a lock, so that wait is limited. Whole tables are read.
-const SETTINGS: &str = "SET statement_timeout = 0; SET enable_seqscan = on; SET idle_in_transaction_session_timeout = 0;
-    SET lock_timeout = '5s'";
+const SETTINGS: &str = "SET statement_timeout = 0; SET enable_seqscan = on; RESET enable_hashjoin;
+    RESET enable_mergejoin; SET idle_in_transaction_session_timeout = 0; SET lock_timeout = '5s'";
 
 /// A blocking connection. Dropping it rolls back its transaction.
 pub(super) struct Blocking {

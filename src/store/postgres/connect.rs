@@ -29,13 +29,14 @@ const CANCEL_TIMEOUT: Duration = Duration::from_secs(1);
 /// off. Each statement has an index: without the setting, one that is planned while a table is small
 /// would go on reading the whole table when it has grown. The cost that PostgreSQL then gives to a
 /// table without an index would start its compiler. Each statement is planned once, because no plan
-/// depends on its parameters; not every engine knows that setting.
+/// depends on its parameters; not every engine knows these settings.
 const SETTINGS: &str = "SET statement_timeout = '5s';
     SET idle_in_transaction_session_timeout = '10s';
     SET enable_seqscan = off;
     SET jit = off;
-    SELECT set_config(name, 'force_generic_plan', false) FROM pg_settings
-        WHERE name = 'plan_cache_mode';
+    SELECT set_config(name, CASE name WHEN 'plan_cache_mode' THEN 'force_generic_plan' ELSE 'off' END,
+            false)
+        FROM pg_settings WHERE name IN ('plan_cache_mode', 'enable_hashjoin', 'enable_mergejoin');
     SELECT set_config('synchronous_commit', 'on', false)
         WHERE current_setting('synchronous_commit') IN ('off', 'local')";
 

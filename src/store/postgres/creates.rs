@@ -1,47 +1,28 @@
 //! Adds animals. Those that arrive while others are being added wait, and are then added together:
 //! one statement, one commit, and one wait for the disk and the standby.
 
-use std::{
-    collections::HashMap,
-    panic::AssertUnwindSafe,
-    sync::{Arc, Mutex, PoisonError},
-};
+use std::{collections::HashMap, panic::AssertUnwindSafe, sync::Arc};
 
 use futures_util::FutureExt;
-use tokio::{
-    sync::{
-        mpsc::{self, error::TrySendError},
-        oneshot,
-    },
-    task::JoinHandle,
-    time,
-};
-use tokio_postgres::{Row, types::ToSql};
+use tokio_postgres::Row;
 
 use super::{
     errors::Failure,
     name_keys::StoredKeys,
-    pool::{Access, Connection, FREE_WITHIN},
+    pool::{Access, Connection},
+    queue::{Groups, Queue, stopped},
     rows::pet_id,
     runner::Runner,
     tokens::Tokens,
+    writes::{columns, parameters},
 };
 use crate::{
     domain::{NewPet, Pet, PetId, WriteContext, store_area::StorePet},
     store::{
-        StoreError,
+        columns::Value,
         journal_rows::{Entry, Origin},
     },
 };
-
-/// How many creates may wait, in addition to those that are being added. Further ones are rejected.
-const QUEUE_LENGTH: usize = 1024;
-
-/// How many animals a statement adds at most.
-const GROUP: usize = 64;
-
-/// A statement takes no more animals once it has this many bytes of names and representations.
-const GROUP_BYTES: usize = 256 * 1024;
 
 /// Adds an animal, and logs it. Its id is drawn here: $11 is its representation after `{"id":1`.
 const INSERT_ONE: &str = "WITH added AS (
@@ -78,75 +59,19 @@ const FIND_BY_TOKENS: &str = "SELECT token, id FROM pets WHERE token = ANY($1)
 /// The unique constraint on tokens.
 const TOKEN: &str = "pets_token";
 
-/// Takes creates to the task that adds their animals.
-pub(super) struct Creates {
-    runner: Arc<Runner>,
-    queue: mpsc::Sender<Waiting>,
-    worker: JoinHandle<()>,
-}
+/// Takes animals to the task that adds them.
+pub(super) type Creates = Queue<Animal, Pet>;
 
-/// A create that waits. Its animal is taken by the worker, or back by the caller, who then knows
-/// that it was not added.
-struct Waiting {
-    animal: Arc<Mutex<Option<Animal>>>,
-    caller: Caller,
-}
-
-type Caller = oneshot::Sender<Result<Pet, StoreError>>;
-
-impl Creates {
-    pub(super) fn start(runner: Arc<Runner>) -> Self {
-        let (queue, waiting) = mpsc::channel(QUEUE_LENGTH);
-        let worker = tokio::spawn(work(waiting, Arc::clone(&runner)));
-        Self { runner, queue, worker }
-    }
-
-    /// Adds an animal. If the future is dropped while it waits, the animal may still be added.
-    pub(super) async fn add(&self, new: NewPet, context: WriteContext) -> Result<Pet, StoreError> {
-        let animal = Arc::new(Mutex::new(Some(Animal::new(new, context))));
-        let (caller, mut added) = oneshot::channel();
-        let stopped = || StoreError::OutcomeUnknown(Arc::new(Stopped));
-        match self.queue.try_send(Waiting { animal: Arc::clone(&animal), caller }) {
-            Ok(()) => {}
-            Err(TrySendError::Full(_)) => return Err(self.rejected()),
-            Err(TrySendError::Closed(_)) => return Err(stopped()),
-        }
-        let done = match time::timeout(FREE_WITHIN, &mut added).await {
-            Ok(done) => done,
-            Err(_) if take(&animal).is_some() => return Err(self.rejected()),
-            Err(_) => added.await,
-        };
-        done.unwrap_or_else(|_| Err(stopped()))
-    }
-
-    fn rejected(&self) -> StoreError {
-        self.runner.pool.timeouts.count();
-        StoreError::Overloaded
-    }
-}
-
-impl Drop for Creates {
-    fn drop(&mut self) {
-        self.worker.abort();
-    }
-}
-
-fn take(animal: &Mutex<Option<Animal>>) -> Option<Animal> {
-    animal.lock().unwrap_or_else(PoisonError::into_inner).take()
-}
-
-async fn work(mut queue: mpsc::Receiver<Waiting>, runner: Arc<Runner>) {
+/// Adds the animals that wait, until there will be no more.
+pub(super) async fn work(mut waiting: Groups<Animal, Pet>, runner: Arc<Runner>) {
     let tokens = Tokens::default();
-    while let Some(first) = queue.recv().await {
-        let (animals, callers) = gather(first, &mut queue);
-        if animals.is_empty() {
-            continue;
-        }
+    while let Some(group) = waiting.next(Animal::bytes).await {
+        let (animals, callers): (Vec<_>, Vec<_>) = group.into_iter().unzip();
         let mut group = Group { animals, tokens: &tokens, drawn: Vec::new() };
         let added = runner.run(Access::Write, &mut group, |on, group| group.insert(on).boxed());
         // A panic must not end this task.
         let added = AssertUnwindSafe(added).catch_unwind().await;
-        match added.unwrap_or_else(|_| Err(StoreError::OutcomeUnknown(Arc::new(Stopped)))) {
+        match added.unwrap_or_else(|_| Err(stopped())) {
             Ok(ids) => {
                 for ((caller, animal), id) in callers.into_iter().zip(group.animals).zip(ids) {
                     let _ = caller.send(Ok(animal.new.with_id(id)));
@@ -161,27 +86,8 @@ async fn work(mut queue: mpsc::Receiver<Waiting>, runner: Arc<Runner>) {
     }
 }
 
-/// Takes the animals that wait, as many as fit into a group, with their callers.
-fn gather(first: Waiting, queue: &mut mpsc::Receiver<Waiting>) -> (Vec<Animal>, Vec<Caller>) {
-    let (mut animals, mut callers, mut bytes) = (Vec::new(), Vec::new(), 0);
-    let mut next = Some(first);
-    while let Some(Waiting { animal, caller }) = next {
-        // The caller may be gone.
-        if !caller.is_closed()
-            && let Some(animal) = take(&animal)
-        {
-            bytes += animal.bytes();
-            animals.push(animal);
-            callers.push(caller);
-        }
-        let has_room = animals.len() < GROUP && bytes < GROUP_BYTES;
-        next = if has_room { queue.try_recv().ok() } else { None };
-    }
-    (animals, callers)
-}
-
 /// An animal to add.
-struct Animal {
+pub(super) struct Animal {
     new: NewPet,
     context: WriteContext,
     /// What the log shows of it after its id.
@@ -189,12 +95,34 @@ struct Animal {
 }
 
 impl Animal {
-    fn new(new: NewPet, context: WriteContext) -> Self {
+    pub(super) fn new(new: NewPet, context: WriteContext) -> Self {
         let shown = PetId::new(1).and_then(|id| {
             let added = Entry::added(&StorePet::added(id, new.clone(), context.now));
             Some(added.after?.strip_prefix("{\"id\":1")?.to_owned())
         });
         Self { new, context, shown: shown.unwrap_or_default() }
+    }
+
+    /// The parameters of [`INSERT_ONE`].
+    fn values<'v>(&'v self, token: i64, keys: &'v StoredKeys) -> Vec<Value<'v>> {
+        let Self { new, context, shown } = self;
+        let Origin { at, actor, request_id } = context.into();
+        let text = |text: Option<&'v str>| text.map_or(Value::Null, Value::Text);
+        let [name_key, words] = keys.values();
+        vec![
+            Value::Integer(token),
+            Value::Text(new.name.as_str()),
+            name_key,
+            Value::Integer(new.category_id),
+            Value::Text(new.status.as_str()),
+            Value::Integer(at),
+            Value::Text(actor.actor.kind()),
+            actor.actor.id().map_or(Value::Null, Value::Integer),
+            text(actor.name.as_deref()),
+            text(request_id),
+            Value::Text(shown),
+            words,
+        ]
     }
 
     fn bytes(&self) -> usize {
@@ -244,50 +172,16 @@ impl Group<'_> {
     }
 
     async fn try_insert(&self, connection: &mut Connection) -> Result<Vec<Row>, Failure> {
-        if let ([Animal { new, context, shown }], [token]) = (&self.animals[..], &self.drawn[..]) {
+        let names = self.animals.iter().map(|animal| animal.new.name.as_str());
+        let keys: Vec<_> = names.map(StoredKeys::of).collect();
+        let all = self.animals.iter().zip(&keys).zip(&self.drawn);
+        let rows: Vec<_> = all.map(|((animal, keys), token)| animal.values(*token, keys)).collect();
+        if let [one] = &rows[..] {
             let statement = connection.prepared(INSERT_ONE).await?;
-            let Origin { at, actor, request_id } = context.into();
-            let name = new.name.as_str();
-            let StoredKeys { name_key, words } = StoredKeys::of(name);
-            let parameters: [&(dyn ToSql + Sync); 12] = [
-                token,
-                &name,
-                &name_key,
-                &new.category_id,
-                &new.status.as_str(),
-                &at,
-                &actor.actor.kind(),
-                &actor.actor.id(),
-                &actor.name.as_deref(),
-                &request_id,
-                shown,
-                &words,
-            ];
-            return Ok(connection.query(&statement, &parameters).await?);
+            return Ok(connection.query(&statement, &parameters(one)).await?);
         }
         let statement = connection.prepared(INSERT_ALL).await?;
-        let names = self.of_each(|animal| animal.new.name.as_str());
-        let origins = self.of_each(|animal| Origin::from(&animal.context));
-        let keys: Vec<_> = names.iter().map(|name| StoredKeys::of(name)).collect();
-        let parameters: [&(dyn ToSql + Sync); 12] = [
-            &self.drawn,
-            &names,
-            &keys.iter().map(|keys| keys.name_key.as_deref()).collect::<Vec<_>>(),
-            &self.of_each(|animal| animal.new.category_id),
-            &self.of_each(|animal| animal.new.status.as_str()),
-            &origins.iter().map(|origin| origin.at).collect::<Vec<_>>(),
-            &origins.iter().map(|origin| origin.actor.actor.kind()).collect::<Vec<_>>(),
-            &origins.iter().map(|origin| origin.actor.actor.id()).collect::<Vec<_>>(),
-            &origins.iter().map(|origin| origin.actor.name.as_deref()).collect::<Vec<_>>(),
-            &origins.iter().map(|origin| origin.request_id).collect::<Vec<_>>(),
-            &self.of_each(|animal| animal.shown.as_str()),
-            &keys.iter().map(|keys| keys.words.as_str()).collect::<Vec<_>>(),
-        ];
-        Ok(connection.query(&statement, &parameters).await?)
-    }
-
-    fn of_each<'s, T>(&'s self, of: impl Fn(&'s Animal) -> T) -> Vec<T> {
-        self.animals.iter().map(of).collect()
+        Ok(connection.query(&statement, &parameters(&columns(rows))).await?)
     }
 
     /// The ids in rows of tokens and ids.
@@ -300,7 +194,3 @@ impl Group<'_> {
         self.drawn.iter().map(id).collect()
     }
 }
-
-#[derive(Debug, thiserror::Error)]
-#[error("the task that adds animals stopped")]
-struct Stopped;

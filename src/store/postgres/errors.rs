@@ -12,9 +12,9 @@ pub(in crate::store) enum Failure {
     /// The server reported an error, or the connection failed.
     #[error(transparent)]
     Database(#[from] tokio_postgres::Error),
-    /// The connection failed while the server committed a transaction that must not be repeated.
+    /// The connection failed while the server committed a transaction.
     #[error("the connection failed during the commit")]
-    Unknown(#[source] tokio_postgres::Error),
+    Unknown(#[source] Arc<tokio_postgres::Error>),
     /// A row has an invalid value.
     #[error("the column {0} contains an invalid value")]
     Row(&'static str),
@@ -48,7 +48,7 @@ impl Failure {
             Self::Database(error) => error,
             Self::Row(_) | Self::Column(_) | Self::Forbidden(_) => return Remedy::Report,
             Self::Raced => return Remedy::Repeat,
-            Self::Unknown(_) => return Remedy::GiveUp,
+            Self::Unknown(_) => return Remedy::Reconnect,
         };
         if let Some(error) = error.as_db_error() {
             return remedy_of(error);

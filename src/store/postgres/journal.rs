@@ -12,7 +12,6 @@ use super::{
     errors::Failure,
     numbering::{STATE, number, numbered},
     pool::{Access, Connection},
-    writes::{Value, Write, values},
 };
 use crate::{
     domain::{
@@ -26,7 +25,7 @@ use crate::{
         Journal, StoreError,
         admin::audit::{self, change},
         forgotten::{FORGET_ACTS, last_forgotten},
-        journal_rows::{self, Entry, Origin, SCAN, audited_changes},
+        journal_rows::{self, Origin, SCAN, audited_changes},
     },
 };
 
@@ -38,13 +37,6 @@ macro_rules! columns {
     };
 }
 
-/// Adds changes in this order, in the transaction that makes them and after its other statements. So
-/// the ids are drawn while the transaction holds the locks of all rows that it changes: a later change
-/// of the same animal waits for this commit, gets a higher id, and is never visible without these.
-const APPEND: &str = "INSERT INTO changes
-    (at, actor, actor_id, actor_name, request_id, type, subject_id, version, pet_id, before, after)
-    SELECT $1, $2, $3, $4, $5, change.* FROM unnest($6::text[], $7::bigint[], $8::bigint[],
-        $9::bigint[], $10::text[], $11::text[]) AS change";
 const AFTER: &str = concat!(
     "SELECT ",
     columns!(),
@@ -222,27 +214,6 @@ async fn forget(
         forgotten = connection.execute(FORGET, &[&last]).await?.max(forgotten);
     }
     Ok(usize::try_from(forgotten).unwrap_or(usize::MAX))
-}
-
-/// Adds these changes. See [`APPEND`].
-pub(super) fn append(entries: &[Entry], Origin { at, actor, request_id }: Origin<'_>) -> Write {
-    fn all<T>(entries: &[Entry], of: impl Fn(&Entry) -> T) -> Vec<T> {
-        entries.iter().map(of).collect()
-    }
-    let values = values![
-        at,
-        actor.actor.kind(),
-        actor.actor.id(),
-        actor.name.as_deref().map(str::to_owned),
-        request_id.map(str::to_owned),
-        all(entries, |entry| entry.kind.as_str()),
-        all(entries, |entry| entry.subject),
-        all(entries, |entry| entry.version),
-        all(entries, |entry| entry.pet),
-        all(entries, |entry| entry.before.clone()),
-        all(entries, |entry| entry.after.clone()),
-    ];
-    Write { sql: APPEND, values }
 }
 
 /// Records an act of administration, in this transaction.

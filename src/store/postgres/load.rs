@@ -6,6 +6,7 @@ use jiff::Timestamp;
 use tokio_postgres::{binary_copy::BinaryCopyInWriter, types::ToSql};
 
 use super::{
+    append::append,
     bulk::Blocking,
     copy_target::{self, CopyTarget},
     errors::Failure,
@@ -198,9 +199,10 @@ impl Load for PostgresLoad {
             }
             Ok::<_, tokio_postgres::Error>(Entry::imported(added))
         })?;
-        let write = journal::append(&[entry], (&self.context).into());
-        let values = write.parameters();
-        self.connection.wait(async |client| client.execute(write.sql, &values).await.map(drop))
+        let Some(write) = append([(&entry, (&self.context).into())]) else {
+            return Ok(());
+        };
+        self.connection.wait(|client| write.run(client))
     }
 
     fn record(&mut self, act: &Act) -> Result<(), StoreError> {

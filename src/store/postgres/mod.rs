@@ -4,8 +4,10 @@
 //! has a token or the client's idempotency key, a write of administration has a token (`sql.rs`), and
 //! all other operations are idempotent.
 
+mod append;
 mod bulk;
 mod check;
+mod commands;
 mod connect;
 mod copy_target;
 mod creates;
@@ -19,6 +21,7 @@ mod numbering;
 mod pets;
 mod pool;
 mod probe;
+mod queue;
 mod requests;
 mod rows;
 mod runner;
@@ -43,6 +46,7 @@ use tokio::sync::Semaphore;
 
 pub(super) use self::check::check;
 use self::{
+    commands::Commands,
     connect::{Connector, Session, Unreachable},
     creates::Creates,
     pool::{Access, Connection, Pool, Try},
@@ -56,6 +60,7 @@ use crate::observe::metrics::Exposition;
 pub struct PostgresStore {
     runner: Arc<Runner>,
     creates: Creates,
+    commands: Commands,
     /// Runs one probe at a time, so that readiness checks use at most one connection.
     probes: Semaphore,
     etag_key: [u8; 32],
@@ -80,7 +85,8 @@ impl PostgresStore {
         let pool = Pool::new(connector, connections).map_err(|error| failed(Arc::new(error)))?;
         let runner = Arc::new(Runner::new(pool, StdRng::from_rng(random)));
         Ok(Self {
-            creates: Creates::start(Arc::clone(&runner)),
+            creates: Creates::start(Arc::clone(&runner), creates::work),
+            commands: Commands::start(Arc::clone(&runner), commands::work),
             runner,
             probes: Semaphore::new(1),
             etag_key: key.try_into().map_err(|_| failed(Arc::new(BadKey)))?,

@@ -9,6 +9,7 @@ use tokio_postgres::types::ToSql;
 
 use super::{
     PostgresStore,
+    creates::Animal,
     errors::Failure,
     pool::{Access, Connection},
     requests,
@@ -63,7 +64,7 @@ impl Pets for PostgresStore {
             let once = requests::Once { new: pet, context, respond };
             return self.run(Access::Write, once, |on, once| once.insert(on).boxed()).await;
         }
-        self.creates.add(pet, context).await.map(Created::New)
+        self.creates.add(Animal::new(pet, context)).await.map(Created::New)
     }
 
     async fn version(&self) -> Result<Option<Version>, StoreError> {

@@ -8,7 +8,7 @@ use super::{
     name_keys::StoredKeys,
     pool::Connection,
     rows::pet_id,
-    writes::{Value, Write, values},
+    writes::{Write, columns, parameters},
 };
 use crate::{
     domain::{
@@ -16,8 +16,9 @@ use crate::{
     },
     store::{
         Created, Respond,
+        columns::Value,
         journal_rows::{Entry, Origin},
-        request_rows::{REMEMBER, Seen, recall, seen},
+        request_rows::{Seen, recall, seen},
     },
 };
 
@@ -45,6 +46,21 @@ const INSERT_ONCE: &str = "
         SELECT $16, 'pet.added', $11, 1, $11, $17, $18, $19, $20, $21 FROM claimed)
     INSERT INTO pets (id, name, name_key, category_id, status, created_at, updated_at, words)
     SELECT $11, $12, $13, $14, $15, $16, $16, $22 FROM claimed";
+/// What is remembered of several requests, each with its number from 1.
+pub(super) const RECALL_ALL: &str = "
+    SELECT known.*, number
+    FROM unnest($1::bigint[], $2::text[], $3::bigint[])
+        WITH ORDINALITY AS request (lineage, key, caller, number)
+    CROSS JOIN LATERAL (
+        SELECT operation, fingerprint, status, location, etag, body FROM requests
+        WHERE requests.caller IN (request.lineage, request.caller) AND requests.key = request.key
+        ORDER BY requests.caller <> request.lineage LIMIT 1) AS known";
+const REMEMBER_ALL: &str = "
+    INSERT INTO requests
+        (caller, key, operation, fingerprint, status, location, etag, body, created_at, mark)
+    SELECT new.*, (SELECT coalesce(max(number), 0) FROM idempotency_marks)
+    FROM unnest($1::bigint[], $2::text[], $3::text[], $4::bytea[], $5::bigint[], $6::text[],
+        $7::text[], $8::bytea[], $9::bigint[]) AS new";
 /// The constraint that `INSERT_ONCE` violates if the previous release remembers the request.
 const REMEMBERED_BEFORE: &str = "idempotency_keys_pkey";
 /// For a request that a service of the previous release added after the migration.
@@ -136,36 +152,57 @@ impl Once {
     }
 }
 
-/// What is remembered of a request, with the prepared [`RECALL`].
-pub(super) async fn recall(
+/// What is remembered of each request that has an idempotency key, with the prepared
+/// [`RECALL_ALL`].
+pub(super) async fn recall<'r>(
     client: &Client,
-    recall: &Statement,
-    request: &IdempotentRequest,
-) -> Result<Option<Seen>, Failure> {
-    let key = request.key.as_str();
-    let known: [&(dyn ToSql + Sync); 3] =
-        [&request.lineage.number(), &key, &request.caller.number()];
-    let rows = client.query(recall, &known).await?;
-    rows.first().map(|row| seen(row, request)).transpose()
+    recall_all: &Statement,
+    requests: impl Iterator<Item = Option<&'r IdempotentRequest>>,
+) -> Result<Vec<Option<Seen>>, Failure> {
+    let requests: Vec<_> = requests.collect();
+    let names = columns(requests.iter().map(|request| name(*request).to_vec()));
+    let mut known: Vec<_> = requests.iter().map(|_| None).collect();
+    for row in client.query(recall_all, &parameters(&names)).await? {
+        let number = usize::try_from(row.try_get::<_, i64>(6)? - 1).unwrap_or_default();
+        if let Some(Some(request)) = requests.get(number) {
+            known[number] = Some(seen(&row, request)?);
+        }
+    }
+    Ok(known)
 }
 
-/// Remembers the response to a request.
-pub(super) fn remember(
-    request: &IdempotentRequest,
-    response: &StoredResponse,
-    now: Timestamp,
-) -> Write {
-    let StoredResponse { status, location, etag, body } = response.clone();
-    let values = values![
-        request.lineage.number(),
-        request.key.as_str().to_owned(),
-        request.operation,
-        request.fingerprint.to_vec(),
-        i32::from(status),
-        location,
-        etag,
-        body,
-        now.as_second(),
-    ];
-    Write { sql: REMEMBER, values }
+/// By what a request is found: its lineage, its key and its caller. Null without an idempotency key.
+pub(super) fn name(request: Option<&IdempotentRequest>) -> [Value<'_>; 3] {
+    request.map_or([Value::Null; 3], |IdempotentRequest { lineage, key, caller, .. }| {
+        [
+            Value::Integer(lineage.number()),
+            Value::Text(key.as_str()),
+            Value::Integer(caller.number()),
+        ]
+    })
+}
+
+/// Remembers the responses to requests, each with its time. In the order of their keys, so that two
+/// transactions cannot wait for each other.
+pub(super) fn remember<'v>(
+    mut requests: Vec<(&'v IdempotentRequest, &'v StoredResponse, Timestamp)>,
+) -> Option<Write<'v>> {
+    requests.sort_by_key(|(request, ..)| (request.lineage.number(), request.key.as_str()));
+    let rows = requests.into_iter().map(|(request, response, now)| {
+        let StoredResponse { status, location, etag, body } = response;
+        let [lineage, key, _] = name(Some(request));
+        let text = |text: &'v Option<String>| text.as_deref().map_or(Value::Null, Value::Text);
+        vec![
+            lineage,
+            key,
+            Value::Text(request.operation),
+            Value::Blob(&request.fingerprint),
+            Value::Integer(i64::from(*status)),
+            text(location),
+            text(etag),
+            Value::Blob(body),
+            Value::Integer(now.as_second()),
+        ]
+    });
+    Write::of_rows(REMEMBER_ALL, rows)
 }

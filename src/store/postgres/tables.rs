@@ -23,6 +23,17 @@ pub(super) static COLUMNS: LazyLock<[String; 4]> = LazyLock::new(|| {
     })
 });
 
+/// The type of a column.
+pub(super) fn column_type(column: &str) -> &'static str {
+    match column {
+        "name" | "name_key" | "words" | "status" | "reason" | "note" | "reference" | "label" => {
+            "text"
+        }
+        "holds" => "boolean",
+        _ => "bigint",
+    }
+}
+
 /// Calls `with` with the table of a resource, and the values of its columns.
 pub(super) fn with_values<T>(
     resource: &Resource,

@@ -1,4 +1,4 @@
-//! Statements that write, in one transaction that is sent at once.
+//! Statements that write many rows each, in one transaction that is sent at once.
 
 use std::{future::poll_fn, pin::Pin, task::Poll};
 
@@ -9,31 +9,58 @@ use futures_util::{
 use tokio_postgres::{Client, Error, Statement, types::ToSql};
 
 use super::pool::Connection;
+use crate::store::columns::Value;
 
-pub(super) type Value = Box<dyn ToSql + Sync + Send>;
-
-pub(super) struct Write {
-    pub(super) sql: &'static str,
-    pub(super) values: Vec<Value>,
+/// A statement for many rows, with an array for each of their columns.
+pub(super) struct Write<'v> {
+    sql: &'static str,
+    columns: Vec<Vec<Value<'v>>>,
 }
 
-impl Write {
-    pub(super) fn parameters(&self) -> Vec<&(dyn ToSql + Sync)> {
-        self.values.iter().map(|value| &**value as &(dyn ToSql + Sync)).collect()
+impl<'v> Write<'v> {
+    /// Writes these rows; `None` if there are none.
+    pub(super) fn of_rows(
+        sql: &'static str,
+        rows: impl IntoIterator<Item = Vec<Value<'v>>>,
+    ) -> Option<Self> {
+        let columns = columns(rows);
+        (!columns.is_empty()).then_some(Self { sql, columns })
+    }
+
+    /// Runs it in the open transaction.
+    pub(super) async fn run(&self, client: &Client) -> Result<(), Error> {
+        client.execute(self.sql, &parameters(&self.columns)).await.map(drop)
     }
 }
 
-macro_rules! values {
-    ($($value:expr),* $(,)?) => {
-        vec![$(Box::new($value) as Value),*]
-    };
+/// The columns of rows of the same length.
+pub(super) fn columns<'v>(rows: impl IntoIterator<Item = Vec<Value<'v>>>) -> Vec<Vec<Value<'v>>> {
+    let mut columns = Vec::new();
+    for row in rows {
+        columns.resize(row.len(), Vec::new());
+        for (column, value) in columns.iter_mut().zip(row) {
+            column.push(value);
+        }
+    }
+    columns
 }
 
-pub(super) use values;
+/// The parameters of a statement: arrays, or the values of one row.
+pub(super) fn parameters<T: ToSql + Sync>(values: &[T]) -> Vec<&(dyn ToSql + Sync)> {
+    values.iter().map(|value| value as &(dyn ToSql + Sync)).collect()
+}
+
+/// How [`Write`] names the columns of its rows in a statement: `new`, with these columns and types.
+pub(super) fn rows_of(columns: &[(&str, &str)]) -> String {
+    let (names, types): (Vec<_>, Vec<_>) = columns.iter().copied().unzip();
+    let arrays = types.iter().zip(1..).map(|(of, number)| format!("${number}::{of}[]"));
+    let arrays = arrays.collect::<Vec<_>>().join(", ");
+    format!("unnest({arrays}) AS new ({})", names.join(", "))
+}
 
 pub(super) async fn prepare(
     connection: &mut Connection,
-    writes: &[Write],
+    writes: &[Write<'_>],
 ) -> Result<Vec<Statement>, Error> {
     let mut prepared = Vec::with_capacity(writes.len());
     for write in writes {
@@ -42,17 +69,18 @@ pub(super) async fn prepare(
     Ok(prepared)
 }
 
-/// Runs the statements in one transaction: all or none. They are sent without a pause, so the
-/// transaction never stays open when this future is dropped.
+/// Runs the statements in one transaction, which `begin` begins: all or none. They are sent without
+/// a pause, so the transaction never stays open when this future is dropped.
 pub(super) async fn in_transaction(
     client: &Client,
-    writes: &[Write],
+    begin: &str,
+    writes: &[Write<'_>],
     prepared: &[Statement],
 ) -> Result<(), Error> {
-    let mut statements = vec![sent(client.batch_execute("BEGIN"))];
+    let mut statements = vec![sent(client.batch_execute(begin))];
     for (write, statement) in writes.iter().zip(prepared) {
         statements.push(sent(async move {
-            client.execute(statement, &write.parameters()).await.map(drop)
+            client.execute(statement, &parameters(&write.columns)).await.map(drop)
         }));
     }
     poll_fn(|context| {

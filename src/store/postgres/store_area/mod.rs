@@ -1,13 +1,7 @@
 //! The store area: versions, withdrawn animals, orders, categories.
-//!
-//! A command is carried out without locks, in two round trips: the first reads the state of one
-//! moment, and the second writes, if each row still has the version that was read.
 
-mod execute;
 pub(super) mod lists;
 mod search;
-mod state;
-mod write;
 
 use std::{
     sync::{Arc, atomic::Ordering},
@@ -17,9 +11,16 @@ use std::{
 use async_trait::async_trait;
 use futures_util::FutureExt;
 use jiff::Timestamp;
+use tokio::sync::oneshot;
 
-use self::execute::Execution;
-use super::{PostgresStore, connect::Unreachable, indexes, pool::Access};
+use super::{
+    PostgresStore,
+    commands::{Execution, carry_out},
+    connect::Unreachable,
+    indexes,
+    pool::Access,
+    queue::stopped,
+};
 use crate::{
     domain::{
         Limit, PetId, WriteContext,
@@ -42,9 +43,14 @@ impl StoreArea for PostgresStore {
         context: WriteContext,
         respond: RespondTo,
     ) -> Result<Executed, StoreError> {
-        let access = if commands.len() > 1 { Access::Batch } else { Access::Command };
+        let is_single = commands.len() == 1;
         let execution = Execution { commands, context, respond };
-        self.run(access, execution, |on, execution| execution.attempt(on).boxed()).await
+        if is_single {
+            return self.commands.add(execution).await;
+        }
+        let (caller, done) = oneshot::channel();
+        carry_out(Arc::clone(&self.runner), Access::Batch, vec![(execution, caller)]).await;
+        done.await.unwrap_or_else(|_| Err(stopped()))
     }
 
     async fn get_store_pet(&self, id: PetId) -> Result<Option<StorePet>, StoreError> {

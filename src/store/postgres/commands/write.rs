@@ -1,0 +1,176 @@
+//! The statements for what commands changed.
+
+use std::sync::LazyLock;
+
+use super::{
+    super::{
+        name_keys::StoredKeys,
+        tables::{COLUMNS, column_type},
+        writes::{Write, rows_of},
+    },
+    state::Read,
+};
+use crate::{
+    domain::store_area::Resource,
+    store::{
+        columns::Value,
+        state::Versions,
+        tables::{self, Table},
+    },
+};
+
+/// The statements for rows of each table. Each has the values of all columns, new or as they were
+/// read; the version that was read; and of an order, whether it held its animal, because that can
+/// change without a new version. A statement that does not find all of its rows as they were read
+/// divides by zero.
+struct Statements {
+    insert: String,
+    update: String,
+    /// Moves animals here from the other table of animals.
+    take: String,
+    delete: String,
+    /// For rows that a batch read and does not write, so that they are still the same at the commit.
+    same: String,
+}
+
+static STATEMENTS: LazyLock<[Statements; 4]> = LazyLock::new(|| Table::ALL.map(Statements::of));
+
+impl Statements {
+    fn of(table: Table) -> Self {
+        let columns = COLUMNS[table as usize].as_str();
+        let names: Vec<_> = columns.split(", ").collect();
+        let mut parameters: Vec<_> = names.iter().map(|name| (*name, column_type(name))).collect();
+        parameters.push(("version_read", "bigint"));
+        let (held, other) = match table {
+            Table::Orders => {
+                parameters.push(("held", "boolean"));
+                (" AND orders.holds = held", table)
+            }
+            Table::Pets => ("", Table::WithdrawnPets),
+            Table::WithdrawnPets => ("", Table::Pets),
+            Table::Categories => ("", table),
+        };
+        let of_new = |prefix: &str| {
+            let values = names.iter().map(|name| format!("{prefix}new.{name}"));
+            values.collect::<Vec<_>>().join(", ")
+        };
+        let set = names.iter().skip(1).map(|name| format!("{name} = new.{name}"));
+        let set = set.collect::<Vec<_>>().join(", ");
+        let (values, rows) = (of_new(""), rows_of(&parameters));
+        let as_read =
+            |table: Table| format!("{table}.id = new.id AND {table}.version = version_read");
+        let here = as_read(table);
+        let all = "SELECT 1 / (count(*) = cardinality($1))::integer FROM written";
+        Self {
+            insert: format!("INSERT INTO {table} ({columns}) SELECT {values} FROM {rows}"),
+            update: format!(
+                "WITH written AS (UPDATE {table} SET {set} FROM {rows}
+                WHERE {here}{held} RETURNING 1) {all}"
+            ),
+            take: format!(
+                "WITH gone AS (
+                    DELETE FROM {other} USING {rows} WHERE {} RETURNING {values}, token
+                ), written AS (
+                    INSERT INTO {table} ({columns}, token) SELECT * FROM gone RETURNING 1) {all}",
+                as_read(other)
+            ),
+            delete: format!(
+                "WITH written AS (DELETE FROM {table} USING {rows} WHERE {here} RETURNING 1) {all}"
+            ),
+            same: format!(
+                "WITH written AS (SELECT FROM {rows} CROSS JOIN LATERAL (
+                    SELECT FROM {table} WHERE {here} FOR SHARE) AS found) {all}"
+            ),
+        }
+    }
+}
+
+/// The response to the request that added an animal in the previous release is made from the
+/// animal, so it is kept before the first change.
+const KEEP_RESPONSES: &str = "
+    INSERT INTO requests
+        (caller, key, operation, fingerprint, status, location, body, created_at, mark)
+    SELECT unconverted_requests.*, (SELECT coalesce(max(number), 0) FROM idempotency_marks)
+    FROM unconverted_requests
+    WHERE (caller, key) IN (SELECT api_key_id, key FROM idempotency_keys WHERE pet_id = ANY($1))
+    ON CONFLICT (caller, key) DO NOTHING";
+
+/// A row that is written, or kept as it is.
+pub(super) struct Row {
+    sql: &'static str,
+    /// With its new values, if it gets any.
+    resource: Resource,
+    /// Of an animal.
+    keys: Option<StoredKeys>,
+    /// As it was read, if it was there.
+    read: Option<(i64, bool)>,
+    has_response: bool,
+}
+
+/// The differences between what was read and what the commands left. In ascending order of
+/// identifier, animals first, so that two transactions cannot wait for each other.
+///
+/// A command of a batch that changes nothing depends on rows that the batch does not write. They
+/// must not change before the others are written, or the batch would take effect at two moments.
+pub(super) fn differences(Read { state, added_by_requests }: Read, is_batch: bool) -> Vec<Row> {
+    let must_stay = is_batch && state.is_changed();
+    let pets = state.pets.into_iter().filter_map(|(id, pet)| {
+        let is_first_change =
+            pet.read != pet.now && pet.read.as_ref().is_some_and(|pet| pet.version == 1);
+        let row = Row::of(pet, must_stay)?;
+        Some(Row { has_response: is_first_change && added_by_requests.contains(&id), ..row })
+    });
+    // A new order has a higher identifier than the one that it replaces, which lets go first.
+    let orders = state.orders.into_values().filter_map(|order| Row::of(order, must_stay));
+    let categories = state.categories.into_values().filter_map(|of| Row::of(of, must_stay));
+    pets.chain(orders).chain(categories).collect()
+}
+
+/// The statements for these rows. Successive rows for which the same is to be done share one, which
+/// locks them in their order.
+pub(super) fn writes(rows: &[Row]) -> impl Iterator<Item = Write<'_>> {
+    let with_response = rows.iter().filter(|row| row.has_response);
+    let ids = with_response.map(|row| tables::values(&row.resource)[..1].to_vec());
+    let of_rows = rows
+        .chunk_by(|one, next| std::ptr::eq(one.sql, next.sql))
+        .filter_map(|rows| Write::of_rows(rows[0].sql, rows.iter().map(Row::values)));
+    Write::of_rows(KEEP_RESPONSES, ids).into_iter().chain(of_rows)
+}
+
+impl Row {
+    fn of<T: Into<Resource>>(Versions { read, now }: Versions<T>, must_stay: bool) -> Option<Self> {
+        let statements = |of: &Resource| &STATEMENTS[Table::of(of) as usize];
+        let (read, now): (Option<Resource>, Option<Resource>) =
+            (read.map(Into::into), now.map(Into::into));
+        let sql = match (&read, &now) {
+            (None, None) => return None,
+            (None, Some(now)) => &statements(now).insert,
+            (Some(read), None) => &statements(read).delete,
+            (Some(read), Some(now)) if read == now && must_stay => &statements(read).same,
+            (Some(read), Some(now)) if read == now => return None,
+            (Some(read), Some(now)) if Table::of(read) == Table::of(now) => &statements(now).update,
+            (Some(_), Some(now)) => &statements(now).take,
+        };
+        let as_read = read.as_ref().map(|read| {
+            let holds = matches!(read, Resource::Order(order) if order.holds);
+            (read.version(), holds)
+        });
+        let resource = now.or(read)?;
+        let keys = match &resource {
+            Resource::Pet(pet) => Some(StoredKeys::of(pet.name.as_str())),
+            Resource::Order(_) | Resource::Category(_) => None,
+        };
+        Some(Self { sql, resource, keys, read: as_read, has_response: false })
+    }
+
+    fn values(&self) -> Vec<Value<'_>> {
+        let mut values = tables::values(&self.resource);
+        values.extend(self.keys.iter().flat_map(StoredKeys::values));
+        let (version, held) = self.read.unzip();
+        values.push(version.map_or(Value::Null, Value::Integer));
+        if let Resource::Order(_) = self.resource {
+            values.push(held.map_or(Value::Null, Value::Boolean));
+        }
+        values
+    }
+}
