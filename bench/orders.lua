@@ -3,7 +3,8 @@
 --
 --     wrk -t 1 ... -s orders.lua URL -- FILE
 --
--- The file has the API key, then the identifiers of available animals, one a line.
+-- The file has the API key, then in each line the identifier of an available animal and
+-- the Idempotency-Key of its order.
 -- FILE.used counts those that earlier runs used, so that no animal is sold twice.
 
 local placed, first, last, threads = {}, 1, 0, {}
@@ -16,9 +17,9 @@ end
 function init(args)
   local file = assert(io.open(args[1], "r"))
   key = file:read()
-  pets = {}
-  for id in file:lines() do
-    pets[#pets + 1] = id
+  pets, keys = {}, {}
+  for line in file:lines() do
+    pets[#pets + 1], keys[#keys + 1] = line:match("(%d+) (%S+)")
   end
   file:close()
   path = args[1] .. ".used"
@@ -39,7 +40,7 @@ function request()
   end
   used = used + 1
   local body = '{"petId":' .. assert(pets[used], "no available animal is left") .. "}"
-  return "POST /v1/store/orders" .. fields .. "Idempotency-Key: sale-" .. pets[used] ..
+  return "POST /v1/store/orders" .. fields .. "Idempotency-Key: " .. keys[used] ..
     "\r\nContent-Type: application/json\r\nContent-Length: " .. #body .. "\r\n\r\n" .. body
 end
 

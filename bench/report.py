@@ -52,8 +52,9 @@ open: for random pages and animals, one of median length. It receives the same r
 the same one each time. D's baseline is the same program with `fsync` and `fdatasync` disabled, which is SQLite's
 `synchronous=OFF`. E's baseline appends 4 KiB to a file in the same file system. H is the median of 10 starts. K counts
 pairs: a client reserves an available animal, the oldest first (with an `Idempotency-Key`), and completes the order. The
-baseline of K is the creates of D, and its ratio is that of the rates. The baseline of L is B, in the same process. I is
-the resident memory after the first 1,000 responses, and with one response on each open connection.
+keys ascend with the animals, and in the second row they are random UUIDs, as most clients send them. The baseline of K
+is the creates of D, and its ratio is that of the rates. The baseline of L is B, in the same process. I is the resident
+memory after the first 1,000 responses, and with one response on each open connection.
 """
 
 HEADINGS = [
@@ -128,8 +129,8 @@ def verdict(rows: list[Row]) -> str:
 
 
 def write_page(rows: list[Row], facts: dict[str, str], settings: str) -> None:
-    main = [row for row in rows if row.must is not None]
-    logged = [row for row in rows if row.must is None]
+    main = [row for row in rows if row.letter != "log"]
+    logged = [row for row in rows if row.letter == "log"]
     sections = [
         settings,
         markdown_facts(facts),

@@ -6,8 +6,9 @@ import base64
 import hashlib
 import json
 import random
+import uuid
 import zlib
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from bench.catalogue import CATEGORIES, STATUSES, names
@@ -67,10 +68,21 @@ def orders_target(after: int) -> str:
     return f"/v1/store/orders?limit=20&cursor={cursor}"
 
 
-def write_orders(key: str, pets: Iterable[int | str], file: Path) -> Path:
-    """Writes available animals for bench/orders.lua to sell."""
+def ascending_key(pet: int | str) -> str:
+    """An Idempotency-Key that sorts behind those of earlier animals, as far as they have as many digits."""
+    return f"sale-{pet}"
+
+
+def random_keys() -> Callable[[int | str], str]:
+    """Makes an Idempotency-Key for each animal as most clients do: a random UUID."""
+    draw = random.Random(SEED)
+    return lambda _pet: str(uuid.UUID(int=draw.getrandbits(128), version=4))
+
+
+def write_orders(key: str, pets: Iterable[int | str], file: Path, key_of=ascending_key) -> Path:
+    """Writes available animals for bench/orders.lua to sell, each with the key of its order."""
     file = file.with_suffix(ORDERS)
-    file.write_text("\n".join([key, *map(str, pets)]) + "\n")
+    file.write_text("\n".join([key, *(f"{pet} {key_of(pet)}" for pet in pets)]) + "\n")
     return file
 
 

@@ -10,10 +10,11 @@ from contextlib import ExitStack
 from statistics import median
 
 from bench.catalogue import Catalogue
-from bench.load import Void, medians
+from bench.load import Measurement, Void, medians
 from bench.machine import pinned
 from bench.requests import (
-    FIRST_PAGE, STATUS_BYTES, create_requests, get, orders_target, page_target, path, write_orders,
+    FIRST_PAGE, STATUS_BYTES, create_requests, get, orders_target, page_target, path, random_keys,
+    write_orders,
 )
 from bench.results import Row, Spread
 from bench.runner import WARM_UP, Bench, Subject, show
@@ -207,22 +208,36 @@ def durable_appends(bench: Bench) -> float:
 
 
 def sales(bench: Bench) -> list[Row]:
-    title = "Place and complete an order, each response on disk"
-    creating, selling = (bench.copy(bench.catalogues[USUAL]) for _ in range(2))
-    first = first_page_request(bench)
-    theirs, ours = (bench.launcher.petstore(catalogue, first) for catalogue in (creating, selling))
-    orders = write_orders(selling.key, selling.available(), bench.folder / "sales")
-    with bench.running(theirs, ours):
-        creates, pairs = bench.measure(
-            Subject("K creates", theirs, bench.rotation(create_requests(CREATES, creating.key))),
-            Subject("K pairs", ours, orders),
+    creating, ascending, random_keyed = (bench.copy(bench.catalogues[USUAL]) for _ in range(3))
+    servers = [
+        bench.launcher.petstore(catalogue, first_page_request(bench))
+        for catalogue in (creating, ascending, random_keyed)
+    ]
+    available = ascending.available()
+    orders = [
+        write_orders(ascending.key, available, bench.folder / "sales"),
+        write_orders(random_keyed.key, available, bench.folder / "random-sales", random_keys()),
+    ]
+    with bench.running(*servers):
+        creates, pairs, random_pairs = bench.measure(
+            Subject("K creates", servers[0], bench.rotation(create_requests(CREATES, creating.key))),
+            Subject("K pairs", servers[1], orders[0]),
+            Subject("K pairs, random keys", servers[2], orders[1]),
         )
-    with selling.reading() as connection:
+    title = "Place and complete an order, each response on disk"
+    return [
+        sales_row(title, ascending, pairs, creates),
+        sales_row("K with random keys", random_keyed, random_pairs, creates),
+    ]
+
+
+def sales_row(title: str, sold: Catalogue, pairs: list[Measurement], creates: list[Measurement]) -> Row:
+    with sold.reading() as connection:
         completed = connection.execute("SELECT count(*) FROM orders WHERE status = 'completed'").fetchone()[0]
     if completed < sum(each.answers for each in pairs):
         raise Void("the file holds fewer completed orders than were acknowledged")
     rates = Spread.of_ratios([each.rate for each in pairs], [each.rate for each in creates])
-    return [Row("K", title, "D, by rate", rates, 0.50, 0.75, ours=medians(pairs), theirs=medians(creates))]
+    return Row("K", title, "D, by rate", rates, ours=medians(pairs), theirs=medians(creates))
 
 
 def pages_of_orders(bench: Bench) -> list[Row]:

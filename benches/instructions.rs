@@ -9,6 +9,7 @@
 use std::{env, net::IpAddr, sync::Arc};
 
 use bytes::Bytes;
+use futures_util::future::join_all;
 use http_body_util::Full;
 use hyper::{Request, StatusCode, header};
 use jiff::Timestamp;
@@ -16,14 +17,18 @@ use petstore::{
     domain::{
         Actor, ApiKey, Clock, Deployment, NewKey, NewPet, PetName, PetStatus, Scope, WriteContext,
     },
-    store::{Keys, OpenMode, Pets, sqlite::SqliteStore},
+    store::{Keys, OpenMode, Pets, StoreArea, sqlite::SqliteStore},
 };
-use rand::{SeedableRng, rngs::StdRng};
+use rand::{RngExt, SeedableRng, rngs::StdRng};
 
 #[path = "../tests/shared/interface.rs"]
 mod interface;
 
-const ANIMALS: i64 = 1_000;
+/// As many as the requests that `scripts/instructions` makes, for it sells each animal once.
+const ANIMALS: i64 = 1_500;
+
+/// So many orders at once share a commit, as those of as many clients do.
+const CLIENTS: usize = 64;
 
 /// A clock that never moves.
 struct Still(std::time::Instant);
@@ -54,7 +59,7 @@ async fn main() {
     let new = NewKey {
         digest: key.digest(),
         name: "benchmark".to_owned(),
-        scope: Scope::Write,
+        scope: Scope::StoreWrite,
         deployment: Deployment::Production,
         expires_at: None,
         rate_limit: None,
@@ -66,45 +71,95 @@ async fn main() {
         store.create_pet(pet, act(), |_| unreachable!()).await.unwrap();
     }
 
+    // So that sales change animals that the search has, as they usually do.
+    while store.tend_search(0).await.unwrap() {}
+
     #[expect(clippy::disallowed_methods, reason = "only the machine's clock creates an Instant")]
     let clock = Arc::new(Still(std::time::Instant::now()));
     let api = interface::api(store, clock);
     let client = IpAddr::from([127, 0, 0, 1]).into();
-    let get = |path: String| ("GET", path, "");
+    let send = async |asked, expected| {
+        let response = api.handle(&client, request(asked, key.reveal())).await;
+        assert_eq!(response.status(), expected);
+    };
+    let place = |pet: i64, random: &mut StdRng| Asked {
+        idempotency_key: Some(format!("{:032x}", random.random::<u128>())),
+        body: format!("{{\"petId\": {pet}}}").into(),
+        ..post("/v1/store/orders".to_owned())
+    };
     let first_page = || get("/v1/pets?status=available".to_owned());
     let page = api.handle(&client, request(first_page(), key.reveal())).await;
     let next = next_page(page.headers()[header::LINK].to_str().unwrap());
+    if name == "complete" {
+        for pet in 1..=ANIMALS {
+            send(place(pet, &mut random), StatusCode::CREATED).await;
+        }
+    }
 
+    let expected = match name.as_str() {
+        "create" | "place" => StatusCode::CREATED,
+        "key-check" => StatusCode::NOT_FOUND,
+        _ => StatusCode::OK,
+    };
+    let mut at_once = Vec::new();
     for at in 0..i64::from(count) {
-        let (asked, expected) = match name.as_str() {
-            "list-first-page" => (first_page(), StatusCode::OK),
-            "list-next-page" => (get(next.clone()), StatusCode::OK),
-            "get" => (get(format!("/v1/pets/{}", at % ANIMALS + 1)), StatusCode::OK),
-            "create" => {
-                let body = r#"{"name": "Frank", "categoryId": 1, "status": "available"}"#;
-                (("POST", "/v1/pets".to_owned(), body), StatusCode::CREATED)
-            }
+        let asked = match name.as_str() {
+            "list-first-page" => first_page(),
+            "list-next-page" => get(next.clone()),
+            "get" => get(format!("/v1/pets/{}", at % ANIMALS + 1)),
             // A valid key, at a path without an operation.
-            "key-check" => (get("/v1/".to_owned()), StatusCode::NOT_FOUND),
+            "key-check" => get("/v1/".to_owned()),
+            "create" => Asked {
+                body: r#"{"name": "Frank", "categoryId": 1, "status": "available"}"#.into(),
+                ..post("/v1/pets".to_owned())
+            },
+            "place" => place(at + 1, &mut random),
+            "complete" => post(format!("/v1/store/orders/{}/complete", at + 1)),
             other => panic!("no benchmark is called {other}"),
         };
-        let response = api.handle(&client, request(asked, key.reveal())).await;
-        assert_eq!(response.status(), expected);
+        if !matches!(name.as_str(), "place" | "complete") {
+            send(asked, expected).await;
+            continue;
+        }
+        at_once.push(send(asked, expected));
+        if at_once.len() == CLIENTS {
+            join_all(at_once.drain(..)).await;
+        }
     }
+    join_all(at_once).await;
+}
+
+/// What a request asks for.
+#[derive(Default)]
+struct Asked {
+    method: &'static str,
+    path: String,
+    idempotency_key: Option<String>,
+    body: Bytes,
+}
+
+fn get(path: String) -> Asked {
+    Asked { method: "GET", path, ..Asked::default() }
+}
+
+fn post(path: String) -> Asked {
+    Asked { method: "POST", path, ..Asked::default() }
 }
 
 fn request(
-    (method, path, body): (&'static str, String, &'static str),
+    Asked { method, path, idempotency_key, body }: Asked,
     key: &str,
 ) -> Request<Full<Bytes>> {
-    Request::builder()
+    let mut request = Request::builder()
         .method(method)
         .uri(path)
         .header(header::HOST, "127.0.0.1:8080")
         .header(header::AUTHORIZATION, format!("Bearer {key}"))
-        .header(header::CONTENT_TYPE, "application/json")
-        .body(Full::from(body))
-        .unwrap()
+        .header(header::CONTENT_TYPE, "application/json");
+    if let Some(key) = idempotency_key {
+        request = request.header("Idempotency-Key", key);
+    }
+    request.body(Full::new(body)).unwrap()
 }
 
 /// The target of a `Link`.
