@@ -41,7 +41,8 @@ pub fn start(format: Option<LogFormat>, level: Option<LevelFilter>) -> WorkerGua
     let levels = Targets::new()
         .with_default(level.unwrap_or(LevelFilter::INFO))
         .with_target(CHANGES, level.unwrap_or(of_changes));
-    let (writer, guard) = tracing_appender::non_blocking(io::stderr());
+    // The thread flushes when no line waits, so lines that wait together cost one system call.
+    let (writer, guard) = tracing_appender::non_blocking(io::BufWriter::new(io::stderr()));
     let most = LevelFilter::TRACE;
     let lines = fmt::fmt().with_max_level(most).with_target(false).with_writer(writer);
     let to_journal = is_journal(std::env::var("JOURNAL_STREAM").ok().as_deref());
