@@ -75,8 +75,11 @@ pub(crate) async fn an_idempotency_key_of_another_request_or_operation_is_a_conf
     let other_content = request(key, "a", 2);
     let other_operation = IdempotentRequest { operation: "completeOrder", ..request(key, "a", 1) };
     for other in [other_content, other_operation] {
-        let conflict = send(&store, other, give_back(order_id(1))).await;
-        assert_eq!(conflict, Executed::IdempotencyConflict);
+        // Whether the command would be refused or not.
+        for command in [give_back(order_id(1)), cancel(order_id(1))] {
+            let conflict = send(&store, other.clone(), command).await;
+            assert_eq!(conflict, Executed::IdempotencyConflict);
+        }
     }
     let frank = new_pet("Frank", 1, Available);
     let context = named(1, "a", &frank, 0);

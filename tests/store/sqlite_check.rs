@@ -39,7 +39,7 @@ async fn each_disagreement_in_the_store_area_is_found() {
             "UPDATE orders SET reference = 'a' || char(0) WHERE id = 1",
             "order 1 is invalid: Invalid column type Text at index: 4, name: a\0",
         ),
-        ("UPDATE orders SET closed_at = 1 WHERE id = 1", "CHECK constraint failed in orders"),
+        ("UPDATE orders SET holds = 2 WHERE id = 1", "CHECK constraint failed in orders"),
         (
             "UPDATE sqlite_sequence SET seq = 2 WHERE name = 'orders'",
             "sqlite_sequence does not contain the last id of orders",

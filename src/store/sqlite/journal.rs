@@ -7,7 +7,7 @@ use futures_util::FutureExt;
 use jiff::Timestamp;
 use rusqlite::{Connection, params};
 
-use super::{store::SqliteStore, transaction::done};
+use super::{newest::Newest, store::SqliteStore, transaction::done};
 use crate::{
     domain::{
         PetId, WriteContext,
@@ -36,20 +36,19 @@ macro_rules! columns {
 }
 
 /// The beginning of a row, up to the type. Short, because each use looks for the prepared statement
-/// by its text. `latest_at` is that of the newest row, or this time if it is later.
+/// by its text.
 macro_rules! append {
     ($values:literal) => {
         concat!(
             "INSERT INTO changes (latest_at, at, type, subject_id, version, pet_id, actor, actor_id, \
-             actor_name, request_id, before, after) VALUES (max(?1, coalesce(\
-             (SELECT latest_at FROM changes ORDER BY seq DESC LIMIT 1), ?1)), ?1, ",
+             actor_name, request_id, before, after) VALUES (?1, ?2, ",
             $values,
             ")"
         )
     };
 }
-const APPEND: &str = append!("?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11");
-const APPEND_ADDED: &str = append!("'pet.added', ?2, 1, ?2, ?3, ?4, ?5, ?6, NULL, ?7");
+const APPEND: &str = append!("?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12");
+const APPEND_ADDED: &str = append!("'pet.added', ?3, 1, ?3, ?4, ?5, ?6, ?7, NULL, ?8");
 /// The numbers of the first and the last change, and the epoch.
 pub(super) const STATE: &str = "SELECT coalesce((SELECT min(seq) FROM changes), 1),
     coalesce((SELECT max(seq) FROM changes), 0), epoch FROM change_log";
@@ -169,10 +168,12 @@ impl Journal for SqliteStore {
 /// Appends a change to the log.
 pub(super) fn append(
     connection: &Connection,
+    newest: &mut Newest,
     entry: &Entry,
     Origin { at, actor, request_id }: Origin<'_>,
 ) -> rusqlite::Result<()> {
     connection.prepare_cached(APPEND)?.execute(params![
+        newest.latest_at(connection, at)?,
         at,
         entry.kind.as_str(),
         entry.subject,
@@ -191,10 +192,12 @@ pub(super) fn append(
 /// Appends a new animal, at less cost.
 pub(super) fn append_added(
     connection: &Connection,
+    newest: &mut Newest,
     pet: &StorePet,
     Origin { at, actor, request_id }: Origin<'_>,
 ) -> rusqlite::Result<()> {
     connection.prepare_cached(APPEND_ADDED)?.execute(params![
+        newest.latest_at(connection, at)?,
         at,
         pet.id.get(),
         actor.actor.kind(),

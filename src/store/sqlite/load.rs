@@ -20,6 +20,7 @@ use super::{
     file_identity::files_of,
     journal,
     migrations::{self, Recognised},
+    newest::Newest,
     pets,
     store_area::{changes, merge},
     transaction::done,
@@ -202,7 +203,8 @@ impl Load for SqliteLoad {
     fn log_import(&mut self) -> Result<(), StoreError> {
         if !self.added.is_empty() {
             let entry = Entry::imported(self.added);
-            journal::append(&self.connection, &entry, (&self.context).into())?;
+            let mut newest = Newest::default();
+            journal::append(&self.connection, &mut newest, &entry, (&self.context).into())?;
         }
         Ok(())
     }

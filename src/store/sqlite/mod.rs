@@ -15,6 +15,7 @@ mod health;
 mod journal;
 mod load;
 mod migrations;
+mod newest;
 mod page;
 mod pets;
 mod quick_check;

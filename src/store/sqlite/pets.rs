@@ -5,10 +5,13 @@ use jiff::Timestamp;
 use rusqlite::{Connection, params};
 
 use super::{
-    journal, page, requests,
+    journal,
+    newest::Newest,
+    page, requests,
     rows::{identifier, status},
     slow_reads,
     store::SqliteStore,
+    store_area::changes::expect_one,
     wal_index::FileVersion,
 };
 use crate::{
@@ -48,7 +51,9 @@ impl Pets for SqliteStore {
         context: WriteContext,
         respond: Respond,
     ) -> Result<Created, StoreError> {
-        let insert = move |connection: &Connection| insert_once(connection, pet, &context, respond);
+        let insert = move |connection: &Connection, newest: &mut Newest| {
+            insert_once(connection, newest, pet, &context, respond)
+        };
         self.writer.write_without_savepoint(insert).await
     }
 
@@ -87,10 +92,15 @@ pub(super) fn insert(
 }
 
 /// Adds an animal, and logs it.
-fn add(connection: &Connection, new: NewPet, context: &WriteContext) -> rusqlite::Result<Pet> {
+fn add(
+    connection: &Connection,
+    newest: &mut Newest,
+    new: NewPet,
+    context: &WriteContext,
+) -> rusqlite::Result<Pet> {
     let id = insert(connection, &new, context.now)?;
     let pet = StorePet::added(identifier(id)?, new, context.now);
-    journal::append_added(connection, &pet, context.into())?;
+    journal::append_added(connection, newest, &pet, context.into())?;
     let StorePet { id, name, category_id, status, .. } = pet;
     Ok(Pet { id, name, category_id, status })
 }
@@ -98,12 +108,13 @@ fn add(connection: &Connection, new: NewPet, context: &WriteContext) -> rusqlite
 /// Adds an animal, unless the request can be repeated and was seen before.
 fn insert_once(
     connection: &Connection,
+    newest: &mut Newest,
     new: NewPet,
     context: &WriteContext,
     respond: Respond,
 ) -> rusqlite::Result<Created> {
     let Some(request) = &context.idempotency else {
-        return add(connection, new, context).map(Created::New);
+        return add(connection, newest, new, context).map(Created::New);
     };
     let now = context.now;
     let mut seen = requests::recall(connection, request)?;
@@ -114,8 +125,8 @@ fn insert_once(
     if let Some(seen) = seen {
         return Ok(seen.into());
     }
-    let pet = add(connection, new, context)?;
-    requests::remember(connection, request, now, &respond(&pet))?;
+    let pet = add(connection, newest, new, context)?;
+    expect_one(requests::remember(connection, newest, request, now, &respond(&pet))?)?;
     requests::remember_as_before(connection, request, pet.id, now)?;
     Ok(Created::New(pet))
 }

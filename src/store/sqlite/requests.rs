@@ -3,13 +3,18 @@
 use jiff::Timestamp;
 use rusqlite::{Connection, params};
 
+use super::newest::Newest;
 use crate::{
     domain::{IdempotentRequest, Owner, PetId, StoredResponse},
-    store::request_rows::{REMEMBER, Seen, seen},
+    store::request_rows::{Seen, seen},
 };
 
 const RECALL: &str = "SELECT operation, fingerprint, status, location, etag, body FROM requests
     WHERE caller = ?1 AND key = ?2";
+/// Does nothing if a request is already remembered under this key.
+const REMEMBER: &str = "INSERT INTO requests
+    (caller, key, operation, fingerprint, status, location, etag, body, created_at, mark)
+    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10) ON CONFLICT DO NOTHING";
 /// For a request that a service of the previous release added after the migration.
 const CONVERT: &str = "INSERT INTO requests
     (caller, key, operation, fingerprint, status, location, body, created_at, mark)
@@ -75,13 +80,14 @@ fn recall_of(
     seen(row, request).map(Some)
 }
 
-/// Remembers a request with its response.
+/// Remembers a request with its response. Returns 0, and writes nothing, if another one has its key.
 pub(super) fn remember(
     connection: &Connection,
+    newest: &mut Newest,
     request: &IdempotentRequest,
     now: Timestamp,
     response: &StoredResponse,
-) -> rusqlite::Result<()> {
+) -> rusqlite::Result<usize> {
     let StoredResponse { status, location, etag, body } = response;
     connection.prepare_cached(REMEMBER)?.execute(params![
         request.lineage.number(),
@@ -92,9 +98,9 @@ pub(super) fn remember(
         location,
         etag,
         body,
-        now.as_second()
-    ])?;
-    Ok(())
+        now.as_second(),
+        newest.mark(connection)?
+    ])
 }
 
 /// Remembers a request that added an animal where the previous release looks for it.

@@ -21,6 +21,7 @@ use super::{
     checkpoints::Checkpoints,
     distrust::{Distrust, Ended},
     file::Files,
+    newest::Newest,
     readers::WaitingWriter,
     transaction::Transaction,
     writer_metrics::WriterMetrics,
@@ -35,7 +36,8 @@ const QUEUE_LENGTH: usize = 1024;
 const FEW: usize = 16;
 
 /// A waiting write. It gets a connection in a transaction, or the reason why there is none.
-type Job = Box<dyn FnOnce(Result<&mut Connection, StoreError>) -> Acknowledge + Send>;
+type Job =
+    Box<dyn FnOnce(Result<(&mut Connection, &mut Newest), StoreError>) -> Acknowledge + Send>;
 
 /// Sends the result of a write to its caller, after the result of the commit.
 type Acknowledge = Box<dyn FnOnce(Result<(), StoreError>) + Send>;
@@ -80,16 +82,21 @@ impl Writer {
         &self,
         work: impl FnOnce(&mut Connection) -> rusqlite::Result<T> + Send + 'static,
     ) -> Result<T, StoreError> {
-        self.enqueue(|connection| in_savepoint(connection, work)).await
+        self.enqueue(|connection, newest| {
+            newest.forget();
+            in_savepoint(connection, work)
+        })
+        .await
     }
 
     /// Runs `work` without a savepoint, for which SQLite would copy every page before its first
-    /// change. If it fails after it has written, all writes of its batch fail.
+    /// change. If it fails after it has written, all writes of its batch fail. It keeps the newest
+    /// values up to date.
     pub(super) async fn write_without_savepoint<T: Send + 'static>(
         &self,
-        work: impl FnOnce(&Connection) -> rusqlite::Result<T> + Send + 'static,
+        work: impl FnOnce(&Connection, &mut Newest) -> rusqlite::Result<T> + Send + 'static,
     ) -> Result<T, StoreError> {
-        self.enqueue(|connection| without_savepoint(connection, work)).await
+        self.enqueue(|connection, newest| without_savepoint(connection, newest, work)).await
     }
 
     /// The end of the use of the store, if somebody changes its files.
@@ -109,14 +116,14 @@ impl Writer {
 
     async fn enqueue<T: Send + 'static>(
         &self,
-        work: impl FnOnce(&mut Connection) -> Result<T, StoreError> + Send + 'static,
+        work: impl FnOnce(&mut Connection, &mut Newest) -> Result<T, StoreError> + Send + 'static,
     ) -> Result<T, StoreError> {
         let (sender, receiver) = oneshot::channel();
         let job: Job = Box::new(move |connection| {
             if sender.is_closed() {
                 return Box::new(|_| {});
             }
-            let done = connection.and_then(work);
+            let done = connection.and_then(|(connection, newest)| work(connection, newest));
             Box::new(move |committed| {
                 // The caller may be gone by now; the write is still valid. An error of the write
                 // itself is more specific than that of the commit.
@@ -156,6 +163,7 @@ fn run(
 ) {
     let mut batch = Vec::with_capacity(QUEUE_LENGTH);
     let mut checkpoints = Checkpoints::default();
+    let mut newest = Newest::default();
     while jobs.blocking_recv_many(&mut batch, QUEUE_LENGTH) > 0 {
         if batch.len() < FEW {
             // If this thread shares a core with the runtime threads, this lets them run first, and
@@ -163,7 +171,8 @@ fn run(
             thread::yield_now();
             fill_up(&mut batch, iter::from_fn(|| jobs.try_recv().ok()));
         }
-        let has_committed = commit(&mut connection, &mut files, waiting, &mut batch, metrics);
+        let has_committed =
+            commit(&mut connection, &mut newest, &mut files, waiting, &mut batch, metrics);
         distrust.handle_change(&connection, &files);
         if has_committed && files.needs_checkpoint() {
             checkpoints.run(&connection, &mut files);
@@ -181,6 +190,7 @@ fn fill_up<T>(batch: &mut Vec<T>, more: impl Iterator<Item = T>) {
 /// was committed.
 fn commit(
     connection: &mut Connection,
+    newest: &mut Newest,
     files: &mut Files,
     waiting: &WaitingWriter,
     batch: &mut Vec<Job>,
@@ -188,12 +198,12 @@ fn commit(
 ) -> bool {
     let mut has_changes = false;
     let mut done = Vec::with_capacity(batch.len());
-    let begun = begin(connection, files);
+    let begun = begin(connection, newest, files);
     waiting.end();
     let committed = match begun {
         Ok(mut transaction) => {
             let changes_before = transaction.total_changes();
-            done.extend(batch.drain(..).map(|job| job(Ok(&mut transaction))));
+            done.extend(batch.drain(..).map(|job| job(Ok((&mut transaction, newest)))));
             has_changes = transaction.total_changes() != changes_before;
             metrics.time_commit(has_changes.then_some(done.len()), || finish(transaction, files))
         }
@@ -203,6 +213,7 @@ fn commit(
         }
     };
     if committed.is_err() {
+        newest.forget();
         metrics.count_failure();
     }
     for acknowledge in done {
@@ -213,6 +224,7 @@ fn commit(
 
 fn begin<'c>(
     connection: &'c mut Connection,
+    newest: &mut Newest,
     files: &mut Files,
 ) -> Result<Transaction<'c>, StoreError> {
     // IMMEDIATE takes the write lock now, while waiting for another process is allowed. SQLite
@@ -220,6 +232,7 @@ fn begin<'c>(
     let transaction = Transaction::begin(connection, "BEGIN IMMEDIATE")?;
     // From here on, no other process appends to the WAL.
     files.check()?;
+    newest.validate(&transaction)?;
     Ok(transaction)
 }
 
@@ -256,10 +269,11 @@ fn in_savepoint<T>(
 /// Runs `work`, and undoes the whole transaction if it fails after it has written.
 fn without_savepoint<T>(
     connection: &mut Connection,
-    work: impl FnOnce(&Connection) -> rusqlite::Result<T>,
+    newest: &mut Newest,
+    work: impl FnOnce(&Connection, &mut Newest) -> rusqlite::Result<T>,
 ) -> Result<T, StoreError> {
     let before = connection.total_changes();
-    let done = in_transaction(connection, |connection| work(connection));
+    let done = in_transaction(connection, |connection| work(connection, newest));
     if done.is_err() && connection.total_changes() != before {
         let _ = connection.execute_batch("ROLLBACK");
     }

@@ -98,8 +98,8 @@ async fn when_the_transaction_is_lost_the_whole_batch_fails_and_is_undone() {
 async fn a_write_without_a_savepoint_that_fails_after_it_has_written_is_undone_with_its_batch() {
     let (writer, _directory) = writer().await;
     let (release, holding) = hold(&writer);
-    let fails_at_once = |connection: &Connection| insert(1)(connection);
-    let fails_later = |connection: &Connection| {
+    let fails_at_once = |connection: &Connection, _: &mut Newest| insert(1)(connection);
+    let fails_later = |connection: &Connection, _: &mut Newest| {
         insert(2)(connection)?;
         insert(1)(connection)
     };

@@ -1,6 +1,6 @@
 //! Writes the changes of a decision.
 
-use std::{fmt::Write, sync::LazyLock};
+use std::sync::LazyLock;
 
 use rusqlite::{Connection, params_from_iter};
 
@@ -60,19 +60,18 @@ pub(in super::super) fn insert(
 }
 
 /// Writes only the columns that change, so that SQLite does not write to the indexes of the others.
+/// `OR FAIL`, so that it does not copy each page to undo this statement: after an error, the writer
+/// undoes all that was written.
 fn update(connection: &Connection, before: &Resource, after: &Resource) -> rusqlite::Result<()> {
     let table = Table::of(after);
     let (old, new) = (values(before), values(after));
-    let mut written = vec![old[0], Value::Integer(before.version())];
-    let mut update = format!("UPDATE {table} SET ");
-    for (column, (old, new)) in table.columns().into_iter().zip(old.into_iter().zip(new)) {
-        if old != new {
-            let comma = if written.len() > 2 { ", " } else { "" };
-            written.push(new);
-            let _ = write!(update, "{comma}{column} = ?{}", written.len());
-        }
-    }
-    update.push_str(" WHERE id = ?1 AND version = ?2");
+    let id = old[0];
+    let changed = table.columns().into_iter().zip(old.into_iter().zip(new));
+    let changed = changed.filter(|(_, (old, new))| old != new);
+    let (columns, mut written): (Vec<_>, Vec<_>) = changed.map(|(of, (_, new))| (of, new)).unzip();
+    let columns = columns.join(" = ?, ");
+    let update = format!("UPDATE OR FAIL {table} SET {columns} = ? WHERE id = ? AND version = ?");
+    written.extend([id, Value::Integer(before.version())]);
     expect_one(connection.prepare_cached(&update)?.execute(params_from_iter(written))?)
 }
 
@@ -83,6 +82,6 @@ fn delete(connection: &Connection, before: &Resource) -> rusqlite::Result<()> {
 }
 
 /// Only one process writes at a time, so no other number is possible.
-fn expect_one(written: usize) -> rusqlite::Result<()> {
+pub(in super::super) fn expect_one(written: usize) -> rusqlite::Result<()> {
     if written == 1 { Ok(()) } else { Err(rusqlite::Error::StatementChangedRows(written)) }
 }

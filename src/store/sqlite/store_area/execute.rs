@@ -3,14 +3,14 @@
 use rusqlite::Connection;
 
 use super::{
-    super::{journal, requests},
+    super::{journal, newest::Newest, requests},
     changes, rows,
 };
 use crate::{
     domain::{
         PetId, PetStatus, WriteContext,
         clock::to_milliseconds,
-        store_area::{Command, OrderId, Subject},
+        store_area::{Command, OrderId, OrderStatus, Subject},
     },
     store::{
         Executed, RespondTo,
@@ -18,33 +18,41 @@ use crate::{
     },
 };
 
-const LAST_ID: &str = "SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = ?1";
+const LAST_PET: &str = "SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'pets'";
 
 /// See [`crate::store::StoreArea::execute`]. Nothing is written before everything is decided.
 pub(super) fn execute(
     connection: &Connection,
+    newest: &mut Newest,
     commands: &[Command],
     context: &WriteContext,
     respond: RespondTo,
 ) -> rusqlite::Result<Executed> {
-    if let Some(request) = &context.idempotency
-        && let Some(seen) = requests::recall(connection, request)?
-    {
-        return Ok(seen.into());
+    let request = context.idempotency.as_ref();
+    let is_of_rotated_key = request.is_some_and(|request| request.caller != request.lineage);
+    if is_of_rotated_key && let Some(seen) = recall(connection, context)? {
+        return Ok(seen);
     }
-    let state = match decide(connection, commands, context)? {
+    let state = match decide(connection, newest, commands, context)? {
         Ok(state) => state,
-        Err(refused) => return Ok(refused),
+        Err(refused) => return Ok(recall(connection, context)?.unwrap_or(refused)),
     };
     let response = respond(&state.decisions);
+    // The first write, so nothing has to be undone if the request was carried out before. Most
+    // requests come once, and to look for them first would cost as much as to remember them.
+    if let Some(request) = request
+        && requests::remember(connection, newest, request, context.now, &response)? == 0
+    {
+        return recall(connection, context)?.ok_or(rusqlite::Error::QueryReturnedNoRows);
+    }
     for decision in &state.decisions {
         changes::write(connection, decision)?;
     }
     for entry in &state.entries {
-        journal::append(connection, entry, context.into())?;
+        journal::append(connection, newest, entry, context.into())?;
     }
-    if let Some(request) = &context.idempotency {
-        requests::remember(connection, request, context.now, &response)?;
+    if let Some((id, _)) = state.orders.last_key_value() {
+        newest.has_order(id.get());
     }
     let changes = state.decisions.into_iter().flat_map(|decision| decision.changes).collect();
     Ok(Executed::Done { response, changes })
@@ -57,17 +65,22 @@ pub(super) fn refused(
     commands: &[Command],
     context: &WriteContext,
 ) -> rusqlite::Result<Option<Executed>> {
-    if let Some(request) = &context.idempotency
-        && requests::recall(connection, request)?.is_some()
-    {
+    if recall(connection, context)?.is_some() {
         return Ok(None);
     }
-    Ok(decide(connection, commands, context)?.err())
+    Ok(decide(connection, &mut Newest::default(), commands, context)?.err())
+}
+
+/// What is remembered of the request.
+fn recall(connection: &Connection, context: &WriteContext) -> rusqlite::Result<Option<Executed>> {
+    let Some(request) = &context.idempotency else { return Ok(None) };
+    Ok(requests::recall(connection, request)?.map(Executed::from))
 }
 
 /// What the commands change, or their refusal.
 fn decide(
     connection: &Connection,
+    newest: &mut Newest,
     commands: &[Command],
     context: &WriteContext,
 ) -> rusqlite::Result<Result<State, Executed>> {
@@ -75,7 +88,7 @@ fn decide(
     let now = to_milliseconds(context.now);
     let mut state = State::default();
     for (index, command) in commands.iter().enumerate() {
-        let new = read(connection, command, &mut state)?;
+        let new = read(connection, newest, command, &mut state)?;
         if let Err(refusal) = state.decide(command, new, now) {
             return Ok(Err(Executed::Refused { index, refusal }));
         }
@@ -84,19 +97,32 @@ fn decide(
 }
 
 /// Reads what a command is about, unless an earlier one was about the same.
-fn read(connection: &Connection, command: &Command, state: &mut State) -> rusqlite::Result<NewIds> {
+fn read(
+    connection: &Connection,
+    newest: &mut Newest,
+    command: &Command,
+    state: &mut State,
+) -> rusqlite::Result<NewIds> {
     let mut new = NewIds::default();
     match command.subject() {
         Subject::New => {
             let added = state.pets.last_key_value().map(|(id, _)| id.get());
-            new.pet = PetId::new(next_id(connection, "pets", added)?);
+            let last = connection.prepare_cached(LAST_PET)?.query_row([], |row| row.get(0))?;
+            new.pet = PetId::new(added.max(Some(last)).unwrap_or_default() + 1);
         }
         Subject::Pet(id) => read_pet(connection, id, state)?,
         Subject::Order(id) => {
             if !state.orders.contains_key(&id)
-                && let Some(order) = rows::get_order(connection, id)?
+                && let Some((order, pet)) = rows::get_order_with_pet(connection, id)?
             {
-                read_pet(connection, order.pet_id, state)?;
+                match pet {
+                    // No other order holds it.
+                    Some(mut pet) if order.holds => {
+                        pet.order_id = (order.status == OrderStatus::Reserved).then_some(id);
+                        state.add(pet);
+                    }
+                    _ => read_pet(connection, order.pet_id, state)?,
+                }
                 state.add(order);
             }
         }
@@ -110,7 +136,8 @@ fn read(connection: &Connection, command: &Command, state: &mut State) -> rusqli
     }
     if matches!(command, Command::PlaceOrder(_)) {
         let added = state.orders.last_key_value().map(|(id, _)| id.get());
-        new.order = OrderId::new(next_id(connection, "orders", added)?);
+        new.order =
+            OrderId::new(added.max(Some(newest.order(connection)?)).unwrap_or_default() + 1);
     }
     Ok(new)
 }
@@ -129,10 +156,4 @@ fn read_pet(connection: &Connection, id: PetId, state: &mut State) -> rusqlite::
         state.add(pet);
     }
     Ok(())
-}
-
-/// Higher than every identifier that the rows of this table ever had, and than `added`.
-fn next_id(connection: &Connection, table: &str, added: Option<i64>) -> rusqlite::Result<i64> {
-    let last: i64 = connection.prepare_cached(LAST_ID)?.query_row([table], |row| row.get(0))?;
-    Ok(added.map_or(last, |added| added.max(last)) + 1)
 }

@@ -15,7 +15,7 @@ use async_trait::async_trait;
 use jiff::Timestamp;
 use rusqlite::Connection;
 
-use super::{slow_reads::USUAL_PAGE, store::SqliteStore};
+use super::{newest::Newest, slow_reads::USUAL_PAGE, store::SqliteStore};
 use crate::{
     domain::{
         Limit, PetId, WriteContext,
@@ -49,8 +49,8 @@ impl StoreArea for SqliteStore {
             }
             turn = Some(taken);
         }
-        let execute = move |connection: &Connection| {
-            execute::execute(connection, &batch.0, &batch.1, respond)
+        let execute = move |connection: &Connection, newest: &mut Newest| {
+            execute::execute(connection, newest, &batch.0, &batch.1, respond)
         };
         let executed = self.writer.write_without_savepoint(execute).await;
         drop(turn);

@@ -2,14 +2,14 @@
 
 use std::sync::LazyLock;
 
-use rusqlite::{Connection, OptionalExtension};
+use rusqlite::{Connection, OptionalExtension, Row};
 
 use crate::{
     domain::{
         PetId,
         store_area::{Category, Order, OrderId, StorePet},
     },
-    store::tables::{Record, Table, pet_with_order},
+    store::tables::{Record, Table, pet, pet_with_order},
 };
 
 /// What is selected of a table, for [`Table::read`].
@@ -17,8 +17,9 @@ pub(super) static SELECT: LazyLock<[String; 4]> = LazyLock::new(|| {
     Table::ALL.map(|table| {
         let order = match table {
             Table::Pets => {
-                ", (SELECT orders.id FROM orders INDEXED BY orders_one_holds
-                    WHERE pet_id = pets.id AND holds = 1 AND orders.status = 'reserved')"
+                ", CASE WHEN pets.status <> 'available' THEN
+                    (SELECT orders.id FROM orders INDEXED BY orders_one_holds
+                    WHERE pet_id = pets.id AND holds = 1 AND orders.status = 'reserved') END"
             }
             Table::WithdrawnPets => ", NULL",
             Table::Orders | Table::Categories => "",
@@ -28,6 +29,16 @@ pub(super) static SELECT: LazyLock<[String; 4]> = LazyLock::new(|| {
 });
 static GET: LazyLock<[String; 4]> =
     LazyLock::new(|| SELECT.each_ref().map(|select| format!("{select} WHERE id = ?1")));
+static GET_ORDER_WITH_PET: LazyLock<String> = LazyLock::new(|| {
+    let orders = Order::COLUMNS.iter().map(|column| format!("orders.{column}"));
+    let pets = StorePet::COLUMNS.iter().map(|column| format!("pets.{column}"));
+    let columns: Vec<_> = orders.chain(pets).collect();
+    format!(
+        "SELECT {}, NULL, NULL, NULL FROM orders LEFT JOIN pets ON pets.id = pet_id
+        WHERE orders.id = ?1",
+        columns.join(", ")
+    )
+});
 static GET_HOLDER: LazyLock<String> =
     LazyLock::new(|| format!("{} WHERE pet_id = ?1 AND holds = 1", SELECT[Table::Orders as usize]));
 
@@ -46,6 +57,16 @@ pub(super) fn get_pet(connection: &Connection, id: PetId) -> rusqlite::Result<Op
 pub(super) fn get_order(connection: &Connection, id: OrderId) -> rusqlite::Result<Option<Order>> {
     let mut get = connection.prepare_cached(&GET[Table::Orders as usize])?;
     get.query_row([id.get()], |row| Order::read(row, 0)).optional()
+}
+
+/// The order, and its animal without its order. The animal is `None` if it is withdrawn.
+pub(super) fn get_order_with_pet(
+    connection: &Connection,
+    id: OrderId,
+) -> rusqlite::Result<Option<(Order, Option<StorePet>)>> {
+    let mut get = connection.prepare_cached(&GET_ORDER_WITH_PET)?;
+    let read = |row: &Row<'_>| Ok((Order::read(row, 0)?, pet(row, Order::COLUMNS.len())?));
+    get.query_row([id.get()], read).optional()
 }
 
 /// The order that holds this animal.
