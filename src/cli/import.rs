@@ -16,6 +16,7 @@ use clap::Args;
 
 use super::{
     args::{BadSetting, CreateArgs, DatabaseArgs},
+    heading_args::HeadingArgs,
     output::counted,
     progress::Progress,
     rejects::Rejects,
@@ -23,7 +24,7 @@ use super::{
 };
 use crate::{
     domain::{Clock, PetId, SystemClock, store_area::Resource},
-    files::{self, Format, Headings, InvalidRow, Mapping, ReadError, Row, Rows, SeenIds, Source},
+    files::{self, Format, InvalidRow, ReadError, Row, Rows, SeenIds, Source},
     store::{
         self, OpenError,
         bulk::{CommitError, Ids, LastIds, Load, Snapshot},
@@ -81,14 +82,8 @@ pub(super) struct Import {
     #[arg(long, env = "PETSTORE_IMPORT_KEEP_IDS", value_parser = values::switch)]
     keep_ids: bool,
 
-    /// A column of a CSV file that has another name there, such as 'Animal
-    /// Name=name'; can be repeated; the variable has one on each line
-    #[arg(long, value_name = "HEADING=NAME", env = "PETSTORE_IMPORT_MAP", value_delimiter = '\n')]
-    map: Vec<Mapping>,
-
-    /// Ignore the columns of a CSV file that petstore does not know
-    #[arg(long, env = "PETSTORE_IMPORT_IGNORE_UNKNOWN_COLUMNS", value_parser = values::switch)]
-    ignore_unknown_columns: bool,
+    #[command(flatten)]
+    headings: HeadingArgs,
 
     #[command(flatten)]
     database: DatabaseArgs,
@@ -123,7 +118,7 @@ impl Import {
             bad("--skip-invalid and --rejects FILE need each other, so that no row is lost")
         );
         ensure!(
-            format == Format::Csv || (self.map.is_empty() && !self.ignore_unknown_columns),
+            format == Format::Csv || !self.headings.are_given(),
             bad("--map and --ignore-unknown-columns are for CSV files")
         );
         let source = self.open()?;
@@ -185,8 +180,7 @@ impl Import {
     }
 
     fn read<'s>(&self, file: &'s Source, format: Format) -> Result<Box<dyn Rows + 's>, ReadError> {
-        let (mapped, ignores_unknown) = (self.map.clone(), self.ignore_unknown_columns);
-        files::read(file, format, self.keep_ids, &Headings { mapped, ignores_unknown })
+        files::read(file, format, self.keep_ids, &self.headings.headings())
     }
 
     /// The name of the file, for messages.

@@ -12,6 +12,7 @@ mod copy;
 mod export;
 mod file_sizes;
 mod first_start;
+mod heading_args;
 mod healthcheck;
 mod import;
 mod keys;

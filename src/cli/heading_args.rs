@@ -1,0 +1,29 @@
+//! The options of an import for the headings of a CSV file.
+
+use clap::Args;
+
+use super::values;
+use crate::files::{Headings, Mapping};
+
+/// What the headings of a CSV file stand for.
+#[derive(Debug, Args)]
+pub(super) struct HeadingArgs {
+    /// A column of a CSV file that has another name there, such as 'Animal
+    /// Name=name'; can be repeated; the variable has one on each line
+    #[arg(long, value_name = "HEADING=NAME", env = "PETSTORE_IMPORT_MAP", value_delimiter = '\n')]
+    map: Vec<Mapping>,
+
+    /// Ignore the columns of a CSV file that petstore does not know
+    #[arg(long, env = "PETSTORE_IMPORT_IGNORE_UNKNOWN_COLUMNS", value_parser = values::switch)]
+    ignore_unknown_columns: bool,
+}
+
+impl HeadingArgs {
+    pub(super) fn are_given(&self) -> bool {
+        !self.map.is_empty() || self.ignore_unknown_columns
+    }
+
+    pub(super) fn headings(&self) -> Headings {
+        Headings { mapped: self.map.clone(), ignores_unknown: self.ignore_unknown_columns }
+    }
+}
