@@ -1,5 +1,6 @@
 //! JSON: strict parsing, and writing.
 
+mod field;
 mod journal;
 pub(crate) mod members;
 mod object;
@@ -17,6 +18,7 @@ use serde::{
 use serde_json::{de::SliceRead, value::RawValue};
 
 pub(crate) use self::{
+    field::{FIELD, read_field, read_whole_field, write_field},
     journal::{write_audit_entry, write_change},
     object::Object,
     pet::write_pet,

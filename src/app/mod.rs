@@ -1,6 +1,7 @@
 //! What the service does for a program, for a page of the console, or because it is time.
 
 mod commands;
+mod fields;
 mod idempotency;
 mod inventory;
 pub mod journal;
@@ -15,8 +16,12 @@ use std::{
 
 use jiff::Timestamp;
 
-use self::{commands::Commands, inventory::InventoryCount, journal::Journal, webhooks::Webhooks};
+use self::{
+    commands::Commands, fields::Fields, inventory::InventoryCount, journal::Journal,
+    webhooks::Webhooks,
+};
 pub(crate) use self::{
+    fields::FieldChanged,
     idempotency::{NotEntered, Requests},
     keys::{Caller, KeyError, KeyRing},
     webhooks::{WebhookChanged, WebhookError},
@@ -62,6 +67,7 @@ pub struct App {
     pub(crate) keys: KeyRing,
     pub(crate) requests: Requests,
     pub(crate) commands: Commands,
+    pub(crate) fields: Fields,
     pub(crate) webhooks: Webhooks,
     pub(crate) inventory: InventoryCount,
     /// The journal of changes.
@@ -88,6 +94,7 @@ impl App {
             keys: KeyRing::new(of_keys, Arc::clone(&clock), deployment, rate_limit),
             requests: Requests::new(Arc::clone(&store)),
             commands: Commands::new(Arc::clone(&store), of_clock, reservation),
+            fields: Fields::new(Arc::clone(&store)),
             webhooks: Webhooks::new(Arc::clone(&store), registrar),
             inventory: InventoryCount::new(Arc::clone(&store), Arc::clone(&clock)),
             journal: Journal::new(Arc::clone(&store), Arc::clone(&clock)),

@@ -10,7 +10,7 @@ use crate::{
         StoredResponse, WriteContext,
         store_area::{StoredWebhook, Webhook},
     },
-    store::{Store, StoreError, WebhookWritten},
+    store::{Store, StoreError, Written},
 };
 
 /// How often a change is decided again because another one was faster.
@@ -82,9 +82,9 @@ impl Webhooks {
                 stored.body = registrar.seal_response(&stored.body)?;
             }
             match store.write_webhook(change, act, stored, context.clone()).await? {
-                WebhookWritten::Done => return Ok(WebhookChanged::Done(response)),
-                WebhookWritten::Stale => {}
-                WebhookWritten::Full if matches!(wanted, Wanted::Test) => break,
+                Written::Done => return Ok(WebhookChanged::Done(response)),
+                Written::Stale => {}
+                Written::Full if matches!(wanted, Wanted::Test) => break,
                 other => return self.known(other),
             }
         }
@@ -92,13 +92,13 @@ impl Webhooks {
     }
 
     /// What became of a request that changed nothing now.
-    fn known(&self, written: WebhookWritten) -> Result<WebhookChanged, WebhookError> {
+    fn known(&self, written: Written) -> Result<WebhookChanged, WebhookError> {
         Ok(match written {
-            WebhookWritten::Replayed(mut stored) => {
+            Written::Replayed(mut stored) => {
                 stored.body = self.registrar.open_response(stored.body)?;
                 WebhookChanged::Done(stored)
             }
-            WebhookWritten::Full => WebhookChanged::Full,
+            Written::Full => WebhookChanged::Full,
             _ => WebhookChanged::IdempotencyConflict,
         })
     }

@@ -23,7 +23,7 @@ use crate::{
 /// Copy everything from one database to another, which must be empty
 ///
 /// The command copies a snapshot: all animals with their ids, withdrawn or not, all
-/// orders, categories and API keys, all remembered requests with an Idempotency-Key, the
+/// orders, categories, fields and API keys, all remembered requests with an Idempotency-Key, the
 /// log of changes, the audit trail, webhooks, and the staff of the console without their
 /// sessions and links. Every cursor of the log becomes invalid. The secrets of webhooks and
 /// second factors stay encrypted with the same key file, which the new service also needs.
@@ -61,6 +61,7 @@ struct Copied {
     animals: u64,
     orders: u64,
     categories: u64,
+    fields: u64,
     keys: u64,
     requests: u64,
     rows: [u64; bulk::TABLES.len()],
@@ -93,15 +94,16 @@ impl Copy {
             CommitError::NotDone(error) => anyhow::Error::from(error).context("nothing was copied"),
             unknown @ CommitError::Unknown(_) => unknown.into(),
         })?;
-        let Copied { animals, orders, categories, keys, requests, rows } = copied;
+        let Copied { animals, orders, categories, fields, keys, requests, rows } = copied;
         let rows = bulk::TABLES.iter().zip(rows);
         let rows: Vec<_> =
             rows.map(|(table, rows)| super::output::counted(rows, table.rows)).collect();
         super::output::print_message(&format!(
-            "Copied {}, {}, {}, {}, {}, {} from {} to {}.",
+            "Copied {}, {}, {}, {}, {}, {}, {} from {} to {}.",
             super::output::counted(animals, "animal"),
             super::output::counted(orders, "order"),
             super::output::counted(categories, "category"),
+            super::output::counted(fields, "field"),
             super::output::counted(keys, bulk::KEYS.rows),
             super::output::counted(requests, "idempotency key"),
             rows.join(", "),
@@ -126,6 +128,9 @@ impl Copy {
 fn copy(from: &mut dyn Snapshot, to: &mut dyn Load) -> anyhow::Result<Copied> {
     let mut copied = Copied { keys: copy_table(&bulk::KEYS, from, to)?, ..Copied::default() };
     let mut added = Ok(());
+    let fields = from.fields()?;
+    copied.fields = fields.all().len() as u64;
+    to.set_fields(fields.all())?;
     from.requests(&mut |request| {
         copied.requests += 1;
         added = to.add_request(&request).map_err(anyhow::Error::from);

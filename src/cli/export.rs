@@ -35,8 +35,8 @@ pub(super) struct Export {
     #[arg(long, value_enum, env = "PETSTORE_EXPORT_FORMAT")]
     format: Option<Format>,
 
-    /// Write everything of the store area: each animal, order and category as a
-    /// line of NDJSON, for `petstore import --keep-ids`
+    /// Write everything of the store area: each field, animal, order and category as
+    /// a line of NDJSON, for `petstore import --keep-ids`
     #[arg(long, env = "PETSTORE_EXPORT_ALL", value_parser = values::switch)]
     all: bool,
 
@@ -92,6 +92,12 @@ impl Export {
             Format::Ndjson if !self.all => write(&mut NdjsonWriter::new(out)),
             Format::Ndjson => {
                 let mut writer = NdjsonWriter::new(out);
+                let fields = snapshot.fields().context("cannot read the database")?;
+                for field in fields.all() {
+                    if step(writer.write_field(field)).is_break() {
+                        break;
+                    }
+                }
                 let read = snapshot.resources(&mut |resource| {
                     progress.animal();
                     step(writer.write_resource(&resource))

@@ -4,9 +4,11 @@
 //! other writers of the database do not wait for a slow pipe or an invalid file, and
 //! the first invalid row does not hide the others.
 
+mod checked;
+mod fields;
+
 use std::{
     io,
-    ops::ControlFlow,
     path::{Path, PathBuf},
     process::ExitCode,
 };
@@ -14,6 +16,7 @@ use std::{
 use anyhow::{Context, bail, ensure};
 use clap::Args;
 
+use self::checked::{Checked, taken};
 use super::{
     args::{BadSetting, CreateArgs, DatabaseArgs},
     heading_args::HeadingArgs,
@@ -23,8 +26,11 @@ use super::{
     values,
 };
 use crate::{
-    domain::{Clock, PetId, SystemClock, store_area::Resource},
-    files::{self, Format, InvalidRow, ReadError, Row, Rows, SeenIds, Source},
+    domain::{
+        Clock, PetId, SystemClock,
+        store_area::{ActType, Resource},
+    },
+    files::{self, Format, InvalidRow, ReadError, Row, Rows, Source},
     store::{
         self, OpenError,
         bulk::{CommitError, Ids, LastIds, Load, Snapshot},
@@ -36,9 +42,6 @@ const REPORTED: u64 = 20;
 
 /// The exit status if animals were imported, and other rows were rejected.
 const SOME_REJECTED: u8 = 3;
-
-/// Replaces the number of a row, for an id that an animal in the catalogue has.
-const IN_CATALOGUE: u64 = 0;
 
 /// Add all animals of a file, or none
 ///
@@ -92,20 +95,6 @@ pub(super) struct Import {
     if_absent: CreateArgs,
 }
 
-/// The result of validating a file.
-#[derive(Default)]
-struct Checked {
-    valid: u64,
-    /// How many of the valid rows are orders, and how many categories.
-    orders: u64,
-    categories: u64,
-    /// Whether the rows depend on each other, because some are of the store area.
-    is_connected: bool,
-    invalid: u64,
-    /// The ids with which animals will be added, with --keep-ids.
-    ids: Option<SeenIds>,
-}
-
 impl Import {
     pub(super) fn run(self) -> anyhow::Result<ExitCode> {
         let bad = |message: &str| BadSetting(message.to_owned());
@@ -131,6 +120,7 @@ impl Import {
         let mut rejects = self.rejects.as_deref().map(Rejects::create).transpose()?;
         let checked = self.check(&source, format, rejects.as_mut(), catalogue)?;
         let Checked { valid, orders, categories, invalid, .. } = checked;
+        let others = orders + categories + checked.fields.count();
         if invalid > 0 && !self.skip_invalid {
             let rows = valid + invalid;
             let or_skip = ", or add --skip-invalid --rejects FILE to import the others";
@@ -157,10 +147,11 @@ impl Import {
         let rejected = rejects.map_or(String::new(), |rejects| {
             format!(" Rejected {}: see {}.", counted(invalid, "row"), rejects.keep().display())
         });
-        let mut what = counted(valid - orders - categories, "animal");
-        if orders + categories > 0 {
+        let mut what = counted(valid - others, "animal");
+        if others > 0 {
             let (orders, categories) = (counted(orders, "order"), counted(categories, "category"));
-            what = format!("{what}, {orders} and {categories}");
+            let fields = counted(checked.fields.count(), "field");
+            what = format!("{what}, {orders}, {categories} and {fields}");
         }
         let database = &self.database.database;
         super::output::print_message(&format!("{done} {what} into {database}.{rejected}"));
@@ -200,16 +191,17 @@ impl Import {
         catalogue: Option<Box<dyn Snapshot>>,
     ) -> anyhow::Result<Checked> {
         let not_imported = || format!("nothing was imported: {}", self.name());
-        let ids = self.keep_ids.then(|| taken_ids(catalogue)).transpose()?;
+        let (ids, fields) = self.keep_ids.then(|| taken(catalogue)).transpose()?.unzip();
+        let fields = fields.unwrap_or_default();
         let mut rows = self.read(source, format).with_context(not_imported)?;
         let mut progress = Progress::of_bytes("Checking", source.length());
-        let mut checked = Checked { ids, ..Checked::default() };
+        let mut checked = Checked { ids, fields, ..Checked::default() };
         while let Some(row) = rows.next().with_context(not_imported)? {
             progress.step(|_| rows.bytes_read());
             let invalid = match row {
                 Err(invalid) => invalid,
                 Ok(row) => {
-                    checked.is_connected |= matches!(row, Row::Resource(_));
+                    checked.is_connected |= matches!(row, Row::Resource(_) | Row::Field(_));
                     ensure!(
                         !checked.is_connected || !self.skip_invalid,
                         BadSetting(
@@ -281,6 +273,12 @@ impl Import {
         let mut progress = Progress::of_animals("Importing", checked.valid);
         let (mut valid, mut number) = (0, 0);
         let mut last = LastIds::default();
+        if let Some(fields) = checked.fields.all() {
+            load.set_fields(&fields)?;
+            for field in checked.fields.new_ones() {
+                load.record(&field.act(ActType::FieldAdded))?;
+            }
+        }
         while let Some(row) = rows.next()? {
             number += 1;
             let Some(row) = row.ok().filter(|row| checked.is_good(row, number)) else {
@@ -293,6 +291,7 @@ impl Import {
                     load.add_pet(id, &pet)?;
                     last.pet = last.pet.max(id.map_or(0, PetId::get));
                 }
+                Row::Field(_) => {}
                 Row::Resource(resource) => {
                     load.add(&resource)?;
                     match resource {
@@ -309,80 +308,6 @@ impl Import {
         load.log_import()?;
         Ok(())
     }
-}
-
-impl Checked {
-    /// Why a row that could be parsed is invalid, if so: its id is taken, or it does not agree with
-    /// the rows before it. Otherwise, records it.
-    fn problem_of(&self, row: &Row, rows: &dyn Rows) -> anyhow::Result<Option<InvalidRow>> {
-        let Some(ids) = &self.ids else {
-            return Ok(None);
-        };
-        let number = self.valid + self.invalid + 1;
-        let (id, taken) = match row {
-            Row::Pet { id: None, .. } => return Ok(None),
-            Row::Pet { id: Some(id), .. } => (id.get(), ids.record(*id, number)?),
-            Row::Resource(resource) => (id_of(resource), ids.record_resource(resource, number)?),
-        };
-        let by = match (taken, row) {
-            (None, Row::Pet { .. }) => return Ok(None),
-            (None, Row::Resource(resource)) => {
-                let problem = ids.disagreement(resource, rows.raw_row()?.line)?;
-                return Ok(problem.map(|reason| InvalidRow { column: None, reason }));
-            }
-            (Some(IN_CATALOGUE), Row::Resource(Resource::Order(_))) => "an order in the database",
-            (Some(IN_CATALOGUE), Row::Resource(Resource::Category(_))) => {
-                "a category in the database"
-            }
-            (Some(IN_CATALOGUE), _) => "an animal in the catalogue",
-            (Some(_), _) => {
-                let reason = format!("{id} is the id of an earlier row; each id must occur once");
-                return Ok(Some(InvalidRow { column: Some("id"), reason }));
-            }
-        };
-        let reason = format!("{id} is the id of {by}; ids must be free");
-        Ok(Some(InvalidRow { column: Some("id"), reason }))
-    }
-
-    fn count(&mut self, row: &Row) {
-        self.valid += 1;
-        match row {
-            Row::Resource(Resource::Order(_)) => self.orders += 1,
-            Row::Resource(Resource::Category(_)) => self.categories += 1,
-            Row::Resource(Resource::Pet(_)) | Row::Pet { .. } => {}
-        }
-    }
-
-    /// Whether a row that could be parsed is valid.
-    fn is_good(&self, row: &Row, number: u64) -> bool {
-        let (Some(ids), Row::Pet { id: Some(id), .. }) = (&self.ids, row) else {
-            return true;
-        };
-        self.invalid == 0 || matches!(ids.row_of(*id), Ok(Some(first)) if first == number)
-    }
-}
-
-fn id_of(resource: &Resource) -> i64 {
-    match resource {
-        Resource::Pet(pet) => pet.id.get(),
-        Resource::Order(order) => order.id.get(),
-        Resource::Category(category) => category.id,
-    }
-}
-
-/// The ids of the animals, orders and categories in the database.
-fn taken_ids(catalogue: Option<Box<dyn Snapshot>>) -> anyhow::Result<SeenIds> {
-    let ids = SeenIds::new()?;
-    let mut recorded = Ok(None);
-    if let Some(mut catalogue) = catalogue {
-        // Also those of withdrawn animals, which are never given again.
-        catalogue.resources(&mut |resource| {
-            recorded = ids.record_resource(&resource, IN_CATALOGUE);
-            if recorded.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
-        })?;
-    }
-    recorded?;
-    Ok(ids)
 }
 
 fn rejection(line: u64, invalid: &InvalidRow) -> String {

@@ -19,7 +19,7 @@ use crate::{
         },
     },
     json,
-    store::{DatabaseUrl, OpenMode, Store, WebhookWritten},
+    store::{DatabaseUrl, OpenMode, Store, Written},
     tls,
 };
 
@@ -241,15 +241,15 @@ async fn write(
     let written =
         store.write_webhook(change.clone(), act, StoredResponse::default(), context).await;
     match (written.context("cannot store the webhook")?, change) {
-        (WebhookWritten::Done, WebhookChange::Test(test)) => print_attempt(store, &test).await,
-        (WebhookWritten::Full, WebhookChange::Test(_)) => {
+        (Written::Done, WebhookChange::Test(test)) => print_attempt(store, &test).await,
+        (Written::Full, WebhookChange::Test(_)) => {
             bail!("{} test messages wait already; the first {SENT_LATER}", Webhook::MAX_TESTS)
         }
-        (WebhookWritten::Done, WebhookChange::Delete { id, .. }) => {
+        (Written::Done, WebhookChange::Delete { id, .. }) => {
             super::output::print_message(&format!("Webhook {id} in {database} is removed."));
             Ok(())
         }
-        (WebhookWritten::Done, _) => {
+        (Written::Done, _) => {
             if let Some(webhook) = webhook {
                 show(&webhook, secret.as_deref())?;
                 super::output::print_message(&format!(
@@ -259,7 +259,7 @@ async fn write(
             }
             Ok(())
         }
-        (WebhookWritten::Full, _) => {
+        (Written::Full, _) => {
             bail!("there are {} webhooks already; remove one", Webhook::MAX)
         }
         _ => bail!("another process has just changed the webhook; run the command again"),

@@ -22,7 +22,7 @@ use crate::{
         log::chain,
         traces::{Span, Spans, Work},
     },
-    store::{Store, StoreError, WebhookWritten},
+    store::{Store, StoreError, Written},
 };
 
 /// The secrets of a webhook, each with the end of its use.
@@ -57,7 +57,7 @@ pub(super) async fn note_test(
         let (act, by) = (reason.act(webhook), WriteContext::new(Actor::Clock, attempt.at));
         let written = store.write_webhook(change, Some(act), StoredResponse::default(), by).await?;
         // Otherwise somebody has just changed it, perhaps because of the 410.
-        if written == WebhookWritten::Done {
+        if written == Written::Done {
             error!(webhook, reason = reason.as_str(), "a webhook is disabled");
         }
     }

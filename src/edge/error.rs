@@ -59,6 +59,7 @@ problems! {
     /// The subject is not in a state in which the change is possible.
     InvalidTransition     "invalid_transition"      CONFLICT;
     OpenOrder             "open_order"              CONFLICT;
+    TooManyFields         "too_many_fields"         CONFLICT;
     PreconditionRequired  "precondition_required"   PRECONDITION_REQUIRED;
     PreconditionFailed    "precondition_failed"     PRECONDITION_FAILED;
     /// The idempotency key was used for another request.

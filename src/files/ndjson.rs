@@ -19,7 +19,10 @@ use super::{
     source::{self, Bounded, MAX_ROW, Source},
 };
 use crate::{
-    domain::{NewPet, PetId, PetRef, store_area::Resource},
+    domain::{
+        NewPet, PetId, PetRef,
+        store_area::{FieldDefinition, Resource},
+    },
     json::{self, members::imported},
 };
 
@@ -101,7 +104,7 @@ impl<'s> NdjsonRows<'s> {
             return Err(whole("the line is not a JSON object"));
         }
         if resources::is_tagged(line) {
-            return resources::parse(line).map(Row::Resource);
+            return resources::parse(line);
         }
         let members: Members<'_> = serde_json::from_str(line).map_err(|error| {
             let text = error.to_string();
@@ -161,6 +164,13 @@ impl<W: Write> NdjsonWriter<W> {
     /// Writes nothing yet.
     pub fn new(out: W) -> Self {
         Self { out: BufWriter::with_capacity(BUFFER, out), line: Vec::new() }
+    }
+
+    /// Writes a field.
+    pub fn write_field(&mut self, field: &FieldDefinition) -> io::Result<()> {
+        self.line.clear();
+        resources::write_field(&mut self.line, field);
+        self.out.write_all(&self.line)
     }
 
     /// Writes one animal, order or category of the store area.

@@ -1,16 +1,23 @@
-//! Lines with an animal, an order or a category of the store area: `{"pet":{…}}`, `{"order":{…}}` or
-//! `{"category":{…}}`, each as in a response of the service. An order also says whether it holds its
-//! animal.
+//! Lines with a field, an animal, an order or a category of the store area: `{"field":{…}}`,
+//! `{"pet":{…}}`, `{"order":{…}}` or `{"category":{…}}`, each as in a response of the service. An
+//! order also says whether it holds its animal.
 
-use super::row::InvalidRow;
+use super::row::{InvalidRow, Row};
 use crate::{
-    domain::store_area::Resource,
+    domain::store_area::{FieldDefinition, Resource},
     json::{self, Invalid},
 };
 
 const PET: &str = "pet";
 const ORDER: &str = "order";
 const CATEGORY: &str = "category";
+const FIELD: &str = "field";
+
+pub(super) fn write_field(out: &mut Vec<u8>, field: &FieldDefinition) {
+    out.extend_from_slice(format!("{{\"{FIELD}\":").as_bytes());
+    json::write_field(out, field);
+    out.extend_from_slice(b"}\n");
+}
 
 pub(super) fn write(out: &mut Vec<u8>, resource: &Resource) {
     let tag = match resource {
@@ -32,23 +39,24 @@ pub(super) fn write(out: &mut Vec<u8>, resource: &Resource) {
 pub(super) fn is_tagged(line: &str) -> bool {
     let first = line.trim_start().strip_prefix('{');
     let first = first.and_then(|line| line.trim_start().strip_prefix('"')?.split_once('"'));
-    first.is_some_and(|(name, _)| [PET, ORDER, CATEGORY].contains(&name))
+    first.is_some_and(|(name, _)| [PET, ORDER, CATEGORY, FIELD].contains(&name))
 }
 
 /// Parses a line that [`is_tagged`].
-pub(super) fn parse(line: &str) -> Result<Resource, InvalidRow> {
+pub(super) fn parse(line: &str) -> Result<Row, InvalidRow> {
     let parsed = || {
         let line = json::members(line.trim_end().as_bytes(), "The line")?;
         let [(tag, object)] = &line[..] else {
-            let reason = "the line must have one member: pet, order or category";
+            let reason = "the line must have one member: field, pet, order or category";
             return Err(Invalid::Value(reason.to_owned()));
         };
         let object = object.get().as_bytes();
-        match tag.as_str() {
-            PET => json::read_store_pet(object).map(Resource::Pet),
-            ORDER => json::read_order(object).map(Resource::Order),
-            _ => json::read_category(object).map(Resource::Category),
-        }
+        Ok(Row::Resource(match tag.as_str() {
+            FIELD => return json::read_whole_field(object).map(Row::Field),
+            PET => json::read_store_pet(object)?.into(),
+            ORDER => json::read_order(object)?.into(),
+            _ => json::read_category(object)?.into(),
+        }))
     };
     parsed().map_err(|invalid: Invalid| {
         let reason = invalid.to_string().replace("at line 1, column", "at byte");

@@ -5,7 +5,10 @@
 use std::io;
 
 use crate::{
-    domain::{NewPet, PetId, PetName, PetRef, PetStatus, store_area::Resource},
+    domain::{
+        NewPet, PetId, PetName, PetRef, PetStatus,
+        store_area::{FieldDefinition, Resource},
+    },
     json::members::UP_TO_HIGHEST_IMPORTED,
 };
 
@@ -19,6 +22,8 @@ pub enum Row {
     },
     /// An animal, an order or a category of the store area.
     Resource(Resource),
+    /// A field with which animals are described.
+    Field(FieldDefinition),
 }
 
 /// Why a row is not valid.

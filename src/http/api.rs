@@ -161,6 +161,9 @@ impl Interface for Api {
             Operation::listCategories => Box::pin(store_area::list_categories(area, call)).await,
             Operation::putCategory => Box::pin(store_area::put_category(area, call)).await,
             Operation::deleteCategory => Box::pin(store_area::delete_category(area, call)).await,
+            Operation::listFields => Box::pin(store_area::list_fields(area, call)).await,
+            Operation::putField => Box::pin(store_area::put_field(area, call)).await,
+            Operation::deleteField => Box::pin(store_area::delete_field(area, call)).await,
             Operation::runBatch => {
                 Box::pin(store_area::run_batch(area, call, &mut facts.rate)).await
             }

@@ -58,6 +58,9 @@ routes! {
     listCategories GET    "/v1/store/categories"                   Key(Scope::StoreRead),  Some(StoreArea), false;
     putCategory    PUT    "/v1/store/categories/{categoryId}"      Key(Scope::StoreWrite), Some(StoreArea), false;
     deleteCategory DELETE "/v1/store/categories/{categoryId}"      Key(Scope::StoreWrite), Some(StoreArea), false;
+    listFields     GET    "/v1/store/fields"                       Key(Scope::StoreRead),  Some(StoreArea), false;
+    putField       PUT    "/v1/store/fields/{name}"                Key(Scope::StoreAdmin), Some(StoreArea), false;
+    deleteField    DELETE "/v1/store/fields/{name}"                Key(Scope::StoreAdmin), Some(StoreArea), false;
     runBatch       POST   "/v1/store/batch"                        Key(Scope::StoreWrite), Some(StoreArea), false;
     followChanges  GET    "/v1/store/changes"                      Key(Scope::StoreRead),  Some(StoreArea), false;
     listAudit      GET    "/v1/store/audit"                        Key(Scope::StoreAdmin), Some(StoreArea), false;

@@ -61,6 +61,9 @@ pub(crate) const LABEL: Kind<Label> = Kind {
     is: "a string of 1 to 255 characters without U+0000",
 };
 
+pub(super) const BOOLEAN: Kind<bool> =
+    Kind { read: |value| value.get().parse().ok(), is: "true or false" };
+
 pub(crate) const TIME: Kind<jiff::Timestamp> = Kind {
     read: |value| text(value, |text| times::parse(&text)),
     is: "an RFC 3339 time, such as 2026-12-06T11:00:00+01:00",

@@ -32,6 +32,20 @@ impl<'o> Object<'o> {
         super::write_string(self.name(name), value);
     }
 
+    pub(super) fn boolean(&mut self, name: &str, value: bool) {
+        self.name(name).extend_from_slice(if value { b"true" } else { b"false" });
+    }
+
+    /// Writes an array, which has one element at least.
+    pub(super) fn texts<'t>(&mut self, name: &str, values: impl Iterator<Item = &'t str>) {
+        let out = self.name(name);
+        for (at, value) in values.enumerate() {
+            out.push(if at == 0 { b'[' } else { b',' });
+            super::write_string(out, value);
+        }
+        out.push(b']');
+    }
+
     pub(crate) fn time(&mut self, name: &str, value: Timestamp) {
         let out = self.name(name);
         out.push(b'"');

@@ -3,13 +3,17 @@
 use super::{
     Invalid, Object,
     members::{
-        INTEGER, Kind, LABEL, Members, NOTE, ORDER_ID, PET_ID, REASON, REFERENCE, TIME, VERSION,
+        BOOLEAN, INTEGER, Kind, LABEL, Members, NOTE, ORDER_ID, PET_ID, REASON, REFERENCE, TIME,
+        VERSION,
     },
     write_store_pet,
 };
-use crate::domain::store_area::{
-    Attempt, Category, DisabledReason, Label, Note, Order, OrderStatus, Reason, Reference,
-    Resource, Webhook,
+use crate::domain::{
+    store_area::{
+        Attempt, Category, DisabledReason, Label, Note, Order, OrderStatus, Reason, Reference,
+        Resource, Webhook,
+    },
+    words::Word,
 };
 
 pub(crate) fn write_order(out: &mut Vec<u8>, order: &Order) {
@@ -31,7 +35,6 @@ const ORDER_STATUS: Kind<OrderStatus> = Kind {
     read: |value| super::string(value)?.parse().ok(),
     is: "one of reserved, completed, cancelled, expired and returned",
 };
-const BOOLEAN: Kind<bool> = Kind { read: |value| value.get().parse().ok(), is: "true or false" };
 
 /// An order in a file, with whether it holds its animal.
 pub(crate) fn read_order(object: &[u8]) -> Result<Order, Invalid> {
@@ -111,16 +114,10 @@ pub(crate) fn write_webhook(out: &mut Vec<u8>, webhook: &Webhook, secret: Option
     object.integer("id", webhook.id);
     object.text("url", &webhook.url);
     object.or_null("types", webhook.types.as_ref(), |object, types| {
-        let out = object.name("types");
-        for (at, kind) in types.iter().enumerate() {
-            out.push(if at == 0 { b'[' } else { b',' });
-            super::write_string(out, kind.as_str());
-        }
-        out.push(b']');
+        object.texts("types", types.iter().map(Word::as_str));
     });
     object.text_or_null("description", webhook.description.as_ref().map(Label::as_str));
-    let enabled = if webhook.disabled.is_none() { "true" } else { "false" };
-    object.name("enabled").extend_from_slice(enabled.as_bytes());
+    object.boolean("enabled", webhook.disabled.is_none());
     object.text_or_null("disabledReason", webhook.disabled.map(DisabledReason::as_str));
     object.time("createdAt", webhook.created_at);
     object.time("updatedAt", webhook.updated_at);

@@ -16,7 +16,7 @@ use super::StoreError;
 pub use super::columns::Value;
 use crate::domain::{
     IdempotencyKey, KeyId, NewPet, PetId, PetRef, PetStatus, StoredResponse,
-    store_area::{Act, Resource},
+    store_area::{Act, FieldDefinition, FieldSet, Resource},
 };
 
 /// The content of a store at one moment, whatever is written meanwhile.
@@ -55,6 +55,8 @@ pub trait Snapshot {
         show: &mut dyn FnMut(&[Value<'_>]) -> ControlFlow<()>,
     ) -> Result<(), StoreError>;
 
+    fn fields(&mut self) -> Result<FieldSet, StoreError>;
+
     /// The highest identifiers that were ever given.
     fn last_ids(&mut self) -> Result<LastIds, StoreError>;
 }
@@ -76,6 +78,9 @@ pub trait Load {
 
     /// Adds an animal, an order or a category as it is, under its identifier.
     fn add(&mut self, resource: &Resource) -> Result<(), StoreError>;
+
+    /// Replaces all fields by these.
+    fn set_fields(&mut self, fields: &[FieldDefinition]) -> Result<(), StoreError>;
 
     fn add_request(&mut self, request: &StoredRequest) -> Result<(), StoreError>;
 

@@ -6,6 +6,7 @@ mod check;
 mod columns;
 mod database_url;
 mod errors;
+mod fields;
 mod forgotten;
 mod health;
 mod journal;
@@ -30,6 +31,7 @@ pub use self::{
     check::Checkup,
     database_url::DatabaseUrl,
     errors::{Cause, OpenError, StoreError},
+    fields::Fields,
     health::Health,
     journal::Journal,
     keys::Keys,
@@ -39,7 +41,7 @@ pub use self::{
     requests::Requests,
     staff::{Staff, StaffKey, StaffWritten},
     store_area::{Executed, RespondTo, StoreArea},
-    webhooks::{WebhookWritten, Webhooks},
+    webhooks::{Webhooks, Written},
 };
 
 /// Stores everything that the service needs: one trait for each aggregate.
@@ -50,6 +52,12 @@ pub use self::{
 ///
 /// A method that carries out the act of an actor takes a [`crate::domain::WriteContext`]. Those that
 /// only keep the store tidy take none, because nobody asks later who did that.
-pub trait Store: Pets + StoreArea + Journal + Webhooks + Keys + Staff + Requests + Health {}
+pub trait Store:
+    Pets + StoreArea + Fields + Journal + Webhooks + Keys + Staff + Requests + Health
+{
+}
 
-impl<S: Pets + StoreArea + Journal + Webhooks + Keys + Staff + Requests + Health> Store for S {}
+impl<S: Pets + StoreArea + Fields + Journal + Webhooks + Keys + Staff + Requests + Health> Store
+    for S
+{
+}

@@ -19,12 +19,12 @@ pub trait Webhooks: Send + Sync {
     /// An identifier for a new webhook, which is never given again.
     async fn draw_webhook_id(&self) -> Result<i64, StoreError>;
 
-    /// What is remembered of a request: [`WebhookWritten::Replayed`] or
-    /// [`WebhookWritten::IdempotencyConflict`]; `None` if it was not carried out.
+    /// What is remembered of a request: [`Written::Replayed`] or
+    /// [`Written::IdempotencyConflict`]; `None` if it was not carried out.
     async fn recall_request(
         &self,
         request: IdempotentRequest,
-    ) -> Result<Option<WebhookWritten>, StoreError>;
+    ) -> Result<Option<Written>, StoreError>;
 
     /// Makes a change, and remembers the response if the client may repeat the request. A change
     /// also ends the lease of the webhook, so that the process that has it reads the webhook again.
@@ -34,7 +34,7 @@ pub trait Webhooks: Send + Sync {
         act: Option<Act>,
         response: StoredResponse,
         context: WriteContext,
-    ) -> Result<WebhookWritten, StoreError>;
+    ) -> Result<Written, StoreError>;
 
     /// Saves what was delivered, all or nothing, except for the webhooks that have another lease
     /// than was seen. Returns for each whether it was saved.
@@ -63,16 +63,16 @@ pub trait Webhooks: Send + Sync {
     async fn add_attempt(&self, webhook: i64, attempt: Attempt) -> Result<(), StoreError>;
 }
 
-/// The result of [`Webhooks::write_webhook`].
+/// The result of [`Webhooks::write_webhook`] and [`super::Fields::write_field`].
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum WebhookWritten {
+pub enum Written {
     /// It was done.
     Done,
     /// The same request was carried out before. This was the response.
     Replayed(StoredResponse),
     /// Nothing was done: the idempotency key was used before, for another request.
     IdempotencyConflict,
-    /// Nothing was done: the webhook has another version, or does not exist.
+    /// Nothing was done: it has another version than was seen, or does not exist.
     Stale,
     /// Nothing was done: there are [`crate::domain::store_area::Webhook::MAX`] webhooks, or
     /// [`crate::domain::store_area::Webhook::MAX_TESTS`] test messages wait.

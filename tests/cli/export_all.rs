@@ -19,24 +19,38 @@ const EVERYTHING: &str = r#"{"pet":{"id":3,"name":"Max \u0001 \"é\"","categoryI
 {"category":{"id":-7,"label":"cats","version":3}}
 "#;
 
-fn export_all(here: &Path, database: &str) -> String {
+/// The fields of a store.
+const FIELDS: &str = r#"{"field":{"name":"temper","label":"Temper \"é\"","kind":"choice","choices":["Calm","Shy"],"public":true,"unique":false,"position":0,"version":7}}
+{"field":{"name":"microchip","label":"Chip","kind":"text","choices":null,"public":false,"unique":true,"position":5,"version":2}}
+"#;
+
+fn export_with_fields(here: &Path, database: &str) -> String {
     let done = run(here, &["export", "--all", "--database", database]).expect_success();
     assert_eq!(done.stderr, "");
     done.stdout
 }
 
+/// Everything after the fields.
+fn export_all(here: &Path, database: &str) -> String {
+    let all = export_with_fields(here, database);
+    let others = all.split_inclusive('\n').skip_while(|line| line.starts_with(r#"{"field""#));
+    others.collect()
+}
+
 #[tokio::test]
 async fn everything_is_exported_as_it_was_imported_from_each_database_into_the_other() {
     let here = directory();
-    fs::write(here.path().join("0.ndjson"), EVERYTHING).unwrap();
+    let everything = [FIELDS, EVERYTHING].concat();
+    fs::write(here.path().join("0.ndjson"), &everything).unwrap();
     for (number, backend) in ["sqlite", "postgres", "sqlite"].into_iter().enumerate() {
         let database = fresh(backend, &number.to_string()).await;
         let file = format!("{number}.ndjson");
         let import = ["import", &file, "--keep-ids", "--create", "--database", &database];
         let said = run(here.path(), &import).expect_success().stderr;
-        assert!(said.starts_with("Imported 4 animals, 4 orders and 1 category into "), "{said}");
-        let exported = export_all(here.path(), &database);
-        assert_eq!(exported, EVERYTHING, "{backend}");
+        let expected = "Imported 4 animals, 4 orders, 1 category and 2 fields into ";
+        assert!(said.starts_with(expected), "{said}");
+        let exported = export_with_fields(here.path(), &database);
+        assert_eq!(exported, everything, "{backend}");
         fs::write(here.path().join(format!("{}.ndjson", number + 1)), exported).unwrap();
         run(here.path(), &["check", "--database", &database]).expect_success();
         // The animals of the contract, and those that come next.
@@ -167,7 +181,12 @@ fn each_line_of_the_store_area_that_is_invalid_or_does_not_agree_with_others_is_
     // The line number, a part of the line and its replacement; and what is reported.
     for (line, part, other, expected) in [
         (1, r#"{"pet""#, r#"{"extra":1,"pet""#, "not a valid JSON animal"),
-        (1, r"null}}", r#"null},"order":{}}"#, "the line must have one member: pet, order or"),
+        (
+            1,
+            r"null}}",
+            r#"null},"order":{}}"#,
+            "the line must have one member: field, pet, order or",
+        ),
         (1, r"null}}", r"null}", "The line is not valid JSON, at byte "),
         (1, r#""id":3"#, r#""id":0"#, "id must be an integer from 1 to 9006099743113216"),
         (1, r#""id":3,"#, "", "id is missing; it must be an integer from 1"),
@@ -264,6 +283,39 @@ fn each_line_of_the_store_area_that_is_invalid_or_does_not_agree_with_others_is_
     let told = expect_rejected(here.path(), "bad.ndjson", many.as_bytes(), &["--keep-ids"]);
     assert_eq!((told.len(), told[20].as_str()), (22, "and 10 more rows"), "{told:?}");
     assert!(told[21].contains("invalid rows: 30 of 30"), "{told:?}");
+}
+
+#[tokio::test]
+async fn a_database_with_animals_keeps_its_fields_and_gets_those_that_it_does_not_have() {
+    for backend in BACKENDS {
+        let here = directory();
+        let database = fresh(backend, "petstore").await;
+        fs::write(here.path().join("one.csv"), "name,categoryId\nBo,1\n").unwrap();
+        let first = ["import", "one.csv", "--create", "--database", &database];
+        run(here.path(), &first).expect_success();
+        let before = export_with_fields(here.path(), &database);
+        fs::write(here.path().join("fields.ndjson"), FIELDS).unwrap();
+        let import = ["import", "fields.ndjson", "--keep-ids", "--database", &database];
+        let said = run(here.path(), &import).expect_success().stderr;
+        let expected = "Imported 0 animals, 0 orders, 0 categories and 2 fields into ";
+        assert!(said.starts_with(expected), "{said}");
+        let new = FIELDS.split_inclusive('\n').next().unwrap();
+        assert_eq!(export_with_fields(here.path(), &database), [new, &before].concat());
+        let audit = ["audit", "--format", "ndjson", "--database", &database];
+        let audit = run(here.path(), &audit).expect_success().stdout;
+        assert_eq!(audit.matches(r#""type":"field.added""#).count(), 1, "{audit}");
+        let other = new.replace("temper", "breed");
+        fs::write(here.path().join("other.ndjson"), [&other, new, new].concat()).unwrap();
+        let import = ["import", "other.ndjson", "--keep-ids", "--database", &database];
+        let done = run(here.path(), &import);
+        for expected in [
+            "line 1: name \"breed\" is a field of the database with another kind or unique; import \
+             into a database without animals, or delete that field\n",
+            "line 3: name \"temper\" is the name of an earlier field; each must occur once\n",
+        ] {
+            assert!(done.stderr.contains(expected), "{done:?}");
+        }
+    }
 }
 
 #[tokio::test]

@@ -53,7 +53,8 @@ fn every_command_that_changes_the_database_names_it_with_its_whole_path() {
         ("import some.csv", format!("Imported 1 animal into {database}.")),
         (
             "copy --from sqlite:petstore.db --to sqlite:other.db",
-            "Copied 1 animal, 0 orders, 0 categories, 2 API keys, 0 idempotency keys, ".to_owned(),
+            "Copied 1 animal, 0 orders, 0 categories, 9 fields, 2 API keys, 0 idempotency keys, "
+                .to_owned(),
         ),
         ("copy --from sqlite:petstore.db --to sqlite:another.db", format!(" from {database} to ")),
         ("backup backup.db", format!("backup.db is a valid copy of {database}: 1 animal\n")),

@@ -14,14 +14,14 @@ macro_rules! double {
                     staff::{StaffChange, StaffMember, StaffSession, TokenDigest},
                     store_area::{
                         Act, Attempt, AuditEntry, AuditPosition, AuditQuery, Category, ChangePage,
-                        ChangeType, Command, DeliveryUpdate, Inventory, JournalState, JournalEntry,
+                        ChangeType, Command, DeliveryUpdate, FieldChange, FieldSet, Inventory, JournalState, JournalEntry,
                         Order, OrderId, OrderQuery, PetPosition, PetQuery, Reservations, StorePet,
                         StoredWebhook, TestMessage, Waiting, WebhookChange,
                     },
                 },
                 store::{
-                    Journal, Executed, RespondTo, Staff, StaffKey, StaffWritten, StoreArea,
-                    StoreError, WebhookWritten, Webhooks,
+                    Executed, Fields, Journal, RespondTo, Staff, StaffKey, StaffWritten, StoreArea,
+                    StoreError, Written, Webhooks,
                 },
             };
 
@@ -40,13 +40,20 @@ macro_rules! double {
                 ) -> bool;
                 $how => list_audit(query: &AuditQuery) -> (Vec<AuditEntry>, Option<AuditPosition>);
             }
+            methods! { $double, Fields:
+                $how => fields() -> FieldSet;
+                $how => write_field(
+                    change: Option<FieldChange>, act: Option<Act>, response: StoredResponse,
+                    context: WriteContext
+                ) -> Written;
+            }
             methods! { $double, Webhooks:
                 $how => list_webhooks() -> Vec<StoredWebhook>;
                 $how => draw_webhook_id() -> i64;
-                $how => recall_request(request: IdempotentRequest) -> Option<WebhookWritten>;
+                $how => recall_request(request: IdempotentRequest) -> Option<Written>;
                 $how => write_webhook(
                     change: WebhookChange, act: Option<Act>, response: StoredResponse, context: WriteContext
-                ) -> WebhookWritten;
+                ) -> Written;
                 $how => save_deliveries(updates: Vec<DeliveryUpdate>) -> Vec<bool>;
                 $how => waiting_messages(webhook: i64) -> Vec<Waiting>;
                 $how => waiting_tests() -> Vec<TestMessage>;

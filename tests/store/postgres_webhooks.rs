@@ -2,7 +2,7 @@
 
 use petstore::{
     domain::{PetStatus::Available, StoredResponse, WriteContext, store_area::WebhookChange},
-    store::WebhookWritten,
+    store::Written,
 };
 
 use crate::store::{
@@ -34,9 +34,9 @@ async fn a_test_message_waits_once_whichever_response_is_lost() {
         let mut after = 0;
         loop {
             let (written, lost_one) = write(after).await;
-            let replayed = WebhookWritten::Replayed(StoredResponse::default());
+            let replayed = Written::Replayed(StoredResponse::default());
             let is_known = is_repeatable && written == replayed;
-            assert!(written == WebhookWritten::Done || is_known, "{after}: {written:?}");
+            assert!(written == Written::Done || is_known, "{after}: {written:?}");
             assert_eq!(waiting(&store).await, [message(id, after)]);
             assert!(take(&store, after).await);
             if is_repeatable {

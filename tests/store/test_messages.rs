@@ -6,7 +6,7 @@ use petstore::{
         IdempotencyKey, IdempotentRequest, StoredResponse, WriteContext,
         store_area::{TestMessage, WebhookChange},
     },
-    store::WebhookWritten,
+    store::Written,
 };
 
 use crate::store::{
@@ -40,7 +40,7 @@ pub(crate) fn message(webhook: i64, number: usize) -> TestMessage {
     TestMessage { webhook, message_id: format!("msg_{number:03}") }
 }
 
-async fn send(store: &AnyStore, webhook: i64, number: usize) -> WebhookWritten {
+async fn send(store: &AnyStore, webhook: i64, number: usize) -> Written {
     write(store, WebhookChange::Test(message(webhook, number))).await
 }
 
@@ -58,7 +58,7 @@ pub(crate) async fn take(store: &AnyStore, number: usize) -> bool {
 pub(crate) async fn a_test_message_waits_until_one_of_those_who_want_it_takes_it(store: AnyStore) {
     let (first, second) = (add(&store).await, add(&store).await);
     for (webhook, number) in [(second, 1), (first, 2), (first, 3)] {
-        assert_eq!(send(&store, webhook, number).await, WebhookWritten::Done);
+        assert_eq!(send(&store, webhook, number).await, Written::Done);
     }
     assert_eq!(waiting(&store).await, [message(second, 1), message(first, 2), message(first, 3)]);
     let taken = join_all((0..8).map(|_| take(&store, 2))).await;
@@ -70,19 +70,19 @@ pub(crate) async fn a_test_message_waits_until_one_of_those_who_want_it_takes_it
 pub(crate) async fn at_most_64_test_messages_wait_for_all_webhooks(store: AnyStore) {
     let webhooks = [add(&store).await, add(&store).await];
     for number in 0..64 {
-        assert_eq!(send(&store, webhooks[number % 2], number).await, WebhookWritten::Done);
+        assert_eq!(send(&store, webhooks[number % 2], number).await, Written::Done);
     }
-    assert_eq!(send(&store, webhooks[0], 64).await, WebhookWritten::Full);
+    assert_eq!(send(&store, webhooks[0], 64).await, Written::Full);
     assert_eq!(waiting(&store).await.len(), 64);
     assert!(take(&store, 7).await);
-    assert_eq!(send(&store, webhooks[0], 64).await, WebhookWritten::Done);
+    assert_eq!(send(&store, webhooks[0], 64).await, Written::Done);
 }
 
 pub(crate) async fn at_most_64_test_messages_wait_although_many_are_added_at_once(store: AnyStore) {
     let ids = [add(&store).await, add(&store).await];
     join_all((0..63).map(|number| send(&store, ids[number % 2], number))).await;
     let sent = join_all((63..71).map(|number| send(&store, ids[number % 2], number))).await;
-    assert_eq!(sent.iter().filter(|written| **written == WebhookWritten::Done).count(), 1);
+    assert_eq!(sent.iter().filter(|written| **written == Written::Done).count(), 1);
     assert_eq!(waiting(&store).await.len(), 64);
 }
 
@@ -91,9 +91,9 @@ pub(crate) async fn a_deleted_webhook_takes_its_test_messages_along(store: AnySt
     send(&store, id, 1).await;
     send(&store, other, 2).await;
     let delete = WebhookChange::Delete { id, version: 1 };
-    assert_eq!(write(&store, delete).await, WebhookWritten::Done);
+    assert_eq!(write(&store, delete).await, Written::Done);
     assert_eq!(waiting(&store).await, [message(other, 2)]);
-    assert_eq!(send(&store, id, 3).await, WebhookWritten::Stale);
+    assert_eq!(send(&store, id, 3).await, Written::Stale);
     assert_eq!(waiting(&store).await, [message(other, 2)]);
 }
 
@@ -116,16 +116,16 @@ pub(crate) async fn a_repeated_request_for_a_test_message_adds_no_other_one(stor
         store.write_webhook(change, None, response, context).await.unwrap()
     };
     let written = join_all((1..=8).map(&repeat)).await;
-    let done = written.iter().position(|written| *written == WebhookWritten::Done).unwrap();
+    let done = written.iter().position(|written| *written == Written::Done).unwrap();
     let first = done + 1;
     assert_eq!(waiting(&store).await, [message(id, first)]);
     // The number of the first one is in the response to all.
-    for written in written.into_iter().filter(|written| *written != WebhookWritten::Done) {
-        let WebhookWritten::Replayed(response) = written else { panic!("{written:?}") };
+    for written in written.into_iter().filter(|written| *written != Written::Done) {
+        let Written::Replayed(response) = written else { panic!("{written:?}") };
         assert_eq!(response.body, first.to_string().into_bytes());
     }
     // Also when it was sent meanwhile.
     assert!(take(&store, first).await);
-    assert!(matches!(repeat(9).await, WebhookWritten::Replayed(_)));
+    assert!(matches!(repeat(9).await, Written::Replayed(_)));
     assert_eq!(waiting(&store).await, []);
 }

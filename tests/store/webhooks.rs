@@ -12,7 +12,7 @@ use petstore::{
             Webhook, WebhookChange,
         },
     },
-    store::{KEPT_ATTEMPTS, StoreError, WebhookWritten},
+    store::{KEPT_ATTEMPTS, StoreError, Written},
 };
 
 use crate::store::suite::{AnyStore, act, at, create, new_key, new_pet};
@@ -65,7 +65,7 @@ fn new(id: i64) -> StoredWebhook {
     }
 }
 
-pub(crate) async fn write(store: &AnyStore, change: WebhookChange) -> WebhookWritten {
+pub(crate) async fn write(store: &AnyStore, change: WebhookChange) -> Written {
     // On a busy machine, many writes at once can find no free connection within a second.
     loop {
         match store.write_webhook(change.clone(), None, StoredResponse::default(), act(20)).await {
@@ -77,7 +77,7 @@ pub(crate) async fn write(store: &AnyStore, change: WebhookChange) -> WebhookWri
 
 pub(crate) async fn add(store: &AnyStore) -> i64 {
     let id = store.draw_webhook_id().await.unwrap();
-    assert_eq!(write(store, WebhookChange::Add(new(id))).await, WebhookWritten::Done);
+    assert_eq!(write(store, WebhookChange::Add(new(id))).await, Written::Done);
     id
 }
 
@@ -146,7 +146,7 @@ pub(crate) async fn a_webhook_is_read_as_it_was_added_and_changed(store: AnyStor
     let secrets = SealedSecrets { current: vec![4], previous: Some((vec![1, 2, 3], at(40))) };
     let changed =
         WebhookChange::Change { after: after.clone(), secrets: secrets.clone(), restart: None };
-    assert_eq!(write(&store, changed).await, WebhookWritten::Done);
+    assert_eq!(write(&store, changed).await, Written::Done);
     let read = get(&store, first).await.unwrap();
     assert_eq!((read.webhook, read.secrets), (after, secrets));
     assert_eq!(read.progress, new(first).progress);
@@ -156,15 +156,15 @@ pub(crate) async fn a_webhook_is_read_as_it_was_added_and_changed(store: AnyStor
 pub(crate) async fn a_change_of_another_version_changes_nothing(store: AnyStore) {
     let id = add(&store).await;
     let stored = get(&store, id).await.unwrap();
-    assert_eq!(write(&store, change(&stored, None)).await, WebhookWritten::Done);
+    assert_eq!(write(&store, change(&stored, None)).await, Written::Done);
     let changed = get(&store, id).await;
     // The same change again, and a deletion of the version before it.
-    assert_eq!(write(&store, change(&stored, None)).await, WebhookWritten::Stale);
+    assert_eq!(write(&store, change(&stored, None)).await, Written::Stale);
     let delete = WebhookChange::Delete { id, version: 1 };
-    assert_eq!(write(&store, delete).await, WebhookWritten::Stale);
+    assert_eq!(write(&store, delete).await, Written::Stale);
     assert_eq!(get(&store, id).await, changed);
     let delete = WebhookChange::Delete { id: id + 1, version: 1 };
-    assert_eq!(write(&store, delete).await, WebhookWritten::Stale);
+    assert_eq!(write(&store, delete).await, Written::Stale);
 }
 
 pub(crate) async fn there_are_at_most_100_webhooks_and_no_identifier_is_given_twice(
@@ -175,9 +175,9 @@ pub(crate) async fn there_are_at_most_100_webhooks_and_no_identifier_is_given_tw
         last = add(&store).await;
     }
     let id = store.draw_webhook_id().await.unwrap();
-    assert_eq!(write(&store, WebhookChange::Add(new(id))).await, WebhookWritten::Full);
+    assert_eq!(write(&store, WebhookChange::Add(new(id))).await, Written::Full);
     let delete = WebhookChange::Delete { id: last, version: 1 };
-    assert_eq!(write(&store, delete).await, WebhookWritten::Done);
+    assert_eq!(write(&store, delete).await, Written::Done);
     assert!(add(&store).await > id);
 }
 
@@ -188,7 +188,7 @@ pub(crate) async fn there_are_at_most_100_webhooks_although_many_are_added_at_on
     let id = store.draw_webhook_id().await.unwrap();
     let adding = (id..id + 8).map(|id| write(&store, WebhookChange::Add(new(id))));
     let done = join_all(adding).await;
-    assert_eq!(done.iter().filter(|written| **written == WebhookWritten::Done).count(), 1);
+    assert_eq!(done.iter().filter(|written| **written == Written::Done).count(), 1);
     assert_eq!(store.list_webhooks().await.unwrap().len(), 100);
 }
 
@@ -208,11 +208,11 @@ pub(crate) async fn a_repeated_request_for_a_webhook_replays_its_response(store:
         store.write_webhook(WebhookChange::Add(new(id)), None, response, context).await.unwrap()
     };
     assert_eq!(store.recall_request(request(1)).await.unwrap(), None);
-    assert_eq!(add(1, response.clone()).await, WebhookWritten::Done);
-    let replayed = WebhookWritten::Replayed(response);
+    assert_eq!(add(1, response.clone()).await, Written::Done);
+    let replayed = Written::Replayed(response);
     assert_eq!(store.recall_request(request(1)).await.unwrap(), Some(replayed.clone()));
     assert_eq!(add(1, StoredResponse::default()).await, replayed);
-    assert_eq!(add(2, StoredResponse::default()).await, WebhookWritten::IdempotencyConflict);
+    assert_eq!(add(2, StoredResponse::default()).await, Written::IdempotencyConflict);
     assert_eq!(store.list_webhooks().await.unwrap().len(), 1);
 }
 
@@ -277,7 +277,7 @@ pub(crate) async fn a_change_by_a_request_ends_the_lease(store: AnyStore) {
     let id = add(&store).await;
     assert!(save(&store, update(id, Lease::default(), lease(1, 1))).await);
     let stored = get(&store, id).await.unwrap();
-    assert_eq!(write(&store, change(&stored, None)).await, WebhookWritten::Done);
+    assert_eq!(write(&store, change(&stored, None)).await, Written::Done);
     assert!(!save(&store, update(id, lease(1, 1), lease(1, 2))).await);
     let seen = get(&store, id).await.unwrap().lease;
     assert_eq!(seen.holder, 0);
@@ -290,7 +290,7 @@ pub(crate) async fn the_act_of_a_change_comes_after_the_changes_before_it(store:
     let added = Some(Act::on_webhook(ActType::WebhookAdded, id));
     let (add, response) = (WebhookChange::Add(new(id)), StoredResponse::default());
     let written = store.write_webhook(add, added, response, act(20)).await.unwrap();
-    assert_eq!(written, WebhookWritten::Done);
+    assert_eq!(written, Written::Done);
     create(&store, new_pet("Zoe", 1, Available)).await;
     let disable = Some((DisabledReason::Gone, at(30)));
     let disabled = DeliveryUpdate { disable, ..update(id, Lease::default(), lease(1, 1)) };
@@ -316,13 +316,13 @@ pub(crate) async fn an_enabled_webhook_resumes_or_starts_from_now(store: AnyStor
     assert!(save(&store, stopped).await);
     let stored = get(&store, id).await.unwrap();
     let resume = change(&stored, Some(Restart::Resume(at(60))));
-    assert_eq!(write(&store, resume).await, WebhookWritten::Done);
+    assert_eq!(write(&store, resume).await, Written::Done);
     let stored = get(&store, id).await.unwrap();
     assert_eq!(stored.progress, Progress { failing_since: None, ..progress });
     let due = [waiting(9, Some(60)), waiting(10, None)];
     assert_eq!(store.waiting_messages(id).await.unwrap(), due);
     let now = change(&stored, Some(Restart::From(20)));
-    assert_eq!(write(&store, now).await, WebhookWritten::Done);
+    assert_eq!(write(&store, now).await, Written::Done);
     let stored = get(&store, id).await.unwrap();
     assert_eq!(stored.progress, Progress { cursor: 20, last: Some(20), failing_since: None });
     assert!(store.waiting_messages(id).await.unwrap().is_empty());
@@ -364,7 +364,7 @@ pub(crate) async fn a_deleted_webhook_takes_its_messages_and_attempts_along(stor
     };
     assert!(save(&store, full).await);
     let delete = WebhookChange::Delete { id, version: 1 };
-    assert_eq!(write(&store, delete).await, WebhookWritten::Done);
+    assert_eq!(write(&store, delete).await, Written::Done);
     assert_eq!(get(&store, id).await, None);
     assert!(store.waiting_messages(id).await.unwrap().is_empty());
     assert!(store.list_attempts(id, 0, 10).await.unwrap().is_empty());

@@ -8,7 +8,7 @@ use petstore::{
         Clock,
         store_area::{ChangeType, WebhookChange},
     },
-    store::WebhookWritten,
+    store::Written,
 };
 use tokio::{join, time::timeout};
 
@@ -317,7 +317,7 @@ async fn every_test_message_that_is_accepted_is_sent_also_if_many_have_no_respon
         }
         if sent == 192 {
             let one_more = WebhookChange::Test(shop.registrar.new_test(id));
-            assert_eq!(shop.try_write(one_more).await, WebhookWritten::Full);
+            assert_eq!(shop.try_write(one_more).await, Written::Full);
         }
         shop.until(&mut dispatcher, || receiver.all().len() == sent).await;
     }

@@ -12,7 +12,7 @@ use petstore::{
             StoredWebhook, TestMessage, Webhook, WebhookChange,
         },
     },
-    store::{self, Created, OpenMode, Store, WebhookWritten},
+    store::{self, Created, OpenMode, Store, Written},
 };
 use rand::{SeedableRng, rngs::StdRng};
 use tempfile::TempDir;
@@ -92,10 +92,10 @@ impl Shop {
     }
 
     pub(super) async fn write(&self, change: WebhookChange) {
-        assert_eq!(self.try_write(change).await, WebhookWritten::Done);
+        assert_eq!(self.try_write(change).await, Written::Done);
     }
 
-    pub(super) async fn try_write(&self, change: WebhookChange) -> WebhookWritten {
+    pub(super) async fn try_write(&self, change: WebhookChange) -> Written {
         let response = StoredResponse::default();
         self.store.write_webhook(change, None, response, self.context()).await.unwrap()
     }

@@ -88,6 +88,8 @@ words! {
         Key = "key",
         Staff = "staff",
         Webhook = "webhook",
+        /// A field. Its name is in the details of the act.
+        Field = "field",
         /// The whole database: a copy, or a restored backup.
         Database = "database",
     }
@@ -112,7 +114,8 @@ impl JournalSubject {
             None => (text, None),
         };
         let kind: SubjectKind = kind.parse().ok()?;
-        let has_id = !matches!(kind, SubjectKind::Pets | SubjectKind::Database);
+        let has_id =
+            !matches!(kind, SubjectKind::Pets | SubjectKind::Field | SubjectKind::Database);
         let subject = Self { kind: kind.into(), id };
         // An integer has one spelling.
         (id.is_some() == has_id && subject.to_string() == text).then_some(subject)
@@ -158,6 +161,9 @@ words! {
         WebhookSecretRotated = "webhook.secret_rotated",
         WebhookEnabled = "webhook.enabled",
         WebhookDisabled = "webhook.disabled",
+        FieldAdded = "field.added",
+        FieldChanged = "field.changed",
+        FieldDeleted = "field.deleted",
         StaffAdded = "staff.added",
         StaffRoleChanged = "staff.role_changed",
         StaffReset = "staff.reset",

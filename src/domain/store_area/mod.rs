@@ -10,6 +10,8 @@ mod category_rules;
 mod change;
 mod command;
 mod decide;
+mod field;
+mod field_rules;
 mod journal;
 mod name_key;
 mod order;
@@ -26,6 +28,8 @@ pub use command::{
     Command, Field, IfMatch, NewOrder, OrderPatch, OrderTerms, Preconditions, Subject,
 };
 pub use decide::decide;
+pub use field::{Choices, FieldDefinition, FieldKind, FieldName, FieldSet};
+pub use field_rules::{FieldChange, FieldDecision, FieldRefusal, FieldWish, decide_field};
 pub use journal::{
     Act, ActType, AuditEntry, AuditPosition, AuditQuery, AuditType, ChangePage, Epoch,
     JournalEntry, JournalState, JournalSubject, SubjectKind,

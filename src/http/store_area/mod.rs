@@ -5,6 +5,7 @@ mod batch;
 mod categories;
 mod cursor;
 mod feed;
+mod fields;
 mod inventory;
 mod members;
 mod orders;
@@ -22,6 +23,7 @@ pub(crate) use self::{
     batch::run as run_batch,
     categories::{delete_category, list_categories, put_category},
     feed::follow_changes,
+    fields::{delete_field, list_fields, put_field},
     inventory::get as get_inventory,
     orders::{
         cancel_order, complete_order, get_order, list_orders, patch_order, place_order,

@@ -24,9 +24,7 @@ pub(super) fn of_put(headers: &HeaderMap) -> Result<Preconditions, ApiError> {
         (None, _) => false,
         (Some(value), None) if value == "*" => true,
         _ => {
-            return Err(invalid(
-                "If-None-Match must be *, to create a category that does not exist yet.",
-            ));
+            return Err(invalid("If-None-Match must be *, to create what does not exist yet."));
         }
     };
     Ok(Preconditions { if_match: if_match(headers)?, if_absent })

@@ -242,7 +242,7 @@ fn refused(refusal: Refusal, failed_index: Option<usize>, room: Reservation) -> 
             (ApiError::new(Problem::PreconditionRequired, message), None)
         }
         Refusal::PreconditionFailed(current) => {
-            let message = stale(current.as_deref(), is_batch);
+            let message = stale_resource(current.as_deref(), is_batch);
             let current = current.map_or(b"null".to_vec(), |current| wire::resource(&current));
             (ApiError::new(Problem::PreconditionFailed, message), Some(current))
         }
@@ -257,24 +257,35 @@ fn refused(refusal: Refusal, failed_index: Option<usize>, room: Reservation) -> 
 }
 
 /// What to do about another version.
-fn stale(current: Option<&Resource>, is_batch: bool) -> String {
+fn stale_resource(current: Option<&Resource>, is_batch: bool) -> String {
     let (what, version) = match current {
         Some(Resource::Pet(pet)) => ("animal", pet.version),
         Some(Resource::Order(order)) => ("order", order.version),
         Some(Resource::Category(category)) => ("category", category.version),
-        None => {
-            return "The category does not exist. To create it, send If-None-Match: *.".to_owned();
-        }
+        None => return absent("category"),
     };
-    let retry = if is_batch {
-        format!("ifMatch {version}, plus 1 for each earlier command that changes the {what}")
-    } else {
-        format!("If-Match: \"{version}\"")
-    };
+    if is_batch {
+        let retry = format!("ifMatch {version}, plus 1 for each earlier command that changes the");
+        return stale_with(what, version, &format!("{retry} {what}"));
+    }
+    stale(what, version)
+}
+
+/// What to do about another version of this.
+pub(super) fn stale(what: &str, version: i64) -> String {
+    stale_with(what, version, &format!("If-Match: \"{version}\""))
+}
+
+fn stale_with(what: &str, version: i64, retry: &str) -> String {
     format!(
         "The {what} has version {version} now; see current. If you still want the change, send it \
          again with {retry}."
     )
+}
+
+/// What to do about the condition for a change of what does not exist.
+pub(super) fn absent(what: &str) -> String {
+    format!("The {what} does not exist. To create it, send If-None-Match: *.")
 }
 
 #[derive(Debug, thiserror::Error)]

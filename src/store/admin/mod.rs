@@ -3,6 +3,7 @@
 
 pub(super) mod audit;
 mod deliveries;
+pub(super) mod fields;
 pub(super) mod keys;
 mod requests;
 mod staff;

@@ -16,7 +16,7 @@ use crate::{
             SealedSecrets, StoredWebhook, TestMessage, Waiting, Webhook, WebhookChange,
         },
     },
-    store::{StoreError, WebhookWritten, Webhooks, columns::Columns},
+    store::{StoreError, Webhooks, Written, columns::Columns},
 };
 
 const LIST: &str = "SELECT id, url, types, description, disabled_reason, created_at,
@@ -55,7 +55,7 @@ impl<D: Database> Webhooks for D {
     async fn recall_request(
         &self,
         request: IdempotentRequest,
-    ) -> Result<Option<WebhookWritten>, StoreError> {
+    ) -> Result<Option<Written>, StoreError> {
         let recalled = self.once(request, |on, request| recall(on, request).boxed(), nothing);
         Ok(recalled.await?.err().flatten())
     }
@@ -66,7 +66,7 @@ impl<D: Database> Webhooks for D {
         act: Option<Act>,
         response: StoredResponse,
         context: WriteContext,
-    ) -> Result<WebhookWritten, StoreError> {
+    ) -> Result<Written, StoreError> {
         if act.is_some() {
             self.number_changes().await?;
         }
@@ -77,7 +77,7 @@ impl<D: Database> Webhooks for D {
             },
             nothing,
         );
-        Ok(written.await?.err().unwrap_or(WebhookWritten::Done))
+        Ok(written.await?.err().unwrap_or(Written::Done))
     }
 
     async fn save_deliveries(&self, updates: Vec<DeliveryUpdate>) -> Result<Vec<bool>, StoreError> {
@@ -126,8 +126,8 @@ impl<D: Database> Webhooks for D {
 async fn recall<S: Sql>(
     on: &mut S,
     request: &IdempotentRequest,
-) -> Result<Result<i64, Option<WebhookWritten>>, S::Error> {
-    Ok(Err(requests::recall(on, request).await?.map(WebhookWritten::from)))
+) -> Result<Result<i64, Option<Written>>, S::Error> {
+    Ok(Err(requests::recall(on, request).await?.map(Written::from)))
 }
 
 async fn write<S: Sql>(
@@ -136,7 +136,7 @@ async fn write<S: Sql>(
     act: Option<&Act>,
     response: &StoredResponse,
     context: &WriteContext,
-) -> Result<Result<i64, WebhookWritten>, S::Error> {
+) -> Result<Result<i64, Written>, S::Error> {
     if let Some(request) = &context.idempotency
         && let Some(seen) = requests::recall(on, request).await?
     {
@@ -150,7 +150,7 @@ async fn write<S: Sql>(
     if let Some((count, max)) = limit {
         on.execute(ONE_ADDS, &[]).await?;
         if on.number(count, &[]).await? >= max {
-            return Ok(Err(WebhookWritten::Full));
+            return Ok(Err(Written::Full));
         }
     }
     let changed = match change {
@@ -165,14 +165,14 @@ async fn write<S: Sql>(
         WebhookChange::Delete { id, version } => on.execute(DELETE, &[id, version]).await?,
         WebhookChange::Test(TestMessage { webhook, message_id }) => {
             if on.execute(LOCK, &[webhook]).await? == 0 {
-                return Ok(Err(WebhookWritten::Stale));
+                return Ok(Err(Written::Stale));
             }
             on.execute(ADD_TEST, &[message_id, webhook]).await?
         }
         WebhookChange::Nothing => 1,
     };
     if changed != 1 {
-        return Ok(Err(WebhookWritten::Stale));
+        return Ok(Err(Written::Stale));
     }
     if let Some(act) = act {
         record(on, act, context).await?;

@@ -20,10 +20,11 @@ use super::{
 use crate::{
     domain::{
         Actor, NewPet, PetId, WriteContext,
-        store_area::{Act, Resource, StorePet},
+        store_area::{Act, FieldDefinition, Resource, StorePet},
     },
     store::{
         OpenError, OpenMode, StoreError,
+        admin::fields,
         bulk::{CommitError, IS_EMPTY, Ids, LastIds, Load, StoredRequest, Table, Value},
         journal_rows::{Entry, Imported},
         request_rows::NEWEST_MARK,
@@ -134,6 +135,19 @@ impl Load for PostgresLoad {
     fn add(&mut self, resource: &Resource) -> Result<(), StoreError> {
         self.added.add_resource(resource);
         with_values(resource, |table, values| self.add_values(table.into(), values))
+    }
+
+    fn set_fields(&mut self, all: &[FieldDefinition]) -> Result<(), StoreError> {
+        self.finish_copying()?;
+        self.connection.wait(async |client| {
+            client.batch_execute(fields::CLEAR).await?;
+            for field in all {
+                let columns = fields::columns(field);
+                let columns: Vec<_> = columns.iter().map(|value| value.for_postgres()).collect();
+                client.execute(fields::PUT, &columns).await?;
+            }
+            Ok::<_, Failure>(())
+        })
     }
 
     fn add_request(&mut self, stored: &StoredRequest) -> Result<(), StoreError> {

@@ -33,10 +33,11 @@ const STEPS: [&str; KNOWN as usize] = [
     include_str!("../../../migrations/postgres/0016_words.sql"),
     include_str!("../../../migrations/postgres/0017_words_index.sql"),
     include_str!("../../../migrations/postgres/0018_webhook_tests.sql"),
+    include_str!("../../../migrations/postgres/0019_fields.sql"),
 ];
 
 /// The schema version of this release.
-const KNOWN: u32 = 18;
+const KNOWN: u32 = 19;
 
 /// How often processes that start at the same time may conflict. In each conflict, one of them
 /// succeeds.

@@ -10,9 +10,13 @@ use super::{
     url::PostgresUrl,
 };
 use crate::{
-    domain::{PetRef, PetStatus, store_area::Resource},
+    domain::{
+        PetRef, PetStatus,
+        store_area::{FieldSet, Resource},
+    },
     store::{
         OpenError, OpenMode, StoreError,
+        admin::fields,
         bulk::{self, LastIds, Snapshot, StoredRequest, Value},
         request_rows,
         tables::Table,
@@ -124,6 +128,11 @@ impl Snapshot for PostgresSnapshot {
                 (0..row.len()).map(|at| row.try_get(at)).collect();
             Ok(show(&values?))
         })
+    }
+
+    fn fields(&mut self) -> Result<FieldSet, StoreError> {
+        let rows = self.0.wait(|client| client.query(fields::LIST, &[]))?;
+        Ok(fields::set(&rows)?)
     }
 
     fn last_ids(&mut self) -> Result<LastIds, StoreError> {

@@ -28,11 +28,11 @@ use super::{
 use crate::{
     domain::{
         Actor, NewPet, PetId, WriteContext,
-        store_area::{Act, Resource, StorePet},
+        store_area::{Act, FieldDefinition, Resource, StorePet},
     },
     store::{
         OpenError, OpenMode, StoreError,
-        admin::record,
+        admin::{fields, record},
         bulk::{CommitError, IS_EMPTY, Ids, LastIds, Load, StoredRequest, Table, Value},
         journal_rows::{Entry, Imported},
         request_rows::REMEMBER,
@@ -154,6 +154,14 @@ impl Load for SqliteLoad {
         }
         self.added.add_resource(resource);
         Ok(changes::insert(&self.connection, resource)?)
+    }
+
+    fn set_fields(&mut self, all: &[FieldDefinition]) -> Result<(), StoreError> {
+        self.connection.execute_batch(fields::CLEAR)?;
+        for field in all {
+            done(fields::put(&mut self.connection, field).boxed())?;
+        }
+        Ok(())
     }
 
     fn add_request(&mut self, stored: &StoredRequest) -> Result<(), StoreError> {

@@ -2,13 +2,18 @@
 
 use std::{ops::ControlFlow, path::Path};
 
+use futures_util::FutureExt;
 use rusqlite::{Connection, Row};
 
-use super::{connection, rows, store_area::lists};
+use super::{connection, rows, store_area::lists, transaction::done};
 use crate::{
-    domain::{PetRef, PetStatus, store_area::Resource},
+    domain::{
+        PetRef, PetStatus,
+        store_area::{FieldSet, Resource},
+    },
     store::{
         OpenError, OpenMode, StoreError,
+        admin::fields,
         bulk::{LastIds, Snapshot, StoredRequest, Table, Value},
         request_rows,
     },
@@ -92,6 +97,10 @@ impl Snapshot for SqliteSnapshot {
                 columns.map(|at| Ok(rows::any_value(row.get_ref(at)?)?)).collect();
             Ok(show(&values?))
         })
+    }
+
+    fn fields(&mut self) -> Result<FieldSet, StoreError> {
+        Ok(done(fields::list(&mut self.0).boxed())?)
     }
 
     fn last_ids(&mut self) -> Result<LastIds, StoreError> {

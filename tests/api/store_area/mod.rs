@@ -7,6 +7,7 @@ mod changes;
 mod checks;
 mod examples;
 mod expiry;
+mod fields;
 mod inventory;
 mod orders;
 mod patch_pet;

@@ -93,11 +93,7 @@ fn no_webhook() -> ApiError {
 fn other_version(webhook: &Webhook) -> ApiError {
     let mut current = Vec::new();
     json::write_webhook(&mut current, webhook, None);
-    let version = webhook.version;
-    let message = format!(
-        "The webhook has version {version} now; see current. If you still want the change, send it \
-         again with If-Match: \"{version}\"."
-    );
+    let message = write::stale("webhook", webhook.version);
     let error = ApiError::new(Problem::PreconditionFailed, message);
     error.with_state(None, Some(&current), None)
 }

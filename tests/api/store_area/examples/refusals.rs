@@ -74,6 +74,7 @@ pub(super) async fn provoke(book: &mut Book) {
     broken_heads_and_late_bodies(book).await;
     expired_cursor(book, &store).await;
     outages(book).await;
+    too_many_fields(book).await;
 }
 
 async fn clients(store: &Store) -> Clients {
@@ -114,7 +115,7 @@ fn all_errors() -> impl Iterator<Item = (Operation, &'static str, String)> {
 fn valid(operation: &Operation, clients: &Clients) -> Spoiled {
     let mut request = Spoiled {
         key: clients.administrator.clone(),
-        id: "1",
+        id: if operation.id.ends_with("Field") { "breed" } else { "1" },
         query: "",
         fields: Vec::new(),
         body: operation.request_examples().first().map_or("", |name| name).to_owned(),
@@ -161,6 +162,7 @@ fn spoil(
         ("428", _) if operation.id != "runBatch" => request.unset("if-match"),
         // A category that does not exist is created.
         ("404", _) if operation.id == "putCategory" => request.id = "dogs",
+        ("404", _) if operation.id.ends_with("Field") => request.id = "99",
         ("404", _) if !needs_idempotency_key(operation) => request.id = "99",
         ("400", "unknown_parameter") if is_feed => request.query = "cursor=AAAA",
         ("400", "unknown_parameter") if operation.has("limit") => request.query = "page=2",
@@ -193,6 +195,7 @@ fn invalid_body(operation: &Operation) -> &'static str {
         "patchOrder" => r#"{"expiresAt": null}"#,
         "cancelOrder" | "returnOrder" => r#"{"reason": 7}"#,
         "putCategory" => r#"{"label": ""}"#,
+        "putField" => r#"{"label": "Temper", "kind": "choice"}"#,
         "addWebhook" | "patchWebhook" => r#"{"url": "https://10.0.0.7/hooks/petstore"}"#,
         "enableWebhook" => r#"{"from": "start"}"#,
         _ => "[]",
@@ -206,6 +209,7 @@ fn unknown_member(operation: &Operation) -> &'static str {
         "placeOrder" => r#"{"petID": 1}"#,
         "patchOrder" => r#"{"status": "completed"}"#,
         "putCategory" => r#"{"name": "Dogs"}"#,
+        "putField" => r#"{"name": "temper"}"#,
         "addWebhook" | "patchWebhook" => r#"{"event": "pet.changed"}"#,
         "enableWebhook" => r#"{"after": "start"}"#,
         _ => r#"{"note": ""}"#,
@@ -279,6 +283,20 @@ async fn expired_cursor(book: &mut Book, store: &Store) {
     let query = foreign.split_once('?').unwrap().1;
     let request = Request { key: &store.key, query, ..Request::default() };
     book.show(&store.server, "followChanges 410 cursor_expired", request).await;
+}
+
+async fn too_many_fields(book: &mut Book) {
+    let mut store = Store::open().await;
+    store.key = store.server.new_key(Scope::StoreAdmin, None).await.0;
+    let fields = [("if-none-match", "*")];
+    let field = json!({ "label": "Another", "kind": "text" });
+    for number in 9..50 {
+        store.send(&format!("PUT /fields/another{number}"), &fields, &field).await;
+    }
+    let key = &store.key;
+    let request =
+        Request { key, id: "temper", fields: &fields, body: "create", ..Request::default() };
+    book.show(&store.server, "putField 409 too_many_fields", request).await;
 }
 
 #[derive(Debug, thiserror::Error)]

@@ -41,6 +41,7 @@ pub(super) async fn tell(book: &mut Book) {
     let mut shop = Shop { store, book, sent: 0 };
     shop.at("2026-11-22T10:00:00Z");
     shop.categories().await;
+    shop.fields().await;
     shop.corrections().await;
     shop.reservation().await;
     shop.patches_of_an_order().await;
@@ -103,6 +104,22 @@ impl Shop<'_> {
         self.change("deleteCategory 412 precondition_failed", "1", 1, "").await;
         self.store.send("PUT /categories/2", &new, json!({ "label": "Cats" })).await;
         self.read("listCategories 200 all", "", "").await;
+    }
+
+    async fn fields(&mut self) {
+        let new = [("if-none-match", "*")];
+        let create = Request { id: "temper", fields: &new, body: "create", ..Request::default() };
+        self.show("putField 201 created", create).await;
+        self.show("putField 412 precondition_failed_to_create", create).await;
+        self.change("putField 200 published", "temper", 1, "publish").await;
+        self.change("putField 412 precondition_failed", "temper", 1, "publish").await;
+        let absent = "putField 412 precondition_failed_without_field";
+        self.change(absent, "absent", 1, "publish").await;
+        self.change("deleteField 412 precondition_failed", "temper", 1, "").await;
+        for unused in ["born", "colour", "size", "description"] {
+            self.change("deleteField 204 empty", unused, 1, "").await;
+        }
+        self.read("listFields 200 all", "", "").await;
     }
 
     async fn corrections(&mut self) {

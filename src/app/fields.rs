@@ -1,0 +1,73 @@
+//! Changes of fields.
+
+use std::sync::Arc;
+
+use crate::{
+    domain::{
+        StoredResponse, WriteContext,
+        store_area::{FieldDecision, FieldRefusal, FieldWish, Preconditions, decide_field},
+    },
+    store::{Store, StoreError, Written},
+};
+
+/// How often a change is decided again because another one was faster.
+const MAX_TRIES: u32 = 10;
+
+/// The fields with which the store describes its animals.
+pub(crate) struct Fields {
+    store: Arc<dyn Store>,
+}
+
+/// What became of a request to change a field.
+pub(crate) enum FieldChanged {
+    /// The change was made, now or for the same request before. This is the response.
+    Done(StoredResponse),
+    Refused(FieldRefusal),
+    /// The idempotency key was used for another request.
+    IdempotencyConflict,
+}
+
+impl Fields {
+    pub(super) fn new(store: Arc<dyn Store>) -> Self {
+        Self { store }
+    }
+
+    /// Makes a change, once for all repetitions of the request. A replay comes before the state is
+    /// looked at.
+    pub(crate) async fn change(
+        &self,
+        wish: &FieldWish,
+        preconditions: &Preconditions,
+        context: WriteContext,
+        respond: fn(&FieldDecision) -> StoredResponse,
+    ) -> Result<FieldChanged, StoreError> {
+        if let Some(request) = &context.idempotency
+            && let Some(written) = self.store.recall_request(request.clone()).await?
+        {
+            return Ok(known(written));
+        }
+        for _ in 0..MAX_TRIES {
+            let present = self.store.fields().await?;
+            let decision = match decide_field(wish, preconditions, &present) {
+                Ok(decision) => decision,
+                Err(refusal) => return Ok(FieldChanged::Refused(refusal)),
+            };
+            let response = respond(&decision);
+            let FieldDecision { change, act, .. } = decision;
+            match self.store.write_field(change, act, response.clone(), context.clone()).await? {
+                Written::Done => return Ok(FieldChanged::Done(response)),
+                Written::Stale => {}
+                other => return Ok(known(other)),
+            }
+        }
+        Err(StoreError::Overloaded)
+    }
+}
+
+/// What became of a request that changed nothing now.
+fn known(written: Written) -> FieldChanged {
+    match written {
+        Written::Replayed(response) => FieldChanged::Done(response),
+        _ => FieldChanged::IdempotencyConflict,
+    }
+}

@@ -1,0 +1,159 @@
+//! Fields: what a store describes its animals with.
+
+#![expect(missing_docs, reason = "a comment says what a name does not")]
+
+use std::collections::HashSet;
+
+use super::{Act, ActType, JournalSubject, Label, SubjectKind};
+use crate::domain::words::words;
+
+/// The name of a field: a letter, then up to 31 letters, digits and `_`, all of them ASCII and in
+/// lower case.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct FieldName(String);
+
+impl FieldName {
+    /// What the text of a name must be.
+    pub const IS: &str =
+        "1 to 32 lower-case letters, digits and underscores, the first of them a letter";
+
+    /// `None` if the text is not a name.
+    pub fn new(text: &str) -> Option<Self> {
+        let is_part = |byte: u8| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'_');
+        let begins = text.starts_with(|first: char| first.is_ascii_lowercase());
+        (begins && text.len() <= 32 && text.bytes().all(is_part)).then(|| Self(text.to_owned()))
+    }
+
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+words! {
+    /// What the values of a field are.
+    pub enum FieldKind {
+        /// 1 to 255 characters.
+        Text = "text",
+        /// 1 to 8,000 characters.
+        LongText = "longText",
+        /// Exact for every JSON reader: at most 2^53 - 1 from zero.
+        Integer = "integer",
+        /// Digits as text, kept as written.
+        Decimal = "decimal",
+        /// YYYY-MM-DD.
+        Date = "date",
+        Boolean = "boolean",
+        /// One of [`FieldDefinition::choices`].
+        Choice = "choice",
+    }
+}
+
+/// The texts of a choice: 1 to 100, each of 1 to 64 characters without U+0000, which differ in more
+/// than their case.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Choices(Vec<String>);
+
+impl Choices {
+    /// `None` if there are too few or too many, or one of them is not valid.
+    pub fn new(texts: Vec<String>) -> Option<Self> {
+        let is_valid = |text: &String| {
+            !text.is_empty() && text.chars().nth(64).is_none() && !text.contains('\0')
+        };
+        let different: HashSet<_> = texts.iter().map(|text| text.to_lowercase()).collect();
+        let are_valid = (1..=100).contains(&texts.len())
+            && different.len() == texts.len()
+            && texts.iter().all(is_valid);
+        are_valid.then_some(Self(texts))
+    }
+
+    pub fn all(&self) -> &[String] {
+        &self.0
+    }
+}
+
+/// A field, as the store defines it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FieldDefinition {
+    /// Chosen by the client.
+    pub name: FieldName,
+    /// What people read.
+    pub label: Label,
+    pub kind: FieldKind,
+    /// Of the kind `choice`, and of no other.
+    pub choices: Option<Choices>,
+    /// Whether everybody may see its values.
+    pub is_public: bool,
+    /// Whether no two animals that are not withdrawn may have the same value. Only for texts and
+    /// integers.
+    pub is_unique: bool,
+    /// The place among the others, by which people see them, and then by name.
+    pub position: i64,
+    /// From 1, one higher with each change. A field that is made again starts at 1.
+    pub version: i64,
+}
+
+impl FieldDefinition {
+    /// How many there can be.
+    pub const MAX: usize = 50;
+
+    pub const HIGHEST_POSITION: i64 = 10_000;
+
+    /// What is wrong, if its members do not fit together.
+    pub fn problem(&self) -> Option<&'static str> {
+        let may_be_unique = matches!(self.kind, FieldKind::Text | FieldKind::Integer);
+        match (self.kind == FieldKind::Choice, self.choices.is_some()) {
+            (true, false) => Some("choices is missing. A field of the kind choice needs it."),
+            (false, true) => Some("choices must be null for every kind other than choice."),
+            _ if self.is_unique && !may_be_unique => {
+                Some("unique can be true only for a field of the kind text or integer.")
+            }
+            _ => None,
+        }
+    }
+
+    /// The length of its texts, in bytes.
+    pub fn length(&self) -> usize {
+        let choices = self.choices.iter().flat_map(Choices::all);
+        self.label.as_str().len() + choices.map(String::len).sum::<usize>()
+    }
+
+    /// An act on it, with all that the audit trail shows.
+    pub fn act(&self, kind: ActType) -> Act {
+        let yes_or_no = |yes: bool| if yes { "true" } else { "false" }.to_owned();
+        let mut details = vec![
+            ("name".into(), self.name.as_str().to_owned()),
+            ("label".into(), self.label.as_str().to_owned()),
+            ("kind".into(), self.kind.as_str().to_owned()),
+            ("public".into(), yes_or_no(self.is_public)),
+            ("unique".into(), yes_or_no(self.is_unique)),
+            ("position".into(), self.position.to_string()),
+        ];
+        let choices = self.choices.as_ref().map(|choices| choices.all().join(", "));
+        details.extend(choices.map(|choices| ("choices".into(), choices)));
+        let subject = JournalSubject { kind: SubjectKind::Field.into(), id: None };
+        Act { kind: kind.into(), subject, details }
+    }
+}
+
+/// All fields of a store, in the order in which people see them.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct FieldSet {
+    /// Higher with each change of any field.
+    pub version: i64,
+    all: Vec<FieldDefinition>,
+}
+
+impl FieldSet {
+    pub fn new(version: i64, mut all: Vec<FieldDefinition>) -> Self {
+        all.sort_by(|one, other| (one.position, &one.name).cmp(&(other.position, &other.name)));
+        Self { version, all }
+    }
+
+    pub fn all(&self) -> &[FieldDefinition] {
+        &self.all
+    }
+
+    pub fn find(&self, name: &str) -> Option<&FieldDefinition> {
+        self.all.iter().find(|field| field.name.as_str() == name)
+    }
+}

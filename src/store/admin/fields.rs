@@ -1,0 +1,137 @@
+//! Fields, with which animals are described.
+
+use async_trait::async_trait;
+use futures_util::FutureExt;
+
+use super::{Database, Parameter, Sql, Values, nothing, record, requests, values};
+use crate::{
+    domain::{
+        StoredResponse, WriteContext,
+        store_area::{Act, Choices, FieldChange, FieldDefinition, FieldName, FieldSet, Label},
+    },
+    store::{Fields, StoreError, Written, columns::Columns},
+};
+
+/// Each row has the version of all fields. The field is null if there is none.
+pub(in crate::store) const LIST: &str = "SELECT field_state.version, name, label, kind, choices,
+        is_public, is_unique, position, fields.version
+    FROM field_state LEFT JOIN fields ON TRUE";
+/// One change after the other: each was decided with all fields as they were.
+const CHANGE: &str = "UPDATE field_state SET version = version + 1 WHERE version = $1";
+pub(in crate::store) const PUT: &str = "INSERT INTO fields
+        (name, label, kind, choices, is_public, is_unique, position, version)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+    ON CONFLICT (name) DO UPDATE SET label = excluded.label, kind = excluded.kind,
+        choices = excluded.choices, is_public = excluded.is_public, is_unique = excluded.is_unique,
+        position = excluded.position, version = excluded.version";
+/// Before all fields are put.
+pub(in crate::store) const CLEAR: &str =
+    "DELETE FROM fields; UPDATE field_state SET version = version + 1";
+const DELETE: &str = "DELETE FROM fields WHERE name = $1";
+
+#[async_trait]
+impl<D: Database> Fields for D {
+    async fn fields(&self) -> Result<FieldSet, StoreError> {
+        self.read((), |on, ()| list(on).boxed()).await
+    }
+
+    async fn write_field(
+        &self,
+        change: Option<FieldChange>,
+        act: Option<Act>,
+        response: StoredResponse,
+        context: WriteContext,
+    ) -> Result<Written, StoreError> {
+        if act.is_some() {
+            self.number_changes().await?;
+        }
+        let written = self.once(
+            (change, act, response, context),
+            |on, (change, act, response, context)| {
+                write(on, change.as_ref(), act.as_ref(), response, context).boxed()
+            },
+            nothing,
+        );
+        Ok(written.await?.err().unwrap_or(Written::Done))
+    }
+}
+
+pub(in crate::store) async fn list<S: Sql>(on: &mut S) -> Result<FieldSet, S::Error> {
+    set(&on.rows(LIST, &[]).await?)
+}
+
+/// The fields in the rows of [`LIST`].
+pub(in crate::store) fn set<R: Columns>(rows: &[R]) -> Result<FieldSet, R::Error> {
+    let version = rows.first().map_or(Ok(0), |row| row.value(0))?;
+    let all: Result<Vec<_>, _> = rows.iter().filter_map(|row| field(row).transpose()).collect();
+    Ok(FieldSet::new(version, all?))
+}
+
+/// The field in a row of [`LIST`], if it has one.
+fn field<R: Columns>(row: &R) -> Result<Option<FieldDefinition>, R::Error> {
+    let Some(name) = row.optional_parsed(1, FieldName::new)? else { return Ok(None) };
+    let choices = |text: &str| Choices::new(serde_json::from_str(text).ok()?);
+    Ok(Some(FieldDefinition {
+        name,
+        label: row.parsed(2, |text| Label::new(text.to_owned()))?,
+        kind: row.parsed(3, |kind| kind.parse().ok())?,
+        choices: row.optional_parsed(4, choices)?,
+        is_public: row.value::<i64>(5)? != 0,
+        is_unique: row.value::<i64>(6)? != 0,
+        position: row.value(7)?,
+        version: row.value(8)?,
+    }))
+}
+
+async fn write<S: Sql>(
+    on: &mut S,
+    change: Option<&FieldChange>,
+    act: Option<&Act>,
+    response: &StoredResponse,
+    context: &WriteContext,
+) -> Result<Result<i64, Written>, S::Error> {
+    if let Some(request) = &context.idempotency
+        && let Some(seen) = requests::recall(on, request).await?
+    {
+        return Ok(Err(seen.into()));
+    }
+    if let Some(FieldChange { seen, name, after }) = change {
+        if on.execute(CHANGE, &[seen]).await? != 1 {
+            return Ok(Err(Written::Stale));
+        }
+        match after {
+            Some(after) => put(on, after).await?,
+            None => on.execute(DELETE, &[&name.as_str()]).await?,
+        };
+    }
+    if let Some(act) = act {
+        record(on, act, context).await?;
+    }
+    if let Some(request) = &context.idempotency {
+        requests::remember(on, request, context.now, response).await?;
+    }
+    Ok(Ok(0))
+}
+
+pub(in crate::store) async fn put<S: Sql>(
+    on: &mut S,
+    field: &FieldDefinition,
+) -> Result<u64, S::Error> {
+    let values = columns(field);
+    on.execute(PUT, &values.iter().map(|value| &**value).collect::<Vec<_>>()).await
+}
+
+/// The parameters of [`PUT`].
+pub(in crate::store) fn columns(field: &FieldDefinition) -> Values<'_> {
+    let choices = field.choices.as_ref().map(|of| serde_json::json!(of.all()).to_string());
+    values![
+        field.name.as_str(),
+        field.label.as_str(),
+        field.kind.as_str(),
+        choices,
+        i64::from(field.is_public),
+        i64::from(field.is_unique),
+        field.position,
+        field.version
+    ]
+}
