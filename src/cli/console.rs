@@ -17,7 +17,7 @@ use super::{
 use crate::{
     app::App,
     console::{Console, ConsoleSettings, RequireSecondFactor},
-    domain::Deployment,
+    domain::{Deployment, store_area::Currency},
     edge::{Edge, Origin},
     server::{self, Limits, Tls},
 };
@@ -35,6 +35,10 @@ pub(super) struct ConsoleArgs {
     /// The name of the store, which the pages of the console and printed orders show
     #[arg(long, value_name = "NAME", env = "PETSTORE_STORE_NAME", value_parser = NonEmptyStringValueParser::new())]
     store_name: Option<String>,
+
+    /// The currency of all prices, such as EUR (ISO 4217), which the console shows with each
+    #[arg(long, value_name = "CODE", env = "PETSTORE_CURRENCY", value_parser = values::currency)]
+    currency: Option<Currency>,
 
     /// Who must have a second factor to use the console; for others, it is optional
     #[arg(long, value_enum, env = "PETSTORE_REQUIRE_SECOND_FACTOR", default_value = "none")]
@@ -124,6 +128,7 @@ impl ConsoleArgs {
             tls: tls.is_some(),
             trusted_proxies: limits.trusted_proxies.clone(),
             store_name: self.store_name,
+            currency: self.currency,
             deployment,
             second_factor: self.require_second_factor,
         };

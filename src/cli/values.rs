@@ -16,7 +16,10 @@ use clap::{
 
 use crate::{
     console::RequireSecondFactor,
-    domain::{Deployment, PetStatus, RateLimit, Role, Scope, store_area::Order},
+    domain::{
+        Deployment, PetStatus, RateLimit, Role, Scope,
+        store_area::{Currency, Order},
+    },
     files::Format,
     observe::log::LogFormat,
     store::sqlite,
@@ -69,6 +72,12 @@ pub(super) fn listen_address_or_off(text: &str) -> Result<ListenOrOff, String> {
         return Ok(ListenOrOff::Off);
     }
     listen_address(text).map(ListenOrOff::At).map_err(|error| format!("{error}, or off"))
+}
+
+/// Parses a currency.
+pub(super) fn currency(text: &str) -> Result<Currency, &'static str> {
+    Currency::new(text)
+        .ok_or("a currency is a code of ISO 4217, which has three capital letters, such as EUR")
 }
 
 /// Parses the path of a file that a command may create.

@@ -12,7 +12,9 @@ use super::{
 };
 use crate::{
     app::App,
-    domain::{IdempotencyKey, IdempotentRequest, Role, StaffId, WriteContext},
+    domain::{
+        IdempotencyKey, IdempotentRequest, Role, StaffId, WriteContext, store_area::Currency,
+    },
     store::Store,
     text,
 };
@@ -65,6 +67,10 @@ impl<'r> Desk<'r> {
 
     pub(super) fn role(&self) -> Role {
         self.session.member.role
+    }
+
+    pub(super) fn currency(&self) -> Option<&Currency> {
+        self.visit.console.settings.currency.as_ref()
     }
 
     pub(super) fn may_write(&self) -> bool {

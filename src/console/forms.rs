@@ -8,7 +8,9 @@ use super::{markup, texts, visit::Form};
 use crate::{
     domain::{
         PetName, PetStatus,
-        store_area::{Category, Label, Note, Order, Reason, Reference, Text, WithdrawalReason},
+        store_area::{
+            Category, Decimal, Field, Label, Note, Order, Reason, Reference, Text, WithdrawalReason,
+        },
     },
     text,
 };
@@ -242,6 +244,14 @@ pub(super) fn optional<const MAX: usize>(
 
 pub(super) fn reference(form: &Form) -> Result<Option<Reference>, String> {
     optional(form.get("reference"), texts::REFERENCE_TOO_LONG)
+}
+
+/// Nothing typed leaves the price to the rules of orders.
+pub(super) fn price(form: &Form) -> Result<Field<Decimal>, String> {
+    match form.get("price") {
+        "" => Ok(Field::Keep),
+        typed => Decimal::new(typed).map(Field::Set).ok_or_else(|| texts::PRICE_INVALID.to_owned()),
+    }
 }
 
 pub(super) fn note(form: &Form, name: &str) -> Result<Option<Note>, String> {

@@ -1,7 +1,7 @@
 //! The settings of the console.
 
 use crate::{
-    domain::{Deployment, Networks, Role, words::words},
+    domain::{Deployment, Networks, Role, store_area::Currency, words::words},
     edge::Origin,
 };
 
@@ -16,6 +16,8 @@ pub struct ConsoleSettings {
     pub trusted_proxies: Networks,
     /// The name that its pages show.
     pub store_name: Option<String>,
+    /// The currency of all prices.
+    pub currency: Option<Currency>,
     /// The deployment whose API keys are shown and made.
     pub deployment: Deployment,
     /// Who must have a second factor.

@@ -1,11 +1,12 @@
 //! Every text of the pages, so that another language needs no change of other code.
 
 mod manager;
+mod orders;
 mod questions;
 mod staff;
 mod times;
 
-pub(super) use self::{manager::*, questions::*, staff::*, times::*};
+pub(super) use self::{manager::*, orders::*, questions::*, staff::*, times::*};
 
 use crate::domain::{
     Actor, NamedActor, PetStatus,
@@ -63,6 +64,7 @@ pub(super) const MEMBERS: &[(&str, &str)] = &[
     ("label", NAME),
     ("categoryId", CATEGORY),
     ("status", STATUS),
+    ("price", PRICE),
     ("reference", REFERENCE),
     ("note", NOTE),
     ("reason", REASON),
@@ -371,17 +373,6 @@ pub(super) fn is_in_status(status: PetStatus) -> String {
         PetStatus::Pending => "It is reserved already.".to_owned(),
         PetStatus::Sold => "It is sold already.".to_owned(),
     }
-}
-
-pub(super) fn order_is(id: i64, status: OrderStatus) -> String {
-    let is = match status {
-        OrderStatus::Reserved => "is still reserved",
-        OrderStatus::Completed => "is sold, and the animal was changed since",
-        OrderStatus::Cancelled => "is cancelled already",
-        OrderStatus::Expired => "has expired",
-        OrderStatus::Returned => "was returned already",
-    };
-    format!("Order {id} {is}. Nothing was changed this time.")
 }
 
 // Categories

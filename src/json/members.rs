@@ -6,7 +6,7 @@ use super::{Invalid, integer, string, times};
 use crate::domain::{
     PetId, PetName, PetStatus,
     pet::HIGHEST_IMPORTED,
-    store_area::{Field, Label, Note, OrderId, Reason, Reference, WithdrawalReason},
+    store_area::{Decimal, Field, Label, Note, OrderId, Reason, Reference, WithdrawalReason},
 };
 
 pub(crate) struct Members<'a> {
@@ -63,6 +63,12 @@ pub(crate) const LABEL: Kind<Label> = Kind {
 
 pub(super) const BOOLEAN: Kind<bool> =
     Kind { read: |value| value.get().parse().ok(), is: "true or false" };
+
+pub(crate) const DECIMAL: Kind<Decimal> = Kind {
+    read: |value| text(value, |text| Decimal::new(&text)),
+    is: "a string with a number of at most 12 digits before the point and 4 after it, such as \
+         \"249.00\"",
+};
 
 pub(crate) const TIME: Kind<jiff::Timestamp> = Kind {
     read: |value| text(value, |text| times::parse(&text)),
@@ -149,6 +155,18 @@ impl<'a> Members<'a> {
             return Ok(None);
         }
         self.required(name, kind).map(Some)
+    }
+
+    /// The value of a member that can be absent or null.
+    pub(crate) fn optional_or_null<T>(
+        &self,
+        name: &str,
+        kind: &Kind<T>,
+    ) -> Result<Option<T>, Invalid> {
+        Ok(match self.patch(name, kind)? {
+            Field::Set(value) => Some(value),
+            Field::Keep | Field::Clear => None,
+        })
     }
 
     /// The change of a member by a merge patch: null removes it.

@@ -3,15 +3,15 @@
 use super::{
     Invalid, Object,
     members::{
-        BOOLEAN, INTEGER, Kind, LABEL, Members, NOTE, ORDER_ID, PET_ID, REASON, REFERENCE, TIME,
-        VERSION,
+        BOOLEAN, DECIMAL, INTEGER, Kind, LABEL, Members, NOTE, ORDER_ID, PET_ID, REASON, REFERENCE,
+        TIME, VERSION,
     },
     write_store_pet,
 };
 use crate::domain::{
     store_area::{
-        Attempt, Category, DisabledReason, Label, Note, Order, OrderStatus, Reason, Reference,
-        Resource, Webhook,
+        Attempt, Category, Decimal, DisabledReason, Label, Note, Order, OrderStatus, Reason,
+        Reference, Resource, Webhook,
     },
     words::Word,
 };
@@ -28,6 +28,7 @@ pub(crate) fn write_order(out: &mut Vec<u8>, order: &Order) {
     object.time("createdAt", order.created_at);
     object.time_or_null("closedAt", order.closed_at);
     object.integer("version", order.version);
+    object.text_or_null("price", order.price.as_ref().map(Decimal::as_str));
     object.end();
 }
 
@@ -49,6 +50,7 @@ pub(crate) fn read_order(object: &[u8]) -> Result<Order, Invalid> {
         "createdAt",
         "closedAt",
         "version",
+        "price",
         "holds",
     ];
     let members = Members::of(object, "The order", &names)?;
@@ -63,6 +65,7 @@ pub(crate) fn read_order(object: &[u8]) -> Result<Order, Invalid> {
         created_at: members.required("createdAt", &TIME)?,
         closed_at: members.nullable("closedAt", &TIME)?,
         version: members.required("version", &VERSION)?,
+        price: members.optional_or_null("price", &DECIMAL)?,
         holds: members.required("holds", &BOOLEAN)?,
     };
     let is_open = order.status == OrderStatus::Reserved;

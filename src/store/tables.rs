@@ -58,7 +58,7 @@ record!(StorePet: id, name, category_id, status, version, created_at, updated_at
 // They follow those of the animal.
 record!(Withdrawal: at as withdrawn_at, reason, note);
 record!(Order: id, pet_id, status, holds, reference, note, reason, expires_at, created_at,
-    closed_at, version);
+    closed_at, version, price);
 record!(Category: id, label, version);
 
 words! {

@@ -2,6 +2,8 @@
 
 use std::{any::Any, net::SocketAddr, time::Duration};
 
+use petstore::domain::store_area::Currency;
+
 const HOURS: fn(u64) -> Duration = Duration::from_hours;
 
 /// What the command line makes of a value of an option of `petstore serve`.
@@ -20,6 +22,13 @@ fn expect_rejected(option: &str, values: &[&str], reason: &str) {
         let line = error.lines().next().unwrap();
         assert!(line.ends_with(reason), "{line}");
     }
+}
+
+#[test]
+fn a_currency_has_three_capital_letters() {
+    assert_eq!(parsed("currency", "EUR"), Ok(Currency::new("EUR").unwrap()));
+    let reason = "a currency is a code of ISO 4217, which has three capital letters, such as EUR";
+    expect_rejected("currency", &["", "eur", "EU", "EURO", "€"], reason);
 }
 
 #[test]

@@ -2,7 +2,10 @@
 
 use petstore::{
     console::ConsoleSettings,
-    domain::{Role, store_area::OrderQuery},
+    domain::{
+        Role,
+        store_area::{Currency, OrderQuery},
+    },
 };
 
 use super::browser::{Browser, Page, Shop};
@@ -87,6 +90,28 @@ async fn an_order_has_the_name_of_the_store() {
         page.text.contains("<p class=\"print\"><strong>Tails &amp; Co</strong></p>"),
         "{page:?}"
     );
+}
+
+#[tokio::test]
+async fn a_price_is_typed_for_an_order_and_shown_in_the_currency_of_the_store() {
+    let shop = Shop::with(ConsoleSettings {
+        currency: Currency::new("EUR"),
+        ..ConsoleSettings::default()
+    })
+    .await;
+    let mut clerk = shop.member("Cy", Role::Clerk).await;
+    add(&mut clerk, "Rex", "available").await;
+    let form = clerk.get("/animals/1").await.expect(200);
+    assert!(form.text.contains("<label for=\"price\">Price (EUR)"), "{form:?}");
+    let typed = [("do", "sell"), ("price", "249,00")];
+    let page = clerk.post("/animals/1/order", &typed).await.expect(422);
+    assert!(page.text.contains("Enter a price with digits and a point"), "{page:?}");
+    assert!(page.text.contains("value=\"249,00\""), "{page:?}");
+    clerk.post("/animals/1/order", &[("do", "sell"), ("price", "249.00")]).await.expect(303);
+    for path in ["/orders/1", "/animals/1"] {
+        let page = clerk.get(path).await.expect(200);
+        assert!(page.text.contains("<dt>Price</dt><dd><bdi>249.00 EUR</bdi>"), "{page:?}");
+    }
 }
 
 #[tokio::test]

@@ -53,7 +53,7 @@ impl Act {
     ) -> Option<Command> {
         let id = PetId::new(pet.id).unwrap();
         let preconditions = Preconditions { if_match: Some(IfMatch::Any), if_absent: false };
-        let place = |terms| NewOrder { pet_id: id, terms, reference: None, note: None };
+        let place = |terms| NewOrder::of(id, terms);
         let until = "2027-01-01T00:00:00Z".parse().unwrap();
         Some(match self {
             Self::Reserve => Command::PlaceOrder(place(OrderTerms::ReservedUntil(until))),

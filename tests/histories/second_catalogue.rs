@@ -300,18 +300,19 @@ fn asked(command: &Command) -> Option<(Asked, Timestamp)> {
         Command::Place { pet_id, note, until } => {
             let until = until.as_ref().map(time);
             Asked::PlaceOrder(NewOrder {
-                pet_id: pet(pet_id),
-                terms: until.map_or(OrderTerms::Completed, OrderTerms::ReservedUntil),
-                reference: None,
                 note: Note::new(note.clone()),
+                ..NewOrder::of(
+                    pet(pet_id),
+                    until.map_or(OrderTerms::Completed, OrderTerms::ReservedUntil),
+                )
             })
         }
         Command::PatchOrder { id, version, reference, until } => {
             let set = |text: &String| Field::Set(Reference::new(text.clone()).unwrap());
             let patch = OrderPatch {
                 reference: reference.as_ref().map_or(Field::Keep, set),
-                note: Field::Keep,
                 expires_at: until.as_ref().map(time),
+                ..OrderPatch::default()
             };
             Asked::PatchOrder { id: order(id), patch, preconditions: if_match(*version) }
         }

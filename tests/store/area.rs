@@ -160,7 +160,7 @@ pub(crate) fn restore(id: PetId) -> Command {
 /// A reservation for an hour.
 pub(crate) fn reserve(pet_id: PetId) -> NewOrder {
     let terms = OrderTerms::ReservedUntil(kept() + jiff::SignedDuration::from_hours(1));
-    NewOrder { pet_id, terms, reference: None, note: None }
+    NewOrder::of(pet_id, terms)
 }
 
 pub(crate) fn sell(pet_id: PetId) -> NewOrder {

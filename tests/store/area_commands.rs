@@ -10,8 +10,8 @@ use petstore::{
         PetStatus::{Available, Pending, Sold},
         WriteContext,
         store_area::{
-            Category, Change, Command, Field, JournalEntry, Note, Order, OrderPatch, OrderStatus,
-            PetPatch, Preconditions, Reason, Reference, Refusal, Resource, Withdrawal,
+            Category, Change, Command, Decimal, Field, JournalEntry, Note, Order, OrderPatch,
+            OrderStatus, PetPatch, Preconditions, Reason, Reference, Refusal, Resource, Withdrawal,
             WithdrawalReason,
         },
     },
@@ -162,6 +162,7 @@ pub(crate) async fn a_changed_order_is_read_as_changed(store: AnyStore) {
         reference: Field::Set(Reference::new(longest(255)).unwrap()),
         note: Field::Set(Note::new(longest(2_000)).unwrap()),
         expires_at: Some(kept() + SignedDuration::from_hours(48)),
+        price: Field::Set(Decimal::new("-999999999999.9999").unwrap()),
     };
     let no_reference = OrderPatch { reference: Field::Clear, ..OrderPatch::default() };
     for (version, new) in (2..).zip([later, no_reference]) {

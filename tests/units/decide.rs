@@ -47,6 +47,7 @@ fn order(status: OrderStatus, holds: bool) -> Order {
         created_at: second(NOW - 60),
         closed_at: (status != OrderStatus::Reserved).then_some(second(NOW - 30)),
         version: 3,
+        price: None,
         holds,
     }
 }
@@ -140,7 +141,7 @@ fn pet_id() -> PetId {
 }
 
 fn place(terms: OrderTerms) -> Command {
-    Command::PlaceOrder(NewOrder { pet_id: pet_id(), terms, reference: None, note: None })
+    Command::PlaceOrder(NewOrder::of(pet_id(), terms))
 }
 
 fn patch(patch: PetPatch, preconditions: Preconditions) -> Command {

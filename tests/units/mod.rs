@@ -5,6 +5,7 @@ mod addresses;
 mod change_metrics;
 mod client;
 mod decide;
+mod decimal;
 mod endpoint_url;
 mod exposition;
 mod headers;

@@ -136,6 +136,9 @@ fn new_order(desk: &Desk<'_>, pet: &StorePet, errors: &Errors, title: &str) -> M
         ..Input::of("reference", texts::REFERENCE, form, errors)
     };
     let note = Input { kind: "textarea", ..Input::of("note", texts::NOTE, form, errors) };
+    let in_currency = desk.currency().map(texts::price_in);
+    let label = in_currency.as_deref().unwrap_or(texts::PRICE);
+    let price = Input { is_optional: true, ..Input::of("price", label, form, errors) };
     html! {
         section.card {
             @if is_available { h2 { (title) } } @else { p { (title) } }
@@ -143,6 +146,7 @@ fn new_order(desk: &Desk<'_>, pet: &StorePet, errors: &Errors, title: &str) -> M
                 (desk.key("order"))
                 input type="hidden" name="version" value=(pet.version);
                 (forms::day_input(&until, errors.of("until")))
+                (price.show())
                 details open[!form.raw("reference").is_empty() || !form.raw("note").is_empty()] {
                     summary { (texts::DETAILS) " " (texts::OPTIONAL) }
                     div.fields { (reference.show()) (note.show()) }
@@ -203,7 +207,9 @@ pub(super) async fn place_order(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     };
     let reference = errors.take("reference", forms::reference(form));
     let note = errors.take("note", forms::note(form, "note"));
-    let (Some(terms), Some(reference), Some(note)) = (terms, reference, note) else {
+    let price = errors.take("price", forms::price(form));
+    let (Some(terms), Some(reference), Some(note), Some(price)) = (terms, reference, note, price)
+    else {
         return show(desk, &errors).await;
     };
     let pet = desk.pet().await?;
@@ -212,7 +218,8 @@ pub(super) async fn place_order(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     });
     let preconditions = desk.preconditions();
     act_on_animal(desk, |id| {
-        let order = Command::PlaceOrder(NewOrder { pet_id: id, terms, reference, note });
+        let order =
+            Command::PlaceOrder(NewOrder { reference, note, price, ..NewOrder::of(id, terms) });
         if terms == OrderTerms::Completed || !has_no_order {
             return vec![order];
         }

@@ -19,8 +19,7 @@ use crate::{
     domain::{
         Limit,
         store_area::{
-            Command, Field, Note, Order, OrderId, OrderPatch, OrderQuery, OrderStatus, Reason,
-            Reference,
+            Command, Note, Order, OrderId, OrderPatch, OrderQuery, OrderStatus, Reason, Reference,
         },
     },
     edge::ApiError,
@@ -235,7 +234,9 @@ pub(super) async fn show(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiE
 
 /// The values of an order.
 pub(super) fn details(desk: &Desk<'_>, order: &Order) -> Markup {
+    let price = order.price.as_ref().map(|price| texts::amount(price.as_str(), desk.currency()));
     let texts_of = [
+        (texts::PRICE, price.as_deref()),
         (texts::REFERENCE, order.reference.as_ref().map(Reference::as_str)),
         (texts::NOTE, order.note.as_ref().map(Note::as_str)),
         (texts::REASON, order.reason.as_ref().map(Reason::as_str)),
@@ -352,6 +353,6 @@ pub(super) async fn extend(desk: &Desk<'_>) -> Result<Reply, ApiError> {
         return show(desk, &errors).await;
     };
     let preconditions = desk.preconditions();
-    let patch = OrderPatch { reference: Field::Keep, note: Field::Keep, expires_at: Some(end) };
+    let patch = OrderPatch { expires_at: Some(end), ..OrderPatch::default() };
     act_on_order(desk, |id| Command::PatchOrder { id, patch, preconditions }).await
 }

@@ -123,9 +123,7 @@ async fn command(
 ) -> Result<Option<(ForPet, &'static str, String)>, StoreError> {
     let form = &desk.visit.form;
     let order = |terms: OrderTerms| -> ForPet {
-        Box::new(move |pet_id, _| {
-            Command::PlaceOrder(NewOrder { pet_id, terms, reference: None, note: None })
-        })
+        Box::new(move |pet_id, _| Command::PlaceOrder(NewOrder::of(pet_id, terms)))
     };
     Ok(match form.get("do") {
         "reserve" => {

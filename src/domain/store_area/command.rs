@@ -4,7 +4,7 @@
 
 use jiff::Timestamp;
 
-use super::{Label, Note, OrderId, PetPatch, Reason, Reference, WithdrawalReason};
+use super::{Decimal, Label, Note, OrderId, PetPatch, Reason, Reference, WithdrawalReason};
 use crate::domain::{NewPet, PetId};
 
 /// One change of the store. [`super::decide`] has the rules.
@@ -105,6 +105,14 @@ pub struct NewOrder {
     /// The store's own number for it.
     pub reference: Option<Reference>,
     pub note: Option<Note>,
+    pub price: Field<Decimal>,
+}
+
+impl NewOrder {
+    /// An order with nothing else.
+    pub fn of(pet_id: PetId, terms: OrderTerms) -> Self {
+        Self { pet_id, terms, reference: None, note: None, price: Field::Keep }
+    }
 }
 
 /// Whether an order reserves or sells.
@@ -121,6 +129,8 @@ pub struct OrderPatch {
     pub note: Field<Note>,
     /// The end of a reservation; `None` keeps it. A reservation always has an end.
     pub expires_at: Option<Timestamp>,
+    /// Only of a reserved order.
+    pub price: Field<Decimal>,
 }
 
 /// The new value of a member that may be null (RFC 7396).

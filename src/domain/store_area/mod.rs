@@ -10,6 +10,7 @@ mod category_rules;
 mod change;
 mod command;
 mod decide;
+mod decimal;
 mod field;
 mod field_rules;
 mod journal;
@@ -28,6 +29,7 @@ pub use command::{
     Command, Field, IfMatch, NewOrder, OrderPatch, OrderTerms, Preconditions, Subject,
 };
 pub use decide::decide;
+pub use decimal::{Currency, Decimal};
 pub use field::{Choices, FieldDefinition, FieldKind, FieldName, FieldSet};
 pub use field_rules::{FieldChange, FieldDecision, FieldRefusal, FieldWish, decide_field};
 pub use journal::{

@@ -4,6 +4,7 @@
 
 use jiff::{SignedDuration, Timestamp};
 
+use super::Decimal;
 use crate::domain::{PetId, pet::id, words::words};
 
 id! {
@@ -66,6 +67,8 @@ pub struct Order {
     pub closed_at: Option<Timestamp>,
     /// From 1, one higher with each change.
     pub version: i64,
+    /// In the currency of the store.
+    pub price: Option<Decimal>,
     /// Whether the animal has its status by this order: it is reserved or sold by it, and nobody
     /// changed its status since. At most one order holds an animal. Not shown to clients.
     pub holds: bool,

@@ -40,8 +40,10 @@ pub(super) fn place_order(
         created_at: now,
         closed_at: None,
         version: 1,
+        price: None,
         holds: true,
     };
+    new.price.apply(&mut order.price);
     let (kind, status, order_id) = match new.terms {
         OrderTerms::ReservedUntil(end) => {
             order.expires_at = Some(end);
@@ -117,6 +119,10 @@ pub(super) fn patch_order(
     let mut after = order.clone();
     patch.reference.apply(&mut after.reference);
     patch.note.apply(&mut after.note);
+    patch.price.apply(&mut after.price);
+    if after.price != order.price && order.status != OrderStatus::Reserved {
+        return Err(not_in(order, "Only the price of a reserved order can be changed."));
+    }
     after.expires_at = patch.expires_at.or(after.expires_at);
     if after == *order {
         return Ok(Decision::unchanged(order));

@@ -4,7 +4,7 @@ use jiff::Timestamp;
 
 use super::{
     cursor::{self, Walk},
-    members::{self, INTEGER, IS_COMPLETED, Members, NOTE, REASON, REFERENCE, TIME},
+    members::{self, DECIMAL, INTEGER, IS_COMPLETED, Members, NOTE, REASON, REFERENCE, TIME},
     page::{self, Element},
     preconditions,
     shared::StoreArea,
@@ -25,7 +25,7 @@ use crate::{
 };
 
 /// The members of the body of `placeOrder`.
-pub(super) const NEW: [&str; 5] = ["petId", "status", "reference", "note", "expiresAt"];
+pub(super) const NEW: [&str; 6] = ["petId", "status", "reference", "note", "expiresAt", "price"];
 
 /// `GET /v1/store/orders`: a page of orders, and a link to the next one.
 pub(crate) async fn list_orders(
@@ -102,7 +102,8 @@ pub(super) fn new(
     } else {
         OrderTerms::ReservedUntil(expires_at.unwrap_or_else(|| area.app.commands.default_end(now)))
     };
-    Ok(NewOrder { pet_id: write::pet_id(Some(pet_id))?, terms, reference, note })
+    let price = members.patch("price", &DECIMAL)?;
+    Ok(NewOrder { pet_id: write::pet_id(Some(pet_id))?, terms, reference, note, price })
 }
 
 /// `GET /v1/store/orders/{orderId}`.
@@ -116,15 +117,16 @@ pub(crate) async fn get_order(
     wire::respond(area, request, &Resource::Order(order))
 }
 
-/// `PATCH /v1/store/orders/{orderId}`: changes texts, or extends a reservation.
+/// `PATCH /v1/store/orders/{orderId}`: changes texts and the price, or extends a reservation.
 pub(crate) async fn patch_order(area: &StoreArea, call: Call<'_>) -> Result<Response, ApiError> {
     let preconditions = preconditions::of(&call.request.headers)?;
     let write = Write::read(area, call, Some(Accepted::Patch)).await?;
-    let members = write.members(&["reference", "note", "expiresAt"])?;
+    let members = write.members(&["reference", "note", "expiresAt", "price"])?;
     let patch = OrderPatch {
         reference: members.patch("reference", &REFERENCE)?,
         note: members.patch("note", &NOTE)?,
         expires_at: members.optional("expiresAt", &TIME)?,
+        price: members.patch("price", &DECIMAL)?,
     };
     let command = Command::PatchOrder { id: write.order_id()?, patch, preconditions };
     write.execute(area, command, wire::one).await

@@ -7,7 +7,9 @@ use super::{Database, Parameter, Sql, nothing, record};
 use crate::{
     domain::{
         Actor, NamedActor, WriteContext,
-        store_area::{Act, AuditEntry, AuditPosition, AuditQuery, JournalEntry, JournalSubject},
+        store_area::{
+            Act, AuditEntry, AuditPosition, AuditQuery, JournalEntry, JournalSubject, SubjectKind,
+        },
         words::Word,
     },
     store::{
@@ -130,18 +132,42 @@ fn act<R: Columns>(row: &R) -> Result<(AuditPosition, AuditEntry), R::Error> {
 /// The change in a row of the log.
 pub(in crate::store) fn change<R: Columns>(row: &R) -> Result<JournalEntry, R::Error> {
     let id = row.value(3)?;
+    let subject: JournalSubject = row.parsed(2, |kind| JournalSubject::of_type(kind, id))?;
+    let is_of_order = subject.kind == SubjectKind::Order;
+    let representation = |at| -> Result<Option<Box<str>>, R::Error> {
+        let Some(mut shown) = text::<R, String>(row, at)? else { return Ok(None) };
+        if is_of_order {
+            complete_order(&mut shown);
+        }
+        Ok(Some(shown.into()))
+    };
     Ok(JournalEntry {
         seq: row.value(0)?,
         at: row.time(1)?,
         kind: row.parsed(2, |kind| Some(Word::of(kind)))?,
-        subject: row.parsed(2, |kind| JournalSubject::of_type(kind, id))?,
+        subject,
         version: row.value(4)?,
         pet: row.value(5)?,
         actor: actor(row, 6)?,
         request_id: text(row, 9)?,
-        before: text(row, 10)?,
-        after: text(row, 11)?,
+        before: representation(10)?,
+        after: representation(11)?,
     })
+}
+
+/// The members that the representation of an order did not always have, each with the null that an
+/// older one has.
+const ADDED: [(&str, &str); 1] = [("\"price\":", ",\"price\":null")];
+
+/// Adds the members that an older representation of an order does not have.
+fn complete_order(order: &mut String) {
+    for (name, null) in ADDED {
+        // In a text, the quotes are escaped.
+        if !order.contains(name) && order.pop().is_some() {
+            order.push_str(null);
+            order.push('}');
+        }
+    }
 }
 
 /// The actor in three columns.
@@ -153,4 +179,22 @@ fn actor<R: Columns>(row: &R, at: usize) -> Result<NamedActor, R::Error> {
 
 fn text<R: Columns, T: for<'r> From<&'r str>>(row: &R, at: usize) -> Result<Option<T>, R::Error> {
     Ok(row.text(at)?.map(Into::into))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_order_that_was_logged_before_it_had_a_price_has_null() {
+        let complete = |order: &str| {
+            let mut order = order.to_owned();
+            complete_order(&mut order);
+            order
+        };
+        let older = r#"{"id":1,"note":"{\"price\":\"1\"}","version":1}"#;
+        let shown = r#"{"id":1,"note":"{\"price\":\"1\"}","version":1,"price":null}"#;
+        assert_eq!(complete(older), shown);
+        assert_eq!(complete(shown), shown);
+    }
 }

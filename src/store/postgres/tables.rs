@@ -26,9 +26,8 @@ pub(super) static COLUMNS: LazyLock<[String; 4]> = LazyLock::new(|| {
 /// The type of a column.
 pub(super) fn column_type(column: &str) -> &'static str {
     match column {
-        "name" | "name_key" | "words" | "status" | "reason" | "note" | "reference" | "label" => {
-            "text"
-        }
+        "name" | "name_key" | "words" | "status" | "reason" | "note" | "reference" | "label"
+        | "price" => "text",
         "holds" => "boolean",
         _ => "bigint",
     }

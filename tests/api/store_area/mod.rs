@@ -12,6 +12,7 @@ mod inventory;
 mod orders;
 mod patch_pet;
 mod pets;
+mod prices;
 mod retries;
 mod scopes;
 mod streams;

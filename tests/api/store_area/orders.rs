@@ -17,7 +17,7 @@ async fn place_reserves_an_available_animal() {
     let expected = json!({
         "id": 1, "petId": id, "status": "reserved", "reference": "R-1", "note": "Friday",
         "reason": null, "expiresAt": "2026-12-15T12:00:00.000Z",
-        "createdAt": "2026-12-01T12:00:00.000Z", "closedAt": null, "version": 1,
+        "createdAt": "2026-12-01T12:00:00.000Z", "closedAt": null, "version": 1, "price": null,
     });
     assert_eq!(created(&reply), 1);
     assert_eq!(reply.json(), expected);
@@ -238,6 +238,12 @@ async fn an_invalid_order_is_400_and_its_member_is_named() {
         (json!({ "petId": id, "note": "a\u{0}" }), "invalid_body", "note must be"),
         (json!({ "petId": id, "reference": 7 }), "invalid_body", "reference must be"),
         (json!({ "petId": id, "expiresAt": 7 }), "invalid_body", "expiresAt must be"),
+        (
+            json!({ "petId": id, "price": 249 }),
+            "invalid_body",
+            "price must be a string with a number",
+        ),
+        (json!({ "petId": id, "price": "249,00" }), "invalid_body", "such as \"249.00\""),
         (json!({ "petID": id }), "unknown_member", "\"petID\""),
         (json!([]), "invalid_body", "must be a JSON object"),
     ] {
@@ -285,7 +291,7 @@ async fn a_patch_extends_a_reservation_and_removes_texts_by_null() {
     for (body, code, part) in [
         (json!({ "expiresAt": null }), "invalid_body", "expiresAt must be an RFC 3339 time"),
         (json!({ "expiresAt": "2020-01-01T00:00:00Z" }), "invalid_body", "in the future"),
-        (json!({ "status": "completed" }), "unknown_member", "reference, note, expiresAt"),
+        (json!({ "status": "completed" }), "unknown_member", "reference, note, expiresAt, price"),
     ] {
         store.change(&call, 2, body).await.expect_message(400, code, part);
     }

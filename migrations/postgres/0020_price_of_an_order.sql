@@ -1,0 +1,2 @@
+-- What an animal was reserved or sold for.
+ALTER TABLE orders ADD COLUMN price TEXT;

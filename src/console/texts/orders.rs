@@ -1,0 +1,28 @@
+//! Orders.
+
+use crate::domain::store_area::{Currency, OrderStatus};
+
+pub(in crate::console) const PRICE: &str = "Price";
+pub(in crate::console) const PRICE_INVALID: &str =
+    "Enter a price with digits and a point, such as 249.00.";
+
+/// The label of a price in this currency.
+pub(in crate::console) fn price_in(currency: &Currency) -> String {
+    format!("{PRICE} ({})", currency.as_str())
+}
+
+/// A price as it was written, in the currency of the store.
+pub(in crate::console) fn amount(price: &str, currency: Option<&Currency>) -> String {
+    currency.map_or_else(|| price.to_owned(), |currency| format!("{price} {}", currency.as_str()))
+}
+
+pub(in crate::console) fn order_is(id: i64, status: OrderStatus) -> String {
+    let is = match status {
+        OrderStatus::Reserved => "is still reserved",
+        OrderStatus::Completed => "is sold, and the animal was changed since",
+        OrderStatus::Cancelled => "is cancelled already",
+        OrderStatus::Expired => "has expired",
+        OrderStatus::Returned => "was returned already",
+    };
+    format!("Order {id} {is}. Nothing was changed this time.")
+}
