@@ -1,5 +1,6 @@
 //! JSON: strict parsing, and writing.
 
+mod contacts;
 mod field;
 mod journal;
 pub(crate) mod members;
@@ -18,13 +19,14 @@ use serde::{
 use serde_json::{de::SliceRead, value::RawValue};
 
 pub(crate) use self::{
+    contacts::{orders_in, with_contacts},
     field::{FIELD, read_field, read_whole_field, write_field},
     journal::{write_audit_entry, write_change},
     object::Object,
     pet::write_pet,
     resources::{
-        read_category, read_order, write_attempt, write_category, write_order, write_resource,
-        write_webhook,
+        read_category, read_order, write_attempt, write_category, write_order,
+        write_order_with_contact, write_resource, write_webhook,
     },
     store_pet::{PATCH, read_patch, read_store_pet, write_store_pet},
 };

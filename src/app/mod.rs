@@ -43,6 +43,8 @@ pub struct Settings {
     pub rate_limit: Option<RateLimit>,
     /// How long the journal of changes and the audit trail are kept.
     pub keep_changes: Duration,
+    /// How long the contact of an order is kept after the order closed: at most 400 days.
+    pub keep_contacts: Duration,
     /// How long a reservation lasts that does not name its end: at most 400 days.
     pub reservation: Duration,
 }
@@ -54,6 +56,7 @@ impl Default for Settings {
             deployment: Deployment::Production,
             rate_limit: None,
             keep_changes: Duration::from_hours(400 * 24),
+            keep_contacts: Duration::from_hours(30 * 24),
             reservation: Duration::from_hours(14 * 24),
         }
     }
@@ -73,8 +76,11 @@ pub struct App {
     /// The journal of changes.
     pub journal: Journal,
     keep_changes: Duration,
+    keep_contacts: Duration,
     /// The last reservation that was due in the last step, and its end, if others may follow.
     last_due: Mutex<Option<(OrderId, Timestamp)>>,
+    /// The last order whose contact was due in the last step, if others may follow.
+    last_contact: Mutex<Option<OrderId>>,
     /// The metrics of the background tasks.
     pub tasks: Arc<TaskMetrics>,
 }
@@ -88,7 +94,8 @@ impl App {
         settings: &Settings,
     ) -> Self {
         let clock = Arc::clone(confirmed_clock.machine());
-        let &Settings { deployment, rate_limit, keep_changes, reservation } = settings;
+        let &Settings { deployment, rate_limit, keep_changes, keep_contacts, reservation } =
+            settings;
         let (of_keys, of_clock) = (Arc::<dyn Store>::clone(&store), Arc::clone(&confirmed_clock));
         Self {
             keys: KeyRing::new(of_keys, Arc::clone(&clock), deployment, rate_limit),
@@ -99,7 +106,9 @@ impl App {
             inventory: InventoryCount::new(Arc::clone(&store), Arc::clone(&clock)),
             journal: Journal::new(Arc::clone(&store), Arc::clone(&clock)),
             keep_changes,
+            keep_contacts,
             last_due: Mutex::default(),
+            last_contact: Mutex::default(),
             tasks: Arc::default(),
             store,
             clock,

@@ -12,11 +12,15 @@ use tracing::warn;
 
 use super::App;
 use crate::{
-    domain::{Actor, StoredResponse, WriteContext, staff::StaffSession, store_area::Command},
+    domain::{
+        Actor, StoredResponse, WriteContext,
+        staff::StaffSession,
+        store_area::{Command, Decision, OrderId},
+    },
     store::{Executed, StoreError},
 };
 
-/// How many reservations expire in one run, so that no run is long.
+/// How many orders change in one run, so that no run is long.
 const BATCH: u32 = 100;
 
 /// How many changes are forgotten in one run.
@@ -33,20 +37,8 @@ impl App {
         let due = self.store.due_orders(after, now, BATCH).await?;
         let mut has_expired = false;
         for &(id, _) in &due {
-            let context = WriteContext::new(Actor::Clock, now);
             // Decides again in its transaction: the order may have been completed or extended.
-            let command = vec![Command::ExpireOrder { id }];
-            let executed = self.commands.execute(command, context, |_| StoredResponse::default());
-            let executed = executed.await;
-            match executed {
-                Ok(Executed::Done { ref changes, .. }) => has_expired |= !changes.is_empty(),
-                // Such as for an animal that was withdrawn by hand, or for a row with values that
-                // cannot be read. `petstore check` reports it, and other reservations expire.
-                Ok(_) | Err(StoreError::Internal(_)) => {
-                    warn!(order = id.get(), outcome = ?executed, "a reservation cannot expire");
-                }
-                Err(error) => return Err(error),
-            }
+            has_expired |= self.change_order(id, Command::ExpireOrder { id }, now).await?;
         }
         if has_expired {
             metrics.note(self.store.reservations().await?);
@@ -55,6 +47,43 @@ impl App {
         let last = due.last().copied().filter(|_| due.len() == BATCH as usize);
         *self.last_due.lock().unwrap_or_else(PoisonError::into_inner) = last;
         Ok(last.is_some())
+    }
+
+    /// Erases the contacts of orders that closed longer ago than the settings say, each in a transaction
+    /// of its own.
+    pub async fn erase_contacts(&self) -> Result<bool, StoreError> {
+        let Some(now) = self.confirmed_clock.now().await? else { return Ok(false) };
+        let Ok(closed_until) = now.checked_sub(self.keep_contacts) else { return Ok(false) };
+        let after = *self.last_contact.lock().unwrap_or_else(PoisonError::into_inner);
+        let due = self.store.contacts_until(closed_until, after, BATCH).await?;
+        for &id in &due {
+            self.change_order(id, Command::EraseContact { id, closed_until }, now).await?;
+        }
+        let last = due.last().copied().filter(|_| due.len() == BATCH as usize);
+        *self.last_contact.lock().unwrap_or_else(PoisonError::into_inner) = last;
+        Ok(last.is_some())
+    }
+
+    /// Carries out a command of the clock about an order. Returns whether it changed something.
+    async fn change_order(
+        &self,
+        id: OrderId,
+        command: Command,
+        now: Timestamp,
+    ) -> Result<bool, StoreError> {
+        let context = WriteContext::new(Actor::Clock, now);
+        let respond = |_: &[Decision]| StoredResponse::default();
+        let executed = self.commands.execute(vec![command], context, respond).await;
+        match executed {
+            Ok(Executed::Done { changes, .. }) => Ok(!changes.is_empty()),
+            // Such as for an animal that was withdrawn by hand, or for a row with values that cannot be
+            // read. `petstore check` reports it, and the work on other orders goes on.
+            Ok(_) | Err(StoreError::Internal(_)) => {
+                warn!(order = id.get(), outcome = ?executed, "the clock cannot change an order");
+                Ok(false)
+            }
+            Err(error) => Err(error),
+        }
     }
 
     /// Forgets some of the changes and acts that are older than the settings say.

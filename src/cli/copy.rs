@@ -8,6 +8,7 @@ use clap::Args;
 use super::{
     args::{BadSetting, DatabaseUrlParser},
     progress::Progress,
+    values,
 };
 use crate::{
     domain::{
@@ -25,7 +26,7 @@ use crate::{
 /// The command copies a snapshot: all animals with their ids, withdrawn or not, all
 /// orders, categories, fields and API keys, all remembered requests with an Idempotency-Key, the
 /// log of changes, the audit trail, webhooks, and the staff of the console without their
-/// sessions and links. Every cursor of the log becomes invalid. The secrets of webhooks and
+/// sessions and links. It copies the contacts of orders only with --with-contacts. Every cursor of the log becomes invalid. The secrets of webhooks and
 /// second factors stay encrypted with the same key file, which the new service also needs.
 /// It does not copy what clients change after it begins. It copies everything or nothing.
 #[derive(Debug, Args)]
@@ -53,6 +54,10 @@ pub(super) struct Copy {
         value_parser = DatabaseUrlParser
     )]
     to: DatabaseUrl,
+
+    /// Also copy the contacts of orders, which are personal data
+    #[arg(long, env = "PETSTORE_COPY_WITH_CONTACTS", value_parser = values::switch)]
+    with_contacts: bool,
 }
 
 /// The numbers of copied rows.
@@ -85,7 +90,8 @@ impl Copy {
             "{} is not empty; nothing was copied; name a new database with --to",
             self.to
         );
-        let copied = copy(&mut *from, &mut *to).context("nothing was copied")?;
+        let copied =
+            copy(&mut *from, &mut *to, self.with_contacts).context("nothing was copied")?;
         let subject = JournalSubject { kind: SubjectKind::Database.into(), id: None };
         let details = vec![("from".into(), self.from.to_string())];
         to.record(&Act { kind: ActType::DatabaseCopied.into(), subject, details })
@@ -125,7 +131,7 @@ impl Copy {
     }
 }
 
-fn copy(from: &mut dyn Snapshot, to: &mut dyn Load) -> anyhow::Result<Copied> {
+fn copy(from: &mut dyn Snapshot, to: &mut dyn Load, with_contacts: bool) -> anyhow::Result<Copied> {
     let mut copied = Copied { keys: copy_table(&bulk::KEYS, from, to)?, ..Copied::default() };
     let mut added = Ok(());
     let fields = from.fields()?;
@@ -140,7 +146,10 @@ fn copy(from: &mut dyn Snapshot, to: &mut dyn Load) -> anyhow::Result<Copied> {
 
     let mut progress = Progress::of_animals("Copying", from.count_pets(None)?);
     let mut added = Ok(());
-    from.resources(&mut |resource| {
+    from.resources(&mut |mut resource| {
+        if !with_contacts {
+            resource.drop_contact();
+        }
         match &resource {
             Resource::Pet(_) => {
                 progress.animal();

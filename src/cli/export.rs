@@ -40,6 +40,10 @@ pub(super) struct Export {
     #[arg(long, env = "PETSTORE_EXPORT_ALL", value_parser = values::switch)]
     all: bool,
 
+    /// Also write the contacts of orders, which are personal data (with --all)
+    #[arg(long, env = "PETSTORE_EXPORT_WITH_CONTACTS", requires = "all", value_parser = values::switch)]
+    with_contacts: bool,
+
     /// Write only animals with this status
     #[arg(long, value_enum, env = "PETSTORE_EXPORT_STATUS")]
     status: Option<PetStatus>,
@@ -98,7 +102,10 @@ impl Export {
                         break;
                     }
                 }
-                let read = snapshot.resources(&mut |resource| {
+                let read = snapshot.resources(&mut |mut resource| {
+                    if !self.with_contacts {
+                        resource.drop_contact();
+                    }
                     progress.animal();
                     step(writer.write_resource(&resource))
                 });

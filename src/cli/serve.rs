@@ -173,6 +173,17 @@ pub(super) struct Serve {
     )]
     keep_changes: Duration,
 
+    /// How long to keep the contact of an order after the order closed, up to 400d
+    #[arg(
+        long,
+        help_heading = CLIENTS,
+        value_name = "DURATION",
+        env = "PETSTORE_KEEP_CONTACTS",
+        default_value = "30d",
+        value_parser = values::contacts
+    )]
+    keep_contacts: Duration,
+
     #[command(flatten)]
     webhooks: WebhookArgs,
 
@@ -328,6 +339,7 @@ impl Serve {
             rate_limit: self.rate_limit.0,
             reservation: self.reservation,
             keep_changes: self.keep_changes,
+            keep_contacts: self.keep_contacts,
         }
     }
 

@@ -44,6 +44,9 @@ pub(super) fn start(
         async move { app.forget_old_sessions().await }.boxed()
     });
     start_steps("expire_orders", minute, |app| async move { app.expire_orders().await }.boxed());
+    start_steps("erase_contacts", 10 * minute, |app| {
+        async move { app.erase_contacts().await }.boxed()
+    });
     start_steps("forget_old_changes", minute, |app| {
         async move { app.forget_old_changes().await }.boxed()
     });

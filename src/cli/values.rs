@@ -121,6 +121,11 @@ pub(super) fn retention(text: &str) -> Result<Duration, String> {
     within(text, Duration::from_hours(24)..=Duration::MAX, "at least 1d")
 }
 
+/// Parses how long contacts are kept.
+pub(super) fn contacts(text: &str) -> Result<Duration, String> {
+    within(text, Duration::ZERO..=Duration::from_hours(400 * 24), "from 0s to 400d")
+}
+
 /// Parses the duration of a reservation: one minute to 400 days.
 pub(super) fn reservation(text: &str) -> Result<Duration, String> {
     let longest = Duration::try_from(Order::LONGEST_RESERVATION).unwrap_or_default();

@@ -9,7 +9,8 @@ use crate::{
     domain::{
         PetName, PetStatus,
         store_area::{
-            Category, Decimal, Field, Label, Note, Order, Reason, Reference, Text, WithdrawalReason,
+            Category, Contact, Decimal, Field, Label, Note, Order, Reason, Reference, Text,
+            WithdrawalReason,
         },
     },
     text,
@@ -252,6 +253,17 @@ pub(super) fn price(form: &Form) -> Result<Field<Decimal>, String> {
         "" => Ok(Field::Keep),
         typed => Decimal::new(typed).map(Field::Set).ok_or_else(|| texts::PRICE_INVALID.to_owned()),
     }
+}
+
+pub(super) fn contact(form: &Form) -> Result<Option<Contact>, String> {
+    let typed = form.get("contact");
+    if typed.contains('\0') {
+        return Err(texts::NOT_IN_TEXT.to_owned());
+    }
+    if typed.is_empty() {
+        return Ok(None);
+    }
+    Contact::new(typed.to_owned()).map(Some).ok_or_else(|| texts::CONTACT_TOO_LONG.to_owned())
 }
 
 pub(super) fn note(form: &Form, name: &str) -> Result<Option<Note>, String> {

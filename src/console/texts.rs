@@ -154,7 +154,7 @@ pub(super) const CHANGE_LINES: &str = "Edit the lines";
 pub(super) const PREVIEW_AGAIN: &str = "Preview again";
 
 // Orders
-pub(super) const FIND_ORDER: &str = "Find an order by its number or reference";
+pub(super) const FIND_ORDER: &str = "Find an order by its number, reference or customer";
 pub(super) const NO_ORDERS: &str = "No orders here";
 pub(super) const NO_ORDERS_HINT: &str = "Open an animal to reserve or sell it.";
 pub(super) const NO_ORDER_FOUND: &str = "No order found";

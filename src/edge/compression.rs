@@ -26,8 +26,8 @@ pub(crate) const GZIP: HeaderValue = HeaderValue::from_static("gzip");
 pub(crate) const VARY: HeaderValue = HeaderValue::from_static("Accept-Encoding");
 
 /// Compresses the response if its size makes this worthwhile and the request accepts gzip.
-/// Otherwise the response stays as it is, without an error. A document with a `Vary` field was
-/// compressed already.
+/// Otherwise the response stays as it is, without an error. A document with this value
+/// of `Vary` was compressed already.
 ///
 /// A response refuses compression with a strong `ETag`, which names exactly these bytes (RFC 9110,
 /// section 8.8.1), or with `no-store`, because it can contain a secret, which its compressed length
@@ -37,12 +37,12 @@ pub(crate) fn apply(memory: &ResponseMemory, request: &HeaderMap, response: &mut
     // A 304 has the `Vary` of the 200, whose size is unknown here (RFC 9110, section 15.4.5).
     let known = response.status() == StatusCode::NOT_MODIFIED;
     if !known && !(SMALLEST..=LARGEST).contains(&size)
-        || response.headers().contains_key(header::VARY)
+        || response.headers().get_all(header::VARY).iter().any(|varies| varies == VARY)
         || refuses(response.headers())
     {
         return;
     }
-    response.headers_mut().insert(header::VARY, VARY);
+    response.headers_mut().append(header::VARY, VARY);
     let body = response.body().whole().filter(|body| !body.is_empty());
     let Some(body) = body.filter(|_| prefers_gzip(request)) else { return };
     // For each response: higher levels save little and take twice the time. Without memory for a

@@ -26,11 +26,13 @@ pub(super) fn write(out: &mut Vec<u8>, resource: &Resource) {
         Resource::Category(_) => CATEGORY,
     };
     out.extend_from_slice(format!("{{\"{tag}\":").as_bytes());
-    json::write_resource(out, resource);
     if let Resource::Order(order) = resource {
+        json::write_order_with_contact(out, order);
         // Into the object.
         out.pop();
         out.extend_from_slice(format!(",\"holds\":{}}}", order.holds).as_bytes());
+    } else {
+        json::write_resource(out, resource);
     }
     out.extend_from_slice(b"}\n");
 }

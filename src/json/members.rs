@@ -6,7 +6,9 @@ use super::{Invalid, integer, string, times};
 use crate::domain::{
     PetId, PetName, PetStatus,
     pet::HIGHEST_IMPORTED,
-    store_area::{Decimal, Field, Label, Note, OrderId, Reason, Reference, WithdrawalReason},
+    store_area::{
+        Contact, Decimal, Field, Label, Note, OrderId, Reason, Reference, WithdrawalReason,
+    },
 };
 
 pub(crate) struct Members<'a> {
@@ -49,6 +51,11 @@ pub(crate) const REFERENCE: Kind<Reference> = Kind {
 pub(crate) const NOTE: Kind<Note> = Kind {
     read: |value| text(value, Note::new),
     is: "a string of at most 2000 characters without U+0000",
+};
+
+pub(crate) const CONTACT: Kind<Contact> = Kind {
+    read: |value| text(value, Contact::new),
+    is: "a string of 1 to 500 characters without U+0000",
 };
 
 pub(crate) const REASON: Kind<Reason> = Kind {

@@ -3,20 +3,29 @@
 use super::{
     Invalid, Object,
     members::{
-        BOOLEAN, DECIMAL, INTEGER, Kind, LABEL, Members, NOTE, ORDER_ID, PET_ID, REASON, REFERENCE,
-        TIME, VERSION,
+        BOOLEAN, CONTACT, DECIMAL, INTEGER, Kind, LABEL, Members, NOTE, ORDER_ID, PET_ID, REASON,
+        REFERENCE, TIME, VERSION,
     },
     write_store_pet,
 };
 use crate::domain::{
     store_area::{
-        Attempt, Category, Decimal, DisabledReason, Label, Note, Order, OrderStatus, Reason,
-        Reference, Resource, Webhook,
+        Attempt, Category, Contact, Decimal, DisabledReason, Label, Note, Order, OrderStatus,
+        Reason, Reference, Resource, Webhook,
     },
     words::Word,
 };
 
+/// An order without its contact, for what is kept, and for those who may not see it.
 pub(crate) fn write_order(out: &mut Vec<u8>, order: &Order) {
+    write_order_with(out, order, None);
+}
+
+pub(crate) fn write_order_with_contact(out: &mut Vec<u8>, order: &Order) {
+    write_order_with(out, order, order.contact.as_ref());
+}
+
+fn write_order_with(out: &mut Vec<u8>, order: &Order, contact: Option<&Contact>) {
     let mut object = Object::begin(out);
     object.integer("id", order.id.get());
     object.integer("petId", order.pet_id.get());
@@ -29,6 +38,7 @@ pub(crate) fn write_order(out: &mut Vec<u8>, order: &Order) {
     object.time_or_null("closedAt", order.closed_at);
     object.integer("version", order.version);
     object.text_or_null("price", order.price.as_ref().map(Decimal::as_str));
+    object.text_or_null("contact", contact.map(Contact::as_str));
     object.end();
 }
 
@@ -51,6 +61,7 @@ pub(crate) fn read_order(object: &[u8]) -> Result<Order, Invalid> {
         "closedAt",
         "version",
         "price",
+        "contact",
         "holds",
     ];
     let members = Members::of(object, "The order", &names)?;
@@ -66,6 +77,7 @@ pub(crate) fn read_order(object: &[u8]) -> Result<Order, Invalid> {
         closed_at: members.nullable("closedAt", &TIME)?,
         version: members.required("version", &VERSION)?,
         price: members.optional_or_null("price", &DECIMAL)?,
+        contact: members.optional_or_null("contact", &CONTACT)?,
         holds: members.required("holds", &BOOLEAN)?,
     };
     let is_open = order.status == OrderStatus::Reserved;
@@ -102,7 +114,7 @@ pub(crate) fn read_category(object: &[u8]) -> Result<Category, Invalid> {
     })
 }
 
-/// The representation of an animal, an order or a category.
+/// The representation of an animal, an order without its contact, or a category.
 pub(crate) fn write_resource(out: &mut Vec<u8>, resource: &Resource) {
     match resource {
         Resource::Pet(pet) => write_store_pet(out, pet),

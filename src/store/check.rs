@@ -10,7 +10,7 @@ use crate::domain::pet::HIGHEST_EXPECTED;
 const MAX_REPORTED: u64 = 20;
 
 /// Problems, and the statements that find the rows that have them, in SQLite and PostgreSQL.
-pub(super) const DISAGREEMENTS: [(&str, &str); 9] = [
+pub(super) const DISAGREEMENTS: [(&str, &str); 10] = [
     (
         "order {} is reserved, but its animal is not pending in the catalogue",
         "SELECT id FROM orders WHERE status = 'reserved' AND NOT EXISTS
@@ -37,6 +37,11 @@ pub(super) const DISAGREEMENTS: [(&str, &str); 9] = [
     (
         "animal {} is withdrawn, and also in the catalogue",
         "SELECT id FROM withdrawn_pets JOIN pets USING (id)",
+    ),
+    (
+        "order {} has a contact, but is not there",
+        "SELECT order_id FROM order_contacts
+            WHERE NOT EXISTS (SELECT 1 FROM orders WHERE orders.id = order_id)",
     ),
     ("animal {} has an invalid version", "SELECT id FROM pets WHERE version < 1"),
     (

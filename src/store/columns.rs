@@ -8,7 +8,7 @@ use tokio_postgres::types::FromSql as FromPostgres;
 
 use crate::domain::{
     PetId, PetName, PetStatus, clock,
-    store_area::{Decimal, Label, OrderId, OrderStatus, Text, WithdrawalReason},
+    store_area::{Contact, Decimal, Label, OrderId, OrderStatus, Text, WithdrawalReason},
 };
 
 /// A value in a row, as every store can have it.
@@ -136,6 +136,7 @@ cells! {
     PetId: |of| Value::Integer(of.get()), |row, at| identifier(row, at, Self::new);
     OrderId: |of| Value::Integer(of.get()), |row, at| identifier(row, at, Self::new);
     PetName: |of| Value::Text(of.as_str()), |row, at| text(row, at, Self::new);
+    Contact: |of| Value::Text(of.as_str()), |row, at| text(row, at, Self::new);
     Decimal: |of| Value::Text(of.as_str()), |row, at| row.optional_parsed(at, Decimal::new);
     Label: |of| Value::Text(of.as_str()), |row, at| text(row, at, Self::new);
     PetStatus: |of| Value::Text(of.as_str()), |row, at| word(row, at);

@@ -66,6 +66,16 @@ pub trait StoreArea: Send + Sync {
     /// The open reservations. The time that this takes grows with their number.
     async fn reservations(&self) -> Result<Reservations, StoreError>;
 
+    /// The orders that closed at `closed_until` or before and have a contact, in the order of their
+    /// identifiers: at most `limit`, behind this one. The time that this takes grows with the number of
+    /// contacts.
+    async fn contacts_until(
+        &self,
+        closed_until: Timestamp,
+        after: Option<OrderId>,
+        limit: u32,
+    ) -> Result<Vec<OrderId>, StoreError>;
+
     /// A page of categories with a higher identifier than `after`, in ascending order.
     async fn list_categories(
         &self,

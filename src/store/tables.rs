@@ -58,7 +58,8 @@ record!(StorePet: id, name, category_id, status, version, created_at, updated_at
 // They follow those of the animal.
 record!(Withdrawal: at as withdrawn_at, reason, note);
 record!(Order: id, pet_id, status, holds, reference, note, reason, expires_at, created_at,
-    closed_at, version, price);
+    closed_at, version, price;
+    without contact);
 record!(Category: id, label, version);
 
 words! {
@@ -74,6 +75,13 @@ words! {
 /// Instead of the columns of a withdrawal.
 const NOT_WITHDRAWN: &str = "CAST(NULL AS bigint) AS withdrawn_at, CAST(NULL AS text) AS reason, \
     CAST(NULL AS text) AS note";
+
+/// The contact of an order, which has a table of its own because it is erased before the order.
+pub(super) const CONTACT: &str =
+    "(SELECT contact FROM order_contacts WHERE order_id = orders.id) AS contact";
+
+/// How many columns [`order`] reads.
+pub(super) const ORDER_WIDTH: usize = Order::COLUMNS.len() + 1;
 
 /// How many columns [`pet`] reads.
 pub(super) const PET_WIDTH: usize = StorePet::COLUMNS.len() + Withdrawal::COLUMNS.len();
@@ -99,11 +107,14 @@ impl Table {
         }
     }
 
-    /// The columns that are read of it: of an animal, those of its withdrawal, too.
+    /// The columns that are read of it: of an animal, those of its withdrawal, too, and of an order, its
+    /// contact.
     pub(super) fn selected(self) -> String {
         let mut columns = self.columns();
-        if self == Self::Pets {
-            columns.push(NOT_WITHDRAWN);
+        match self {
+            Self::Pets => columns.push(NOT_WITHDRAWN),
+            Self::Orders => columns.push(CONTACT),
+            Self::WithdrawnPets | Self::Categories => {}
         }
         columns.join(", ")
     }
@@ -122,7 +133,7 @@ impl Table {
     pub(super) fn read<R: Columns>(self, row: &R) -> Result<Resource, R::Error> {
         Ok(match self {
             Self::Pets | Self::WithdrawnPets => pet_with_order(row)?.into(),
-            Self::Orders => Order::read(row, 0)?.into(),
+            Self::Orders => order(row, 0)?.ok_or_else(|| row.invalid(0))?.into(),
             Self::Categories => Category::read(row, 0)?.into(),
         })
     }
@@ -139,6 +150,13 @@ pub(super) fn values(resource: &Resource) -> Vec<Value<'_>> {
         Resource::Order(order) => order.values(),
         Resource::Category(category) => category.values(),
     }
+}
+
+/// The order in the columns from `at` on, with its contact; `None` if they are null.
+pub(super) fn order<R: Columns>(row: &R, at: usize) -> Result<Option<Order>, R::Error> {
+    let Some(order) = Order::find(row, at)? else { return Ok(None) };
+    let contact = Cell::read(row, at + Order::COLUMNS.len())?;
+    Ok(Some(Order { contact, ..order }))
 }
 
 /// The animal in the columns from `at` on, without its order; `None` if they are null.

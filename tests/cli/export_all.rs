@@ -12,10 +12,10 @@ const EVERYTHING: &str = r#"{"pet":{"id":3,"name":"Max \u0001 \"é\"","categoryI
 {"pet":{"id":5,"name":"","categoryId":1,"status":"pending","version":4,"createdAt":"2026-11-20T08:00:00.123Z","updatedAt":"2026-11-21T08:00:00.000Z","orderId":9,"withdrawn":null}}
 {"pet":{"id":6,"name":"Rex","categoryId":1,"status":"sold","version":2,"createdAt":null,"updatedAt":"2026-11-21T08:00:00.000Z","orderId":null,"withdrawn":null}}
 {"pet":{"id":8,"name":"Zoe","categoryId":1,"status":"sold","version":3,"createdAt":null,"updatedAt":"2026-11-21T08:00:00.000Z","orderId":null,"withdrawn":{"at":"2026-11-21T08:00:00.000Z","reason":"died","note":"old"}}}
-{"order":{"id":2,"petId":6,"status":"completed","reference":"R-1","note":null,"reason":null,"expiresAt":null,"createdAt":"2026-11-21T08:00:00.000Z","closedAt":"2026-11-21T08:00:00.000Z","version":1,"price":null,"holds":true}}
-{"order":{"id":4,"petId":8,"status":"completed","reference":null,"note":"n","reason":null,"expiresAt":"2026-11-30T08:00:00.000Z","createdAt":"2026-11-20T08:00:00.000Z","closedAt":"2026-11-21T08:00:00.000Z","version":2,"price":"249.00","holds":false}}
-{"order":{"id":7,"petId":5,"status":"cancelled","reference":null,"note":null,"reason":"ill","expiresAt":"2026-11-30T08:00:00.000Z","createdAt":"2026-11-20T08:00:00.000Z","closedAt":"2026-11-21T08:00:00.000Z","version":2,"price":null,"holds":false}}
-{"order":{"id":9,"petId":5,"status":"reserved","reference":null,"note":null,"reason":null,"expiresAt":"2026-12-30T08:00:00.000Z","createdAt":"2026-11-21T08:00:00.000Z","closedAt":null,"version":1,"price":null,"holds":true}}
+{"order":{"id":2,"petId":6,"status":"completed","reference":"R-1","note":null,"reason":null,"expiresAt":null,"createdAt":"2026-11-21T08:00:00.000Z","closedAt":"2026-11-21T08:00:00.000Z","version":1,"price":null,"contact":null,"holds":true}}
+{"order":{"id":4,"petId":8,"status":"completed","reference":null,"note":"n","reason":null,"expiresAt":"2026-11-30T08:00:00.000Z","createdAt":"2026-11-20T08:00:00.000Z","closedAt":"2026-11-21T08:00:00.000Z","version":2,"price":"249.00","contact":null,"holds":false}}
+{"order":{"id":7,"petId":5,"status":"cancelled","reference":null,"note":null,"reason":"ill","expiresAt":"2026-11-30T08:00:00.000Z","createdAt":"2026-11-20T08:00:00.000Z","closedAt":"2026-11-21T08:00:00.000Z","version":2,"price":null,"contact":null,"holds":false}}
+{"order":{"id":9,"petId":5,"status":"reserved","reference":null,"note":null,"reason":null,"expiresAt":"2026-12-30T08:00:00.000Z","createdAt":"2026-11-21T08:00:00.000Z","closedAt":null,"version":1,"price":null,"contact":null,"holds":true}}
 {"category":{"id":-7,"label":"cats","version":3}}
 "#;
 
@@ -268,9 +268,9 @@ fn each_line_of_the_store_area_that_is_invalid_or_does_not_agree_with_others_is_
     }
     let twice = EVERYTHING.replace(r#""petId":8"#, r#""petId":6"#);
     let twice = twice.replace(
-        r#""version":2,"price":null,"holds":false}}
+        r#""version":2,"price":"249.00","contact":null,"holds":false}}
 {"order":{"id":7"#,
-        r#""version":2,"price":null,"holds":true}}
+        r#""version":2,"price":"249.00","contact":null,"holds":true}}
 {"order":{"id":7"#,
     );
     let told = expect_rejected(here.path(), "bad.ndjson", twice.as_bytes(), &["--keep-ids"]);

@@ -32,6 +32,7 @@ async fn every_task_shows_its_last_success_and_ends_at_shutdown() {
         "save_key_uses",
         "forget_old_requests",
         "forget_old_sessions",
+        "erase_contacts",
         "expire_orders",
         "forget_old_changes",
         "number_changes",

@@ -32,6 +32,14 @@ fn a_currency_has_three_capital_letters() {
 }
 
 #[test]
+fn contacts_are_kept_for_at_most_400_days() {
+    for (text, days) in [("0s", 0), ("30d", 30), ("400d", 400)] {
+        assert_eq!(parsed("keep-contacts", text), Ok(HOURS(days * 24)), "{text}");
+    }
+    expect_rejected("keep-contacts", &["401d", "10y"], "it must be from 0s to 400d");
+}
+
+#[test]
 fn a_duration_has_a_unit() {
     for (text, duration) in [
         ("90d", HOURS(90 * 24)),

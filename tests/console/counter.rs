@@ -115,6 +115,45 @@ async fn a_price_is_typed_for_an_order_and_shown_in_the_currency_of_the_store() 
 }
 
 #[tokio::test]
+async fn those_who_sell_see_for_whom_an_animal_is_find_it_by_a_part_and_erase_it() {
+    let shop = Shop::open().await;
+    let mut clerk = shop.member("Cy", Role::Clerk).await;
+    let animal = add(&mut clerk, "Rex", "available").await;
+    add(&mut clerk, "Max", "available").await;
+    let anna = "Anna Müller, 0171 555 01 23";
+    let typed = [("until", "2026-12-03"), ("contact", anna)];
+    clerk.post(&format!("{animal}/order"), &typed).await.expect(303);
+    let pages = ["/", "/orders", "/animals", "/animals/1", "/orders/1", "/orders?status=reserved"];
+    for path in pages {
+        let page = clerk.get(path).await.expect(200);
+        assert!(page.text.contains(anna), "{path}: {page:?}");
+    }
+    for (part, found) in [("mull", 1), ("0171555", 1), ("555 01", 1), ("miller", 0), (", ", 0)] {
+        let part = part.replace(' ', "+");
+        let page = clerk.get(&format!("/orders?q={part}&status=all")).await.expect(200);
+        assert_eq!(page.text.matches("href=\"/orders/1\"").count(), found, "{part}: {page:?}");
+    }
+    let mut viewer = shop.member("Vi", Role::Viewer).await;
+    for path in [&pages[..], &["/orders?q=anna&status=all"]].concat() {
+        let page = viewer.get(path).await.expect(200);
+        assert!(!page.text.contains("0171"), "{path}: {page:?}");
+    }
+    let page = clerk.get("/orders/1").await;
+    assert!(page.text.contains("name=\"contact\""), "{page:?}");
+    let change = [("version", "1"), ("contact", &*"x".repeat(501))];
+    let page = clerk.post("/orders/1/contact", &change).await.expect(422);
+    assert!(page.text.contains("Enter at most 500 characters."), "{page:?}");
+    viewer.post("/orders/1/contact", &[("version", "1"), ("contact", "Vi")]).await.expect(403);
+    clerk.post("/orders/1/contact", &[("version", "1"), ("contact", "Bob")]).await.expect(303);
+    clerk.post("/orders/1/cancel", &[]).await.expect(303);
+    assert!(clerk.get("/orders/1").await.text.contains("Bob"));
+    let erase = [("version", "3"), ("contact", "")];
+    let saved = clerk.post("/orders/1/contact", &erase).await;
+    assert!(clerk.get(saved.next()).await.text.contains("Saved."));
+    assert!(!clerk.get("/orders/1").await.text.contains("Bob"));
+}
+
+#[tokio::test]
 async fn pages_that_fail_keep_the_menu_of_those_who_are_signed_in() {
     let shop = Shop::open().await;
     let mut viewer = shop.member("Vi", Role::Viewer).await;

@@ -82,6 +82,7 @@ macro_rules! double {
                 $how => list_orders(query: &OrderQuery) -> (Vec<Order>, Option<OrderId>);
                 $how => due_orders(after: Option<(OrderId, Timestamp)>, now: Timestamp, limit: u32) -> Vec<(OrderId, Timestamp)>;
                 $how => reservations() -> Reservations;
+                $how => contacts_until(closed_until: Timestamp, after: Option<OrderId>, limit: u32) -> Vec<OrderId>;
                 $how => list_categories(
                     after: Option<i64>, limit: Limit
                 ) -> (Vec<Category>, Option<i64>);

@@ -10,9 +10,9 @@ use petstore::{
         PetStatus::{Available, Pending, Sold},
         WriteContext,
         store_area::{
-            Category, Change, Command, Decimal, Field, JournalEntry, Note, Order, OrderPatch,
-            OrderStatus, PetPatch, Preconditions, Reason, Reference, Refusal, Resource, Withdrawal,
-            WithdrawalReason,
+            Category, Change, Command, Contact, Decimal, Field, JournalEntry, Note, Order,
+            OrderPatch, OrderStatus, PetPatch, Preconditions, Reason, Reference, Refusal, Resource,
+            Withdrawal, WithdrawalReason,
         },
     },
     store::Executed,
@@ -163,9 +163,15 @@ pub(crate) async fn a_changed_order_is_read_as_changed(store: AnyStore) {
         note: Field::Set(Note::new(longest(2_000)).unwrap()),
         expires_at: Some(kept() + SignedDuration::from_hours(48)),
         price: Field::Set(Decimal::new("-999999999999.9999").unwrap()),
+        contact: Field::Set(Contact::new(longest(500)).unwrap()),
     };
     let no_reference = OrderPatch { reference: Field::Clear, ..OrderPatch::default() };
-    for (version, new) in (2..).zip([later, no_reference]) {
+    let other_contact = OrderPatch {
+        contact: Field::Set(Contact::new("Anna".to_owned()).unwrap()),
+        ..OrderPatch::default()
+    };
+    let no_contact = OrderPatch { contact: Field::Clear, ..OrderPatch::default() };
+    for (version, new) in (2..).zip([later, no_reference, other_contact, no_contact]) {
         check(&store, Command::PatchOrder { id, patch: new, preconditions: any() }).await;
         assert_eq!(order(&store, id).await.version, version);
     }
@@ -173,7 +179,7 @@ pub(crate) async fn a_changed_order_is_read_as_changed(store: AnyStore) {
     check(&store, Command::CancelOrder { id, reason: reason.clone() }).await;
     let cancelled = order(&store, id).await;
     assert_eq!((cancelled.reason, cancelled.closed_at), (reason, Some(kept())));
-    assert_eq!((cancelled.reference, cancelled.version), (None, 4));
+    assert_eq!((cancelled.reference, cancelled.contact, cancelled.version), (None, None, 6));
 }
 
 pub(crate) async fn a_status_set_by_hand_ends_the_hold_of_the_order(store: AnyStore) {

@@ -318,7 +318,7 @@ async fn keys_of_whole_long_names_are_made_again_by_the_migration() {
             "UPDATE search_names SET key = 'abcd', names = CAST(x'01000000000000000400' || 'abcd'
                 || x'02000000000000000400' || 'abcd' AS BLOB); DROP TABLE fields; DROP TABLE field_state;
              DROP TABLE search_pending; CREATE TABLE search_pending (id INTEGER PRIMARY KEY) STRICT;
-             DROP TABLE confirmed_time; DROP TABLE webhook_tests; PRAGMA user_version = 16",
+             DROP TABLE confirmed_time; DROP TABLE webhook_tests; DROP TABLE order_contacts; PRAGMA user_version = 16",
         )
         .unwrap();
     let store = open(&directory.path().join("petstore.db"), OpenMode::CreateAndMigrate).unwrap();

@@ -73,6 +73,7 @@ mod cli {
     use crate::{certificates, postgres_cluster, store::proxy};
 
     mod backup;
+    mod contacts;
     mod copy;
     mod exhausted_resources;
     mod export_all;

@@ -48,6 +48,7 @@ fn order(status: OrderStatus, holds: bool) -> Order {
         closed_at: (status != OrderStatus::Reserved).then_some(second(NOW - 30)),
         version: 3,
         price: None,
+        contact: None,
         holds,
     }
 }

@@ -139,6 +139,11 @@ fn new_order(desk: &Desk<'_>, pet: &StorePet, errors: &Errors, title: &str) -> M
     let in_currency = desk.currency().map(texts::price_in);
     let label = in_currency.as_deref().unwrap_or(texts::PRICE);
     let price = Input { is_optional: true, ..Input::of("price", label, form, errors) };
+    let contact = Input {
+        hint: Some(texts::CONTACT_HINT),
+        is_optional: true,
+        ..Input::of("contact", texts::CONTACT, form, errors)
+    };
     html! {
         section.card {
             @if is_available { h2 { (title) } } @else { p { (title) } }
@@ -146,6 +151,7 @@ fn new_order(desk: &Desk<'_>, pet: &StorePet, errors: &Errors, title: &str) -> M
                 (desk.key("order"))
                 input type="hidden" name="version" value=(pet.version);
                 (forms::day_input(&until, errors.of("until")))
+                (contact.show())
                 (price.show())
                 details open[!form.raw("reference").is_empty() || !form.raw("note").is_empty()] {
                     summary { (texts::DETAILS) " " (texts::OPTIONAL) }
@@ -208,7 +214,9 @@ pub(super) async fn place_order(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let reference = errors.take("reference", forms::reference(form));
     let note = errors.take("note", forms::note(form, "note"));
     let price = errors.take("price", forms::price(form));
-    let (Some(terms), Some(reference), Some(note), Some(price)) = (terms, reference, note, price)
+    let contact = errors.take("contact", forms::contact(form));
+    let (Some(terms), Some(reference), Some(note), Some(price), Some(contact)) =
+        (terms, reference, note, price, contact)
     else {
         return show(desk, &errors).await;
     };
@@ -218,8 +226,13 @@ pub(super) async fn place_order(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     });
     let preconditions = desk.preconditions();
     act_on_animal(desk, |id| {
-        let order =
-            Command::PlaceOrder(NewOrder { reference, note, price, ..NewOrder::of(id, terms) });
+        let order = Command::PlaceOrder(NewOrder {
+            reference,
+            note,
+            price,
+            contact,
+            ..NewOrder::of(id, terms)
+        });
         if terms == OrderTerms::Completed || !has_no_order {
             return vec![order];
         }

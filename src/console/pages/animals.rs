@@ -4,6 +4,7 @@ use maud::{Markup, html};
 
 use super::{
     category_names::PROPOSED,
+    order_rows,
     parts::{empty_store, link, pages},
 };
 use crate::{
@@ -18,7 +19,7 @@ use crate::{
     },
     domain::{
         Limit, PetId, PetStatus,
-        store_area::{Category, NamePrefix, PetPosition, PetQuery, StorePet},
+        store_area::{Category, NamePrefix, Order, PetPosition, PetQuery, StorePet},
     },
     edge::ApiError,
     store::StoreError,
@@ -66,6 +67,8 @@ pub(super) async fn show(desk: &Desk<'_>, form: &Form, errors: &Errors) -> Resul
         pets.retain(|other| other.id != id);
         pets.insert(0, pet);
     }
+    let open = pets.iter().filter_map(|pet| pet.order_id).filter(|_| desk.may_write());
+    let orders = order_rows::with_ids(desk, open).await?;
     let chosen = form.integer("category");
     let shown = pets.iter().map(|pet| pet.category_id).chain(chosen).collect();
     let categories = desk.categories_with(shown).await?;
@@ -107,12 +110,12 @@ pub(super) async fn show(desk: &Desk<'_>, form: &Form, errors: &Errors) -> Resul
                     (desk.key("selected"))
                     @for (name, value) in filters { input type="hidden" name=(name) value=(value); }
                     a.skip href="#selected" { (texts::SKIP_LIST) }
-                    (table(desk, &pets, &categories, true))
+                    (table(desk, &pets, &orders, &categories, true))
                     (pages(first.as_deref(), next.as_deref()))
                     (selected(&categories, form, &end, errors))
                 }
             } @else {
-                (table(desk, &pets, &categories, false))
+                (table(desk, &pets, &orders, &categories, false))
                 (pages(first.as_deref(), next.as_deref()))
             }
         }
@@ -192,7 +195,18 @@ fn search(form: &Form, categories: &[Category], is_filtered: bool) -> Markup {
     }
 }
 
-fn table(desk: &Desk<'_>, pets: &[StorePet], categories: &[Category], has_boxes: bool) -> Markup {
+/// Animals, with the contacts of these orders.
+fn table(
+    desk: &Desk<'_>,
+    pets: &[StorePet],
+    orders: &[Order],
+    categories: &[Category],
+    has_boxes: bool,
+) -> Markup {
+    let contact = |pet: &StorePet| {
+        let order = orders.iter().find(|order| Some(order.id) == pet.order_id);
+        order.and_then(|order| order_rows::contact(desk, order))
+    };
     let ticked = |pet: &StorePet| {
         let id = pet.id.get().to_string();
         desk.visit
@@ -224,7 +238,12 @@ fn table(desk: &Desk<'_>, pets: &[StorePet], categories: &[Category], has_boxes:
                         (markup::name(pet.name.as_str(), SHORT))
                     }
                 }
-                td { (markup::pet_badge(pet)) }
+                td {
+                    (markup::pet_badge(pet))
+                    @if let Some(contact) = contact(pet) {
+                        div.hint { (markup::text(contact, SHORT)) }
+                    }
+                }
                 td data-label=(texts::CATEGORY) {
                     bdi { (markup::category(categories, pet.category_id)) }
                 }

@@ -103,8 +103,11 @@ fn flash(decisions: &[Decision]) -> Flash {
         (Some(ChangeType::PetAdded), _) => ("added", id),
         (Some(ChangeType::PetWithdrawn), _) => ("withdrawn", id),
         (Some(ChangeType::PetRestored), _) => ("restored", id),
-        (Some(ChangeType::OrderChanged), _) => ("extended", id),
-        (Some(ChangeType::PetChanged | ChangeType::CategoryChanged), _) => ("saved", id),
+        (Some(ChangeType::OrderChanged), _) if is_extended(first) => ("extended", id),
+        (
+            Some(ChangeType::OrderChanged | ChangeType::PetChanged | ChangeType::CategoryChanged),
+            _,
+        ) => ("saved", id),
         // Also if the order was closed before.
         (_, Some(Resource::Order(order))) => match order.status {
             OrderStatus::Reserved => ("reserved", id),
@@ -115,6 +118,16 @@ fn flash(decisions: &[Decision]) -> Flash {
         _ => ("saved", id),
     };
     Flash::new(code, id)
+}
+
+/// Whether a decision gives an order another end.
+fn is_extended(decision: Option<&Decision>) -> bool {
+    let change = decision.and_then(|decision| decision.changes.first());
+    let end = |of: Option<&Resource>| match of {
+        Some(Resource::Order(order)) => order.expires_at,
+        _ => None,
+    };
+    change.is_some_and(|change| end(change.before.as_ref()) != end(change.after.as_ref()))
 }
 
 /// Why a command was refused, for people.

@@ -1,17 +1,23 @@
-//! Orders with their animals, and those with a part of a reference.
+//! Orders with their animals as a table, and those with a part of a reference or a contact.
 
 use futures_util::{StreamExt, TryStreamExt, stream};
+use maud::{Markup, html};
 
 use crate::{
-    console::desk::Desk,
+    console::{
+        desk::Desk,
+        markup::{self, SHORT},
+        texts,
+    },
     domain::{
         Limit,
-        store_area::{Order, OrderId, OrderQuery, OrderStatus, StorePet},
+        store_area::{Contact, Order, OrderId, OrderQuery, OrderStatus, StorePet, letters},
     },
     store::StoreError,
 };
 
-/// How many reservations, the newest first, are searched for a part of a reference.
+/// How many reservations, the newest first, are searched for a part of a reference or a
+/// contact.
 const SEARCHED: usize = 2_000;
 
 /// How many of them are shown.
@@ -28,10 +34,18 @@ pub(super) async fn with_animals(
     desk: &Desk<'_>,
     ids: impl Iterator<Item = OrderId>,
 ) -> Result<Vec<Row>, StoreError> {
+    animals_of(desk, with_ids(desk, ids).await?).await
+}
+
+/// The orders with these identifiers.
+pub(super) async fn with_ids(
+    desk: &Desk<'_>,
+    ids: impl Iterator<Item = OrderId>,
+) -> Result<Vec<Order>, StoreError> {
     let ids: Vec<OrderId> = ids.collect();
     let orders = stream::iter(ids).map(|id| desk.store().get_order(id)).buffered(AT_ONCE);
     let orders: Vec<Option<Order>> = orders.try_collect().await?;
-    animals_of(desk, orders.into_iter().flatten().collect()).await
+    Ok(orders.into_iter().flatten().collect())
 }
 
 pub(super) async fn animals_of(
@@ -45,15 +59,98 @@ pub(super) async fn animals_of(
     stream::iter(orders).map(pet).buffered(AT_ONCE).try_collect().await
 }
 
-/// The open orders with this part of a reference, the newest first, and whether all were searched.
+/// For whom an order is, if the member may see it.
+pub(super) fn contact<'o>(desk: &Desk<'_>, order: &'o Order) -> Option<&'o str> {
+    order.contact.as_ref().filter(|_| desk.may_write()).map(Contact::as_str)
+}
+
+/// Orders with their animals.
+pub(super) fn table(desk: &Desk<'_>, rows: &[Row]) -> Markup {
+    let has_buttons =
+        desk.may_write() && rows.iter().any(|(order, _)| order.status == OrderStatus::Reserved);
+    let are_closed = rows.iter().all(|(order, _)| order.closed_at.is_some());
+    let have_contacts = rows.iter().any(|(order, _)| contact(desk, order).is_some());
+    let mut labels = vec![
+        texts::ANIMAL,
+        texts::STATUS,
+        closed_or_ends(are_closed),
+        texts::REFERENCE,
+        texts::ORDER,
+    ];
+    if have_contacts {
+        labels.insert(1, texts::CONTACT);
+    }
+    let headings = html! {
+        (markup::headings(&labels))
+        @if has_buttons { th scope="col" { span.hidden { (texts::ACTIONS) } } }
+    };
+    let rows = html! { @for row in rows { (table_row(desk, row, has_buttons, have_contacts)) } };
+    markup::table(&headings, &rows)
+}
+
+fn closed_or_ends(is_closed: bool) -> &'static str {
+    if is_closed { texts::CLOSED_AT } else { texts::ENDS }
+}
+
+fn table_row(
+    desk: &Desk<'_>,
+    (order, pet): &Row,
+    has_buttons: bool,
+    have_contacts: bool,
+) -> Markup {
+    let end = order.closed_at.or(order.expires_at);
+    let name = pet.as_ref().map_or("", |pet| pet.name.as_str());
+    html! {
+        tr {
+            td.first {
+                a href={ "/animals/" (order.pet_id.get()) } { (markup::name(name, SHORT)) }
+            }
+            @if have_contacts {
+                td data-label=(texts::CONTACT) {
+                    @if let Some(contact) = contact(desk, order) { (markup::text(contact, SHORT)) }
+                    @else { "–" }
+                }
+            }
+            td { (markup::order_badge(order, desk.visit.now)) }
+            td data-label=(closed_or_ends(order.closed_at.is_some())) {
+                @if let Some(end) = end { (markup::time_and_distance(end, desk.visit.now)) } @else { "–" }
+            }
+            td data-label=(texts::REFERENCE) {
+                @if let Some(reference) = &order.reference {
+                    (markup::text(reference.as_str(), SHORT))
+                } @else { "–" }
+            }
+            td.number data-label=(texts::ORDER) {
+                a href={ "/orders/" (order.id) } { (order.id) }
+            }
+            @if has_buttons {
+                td.act {
+                    @if order.status == OrderStatus::Reserved {
+                        form method="post" action={ "/orders/" (order.id) "/complete" } {
+                            (desk.key(&format!("complete-{}", order.id)))
+                            button {
+                                (texts::SELL) span.hidden { " " (markup::plain_name(name)) }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The open orders with this part of a reference or a contact, the newest first, and whether all were searched.
 pub(super) async fn open_with(
     desk: &Desk<'_>,
     part: &str,
 ) -> Result<(Vec<Order>, bool), StoreError> {
-    let part = part.to_lowercase();
+    let (letters_of_part, part) = (letters(part), part.to_lowercase());
+    let is_for =
+        |contact: &str| !letters_of_part.is_empty() && letters(contact).contains(&letters_of_part);
     let has_part = |order: &Order| {
         let reference = order.reference.as_ref();
         reference.is_some_and(|reference| reference.as_str().to_lowercase().contains(&part))
+            || contact(desk, order).is_some_and(is_for)
     };
     let mut query = OrderQuery {
         status: Some(OrderStatus::Reserved),

@@ -1,10 +1,10 @@
-//! Orders: completing, extending, cancelling and returning them.
+//! Orders: completing, extending, cancelling and returning them, and their contacts.
 
 use jiff::ToSpan;
 use maud::{Markup, html};
 
 use super::{
-    order_rows::{Row, animals_of, open_with, with_animals},
+    order_rows::{animals_of, contact, open_with, table, with_animals},
     parts::{link, live, missing, pages},
 };
 use crate::{
@@ -12,14 +12,15 @@ use crate::{
         desk::Desk,
         forms::{self, Errors, Input},
         layout::{Follows, Menu},
-        markup::{self, LONG, SHORT},
+        markup::{self, LONG},
         reply::{Page, Reply},
         texts,
     },
     domain::{
         Limit,
         store_area::{
-            Command, Note, Order, OrderId, OrderPatch, OrderQuery, OrderStatus, Reason, Reference,
+            Command, Field, Note, Order, OrderId, OrderPatch, OrderQuery, OrderStatus, Reason,
+            Reference,
         },
     },
     edge::ApiError,
@@ -132,61 +133,6 @@ fn tab(value: &str, label: &str, present: &str) -> Markup {
     }
 }
 
-/// Orders with their animals.
-pub(super) fn table(desk: &Desk<'_>, rows: &[Row]) -> Markup {
-    let has_buttons =
-        desk.may_write() && rows.iter().any(|(order, _)| order.status == OrderStatus::Reserved);
-    let are_closed = rows.iter().all(|(order, _)| order.closed_at.is_some());
-    let labels =
-        [texts::ANIMAL, texts::STATUS, closed_or_ends(are_closed), texts::REFERENCE, texts::ORDER];
-    let headings = html! {
-        (markup::headings(&labels))
-        @if has_buttons { th scope="col" { span.hidden { (texts::ACTIONS) } } }
-    };
-    let rows = html! { @for row in rows { (table_row(desk, row, has_buttons)) } };
-    markup::table(&headings, &rows)
-}
-
-fn closed_or_ends(is_closed: bool) -> &'static str {
-    if is_closed { texts::CLOSED_AT } else { texts::ENDS }
-}
-
-fn table_row(desk: &Desk<'_>, (order, pet): &Row, has_buttons: bool) -> Markup {
-    let end = order.closed_at.or(order.expires_at);
-    let name = pet.as_ref().map_or("", |pet| pet.name.as_str());
-    html! {
-        tr {
-            td.first {
-                a href={ "/animals/" (order.pet_id.get()) } { (markup::name(name, SHORT)) }
-            }
-            td { (markup::order_badge(order, desk.visit.now)) }
-            td data-label=(closed_or_ends(order.closed_at.is_some())) {
-                @if let Some(end) = end { (markup::time_and_distance(end, desk.visit.now)) } @else { "–" }
-            }
-            td data-label=(texts::REFERENCE) {
-                @if let Some(reference) = &order.reference {
-                    (markup::text(reference.as_str(), SHORT))
-                } @else { "–" }
-            }
-            td.number data-label=(texts::ORDER) {
-                a href={ "/orders/" (order.id) } { (order.id) }
-            }
-            @if has_buttons {
-                td.act {
-                    @if order.status == OrderStatus::Reserved {
-                        form method="post" action={ "/orders/" (order.id) "/complete" } {
-                            (desk.key(&format!("complete-{}", order.id)))
-                            button {
-                                (texts::SELL) span.hidden { " " (markup::plain_name(name)) }
-                            }
-                        }
-                    }
-                }
-            }
-        }
-    }
-}
-
 /// The page of the order, with what is wrong about a change of it.
 pub(super) async fn show(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiError> {
     let ids = desk.id(OrderId::new).into_iter();
@@ -232,10 +178,11 @@ pub(super) async fn show(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiE
     Ok(page.wrong_if(!errors.is_empty()).into())
 }
 
-/// The values of an order.
+/// The values of an order, beginning with the person who comes for the animal.
 pub(super) fn details(desk: &Desk<'_>, order: &Order) -> Markup {
     let price = order.price.as_ref().map(|price| texts::amount(price.as_str(), desk.currency()));
     let texts_of = [
+        (texts::CONTACT, contact(desk, order)),
         (texts::PRICE, price.as_deref()),
         (texts::REFERENCE, order.reference.as_ref().map(Reference::as_str)),
         (texts::NOTE, order.note.as_ref().map(Note::as_str)),
@@ -305,6 +252,25 @@ pub(super) fn buttons(desk: &Desk<'_>, order: &Order, errors: &Errors) -> Markup
                 }
             }
         }
+        @if desk.may_write() { (contact_form(desk, order, &path, errors)) }
+    }
+}
+
+/// The form that changes the contact of an order in any state.
+fn contact_form(desk: &Desk<'_>, order: &Order, path: &str, errors: &Errors) -> Markup {
+    let typed = Input::of("contact", texts::CONTACT, &desk.visit.form, errors);
+    let present = contact(desk, order).unwrap_or_default();
+    let value = if typed.error.is_some() { typed.value } else { present };
+    html! {
+        details.no-print open[typed.error.is_some()] {
+            summary { (texts::CHANGE_CONTACT) }
+            form.fields method="post" action={ (path) "/contact" } {
+                (desk.key("contact"))
+                input type="hidden" name="version" value=(order.version);
+                (Input { value, hint: Some(texts::CONTACT_HINT), is_optional: true, ..typed }.show())
+                div { button { (texts::SAVE) } }
+            }
+        }
     }
 }
 
@@ -343,6 +309,18 @@ pub(super) async fn take_back(desk: &Desk<'_>) -> Result<Reply, ApiError> {
         Some(reason) => act_on_order(desk, |id| Command::ReturnOrder { id, reason }).await,
         None => show(desk, &errors).await,
     }
+}
+
+/// Changes or erases the contact.
+pub(super) async fn save_contact(desk: &Desk<'_>) -> Result<Reply, ApiError> {
+    let mut errors = Errors::default();
+    let Some(contact) = errors.take("contact", forms::contact(&desk.visit.form)) else {
+        return show(desk, &errors).await;
+    };
+    let preconditions = desk.preconditions();
+    let contact = contact.map_or(Field::Clear, Field::Set);
+    let patch = OrderPatch { contact, ..OrderPatch::default() };
+    act_on_order(desk, |id| Command::PatchOrder { id, patch, preconditions }).await
 }
 
 /// Gives the reservation another end.

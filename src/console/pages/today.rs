@@ -6,7 +6,7 @@ use jiff::ToSpan;
 use maud::{Markup, html};
 use tokio::time;
 
-use super::{order_rows, orders, parts::empty_store, webhooks};
+use super::{order_rows, parts::empty_store, webhooks};
 use crate::{
     console::{
         desk::Desk,
@@ -70,7 +70,7 @@ pub(super) async fn today(desk: &Desk<'_>) -> Result<Reply, ApiError> {
                     @if ending.is_empty() {
                         p.card.muted { (texts::NONE_ENDING) }
                     } @else {
-                        (orders::table(desk, &ending))
+                        (order_rows::table(desk, &ending))
                     }
                 }
             }

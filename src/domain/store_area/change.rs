@@ -68,6 +68,13 @@ impl From<Category> for Resource {
 }
 
 impl Resource {
+    /// Removes the contact of an order.
+    pub fn drop_contact(&mut self) {
+        if let Self::Order(order) = self {
+            order.contact = None;
+        }
+    }
+
     pub fn version(&self) -> i64 {
         match self {
             Self::Pet(pet) => pet.version,

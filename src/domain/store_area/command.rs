@@ -4,7 +4,9 @@
 
 use jiff::Timestamp;
 
-use super::{Decimal, Label, Note, OrderId, PetPatch, Reason, Reference, WithdrawalReason};
+use super::{
+    Contact, Decimal, Label, Note, OrderId, PetPatch, Reason, Reference, WithdrawalReason,
+};
 use crate::domain::{NewPet, PetId};
 
 /// One change of the store. [`super::decide`] has the rules.
@@ -52,6 +54,12 @@ pub enum Command {
     ExpireOrder {
         id: OrderId,
     },
+    /// Erases the contact of an order that closed at this time or before. Only the clock gives this
+    /// command.
+    EraseContact {
+        id: OrderId,
+        closed_until: Timestamp,
+    },
     /// Creates or changes the label of a category.
     PutCategory {
         id: i64,
@@ -89,7 +97,8 @@ impl Command {
             | Self::CancelOrder { id, .. }
             | Self::ReturnOrder { id, .. }
             | Self::PatchOrder { id, .. }
-            | Self::ExpireOrder { id } => Subject::Order(*id),
+            | Self::ExpireOrder { id }
+            | Self::EraseContact { id, .. } => Subject::Order(*id),
             Self::PutCategory { id, .. } | Self::DeleteCategory { id, .. } => {
                 Subject::Category(*id)
             }
@@ -106,12 +115,14 @@ pub struct NewOrder {
     pub reference: Option<Reference>,
     pub note: Option<Note>,
     pub price: Field<Decimal>,
+    /// For whom it is.
+    pub contact: Option<Contact>,
 }
 
 impl NewOrder {
     /// An order with nothing else.
     pub fn of(pet_id: PetId, terms: OrderTerms) -> Self {
-        Self { pet_id, terms, reference: None, note: None, price: Field::Keep }
+        Self { pet_id, terms, reference: None, note: None, price: Field::Keep, contact: None }
     }
 }
 
@@ -131,6 +142,7 @@ pub struct OrderPatch {
     pub expires_at: Option<Timestamp>,
     /// Only of a reserved order.
     pub price: Field<Decimal>,
+    pub contact: Field<Contact>,
 }
 
 /// The new value of a member that may be null (RFC 7396).

@@ -5,7 +5,9 @@ use jiff::Timestamp;
 use super::{
     Command, Decision, OrderStatus, Present, Refusal, Withdrawal,
     category_rules::{delete_category, put_category},
-    order_rules::{end_reservation, expire_order, patch_order, place_order, return_order},
+    order_rules::{
+        end_reservation, erase_contact, expire_order, patch_order, place_order, return_order,
+    },
     pet_rules::{add_pet, patch_pet, restore_pet, withdraw_pet},
 };
 
@@ -35,6 +37,7 @@ pub fn decide(command: &Command, present: &Present, now: Timestamp) -> Result<De
             patch_order(patch, preconditions, present, now)
         }
         Command::ExpireOrder { .. } => expire_order(present, now),
+        Command::EraseContact { closed_until, .. } => erase_contact(*closed_until, present),
         Command::PutCategory { id, label, preconditions } => {
             put_category(*id, label, preconditions, present)
         }

@@ -9,6 +9,7 @@ mod category;
 mod category_rules;
 mod change;
 mod command;
+mod contact;
 mod decide;
 mod decimal;
 mod field;
@@ -28,6 +29,7 @@ pub use change::{Change, ChangeType, Conflict, Decision, Present, Refusal, Resou
 pub use command::{
     Command, Field, IfMatch, NewOrder, OrderPatch, OrderTerms, Preconditions, Subject,
 };
+pub use contact::Contact;
 pub use decide::decide;
 pub use decimal::{Currency, Decimal};
 pub use field::{Choices, FieldDefinition, FieldKind, FieldName, FieldSet};
@@ -37,7 +39,7 @@ pub use journal::{
     JournalEntry, JournalState, JournalSubject, SubjectKind,
 };
 pub use name_key::{
-    COMPARED_LENGTH, MORE_KEYS, NAME_KEY_LENGTH, NameKeys, NamePrefix, is_word, normalized,
+    COMPARED_LENGTH, MORE_KEYS, NAME_KEY_LENGTH, NameKeys, NamePrefix, is_word, letters, normalized,
 };
 pub use order::{Note, Order, OrderId, OrderStatus, Reason, Reference, Text};
 pub use query::{Inventory, OrderQuery, PetPosition, PetQuery, Reservations};

@@ -20,6 +20,12 @@ pub fn normalized(text: &str) -> String {
     comparable(compared(text)).take(NAME_KEY_LENGTH).collect()
 }
 
+/// The letters and digits of a text, as [`normalized`] but all of them. So a part of a telephone number
+/// is found, however it is grouped.
+pub fn letters(text: &str) -> String {
+    comparable(text).filter(|character| character.is_alphanumeric()).collect()
+}
+
 /// The keys by which a name is found: a text finds the name if one of them begins with the text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NameKeys {

@@ -4,7 +4,7 @@
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::Decimal;
+use super::{Contact, Decimal};
 use crate::domain::{PetId, pet::id, words::words};
 
 id! {
@@ -69,6 +69,8 @@ pub struct Order {
     pub version: i64,
     /// In the currency of the store.
     pub price: Option<Decimal>,
+    /// For whom it is.
+    pub contact: Option<Contact>,
     /// Whether the animal has its status by this order: it is reserved or sold by it, and nobody
     /// changed its status since. At most one order holds an animal. Not shown to clients.
     pub holds: bool,

@@ -41,6 +41,7 @@ pub(super) fn place_order(
         closed_at: None,
         version: 1,
         price: None,
+        contact: new.contact.clone(),
         holds: true,
     };
     new.price.apply(&mut order.price);
@@ -120,6 +121,7 @@ pub(super) fn patch_order(
     patch.reference.apply(&mut after.reference);
     patch.note.apply(&mut after.note);
     patch.price.apply(&mut after.price);
+    patch.contact.apply(&mut after.contact);
     if after.price != order.price && order.status != OrderStatus::Reserved {
         return Err(not_in(order, "Only the price of a reserved order can be changed."));
     }
@@ -128,6 +130,19 @@ pub(super) fn patch_order(
         return Ok(Decision::unchanged(order));
     }
     after.version += 1;
+    Ok(Decision::of(ChangeType::OrderChanged, Some(order), after))
+}
+
+pub(super) fn erase_contact(
+    closed_until: Timestamp,
+    present: &Present,
+) -> Result<Decision, Refusal> {
+    let order = existing(present.order.as_ref(), NO_ORDER)?;
+    let is_due = order.closed_at.is_some_and(|closed_at| closed_at <= closed_until);
+    if order.contact.is_none() || !is_due {
+        return Ok(Decision::unchanged(order));
+    }
+    let after = Order { contact: None, version: order.version + 1, ..order.clone() };
     Ok(Decision::of(ChangeType::OrderChanged, Some(order), after))
 }
 

@@ -3,6 +3,7 @@
 mod audit;
 mod batch;
 mod categories;
+mod contacts;
 mod cursor;
 mod feed;
 mod fields;

@@ -3,8 +3,11 @@
 use jiff::Timestamp;
 
 use super::{
+    contacts,
     cursor::{self, Walk},
-    members::{self, DECIMAL, INTEGER, IS_COMPLETED, Members, NOTE, REASON, REFERENCE, TIME},
+    members::{
+        self, CONTACT, DECIMAL, INTEGER, IS_COMPLETED, Members, NOTE, REASON, REFERENCE, TIME,
+    },
     page::{self, Element},
     preconditions,
     shared::StoreArea,
@@ -16,16 +19,16 @@ use crate::{
         PetId,
         store_area::{
             Command, NewOrder, Order, OrderId, OrderPatch, OrderQuery, OrderTerms, Reference,
-            Resource,
         },
     },
     edge::{ApiError, Response, body::Accepted},
     http::{query, routes::Call},
-    json, text,
+    text,
 };
 
 /// The members of the body of `placeOrder`.
-pub(super) const NEW: [&str; 6] = ["petId", "status", "reference", "note", "expiresAt", "price"];
+pub(super) const NEW: [&str; 7] =
+    ["petId", "status", "reference", "note", "expiresAt", "price", "contact"];
 
 /// `GET /v1/store/orders`: a page of orders, and a link to the next one.
 pub(crate) async fn list_orders(
@@ -66,13 +69,18 @@ pub(crate) async fn list_orders(
         let cursor = walk.encode("", id.get());
         page::next_link(area, "/store/orders", query.limit, &filters, &cursor)
     });
-    page::respond(area, request, orders, Element { length, write: json::write_order }, next).await
+    let element = Element { length, write: contacts::writer(caller) };
+    page::respond(area, request, orders, element, next).await.map(contacts::vary)
 }
 
 fn length(order: &Order) -> usize {
     let of_reference = order.reference.as_ref().map_or(0, |text| text.as_str().len());
     let of_note = order.note.as_ref().map_or(0, |text| text.as_str().len());
-    of_reference + of_note + order.reason.as_ref().map_or(0, |text| text.as_str().len())
+    let of_contact = order.contact.as_ref().map_or(0, |contact| contact.as_str().len());
+    of_reference
+        + of_note
+        + of_contact
+        + order.reason.as_ref().map_or(0, |text| text.as_str().len())
 }
 
 /// `POST /v1/store/orders`.
@@ -103,30 +111,35 @@ pub(super) fn new(
         OrderTerms::ReservedUntil(expires_at.unwrap_or_else(|| area.app.commands.default_end(now)))
     };
     let price = members.patch("price", &DECIMAL)?;
-    Ok(NewOrder { pet_id: write::pet_id(Some(pet_id))?, terms, reference, note, price })
+    let contact = members.optional_or_null("contact", &CONTACT)?;
+    let pet_id = write::pet_id(Some(pet_id))?;
+    Ok(NewOrder { pet_id, terms, reference, note, price, contact })
 }
 
 /// `GET /v1/store/orders/{orderId}`.
 pub(crate) async fn get_order(
     area: &StoreArea,
-    Call { request, parameter, .. }: Call<'_>,
+    Call { request, parameter, caller, .. }: Call<'_>,
 ) -> Result<Response, ApiError> {
     let [] = query::parameters(request.uri.query(), [])?;
     let id = write::order_id(query::path_integer(parameter))?;
     let order = area.app.store.get_order(id).await?.ok_or_else(write::no_order)?;
-    wire::respond(area, request, &Resource::Order(order))
+    let mut body = Vec::with_capacity(wire::USUAL_LENGTH);
+    contacts::writer(caller)(&mut body, &order);
+    wire::respond_with(area, request, body, order.version).map(contacts::vary)
 }
 
-/// `PATCH /v1/store/orders/{orderId}`: changes texts and the price, or extends a reservation.
+/// `PATCH /v1/store/orders/{orderId}`: changes texts, the price and the contact, or extends a reservation.
 pub(crate) async fn patch_order(area: &StoreArea, call: Call<'_>) -> Result<Response, ApiError> {
     let preconditions = preconditions::of(&call.request.headers)?;
     let write = Write::read(area, call, Some(Accepted::Patch)).await?;
-    let members = write.members(&["reference", "note", "expiresAt", "price"])?;
+    let members = write.members(&["reference", "note", "expiresAt", "price", "contact"])?;
     let patch = OrderPatch {
         reference: members.patch("reference", &REFERENCE)?,
         note: members.patch("note", &NOTE)?,
         expires_at: members.optional("expiresAt", &TIME)?,
         price: members.patch("price", &DECIMAL)?,
+        contact: members.patch("contact", &CONTACT)?,
     };
     let command = Command::PatchOrder { id: write.order_id()?, patch, preconditions };
     write.execute(area, command, wire::one).await

@@ -12,7 +12,7 @@ use crate::{
     },
     edge::{ApiError, Response, response},
     http::etag,
-    json::{Object, write_resource},
+    json::{self, Object, write_resource},
 };
 
 /// The approximate length of an animal or an order without its texts, in bytes.
@@ -34,6 +34,14 @@ pub(super) fn inventory(inventory: &Inventory) -> Vec<u8> {
 pub(super) fn resource(resource: &Resource) -> Vec<u8> {
     let mut out = Vec::with_capacity(USUAL_LENGTH);
     write_resource(&mut out, resource);
+    out
+}
+
+/// The same for those who may change it: with the contact of an order.
+pub(super) fn current(resource: &Resource) -> Vec<u8> {
+    let Resource::Order(order) = resource else { return self::resource(resource) };
+    let mut out = Vec::with_capacity(USUAL_LENGTH);
+    json::write_order_with_contact(&mut out, order);
     out
 }
 

@@ -13,7 +13,7 @@ use jiff::Timestamp;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
-use super::{members::Members, shared::StoreArea, wire};
+use super::{contacts, members::Members, shared::StoreArea, wire};
 use crate::{
     domain::{
         IdempotencyKey, KeyId, NamedActor, PetId, StoredResponse, WriteContext,
@@ -138,8 +138,9 @@ impl<'r> Write<'r> {
         let request = context.idempotency.clone();
         let _entered =
             request.as_ref().map(|request| area.app.requests.enter(request)).transpose()?;
-        let stored = match area.app.commands.execute(commands, context, respond).await? {
-            Executed::Done { response, .. } | Executed::Replayed(response) => response,
+        let (stored, changes) = match area.app.commands.execute(commands, context, respond).await? {
+            Executed::Done { response, changes } => (response, changes),
+            Executed::Replayed(response) => (response, Vec::new()),
             Executed::IdempotencyConflict => {
                 return Err(idempotency_conflict());
             }
@@ -147,7 +148,8 @@ impl<'r> Write<'r> {
                 return Err(refused(refusal, failed_index(index), self.room));
             }
         };
-        Ok(self.respond_with(area, stored))
+        let body = contacts::add(area, stored.body, &changes).await?;
+        Ok(self.respond_with(area, StoredResponse { body, ..stored }))
     }
 
     pub(super) async fn context(&self, area: &StoreArea) -> Result<WriteContext, ApiError> {
@@ -227,7 +229,7 @@ fn normalize_numbers(value: &mut Value) {
 fn refused(refusal: Refusal, failed_index: Option<usize>, room: Reservation) -> ApiError {
     let is_batch = failed_index.is_some();
     let of_conflict = |problem, conflict: Conflict| {
-        (ApiError::new(problem, conflict.message), Some(wire::resource(&conflict.current)))
+        (ApiError::new(problem, conflict.message), Some(wire::current(&conflict.current)))
     };
     let (error, current) = match refusal {
         Refusal::Invalid(message) => (ApiError::new(Problem::InvalidBody, message), None),
@@ -243,7 +245,7 @@ fn refused(refusal: Refusal, failed_index: Option<usize>, room: Reservation) -> 
         }
         Refusal::PreconditionFailed(current) => {
             let message = stale_resource(current.as_deref(), is_batch);
-            let current = current.map_or(b"null".to_vec(), |current| wire::resource(&current));
+            let current = current.map_or(b"null".to_vec(), |current| wire::current(&current));
             (ApiError::new(Problem::PreconditionFailed, message), Some(current))
         }
         Refusal::InvalidTransition(conflict) => of_conflict(Problem::InvalidTransition, *conflict),

@@ -157,7 +157,8 @@ pub(in crate::store) fn change<R: Columns>(row: &R) -> Result<JournalEntry, R::E
 
 /// The members that the representation of an order did not always have, each with the null that an
 /// older one has.
-const ADDED: [(&str, &str); 1] = [("\"price\":", ",\"price\":null")];
+const ADDED: [(&str, &str); 2] =
+    [("\"price\":", ",\"price\":null"), ("\"contact\":", ",\"contact\":null")];
 
 /// Adds the members that an older representation of an order does not have.
 fn complete_order(order: &mut String) {
@@ -186,14 +187,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_order_that_was_logged_before_it_had_a_price_has_null() {
+    fn an_order_that_was_logged_before_it_had_a_price_or_a_contact_has_null() {
         let complete = |order: &str| {
             let mut order = order.to_owned();
             complete_order(&mut order);
             order
         };
         let older = r#"{"id":1,"note":"{\"price\":\"1\"}","version":1}"#;
-        let shown = r#"{"id":1,"note":"{\"price\":\"1\"}","version":1,"price":null}"#;
+        let shown =
+            r#"{"id":1,"note":"{\"price\":\"1\"}","version":1,"price":null,"contact":null}"#;
         assert_eq!(complete(older), shown);
         assert_eq!(complete(shown), shown);
     }

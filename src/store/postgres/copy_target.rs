@@ -17,6 +17,8 @@ pub(super) const NEW_PETS: CopyTarget = CopyTarget {
     table: "pets",
     columns: "name, name_key, words, category_id, status, created_at, updated_at",
 };
+pub(super) const CONTACTS: CopyTarget =
+    CopyTarget { table: "order_contacts", columns: "order_id, contact" };
 pub(super) const REQUESTS: CopyTarget = CopyTarget {
     table: "requests",
     columns: "caller, key, operation, fingerprint, status, location, etag, body, created_at, mark",

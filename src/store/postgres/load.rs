@@ -1,6 +1,6 @@
 //! Adds a whole catalogue in one transaction, with COPY.
 
-use std::pin::Pin;
+use std::{mem, pin::Pin};
 
 use jiff::Timestamp;
 use tokio_postgres::{binary_copy::BinaryCopyInWriter, types::ToSql};
@@ -20,7 +20,7 @@ use super::{
 use crate::{
     domain::{
         Actor, NewPet, PetId, WriteContext,
-        store_area::{Act, FieldDefinition, Resource, StorePet},
+        store_area::{Act, FieldDefinition, Order, Resource, StorePet},
     },
     store::{
         OpenError, OpenMode, StoreError,
@@ -45,8 +45,13 @@ const CONTINUE_STAFF: &str = "SELECT setval(pg_get_serial_sequence('staff', 'id'
 const CONTINUE_WEBHOOKS: &str = "SELECT setval('webhook_ids', $1) FROM webhook_ids
     WHERE last_value < $1 OR NOT is_called";
 
+/// So many contacts are added at once.
+const MANY_CONTACTS: usize = 1_000;
+
 /// See [`Load`].
 pub struct PostgresLoad {
+    /// The contacts of orders that were added, which are still to be added.
+    contacts: Vec<(i64, String)>,
     /// The current COPY. A connection has only one at a time.
     copying: Option<(CopyTarget, Pin<Box<BinaryCopyInWriter>>)>,
     connection: Blocking,
@@ -64,7 +69,15 @@ impl PostgresLoad {
         let connection = Blocking::open(url, mode)?;
         let context = WriteContext::new(Actor::Command, Timestamp::UNIX_EPOCH);
         let added = Imported::default();
-        Ok(Self { copying: None, connection, newest_mark: 0, last_before: 0, added, context })
+        Ok(Self {
+            contacts: Vec::new(),
+            copying: None,
+            connection,
+            newest_mark: 0,
+            last_before: 0,
+            added,
+            context,
+        })
     }
 
     /// Adds a row, with a COPY to this target.
@@ -88,6 +101,20 @@ impl PostgresLoad {
     fn add_values(&mut self, target: CopyTarget, row: &[Value<'_>]) -> Result<(), StoreError> {
         let row: Vec<_> = row.iter().map(|value| value as &(dyn ToSql + Sync)).collect();
         self.add_to(target, &row)
+    }
+
+    /// Adds the contacts of many orders at once, because each change between two COPYs takes long.
+    fn add_contacts(&mut self) -> Result<(), StoreError> {
+        for (id, contact) in mem::take(&mut self.contacts) {
+            self.add_to(copy_target::CONTACTS, &[&id, &contact])?;
+        }
+        Ok(())
+    }
+
+    /// Adds all that is still to be added.
+    fn finish(&mut self) -> Result<(), StoreError> {
+        self.add_contacts()?;
+        self.finish_copying()
     }
 
     fn finish_copying(&mut self) -> Result<(), StoreError> {
@@ -134,7 +161,14 @@ impl Load for PostgresLoad {
 
     fn add(&mut self, resource: &Resource) -> Result<(), StoreError> {
         self.added.add_resource(resource);
-        with_values(resource, |table, values| self.add_values(table.into(), values))
+        with_values(resource, |table, values| self.add_values(table.into(), values))?;
+        if let Resource::Order(Order { id, contact: Some(contact), .. }) = resource {
+            self.contacts.push((id.get(), contact.as_str().to_owned()));
+            if self.contacts.len() >= MANY_CONTACTS {
+                self.add_contacts()?;
+            }
+        }
+        Ok(())
     }
 
     fn set_fields(&mut self, all: &[FieldDefinition]) -> Result<(), StoreError> {
@@ -173,7 +207,7 @@ impl Load for PostgresLoad {
     }
 
     fn continue_after(&mut self, last: LastIds) -> Result<(), StoreError> {
-        self.finish_copying()?;
+        self.finish()?;
         self.connection.wait(async |client| {
             if last.pet > 0 {
                 client.execute(CONTINUE_PETS, &[&last.pet]).await?;
@@ -195,12 +229,12 @@ impl Load for PostgresLoad {
     }
 
     fn continue_log(&mut self) -> Result<(), StoreError> {
-        self.finish_copying()?;
+        self.finish()?;
         self.connection.wait(async |client| client.batch_execute(numbering::CONTINUE).await)
     }
 
     fn log_import(&mut self) -> Result<(), StoreError> {
-        self.finish_copying()?;
+        self.finish()?;
         let (mut added, now) = (self.added, self.context.now.as_millisecond());
         if added.is_empty() {
             return Ok(());
@@ -220,13 +254,13 @@ impl Load for PostgresLoad {
     }
 
     fn record(&mut self, act: &Act) -> Result<(), StoreError> {
-        self.finish_copying()?;
+        self.finish()?;
         let context = &self.context;
         self.connection.wait(async |client| journal::record(client, act, context.into()).await)
     }
 
     fn commit(&mut self) -> Result<(), CommitError> {
-        self.finish_copying()?;
+        self.finish()?;
         let mut is_rejected = false;
         let committed = self.connection.wait(async |client| {
             let committed = client.batch_execute("COMMIT").await;

@@ -35,10 +35,11 @@ const STEPS: [&str; KNOWN as usize] = [
     include_str!("../../../migrations/postgres/0018_webhook_tests.sql"),
     include_str!("../../../migrations/postgres/0019_fields.sql"),
     include_str!("../../../migrations/postgres/0020_price_of_an_order.sql"),
+    include_str!("../../../migrations/postgres/0021_contacts.sql"),
 ];
 
 /// The schema version of this release.
-const KNOWN: u32 = 20;
+const KNOWN: u32 = 21;
 
 /// How often processes that start at the same time may conflict. In each conflict, one of them
 /// succeeds.

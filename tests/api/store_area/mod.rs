@@ -5,6 +5,7 @@ mod batch;
 mod categories;
 mod changes;
 mod checks;
+mod contacts;
 mod examples;
 mod expiry;
 mod fields;

@@ -17,7 +17,7 @@ async fn place_reserves_an_available_animal() {
     let expected = json!({
         "id": 1, "petId": id, "status": "reserved", "reference": "R-1", "note": "Friday",
         "reason": null, "expiresAt": "2026-12-15T12:00:00.000Z",
-        "createdAt": "2026-12-01T12:00:00.000Z", "closedAt": null, "version": 1, "price": null,
+        "createdAt": "2026-12-01T12:00:00.000Z", "closedAt": null, "version": 1, "price": null, "contact": null,
     });
     assert_eq!(created(&reply), 1);
     assert_eq!(reply.json(), expected);
@@ -291,7 +291,11 @@ async fn a_patch_extends_a_reservation_and_removes_texts_by_null() {
     for (body, code, part) in [
         (json!({ "expiresAt": null }), "invalid_body", "expiresAt must be an RFC 3339 time"),
         (json!({ "expiresAt": "2020-01-01T00:00:00Z" }), "invalid_body", "in the future"),
-        (json!({ "status": "completed" }), "unknown_member", "reference, note, expiresAt, price"),
+        (
+            json!({ "status": "completed" }),
+            "unknown_member",
+            "reference, note, expiresAt, price, contact",
+        ),
     ] {
         store.change(&call, 2, body).await.expect_message(400, code, part);
     }

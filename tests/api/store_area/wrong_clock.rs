@@ -40,6 +40,7 @@ impl Process {
     async fn work(&self) {
         let app = self.api.app();
         while app.expire_orders().await.unwrap() {}
+        while app.erase_contacts().await.unwrap() {}
         while app.forget_old_changes().await.unwrap() {}
         app.forget_old_sessions().await.unwrap();
     }

@@ -10,13 +10,13 @@ use tokio_postgres::Row;
 use crate::{
     domain::{
         IdempotentRequest, PetId,
-        store_area::{Category, Command, Order, OrderId, OrderStatus, Resource, Subject},
+        store_area::{Category, Command, OrderId, OrderStatus, Resource, Subject},
     },
     store::{
         columns::Value,
         postgres::{errors::Failure, requests},
         state::{NewIds, State, Versions},
-        tables::{self, PET_WIDTH, Record, Table},
+        tables::{self, ORDER_WIDTH, PET_WIDTH, Record, Table},
     },
 };
 
@@ -53,9 +53,9 @@ const IS_NEW: &str = "NOT EXISTS (SELECT FROM requests
 
 /// Where a row of this has what it reads.
 const OWN: usize = 0;
-const PET: usize = OWN + Order::COLUMNS.len();
+const PET: usize = OWN + ORDER_WIDTH;
 const HOLDER: usize = PET + PET_WIDTH;
-const CATEGORY: usize = HOLDER + Order::COLUMNS.len();
+const CATEGORY: usize = HOLDER + ORDER_WIDTH;
 const NEW_PET: usize = CATEGORY + Category::COLUMNS.len();
 const NEW_ORDER: usize = NEW_PET + 1;
 const WAS_ADDED_BY_REQUEST: usize = NEW_PET + 2;
@@ -98,7 +98,7 @@ impl Read {
     /// Adds what is in a row of [`READ`], which is for this command.
     pub(super) fn add(&mut self, row: &Row, command: &Command) -> Result<About, Failure> {
         let mut about = About::default();
-        let holder = Order::find(row, HOLDER)?;
+        let holder = tables::order(row, HOLDER)?;
         if let Some(mut pet) = tables::pet(row, PET)? {
             let open = holder.as_ref().filter(|order| order.status == OrderStatus::Reserved);
             pet.order_id = open.map(|order| order.id);
@@ -108,7 +108,7 @@ impl Read {
             about.pet = Some(pet.id);
             self.state.add(pet);
         }
-        let own = Order::find(row, OWN)?;
+        let own = tables::order(row, OWN)?;
         about.order = own.as_ref().map(|order| order.id);
         for order in [own, holder].into_iter().flatten() {
             self.state.add(order);

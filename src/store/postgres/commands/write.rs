@@ -95,6 +95,11 @@ const KEEP_RESPONSES: &str = "
     WHERE (caller, key) IN (SELECT api_key_id, key FROM idempotency_keys WHERE pet_id = ANY($1))
     ON CONFLICT (caller, key) DO NOTHING";
 
+const SET_CONTACTS: &str = "
+    INSERT INTO order_contacts (order_id, contact) SELECT * FROM unnest($1::bigint[], $2::text[])
+    ON CONFLICT (order_id) DO UPDATE SET contact = excluded.contact";
+const ERASE_CONTACTS: &str = "DELETE FROM order_contacts WHERE order_id = ANY($1)";
+
 /// A row that is written, or kept as it is.
 pub(super) struct Row {
     sql: &'static str,
@@ -105,6 +110,8 @@ pub(super) struct Row {
     /// As it was read, if it was there.
     read: Option<(i64, bool)>,
     has_response: bool,
+    /// Whether the contact of an order changes.
+    has_new_contact: bool,
 }
 
 /// The differences between what was read and what the commands left. In ascending order of
@@ -134,7 +141,22 @@ pub(super) fn writes(rows: &[Row]) -> impl Iterator<Item = Write<'_>> {
     let of_rows = rows
         .chunk_by(|one, next| std::ptr::eq(one.sql, next.sql))
         .filter_map(|rows| Write::of_rows(rows[0].sql, rows.iter().map(Row::values)));
-    Write::of_rows(KEEP_RESPONSES, ids).into_iter().chain(of_rows)
+    Write::of_rows(KEEP_RESPONSES, ids).into_iter().chain(of_rows).chain(contacts(rows))
+}
+
+/// The statements for the contacts of these rows. The rows of their orders are locked before.
+fn contacts(rows: &[Row]) -> impl Iterator<Item = Write<'_>> {
+    let changed = rows.iter().filter(|row| row.has_new_contact);
+    let orders = changed.filter_map(|row| match &row.resource {
+        Resource::Order(order) => Some((Value::Integer(order.id.get()), order.contact.as_ref())),
+        Resource::Pet(_) | Resource::Category(_) => None,
+    });
+    let set =
+        orders.clone().filter_map(|(id, contact)| Some(vec![id, Value::Text(contact?.as_str())]));
+    let erased = orders.filter(|(_, contact)| contact.is_none()).map(|(id, _)| vec![id]);
+    [Write::of_rows(SET_CONTACTS, set), Write::of_rows(ERASE_CONTACTS, erased)]
+        .into_iter()
+        .flatten()
 }
 
 impl Row {
@@ -155,12 +177,17 @@ impl Row {
             let holds = matches!(read, Resource::Order(order) if order.holds);
             (read.version(), holds)
         });
+        let contact = |of: &Option<Resource>| match of {
+            Some(Resource::Order(order)) => order.contact.clone(),
+            _ => None,
+        };
+        let has_new_contact = contact(&read) != contact(&now);
         let resource = now.or(read)?;
         let keys = match &resource {
             Resource::Pet(pet) => Some(StoredKeys::of(pet.name.as_str())),
             Resource::Order(_) | Resource::Category(_) => None,
         };
-        Some(Self { sql, resource, keys, read: as_read, has_response: false })
+        Some(Self { sql, resource, keys, read: as_read, has_response: false, has_new_contact })
     }
 
     fn values(&self) -> Vec<Value<'_>> {

@@ -17,7 +17,7 @@ use crate::{
         columns::{Cell, Columns},
         postgres::{errors::Failure, pool::Connection},
         store_area,
-        tables::{Record, Table, pet_with_order},
+        tables::{Record, Table, order, pet_with_order},
     },
 };
 
@@ -76,6 +76,9 @@ static CATEGORIES: LazyLock<String> = LazyLock::new(|| {
 });
 const COUNT: &str = "SELECT status, count(*) FROM pets GROUP BY status
     UNION ALL SELECT 'withdrawn', count(*) FROM withdrawn_pets";
+const CONTACTS_UNTIL: &str =
+    "SELECT order_id FROM order_contacts JOIN orders ON orders.id = order_id
+    WHERE order_id > $1 AND closed_at <= $2 ORDER BY order_id LIMIT $3";
 const OF_CATEGORY: &str = "SELECT (SELECT count(*) FROM pets WHERE category_id = $1)
     + (SELECT count(*) FROM withdrawn_pets WHERE category_id = $1)";
 
@@ -111,7 +114,7 @@ pub(super) async fn get_order(
 ) -> Result<Option<Order>, Failure> {
     let statement = connection.prepared(&GET_ORDER).await?;
     let row = connection.query_opt(&statement, &[&id.get()]).await?;
-    row.map(|row| Order::read(&row, 0)).transpose()
+    Ok(row.map(|row| order(&row, 0)).transpose()?.flatten())
 }
 
 pub(super) async fn orders(
@@ -140,7 +143,8 @@ pub(super) async fn orders(
     };
     let statement = connection.prepared(&sql[usize::from(query.newest_first)]).await?;
     let rows = connection.query(&statement, &values).await?;
-    let orders: Result<Vec<_>, _> = rows.iter().map(|row| Order::read(row, 0)).collect();
+    let orders: Result<Vec<_>, _> =
+        rows.iter().filter_map(|row| order(row, 0).transpose()).collect();
     Ok(query.limit.page(orders?, |order| order.id))
 }
 
@@ -172,6 +176,19 @@ pub(super) async fn reservations(connection: &mut Connection) -> Result<Reservat
     let row = rows.first().ok_or(Failure::Row("count"))?;
     let open = row.try_get::<_, i64>(0)?.unsigned_abs();
     Ok(Reservations { open, first_end: row.optional_time(1)? })
+}
+
+pub(super) async fn contacts_until(
+    connection: &mut Connection,
+    closed_until: Timestamp,
+    after: Option<OrderId>,
+    limit: u32,
+) -> Result<Vec<OrderId>, Failure> {
+    let after = after.map_or(0, OrderId::get);
+    let values: [&(dyn ToSql + Sync); 3] =
+        [&after, &closed_until.as_millisecond(), &i64::from(limit)];
+    let rows = count(connection, CONTACTS_UNTIL, &values).await?;
+    rows.iter().map(|row| Cell::read(row, 0)).collect()
 }
 
 pub(super) async fn of_category(connection: &mut Connection, id: i64) -> Result<u64, Failure> {

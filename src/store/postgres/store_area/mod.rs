@@ -101,6 +101,19 @@ impl StoreArea for PostgresStore {
             .await
     }
 
+    async fn contacts_until(
+        &self,
+        closed_until: Timestamp,
+        after: Option<OrderId>,
+        limit: u32,
+    ) -> Result<Vec<OrderId>, StoreError> {
+        self.runner
+            .run_within(COUNTED_WITHIN, Access::Read, (), |on, ()| {
+                lists::contacts_until(on, closed_until, after, limit).boxed()
+            })
+            .await
+    }
+
     async fn list_categories(
         &self,
         after: Option<i64>,

@@ -20,6 +20,9 @@ static INSERT: LazyLock<[String; 4]> = LazyLock::new(|| {
         format!("INSERT INTO {table} ({}) VALUES ({parameters})", columns.join(", "))
     })
 });
+const SET_CONTACT: &str = "INSERT INTO order_contacts (order_id, contact) VALUES (?1, ?2)
+    ON CONFLICT (order_id) DO UPDATE SET contact = excluded.contact";
+const ERASE_CONTACT: &str = "DELETE FROM order_contacts WHERE order_id = ?1";
 const RELEASE: &str = "UPDATE orders SET holds = 0 WHERE id = ?1 AND holds = 1";
 
 /// Writes a decision about what this transaction has read, so each change is of exactly one row.
@@ -56,7 +59,39 @@ pub(in super::super) fn insert(
     resource: &Resource,
 ) -> rusqlite::Result<()> {
     let mut insert = connection.prepare_cached(&INSERT[Table::of(resource) as usize])?;
-    expect_one(insert.execute(params_from_iter(values(resource)))?)
+    expect_one(insert.execute(params_from_iter(values(resource)))?)?;
+    write_contact(connection, None, resource)
+}
+
+/// Writes the contact of an order if it changes, so an order without one costs nothing. SQLite
+/// overwrites a former contact with zeros.
+fn write_contact(
+    connection: &Connection,
+    before: Option<&Resource>,
+    after: &Resource,
+) -> rusqlite::Result<()> {
+    let Resource::Order(order) = after else { return Ok(()) };
+    let former = match before {
+        Some(Resource::Order(order)) => order.contact.as_ref(),
+        _ => None,
+    };
+    if former == order.contact.as_ref() {
+        return Ok(());
+    }
+    if former.is_some() {
+        connection.pragma_update(None, "secure_delete", true)?;
+    }
+    let written = match &order.contact {
+        Some(contact) => {
+            let values = (order.id.get(), contact.as_str());
+            connection.prepare_cached(SET_CONTACT)?.execute(values)?
+        }
+        None => connection.prepare_cached(ERASE_CONTACT)?.execute([order.id.get()])?,
+    };
+    if former.is_some() {
+        connection.pragma_update(None, "secure_delete", false)?;
+    }
+    expect_one(written)
 }
 
 /// Writes only the columns that change, so that SQLite does not write to the indexes of the others.
@@ -72,7 +107,8 @@ fn update(connection: &Connection, before: &Resource, after: &Resource) -> rusql
     let columns = columns.join(" = ?, ");
     let update = format!("UPDATE OR FAIL {table} SET {columns} = ? WHERE id = ? AND version = ?");
     written.extend([id, Value::Integer(before.version())]);
-    expect_one(connection.prepare_cached(&update)?.execute(params_from_iter(written))?)
+    expect_one(connection.prepare_cached(&update)?.execute(params_from_iter(written))?)?;
+    write_contact(connection, Some(before), after)
 }
 
 fn delete(connection: &Connection, before: &Resource) -> rusqlite::Result<()> {

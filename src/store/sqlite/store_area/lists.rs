@@ -16,7 +16,7 @@ use crate::domain::{
 use crate::store::{
     columns::{Cell, Columns},
     store_area,
-    tables::{Record, Table, pet_with_order},
+    tables::{Record, Table, order, pet_with_order},
 };
 
 // An end below -62167219200000 (`clock::EARLIEST`) cannot be read, and must not stop the others.
@@ -26,6 +26,10 @@ const DUE: &str = "SELECT id, expires_at FROM orders INDEXED BY orders_by_end
 const RESERVATIONS: &str = "SELECT count(*),
     min(expires_at) FILTER (WHERE expires_at >= -62167219200000) FROM orders INDEXED BY orders_by_end
     WHERE status = 'reserved'";
+/// Most contacts belong to orders that are open or closed a short time ago.
+const CONTACTS_UNTIL: &str =
+    "SELECT order_id FROM order_contacts CROSS JOIN orders ON orders.id = order_id
+    WHERE order_id > ?1 AND closed_at <= ?2 ORDER BY order_id LIMIT ?3";
 const OF_CATEGORY: &str = "SELECT (SELECT count(*) FROM pets WHERE category_id = ?1)
     + (SELECT count(*) FROM withdrawn_pets WHERE category_id = ?1)";
 
@@ -85,7 +89,7 @@ pub(super) fn pets(
 
 /// The orders of a page, and one more if more follow.
 pub(super) fn orders(connection: &Connection, query: &OrderQuery) -> rusqlite::Result<Vec<Order>> {
-    let (first, behind, order) =
+    let (first, behind, direction) =
         if query.newest_first { (i64::MAX, "<", " DESC") } else { (0, ">", "") };
     let (after, limit) = (query.after.map_or(first, OrderId::get), one_more(query.limit));
     let status = query.status.map(OrderStatus::as_str);
@@ -110,8 +114,9 @@ pub(super) fn orders(connection: &Connection, query: &OrderQuery) -> rusqlite::R
             let _ = write!(list, " AND {column} = ?{}", values.len());
         }
     }
-    let _ = write!(list, " ORDER BY id{order} LIMIT ?2");
-    connection.prepare_cached(&list)?.query_map(&*values, |row| Order::read(row, 0))?.collect()
+    let _ = write!(list, " ORDER BY id{direction} LIMIT ?2");
+    let mut statement = connection.prepare_cached(&list)?;
+    statement.query_map(&*values, |row| order(row, 0))?.filter_map(Result::transpose).collect()
 }
 
 /// Whether every row that a page of orders reads belongs to it.
@@ -137,6 +142,19 @@ pub(super) fn reservations(connection: &Connection) -> rusqlite::Result<Reservat
         let open = row.get(0).map(i64::unsigned_abs)?;
         Ok(Reservations { open, first_end: row.optional_time(1)? })
     })
+}
+
+pub(super) fn contacts_until(
+    connection: &Connection,
+    closed_until: Timestamp,
+    after: Option<OrderId>,
+    limit: u32,
+) -> rusqlite::Result<Vec<OrderId>> {
+    let after = after.map_or(0, OrderId::get);
+    let mut statement = connection.prepare_cached(CONTACTS_UNTIL)?;
+    let found = statement
+        .query_map((after, closed_until.as_millisecond(), limit), |row| Cell::read(row, 0))?;
+    found.collect()
 }
 
 /// The categories of a page, and one more if more follow.

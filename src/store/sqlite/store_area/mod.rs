@@ -122,6 +122,16 @@ impl StoreArea for SqliteStore {
         self.counts.read(lists::reservations).await
     }
 
+    async fn contacts_until(
+        &self,
+        closed_until: Timestamp,
+        after: Option<OrderId>,
+        limit: u32,
+    ) -> Result<Vec<OrderId>, StoreError> {
+        let find = move |on: &Connection| lists::contacts_until(on, closed_until, after, limit);
+        self.counts.read(find).await
+    }
+
     async fn list_categories(
         &self,
         after: Option<i64>,

@@ -9,7 +9,7 @@ use crate::{
         PetId,
         store_area::{Category, Order, OrderId, StorePet},
     },
-    store::tables::{Record, Table, pet, pet_with_order},
+    store::tables::{CONTACT, ORDER_WIDTH, Record, Table, order, pet, pet_with_order},
 };
 
 /// What is selected of a table, for [`Table::read`].
@@ -32,7 +32,7 @@ static GET: LazyLock<[String; 4]> =
 static GET_ORDER_WITH_PET: LazyLock<String> = LazyLock::new(|| {
     let orders = Order::COLUMNS.iter().map(|column| format!("orders.{column}"));
     let pets = StorePet::COLUMNS.iter().map(|column| format!("pets.{column}"));
-    let columns: Vec<_> = orders.chain(pets).collect();
+    let columns: Vec<_> = orders.chain([CONTACT.to_owned()]).chain(pets).collect();
     format!(
         "SELECT {}, NULL, NULL, NULL FROM orders LEFT JOIN pets ON pets.id = pet_id
         WHERE orders.id = ?1",
@@ -56,7 +56,7 @@ pub(super) fn get_pet(connection: &Connection, id: PetId) -> rusqlite::Result<Op
 
 pub(super) fn get_order(connection: &Connection, id: OrderId) -> rusqlite::Result<Option<Order>> {
     let mut get = connection.prepare_cached(&GET[Table::Orders as usize])?;
-    get.query_row([id.get()], |row| Order::read(row, 0)).optional()
+    get.query_row([id.get()], |row| order(row, 0)).optional().map(Option::flatten)
 }
 
 /// The order, and its animal without its order. The animal is `None` if it is withdrawn.
@@ -65,14 +65,14 @@ pub(super) fn get_order_with_pet(
     id: OrderId,
 ) -> rusqlite::Result<Option<(Order, Option<StorePet>)>> {
     let mut get = connection.prepare_cached(&GET_ORDER_WITH_PET)?;
-    let read = |row: &Row<'_>| Ok((Order::read(row, 0)?, pet(row, Order::COLUMNS.len())?));
-    get.query_row([id.get()], read).optional()
+    let read = |row: &Row<'_>| Ok(order(row, 0)?.zip(Some(pet(row, ORDER_WIDTH)?)));
+    get.query_row([id.get()], read).optional().map(Option::flatten)
 }
 
 /// The order that holds this animal.
 pub(super) fn get_holder(connection: &Connection, pet: PetId) -> rusqlite::Result<Option<Order>> {
     let mut get = connection.prepare_cached(&GET_HOLDER)?;
-    get.query_row([pet.get()], |row| Order::read(row, 0)).optional()
+    get.query_row([pet.get()], |row| order(row, 0)).optional().map(Option::flatten)
 }
 
 pub(super) fn get_category(connection: &Connection, id: i64) -> rusqlite::Result<Option<Category>> {
