@@ -28,6 +28,20 @@ pub enum StoreError {
     Internal(#[source] Cause),
 }
 
+impl StoreError {
+    /// The error of a request of which a part may have been done.
+    #[must_use]
+    pub fn after_a_write(self) -> Self {
+        match self {
+            Self::Full(cause)
+            | Self::Unavailable(cause)
+            | Self::OutcomeUnknown(cause)
+            | Self::Internal(cause) => Self::OutcomeUnknown(cause),
+            Self::Overloaded => Self::OutcomeUnknown(Arc::new(Self::Overloaded)),
+        }
+    }
+}
+
 /// The cause of an error: for the log, never for a client.
 pub type Cause = Arc<dyn std::error::Error + Send + Sync>;
 

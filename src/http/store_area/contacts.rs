@@ -9,8 +9,9 @@ use crate::{
         Scope,
         store_area::{Change, Contact, Order, OrderId, Resource},
     },
-    edge::{ApiError, Response},
+    edge::Response,
     json,
+    store::StoreError,
 };
 
 /// How this caller gets an order that it reads.
@@ -30,17 +31,25 @@ pub(super) fn vary(mut response: Response) -> Response {
 }
 
 /// The response to commands with the contacts that its orders have now. It is kept without them, and
-/// only those who may change orders can give commands. `changes` are those that were just made.
+/// only those who may change orders can give commands. `changes` are those that were just made;
+/// `has_all` says whether each order of the response is among them.
 pub(super) async fn add(
     area: &StoreArea,
     body: Vec<u8>,
     changes: &[Change],
-) -> Result<Vec<u8>, ApiError> {
+    has_all: bool,
+) -> Result<Vec<u8>, StoreError> {
+    if has_all && changes.iter().all(|change| contact_after(change).is_none()) {
+        return Ok(body);
+    }
     let mut contacts = Vec::new();
     for id in json::orders_in(&body) {
         contacts.push(match after(changes, id) {
-            Some(order) => order.contact.clone(),
-            None => current(area, id).await?,
+            Some(change) => contact_after(change).cloned(),
+            // The changes are done, whatever becomes of this.
+            None => current(area, id)
+                .await
+                .map_err(|error| if changes.is_empty() { error } else { error.after_a_write() })?,
         });
     }
     if contacts.iter().all(Option::is_none) {
@@ -49,14 +58,20 @@ pub(super) async fn add(
     Ok(json::with_contacts(&body, &contacts))
 }
 
-/// The order after the changes, if one of them is of it.
-fn after(changes: &[Change], id: OrderId) -> Option<&Order> {
-    changes.iter().rev().find_map(|change| match &change.after {
-        Some(Resource::Order(order)) if order.id == id => Some(order),
-        _ => None,
-    })
+/// The last change of the order.
+fn after(changes: &[Change], id: OrderId) -> Option<&Change> {
+    let is_of_it =
+        |change: &&Change| matches!(&change.after, Some(Resource::Order(order)) if order.id == id);
+    changes.iter().rev().find(is_of_it)
 }
 
-async fn current(area: &StoreArea, id: OrderId) -> Result<Option<Contact>, ApiError> {
+fn contact_after(change: &Change) -> Option<&Contact> {
+    match &change.after {
+        Some(Resource::Order(order)) => order.contact.as_ref(),
+        _ => None,
+    }
+}
+
+async fn current(area: &StoreArea, id: OrderId) -> Result<Option<Contact>, StoreError> {
     Ok(area.app.store.get_order(id).await?.and_then(|order| order.contact))
 }

@@ -138,6 +138,7 @@ impl<'r> Write<'r> {
         let request = context.idempotency.clone();
         let _entered =
             request.as_ref().map(|request| area.app.requests.enter(request)).transpose()?;
+        let is_one = commands.len() == 1;
         let (stored, changes) = match area.app.commands.execute(commands, context, respond).await? {
             Executed::Done { response, changes } => (response, changes),
             Executed::Replayed(response) => (response, Vec::new()),
@@ -148,7 +149,8 @@ impl<'r> Write<'r> {
                 return Err(refused(refusal, failed_index(index), self.room));
             }
         };
-        let body = contacts::add(area, stored.body, &changes).await?;
+        let has_all = is_one && !changes.is_empty();
+        let body = contacts::add(area, stored.body, &changes, has_all).await?;
         Ok(self.respond_with(area, StoredResponse { body, ..stored }))
     }
 

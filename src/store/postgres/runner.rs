@@ -94,14 +94,8 @@ impl Runner {
             Err(_) => last.unwrap_or(StoreError::Unavailable(Arc::new(TooSlow(limit)))),
         };
         // The last failure says nothing about earlier attempts.
-        Err(match error {
-            known if !may_be_done || access == Access::Read => known,
-            StoreError::Full(cause)
-            | StoreError::Unavailable(cause)
-            | StoreError::OutcomeUnknown(cause)
-            | StoreError::Internal(cause) => StoreError::OutcomeUnknown(cause),
-            StoreError::Overloaded => StoreError::OutcomeUnknown(Arc::new(StoreError::Overloaded)),
-        })
+        let is_known = !may_be_done || access == Access::Read;
+        Err(if is_known { error } else { error.after_a_write() })
     }
 
     /// A name for a write that no other write ever has.
