@@ -13,6 +13,7 @@ mod retries;
 mod sqlite;
 mod sqlite_area;
 mod sqlite_check;
+mod sqlite_contacts;
 mod sqlite_newest;
 mod staff;
 mod suite;
