@@ -28,7 +28,10 @@ pub(crate) use self::{
         read_category, read_order, write_attempt, write_category, write_order,
         write_order_with_contact, write_resource, write_webhook,
     },
-    store_pet::{PATCH, read_patch, read_store_pet, write_store_pet},
+    store_pet::{
+        PATCH, read_field_values, read_new_fields, read_new_pet, read_patch, read_store_pet,
+        write_store_pet,
+    },
 };
 
 /// The largest depth of nested objects and arrays in a body.

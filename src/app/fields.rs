@@ -53,7 +53,18 @@ impl Fields {
                 Err(refusal) => return Ok(FieldChanged::Refused(refusal)),
             };
             let response = respond(&decision);
-            let FieldDecision { change, act, .. } = decision;
+            let FieldDecision { mut change, act, .. } = decision;
+            if let Some(change) = change.as_mut().filter(|change| change.must_be_unused) {
+                if !self.store.examine_field(change.name.clone(), change.seen).await? {
+                    continue;
+                }
+                change.seen += 1;
+                if self.store.has_values(&change.name).await? {
+                    let field = present.find(change.name.as_str()).cloned().map(Box::new);
+                    let refusal = field.map_or(FieldRefusal::NotFound, FieldRefusal::InUse);
+                    return Ok(FieldChanged::Refused(refusal));
+                }
+            }
             match self.store.write_field(change, act, response.clone(), context.clone()).await? {
                 Written::Done => return Ok(FieldChanged::Done(response)),
                 Written::Stale => {}

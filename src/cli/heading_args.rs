@@ -3,7 +3,10 @@
 use clap::Args;
 
 use super::values;
-use crate::files::{Headings, Mapping};
+use crate::{
+    domain::store_area::FieldDefinition,
+    files::{Headings, Mapping},
+};
 
 /// What the headings of a CSV file stand for.
 #[derive(Debug, Args)]
@@ -23,7 +26,8 @@ impl HeadingArgs {
         !self.map.is_empty() || self.ignore_unknown_columns
     }
 
-    pub(super) fn headings(&self) -> Headings {
-        Headings { mapped: self.map.clone(), ignores_unknown: self.ignore_unknown_columns }
+    pub(super) fn headings(&self, fields: Vec<FieldDefinition>) -> Headings {
+        let (mapped, ignores_unknown) = (self.map.clone(), self.ignore_unknown_columns);
+        Headings { fields, mapped, ignores_unknown }
     }
 }

@@ -16,7 +16,10 @@ use std::{
 use anyhow::{Context, bail, ensure};
 use clap::Args;
 
-use self::checked::{Checked, taken};
+use self::{
+    checked::{Checked, taken},
+    fields::ImportedFields,
+};
 use super::{
     args::{BadSetting, CreateArgs, DatabaseArgs},
     heading_args::HeadingArgs,
@@ -45,11 +48,12 @@ const SOME_REJECTED: u8 = 3;
 
 /// Add all animals of a file, or none
 ///
-/// A CSV file begins with a header: name and categoryId, and optionally status and
-/// id, in any order. An NDJSON file has a JSON object with these members on each
-/// line. An animal without a status is available. An NDJSON file can also have what
-/// `petstore export --all` writes; it needs --keep-ids. The command works while the
-/// service runs. If it rejects rows with --skip-invalid, the exit status is 3.
+/// A CSV file begins with a header: name and categoryId, and optionally status, id
+/// and the names or labels of fields, in any order. An NDJSON file has a JSON object
+/// on each line, with these members and an object `fields`. An animal without a
+/// status is available. An NDJSON file can also have what `petstore export --all`
+/// writes; it needs --keep-ids. The command works while the service runs. If it
+/// rejects rows with --skip-invalid, the exit status is 3.
 #[derive(Debug, Args)]
 #[command(after_help = concat!(
     "Examples:\n",
@@ -170,8 +174,14 @@ impl Import {
         Ok(source)
     }
 
-    fn read<'s>(&self, file: &'s Source, format: Format) -> Result<Box<dyn Rows + 's>, ReadError> {
-        files::read(file, format, self.keep_ids, &self.headings.headings())
+    fn read<'s>(
+        &self,
+        file: &'s Source,
+        format: Format,
+        fields: &ImportedFields,
+    ) -> Result<Box<dyn Rows + 's>, ReadError> {
+        let headings = self.headings.headings(fields.present().to_vec());
+        files::read(file, format, self.keep_ids, &headings)
     }
 
     /// The name of the file, for messages.
@@ -191,11 +201,10 @@ impl Import {
         catalogue: Option<Box<dyn Snapshot>>,
     ) -> anyhow::Result<Checked> {
         let not_imported = || format!("nothing was imported: {}", self.name());
-        let (ids, fields) = self.keep_ids.then(|| taken(catalogue)).transpose()?.unzip();
-        let fields = fields.unwrap_or_default();
-        let mut rows = self.read(source, format).with_context(not_imported)?;
+        let (ids, fields) = taken(catalogue, self.keep_ids)?;
+        let mut rows = self.read(source, format, &fields).with_context(not_imported)?;
         let mut progress = Progress::of_bytes("Checking", source.length());
-        let mut checked = Checked { ids, fields, ..Checked::default() };
+        let mut checked = Checked::new(ids, fields);
         while let Some(row) = rows.next().with_context(not_imported)? {
             progress.step(|_| rows.bytes_read());
             let invalid = match row {
@@ -226,17 +235,15 @@ impl Import {
                 rejects.write(&row, &invalid)?;
             }
         }
-        if let Some(ids) = &checked.ids {
-            ids.without_order(|line, order| {
-                checked.invalid += 1;
-                checked.valid -= 1;
-                if checked.invalid <= REPORTED {
-                    let reason = format!("{order} is the id of no reserved order in the file");
-                    let invalid = InvalidRow { column: Some("orderId"), reason };
-                    progress.suspend(|| super::output::print_message(&rejection(line, &invalid)));
-                }
-            })?;
-        }
+        checked.ids.without_order(|line, order| {
+            checked.invalid += 1;
+            checked.valid -= 1;
+            if checked.invalid <= REPORTED {
+                let reason = format!("{order} is the id of no reserved order in the file");
+                let invalid = InvalidRow { column: Some("orderId"), reason };
+                progress.suspend(|| super::output::print_message(&rejection(line, &invalid)));
+            }
+        })?;
         if checked.invalid > REPORTED {
             progress.suspend(|| {
                 super::output::print_message(&format!(
@@ -269,7 +276,11 @@ impl Import {
         format: Format,
         checked: &Checked,
     ) -> anyhow::Result<()> {
-        let mut rows = self.read(source, format)?;
+        let mut rows = self.read(source, format, &checked.fields)?;
+        ensure!(
+            checked.fields.are(load.fields()),
+            "the fields of the database changed while the command read the file; run the command again"
+        );
         let mut progress = Progress::of_animals("Importing", checked.valid);
         let (mut valid, mut number) = (0, 0);
         let mut last = LastIds::default();
@@ -287,8 +298,9 @@ impl Import {
             valid += 1;
             progress.animal();
             match row {
-                Row::Pet { id, pet } => {
-                    load.add_pet(id, &pet)?;
+                Row::Pet { id, pet, fields } => {
+                    let fields = checked.fields.values(&fields).unwrap_or_default();
+                    load.add_pet(id, &pet, &fields)?;
                     last.pet = last.pet.max(id.map_or(0, PetId::get));
                 }
                 Row::Field(_) => {}

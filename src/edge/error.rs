@@ -59,6 +59,12 @@ problems! {
     /// The subject is not in a state in which the change is possible.
     InvalidTransition     "invalid_transition"      CONFLICT;
     OpenOrder             "open_order"              CONFLICT;
+    /// The store has no field with this name.
+    UnknownField          "unknown_field"           BAD_REQUEST;
+    /// An animal has a value of the field.
+    FieldInUse            "field_in_use"            CONFLICT;
+    /// Another animal has the value of a unique field.
+    DuplicateValue        "duplicate_value"         CONFLICT;
     TooManyFields         "too_many_fields"         CONFLICT;
     PreconditionRequired  "precondition_required"   PRECONDITION_REQUIRED;
     PreconditionFailed    "precondition_failed"     PRECONDITION_FAILED;

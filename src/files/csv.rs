@@ -13,13 +13,13 @@ use csv::{ByteRecord, ErrorKind, Reader, ReaderBuilder};
 use super::{
     header::{Columns, Headings},
     row::{
-        CATEGORY_ID, ID, InvalidRow, NAME, RawRow, ReadError, Row, Rows, STATUS, Writer, invalid,
-        invalid_category_id, invalid_id, invalid_status, name,
+        CATEGORY_ID, FIELDS, ID, InvalidRow, NAME, RawRow, ReadError, Row, Rows, STATUS, Writer,
+        invalid, invalid_category_id, invalid_id, invalid_status, name,
     },
     source::{self, Bounded, MAX_ROW, Source},
 };
 use crate::{
-    domain::{NewPet, PetId, PetRef, PetStatus},
+    domain::{NewPet, PetId, PetRef, PetStatus, store_area::FieldPatch},
     json::members::imported,
     text::integer,
 };
@@ -129,7 +129,14 @@ impl<'s> CsvRows<'s> {
             category_id: category_id.ok_or_else(invalid_category_id)?,
             status,
         };
-        Ok(Row::Pet { id: id.transpose()?, pet })
+        let mut fields = FieldPatch::new();
+        for (at, field) in &columns.fields {
+            let cell = text(*at, FIELDS)?;
+            if !cell.is_empty() {
+                fields.insert(field.name.as_str().to_owned(), field.in_cell(cell));
+            }
+        }
+        Ok(Row::Pet { id: id.transpose()?, pet, fields })
     }
 }
 

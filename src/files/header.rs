@@ -5,6 +5,7 @@ use std::str::FromStr;
 use csv::ByteRecord;
 
 use super::row::{CATEGORY_ID, ID, NAME, STATUS};
+use crate::domain::store_area::{FieldDefinition, FieldName};
 
 /// The members of an animal that a file can have.
 const KNOWN: [&str; 4] = [NAME, CATEGORY_ID, STATUS, ID];
@@ -19,6 +20,8 @@ const SIMILAR: f64 = 0.4;
 /// What the headings of a CSV file stand for, besides the names of members.
 #[derive(Debug, Clone, Default)]
 pub struct Headings {
+    /// The fields of the store: a heading can be the name or the label of one.
+    pub fields: Vec<FieldDefinition>,
     /// Headings of the file that stand for a member.
     pub mapped: Vec<Mapping>,
     /// Whether columns with other headings are ignored.
@@ -29,7 +32,7 @@ pub struct Headings {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Mapping {
     heading: String,
-    member: usize,
+    name: String,
 }
 
 impl FromStr for Mapping {
@@ -40,20 +43,22 @@ impl FromStr for Mapping {
         let (heading, name) = text.rsplit_once('=').ok_or_else(|| {
             format!("write HEADING=NAME, such as 'Animal Name=name'; the names are {known}")
         })?;
-        let member = KNOWN.iter().position(|&member| member == name);
-        let member = member.ok_or_else(|| format!("{name:?} is not one of {known}"))?;
-        Ok(Self { heading: heading.to_owned(), member })
+        if !KNOWN.contains(&name) && FieldName::new(name).is_none() {
+            return Err(format!("{name:?} is not one of {known}, and no name of a field"));
+        }
+        Ok(Self { heading: heading.to_owned(), name: name.to_owned() })
     }
 }
 
 /// The position of each column in a record.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Columns {
     pub(super) count: usize,
     pub(super) name: usize,
     pub(super) category_id: usize,
     pub(super) status: Option<usize>,
     pub(super) id: Option<usize>,
+    pub(super) fields: Vec<(usize, FieldDefinition)>,
 }
 
 impl Columns {
@@ -72,7 +77,15 @@ impl Columns {
                 list(&texts, shown)
             ));
         }
-        let mut found = [None; 4];
+        let names = headings.names();
+        let absent = |mapping: &&Mapping| !names.contains(&mapping.name.as_str());
+        if let Some(Mapping { name, .. }) = headings.mapped.iter().find(absent) {
+            let all = names.join(", ");
+            return Err(format!(
+                "--map names {name:?}, which is no field of the store; names: {all}"
+            ));
+        }
+        let mut found = vec![None; names.len()];
         let mut unknown = Vec::new();
         for (at, &text) in texts.iter().enumerate() {
             let Some(member) = headings.member(text) else {
@@ -80,7 +93,7 @@ impl Columns {
                 continue;
             };
             if let Some(first) = found[member].replace(at) {
-                let (first, name) = (texts[first], KNOWN[member]);
+                let (first, name) = (texts[first], names[member]);
                 return Err(if first == text {
                     format!("the column {text:?} appears twice")
                 } else {
@@ -89,9 +102,11 @@ impl Columns {
             }
         }
         if !headings.ignores_unknown && !unknown.is_empty() {
-            return Err(unknown_columns(&unknown, &found));
+            return Err(unknown_columns(&unknown, &names, &found));
         }
-        let [name, category_id, status, id] = found;
+        let of_fields = found[KNOWN.len()..].iter().zip(&headings.fields);
+        let fields = of_fields.filter_map(|(at, field)| Some(((*at)?, field.clone()))).collect();
+        let [name, category_id, status, id] = [found[0], found[1], found[2], found[3]];
         let missing = |column| format!("the header has no column {column:?}");
         if with_ids && id.is_none() {
             return Err(missing(ID));
@@ -102,20 +117,31 @@ impl Columns {
             category_id: category_id.ok_or_else(|| missing(CATEGORY_ID))?,
             status,
             id: id.filter(|_| with_ids),
+            fields,
         })
     }
 }
 
 impl Headings {
+    /// The names of all members and fields.
+    fn names(&self) -> Vec<&str> {
+        KNOWN.into_iter().chain(self.fields.iter().map(|field| field.name.as_str())).collect()
+    }
+
+    /// The position in [`Self::names`] of what a heading stands for.
     fn member(&self, heading: &str) -> Option<usize> {
         let mapped = self.mapped.iter().find(|mapping| mapping.heading == heading);
-        let known = || KNOWN.iter().position(|&name| name == heading);
-        mapped.map(|mapping| mapping.member).or_else(known)
+        let name = mapped.map_or(heading, |mapping| &mapping.name);
+        let by_label = || {
+            let of = |field: &FieldDefinition| field.label.as_str() == heading;
+            self.fields.iter().position(of).map(|at| KNOWN.len() + at)
+        };
+        self.names().iter().position(|&known| known == name).or_else(by_label)
     }
 }
 
 /// What to do about columns that stand for nothing. `found` are the members that other columns are.
-fn unknown_columns(unknown: &[&str], found: &[Option<usize>; 4]) -> String {
+fn unknown_columns(unknown: &[&str], names: &[&str], found: &[Option<usize>]) -> String {
     for (separator, name) in [(';', "semicolons"), ('\t', "tabs")] {
         if unknown.iter().any(|heading| heading.contains(separator)) {
             return format!(
@@ -124,7 +150,7 @@ fn unknown_columns(unknown: &[&str], found: &[Option<usize>; 4]) -> String {
             );
         }
     }
-    let missing = || KNOWN.iter().zip(found).filter(|(_, at)| at.is_none()).map(|(name, _)| *name);
+    let missing = || names.iter().zip(found).filter(|(_, at)| at.is_none()).map(|(name, _)| *name);
     let suggested = |heading: &&str| {
         let lower = heading.to_lowercase();
         let likeness = |name: &str| strsim::sorensen_dice(&lower, &name.to_lowercase());
@@ -137,7 +163,7 @@ fn unknown_columns(unknown: &[&str], found: &[Option<usize>; 4]) -> String {
         "the header has unknown columns: {}; petstore reads {}. Name each column with --map \
          'HEADING=NAME', or leave them out with --ignore-unknown-columns",
         list(unknown, suggested),
-        KNOWN.join(", ")
+        names.join(", ")
     )
 }
 

@@ -13,7 +13,7 @@ use serde_json::value::RawValue;
 use super::{
     resources,
     row::{
-        CATEGORY_ID, ID, InvalidRow, NAME, RawRow, ReadError, Row, Rows, Writer, invalid,
+        CATEGORY_ID, FIELDS, ID, InvalidRow, NAME, RawRow, ReadError, Row, Rows, Writer, invalid,
         invalid_category_id, invalid_id, invalid_status, name,
     },
     source::{self, Bounded, MAX_ROW, Source},
@@ -52,6 +52,8 @@ struct Members<'a> {
     category_id: Option<&'a RawValue>,
     #[serde(borrow, default, deserialize_with = "given")]
     status: Option<&'a RawValue>,
+    #[serde(borrow, default, deserialize_with = "given")]
+    fields: Option<&'a RawValue>,
 }
 
 /// A member that is present, perhaps as `null`, which is not a valid status.
@@ -128,7 +130,11 @@ impl<'s> NdjsonRows<'s> {
             category_id: json::integer(category_id).ok_or_else(invalid_category_id)?,
             status: status.transpose()?.unwrap_or_default(),
         };
-        Ok(Row::Pet { id: id.transpose()?, pet })
+        let fields = members.fields.map(|fields| {
+            json::read_new_fields(fields)
+                .ok_or_else(|| invalid(FIELDS, "must be an object with values that are not null"))
+        });
+        Ok(Row::Pet { id: id.transpose()?, pet, fields: fields.transpose()?.unwrap_or_default() })
     }
 }
 

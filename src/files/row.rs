@@ -7,7 +7,7 @@ use std::io;
 use crate::{
     domain::{
         NewPet, PetId, PetName, PetRef, PetStatus,
-        store_area::{FieldDefinition, Resource},
+        store_area::{FieldDefinition, FieldPatch, Resource},
     },
     json::members::UP_TO_HIGHEST_IMPORTED,
 };
@@ -19,6 +19,8 @@ pub enum Row {
         /// Its identifier, if identifiers are read.
         id: Option<PetId>,
         pet: NewPet,
+        /// The values of its fields, which were not compared with the fields of the store.
+        fields: FieldPatch,
     },
     /// An animal, an order or a category of the store area.
     Resource(Resource),
@@ -77,6 +79,7 @@ pub(super) const ID: &str = "id";
 pub(super) const NAME: &str = "name";
 pub(super) const CATEGORY_ID: &str = "categoryId";
 pub(super) const STATUS: &str = "status";
+pub(super) const FIELDS: &str = "fields";
 
 pub(super) fn invalid(column: &'static str, reason: impl Into<String>) -> InvalidRow {
     InvalidRow { column: Some(column), reason: reason.into() }

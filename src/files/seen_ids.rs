@@ -4,7 +4,7 @@ use rusqlite::{Connection, OptionalExtension, params};
 
 use crate::domain::{
     PetId,
-    store_area::{Order, OrderId, OrderStatus, Resource},
+    store_area::{Order, OrderId, OrderStatus, Resource, UniqueKey},
 };
 
 /// The identifiers that were seen, and in which row. They are in a private SQLite database, which
@@ -20,6 +20,8 @@ impl SeenIds {
              CREATE TABLE pets (id INTEGER PRIMARY KEY, row INTEGER NOT NULL);
              CREATE TABLE orders (id INTEGER PRIMARY KEY, row INTEGER NOT NULL);
              CREATE TABLE categories (id INTEGER PRIMARY KEY, row INTEGER NOT NULL);
+             CREATE TABLE keys (field TEXT, key TEXT, row INTEGER NOT NULL,
+                PRIMARY KEY (field, key)) WITHOUT ROWID;
              -- The animals of the store area in the file, each with the order that holds it.
              CREATE TABLE animals (id INTEGER PRIMARY KEY, line INTEGER NOT NULL,
                 status TEXT NOT NULL, order_id INTEGER, holder INTEGER);
@@ -40,6 +42,18 @@ impl SeenIds {
             Resource::Order(order) => self.record_in("orders", order.id.get(), row),
             Resource::Category(category) => self.record_in("categories", category.id, row),
         }
+    }
+
+    /// Records that `row` has an animal with a unique value, or returns the row that already has one.
+    pub fn record_key(&self, (field, key): &UniqueKey, row: u64) -> rusqlite::Result<Option<u64>> {
+        let row = row.cast_signed();
+        let insert = "INSERT OR IGNORE INTO keys (field, key, row) VALUES (?1, ?2, ?3)";
+        if self.0.prepare_cached(insert)?.execute(params![field, key, row])? == 1 {
+            return Ok(None);
+        }
+        let find = "SELECT row FROM keys WHERE field = ?1 AND key = ?2";
+        let row = self.0.prepare_cached(find)?.query_row([field, key], |row| row.get(0));
+        Ok(Some(row.map(i64::cast_unsigned)?))
     }
 
     fn record_in(&self, table: &str, id: i64, row: u64) -> rusqlite::Result<Option<u64>> {

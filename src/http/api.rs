@@ -147,6 +147,7 @@ impl Interface for Api {
             // Boxed, because the largest future decides how much memory each request needs.
             Operation::listStorePets => Box::pin(store_area::list_pets(area, call)).await,
             Operation::getStorePet => Box::pin(store_area::get_pet(area, call)).await,
+            Operation::addStorePet => Box::pin(store_area::add_pet(area, call)).await,
             Operation::patchPet => Box::pin(store_area::patch_pet(area, call)).await,
             Operation::withdrawPet => Box::pin(store_area::withdraw_pet(area, call)).await,
             Operation::restorePet => Box::pin(store_area::restore_pet(area, call)).await,

@@ -44,6 +44,7 @@ routes! {
     getPet         GET    "/v1/pets/{petId}"                       Key(Scope::Read),       Some(Contract),  true;
     listStorePets  GET    "/v1/store/pets"                         Key(Scope::StoreRead),  Some(StoreArea), false;
     getStorePet    GET    "/v1/store/pets/{petId}"                 Key(Scope::StoreRead),  Some(StoreArea), false;
+    addStorePet    POST   "/v1/store/pets"                         Key(Scope::StoreWrite), Some(StoreArea), false;
     patchPet       PATCH  "/v1/store/pets/{petId}"                 Key(Scope::StoreWrite), Some(StoreArea), false;
     withdrawPet    POST   "/v1/store/pets/{petId}/withdraw"        Key(Scope::StoreWrite), Some(StoreArea), false;
     restorePet     POST   "/v1/store/pets/{petId}/restore"         Key(Scope::StoreWrite), Some(StoreArea), false;

@@ -1,5 +1,7 @@
 //! An animal of the store area as JSON.
 
+use serde_json::value::RawValue;
+
 use super::{
     Invalid, Object,
     members::{
@@ -8,20 +10,75 @@ use super::{
     },
 };
 use crate::domain::{
-    PetStatus,
-    store_area::{Note, PetPatch, StorePet, Withdrawal},
+    NewPet, PetStatus,
+    store_area::{
+        FieldPatch, FieldValue, FieldValues, Given, Note, PetPatch, StorePet, Withdrawal,
+    },
 };
 
 /// The members that a request can change.
-pub(crate) const PATCH: &[&str] = &["name", "categoryId", "status"];
+pub(crate) const PATCH: &[&str] = &["name", "categoryId", "status", "fields"];
 
 pub(crate) fn read_patch(members: &Members<'_>) -> Result<PetPatch, Invalid> {
     Ok(PetPatch {
         name: members.optional("name", &NAME)?,
         category_id: members.optional("categoryId", &INTEGER)?,
         status: members.optional("status", &PET_STATUS)?,
+        fields: members.optional("fields", &FIELDS)?.unwrap_or_default(),
     })
 }
+
+/// A new animal, and the values of its fields.
+pub(crate) fn read_new_pet(members: &Members<'_>) -> Result<(NewPet, FieldPatch), Invalid> {
+    let pet = NewPet {
+        name: members.required("name", &NAME)?,
+        category_id: members.required("categoryId", &INTEGER)?,
+        status: members.optional("status", &PET_STATUS)?.unwrap_or_default(),
+    };
+    let fields = members.optional("fields", &FIELDS)?.unwrap_or_default();
+    if let Some((name, _)) = fields.iter().find(|(_, given)| **given == Given::Clear) {
+        let shown: String = name.chars().take(40).collect();
+        return Err(Invalid::Value(format!("fields.{shown} must not be null; leave it out.")));
+    }
+    Ok((pet, fields))
+}
+
+const FIELDS: Kind<FieldPatch> =
+    Kind { read: fields, is: "an object with the names and values of fields" };
+
+fn fields(value: &RawValue) -> Option<FieldPatch> {
+    let members = super::members(value.get().as_bytes(), "fields").ok()?;
+    let given = |value: &RawValue| match value.get() {
+        "null" => Given::Clear,
+        "true" | "false" => Given::Set(FieldValue::Boolean(value.get() == "true")),
+        _ => super::string(value)
+            .map(FieldValue::Text)
+            .or_else(|| super::integer(value).map(FieldValue::Integer))
+            .map_or(Given::Other, Given::Set),
+    };
+    Some(members.into_iter().map(|(name, value)| (name, given(value))).collect())
+}
+
+/// The values of a new animal in a file. `None` if one is null, or if it is not an object.
+pub(crate) fn read_new_fields(object: &RawValue) -> Option<FieldPatch> {
+    fields(object).filter(|given| given.values().all(|given| *given != Given::Clear))
+}
+
+/// The values in a JSON object, whatever their fields are. `None` if they are too long, or if one is
+/// no value of any kind.
+pub(crate) fn read_field_values(json: &str) -> Option<FieldValues> {
+    let value = |(name, given)| match given {
+        Given::Set(value) => Some((name, value)),
+        Given::Clear | Given::Other => None,
+    };
+    let given = fields(serde_json::from_str(json).ok()?)?;
+    FieldValues::new(given.into_iter().map(value).collect::<Option<_>>()?)
+}
+
+const STORED_FIELDS: Kind<FieldValues> = Kind {
+    read: |value| read_field_values(value.get()),
+    is: "an object of strings, integers, true and false, of at most 32 KiB",
+};
 
 const WITHDRAWAL: Kind<Withdrawal> = Kind {
     read: |value| read_withdrawal(value.get().as_bytes()).ok(),
@@ -40,6 +97,7 @@ pub(crate) fn read_store_pet(object: &[u8]) -> Result<StorePet, Invalid> {
         "updatedAt",
         "orderId",
         "withdrawn",
+        "fields",
     ];
     let members = Members::of(object, "The animal", &names)?;
     let pet = StorePet {
@@ -52,6 +110,8 @@ pub(crate) fn read_store_pet(object: &[u8]) -> Result<StorePet, Invalid> {
         updated_at: members.nullable("updatedAt", &TIME)?,
         order_id: members.nullable("orderId", &ORDER_ID)?,
         withdrawn: members.nullable("withdrawn", &WITHDRAWAL)?,
+        // A file of an earlier release has none.
+        fields: members.optional("fields", &STORED_FIELDS)?.unwrap_or_default(),
     };
     if pet.order_id.is_some() && (pet.status != PetStatus::Pending || pet.withdrawn.is_some()) {
         return Err(Invalid::of(
@@ -93,6 +153,7 @@ pub(crate) fn write_store_pet(out: &mut Vec<u8>, pet: &StorePet) {
     object.or_null("withdrawn", pet.withdrawn.as_ref(), |object, withdrawal| {
         write_withdrawal(object.name("withdrawn"), withdrawal);
     });
+    object.raw_or_null("fields", Some(pet.fields.as_json()));
     object.end();
 }
 

@@ -16,7 +16,7 @@ use super::StoreError;
 pub use super::columns::Value;
 use crate::domain::{
     IdempotencyKey, KeyId, NewPet, PetId, PetRef, PetStatus, StoredResponse,
-    store_area::{Act, FieldDefinition, FieldSet, Resource},
+    store_area::{Act, FieldDefinition, FieldSet, FieldValues, Resource},
 };
 
 /// The content of a store at one moment, whatever is written meanwhile.
@@ -73,11 +73,19 @@ pub trait Load {
     fn is_empty(&mut self) -> Result<bool, StoreError>;
 
     /// Adds an animal under the next identifier, or under `id` if identifiers are given. Fails if
-    /// `id` is taken.
-    fn add_pet(&mut self, id: Option<PetId>, pet: &NewPet) -> Result<(), StoreError>;
+    /// `id` is taken, or a unique value.
+    fn add_pet(
+        &mut self,
+        id: Option<PetId>,
+        pet: &NewPet,
+        fields: &FieldValues,
+    ) -> Result<(), StoreError>;
 
     /// Adds an animal, an order or a category as it is, under its identifier.
     fn add(&mut self, resource: &Resource) -> Result<(), StoreError>;
+
+    /// The fields, which do not change until the end.
+    fn fields(&self) -> &FieldSet;
 
     /// Replaces all fields by these.
     fn set_fields(&mut self, fields: &[FieldDefinition]) -> Result<(), StoreError>;
@@ -158,6 +166,14 @@ pub static KEYS: Table = Table {
         "id, digest, name, scope, store_scope, deployment, created_at, expires_at, last_used_at,
         last_deprecated_call_at, revoked_at, successor_id, rate_limit",
     order: "id",
+};
+
+/// The unique values of the animals in the catalogue. A copy makes them of the animals.
+pub static UNIQUE_VALUES: Table = Table {
+    name: "unique_values",
+    rows: "unique value",
+    columns: "field, key",
+    order: "field, key",
 };
 
 /// The other tables, each after those to which it refers. The secrets in them are encrypted. Acts get new

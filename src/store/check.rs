@@ -2,9 +2,14 @@
 
 #![expect(missing_docs, reason = "a comment says what a name does not")]
 
+use std::hash::{DefaultHasher, Hash, Hasher};
+
 use jiff::Timestamp;
 
-use crate::domain::pet::HIGHEST_EXPECTED;
+use crate::domain::{
+    pet::HIGHEST_EXPECTED,
+    store_area::{FieldProblem, FieldSet, StorePet, UniqueKey},
+};
 
 /// How many problems of one kind are reported one by one.
 const MAX_REPORTED: u64 = 20;
@@ -132,6 +137,51 @@ pub struct Checkup {
     /// All problems, one per line.
     pub problems: Vec<String>,
 }
+
+/// Compares the values of animals with the fields, and the unique ones with their table: by the sums of
+/// hashes, so that this takes constant memory.
+pub(super) struct ValueCheck {
+    fields: FieldSet,
+    expected: u64,
+    present: u64,
+}
+
+impl ValueCheck {
+    pub(super) fn with(fields: FieldSet) -> Self {
+        Self { fields, expected: 0, present: 0 }
+    }
+
+    /// What is wrong with the values of an animal, if so.
+    pub(super) fn add_pet(&mut self, pet: &StorePet) -> Option<String> {
+        if pet.withdrawn.is_none() {
+            for key in self.fields.unique_keys(&pet.fields) {
+                self.expected = self.expected.wrapping_add(hash(&key, pet.id.get()));
+            }
+        }
+        let (FieldProblem::Unknown(problem) | FieldProblem::Invalid(problem)) =
+            self.fields.problem_of(&pet.fields)?;
+        Some(format!("animal {} has an invalid value: {problem}", pet.id))
+    }
+
+    /// A row of the table of unique values.
+    pub(super) fn add_owner(&mut self, key: &UniqueKey, id: i64) {
+        self.present = self.present.wrapping_add(hash(key, id));
+    }
+
+    pub(super) fn disagreement(&self) -> Option<String> {
+        let disagree = self.expected != self.present;
+        disagree.then(|| "unique_values does not agree with the animals".to_owned())
+    }
+}
+
+fn hash(key: &UniqueKey, id: i64) -> u64 {
+    let mut hash = DefaultHasher::new();
+    (key, id).hash(&mut hash);
+    hash.finish()
+}
+
+/// The values that no other animal in the catalogue has.
+pub(super) const UNIQUE_VALUES: &str = "SELECT field, key, pet_id FROM unique_values";
 
 /// Collects the problems of one kind: the first ones, and the number of the others.
 pub(super) struct OneKind<'p> {

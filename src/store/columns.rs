@@ -6,9 +6,14 @@ use jiff::Timestamp;
 use rusqlite::types::FromSql as FromSqlite;
 use tokio_postgres::types::FromSql as FromPostgres;
 
-use crate::domain::{
-    PetId, PetName, PetStatus, clock,
-    store_area::{Contact, Decimal, Label, OrderId, OrderStatus, Text, WithdrawalReason},
+use crate::{
+    domain::{
+        PetId, PetName, PetStatus, clock,
+        store_area::{
+            Contact, Decimal, FieldValues, Label, OrderId, OrderStatus, Text, WithdrawalReason,
+        },
+    },
+    json,
 };
 
 /// A value in a row, as every store can have it.
@@ -151,6 +156,17 @@ impl<const MAX: usize> Cell for Text<MAX> {
 
     fn find<R: Columns>(row: &R, at: usize) -> Result<Option<Self>, R::Error> {
         text(row, at, Self::new)
+    }
+}
+
+impl Cell for FieldValues {
+    fn value(&self) -> Value<'_> {
+        self.as_stored().map_or(Value::Null, Value::Text)
+    }
+
+    fn find<R: Columns>(row: &R, at: usize) -> Result<Option<Self>, R::Error> {
+        row.optional_parsed(at, json::read_field_values)
+            .map(|values| Some(values.unwrap_or_default()))
     }
 }
 

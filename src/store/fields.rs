@@ -5,7 +5,7 @@ use async_trait::async_trait;
 use super::{StoreError, Written};
 use crate::domain::{
     StoredResponse, WriteContext,
-    store_area::{Act, FieldChange, FieldSet},
+    store_area::{Act, FieldChange, FieldName, FieldSet},
 };
 
 /// Stores the fields with which animals are described.
@@ -14,8 +14,14 @@ pub trait Fields: Send + Sync {
     /// All fields.
     async fn fields(&self) -> Result<FieldSet, StoreError>;
 
+    /// Begins to look for values of a field, unless any field has changed since `seen`. Afterwards,
+    /// the fields have the next version, and each transaction that writes a value of this one says
+    /// so. Returns whether it began.
+    async fn examine_field(&self, name: FieldName, seen: i64) -> Result<bool, StoreError>;
+
     /// Makes a change, records the act, and remembers the response if the client may repeat the
-    /// request. [`Written::Stale`] if any field has changed since the change was decided.
+    /// request. [`Written::Stale`] if any field has changed since the change was decided, or if a
+    /// value of the field was written although [`FieldChange::must_be_unused`].
     async fn write_field(
         &self,
         change: Option<FieldChange>,

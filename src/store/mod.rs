@@ -35,7 +35,7 @@ pub use self::{
     health::Health,
     journal::Journal,
     keys::Keys,
-    open::{check, load, open, snapshot},
+    open::{check, fields_of_new_database, load, open, snapshot},
     open_mode::OpenMode,
     pets::{Created, Pets, Respond, Version, Visit},
     requests::Requests,

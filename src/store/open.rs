@@ -5,10 +5,11 @@ use std::{num::NonZeroU32, sync::Arc};
 use rand::Rng;
 
 use super::{
-    Checkup, DatabaseUrl, OpenError, OpenMode, Store,
+    Checkup, DatabaseUrl, OpenError, OpenMode, Store, StoreError,
     bulk::{Load, Snapshot},
     postgres, sqlite,
 };
+use crate::domain::store_area::FieldSet;
 
 /// Opens the store at `url`, and migrates it if `mode` allows. Opening a SQLite file blocks. For
 /// PostgreSQL, `connections` is the maximum number of open connections, and `random` spreads
@@ -50,6 +51,11 @@ pub fn load(url: &DatabaseUrl, mode: OpenMode) -> Result<Box<dyn Load>, OpenErro
         DatabaseUrl::Sqlite(path) => Box::new(sqlite::SqliteLoad::open(path, mode)?),
         DatabaseUrl::Postgres(url) => Box::new(postgres::PostgresLoad::open(url, mode)?),
     })
+}
+
+/// The fields that a new database has.
+pub fn fields_of_new_database() -> Result<FieldSet, StoreError> {
+    Ok(sqlite::fields_of_new_database()?)
 }
 
 /// Reads everything in the database at `url`, without changes. Blocks until it is done. Damage to a

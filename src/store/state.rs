@@ -1,7 +1,10 @@
 //! What the commands of one transaction are about, as it was read and as they change it. A store
 //! reads it, decides about every command, and writes only then.
 
-use std::collections::BTreeMap;
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
 
 use jiff::Timestamp;
 
@@ -9,8 +12,8 @@ use super::journal_rows::{Entry, shown};
 use crate::domain::{
     PetId,
     store_area::{
-        Category, Change, Command, Conflict, Decision, Order, OrderId, Present, Refusal, Resource,
-        StorePet, Subject, decide,
+        Category, Change, Command, Conflict, Decision, Field, FieldSet, NewOrder, Order, OrderId,
+        Present, Refusal, Resource, StorePet, Subject, UniqueKey, decide,
     },
 };
 
@@ -53,6 +56,11 @@ pub(super) struct State {
     pub(super) pets: BTreeMap<PetId, Versions<StorePet>>,
     pub(super) orders: BTreeMap<OrderId, Versions<Order>>,
     pub(super) categories: BTreeMap<i64, Versions<Category>>,
+    /// The fields of the store, if a command or an animal has values. Their version is 0 if they
+    /// were not read.
+    pub(super) fields: Arc<FieldSet>,
+    /// The animals that have unique values.
+    pub(super) owners: BTreeMap<UniqueKey, Versions<PetId>>,
     pub(super) decisions: Vec<Decision>,
     /// The changes of the decisions, for the log.
     pub(super) entries: Vec<Entry>,
@@ -74,6 +82,51 @@ impl State {
                 of.or_insert_with(|| Versions::unchanged(category));
             }
         }
+    }
+
+    /// Whether the decision about a command needs the fields: it gives values, an animal that has
+    /// values leaves the catalogue or comes back, or an order gets the price of its animal.
+    pub(super) fn needs_fields(&self, command: &Command) -> bool {
+        let has_values = |id| {
+            let pet = self.pets.get(id).and_then(|pet| pet.now.as_ref());
+            pet.is_some_and(|pet| !pet.fields.is_empty())
+        };
+        match command {
+            Command::WithdrawPet { id, .. } | Command::RestorePet { id, .. } => has_values(id),
+            Command::PlaceOrder(NewOrder { pet_id, price: Field::Keep, .. }) => {
+                let pet = self.pets.get(pet_id).and_then(|pet| pet.now.as_ref());
+                pet.is_some_and(|pet| pet.price().is_some())
+            }
+            _ => command.fields().is_some_and(|fields| !fields.is_empty()),
+        }
+    }
+
+    /// The unique values that an animal has after a command, and whose owners were not read.
+    pub(super) fn keys_to_read(&self, command: &Command) -> Vec<UniqueKey> {
+        let given = command.field_values();
+        let mut keys: Vec<_> =
+            given.filter_map(|(name, value)| self.fields.unique_key(name, value)).collect();
+        if let Command::RestorePet { id, .. } = command
+            && let Some(pet) = self.pets.get(id).and_then(|pet| pet.now.as_ref())
+        {
+            keys.extend(self.fields.unique_keys(&pet.fields));
+        }
+        keys.retain(|key| !self.owners.contains_key(key));
+        keys
+    }
+
+    /// Adds who has a unique value. The animal must have been added, too.
+    pub(super) fn add_owner(&mut self, key: UniqueKey, owner: Option<PetId>) {
+        self.owners.entry(key).or_insert(Versions { read: owner, now: owner });
+    }
+
+    /// The fields to which the commands gave values, and which may be examined now.
+    pub(super) fn examined<'c>(
+        &self,
+        commands: impl Iterator<Item = &'c Command>,
+    ) -> BTreeSet<String> {
+        let names = commands.flat_map(Command::field_values).map(|(name, _)| name);
+        names.filter(|name| self.fields.is_examined(name)).map(str::to_owned).collect()
     }
 
     /// Decides about the next command, which sees the effect of those before it. Everything that it
@@ -114,8 +167,14 @@ impl State {
     }
 
     fn present(&self, command: &Command, new: NewIds) -> Present {
-        let mut present =
-            Present { next_pet: new.pet, next_order: new.order, ..Present::default() };
+        let owners = self.owners.iter().filter_map(|(key, owner)| Some((key.clone(), owner.now?)));
+        let mut present = Present {
+            fields: Arc::clone(&self.fields),
+            owners: owners.collect(),
+            next_pet: new.pet,
+            next_order: new.order,
+            ..Present::default()
+        };
         let pet = match command.subject() {
             Subject::New => None,
             Subject::Pet(id) => Some(id),
@@ -137,6 +196,7 @@ impl State {
 
     fn apply(&mut self, decision: &Decision) {
         for Change { before, after, .. } in &decision.changes {
+            self.apply_owners(before.as_ref(), after.as_ref());
             match after.as_ref().or(before.as_ref()) {
                 Some(Resource::Pet(pet)) => {
                     self.pets.entry(pet.id).or_insert_with(Versions::new).now = Some(pet.clone());
@@ -156,6 +216,20 @@ impl State {
             && let Some(order) = self.orders.get_mut(&id).and_then(|order| order.now.as_mut())
         {
             order.holds = false;
+        }
+    }
+
+    /// Takes the unique values of an animal before, and gives it those after.
+    fn apply_owners(&mut self, before: Option<&Resource>, after: Option<&Resource>) {
+        for (resource, is_after) in [(before, false), (after, true)] {
+            let Some(Resource::Pet(pet @ StorePet { withdrawn: None, .. })) = resource else {
+                continue;
+            };
+            for key in self.fields.unique_keys(&pet.fields) {
+                let read = (!is_after).then_some(pet.id);
+                let owner = self.owners.entry(key).or_insert(Versions { read, now: None });
+                owner.now = is_after.then_some(pet.id);
+            }
         }
     }
 
@@ -179,6 +253,11 @@ impl State {
                 Refusal::PreconditionFailed(self.as_read(&current).map(Box::new))
             }
             Refusal::InvalidTransition(conflict) => undo(conflict, Refusal::InvalidTransition),
+            Refusal::DuplicateValue { message, other, .. } => {
+                let current = self.pets.get(&other).and_then(|pet| pet.read.clone());
+                let current = current.map(|pet| Box::new(Resource::Pet(pet)));
+                Refusal::DuplicateValue { message, other, current }
+            }
             Refusal::OpenOrder(conflict) => undo(conflict, Refusal::OpenOrder),
             other => other,
         }

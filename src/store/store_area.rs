@@ -9,8 +9,8 @@ use super::StoreError;
 use crate::domain::{
     Limit, PetId, StoredResponse, WriteContext,
     store_area::{
-        Category, Change, Command, Decision, Inventory, Order, OrderId, OrderQuery, PetPosition,
-        PetQuery, Refusal, Reservations, StorePet,
+        Category, Change, Command, Decision, FieldName, Inventory, Order, OrderId, OrderQuery,
+        PetPosition, PetQuery, Refusal, Reservations, StorePet,
     },
 };
 
@@ -86,6 +86,10 @@ pub trait StoreArea: Send + Sync {
     /// How many animals have this category, withdrawn or not. The time that this takes grows with the
     /// number of all animals.
     async fn count_of_category(&self, id: i64) -> Result<u64, StoreError>;
+
+    /// Whether an animal, withdrawn or not, has a value of this field. The time that this takes grows
+    /// with the number of all animals. Holds up no write.
+    async fn has_values(&self, name: &FieldName) -> Result<bool, StoreError>;
 
     /// Does the next step of the work that keeps the search by name and category fast, if more than
     /// `few` animals wait for it since they were added or changed, or if their names are so long that

@@ -53,7 +53,8 @@ macro_rules! record {
     };
 }
 
-record!(StorePet: id, name, category_id, status, version, created_at, updated_at;
+record!(StorePet: id, name, category_id, status, version, created_at, updated_at,
+    fields;
     without order_id, withdrawn);
 // They follow those of the animal.
 record!(Withdrawal: at as withdrawn_at, reason, note);

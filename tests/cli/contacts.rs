@@ -23,19 +23,19 @@ use super::{
 
 const MARK: &str = "Zorro-4711";
 
-/// An endpoint that accepts every message and trace, and what it received.
+/// An endpoint that accepts every message and trace, and what it receives.
 async fn start_receiver() -> (String, Arc<Mutex<Vec<u8>>>) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
-    let received = Arc::<Mutex<Vec<u8>>>::default();
-    let all = Arc::clone(&received);
+    let messages = Arc::<Mutex<Vec<u8>>>::default();
+    let all = Arc::clone(&messages);
     tokio::spawn(async move {
         loop {
             let (stream, _) = listener.accept().await.unwrap();
             tokio::spawn(respond(stream, Arc::clone(&all)));
         }
     });
-    (format!("http://{address}"), received)
+    (format!("http://{address}"), messages)
 }
 
 /// Responds to each request on a connection.
@@ -115,34 +115,17 @@ impl Program<'_> {
     }
 }
 
-async fn expect_contact_nowhere(database: &str) {
-    let here = directory();
-    let arguments = |arguments: &[&str]| {
-        let all: Vec<_> = [arguments, &["--database", database]].concat();
-        command(here.path(), &all)
-    };
-    let run = |of: &[&str]| finish(&mut arguments(of)).expect_success().stdout;
-    let create = ["keys", "create", "--create", "--name", "a", "--scope", "store:admin"];
-    let key = run(&create);
-    let (receiver, received) = start_receiver().await;
-    let serve = [
-        &["serve", "--listen", "127.0.0.1:0", "--log-level", "trace", "--log-format", "json"][..],
-        &["--access-log", "--webhook-allow", "127.0.0.1", "--secret-key-file", "key"],
-        &["--otlp-endpoint", &receiver],
-        &MANAGED,
-    ];
-    let service = Service::from(arguments(&serve.concat()));
-    let program = Program { client: client(), url: &service.url, key: key.trim_end() };
-    let webhook = json!({ "url": format!("{receiver}/hook") });
-    assert_eq!(program.send(Method::POST, "/store/webhooks", "w", webhook).await.0, 201);
+fn marked(number: u32) -> String {
+    format!("{MARK} {number}")
+}
 
-    // Each operation that can have it, twice.
+/// Each operation that can have a contact, twice.
+async fn carry_out_each_operation(program: &Program<'_>) {
     let mut seen = String::new();
     for name in ["Rex", "Max", "Tom"] {
         let pet = json!({ "name": name, "categoryId": 1, "status": "available" });
         assert_eq!(program.send(Method::POST, "/pets", name, pet).await.0, 201);
     }
-    let marked = |number: u32| format!("{MARK} {number}");
     let place = json!({ "petId": 1, "contact": marked(1) });
     let batch = json!([{ "command": "placeOrder", "petId": 2, "contact": marked(2) }]);
     let sale = json!({ "petId": 3, "contact": marked(3), "status": "completed" });
@@ -173,6 +156,30 @@ async fn expect_contact_nowhere(database: &str) {
         seen += &program.send(Method::GET, read, "r", json!({})).await.1;
     }
     assert!((1..=4).all(|number| seen.contains(&marked(number))), "{seen}");
+}
+
+async fn expect_contact_nowhere(database: &str) {
+    let here = directory();
+    let arguments = |arguments: &[&str]| {
+        let all: Vec<_> = [arguments, &["--database", database]].concat();
+        command(here.path(), &all)
+    };
+    let run = |of: &[&str]| finish(&mut arguments(of)).expect_success().stdout;
+    let create = ["keys", "create", "--create", "--name", "a", "--scope", "store:admin"];
+    let key = run(&create);
+    let (receiver, messages) = start_receiver().await;
+    let serve = [
+        &["serve", "--listen", "127.0.0.1:0", "--log-level", "trace", "--log-format", "json"][..],
+        &["--access-log", "--webhook-allow", "127.0.0.1", "--secret-key-file", "key"],
+        &["--otlp-endpoint", &receiver],
+        &MANAGED,
+    ];
+    let service = Service::from(arguments(&serve.concat()));
+    let program = Program { client: client(), url: &service.url, key: key.trim_end() };
+    let webhook = json!({ "url": format!("{receiver}/hook") });
+    assert_eq!(program.send(Method::POST, "/store/webhooks", "w", webhook).await.0, 201);
+
+    carry_out_each_operation(&program).await;
 
     let mut places: HashMap<String, Vec<u8>> = HashMap::new();
     for read in ["/store/changes?after=start", "/store/audit", "/store/webhooks/1/attempts"] {
@@ -180,7 +187,7 @@ async fn expect_contact_nowhere(database: &str) {
         assert_eq!(status, 200, "{read}: {text}");
         places.insert(read.to_owned(), text.into());
     }
-    let messages = received.clone();
+    let messages = messages.clone();
     let is_sent = || contains(&messages.lock().unwrap(), "order.returned");
     while !is_sent() {
         tokio::task::yield_now().await;
@@ -224,7 +231,7 @@ async fn expect_contact_nowhere(database: &str) {
     let (_, log) = service.wait();
     assert!(log.contains("order.changed"), "{log}");
     places.insert("log".into(), (first_lines + &log).into());
-    places.insert("messages and traces".into(), received.lock().unwrap().clone());
+    places.insert("messages and traces".into(), messages.lock().unwrap().clone());
     if database.starts_with("sqlite:") {
         for file in fs::read_dir(here.path()).unwrap().map(Result::unwrap) {
             let name = file.file_name().into_string().unwrap();

@@ -29,8 +29,8 @@ fn unknown_columns_are_listed_with_the_closest_names() {
         let reason = line.strip_prefix("error: nothing was imported: animals.csv: line 1: ");
         reason.unwrap_or_else(|| panic!("{line}")).trim_end().to_owned()
     };
-    let rest = "; petstore reads name, categoryId, status, id. Name each column with --map \
-                'HEADING=NAME', or leave them out with --ignore-unknown-columns";
+    let rest = "; petstore reads name, categoryId, status, id, species, breed, sex, born, colour, size, \
+                description, price, microchip. Name each column with --map 'HEADING=NAME', or leave them out with --ignore-unknown-columns";
     assert_eq!(
         rejected(FILE, &[]),
         format!(
@@ -39,6 +39,11 @@ fn unknown_columns_are_listed_with_the_closest_names() {
         )
     );
     // A name that another column has is not suggested.
+    assert_eq!(
+        rejected("name,Name,categoryId\n", &["--map", "Name=chip"]),
+        "--map names \"chip\", which is no field of the store; names: name, categoryId, status, id, \
+         species, breed, sex, born, colour, size, description, price, microchip"
+    );
     assert_eq!(
         rejected("name,Name,categoryId\n", &[]),
         format!("the header has unknown columns: \"Name\"{rest}")
@@ -61,7 +66,7 @@ fn a_map_must_name_a_column_and_is_for_csv_only() {
     fs::write(here.path().join("animals.ndjson"), "{}\n").unwrap();
     for (arguments, says) in [
         (&["animals.csv", "--map", "Name"][..], "write HEADING=NAME, such as 'Animal Name=name'"),
-        (&["animals.csv", "--map", "Name=nam"], "\"nam\" is not one of name, categoryId"),
+        (&["animals.csv", "--map", "Name=Nam"], "\"Nam\" is not one of name, categoryId"),
         (&["animals.ndjson", "--map", "Name=name"], "--map and --ignore-unknown-columns are for"),
         (&["animals.ndjson", "--ignore-unknown-columns"], "are for CSV files"),
     ] {

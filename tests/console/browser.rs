@@ -83,8 +83,12 @@ impl Shop {
             load.begin(Ids::Next, now).unwrap();
             for name in names {
                 let name = PetName::new((*name).to_owned()).unwrap();
-                load.add_pet(None, &NewPet { name, category_id: 1, status: PetStatus::Available })
-                    .unwrap();
+                load.add_pet(
+                    None,
+                    &NewPet { name, category_id: 1, status: PetStatus::Available },
+                    &petstore::domain::store_area::FieldValues::NONE,
+                )
+                .unwrap();
             }
             load.log_import().unwrap();
             load.commit().unwrap();

@@ -27,6 +27,7 @@ fn shown(animal: Animal, version: i64) -> StorePet {
         updated_at: None,
         order_id: None,
         withdrawn: None,
+        fields: std::collections::BTreeMap::new(),
     }
 }
 

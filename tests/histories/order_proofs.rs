@@ -22,6 +22,7 @@ fn pet(version: i64, status: &str, order_id: Option<i64>) -> Shown {
         updated_at: Some(format!("at {version}")),
         order_id,
         withdrawn: None,
+        fields: std::collections::BTreeMap::new(),
     }))
 }
 

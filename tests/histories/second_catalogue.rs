@@ -190,7 +190,7 @@ impl World {
         let name = PetName::new(name.to_owned()).unwrap();
         let new = NewPet { name, category_id, status: status.parse().unwrap() };
         let present = Present { next_pet: PetId::new(id), ..Present::default() };
-        let decision = decide(&Asked::AddPet(new), &present, Timestamp::UNIX_EPOCH).unwrap();
+        let decision = decide(&Asked::add(new), &present, Timestamp::UNIX_EPOCH).unwrap();
         let Some(Resource::Pet(pet)) = decision.result else { unreachable!() };
         let added = animal(&pet);
         self.pets.push((added.clone(), pet));
@@ -285,6 +285,7 @@ fn asked(command: &Command) -> Option<(Asked, Timestamp)> {
                 name: name.clone().map(|name| PetName::new(name).unwrap()),
                 category_id: *category_id,
                 status: status.map(|status| status.parse().unwrap()),
+                ..PetPatch::default()
             };
             Asked::PatchPet { id: pet(id), patch, preconditions: if_match(*version) }
         }
@@ -362,6 +363,7 @@ fn shown_pet(pet: &StorePet) -> store_area::StorePet {
             reason: withdrawal.reason.to_string(),
             note: None,
         }),
+        fields: std::collections::BTreeMap::new(),
     }
 }
 

@@ -364,6 +364,7 @@ fn outcome(response: &Response<'_>) -> Outcome {
                 reason: reason.to_owned(),
                 note: None,
             }),
+            fields: std::collections::BTreeMap::new(),
         })),
         Shows::Order(id, order) => Shown::Order(Box::new(store_area::Order {
             id,

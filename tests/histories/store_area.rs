@@ -1,5 +1,7 @@
 //! What clients ask of the store area, and the responses.
 
+use std::collections::BTreeMap;
+
 use serde::Deserialize;
 
 use super::history::Patch;
@@ -18,6 +20,7 @@ pub(crate) struct StorePet {
     /// The open order.
     pub(crate) order_id: Option<i64>,
     pub(crate) withdrawn: Option<Withdrawal>,
+    pub(crate) fields: BTreeMap<String, String>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]

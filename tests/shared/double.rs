@@ -14,7 +14,7 @@ macro_rules! double {
                     staff::{StaffChange, StaffMember, StaffSession, TokenDigest},
                     store_area::{
                         Act, Attempt, AuditEntry, AuditPosition, AuditQuery, Category, ChangePage,
-                        ChangeType, Command, DeliveryUpdate, FieldChange, FieldSet, Inventory, JournalState, JournalEntry,
+                        ChangeType, Command, DeliveryUpdate, FieldChange, FieldName, FieldSet, Inventory, JournalState, JournalEntry,
                         Order, OrderId, OrderQuery, PetPosition, PetQuery, Reservations, StorePet,
                         StoredWebhook, TestMessage, Waiting, WebhookChange,
                     },
@@ -42,6 +42,7 @@ macro_rules! double {
             }
             methods! { $double, Fields:
                 $how => fields() -> FieldSet;
+                $how => examine_field(name: FieldName, seen: i64) -> bool;
                 $how => write_field(
                     change: Option<FieldChange>, act: Option<Act>, response: StoredResponse,
                     context: WriteContext
@@ -87,6 +88,7 @@ macro_rules! double {
                     after: Option<i64>, limit: Limit
                 ) -> (Vec<Category>, Option<i64>);
                 $how => count_of_category(id: i64) -> u64;
+                $how => has_values(name: &FieldName) -> bool;
                 $how => tend_search(few: u64) -> bool;
             }
         };

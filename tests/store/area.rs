@@ -52,6 +52,9 @@ macro_rules! area_suite {
             a_page_of_categories_follows_the_given_number,
             the_inventory_counts_every_animal,
             the_animals_of_a_category_are_counted_withdrawn_or_not,
+            a_value_that_is_written_while_its_field_is_examined_keeps_the_field,
+            a_command_is_decided_with_the_fields_as_they_are,
+            of_many_animals_with_one_unique_value_one_is_added,
             the_times_of_any_clock_are_stored_listed_and_changed_again
         );
     };
@@ -63,7 +66,9 @@ macro_rules! area_suite {
         })*
     };
 }
-pub(crate) use crate::store::{area_commands::*, area_lists::*, area_requests::*, times::*};
+pub(crate) use crate::store::{
+    area_commands::*, area_fields::*, area_lists::*, area_requests::*, times::*,
+};
 pub(crate) use area_suite;
 
 /// When the commands of the tests come: with more digits than a store keeps.

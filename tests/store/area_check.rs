@@ -6,20 +6,23 @@ use petstore::{
     domain::{
         PetStatus::{Available, Pending, Sold},
         clock::LATEST,
-        store_area::{AuditEntry, AuditQuery, Command, OrderQuery, PetQuery, Preconditions},
+        store_area::{
+            AuditEntry, AuditQuery, Command, FieldPatch, FieldValue, Given, OrderQuery, PetPatch,
+            PetQuery, Preconditions,
+        },
     },
     store::{self, DatabaseUrl, OpenMode},
 };
 use rand::{SeedableRng, rngs::StdRng};
 
 use crate::store::{
-    area::{add, cancel, change, label, pet, pet_id, place, reserve, sell, withdraw},
+    area::{add, cancel, change, label, patch, pet, pet_id, place, reserve, sell, withdraw},
     retries::{named, respond},
     suite::{AnyStore, act, new_key, new_pet},
 };
 
 /// Changes by hand, and how the problem that each makes begins.
-pub(crate) const DISAGREEMENTS: [(&str, &str); 20] = [
+pub(crate) const DISAGREEMENTS: [(&str, &str); 25] = [
     (
         "UPDATE pets SET status = 'sold' WHERE id = 1",
         "order 1 is reserved, but its animal is not pending in the catalogue",
@@ -40,6 +43,20 @@ pub(crate) const DISAGREEMENTS: [(&str, &str); 20] = [
         "INSERT INTO pets (id, name, category_id, status) VALUES (3, 'Max', 7, 'sold')",
         "animal 3 is withdrawn, and also in the catalogue",
     ),
+    (
+        "UPDATE pets SET fields = '{\"colr\":\"red\"}' WHERE id = 5",
+        "animal 5 has an invalid value: No field has the name \"colr\".",
+    ),
+    (
+        "UPDATE withdrawn_pets SET fields = '{\"born\":\"2024\"}' WHERE id = 3",
+        "animal 3 has an invalid value: fields.born is of the kind date",
+    ),
+    (
+        "UPDATE pets SET fields = '{\"microchip\":\"2\"}' WHERE id = 5",
+        "unique_values does not agree with the animals",
+    ),
+    ("UPDATE unique_values SET pet_id = 7", "unique_values does not agree with the animals"),
+    ("UPDATE pets SET fields = '{' WHERE id = 5", "animal 5 is invalid: "),
     ("UPDATE pets SET version = 0 WHERE id = 5", "animal 5 has an invalid version"),
     (
         "UPDATE withdrawn_pets SET version = 0 WHERE id = 3",
@@ -108,6 +125,9 @@ pub(crate) async fn fill(store: &AnyStore) {
     change(store, withdraw(pets[2])).await;
     let preconditions = Preconditions { if_match: None, if_absent: true };
     change(store, Command::PutCategory { id: 7, label: label("cats"), preconditions }).await;
+    let chip = Given::Set(FieldValue::Text("1".to_owned()));
+    let fields = FieldPatch::from([("microchip".to_owned(), chip)]);
+    change(store, patch(pets[5], PetPatch { fields, ..PetPatch::default() })).await;
     while store.tend_search(0).await.unwrap() {}
     change(store, withdraw(pets[3])).await;
     add(store, new_pet("Max", 7, Pending)).await;

@@ -53,6 +53,7 @@ pub(crate) async fn what_a_command_changes_is_what_is_read_afterwards(store: Any
         name: PetName::new("Frank".to_owned()),
         category_id: Some(i64::MAX),
         status: Some(Sold),
+        ..PetPatch::default()
     };
     let name = PetPatch { name: PetName::new(String::new()), ..PetPatch::default() };
     let note = Note::new("n".repeat(2_000));
@@ -79,7 +80,7 @@ pub(crate) async fn what_a_command_changes_is_what_is_read_afterwards(store: Any
 
 pub(crate) async fn an_animal_added_by_a_command_is_one_of_the_contract(store: AnyStore) {
     let created = create(&store, new_pet("first", 1, Sold)).await;
-    let changes = check(&store, Command::AddPet(new_pet("second", 2, Pending))).await;
+    let changes = check(&store, Command::add(new_pet("second", 2, Pending))).await;
     let [Change { before: None, after: Some(Resource::Pet(added)), .. }] = &changes[..] else {
         panic!("{changes:?}")
     };
@@ -213,7 +214,7 @@ pub(crate) async fn categories_are_put_deleted_and_made_again(store: AnyStore) {
 
 pub(crate) async fn the_commands_of_a_request_see_those_before_them(store: AnyStore) {
     let sees_all = vec![
-        Command::AddPet(new_pet("", 1, Available)),
+        Command::add(new_pet("", 1, Available)),
         Command::PlaceOrder(reserve(pet_id(1))),
         complete(order_id(1)),
         give_back(order_id(1)),
@@ -233,7 +234,7 @@ pub(crate) async fn a_refused_command_undoes_those_before_it(store: AnyStore) {
     let id = add(&store, new_pet("", 1, Available)).await;
     let before = pet(&store, id).await;
     let fails_last = vec![
-        Command::AddPet(new_pet("", 1, Available)),
+        Command::add(new_pet("", 1, Available)),
         Command::PlaceOrder(reserve(id)),
         withdraw(id),
     ];
@@ -266,7 +267,7 @@ pub(crate) async fn an_animal_that_a_request_adds_or_restores_and_withdraws_is_w
     let last = add(&store, new_pet("", 1, Available)).await;
     // A client can guess the next identifier.
     let id = pet_id(last.get() + 1);
-    let add = Command::AddPet(new_pet("Rex", 1, Sold));
+    let add = Command::add(new_pet("Rex", 1, Sold));
     for (first, version) in [(add, 2), (restore(id), 4)] {
         let done = execute(&store, vec![first, withdraw(id)]).await;
         let Executed::Done { changes, .. } = done else { panic!("{done:?}") };

@@ -6,8 +6,8 @@ use petstore::{
         PetStatus::{Available, Pending},
         WriteContext,
         store_area::{
-            ActType, AuditEntry, AuditQuery, AuditType, Category, ChangeType, JournalSubject,
-            Label, Resource, SubjectKind,
+            ActType, AuditEntry, AuditQuery, AuditType, Category, ChangeType, FieldValues,
+            JournalSubject, Label, Resource, SubjectKind,
         },
     },
     store::{
@@ -167,7 +167,7 @@ pub(crate) async fn expect_one_row_for_an_import(store: &AnyStore, url: &str) {
         load.begin(ids.map_or(Ids::Next, |_| Ids::Given), at(7)).unwrap();
         for index in 0..3 {
             let id = ids.map(|ids| pet_id(ids[index]));
-            load.add_pet(id, &new_pet("", 1, Available)).unwrap();
+            load.add_pet(id, &new_pet("", 1, Available), &FieldValues::NONE).unwrap();
         }
         load.log_import().unwrap();
         load.commit().unwrap();

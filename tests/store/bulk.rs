@@ -7,7 +7,7 @@ use petstore::{
         ApiKey, Deployment, KeyId, KeyUse, NewKey, NewPet, Pet, PetId,
         PetStatus::{self, Available, Pending, Sold},
         Scope,
-        store_area::{Command, Field, Note, OrderPatch, Preconditions, Resource},
+        store_area::{Command, Field, FieldValues, Note, OrderPatch, Preconditions, Resource},
     },
     store::{
         self, Created, DatabaseUrl, OpenMode,
@@ -161,7 +161,7 @@ async fn loaded_animals_are_there_after_the_commit_and_not_before(url: DatabaseU
     let after = blocking(move || {
         let mut load = load(&url, Ids::Next);
         for pet in &animals() {
-            load.add_pet(None, pet).unwrap();
+            load.add_pet(None, pet, &FieldValues::NONE).unwrap();
         }
         load.continue_after(LastIds::default()).unwrap();
         assert_eq!(snapshot(&url).count_pets(None).unwrap(), 1);
@@ -183,7 +183,8 @@ async fn a_load_that_is_dropped_leaves_nothing(url: DatabaseUrl) {
         for ids in [Ids::Next, Ids::Given] {
             let mut load = load(&url, ids);
             for (number, pet) in (1..).zip(&animals()) {
-                load.add_pet((ids == Ids::Given).then(|| id(number)), pet).unwrap();
+                let id = (ids == Ids::Given).then(|| id(number));
+                load.add_pet(id, pet, &FieldValues::NONE).unwrap();
             }
             drop(load);
             assert_eq!(pets(&mut *snapshot(&url), None), []);
@@ -199,7 +200,7 @@ async fn given_ids_are_kept_and_the_next_one_is_higher(url: DatabaseUrl) {
     blocking(move || {
         let mut load = load(&url, Ids::Given);
         for (number, pet) in [900, 7, 40].into_iter().zip(&animals()) {
-            load.add_pet(Some(id(number)), pet).unwrap();
+            load.add_pet(Some(id(number)), pet, &FieldValues::NONE).unwrap();
         }
         load.continue_after(LastIds { pet: 900, ..LastIds::default() }).unwrap();
         load.commit().unwrap();
@@ -216,8 +217,8 @@ async fn an_id_that_is_taken_is_not_given_again(url: DatabaseUrl) {
         let mut load = load(&url, Ids::Given);
         let [one, other, _] = animals();
         let added = load
-            .add_pet(Some(id(2)), &one)
-            .and_then(|()| load.add_pet(Some(taken.id), &other))
+            .add_pet(Some(id(2)), &one, &FieldValues::NONE)
+            .and_then(|()| load.add_pet(Some(taken.id), &other, &FieldValues::NONE))
             .and_then(|()| load.continue_after(LastIds { pet: 2, ..LastIds::default() }))
             .map_err(CommitError::from)
             .and_then(|()| load.commit());
@@ -327,12 +328,14 @@ async fn orders_withdrawn_animals_and_categories_are_copied_as_they_are(url: Dat
     let preconditions = Preconditions { if_match: None, if_absent: true };
     let label = area::label("Dogs");
     area::change(&store, Command::PutCategory { id: i64::MIN, label, preconditions }).await;
+    area::change(&store, area::with_chip("1")).await;
     let all = |url: DatabaseUrl| blocking(move || resources(&mut *snapshot(&url)));
     let before = all(url.clone()).await;
-    assert_eq!(before.len(), 3 + 3 + 1);
+    assert_eq!(before.len(), 4 + 3 + 1);
 
     let (copy, _directory) = moved(url).await;
-    assert_eq!(all(copy).await, before);
+    assert_eq!(all(copy.clone()).await, before);
+    area::expect_taken_chip(&open(&copy).await).await;
 }
 
 async fn an_id_that_was_given_once_is_not_given_again_after_a_move(url: DatabaseUrl) {
@@ -372,7 +375,7 @@ async fn a_database_is_empty_without_animals_keys_and_requests(url: DatabaseUrl)
 fn a_load_that_is_dropped_removes_the_database_that_it_created() {
     let directory = TempDir::new().unwrap();
     let mut load = load(&sqlite_url(directory.path()), Ids::Next);
-    load.add_pet(None, &new_pet("Frank", 1, Available)).unwrap();
+    load.add_pet(None, &new_pet("Frank", 1, Available), &FieldValues::NONE).unwrap();
     drop(load);
     assert_eq!(directory.path().read_dir().unwrap().count(), 0);
 }

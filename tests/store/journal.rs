@@ -99,14 +99,14 @@ pub(crate) async fn each_change_of_an_animal_leaves_its_row(store: AnyStore) {
     let added = json!({
         "id": 1, "name": "Zoë \"\u{1}", "categoryId": 7, "status": "available", "version": 1,
         "createdAt": "1970-01-01T00:00:00.000Z", "updatedAt": "1970-01-01T00:00:00.000Z",
-        "orderId": null, "withdrawn": null,
+        "orderId": null, "withdrawn": null, "fields": {},
     });
     let first = log(&store).await.remove(0);
     assert_eq!(first.kind, ChangeType::PetAdded);
     assert_eq!((first.pet, &first.before), (Some(1), &None));
     assert_eq!(serde_json::from_str::<Value>(&first.after.unwrap()).unwrap(), added);
 
-    change(&store, Command::AddPet(new_pet("", 1, Pending))).await;
+    change(&store, Command::add(new_pet("", 1, Pending))).await;
     change(&store, to_status(id, Pending)).await;
     change(&store, withdraw(id)).await;
     change(&store, restore(id)).await;
@@ -257,7 +257,7 @@ pub(crate) async fn the_log_is_read_in_parts_by_type(store: AnyStore) {
     let id = add(&store, new_pet("", 1, Available)).await;
     for _ in 0..3 {
         change(&store, to_status(id, Pending)).await;
-        change(&store, Command::AddPet(new_pet("", 1, Available))).await;
+        change(&store, Command::add(new_pet("", 1, Available))).await;
         change(&store, to_status(id, Available)).await;
     }
     store.journal_state().await.unwrap();

@@ -15,8 +15,8 @@ use tokio_postgres::Client;
 
 use crate::store::{
     area::{
-        add, any, cancel, change, complete, execute, now, order, order_id, pet, pet_id, place,
-        reserve, respond, restore, sell, to_status, withdraw,
+        add, any, cancel, change, complete, execute, expect_one_with_each_chip, now, order,
+        order_id, pet, pet_id, place, reserve, respond, restore, sell, to_status, withdraw,
     },
     postgres::{fresh, open},
     postgres_cluster::{Cluster, connect, fresh_url},
@@ -41,7 +41,7 @@ async fn a_repeatable_command_is_done_once_whichever_response_is_lost() {
     loop {
         let id = add(&store, new_pet("Zoë", 1, Available)).await;
         let commands =
-            || vec![Command::PlaceOrder(sell(id)), Command::AddPet(new_pet("", 1, Pending))];
+            || vec![Command::PlaceOrder(sell(id)), Command::add(new_pet("", 1, Pending))];
         let before = count(&store).await;
         line.set(Line::LosesAnswer { after, then_up: true });
         let context = repeatable(&format!("retry-{after}"));
@@ -63,6 +63,13 @@ async fn a_repeatable_command_is_done_once_whichever_response_is_lost() {
         }
         after += 1;
     }
+}
+
+#[tokio::test]
+async fn of_many_animals_with_one_unique_value_two_processes_add_one() {
+    let (store, url) = fresh().await;
+    let second = open(&url, OpenMode::AsIs).await.unwrap();
+    expect_one_with_each_chip(&[&store, &second]).await;
 }
 
 #[tokio::test]

@@ -31,7 +31,7 @@ async fn change_at(store: &AnyStore, now: Timestamp, command: Command) -> Resour
 pub(crate) async fn the_times_of_any_clock_are_stored_listed_and_changed_again(store: AnyStore) {
     for now in [Timestamp::MIN, EARLIEST, LATEST, Timestamp::MAX] {
         let new = new_pet("Max", 1, PetStatus::Available);
-        let added = change_at(&store, now, Command::AddPet(new)).await;
+        let added = change_at(&store, now, Command::add(new)).await;
         let Resource::Pet(added) = added else { panic!("{added:?}") };
         let kept = to_milliseconds(now);
         assert_eq!((added.created_at, added.updated_at), (Some(kept), Some(kept)));

@@ -42,6 +42,7 @@ mod store {
     mod area;
     mod area_check;
     mod area_commands;
+    mod area_fields;
     mod area_lists;
     mod area_requests;
     mod audit;
@@ -79,6 +80,7 @@ mod cli {
     mod export_all;
     mod files;
     mod import;
+    mod import_values;
     mod interrupted;
     mod management;
     mod metrics;

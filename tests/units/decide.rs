@@ -4,9 +4,9 @@ use jiff::Timestamp;
 use petstore::domain::{
     PetId, PetName, PetStatus,
     store_area::{
-        Category, ChangeType, Command, Conflict, Field, IfMatch, Label, NewOrder, Note, Order,
-        OrderId, OrderPatch, OrderStatus, OrderTerms, PetPatch, Preconditions, Present, Refusal,
-        Resource, StorePet, Withdrawal, WithdrawalReason, decide,
+        Category, ChangeType, Command, Conflict, Field, FieldValues, IfMatch, Label, NewOrder,
+        Note, Order, OrderId, OrderPatch, OrderStatus, OrderTerms, PetPatch, Preconditions,
+        Present, Refusal, Resource, StorePet, Withdrawal, WithdrawalReason, decide,
     },
 };
 
@@ -76,6 +76,7 @@ fn present(animal: Animal) -> Present {
         updated_at: None,
         order_id: (animal == Reserved).then(|| OrderId::new(5).unwrap()),
         withdrawn: (animal == Withdrawn).then_some(withdrawal),
+        fields: FieldValues::NONE,
     };
     Present {
         pet: (animal != Unknown).then_some(pet),
@@ -115,7 +116,8 @@ fn outcome(command: &Command, present: &Present) -> String {
             }
             text.join(" ")
         }
-        Err(Refusal::Invalid(_)) => "400".to_owned(),
+        Err(Refusal::Invalid(_) | Refusal::Fields(_)) => "400".to_owned(),
+        Err(Refusal::DuplicateValue { .. }) => "409".to_owned(),
         Err(Refusal::NotFound(_)) => "404".to_owned(),
         Err(Refusal::PreconditionRequired(_)) => "428".to_owned(),
         Err(Refusal::PreconditionFailed(_)) => "412".to_owned(),

@@ -6,14 +6,16 @@ use super::fields::ImportedFields;
 use crate::{
     domain::store_area::Resource,
     files::{InvalidRow, Row, Rows, SeenIds},
-    store::bulk::Snapshot,
+    store::{
+        self,
+        bulk::{self, Snapshot, Value},
+    },
 };
 
 /// Replaces the number of a row, for an id that an animal in the catalogue has.
 const IN_CATALOGUE: u64 = 0;
 
 /// The result of validating a file.
-#[derive(Default)]
 pub(super) struct Checked {
     pub(super) valid: u64,
     /// How many of the valid rows are orders, and how many categories.
@@ -22,12 +24,17 @@ pub(super) struct Checked {
     /// Whether the rows depend on each other, because some are of the store area.
     pub(super) is_connected: bool,
     pub(super) invalid: u64,
-    /// The ids with which animals will be added, with --keep-ids.
-    pub(super) ids: Option<SeenIds>,
+    /// The ids with which animals will be added, with --keep-ids, and unique values.
+    pub(super) ids: SeenIds,
     pub(super) fields: ImportedFields,
 }
 
 impl Checked {
+    pub(super) fn new(ids: SeenIds, fields: ImportedFields) -> Self {
+        let (valid, orders, categories, invalid) = (0, 0, 0, 0);
+        Self { valid, orders, categories, is_connected: false, invalid, ids, fields }
+    }
+
     /// Why a row that could be parsed is invalid, if so: its id is taken, or it does not agree with
     /// the rows before it. Otherwise, records it.
     pub(super) fn problem_of(
@@ -35,19 +42,27 @@ impl Checked {
         row: &Row,
         rows: &dyn Rows,
     ) -> anyhow::Result<Option<InvalidRow>> {
-        let Some(ids) = &self.ids else {
-            return Ok(None);
-        };
         let number = self.valid + self.invalid + 1;
+        let ids = &self.ids;
         let (id, taken) = match row {
-            Row::Pet { id: None, .. } => return Ok(None),
             Row::Field(field) => return Ok(self.fields.add(field)),
+            Row::Pet { id: None, fields, .. } => {
+                return self.fields.problem_of_new(fields, ids, number);
+            }
             Row::Pet { id: Some(id), .. } => (id.get(), ids.record(*id, number)?),
             Row::Resource(resource) => (id_of(resource), ids.record_resource(resource, number)?),
         };
         let by = match (taken, row) {
-            (None, Row::Pet { .. } | Row::Field(_)) => return Ok(None),
+            (None, Row::Pet { fields, .. }) => {
+                return self.fields.problem_of_new(fields, ids, number);
+            }
+            (None, Row::Field(_)) => return Ok(None),
             (None, Row::Resource(resource)) => {
+                if let Resource::Pet(pet) = resource
+                    && let Some(invalid) = self.fields.problem_of(pet, ids, number)?
+                {
+                    return Ok(Some(invalid));
+                }
                 let problem = ids.disagreement(resource, rows.raw_row()?.line)?;
                 return Ok(problem.map(|reason| InvalidRow { column: None, reason }));
             }
@@ -76,10 +91,11 @@ impl Checked {
 
     /// Whether a row that could be parsed is valid.
     pub(super) fn is_good(&self, row: &Row, number: u64) -> bool {
-        let (Some(ids), Row::Pet { id: Some(id), .. }) = (&self.ids, row) else {
-            return true;
-        };
-        self.invalid == 0 || matches!(ids.row_of(*id), Ok(Some(first)) if first == number)
+        let Row::Pet { id, fields, .. } = row else { return true };
+        let is_own = |first: Option<u64>| first == Some(number);
+        self.invalid == 0
+            || (id.is_none_or(|id| self.ids.row_of(id).is_ok_and(is_own))
+                && self.fields.is_own(fields, &self.ids, number))
     }
 }
 
@@ -91,22 +107,41 @@ fn id_of(resource: &Resource) -> i64 {
     }
 }
 
-/// The ids of the animals, orders and categories in the database, and its fields.
+/// The fields of the database and its unique values; and with `keep_ids`, the ids of its animals, orders
+/// and categories.
 pub(super) fn taken(
     catalogue: Option<Box<dyn Snapshot>>,
+    keep_ids: bool,
 ) -> anyhow::Result<(SeenIds, ImportedFields)> {
-    let (ids, mut fields) = (SeenIds::new()?, ImportedFields::default());
-    let mut recorded = Ok(None);
-    if let Some(mut catalogue) = catalogue {
-        let (present, mut has_animals) = (catalogue.fields()?, false);
+    let ids = SeenIds::new()?;
+    let Some(mut catalogue) = catalogue else {
+        return Ok((ids, ImportedFields::new(store::fields_of_new_database()?)));
+    };
+    let mut fields = ImportedFields::new(catalogue.fields()?);
+    let (mut recorded, mut has_animals) = (Ok(None), false);
+    catalogue.rows(&bulk::UNIQUE_VALUES, &mut |row| {
+        if let [Value::Text(field), Value::Text(key)] = row {
+            recorded = ids.record_key(&((*field).to_owned(), (*key).to_owned()), IN_CATALOGUE);
+        }
+        goes_on(&recorded)
+    })?;
+    recorded?;
+    if keep_ids {
+        let mut recorded = Ok(None);
         // Also those of withdrawn animals, which are never given again.
         catalogue.resources(&mut |resource| {
             has_animals |= matches!(resource, Resource::Pet(_));
             recorded = ids.record_resource(&resource, IN_CATALOGUE);
-            if recorded.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+            goes_on(&recorded)
         })?;
-        fields = ImportedFields::new(present, has_animals);
+        recorded?;
     }
-    recorded?;
+    if has_animals {
+        fields.keep();
+    }
     Ok((ids, fields))
+}
+
+fn goes_on<T, E>(done: &Result<T, E>) -> ControlFlow<()> {
+    if done.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
 }

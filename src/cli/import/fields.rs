@@ -1,8 +1,10 @@
 //! The fields of an import.
 
 use crate::{
-    domain::store_area::{FieldDefinition, FieldSet},
-    files::InvalidRow,
+    domain::store_area::{
+        FieldDefinition, FieldPatch, FieldProblem, FieldSet, FieldValues, StorePet,
+    },
+    files::{InvalidRow, SeenIds},
 };
 
 /// The fields of the database, and those of the file.
@@ -16,8 +18,14 @@ pub(super) struct ImportedFields {
 }
 
 impl ImportedFields {
-    pub(super) fn new(present: FieldSet, are_kept: bool) -> Self {
-        Self { present, are_kept, given: Vec::new() }
+    /// In a database without animals.
+    pub(super) fn new(present: FieldSet) -> Self {
+        Self { present, ..Self::default() }
+    }
+
+    /// The database has animals.
+    pub(super) fn keep(&mut self) {
+        self.are_kept = true;
     }
 
     /// Adds a field of the file, or says why it is invalid.
@@ -45,6 +53,87 @@ impl ImportedFields {
         None
     }
 
+    /// Why the values of an animal with a version are invalid, if so. Otherwise, records those that no
+    /// other animal may have, under the number of the row.
+    pub(super) fn problem_of(
+        &self,
+        pet: &StorePet,
+        ids: &SeenIds,
+        number: u64,
+    ) -> anyhow::Result<Option<InvalidRow>> {
+        if pet.fields.is_empty() {
+            return Ok(None);
+        }
+        if let Some(problem) = self.set().problem_of(&pet.fields) {
+            return Ok(Some(invalid(problem)));
+        }
+        if pet.withdrawn.is_some() {
+            return Ok(None);
+        }
+        self.duplicate(&pet.fields, ids, number)
+    }
+
+    /// The same for a new animal.
+    pub(super) fn problem_of_new(
+        &self,
+        given: &FieldPatch,
+        ids: &SeenIds,
+        number: u64,
+    ) -> anyhow::Result<Option<InvalidRow>> {
+        match self.values(given) {
+            Ok(values) => self.duplicate(&values, ids, number),
+            Err(invalid) => Ok(Some(invalid)),
+        }
+    }
+
+    fn duplicate(
+        &self,
+        values: &FieldValues,
+        ids: &SeenIds,
+        number: u64,
+    ) -> anyhow::Result<Option<InvalidRow>> {
+        for key in self.set().unique_keys(values) {
+            if ids.record_key(&key, number)?.is_some() {
+                let reason = format!("have a {} that another animal has; it must be unique", key.0);
+                return Ok(Some(InvalidRow { column: Some("fields"), reason }));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Whether the values of a new animal are valid, and those that must be unique are of this row.
+    pub(super) fn is_own(&self, given: &FieldPatch, ids: &SeenIds, number: u64) -> bool {
+        self.values(given).is_ok_and(|values| {
+            let keys = self.set().unique_keys(&values);
+            let is_own =
+                |key| matches!(ids.record_key(key, number), Ok(Some(first)) if first == number);
+            keys.iter().all(is_own)
+        })
+    }
+
+    /// The values of a new animal, or why they are invalid.
+    pub(super) fn values(&self, given: &FieldPatch) -> Result<FieldValues, InvalidRow> {
+        if given.is_empty() {
+            return Ok(FieldValues::NONE);
+        }
+        self.set().apply(&FieldValues::NONE, given).map_err(invalid)
+    }
+
+    /// Whether these are the fields with which the file was validated.
+    pub(super) fn are(&self, fields: &FieldSet) -> bool {
+        self.present.all() == fields.all()
+    }
+
+    /// The fields of the database.
+    pub(super) fn present(&self) -> &[FieldDefinition] {
+        self.present.all()
+    }
+
+    /// The fields with which the animals of the file are described.
+    fn set(&self) -> FieldSet {
+        self.all().map_or_else(|| self.present.clone(), |all| FieldSet::new(1, all, Vec::new()))
+    }
+
     /// How many fields the file has.
     pub(super) fn count(&self) -> u64 {
         self.given.len() as u64
@@ -64,4 +153,10 @@ impl ImportedFields {
     fn kept(&self) -> &[FieldDefinition] {
         if self.are_kept { self.present.all() } else { &[] }
     }
+}
+
+fn invalid(problem: FieldProblem) -> InvalidRow {
+    let (FieldProblem::Unknown(reason) | FieldProblem::Invalid(reason)) = problem;
+    let reason = format!("are invalid: {}", reason.trim_end_matches('.'));
+    InvalidRow { column: Some("fields"), reason }
 }

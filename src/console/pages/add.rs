@@ -96,7 +96,7 @@ pub(super) async fn add_one(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let pet = NewPet { name, category_id, status };
     let preconditions = Preconditions { if_match: None, if_absent: true };
     let category = new.map(|label| Command::PutCategory { id: category_id, label, preconditions });
-    let commands = [Command::AddPet(pet)].into_iter().chain(category).collect();
+    let commands = [Command::add(pet)].into_iter().chain(category).collect();
     match desk.execute(commands).await? {
         Ok(flash) => Ok(Reply::See(format!("/animals/{}", flash.id), Some(flash))),
         Err(not_done) => Ok(page(desk, &categories, &Errors::text(&not_done.why)).into()),
@@ -201,7 +201,7 @@ pub(super) async fn add_many(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let categories = desk.categories_typed(paste::typed(text)).await?;
     let pasted = paste::read(text, &categories);
     let pets: Result<Vec<_>, _> =
-        pasted.lines.iter().map(|line| line.result.clone().map(Command::AddPet)).collect();
+        pasted.lines.iter().map(|line| line.result.clone().map(Command::add)).collect();
     let commands = match pets {
         Ok(commands) if !commands.is_empty() && commands.len() <= MAX_LINES => commands,
         // A category was renamed since the preview.

@@ -88,7 +88,7 @@ pub(super) fn patch(
     let status = form.get("status");
     // It is not in the form of a reserved animal.
     let status = (!status.is_empty()).then(|| errors.take("status", forms::status(status)));
-    PetPatch { name, category_id, status: status.flatten() }
+    PetPatch { name, category_id, status: status.flatten(), ..PetPatch::default() }
 }
 
 /// What is in the store, and whether it differs from what was typed.

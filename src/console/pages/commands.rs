@@ -148,6 +148,8 @@ fn refused(refusal: &Refusal) -> String {
         Refusal::PreconditionFailed(_)
         | Refusal::PreconditionRequired(_)
         | Refusal::TooLong
+        | Refusal::Fields(_)
+        | Refusal::DuplicateValue { .. }
         | Refusal::NoIdentifierLeft => texts::STALE.to_owned(),
     }
 }

@@ -2,7 +2,9 @@
 
 #![expect(missing_docs, reason = "a comment says what a name does not")]
 
-use super::{Category, Order, OrderId, StorePet};
+use std::{collections::BTreeMap, sync::Arc};
+
+use super::{Category, FieldProblem, FieldSet, Order, OrderId, StorePet, UniqueKey};
 use crate::domain::{PetId, words::words};
 
 /// What a command needs to know. A store reads it in the transaction that writes the decision.
@@ -14,6 +16,10 @@ pub struct Present {
     pub holder: Option<Order>,
     pub order: Option<Order>,
     pub category: Option<Category>,
+    /// The fields of the store, if the command or the animal has values.
+    pub fields: Arc<FieldSet>,
+    /// The animals that have the unique values of which the command is about.
+    pub owners: BTreeMap<UniqueKey, PetId>,
     /// The identifier for an animal that the command adds; `None` if all are used.
     pub next_pet: Option<PetId>,
     /// The identifier for an order that the command adds; `None` if all are used.
@@ -114,9 +120,23 @@ pub enum Refusal {
     /// The subject is not in a state in which the command is possible.
     InvalidTransition(Box<Conflict>),
     OpenOrder(Box<Conflict>),
+    Fields(FieldProblem),
+    /// Another animal has the value of a unique field.
+    DuplicateValue {
+        message: String,
+        other: PetId,
+        /// This animal, if it was there before the commands.
+        current: Option<Box<Resource>>,
+    },
     /// With this command, the representations of a batch are too long together.
     TooLong,
     NoIdentifierLeft,
+}
+
+impl From<FieldProblem> for Refusal {
+    fn from(problem: FieldProblem) -> Self {
+        Self::Fields(problem)
+    }
 }
 
 /// The state that a command does not fit.

@@ -5,14 +5,15 @@
 use jiff::Timestamp;
 
 use super::{
-    Contact, Decimal, Label, Note, OrderId, PetPatch, Reason, Reference, WithdrawalReason,
+    Contact, Decimal, FieldPatch, FieldValue, Given, Label, Note, OrderId, PetPatch, Reason,
+    Reference, WithdrawalReason,
 };
 use crate::domain::{NewPet, PetId};
 
 /// One change of the store. [`super::decide`] has the rules.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Command {
-    AddPet(NewPet),
+    AddPet(NewPet, FieldPatch),
     PatchPet {
         id: PetId,
         patch: PetPatch,
@@ -88,7 +89,7 @@ pub enum Subject {
 impl Command {
     pub fn subject(&self) -> Subject {
         match self {
-            Self::AddPet(_) => Subject::New,
+            Self::AddPet(..) => Subject::New,
             Self::PatchPet { id, .. }
             | Self::WithdrawPet { id, .. }
             | Self::RestorePet { id, .. } => Subject::Pet(*id),
@@ -103,6 +104,31 @@ impl Command {
                 Subject::Category(*id)
             }
         }
+    }
+}
+
+impl Command {
+    /// Adds an animal without values.
+    pub fn add(pet: NewPet) -> Self {
+        Self::AddPet(pet, FieldPatch::default())
+    }
+
+    /// What it wants of the fields of an animal.
+    pub fn fields(&self) -> Option<&FieldPatch> {
+        match self {
+            Self::AddPet(_, fields) | Self::PatchPet { patch: PetPatch { fields, .. }, .. } => {
+                Some(fields)
+            }
+            _ => None,
+        }
+    }
+
+    /// The values that it gives to fields.
+    pub fn field_values(&self) -> impl Iterator<Item = (&str, &FieldValue)> {
+        self.fields().into_iter().flatten().filter_map(|(name, given)| match given {
+            Given::Set(value) => Some((name.as_str(), value)),
+            Given::Clear | Given::Other => None,
+        })
     }
 }
 

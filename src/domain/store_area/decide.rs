@@ -16,7 +16,7 @@ use super::{
 /// invalid, not found, precondition, state.
 pub fn decide(command: &Command, present: &Present, now: Timestamp) -> Result<Decision, Refusal> {
     match command {
-        Command::AddPet(new) => add_pet(new, present, now),
+        Command::AddPet(new, fields) => add_pet(new, fields, present, now),
         Command::PatchPet { patch, preconditions, .. } => {
             patch_pet(patch, preconditions, present, now)
         }

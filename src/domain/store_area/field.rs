@@ -4,7 +4,7 @@
 
 use std::collections::HashSet;
 
-use super::{Act, ActType, JournalSubject, Label, SubjectKind};
+use super::Label;
 use crate::domain::words::words;
 
 /// The name of a field: a letter, then up to 31 letters, digits and `_`, all of them ASCII and in
@@ -116,23 +116,6 @@ impl FieldDefinition {
         let choices = self.choices.iter().flat_map(Choices::all);
         self.label.as_str().len() + choices.map(String::len).sum::<usize>()
     }
-
-    /// An act on it, with all that the audit trail shows.
-    pub fn act(&self, kind: ActType) -> Act {
-        let yes_or_no = |yes: bool| if yes { "true" } else { "false" }.to_owned();
-        let mut details = vec![
-            ("name".into(), self.name.as_str().to_owned()),
-            ("label".into(), self.label.as_str().to_owned()),
-            ("kind".into(), self.kind.as_str().to_owned()),
-            ("public".into(), yes_or_no(self.is_public)),
-            ("unique".into(), yes_or_no(self.is_unique)),
-            ("position".into(), self.position.to_string()),
-        ];
-        let choices = self.choices.as_ref().map(|choices| choices.all().join(", "));
-        details.extend(choices.map(|choices| ("choices".into(), choices)));
-        let subject = JournalSubject { kind: SubjectKind::Field.into(), id: None };
-        Act { kind: kind.into(), subject, details }
-    }
 }
 
 /// All fields of a store, in the order in which people see them.
@@ -141,12 +124,19 @@ pub struct FieldSet {
     /// Higher with each change of any field.
     pub version: i64,
     all: Vec<FieldDefinition>,
+    /// Those that are about to be deleted, or to get another kind, if no animal has a value of them.
+    examined: Vec<FieldName>,
 }
 
 impl FieldSet {
-    pub fn new(version: i64, mut all: Vec<FieldDefinition>) -> Self {
+    pub fn new(version: i64, mut all: Vec<FieldDefinition>, examined: Vec<FieldName>) -> Self {
         all.sort_by(|one, other| (one.position, &one.name).cmp(&(other.position, &other.name)));
-        Self { version, all }
+        Self { version, all, examined }
+    }
+
+    /// Whether a transaction that writes a value of this field must say so.
+    pub fn is_examined(&self, name: &str) -> bool {
+        self.examined.iter().any(|examined| examined.as_str() == name)
     }
 
     pub fn all(&self) -> &[FieldDefinition] {

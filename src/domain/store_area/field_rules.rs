@@ -2,7 +2,9 @@
 
 #![expect(missing_docs, reason = "a comment says what a name does not")]
 
-use super::{Act, ActType, FieldDefinition, FieldName, FieldSet, Preconditions};
+use super::{
+    Act, ActType, FieldDefinition, FieldName, FieldSet, JournalSubject, Preconditions, SubjectKind,
+};
 
 /// What a client wants of a field.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -32,6 +34,9 @@ pub struct FieldChange {
     pub name: FieldName,
     /// `None` if it is deleted.
     pub after: Option<FieldDefinition>,
+    /// Whether it is only possible while no animal has a value: the field is deleted, or its kind or
+    /// `unique` changes. Then `seen` is the version with which this was examined.
+    pub must_be_unused: bool,
 }
 
 /// Why nothing is changed.
@@ -43,6 +48,8 @@ pub enum FieldRefusal {
     PreconditionFailed(Option<Box<FieldDefinition>>),
     /// There are [`FieldDefinition::MAX`] fields.
     TooMany,
+    /// An animal has a value.
+    InUse(Box<FieldDefinition>),
 }
 
 /// Decides about a wish. The reason why nothing is changed is looked for in the order: not found,
@@ -63,38 +70,54 @@ pub fn decide_field(
     if !preconditions.hold_for(before.map(|field| field.version)) {
         return Err(FieldRefusal::PreconditionFailed(before.cloned().map(Box::new)));
     }
-    let decided = |kind, field: &FieldDefinition, after: Option<FieldDefinition>| FieldDecision {
-        change: Some(FieldChange {
-            seen: present.version,
-            name: name.clone(),
-            after: after.clone(),
-        }),
-        act: Some(field.act(kind)),
-        is_new: kind == ActType::FieldAdded,
-        field: after,
-    };
-    match (wish, before) {
+    let after = match (wish, before) {
         (FieldWish::Put(wanted), Some(before)) => {
             let after = FieldDefinition { version: before.version, ..wanted.clone() };
             if after == *before {
-                return Ok(FieldDecision {
-                    change: None,
-                    act: None,
-                    is_new: false,
-                    field: Some(after),
-                });
+                let field = Some(after);
+                return Ok(FieldDecision { change: None, act: None, is_new: false, field });
             }
-            let after = FieldDefinition { version: before.version + 1, ..after };
-            Ok(decided(ActType::FieldChanged, &after.clone(), Some(after)))
+            Some(FieldDefinition { version: before.version + 1, ..after })
         }
         (FieldWish::Put(_), None) if present.all().len() >= FieldDefinition::MAX => {
-            Err(FieldRefusal::TooMany)
+            return Err(FieldRefusal::TooMany);
         }
-        (FieldWish::Put(wanted), None) => {
-            let after = FieldDefinition { version: 1, ..wanted.clone() };
-            Ok(decided(ActType::FieldAdded, &after.clone(), Some(after)))
-        }
-        (FieldWish::Delete(_), Some(before)) => Ok(decided(ActType::FieldDeleted, before, None)),
-        (FieldWish::Delete(_), None) => Err(FieldRefusal::NotFound),
+        (FieldWish::Put(wanted), None) => Some(FieldDefinition { version: 1, ..wanted.clone() }),
+        (FieldWish::Delete(_), _) => None,
+    };
+    let act = match (before, &after) {
+        (_, None) => before.map(|before| before.act(ActType::FieldDeleted)),
+        (None, Some(after)) => Some(after.act(ActType::FieldAdded)),
+        (Some(_), Some(after)) => Some(after.act(ActType::FieldChanged)),
+    };
+    let values_are_valid = |after: &FieldDefinition| {
+        before.is_none_or(|before| (before.kind, before.is_unique) == (after.kind, after.is_unique))
+    };
+    let must_be_unused = !after.as_ref().is_some_and(values_are_valid);
+    let change = FieldChange {
+        seen: present.version,
+        name: name.clone(),
+        after: after.clone(),
+        must_be_unused,
+    };
+    Ok(FieldDecision { change: Some(change), act, is_new: before.is_none(), field: after })
+}
+
+impl FieldDefinition {
+    /// An act on it, with all that the audit trail shows.
+    pub fn act(&self, kind: ActType) -> Act {
+        let yes_or_no = |yes: bool| if yes { "true" } else { "false" }.to_owned();
+        let mut details = vec![
+            ("name".into(), self.name.as_str().to_owned()),
+            ("label".into(), self.label.as_str().to_owned()),
+            ("kind".into(), self.kind.as_str().to_owned()),
+            ("public".into(), yes_or_no(self.is_public)),
+            ("unique".into(), yes_or_no(self.is_unique)),
+            ("position".into(), self.position.to_string()),
+        ];
+        let choices = self.choices.as_ref().map(|choices| choices.all().join(", "));
+        details.extend(choices.map(|choices| ("choices".into(), choices)));
+        let subject = JournalSubject { kind: SubjectKind::Field.into(), id: None };
+        Act { kind: kind.into(), subject, details }
     }
 }

@@ -14,6 +14,7 @@ mod decide;
 mod decimal;
 mod field;
 mod field_rules;
+mod field_values;
 mod journal;
 mod name_key;
 mod order;
@@ -34,12 +35,14 @@ pub use decide::decide;
 pub use decimal::{Currency, Decimal};
 pub use field::{Choices, FieldDefinition, FieldKind, FieldName, FieldSet};
 pub use field_rules::{FieldChange, FieldDecision, FieldRefusal, FieldWish, decide_field};
+pub use field_values::{FieldPatch, FieldProblem, FieldValue, FieldValues, Given, UniqueKey};
 pub use journal::{
     Act, ActType, AuditEntry, AuditPosition, AuditQuery, AuditType, ChangePage, Epoch,
     JournalEntry, JournalState, JournalSubject, SubjectKind,
 };
 pub use name_key::{
-    COMPARED_LENGTH, MORE_KEYS, NAME_KEY_LENGTH, NameKeys, NamePrefix, is_word, letters, normalized,
+    COMPARED_LENGTH, MORE_KEYS, NAME_KEY_LENGTH, NameKeys, NamePrefix, is_word, letters,
+    normalized, whole_key,
 };
 pub use order::{Note, Order, OrderId, OrderStatus, Reason, Reference, Text};
 pub use query::{Inventory, OrderQuery, PetPosition, PetQuery, Reservations};

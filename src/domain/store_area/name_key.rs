@@ -26,6 +26,11 @@ pub fn letters(text: &str) -> String {
     comparable(text).filter(|character| character.is_alphanumeric()).collect()
 }
 
+/// The whole text without regard to case and accents.
+pub fn whole_key(text: &str) -> String {
+    comparable(text).collect()
+}
+
 /// The keys by which a name is found: a text finds the name if one of them begins with the text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NameKeys {

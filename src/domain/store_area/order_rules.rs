@@ -3,8 +3,8 @@
 use jiff::Timestamp;
 
 use super::{
-    ChangeType, Decision, NewOrder, Order, OrderPatch, OrderStatus, OrderTerms, Preconditions,
-    Present, Reason, Refusal, StorePet,
+    ChangeType, Decimal, Decision, FieldKind, FieldSet, FieldValue, NewOrder, Order, OrderPatch,
+    OrderStatus, OrderTerms, Preconditions, Present, Reason, Refusal, StorePet,
     pet_rules::withdrawn,
     rules::{NO_ORDER, NO_PET, existing, invalid_transition, require},
 };
@@ -40,7 +40,7 @@ pub(super) fn place_order(
         created_at: now,
         closed_at: None,
         version: 1,
-        price: None,
+        price: asking_price(pet, &present.fields),
         contact: new.contact.clone(),
         holds: true,
     };
@@ -57,6 +57,15 @@ pub(super) fn place_order(
         }
     };
     Ok(Decision::of(kind, None, order).and_pet(pet, status, order_id, now))
+}
+
+/// The price of an order that names none: that of the animal, unless it is of another kind.
+fn asking_price(pet: &StorePet, fields: &FieldSet) -> Option<Decimal> {
+    let is_decimal = fields.find("price").is_some_and(|field| field.kind == FieldKind::Decimal);
+    match pet.price() {
+        Some(FieldValue::Text(price)) if is_decimal => Decimal::new(price),
+        _ => None,
+    }
 }
 
 /// Completes or cancels a reserved order.

@@ -4,7 +4,7 @@
 
 use jiff::Timestamp;
 
-use super::{Note, OrderId};
+use super::{FieldPatch, FieldValue, FieldValues, Note, OrderId};
 use crate::domain::{NewPet, PetId, PetName, PetStatus, words::words};
 
 /// An animal of the store, withdrawn or not. Times have milliseconds.
@@ -26,6 +26,8 @@ pub struct StorePet {
     pub order_id: Option<OrderId>,
     /// Whether, when and why it left the catalogue.
     pub withdrawn: Option<Withdrawal>,
+    /// The values of its fields.
+    pub fields: FieldValues,
 }
 
 impl StorePet {
@@ -41,24 +43,33 @@ impl StorePet {
             updated_at: Some(now),
             order_id: None,
             withdrawn: None,
+            fields: FieldValues::NONE,
         }
     }
 
-    /// The animal with new values. Without `..`, so that none is forgotten.
+    /// The animal with new values. Without `..`, so that none is forgotten. Those of its fields
+    /// depend on [`FieldSet::apply`](super::FieldSet::apply).
     #[must_use]
-    pub fn patched(&self, patch: PetPatch) -> Self {
-        let PetPatch { name, category_id, status } = patch;
+    pub fn patched(&self, patch: PetPatch, fields: FieldValues) -> Self {
+        let PetPatch { name, category_id, status, fields: _ } = patch;
         let mut after = self.clone();
         after.name = name.unwrap_or(after.name);
         after.category_id = category_id.unwrap_or(after.category_id);
         after.status = status.unwrap_or(after.status);
+        after.fields = fields;
         after
+    }
+
+    /// The value of the field that can be the price of an order.
+    pub fn price(&self) -> Option<&FieldValue> {
+        self.fields.get("price")
     }
 
     /// The length of its texts, in bytes.
     pub fn length(&self) -> usize {
         let note = self.withdrawn.as_ref().and_then(|withdrawal| withdrawal.note.as_ref());
-        self.name.as_str().len() + note.map_or(0, |note| note.as_str().len())
+        let note = note.map_or(0, |note| note.as_str().len());
+        self.name.as_str().len() + note + self.fields.as_json().len()
     }
 }
 
@@ -69,6 +80,7 @@ pub struct PetPatch {
     pub category_id: Option<i64>,
     /// Its status. Only while no order is open.
     pub status: Option<PetStatus>,
+    pub fields: FieldPatch,
 }
 
 /// How an animal left the catalogue.

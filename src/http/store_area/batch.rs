@@ -3,7 +3,7 @@
 use serde_json::value::RawValue;
 
 use super::{
-    members::{COMMAND, IF_MATCH, INTEGER, Members, NAME, PET_STATUS, REASON},
+    members::{COMMAND, IF_MATCH, INTEGER, Members, REASON},
     orders, pets,
     shared::StoreArea,
     wire,
@@ -11,7 +11,6 @@ use super::{
 };
 use crate::{
     domain::{
-        NewPet,
         rate_limit::Reading,
         store_area::{Command, Preconditions},
     },
@@ -63,12 +62,9 @@ fn parse(area: &StoreArea, element: &RawValue, write: &Write<'_>) -> Result<Comm
     let reason = || members.optional("reason", &REASON);
     match &*command {
         "addPet" => {
-            check(&["name", "categoryId", "status"])?;
-            Ok(Command::AddPet(NewPet {
-                name: members.required("name", &NAME)?,
-                category_id: members.required("categoryId", &INTEGER)?,
-                status: members.optional("status", &PET_STATUS)?.unwrap_or_default(),
-            }))
+            check(json::PATCH)?;
+            let (pet, fields) = json::read_new_pet(&members)?;
+            Ok(Command::AddPet(pet, fields))
         }
         "patchPet" => {
             with_pet(json::PATCH)?;

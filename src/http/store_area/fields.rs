@@ -105,6 +105,12 @@ fn refused(refusal: FieldRefusal) -> ApiError {
             let error = ApiError::new(Problem::PreconditionFailed, message);
             error.with_state(None, Some(&current), None)
         }
+        FieldRefusal::InUse(field) => {
+            let message = "An animal, perhaps a withdrawn one, has a value of this field. It cannot \
+                           be deleted or get another kind or unique. Remove its values first.";
+            let error = ApiError::new(Problem::FieldInUse, message);
+            error.with_state(None, Some(&shown(&field)), None)
+        }
         FieldRefusal::TooMany => {
             let max = FieldDefinition::MAX;
             let message = format!("There are {max} fields already. Delete one first.");

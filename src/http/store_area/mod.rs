@@ -30,7 +30,7 @@ pub(crate) use self::{
         cancel_order, complete_order, get_order, list_orders, patch_order, place_order,
         return_order,
     },
-    pets::{get_pet, list_pets, patch_pet, restore_pet, withdraw_pet},
+    pets::{add_pet, get_pet, list_pets, patch_pet, restore_pet, withdraw_pet},
     shared::StoreArea,
     webhooks::{
         add_webhook, delete_webhook, enable_webhook, get_webhook, list_attempts, list_webhooks,

@@ -107,6 +107,13 @@ pub(crate) async fn get_pet(
     wire::respond(area, request, &Resource::Pet(pet))
 }
 
+/// `POST /v1/store/pets`: adds an animal.
+pub(crate) async fn add_pet(area: &StoreArea, call: Call<'_>) -> Result<Response, ApiError> {
+    let write = Write::read(area, call, Some(Accepted::Json)).await?;
+    let (pet, fields) = json::read_new_pet(&write.members(json::PATCH)?)?;
+    write.execute(area, Command::AddPet(pet, fields), wire::created).await
+}
+
 /// `PATCH /v1/store/pets/{petId}`.
 pub(crate) async fn patch_pet(area: &StoreArea, call: Call<'_>) -> Result<Response, ApiError> {
     let preconditions = preconditions::of(&call.request.headers)?;

@@ -69,9 +69,11 @@ pub(super) fn created(decisions: &[Decision]) -> StoredResponse {
         return response;
     };
     response.status = StatusCode::CREATED.as_u16();
-    if let Some(Resource::Order(order)) = &change.after {
-        response.location = Some(format!("/store/orders/{}", order.id));
-    }
+    response.location = match &change.after {
+        Some(Resource::Order(order)) => Some(format!("/store/orders/{}", order.id)),
+        Some(Resource::Pet(pet)) => Some(format!("/store/pets/{}", pet.id)),
+        Some(Resource::Category(_)) | None => None,
+    };
     response
 }
 

@@ -17,7 +17,7 @@ use super::{contacts, members::Members, shared::StoreArea, wire};
 use crate::{
     domain::{
         IdempotencyKey, KeyId, NamedActor, PetId, StoredResponse, WriteContext,
-        store_area::{Command, Conflict, OrderId, Refusal, Resource},
+        store_area::{Command, Conflict, FieldProblem, OrderId, Refusal, Resource},
     },
     edge::{
         ApiError, Problem, Reservation, Response,
@@ -252,6 +252,16 @@ fn refused(refusal: Refusal, failed_index: Option<usize>, room: Reservation) -> 
         }
         Refusal::InvalidTransition(conflict) => of_conflict(Problem::InvalidTransition, *conflict),
         Refusal::OpenOrder(conflict) => of_conflict(Problem::OpenOrder, *conflict),
+        Refusal::Fields(FieldProblem::Unknown(message)) => {
+            (ApiError::new(Problem::UnknownField, message), None)
+        }
+        Refusal::Fields(FieldProblem::Invalid(message)) => {
+            (ApiError::new(Problem::InvalidBody, message), None)
+        }
+        Refusal::DuplicateValue { message, current, .. } => {
+            let current = current.map(|current| wire::resource(&current));
+            (ApiError::new(Problem::DuplicateValue, message), current)
+        }
         Refusal::NoIdentifierLeft => return ApiError::internal(Arc::new(NoIdentifierLeft)),
     };
     if failed_index.is_none() && current.is_none() {

@@ -14,7 +14,7 @@ use crate::{
 
 /// Each row has the version of all fields. The field is null if there is none.
 pub(in crate::store) const LIST: &str = "SELECT field_state.version, name, label, kind, choices,
-        is_public, is_unique, position, fields.version
+        is_public, is_unique, position, fields.version, examined
     FROM field_state LEFT JOIN fields ON TRUE";
 /// One change after the other: each was decided with all fields as they were.
 const CHANGE: &str = "UPDATE field_state SET version = version + 1 WHERE version = $1";
@@ -28,11 +28,22 @@ pub(in crate::store) const PUT: &str = "INSERT INTO fields
 pub(in crate::store) const CLEAR: &str =
     "DELETE FROM fields; UPDATE field_state SET version = version + 1";
 const DELETE: &str = "DELETE FROM fields WHERE name = $1";
+const EXAMINE: &str = "UPDATE fields SET examined = $2 WHERE name = $1";
+/// Finds the field only if no value of it was written since then.
+pub(in crate::store) const USED: &str =
+    "UPDATE fields SET examined = NULL WHERE examined IS NOT NULL";
+const UNUSED: &str = "UPDATE fields SET examined = NULL WHERE name = $1 AND examined = $2";
 
 #[async_trait]
 impl<D: Database> Fields for D {
     async fn fields(&self) -> Result<FieldSet, StoreError> {
         self.read((), |on, ()| list(on).boxed()).await
+    }
+
+    async fn examine_field(&self, name: FieldName, seen: i64) -> Result<bool, StoreError> {
+        let examined =
+            self.once((name, seen), |on, (name, seen)| examine(on, name, *seen).boxed(), nothing);
+        Ok(examined.await?.is_ok())
     }
 
     async fn write_field(
@@ -63,8 +74,15 @@ pub(in crate::store) async fn list<S: Sql>(on: &mut S) -> Result<FieldSet, S::Er
 /// The fields in the rows of [`LIST`].
 pub(in crate::store) fn set<R: Columns>(rows: &[R]) -> Result<FieldSet, R::Error> {
     let version = rows.first().map_or(Ok(0), |row| row.value(0))?;
-    let all: Result<Vec<_>, _> = rows.iter().filter_map(|row| field(row).transpose()).collect();
-    Ok(FieldSet::new(version, all?))
+    let (mut all, mut examined) = (Vec::with_capacity(rows.len()), Vec::new());
+    for row in rows {
+        let Some(field) = field(row)? else { continue };
+        if row.value::<Option<i64>>(9)?.is_some() {
+            examined.push(field.name.clone());
+        }
+        all.push(field);
+    }
+    Ok(FieldSet::new(version, all, examined))
 }
 
 /// The field in a row of [`LIST`], if it has one.
@@ -83,6 +101,18 @@ fn field<R: Columns>(row: &R) -> Result<Option<FieldDefinition>, R::Error> {
     }))
 }
 
+async fn examine<S: Sql>(
+    on: &mut S,
+    name: &FieldName,
+    seen: i64,
+) -> Result<Result<i64, ()>, S::Error> {
+    if on.execute(CHANGE, &[&seen]).await? != 1 {
+        return Ok(Err(()));
+    }
+    on.execute(EXAMINE, &[&name.as_str(), &(seen + 1)]).await?;
+    Ok(Ok(0))
+}
+
 async fn write<S: Sql>(
     on: &mut S,
     change: Option<&FieldChange>,
@@ -95,8 +125,10 @@ async fn write<S: Sql>(
     {
         return Ok(Err(seen.into()));
     }
-    if let Some(FieldChange { seen, name, after }) = change {
-        if on.execute(CHANGE, &[seen]).await? != 1 {
+    if let Some(FieldChange { seen, name, after, must_be_unused }) = change {
+        if on.execute(CHANGE, &[seen]).await? != 1
+            || (*must_be_unused && on.execute(UNUSED, &[&name.as_str(), seen]).await? != 1)
+        {
             return Ok(Err(Written::Stale));
         }
         match after {

@@ -11,7 +11,8 @@ use crate::{
     store::{
         OpenError, StoreError,
         admin::keys,
-        check::{self, Checkup, DISAGREEMENTS, OneKind},
+        bulk::Snapshot,
+        check::{self, Checkup, DISAGREEMENTS, OneKind, UNIQUE_VALUES, ValueCheck},
         tables::Table,
     },
 };
@@ -49,11 +50,15 @@ fn read(snapshot: &mut PostgresSnapshot) -> Result<Checkup, StoreError> {
             Ok(ControlFlow::Continue(()))
         })?;
     }
+    let mut values = ValueCheck::with(snapshot.fields()?);
     for table in Table::ALL {
         let mut problems = OneKind::of(&mut found.problems);
         snapshot.each(&everything(table), &[], |row| {
             match table.read(row) {
-                Ok(Resource::Pet(pet)) => found.animals += u64::from(pet.withdrawn.is_none()),
+                Ok(Resource::Pet(pet)) => {
+                    found.animals += u64::from(pet.withdrawn.is_none());
+                    values.add_pet(&pet).into_iter().for_each(|problem| problems.add(problem));
+                }
                 Ok(_) => {}
                 Err(error @ (Failure::Row(_) | Failure::Column(_))) => {
                     let (what, id): (_, i64) = (table.row(), row.try_get(0)?);
@@ -64,6 +69,11 @@ fn read(snapshot: &mut PostgresSnapshot) -> Result<Checkup, StoreError> {
             Ok(ControlFlow::Continue(()))
         })?;
     }
+    snapshot.each(UNIQUE_VALUES, &[], |row| {
+        values.add_owner(&(row.try_get(0)?, row.try_get(1)?), row.try_get(2)?);
+        Ok(ControlFlow::Continue(()))
+    })?;
+    found.problems.extend(values.disagreement());
     for (statement, problem) in [
         (INDEXES, "the index {} is missing or incomplete"),
         (SEQUENCES, "the sequence of ids does not contain the last id of {}"),

@@ -19,6 +19,8 @@ pub(super) const NEW_PETS: CopyTarget = CopyTarget {
 };
 pub(super) const CONTACTS: CopyTarget =
     CopyTarget { table: "order_contacts", columns: "order_id, contact" };
+pub(super) const UNIQUE_VALUES: CopyTarget =
+    CopyTarget { table: "unique_values", columns: "field, key, pet_id" };
 pub(super) const REQUESTS: CopyTarget = CopyTarget {
     table: "requests",
     columns: "caller, key, operation, fingerprint, status, location, etag, body, created_at, mark",

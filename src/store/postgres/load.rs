@@ -1,6 +1,6 @@
 //! Adds a whole catalogue in one transaction, with COPY.
 
-use std::{mem, pin::Pin};
+use std::{collections::VecDeque, mem, pin::Pin};
 
 use jiff::Timestamp;
 use tokio_postgres::{binary_copy::BinaryCopyInWriter, types::ToSql};
@@ -13,6 +13,7 @@ use super::{
     journal,
     name_keys::StoredKeys,
     numbering,
+    rows::pet_id,
     snapshot::LAST_PET,
     tables::with_values,
     url::PostgresUrl,
@@ -20,7 +21,9 @@ use super::{
 use crate::{
     domain::{
         Actor, NewPet, PetId, WriteContext,
-        store_area::{Act, FieldDefinition, Order, Resource, StorePet},
+        store_area::{
+            Act, FieldDefinition, FieldSet, FieldValues, Order, Resource, StorePet, UniqueKey,
+        },
     },
     store::{
         OpenError, OpenMode, StoreError,
@@ -47,6 +50,12 @@ const CONTINUE_WEBHOOKS: &str = "SELECT setval('webhook_ids', $1) FROM webhook_i
 
 /// So many contacts are added at once.
 const MANY_CONTACTS: usize = 1_000;
+const DRAW: &str = "SELECT nextval('pets_ids') FROM generate_series(1, $1::bigint)";
+/// How many identifiers are drawn at a time.
+const DRAWN: i64 = 1_000;
+
+/// How many unique values wait for the next COPY of them.
+const WAITING_KEYS: usize = 10_000;
 
 /// See [`Load`].
 pub struct PostgresLoad {
@@ -60,6 +69,12 @@ pub struct PostgresLoad {
     /// The highest identifier of an animal before, if the store gives the next ones.
     last_before: i64,
     added: Imported,
+    /// With which unique values are known.
+    fields: FieldSet,
+    /// Unique values that were not written yet: a connection has one COPY at a time.
+    keys: Vec<(UniqueKey, PetId)>,
+    /// Identifiers for the next animals, since the first one that has values.
+    drawn: VecDeque<PetId>,
     /// When the animals are added.
     context: WriteContext,
 }
@@ -76,6 +91,9 @@ impl PostgresLoad {
             newest_mark: 0,
             last_before: 0,
             added,
+            fields: FieldSet::default(),
+            keys: Vec::new(),
+            drawn: VecDeque::new(),
             context,
         })
     }
@@ -114,7 +132,36 @@ impl PostgresLoad {
     /// Adds all that is still to be added.
     fn finish(&mut self) -> Result<(), StoreError> {
         self.add_contacts()?;
+        self.add_keys()?;
         self.finish_copying()
+    }
+
+    /// Reads the fields.
+    fn read_fields(&mut self) -> Result<(), StoreError> {
+        let rows = self.connection.wait(|client| client.query(fields::LIST, &[]))?;
+        self.fields = fields::set(&rows)?;
+        Ok(())
+    }
+
+    /// The next identifier. A few that are left at the end are skipped.
+    fn draw_id(&mut self) -> Result<PetId, StoreError> {
+        if self.drawn.len() <= 1 {
+            self.finish_copying()?;
+            let rows = self.connection.wait(|client| client.query(DRAW, &[&DRAWN]))?;
+            for row in &rows {
+                let id = row.try_get(0).map_err(Failure::from).and_then(pet_id);
+                self.drawn.push_back(id.map_err(StoreError::from)?);
+            }
+        }
+        self.drawn.pop_front().ok_or_else(|| Failure::Row("id").into())
+    }
+
+    /// Writes the unique values that wait.
+    fn add_keys(&mut self) -> Result<(), StoreError> {
+        for ((field, key), id) in mem::take(&mut self.keys) {
+            self.add_to(copy_target::UNIQUE_VALUES, &[&field, &key, &id.get()])?;
+        }
+        Ok(())
     }
 
     fn finish_copying(&mut self) -> Result<(), StoreError> {
@@ -130,6 +177,8 @@ impl Load for PostgresLoad {
         self.context.now = now;
         (self.newest_mark, self.last_before) = self.connection.wait(async |client| {
             client.batch_execute("BEGIN").await?;
+            // Until the end, no field changes.
+            client.batch_execute("SELECT 1 FROM field_state FOR SHARE").await?;
             if ids == Ids::Given {
                 client.batch_execute(LOCK).await?;
             }
@@ -137,7 +186,7 @@ impl Load for PostgresLoad {
             let mark = client.query_one(NEWEST_MARK, &[]).await?.try_get(0)?;
             Ok::<_, tokio_postgres::Error>((mark, last))
         })?;
-        Ok(())
+        self.read_fields()
     }
 
     fn is_empty(&mut self) -> Result<bool, StoreError> {
@@ -146,9 +195,19 @@ impl Load for PostgresLoad {
         })
     }
 
-    fn add_pet(&mut self, id: Option<PetId>, pet: &NewPet) -> Result<(), StoreError> {
+    fn add_pet(
+        &mut self,
+        id: Option<PetId>,
+        pet: &NewPet,
+        fields: &FieldValues,
+    ) -> Result<(), StoreError> {
+        let id = match id {
+            None if !fields.is_empty() || !self.drawn.is_empty() => Some(self.draw_id()?),
+            id => id,
+        };
         if let Some(id) = id {
-            return self.add(&StorePet::added(id, pet.clone(), self.context.now).into());
+            let added = StorePet::added(id, pet.clone(), self.context.now);
+            return self.add(&StorePet { fields: fields.clone(), ..added }.into());
         }
         let (name, category_id, status) = (pet.name.as_str(), pet.category_id, pet.status.as_str());
         let StoredKeys { name_key, words } = StoredKeys::of(name);
@@ -161,6 +220,13 @@ impl Load for PostgresLoad {
 
     fn add(&mut self, resource: &Resource) -> Result<(), StoreError> {
         self.added.add_resource(resource);
+        if let Resource::Pet(pet @ StorePet { withdrawn: None, .. }) = resource {
+            let keys = self.fields.unique_keys(&pet.fields).into_iter();
+            self.keys.extend(keys.map(|key| (key, pet.id)));
+            if self.keys.len() >= WAITING_KEYS {
+                self.add_keys()?;
+            }
+        }
         with_values(resource, |table, values| self.add_values(table.into(), values))?;
         if let Resource::Order(Order { id, contact: Some(contact), .. }) = resource {
             self.contacts.push((id.get(), contact.as_str().to_owned()));
@@ -169,6 +235,10 @@ impl Load for PostgresLoad {
             }
         }
         Ok(())
+    }
+
+    fn fields(&self) -> &FieldSet {
+        &self.fields
     }
 
     fn set_fields(&mut self, all: &[FieldDefinition]) -> Result<(), StoreError> {
@@ -181,7 +251,8 @@ impl Load for PostgresLoad {
                 client.execute(fields::PUT, &columns).await?;
             }
             Ok::<_, Failure>(())
-        })
+        })?;
+        self.read_fields()
     }
 
     fn add_request(&mut self, stored: &StoredRequest) -> Result<(), StoreError> {
@@ -239,9 +310,9 @@ impl Load for PostgresLoad {
         if added.is_empty() {
             return Ok(());
         }
-        let before = self.last_before;
+        let (before, is_drawn) = (self.last_before, !self.drawn.is_empty());
         let entry = self.connection.wait(async |client| {
-            if added.count > 0 && added.last == 0 {
+            if added.count > 0 && (added.last == 0 || is_drawn) {
                 let row = client.query_one(ADDED, &[&before, &now]).await?;
                 (added.first, added.last) = (row.try_get(0)?, row.try_get(1)?);
             }
@@ -261,6 +332,7 @@ impl Load for PostgresLoad {
 
     fn commit(&mut self) -> Result<(), CommitError> {
         self.finish()?;
+        self.connection.wait(|client| client.batch_execute(fields::USED))?;
         let mut is_rejected = false;
         let committed = self.connection.wait(async |client| {
             let committed = client.batch_execute("COMMIT").await;

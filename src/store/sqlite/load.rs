@@ -21,14 +21,14 @@ use super::{
     journal,
     migrations::{self, Recognised},
     newest::Newest,
-    pets,
-    store_area::{changes, merge},
+    pets, rows,
+    store_area::{changes, fields as store_fields, merge},
     transaction::done,
 };
 use crate::{
     domain::{
         Actor, NewPet, PetId, WriteContext,
-        store_area::{Act, FieldDefinition, Resource, StorePet},
+        store_area::{Act, FieldDefinition, FieldSet, FieldValues, Resource, StorePet},
     },
     store::{
         OpenError, OpenMode, StoreError,
@@ -58,6 +58,8 @@ pub struct SqliteLoad {
     /// The lowest identifier that was given.
     lowest: Option<PetId>,
     added: Imported,
+    /// With which unique values are known.
+    fields: FieldSet,
     /// When the animals are added.
     context: WriteContext,
     /// Dropped last, after the connection is closed.
@@ -123,6 +125,7 @@ impl SqliteLoad {
             files,
             lowest: None,
             added: Imported::default(),
+            fields: FieldSet::default(),
             context: WriteContext::new(Actor::Command, Timestamp::UNIX_EPOCH),
             new,
         })
@@ -133,19 +136,31 @@ impl Load for SqliteLoad {
     fn begin(&mut self, _: Ids, now: Timestamp) -> Result<(), StoreError> {
         self.context.now = now;
         // The foreign key of a successor may refer to a key that is added later.
-        Ok(self.connection.execute_batch("BEGIN IMMEDIATE; PRAGMA defer_foreign_keys = ON")?)
+        self.connection.execute_batch("BEGIN IMMEDIATE; PRAGMA defer_foreign_keys = ON")?;
+        self.fields = store_fields::read(&self.connection)?;
+        Ok(())
     }
 
     fn is_empty(&mut self) -> Result<bool, StoreError> {
         Ok(self.connection.query_row(IS_EMPTY, [], |row| row.get(0))?)
     }
 
-    fn add_pet(&mut self, id: Option<PetId>, pet: &NewPet) -> Result<(), StoreError> {
-        if let Some(id) = id {
-            return self.add(&StorePet::added(id, pet.clone(), self.context.now).into());
-        }
-        self.added.add(pets::insert(&self.connection, pet, self.context.now)?);
-        Ok(())
+    fn add_pet(
+        &mut self,
+        id: Option<PetId>,
+        pet: &NewPet,
+        fields: &FieldValues,
+    ) -> Result<(), StoreError> {
+        let id = match id {
+            Some(id) => id,
+            None if fields.is_empty() => {
+                self.added.add(pets::insert(&self.connection, pet, self.context.now)?);
+                return Ok(());
+            }
+            None => rows::identifier(pets::next_id(&self.connection)?)?,
+        };
+        let added = StorePet::added(id, pet.clone(), self.context.now);
+        self.add(&StorePet { fields: fields.clone(), ..added }.into())
     }
 
     fn add(&mut self, resource: &Resource) -> Result<(), StoreError> {
@@ -153,7 +168,12 @@ impl Load for SqliteLoad {
             self.lowest = Some(pet.id).min(self.lowest.or(Some(pet.id)));
         }
         self.added.add_resource(resource);
+        store_fields::insert(&self.connection, &self.fields, resource)?;
         Ok(changes::insert(&self.connection, resource)?)
+    }
+
+    fn fields(&self) -> &FieldSet {
+        &self.fields
     }
 
     fn set_fields(&mut self, all: &[FieldDefinition]) -> Result<(), StoreError> {
@@ -161,6 +181,7 @@ impl Load for SqliteLoad {
         for field in all {
             done(fields::put(&mut self.connection, field).boxed())?;
         }
+        self.fields = store_fields::read(&self.connection)?;
         Ok(())
     }
 
@@ -225,6 +246,7 @@ impl Load for SqliteLoad {
         if let Some(lowest) = self.lowest {
             merge::allow_for(&self.connection, lowest.get()).map_err(StoreError::from)?;
         }
+        self.connection.execute(fields::USED, []).map_err(StoreError::from)?;
         self.files.check().map_err(StoreError::from)?;
         let committed = self.connection.execute_batch("COMMIT").map_err(|error| {
             match error.sqlite_error_code() {

@@ -34,10 +34,11 @@ const STEPS: [&str; KNOWN as usize] = [
     include_str!("../../../migrations/sqlite/0022_fields.sql"),
     include_str!("../../../migrations/sqlite/0023_price_of_an_order.sql"),
     include_str!("../../../migrations/sqlite/0024_contacts.sql"),
+    include_str!("../../../migrations/sqlite/0025_field_values.sql"),
 ];
 
 /// The schema version of this release.
-const KNOWN: u32 = 24;
+const KNOWN: u32 = 25;
 
 /// Marks a file as petstore's in its header ("pets"), where `file` and SQLite's tools show it.
 const APPLICATION_ID: i64 = 0x7065_7473;

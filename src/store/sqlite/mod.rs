@@ -33,7 +33,7 @@ mod wal_index;
 mod writer;
 mod writer_metrics;
 
-pub(super) use self::check::check;
+pub(super) use self::{check::check, snapshot::fields_of_new_database};
 pub(crate) use self::{
     copy::{Copied, CopyError, copy},
     file_identity::is_companion,

@@ -1,8 +1,10 @@
 //! What each write needs to know of the newest rows.
 
+use std::sync::Arc;
+
 use rusqlite::{Connection, OptionalExtension};
 
-use crate::store::request_rows::NEWEST_MARK;
+use crate::{domain::store_area::FieldSet, store::request_rows::NEWEST_MARK};
 
 const DATA_VERSION: &str = "PRAGMA data_version";
 const LATEST: &str = "SELECT latest_at FROM changes ORDER BY seq DESC LIMIT 1";
@@ -17,6 +19,7 @@ pub(super) struct Newest {
     latest_at: Option<i64>,
     order: Option<i64>,
     mark: Option<i64>,
+    fields: Option<Arc<FieldSet>>,
 }
 
 impl Newest {
@@ -51,6 +54,17 @@ impl Newest {
     /// An order with this identifier was added, unless it was there before.
     pub(super) fn has_order(&mut self, id: i64) {
         self.order = self.order.map(|last| last.max(id));
+    }
+
+    /// The fields of the store, which `read` reads if they are not known.
+    pub(super) fn fields(
+        &mut self,
+        read: impl FnOnce() -> rusqlite::Result<FieldSet>,
+    ) -> rusqlite::Result<Arc<FieldSet>> {
+        if let Some(known) = &self.fields {
+            return Ok(Arc::clone(known));
+        }
+        Ok(Arc::clone(self.fields.insert(Arc::new(read()?))))
     }
 
     /// The newest mark of remembered requests.

@@ -22,6 +22,7 @@ use crate::{
 const GET: &str = "SELECT name, category_id, status FROM pets WHERE id = ?1";
 const INSERT: &str = "INSERT INTO pets (name, category_id, status, created_at, updated_at)
     VALUES (?1, ?2, ?3, ?4, ?4)";
+const NEXT_ID: &str = "SELECT coalesce(max(seq), 0) + 1 FROM sqlite_sequence WHERE name = 'pets'";
 
 #[async_trait]
 impl Pets for SqliteStore {
@@ -75,6 +76,11 @@ fn get(connection: &Connection, id: PetId) -> rusqlite::Result<Option<Pet>> {
     let name = PetName::new(row.get(0)?).ok_or_else(|| row.invalid(0))?;
     let new = NewPet { name, category_id: row.get(1)?, status: status(row.get_ref(2)?)? };
     Ok(Some(new.with_id(id)))
+}
+
+/// The next identifier.
+pub(super) fn next_id(connection: &Connection) -> rusqlite::Result<i64> {
+    connection.prepare_cached(NEXT_ID)?.query_row([], |row| row.get(0))
 }
 
 /// Adds an animal under the next identifier, which it returns.

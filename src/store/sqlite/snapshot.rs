@@ -5,7 +5,7 @@ use std::{ops::ControlFlow, path::Path};
 use futures_util::FutureExt;
 use rusqlite::{Connection, Row};
 
-use super::{connection, rows, store_area::lists, transaction::done};
+use super::{connection, migrations, rows, store_area::lists, transaction::done};
 use crate::{
     domain::{
         PetRef, PetStatus,
@@ -22,6 +22,13 @@ use crate::{
 const COUNT: &str = "SELECT count(*) FROM pets WHERE ?1 IS NULL OR status = ?1";
 const LAST_ID: &str = "SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = ?1";
 const LAST_WEBHOOK: &str = "SELECT last FROM webhook_ids";
+
+/// See [`crate::store::fields_of_new_database`].
+pub(in crate::store) fn fields_of_new_database() -> rusqlite::Result<FieldSet> {
+    let mut connection = Connection::open_in_memory()?;
+    migrations::create(&connection)?;
+    done(fields::list(&mut connection).boxed())
+}
 
 /// See [`Snapshot`].
 pub struct SqliteSnapshot(Connection);

@@ -86,7 +86,11 @@ impl Sql for Connection {
     }
 }
 
-fn rows(connection: &Connection, sql: &str, values: Parameters<'_>) -> rusqlite::Result<Vec<Row>> {
+pub(super) fn rows(
+    connection: &Connection,
+    sql: &str,
+    values: Parameters<'_>,
+) -> rusqlite::Result<Vec<Row>> {
     let mut statement = bound(connection, sql, values)?;
     let count = statement.column_count();
     let (mut rows, mut found) = (statement.raw_query(), Vec::new());

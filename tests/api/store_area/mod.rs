@@ -17,6 +17,7 @@ mod prices;
 mod retries;
 mod scopes;
 mod streams;
+mod values;
 mod webhooks;
 mod withdraw;
 mod wrong_clock;

@@ -11,6 +11,7 @@ use tokio::time;
 use tokio_postgres::{Client, Row, Statement, error::SqlState};
 
 use super::{
+    fields::{self, FieldWrites},
     state::{self, About, READ, Read},
     write,
 };
@@ -149,10 +150,21 @@ impl Group {
             }
             (read, _) => read?,
         };
-        let (read, outcomes) = self.decide(&rows, seen)?;
+        let (mut read, about) = self.gather(&rows)?;
+        let commands: Vec<&Command> = self.requests().flat_map(|one| &one.commands).collect();
+        if commands.iter().any(|command| read.state.needs_fields(command)) {
+            fields::read(connection, &mut read, &commands).await?;
+        }
+        let outcomes = self.decide(&mut read, about, seen);
         let is_batch = self.requests().any(|one| one.commands.len() > 1);
+        let carried_out = self.requests().take(outcomes.len());
+        let of_fields = FieldWrites::of(&mut read.state, carried_out.flat_map(|one| &one.commands));
         let differences = write::differences(read, is_batch);
-        let writes = write::writes(&differences).chain(self.notes(&outcomes)).collect::<Vec<_>>();
+        let mut writes =
+            write::writes(&differences).chain(self.notes(&outcomes)).collect::<Vec<_>>();
+        if !writes.is_empty() {
+            writes.splice(0..0, of_fields.writes());
+        }
         if !writes.is_empty() {
             if let Err(failure) = self.commit(connection, &writes).await {
                 drop(writes);
@@ -209,13 +221,8 @@ impl Group {
         Ok(client.query(read, &parameters(&commands)).await?)
     }
 
-    /// Decides about the requests, each after those before it, up to one that repeats one of them, or
-    /// until there is much to write.
-    fn decide(
-        &self,
-        rows: &[Row],
-        seen: Vec<Option<Seen>>,
-    ) -> Result<(Read, Vec<Outcome>), Failure> {
+    /// What the commands of each request are about.
+    fn gather(&self, rows: &[Row]) -> Result<(Read, Vec<Vec<About>>), Failure> {
         let (mut read, mut rows) = (Read::default(), rows.iter());
         let mut about = Vec::with_capacity(self.0.len());
         for one in self.requests() {
@@ -223,6 +230,17 @@ impl Group {
             let of_one = commands.map(|(command, row)| read.add(row, command));
             about.push(of_one.collect::<Result<Vec<_>, _>>()?);
         }
+        Ok((read, about))
+    }
+
+    /// Decides about the requests, each after those before it, up to one that repeats one of them, or
+    /// until there is much to write.
+    fn decide(
+        &self,
+        read: &mut Read,
+        about: Vec<Vec<About>>,
+        seen: Vec<Option<Seen>>,
+    ) -> Vec<Outcome> {
         let (mut outcomes, mut keys, mut bytes) = (Vec::new(), HashSet::new(), 0);
         for ((one, about), seen) in self.requests().zip(about).zip(seen) {
             let request = one.context.idempotency.as_ref();
@@ -232,12 +250,12 @@ impl Group {
             }
             let outcome = match seen {
                 Some(seen) => Outcome { executed: seen.into(), entries: Vec::new() },
-                None => one.decide(&mut read, &about),
+                None => one.decide(read, &about),
             };
             bytes += outcome.entries.iter().map(Entry::length).sum::<usize>();
             outcomes.push(outcome);
         }
-        Ok((read, outcomes))
+        outcomes
     }
 
     /// The statements that remember the requests and log the changes.

@@ -5,6 +5,7 @@
 //! both.
 
 mod execute;
+mod fields;
 mod state;
 mod write;
 

@@ -2,7 +2,7 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
-    sync::LazyLock,
+    sync::{Arc, LazyLock},
 };
 
 use tokio_postgres::Row;
@@ -77,6 +77,13 @@ pub(super) fn parameters<'v>(
     [pet, order, category, new_pet, new_order].into_iter().chain(requests::name(request)).collect()
 }
 
+/// The parameters of [`READ`] for an animal.
+pub(super) fn parameters_of_pet<'v>(id: PetId) -> Vec<Value<'v>> {
+    let no = Value::Boolean(false);
+    let subject = [Value::Integer(id.get()), Value::Null, Value::Null, no, no];
+    subject.into_iter().chain(requests::name(None)).collect()
+}
+
 /// What was read for the commands of a group, and what those that were carried out have changed.
 #[derive(Default)]
 pub(super) struct Read {
@@ -97,21 +104,10 @@ pub(super) struct About {
 impl Read {
     /// Adds what is in a row of [`READ`], which is for this command.
     pub(super) fn add(&mut self, row: &Row, command: &Command) -> Result<About, Failure> {
-        let mut about = About::default();
-        let holder = tables::order(row, HOLDER)?;
-        if let Some(mut pet) = tables::pet(row, PET)? {
-            let open = holder.as_ref().filter(|order| order.status == OrderStatus::Reserved);
-            pet.order_id = open.map(|order| order.id);
-            if row.try_get(WAS_ADDED_BY_REQUEST)? {
-                self.added_by_requests.insert(pet.id);
-            }
-            about.pet = Some(pet.id);
-            self.state.add(pet);
-        }
-        let own = tables::order(row, OWN)?;
-        about.order = own.as_ref().map(|order| order.id);
-        for order in [own, holder].into_iter().flatten() {
-            self.state.add(order);
+        let mut about = About { pet: self.add_pet(row)?, ..About::default() };
+        if let Some(own) = tables::order(row, OWN)? {
+            about.order = Some(own.id);
+            self.state.add(own);
         }
         if let Some(category) = Category::find(row, CATEGORY)? {
             self.state.add(category);
@@ -125,9 +121,34 @@ impl Read {
         Ok(about)
     }
 
+    /// Adds the animal in a row of [`READ`], and the order that holds it.
+    pub(super) fn add_pet(&mut self, row: &Row) -> Result<Option<PetId>, Failure> {
+        let holder = tables::order(row, HOLDER)?;
+        let Some(mut pet) = tables::pet(row, PET)? else { return Ok(None) };
+        let open = holder.as_ref().filter(|order| order.status == OrderStatus::Reserved);
+        pet.order_id = open.map(|order| order.id);
+        let id = pet.id;
+        if row.try_get(WAS_ADDED_BY_REQUEST)? {
+            self.added_by_requests.insert(id);
+        }
+        self.state.add(pet);
+        if let Some(holder) = holder {
+            self.state.add(holder);
+        }
+        Ok(Some(id))
+    }
+
     /// What the commands of the next request are about, as the requests before it leave it.
     pub(super) fn present(&self, commands: &[About]) -> State {
         let mut present = State::default();
+        present.fields = Arc::clone(&self.state.fields);
+        for (key, owner) in &self.state.owners {
+            present.add_owner(key.clone(), owner.now);
+            let pet = owner.now.and_then(|id| self.state.pets.get(&id)?.now.clone());
+            if let Some(pet) = pet {
+                present.add(pet);
+            }
+        }
         for &About { pet, order, category, .. } in commands {
             let resources = [
                 pet.and_then(|id| self.state.pets.get(&id)?.now.clone()).map(Resource::Pet),
@@ -147,12 +168,13 @@ impl Read {
     /// Keeps what the commands of a request have changed.
     pub(super) fn keep(&mut self, changed: State) {
         fn keep<K: Ord, T>(all: &mut BTreeMap<K, Versions<T>>, changed: BTreeMap<K, Versions<T>>) {
-            for (id, Versions { now, .. }) in changed {
-                all.entry(id).or_insert(Versions { read: None, now: None }).now = now;
+            for (id, Versions { read, now }) in changed {
+                all.entry(id).or_insert(Versions { read, now: None }).now = now;
             }
         }
         keep(&mut self.state.pets, changed.pets);
         keep(&mut self.state.orders, changed.orders);
         keep(&mut self.state.categories, changed.categories);
+        keep(&mut self.state.owners, changed.owners);
     }
 }

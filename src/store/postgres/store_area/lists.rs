@@ -9,8 +9,8 @@ use crate::{
     domain::{
         Limit, PetId, PetStatus,
         store_area::{
-            Category, Inventory, Order, OrderId, OrderQuery, OrderStatus, Reservations, StorePet,
-            Text,
+            Category, FieldName, Inventory, Order, OrderId, OrderQuery, OrderStatus, Reservations,
+            StorePet, Text,
         },
     },
     store::{
@@ -81,6 +81,8 @@ const CONTACTS_UNTIL: &str =
     WHERE order_id > $1 AND closed_at <= $2 ORDER BY order_id LIMIT $3";
 const OF_CATEGORY: &str = "SELECT (SELECT count(*) FROM pets WHERE category_id = $1)
     + (SELECT count(*) FROM withdrawn_pets WHERE category_id = $1)";
+const HAS_VALUES: &str = "SELECT EXISTS (SELECT FROM pets WHERE strpos(fields, $1) > 0)
+    OR EXISTS (SELECT FROM withdrawn_pets WHERE strpos(fields, $1) > 0)";
 
 /// Reads everything in a table, for [`Table::read`].
 pub(in crate::store::postgres) fn everything(table: Table) -> String {
@@ -189,6 +191,15 @@ pub(super) async fn contacts_until(
         [&after, &closed_until.as_millisecond(), &i64::from(limit)];
     let rows = count(connection, CONTACTS_UNTIL, &values).await?;
     rows.iter().map(|row| Cell::read(row, 0)).collect()
+}
+
+pub(super) async fn has_values(
+    connection: &mut Connection,
+    name: &FieldName,
+) -> Result<bool, Failure> {
+    let member = format!("\"{}\":", name.as_str());
+    let rows = count(connection, HAS_VALUES, &[&member]).await?;
+    Ok(rows.first().ok_or(Failure::Row("exists"))?.try_get(0)?)
 }
 
 pub(super) async fn of_category(connection: &mut Connection, id: i64) -> Result<u64, Failure> {

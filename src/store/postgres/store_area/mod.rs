@@ -25,8 +25,8 @@ use crate::{
     domain::{
         Limit, PetId, WriteContext,
         store_area::{
-            Category, Command, Inventory, Order, OrderId, OrderQuery, PetPosition, PetQuery,
-            Reservations, StorePet,
+            Category, Command, FieldName, Inventory, Order, OrderId, OrderQuery, PetPosition,
+            PetQuery, Reservations, StorePet,
         },
     },
     store::{Executed, RespondTo, StoreArea, StoreError},
@@ -126,6 +126,14 @@ impl StoreArea for PostgresStore {
         self.runner
             .run_within(COUNTED_WITHIN, Access::Read, (), |on, ()| {
                 lists::of_category(on, id).boxed()
+            })
+            .await
+    }
+
+    async fn has_values(&self, name: &FieldName) -> Result<bool, StoreError> {
+        self.runner
+            .run_within(COUNTED_WITHIN, Access::Read, name, |on, name| {
+                lists::has_values(on, name).boxed()
             })
             .await
     }

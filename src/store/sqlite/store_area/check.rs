@@ -10,14 +10,15 @@ use rusqlite::Connection;
 
 use super::{
     super::errors::is_damage,
-    lists,
+    fields, lists,
+    rows::SELECT,
     search_block::{self, Entry},
 };
 use crate::{
     domain::pet::HIGHEST_EXPECTED,
     store::{
-        check::{self, Checkup, DISAGREEMENTS, OneKind},
-        tables::Table,
+        check::{self, Checkup, DISAGREEMENTS, OneKind, UNIQUE_VALUES, ValueCheck},
+        tables::{Table, pet_with_order},
     },
 };
 
@@ -60,7 +61,37 @@ pub(in super::super) fn agreement(
         let table = table?;
         found.problems.push(format!("sqlite_sequence does not contain the last id of {table}"));
     }
+    values(&moment, found)?;
     search(&moment, found)
+}
+
+/// Compares the values of animals with the fields.
+fn values(connection: &Connection, found: &mut Checkup) -> rusqlite::Result<()> {
+    let mut values = ValueCheck::with(fields::read(connection)?);
+    for table in [Table::Pets, Table::WithdrawnPets] {
+        let with_values = format!("{} WHERE fields IS NOT NULL", SELECT[table as usize]);
+        let mut statement = connection.prepare(&with_values)?;
+        let mut rows = statement.query([])?;
+        let mut found = OneKind::of(&mut found.problems);
+        while let Some(row) = rows.next()? {
+            match pet_with_order(row) {
+                Ok(pet) => values.add_pet(&pet).into_iter().for_each(|problem| found.add(problem)),
+                // Of a withdrawn animal, that was reported before.
+                Err(error) if is_damage(&error) && table == Table::Pets => {
+                    found.add(format!("animal {} is invalid: {error}", row.get::<_, i64>(0)?));
+                }
+                Err(error) if is_damage(&error) => {}
+                Err(error) => return Err(error),
+            }
+        }
+    }
+    let mut statement = connection.prepare(UNIQUE_VALUES)?;
+    let mut rows = statement.query([])?;
+    while let Some(row) = rows.next()? {
+        values.add_owner(&(row.get(0)?, row.get(1)?), row.get(2)?);
+    }
+    found.problems.extend(values.disagreement());
+    Ok(())
 }
 
 /// Finds the rows with values that no release writes.

@@ -4,7 +4,7 @@ use rusqlite::Connection;
 
 use super::{
     super::{journal, newest::Newest, requests},
-    changes, rows,
+    changes, fields, rows,
 };
 use crate::{
     domain::{
@@ -47,6 +47,13 @@ pub(super) fn execute(
     }
     for decision in &state.decisions {
         changes::write(connection, decision)?;
+    }
+    if state.fields.version > 0 {
+        let used = state.examined(commands.iter());
+        fields::write(connection, &state, &used)?;
+        if !used.is_empty() {
+            newest.forget();
+        }
     }
     for entry in &state.entries {
         journal::append(connection, newest, entry, context.into())?;
@@ -132,6 +139,16 @@ fn read(
             {
                 state.add(category);
             }
+        }
+    }
+    if state.needs_fields(command) {
+        state.fields = newest.fields(|| fields::read(connection))?;
+        for key in state.keys_to_read(command) {
+            let owner = fields::owner(connection, &key)?;
+            if let Some(owner) = owner {
+                read_pet(connection, owner, state)?;
+            }
+            state.add_owner(key, owner);
         }
     }
     if matches!(command, Command::PlaceOrder(_)) {

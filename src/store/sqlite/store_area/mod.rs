@@ -3,6 +3,7 @@
 pub(super) mod changes;
 pub(super) mod check;
 mod execute;
+pub(super) mod fields;
 pub(super) mod lists;
 pub(super) mod merge;
 pub(super) mod rows;
@@ -20,8 +21,8 @@ use crate::{
     domain::{
         Limit, PetId, WriteContext,
         store_area::{
-            Category, Command, Inventory, Order, OrderId, OrderQuery, PetPosition, PetQuery,
-            Reservations, StorePet,
+            Category, Command, FieldName, Inventory, Order, OrderId, OrderQuery, PetPosition,
+            PetQuery, Reservations, StorePet,
         },
     },
     store::{Executed, RespondTo, StoreArea, StoreError},
@@ -144,6 +145,11 @@ impl StoreArea for SqliteStore {
 
     async fn count_of_category(&self, id: i64) -> Result<u64, StoreError> {
         self.counts.read(move |connection| lists::of_category(connection, id)).await
+    }
+
+    async fn has_values(&self, name: &FieldName) -> Result<bool, StoreError> {
+        let name = name.clone();
+        self.counts.read(move |connection| fields::has_values(connection, &name)).await
     }
 
     async fn tend_search(&self, few: u64) -> Result<bool, StoreError> {

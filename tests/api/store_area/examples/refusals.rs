@@ -189,6 +189,7 @@ fn spoil(
 
 fn invalid_body(operation: &Operation) -> &'static str {
     match operation.id {
+        "addStorePet" => r#"{"name": "Mia", "categoryId": 2, "fields": {"sex": "f"}}"#,
         "patchPet" => r#"{"name": null}"#,
         "withdrawPet" => r#"{"reason": "sold"}"#,
         "placeOrder" => r#"{"petId": 2, "expiresAt": "2026-11-01T00:00:00Z"}"#,
@@ -204,7 +205,7 @@ fn invalid_body(operation: &Operation) -> &'static str {
 
 fn unknown_member(operation: &Operation) -> &'static str {
     match operation.id {
-        "patchPet" => r#"{"categoryID": 1}"#,
+        "addStorePet" | "patchPet" => r#"{"categoryID": 1}"#,
         "withdrawPet" => r#"{"comment": ""}"#,
         "placeOrder" => r#"{"petID": 1}"#,
         "patchOrder" => r#"{"status": "completed"}"#,

@@ -2,7 +2,10 @@
 //! rejected.
 
 use petstore::{
-    domain::{Clock, NewPet, PetName, PetStatus, Scope, store_area::Attempt},
+    domain::{
+        Clock, NewPet, PetName, PetStatus, Scope,
+        store_area::{Attempt, FieldValues},
+    },
     store::{self, OpenMode, bulk::Ids},
 };
 use reqwest::Method;
@@ -49,6 +52,7 @@ pub(super) async fn tell(book: &mut Book) {
     shop.withdrawal().await;
     shop.act("runBatch 200 results", "", "commands").await;
     shop.import().await;
+    shop.values().await;
     shop.rejected_commands().await;
     shop.deletion().await;
     shop.at("2026-12-02T09:00:00Z");
@@ -179,6 +183,23 @@ impl Shop<'_> {
         self.change("restorePet 200 restored", "3", 3, "nothing").await;
     }
 
+    async fn values(&mut self) {
+        self.act("addStorePet 201 added", "", "mia").await;
+        let tiger = json!({ "name": "Tiger", "categoryId": 2, "fields": { "species": "Cat", "sex": "Male" } });
+        self.store.send("POST /pets", &[], tiger).await;
+        self.change("patchPet 200 described", "10", 1, "fields").await;
+        let chip = r#"{"fields": {"microchip": "276098106234567"}}"#;
+        self.store.withdraw(9, 1).await;
+        self.store.change("PATCH /pets/10", 2, chip).await;
+        self.change("restorePet 409 duplicate_value", "9", 2, "nothing").await;
+        self.change("patchPet 409 duplicate_value", "4", 3, chip).await;
+        self.change("deleteField 409 field_in_use", "microchip", 1, "").await;
+        let number = r#"{"label": "Microchip", "kind": "integer", "position": 90}"#;
+        self.change("putField 409 field_in_use", "microchip", 1, number).await;
+        let color = r#"{"fields": {"color": "black"}}"#;
+        self.change("patchPet 400 unknown_field", "4", 3, color).await;
+    }
+
     /// Commands that fail come after all others, because they take ids over PostgreSQL.
     async fn rejected_commands(&mut self) {
         self.act("placeOrder 409 invalid_transition", "", r#"{"petId": 2}"#).await;
@@ -193,6 +214,14 @@ impl Shop<'_> {
         let mut without_version = patch.clone();
         without_version.as_object_mut().unwrap().remove("ifMatch");
         let add = json!({ "command": "addPet", "name": "Bella", "categoryId": 1 });
+        let with_fields = |fields: serde_json::Value| json!({ "command": "addPet", "name": "Bella", "categoryId": 1, "fields": fields });
+        let color = with_fields(json!({ "color": "black" }));
+        let chip = with_fields(json!({ "microchip": "276098106234567" }));
+        for (example, body) in [("400 unknown_field", &color), ("409 duplicate_value", &chip)] {
+            let mut body = body.clone();
+            body.as_object_mut().unwrap().remove("command");
+            self.act(&format!("addStorePet {example}"), "", &body.to_string()).await;
+        }
         for (example, commands) in [
             ("404 not_found", json!([add, with("petId", 99)])),
             ("409 invalid_transition", json!([{ "command": "placeOrder", "petId": 4 }])),
@@ -200,6 +229,8 @@ impl Shop<'_> {
             ("412 precondition_failed", json!([with("ifMatch", 1)])),
             ("428 precondition_required", json!([without_version])),
             ("400 invalid_body", json!([add, { "command": "placeOrder" }])),
+            ("400 unknown_field", json!([color])),
+            ("409 duplicate_value", json!([chip])),
             ("400 unknown_member", json!([{ "command": "cancelOrder", "orderId": 4, "note": "" }])),
         ] {
             self.act(&format!("runBatch {example}"), "", &commands.to_string()).await;
@@ -302,7 +333,7 @@ impl Shop<'_> {
             for name in ["Bella", "Charlie", "Rosie"] {
                 let name = PetName::new(name.to_owned()).unwrap();
                 let pet = NewPet { name, category_id: 1, status: PetStatus::Available };
-                load.add_pet(None, &pet).unwrap();
+                load.add_pet(None, &pet, &FieldValues::NONE).unwrap();
             }
             load.log_import().unwrap();
             load.commit().unwrap();

@@ -1,0 +1,280 @@
+//! The values of an animal's fields.
+
+#![expect(missing_docs, reason = "a comment says what a name does not")]
+
+use std::{collections::BTreeMap, fmt::Write};
+
+use jiff::civil::Date;
+use sha2::{Digest, Sha256};
+
+use super::{Choices, Decimal, FieldDefinition, FieldKind, FieldSet, whole_key};
+
+/// How many choices a message shows.
+const SHOWN_CHOICES: usize = 20;
+
+/// Longer keys of unique values are replaced by their hash: an index of PostgreSQL has no room for them.
+const LONGEST_KEY: usize = 512;
+
+/// A value. Which texts and numbers are valid depends on the kind of its field.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum FieldValue {
+    Text(String),
+    Integer(i64),
+    Boolean(bool),
+}
+
+/// What a client wants of a value.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Given {
+    Clear,
+    Set(FieldValue),
+    /// What no kind allows, such as an array.
+    Other,
+}
+
+/// What a client wants of the values of an animal, by the names of fields. The others stay.
+pub type FieldPatch = BTreeMap<String, Given>;
+
+/// What makes a value of a unique field different from another: the field, and a text.
+pub type UniqueKey = (String, String);
+
+/// The values of an animal, by the names of fields.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct FieldValues(Option<Box<Values>>);
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Values {
+    all: BTreeMap<String, FieldValue>,
+    /// The same as a store keeps them and as a client gets them, because this is what most need.
+    json: String,
+}
+
+/// Why values are not valid, for the client.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum FieldProblem {
+    Unknown(String),
+    Invalid(String),
+}
+
+impl FieldValues {
+    pub const NONE: Self = Self(None);
+
+    /// The maximum length as JSON, in bytes.
+    pub const MAX_LENGTH: usize = 32 << 10;
+
+    /// Values, whatever their fields are. `None` if they are too long.
+    pub fn new(all: BTreeMap<String, FieldValue>) -> Option<Self> {
+        if all.is_empty() {
+            return Some(Self::NONE);
+        }
+        let mut json = String::from("{");
+        for (name, value) in &all {
+            if json.len() > 1 {
+                json.push(',');
+            }
+            write_text(&mut json, name);
+            json.push(':');
+            match value {
+                FieldValue::Text(text) => write_text(&mut json, text),
+                FieldValue::Integer(number) => drop(write!(json, "{number}")),
+                FieldValue::Boolean(value) => drop(write!(json, "{value}")),
+            }
+        }
+        json.push('}');
+        (json.len() <= Self::MAX_LENGTH).then(|| Self(Some(Box::new(Values { all, json }))))
+    }
+
+    /// As a JSON object, whose members are sorted.
+    pub fn as_json(&self) -> &str {
+        self.as_stored().unwrap_or("{}")
+    }
+
+    /// As a store keeps them: `None` if there are none.
+    pub fn as_stored(&self) -> Option<&str> {
+        self.0.as_deref().map(|values| values.json.as_str())
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.0.is_none()
+    }
+
+    /// The value of the field with this name.
+    pub fn get(&self, name: &str) -> Option<&FieldValue> {
+        self.0.as_deref().and_then(|values| values.all.get(name))
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &FieldValue)> {
+        let all = self.0.as_deref().into_iter().flat_map(|values| &values.all);
+        all.map(|(name, value)| (name.as_str(), value))
+    }
+}
+
+/// Writes a JSON string (RFC 8259, section 7).
+fn write_text(out: &mut String, text: &str) {
+    out.push('"');
+    for character in text.chars() {
+        match character {
+            '"' | '\\' => out.extend(['\\', character]),
+            ' '.. => out.push(character),
+            _ => drop(write!(out, "\\u{:04x}", u32::from(character))),
+        }
+    }
+    out.push('"');
+}
+
+impl FieldSet {
+    /// The values after a change, or why it is not possible. A value that stays as it was is valid,
+    /// also if it is no longer one of the choices.
+    pub fn apply(
+        &self,
+        before: &FieldValues,
+        patch: &FieldPatch,
+    ) -> Result<FieldValues, FieldProblem> {
+        let mut values = before.0.as_deref().map(|values| values.all.clone()).unwrap_or_default();
+        for (name, given) in patch {
+            let field = self.find(name).ok_or_else(|| self.unknown(name))?;
+            match given {
+                Given::Clear => drop(values.remove(name)),
+                Given::Set(value) if values.get(name) == Some(value) => {}
+                Given::Set(value) if field.allows(value) => {
+                    values.insert(name.clone(), value.clone());
+                }
+                Given::Set(_) | Given::Other => return Err(FieldProblem::Invalid(field.is())),
+            }
+        }
+        FieldValues::new(values).ok_or_else(|| {
+            let max = FieldValues::MAX_LENGTH >> 10;
+            let problem = format!("The fields of an animal must not exceed {max} KiB, as JSON.");
+            FieldProblem::Invalid(problem)
+        })
+    }
+
+    /// What is wrong with values in a store. Their choices may have been removed meanwhile.
+    pub fn problem_of(&self, values: &FieldValues) -> Option<FieldProblem> {
+        values.iter().find_map(|(name, value)| {
+            let Some(field) = self.find(name) else { return Some(self.unknown(name)) };
+            let is_valid = match (field.kind, value) {
+                (FieldKind::Choice, FieldValue::Text(text)) => is_text(text, 64),
+                _ => field.allows(value),
+            };
+            (!is_valid).then(|| FieldProblem::Invalid(field.is()))
+        })
+    }
+
+    /// The keys of the values that no other animal may have.
+    pub fn unique_keys(&self, values: &FieldValues) -> Vec<UniqueKey> {
+        values.iter().filter_map(|(name, value)| self.unique_key(name, value)).collect()
+    }
+
+    /// The key of a value; `None` if other animals may have it, too.
+    pub fn unique_key(&self, name: &str, value: &FieldValue) -> Option<UniqueKey> {
+        self.find(name).filter(|field| field.is_unique)?;
+        let key = match value {
+            FieldValue::Text(text) => whole_key(text),
+            FieldValue::Integer(number) => number.to_string(),
+            FieldValue::Boolean(_) => return None,
+        };
+        if key.len() <= LONGEST_KEY {
+            return Some((name.to_owned(), key));
+        }
+        let mut hash = String::from("sha256:");
+        for byte in Sha256::digest(&key) {
+            let _ = write!(hash, "{byte:02x}");
+        }
+        Some((name.to_owned(), hash))
+    }
+
+    fn unknown(&self, name: &str) -> FieldProblem {
+        let shown: String = name.chars().take(40).collect();
+        let names: Vec<&str> = self.all().iter().map(|field| field.name.as_str()).collect();
+        let message =
+            format!("No field has the name {shown:?}. The fields are {}.", names.join(", "));
+        FieldProblem::Unknown(message)
+    }
+}
+
+impl FieldDefinition {
+    /// The value in a cell of a table, which has it as in JSON, without quotes.
+    pub fn in_cell(&self, text: &str) -> Given {
+        match self.kind {
+            FieldKind::Integer => {
+                text.parse().map_or(Given::Other, |number| Given::Set(FieldValue::Integer(number)))
+            }
+            FieldKind::Boolean => {
+                text.parse().map_or(Given::Other, |value| Given::Set(FieldValue::Boolean(value)))
+            }
+            _ => Given::Set(FieldValue::Text(text.to_owned())),
+        }
+    }
+
+    /// Whether a new value is valid.
+    fn allows(&self, value: &FieldValue) -> bool {
+        match (self.kind, value) {
+            (FieldKind::Text, FieldValue::Text(text)) => is_text(text, 255),
+            (FieldKind::LongText, FieldValue::Text(text)) => is_text(text, 8_000),
+            (FieldKind::Integer, FieldValue::Integer(number)) => number.unsigned_abs() < 1 << 53,
+            (FieldKind::Decimal, FieldValue::Text(text)) => Decimal::new(text).is_some(),
+            (FieldKind::Date, FieldValue::Text(text)) => is_date(text),
+            (FieldKind::Boolean, FieldValue::Boolean(_)) => true,
+            (FieldKind::Choice, FieldValue::Text(text)) => {
+                self.choices.as_ref().is_some_and(|choices| choices.all().contains(text))
+            }
+            _ => false,
+        }
+    }
+
+    /// What a value must be: a sentence.
+    fn is(&self) -> String {
+        let is = match self.kind {
+            FieldKind::Text => {
+                "a string of 1 to 255 characters, one of them visible, without U+0000".to_owned()
+            }
+            FieldKind::LongText => {
+                "a string of 1 to 8000 characters, one of them visible, without U+0000".to_owned()
+            }
+            FieldKind::Integer => {
+                "an integer from -9007199254740991 to 9007199254740991".to_owned()
+            }
+            FieldKind::Decimal => "a string such as \"249.00\", with at most 12 digits before the \
+                                   point and 4 after it"
+                .to_owned(),
+            FieldKind::Date => "a date as a string of the form YYYY-MM-DD".to_owned(),
+            FieldKind::Boolean => "true or false".to_owned(),
+            FieldKind::Choice => {
+                let all = self.choices.as_ref().map(Choices::all).unwrap_or_default();
+                let shown: Vec<&str> = all.iter().take(SHOWN_CHOICES).map(String::as_str).collect();
+                let more = if all.len() > shown.len() { ", …" } else { "" };
+                format!("one of {}{more}", shown.join(", "))
+            }
+        };
+        let name = self.name.as_str();
+        format!("fields.{name} is of the kind {} and must be {is}.", self.kind)
+    }
+}
+
+fn is_text(text: &str, max: usize) -> bool {
+    text.chars().nth(max).is_none() && !text.contains('\0') && text.chars().any(is_visible)
+}
+
+/// Whether a reader can see the character, and not only its effect on others.
+fn is_visible(character: char) -> bool {
+    let is_ignorable = matches!(character, '\u{AD}' | '\u{34F}' | '\u{61C}' | '\u{115F}' | '\u{1160}'
+        | '\u{17B4}' | '\u{17B5}' | '\u{180B}'..='\u{180F}' | '\u{200B}'..='\u{200F}'
+        | '\u{202A}'..='\u{202E}' | '\u{2060}'..='\u{206F}' | '\u{2800}' | '\u{3164}'
+        | '\u{FE00}'..='\u{FE0F}' | '\u{FEFF}' | '\u{FFA0}' | '\u{FFF0}'..='\u{FFFB}'
+        | '\u{E0000}'..='\u{E0FFF}');
+    !is_ignorable && !character.is_whitespace() && !character.is_control()
+}
+
+fn is_date(text: &str) -> bool {
+    let parts: Vec<&str> = text.split('-').collect();
+    let [year, month, day] = parts[..] else { return false };
+    let number = |part: &str, length| {
+        let is_number = part.len() == length && part.bytes().all(|byte| byte.is_ascii_digit());
+        part.parse::<i16>().ok().filter(|_| is_number)
+    };
+    let (year, month, day) = (number(year, 4), number(month, 2), number(day, 2));
+    let date =
+        |year, month, day| Date::new(year, i8::try_from(month).ok()?, i8::try_from(day).ok()?).ok();
+    year.zip(month).zip(day).and_then(|((year, month), day)| date(year, month, day)).is_some()
+}

@@ -1,0 +1,79 @@
+//! The fields of the store, and who has their unique values.
+
+use std::collections::BTreeSet;
+
+use rusqlite::{Connection, OptionalExtension};
+
+use super::{super::sql, changes::expect_one};
+use crate::{
+    domain::{
+        PetId,
+        store_area::{FieldName, FieldSet, Resource, StorePet, UniqueKey},
+    },
+    store::{
+        admin::fields,
+        state::{State, Versions},
+    },
+};
+
+const OWNER: &str = "SELECT pet_id FROM unique_values WHERE field = ?1 AND key = ?2";
+const PUT: &str = "INSERT INTO unique_values (field, key, pet_id) VALUES (?1, ?2, ?3)";
+const REMOVE: &str = "DELETE FROM unique_values WHERE field = ?1 AND key = ?2 AND pet_id = ?3";
+const USED: &str = "UPDATE fields SET examined = NULL WHERE name = ?1";
+const HAS_VALUES: &str = "SELECT EXISTS (SELECT 1 FROM pets WHERE instr(fields, ?1) > 0)
+    OR EXISTS (SELECT 1 FROM withdrawn_pets WHERE instr(fields, ?1) > 0)";
+
+pub(in super::super) fn read(connection: &Connection) -> rusqlite::Result<FieldSet> {
+    fields::set(&sql::rows(connection, fields::LIST, &[])?)
+}
+
+/// The animal that has a unique value.
+pub(super) fn owner(
+    connection: &Connection,
+    (field, key): &UniqueKey,
+) -> rusqlite::Result<Option<PetId>> {
+    let found = connection.prepare_cached(OWNER)?.query_row([field, key], |row| row.get(0));
+    Ok(found.optional()?.and_then(PetId::new))
+}
+
+/// Writes who has unique values now, and which of the examined fields got values.
+pub(super) fn write(
+    connection: &Connection,
+    state: &State,
+    used: &BTreeSet<String>,
+) -> rusqlite::Result<()> {
+    for ((field, key), Versions { read, now }) in &state.owners {
+        if read == now {
+            continue;
+        }
+        if let Some(id) = read {
+            let mut remove = connection.prepare_cached(REMOVE)?;
+            expect_one(remove.execute((field, key, id.get()))?)?;
+        }
+        if let Some(id) = now {
+            connection.prepare_cached(PUT)?.execute((field, key, id.get()))?;
+        }
+    }
+    for name in used {
+        connection.prepare_cached(USED)?.execute([name])?;
+    }
+    Ok(())
+}
+
+/// Writes the unique values of an animal as it is added.
+pub(in super::super) fn insert(
+    connection: &Connection,
+    fields: &FieldSet,
+    resource: &Resource,
+) -> rusqlite::Result<()> {
+    let Resource::Pet(pet @ StorePet { withdrawn: None, .. }) = resource else { return Ok(()) };
+    for (field, key) in fields.unique_keys(&pet.fields) {
+        connection.prepare_cached(PUT)?.execute((field, key, pet.id.get()))?;
+    }
+    Ok(())
+}
+
+/// See [`crate::store::Fields::has_values`].
+pub(super) fn has_values(connection: &Connection, name: &FieldName) -> rusqlite::Result<bool> {
+    connection.query_row(HAS_VALUES, [format!("\"{}\":", name.as_str())], |row| row.get(0))
+}

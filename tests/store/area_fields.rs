@@ -1,0 +1,106 @@
+//! The values of fields. Part of the suite.
+
+use futures_util::future::join_all;
+use petstore::{
+    domain::{
+        PetStatus::Available,
+        StoredResponse,
+        store_area::{
+            Command, FieldChange, FieldDefinition, FieldName, FieldPatch, FieldValue, Given,
+            Refusal,
+        },
+    },
+    store::{Executed, Written},
+};
+
+use crate::store::{
+    area::{change, execute, refused},
+    suite::{AnyStore, act, new_pet},
+};
+
+/// Adds an animal with this value of a field.
+pub(crate) fn with_value(field: &str, value: &str) -> Command {
+    let value = Given::Set(FieldValue::Text(value.to_owned()));
+    Command::AddPet(new_pet("Rex", 1, Available), FieldPatch::from([(field.to_owned(), value)]))
+}
+
+pub(crate) fn with_chip(chip: &str) -> Command {
+    with_value("microchip", chip)
+}
+
+pub(crate) async fn expect_taken_chip(store: &AnyStore) {
+    let refusal = refused(store, with_chip("1")).await;
+    assert!(matches!(refusal, Refusal::DuplicateValue { .. }), "{refusal:?}");
+}
+
+pub(crate) async fn a_value_that_is_written_while_its_field_is_examined_keeps_the_field(
+    store: AnyStore,
+) {
+    let name = FieldName::new("breed").unwrap();
+    let delete = |seen: i64| {
+        let change = FieldChange { seen, name: name.clone(), after: None, must_be_unused: true };
+        store.write_field(Some(change), None, StoredResponse::default(), act(0))
+    };
+    for other in ["colour", "breed"] {
+        let seen = store.fields().await.unwrap().version;
+        assert!(store.examine_field(name.clone(), seen).await.unwrap());
+        assert!(!store.examine_field(name.clone(), seen).await.unwrap());
+        assert_eq!(delete(seen).await.unwrap(), Written::Stale);
+        assert!(!store.has_values(&name).await.unwrap());
+        change(&store, with_value(other, "red")).await;
+        if other == "breed" {
+            assert_eq!(delete(seen + 1).await.unwrap(), Written::Stale);
+            assert!(store.has_values(&name).await.unwrap());
+        }
+    }
+    let seen = store.fields().await.unwrap().version;
+    let name = FieldName::new("size").unwrap();
+    assert!(store.examine_field(name.clone(), seen).await.unwrap());
+    let change = FieldChange { seen: seen + 1, name, after: None, must_be_unused: true };
+    let written = store.write_field(Some(change), None, StoredResponse::default(), act(0)).await;
+    assert_eq!(written.unwrap(), Written::Done);
+    assert!(store.fields().await.unwrap().find("size").is_none());
+    // The command that comes next knows it.
+    let refusal = refused(&store, with_value("size", "Small")).await;
+    assert!(matches!(refusal, Refusal::Fields(_)), "{refusal:?}");
+}
+
+pub(crate) async fn a_command_is_decided_with_the_fields_as_they_are(store: AnyStore) {
+    for number in 0..20 {
+        change(&store, with_value("breed", "Collie")).await;
+        let fields = store.fields().await.unwrap();
+        let field = fields.find("colour").unwrap();
+        let after = FieldDefinition { position: number, ..field.clone() };
+        let (name, after) = (after.name.clone(), Some(after));
+        let change = FieldChange { seen: fields.version, name, after, must_be_unused: false };
+        let written = store.write_field(Some(change), None, StoredResponse::default(), act(0));
+        let added = execute(&store, vec![with_value("colour", "red")]);
+        let (written, added) = futures_util::join!(written, added);
+        assert_eq!(written.unwrap(), Written::Done);
+        assert!(matches!(added, Executed::Done { .. }), "{added:?}");
+    }
+}
+
+pub(crate) async fn of_many_animals_with_one_unique_value_one_is_added(store: AnyStore) {
+    expect_one_with_each_chip(&[&store]).await;
+    change(&store, with_chip("1")).await;
+    expect_taken_chip(&store).await;
+}
+
+/// Adds animals with the same values at the same time, over several stores.
+pub(crate) async fn expect_one_with_each_chip(stores: &[&AnyStore]) {
+    for chip in ["1", "2", "3"] {
+        let adds = (0..24).map(|at| {
+            let store = stores[at % stores.len()];
+            // Some are compared as equal.
+            let chip = if at % 3 == 0 { format!("{chip}Á") } else { format!("{chip}a") };
+            execute(store, vec![with_chip(&chip)])
+        });
+        let done = join_all(adds).await;
+        let is_duplicate = |done: &&Executed| {
+            matches!(done, Executed::Refused { refusal: Refusal::DuplicateValue { .. }, .. })
+        };
+        let added = done.iter().filter(|done| matches!(done, Executed::Done { .. })).count();
+        assert_eq!((added, done.iter().filter(is_duplicate).count()), (1, 23), "{done:?}");
+    }
+}
