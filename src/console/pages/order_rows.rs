@@ -59,7 +59,7 @@ pub(super) async fn animals_of(
     stream::iter(orders).map(pet).buffered(AT_ONCE).try_collect().await
 }
 
-/// For whom an order is, if the member may see it.
+/// The contact of an order, if the member may see it.
 pub(super) fn contact<'o>(desk: &Desk<'_>, order: &'o Order) -> Option<&'o str> {
     order.contact.as_ref().filter(|_| desk.may_write()).map(Contact::as_str)
 }

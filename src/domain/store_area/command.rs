@@ -141,7 +141,7 @@ pub struct NewOrder {
     pub reference: Option<Reference>,
     pub note: Option<Note>,
     pub price: Field<Decimal>,
-    /// For whom it is.
+    /// The person who comes for the animal.
     pub contact: Option<Contact>,
 }
 

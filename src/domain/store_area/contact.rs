@@ -1,4 +1,4 @@
-//! For whom an order is.
+//! The person who comes for an animal.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! For whom an order is: who sees it, and how long.
+//! The contact of an order: who sees it, and for how long.
 
 use std::time::Duration;
 
