@@ -241,6 +241,8 @@ fn an_animal_that_nobody_saw_before_it_was_changed_or_sold_is_one_of_an_unknown_
         created_at: String::new(),
         closed_at: Some(String::new()),
         version: 1,
+        price: None,
+        contact: None,
     };
     let shown = Shown::Order(Box::new(sale));
     let outcome = Some(Outcome { status: 201, code: String::new(), shown });

@@ -45,6 +45,8 @@ fn one(id: i64, note: &str, version: i64, status: &str) -> Order {
         created_at: "then".to_owned(),
         closed_at: (status != "reserved").then(|| "now".to_owned()),
         version,
+        price: None,
+        contact: None,
     }
 }
 

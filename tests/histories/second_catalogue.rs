@@ -380,5 +380,7 @@ fn shown_order(order: &Order) -> store_area::Order {
         created_at: String::new(),
         closed_at: order.closed_at.map(|_| String::new()),
         version: order.version,
+        price: None,
+        contact: None,
     }
 }

@@ -377,6 +377,8 @@ fn outcome(response: &Response<'_>) -> Outcome {
             created_at: String::new(),
             closed_at: (order.status != "reserved").then(|| order.status.to_owned()),
             version: order.version,
+            price: None,
+            contact: None,
         })),
     };
     Outcome { status: response.status, code: response.code.to_owned(), shown }

@@ -46,6 +46,8 @@ pub(crate) struct Order {
     pub(crate) created_at: String,
     pub(crate) closed_at: Option<String>,
     pub(crate) version: i64,
+    pub(crate) price: Option<String>,
+    pub(crate) contact: Option<String>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
