@@ -5,7 +5,8 @@ valid request gets a subject that it fits: a new animal, with a new order where 
 operation needs one, and the present version as `If-Match`. A request that
 follows a link keeps its animal or category, if that fits. Cursors are taken from a
 page with the same filters, the feed waits for a second at most, `expiresAt` is in the future, and no `Idempotency-Key` is
-used twice. Invalid requests stay unchanged.
+used twice. Fields are defined and deleted under one name, and animals get values of another one. Invalid requests
+stay unchanged.
 
 Reads PETSTORE_URL (with the version segment) and PETSTORE_KEY.
 """
@@ -27,6 +28,9 @@ from schemathesis.generation.meta import TestPhase
 URL = os.environ["PETSTORE_URL"]
 KEY = os.environ["PETSTORE_KEY"]
 numbers = count(1)
+
+# The field that requests define and delete.
+OWN_FIELD = "schemathesis"
 
 # The idempotency keys sent so far, without quotes.
 spent = set()
@@ -159,6 +163,10 @@ def before_call(context, case, kwargs):
         use_position(case)
     if "webhookId" in (case.path_parameters or {}) and "If-Match" in (case.headers or {}):
         use_present_version(case)
+    if operation in ("putField", "deleteField"):
+        use_own_field(case, is_put=operation == "putField")
+    for animal in case.body if isinstance(case.body, list) else [case.body]:
+        use_valid_values(animal)
     if case.meta.phase.name == TestPhase.STATEFUL and fits(operation, case):
         return
     if operation == "putCategory":
@@ -248,6 +256,47 @@ def use_one_condition(case):
         send("PUT", f"/store/categories/{category}", {"label": "Dogs"}, If_None_Match="*")
     else:
         case.headers["If-None-Match"] = "*"
+
+
+def use_own_field(case, is_put):
+    """A field that no animal has a value of, in its present version, or in none if it is to be created."""
+    case.path_parameters["name"] = OWN_FIELD
+    headers = case.headers
+    if is_put:
+        use_valid_members(case.body)
+        if "If-Match" not in headers:
+            headers["If-None-Match"] = "*"
+            version = version_of_own_field()
+            if version:
+                send("DELETE", f"/store/fields/{OWN_FIELD}", If_Match=version)
+            return
+        headers.pop("If-None-Match", None)
+    if not version_of_own_field():
+        send("PUT", f"/store/fields/{OWN_FIELD}", {"label": "Temper", "kind": "text"}, If_None_Match="*")
+    headers["If-Match"] = version_of_own_field()
+
+
+def version_of_own_field():
+    """Its version as a tag; None if it does not exist."""
+    versions = [field["version"] for field in send("GET", "/store/fields")[0] if field["name"] == OWN_FIELD]
+    return f'"{versions[0]}"' if versions else None
+
+
+def use_valid_members(field):
+    """Only a choice has choices, which differ in more than their case, and only some kinds are unique."""
+    if field["kind"] == "choice":
+        field["choices"] = ["Calm", "Lively", "Shy"]
+    else:
+        field.pop("choices", None)
+    if field["kind"] not in ("text", "integer"):
+        field.pop("unique", None)
+
+
+def use_valid_values(animal):
+    """Values of a field that exists, as its kind allows them."""
+    if isinstance(animal, dict) and animal.get("fields"):
+        removes = None in animal["fields"].values()
+        animal["fields"] = {"breed": None if removes else "Siamese"}
 
 
 def use_new_idempotency_key(case):
