@@ -16,7 +16,7 @@ use crate::domain::{
     words::Word,
 };
 
-/// An order without its contact, for what is kept, and for those who may not see it.
+/// An order without its contact, for what is kept, and for callers without permission to see it.
 pub(crate) fn write_order(out: &mut Vec<u8>, order: &Order) {
     write_order_with(out, order, None);
 }

@@ -178,7 +178,7 @@ pub(super) async fn show(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiE
     Ok(page.wrong_if(!errors.is_empty()).into())
 }
 
-/// The values of an order, beginning with the person who comes for the animal.
+/// The values of an order, beginning with the customer's contact data.
 pub(super) fn details(desk: &Desk<'_>, order: &Order) -> Markup {
     let price = order.price.as_ref().map(|price| texts::amount(price.as_str(), desk.currency()));
     let texts_of = [

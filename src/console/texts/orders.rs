@@ -4,7 +4,7 @@ use crate::domain::store_area::{Currency, OrderStatus};
 
 pub(in crate::console) const PRICE: &str = "Price";
 pub(in crate::console) const CONTACT: &str = "Contact";
-pub(in crate::console) const CONTACT_HINT: &str = "Who comes for the animal, such as a name and a telephone number. The service erases it some time \
+pub(in crate::console) const CONTACT_HINT: &str = "The customer's name and telephone number, for example. The service erases it some time \
      after the order closed.";
 pub(in crate::console) const CONTACT_TOO_LONG: &str = "Enter at most 500 characters.";
 pub(in crate::console) const CHANGE_CONTACT: &str = "Change the contact";

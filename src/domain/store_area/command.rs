@@ -141,7 +141,7 @@ pub struct NewOrder {
     pub reference: Option<Reference>,
     pub note: Option<Note>,
     pub price: Field<Decimal>,
-    /// The person who comes for the animal.
+    /// The customer's contact data.
     pub contact: Option<Contact>,
 }
 

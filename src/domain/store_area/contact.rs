@@ -1,9 +1,9 @@
-//! The person who comes for an animal.
+//! The customer's contact data in an order.
 
 use std::fmt;
 
-/// The person who comes for an animal, as the counter writes it: 1 to 500 characters without U+0000,
-/// such as "Anna Miller, 0171 555 01 23".
+/// The customer's contact data, as the staff write it: 1 to 500 characters without U+0000, such as
+/// "Anna Miller, 0171 555 01 23".
 ///
 /// This is personal data, which is erased some time after the order closed. So what stays longer must
 /// not have it: the log of changes, responses that are remembered, lines of the log.

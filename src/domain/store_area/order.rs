@@ -69,7 +69,7 @@ pub struct Order {
     pub version: i64,
     /// In the currency of the store.
     pub price: Option<Decimal>,
-    /// The person who comes for the animal.
+    /// The customer's contact data.
     pub contact: Option<Contact>,
     /// Whether the animal has its status by this order: it is reserved or sold by it, and nobody
     /// changed its status since. At most one order holds an animal. Not shown to clients.

@@ -1,4 +1,4 @@
-//! The contacts of orders in responses: only for those who may change orders.
+//! The contacts of orders in responses: only for callers with permission to change orders.
 
 use hyper::header::{self, HeaderValue};
 
@@ -31,7 +31,7 @@ pub(super) fn vary(mut response: Response) -> Response {
 }
 
 /// The response to commands with the contacts that its orders have now. It is kept without them, and
-/// only those who may change orders can give commands. `changes` are those that were just made;
+/// only callers with permission to change orders can give commands. `changes` are those that were just made;
 /// `has_all` says whether each order of the response is among them.
 pub(super) async fn add(
     area: &StoreArea,

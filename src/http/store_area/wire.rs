@@ -37,7 +37,7 @@ pub(super) fn resource(resource: &Resource) -> Vec<u8> {
     out
 }
 
-/// The same for those who may change it: with the contact of an order.
+/// The same for callers with permission to change it: with the contact of an order.
 pub(super) fn current(resource: &Resource) -> Vec<u8> {
     let Resource::Order(order) = resource else { return self::resource(resource) };
     let mut out = Vec::with_capacity(USUAL_LENGTH);

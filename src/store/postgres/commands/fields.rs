@@ -1,4 +1,4 @@
-//! The fields of the store, for commands that give values, and who has unique values.
+//! The fields of the store, for commands that give values, and the owners of unique values.
 
 use std::{
     collections::{BTreeMap, BTreeSet},

@@ -1,4 +1,4 @@
-//! The fields of the store, and who has their unique values.
+//! The fields of the store, and the owners of their unique values.
 
 use std::collections::BTreeSet;
 
@@ -36,7 +36,7 @@ pub(super) fn owner(
     Ok(found.optional()?.and_then(PetId::new))
 }
 
-/// Writes who has unique values now, and which of the examined fields got values.
+/// Writes the present owners of unique values, and which of the examined fields got values.
 pub(super) fn write(
     connection: &Connection,
     state: &State,
