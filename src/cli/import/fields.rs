@@ -15,12 +15,14 @@ pub(super) struct ImportedFields {
     /// file replace all others.
     are_kept: bool,
     given: Vec<FieldDefinition>,
+    /// The fields with which the animals of the file are described.
+    set: FieldSet,
 }
 
 impl ImportedFields {
     /// In a database without animals.
     pub(super) fn new(present: FieldSet) -> Self {
-        Self { present, ..Self::default() }
+        Self { set: present.clone(), present, ..Self::default() }
     }
 
     /// The database has animals.
@@ -47,8 +49,11 @@ impl ImportedFields {
             ));
         }
         self.given.push(field.clone());
-        if self.all().is_some_and(|all| all.len() > FieldDefinition::MAX) {
-            return invalid(format!("there are more than {} fields", FieldDefinition::MAX));
+        if let Some(all) = self.all() {
+            if all.len() > FieldDefinition::MAX {
+                return invalid(format!("there are more than {} fields", FieldDefinition::MAX));
+            }
+            self.set = FieldSet::new(1, all, Vec::new());
         }
         None
     }
@@ -64,7 +69,7 @@ impl ImportedFields {
         if pet.fields.is_empty() {
             return Ok(None);
         }
-        if let Some(problem) = self.set().problem_of(&pet.fields) {
+        if let Some(problem) = self.set.problem_of(&pet.fields) {
             return Ok(Some(invalid(problem)));
         }
         if pet.withdrawn.is_some() {
@@ -92,7 +97,7 @@ impl ImportedFields {
         ids: &SeenIds,
         number: u64,
     ) -> anyhow::Result<Option<InvalidRow>> {
-        for key in self.set().unique_keys(values) {
+        for key in self.set.unique_keys(values) {
             if ids.record_key(&key, number)?.is_some() {
                 let reason = format!("have a {} that another animal has; it must be unique", key.0);
                 return Ok(Some(InvalidRow { column: Some("fields"), reason }));
@@ -104,7 +109,7 @@ impl ImportedFields {
     /// Whether the values of a new animal are valid, and those that must be unique are of this row.
     pub(super) fn is_own(&self, given: &FieldPatch, ids: &SeenIds, number: u64) -> bool {
         self.values(given).is_ok_and(|values| {
-            let keys = self.set().unique_keys(&values);
+            let keys = self.set.unique_keys(&values);
             let is_own =
                 |key| matches!(ids.record_key(key, number), Ok(Some(first)) if first == number);
             keys.iter().all(is_own)
@@ -116,7 +121,7 @@ impl ImportedFields {
         if given.is_empty() {
             return Ok(FieldValues::NONE);
         }
-        self.set().apply(&FieldValues::NONE, given).map_err(invalid)
+        self.set.apply(&FieldValues::NONE, given).map_err(invalid)
     }
 
     /// Whether these are the fields with which the file was validated.
@@ -127,11 +132,6 @@ impl ImportedFields {
     /// The fields of the database.
     pub(super) fn present(&self) -> &[FieldDefinition] {
         self.present.all()
-    }
-
-    /// The fields with which the animals of the file are described.
-    fn set(&self) -> FieldSet {
-        self.all().map_or_else(|| self.present.clone(), |all| FieldSet::new(1, all, Vec::new()))
     }
 
     /// How many fields the file has.

@@ -266,15 +266,8 @@ fn is_visible(character: char) -> bool {
     !is_ignorable && !character.is_whitespace() && !character.is_control()
 }
 
+/// Whether the text is a date, in the only form in which a date is written.
 fn is_date(text: &str) -> bool {
-    let parts: Vec<&str> = text.split('-').collect();
-    let [year, month, day] = parts[..] else { return false };
-    let number = |part: &str, length| {
-        let is_number = part.len() == length && part.bytes().all(|byte| byte.is_ascii_digit());
-        part.parse::<i16>().ok().filter(|_| is_number)
-    };
-    let (year, month, day) = (number(year, 4), number(month, 2), number(day, 2));
-    let date =
-        |year, month, day| Date::new(year, i8::try_from(month).ok()?, i8::try_from(day).ok()?).ok();
-    year.zip(month).zip(day).and_then(|((year, month), day)| date(year, month, day)).is_some()
+    // Years before 0 have more digits.
+    text.len() == 10 && text.parse::<Date>().is_ok_and(|date| date.to_string() == text)
 }

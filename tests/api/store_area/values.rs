@@ -171,6 +171,8 @@ async fn each_kind_allows_its_values_and_an_error_names_the_field_its_kind_and_w
         ("price", json!("1e3"), "fields.price"),
         ("born", json!("2023-02-29"), "of the kind date and must be a date"),
         ("born", json!("2024-2-29"), "fields.born"),
+        ("born", json!("-000001-01-01"), "fields.born"),
+        ("born", json!("2024-02-29T00:00:00"), "fields.born"),
         ("born", json!("29.02.2024"), "fields.born"),
         ("tame", json!("true"), "of the kind boolean and must be true or false"),
         ("sex", json!("male"), "of the kind choice and must be one of Female, Male, Unknown."),
