@@ -6,6 +6,7 @@ mod idempotency;
 mod inventory;
 pub mod journal;
 mod keys;
+mod search;
 mod upkeep;
 mod webhooks;
 

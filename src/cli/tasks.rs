@@ -142,7 +142,7 @@ where
     }
 }
 
-/// Prepares new and changed animals for the search by name and category, in small steps.
+/// Prepares new and changed animals for the search by name, category and values, in small steps.
 struct TendSearch {
     store: Arc<dyn Store>,
     times: Interval,
@@ -158,6 +158,8 @@ impl TendSearch {
     const MANY: u64 = 8_192;
     /// More are prepared once a minute, because a search reads these in less than a millisecond.
     const FEW: u64 = 500;
+    /// As many changes of values are merged at once. Fewer are merged once a minute.
+    const FEW_VALUES: u64 = 1_024;
     const MINUTE: Duration = Duration::from_mins(1);
 }
 
@@ -173,7 +175,10 @@ impl Task for TendSearch {
         self.pause = None;
         let started = SystemClock.instant();
         let is_due = started.saturating_duration_since(self.last) >= Self::MINUTE;
-        if self.store.tend_search(if is_due { Self::FEW } else { Self::MANY }).await? {
+        let few = if is_due { 0 } else { Self::FEW_VALUES };
+        let has_values = self.store.merge_values(few).await?;
+        let has_names = self.store.tend_search(if is_due { Self::FEW } else { Self::MANY }).await?;
+        if has_values || has_names {
             // At most a third of the time, so that it slows other writes little.
             self.pause = Some(2 * SystemClock.instant().saturating_duration_since(started));
         } else if is_due {

@@ -17,25 +17,68 @@ pub(super) fn parameters<'a, const N: usize>(
     names: [&'static str; N],
 ) -> Result<[Option<Cow<'a, str>>; N], ApiError> {
     let mut values = [const { None }; N];
-    let mut take = |name: &str, value| {
-        let Some(at) = names.iter().position(|&known| known == name) else {
-            return Err(unknown(name, &names));
-        };
-        if values[at].replace(value).is_some() {
-            let message = format!("The parameter {name} is given more than once.");
-            return Err(ApiError::new(Problem::InvalidParameter, message));
+    each(query, |name, value| {
+        let at = names.iter().position(|&known| known == name);
+        put(at.map(|at| &mut values[at]), name, value, &names)
+    })?;
+    Ok(values)
+}
+
+/// The values of parameters, in the order of their names, and the names and values of others.
+pub(super) type WithOthers<'a, const N: usize> =
+    ([Option<Cow<'a, str>>; N], Vec<(String, Cow<'a, str>)>);
+
+/// The same, and the parameters whose name begins with `prefix`, by what follows it. `others` is how
+/// they are shown.
+pub(super) fn parameters_and<'a, const N: usize>(
+    query: Option<&'a str>,
+    names: [&'static str; N],
+    prefix: &str,
+    others: &'static str,
+) -> Result<WithOthers<'a, N>, ApiError> {
+    let (mut values, mut found) = ([const { None }; N], Vec::new());
+    each(query, |name, value| {
+        if let Some(of_prefix) = name.strip_prefix(prefix) {
+            if found.iter().any(|(other, _)| other == of_prefix) {
+                return Err(twice(name));
+            }
+            found.push((of_prefix.to_owned(), value));
+            return Ok(());
         }
-        Ok(())
-    };
+        let at = names.iter().position(|&known| known == name);
+        put(at.map(|at| &mut values[at]), name, value, &[&names[..], &[others]].concat())
+    })?;
+    Ok((values, found))
+}
+
+/// Calls `take` with the decoded name and value of each parameter.
+fn each<'a>(
+    query: Option<&'a str>,
+    mut take: impl FnMut(&str, Cow<'a, str>) -> Result<(), ApiError>,
+) -> Result<(), ApiError> {
     let query = query.unwrap_or_default();
     if query.bytes().any(|byte| matches!(byte, b'%' | b'+')) {
-        form_urlencoded::parse(query.as_bytes())
-            .try_for_each(|(name, value)| take(&name, value))?;
+        form_urlencoded::parse(query.as_bytes()).try_for_each(|(name, value)| take(&name, value))
     } else {
         // Skips decoding, which is the expensive part.
-        pairs(query).try_for_each(|(name, value)| take(name, Cow::Borrowed(value)))?;
+        pairs(query).try_for_each(|(name, value)| take(name, Cow::Borrowed(value)))
     }
-    Ok(values)
+}
+
+fn put<'a>(
+    place: Option<&mut Option<Cow<'a, str>>>,
+    name: &str,
+    value: Cow<'a, str>,
+    known: &[&str],
+) -> Result<(), ApiError> {
+    let place = place.ok_or_else(|| unknown(name, known))?;
+    if place.replace(value).is_some() { Err(twice(name)) } else { Ok(()) }
+}
+
+fn twice(name: &str) -> ApiError {
+    let shown = shortened(name);
+    let message = format!("The parameter {shown} is given more than once.");
+    ApiError::new(Problem::InvalidParameter, message)
 }
 
 /// Rejects a query that is not UTF-8, for an operation with a parameter that can be any text: in

@@ -323,6 +323,10 @@ def move_times(body):
 
 
 def use_plain_values(query):
+    for name in [name for name in query if name.startswith("field.") or name == "field"]:
+        # A field that exists, with a value that its kind allows.
+        del query[name]
+        query["field.breed"] = "Siamese"
     for name, value in query.items():
         # In JSON Schema, 1.0 is an integer; a query has one spelling.
         if isinstance(value, float):

@@ -90,6 +90,7 @@ macro_rules! double {
                 $how => count_of_category(id: i64) -> u64;
                 $how => has_values(name: &FieldName) -> bool;
                 $how => tend_search(few: u64) -> bool;
+                $how => merge_values(few: u64) -> bool;
             }
         };
     };

@@ -55,6 +55,10 @@ macro_rules! area_suite {
             a_value_that_is_written_while_its_field_is_examined_keeps_the_field,
             a_command_is_decided_with_the_fields_as_they_are,
             of_many_animals_with_one_unique_value_one_is_added,
+            a_search_by_values_is_exact_while_animals_change_and_are_merged,
+            texts_are_found_without_regard_to_case_and_accents_and_numbers_by_their_value,
+            values_of_a_field_that_gets_another_kind_are_not_mixed_up,
+            while_too_many_values_are_not_merged_there_is_no_search,
             the_times_of_any_clock_are_stored_listed_and_changed_again
         );
     };
@@ -67,7 +71,8 @@ macro_rules! area_suite {
     };
 }
 pub(crate) use crate::store::{
-    area_commands::*, area_fields::*, area_lists::*, area_requests::*, times::*,
+    area_commands::*, area_field_search::*, area_fields::*, area_lists::*, area_requests::*,
+    times::*,
 };
 pub(crate) use area_suite;
 

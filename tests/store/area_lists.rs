@@ -69,7 +69,7 @@ const PREFIXES: [&str; 16] = [
     "*max",
 ];
 
-fn limit(limit: i64) -> Limit {
+pub(crate) fn limit(limit: i64) -> Limit {
     Limit::new(limit).unwrap()
 }
 
@@ -94,8 +94,7 @@ fn expected(all: &[StorePet], query: &PetQuery) -> (Vec<StorePet>, Option<PetPos
     let place = |position: &PetPosition| (position.key.clone(), position.id);
     let matching = |pet: &&StorePet| {
         pet.withdrawn.is_some() == query.withdrawn
-            && query.status.is_none_or(|status| status == pet.status)
-            && query.category_id.is_none_or(|category| category == pet.category_id)
+            && query.has(pet.status, pet.category_id, &pet.fields)
             && query.name.as_ref().is_none_or(|name| name.find(pet.name.as_str()).is_some())
             && query.after.as_ref().is_none_or(|after| place(&position(pet)) > place(after))
     };
@@ -116,12 +115,12 @@ fn random_query(random: &mut StdRng) -> PetQuery {
         name: random.random_bool(0.5).then(|| prefix(random)),
         withdrawn: random.random_bool(0.2),
         limit: limit(random.random_range(1..6)),
-        after: None,
+        ..PetQuery::default()
     }
 }
 
 /// Walks along all pages of a query, and compares each.
-async fn expect_walk(store: &AnyStore, mut query: PetQuery) {
+pub(crate) async fn expect_walk(store: &AnyStore, mut query: PetQuery) {
     let all = all(store).await;
     loop {
         let (found, next) = store.list_store_pets(&query).await.unwrap();

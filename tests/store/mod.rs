@@ -4,6 +4,7 @@
 mod area;
 mod area_check;
 mod area_commands;
+mod area_field_search;
 mod area_fields;
 mod area_lists;
 mod area_requests;

@@ -42,6 +42,7 @@ mod store {
     mod area;
     mod area_check;
     mod area_commands;
+    mod area_field_search;
     mod area_fields;
     mod area_lists;
     mod area_requests;

@@ -46,6 +46,7 @@ pub(super) async fn show(desk: &Desk<'_>, form: &Form, errors: &Errors) -> Resul
         status: status.parse().ok(),
         category_id: form.integer("category"),
         name: prefix.clone().filter(|_| !typed.is_empty()),
+        values: Vec::new(),
         withdrawn: status == WITHDRAWN,
         limit: Limit::new(SHOWN).unwrap_or_default(),
         after: None,

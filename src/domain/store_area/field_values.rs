@@ -7,7 +7,7 @@ use std::{collections::BTreeMap, fmt::Write};
 use jiff::civil::Date;
 use sha2::{Digest, Sha256};
 
-use super::{Choices, Decimal, FieldDefinition, FieldKind, FieldSet, whole_key};
+use super::{Choices, Decimal, FieldDefinition, FieldKind, FieldName, FieldSet, whole_key};
 
 /// How many choices a message shows.
 const SHOWN_CHOICES: usize = 20;
@@ -47,6 +47,22 @@ struct Values {
     all: BTreeMap<String, FieldValue>,
     /// The same as a store keeps them and as a client gets them, because this is what most need.
     json: String,
+}
+
+/// A value that animals must have.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ValueFilter {
+    pub field: FieldName,
+    pub kind: FieldKind,
+    /// As values of this kind are compared: [`FieldKind::key`].
+    pub key: String,
+}
+
+impl ValueFilter {
+    pub(super) fn is_in(&self, fields: &FieldValues) -> bool {
+        let value = fields.get(self.field.as_str());
+        value.and_then(|value| self.kind.key(value)).is_some_and(|key| key == self.key)
+    }
 }
 
 /// Why values are not valid, for the client.
@@ -139,7 +155,9 @@ impl FieldSet {
                 Given::Set(value) if field.allows(value) => {
                     values.insert(name.clone(), value.clone());
                 }
-                Given::Set(_) | Given::Other => return Err(FieldProblem::Invalid(field.is())),
+                Given::Set(_) | Given::Other => {
+                    return Err(FieldProblem::Invalid(field.is("fields")));
+                }
             }
         }
         FieldValues::new(values).ok_or_else(|| {
@@ -157,7 +175,7 @@ impl FieldSet {
                 (FieldKind::Choice, FieldValue::Text(text)) => is_text(text, 64),
                 _ => field.allows(value),
             };
-            (!is_valid).then(|| FieldProblem::Invalid(field.is()))
+            (!is_valid).then(|| FieldProblem::Invalid(field.is("fields")))
         })
     }
 
@@ -184,12 +202,46 @@ impl FieldSet {
         Some((name.to_owned(), hash))
     }
 
+    /// What a search looks for, written as in a cell of a table. A choice may have been one before.
+    pub fn searched(&self, name: &str, text: &str) -> Result<ValueFilter, FieldProblem> {
+        let field = self.find(name).ok_or_else(|| self.unknown(name))?;
+        if field.kind == FieldKind::LongText {
+            let problem = format!("field.{name} is of the kind longText, which has no search.");
+            return Err(FieldProblem::Invalid(problem));
+        }
+        let key = match field.in_cell(text) {
+            Given::Set(FieldValue::Text(text)) if field.kind == FieldKind::Choice => {
+                is_text(&text, 64).then(|| whole_key(&text))
+            }
+            Given::Set(value) if field.allows(&value) => field.kind.key(&value),
+            _ => None,
+        };
+        let key = key.ok_or_else(|| FieldProblem::Invalid(field.is("field")))?;
+        Ok(ValueFilter { field: field.name.clone(), kind: field.kind, key })
+    }
+
     fn unknown(&self, name: &str) -> FieldProblem {
         let shown: String = name.chars().take(40).collect();
         let names: Vec<&str> = self.all().iter().map(|field| field.name.as_str()).collect();
         let message =
             format!("No field has the name {shown:?}. The fields are {}.", names.join(", "));
         FieldProblem::Unknown(message)
+    }
+}
+
+impl FieldKind {
+    /// What two values have in common that a search does not tell apart: texts without regard to case
+    /// and accents, numbers by what they are. `None` for what no search looks for.
+    pub fn key(self, value: &FieldValue) -> Option<String> {
+        match (self, value) {
+            (Self::LongText, _) => None,
+            (Self::Decimal, FieldValue::Text(text)) => {
+                Decimal::new(text).map(|number| number.ten_thousandths().to_string())
+            }
+            (_, FieldValue::Text(text)) => Some(whole_key(text)),
+            (_, FieldValue::Integer(number)) => Some(number.to_string()),
+            (_, FieldValue::Boolean(value)) => Some(value.to_string()),
+        }
     }
 }
 
@@ -223,8 +275,8 @@ impl FieldDefinition {
         }
     }
 
-    /// What a value must be: a sentence.
-    fn is(&self) -> String {
+    /// What a value must be: a sentence, for a member or a parameter with this name before the point.
+    fn is(&self, of: &str) -> String {
         let is = match self.kind {
             FieldKind::Text => {
                 "a string of 1 to 255 characters, one of them visible, without U+0000".to_owned()
@@ -248,7 +300,7 @@ impl FieldDefinition {
             }
         };
         let name = self.name.as_str();
-        format!("fields.{name} is of the kind {} and must be {is}.", self.kind)
+        format!("{of}.{name} is of the kind {} and must be {is}.", self.kind)
     }
 }
 

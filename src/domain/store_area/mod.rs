@@ -35,7 +35,9 @@ pub use decide::decide;
 pub use decimal::{Currency, Decimal};
 pub use field::{Choices, FieldDefinition, FieldKind, FieldName, FieldSet};
 pub use field_rules::{FieldChange, FieldDecision, FieldRefusal, FieldWish, decide_field};
-pub use field_values::{FieldPatch, FieldProblem, FieldValue, FieldValues, Given, UniqueKey};
+pub use field_values::{
+    FieldPatch, FieldProblem, FieldValue, FieldValues, Given, UniqueKey, ValueFilter,
+};
 pub use journal::{
     Act, ActType, AuditEntry, AuditPosition, AuditQuery, AuditType, ChangePage, Epoch,
     JournalEntry, JournalState, JournalSubject, SubjectKind,

@@ -4,16 +4,18 @@
 
 use jiff::Timestamp;
 
-use super::{NamePrefix, OrderId, OrderStatus, Reference};
+use super::{FieldValues, NamePrefix, OrderId, OrderStatus, Reference, ValueFilter};
 use crate::domain::{Limit, PetId, PetStatus};
 
-/// A page of animals. All filters apply together. With a name or a category, animals are in ascending
-/// order of (name key, identifier); otherwise in ascending order of identifier.
+/// A page of animals. All filters apply together. With a name, or with a category and no values, animals
+/// are in ascending order of (name key, identifier); otherwise in ascending order of identifier.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct PetQuery {
     pub status: Option<PetStatus>,
     pub category_id: Option<i64>,
     pub name: Option<NamePrefix>,
+    /// At most [`Self::MOST_VALUES`], of different fields.
+    pub values: Vec<ValueFilter>,
     /// Only withdrawn animals, or only those that are not.
     pub withdrawn: bool,
     pub limit: Limit,
@@ -22,14 +24,25 @@ pub struct PetQuery {
 }
 
 impl PetQuery {
+    /// By how many fields a search can be.
+    pub const MOST_VALUES: usize = 3;
+
     /// What the names begin with, if the animals are in the order of their names.
     pub fn prefix(&self) -> Option<NamePrefix> {
-        self.name.clone().or_else(|| self.category_id.map(|_| NamePrefix::default()))
+        let by_category = self.category_id.filter(|_| self.values.is_empty());
+        self.name.clone().or_else(|| by_category.map(|_| NamePrefix::default()))
+    }
+
+    /// Whether an animal has the status, the category and the values that are wanted.
+    pub fn has(&self, status: PetStatus, category_id: i64, fields: &FieldValues) -> bool {
+        self.status.is_none_or(|wanted| wanted == status)
+            && self.category_id.is_none_or(|wanted| wanted == category_id)
+            && self.values.iter().all(|value| value.is_in(fields))
     }
 }
 
 /// A position in a list of animals.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct PetPosition {
     /// The name key of the last animal before it, if the animals are in the order of their names.
     pub key: Option<String>,

@@ -1,5 +1,7 @@
 //! The operations on animals.
 
+use std::borrow::Cow;
+
 use super::{
     cursor::{self, Walk},
     feed,
@@ -14,10 +16,11 @@ use crate::{
     domain::{
         PetId,
         store_area::{
-            Command, NamePrefix, Note, PetPosition, PetQuery, Resource, StorePet, WithdrawalReason,
+            Command, FieldProblem, NamePrefix, Note, PetPosition, PetQuery, Resource, StorePet,
+            ValueFilter, WithdrawalReason,
         },
     },
-    edge::{ApiError, Response, body::Accepted},
+    edge::{ApiError, Problem, Response, body::Accepted},
     http::{query, routes::Call},
     json, text,
 };
@@ -25,14 +28,17 @@ use crate::{
 /// The members of the body of `withdrawPet`.
 pub(super) const WITHDRAWAL: [&str; 2] = ["reason", "note"];
 
+/// What the name of a parameter begins with that searches for the value of a field.
+const FIELD: &str = "field.";
+
 /// `GET /v1/store/pets`: a page of animals, and a link to the next one.
 pub(crate) async fn list_pets(
     area: &StoreArea,
     Call { request, caller, .. }: Call<'_>,
 ) -> Result<Response, ApiError> {
     let names = ["status", "categoryId", "name", "withdrawn", "limit", "cursor"];
-    let [status, category_id, name, withdrawn, limit, cursor] =
-        query::parameters(request.uri.query(), names)?;
+    let ([status, category_id, name, withdrawn, limit, cursor], values) =
+        query::parameters_and(request.uri.query(), names, FIELD, "field.NAME")?;
     let is_status = "one of available, pending and sold";
     let is_name = "at most 64 letters and digits, counted without accents (64 characters if it has \
                    none), and without U+0000";
@@ -48,17 +54,25 @@ pub(crate) async fn list_pets(
         withdrawn: query::filter("withdrawn", withdrawn.as_ref(), boolean, "true or false")?
             .unwrap_or_default(),
         limit: query::limit(limit.as_ref())?,
+        values: Vec::new(),
         after: None,
     };
     query::check_utf8(request.uri.query())?;
-    let filters = [
+    query.values = searched(area, &values).await?;
+    let values: Vec<_> =
+        values.iter().map(|(name, value)| (format!("{FIELD}{name}"), &**value)).collect();
+    let mut filters = vec![
         ("status", status.as_deref()),
         ("categoryId", category_id.as_deref()),
         ("name", name.as_deref()),
         ("withdrawn", withdrawn.as_deref().filter(|_| query.withdrawn)),
     ];
     let name = query.name.as_ref().map(NamePrefix::as_str);
-    let of_walk = [filters[0].1, filters[1].1, name, filters[3].1];
+    let mut of_walk = vec![filters[0].1, filters[1].1, name, filters[3].1];
+    for (name, value) in &values {
+        of_walk.extend([Some(name.as_str()), Some(value)]);
+        filters.push((name, Some(value)));
+    }
     let walk = Walk::new(cursor::PETS, &of_walk);
     if let Some(cursor) = cursor {
         let (key, id) = walk.decode(&cursor)?;
@@ -70,7 +84,7 @@ pub(crate) async fn list_pets(
     let log =
         if query.after.is_none() { Some(area.app.store.journal_state().await?) } else { None };
     let _turn = area.turns.take(caller).await?;
-    let (pets, next) = area.app.store.list_store_pets(&query).await?;
+    let (pets, next) = area.app.search_pets(&query).await?;
     let next = next.and_then(|PetPosition { key, id }| {
         let cursor = walk.encode(&key.unwrap_or_default(), id.get());
         page::next_link(area, "/store/pets", query.limit, &filters, &cursor)
@@ -82,6 +96,30 @@ pub(crate) async fn list_pets(
         feed::add_link(area, &log, &mut response);
     }
     Ok(response)
+}
+
+/// The values that the animals must have.
+async fn searched(
+    area: &StoreArea,
+    values: &[(String, Cow<'_, str>)],
+) -> Result<Vec<ValueFilter>, ApiError> {
+    if values.is_empty() {
+        return Ok(Vec::new());
+    }
+    if values.len() > PetQuery::MOST_VALUES {
+        let message = format!(
+            "{} fields are given as field.NAME. A search has at most {}.",
+            values.len(),
+            PetQuery::MOST_VALUES
+        );
+        return Err(ApiError::new(Problem::InvalidParameter, message));
+    }
+    let fields = area.app.store.fields().await?;
+    let searched = values.iter().map(|(name, value)| fields.searched(name, value));
+    searched.collect::<Result<_, _>>().map_err(|problem| match problem {
+        FieldProblem::Unknown(message) => ApiError::new(Problem::UnknownField, message),
+        FieldProblem::Invalid(message) => ApiError::new(Problem::InvalidParameter, message),
+    })
 }
 
 fn prefix(text: &str) -> Option<NamePrefix> {

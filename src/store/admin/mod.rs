@@ -3,6 +3,7 @@
 
 pub(super) mod audit;
 mod deliveries;
+pub(super) mod field_search;
 pub(super) mod fields;
 pub(super) mod keys;
 mod requests;
@@ -92,6 +93,13 @@ pub(super) trait Sql: Send + Sized + 'static {
         sql: &'static str,
         values: Vec<Values<'t>>,
     ) -> Doing<'t, Self, Vec<u64>>;
+
+    /// The rows of a result for each of these values.
+    fn rows_each<'t>(
+        &'t mut self,
+        sql: &'static str,
+        values: Vec<Values<'t>>,
+    ) -> Doing<'t, Self, Vec<Vec<Self::Row>>>;
 
     /// The error of a statement that must have a row and has none.
     fn no_row() -> Self::Error;

@@ -86,6 +86,23 @@ impl Sql for Connection {
         .boxed()
     }
 
+    fn rows_each<'t>(
+        &'t mut self,
+        sql: &'static str,
+        values: Vec<Values<'t>>,
+    ) -> Doing<'t, Self, Vec<Vec<Row>>> {
+        async move {
+            let (statement, client) = (self.prepared(sql).await?, &**self);
+            // All are sent before the first response.
+            let each = values.iter().map(|values| async {
+                let values = values.iter().map(|value| value.for_postgres());
+                client.query_raw(&statement, values).await?.try_collect().await
+            });
+            Ok(try_join_all(each).await?)
+        }
+        .boxed()
+    }
+
     fn no_row() -> Failure {
         Failure::Row("count")
     }

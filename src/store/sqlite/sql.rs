@@ -81,6 +81,18 @@ impl Sql for Connection {
         future::ready(each.collect()).boxed()
     }
 
+    fn rows_each<'t>(
+        &'t mut self,
+        sql: &'static str,
+        values: Vec<Values<'t>>,
+    ) -> Doing<'t, Self, Vec<Vec<Row>>> {
+        let each = values.iter().map(|values| {
+            let values: Vec<&dyn Parameter> = values.iter().map(|value| &**value as _).collect();
+            rows(self, sql, &values)
+        });
+        future::ready(each.collect()).boxed()
+    }
+
     fn no_row() -> Error {
         Error::QueryReturnedNoRows
     }

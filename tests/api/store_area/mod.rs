@@ -8,6 +8,7 @@ mod checks;
 mod contacts;
 mod examples;
 mod expiry;
+mod field_search;
 mod fields;
 mod inventory;
 mod orders;

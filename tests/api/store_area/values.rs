@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::{super::harness::Reply, Store, created};
 
 /// A store with a program that may define fields.
-async fn open() -> Store {
+pub(super) async fn open() -> Store {
     let mut store = Store::open().await;
     store.key = store.server.new_key(Scope::StoreAdmin, None).await.0;
     store
@@ -19,7 +19,7 @@ impl Store {
     }
 
     /// Adds an animal with these values, and returns its id.
-    async fn new_with(&self, fields: Value) -> i64 {
+    pub(super) async fn new_with(&self, fields: Value) -> i64 {
         let reply = self.add_with(fields).await;
         assert_eq!(reply.status, 201, "{}", reply.json());
         reply.json()["id"].as_i64().unwrap()

@@ -13,6 +13,7 @@ use futures_util::FutureExt;
 use jiff::Timestamp;
 use tokio::sync::oneshot;
 
+use self::search::PETS_OF;
 use super::{
     PostgresStore,
     commands::{Execution, carry_out},
@@ -29,7 +30,10 @@ use crate::{
             PetQuery, Reservations, StorePet,
         },
     },
-    store::{Executed, RespondTo, StoreArea, StoreError},
+    store::{
+        Executed, RespondTo, StoreArea, StoreError,
+        admin::{Database, field_search},
+    },
 };
 
 /// How long a count of all animals may take, including retries.
@@ -61,6 +65,12 @@ impl StoreArea for PostgresStore {
         &self,
         query: &PetQuery,
     ) -> Result<(Vec<StorePet>, Option<PetPosition>), StoreError> {
+        if !query.values.is_empty() {
+            let found = self.run(Access::Read, query.clone(), |on, query| {
+                field_search::find(on, query, &PETS_OF[usize::from(query.withdrawn)])
+            });
+            return found.await?.ok_or(StoreError::Overloaded);
+        }
         if query.prefix().is_some() && !self.can_search().await? {
             return Err(StoreError::Overloaded);
         }
@@ -128,6 +138,13 @@ impl StoreArea for PostgresStore {
                 lists::of_category(on, id).boxed()
             })
             .await
+    }
+
+    async fn merge_values(&self, few: u64) -> Result<bool, StoreError> {
+        if !self.read(few, field_search::is_due).await? {
+            return Ok(false);
+        }
+        self.write((), field_search::merge).await
     }
 
     async fn has_values(&self, name: &FieldName) -> Result<bool, StoreError> {

@@ -11,6 +11,7 @@ use crate::{
         store_area::{NAME_KEY_LENGTH, NamePrefix, PetPosition, PetQuery, StorePet},
     },
     store::{
+        admin::field_search,
         postgres::{errors::Failure, pool::Connection},
         tables::{PET_WIDTH, Table, pet_with_order},
     },
@@ -30,6 +31,18 @@ const WITHOUT_WORDS: &str = concat!(
 /// The open order of an animal. Only a pending animal can have one.
 const ORDER: &str = "CASE WHEN page.status = 'pending' THEN (SELECT id FROM orders
     WHERE pet_id = page.id AND holds AND orders.status = 'reserved') END";
+
+/// See [`field_search::find`].
+pub(super) static PETS_OF: LazyLock<[String; 2]> = LazyLock::new(|| {
+    let ids: Vec<_> = (1..=field_search::PAGE).map(|number| format!("${number}")).collect();
+    [Table::Pets, Table::WithdrawnPets].map(|table| {
+        format!(
+            "SELECT page.*, {ORDER} FROM (SELECT {} FROM {table} WHERE id IN ({})) AS page",
+            table.selected(),
+            ids.join(", ")
+        )
+    })
+});
 
 /// The maximum key: no key has so many characters.
 static ABOVE_ALL_KEYS: LazyLock<String> = LazyLock::new(|| "\u{10FFFF}".repeat(65));

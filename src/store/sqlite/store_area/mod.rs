@@ -10,13 +10,13 @@ pub(super) mod rows;
 mod search;
 mod search_block;
 
-use std::sync::{Arc, atomic::Ordering};
+use std::sync::{Arc, LazyLock, atomic::Ordering};
 
 use async_trait::async_trait;
 use jiff::Timestamp;
 use rusqlite::Connection;
 
-use super::{newest::Newest, slow_reads::USUAL_PAGE, store::SqliteStore};
+use super::{newest::Newest, slow_reads::USUAL_PAGE, store::SqliteStore, transaction::done};
 use crate::{
     domain::{
         Limit, PetId, WriteContext,
@@ -25,8 +25,19 @@ use crate::{
             PetQuery, Reservations, StorePet,
         },
     },
-    store::{Executed, RespondTo, StoreArea, StoreError},
+    store::{
+        Executed, RespondTo, StoreArea, StoreError,
+        admin::{Database, field_search},
+        tables::Table,
+    },
 };
+
+/// See [`field_search::find`].
+static PETS_OF: LazyLock<[String; 2]> = LazyLock::new(|| {
+    let ids: Vec<_> = (1..=field_search::PAGE).map(|number| format!("${number}")).collect();
+    [Table::Pets, Table::WithdrawnPets]
+        .map(|table| format!("{} WHERE id IN ({})", rows::SELECT[table as usize], ids.join(", ")))
+});
 
 #[async_trait]
 impl StoreArea for SqliteStore {
@@ -66,6 +77,15 @@ impl StoreArea for SqliteStore {
         &self,
         query: &PetQuery,
     ) -> Result<(Vec<StorePet>, Option<PetPosition>), StoreError> {
+        if !query.values.is_empty() {
+            let query = query.clone();
+            let find = move |on: &mut Connection| {
+                let pets_of = &PETS_OF[usize::from(query.withdrawn)];
+                done(field_search::find(on, &query, pets_of))
+            };
+            let (found, _turn) = self.searches.read_in_turn(find).await?;
+            return found.ok_or(StoreError::Overloaded);
+        }
         if let Some(prefix) = query.prefix() {
             let limit = query.limit;
             let query = query.clone();
@@ -145,6 +165,13 @@ impl StoreArea for SqliteStore {
 
     async fn count_of_category(&self, id: i64) -> Result<u64, StoreError> {
         self.counts.read(move |connection| lists::of_category(connection, id)).await
+    }
+
+    async fn merge_values(&self, few: u64) -> Result<bool, StoreError> {
+        if !self.read(few, field_search::is_due).await? {
+            return Ok(false);
+        }
+        self.write((), field_search::merge).await
     }
 
     async fn has_values(&self, name: &FieldName) -> Result<bool, StoreError> {

@@ -1,5 +1,7 @@
 //! The operations and examples of the document.
 
+use std::collections::BTreeMap;
+
 use serde_json::Value;
 
 use super::super::super::contract::STORE_AREA;
@@ -39,7 +41,15 @@ impl Operation {
         let of_query = parameters.filter(|parameter| parameter["in"] == "query");
         of_query.flat_map(|parameter| {
             let name = parameter["name"].as_str().unwrap();
-            texts(parameter).into_iter().map(move |text| format!("{name}={text}"))
+            texts(parameter).into_iter().flat_map(move |text| {
+                // The members of an object are parameters of their own.
+                match serde_json::from_str::<BTreeMap<String, String>>(&text) {
+                    Ok(members) => {
+                        members.iter().map(|(name, text)| format!("{name}={text}")).collect()
+                    }
+                    Err(_) => vec![format!("{name}={text}")],
+                }
+            })
         })
     }
 

@@ -165,6 +165,7 @@ fn spoil(
         ("404", _) if operation.id.ends_with("Field") => request.id = "99",
         ("404", _) if !needs_idempotency_key(operation) => request.id = "99",
         ("400", "unknown_parameter") if is_feed => request.query = "cursor=AAAA",
+        ("400", "unknown_field") if operation.has("field") => request.query = "field.color=black",
         ("400", "unknown_parameter") if operation.has("limit") => request.query = "page=2",
         ("400", "unknown_parameter") => request.query = "fields=name",
         ("400", "invalid_parameter") if is_feed => request.query = "wait=90s",

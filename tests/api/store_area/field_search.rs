@@ -1,0 +1,92 @@
+//! The search by the values of fields.
+
+use serde_json::json;
+
+use super::{Store, values::open};
+
+/// The identifiers of the animals that a search finds.
+async fn found(store: &Store, query: &str) -> Vec<i64> {
+    store.get(&format!("/pets?{query}")).await.ids()
+}
+
+#[tokio::test]
+async fn animals_are_found_by_the_values_of_up_to_three_fields_with_every_other_filter() {
+    let store = open().await;
+    let luna = json!({ "species": "Cat", "colour": "Black", "microchip": "276098106012345" });
+    let luna = store.new_with(luna).await;
+    let other = store.new_with(json!({ "species": "Cat", "colour": "Bläck", "sex": "Male" })).await;
+    let white = store.new_with(json!({ "species": "Cat", "colour": "white" })).await;
+    store.new_with(json!({ "species": "Dog", "colour": "black", "born": "2024-02-29" })).await;
+    assert_eq!(found(&store, "field.microchip=276098106012345").await, [luna]);
+    assert_eq!(found(&store, "field.species=CAT").await, [luna, other, white]);
+    assert_eq!(found(&store, "field.species=cat&field.colour=black").await, [luna, other]);
+    let three = "field.species=cat&field.colour=black&field.sex=Male";
+    assert_eq!(found(&store, three).await, [other]);
+    assert_eq!(found(&store, "field.born=2024-02-29").await.len(), 1);
+    assert_eq!(found(&store, "field.species=Horse").await, [0_i64; 0]);
+    store
+        .change(&format!("PATCH /pets/{other}"), 1, json!({ "status": "sold", "name": "Max" }))
+        .await
+        .ok();
+    store
+        .change(&format!("POST /pets/{white}/withdraw"), 1, json!({ "reason": "died" }))
+        .await
+        .ok();
+    assert_eq!(found(&store, "field.species=cat&status=available").await, [luna]);
+    assert_eq!(found(&store, "field.species=cat&categoryId=2").await, [luna, other]);
+    assert_eq!(found(&store, "field.species=cat&categoryId=3").await, [0_i64; 0]);
+    assert_eq!(found(&store, "field.species=cat&withdrawn=true").await, [white]);
+    assert_eq!(found(&store, "field.species=cat&name=ma").await, [other]);
+    assert_eq!(found(&store, "field.species=cat&name=lu&status=sold").await, [0_i64; 0]);
+}
+
+#[tokio::test]
+async fn a_walk_through_a_search_by_values_has_each_animal_once() {
+    let store = open().await;
+    let mut added = Vec::new();
+    for _ in 0..120 {
+        added.push(store.new_with(json!({ "species": "Cat" })).await);
+    }
+    for filter in ["field.species=cat", "field.species=cat&name=luna"] {
+        let mut page = store.get(&format!("/pets?{filter}&limit=50")).await;
+        let mut walked = page.ids();
+        while page.header("link").is_some_and(|link| link.contains("next")) {
+            page = store.get(&page.following("next")).await;
+            walked.extend(page.ids());
+        }
+        assert_eq!(walked, added, "{filter}");
+    }
+    let cursor = store.get("/pets?field.species=cat&limit=50").await.following("next");
+    let other = cursor.replace("=cat", "=dog");
+    store.get(&other).await.expect_error(400, "invalid_cursor");
+}
+
+#[tokio::test]
+async fn a_search_by_what_no_field_is_or_allows_is_400() {
+    let store = open().await;
+    for (query, code, says) in [
+        ("field.color=black", "unknown_field", "No field has the name \"color\""),
+        ("field.=black", "unknown_field", "No field has the name"),
+        ("field.born=2024", "invalid_parameter", "field.born is of the kind date and must be"),
+        ("field.price=cheap", "invalid_parameter", "field.price is of the kind decimal"),
+        ("field.colour=", "invalid_parameter", "field.colour is of the kind text"),
+        ("field.sex=%00", "invalid_parameter", "field.sex is of the kind choice"),
+        ("field.description=calm", "invalid_parameter", "has no search"),
+        (
+            "field.sex=Male&field.sex=Female",
+            "invalid_parameter",
+            "field.sex is given more than once",
+        ),
+        (
+            "field.sex=Male&field.colour=a&field.breed=b&field.size=Small",
+            "invalid_parameter",
+            "at most 3",
+        ),
+        ("fields.sex=Male", "unknown_parameter", "field.NAME"),
+    ] {
+        let reply = store.get(&format!("/pets?{query}")).await;
+        reply.expect_error(400, code);
+        let message = reply.json()["message"].as_str().unwrap().to_owned();
+        assert!(message.contains(says), "{query}: {message}");
+    }
+}

@@ -1,0 +1,175 @@
+//! The search by the values of fields. Part of the suite.
+
+use petstore::{
+    domain::{
+        PetStatus,
+        PetStatus::Available,
+        StoredResponse,
+        store_area::{
+            Command, FieldChange, FieldDefinition, FieldKind, FieldName, FieldPatch, FieldValue,
+            Given, PetPatch, PetPosition, PetQuery, ValueFilter,
+        },
+    },
+    store::{Executed, StoreError, Written},
+};
+use rand::{RngExt, SeedableRng, rngs::StdRng, seq::IndexedRandom};
+
+use crate::store::{
+    area::{change, execute, patch, pet_id, restore, to_status, withdraw},
+    area_lists::{expect_walk, limit},
+    suite::{AnyStore, act, new_pet},
+};
+
+/// Values of fields, and how they are searched for. Some are compared as equal, and the long text is
+/// not compared.
+const VALUES: [(&str, &str); 12] = [
+    ("sex", "Male"),
+    ("sex", "Female"),
+    ("species", "Cat"),
+    ("species", "Dog"),
+    ("colour", "Black"),
+    ("colour", "BLÁCK"),
+    ("colour", "black and white"),
+    ("price", "10"),
+    ("price", "10.00"),
+    ("price", "-10"),
+    ("born", "2024-05-03"),
+    ("description", "black"),
+];
+
+fn given(values: &[(&str, &str)]) -> FieldPatch {
+    let given = |text: &str| Given::Set(FieldValue::Text(text.to_owned()));
+    values.iter().map(|&(name, text)| (name.to_owned(), given(text))).collect()
+}
+
+async fn filter(store: &AnyStore, (name, text): (&str, &str)) -> ValueFilter {
+    store.fields().await.unwrap().searched(name, text).unwrap()
+}
+
+async fn found(store: &AnyStore, values: &[(&str, &str)]) -> Vec<i64> {
+    let mut query = PetQuery { limit: limit(100), ..PetQuery::default() };
+    for value in values {
+        query.values.push(filter(store, *value).await);
+    }
+    let (found, next) = store.list_store_pets(&query).await.unwrap();
+    assert_eq!(next, None);
+    found.iter().map(|pet| pet.id.get()).collect()
+}
+
+async fn merge(store: &AnyStore) {
+    while store.merge_values(0).await.unwrap() {}
+}
+
+pub(crate) async fn a_search_by_values_is_exact_while_animals_change_and_are_merged(
+    store: AnyStore,
+) {
+    let mut random = StdRng::seed_from_u64(5);
+    let searched: Vec<_> = VALUES.into_iter().filter(|(name, _)| *name != "description").collect();
+    for round in 0..120 {
+        let values: Vec<_> = VALUES.into_iter().filter(|_| random.random_bool(0.4)).collect();
+        let name = ["Max", "Maxine", "Luna"].choose(&mut random).unwrap();
+        let status = *PetStatus::ALL.choose(&mut random).unwrap();
+        let new = new_pet(name, random.random_range(0..3), status);
+        change(&store, Command::AddPet(new, given(&values))).await;
+        for _ in 0..random.random_range(0..4) {
+            let id = pet_id(random.random_range(1..=round + 1));
+            let category_id = Some(random.random_range(0..3));
+            let (field, text) = *VALUES.choose(&mut random).unwrap();
+            let mut fields = given(&[(field, text)]);
+            if random.random_bool(0.3) {
+                fields.insert(field.to_owned(), Given::Clear);
+            }
+            // Some are refused, because the animal is withdrawn, or is not.
+            let command = match random.random_range(0..5) {
+                0 => patch(id, PetPatch { fields, ..PetPatch::default() }),
+                1 => patch(id, PetPatch { category_id, ..PetPatch::default() }),
+                2 => to_status(id, *PetStatus::ALL.choose(&mut random).unwrap()),
+                3 => withdraw(id),
+                _ => restore(id),
+            };
+            let done = execute(&store, vec![command]).await;
+            assert!(matches!(done, Executed::Done { .. } | Executed::Refused { .. }), "{done:?}");
+        }
+        if random.random_bool(0.3) {
+            store.merge_values(random.random_range(0..20)).await.unwrap();
+        }
+        for _ in 0..random.random_range(0..3) {
+            let mut values = Vec::new();
+            for _ in 0..random.random_range(1..=3) {
+                let value = filter(&store, *searched.choose(&mut random).unwrap()).await;
+                if values.iter().all(|other: &ValueFilter| other.field != value.field) {
+                    values.push(value);
+                }
+            }
+            let query = PetQuery {
+                status: random
+                    .random_bool(0.3)
+                    .then(|| *PetStatus::ALL.choose(&mut random).unwrap()),
+                category_id: random.random_bool(0.3).then(|| random.random_range(0..3)),
+                withdrawn: random.random_bool(0.3),
+                limit: limit(random.random_range(1..6)),
+                values,
+                ..PetQuery::default()
+            };
+            expect_walk(&store, query).await;
+        }
+    }
+}
+
+pub(crate) async fn texts_are_found_without_regard_to_case_and_accents_and_numbers_by_their_value(
+    store: AnyStore,
+) {
+    for values in [[("colour", "BLÁCK"), ("price", "10")], [("colour", "grey"), ("price", "9.99")]]
+    {
+        change(&store, Command::AddPet(new_pet("Rex", 1, Available), given(&values))).await;
+    }
+    for _ in 0..2 {
+        assert_eq!(found(&store, &[("colour", "black")]).await, [1]);
+        assert_eq!(found(&store, &[("price", "10.0000")]).await, [1]);
+        assert_eq!(found(&store, &[("price", "9.99"), ("colour", "Grey")]).await, [2]);
+        assert_eq!(found(&store, &[("price", "9.99"), ("colour", "black")]).await, [0_i64; 0]);
+        merge(&store).await;
+    }
+}
+
+pub(crate) async fn values_of_a_field_that_gets_another_kind_are_not_mixed_up(store: AnyStore) {
+    let clear = || FieldPatch::from([("price".to_owned(), Given::Clear)]);
+    change(&store, Command::AddPet(new_pet("Rex", 1, Available), given(&[("price", "1.0")]))).await;
+    merge(&store).await;
+    change(&store, patch(pet_id(1), PetPatch { fields: clear(), ..PetPatch::default() })).await;
+    let fields = store.fields().await.unwrap();
+    let field = fields.find("price").unwrap();
+    let after = FieldDefinition { kind: FieldKind::Text, ..field.clone() };
+    let name = FieldName::new("price").unwrap();
+    let change_kind =
+        FieldChange { seen: fields.version, name, after: Some(after), must_be_unused: false };
+    let written = store.write_field(Some(change_kind), None, StoredResponse::default(), act(0));
+    assert_eq!(written.await.unwrap(), Written::Done);
+    merge(&store).await;
+    let again = PetPatch { fields: given(&[("price", "1")]), ..PetPatch::default() };
+    change(&store, patch(pet_id(1), again)).await;
+    for _ in 0..2 {
+        assert_eq!(found(&store, &[("price", "1")]).await, [1]);
+        assert_eq!(found(&store, &[("price", "1.0")]).await, [0_i64; 0]);
+        merge(&store).await;
+    }
+}
+
+pub(crate) async fn while_too_many_values_are_not_merged_there_is_no_search(store: AnyStore) {
+    let add = || Command::AddPet(new_pet("Rex", 1, Available), given(&[("sex", "Male")]));
+    let query =
+        PetQuery { values: vec![filter(&store, ("sex", "male")).await], ..Default::default() };
+    for _ in 0..9 {
+        let commands = (0..1_000).map(|_| add()).collect();
+        assert!(matches!(execute(&store, commands).await, Executed::Done { .. }));
+    }
+    let refused = store.list_store_pets(&query).await;
+    assert!(matches!(refused, Err(StoreError::Overloaded)), "{refused:?}");
+    assert!(store.merge_values(1_024).await.unwrap());
+    while store.merge_values(1_024).await.unwrap() {}
+    let (page, next) = store.list_store_pets(&query).await.unwrap();
+    assert_eq!((page.len(), next.unwrap().id), (20, pet_id(20)));
+    merge(&store).await;
+    let last = PetQuery { after: Some(PetPosition { key: None, id: pet_id(8_990) }), ..query };
+    assert_eq!(store.list_store_pets(&last).await.unwrap().0.len(), 10);
+}
