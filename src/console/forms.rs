@@ -1,6 +1,8 @@
 //! The fields of forms: parsed into values of the domain, with an error next to each field that is
 //! wrong, and with what was typed.
 
+use std::borrow::Cow;
+
 use jiff::{SignedDuration, Timestamp, ToSpan, civil::Date, tz::TimeZone};
 use maud::{Markup, html};
 
@@ -19,7 +21,7 @@ use crate::{
 /// What is wrong with a form.
 #[derive(Debug, Default)]
 pub(super) struct Errors {
-    by_field: Vec<(&'static str, String)>,
+    by_field: Vec<(Cow<'static, str>, String)>,
     /// What concerns no field, or is not about the form.
     other: Option<Markup>,
 }
@@ -34,8 +36,8 @@ impl Errors {
         Self::other(html! { (message) })
     }
 
-    pub(super) fn add(&mut self, field: &'static str, message: impl Into<String>) {
-        self.by_field.push((field, message.into()));
+    pub(super) fn add(&mut self, field: impl Into<Cow<'static, str>>, message: impl Into<String>) {
+        self.by_field.push((field.into(), message.into()));
     }
 
     /// The value, or an error of this field.

@@ -114,6 +114,11 @@ pages! {
         returnOrder     POST   "/orders/{id}/return"                  Clerk        no;
         activity        GET    "/activity"                            Manager      no;
         exportActivity  GET    "/activity/export"                     Manager      no;
+        fields          GET    "/settings/fields"                     Manager      no;
+        addField        POST   "/settings/fields"                     Manager      no;
+        field           GET    "/settings/fields/{id}"                Manager      no;
+        saveField       POST   "/settings/fields/{id}"                Manager      no;
+        deleteField     POST   "/settings/fields/{id}/delete"         Manager      no;
         webhooks        GET    "/settings/webhooks"                   Manager      no;
         addWebhook      POST   "/settings/webhooks"                   Manager      yes;
         webhook         GET    "/settings/webhooks/{id}"              Manager      no;

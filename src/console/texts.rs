@@ -1,12 +1,13 @@
 //! Every text of the pages, so that another language needs no change of other code.
 
+mod fields;
 mod manager;
 mod orders;
 mod questions;
 mod staff;
 mod times;
 
-pub(super) use self::{manager::*, orders::*, questions::*, staff::*, times::*};
+pub(super) use self::{fields::*, manager::*, orders::*, questions::*, staff::*, times::*};
 
 use crate::domain::{
     Actor, NamedActor, PetStatus,

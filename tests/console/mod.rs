@@ -4,6 +4,7 @@ mod account;
 mod browser;
 mod categories;
 mod counter;
+mod fields;
 mod forms;
 mod frame;
 mod guessing;

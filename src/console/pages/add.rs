@@ -5,6 +5,7 @@ use maud::{Markup, html};
 use super::{
     animal_fields,
     paste::{self, Line, MAX_LINES, Pasted},
+    values,
 };
 use crate::{
     console::{
@@ -17,18 +18,20 @@ use crate::{
     },
     domain::{
         NewPet,
-        store_area::{Category, Command, Label, Preconditions},
+        store_area::{Category, Command, FieldSet, FieldValues, Label, Preconditions},
     },
     edge::ApiError,
 };
 
 pub(super) async fn add_form(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let categories = desk.categories_with([].into()).await?;
-    Ok(page(desk, &categories, &Errors::default()).into())
+    let fields = desk.store().fields().await?;
+    Ok(page(desk, (&categories, &fields), &Errors::default()).into())
 }
 
 /// Both forms, with what was typed and what is wrong with it.
-fn page(desk: &Desk<'_>, categories: &[Category], errors: &Errors) -> Page {
+fn page(desk: &Desk<'_>, known: (&[Category], &FieldSet), errors: &Errors) -> Page {
+    let (categories, _) = known;
     let lines = Input {
         hint: Some(texts::PASTE_HINT),
         kind: "textarea",
@@ -45,7 +48,7 @@ fn page(desk: &Desk<'_>, categories: &[Category], errors: &Errors) -> Page {
                 h2 { (texts::ADD_ONE) }
                 form.fields method="post" action="/add" {
                     (desk.key("add"))
-                    (animal_fields::inputs(&desk.visit.form, categories, errors, None))
+                    (animal_fields::inputs(&desk.visit.form, known, errors, None))
                     @let new = new_category(desk, categories)
                         .filter(|_| errors.of("category").is_some());
                     div.buttons {
@@ -90,16 +93,22 @@ pub(super) async fn add_one(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     };
     let category = errors.take("category", category);
     let status = errors.take("status", forms::status(form.get("status")));
-    let (Some(name), Some(category_id), Some(status)) = (name, category, status) else {
-        return Ok(page(desk, &categories, &errors).into());
+    let fields = desk.store().fields().await?;
+    let given = values::patch(&fields, form, &FieldValues::NONE, &mut errors);
+    let (Some(name), Some(category_id), Some(status), true) =
+        (name, category, status, errors.is_empty())
+    else {
+        return Ok(page(desk, (&categories, &fields), &errors).into());
     };
     let pet = NewPet { name, category_id, status };
     let preconditions = Preconditions { if_match: None, if_absent: true };
     let category = new.map(|label| Command::PutCategory { id: category_id, label, preconditions });
-    let commands = [Command::add(pet)].into_iter().chain(category).collect();
+    let commands = [Command::AddPet(pet, given)].into_iter().chain(category).collect();
     match desk.execute(commands).await? {
         Ok(flash) => Ok(Reply::See(format!("/animals/{}", flash.id), Some(flash))),
-        Err(not_done) => Ok(page(desk, &categories, &Errors::text(&not_done.why)).into()),
+        Err(not_done) => {
+            Ok(page(desk, (&categories, &fields), &Errors::text(&not_done.why)).into())
+        }
     }
 }
 
@@ -111,7 +120,8 @@ pub(super) async fn preview(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     if pasted.lines.is_empty() {
         let mut errors = Errors::default();
         errors.add("lines", texts::NOTHING_PASTED);
-        return Ok(page(desk, &categories, &errors).into());
+        let fields = desk.store().fields().await?;
+        return Ok(page(desk, (&categories, &fields), &errors).into());
     }
     Ok(show_preview(desk, &pasted, &categories, &Errors::default()).into())
 }

@@ -36,6 +36,7 @@ pub(super) async fn show(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiE
         return Ok(missing(Menu::Animals, texts::NO_PET));
     };
     let categories = desk.categories_of([pet.category_id].into()).await?;
+    let fields = desk.store().fields().await?;
     let order = holding_order(desk, &pet).await?;
     let history = history::show(desk, &pet).await?;
     let content = html! {
@@ -57,7 +58,7 @@ pub(super) async fn show(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiE
                 section.card.no-print { h2 { (texts::HISTORY) } (history) }
             }
             div.stack {
-                div.card #facts { (facts(&pet, &categories, desk.visit.now)) }
+                div.card #facts { (facts(desk, &pet, (&categories, &fields))) }
                 @if desk.may_write() && pet.withdrawn.is_none() {
                     (withdrawal(desk, &pet, errors))
                 }

@@ -1,16 +1,17 @@
 //! The members of an animal: in each form that has them, and on its page.
 
-use jiff::Timestamp;
 use maud::{Markup, html};
 
+use super::values;
 use crate::{
     console::{
+        desk::Desk,
         forms::{self, Errors, Input},
         markup::{self, LONG},
         texts,
         visit::Form,
     },
-    domain::store_area::{Category, PetPatch, StorePet},
+    domain::store_area::{Category, FieldSet, PetPatch, StorePet},
 };
 
 /// A name as an input holds it, which is one line.
@@ -19,13 +20,15 @@ fn as_typed(name: &str) -> String {
 }
 
 /// The form as it is in the store.
-pub(super) fn form_of(pet: &StorePet, categories: &[Category]) -> Form {
-    Form::with(&[
-        ("name", &as_typed(pet.name.as_str())),
-        ("category", &markup::category(categories, pet.category_id)),
-        ("status", pet.status.as_str()),
-        ("version", &pet.version.to_string()),
-    ])
+pub(super) fn form_of(pet: &StorePet, categories: &[Category], fields: &FieldSet) -> Form {
+    let members = [
+        ("name", as_typed(pet.name.as_str())),
+        ("category", markup::category(categories, pet.category_id)),
+        ("status", pet.status.to_string()),
+        ("version", pet.version.to_string()),
+    ];
+    let members = members.map(|(name, value)| (name.to_owned(), value));
+    members.into_iter().chain(values::typed(fields, &pet.fields)).collect()
 }
 
 /// What was typed, with the category as somebody would type it.
@@ -37,13 +40,14 @@ pub(super) fn typed_again(form: &Form, categories: &[Category]) -> Form {
         category = if is_clear { shown } else { id.to_string() };
     }
     let others = ["name", "status"].map(|name| (name, form.raw(name)));
-    Form::with(&[&others[..], &[("category", &category)]].concat())
+    let values: Vec<_> = values::typed_again(form).collect();
+    Form::with(&[&others[..], &[("category", &category)], &values].concat())
 }
 
 /// The inputs for an animal: a new one, or this one.
 pub(super) fn inputs(
     form: &Form,
-    categories: &[Category],
+    (categories, fields): (&[Category], &FieldSet),
     errors: &Errors,
     pet: Option<&StorePet>,
 ) -> Markup {
@@ -61,6 +65,7 @@ pub(super) fn inputs(
         } @else {
             (Input::of("status", texts::STATUS, form, errors).choose(&forms::statuses()))
         }
+        (values::inputs(fields, form, errors))
     }
 }
 
@@ -68,7 +73,7 @@ pub(super) fn inputs(
 pub(super) fn patch(
     form: &Form,
     pet: &StorePet,
-    categories: &[Category],
+    (categories, fields): (&[Category], &FieldSet),
     errors: &mut Errors,
 ) -> PetPatch {
     let typed = form.raw("name");
@@ -88,17 +93,19 @@ pub(super) fn patch(
     let status = form.get("status");
     // It is not in the form of a reserved animal.
     let status = (!status.is_empty()).then(|| errors.take("status", forms::status(status)));
-    PetPatch { name, category_id, status: status.flatten(), ..PetPatch::default() }
+    let fields = values::patch(fields, form, &pet.fields, errors);
+    PetPatch { name, category_id, status: status.flatten(), fields }
 }
 
 /// What is in the store, and whether it differs from what was typed.
 pub(super) fn compared(
+    desk: &Desk<'_>,
     pet: &StorePet,
-    typed: &Form,
-    categories: &[Category],
-) -> Vec<(&'static str, Markup, bool)> {
+    (categories, fields): (&[Category], &FieldSet),
+) -> Vec<(String, Markup, bool)> {
+    let typed = &desk.visit.form;
     let status = typed.get("status");
-    vec![
+    let members = [
         (
             texts::NAME,
             markup::name(pet.name.as_str(), LONG),
@@ -114,17 +121,28 @@ pub(super) fn compared(
             markup::pet_badge(pet),
             !status.is_empty() && status != pet.status.as_str(),
         ),
-    ]
+    ];
+    let members = members.map(|(label, value, differs)| (label.to_owned(), value, differs));
+    members.into_iter().chain(values::compared(desk, fields, &pet.fields, typed)).collect()
 }
 
 /// What the page of an animal shows next to its name and status.
-pub(super) fn facts(pet: &StorePet, categories: &[Category], now: Timestamp) -> Markup {
+pub(super) fn facts(
+    desk: &Desk<'_>,
+    pet: &StorePet,
+    (categories, fields): (&[Category], &FieldSet),
+) -> Markup {
+    let now = desk.visit.now;
     html! {
         dl {
             dt { (texts::NUMBER) }
             dd { (pet.id.get()) }
             dt { (texts::CATEGORY) }
             dd { bdi { (markup::category(categories, pet.category_id)) } }
+            @for (label, value) in values::shown(desk, fields, &pet.fields) {
+                dt { (label) }
+                dd { (value) }
+            }
             @for (label, at) in
                 [(texts::ADDED_AT, pet.created_at), (texts::CHANGED_AT, pet.updated_at)] {
                 @if let Some(at) = at { dt { (label) } dd { (markup::time(at, now)) } }

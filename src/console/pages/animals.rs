@@ -6,6 +6,7 @@ use super::{
     category_names::PROPOSED,
     order_rows,
     parts::{empty_store, link, pages},
+    values,
 };
 use crate::{
     console::{
@@ -19,7 +20,10 @@ use crate::{
     },
     domain::{
         Limit, PetId, PetStatus,
-        store_area::{Category, NamePrefix, Order, PetPosition, PetQuery, StorePet},
+        store_area::{
+            Category, Choices, FieldDefinition, FieldKind, FieldSet, NamePrefix, Order,
+            PetPosition, PetQuery, StorePet, ValueFilter,
+        },
     },
     edge::ApiError,
     store::StoreError,
@@ -40,13 +44,14 @@ pub(super) async fn list(desk: &Desk<'_>) -> Result<Reply, ApiError> {
 /// The list that the form asks for, with what is wrong about a change of it.
 pub(super) async fn show(desk: &Desk<'_>, form: &Form, errors: &Errors) -> Result<Reply, ApiError> {
     let typed = form.get("q");
+    let fields = desk.store().fields().await?;
     let prefix = if typed.contains('\0') { None } else { NamePrefix::new(typed) };
     let status = form.get("status");
     let mut query = PetQuery {
         status: status.parse().ok(),
         category_id: form.integer("category"),
         name: prefix.clone().filter(|_| !typed.is_empty()),
-        values: Vec::new(),
+        values: filters_of(&fields, form),
         withdrawn: status == WITHDRAWN,
         limit: Limit::new(SHOWN).unwrap_or_default(),
         after: None,
@@ -57,7 +62,7 @@ pub(super) async fn show(desk: &Desk<'_>, form: &Form, errors: &Errors) -> Resul
     });
     let (mut pets, next) = match prefix {
         Some(_) if status.is_empty() => in_store(desk, &query).await?,
-        Some(_) => desk.store().list_store_pets(&query).await?,
+        Some(_) => desk.app().search_pets(&query).await?,
         None => (Vec::new(), None),
     };
     // A number is that of an animal, or a name.
@@ -68,18 +73,30 @@ pub(super) async fn show(desk: &Desk<'_>, form: &Form, errors: &Errors) -> Resul
         pets.retain(|other| other.id != id);
         pets.insert(0, pet);
     }
+    if query.after.is_none() {
+        for pet in with_unique_value(desk, &fields, typed).await? {
+            pets.retain(|other| other.id != pet.id);
+            pets.insert(0, pet);
+        }
+    }
     let open = pets.iter().filter_map(|pet| pet.order_id).filter(|_| desk.may_write());
     let orders = order_rows::with_ids(desk, open).await?;
     let chosen = form.integer("category");
     let shown = pets.iter().map(|pet| pet.category_id).chain(chosen).collect();
     let categories = desk.categories_with(shown).await?;
-    let filters = [("q", typed), ("status", status), ("category", form.get("category"))];
+    let mut filters = vec![("q", typed), ("status", status), ("category", form.get("category"))];
+    let chosen_values: Vec<_> = filtered(&fields)
+        .map(|field| (values::input_of(field), form.get(&values::input_of(field))))
+        .collect();
+    filters.extend(chosen_values.iter().map(|(name, value)| (name.as_str(), *value)));
     let next = next.map(|PetPosition { key, id }| {
         let (id, key) = (id.get().to_string(), key.unwrap_or_default());
         link("/animals", &[&filters[..], &[("after", &id), ("from", &key)]].concat())
     });
     let first = query.after.map(|_| link("/animals", &filters));
-    let sold = link("/animals", &[filters[0], ("status", ALL), filters[2]]);
+    let mut with_sold = filters.clone();
+    with_sold[1].1 = ALL;
+    let sold = link("/animals", &with_sold);
     let end = desk.default_end().strftime("%F").to_string();
     let is_filtered = filters.iter().any(|(_, value)| !value.is_empty());
     let content = html! {
@@ -91,7 +108,7 @@ pub(super) async fn show(desk: &Desk<'_>, form: &Form, errors: &Errors) -> Resul
             }
         }
         (errors.summary())
-        (search(form, &categories, is_filtered))
+        (search(form, &categories, &fields, is_filtered))
         div #results.stack data-live data-found=(texts::found(pets.len(), next.is_some())) {
             @if is_filtered && !pets.is_empty() && first.is_none() {
                 p.muted { (texts::found(pets.len(), next.is_some())) }
@@ -109,7 +126,7 @@ pub(super) async fn show(desk: &Desk<'_>, form: &Form, errors: &Errors) -> Resul
             } @else if desk.may_write() && status != WITHDRAWN {
                 form.several method="post" action="/animals/selected" {
                     (desk.key("selected"))
-                    @for (name, value) in filters { input type="hidden" name=(name) value=(value); }
+                    @for (name, value) in &filters { input type="hidden" name=(name) value=(value); }
                     a.skip href="#selected" { (texts::SKIP_LIST) }
                     (table(desk, &pets, &orders, &categories, true))
                     (pages(first.as_deref(), next.as_deref()))
@@ -134,7 +151,7 @@ async fn in_store(
 ) -> Result<(Vec<StorePet>, Option<PetPosition>), StoreError> {
     let of = async |status| {
         let query = PetQuery { status: Some(status), ..query.clone() };
-        desk.store().list_store_pets(&query).await
+        desk.app().search_pets(&query).await
     };
     let ((mut pets, next), (pending, next_pending)) =
         (of(PetStatus::Available).await?, of(PetStatus::Pending).await?);
@@ -150,7 +167,40 @@ async fn in_store(
     Ok((pets, next))
 }
 
-fn search(form: &Form, categories: &[Category], is_filtered: bool) -> Markup {
+/// The fields by which the list can be filtered.
+fn filtered(fields: &FieldSet) -> impl Iterator<Item = &FieldDefinition> {
+    let choices = fields.all().iter().filter(|field| field.kind == FieldKind::Choice);
+    choices.take(PetQuery::MOST_VALUES)
+}
+
+/// The values that the animals on the list must have.
+fn filters_of(fields: &FieldSet, form: &Form) -> Vec<ValueFilter> {
+    let value = |field: &FieldDefinition| {
+        fields.searched(field.name.as_str(), form.get(&values::input_of(field))).ok()
+    };
+    filtered(fields).filter_map(value).collect()
+}
+
+/// The animals with what was typed as the value of a unique field, such as a scanned microchip.
+async fn with_unique_value(
+    desk: &Desk<'_>,
+    fields: &FieldSet,
+    typed: &str,
+) -> Result<Vec<StorePet>, StoreError> {
+    let mut found = Vec::new();
+    for field in fields.all().iter().filter(|field| field.is_unique) {
+        if let Ok(value) = fields.searched(field.name.as_str(), typed) {
+            for withdrawn in [true, false] {
+                let values = vec![value.clone()];
+                let query = PetQuery { values, withdrawn, ..PetQuery::default() };
+                found.extend(desk.store().list_store_pets(&query).await?.0);
+            }
+        }
+    }
+    Ok(found)
+}
+
+fn search(form: &Form, categories: &[Category], fields: &FieldSet, is_filtered: bool) -> Markup {
     let mut statuses = forms::statuses();
     statuses.insert(0, ("", texts::ANY_STATUS));
     statuses.extend([(ALL, texts::ALSO_SOLD), (WITHDRAWN, texts::WITHDRAWN)]);
@@ -189,11 +239,26 @@ fn search(form: &Form, categories: &[Category], is_filtered: bool) -> Markup {
                 }
                 (status.choose(&statuses))
                 (category.choose(&choices))
+                @for field in filtered(fields) { (filter(field, form)) }
                 button.main { (texts::FIND) }
                 @if is_filtered { a.button.quiet href="/animals" { (texts::CLEAR) } }
             }
         }
     }
+}
+
+/// The choice of a value of a field.
+fn filter(field: &FieldDefinition, form: &Form) -> Markup {
+    let (id, label) = (values::input_of(field), markup::readable(field.label.as_str(), SHORT));
+    let all = field.choices.as_ref().map(Choices::all).unwrap_or_default();
+    let choices = all.iter().map(|text| (text.clone(), markup::readable(text, SHORT)));
+    let mut options = vec![(String::new(), texts::ANY_VALUE.to_owned())];
+    options.extend(choices);
+    let value = form.get(&id);
+    if options.iter().all(|(known, _)| known != value) {
+        options.push((value.to_owned(), markup::readable(value, SHORT)));
+    }
+    Input { id: &id, label: &label, value, ..Input::default() }.choose(&options)
 }
 
 /// Animals, with the contacts of these orders.

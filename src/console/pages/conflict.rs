@@ -13,7 +13,7 @@ use crate::{
         reply::{Page, Reply},
         texts,
     },
-    domain::store_area::{Category, StorePet},
+    domain::store_area::{Category, FieldSet, StorePet},
     edge::ApiError,
 };
 
@@ -21,11 +21,11 @@ use crate::{
 pub(super) async fn show(
     desk: &Desk<'_>,
     theirs: &StorePet,
-    categories: &[Category],
+    known: (&[Category], &FieldSet),
 ) -> Result<Reply, ApiError> {
     let last = history::last(desk, theirs.id).await?;
     let path = format!("/animals/{}", theirs.id.get());
-    let yours = animal_fields::typed_again(&desk.visit.form, categories);
+    let yours = animal_fields::typed_again(&desk.visit.form, known.0);
     let content = html! {
         h1 { (texts::CONFLICT) }
         p { (texts::CONFLICT_HINT) }
@@ -34,7 +34,7 @@ pub(super) async fn show(
                 h2 { (texts::THEIRS) }
                 dl {
                     @for (label, value, differs) in
-                        animal_fields::compared(theirs, &desk.visit.form, categories) {
+                        animal_fields::compared(desk, theirs, known) {
                         dt { (label) }
                         dd {
                             (value)
@@ -55,7 +55,7 @@ pub(super) async fn show(
                 form.fields method="post" action={ (path) "/edit" } {
                     (desk.key("conflict"))
                     input type="hidden" name="version" value=(theirs.version);
-                    (animal_fields::inputs(&yours, categories, &Errors::default(), Some(theirs)))
+                    (animal_fields::inputs(&yours, known, &Errors::default(), Some(theirs)))
                     div.buttons { button.main { (texts::SAVE_MINE) } }
                 }
             }

@@ -18,7 +18,7 @@ use crate::{
         texts,
         visit::Form,
     },
-    domain::store_area::{Category, Command, Resource, StorePet},
+    domain::store_area::{Category, Command, FieldSet, Resource, StorePet},
     edge::ApiError,
 };
 
@@ -27,15 +27,16 @@ pub(super) async fn form(desk: &Desk<'_>) -> Result<Reply, ApiError> {
         return Ok(missing(Menu::Animals, texts::NO_PET));
     };
     let categories = desk.categories_with([pet.category_id].into()).await?;
-    let form = form_of(&pet, &categories);
-    Ok(page(desk, &pet, &form, &categories, &Errors::default()).into())
+    let fields = desk.store().fields().await?;
+    let form = form_of(&pet, &categories, &fields);
+    Ok(page(desk, &pet, &form, (&categories, &fields), &Errors::default()).into())
 }
 
 fn page(
     desk: &Desk<'_>,
     pet: &StorePet,
     form: &Form,
-    categories: &[Category],
+    known: (&[Category], &FieldSet),
     errors: &Errors,
 ) -> Page {
     let path = format!("/animals/{}", pet.id.get());
@@ -46,7 +47,7 @@ fn page(
         form.card.fields method="post" action={ (path) "/edit" } {
             (desk.key("edit"))
             input type="hidden" name="version" value=(form.get("version"));
-            (inputs(form, categories, errors, Some(pet)))
+            (inputs(form, known, errors, Some(pet)))
             div.buttons {
                 button.main { (texts::SAVE) }
                 a.button.quiet href=(path) { (texts::CANCEL) }
@@ -63,9 +64,10 @@ pub(super) async fn save(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let (form, mut errors) = (&desk.visit.form, Errors::default());
     let present = pet.category_id.to_string();
     let mut categories = desk.categories_typed([form.get("category"), &present]).await?;
-    let patch = patch(form, &pet, &categories, &mut errors);
+    let fields = desk.store().fields().await?;
+    let patch = patch(form, &pet, (&categories, &fields), &mut errors);
     if !errors.is_empty() {
-        return Ok(page(desk, &pet, form, &categories, &errors).into());
+        return Ok(page(desk, &pet, form, (&categories, &fields), &errors).into());
     }
     let preconditions = desk.preconditions();
     let command = Command::PatchPet { id: pet.id, patch, preconditions };
@@ -73,10 +75,10 @@ pub(super) async fn save(desk: &Desk<'_>) -> Result<Reply, ApiError> {
         Ok(flash) => Ok(Reply::See(format!("/animals/{}", pet.id.get()), Some(flash))),
         Err(NotDone { changed: Some(Resource::Pet(theirs)), .. }) => {
             categories.extend(desk.categories_of([theirs.category_id].into()).await?);
-            conflict::show(desk, &theirs, &categories).await
+            conflict::show(desk, &theirs, (&categories, &fields)).await
         }
         Err(NotDone { why, .. }) => {
-            Ok(page(desk, &pet, form, &categories, &Errors::text(&why)).into())
+            Ok(page(desk, &pet, form, (&categories, &fields), &Errors::text(&why)).into())
         }
     }
 }

@@ -11,6 +11,7 @@ mod category_names;
 mod commands;
 mod conflict;
 mod edit;
+mod fields;
 mod history;
 mod live;
 mod order_rows;
@@ -19,6 +20,7 @@ mod parts;
 mod paste;
 mod several;
 mod today;
+mod values;
 mod webhooks;
 
 use super::{desk::Desk, forms::Errors, reply::Reply, routes::StaffPage, staff};
@@ -73,6 +75,11 @@ pub(super) async fn open(page: StaffPage, desk: &Desk<'_>) -> Result<Response, A
         StaffPage::returnOrder => orders::take_back(desk).await,
         StaffPage::activity => activity::activity(desk).await,
         StaffPage::exportActivity => activity::export(desk).await,
+        StaffPage::fields => fields::list(desk, no_errors).await,
+        StaffPage::addField => fields::add(desk).await,
+        StaffPage::field => fields::show(desk).await,
+        StaffPage::saveField => fields::save(desk).await,
+        StaffPage::deleteField => fields::delete(desk).await,
         StaffPage::webhooks => webhooks::list(desk, no_errors).await,
         StaffPage::addWebhook => webhooks::add(desk).await,
         StaffPage::webhook => webhooks::show(desk, no_errors).await,

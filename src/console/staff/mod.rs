@@ -82,6 +82,7 @@ pub(super) fn settings_menu(title: &str) -> Markup {
     let pages = [
         ("/settings/staff", texts::STAFF),
         ("/settings/keys", texts::KEYS),
+        ("/settings/fields", texts::FIELDS),
         ("/settings/webhooks", texts::WEBHOOKS),
     ];
     html! {

@@ -1,0 +1,183 @@
+//! The values of an animal's fields: in each form that has them, and on its page.
+
+use maud::{Markup, html};
+
+use crate::{
+    console::{
+        desk::Desk,
+        forms::{Errors, Input},
+        markup::{self, LONG, SHORT},
+        texts,
+        visit::Form,
+    },
+    domain::store_area::{
+        Choices, FieldDefinition, FieldKind, FieldPatch, FieldSet, FieldValue, FieldValues, Given,
+    },
+};
+
+/// What the name of an input begins with, before the name of the field.
+const PREFIX: &str = "field.";
+
+/// So many inputs are always shown; behind them, only those with a value.
+const SHOWN: usize = 6;
+
+/// The name of the input for a field.
+pub(super) fn input_of(field: &FieldDefinition) -> String {
+    format!("{PREFIX}{}", field.name.as_str())
+}
+
+/// A value as an input holds it.
+fn as_typed(kind: FieldKind, value: &FieldValue) -> String {
+    match value {
+        FieldValue::Text(text) if kind == FieldKind::LongText => text.clone(),
+        FieldValue::Text(text) => text.replace(['\r', '\n'], ""),
+        FieldValue::Integer(number) => number.to_string(),
+        FieldValue::Boolean(value) => value.to_string(),
+    }
+}
+
+/// The inputs with the values of an animal, as a browser sends them.
+pub(super) fn typed(fields: &FieldSet, values: &FieldValues) -> Vec<(String, String)> {
+    let typed = |field: &FieldDefinition| {
+        let value = values.get(field.name.as_str());
+        (input_of(field), value.map(|value| as_typed(field.kind, value)).unwrap_or_default())
+    };
+    fields.all().iter().map(typed).collect()
+}
+
+/// All inputs for values that the form has.
+pub(super) fn typed_again(form: &Form) -> impl Iterator<Item = (&str, &str)> {
+    let fields = form.fields().iter().filter(|(name, _)| name.starts_with(PREFIX));
+    fields.map(|(name, value)| (name.as_str(), value.as_str()))
+}
+
+/// An input for each field. Of those behind the first ones, only those with a value are shown at once.
+pub(super) fn inputs(fields: &FieldSet, form: &Form, errors: &Errors) -> Markup {
+    let (first, others): (Vec<_>, Vec<_>) = fields
+        .all()
+        .iter()
+        .enumerate()
+        .partition(|(at, field)| *at < SHOWN || !form.get(&input_of(field)).is_empty());
+    html! {
+        @for (_, field) in first { (input(field, form, errors)) }
+        @if !others.is_empty() {
+            details {
+                summary { (texts::MORE_FIELDS) }
+                div.fields { @for (_, field) in others { (input(field, form, errors)) } }
+            }
+        }
+    }
+}
+
+fn input(field: &FieldDefinition, form: &Form, errors: &Errors) -> Markup {
+    let id = input_of(field);
+    let label = markup::readable(field.label.as_str(), SHORT);
+    let input = Input::of(&id, &label, form, errors);
+    let none = || (String::new(), texts::NO_VALUE.to_owned());
+    match field.kind {
+        FieldKind::Choice => {
+            let all = field.choices.as_ref().map(Choices::all).unwrap_or_default();
+            let shown = |text: &str| (text.to_owned(), markup::readable(text, SHORT));
+            let mut options = vec![none()];
+            options.extend(all.iter().map(|text| shown(text)));
+            // One that is not offered any more can stay.
+            if options.iter().all(|(value, _)| value != input.value) {
+                options.push(shown(input.value));
+            }
+            input.choose(&options)
+        }
+        FieldKind::Boolean => {
+            let words = [("true", texts::YES), ("false", texts::NO)];
+            let words = words.map(|(value, word)| (value.to_owned(), word.to_owned()));
+            input.choose(&[[none()].as_slice(), &words].concat())
+        }
+        kind => {
+            let kind = match kind {
+                FieldKind::LongText => "textarea",
+                FieldKind::Date => "date",
+                _ => "",
+            };
+            Input { kind, ..input }.show()
+        }
+    }
+}
+
+/// What was typed, as a change of these values. What an input cannot hold stays as it is, and so does
+/// a field that the form did not have.
+pub(super) fn patch(
+    fields: &FieldSet,
+    form: &Form,
+    before: &FieldValues,
+    errors: &mut Errors,
+) -> FieldPatch {
+    let mut patch = FieldPatch::new();
+    for field in fields.all() {
+        let (id, name) = (input_of(field), field.name.as_str());
+        let Some(typed) = form.all(&id).next() else { continue };
+        let typed = match field.kind {
+            FieldKind::Text => typed.to_owned(),
+            // Browsers send CR LF.
+            FieldKind::LongText => typed.replace("\r\n", "\n"),
+            _ => typed.trim().to_owned(),
+        };
+        let present =
+            before.get(name).map(|value| as_typed(field.kind, value).replace("\r\n", "\n"));
+        if typed.trim().is_empty() {
+            if present.is_some() {
+                patch.insert(name.to_owned(), Given::Clear);
+            }
+        } else if present.as_ref() != Some(&typed) {
+            let given = FieldPatch::from([(name.to_owned(), field.in_cell(&typed))]);
+            if fields.apply(&FieldValues::NONE, &given).is_err() {
+                let label = markup::readable(field.label.as_str(), SHORT);
+                errors.add(id, texts::value_invalid(&label, field.kind));
+            }
+            patch.extend(given);
+        }
+    }
+    patch
+}
+
+/// The values that are set, each with the label of its field.
+pub(super) fn shown(
+    desk: &Desk<'_>,
+    fields: &FieldSet,
+    values: &FieldValues,
+) -> Vec<(String, Markup)> {
+    let value = |field: &FieldDefinition| {
+        let value = values.get(field.name.as_str())?;
+        Some((markup::readable(field.label.as_str(), SHORT), one(desk, field, value)))
+    };
+    fields.all().iter().filter_map(value).collect()
+}
+
+fn one(desk: &Desk<'_>, field: &FieldDefinition, value: &FieldValue) -> Markup {
+    match (field.kind, value) {
+        (FieldKind::Decimal, FieldValue::Text(text)) if field.name.as_str() == "price" => {
+            html! { (texts::amount(text, desk.currency())) }
+        }
+        (_, FieldValue::Text(text)) => markup::text(text, LONG),
+        (_, FieldValue::Integer(number)) => html! { (number) },
+        (_, FieldValue::Boolean(true)) => html! { (texts::YES) },
+        (_, FieldValue::Boolean(false)) => html! { (texts::NO) },
+    }
+}
+
+/// The values in the store of all fields that the form has, and whether each differs from what was
+/// typed.
+pub(super) fn compared(
+    desk: &Desk<'_>,
+    fields: &FieldSet,
+    values: &FieldValues,
+    form: &Form,
+) -> Vec<(String, Markup, bool)> {
+    let changes = patch(fields, form, values, &mut Errors::default());
+    let has_input = |field: &&FieldDefinition| form.all(&input_of(field)).next().is_some();
+    let row = |field: &FieldDefinition| {
+        let name = field.name.as_str();
+        let value = values.get(name).map(|value| one(desk, field, value));
+        let shown = value.unwrap_or_else(|| html! { (texts::NO_VALUE) });
+        (markup::readable(field.label.as_str(), SHORT), shown, changes.contains_key(name))
+    };
+    fields.all().iter().filter(has_input).map(row).collect()
+}

@@ -1,0 +1,74 @@
+//! The texts about fields and their values.
+
+use crate::domain::store_area::FieldKind;
+
+pub(in crate::console) const FIELDS: &str = "Fields";
+pub(in crate::console) const FIELDS_HINT: &str =
+    "Fields describe your animals: in the forms, on their pages, and for programs.";
+pub(in crate::console) const MORE_FIELDS: &str = "More fields";
+pub(in crate::console) const YES: &str = "Yes";
+pub(in crate::console) const NO: &str = "No";
+pub(in crate::console) const ANY_VALUE: &str = "Any";
+pub(in crate::console) const NO_VALUE: &str = "–";
+pub(in crate::console) const FIELD_LABEL: &str = "Label";
+pub(in crate::console) const FIELD_LABEL_HINT: &str = "What people read, such as Breed.";
+pub(in crate::console) const FIELD_NAME: &str = "Name for programs";
+pub(in crate::console) const FIELD_NAME_HINT: &str =
+    "Lower-case letters, digits and underscores, such as coat_length. It cannot change.";
+pub(in crate::console) const FIELD_NAME_INVALID: &str = "Enter a name for programs: 1 to 32 lower-case letters, digits and underscores, the first of them a letter.";
+pub(in crate::console) const FIELD_NAME_TAKEN: &str =
+    "Another field has this name for programs. Enter a different one.";
+pub(in crate::console) const FIELD_KIND: &str = "Kind";
+pub(in crate::console) const FIELD_KIND_MISSING: &str = "Choose a kind.";
+pub(in crate::console) const FIELD_CHOICES: &str = "Choices";
+pub(in crate::console) const FIELD_CHOICES_HINT: &str =
+    "Only for a choice: one on each line, 1 to 100, each with at most 64 characters.";
+pub(in crate::console) const FIELD_CHOICES_INVALID: &str =
+    "Enter 1 to 100 different choices, one on each line, each with at most 64 characters.";
+pub(in crate::console) const FIELD_POSITION: &str = "Position";
+pub(in crate::console) const FIELD_POSITION_HINT: &str =
+    "From 0 to 10,000. Fields with lower positions come first.";
+pub(in crate::console) const FIELD_POSITION_INVALID: &str = "Enter a position from 0 to 10,000.";
+pub(in crate::console) const FIELD_PUBLIC: &str = "Public";
+pub(in crate::console) const FIELD_PUBLIC_HINT: &str = "Everybody may see the values.";
+pub(in crate::console) const FIELD_UNIQUE: &str = "Unique";
+pub(in crate::console) const FIELD_UNIQUE_HINT: &str =
+    "No two animals have the same value, as with a microchip. Only for text and whole numbers.";
+pub(in crate::console) const ADD_FIELD: &str = "Add a field";
+pub(in crate::console) const DELETE_FIELD: &str = "Delete field";
+pub(in crate::console) const FIELD_DELETED_EFFECT: &str =
+    "It disappears from all forms and pages. This is possible only while no animal has a value.";
+pub(in crate::console) const NO_FIELD: &str = "There is no such field.";
+pub(in crate::console) const FIELD_IN_USE: &str = "Animals have values of this field. It cannot be deleted, and its kind and Unique cannot change, until no \
+     animal has a value, withdrawn animals included.";
+pub(in crate::console) const TOO_MANY_FIELDS: &str =
+    "There are 50 fields already. Delete one before you add another.";
+pub(in crate::console) const FIELD_CHANGED: &str =
+    "Somebody else changed this field at the same time. Check what it is now, and save again.";
+
+/// The name of a kind.
+pub(in crate::console) fn kind(kind: FieldKind) -> &'static str {
+    match kind {
+        FieldKind::Text => "Text",
+        FieldKind::LongText => "Long text",
+        FieldKind::Integer => "Whole number",
+        FieldKind::Decimal => "Number with decimals",
+        FieldKind::Date => "Date",
+        FieldKind::Boolean => "Yes or no",
+        FieldKind::Choice => "Choice from a list",
+    }
+}
+
+/// What is wrong with a value.
+pub(in crate::console) fn value_invalid(label: &str, kind: FieldKind) -> String {
+    let enter = match kind {
+        FieldKind::Text => "Enter at most 255 characters, one of them visible.",
+        FieldKind::LongText => "Enter at most 8,000 characters, one of them visible.",
+        FieldKind::Integer => "Enter a whole number, such as 4.",
+        FieldKind::Decimal => "Enter a number with digits and a point, such as 249.00.",
+        FieldKind::Date => "Enter a date, such as 2024-05-03.",
+        FieldKind::Boolean => "Choose yes or no.",
+        FieldKind::Choice => "Choose one from the list.",
+    };
+    format!("{label}: {enter}")
+}

@@ -1,0 +1,160 @@
+//! Fields and their values on the console's pages.
+
+use petstore::domain::{PetId, Role};
+
+use super::browser::{Browser, Shop};
+
+/// What a form of an animal has without values of fields.
+const ANIMAL: [(&str, &str); 3] = [("name", "Luna"), ("category", "1"), ("status", "available")];
+
+async fn values(shop: &Shop, id: i64) -> String {
+    let pet = shop.store.get_store_pet(PetId::new(id).unwrap()).await.unwrap().unwrap();
+    pet.fields.as_json().to_owned()
+}
+
+/// Adds an animal with these values, and returns its number.
+async fn add(clerk: &mut Browser<'_>, fields: &[(&str, &str)]) -> i64 {
+    let page = clerk.post("/add", &[&ANIMAL[..], fields].concat()).await;
+    page.next().rsplit_once('/').unwrap().1.parse().unwrap()
+}
+
+#[tokio::test]
+async fn an_animal_is_added_and_edited_with_its_values() {
+    let shop = Shop::open().await;
+    let mut clerk = shop.member("Cy", Role::Clerk).await;
+    let form = clerk.get("/add").await.expect(200).text;
+    for input in [
+        "<select id=\"field.species\"",
+        "<input id=\"field.born\" name=\"field.born\" type=\"date\"",
+        "<textarea id=\"field.description\"",
+        "<summary>More fields</summary>",
+    ] {
+        assert!(form.contains(input), "{input}: {form}");
+    }
+    let fields = [("field.species", "Cat"), ("field.price", " 249.00 "), ("field.sex", "")];
+    let id = add(&mut clerk, &fields).await;
+    assert_eq!(values(&shop, id).await, r#"{"price":"249.00","species":"Cat"}"#);
+    let page = clerk.get(&format!("/animals/{id}")).await.expect(200).text;
+    assert!(page.contains("<dt>Species</dt><dd><bdi>Cat</bdi></dd>"), "{page}");
+    let edit = format!("/animals/{id}/edit");
+    let page = clerk.get(&edit).await.expect(200);
+    assert!(page.text.contains("<option value=\"Cat\" selected>Cat</option>"), "{page:?}");
+    assert_eq!(page.typed("field.price"), "249.00");
+    let description = "Calm.\r\nLikes children.";
+    let fields = [("version", "1"), ("field.price", ""), ("field.description", description)];
+    clerk.post(&edit, &[&ANIMAL[..], &fields].concat()).await.expect(303);
+    // A field that the form did not have stays.
+    let expected = r#"{"description":"Calm.\u000aLikes children.","species":"Cat"}"#;
+    assert_eq!(values(&shop, id).await, expected);
+}
+
+#[tokio::test]
+async fn each_value_that_is_wrong_is_named_and_what_was_typed_stays() {
+    let shop = Shop::open().await;
+    let mut clerk = shop.member("Cy", Role::Clerk).await;
+    let wrong = [("field.price", "cheap"), ("field.born", "May"), ("field.sex", "other")];
+    let page = clerk.post("/add", &[&ANIMAL[..], &wrong].concat()).await.expect(422);
+    for (field, label) in [("price", "Price"), ("born", "Born"), ("sex", "Sex")] {
+        assert!(page.text.contains(&format!("<a href=\"#field.{field}\">{label}: ")), "{page:?}");
+    }
+    assert_eq!((page.typed("field.price"), page.typed("name")), ("cheap".into(), "Luna".into()));
+    assert!(shop.store.get_store_pet(PetId::new(1).unwrap()).await.unwrap().is_none());
+}
+
+#[tokio::test]
+async fn a_microchip_of_another_animal_is_refused_and_what_was_typed_stays() {
+    let shop = Shop::open().await;
+    let mut clerk = shop.member("Cy", Role::Clerk).await;
+    add(&mut clerk, &[("field.microchip", "276098106012345")]).await;
+    let second = [("field.microchip", "276098106012345")];
+    let page = clerk.post("/add", &[&ANIMAL[..], &second].concat()).await.expect(422);
+    assert_eq!(page.typed("field.microchip"), "276098106012345");
+}
+
+#[tokio::test]
+async fn two_people_who_edit_a_value_see_both() {
+    let shop = Shop::open().await;
+    let mut clerk = shop.member("Cy", Role::Clerk).await;
+    let id = add(&mut clerk, &[("field.colour", "black")]).await;
+    let edit = format!("/animals/{id}/edit");
+    let save = |colour| [&ANIMAL[..], &[("version", "1"), ("field.colour", colour)]].concat();
+    clerk.post(&edit, &save("grey")).await.expect(303);
+    let page = clerk.post(&edit, &save("white")).await.expect(409);
+    assert!(page.text.contains("<dt>Colour</dt><dd><bdi>grey</bdi> <span"), "{page:?}");
+    assert_eq!(page.typed("field.colour"), "white");
+}
+
+#[tokio::test]
+async fn an_animal_is_found_by_its_microchip_and_a_list_is_filtered_by_choices() {
+    let shop = Shop::open().await;
+    let mut clerk = shop.member("Cy", Role::Clerk).await;
+    let chip = ("field.microchip", "276098106012345");
+    let luna = add(&mut clerk, &[("field.species", "Cat"), ("field.sex", "Female"), chip]).await;
+    let rex = add(&mut clerk, &[("field.species", "Dog"), ("field.sex", "Male")]).await;
+    for (query, expected) in [
+        ("q=276098106012345", vec![luna]),
+        ("q=27609810601234", vec![]),
+        ("field.species=Dog", vec![rex]),
+        ("field.species=Dog&field.sex=Female", vec![]),
+        ("field.species=Cat&q=lu", vec![luna]),
+        ("field.species=Cat&status=sold", vec![]),
+        ("field.species=Horse", vec![]),
+    ] {
+        let page = clerk.get(&format!("/animals?{query}")).await.expect(200).text;
+        for id in [luna, rex] {
+            let link = format!("href=\"/animals/{id}\"");
+            assert_eq!(page.contains(&link), expected.contains(&id), "{query}: {page}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_manager_adds_changes_and_deletes_a_field() {
+    let shop = Shop::open().await;
+    let mut manager = shop.member("Mo", Role::Manager).await;
+    let temper = |choices| {
+        [
+            ("label", "Temper"),
+            ("name", "temper"),
+            ("kind", "choice"),
+            ("choices", choices),
+            ("position", "15"),
+            ("public", "yes"),
+        ]
+    };
+    let page = manager.post("/settings/fields", &temper("Calm\r\nCALM")).await.expect(422);
+    assert!(page.text.contains("<a href=\"#choices\">"), "{page:?}");
+    let added = manager.post("/settings/fields", &temper("Calm\r\n\r\n Lively ")).await;
+    assert_eq!(added.next(), "/settings/fields");
+    let again = manager.post("/settings/fields", &temper("Calm")).await.expect(422);
+    assert!(again.text.contains("Another field has this name"), "{again:?}");
+    let page = manager.get("/settings/fields/temper").await.expect(200);
+    assert!(page.text.contains("Calm\nLively</textarea>"), "{page:?}");
+
+    let mut changed = temper("Calm\nLively\nShy").to_vec();
+    changed.push(("version", "1"));
+    manager.post("/settings/fields/temper", &changed).await.expect(303);
+    let stale = manager.post("/settings/fields/temper", &changed[..5]).await.expect(422);
+    assert!(stale.text.contains("Somebody else") || stale.text.contains("Another"), "{stale:?}");
+    let fields = shop.store.fields().await.unwrap();
+    let field = fields.find("temper").unwrap();
+    assert_eq!((field.version, field.is_public, field.position), (2, true, 15));
+
+    let pet =
+        [("name", "Luna"), ("category", "1"), ("status", "available"), ("field.temper", "Shy")];
+    manager.post("/add", &pet).await.expect(303);
+    let delete = [("version", "2")];
+    let asked = manager.post("/settings/fields/temper/delete", &delete).await.expect(200);
+    let sure = asked.hidden("sure");
+    let yes = [("version", "2"), ("sure", &*sure)];
+    let refused = manager.post("/settings/fields/temper/delete", &yes).await.expect(422);
+    assert!(refused.text.contains("Animals have values of this field"), "{refused:?}");
+    let clear = [&pet[..3], &[("field.temper", ""), ("version", "1")]].concat();
+    manager.post("/animals/1/edit", &clear).await.expect(303);
+    // The answer above was of another version of all fields, not of this one.
+    manager.post("/settings/fields/temper/delete", &yes).await.expect(303);
+    manager.get("/settings/fields/temper").await.expect(404);
+    assert!(shop.acts().await.iter().any(|act| act.contains("field.deleted")));
+    let mut clerk = shop.member("Cy", Role::Clerk).await;
+    clerk.get("/settings/fields").await.expect(403);
+}
