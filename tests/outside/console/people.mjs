@@ -54,14 +54,28 @@ export async function prepare(page) {
 // --- Hands: the same acts by mouse and by keyboard ---------------------------
 
 export async function mouse(at, act, selector, text) {
-  const element = await at.page.waitForSelector(selector);
   at.presses += act === "fill" ? 0 : 1;
   at.fields += act === "fill" ? 1 : 0;
-  if (act === "press") return element.click();
+  if (act === "press") return click(at, selector);
   if (act === "choose") return at.page.select(selector, text);
-  await element.click({ count: 3 });
+  // Now it has the focus, so the page does not replace it.
+  await click(at, selector, { count: 3 });
   await at.page.keyboard.press("Backspace");
-  await element.type(text);
+  await at.page.keyboard.type(text);
+}
+
+// Clicks what is there now. A page that follows the store can replace an element after it is found and before it is
+// clicked, also because of the change that led to the page. A person clicks its successor without noticing.
+async function click(at, selector, options) {
+  for (;;) {
+    const element = await at.page.waitForSelector(selector);
+    try {
+      return await element.click(options);
+    } catch (error) {
+      const isReplaced = !(await element.evaluate(({ isConnected }) => isConnected).catch(() => false));
+      if (!isReplaced) throw error;
+    }
+  }
 }
 
 export async function keyboard(at, act, selector, text) {
@@ -88,8 +102,10 @@ export async function keyboard(at, act, selector, text) {
     return page.keyboard.press(isBox ? "Space" : "Enter");
   }
   if (act === "choose") {
-    const label = await page.$eval(selector, (select, text) => [...select.options].find(({ value }) => value === text).label, text);
-    await page.keyboard.type(label);
+    // Not by the letters of its label: those that come more than a second apart are not one word.
+    const down = await page.$eval(selector, ({ options }, text) => [...options].findIndex(({ value }) => value === text), text);
+    await page.keyboard.press("Home");
+    for (let steps = 0; steps < down; steps += 1) await page.keyboard.press("ArrowDown");
     return assert.equal(await value(at, selector), text);
   }
   await page.keyboard.down("Control");
@@ -113,9 +129,10 @@ export function press(at, selector, hand = mouse) {
 
 // Presses a button or a link that leads to another page, and returns the response.
 export async function submit(at, selector, hand = mouse) {
-  const left = at.page.waitForNavigation().catch((error) => assert.fail(`${selector}: ${error.message}`));
-  await press(at, selector, hand);
-  return left;
+  const failed = (error) => assert.fail(`${selector}: ${error.message}`);
+  // Together: otherwise the end of the browser would fail the wait for the page, and hide why the press failed.
+  const [response] = await Promise.all([at.page.waitForNavigation(), press(at, selector, hand)]).catch(failed);
+  return response;
 }
 
 // Presses a button, says yes to the question about it, and returns the response.
@@ -174,7 +191,7 @@ export async function signOut(at) {
   assert(at.page.url().endsWith("/sign-in"));
 }
 
-// Opens everything that is folded away.
+// Opens everything that is folded away, until the page follows a change. To use it, press its summary.
 export function unfold(at) {
   return at.page.$$eval("details", (all) => all.forEach((details) => { details.open = true; }));
 }
@@ -187,7 +204,7 @@ export async function measure(at, path, what, widths = [1280, 360, 320]) {
   if (path) {
     let weight = 0;
     const count = async (response) => {
-      const isStream = response.url().endsWith("/live");
+      const isStream = new URL(response.url()).pathname === "/live";
       if (!isStream) weight += (await response.buffer().catch(() => "")).length;
     };
     page.on("response", count);
