@@ -23,6 +23,8 @@ use crate::{
 pub(super) struct Desk<'r> {
     pub(super) visit: Visit<'r>,
     pub(super) session: Session,
+    /// The number of a change. The page shows this one and all before it.
+    pub(super) position: i64,
     /// Random, for the keys of the forms of this page.
     token: String,
 }
@@ -54,7 +56,8 @@ pub(super) fn given_to(form: &Form, member: StaffId) -> Form {
 impl<'r> Desk<'r> {
     pub(super) fn new(visit: Visit<'r>, session: Session) -> Self {
         let bytes: [u8; KEY_DIGITS / 2] = visit.console.with_random(RngExt::random);
-        Self { visit, session, token: text::hex_digits(&bytes) }
+        let position = visit.console.app.journal.position();
+        Self { visit, session, position, token: text::hex_digits(&bytes) }
     }
 
     pub(super) fn app(&self) -> &App {

@@ -86,6 +86,8 @@ pub(super) struct Frame<'a> {
     pub(super) flash: Option<(String, Option<(String, &'static str)>)>,
     /// What the page shows changes while it is open: of this animal, or of all.
     pub(super) follows: Follows,
+    /// The number of a change. The page shows this one and all before it.
+    pub(super) after: i64,
 }
 
 /// What a page loads again when it changes.
@@ -146,7 +148,7 @@ pub(super) fn framed(frame: &Frame<'_>, title: &str, content: &Markup) -> Markup
                     }
                 }
             }
-            main #main tabindex="-1" data-pet=[pet] data-follow[follows] {
+            main #main tabindex="-1" data-pet=[pet] data-follow[follows] data-after=[follows.then_some(frame.after)] {
                 p.print { strong { (store) } }
                 @if follows {
                     div.notice.no-print #news role="status" hidden data-changed=(texts::PAGE_CHANGED)

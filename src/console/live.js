@@ -35,12 +35,15 @@ function tell(what) {
   news.firstChild.textContent = news.dataset[what] ?? "";
 }
 
+let asked = 0, shown = 0;
 // Replaces the parts of this page that have data-live by those of another state of it: all of them, or none
 // while somebody uses one, because they would contradict each other.
 async function refresh(url, always = false) {
+  const turn = (asked += 1);
   const response = await fetch(url, { headers: { "X-Petstore-Live": "1" } });
   if (!response.ok || response.redirected) return;
   const other = new DOMParser().parseFromString(await response.text(), "text/html");
+  if (turn < shown) return; // A later one has overtaken it.
   const all = [...document.querySelectorAll("[data-live]")].map((part) => [part, other.getElementById(part.id)]);
   const parts = all.filter(([, next]) => next);
   parts.flat().forEach(showTimes);
@@ -50,6 +53,7 @@ async function refresh(url, always = false) {
     if (parts.some(([part, next]) => part.textContent !== next.textContent)) tell("changed");
     return;
   }
+  shown = turn;
   for (const [part, next] of parts) {
     part.replaceChildren(...next.childNodes);
     Object.assign(part.dataset, next.dataset);
@@ -69,7 +73,9 @@ document.addEventListener("input", (event) => {
   form.timer = setTimeout(async () => {
     const url = new URL(form.action);
     url.search = new URLSearchParams([...new FormData(form)].filter(([, value]) => value));
-    await refresh(url, true).then(() => history.replaceState(null, "", url), () => tell("lost"));
+    // First, so that what changes meanwhile is shown for it.
+    history.replaceState(null, "", url);
+    await refresh(url, true).catch(() => tell("lost"));
     document.getElementById("heard").textContent = document.getElementById("results").dataset.found;
   }, 250);
 });
@@ -122,11 +128,15 @@ function follow() {
   if (document.hidden) return void stream?.close();
   if (stream && stream.readyState !== EventSource.CLOSED) return;
   if (stream) soon();
-  stream = new EventSource("/live");
-  stream.onerror = () => tell("lost");
+  const { pet: wanted, after } = document.querySelector("main").dataset;
+  stream = new EventSource(`/live?after=${after}`);
+  stream.onerror = ({ target }) => {
+    tell("lost");
+    // The browser does not retry after an error of the service.
+    if (target.readyState === EventSource.CLOSED) setTimeout(follow, 10000);
+  };
   stream.onopen = () => { if (news.dataset.shown === "lost") { tell(""); soon(); } };
   stream.onmessage = ({ data }) => {
-    const wanted = document.querySelector("main").dataset.pet;
     if (!wanted || data === "*" || data.split(" ").includes(wanted)) soon();
   };
 }

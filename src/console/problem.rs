@@ -41,6 +41,7 @@ pub(super) fn with_menu(
         menu: Menu::None,
         flash: None,
         follows: Follows::Nothing,
+        after: 0,
     };
     let content = html! { h1 { (title) } div.card { (content) } };
     error.body = Some(Box::new(layout::framed(&frame, title, &content).into_string().into()));

@@ -113,6 +113,7 @@ impl Reply {
                     menu: page.menu,
                     flash: flash.and_then(|Flash { code, id }| texts::flash(&code, id)),
                     follows: page.follows,
+                    after: desk.position,
                 };
                 let html = layout::framed(&frame, &page.title, &page.content).into_string();
                 let mut response = layout::html(page.status, memory.hold(html.into_bytes())?);

@@ -84,10 +84,16 @@ impl Journal {
         recent
     }
 
-    /// One that only wants to know that something changed. Fails if the client has too many streams.
-    pub(crate) fn watch(&self, client: Actor) -> Result<Watcher, TooManyStreams> {
+    /// The number up to which the journal was read. It stays behind while nobody follows.
+    pub(crate) fn position(&self) -> i64 {
+        self.recent.borrow().last
+    }
+
+    /// One that only wants to know that something changed after `position`. Fails if the client has
+    /// too many streams.
+    pub(crate) fn watch(&self, client: Actor, position: i64) -> Result<Watcher, TooManyStreams> {
         let share = self.streams.open(client)?;
-        Ok(Watcher::new(self.join(), share))
+        Ok(Watcher::new(self.join(), position, share))
     }
 
     /// Waits until somebody follows, and then for the next time to read the journal.

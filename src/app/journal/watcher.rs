@@ -13,8 +13,7 @@ pub(crate) struct Watcher {
 }
 
 impl Watcher {
-    pub(super) fn new(recent: watch::Receiver<Recent>, share: Share) -> Self {
-        let position = recent.borrow().last;
+    pub(super) fn new(recent: watch::Receiver<Recent>, position: i64, share: Share) -> Self {
         Self { recent, position, _share: share }
     }
 

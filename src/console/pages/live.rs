@@ -40,8 +40,10 @@ struct Stream {
 #[expect(clippy::unused_async, reason = "as the other pages")]
 pub(super) async fn follow(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let app = desk.app();
+    // What changed since the page was made, which can be long before its stream begins.
+    let after = desk.visit.query.integer("after").unwrap_or(desk.position);
     let stream = Stream {
-        watcher: app.journal.watch(Actor::Staff(desk.session.member.id))?,
+        watcher: app.journal.watch(Actor::Staff(desk.session.member.id), after)?,
         store: Arc::clone(&app.store),
         clock: Arc::clone(&app.clock),
         session: desk.session.record.digest,

@@ -7,6 +7,7 @@ import { complaints, fill, isThere, origin, person, press, submit, text, value }
 
 export async function counter(anna, ben) {
   await theWholePageFollows(anna, ben);
+  await aSlowNetwork(anna, ben);
   await onPaper(ben);
   await anOutage(ben);
   await focusAndTouch(ben);
@@ -57,6 +58,51 @@ async function theWholePageFollows(anna, ben) {
   await submit(anna, "#news a");
   assert.equal(await text(anna, ".head .badge"), "Available");
   console.log("All of an open page follows the store, or nothing while somebody types, and the page says so.");
+}
+
+// A page shows what changes before it begins to follow, and the newest search, also if responses overtake each other.
+async function aSlowNetwork(anna, ben) {
+  await add(ben, "Quincy");
+  const path = await add(ben, "Quinn");
+  const page = await anna.context.newPage();
+  // Holds each request to an address that ends so, until it is released.
+  const held = new Map();
+  const hold = (ending) => {
+    let arrived;
+    const isThere = new Promise((resolve) => (arrived = resolve));
+    held.set(ending, arrived);
+    return async () => (await isThere).continue();
+  };
+  await page.setRequestInterception(true);
+  page.on("request", (request) => {
+    const ending = [...held.keys()].find((ending) => request.url().match(`${ending}$`));
+    if (!ending) return request.continue();
+    held.get(ending)(request);
+    return held.delete(ending);
+  });
+
+  const follow = hold("/live[?].*");
+  await page.goto(path);
+  await send(ben, `${path}/edit`, "form.card", { name: "Quinn the Late" });
+  const isChanged = () => document.querySelector("h1").innerText === "Quinn the Late";
+  await ben.page.waitForFunction(isChanged);
+  await follow();
+  await page.waitForFunction(isChanged);
+
+  await page.goto(`${origin}/animals`);
+  const earlier = hold("q=Qu");
+  await page.type("#q", "Qu");
+  await page.waitForFunction(() => location.search === "?q=Qu");
+  await page.type("#q", "inn");
+  await page.waitForFunction(() => document.getElementById("heard").textContent === "1 found.");
+  const isOver = page.evaluate(() => new Promise((resolve) =>
+    new MutationObserver(resolve).observe(document.getElementById("heard"), { childList: true })).then(() => true));
+  await earlier();
+  assert(await isOver);
+  assert.equal(await page.$eval("#results", ({ dataset }) => dataset.found), "1 found.");
+  assert.equal(new URL(page.url()).search, "?q=Quinn");
+  await page.close();
+  console.log("On a slow network, a page misses no change, and shows the newest search.");
 }
 
 // A list, an animal and an order on paper have what belongs there, and no buttons or empty headings.
