@@ -42,6 +42,14 @@ pub trait StoreArea: Send + Sync {
         query: &PetQuery,
     ) -> Result<(Vec<StorePet>, Option<PetPosition>), StoreError>;
 
+    /// The animals that are available or pending, newest first, with a lower identifier than `before`:
+    /// at most `limit`, without their orders. Returns the last identifier if more follow.
+    async fn list_on_offer(
+        &self,
+        before: Option<PetId>,
+        limit: Limit,
+    ) -> Result<(Vec<StorePet>, Option<PetId>), StoreError>;
+
     /// Counts all animals, which takes long in a large catalogue. The result is as of `now`.
     async fn count_inventory(&self, now: Timestamp) -> Result<Inventory, StoreError>;
 

@@ -78,6 +78,9 @@ macro_rules! double {
                 ) -> Executed;
                 $how => get_store_pet(id: PetId) -> Option<StorePet>;
                 $how => list_store_pets(query: &PetQuery) -> (Vec<StorePet>, Option<PetPosition>);
+                $how => list_on_offer(
+                    before: Option<PetId>, limit: Limit
+                ) -> (Vec<StorePet>, Option<PetId>);
                 $how => count_inventory(now: Timestamp) -> Inventory;
                 $how => get_order(id: OrderId) -> Option<Order>;
                 $how => list_orders(query: &OrderQuery) -> (Vec<Order>, Option<OrderId>);

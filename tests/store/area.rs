@@ -46,6 +46,7 @@ macro_rules! area_suite {
             a_walk_gives_each_animal_once_while_others_change,
             a_page_of_very_long_names_is_complete,
             a_search_compares_the_first_256_characters_of_a_name,
+            animals_on_offer_are_listed_newest_first,
             a_page_of_orders_is_what_the_filters_select,
             orders_are_due_from_their_end_the_oldest_first,
             the_open_reservations_are_counted_with_their_first_end,
@@ -71,8 +72,8 @@ macro_rules! area_suite {
     };
 }
 pub(crate) use crate::store::{
-    area_commands::*, area_field_search::*, area_fields::*, area_lists::*, area_requests::*,
-    times::*,
+    area_commands::*, area_field_search::*, area_fields::*, area_lists::*, area_offers::*,
+    area_requests::*, times::*,
 };
 pub(crate) use area_suite;
 

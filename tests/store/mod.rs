@@ -1,12 +1,13 @@
 //! The contract of every store, and the properties of SQLite. `tests/thorough/` has the tests of
 //! PostgreSQL.
 
-mod area;
+pub(crate) mod area;
 mod area_check;
 mod area_commands;
 mod area_field_search;
 mod area_fields;
 mod area_lists;
+mod area_offers;
 mod area_requests;
 mod audit;
 mod journal;
@@ -18,7 +19,7 @@ mod sqlite_check;
 mod sqlite_contacts;
 mod sqlite_newest;
 mod staff;
-mod suite;
+pub(crate) mod suite;
 mod test_messages;
 mod times;
 mod webhooks;

@@ -2,7 +2,7 @@
 
 use petstore::{
     domain::{
-        IdempotentRequest,
+        IdempotentRequest, Limit,
         PetStatus::{Available, Pending},
         WriteContext,
         store_area::{
@@ -277,6 +277,11 @@ async fn each_range_of_a_list_is_one_search_of_an_index_whatever_the_statistics_
         )
         .await
         .unwrap();
+    store.list_on_offer(None, Limit::default()).await.unwrap();
+    let of_offers = plan(&observer, 2).await;
+    let index = "Index Scan Backward using pets_by_status";
+    assert_eq!(of_offers.matches(index).count(), 2, "{of_offers}");
+    assert!(!of_offers.contains("Seq Scan") && !of_offers.contains("Filter:"), "{of_offers}");
     for number in 0..16 {
         let has = |bit: u32| number & bit != 0;
         let query = PetQuery {

@@ -45,6 +45,7 @@ mod store {
     mod area_field_search;
     mod area_fields;
     mod area_lists;
+    mod area_offers;
     mod area_requests;
     mod audit;
     mod bulk;

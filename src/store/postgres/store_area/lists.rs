@@ -17,7 +17,7 @@ use crate::{
         columns::{Cell, Columns},
         postgres::{errors::Failure, pool::Connection},
         store_area,
-        tables::{Record, Table, order, pet_with_order},
+        tables::{Record, Table, order, pet, pet_with_order},
     },
 };
 
@@ -29,6 +29,21 @@ static GET_PET: LazyLock<String> = LazyLock::new(|| {
             UNION ALL SELECT {} FROM withdrawn_pets WHERE id = $1) AS pet",
         Table::Pets.selected(),
         Table::WithdrawnPets.selected()
+    )
+});
+/// The limits and the order are as in `LIST_BY_STATUS` of `pets.rs`, backwards.
+static ON_OFFER: LazyLock<String> = LazyLock::new(|| {
+    let of = |status| {
+        format!(
+            "(SELECT {} FROM pets WHERE status = '{status}' AND id < $1
+            ORDER BY id DESC NULLS LAST LIMIT 101)",
+            Table::Pets.selected()
+        )
+    };
+    let (available, pending) = (of(PetStatus::Available), of(PetStatus::Pending));
+    format!(
+        "SELECT * FROM ({available} UNION ALL {pending}) AS page
+        ORDER BY id DESC NULLS LAST LIMIT $2"
     )
 });
 static GET_ORDER: LazyLock<String> =
@@ -108,6 +123,19 @@ pub(super) async fn get_pet(
     // Between the two tables, the statement sees one moment.
     let row = connection.query_opt(&statement, &[&id.get()]).await?;
     row.as_ref().map(pet_with_order).transpose()
+}
+
+pub(super) async fn on_offer(
+    connection: &mut Connection,
+    before: Option<PetId>,
+    limit: Limit,
+) -> Result<(Vec<StorePet>, Option<PetId>), Failure> {
+    let before = before.map_or(i64::MAX, PetId::get);
+    let statement = connection.prepared(&ON_OFFER).await?;
+    let rows = connection.query(&statement, &[&before, &(i64::from(limit.get()) + 1)]).await?;
+    let read = |row: &Row| pet(row, 0)?.ok_or_else(|| row.invalid(0));
+    let pets: Result<Vec<_>, _> = rows.iter().map(read).collect();
+    Ok(limit.page(pets?, |pet| pet.id))
 }
 
 pub(super) async fn get_order(

@@ -77,6 +77,14 @@ impl StoreArea for PostgresStore {
         self.run(Access::Read, query, |on, query| search::list(on, query).boxed()).await
     }
 
+    async fn list_on_offer(
+        &self,
+        before: Option<PetId>,
+        limit: Limit,
+    ) -> Result<(Vec<StorePet>, Option<PetId>), StoreError> {
+        self.run(Access::Read, (), |on, ()| lists::on_offer(on, before, limit).boxed()).await
+    }
+
     async fn count_inventory(&self, now: Timestamp) -> Result<Inventory, StoreError> {
         self.runner
             .run_within(COUNTED_WITHIN, Access::Read, (), |on, ()| {

@@ -1,9 +1,9 @@
 //! Lists in order of identifier, and counts.
 
-use std::{fmt::Write, ops::ControlFlow};
+use std::{fmt::Write, ops::ControlFlow, sync::LazyLock};
 
 use jiff::Timestamp;
-use rusqlite::{Connection, Row, ToSql};
+use rusqlite::{Connection, Row, Rows, ToSql};
 
 use super::{super::rows::of_status, rows::SELECT};
 use crate::domain::{
@@ -16,9 +16,17 @@ use crate::domain::{
 use crate::store::{
     columns::{Cell, Columns},
     store_area,
-    tables::{Record, Table, order, pet_with_order},
+    tables::{Record, Table, order, pet, pet_with_order},
 };
 
+/// Walks along the indexes of both statuses backwards, and reads only the rows of the page.
+static ON_OFFER: LazyLock<String> = LazyLock::new(|| {
+    let of = |status| {
+        format!("SELECT {} FROM pets {} AND id < ?1", Table::Pets.selected(), of_status(status))
+    };
+    let (available, pending) = (of(PetStatus::Available), of(PetStatus::Pending));
+    format!("{available} UNION ALL {pending} ORDER BY id DESC LIMIT ?2")
+});
 // An end below -62167219200000 (`clock::EARLIEST`) cannot be read, and must not stop the others.
 const DUE: &str = "SELECT id, expires_at FROM orders INDEXED BY orders_by_end
     WHERE status = 'reserved' AND expires_at <= ?1 AND (expires_at, id) > (?2, ?3)
@@ -74,10 +82,31 @@ pub(super) fn pets(
     let list = format!("{} {of_status} id > ?1 ORDER BY id LIMIT ?2", SELECT[table as usize]);
     let mut statement = connection.prepare_cached(&list)?;
     let after = query.after.as_ref().map_or(0, |after| after.id.get());
-    let mut rows = statement.query([after, one_more(query.limit)])?;
+    let rows = statement.query([after, one_more(query.limit)])?;
+    read_up_to(longest, rows, |row| pet_with_order(row))
+}
+
+/// The same for the animals of [`crate::store::StoreArea::list_on_offer`].
+pub(super) fn on_offer(
+    connection: &Connection,
+    before: Option<PetId>,
+    limit: Limit,
+    longest: usize,
+) -> rusqlite::Result<Option<Vec<StorePet>>> {
+    let mut statement = connection.prepare_cached(&ON_OFFER)?;
+    let rows = statement.query([before.map_or(i64::MAX, PetId::get), one_more(limit)])?;
+    read_up_to(longest, rows, |row| pet(row, 0)?.ok_or_else(|| row.invalid(0)))
+}
+
+/// The animals in the rows. `None` if their texts have more than about `longest` bytes.
+fn read_up_to(
+    longest: usize,
+    mut rows: Rows<'_>,
+    read: impl Fn(&Row<'_>) -> rusqlite::Result<StorePet>,
+) -> rusqlite::Result<Option<Vec<StorePet>>> {
     let (mut pets, mut length) = (Vec::new(), 0);
     while let Some(row) = rows.next()? {
-        let pet = pet_with_order(row)?;
+        let pet = read(row)?;
         length += pet.length();
         if length > longest {
             return Ok(None);
@@ -193,4 +222,28 @@ pub(super) fn of_category(connection: &Connection, id: i64) -> rusqlite::Result<
 
 pub(super) fn one_more(limit: Limit) -> i64 {
     i64::from(limit.get()) + 1
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::{OpenMode, sqlite::connection};
+
+    #[test]
+    fn the_animals_on_offer_are_two_searches_of_an_index_without_a_sort() {
+        let directory = tempfile::TempDir::new().unwrap();
+        let path = directory.path().join("petstore.db");
+        let (writing, _) = connection::open_for_writing(&path, OpenMode::CreateAndMigrate).unwrap();
+        let explain = format!("EXPLAIN QUERY PLAN {}", &*ON_OFFER);
+        let mut statement = writing.prepare(&explain).unwrap();
+        let steps = statement.query_map([1, 1], |row| row.get::<_, String>("detail")).unwrap();
+        let plan = steps.map(Result::unwrap).collect::<Vec<_>>().join("; ");
+        for status in ["available", "pending"] {
+            assert!(
+                plan.contains(&format!("SEARCH pets USING INDEX pets_{status} (id<?)")),
+                "{plan}"
+            );
+        }
+        assert!(plan.contains("MERGE") && !plan.contains("TEMP B-TREE"), "{plan}");
+    }
 }

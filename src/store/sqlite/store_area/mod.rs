@@ -109,6 +109,21 @@ impl StoreArea for SqliteStore {
         Ok(query.limit.page(pets, |pet| PetPosition { key: None, id: pet.id }))
     }
 
+    async fn list_on_offer(
+        &self,
+        before: Option<PetId>,
+        limit: Limit,
+    ) -> Result<(Vec<StorePet>, Option<PetId>), StoreError> {
+        let list = |on: &Connection| lists::on_offer(on, before, limit, USUAL_PAGE);
+        let pets = if let Some(pets) = self.readers.read(list)? {
+            pets
+        } else {
+            let list = move |on: &Connection| lists::on_offer(on, before, limit, usize::MAX);
+            self.large_pages.read(list).await?.unwrap_or_default()
+        };
+        Ok(limit.page(pets, |pet| pet.id))
+    }
+
     async fn count_inventory(&self, now: Timestamp) -> Result<Inventory, StoreError> {
         self.counts.read(move |connection| lists::inventory(connection, now)).await
     }
