@@ -26,3 +26,4 @@ pub mod store;
 pub mod tasks;
 mod text;
 mod tls;
+pub mod window;

@@ -1,4 +1,6 @@
-//! Bytes and integers as text.
+//! Bytes and integers as text, and texts as people can read them.
+
+pub(crate) mod readable;
 
 /// The two hexadecimal digits of a byte.
 pub(crate) fn hex(byte: u8) -> [u8; 2] {

@@ -9,21 +9,21 @@ use std::{
 use anyhow::Context;
 use tracing::{info, warn};
 
-use super::{keys, staff, values};
+use super::{keys, pages::Urls, staff, values};
 use crate::{
     domain::{Clock, Deployment, KeyRecord, Role, StaffName, SystemClock},
     http::Settings,
     store::{DatabaseUrl, Store},
 };
 
-/// Logs the addresses of the service, where it listens and for people, and of its console. Without a
-/// valid key, or without staff, also creates one or says how.
+/// Logs the addresses of the service, where it listens and for people, of its console and of its
+/// window. Without a valid key, or without staff, also creates one or says how.
 pub(super) async fn log(
     store: &dyn Store,
     database: &DatabaseUrl,
     settings: &Settings,
     address: SocketAddr,
-    console: Option<String>,
+    urls: Urls,
 ) -> anyhow::Result<()> {
     let (deployment, scheme) = (settings.deployment, if settings.tls { "https" } else { "http" });
     let url_at = |address: SocketAddr| format!("{scheme}://{address}/v1");
@@ -36,11 +36,13 @@ pub(super) async fn log(
         docs = %docs,
         "serving {}", url_at(address)
     );
-    if let Some(console) = &console {
-        info!("console at {console}");
+    for (what, url) in [("console", &urls.console), ("window", &urls.window)] {
+        if let Some(url) = url {
+            info!("{what} at {url}");
+        }
     }
     first_key(store, deployment, database, &url, &docs).await?;
-    match console {
+    match urls.console {
         Some(console) => first_manager(store, &console).await,
         None => Ok(()),
     }

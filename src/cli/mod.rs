@@ -16,10 +16,12 @@ mod heading_args;
 mod healthcheck;
 mod import;
 mod keys;
+mod listening;
 mod management;
 mod notify;
 mod openapi;
 mod output;
+mod pages;
 mod progress;
 mod rejects;
 mod restore;
@@ -32,6 +34,7 @@ mod tls;
 mod values;
 mod variables;
 mod webhooks;
+mod window;
 
 use std::process::ExitCode;
 

@@ -13,10 +13,10 @@ use tracing::{info, level_filters::LevelFilter, warn};
 
 use super::{
     args::{BaseUrlArgs, DatabaseArgs},
-    console::ConsoleArgs,
     file_sizes, first_start,
     management::{self, Bound, ManagementArgs},
     notify::notify,
+    pages::{Listeners, PagesArgs},
     tasks,
     tls::TlsArgs,
     values::{self, RateOrOff},
@@ -25,7 +25,6 @@ use super::{
 use crate::{
     app::{self, App},
     confirmed_clock::ConfirmedClock,
-    console,
     delivery::Dispatcher,
     domain::{Deployment, Network, SystemClock},
     edge::{self, Edge, Origin},
@@ -77,7 +76,7 @@ pub(super) struct Serve {
     management: ManagementArgs,
 
     #[command(flatten)]
-    console: ConsoleArgs,
+    pages: PagesArgs,
 
     /// The deployment; the service accepts only API keys of this deployment
     #[arg(long, help_heading = CLIENTS, value_enum, env = "PETSTORE_DEPLOYMENT", default_value = "production")]
@@ -236,25 +235,25 @@ impl Serve {
         let listener = Bound::new(self.listen, "--listen")?;
         let tls = self.tls.load()?;
         let management_listener = self.management.bind()?;
-        let console_listener = self.console.bind()?;
+        let pages = self.pages.bind()?;
         let database = &self.database.database;
         let (mode, mut random) = (OpenMode::CreateAndMigrate, super::runtime::random());
         let store = store::open(database, mode, self.database_connections, &mut random).await?;
         // Nobody can connect before the schema is there.
         let listener = listener.listen()?;
         let management_listener = management_listener.map(Bound::listen).transpose()?;
-        let console_listener = self.console.listen(console_listener)?;
+        let pages = self.pages.listen(pages)?;
         let mut terminated = signal(SignalKind::terminate())?;
         let mut interrupted = signal(SignalKind::interrupt())?;
 
         let limits = self.limits();
         management::log_address(management_listener.as_ref());
-        let console = self.console.address(console_listener.as_ref(), tls.is_some());
+        let urls = self.pages.urls(&pages, tls.is_some());
         let settings = self.settings(tls.is_some());
         let address = listener.local_addr()?;
-        first_start::log(store.as_ref(), database, &settings, address, console).await?;
+        first_start::log(store.as_ref(), database, &settings, address, urls).await?;
 
-        let (of_app, edge) = (self.app_settings(), self.edge(&limits, console_listener.is_some()));
+        let (of_app, edge) = (self.app_settings(), self.edge(&limits, &pages));
         let clock = ConfirmedClock::new(Arc::clone(&store), Arc::new(SystemClock));
         let clock = Arc::new(clock);
         let (spans, exporter) = self.management.traces(self.deployment, &mut random)?.unzip();
@@ -300,8 +299,8 @@ impl Serve {
         let following = Arc::clone(&api);
         let (ended, service_ended) = watch::channel(());
         let serving = async {
-            let console = self.console.run(
-                console_listener,
+            let pages = self.pages.run(
+                pages,
                 tls.clone(),
                 (app, edge),
                 self.deployment,
@@ -314,7 +313,7 @@ impl Serve {
                 info!(open, "shutting down");
                 following.app().journal.end();
             };
-            tokio::join!(server::serve(listener, tls, api, &limits, stopped), console);
+            tokio::join!(server::serve(listener, tls, api, &limits, stopped), pages);
             tasks.shut_down().await;
             drop(ended);
         };
@@ -343,7 +342,7 @@ impl Serve {
         }
     }
 
-    fn edge(&self, limits: &Limits, has_console: bool) -> Edge {
+    fn edge(&self, limits: &Limits, pages: &Listeners) -> Edge {
         let settings = edge::Settings {
             cors_origins: self.cors_origin.clone(),
             trusted_proxies: limits.trusted_proxies.clone(),
@@ -354,8 +353,7 @@ impl Serve {
             ..edge::Settings::default()
         };
         let edge = Edge::new(Arc::new(SystemClock), &mut super::runtime::random(), &settings);
-        let edge = http::counted(edge);
-        if has_console { console::counted(edge) } else { edge }
+        pages.counted(http::counted(edge))
     }
 
     fn settings(&self, tls: bool) -> http::Settings {

@@ -3,12 +3,12 @@
 use jiff::Timestamp;
 use maud::{Markup, html};
 
-pub(super) use super::readable::{LONG, SHORT, is_visible, readable};
 use super::texts;
 use crate::domain::{
     PetStatus,
     store_area::{Category, Order, OrderStatus, StorePet},
 };
+pub(super) use crate::text::readable::{LONG, SHORT, is_visible, readable};
 
 /// The name of an animal, as plain text.
 pub(super) fn plain_name(name: &str) -> String {

@@ -11,7 +11,6 @@ mod origin;
 mod pages;
 mod passwords;
 mod problem;
-mod readable;
 mod reply;
 mod routes;
 mod session;

@@ -5,6 +5,7 @@ pub(crate) mod body;
 pub(crate) mod compression;
 mod cors;
 mod error;
+pub(crate) mod etag;
 mod facts;
 pub(crate) mod forwarded;
 pub(crate) mod host;

@@ -1,7 +1,6 @@
 //! Kinds of responses, and the body of a response.
 
 use std::{
-    convert::Infallible,
     mem,
     pin::Pin,
     task::{Context, Poll},
@@ -15,6 +14,8 @@ use hyper::{
     header::{self, HeaderName, HeaderValue},
 };
 
+use crate::store::Cause;
+
 /// A response.
 pub type Response = hyper::Response<Body>;
 
@@ -24,6 +25,9 @@ pub enum Body {
     Whole(Bytes),
     /// A body that is made while the client reads it, piece by piece.
     Stream(Pin<Box<dyn Stream<Item = Bytes> + Send>>),
+    /// The same for a body that has an end. After an error, the connection breaks off, so that no
+    /// client takes a part for the whole.
+    File(Pin<Box<dyn Stream<Item = Result<Bytes, Cause>> + Send>>),
 }
 
 impl Body {
@@ -31,7 +35,7 @@ impl Body {
     pub fn whole(&self) -> Option<&Bytes> {
         match self {
             Self::Whole(body) => Some(body),
-            Self::Stream(_) => None,
+            Self::Stream(_) | Self::File(_) => None,
         }
     }
 }
@@ -51,17 +55,20 @@ impl From<Bytes> for Body {
 
 impl body::Body for Body {
     type Data = Bytes;
-    type Error = Infallible;
+    type Error = Cause;
 
     fn poll_frame(
         self: Pin<&mut Self>,
         cx: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+    ) -> Poll<Option<Result<Frame<Bytes>, Cause>>> {
         match self.get_mut() {
             Self::Whole(body) if body.is_empty() => Poll::Ready(None),
             Self::Whole(body) => Poll::Ready(Some(Ok(Frame::data(mem::take(body))))),
             Self::Stream(pieces) => {
                 pieces.poll_next_unpin(cx).map(|piece| piece.map(|piece| Ok(Frame::data(piece))))
+            }
+            Self::File(pieces) => {
+                pieces.poll_next_unpin(cx).map(|piece| piece.map(|piece| piece.map(Frame::data)))
             }
         }
     }

@@ -18,10 +18,12 @@ pub(crate) enum Table {
     Operations,
     /// The pages of the console.
     Console,
+    /// The pages of the window.
+    Window,
 }
 
 impl Table {
-    pub(crate) const COUNT: usize = 2;
+    pub(crate) const COUNT: usize = 3;
 }
 
 /// A path of the table, ready to be compared.

@@ -6,7 +6,6 @@ mod api;
 mod context;
 mod contract;
 pub mod documents;
-mod etag;
 mod idempotency;
 mod management;
 mod query;
@@ -19,3 +18,4 @@ pub use self::{
     management::Management,
     settings::Settings,
 };
+use crate::edge::etag;

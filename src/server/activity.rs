@@ -52,8 +52,8 @@ impl Activity {
     }
 
     /// Counts the response, and the memory of its stream, until it is completely sent. If its body
-    /// is made while the client reads it, the request stays in flight until its end, which is after
-    /// its next piece once the connection is old.
+    /// is made while the client reads it, the request stays in flight until its end. A stream ends
+    /// after its next piece once the connection is old.
     pub(super) fn track_response(
         self: &Arc<Self>,
         response: Body,
@@ -73,6 +73,13 @@ impl Activity {
                     let piece = activity.track_bytes(pieces.next().await?, None);
                     *is_last = activity.is_old();
                     Some((piece, state))
+                })))
+            }
+            Body::File(pieces) => {
+                let (activity, held) = (Arc::clone(self), (begun, stream));
+                Body::File(Box::pin(pieces.map(move |piece| {
+                    let _ = &held;
+                    piece.map(|piece| activity.track_bytes(piece, None))
                 })))
             }
         }
@@ -216,5 +223,17 @@ mod tests {
         activity.mark_old();
         assert!(body.frame().await.is_some());
         assert!(body.frame().await.is_none());
+    }
+
+    #[tokio::test]
+    async fn a_file_is_sent_to_its_end_although_the_connection_is_old() {
+        let activity = Arc::new(Activity::default());
+        let pieces = stream::iter([1, 2, 3].map(|_| Ok(Bytes::from_static(b"piece"))));
+        let body = Body::File(Box::pin(pieces));
+        let body = activity.track_response(body, activity.begin(Version::HTTP_11), None);
+        activity.mark_old();
+        assert!(!activity.nothing_in_flight());
+        assert_eq!(body.collect().await.unwrap().to_bytes().len(), 15);
+        assert!(activity.nothing_in_flight());
     }
 }

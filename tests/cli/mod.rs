@@ -19,5 +19,6 @@ mod unwritable;
 mod values;
 mod variables;
 mod which_database;
+mod window;
 
 use crate::certificates;

@@ -56,8 +56,8 @@ pub(crate) fn settle(command: &mut Command, directory: &Path) {
     for (name, _) in std::env::vars().filter(|(name, _)| is_ours(name)) {
         command.env_remove(name);
     }
-    // Several services run at once, and only one can have its default address.
-    command.env("PETSTORE_CONSOLE_LISTEN", "off");
+    // Several services run at once, and only one can have the default addresses.
+    command.env("PETSTORE_CONSOLE_LISTEN", "off").env("PETSTORE_WINDOW_LISTEN", "off");
 }
 
 pub(crate) fn run(directory: &Path, arguments: &[&str]) -> Done {

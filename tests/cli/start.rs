@@ -33,6 +33,11 @@ fn invalid_settings_are_one_line() {
         (&["serve", "--log-format", "xml"], "text, json"),
         (&["serve", "--otlp-endpoint", "127.0.0.1:4318"], "http://127.0.0.1:4318"),
         (&["serve", "--tls-cert", "x.pem", "--tls-key", "x.pem"], "x.pem"),
+        (&["serve", "--window-url", "https://animals.example/shop"], "https://animals.example;"),
+        (&["serve", "--window-embed", "shop.example"], "https://shop.example"),
+        (&["serve", "--store-contact", "http://shop.example"], "https, mailto or tel"),
+        (&["serve", "--store-contact", "mailto:hello"], "mailto:hello@shop.example"),
+        (&["serve", "--window-style", "nowhere.css"], "cannot read the style sheet nowhere.css"),
         (&["serve", "--unknown"], "--unknown"),
         (&["healthcheck", "--url", "ftp://127.0.0.1/"], "http:// or https://"),
         (&["healthcheck", "--url", "127.0.0.1:8080"], "http:// or https://"),
@@ -91,9 +96,12 @@ fn a_port_in_use_names_the_option_and_is_worth_another_start() {
     let taken = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = taken.local_addr().unwrap().to_string();
     let free = ["--listen", "127.0.0.1:0"];
-    for (option, rest) in
-        [("--listen", &[][..]), ("--management-listen", &free), ("--console-listen", &free)]
-    {
+    for (option, rest) in [
+        ("--listen", &[][..]),
+        ("--management-listen", &free),
+        ("--console-listen", &free),
+        ("--window-listen", &free),
+    ] {
         let done = run(here.path(), &[&["serve", option, &address], rest].concat());
         assert_eq!(done.status.code(), Some(1), "{done:?}");
         let line = done.expect_one_line();
@@ -217,7 +225,9 @@ fn help_is_complete_and_goes_to_standard_output() {
         "Database",
         "Addresses",
         "Logs and monitoring",
+        "Store",
         "Console",
+        "Window",
         "Clients and limits",
         "TLS",
         "Webhooks",

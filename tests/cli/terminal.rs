@@ -23,7 +23,10 @@ fn at_a_terminal_while(
     work: impl FnOnce(&str) -> bool,
 ) -> (String, bool) {
     // Replaces the shell, because a waiting shell could be ended by the Ctrl-C.
-    let options = format!("--listen 127.0.0.1:0 --console-listen 127.0.0.1:0 {options}");
+    let options = format!(
+        "--listen 127.0.0.1:0 --console-listen 127.0.0.1:0 \
+         --window-listen 127.0.0.1:0 {options}"
+    );
     let serve = format!("exec '{}' serve {options}", env!("CARGO_BIN_EXE_petstore"));
     let mut terminal = Command::new("script")
         .args(["-qec", &serve, "/dev/null"])
@@ -79,6 +82,16 @@ fn the_first_start_at_a_terminal_shows_a_link_for_a_manager_once() {
     assert!(list.contains("manager  manager  has a link"), "{list}");
     let (shown, _) = at_a_terminal(here.path(), "console at");
     assert!(!shown.contains("/link/"), "{shown}");
+}
+
+#[test]
+fn a_start_at_a_terminal_shows_the_addresses_of_interface_console_and_window_in_three_lines() {
+    let here = directory();
+    let (shown, _) = at_a_terminal(here.path(), "window at");
+    let lines: Vec<&str> = shown.lines().collect();
+    let first = lines.iter().position(|line| line.contains("serving http://")).unwrap();
+    assert!(lines[first + 1].contains("console at http://127.0.0.1:"), "{shown}");
+    assert!(lines[first + 2].contains("window at http://127.0.0.1:"), "{shown}");
 }
 
 #[test]

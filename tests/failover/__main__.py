@@ -144,7 +144,7 @@ class Harness:
         for service, database in zip(self.services, (HOSTS, HAPROXY)):
             listen = f"127.0.0.1:{service.port}"
             with open(self.folder / f"petstore-{service.name}.log", "ab") as log:
-                command = self.petstore("serve", "--listen", listen, "--console-listen", "off", database=database)
+                command = self.petstore("serve", "--listen", listen, "--console-listen", "off", "--window-listen", "off", database=database)
                 self.processes.append(subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log))
         for service in self.services:
             until(f"{service.name} listens", 20, lambda: responds(service.port))

@@ -38,5 +38,7 @@ mod tidy;
 mod units;
 #[path = "../webhooks/mod.rs"]
 mod webhooks;
+#[path = "../window/mod.rs"]
+mod window;
 #[path = "../shared/with_pets.rs"]
 mod with_pets;

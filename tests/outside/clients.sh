@@ -26,6 +26,17 @@ open_console() {
     stop_service 'the store is overloaded'
 }
 
+# The pages of the window in a browser and in the HTML validator: see tests/outside/window.mjs. Its pictures are those
+# of docs/window.md.
+open_window() {
+    PETSTORE_CONSOLE_LISTEN=off PETSTORE_WINDOW_LISTEN=127.0.0.1:0 PETSTORE_CURRENCY=EUR \
+        PETSTORE_STORE_NAME='Paws & Co.' PETSTORE_STORE_CONTACT=mailto:hello@paws.example start_service "$1"
+    cp tests/outside/window.mjs "$outside/node"
+    WINDOW_URL=$(sed -n 's/.*"message":"window at \([^"]*\)".*/\1/p' "$service_log") \
+        node "$outside/node/window.mjs" "$outside/chromium/chromium" "$outside/window"
+    stop_service
+}
+
 # Generates the clients, and builds the programs in examples/, outside of the source folders.
 build_examples() {
     local to=$outside/examples

@@ -26,6 +26,7 @@ missing_packages() {
             command -v node >/dev/null || echo nodejs
             command -v npm >/dev/null || echo npm
             ;;
+        java) command -v java >/dev/null || echo default-jre-headless ;;
         curl) command -v curl >/dev/null || echo curl ;;
         languages)
             command -v go >/dev/null || echo golang-go

@@ -4,8 +4,8 @@ use jiff::civil::Date;
 
 use super::{animals, reason};
 use crate::{
-    console::readable::{SHORT, readable},
     domain::store_area::WithdrawalReason,
+    text::readable::{SHORT, readable},
 };
 
 // Categories

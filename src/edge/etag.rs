@@ -7,14 +7,12 @@ use hyper::{
     header::{self, HeaderValue},
 };
 
-use crate::{
-    edge::{Body, Response},
-    text,
-};
+use super::{Body, Response};
+use crate::text;
 
 /// A client may store the response but must revalidate it before each use, which its `ETag` makes
 /// cheap. A shared cache must not store it (RFC 9111, section 5.2.2).
-pub(super) const REVALIDATE: HeaderValue = HeaderValue::from_static("private, no-cache");
+pub(crate) const REVALIDATE: HeaderValue = HeaderValue::from_static("private, no-cache");
 
 /// Computes tags with the key of the database, so all processes on it compute the same tags.
 ///
@@ -22,11 +20,11 @@ pub(super) const REVALIDATE: HeaderValue = HeaderValue::from_static("private, no
 /// `HighwayHash` is a pseudorandom function. 64 bits are enough: only the states of one URL must
 /// differ by chance, and a URL has at most some hundred, because animals never change.
 #[derive(Clone, Copy)]
-pub(super) struct Tags(Key);
+pub(crate) struct Tags(Key);
 
 impl Tags {
     /// Uses this key of 32 random bytes.
-    pub(super) fn new(key: [u8; 32]) -> Self {
+    pub(crate) fn new(key: [u8; 32]) -> Self {
         let (words, _) = key.as_chunks();
         let word = |at: usize| words.get(at).copied().map_or(0, u64::from_le_bytes);
         Self(Key([word(0), word(1), word(2), word(3)]))
@@ -34,7 +32,7 @@ impl Tags {
 
     /// The tag of a response with this body. It is weak, because compression of the body does not
     /// change it.
-    pub(super) fn of(&self, body: &[u8]) -> HeaderValue {
+    pub(crate) fn of(&self, body: &[u8]) -> HeaderValue {
         let hash = HighwayHasher::new(self.0).hash64(body);
         let mut tag = *b"W/\"0123456789abcdef\"";
         for (digits, byte) in tag[3..19].chunks_exact_mut(2).zip(hash.to_be_bytes()) {
@@ -46,14 +44,14 @@ impl Tags {
     /// The tag of a page. When a full last page gets a successor, its body stays the same but gets
     /// a link. The hash then covers the array without its end. The target of the link follows from
     /// the last animal and the URL.
-    pub(super) fn of_page(&self, body: &[u8], is_last: bool) -> HeaderValue {
+    pub(crate) fn of_page(&self, body: &[u8], is_last: bool) -> HeaderValue {
         self.of(&body[..body.len() - usize::from(!is_last)])
     }
 }
 
 /// Adds the tag to the response, or replaces it with a 304 if the client has this tag. The other
 /// header fields stay, except `Content-Type`.
-pub(super) fn respond(request: &HeaderMap, mut response: Response, tag: HeaderValue) -> Response {
+pub(crate) fn respond(request: &HeaderMap, mut response: Response, tag: HeaderValue) -> Response {
     if is_known(request, &tag) {
         *response.status_mut() = StatusCode::NOT_MODIFIED;
         *response.body_mut() = Body::default();

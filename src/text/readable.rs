@@ -1,14 +1,14 @@
 //! Texts of others, as people can read them.
 
 /// How many characters of a name a list shows.
-pub(super) const SHORT: usize = 60;
+pub(crate) const SHORT: usize = 60;
 
 /// How many characters of a text its own page shows.
-pub(super) const LONG: usize = 1000;
+pub(crate) const LONG: usize = 1000;
 
 /// A text as people can read it: without control characters, which could hide or reorder what
 /// follows, and at most so many characters.
-pub(super) fn readable(text: &str, longest: usize) -> String {
+pub(crate) fn readable(text: &str, longest: usize) -> String {
     let visible = |character: char| match character {
         '\t' | '\n' | '\r' => ' ',
         '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => '\u{fffd}',
@@ -24,7 +24,7 @@ pub(super) fn readable(text: &str, longest: usize) -> String {
 
 /// Whether people see anything of a text: a character that is neither a space nor ignored by fonts
 /// (`Default_Ignorable_Code_Point` of Unicode).
-pub(super) fn is_visible(text: &str) -> bool {
+pub(crate) fn is_visible(text: &str) -> bool {
     text.chars().any(|character| {
         !character.is_whitespace()
             && !matches!(

@@ -1,0 +1,184 @@
+//! An animal as the public sees it.
+
+use jiff::{Timestamp, civil::Date};
+
+use super::texts;
+use crate::{
+    domain::{
+        PetId, PetStatus,
+        store_area::{FieldDefinition, FieldKind, FieldSet, FieldValue, StorePet},
+    },
+    text::readable::{LONG, SHORT, is_visible, readable},
+};
+
+/// An animal with what everybody may know of it. A page or file is made of this and of nothing else,
+/// so it cannot tell more.
+pub(super) struct Animal {
+    pub(super) id: PetId,
+    /// As it was given.
+    pub(super) name: String,
+    /// `available` or `pending`.
+    pub(super) status: PetStatus,
+    pub(super) category_id: i64,
+    /// The public values, in the order of their fields.
+    pub(super) values: Vec<(FieldDefinition, FieldValue)>,
+    pub(super) photos: Vec<Photo>,
+    /// When it last changed, if that is known.
+    pub(super) changed_at: Option<Timestamp>,
+}
+
+/// A photo. The addresses are paths of the window.
+pub(super) struct Photo {
+    pub(super) small: String,
+    pub(super) medium: String,
+    pub(super) large: String,
+    /// Of the large one.
+    pub(super) width: u32,
+    pub(super) height: u32,
+    pub(super) alt: Option<String>,
+}
+
+/// The photos of an animal, in their order.
+fn photos_of(_: &StorePet) -> Vec<Photo> {
+    Vec::new()
+}
+
+impl Animal {
+    /// What is public of an animal.
+    pub(super) fn of(pet: &StorePet, fields: &FieldSet) -> Self {
+        let public = fields.all().iter().filter(|field| field.is_public);
+        let value = |field: &FieldDefinition| pet.fields.get(field.name.as_str()).cloned();
+        let values = public.filter_map(|field| Some((field.clone(), value(field)?))).collect();
+        Self {
+            id: pet.id,
+            values,
+            photos: photos_of(pet),
+            status: pet.status,
+            category_id: pet.category_id,
+            changed_at: pet.updated_at.or(pet.created_at),
+            name: pet.name.as_str().to_owned(),
+        }
+    }
+
+    pub(super) fn is_reserved(&self) -> bool {
+        self.status == PetStatus::Pending
+    }
+
+    /// The path of its page.
+    pub(super) fn path(&self) -> String {
+        format!("/animals/{}", self.id)
+    }
+
+    /// Its name as people can read it, in a list.
+    pub(super) fn short_name(&self) -> String {
+        shown_name(&self.name, SHORT)
+    }
+
+    /// The same on its own page.
+    pub(super) fn long_name(&self) -> String {
+        shown_name(&self.name, LONG)
+    }
+
+    /// The public text in the field with this name, if it is of this kind.
+    pub(super) fn text(&self, name: &str, kinds: &[FieldKind]) -> Option<&str> {
+        let is_it = |(field, _): &&(FieldDefinition, FieldValue)| {
+            field.name.as_str() == name && kinds.contains(&field.kind)
+        };
+        match self.values.iter().find(is_it)? {
+            (_, FieldValue::Text(text)) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// A public word about it, such as its species, as people can read it.
+    pub(super) fn word(&self, name: &str) -> Option<String> {
+        let text = self.text(name, &[FieldKind::Choice, FieldKind::Text])?;
+        Some(readable(text, SHORT))
+    }
+
+    pub(super) fn born(&self) -> Option<Date> {
+        self.text("born", &[FieldKind::Date])?.parse().ok()
+    }
+
+    /// How old it is on this day.
+    pub(super) fn age(&self, today: Date) -> Option<String> {
+        texts::age(self.born()?, today)
+    }
+
+    pub(super) fn price(&self) -> Option<&str> {
+        self.text("price", &[FieldKind::Decimal])
+    }
+
+    pub(super) fn description(&self) -> Option<&str> {
+        self.text("description", &[FieldKind::LongText, FieldKind::Text])
+    }
+
+    /// The words that say what it is, such as its species and breed.
+    pub(super) fn kind(&self) -> Vec<String> {
+        ["species", "breed"].iter().filter_map(|name| self.word(name)).collect()
+    }
+
+    /// What somebody who does not see a photo hears instead.
+    pub(super) fn alt(&self, at: usize, photo: &Photo) -> String {
+        if let Some(alt) = &photo.alt {
+            return readable(alt, LONG);
+        }
+        texts::photo(at + 1, &self.short_name(), self.word("species").as_deref())
+    }
+}
+
+impl Photo {
+    /// Its width and height with at most so many pixels on the longer side.
+    pub(super) fn within(&self, longest: u32) -> (u32, u32) {
+        let longer = self.width.max(self.height).max(1);
+        let scaled = |side: u32| {
+            let side = u64::from(side) * u64::from(longest.min(longer)) / u64::from(longer);
+            u32::try_from(side).unwrap_or(longest).max(1)
+        };
+        (scaled(self.width), scaled(self.height))
+    }
+}
+
+/// A name as people can read it.
+pub(super) fn shown_name(name: &str, longest: usize) -> String {
+    let shown = readable(name, longest);
+    if is_visible(&shown) { shown } else { texts::NO_NAME.to_owned() }
+}
+
+/// A value as people read it, on one line.
+pub(super) fn shown(field: &FieldDefinition, value: &FieldValue) -> String {
+    match (field.kind, value) {
+        (FieldKind::Date, FieldValue::Text(text)) => {
+            text.parse().map_or_else(|_| readable(text, SHORT), texts::date)
+        }
+        (_, FieldValue::Text(text)) => readable(text, LONG),
+        (_, FieldValue::Integer(number)) => number.to_string(),
+        (_, FieldValue::Boolean(true)) => texts::YES.to_owned(),
+        (_, FieldValue::Boolean(false)) => texts::NO.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::{NewPet, PetName};
+
+    #[test]
+    fn a_photo_has_a_size_that_fits_and_an_alt_text() {
+        let (small, medium, large) = (String::new(), String::new(), String::new());
+        let photo = Photo { small, medium, large, width: 1920, height: 1080, alt: None };
+        assert_eq!(photo.within(960), (960, 540));
+        assert_eq!(photo.within(320), (320, 180));
+        let flat = Photo { width: 200, height: 1, alt: Some("At\u{1}home".to_owned()), ..photo };
+        // Never enlarged.
+        assert_eq!(flat.within(960), (200, 1));
+        assert_eq!(flat.within(100), (100, 1));
+        let name = PetName::new("Luna".to_owned()).unwrap();
+        let new = NewPet { name, category_id: 1, status: PetStatus::Available };
+        let pet = StorePet::added(PetId::new(1).unwrap(), new, Timestamp::UNIX_EPOCH);
+        let animal = Animal::of(&pet, &FieldSet::default());
+        assert_eq!(animal.alt(1, &flat), "At\u{fffd}home");
+        assert_eq!(animal.alt(1, &Photo { alt: None, ..flat }), "Photo 2 of Luna");
+        assert_eq!(texts::photo(2, "Luna", Some("Dog")), "Photo 2 of Luna, dog");
+    }
+}

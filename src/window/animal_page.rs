@@ -1,0 +1,185 @@
+//! `/animals/{id}`: one animal.
+
+use hyper::StatusCode;
+use maud::{Markup, html};
+
+use super::{
+    animal::{Animal, shown, shown_name},
+    drawings::{self, Drawings},
+    labels::Labels,
+    layout::{Head, Layout},
+    rendered::Made,
+    schema,
+    shop::Shop,
+    texts,
+};
+use crate::{
+    domain::{
+        PetId, PetStatus,
+        store_area::{FieldDefinition, FieldKind, FieldValue},
+    },
+    edge::{ApiError, Problem},
+    text::{
+        integer,
+        readable::{SHORT, readable},
+    },
+};
+
+/// How many characters a search engine shows of a description.
+const SUMMARY: usize = 160;
+
+/// `GET /animals/{id}`. Fails with 404 if there never was such an animal.
+pub(super) async fn page(shop: &Shop, layout: &Layout, id: &str) -> Result<Made, ApiError> {
+    let missing = || ApiError::new(Problem::NotFound, "There is no animal with this number.");
+    let id = integer(id).and_then(PetId::new).ok_or_else(missing)?;
+    let pet = shop.store().get_store_pet(id).await?.ok_or_else(missing)?;
+    if pet.withdrawn.is_some() {
+        let next = html! { p { (texts::GONE_NEXT) } };
+        return Ok(layout.message(StatusCode::GONE, texts::GONE, &next));
+    }
+    if pet.status == PetStatus::Sold {
+        let title = texts::found_a_home(&shown_name(pet.name.as_str(), SHORT));
+        let next = html! { p { (texts::GONE_NEXT) } };
+        return Ok(layout.message(StatusCode::GONE, &title, &next));
+    }
+    let fields = shop.store().fields().await?;
+    let animal = Animal::of(&pet, &fields);
+    let mut labels = Labels::default();
+    labels.learn(shop.store(), [animal.category_id]).await?;
+    Ok(shown_page(shop, layout, &animal, &labels))
+}
+
+fn shown_page(shop: &Shop, layout: &Layout, animal: &Animal, labels: &Labels) -> Made {
+    let (name, kind) = (animal.short_name(), animal.kind());
+    let mut drawings = Drawings::default();
+    let content = html! {
+        p.back { a href="/" { (texts::BACK) } }
+        article.animal {
+            (gallery(animal, labels, &mut drawings))
+            div.about {
+                h1 { bdi { (animal.long_name()) } }
+                @if !kind.is_empty() { p.kind { bdi { (kind.join(" · ")) } } }
+                @if let Some(price) = animal.price() {
+                    p.price { (texts::price(price, shop.settings.currency.as_ref())) }
+                }
+                @if animal.is_reserved() {
+                    p.reserved { bdi { (texts::is_reserved(&name)) } }
+                }
+                (ask(shop, animal, &name))
+                (facts(shop, animal, labels))
+                @for (field, value) in &animal.values {
+                    @if let (FieldKind::LongText, FieldValue::Text(text)) = (field.kind, value) {
+                        section.text {
+                            h2 { (readable(field.label.as_str(), SHORT)) }
+                            (paragraphs(text))
+                        }
+                    }
+                }
+            }
+        }
+    };
+    let about = animal.description().map(|text| readable(text, SUMMARY));
+    let about = about.unwrap_or_else(|| texts::about_animal(&name, &kind, shop.name()));
+    let picture = animal.photos.first().map(|photo| shop.url(&photo.large));
+    let head = Head {
+        title: &name,
+        description: &about,
+        canonical: Some(&animal.path()),
+        next: None,
+        picture: picture.as_deref(),
+        schema: Some(schema::animal(shop, animal, labels)),
+        drawings: drawings.symbols(),
+    };
+    layout.page(&head, &content)
+}
+
+/// The photos, the first of them large. Each leads to the whole photo.
+fn gallery(animal: &Animal, labels: &Labels, drawings: &mut Drawings) -> Markup {
+    if animal.photos.is_empty() {
+        return html! {
+            div.gallery { div.picture { (drawings.of(drawings::species(animal, labels))) } }
+        };
+    }
+    html! {
+        ul.gallery aria-label=(texts::PHOTOS) {
+            @for (at, photo) in animal.photos.iter().enumerate() {
+                @let (width, height) = photo.within(960);
+                li {
+                    a href=(photo.large) {
+                        img src=(photo.medium) width=(width) height=(height)
+                            srcset={ (photo.medium) " " (width) "w, " (photo.large) " " (photo.width) "w" }
+                            sizes="(min-width: 60rem) 40rem, 100vw"
+                            alt=(animal.alt(at, photo)) loading=[(at > 0).then_some("lazy")];
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The one way to ask.
+fn ask(shop: &Shop, animal: &Animal, name: &str) -> Markup {
+    let number = animal.id.get();
+    html! {
+        p.ask {
+            @if let Some(contact) = &shop.settings.contact {
+                @let subject = format!("{name} ({number})");
+                a.button href=(contact.about(&subject)) { bdi { (texts::ask(name)) } }
+                span.muted { (texts::number(number)) }
+            } @else {
+                bdi { (texts::ask_here(name, number)) }
+            }
+        }
+    }
+}
+
+/// The public values, with their labels. Long texts follow below.
+fn facts(shop: &Shop, animal: &Animal, labels: &Labels) -> Markup {
+    let is_short = |(field, _): &&(FieldDefinition, FieldValue)| {
+        field.kind != FieldKind::LongText && field.name.as_str() != "price"
+    };
+    let age = animal.age(shop.today());
+    let category = labels.shown(animal.category_id);
+    html! {
+        dl.facts {
+            @for (field, value) in animal.values.iter().filter(is_short) {
+                div {
+                    dt { (readable(field.label.as_str(), SHORT)) }
+                    dd { (fact(field, value)) }
+                }
+                @if field.name.as_str() == "born" && let Some(age) = &age {
+                    div { dt { (texts::AGE) } dd { (age) } }
+                }
+            }
+            @if let Some(category) = category {
+                div { dt { (texts::KIND) } dd { bdi { (category) } } }
+            }
+        }
+    }
+}
+
+fn fact(field: &FieldDefinition, value: &FieldValue) -> Markup {
+    html! {
+        @if let (FieldKind::Date, FieldValue::Text(date)) = (field.kind, value) {
+            time datetime=(date) { (shown(field, value)) }
+        } @else {
+            bdi { (shown(field, value)) }
+        }
+    }
+}
+
+/// A long text with the lines and paragraphs that its author made.
+fn paragraphs(text: &str) -> Markup {
+    let text = text.replace("\r\n", "\n").replace('\r', "\n");
+    let paragraphs = text.split("\n\n").map(str::trim).filter(|paragraph| !paragraph.is_empty());
+    html! {
+        @for paragraph in paragraphs {
+            p dir="auto" {
+                @for (at, line) in paragraph.lines().enumerate() {
+                    @if at > 0 { br; }
+                    (readable(line, usize::MAX))
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,87 @@
+//! `/animals.csv`: all animals, for sites that fetch one file.
+
+use std::sync::Arc;
+
+use ::csv::WriterBuilder;
+use bytes::Bytes;
+use futures_util::stream;
+use tokio::sync::Semaphore;
+
+use super::{animal::Animal, labels::Labels, shop::Shop, walk};
+use crate::{
+    domain::store_area::{FieldSet, FieldValue},
+    edge::{ApiError, Response},
+    store::StoreError,
+};
+
+/// How many photos have a column.
+const PHOTOS: usize = 20;
+
+/// The columns before those of the fields.
+const FIRST: [&str; 4] = ["id", "name", "status", "category"];
+
+/// `GET /animals.csv`.
+pub(super) async fn file(shop: &Arc<Shop>, files: &Arc<Semaphore>) -> Result<Response, ApiError> {
+    let permit = walk::permit(files)?;
+    let fields = shop.store().fields().await?;
+    let heading = row(&headings(&fields))?;
+    let start = (Arc::clone(shop), fields, Labels::default(), Some(None), permit);
+    let rows = stream::try_unfold(start, async |mut state| {
+        let (shop, fields, labels, position, _) = &mut state;
+        let Some(before) = position.take() else { return Ok(None) };
+        let (pets, next) = walk::step(shop, before).await?;
+        let categories: Vec<i64> = pets.iter().map(|pet| pet.category_id).collect();
+        labels.learn(shop.store(), categories).await?;
+        let mut rows = Vec::new();
+        for pet in &pets {
+            let animal = Animal::of(pet, fields);
+            rows.extend(row(&cells(shop, &animal, fields, labels))?);
+        }
+        *position = next.map(Some);
+        Ok(Some((Bytes::from(rows), state)))
+    });
+    Ok(walk::response("text/csv; charset=utf-8; header=present", heading.into(), rows))
+}
+
+fn headings(fields: &FieldSet) -> Vec<String> {
+    let fields = fields.all().iter().filter(|field| field.is_public).map(|field| {
+        let name = field.name.as_str();
+        let is_taken = FIRST.contains(&name) || name == "url" || name.starts_with("photo_");
+        if is_taken { format!("field.{name}") } else { name.to_owned() }
+    });
+    let first = FIRST.map(str::to_owned).into_iter();
+    let photos = (1..=PHOTOS).map(|number| format!("photo_{number}"));
+    first.chain(fields).chain(["url".to_owned()]).chain(photos).collect()
+}
+
+fn cells(shop: &Shop, animal: &Animal, fields: &FieldSet, labels: &Labels) -> Vec<String> {
+    let value = |name: &str| {
+        let found = animal.values.iter().find(|(field, _)| field.name.as_str() == name);
+        found.map_or_else(String::new, |(_, value)| match value {
+            FieldValue::Text(text) => text.clone(),
+            FieldValue::Integer(number) => number.to_string(),
+            FieldValue::Boolean(value) => value.to_string(),
+        })
+    };
+    let mut cells = vec![
+        animal.id.to_string(),
+        animal.name.clone(),
+        animal.status.as_str().to_owned(),
+        labels.get(animal.category_id).unwrap_or_default().to_owned(),
+    ];
+    let public = fields.all().iter().filter(|field| field.is_public);
+    cells.extend(public.map(|field| value(field.name.as_str())));
+    cells.push(shop.url(&animal.path()));
+    let photo = |at: usize| animal.photos.get(at).map(|photo| shop.url(&photo.large));
+    cells.extend((0..PHOTOS).map(|at| photo(at).unwrap_or_default()));
+    cells
+}
+
+/// A row as RFC 4180 has it.
+fn row(cells: &[String]) -> Result<Vec<u8>, StoreError> {
+    let mut writer =
+        WriterBuilder::new().terminator(::csv::Terminator::CRLF).from_writer(Vec::new());
+    let written = writer.write_record(cells);
+    written.map_err(|error| StoreError::Internal(Arc::new(error)))?;
+    writer.into_inner().map_err(|error| StoreError::Internal(Arc::new(error.into_error())))
+}

@@ -1,0 +1,55 @@
+//! `/animals.json`: the list for a store's own site.
+
+use hyper::header::HeaderValue;
+use serde_json::{Map, Value, json};
+
+use super::{
+    animal::{Animal, Photo},
+    labels::Labels,
+    query::Query,
+    rendered::Made,
+    shop::Shop,
+};
+use crate::{domain::store_area::FieldValue, edge::ApiError};
+
+/// `GET /animals.json`.
+pub(super) async fn page(shop: &Shop, query: &Query) -> Result<Made, ApiError> {
+    let listed = shop.list(query).await?;
+    let animals = listed.animals.iter().map(|animal| element(shop, animal, &listed.labels));
+    let body = Value::Array(animals.collect()).to_string().into_bytes();
+    let link = listed.next.and_then(|next| {
+        let target = shop.url(&format!("/animals.json{}", query.with_cursor(Some(next))));
+        HeaderValue::try_from(format!("<{target}>; rel=\"next\"")).ok()
+    });
+    Ok(Made { link, ..Made::new("application/json", body) })
+}
+
+fn element(shop: &Shop, animal: &Animal, labels: &Labels) -> Value {
+    let values = animal.values.iter().map(|(field, value)| {
+        let value = match value {
+            FieldValue::Text(text) => json!(text),
+            FieldValue::Integer(number) => json!(number),
+            FieldValue::Boolean(value) => json!(value),
+        };
+        (field.name.as_str().to_owned(), value)
+    });
+    let photo = |(at, photo): (usize, &Photo)| {
+        json!({
+            "alt": animal.alt(at, photo),
+            "width": photo.width,
+            "height": photo.height,
+            "small": shop.url(&photo.small),
+            "medium": shop.url(&photo.medium),
+            "large": shop.url(&photo.large),
+        })
+    };
+    json!({
+        "id": animal.id.get(),
+        "name": animal.name,
+        "status": animal.status.as_str(),
+        "category": labels.get(animal.category_id),
+        "fields": values.collect::<Map<String, Value>>(),
+        "photos": animal.photos.iter().enumerate().map(photo).collect::<Vec<_>>(),
+        "url": shop.url(&animal.path()),
+    })
+}

@@ -1,0 +1,91 @@
+//! Drawings of animals, for those without a photo.
+
+use std::sync::LazyLock;
+
+use maud::{Markup, PreEscaped, html};
+
+use super::{animal::Animal, labels::Labels};
+use crate::domain::store_area::normalized;
+
+/// The drawings, each with the beginnings of the words for what it shows, without regard to case and
+/// accents. The last one is for everything else.
+const KINDS: [(&str, &[&str]); 9] = [
+    ("dog", &["dog", "pupp"]),
+    ("cat", &["cat", "kitten"]),
+    ("rabbit", &["rabbit", "bunn"]),
+    (
+        "small",
+        &["small", "hamster", "guinea", "gerbil", "mouse", "mice", "rat", "chinchilla", "ferret"],
+    ),
+    ("bird", &["bird", "parrot", "budg", "canar", "chicken", "hen", "duck", "pigeon"]),
+    ("reptile", &["reptil", "turtle", "tortoise", "lizard", "snake", "gecko"]),
+    ("fish", &["fish"]),
+    ("horse", &["horse", "pony", "ponies", "donkey"]),
+    ("other", &[]),
+];
+
+/// The content of each drawing, in the order of [`KINDS`].
+static SYMBOLS: LazyLock<Vec<&str>> = LazyLock::new(|| {
+    let symbols = include_str!("drawings.svg").split("<symbol").skip(1);
+    symbols.filter_map(|symbol| Some(symbol.split_once("</symbol>")?.0)).collect()
+});
+
+/// Which drawing shows an animal: by its species, or by the label of its category.
+pub(super) fn species(animal: &Animal, labels: &Labels) -> usize {
+    let kind = |text: &str| {
+        let text = normalized(text);
+        KINDS.iter().position(|(_, words)| words.iter().any(|word| text.starts_with(word)))
+    };
+    let species = animal.word("species");
+    let found = species.as_deref().and_then(kind);
+    let found = found.or_else(|| labels.get(animal.category_id).and_then(kind));
+    found.unwrap_or(KINDS.len() - 1)
+}
+
+/// The drawings on a page. Each is there once, however many animals it shows.
+#[derive(Default)]
+pub(super) struct Drawings([bool; KINDS.len()]);
+
+impl Drawings {
+    /// A drawing in its place.
+    pub(super) fn of(&mut self, kind: usize) -> Markup {
+        if let Some(used) = self.0.get_mut(kind) {
+            *used = true;
+        }
+        let name = KINDS.get(kind).map(|(name, _)| *name).unwrap_or_default();
+        let reference = format!("<use href=\"#d-{name}\"/>");
+        html! {
+            svg.drawing.{ "of-" (name) } viewBox="0 30 200 220" preserveAspectRatio="xMidYMax meet"
+                aria-hidden="true" {
+                (PreEscaped(reference))
+            }
+        }
+    }
+
+    /// What the drawings on the page refer to.
+    pub(super) fn symbols(&self) -> Markup {
+        let used = SYMBOLS.iter().zip(self.0).filter(|(_, used)| *used);
+        html! {
+            @if self.0.contains(&true) {
+                svg.symbols width="0" height="0" aria-hidden="true" {
+                    @for (symbol, _) in used {
+                        (PreEscaped("<symbol")) (PreEscaped(symbol)) (PreEscaped("</symbol>"))
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_kind_has_its_drawing() {
+        assert_eq!(SYMBOLS.len(), KINDS.len());
+        for (symbol, (name, _)) in SYMBOLS.iter().zip(KINDS) {
+            assert!(symbol.starts_with(&format!(" id=\"d-{name}\">")), "{name}");
+        }
+    }
+}

@@ -1,0 +1,204 @@
+//! The frame of every page.
+
+use bytes::Bytes;
+use hyper::{
+    StatusCode,
+    header::{self, HeaderValue},
+};
+use maud::{DOCTYPE, Markup, PreEscaped, html};
+use sha2::{Digest, Sha256};
+
+use super::{
+    rendered::Made,
+    settings::{ContactUrl, WindowSettings},
+    texts,
+};
+use crate::{
+    edge::{ApiError, Response},
+    text,
+};
+
+pub(super) const HTML: &str = "text/html; charset=utf-8";
+
+/// A file that every page uses.
+struct Asset {
+    /// Changes with its content, so a browser can keep the file for ever.
+    path: String,
+    media_type: &'static str,
+    content: Bytes,
+}
+
+/// What is the same on every page.
+pub(super) struct Layout {
+    /// The style sheet, that of the store if it has one, and the icon.
+    assets: Vec<Asset>,
+    store_name: Option<String>,
+    contact: Option<ContactUrl>,
+    url: String,
+}
+
+/// What differs from page to page.
+pub(super) struct Head<'a> {
+    pub(super) title: &'a str,
+    pub(super) description: &'a str,
+    /// The path by which search engines know it. They do not show a page without one.
+    pub(super) canonical: Option<&'a str>,
+    /// The path of the next page.
+    pub(super) next: Option<&'a str>,
+    /// The address of a picture.
+    pub(super) picture: Option<&'a str>,
+    /// What it shows, as schema.org describes it.
+    pub(super) schema: Option<serde_json::Value>,
+    /// The drawings that it uses.
+    pub(super) drawings: Markup,
+}
+
+impl Layout {
+    pub(super) fn new(settings: &WindowSettings) -> Self {
+        let own = Bytes::from_static(include_bytes!("style.css"));
+        let icon = Bytes::from_static(include_bytes!("icon.svg"));
+        let mut assets = vec![
+            Asset::new("icon", "svg", "image/svg+xml", icon),
+            Asset::new("window", "css", "text/css; charset=utf-8", own),
+        ];
+        if let Some(style) = &settings.style {
+            let sheet = style.sheet().clone();
+            assets.push(Asset::new("store", "css", "text/css; charset=utf-8", sheet));
+        }
+        Self {
+            assets,
+            store_name: settings.store_name.clone(),
+            contact: settings.contact.clone(),
+            url: settings.url.clone(),
+        }
+    }
+
+    /// The style or picture at this path. Fails with 404 for another path.
+    pub(super) fn asset(&self, path: &str) -> Result<Response, ApiError> {
+        let asset = self.assets.iter().find(|asset| asset.path == path);
+        let asset = asset.ok_or_else(ApiError::no_such_path)?;
+        let mut response = Response::new(asset.content.clone().into());
+        let headers = response.headers_mut();
+        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(asset.media_type));
+        let forever = HeaderValue::from_static("public, max-age=31536000, immutable");
+        headers.insert(header::CACHE_CONTROL, forever);
+        Ok(response)
+    }
+
+    /// The name of the store, or what stands instead of it.
+    pub(super) fn store_name(&self) -> &str {
+        self.store_name.as_deref().unwrap_or(texts::NO_STORE)
+    }
+
+    /// A page with its frame.
+    pub(super) fn page(&self, head: &Head<'_>, content: &Markup) -> Made {
+        let body = html! {
+            a.skip href="#main" { (texts::SKIP) }
+            header.top {
+                a.brand href="/" { (self.icon()) span { (self.store_name()) } }
+                @if let Some(contact) = &self.contact {
+                    a.contact href=(contact.as_str()) { (texts::CONTACT) }
+                }
+            }
+            main #main tabindex="-1" { (content) }
+            footer.bottom {
+                span { (self.store_name()) }
+                a href="/animals.atom" type="application/atom+xml" { (texts::FEED) }
+            }
+        };
+        self.document(head, "page", &body)
+    }
+
+    /// A page for a frame of another site.
+    pub(super) fn embedded(&self, head: &Head<'_>, content: &Markup) -> Made {
+        self.document(head, "embedded", &html! { main #main { (content) } })
+    }
+
+    fn icon(&self) -> Markup {
+        html! { @if let Some(icon) = self.assets.first() {
+            img src=(icon.path) alt="" width="28" height="28";
+        } }
+    }
+
+    fn document(&self, head: &Head<'_>, class: &str, body: &Markup) -> Made {
+        let title = if head.title == self.store_name() {
+            head.title.to_owned()
+        } else {
+            format!("{} – {}", head.title, self.store_name())
+        };
+        let address = |path: &str| format!("{}{path}", self.url);
+        let document = html! {
+            (DOCTYPE)
+            html lang=(texts::LANGUAGE) {
+                head {
+                    meta charset="utf-8";
+                    meta name="viewport" content="width=device-width, initial-scale=1";
+                    title { (title) }
+                    meta name="description" content=(head.description);
+                    @if let Some(path) = head.canonical {
+                        link rel="canonical" href=(address(path));
+                        meta property="og:url" content=(address(path));
+                    } @else {
+                        meta name="robots" content="noindex";
+                    }
+                    @if let Some(path) = head.next { link rel="next" href=(path); }
+                    meta property="og:type" content="website";
+                    meta property="og:site_name" content=(self.store_name());
+                    meta property="og:title" content=(head.title);
+                    meta property="og:description" content=(head.description);
+                    @if let Some(picture) = head.picture {
+                        meta property="og:image" content=(picture);
+                    }
+                    @for asset in &self.assets {
+                        @if asset.media_type == "image/svg+xml" {
+                            link rel="icon" type=(asset.media_type) href=(asset.path);
+                        } @else {
+                            link rel="stylesheet" href=(asset.path);
+                        }
+                    }
+                    link rel="alternate" type="application/atom+xml" title=(texts::FEED)
+                        href="/animals.atom";
+                    @if let Some(schema) = &head.schema {
+                        script type="application/ld+json" { (in_script(schema)) }
+                    }
+                }
+                body.(class) { (head.drawings) (body) }
+            }
+        };
+        Made::new(HTML, document.into_string().into_bytes())
+    }
+
+    /// A page that tells that something is not there, or not possible.
+    pub(super) fn message(&self, status: StatusCode, title: &str, content: &Markup) -> Made {
+        let head = Head {
+            title,
+            description: title,
+            canonical: None,
+            next: None,
+            picture: None,
+            schema: None,
+            drawings: html! {},
+        };
+        let content = html! {
+            div.message {
+                h1 { (title) }
+                (content)
+                p { a.button href="/" { (texts::BACK) } }
+            }
+        };
+        Made { status, ..self.page(&head, &content) }
+    }
+}
+
+impl Asset {
+    fn new(name: &str, ending: &str, media_type: &'static str, content: Bytes) -> Self {
+        let digits = text::hex_digits(&Sha256::digest(&content)[..6]);
+        Self { path: format!("/assets/{name}-{digits}.{ending}"), media_type, content }
+    }
+}
+
+/// JSON inside of an element, which no text in it can end.
+fn in_script(schema: &serde_json::Value) -> PreEscaped<String> {
+    let json = schema.to_string();
+    PreEscaped(json.replace('<', "\\u003c").replace('>', "\\u003e").replace('&', "\\u0026"))
+}

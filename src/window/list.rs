@@ -1,0 +1,210 @@
+//! `/` and `/embed`: the animals as cards.
+
+use jiff::civil::Date;
+use maud::{Markup, html};
+
+use super::{
+    animal::Animal,
+    drawings::{self, Drawings},
+    labels,
+    layout::{Head, Layout},
+    query::{Query, choosable},
+    rendered::Made,
+    schema,
+    shop::{Listed, Shop},
+    texts,
+};
+use crate::{
+    domain::store_area::{Category, Choices},
+    edge::ApiError,
+    text::readable::{SHORT, readable},
+};
+
+/// So many cards are in the first view, and their pictures are loaded at once.
+const AT_FIRST: usize = 4;
+
+/// `GET /`.
+pub(super) async fn page(shop: &Shop, layout: &Layout, query: &Query) -> Result<Made, ApiError> {
+    let categories = labels::first(shop.store()).await?;
+    let listed = shop.list(query).await?;
+    let next = listed.next.map(|next| format!("/{}", query.with_cursor(Some(next))));
+    let mut drawings = Drawings::default();
+    let cards = cards(shop, &listed, &mut drawings, false);
+    let title = if query.before.is_some() { texts::LATER_PAGE } else { texts::LIST };
+    let content = html! {
+        h1 { (title) }
+        (filter(query, &listed, &categories))
+        @if listed.animals.is_empty() {
+            p.none { (none(query, &listed)) }
+        } @else {
+            (cards)
+        }
+        nav.pages aria-label="Pages" {
+            @if query.before.is_some() {
+                a href={ "/" (query.with_cursor(None)) } { (texts::FIRST) }
+            }
+            @if let Some(next) = &next {
+                a.button rel="next" href=(next) { (texts::NEXT) }
+            }
+        }
+    };
+    let head = Head {
+        title,
+        description: &texts::about_list(shop.name()),
+        canonical: Some(&format!("/{}", query.canonical())),
+        next: next.as_deref(),
+        picture: None,
+        schema: Some(schema::list(shop, &listed.animals)),
+        drawings: drawings.symbols(),
+    };
+    Ok(layout.page(&head, &content))
+}
+
+/// `GET /embed`.
+pub(super) async fn embed(shop: &Shop, layout: &Layout, query: &Query) -> Result<Made, ApiError> {
+    let listed = shop.list(query).await?;
+    let mut drawings = Drawings::default();
+    let cards = cards(shop, &listed, &mut drawings, true);
+    let all = format!("/{}", query.with_cursor(None));
+    let content = html! {
+        h1.hidden { (texts::LIST) }
+        @if listed.animals.is_empty() {
+            p.none { (none(query, &listed)) }
+        } @else {
+            (cards)
+        }
+        @if listed.next.is_some() || query.before.is_some() {
+            nav.pages aria-label="Pages" {
+                a.button href=(all) target="_top" { (texts::BACK) }
+            }
+        }
+    };
+    let head = Head {
+        title: texts::LIST,
+        description: &texts::about_list(shop.name()),
+        canonical: None,
+        next: None,
+        picture: None,
+        schema: Some(schema::list(shop, &listed.animals)),
+        drawings: drawings.symbols(),
+    };
+    Ok(layout.embedded(&head, &content))
+}
+
+fn none(query: &Query, listed: &Listed) -> &'static str {
+    match (listed.next.is_some(), query.filter.is_empty()) {
+        (true, _) => texts::NONE_HERE_YET,
+        (false, true) => texts::NONE_AT_ALL,
+        (false, false) => texts::NONE_FOUND,
+    }
+}
+
+fn cards(shop: &Shop, listed: &Listed, drawings: &mut Drawings, is_embedded: bool) -> Markup {
+    let today = shop.today();
+    html! {
+        ul.cards {
+            @for (at, animal) in listed.animals.iter().enumerate() {
+                li { (card(shop, listed, animal, today, at, drawings, is_embedded)) }
+            }
+        }
+    }
+}
+
+fn card(
+    shop: &Shop,
+    listed: &Listed,
+    animal: &Animal,
+    today: Date,
+    at: usize,
+    drawings: &mut Drawings,
+    is_embedded: bool,
+) -> Markup {
+    let facts = [animal.word("sex"), animal.age(today)];
+    let facts: Vec<String> = facts.into_iter().flatten().collect();
+    let kind = animal.kind();
+    let category = listed.labels.shown(animal.category_id);
+    let kind = if kind.is_empty() { category.into_iter().collect() } else { kind };
+    html! {
+        article.card {
+            div.picture { (portrait(listed, animal, at, drawings)) }
+            h2 {
+                a href=(animal.path()) target=[is_embedded.then_some("_top")] {
+                    bdi { (animal.short_name()) }
+                }
+            }
+            @if animal.is_reserved() { p.badge { (texts::RESERVED) } }
+            @if !kind.is_empty() { p { bdi { (kind.join(" · ")) } } }
+            @if !facts.is_empty() { p.muted { bdi { (facts.join(" · ")) } } }
+            @if let Some(price) = animal.price() {
+                p.price { (texts::price(price, shop.settings.currency.as_ref())) }
+            }
+        }
+    }
+}
+
+/// The first photo, or a drawing. Browsers know its size before they have loaded it.
+fn portrait(listed: &Listed, animal: &Animal, at: usize, drawings: &mut Drawings) -> Markup {
+    let Some(photo) = animal.photos.first() else {
+        return drawings.of(drawings::species(animal, &listed.labels));
+    };
+    let ((small, _), (medium, height)) = (photo.within(320), photo.within(960));
+    html! {
+        img src=(photo.medium) srcset={ (photo.small) " " (small) "w, " (photo.medium) " " (medium) "w" }
+            sizes="(min-width: 60rem) 18rem, (min-width: 22rem) 50vw, 100vw"
+            width=(medium) height=(height) alt=(animal.alt(0, photo))
+            loading=[(at >= AT_FIRST).then_some("lazy")];
+    }
+}
+
+/// The form by which a visitor chooses. It is closed until it is used.
+fn filter(query: &Query, listed: &Listed, categories: &[Category]) -> Markup {
+    let wanted = &query.filter;
+    let name = wanted.name.as_ref().map(|(name, _)| name.as_str());
+    html! {
+        details.filter open[!wanted.is_empty()] {
+            summary { (texts::FILTER) }
+            form method="get" action="/" role="search" {
+                @for field in choosable(&listed.fields) {
+                    @let id = format!("field.{}", field.name.as_str());
+                    @let chosen = wanted.fields.get(field.name.as_str()).map(String::as_str);
+                    @let choices = field.choices.as_ref().map(Choices::all);
+                    @let choices = choices.unwrap_or_default();
+                    @let other = chosen.filter(|chosen| !choices.iter().any(|choice| choice == chosen));
+                    div.field {
+                        label for=(id) { (readable(field.label.as_str(), SHORT)) }
+                        select id=(id) name=(id) {
+                            option value="" { (texts::ANY) }
+                            @for choice in choices.iter().map(String::as_str).chain(other) {
+                                option value=(choice) selected[chosen == Some(choice)] {
+                                    (readable(choice, SHORT))
+                                }
+                            }
+                        }
+                    }
+                }
+                @if !categories.is_empty() {
+                    div.field {
+                        label for="category" { (texts::KIND) }
+                        select #category name="categoryId" {
+                            option value="" { (texts::ANY) }
+                            @for category in categories {
+                                option value=(category.id)
+                                    selected[wanted.category_id == Some(category.id)] {
+                                    (readable(category.label.as_str(), SHORT))
+                                }
+                            }
+                        }
+                    }
+                }
+                div.field {
+                    label for="name" { (texts::NAME) }
+                    input #name name="name" value=[name] autocomplete="off" maxlength="64";
+                }
+                div.field.do {
+                    button.button { (texts::SHOW) }
+                    @if !wanted.is_empty() { a href="/" { (texts::CLEAR) } }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,181 @@
+//! What a visitor asks of the list: which animals, and from where on.
+
+use std::{
+    borrow::Cow,
+    collections::{BTreeMap, HashSet},
+    ops::RangeInclusive,
+};
+
+use percent_encoding::{NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
+
+use crate::{
+    domain::{
+        Limit, PetId,
+        store_area::{FieldDefinition, FieldKind, FieldSet, NamePrefix},
+    },
+    edge::{ApiError, Problem},
+    text::integer,
+};
+
+/// By how many fields a visitor can choose at once.
+pub(super) const MOST_FIELDS: usize = 3;
+
+/// How many animals a page has.
+const ON_A_PAGE: i64 = 24;
+
+/// The most that a page elsewhere shows.
+const EMBEDDED: RangeInclusive<i64> = 1..=48;
+
+/// How many characters a value has at most, as a choice.
+const LONGEST_VALUE: usize = 64;
+
+/// Which animals a visitor wants to see.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Filter {
+    pub(super) category_id: Option<i64>,
+    /// The values of public fields with choices, by the names of the fields.
+    pub(super) fields: BTreeMap<String, String>,
+    /// As it was typed, and what it finds.
+    pub(super) name: Option<(String, NamePrefix)>,
+}
+
+/// A page of the list.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Query {
+    pub(super) filter: Filter,
+    pub(super) limit: Limit,
+    /// Only animals with a lower identifier.
+    pub(super) before: Option<PetId>,
+}
+
+impl Filter {
+    /// Whether every animal passes.
+    pub(super) fn is_empty(&self) -> bool {
+        self.category_id.is_none() && self.fields.is_empty() && self.name.is_none()
+    }
+}
+
+impl Query {
+    /// The first page of all animals.
+    pub(super) fn first() -> Self {
+        Self { limit: limit(ON_A_PAGE), ..Self::default() }
+    }
+
+    /// Parses the query of a request. Parameters that the window does not know, and empty ones, count
+    /// as absent. `takes_limit`: whether the length of the page is one of the parameters. Fails with 400.
+    pub(super) fn parse(
+        query: Option<&str>,
+        fields: &FieldSet,
+        takes_limit: bool,
+    ) -> Result<Self, ApiError> {
+        let query = query.unwrap_or_default();
+        if percent_decode_str(query).decode_utf8().is_err() {
+            return Err(invalid("The address must be UTF-8, with its bytes percent-encoded."));
+        }
+        let mut parsed = Self::first();
+        let mut seen = HashSet::new();
+        for (name, value) in form_urlencoded::parse(query.as_bytes()) {
+            let is_known = match &*name {
+                "categoryId" | "name" | "cursor" => true,
+                "limit" => takes_limit,
+                other => choice_of(other, fields).is_some(),
+            };
+            if value.is_empty() || !is_known {
+                continue;
+            }
+            if !seen.insert(name.clone().into_owned()) {
+                return Err(invalid(format!("The address has {name} more than once.")));
+            }
+            parsed.take(&name, &value)?;
+        }
+        if parsed.filter.fields.len() > MOST_FIELDS {
+            let message = format!("Choose by at most {MOST_FIELDS} properties at once.");
+            return Err(invalid(message));
+        }
+        Ok(parsed)
+    }
+
+    fn take(&mut self, name: &str, value: &str) -> Result<(), ApiError> {
+        match name {
+            "categoryId" => {
+                let id = integer(value);
+                let id =
+                    id.ok_or_else(|| invalid("categoryId must be the number of a category."))?;
+                self.filter.category_id = Some(id);
+            }
+            "name" => {
+                let prefix = NamePrefix::new(value)
+                    .ok_or_else(|| invalid("The name must not be longer than 64 characters."))?;
+                self.filter.name = (!prefix.is_empty()).then(|| (value.to_owned(), prefix));
+            }
+            "cursor" => {
+                let id = integer(value).and_then(PetId::new);
+                let message = "cursor must be taken unchanged from the link to the next page.";
+                self.before =
+                    Some(id.ok_or_else(|| ApiError::new(Problem::InvalidCursor, message))?);
+            }
+            "limit" => {
+                let wanted = integer(value).filter(|limit| EMBEDDED.contains(limit));
+                let wanted = wanted.ok_or_else(|| invalid("limit must be from 1 to 48."))?;
+                self.limit = limit(wanted);
+            }
+            field => {
+                if value.chars().nth(LONGEST_VALUE).is_some() || value.contains('\0') {
+                    return Err(invalid(format!("{field} must be one of the choices.")));
+                }
+                let field = field.trim_start_matches("field.").to_owned();
+                self.filter.fields.insert(field, value.to_owned());
+            }
+        }
+        Ok(())
+    }
+
+    /// The parameters in their only order, after a question mark. Empty without any.
+    pub(super) fn canonical(&self) -> String {
+        self.with_cursor(self.before)
+    }
+
+    /// The same, from another position on.
+    pub(super) fn with_cursor(&self, before: Option<PetId>) -> String {
+        let mut pairs: Vec<(String, String)> = Vec::new();
+        if let Some(id) = self.filter.category_id {
+            pairs.push(("categoryId".to_owned(), id.to_string()));
+        }
+        for (name, value) in &self.filter.fields {
+            pairs.push((format!("field.{name}"), value.clone()));
+        }
+        if let Some((name, _)) = &self.filter.name {
+            pairs.push(("name".to_owned(), name.clone()));
+        }
+        if let Some(before) = before {
+            pairs.push(("cursor".to_owned(), before.to_string()));
+        }
+        let pairs = pairs.iter().map(|(name, value)| {
+            format!("{name}={}", utf8_percent_encode(value, NON_ALPHANUMERIC))
+        });
+        let pairs: Vec<String> = pairs.collect();
+        if pairs.is_empty() { String::new() } else { format!("?{}", pairs.join("&")) }
+    }
+}
+
+/// The fields by which a visitor can choose: the first public ones with choices.
+pub(super) fn choosable(fields: &FieldSet) -> impl Iterator<Item = &FieldDefinition> {
+    fields.all().iter().filter(|field| is_choosable(field)).take(MOST_FIELDS)
+}
+
+fn is_choosable(field: &FieldDefinition) -> bool {
+    field.is_public && field.kind == FieldKind::Choice
+}
+
+/// The field that a parameter chooses by.
+fn choice_of<'f>(parameter: &str, fields: &'f FieldSet) -> Option<&'f FieldDefinition> {
+    fields.find(parameter.strip_prefix("field.")?).filter(|field| is_choosable(field))
+}
+
+fn invalid(message: impl Into<Cow<'static, str>>) -> ApiError {
+    ApiError::new(Problem::InvalidParameter, message)
+}
+
+fn limit(limit: i64) -> Limit {
+    Limit::new(limit).unwrap_or_default()
+}

@@ -1,0 +1,67 @@
+//! Files of all animals. They are made while the client reads them, page by page, so they need the
+//! memory of a page and hold up nobody.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use futures_util::{Stream, StreamExt, TryStreamExt, stream};
+use hyper::header::{self, HeaderValue};
+use tokio::{
+    sync::{OwnedSemaphorePermit, Semaphore},
+    task,
+};
+
+use super::shop::Shop;
+use crate::{
+    domain::{Limit, PetId, store_area::StorePet},
+    edge::{ApiError, Body, Response},
+    store::{Cause, StoreError},
+};
+
+/// Lets one more file be made. Fails with 503 if too many are.
+pub(super) fn permit(files: &Arc<Semaphore>) -> Result<OwnedSemaphorePermit, ApiError> {
+    let permit = Arc::clone(files).try_acquire_owned();
+    permit.map_err(|_| StoreError::Overloaded.into())
+}
+
+/// The next animals, newest first, and the position after them if more follow.
+pub(super) async fn step(
+    shop: &Shop,
+    before: Option<PetId>,
+) -> Result<(Vec<StorePet>, Option<PetId>), StoreError> {
+    // Others get a turn: a client that reads fast would otherwise keep a thread.
+    task::yield_now().await;
+    let most = Limit::new(Limit::MAX.into()).unwrap_or_default();
+    shop.store().list_on_offer(before, most).await
+}
+
+/// The response with such a file.
+pub(super) fn response(
+    media_type: &'static str,
+    first: Bytes,
+    rest: impl Stream<Item = Result<Bytes, StoreError>> + Send + 'static,
+) -> Response {
+    let rest = rest.map_err(|error| Arc::new(error) as Cause);
+    let all = stream::iter([Ok(first)]).chain(rest);
+    let mut response = Response::new(Body::File(Box::pin(all)));
+    response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(media_type));
+    response
+}
+
+#[cfg(test)]
+mod tests {
+    use http_body_util::BodyExt;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn a_file_that_cannot_be_made_to_its_end_breaks_off() {
+        let rest = stream::iter([Ok(Bytes::from_static(b"b")), Err(StoreError::Overloaded)]);
+        let mut body = response("text/csv", Bytes::from_static(b"a"), rest).into_body();
+        for expected in ["a", "b"] {
+            let piece = body.frame().await.unwrap().unwrap().into_data().unwrap();
+            assert_eq!(piece, expected);
+        }
+        assert!(body.frame().await.unwrap().is_err());
+    }
+}

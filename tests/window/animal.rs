@@ -1,0 +1,136 @@
+//! `/animals/{id}`: what a page of an animal shows, and what it shows of one that is gone.
+
+use petstore::{
+    domain::{
+        PetStatus::{Pending, Sold},
+        store_area::{FieldKind, PetPatch},
+    },
+    window::WindowSettings,
+};
+
+use super::street::{Street, settings};
+
+const ALL: [(&str, &str); 8] = [
+    ("species", "Cat"),
+    ("breed", "Maine Coon"),
+    ("sex", "Female"),
+    ("born", "2023-05-03"),
+    ("colour", "Red tabby"),
+    ("size", "Large"),
+    ("description", "She is curious.\n\nShe likes\nbirds."),
+    ("price", "249.00"),
+];
+
+#[tokio::test]
+async fn a_page_has_the_public_fields_with_their_labels_and_how_to_ask() {
+    let street = Street::open().await;
+    street.label(1, "Cats").await;
+    let id = street.add("Luna", &ALL).await;
+    let page = street.get(&format!("/animals/{id}")).await.expect(200);
+    for shown in [
+        "<h1><bdi>Luna</bdi></h1>",
+        "<dt>Species</dt><dd><bdi>Cat</bdi></dd>",
+        "<dt>Breed</dt><dd><bdi>Maine Coon</bdi></dd>",
+        "<dt>Born</dt><dd><time datetime=\"2023-05-03\">3 May 2023</time></dd>",
+        "<dt>Age</dt><dd>3 years</dd>",
+        "<dt>Category</dt><dd><bdi>Cats</bdi></dd>",
+        "249.00 EUR",
+        "<p dir=\"auto\">She is curious.</p><p dir=\"auto\">She likes<br>birds.</p>",
+        "href=\"mailto:hello@paws.example?subject=Luna%20%281%29\"",
+        "Ask about Luna",
+    ] {
+        assert!(page.text.contains(shown), "{shown}: {page:?}");
+    }
+    let labels = ["Species", "Breed", "Sex", "Born", "Colour", "Size", "Description"];
+    let at: Vec<_> = labels.iter().map(|label| page.text.find(&format!(">{label}<"))).collect();
+    assert!(at.iter().all(Option::is_some) && at.is_sorted(), "{at:?}");
+}
+
+#[tokio::test]
+async fn without_a_contact_a_page_says_what_to_ask_for() {
+    let street = Street::with(WindowSettings { contact: None, ..settings() }).await;
+    let id = street.add("Luna", &[]).await;
+    let page = street.get(&format!("/animals/{id}")).await.expect(200);
+    assert!(page.text.contains("Ask us about Luna, number 1."), "{page:?}");
+}
+
+#[tokio::test]
+async fn a_pending_animal_is_shown_as_reserved_with_or_without_an_order() {
+    let street = Street::open().await;
+    let by_hand = street.add_with_status("Luna", Pending, &[]).await;
+    let by_order = street.add("Mia", &[]).await;
+    let pet = petstore::domain::PetId::new(by_order).unwrap();
+    let order = crate::store::area::reserve(pet);
+    crate::store::area::place(&street.store, order).await;
+    for (id, name) in [(by_hand, "Luna"), (by_order, "Mia")] {
+        let page = street.get(&format!("/animals/{id}")).await.expect(200);
+        assert!(page.text.contains(&format!("{name} is reserved at the moment.")), "{page:?}");
+    }
+    assert_eq!(street.get("/").await.text.matches(">Reserved<").count(), 2);
+}
+
+#[tokio::test]
+async fn a_sold_animal_is_410_with_its_name_a_withdrawn_one_410_without_and_an_unknown_one_404() {
+    let street = Street::open().await;
+    let sold = street.add_with_status("Luna", Sold, &[]).await;
+    let withdrawn = street.add("Mia", &[]).await;
+    street.withdraw(withdrawn).await;
+    let page = street.get(&format!("/animals/{sold}")).await.expect(410);
+    assert!(page.text.contains("<h1>Luna has found a home</h1>"), "{page:?}");
+    let page = street.get(&format!("/animals/{withdrawn}")).await.expect(410);
+    assert!(!page.text.contains("Mia") && !page.text.contains("ransferred"), "{page:?}");
+    assert!(page.text.contains("<a class=\"button\" href=\"/\">"), "{page:?}");
+    assert!(page.text.contains("<meta name=\"robots\" content=\"noindex\">"), "{page:?}");
+    for id in ["3", "0", "-1", "x", "01", "9007199254740992", "1%20"] {
+        let page = street.get(&format!("/animals/{id}")).await.expect(404);
+        assert!(page.text.contains("There is no animal with this number."), "{page:?}");
+    }
+}
+
+#[tokio::test]
+async fn json_ld_uses_the_names_of_schema_org_and_has_an_offer_with_price_and_currency() {
+    let street = Street::open().await;
+    street.label(1, "Cats").await;
+    let id = street.add("Luna", &ALL).await;
+    let schema = street.get(&format!("/animals/{id}")).await.expect(200).schema();
+    for (member, value) in [
+        ("@type", "Product"),
+        ("name", "Luna"),
+        ("category", "Cats"),
+        ("color", "Red tabby"),
+        ("size", "Large"),
+        ("sku", "1"),
+        ("url", "https://animals.example/animals/1"),
+        ("description", "She is curious.  She likes birds."),
+    ] {
+        assert_eq!(schema[member], value, "{schema}");
+    }
+    let offer = &schema["offers"];
+    assert_eq!((&offer["price"], &offer["priceCurrency"]), (&"249.00".into(), &"EUR".into()));
+    assert_eq!(offer["availability"], "https://schema.org/InStock");
+    let others = schema["additionalProperty"].as_array().unwrap();
+    let names: Vec<_> = others.iter().map(|other| other["propertyID"].as_str().unwrap()).collect();
+    assert_eq!(names, ["species", "breed", "sex", "born"]);
+    assert_eq!(others[3]["value"], "2023-05-03");
+
+    street.patch(id, PetPatch { status: Some(Pending), ..PetPatch::default() }).await;
+    let schema = street.get(&format!("/animals/{id}")).await.expect(200).schema();
+    assert_eq!(schema["offers"]["availability"], "https://schema.org/Reserved");
+    let free = street.add("Mia", &[("price", "-1")]).await;
+    assert!(street.get(&format!("/animals/{free}")).await.schema().get("offers").is_none());
+    let without = Street::with(WindowSettings { currency: None, ..settings() }).await;
+    let id = without.add("Luna", &ALL).await;
+    let page = without.get(&format!("/animals/{id}")).await.expect(200);
+    assert!(page.schema().get("offers").is_none() && page.text.contains(">249.00<"), "{page:?}");
+}
+
+#[tokio::test]
+async fn a_field_that_the_store_defines_is_shown_once_it_is_public() {
+    let street = Street::open().await;
+    street.field("hobby", "Hobby", FieldKind::Text, false).await;
+    let id = street.add("Luna", &[("hobby", "Chess")]).await;
+    assert!(!street.get(&format!("/animals/{id}")).await.expect(200).text.contains("Chess"));
+    street.field("hobby", "Hobby", FieldKind::Text, true).await;
+    let page = street.get(&format!("/animals/{id}")).await.expect(200);
+    assert!(page.text.contains("<dt>Hobby</dt><dd><bdi>Chess</bdi></dd>"), "{page:?}");
+}

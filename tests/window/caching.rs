@@ -1,0 +1,100 @@
+//! How caches keep the pages, and what browsers may do with them.
+
+use std::time::Duration;
+
+use hyper::Method;
+use petstore::{domain::store_area::PetPatch, window::WindowSettings};
+
+use super::street::{Street, settings};
+
+const PAGES: [&str; 6] =
+    ["/", "/animals/1", "/embed", "/animals.json", "/animals.atom", "/animals/1?x=1"];
+
+#[tokio::test]
+async fn a_page_has_a_strong_tag_which_stays_until_the_next_change_and_a_change_is_seen_at_once() {
+    let street = Street::open().await;
+    let id = street.add("Luna", &[("description", &"She is curious. ".repeat(200))]).await;
+    for path in PAGES {
+        let page = street.get(path).await.expect(200);
+        assert_eq!(page.field("cache-control"), "public, max-age=60", "{path}");
+        assert_eq!(page.field("vary"), "Accept-Encoding", "{path}");
+        let tag = page.field("etag").to_owned();
+        assert!(tag.starts_with('"') && tag.ends_with('"') && tag.len() > 10, "{tag}");
+        assert_eq!(street.get(path).await.field("etag"), tag, "{path}");
+        let same = street.ask(Method::GET, path, &[("if-none-match", &tag)]).await.expect(304);
+        assert_eq!((same.text.as_str(), same.field("etag")), ("", tag.as_str()));
+        // Each form has its own tag.
+        let gzip = [("accept-encoding", "gzip")];
+        let compressed = street.ask(Method::GET, path, &gzip).await.expect(200);
+        // From 2 KiB on.
+        let is_long = page.text.len() >= 2 << 10;
+        assert_eq!(compressed.field("content-encoding") == "gzip", is_long, "{path}");
+        assert_eq!(compressed.field("etag") != tag, is_long, "{path}");
+        let known = [gzip[0], ("if-none-match", compressed.field("etag"))];
+        street.ask(Method::GET, path, &known).await.expect(304);
+        let head = street.ask(Method::HEAD, path, &[]).await.expect(200);
+        assert_eq!((head.text.as_str(), head.field("etag")), ("", tag.as_str()));
+        assert_eq!(head.field("content-length"), page.text.len().to_string(), "{path}");
+    }
+    let before: Vec<_> = {
+        let mut tags = Vec::new();
+        for path in PAGES {
+            tags.push(street.get(path).await.field("etag").to_owned());
+        }
+        tags
+    };
+    let name = petstore::domain::PetName::new("Mia".to_owned());
+    street.patch(id, PetPatch { name, ..PetPatch::default() }).await;
+    for (path, tag) in PAGES.into_iter().zip(before) {
+        let page = street.ask(Method::GET, path, &[("if-none-match", &tag)]).await.expect(200);
+        assert!(page.text.contains("Mia") && !page.text.contains("Luna"), "{path}: {page:?}");
+    }
+}
+
+#[tokio::test]
+async fn an_age_is_that_of_the_day_although_nothing_changed() {
+    let street = Street::open().await;
+    let id = street.add("Luna", &[("born", "2026-11-30")]).await;
+    for path in ["/".to_owned(), format!("/animals/{id}")] {
+        assert!(street.get(&path).await.expect(200).text.contains("1 day"), "{path}");
+    }
+    street.clock.advance(Duration::from_hours(24));
+    for path in ["/".to_owned(), format!("/animals/{id}")] {
+        assert!(street.get(&path).await.expect(200).text.contains("2 days"), "{path}");
+    }
+}
+
+#[tokio::test]
+async fn every_response_forbids_scripts_other_hosts_and_guesses_of_its_type() {
+    let style = Some(petstore::window::Style::new(b"body{color:red}".to_vec()).unwrap());
+    let street = Street::with(WindowSettings { style, ..settings() }).await;
+    street.add("Luna", &[]).await;
+    let page = street.get("/").await.expect(200);
+    let sheets: Vec<_> = page
+        .text
+        .split("<link rel=\"stylesheet\" href=\"")
+        .skip(1)
+        .map(|rest| rest.split('"').next().unwrap().to_owned())
+        .collect();
+    assert_eq!(sheets.len(), 2);
+    let of_store = street.get(&sheets[1]).await.expect(200);
+    assert_eq!(
+        (of_store.text.as_str(), of_store.field("content-type")),
+        ("body{color:red}", "text/css; charset=utf-8")
+    );
+    let others = ["/animals.csv", "/sitemap.xml", "/robots.txt", "/nowhere", "/?cursor=x"];
+    let all = PAGES.into_iter().chain(others).chain(sheets.iter().map(String::as_str));
+    for path in all {
+        let seen = street.get(path).await;
+        let policy = seen.field("content-security-policy");
+        for part in ["default-src 'none'", "img-src 'self'", "frame-ancestors 'none'"] {
+            assert!(policy.contains(part), "{path}: {policy}");
+        }
+        assert!(!policy.contains("script"), "{path}: {policy}");
+        assert!(!seen.field("referrer-policy").is_empty(), "{path}");
+        assert!(!seen.headers.contains_key("set-cookie"), "{path}");
+    }
+    let sheet = street.get(&sheets[0]).await;
+    assert_eq!(sheet.field("cache-control"), "public, max-age=31536000, immutable");
+    street.get("/assets/window-000000000000.css").await.expect(404);
+}

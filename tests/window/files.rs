@@ -1,0 +1,98 @@
+//! The list in forms for other programs.
+
+use petstore::domain::{
+    PetStatus::{Pending, Sold},
+    store_area::FieldKind,
+};
+
+use super::street::Street;
+
+#[tokio::test]
+async fn animals_json_has_the_public_fields_and_is_for_pages_of_every_site() {
+    let street = Street::open().await;
+    street.label(1, "Cats").await;
+    let id = street.add("Luna", &[("species", "Cat"), ("microchip", "276")]).await;
+    for _ in 0..24 {
+        street.add_with_status("Mia", Pending, &[]).await;
+    }
+    let page = street.get("/animals.json").await.expect(200);
+    assert_eq!(page.field("content-type"), "application/json");
+    assert_eq!(page.field("access-control-allow-origin"), "*");
+    assert_eq!(page.json().as_array().unwrap().len(), 24);
+    let next = page.field("link").strip_suffix(">; rel=\"next\"").unwrap();
+    let next = next.strip_prefix("<https://animals.example").unwrap().to_owned();
+    let last = street.get(&next).await.expect(200);
+    assert_eq!(last.field("link"), "");
+    let expected = serde_json::json!([{
+        "id": id,
+        "name": "Luna",
+        "status": "available",
+        "category": "Cats",
+        "fields": {"species": "Cat"},
+        "photos": [],
+        "url": format!("https://animals.example/animals/{id}"),
+    }]);
+    assert_eq!(last.json(), expected);
+    let found = street.get("/animals.json?field.species=Cat").await.expect(200);
+    assert_eq!(found.json(), expected);
+}
+
+#[tokio::test]
+async fn animals_csv_has_all_animals_with_a_column_for_each_public_field() {
+    let street = Street::open().await;
+    street.label(1, "Cats, and \"others\"").await;
+    street.field("name", "Other name", FieldKind::Text, true).await;
+    let luna =
+        [("species", "Cat"), ("description", "a,\"b\"\nc"), ("name", "Lu"), ("microchip", "7")];
+    street.add("Luna, \"the\" cat", &luna).await;
+    street.add_with_status("Max", Sold, &[]).await;
+    for _ in 0..230 {
+        street.add_with_status("Mia", Pending, &[]).await;
+    }
+    let file = street.get("/animals.csv").await.expect(200);
+    assert_eq!(file.field("content-type"), "text/csv; charset=utf-8; header=present");
+    let mut reader = csv::Reader::from_reader(file.text.as_bytes());
+    let headings: Vec<_> = reader.headers().unwrap().iter().map(str::to_owned).collect();
+    let first = ["id", "name", "status", "category", "species", "breed", "sex", "born", "colour"];
+    assert_eq!(headings[..9], first);
+    assert_eq!(headings[9..15], ["size", "description", "price", "field.name", "url", "photo_1"]);
+    assert_eq!(headings.len(), 34);
+    let rows: Vec<_> = reader.records().map(Result::unwrap).collect();
+    assert_eq!(rows.len(), 231);
+    let last = rows.last().unwrap();
+    let cell = |name: &str| &last[headings.iter().position(|heading| heading == name).unwrap()];
+    for (name, value) in [
+        ("id", "1"),
+        ("name", "Luna, \"the\" cat"),
+        ("status", "available"),
+        ("category", "Cats, and \"others\""),
+        ("species", "Cat"),
+        ("description", "a,\"b\"\nc"),
+        ("field.name", "Lu"),
+        ("url", "https://animals.example/animals/1"),
+        ("photo_20", ""),
+    ] {
+        assert_eq!(cell(name), value, "{name}");
+    }
+    assert_eq!((&rows[0][0], &rows[0][2]), ("232", "pending"));
+}
+
+#[tokio::test]
+async fn animals_atom_has_the_newest_animals() {
+    let street = Street::open().await;
+    for name in ["Luna", "Tom & Jerry"] {
+        street.add(name, &[("species", "Cat")]).await;
+    }
+    let feed = street.get("/animals.atom").await.expect(200);
+    assert_eq!(feed.field("content-type"), "application/atom+xml; charset=utf-8");
+    assert!(feed.text.starts_with("<?xml version=\"1.0\" encoding=\"utf-8\"?>\n<feed"), "{feed:?}");
+    for part in [
+        "<title>Paws &amp; Co.</title>",
+        "<link rel=\"self\" type=\"application/atom+xml\" href=\"https://animals.example/animals.atom\"/>",
+        "<id>https://animals.example/animals/2</id>\n<title>Tom &amp; Jerry</title>",
+        "<summary>Tom &amp; Jerry (Cat) is looking for a home at Paws &amp; Co.</summary>",
+    ] {
+        assert!(feed.text.contains(part), "{part}: {feed:?}");
+    }
+    assert_eq!(feed.text.matches("<updated>").count(), 3);
+}

@@ -1,0 +1,233 @@
+//! `/` and `/embed`: which animals they show, and how.
+
+use hyper::Method;
+use petstore::{
+    domain::{
+        PetStatus::{Pending, Sold},
+        store_area::FieldKind,
+    },
+    window::WindowSettings,
+};
+
+use super::street::{Street, settings};
+
+#[tokio::test]
+async fn the_list_has_the_animals_that_are_available_or_reserved_newest_first_24_on_a_page() {
+    let street = Street::open().await;
+    let mut expected = Vec::new();
+    for number in 0..60 {
+        let id = match number % 6 {
+            0 => street.add_with_status("Max", Sold, &[]).await,
+            1 => street.add_with_status("Mia", Pending, &[]).await,
+            _ => street.add("Rex", &[]).await,
+        };
+        if number % 6 == 5 {
+            street.withdraw(id).await;
+        } else if number % 6 != 0 {
+            expected.push(id);
+        }
+    }
+    expected.reverse();
+    let (mut found, mut path, mut lengths) = (Vec::new(), Some("/".to_owned()), Vec::new());
+    while let Some(next) = path {
+        let page = street.get(&next).await.expect(200);
+        found.extend(page.animals());
+        lengths.push(page.animals().len());
+        path = page.next();
+        assert_eq!(page.text.contains("<link rel=\"next\""), path.is_some());
+    }
+    assert_eq!((found, lengths), (expected, vec![24, 16]));
+}
+
+#[tokio::test]
+async fn a_card_has_name_species_and_breed_sex_age_price_and_whether_the_animal_is_reserved() {
+    let street = Street::open().await;
+    let values = [
+        ("species", "Cat"),
+        ("breed", "Maine Coon"),
+        ("sex", "Female"),
+        ("born", "2023-05-03"),
+        ("price", "249.00"),
+    ];
+    street.add("Luna", &values).await;
+    let page = street.get("/").await.expect(200);
+    let card = page.between("<article class=\"card\">", "</article>");
+    let shown = ["<bdi>Luna</bdi>", "Cat · Maine Coon", "Female · 3 years", "249.00 EUR"];
+    let at: Vec<_> = shown.iter().map(|text| card.find(text)).collect();
+    assert!(at.iter().all(Option::is_some) && at.is_sorted(), "{card}");
+    assert!(!card.contains("Reserved"), "{card}");
+    street.add_with_status("Bruno", Pending, &[]).await;
+    let page = street.get("/").await.expect(200);
+    assert!(page.between("<article class=\"card\">", "</article>").contains("Reserved"));
+}
+
+#[tokio::test]
+async fn an_animal_without_a_photo_has_a_drawing_of_its_species_which_is_on_the_page_once() {
+    let street = Street::open().await;
+    street.label(1, "Kittens and cats").await;
+    for species in ["Dog", "Dog", "Horse"] {
+        street.add("Max", &[("species", species)]).await;
+    }
+    // Without a species, its category says what it is.
+    street.add("Mia", &[]).await;
+    let page = street.get("/").await.expect(200);
+    for (drawing, used) in [("dog", 2), ("horse", 1), ("cat", 1), ("fish", 0)] {
+        let symbols = page.text.matches(&format!("<symbol id=\"d-{drawing}\">")).count();
+        let uses = page.text.matches(&format!("href=\"#d-{drawing}\"")).count();
+        assert_eq!((symbols, uses), (used.min(1), used), "{drawing}");
+    }
+}
+
+#[tokio::test]
+async fn a_filter_is_a_category_public_choices_and_the_beginning_of_a_name() {
+    let street = Street::open().await;
+    street.label(1, "Pets").await;
+    let cat = street.add("Luna", &[("species", "Cat"), ("size", "Small")]).await;
+    let dog = street.add("Old Max", &[("species", "Dog"), ("size", "Small")]).await;
+    for (query, expected) in [
+        ("field.species=Cat", vec![cat]),
+        ("field.species=c%C3%A1t", vec![cat]),
+        ("field.size=Small", vec![dog, cat]),
+        ("field.size=Small&field.species=Dog", vec![dog]),
+        ("field.species=Wolf", vec![]),
+        ("name=max", vec![dog]),
+        ("name=ax", vec![]),
+        ("categoryId=1&name=LUN", vec![cat]),
+        ("categoryId=2", vec![]),
+        // Empty ones count as absent, and unknown ones are ignored.
+        ("categoryId=&field.species=&name=&cursor=", vec![dog, cat]),
+        ("utm_source=mail&field.microchip=7&field.unknown=1&limit=1&fbclid=x", vec![dog, cat]),
+    ] {
+        let page = street.get(&format!("/?{query}")).await.expect(200);
+        assert_eq!(page.animals(), expected, "{query}");
+        let is_open = page.text.contains("<details class=\"filter\" open>");
+        assert_eq!(is_open, expected.len() < 2 || query.contains("Small"), "{query}");
+    }
+    let page = street.get("/?field.species=Cat").await.expect(200);
+    assert!(page.text.contains("<option value=\"Cat\" selected>"), "{page:?}");
+}
+
+#[tokio::test]
+async fn a_page_of_a_filter_looks_at_a_bounded_number_of_animals_and_its_walk_finds_each_once() {
+    let street = Street::open().await;
+    let mut expected = Vec::new();
+    for number in 0..130 {
+        let species = if number % 4 == 0 { "Cat" } else { "Dog" };
+        let id = street.add("Rex", &[("species", species)]).await;
+        expected.extend((species == "Cat").then_some(id));
+    }
+    expected.reverse();
+    let first = street.get("/?field.species=Cat").await.expect(200);
+    let second = street.get(&first.next().unwrap()).await.expect(200);
+    assert_eq!([first.animals(), second.animals()].concat(), expected);
+    assert_eq!((first.animals().len(), second.next()), (24, None));
+}
+
+#[tokio::test]
+async fn every_parameter_is_validated_with_a_page_that_says_what_is_wrong() {
+    let street = Street::open().await;
+    street.field("hobby", "Hobby", FieldKind::Text, true).await;
+    let long = "x".repeat(65);
+    for (query, says) in [
+        ("categoryId=cats", "categoryId must be the number of a category."),
+        ("categoryId=1&categoryId=2", "more than once"),
+        ("cursor=x", "cursor must be taken unchanged"),
+        ("cursor=0", "cursor must be taken unchanged"),
+        (&format!("name={long}"), "not be longer than 64 characters"),
+        (&format!("field.size={long}"), "must be one of the choices"),
+        ("field.size=%00", "must be one of the choices"),
+        ("name=%ff", "must be UTF-8"),
+    ] {
+        for path in ["/", "/embed"] {
+            let page = street.get(&format!("{path}?{query}")).await.expect(400);
+            assert!(page.text.contains(says) && page.text.contains("<h1>"), "{query}: {page:?}");
+            assert_eq!(page.field("cache-control"), "no-store");
+        }
+        let problem = street.get(&format!("/animals.json?{query}")).await.expect(400).json();
+        assert!(problem["message"].as_str().unwrap().contains(says), "{problem}");
+    }
+    for limit in ["0", "49", "x"] {
+        street.get(&format!("/embed?limit={limit}")).await.expect(400);
+        street.get(&format!("/?limit={limit}")).await.expect(200);
+    }
+    for method in [Method::POST, Method::PUT, Method::DELETE] {
+        let page = street.ask(method, "/", &[]).await.expect(405);
+        assert_eq!(page.field("allow"), "GET, HEAD");
+    }
+    street.get("/nowhere").await.expect(404);
+}
+
+#[tokio::test]
+async fn each_page_has_a_title_a_description_a_canonical_url_open_graph_and_json_ld() {
+    let street = Street::open().await;
+    let id = street.add("Luna", &[("species", "Cat")]).await;
+    let list = "/?utm_source=x&name=lu&field.species=Cat&categoryId=1&fbclid=7&limit=3";
+    let of_list = "/?categoryId=1&amp;field.species=Cat&amp;name=lu";
+    for (path, title, canonical) in [
+        (list.to_owned(), "Meet our animals", of_list.to_owned()),
+        (format!("/animals/{id}?utm_source=x"), "Luna", format!("/animals/{id}")),
+    ] {
+        let page = street.get(&path).await.expect(200);
+        for needed in [
+            format!("<title>{title} – Paws &amp; Co.</title>"),
+            "<meta name=\"description\" content=\"".to_owned(),
+            format!("<link rel=\"canonical\" href=\"https://animals.example{canonical}\">"),
+            format!("<meta property=\"og:url\" content=\"https://animals.example{canonical}\">"),
+            format!("<meta property=\"og:title\" content=\"{title}\">"),
+            "<meta property=\"og:description\"".to_owned(),
+            "<meta property=\"og:site_name\" content=\"Paws &amp; Co.\">".to_owned(),
+        ] {
+            assert!(page.text.contains(&needed), "{needed}: {page:?}");
+        }
+        assert_eq!(page.schema()["@context"], "https://schema.org");
+    }
+}
+
+#[tokio::test]
+async fn embed_shows_the_cards_in_frames_of_the_chosen_sites_only() {
+    let embed = vec!["https://paws.example".parse().unwrap(), "https://b.example".parse().unwrap()];
+    let street = Street::with(WindowSettings { embed, ..settings() }).await;
+    for _ in 0..30 {
+        street.add("Rex", &[("species", "Dog")]).await;
+    }
+    let page = street.get("/embed?limit=3&field.species=Dog").await.expect(200);
+    assert_eq!(page.animals(), [30, 29, 28]);
+    assert_eq!(page.text.matches("<a ").count(), page.text.matches("target=\"_top\"").count());
+    let policy = page.field("content-security-policy");
+    assert!(policy.ends_with("frame-ancestors https://paws.example https://b.example"), "{policy}");
+    assert_eq!(street.get("/embed").await.expect(200).animals().len(), 24);
+    assert_eq!(street.get("/embed?limit=48").await.expect(200).animals().len(), 30);
+    for path in ["/", "/animals/1", "/nowhere", "/animals.json"] {
+        let policy = street.get(path).await.field("content-security-policy").to_owned();
+        assert!(policy.ends_with("frame-ancestors 'none'"), "{path}: {policy}");
+    }
+    let nobody = Street::open().await.get("/embed").await.expect(200);
+    assert!(nobody.field("content-security-policy").ends_with("frame-ancestors 'none'"));
+}
+
+#[tokio::test]
+async fn the_first_page_has_at_most_40_kb_and_nothing_of_another_host() {
+    let street = Street::open().await;
+    street.label(1, "Cats, dogs, and all others").await;
+    let species = ["Dog", "Cat", "Rabbit", "Small mammal", "Bird", "Reptile", "Fish", "Horse"];
+    for species in species.iter().cycle().take(24) {
+        let values = [
+            ("species", *species),
+            ("breed", "Norwegian forest cat and others"),
+            ("sex", "Unknown"),
+            ("born", "2023-05-03"),
+            ("price", "1249.00"),
+        ];
+        street.add("Ottilie von Hohenfels-Wallersteinburg", &values).await;
+    }
+    let page = street.get("/").await.expect(200);
+    assert!(page.text.len() <= 40_000, "{}", page.text.len());
+    assert_eq!(page.text.matches("rel=\"stylesheet\"").count(), 1);
+    for address in page.text.split(['"', ' ']).filter(|part| part.contains("://")) {
+        let is_known = address.starts_with("https://animals.example/")
+            || address.starts_with("https://schema.org");
+        assert!(is_known, "{address}");
+    }
+    let scripts = page.text.matches("<script").count();
+    assert_eq!(scripts, page.text.matches("<script type=\"application/ld+json\">").count());
+}

@@ -1,0 +1,11 @@
+//! The window, through the handler that its listener serves: what the public sees, and what it never
+//! sees. The tests run on the database that `TEST_DATABASE` names.
+
+mod animal;
+mod caching;
+mod files;
+mod hostile;
+mod leaks;
+mod list;
+mod sitemap;
+mod street;

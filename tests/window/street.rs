@@ -1,0 +1,208 @@
+//! A store with a window, and people who look at it.
+
+use std::{net::IpAddr, num::NonZeroU32, sync::Arc};
+
+use bytes::Bytes;
+use http_body_util::{BodyExt, Full};
+use hyper::{HeaderMap, Method, Request, StatusCode, header};
+use petstore::{
+    app,
+    domain::{
+        Client, NewPet, PetId, PetName, PetStatus, StoredResponse, WriteContext,
+        store_area::{
+            Command, FieldChange, FieldDefinition, FieldKind, FieldName, FieldPatch, FieldValue,
+            Given, Label, Preconditions, Resource,
+        },
+    },
+    edge::{self, Body},
+    store::{self, OpenMode, Written},
+    window::{self, Window, WindowSettings},
+};
+use rand::{SeedableRng, rngs::StdRng};
+use serde_json::Value;
+
+use crate::{
+    clock::ManualClock,
+    database::Database,
+    interface,
+    store::{
+        area::{any, change},
+        suite::{AnyStore, act},
+    },
+};
+
+/// Where the public reaches the window.
+pub(crate) const URL: &str = "https://animals.example";
+
+pub(crate) struct Street {
+    pub(crate) store: AnyStore,
+    pub(crate) window: Window,
+    pub(crate) clock: Arc<ManualClock>,
+    pub(crate) database: Database,
+}
+
+/// What somebody got.
+#[derive(Debug)]
+pub(crate) struct Seen {
+    pub(crate) status: StatusCode,
+    pub(crate) headers: HeaderMap,
+    pub(crate) text: String,
+}
+
+/// The usual settings.
+pub(crate) fn settings() -> WindowSettings {
+    WindowSettings {
+        url: URL.to_owned(),
+        store_name: Some("Paws & Co.".to_owned()),
+        contact: Some("mailto:hello@paws.example".parse().unwrap()),
+        currency: petstore::domain::store_area::Currency::new("EUR"),
+        ..WindowSettings::default()
+    }
+}
+
+impl Street {
+    pub(crate) async fn open() -> Self {
+        Self::with(settings()).await
+    }
+
+    pub(crate) async fn with(settings: WindowSettings) -> Self {
+        let database = Database::fresh().await;
+        let (mode, random) = (OpenMode::CreateAndMigrate, &mut StdRng::seed_from_u64(1));
+        let four = NonZeroU32::new(4).unwrap();
+        let store = store::open(&database.url(), mode, four, random).await.unwrap();
+        let clock = ManualClock::at("2026-12-01T12:00:00Z");
+        let app = interface::app(Arc::clone(&store), clock.clone(), &app::Settings::default());
+        let edge = interface::edge(clock.clone(), &edge::Settings::default());
+        let window = Window::new(app, Arc::new(window::counted(edge)), settings);
+        Self { store, window, clock, database }
+    }
+
+    /// Adds an animal with these values of text fields.
+    pub(crate) async fn add(&self, name: &str, values: &[(&str, &str)]) -> i64 {
+        self.add_with_status(name, PetStatus::Available, values).await
+    }
+
+    pub(crate) async fn add_with_status(
+        &self,
+        name: &str,
+        status: PetStatus,
+        values: &[(&str, &str)],
+    ) -> i64 {
+        let name = PetName::new(name.to_owned()).unwrap();
+        let value = |text: &str| Given::Set(FieldValue::Text(text.to_owned()));
+        let values = values.iter().map(|(name, text)| ((*name).to_owned(), value(text)));
+        let pet = NewPet { name, category_id: 1, status };
+        let add = Command::AddPet(pet, values.collect::<FieldPatch>());
+        match change(&self.store, add).await.swap_remove(0).after {
+            Some(Resource::Pet(pet)) => pet.id.get(),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    pub(crate) async fn withdraw(&self, id: i64) {
+        change(&self.store, crate::store::area::withdraw(PetId::new(id).unwrap())).await;
+    }
+
+    pub(crate) async fn label(&self, id: i64, label: &str) {
+        let label = Label::new(label.to_owned()).unwrap();
+        let preconditions = Preconditions { if_absent: true, ..Preconditions::default() };
+        change(&self.store, Command::PutCategory { id, label, preconditions }).await;
+    }
+
+    /// Defines a field.
+    pub(crate) async fn field(&self, name: &str, label: &str, kind: FieldKind, is_public: bool) {
+        let name = FieldName::new(name).unwrap();
+        let fields = self.store.fields().await.unwrap();
+        let after = FieldDefinition {
+            name: name.clone(),
+            label: Label::new(label.to_owned()).unwrap(),
+            kind,
+            choices: None,
+            is_public,
+            is_unique: false,
+            position: 90,
+            version: 1,
+        };
+        let (seen, after) = (fields.version, Some(after));
+        let change = FieldChange { seen, name, after, must_be_unused: false };
+        let context: WriteContext = act(0);
+        let written =
+            self.store.write_field(Some(change), None, StoredResponse::default(), context).await;
+        assert_eq!(written.unwrap(), Written::Done);
+    }
+
+    /// Changes an animal by a command.
+    pub(crate) async fn patch(&self, id: i64, patch: petstore::domain::store_area::PetPatch) {
+        let id = PetId::new(id).unwrap();
+        change(&self.store, Command::PatchPet { id, patch, preconditions: any() }).await;
+    }
+
+    pub(crate) async fn get(&self, path: &str) -> Seen {
+        self.ask(Method::GET, path, &[]).await
+    }
+
+    pub(crate) async fn ask(
+        &self,
+        method: Method,
+        path: &str,
+        fields: &[(&'static str, &str)],
+    ) -> Seen {
+        let mut request =
+            Request::builder().method(method).uri(path).header(header::HOST, "animals.example");
+        for (name, value) in fields {
+            request = request.header(*name, *value);
+        }
+        let request = request.body(Full::new(Bytes::new())).unwrap();
+        let client = Client::from(IpAddr::from([192, 0, 2, 1]));
+        let (head, body) = self.window.handle(&client, request).await.into_parts();
+        let body: Body = body;
+        let body = body.collect().await.unwrap().to_bytes();
+        let text = String::from_utf8_lossy(&body).into_owned();
+        Seen { status: head.status, headers: head.headers, text }
+    }
+}
+
+impl Seen {
+    #[track_caller]
+    pub(crate) fn expect(self, status: u16) -> Self {
+        assert_eq!(self.status.as_u16(), status, "{self:?}");
+        self
+    }
+
+    pub(crate) fn field(&self, name: &str) -> &str {
+        self.headers.get(name).map_or("", |value| value.to_str().unwrap())
+    }
+
+    /// The numbers of the animals that it links to, in their order.
+    pub(crate) fn animals(&self) -> Vec<i64> {
+        let links = self.text.split("<a href=\"/animals/").skip(1);
+        links.map(|rest| rest.split('"').next().unwrap().parse().unwrap()).collect()
+    }
+
+    /// Where its link to the next page leads.
+    pub(crate) fn next(&self) -> Option<String> {
+        let (_, rest) = self.text.split_once("<a class=\"button\" rel=\"next\" href=\"")?;
+        Some(rest.split('"').next().unwrap().replace("&amp;", "&"))
+    }
+
+    /// The text between two others.
+    #[track_caller]
+    pub(crate) fn between(&self, before: &str, after: &str) -> &str {
+        let (_, rest) =
+            self.text.split_once(before).unwrap_or_else(|| panic!("{before}: {self:?}"));
+        rest.split_once(after).unwrap().0
+    }
+
+    /// What schema.org's words say of it.
+    #[track_caller]
+    pub(crate) fn schema(&self) -> Value {
+        let json = self.between("<script type=\"application/ld+json\">", "</script>");
+        serde_json::from_str(json).unwrap()
+    }
+
+    /// The same of what is JSON as a whole.
+    #[track_caller]
+    pub(crate) fn json(&self) -> Value {
+        serde_json::from_str(&self.text).unwrap()
+    }
+}
