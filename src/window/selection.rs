@@ -6,7 +6,7 @@ use super::query::{Filter, Query};
 use crate::{
     domain::{
         Limit, PetId,
-        store_area::{FieldValue, StorePet, whole_key},
+        store_area::{FieldSet, FieldValue, PetPosition, PetQuery, StorePet, whole_key},
     },
     store::{Store, StoreError},
 };
@@ -19,17 +19,27 @@ const LOOKED_AT: usize = 2_000;
 pub(super) async fn find(
     store: &dyn Store,
     query: &Query,
+    fields: &FieldSet,
 ) -> Result<(Vec<StorePet>, Option<PetId>), StoreError> {
     if query.filter.is_empty() {
         return store.list_on_offer(query.before, query.limit).await;
     }
+    let values = query.filter.fields.iter();
+    let values = values.filter_map(|(name, value)| fields.searched(name, value).ok());
+    let mut by_values = PetQuery {
+        category_id: query.filter.category_id,
+        values: values.take(PetQuery::MOST_VALUES).collect(),
+        on_offer: true,
+        limit: if query.filter.name.is_some() { most() } else { query.limit },
+        ..PetQuery::default()
+    };
     let (limit, mut before) = (usize::from(query.limit.get()), query.before);
     let (mut found, mut looked_at) = (Vec::new(), 0);
-    let most = Limit::new(Limit::MAX.into()).unwrap_or_default();
     loop {
-        let (pets, next) = store.list_on_offer(before, most).await?;
+        by_values.after = before.map(|id| PetPosition { key: None, id });
+        let (pets, next) = some(store, &mut by_values).await?;
+        looked_at += pets.len();
         for pet in pets {
-            (before, looked_at) = (Some(pet.id), looked_at + 1);
             if query.filter.passes(&pet) {
                 if found.len() == limit {
                     let last = found.last().map(|pet: &StorePet| pet.id);
@@ -38,15 +48,33 @@ pub(super) async fn find(
                 found.push(pet);
             }
         }
-        if next.is_none() {
-            return Ok((found, None));
-        }
-        if looked_at >= LOOKED_AT {
+        before = next;
+        if before.is_none() || looked_at >= LOOKED_AT || found.len() == limit {
             return Ok((found, before));
         }
         // Other requests get a turn.
         task::yield_now().await;
     }
+}
+
+/// The next animals that may be wanted, and the position after them if more follow. While the search by values is not
+/// ready, and without values, they are all animals.
+async fn some(
+    store: &dyn Store,
+    query: &mut PetQuery,
+) -> Result<(Vec<StorePet>, Option<PetId>), StoreError> {
+    if !query.values.is_empty() {
+        match store.list_store_pets(query).await {
+            Err(StoreError::Overloaded) => query.values.clear(),
+            found => return found.map(|(pets, next)| (pets, next.map(|next| next.id))),
+        }
+    }
+    let before = query.after.as_ref().map(|after| after.id);
+    store.list_on_offer(before, most()).await
+}
+
+fn most() -> Limit {
+    Limit::new(Limit::MAX.into()).unwrap_or_default()
 }
 
 impl Filter {

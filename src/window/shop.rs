@@ -45,8 +45,8 @@ impl Shop {
     }
 
     pub(super) async fn list(&self, query: &Query) -> Result<Listed, StoreError> {
-        let (pets, next) = selection::find(self.store(), query).await?;
         let fields = self.store().fields().await?;
+        let (pets, next) = selection::find(self.store(), query, &fields).await?;
         let animals: Vec<_> = pets.iter().map(|pet| Animal::of(pet, &fields)).collect();
         let mut labels = Labels::default();
         let categories: Vec<i64> = animals.iter().map(|animal| animal.category_id).collect();

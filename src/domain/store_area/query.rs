@@ -16,6 +16,8 @@ pub struct PetQuery {
     pub name: Option<NamePrefix>,
     /// At most [`Self::MOST_VALUES`], of different fields.
     pub values: Vec<ValueFilter>,
+    /// Only animals that are available or pending, the newest first. Only with values and without a name.
+    pub on_offer: bool,
     /// Only withdrawn animals, or only those that are not.
     pub withdrawn: bool,
     pub limit: Limit,
@@ -36,6 +38,7 @@ impl PetQuery {
     /// Whether an animal has the status, the category and the values that are wanted.
     pub fn has(&self, status: PetStatus, category_id: i64, fields: &FieldValues) -> bool {
         self.status.is_none_or(|wanted| wanted == status)
+            && !(self.on_offer && status == PetStatus::Sold)
             && self.category_id.is_none_or(|wanted| wanted == category_id)
             && self.values.iter().all(|value| value.is_in(fields))
     }

@@ -55,6 +55,7 @@ pub(crate) async fn list_pets(
             .unwrap_or_default(),
         limit: query::limit(limit.as_ref())?,
         values: Vec::new(),
+        on_offer: false,
         after: None,
     };
     query::check_utf8(request.uri.query())?;

@@ -5,7 +5,10 @@
 //! (`value_changes`), with what the sets have of it. A task merges these changes, and a search reads
 //! the changed animals one by one instead, so its result is exact at every moment.
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::{
+    collections::{BTreeMap, BTreeSet, HashSet},
+    iter,
+};
 
 use futures_util::FutureExt;
 use roaring::RoaringBitmap;
@@ -50,7 +53,10 @@ const CHANGED: [&str; 2] = [
         (SELECT fields FROM withdrawn_pets WHERE id = pet_id)
     FROM (SELECT DISTINCT pet_id FROM value_changes LIMIT $1) AS changed",
 ];
-const NEXT_BLOCK: &str = "SELECT min(block) FROM value_blocks WHERE value = $1 AND block >= $2";
+const NEXT_BLOCK: [&str; 2] = [
+    "SELECT min(block) FROM value_blocks WHERE value = $1 AND block >= $2",
+    "SELECT max(block) FROM value_blocks WHERE value = $1 AND block <= $2",
+];
 const SETS_OF: &str = "SELECT block, value, pets FROM value_blocks
     WHERE value IN ($1, $2, $3, $4, $5, $6, $7) AND block >= $8 AND block < $9 ORDER BY block";
 /// One merge after the other.
@@ -68,7 +74,7 @@ const DONE: &str = "DELETE FROM value_changes WHERE number = $1";
 /// A page of animals, and the position after it if more follow.
 pub(in crate::store) type Page = (Vec<StorePet>, Option<PetPosition>);
 
-/// The animals of a page with values, in ascending order of identifier. `None` if too many are not
+/// The animals of a page with values, in the order of their identifiers. `None` if too many are not
 /// merged. `pets_of` selects animals with [`PAGE`] identifiers, each with its open order.
 pub(in crate::store) fn find<'t, S: Sql>(
     on: &'t mut S,
@@ -82,19 +88,19 @@ pub(in crate::store) fn find<'t, S: Sql>(
         if changed.len() > MOST_CHANGED {
             return Ok(None);
         }
-        let after = query.after.as_ref().map_or(0, |after| after.id.get());
+        let order = Order::of(query);
         let (mut read, mut found) = (HashSet::new(), Vec::new());
         for row in &changed {
             let id: i64 = row.value(0)?;
             read.insert(id);
             let Some(status) = Option::<PetStatus>::read(row, 1)? else { continue };
-            if id > after && query.has(status, row.value(2)?, &FieldValues::read(row, 3)?) {
+            if order.has(id) && query.has(status, row.value(2)?, &FieldValues::read(row, 3)?) {
                 found.push(id);
             }
         }
         let wanted = usize::from(query.limit.get()) + 1;
-        found.extend(in_sets(on, query, after, wanted, &read).await?);
-        found.sort_unstable();
+        found.extend(in_sets(on, query, order, wanted, &read).await?);
+        found.sort_unstable_by_key(|&id| order.key(id));
         let mut found: Vec<PetId> = found.into_iter().take(wanted).filter_map(PetId::new).collect();
         let has_more = found.len() == wanted;
         found.truncate(wanted - 1);
@@ -110,27 +116,53 @@ pub(in crate::store) fn find<'t, S: Sql>(
                     pets.push(pet);
                 }
             }
-            pets.sort_unstable_by_key(|pet| pet.id);
+            pets.sort_unstable_by_key(|pet| order.key(pet.id.get()));
         }
         Ok(Some((pets, next)))
     }
     .boxed()
 }
 
+/// The order of a page, and the identifier behind which it begins.
+#[derive(Clone, Copy)]
+struct Order {
+    is_descending: bool,
+    after: i64,
+}
+
+impl Order {
+    fn of(query: &PetQuery) -> Self {
+        let (is_descending, after) = (query.on_offer, query.after.as_ref());
+        let first = if is_descending { i64::MAX } else { 0 };
+        Self { is_descending, after: after.map_or(first, |after| after.id.get()) }
+    }
+
+    /// By which identifiers and blocks are sorted.
+    fn key(self, number: i64) -> i64 {
+        if self.is_descending { -number } else { number }
+    }
+
+    /// Whether an animal is on this page or behind it.
+    fn has(self, id: i64) -> bool {
+        self.key(id) > self.key(self.after)
+    }
+}
+
 /// How many animals a page can have.
 pub(in crate::store) const PAGE: usize = 100;
 
-/// The first animals behind `after` that are in all sets, without those that were read.
+/// The first animals of an order that are in all sets, without those that were read.
 async fn in_sets<S: Sql>(
     on: &mut S,
     query: &PetQuery,
-    after: i64,
+    order: Order,
     wanted: usize,
     read: &HashSet<i64>,
 ) -> Result<Vec<i64>, S::Error> {
     let statuses = PetStatus::ALL.into_iter();
     let lists: Vec<i64> = statuses
         .filter(|&status| query.status.is_none_or(|wanted| wanted == status))
+        .filter(|&status| !(query.on_offer && status == PetStatus::Sold))
         .map(|status| of_list(status, query.withdrawn))
         .collect();
     let mut all: Vec<i64> =
@@ -138,25 +170,32 @@ async fn in_sets<S: Sql>(
     all.extend(query.category_id.map(of_category));
     let Some(&first) = all.first() else { return Ok(Vec::new()) };
     let sets: Vec<i64> = all.iter().chain(&lists).copied().collect();
-    let (mut found, mut from) = (Vec::new(), after >> BLOCK_BITS);
-    for blocks in BLOCKS.into_iter().chain(std::iter::repeat(BLOCKS[1])) {
-        let next = on.rows(NEXT_BLOCK, &[&first, &from]).await?;
+    let (mut found, mut from) = (Vec::new(), order.after >> BLOCK_BITS);
+    for blocks in BLOCKS.into_iter().chain(iter::repeat(BLOCKS[1])) {
+        let sql = NEXT_BLOCK[usize::from(order.is_descending)];
+        let next = on.rows(sql, &[&first, &from]).await?;
         let Some(next) = next.first().map(|row| row.value::<Option<i64>>(0)).transpose()?.flatten()
         else {
             break;
         };
-        let until = next.saturating_add(blocks);
+        let (lowest, until) = if order.is_descending {
+            (next.saturating_sub(blocks - 1), next.saturating_add(1))
+        } else {
+            (next, next.saturating_add(blocks))
+        };
         let set = |at: usize| sets.get(at).copied().unwrap_or(first);
         let numbers: [i64; SETS] = std::array::from_fn(set);
         let mut parameters: Vec<&dyn Parameter> =
             numbers.iter().map(|number| number as &dyn Parameter).collect();
-        parameters.extend([&next as &dyn Parameter, &until]);
+        parameters.extend([&lowest as &dyn Parameter, &until]);
         let mut by_block: BTreeMap<i64, BTreeMap<i64, RoaringBitmap>> = BTreeMap::new();
         for row in on.rows(SETS_OF, &parameters).await? {
             let pets = row.optional_decoded(2, decoded)?.unwrap_or_default();
-            by_block.entry(row.value(0)?).or_default().insert(row.value(1)?, pets);
+            let block = order.key(row.value(0)?);
+            by_block.entry(block).or_default().insert(row.value(1)?, pets);
         }
         for (block, sets) in by_block {
+            let block = order.key(block);
             let mut pets = lists
                 .iter()
                 .filter_map(|list| sets.get(list))
@@ -164,14 +203,19 @@ async fn in_sets<S: Sql>(
             for value in &all {
                 pets = sets.get(value).map(|of_value| &pets & of_value).unwrap_or_default();
             }
-            let ids = pets.into_iter().map(|low| (block << BLOCK_BITS) | i64::from(low));
-            let ids = ids.filter(|id| *id > after && !read.contains(id));
-            found.extend(ids.take(wanted - found.len()));
+            let id = |low| (block << BLOCK_BITS) | i64::from(low);
+            let is_next = |id: &i64| order.has(*id) && !read.contains(id);
+            let missing = wanted - found.len();
+            if order.is_descending {
+                found.extend(pets.into_iter().rev().map(id).filter(is_next).take(missing));
+            } else {
+                found.extend(pets.into_iter().map(id).filter(is_next).take(missing));
+            }
             if found.len() == wanted {
                 return Ok(found);
             }
         }
-        from = until;
+        from = if order.is_descending { lowest - 1 } else { until };
     }
     Ok(found)
 }
