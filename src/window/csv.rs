@@ -24,12 +24,17 @@ const FIRST: [&str; 4] = ["id", "name", "status", "category"];
 pub(super) async fn file(shop: &Arc<Shop>, files: &Arc<Semaphore>) -> Result<Response, ApiError> {
     let permit = walk::permit(files)?;
     let fields = shop.store().fields().await?;
+    let labels = Labels::first(shop.store()).await?;
     let heading = row(&headings(&fields))?;
-    let start = (Arc::clone(shop), fields, Labels::default(), Some(None), permit);
+    let start = (Arc::clone(shop), fields, labels, Some(None), permit);
     let rows = stream::try_unfold(start, async |mut state| {
         let (shop, fields, labels, position, _) = &mut state;
         let Some(before) = position.take() else { return Ok(None) };
         let (pets, next) = walk::step(shop, before).await?;
+        // Otherwise, a value could be in the file that is not public any more.
+        if shop.store().fields().await?.version != fields.version {
+            return Err(StoreError::Unavailable(Arc::new(FieldsChanged)));
+        }
         let categories: Vec<i64> = pets.iter().map(|pet| pet.category_id).collect();
         labels.learn(shop.store(), categories).await?;
         let mut rows = Vec::new();
@@ -42,6 +47,10 @@ pub(super) async fn file(shop: &Arc<Shop>, files: &Arc<Semaphore>) -> Result<Res
     });
     Ok(walk::response("text/csv; charset=utf-8; header=present", heading.into(), rows))
 }
+
+#[derive(Debug, thiserror::Error)]
+#[error("the fields changed while a file with their values was made")]
+struct FieldsChanged;
 
 fn headings(fields: &FieldSet) -> Vec<String> {
     let fields = fields.all().iter().filter(|field| field.is_public).map(|field| {

@@ -6,7 +6,6 @@ use maud::{Markup, html};
 use super::{
     animal::Animal,
     drawings::{self, Drawings},
-    labels,
     layout::{Head, Layout},
     query::{Query, choosable},
     rendered::Made,
@@ -15,7 +14,7 @@ use super::{
     texts,
 };
 use crate::{
-    domain::store_area::{Category, Choices},
+    domain::store_area::Choices,
     edge::ApiError,
     text::readable::{SHORT, readable},
 };
@@ -25,7 +24,6 @@ const AT_FIRST: usize = 4;
 
 /// `GET /`.
 pub(super) async fn page(shop: &Shop, layout: &Layout, query: &Query) -> Result<Made, ApiError> {
-    let categories = labels::first(shop.store()).await?;
     let listed = shop.list(query).await?;
     let next = listed.next.map(|next| format!("/{}", query.with_cursor(Some(next))));
     let mut drawings = Drawings::default();
@@ -33,7 +31,7 @@ pub(super) async fn page(shop: &Shop, layout: &Layout, query: &Query) -> Result<
     let title = if query.before.is_some() { texts::LATER_PAGE } else { texts::LIST };
     let content = html! {
         h1 { (title) }
-        (filter(query, &listed, &categories))
+        (filter(query, &listed))
         @if listed.animals.is_empty() {
             p.none { (none(query, &listed)) }
         } @else {
@@ -157,7 +155,8 @@ fn portrait(listed: &Listed, animal: &Animal, at: usize, drawings: &mut Drawings
 }
 
 /// The form by which a visitor chooses. It is closed until it is used.
-fn filter(query: &Query, listed: &Listed, categories: &[Category]) -> Markup {
+fn filter(query: &Query, listed: &Listed) -> Markup {
+    let categories = &listed.labels.first;
     let wanted = &query.filter;
     let name = wanted.name.as_ref().map(|(name, _)| name.as_str());
     html! {

@@ -48,7 +48,7 @@ impl Shop {
         let fields = self.store().fields().await?;
         let (pets, next) = selection::find(self.store(), query, &fields).await?;
         let animals: Vec<_> = pets.iter().map(|pet| Animal::of(pet, &fields)).collect();
-        let mut labels = Labels::default();
+        let mut labels = Labels::first(self.store()).await?;
         let categories: Vec<i64> = animals.iter().map(|animal| animal.category_id).collect();
         labels.learn(self.store(), categories).await?;
         Ok(Listed { fields, animals, labels, next })

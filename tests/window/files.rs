@@ -1,8 +1,9 @@
 //! The list in forms for other programs.
 
+use http_body_util::BodyExt;
 use petstore::domain::{
     PetStatus::{Pending, Sold},
-    store_area::FieldKind,
+    store_area::{FieldKind, PetPatch},
 };
 
 use super::street::Street;
@@ -75,6 +76,40 @@ async fn animals_csv_has_all_animals_with_a_column_for_each_public_field() {
         assert_eq!(cell(name), value, "{name}");
     }
     assert_eq!((&rows[0][0], &rows[0][2]), ("232", "pending"));
+}
+
+#[tokio::test]
+async fn animals_csv_breaks_off_rather_than_show_a_value_that_is_not_public_any_more() {
+    let street = Street::open().await;
+    for _ in 0..250 {
+        street.add("Mia", &[("breed", "Collie")]).await;
+    }
+    let mut file = street.open_file("/animals.csv").await;
+    for _ in 0..2 {
+        file.frame().await.unwrap().unwrap();
+    }
+    street.field("breed", "Breed", FieldKind::Text, false).await;
+    assert!(file.frame().await.unwrap().is_err());
+}
+
+#[tokio::test]
+async fn a_page_has_the_labels_of_any_number_of_categories() {
+    let street = Street::open().await;
+    for id in 1..=120 {
+        street.label(id, &format!("Label {id}")).await;
+    }
+    let id = street.add("Luna", &[]).await;
+    for (category_id, label) in
+        [(1, "Label 1"), (100, "Label 100"), (101, "Label 101"), (120, "Label 120")]
+    {
+        street.patch(id, PetPatch { category_id: Some(category_id), ..PetPatch::default() }).await;
+        assert_eq!(street.get("/animals.json").await.json()[0]["category"], label);
+        let page = street.get(&format!("/animals/{id}")).await.expect(200);
+        assert!(page.text.contains(&format!("<bdi>{label}</bdi>")), "{page:?}");
+        assert!(street.get("/animals.csv").await.text.contains(&format!(",{label},")));
+    }
+    street.patch(id, PetPatch { category_id: Some(121), ..PetPatch::default() }).await;
+    assert!(street.get("/animals.json").await.json()[0]["category"].is_null());
 }
 
 #[tokio::test]

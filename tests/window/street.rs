@@ -141,6 +141,14 @@ impl Street {
         self.ask(Method::GET, path, &[]).await
     }
 
+    /// The body of a file, which is made while it is read.
+    pub(crate) async fn open_file(&self, path: &str) -> Body {
+        let request = Request::builder().uri(path).header(header::HOST, "animals.example");
+        let request = request.body(Full::new(Bytes::new())).unwrap();
+        let client = Client::from(IpAddr::from([192, 0, 2, 1]));
+        self.window.handle(&client, request).await.into_body()
+    }
+
     pub(crate) async fn ask(
         &self,
         method: Method,
