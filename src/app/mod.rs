@@ -6,6 +6,7 @@ mod idempotency;
 mod inventory;
 pub mod journal;
 mod keys;
+mod photos;
 mod search;
 mod upkeep;
 mod webhooks;
@@ -32,6 +33,7 @@ use crate::{
     delivery::Registrar,
     domain::{Clock, Deployment, RateLimit, store_area::OrderId},
     observe::metrics::{Exposition, Kind, TaskMetrics},
+    photos::Photos,
     store::{Store, StoreError},
 };
 
@@ -74,6 +76,8 @@ pub struct App {
     pub(crate) fields: Fields,
     pub(crate) webhooks: Webhooks,
     pub(crate) inventory: InventoryCount,
+    /// Makes photos, and reads their files.
+    pub photos: Arc<Photos>,
     /// The journal of changes.
     pub journal: Journal,
     keep_changes: Duration,
@@ -92,6 +96,7 @@ impl App {
         store: Arc<dyn Store>,
         confirmed_clock: Arc<ConfirmedClock>,
         registrar: Registrar,
+        photos: Arc<Photos>,
         settings: &Settings,
     ) -> Self {
         let clock = Arc::clone(confirmed_clock.machine());
@@ -106,6 +111,7 @@ impl App {
             webhooks: Webhooks::new(Arc::clone(&store), registrar),
             inventory: InventoryCount::new(Arc::clone(&store), Arc::clone(&clock)),
             journal: Journal::new(Arc::clone(&store), Arc::clone(&clock)),
+            photos,
             keep_changes,
             keep_contacts,
             last_due: Mutex::default(),
@@ -135,6 +141,7 @@ impl App {
             u8::from(self.confirmed_clock.doubt().is_none()),
         );
         self.webhooks.registrar.metrics().expose(page);
+        self.photos.expose(page);
         self.tasks.expose(page);
         let name = "petstore_build_info";
         page.begin(Kind::Gauge, name, "Always 1; the version is in the label.");

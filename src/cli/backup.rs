@@ -5,10 +5,14 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use anyhow::Context;
 use clap::Args;
 use rand::RngExt;
 
-use super::args::{BadSetting, DatabaseArgs};
+use super::{
+    args::{BadSetting, DatabaseArgs},
+    photos::{self, PhotoArgs},
+};
 use crate::domain::WriteContext;
 use crate::store::{
     DatabaseUrl,
@@ -20,7 +24,8 @@ use crate::store::{
 /// The copy is a snapshot. It contains everything that was acknowledged before the
 /// command began. The command checks the copy and writes it to disk before it
 /// gives it the name DEST. Only its owner may read DEST, because it contains the
-/// digests of API keys. The database must be a SQLite file; for PostgreSQL, use
+/// digests of API keys. It also copies the files of photos into the folder DEST.photos, except
+/// those that are there. The database must be a SQLite file; for PostgreSQL, use
 /// `pg_dump` or `pg_basebackup`.
 #[derive(Debug, Args)]
 #[command(after_help = concat!(
@@ -38,6 +43,9 @@ pub(super) struct Backup {
 
     #[command(flatten)]
     database: DatabaseArgs,
+
+    #[command(flatten)]
+    photos: PhotoArgs,
 }
 
 impl Backup {
@@ -52,7 +60,11 @@ impl Backup {
             _ => String::new(),
         };
         anyhow::ensure!(wrong.is_empty(), BadSetting(wrong));
-        copy(from, to, self.force, None, (&to.display(), &self.database.database))
+        copy(from, to, self.force, None, (&to.display(), &self.database.database))?;
+        match self.photos.folder(&self.database.database) {
+            Some(folder) => copy_photos(&folder, &photos_of(to)),
+            None => Ok(()),
+        }
     }
 }
 
@@ -82,6 +94,26 @@ pub(super) fn copy(
     }
     let animals = super::output::counted(animals, "animal");
     super::output::print(&format!("{} is a valid copy of {}: {animals}\n", names.0, names.1))
+}
+
+/// The folder with the photos of a backup.
+pub(super) fn photos_of(backup: &Path) -> PathBuf {
+    let mut path = backup.as_os_str().to_owned();
+    path.push(".photos");
+    path.into()
+}
+
+/// Copies the files of photos that are not there yet, and prints a message if there are any.
+pub(super) fn copy_photos(from: &Path, to: &Path) -> anyhow::Result<()> {
+    let copied = photos::copy_all(from, to).with_context(|| {
+        format!("the photos in {} were not copied to {}", from.display(), to.display())
+    })?;
+    if copied > 0 {
+        let photos = super::output::counted(copied, "photo");
+        let (from, to) = (from.display(), to.display());
+        super::output::print(&format!("Copied {photos} from {from} to {to}\n"))?;
+    }
+    Ok(())
 }
 
 pub(super) fn file(database: &DatabaseArgs) -> anyhow::Result<&Path> {

@@ -4,7 +4,11 @@ use std::fmt::Write;
 
 use clap::Args;
 
-use super::args::DatabaseArgs;
+use super::{
+    args::DatabaseArgs,
+    photos::{self, PhotoArgs},
+    values,
+};
 use crate::store::{self, Checkup, DatabaseUrl, OpenError};
 
 /// Check the whole database and report all problems
@@ -13,7 +17,7 @@ use crate::store::{self, Checkup, DatabaseUrl, OpenError};
 /// other, and changes nothing. It also finds times that cannot be read, and ids and
 /// versions at the end of their range. Of a SQLite file, it also reads every page and index;
 /// for PostgreSQL, also use `pg_amcheck`. It works while the service runs, and fails if
-/// it finds a problem.
+/// it finds a problem. It also finds photos whose files are missing.
 #[derive(Debug, Args)]
 #[command(after_help = concat!(
     "Example:\n",
@@ -22,17 +26,31 @@ use crate::store::{self, Checkup, DatabaseUrl, OpenError};
 pub(super) struct Check {
     #[command(flatten)]
     database: DatabaseArgs,
+
+    #[command(flatten)]
+    photos: PhotoArgs,
+
+    /// Also decode each file of a photo
+    #[arg(long, env = "PETSTORE_PHOTOS_CONTENT", value_parser = values::switch)]
+    photos_content: bool,
 }
 
 impl Check {
     pub(super) fn run(self) -> anyhow::Result<()> {
         let database = &self.database.database;
-        let found = match store::check(database) {
+        let mut found = match store::check(database) {
             Err(OpenError::Damaged { what, .. }) => {
                 Checkup { problems: vec![what], ..Checkup::default() }
             }
             found => found?,
         };
+        let folder = self.photos.folder(database);
+        let has_place = folder.is_some();
+        // Otherwise, the animals may not be readable.
+        let mut photos = 0;
+        if found.problems.is_empty() {
+            (found.problems, photos) = photos::problems(database, folder, self.photos_content)?;
+        }
         let mut text = String::new();
         for problem in &found.problems {
             writeln!(text, "{}", super::output::visible(problem))?;
@@ -41,7 +59,15 @@ impl Check {
         if count == 0 {
             let animals = super::output::counted(found.animals, "animal");
             let keys = super::output::counted(found.keys, "key");
-            writeln!(text, "{database} is valid: {animals}, {keys}")?;
+            let photos_of = match (photos, has_place) {
+                (0, _) => String::new(),
+                (_, true) => format!(", {}", super::output::counted(photos, "photo")),
+                (_, false) => format!(
+                    ", {} without their files, which --photos names",
+                    super::output::counted(photos, "photo")
+                ),
+            };
+            writeln!(text, "{database} is valid: {animals}, {keys}{photos_of}")?;
         }
         super::output::print(&text)?;
         let advice = match database {

@@ -7,14 +7,16 @@ use clap::Args;
 
 use super::{
     args::{BadSetting, DatabaseUrlParser},
+    photos::{self, Copying, Place},
     progress::Progress,
     values,
 };
 use crate::{
     domain::{
         Clock, SystemClock,
-        store_area::{Act, ActType, JournalSubject, Resource, SubjectKind},
+        store_area::{Act, ActType, JournalSubject, Resource, StorePet, SubjectKind},
     },
+    photos::Folder,
     store::{
         self, DatabaseUrl, OpenMode,
         bulk::{self, CommitError, Ids, Load, Snapshot, Table},
@@ -58,6 +60,15 @@ pub(super) struct Copy {
     /// Also copy the contacts of orders, which are personal data
     #[arg(long, env = "PETSTORE_COPY_WITH_CONTACTS", value_parser = values::switch)]
     with_contacts: bool,
+
+    /// The folder with the photos of the database to copy, or off; by default, `photos` next to the
+    /// SQLite file, and off over PostgreSQL
+    #[arg(long, value_name = "FOLDER", env = "PETSTORE_COPY_FROM_PHOTOS", value_parser = photos::place)]
+    from_photos: Option<Place>,
+
+    /// The folder for the photos of the new database; the same default
+    #[arg(long, value_name = "FOLDER", env = "PETSTORE_COPY_TO_PHOTOS", value_parser = photos::place)]
+    to_photos: Option<Place>,
 }
 
 /// The numbers of copied rows.
@@ -90,8 +101,11 @@ impl Copy {
             "{} is not empty; nothing was copied; name a new database with --to",
             self.to
         );
-        let copied =
-            copy(&mut *from, &mut *to, self.with_contacts).context("nothing was copied")?;
+        let mut photos = self.photos();
+        let copied = copy(&mut *from, &mut *to, self.with_contacts, &mut photos)
+            .context("nothing was copied")?;
+        // Before any animal has them.
+        let photos = photos.finish().context("nothing was copied")?;
         let subject = JournalSubject { kind: SubjectKind::Database.into(), id: None };
         let details = vec![("from".into(), self.from.to_string())];
         to.record(&Act { kind: ActType::DatabaseCopied.into(), subject, details })
@@ -116,7 +130,26 @@ impl Copy {
             self.from,
             self.to
         ));
+        if let Some(photos) = photos {
+            super::output::print_message(&photos);
+        }
         Ok(())
+    }
+
+    /// What becomes of the files of photos.
+    fn photos(&self) -> Photos {
+        let from = photos::folder(self.from_photos.as_ref(), &self.from);
+        let to = photos::folder(self.to_photos.as_ref(), &self.to);
+        let is_same = match (&from, &to) {
+            (Some(from), Some(to)) => {
+                let canonical = |path: &std::path::Path| path.canonicalize().ok();
+                from == to || canonical(from).is_some_and(|from| Some(from) == canonical(to))
+            }
+            _ => false,
+        };
+        let places = from.zip(to).filter(|_| !is_same);
+        let places = places.map(|(from, to)| (Folder::new(from), Copying::to(to)));
+        Photos { places, is_same, without_copy: 0 }
     }
 
     /// Whether both are the same database, also if two paths lead to the same file.
@@ -131,7 +164,53 @@ impl Copy {
     }
 }
 
-fn copy(from: &mut dyn Snapshot, to: &mut dyn Load, with_contacts: bool) -> anyhow::Result<Copied> {
+/// What becomes of the files of photos.
+struct Photos {
+    places: Option<(Folder, Copying)>,
+    is_same: bool,
+    without_copy: u64,
+}
+
+impl Photos {
+    fn add(&mut self, pet: &StorePet) -> std::io::Result<()> {
+        for photo in pet.photos.all() {
+            match &mut self.places {
+                Some((from, to)) => to.copy(from, photo.id)?,
+                None => self.without_copy += u64::from(!self.is_same),
+            }
+        }
+        Ok(())
+    }
+
+    /// Waits until all are on disk. Returns what to say about them.
+    fn finish(self) -> std::io::Result<Option<String>> {
+        let (missing, copied) = match self.places {
+            Some((_, to)) => (to.missing, to.finish()?),
+            None => (0, 0),
+        };
+        let counted = |count| super::output::counted(count, "photo");
+        Ok(match (copied, missing, self.without_copy) {
+            (0, 0, 0) => None,
+            (copied, 0, 0) => Some(format!("Copied the files of {}.", counted(copied))),
+            (_, 0, count) => Some(format!(
+                "The files of {} were not copied; copy their folder, and name it with --photos.",
+                counted(count)
+            )),
+            (copied, missing, _) => Some(format!(
+                "Copied the files of {}; those of {} are missing.",
+                counted(copied),
+                counted(missing)
+            )),
+        })
+    }
+}
+
+fn copy(
+    from: &mut dyn Snapshot,
+    to: &mut dyn Load,
+    with_contacts: bool,
+    photos: &mut Photos,
+) -> anyhow::Result<Copied> {
     let mut copied = Copied { keys: copy_table(&bulk::KEYS, from, to)?, ..Copied::default() };
     let mut added = Ok(());
     let fields = from.fields()?;
@@ -145,22 +224,24 @@ fn copy(from: &mut dyn Snapshot, to: &mut dyn Load, with_contacts: bool) -> anyh
     added?;
 
     let mut progress = Progress::of_animals("Copying", from.count_pets(None)?);
-    let mut added = Ok(());
+    let (mut added, mut copied_photos) = (Ok(()), Ok(()));
     from.resources(&mut |mut resource| {
         if !with_contacts {
             resource.drop_contact();
         }
         match &resource {
-            Resource::Pet(_) => {
+            Resource::Pet(pet) => {
                 progress.animal();
+                copied_photos = photos.add(pet).context("cannot copy a photo");
                 copied.animals += 1;
             }
             Resource::Order(_) => copied.orders += 1,
             Resource::Category(_) => copied.categories += 1,
         }
         added = to.add(&resource).map_err(anyhow::Error::from);
-        goes_on(&added)
+        if copied_photos.is_err() { goes_on(&copied_photos) } else { goes_on(&added) }
     })?;
+    copied_photos?;
     added?;
     for (table, rows) in bulk::TABLES.iter().zip(&mut copied.rows) {
         *rows = copy_table(table, from, to)?;

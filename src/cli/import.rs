@@ -123,7 +123,7 @@ impl Import {
         };
         let mut rejects = self.rejects.as_deref().map(Rejects::create).transpose()?;
         let checked = self.check(&source, format, rejects.as_mut(), catalogue)?;
-        let Checked { valid, orders, categories, invalid, .. } = checked;
+        let Checked { valid, orders, categories, photos, invalid, .. } = checked;
         let others = orders + categories + checked.fields.count();
         if invalid > 0 && !self.skip_invalid {
             let rows = valid + invalid;
@@ -158,7 +158,14 @@ impl Import {
             what = format!("{what}, {orders}, {categories} and {fields}");
         }
         let database = &self.database.database;
-        super::output::print_message(&format!("{done} {what} into {database}.{rejected}"));
+        let ignored = match photos {
+            0 => String::new(),
+            photos => format!(
+                " Ignored {}, whose pictures are not in the file.",
+                counted(photos, "photo")
+            ),
+        };
+        super::output::print_message(&format!("{done} {what} into {database}.{rejected}{ignored}"));
         Ok(if invalid == 0 { ExitCode::SUCCESS } else { SOME_REJECTED.into() })
     }
 
@@ -210,7 +217,7 @@ impl Import {
             let invalid = match row {
                 Err(invalid) => invalid,
                 Ok(row) => {
-                    checked.is_connected |= matches!(row, Row::Resource(_) | Row::Field(_));
+                    checked.is_connected |= matches!(row, Row::Resource(..) | Row::Field(_));
                     ensure!(
                         !checked.is_connected || !self.skip_invalid,
                         BadSetting(
@@ -304,7 +311,7 @@ impl Import {
                     last.pet = last.pet.max(id.map_or(0, PetId::get));
                 }
                 Row::Field(_) => {}
-                Row::Resource(resource) => {
+                Row::Resource(resource, _) => {
                     load.add(&resource)?;
                     match resource {
                         Resource::Pet(pet) => last.pet = last.pet.max(pet.id.get()),

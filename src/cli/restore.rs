@@ -7,6 +7,7 @@ use clap::Args;
 use super::{
     args::{BadSetting, DatabaseArgs},
     backup,
+    photos::PhotoArgs,
 };
 use crate::domain::{Actor, Clock, SystemClock, WriteContext};
 
@@ -14,7 +15,8 @@ use crate::domain::{Actor, Clock, SystemClock, WriteContext};
 ///
 /// Stop the service first. The command checks the whole file SRC before it replaces
 /// the database, and does not change SRC. If it is interrupted at any moment, the
-/// database is the complete old one or the complete new one. The database must be a
+/// database is the complete old one or the complete new one. The files of photos in SRC.photos
+/// come back, too. The database must be a
 /// SQLite file; for PostgreSQL, use `pg_restore`.
 #[derive(Debug, Args)]
 #[command(after_help = concat!(
@@ -32,6 +34,9 @@ pub(super) struct Restore {
 
     #[command(flatten)]
     database: DatabaseArgs,
+
+    #[command(flatten)]
+    photos: PhotoArgs,
 }
 
 impl Restore {
@@ -50,6 +55,10 @@ impl Restore {
             self.force,
             Some(&context),
             (&self.database.database, &from.display()),
-        )
+        )?;
+        match self.photos.folder(&self.database.database) {
+            Some(folder) => backup::copy_photos(&backup::photos_of(from), &folder),
+            None => Ok(()),
+        }
     }
 }

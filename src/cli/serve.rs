@@ -17,6 +17,8 @@ use super::{
     management::{self, Bound, ManagementArgs},
     notify::notify,
     pages::{Listeners, PagesArgs},
+    photos::ServicePhotoArgs,
+    shutdown::ShutdownArgs,
     tasks,
     tls::TlsArgs,
     values::{self, RateOrOff},
@@ -184,30 +186,13 @@ pub(super) struct Serve {
     keep_contacts: Duration,
 
     #[command(flatten)]
+    photos: ServicePhotoArgs,
+
+    #[command(flatten)]
     webhooks: WebhookArgs,
 
-    /// How long to accept requests after SIGTERM or Ctrl-C while /readyz is 503, so
-    /// that load balancers stop sending requests; a second signal ends this delay
-    #[arg(
-        long,
-        help_heading = "Shutdown",
-        value_name = "DURATION",
-        env = "PETSTORE_SHUTDOWN_DELAY",
-        default_value = "0s",
-        value_parser = values::duration
-    )]
-    shutdown_delay: Duration,
-
-    /// How long requests in flight may take after the shutdown delay
-    #[arg(
-        long,
-        help_heading = "Shutdown",
-        value_name = "DURATION",
-        env = "PETSTORE_SHUTDOWN_TIMEOUT",
-        default_value = "10s",
-        value_parser = values::duration
-    )]
-    shutdown_timeout: Duration,
+    #[command(flatten)]
+    shutdown: ShutdownArgs,
 }
 
 /// Somebody changed the files of the database. A restart does not help before an operator has looked.
@@ -239,6 +224,7 @@ impl Serve {
         let database = &self.database.database;
         let (mode, mut random) = (OpenMode::CreateAndMigrate, super::runtime::random());
         let store = store::open(database, mode, self.database_connections, &mut random).await?;
+        let photos = Arc::new(self.photos.open(database)?);
         // Nobody can connect before the schema is there.
         let listener = listener.listen()?;
         let management_listener = management_listener.map(Bound::listen).transpose()?;
@@ -266,12 +252,12 @@ impl Serve {
             &registrar,
             spans.clone(),
         );
-        let app = Arc::new(App::new(Arc::clone(&store), clock, registrar, &of_app));
+        let app = Arc::new(App::new(Arc::clone(&store), clock, registrar, photos, &of_app));
         let edge = Arc::new(edge.traced(spans));
         let api = Arc::new(Api::new(Arc::clone(&app), Arc::clone(&edge), &settings)?);
         let management = Arc::new(Management::new(Arc::clone(&api)));
         let (stop, stopped) = oneshot::channel::<()>();
-        let (readiness, shutdown_delay) = (Arc::clone(&management), self.shutdown_delay);
+        let (readiness, shutdown_delay) = (Arc::clone(&management), self.shutdown.delay);
         let watched = Arc::clone(&store);
         let last_signal = async move {
             let mut signalled = async || {
@@ -391,7 +377,7 @@ impl Serve {
             exempts_loopback: per_address.is_none(),
             client_timeout: self.client_timeout,
             connection_age: CONNECTION_AGE,
-            shutdown_timeout: self.shutdown_timeout,
+            shutdown_timeout: self.shutdown.timeout,
         }
     }
 }

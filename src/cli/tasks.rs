@@ -50,6 +50,7 @@ pub(super) fn start(
     start_steps("forget_old_changes", minute, |app| {
         async move { app.forget_old_changes().await }.boxed()
     });
+    start_steps("tend_photos", 60 * minute, |app| async move { app.tend_photos().await }.boxed());
     // So that those without a number stay few, although nobody reads the log.
     start_steps("number_changes", second, |app| {
         async move { app.store.journal_state().await.map(|_| false) }.boxed()

@@ -132,6 +132,17 @@ pub(super) fn reservation(text: &str) -> Result<Duration, String> {
     within(text, Duration::from_mins(1)..=longest, "from 1m to 400d")
 }
 
+/// Parses the largest size of a picture: bytes, or KiB or MiB with this unit.
+pub(super) fn photo_size(text: &str) -> Result<usize, String> {
+    let (number, unit) = match text.strip_suffix("MiB") {
+        Some(number) => (number, 1 << 20),
+        None => text.strip_suffix("KiB").map_or((text, 1), |number| (number, 1 << 10)),
+    };
+    let size = number.trim_end().parse::<usize>().ok().and_then(|size| size.checked_mul(unit));
+    let is_valid = |size: &usize| (1 << 10..=64 << 20).contains(size);
+    size.filter(is_valid).ok_or("it must be a size from 1KiB to 64MiB, such as 16MiB".to_owned())
+}
+
 fn within(text: &str, range: RangeInclusive<Duration>, is: &str) -> Result<Duration, String> {
     let parsed = duration(text)?;
     if range.contains(&parsed) { Ok(parsed) } else { Err(format!("it must be {is}")) }

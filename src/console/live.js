@@ -87,7 +87,7 @@ addEventListener("pageshow", () => { sent = new WeakMap(); });
 document.addEventListener("submit", (event) => {
   const { target } = event;
   if (Date.now() - sent.get(target) < 5000) return event.preventDefault();
-  if (target.method !== "post") return;
+  if (target.method !== "post" || target.dataset.upload !== undefined) return;
   sent.set(target, Date.now());
   // The end of a day is that of the reader's zone.
   for (const day of target.querySelectorAll("input[type=date]")) {
@@ -99,6 +99,54 @@ document.addEventListener("submit", (event) => {
     const typed = { member: who(), page: location.href, action: target.action, fields: [...new FormData(target)] };
     sessionStorage.setItem("typed", JSON.stringify(typed));
   }
+});
+
+// Sends each picture by itself, so that those that arrived stay. One that is sent again is added once.
+function send(form, file, key, row, attempt = 1) {
+  return new Promise((done) => {
+    const request = new XMLHttpRequest();
+    const [bar, result] = row.querySelectorAll("progress, span");
+    const end = (text) => { bar.remove(); result.textContent = text; done(text === form.dataset.arrived); };
+    request.upload.onprogress = ({ loaded, total }) => { bar.max = total; bar.value = loaded; };
+    request.onload = () => {
+      if (request.status < 400) return end(form.dataset.arrived);
+      const page = new DOMParser().parseFromString(request.responseText, "text/html");
+      end(page.querySelector(".problem li, .problem")?.textContent ?? form.dataset.failed);
+    };
+    request.onerror = () => {
+      if (attempt > 4) return end(form.dataset.failed);
+      setTimeout(() => send(form, file, key, row, attempt + 1).then(done), 2000 * attempt);
+    };
+    const content = new FormData();
+    content.append("_key", key);
+    content.append("pictures", file);
+    request.open("POST", form.action);
+    request.send(content);
+  });
+}
+
+document.addEventListener("submit", async (event) => {
+  const form = event.target;
+  if (form.dataset.upload === undefined) return;
+  event.preventDefault();
+  const [list, files] = [form.querySelector(".uploads"), [...form.elements.pictures.files]];
+  const button = form.querySelector("button");
+  button.disabled = true;
+  edited.add(form);
+  const rows = files.map((file) => {
+    const row = document.createElement("li");
+    row.append(file.name, ": ", document.createElement("span"), document.createElement("progress"));
+    row.querySelector("progress").ariaLabel = file.name;
+    return row;
+  });
+  list.replaceChildren(...rows);
+  let haveAll = true;
+  for (const [at, file] of files.entries()) {
+    haveAll = await send(form, file, `${form.elements._key.value}-${at}`, rows[at]) && haveAll;
+  }
+  if (haveAll) return location.reload();
+  [button.disabled, form.elements.pictures.value] = [false, ""];
+  refresh(location.href).catch(() => {});
 });
 
 document.addEventListener("click", ({ target }) => {

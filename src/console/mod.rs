@@ -20,6 +20,8 @@ mod state;
 mod texts;
 mod visit;
 
+use std::time::Duration;
+
 use bytes::Bytes;
 use hyper::{
     Method, Request,
@@ -40,7 +42,7 @@ use crate::{
     domain::{Actor, Client},
     edge::{
         ApiError, Edge, Facts, Interface, Problem, RequestBody, Reservation, Response, UnreadBody,
-        body,
+        body, photos,
     },
     json::times,
     store::Cause,
@@ -85,6 +87,10 @@ impl Console {
     async fn public(&self, page: PublicPage, visit: Visit<'_>) -> Result<Response, ApiError> {
         match page {
             PublicPage::asset => layout::asset(visit.request.uri.path()),
+            PublicPage::photoFile => {
+                let (photos, memory) = (&self.app.photos, &self.edge.response_memory);
+                photos::respond(photos, memory, &visit.request.headers, visit.parameter).await
+            }
             PublicPage::signInForm => Ok(staff::sign_in_form(&visit)),
             PublicPage::signIn => staff::sign_in(&visit).await,
             PublicPage::giveCode => staff::give_code(&visit).await,
@@ -98,13 +104,21 @@ impl Interface for Console {
     const IS_FOR_CLIENTS: bool = true;
     const HAS_KEYS: bool = false;
     const CACHE_CONTROL: HeaderValue = HeaderValue::from_static("no-store");
-    type Found = ();
+    /// How long the page may wait for pictures.
+    type Found = Duration;
 
     fn edge(&self) -> &Edge {
         &self.edge
     }
 
-    fn find(&self, _: &Parts) {}
+    fn find(&self, request: &Parts) -> Duration {
+        let found = routes::find(&request.method, request.uri.path());
+        found.map_or(Duration::ZERO, |(route, _)| route.may_wait())
+    }
+
+    fn may_wait(found: Duration) -> Duration {
+        found
+    }
 
     async fn process(
         &self,
@@ -112,7 +126,7 @@ impl Interface for Console {
         request: &Parts,
         request_id: &HeaderValue,
         body: UnreadBody<'_>,
-        (): (),
+        _: Duration,
         facts: &mut Facts,
     ) -> Result<Response, ApiError> {
         let visitor = origin::visitor(&self.settings, client, request)?;
@@ -134,9 +148,11 @@ impl Interface for Console {
         let mut _room = None;
         if request.method == Method::POST {
             origin::check_site(&visit.visitor, &request.headers)?;
+        }
+        if request.method == Method::POST && !route.has_pictures() {
             // Looked up again below, because the session may end before the form arrives.
             let (max, reader) = (route.max_form(), session::of(&visit).await?);
-            let read = self.read_form(request, body, max, reader.is_some()).await;
+            let read = self.read_form(request, &mut *body, max, reader.is_some()).await;
             let with_menu = |error| problem::with_menu(error, &visit, reader.as_ref());
             let (body, room) = read.map_err(with_menu)?;
             (visit.form, _room) = (Form::of(body), room);
@@ -175,8 +191,13 @@ impl Interface for Console {
             let path = visit.request.uri.path();
             return staff::kept_page(&visit, &session.member, path, &visit.form).await;
         }
-        let desk = Desk::new(visit, session);
-        let response = Box::pin(pages::open(page, &desk)).await;
+        let mut desk = Desk::new(visit, session);
+        let response = if route.has_pictures() {
+            let added = Box::pin(pages::photo_forms::add(&mut desk, body)).await;
+            added.and_then(|reply| reply.into_response(&desk))
+        } else {
+            Box::pin(pages::open(page, &desk)).await
+        };
         let with_menu = |error| problem::with_menu(error, &desk.visit, Some(&desk.session));
         let mut response = response.map_err(with_menu)?;
         // After a change of the password, or if the browser has lost it.
@@ -195,7 +216,7 @@ impl Interface for Console {
         problem::page(error, request, request_id)
     }
 
-    fn announce(&self, (): (), _: &Facts, response: &mut Response) {
+    fn announce(&self, _: Duration, _: &Facts, response: &mut Response) {
         for (name, value) in SECURITY_FIELDS {
             response.headers_mut().insert(name, HeaderValue::from_static(value));
         }

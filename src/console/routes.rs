@@ -1,5 +1,7 @@
 //! The route table of the console: every page and every form, one line each.
 
+use std::time::Duration;
+
 use hyper::Method;
 
 use crate::{
@@ -65,6 +67,7 @@ pages! {
     // id              method path
     public {
         asset          GET    "/assets/{name}";
+        photoFile      GET    "/photos/{file}";
         signInForm     GET    "/sign-in";
         signIn         POST   "/sign-in";
         giveCode       POST   "/sign-in/code";
@@ -97,6 +100,8 @@ pages! {
         editForm        GET    "/animals/{id}/edit"                   Clerk        no;
         saveEdit        POST   "/animals/{id}/edit"                   Clerk        no;
         placeOrder      POST   "/animals/{id}/order"                  Clerk        no;
+        addPhotos       POST   "/animals/{id}/photos"                 Clerk        no;
+        changePhoto     POST   "/animals/{id}/photos/change"          Clerk        no;
         withdraw        POST   "/animals/{id}/withdraw"               Clerk        no;
         restore         POST   "/animals/{id}/restore"                Clerk        no;
         addForm         GET    "/add"                                 Clerk        no;
@@ -172,6 +177,17 @@ impl Route {
     /// What metrics, logs and spans show of it.
     pub(super) fn label(&self) -> Label {
         Label { table: Table::Console, index: self.index, id: self.id, path: self.path }
+    }
+
+    /// How long its form may take to arrive, in addition to that of another page: over a slow line,
+    /// several pictures take minutes.
+    pub(super) fn may_wait(&self) -> Duration {
+        if self.has_pictures() { Duration::from_mins(20) } else { Duration::ZERO }
+    }
+
+    /// Whether its form has pictures, which are read one by one.
+    pub(super) fn has_pictures(&self) -> bool {
+        matches!(self.target, Target::Staff(StaffPage::addPhotos, _))
     }
 
     /// The largest form that it accepts, in bytes.

@@ -3,11 +3,14 @@
 mod fields;
 mod manager;
 mod orders;
+mod photos;
 mod questions;
 mod staff;
 mod times;
 
-pub(super) use self::{fields::*, manager::*, orders::*, questions::*, staff::*, times::*};
+pub(super) use self::{
+    fields::*, manager::*, orders::*, photos::*, questions::*, staff::*, times::*,
+};
 
 use crate::domain::{
     Actor, NamedActor, PetStatus,
@@ -284,6 +287,7 @@ pub(super) fn flash(code: &str, id: i64) -> Option<(String, Option<(String, &'st
         "cancelled" => "The reservation is cancelled. The animal is available.",
         "returned" => "Taken back. The animal is available.",
         "extended" => "The reservation is extended.",
+        "photos-added" => return Some((photos_added(u32::try_from(id).unwrap_or(u32::MAX)), None)),
         "saved" => "Saved.",
         "withdrawn" => "Withdrawn.",
         "restored" => "Restored.",

@@ -56,6 +56,13 @@ impl FromIterator<(String, String)> for Form {
 }
 
 impl Form {
+    /// A form with these fields, as if a browser had sent it in another encoding.
+    pub(super) fn sent(fields: &[(&str, &str)]) -> Self {
+        let mut bytes = form_urlencoded::Serializer::new(String::new());
+        bytes.extend_pairs(fields);
+        Self::of(bytes.finish().into())
+    }
+
     /// Reads a form. Bytes that are not UTF-8 become replacement characters.
     pub(super) fn of(bytes: Bytes) -> Self {
         let fields = form_urlencoded::parse(&bytes).into_owned().collect();

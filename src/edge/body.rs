@@ -156,6 +156,24 @@ pub(crate) async fn read_form(
     collect(body, max, timeout).await
 }
 
+/// Reads a picture of one of these media types, of at most `max` bytes, and returns which of them it is.
+/// Fails like [`read`].
+pub(crate) async fn read_picture<T>(
+    headers: &HeaderMap,
+    body: UnreadBody<'_>,
+    types: impl IntoIterator<Item = (&'static str, T)>,
+    max: usize,
+    timeout: Duration,
+) -> Result<(Bytes, T), ApiError> {
+    let found = types.into_iter().find(|(name, _)| has_type(headers, name.as_bytes()));
+    let Some((_, found)) = found else {
+        let message = "The body must be a picture, without Content-Encoding, whose Content-Type is \
+                       image/jpeg, image/png, image/webp or image/gif.";
+        return Err(ApiError::new(Problem::UnsupportedMediaType, message));
+    };
+    Ok((collect(body, max, timeout).await?, found))
+}
+
 async fn collect(body: UnreadBody<'_>, max: usize, timeout: Duration) -> Result<Bytes, ApiError> {
     let too_large = || {
         let message = format!("The body is larger than {max} bytes.");

@@ -66,6 +66,11 @@ problems! {
     /// Another animal has the value of a unique field.
     DuplicateValue        "duplicate_value"         CONFLICT;
     TooManyFields         "too_many_fields"         CONFLICT;
+    /// The body is no picture that can become a photo.
+    InvalidImage          "invalid_image"           BAD_REQUEST;
+    TooManyPhotos         "too_many_photos"         CONFLICT;
+    /// The service has no place for photos.
+    PhotosOff             "photos_off"              NOT_IMPLEMENTED;
     PreconditionRequired  "precondition_required"   PRECONDITION_REQUIRED;
     PreconditionFailed    "precondition_failed"     PRECONDITION_FAILED;
     /// The idempotency key was used for another request.

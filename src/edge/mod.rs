@@ -11,6 +11,8 @@ pub(crate) mod forwarded;
 pub(crate) mod host;
 mod log;
 mod metrics;
+pub(crate) mod multipart;
+pub(crate) mod photos;
 mod request_head;
 mod request_id;
 pub(crate) mod response;

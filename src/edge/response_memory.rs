@@ -73,6 +73,11 @@ impl ResponseMemory {
         self.reserve_below(size, self.limit / 4).map(Some).ok_or(NoMemory)
     }
 
+    /// Reserves memory for a picture that is still to be read. Pictures together get half of the memory.
+    pub(crate) fn reserve_for_picture(&self, size: usize) -> Result<Reservation, NoMemory> {
+        self.reserve_below(size, self.limit / 2).ok_or(NoMemory)
+    }
+
     /// Reserves the memory for an HTTP/2 stream, if there is enough.
     pub(crate) fn reserve_stream(&self) -> Option<Reservation> {
         self.reserve_below(STREAM, self.limit)

@@ -37,6 +37,8 @@ pub(crate) struct Pattern {
 enum Parameter {
     Absent,
     Segment,
+    /// Two segments, with this text between them.
+    Segments(&'static str),
     Rest,
 }
 
@@ -48,7 +50,16 @@ impl Pattern {
             [_, b'*', ..] => (Parameter::Rest, rest.len()),
             _ => (Parameter::Segment, length_before(b'}', rest) + 1),
         };
-        Self { before, parameter, after: rest.split_at(length).1 }
+        let after = rest.split_at(length).1;
+        let (between, second) = after.split_at(length_before(b'{', after));
+        let (parameter, after) = match parameter {
+            Parameter::Segment if !second.is_empty() => {
+                let end = length_before(b'}', second) + 1;
+                (Parameter::Segments(between), second.split_at(end).1)
+            }
+            parameter => (parameter, after),
+        };
+        Self { before, parameter, after }
     }
 
     /// The parameter in a path that fits, whose length is known.
@@ -65,6 +76,12 @@ impl Pattern {
             Parameter::Segment => {
                 let text = path.strip_prefix(self.before)?.strip_suffix(self.after)?;
                 (!text.is_empty() && !text.as_bytes().contains(&b'/')).then_some(text)
+            }
+            Parameter::Segments(between) => {
+                let text = path.strip_prefix(self.before)?.strip_suffix(self.after)?;
+                let (first, second) = text.split_once(between)?;
+                let is_segment = |text: &str| !text.is_empty() && !text.contains('/');
+                (is_segment(first) && is_segment(second)).then_some(text)
             }
             Parameter::Rest => path.strip_prefix(self.before),
         }
@@ -96,5 +113,9 @@ mod tests {
         assert_eq!(parameter("/a/{*rest}", "/a/b/c"), Some("b/c"));
         assert_eq!(parameter("/a/{*rest}", "/a/"), Some(""));
         assert_eq!(parameter("/a", "/a"), Some(""));
+        assert_eq!(parameter("/a/{id}/b/{other}", "/a/7/b/8"), Some("7/b/8"));
+        for path in ["/a/7/b/", "/a//b/8", "/a/7/b", "/a/7/b/8/", "/a/7/c/8", "/a/7/x/b/8"] {
+            assert_eq!(parameter("/a/{id}/b/{other}", path), None, "{path}");
+        }
     }
 }

@@ -53,12 +53,16 @@ pub(super) fn parse(line: &str) -> Result<Row, InvalidRow> {
             return Err(Invalid::Value(reason.to_owned()));
         };
         let object = object.get().as_bytes();
-        Ok(Row::Resource(match tag.as_str() {
+        let resource = match tag.as_str() {
             FIELD => return json::read_whole_field(object).map(Row::Field),
-            PET => json::read_store_pet(object)?.into(),
+            PET => {
+                let (pet, photos) = json::read_store_pet(object)?;
+                return Ok(Row::Resource(pet.into(), photos));
+            }
             ORDER => json::read_order(object)?.into(),
             _ => json::read_category(object)?.into(),
-        }))
+        };
+        Ok(Row::Resource(resource, 0))
     };
     parsed().map_err(|invalid: Invalid| {
         let reason = invalid.to_string().replace("at line 1, column", "at byte");

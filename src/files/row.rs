@@ -22,8 +22,9 @@ pub enum Row {
         /// The values of its fields, which were not compared with the fields of the store.
         fields: FieldPatch,
     },
-    /// An animal, an order or a category of the store area.
-    Resource(Resource),
+    /// An animal, an order or a category of the store area, and the number of its photos: only their URLs
+    /// are in the file, so they are ignored.
+    Resource(Resource, u64),
     /// A field with which animals are described.
     Field(FieldDefinition),
 }

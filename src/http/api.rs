@@ -21,7 +21,7 @@ use super::{
 use crate::{
     app::App,
     domain::{Actor, Client},
-    edge::{ApiError, BaseUrl, Edge, Facts, Interface, RequestBody, Response, UnreadBody},
+    edge::{ApiError, BaseUrl, Edge, Facts, Interface, RequestBody, Response, UnreadBody, photos},
     observe::metrics::Exposition,
 };
 
@@ -80,6 +80,12 @@ impl Api {
         request: Request<B>,
     ) -> impl Future<Output = Response> {
         self.edge.handle(self, client, request)
+    }
+
+    /// `GET /photos/{file}`.
+    async fn photo_file(&self, call: Call<'_>) -> Result<Response, ApiError> {
+        let (photos, memory) = (&self.app.photos, &self.edge.response_memory);
+        photos::respond(photos, memory, &call.request.headers, call.parameter).await
     }
 
     /// All metrics, as a page for Prometheus.
@@ -151,6 +157,10 @@ impl Interface for Api {
             Operation::patchPet => Box::pin(store_area::patch_pet(area, call)).await,
             Operation::withdrawPet => Box::pin(store_area::withdraw_pet(area, call)).await,
             Operation::restorePet => Box::pin(store_area::restore_pet(area, call)).await,
+            Operation::addPhoto => Box::pin(store_area::add_photo(area, call)).await,
+            Operation::getPhoto => Box::pin(store_area::get_photo(area, call)).await,
+            Operation::patchPhoto => Box::pin(store_area::patch_photo(area, call)).await,
+            Operation::deletePhoto => Box::pin(store_area::delete_photo(area, call)).await,
             Operation::getInventory => Box::pin(store_area::get_inventory(area, call)).await,
             Operation::listOrders => Box::pin(store_area::list_orders(area, call)).await,
             Operation::placeOrder => Box::pin(store_area::place_order(area, call)).await,
@@ -179,6 +189,7 @@ impl Interface for Api {
             Operation::testWebhook => Box::pin(store_area::test_webhook(area, call)).await,
             Operation::enableWebhook => Box::pin(store_area::enable_webhook(area, call)).await,
             Operation::listWebhookAttempts => Box::pin(store_area::list_attempts(area, call)).await,
+            Operation::photoFile => Box::pin(self.photo_file(call)).await,
             Operation::openapiYaml | Operation::openapiStoreYaml => self.documents.yaml(call).await,
             Operation::openapiJson | Operation::openapiStoreJson => self.documents.json(call).await,
             Operation::apiCatalog => self.documents.catalog(call).await,

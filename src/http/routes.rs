@@ -48,6 +48,10 @@ routes! {
     patchPet       PATCH  "/v1/store/pets/{petId}"                 Key(Scope::StoreWrite), Some(StoreArea), false;
     withdrawPet    POST   "/v1/store/pets/{petId}/withdraw"        Key(Scope::StoreWrite), Some(StoreArea), false;
     restorePet     POST   "/v1/store/pets/{petId}/restore"         Key(Scope::StoreWrite), Some(StoreArea), false;
+    addPhoto       POST   "/v1/store/pets/{petId}/photos"           Key(Scope::StoreWrite), Some(StoreArea), false;
+    getPhoto       GET    "/v1/store/pets/{petId}/photos/{photoId}" Key(Scope::StoreRead),  Some(StoreArea), false;
+    patchPhoto     PATCH  "/v1/store/pets/{petId}/photos/{photoId}" Key(Scope::StoreWrite), Some(StoreArea), false;
+    deletePhoto    DELETE "/v1/store/pets/{petId}/photos/{photoId}" Key(Scope::StoreWrite), Some(StoreArea), false;
     getInventory   GET    "/v1/store/inventory"                    Key(Scope::StoreRead),  Some(StoreArea), false;
     listOrders     GET    "/v1/store/orders"                       Key(Scope::StoreRead),  Some(StoreArea), false;
     placeOrder     POST   "/v1/store/orders"                       Key(Scope::StoreWrite), Some(StoreArea), false;
@@ -74,6 +78,7 @@ routes! {
     testWebhook    POST   "/v1/store/webhooks/{webhookId}/test"    Key(Scope::StoreAdmin), Some(StoreArea), false;
     enableWebhook  POST   "/v1/store/webhooks/{webhookId}/enable"  Key(Scope::StoreAdmin), Some(StoreArea), false;
     listWebhookAttempts GET "/v1/store/webhooks/{webhookId}/attempts" Key(Scope::StoreAdmin), Some(StoreArea), false;
+    photoFile      GET    "/photos/{file}"                         Public,                 None,            false;
     openapiYaml    GET    "/openapi.yaml"                          Public,                 None,            false;
     openapiJson    GET    "/openapi.json"                          Public,                 None,            false;
     openapiStoreYaml GET  "/openapi-store.yaml"                    Public,                 None,            false;
@@ -87,6 +92,10 @@ routes! {
 /// The longest time that a client can tell the service to wait for a change.
 pub(crate) const MAX_WAIT: Duration = Duration::from_mins(1);
 
+/// How much longer than another request one with a picture may take: to arrive over a slow line, to
+/// wait, and to be decoded.
+pub(crate) const MAX_UPLOAD: Duration = Duration::from_mins(3);
+
 /// One operation.
 pub struct Route {
     pub(crate) operation: Operation,
@@ -94,7 +103,7 @@ pub struct Route {
     pub id: &'static str,
     /// The method. `GET` includes `HEAD`.
     pub method: Method,
-    /// The path, with one parameter at most: `{name}` stands for one segment that is not empty,
+    /// The path, with two parameters at most: `{name}` stands for one segment that is not empty,
     /// `{*name}` for any rest.
     pub path: &'static str,
     pattern: Pattern,
@@ -130,7 +139,8 @@ pub(crate) struct Call<'r> {
     /// The `X-Request-Id` of the response.
     pub(crate) request_id: &'r HeaderValue,
     pub(crate) route: &'static Route,
-    /// The parameter in the path, not decoded. Empty if the operation has none.
+    /// The parameter in the path, not decoded. Empty if the operation has none. If it has two, the path
+    /// from the first one to the second one.
     pub(crate) parameter: &'r str,
     pub(crate) body: UnreadBody<'r>,
     /// The client, if the operation needs a key.
@@ -201,6 +211,7 @@ impl Found {
     pub(crate) fn may_wait(self) -> Duration {
         match self {
             Self::Route(Route { operation: Operation::followChanges, .. }, _) => MAX_WAIT,
+            Self::Route(Route { operation: Operation::addPhoto, .. }, _) => MAX_UPLOAD,
             _ => Duration::ZERO,
         }
     }

@@ -8,11 +8,12 @@ use super::{
         INTEGER, Kind, Members, NAME, NOTE, ORDER_ID, PET_ID, PET_STATUS, TIME, VERSION,
         WITHDRAWAL_REASON,
     },
+    photo::write_photos,
 };
 use crate::domain::{
     NewPet, PetStatus,
     store_area::{
-        FieldPatch, FieldValue, FieldValues, Given, Note, PetPatch, StorePet, Withdrawal,
+        FieldPatch, FieldValue, FieldValues, Given, Note, PetPatch, Photos, StorePet, Withdrawal,
     },
 };
 
@@ -85,8 +86,13 @@ const WITHDRAWAL: Kind<Withdrawal> = Kind {
     is: "null, or an object with a valid at, reason and note",
 };
 
-/// An animal in a file.
-pub(crate) fn read_store_pet(object: &[u8]) -> Result<StorePet, Invalid> {
+const PHOTOS: Kind<u64> = Kind {
+    read: |value| super::elements(value.get().as_bytes()).ok().map(|all| all.len() as u64),
+    is: "an array of photos",
+};
+
+/// An animal in a file, without its photos, and how many it has: a file has only their URLs.
+pub(crate) fn read_store_pet(object: &[u8]) -> Result<(StorePet, u64), Invalid> {
     let names = [
         "id",
         "name",
@@ -98,6 +104,7 @@ pub(crate) fn read_store_pet(object: &[u8]) -> Result<StorePet, Invalid> {
         "orderId",
         "withdrawn",
         "fields",
+        "photos",
     ];
     let members = Members::of(object, "The animal", &names)?;
     let pet = StorePet {
@@ -112,6 +119,7 @@ pub(crate) fn read_store_pet(object: &[u8]) -> Result<StorePet, Invalid> {
         withdrawn: members.nullable("withdrawn", &WITHDRAWAL)?,
         // A file of an earlier release has none.
         fields: members.optional("fields", &STORED_FIELDS)?.unwrap_or_default(),
+        photos: Photos::NONE,
     };
     if pet.order_id.is_some() && (pet.status != PetStatus::Pending || pet.withdrawn.is_some()) {
         return Err(Invalid::of(
@@ -121,7 +129,7 @@ pub(crate) fn read_store_pet(object: &[u8]) -> Result<StorePet, Invalid> {
     if pet.withdrawn.is_some() && pet.updated_at.is_none() {
         return Err(Invalid::of("updatedAt must not be null for a withdrawn animal"));
     }
-    Ok(pet)
+    Ok((pet, members.optional("photos", &PHOTOS)?.unwrap_or_default()))
 }
 
 fn read_withdrawal(object: &[u8]) -> Result<Withdrawal, Invalid> {
@@ -154,6 +162,7 @@ pub(crate) fn write_store_pet(out: &mut Vec<u8>, pet: &StorePet) {
         write_withdrawal(object.name("withdrawn"), withdrawal);
     });
     object.raw_or_null("fields", Some(pet.fields.as_json()));
+    write_photos(object.name("photos"), pet.id, &pet.photos);
     object.end();
 }
 

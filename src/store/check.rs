@@ -144,15 +144,20 @@ pub(super) struct ValueCheck {
     fields: FieldSet,
     expected: u64,
     present: u64,
+    /// The sum of the hashes of the photos of animals, without those of their table.
+    photos: u64,
 }
 
 impl ValueCheck {
     pub(super) fn with(fields: FieldSet) -> Self {
-        Self { fields, expected: 0, present: 0 }
+        Self { fields, expected: 0, present: 0, photos: 0 }
     }
 
     /// What is wrong with the values of an animal, if so.
     pub(super) fn add_pet(&mut self, pet: &StorePet) -> Option<String> {
+        for photo in pet.photos.all() {
+            self.photos = self.photos.wrapping_add(hash_of(&(photo.id.to_string(), pet.id.get())));
+        }
         if pet.withdrawn.is_none() {
             for key in self.fields.unique_keys(&pet.fields) {
                 self.expected = self.expected.wrapping_add(hash(&key, pet.id.get()));
@@ -168,20 +173,34 @@ impl ValueCheck {
         self.present = self.present.wrapping_add(hash(key, id));
     }
 
-    pub(super) fn disagreement(&self) -> Option<String> {
-        let disagree = self.expected != self.present;
-        disagree.then(|| "unique_values does not agree with the animals".to_owned())
+    /// A row of the table of photos.
+    pub(super) fn add_photo(&mut self, photo: String, pet: i64) {
+        self.photos = self.photos.wrapping_sub(hash_of(&(photo, pet)));
+    }
+
+    pub(super) fn disagreements(&self) -> impl Iterator<Item = String> {
+        let tables =
+            [("unique_values", self.expected != self.present), ("photos", self.photos != 0)];
+        let wrong = tables.into_iter().filter(|(_, is_wrong)| *is_wrong);
+        wrong.map(|(table, _)| format!("{table} does not agree with the animals"))
     }
 }
 
 fn hash(key: &UniqueKey, id: i64) -> u64 {
+    hash_of(&(key, id))
+}
+
+fn hash_of(value: &impl Hash) -> u64 {
     let mut hash = DefaultHasher::new();
-    (key, id).hash(&mut hash);
+    value.hash(&mut hash);
     hash.finish()
 }
 
 /// The values that no other animal in the catalogue has.
 pub(super) const UNIQUE_VALUES: &str = "SELECT field, key, pet_id FROM unique_values";
+
+/// The photos of all animals.
+pub(super) const PHOTOS: &str = "SELECT id, pet_id FROM photos";
 
 /// Collects the problems of one kind: the first ones, and the number of the others.
 pub(super) struct OneKind<'p> {

@@ -10,7 +10,8 @@ use crate::{
     domain::{
         PetId, PetName, PetStatus, clock,
         store_area::{
-            Contact, Decimal, FieldValues, Label, OrderId, OrderStatus, Text, WithdrawalReason,
+            Contact, Decimal, FieldValues, Label, OrderId, OrderStatus, Photos, Text,
+            WithdrawalReason,
         },
     },
     json,
@@ -167,6 +168,16 @@ impl Cell for FieldValues {
     fn find<R: Columns>(row: &R, at: usize) -> Result<Option<Self>, R::Error> {
         row.optional_parsed(at, json::read_field_values)
             .map(|values| Some(values.unwrap_or_default()))
+    }
+}
+
+impl Cell for Photos {
+    fn value(&self) -> Value<'_> {
+        self.as_stored().map_or(Value::Null, Value::Text)
+    }
+
+    fn find<R: Columns>(row: &R, at: usize) -> Result<Option<Self>, R::Error> {
+        row.optional_parsed(at, json::read_photos).map(|photos| Some(photos.unwrap_or_default()))
     }
 }
 

@@ -16,6 +16,7 @@ mod open;
 mod open_mode;
 mod page;
 mod pets;
+mod photos;
 pub mod postgres;
 mod request_rows;
 mod requests;
@@ -38,6 +39,7 @@ pub use self::{
     open::{check, fields_of_new_database, load, open, snapshot},
     open_mode::OpenMode,
     pets::{Created, Pets, Respond, Version, Visit},
+    photos::PhotoFiles,
     requests::Requests,
     staff::{Staff, StaffKey, StaffWritten},
     store_area::{Executed, RespondTo, StoreArea},
@@ -53,11 +55,12 @@ pub use self::{
 /// A method that carries out the act of an actor takes a [`crate::domain::WriteContext`]. Those that
 /// only keep the store tidy take none, because nobody asks later who did that.
 pub trait Store:
-    Pets + StoreArea + Fields + Journal + Webhooks + Keys + Staff + Requests + Health
+    Pets + StoreArea + Fields + PhotoFiles + Journal + Webhooks + Keys + Staff + Requests + Health
 {
 }
 
-impl<S: Pets + StoreArea + Fields + Journal + Webhooks + Keys + Staff + Requests + Health> Store
-    for S
+impl<
+    S: Pets + StoreArea + Fields + PhotoFiles + Journal + Webhooks + Keys + Staff + Requests + Health,
+> Store for S
 {
 }

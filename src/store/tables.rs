@@ -3,7 +3,7 @@
 
 use super::columns::{Cell, Columns, Value};
 use crate::domain::{
-    store_area::{Category, Order, OrderId, Resource, StorePet, Withdrawal},
+    store_area::{Category, Order, OrderId, Photos, Resource, StorePet, Withdrawal},
     words::words,
 };
 
@@ -54,7 +54,7 @@ macro_rules! record {
 }
 
 record!(StorePet: id, name, category_id, status, version, created_at, updated_at,
-    fields;
+    fields, photos;
     without order_id, withdrawn);
 // They follow those of the animal.
 record!(Withdrawal: at as withdrawn_at, reason, note);
@@ -150,6 +150,14 @@ pub(super) fn values(resource: &Resource) -> Vec<Value<'_>> {
         }
         Resource::Order(order) => order.values(),
         Resource::Category(category) => category.values(),
+    }
+}
+
+/// The identifier of an animal, and its photos.
+pub(super) fn photos(resource: Option<&Resource>) -> (i64, &Photos) {
+    match resource {
+        Some(Resource::Pet(pet)) => (pet.id.get(), &pet.photos),
+        _ => (0, &Photos::NONE),
     }
 }
 

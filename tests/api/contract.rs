@@ -314,7 +314,8 @@ mod tests {
     fn store_pet(version: &str, updated_at: &str) -> String {
         format!(
             r#"{{"id": 1, "name": "a", "categoryId": 1, "status": "sold", "version": {version},
-                "createdAt": null, "updatedAt": {updated_at}, "orderId": null, "withdrawn": null, "fields": {{}}}}"#
+                "createdAt": null, "updatedAt": {updated_at}, "orderId": null, "withdrawn": null, "fields": {{}},
+                "photos": []}}"#
         )
     }
 

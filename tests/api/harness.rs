@@ -27,6 +27,7 @@ use reqwest::{
     header::{HeaderMap, HeaderValue},
 };
 use serde_json::Value;
+use tempfile::TempDir;
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::{TcpListener, TcpStream},
@@ -57,6 +58,7 @@ pub(crate) struct Setup {
     pub(crate) response_memory: usize,
     pub(crate) rate_limit: Option<&'static str>,
     pub(crate) reservation: Duration,
+    pub(crate) photos: bool,
     /// Wraps the real store.
     pub(crate) wrap: fn(Arc<dyn Store>) -> Arc<dyn Store>,
 }
@@ -84,6 +86,7 @@ impl Default for Setup {
             response_memory: 256 << 20,
             rate_limit: None,
             reservation: Duration::from_hours(14 * 24),
+            photos: true,
             wrap: |store| store,
         }
     }
@@ -103,7 +106,7 @@ pub(crate) struct Server {
     random: Mutex<StdRng>,
     stop: Option<oneshot::Sender<()>>,
     serving: Option<JoinHandle<()>>,
-    /// Of webhooks, not yet sent.
+    pub(crate) photos: TempDir,
     // Dropped last.
     database: Database,
 }
@@ -191,7 +194,9 @@ impl Server {
             tls: setup.tls.is_some(),
         };
         let seen = (setup.wrap)(Arc::clone(&store));
-        let app = interface::app(seen, clock.clone(), &app_settings);
+        let photos = tempfile::tempdir().unwrap();
+        let folder = setup.photos.then(|| photos.path().to_owned());
+        let app = interface::app_with(seen, clock.clone(), &app_settings, folder);
         let edge = Arc::new(interface::edge(clock.clone(), &edge_settings));
         let api = Arc::new(Api::new(Arc::clone(&app), edge, &settings).unwrap());
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -229,6 +234,7 @@ impl Server {
             random: Mutex::new(StdRng::seed_from_u64(20_261_124)),
             stop: Some(stop),
             serving: Some(serving),
+            photos,
             database,
         };
         server.key = server.new_key(Scope::Write, None).await.0;

@@ -18,6 +18,7 @@ mod idempotency;
 mod limits;
 mod list;
 mod paging;
+pub(crate) mod pictures;
 mod rate_limit;
 mod response_memory;
 mod server_address;

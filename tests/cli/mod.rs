@@ -6,6 +6,7 @@ mod check;
 mod import_headings;
 mod keys;
 mod openapi;
+mod photos;
 #[expect(dead_code, reason = "other tests need more of it")]
 mod program;
 mod quoting;

@@ -230,6 +230,7 @@ fn help_is_complete_and_goes_to_standard_output() {
         "Window",
         "Clients and limits",
         "TLS",
+        "Photos",
         "Webhooks",
         "Shutdown",
         "Examples",

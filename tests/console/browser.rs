@@ -58,7 +58,9 @@ impl Shop {
         let mode = OpenMode::CreateAndMigrate;
         let store = store::open(&url, mode, NonZeroU32::MIN, random).await.unwrap();
         let clock = ManualClock::at("2026-12-01T12:00:00Z");
-        let app = interface::app(Arc::clone(&store), clock.clone(), &app::Settings::default());
+        let photos = Some(folder.path().join("photos"));
+        let of_app = app::Settings::default();
+        let app = interface::app_with(Arc::clone(&store), clock.clone(), &of_app, photos);
         let edge = interface::edge(clock.clone(), &edge::Settings::default());
         let edge = Arc::new(console::counted(edge));
         let api = Api::new(Arc::clone(&app), Arc::clone(&edge), &Settings::default()).unwrap();
@@ -196,8 +198,31 @@ impl Browser<'_> {
         self.respond(Method::GET, path, &[]).await.1
     }
 
+    /// Sends a form with files, each with its name.
+    pub(crate) async fn upload(&mut self, path: &str, key: &str, files: &[(&str, &[u8])]) -> Page {
+        let mut body =
+            format!("--xYz\r\nContent-Disposition: form-data; name=\"_key\"\r\n\r\n{key}\r\n")
+                .into_bytes();
+        for (name, content) in files {
+            let head = format!(
+                "--xYz\r\nContent-Disposition: form-data; name=\"pictures\"; filename=\"{name}\"\r\n\
+                 Content-Type: image/jpeg\r\n\r\n"
+            );
+            body.extend(head.as_bytes());
+            body.extend(*content);
+            body.extend(b"\r\n");
+        }
+        body.extend(b"--xYz--\r\n");
+        let media_type = "multipart/form-data; boundary=xYz";
+        let sent = self.respond_to(Method::POST, path, media_type, body.into()).await;
+        Self::page(sent)
+    }
+
     async fn send(&mut self, method: Method, path: &str, form: &[(&str, &str)]) -> Page {
-        let (head, body) = self.respond(method, path, form).await;
+        Self::page(self.respond(method, path, form).await)
+    }
+
+    fn page((head, body): (response::Parts, Body)) -> Page {
         let text = body.whole().map(|body| String::from_utf8(body.to_vec()).unwrap());
         Page { status: head.status, headers: head.headers, text: text.unwrap_or_default() }
     }
@@ -208,10 +233,21 @@ impl Browser<'_> {
         path: &str,
         form: &[(&str, &str)],
     ) -> (response::Parts, Body) {
+        let form = form_urlencoded::Serializer::new(String::new()).extend_pairs(form).finish();
+        self.respond_to(method, path, "application/x-www-form-urlencoded", form.into()).await
+    }
+
+    async fn respond_to(
+        &mut self,
+        method: Method,
+        path: &str,
+        media_type: &str,
+        body: Bytes,
+    ) -> (response::Parts, Body) {
         let (_, host) = self.origin.split_once("://").unwrap();
         let mut request = Request::builder().uri(path).header(header::HOST, host);
         if method == Method::POST {
-            request = request.header(header::CONTENT_TYPE, "application/x-www-form-urlencoded");
+            request = request.header(header::CONTENT_TYPE, media_type);
             if !self.fields.keys().any(|name| ["origin", "sec-fetch-site"].contains(name)) {
                 request = request.header(header::ORIGIN, &self.origin);
             }
@@ -224,8 +260,7 @@ impl Browser<'_> {
         if !cookies.is_empty() {
             request = request.header(header::COOKIE, cookies.join("; "));
         }
-        let form = form_urlencoded::Serializer::new(String::new()).extend_pairs(form).finish();
-        let request = request.method(method).body(Full::new(Bytes::from(form))).unwrap();
+        let request = request.method(method).body(Full::new(body)).unwrap();
         let response = self.shop.console.handle(&self.client, request).await;
         let (head, body) = response.into_parts();
         for cookie in head.headers.get_all(header::SET_COOKIE) {

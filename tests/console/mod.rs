@@ -12,6 +12,7 @@ mod one_step;
 mod origin;
 mod pages;
 mod paste;
+mod photos;
 mod second_factor;
 mod session;
 mod settings;

@@ -5,7 +5,7 @@ valid request gets a subject that it fits: a new animal, with a new order where 
 operation needs one, and the present version as `If-Match`. A request that
 follows a link keeps its animal or category, if that fits. Cursors are taken from a
 page with the same filters, the feed waits for a second at most, `expiresAt` is in the future, and no `Idempotency-Key` is
-used twice. Fields are defined and deleted under one name, and animals get values of another one. Invalid requests
+used twice. A picture is the same for every photo. Fields are defined and deleted under one name, and animals get values of another one. Invalid requests
 stay unchanged.
 
 Reads PETSTORE_URL (with the version segment) and PETSTORE_KEY.
@@ -23,6 +23,7 @@ from urllib.parse import parse_qs, urlencode
 from urllib.request import Request, urlopen
 
 import schemathesis
+from hypothesis import strategies
 from schemathesis.generation.meta import TestPhase
 
 URL = os.environ["PETSTORE_URL"]
@@ -42,8 +43,8 @@ handed_out = set()
 def send(method, path, body=None, **headers):
     """The response to a request of these hooks: its body and header fields."""
     headers = {name.replace("_", "-"): value for name, value in headers.items()}
-    headers |= {"Authorization": f"Bearer {KEY}", "Content-Type": "application/json"}
-    data = None if body is None else json.dumps(body).encode()
+    headers = {"Content-Type": "application/json"} | headers | {"Authorization": f"Bearer {KEY}"}
+    data = body if body is None or isinstance(body, bytes) else json.dumps(body).encode()
     with urlopen(Request(URL + path, data, headers, method=method)) as response:
         text = response.read()
         return json.loads(text) if text else None, response.headers
@@ -149,6 +150,32 @@ def restore_what_generators_reject(raw_schema):
         components["schemas"][name]["pattern"] = pattern
 
 
+def picture():
+    """A PNG of one pixel."""
+    def chunk(kind, data):
+        check = zlib.crc32(kind + data)
+        return len(data).to_bytes(4, "big") + kind + data + check.to_bytes(4, "big")
+
+    head = b"\0\0\0\1\0\0\0\1\x08\0\0\0\0"
+    return (
+        b"\x89PNG\r\n\x1a\n"
+        + chunk(b"IHDR", head)
+        + chunk(b"IDAT", zlib.compress(b"\0\0"))
+        + chunk(b"IEND", b"")
+    )
+
+
+for media_type in ("image/jpeg", "image/png", "image/webp", "image/gif"):
+    schemathesis.openapi.media_type(media_type, strategies.just(picture()))
+
+
+def new_photo():
+    """A new animal, and the id of its only photo. The animal has the version 2."""
+    animal = new_animal()
+    photo, _ = send("POST", f"/store/pets/{animal}/photos", picture(), Content_Type="image/png")
+    return animal, photo["id"]
+
+
 @schemathesis.hook
 def before_call(context, case, kwargs):
     if case.meta is None or not case.meta.generation.mode.is_positive:
@@ -171,6 +198,14 @@ def before_call(context, case, kwargs):
         return
     if operation == "putCategory":
         use_one_condition(case)
+    elif operation == "addPhoto":
+        case.path_parameters["petId"] = new_animal()
+        case.media_type, case.body = "image/png", picture()
+        case.headers["Content-Type"] = "image/png"
+    elif operation in ("getPhoto", "patchPhoto", "deletePhoto"):
+        case.path_parameters["petId"], case.path_parameters["photoId"] = new_photo()
+        if "If-Match" in (case.headers or {}):
+            case.headers["If-Match"] = '"2"'
     elif operation == "deleteCategory":
         category = case.path_parameters["categoryId"] = -next(numbers)
         send("PUT", f"/store/categories/{category}", {"label": "Dogs"}, If_None_Match="*")

@@ -15,12 +15,12 @@ macro_rules! double {
                     store_area::{
                         Act, Attempt, AuditEntry, AuditPosition, AuditQuery, Category, ChangePage,
                         ChangeType, Command, DeliveryUpdate, FieldChange, FieldName, FieldSet, Inventory, JournalState, JournalEntry,
-                        Order, OrderId, OrderQuery, PetPosition, PetQuery, Reservations, StorePet,
+                        Order, OrderId, OrderQuery, PetPosition, PhotoId, PetQuery, Reservations, StorePet,
                         StoredWebhook, TestMessage, Waiting, WebhookChange,
                     },
                 },
                 store::{
-                    Executed, Fields, Journal, RespondTo, Staff, StaffKey, StaffWritten, StoreArea,
+                    Executed, Fields, Journal, PhotoFiles, RespondTo, Staff, StaffKey, StaffWritten, StoreArea,
                     StoreError, Written, Webhooks,
                 },
             };
@@ -47,6 +47,12 @@ macro_rules! double {
                     change: Option<FieldChange>, act: Option<Act>, response: StoredResponse,
                     context: WriteContext
                 ) -> Written;
+            }
+            methods! { $double, PhotoFiles:
+                $how => photos_in(shard: u8) -> Vec<PhotoId>;
+                $how => note_orphans(
+                    shard: u8, present: Vec<PhotoId>, now: Timestamp, until: Timestamp
+                ) -> Vec<PhotoId>;
             }
             methods! { $double, Webhooks:
                 $how => list_webhooks() -> Vec<StoredWebhook>;

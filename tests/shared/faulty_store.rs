@@ -333,6 +333,7 @@ impl Commands for Faulty {
                 let now = order.map(|order| Decision {
                     changes: Vec::new(),
                     releases: None,
+                    photo: None,
                     result: Some(Resource::Order(order)),
                 });
                 Ok(Executed::Replayed(now.map_or(response, |now| respond(&[now]))))

@@ -5,7 +5,7 @@ use petstore::domain::{
     PetId, PetName, PetStatus,
     store_area::{
         Category, ChangeType, Command, Conflict, Field, FieldValues, IfMatch, Label, NewOrder,
-        Note, Order, OrderId, OrderPatch, OrderStatus, OrderTerms, PetPatch, Preconditions,
+        Note, Order, OrderId, OrderPatch, OrderStatus, OrderTerms, PetPatch, Photos, Preconditions,
         Present, Refusal, Resource, StorePet, Withdrawal, WithdrawalReason, decide,
     },
 };
@@ -77,6 +77,7 @@ fn present(animal: Animal) -> Present {
         order_id: (animal == Reserved).then(|| OrderId::new(5).unwrap()),
         withdrawn: (animal == Withdrawn).then_some(withdrawal),
         fields: FieldValues::NONE,
+        photos: Photos::NONE,
     };
     Present {
         pet: (animal != Unknown).then_some(pet),
@@ -117,7 +118,7 @@ fn outcome(command: &Command, present: &Present) -> String {
             text.join(" ")
         }
         Err(Refusal::Invalid(_) | Refusal::Fields(_)) => "400".to_owned(),
-        Err(Refusal::DuplicateValue { .. }) => "409".to_owned(),
+        Err(Refusal::DuplicateValue { .. } | Refusal::TooManyPhotos) => "409".to_owned(),
         Err(Refusal::NotFound(_)) => "404".to_owned(),
         Err(Refusal::PreconditionRequired(_)) => "428".to_owned(),
         Err(Refusal::PreconditionFailed(_)) => "412".to_owned(),

@@ -21,6 +21,8 @@ pub(super) struct Checked {
     /// How many of the valid rows are orders, and how many categories.
     pub(super) orders: u64,
     pub(super) categories: u64,
+    /// How many photos were ignored.
+    pub(super) photos: u64,
     /// Whether the rows depend on each other, because some are of the store area.
     pub(super) is_connected: bool,
     pub(super) invalid: u64,
@@ -31,8 +33,8 @@ pub(super) struct Checked {
 
 impl Checked {
     pub(super) fn new(ids: SeenIds, fields: ImportedFields) -> Self {
-        let (valid, orders, categories, invalid) = (0, 0, 0, 0);
-        Self { valid, orders, categories, is_connected: false, invalid, ids, fields }
+        let (valid, orders, categories, photos, invalid) = (0, 0, 0, 0, 0);
+        Self { valid, orders, categories, photos, is_connected: false, invalid, ids, fields }
     }
 
     /// Why a row that could be parsed is invalid, if so: its id is taken, or it does not agree with
@@ -50,14 +52,14 @@ impl Checked {
                 return self.fields.problem_of_new(fields, ids, number);
             }
             Row::Pet { id: Some(id), .. } => (id.get(), ids.record(*id, number)?),
-            Row::Resource(resource) => (id_of(resource), ids.record_resource(resource, number)?),
+            Row::Resource(resource, _) => (id_of(resource), ids.record_resource(resource, number)?),
         };
         let by = match (taken, row) {
             (None, Row::Pet { fields, .. }) => {
                 return self.fields.problem_of_new(fields, ids, number);
             }
             (None, Row::Field(_)) => return Ok(None),
-            (None, Row::Resource(resource)) => {
+            (None, Row::Resource(resource, _)) => {
                 if let Resource::Pet(pet) = resource
                     && let Some(invalid) = self.fields.problem_of(pet, ids, number)?
                 {
@@ -66,8 +68,10 @@ impl Checked {
                 let problem = ids.disagreement(resource, rows.raw_row()?.line)?;
                 return Ok(problem.map(|reason| InvalidRow { column: None, reason }));
             }
-            (Some(IN_CATALOGUE), Row::Resource(Resource::Order(_))) => "an order in the database",
-            (Some(IN_CATALOGUE), Row::Resource(Resource::Category(_))) => {
+            (Some(IN_CATALOGUE), Row::Resource(Resource::Order(_), _)) => {
+                "an order in the database"
+            }
+            (Some(IN_CATALOGUE), Row::Resource(Resource::Category(_), _)) => {
                 "a category in the database"
             }
             (Some(IN_CATALOGUE), _) => "an animal in the catalogue",
@@ -83,9 +87,10 @@ impl Checked {
     pub(super) fn count(&mut self, row: &Row) {
         self.valid += 1;
         match row {
-            Row::Resource(Resource::Order(_)) => self.orders += 1,
-            Row::Resource(Resource::Category(_)) => self.categories += 1,
-            Row::Resource(Resource::Pet(_)) | Row::Pet { .. } | Row::Field(_) => {}
+            Row::Resource(Resource::Order(_), _) => self.orders += 1,
+            Row::Resource(Resource::Category(_), _) => self.categories += 1,
+            Row::Resource(Resource::Pet(_), photos) => self.photos += photos,
+            Row::Pet { .. } | Row::Field(_) => {}
         }
     }
 

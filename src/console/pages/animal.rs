@@ -6,6 +6,7 @@ use super::{
     animal_fields::facts,
     history, orders,
     parts::{live, missing},
+    photos,
 };
 use crate::{
     console::{
@@ -55,6 +56,7 @@ pub(super) async fn show(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiE
                 @if desk.may_write() || order.is_some() || pet.withdrawn.is_some() {
                     (work(desk, &pet, order.as_ref(), errors))
                 }
+                (photos::card(desk, &pet))
                 section.card.no-print { h2 { (texts::HISTORY) } (history) }
             }
             div.stack {

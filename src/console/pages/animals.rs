@@ -6,7 +6,7 @@ use super::{
     category_names::PROPOSED,
     order_rows,
     parts::{empty_store, link, pages},
-    values,
+    photos, values,
 };
 use crate::{
     console::{
@@ -302,6 +302,7 @@ fn table(
                 }
                 td.first {
                     a href={ "/animals/" (pet.id.get()) } {
+                        (photos::thumbnail(pet))
                         (markup::name(pet.name.as_str(), SHORT))
                     }
                 }

@@ -145,6 +145,7 @@ fn refused(refusal: &Refusal) -> String {
         }
         Refusal::NotFound(_) => texts::IS_GONE.to_owned(),
         Refusal::Invalid(_) => texts::DAY_INVALID.to_owned(),
+        Refusal::TooManyPhotos => texts::TOO_MANY_PHOTOS.to_owned(),
         Refusal::PreconditionFailed(_)
         | Refusal::PreconditionRequired(_)
         | Refusal::TooLong

@@ -18,6 +18,8 @@ mod order_rows;
 mod orders;
 mod parts;
 mod paste;
+pub(super) mod photo_forms;
+mod photos;
 mod several;
 mod today;
 mod values;
@@ -58,6 +60,8 @@ pub(super) async fn open(page: StaffPage, desk: &Desk<'_>) -> Result<Response, A
         StaffPage::editForm => edit::form(desk).await,
         StaffPage::saveEdit => edit::save(desk).await,
         StaffPage::placeOrder => animal::place_order(desk).await,
+        StaffPage::addPhotos => Err(photo_forms::without_body()),
+        StaffPage::changePhoto => photo_forms::change(desk).await,
         StaffPage::withdraw => animal::withdraw(desk).await,
         StaffPage::restore => animal::restore(desk).await,
         StaffPage::addForm => add::add_form(desk).await,

@@ -35,5 +35,5 @@ pub(super) fn delete_category(
     require(preconditions, Some(category))?;
     let before = Some(Resource::Category(category.clone()));
     let change = Change { kind: ChangeType::CategoryDeleted, before, after: None };
-    Ok(Decision { changes: vec![change], releases: None, result: None })
+    Ok(Decision { changes: vec![change], releases: None, result: None, photo: None })
 }

@@ -4,7 +4,7 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use super::{Category, FieldProblem, FieldSet, Order, OrderId, StorePet, UniqueKey};
+use super::{Category, FieldProblem, FieldSet, Order, OrderId, PhotoId, StorePet, UniqueKey};
 use crate::domain::{PetId, words::words};
 
 /// What a command needs to know. A store reads it in the transaction that writes the decision.
@@ -35,6 +35,8 @@ pub struct Decision {
     pub releases: Option<OrderId>,
     /// What the command is about, after the changes; `None` if it was deleted.
     pub result: Option<Resource>,
+    /// The photo of the result that the command is about, if it is about one.
+    pub photo: Option<PhotoId>,
 }
 
 /// One change, with the whole resource before and after.
@@ -128,6 +130,8 @@ pub enum Refusal {
         /// This animal, if it was there before the commands.
         current: Option<Box<Resource>>,
     },
+    /// The animal has as many photos as it can have.
+    TooManyPhotos,
     /// With this command, the representations of a batch are too long together.
     TooLong,
     NoIdentifierLeft,

@@ -5,8 +5,8 @@
 use jiff::Timestamp;
 
 use super::{
-    Contact, Decimal, FieldPatch, FieldValue, Given, Label, Note, OrderId, PetPatch, Reason,
-    Reference, WithdrawalReason,
+    AltText, Contact, Decimal, FieldPatch, FieldValue, Given, Label, NewPhoto, Note, OrderId,
+    PetPatch, PhotoId, Reason, Reference, WithdrawalReason,
 };
 use crate::domain::{NewPet, PetId};
 
@@ -29,6 +29,24 @@ pub enum Command {
     /// Takes a withdrawn animal back into the catalogue, as it was.
     RestorePet {
         id: PetId,
+        preconditions: Preconditions,
+    },
+    /// Adds a photo behind the others of an animal.
+    AddPhoto {
+        id: PetId,
+        photo: NewPhoto,
+    },
+    PatchPhoto {
+        id: PetId,
+        photo: PhotoId,
+        patch: PhotoPatch,
+        /// Of the animal.
+        preconditions: Preconditions,
+    },
+    DeletePhoto {
+        id: PetId,
+        photo: PhotoId,
+        /// Of the animal.
         preconditions: Preconditions,
     },
     /// Reserves or sells an animal.
@@ -92,7 +110,10 @@ impl Command {
             Self::AddPet(..) => Subject::New,
             Self::PatchPet { id, .. }
             | Self::WithdrawPet { id, .. }
-            | Self::RestorePet { id, .. } => Subject::Pet(*id),
+            | Self::RestorePet { id, .. }
+            | Self::AddPhoto { id, .. }
+            | Self::PatchPhoto { id, .. }
+            | Self::DeletePhoto { id, .. } => Subject::Pet(*id),
             Self::PlaceOrder(new) => Subject::Pet(new.pet_id),
             Self::CompleteOrder { id }
             | Self::CancelOrder { id, .. }
@@ -169,6 +190,14 @@ pub struct OrderPatch {
     /// Only of a reserved order.
     pub price: Field<Decimal>,
     pub contact: Field<Contact>,
+}
+
+/// New values of a photo.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct PhotoPatch {
+    pub alt: Field<AltText>,
+    /// From 0. Beyond the end is the last.
+    pub position: Option<usize>,
 }
 
 /// The new value of a member that may be null (RFC 7396).

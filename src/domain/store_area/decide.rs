@@ -9,6 +9,7 @@ use super::{
         end_reservation, erase_contact, expire_order, patch_order, place_order, return_order,
     },
     pet_rules::{add_pet, patch_pet, restore_pet, withdraw_pet},
+    photo_rules::{add_photo, delete_photo, patch_photo},
 };
 
 /// Decides what `command` changes at `now`. This is the only place with these rules; every store,
@@ -25,6 +26,13 @@ pub fn decide(command: &Command, present: &Present, now: Timestamp) -> Result<De
             withdraw_pet(withdrawal, preconditions, present)
         }
         Command::RestorePet { preconditions, .. } => restore_pet(preconditions, present, now),
+        Command::AddPhoto { photo, .. } => add_photo(photo, present, now),
+        Command::PatchPhoto { photo, patch, preconditions, .. } => {
+            patch_photo(*photo, patch, preconditions, present, now)
+        }
+        Command::DeletePhoto { photo, preconditions, .. } => {
+            delete_photo(*photo, preconditions, present, now)
+        }
         Command::PlaceOrder(new) => place_order(new, present, now),
         Command::CompleteOrder { .. } => {
             end_reservation(OrderStatus::Completed, None, present, now)

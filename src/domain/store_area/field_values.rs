@@ -126,7 +126,7 @@ impl FieldValues {
 }
 
 /// Writes a JSON string (RFC 8259, section 7).
-fn write_text(out: &mut String, text: &str) {
+pub(super) fn write_text(out: &mut String, text: &str) {
     out.push('"');
     for character in text.chars() {
         match character {

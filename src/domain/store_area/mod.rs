@@ -20,6 +20,8 @@ mod name_key;
 mod order;
 mod order_rules;
 mod pet_rules;
+mod photo;
+mod photo_rules;
 mod query;
 mod rules;
 mod store_pet;
@@ -28,7 +30,7 @@ mod webhook;
 pub use category::{Category, Label};
 pub use change::{Change, ChangeType, Conflict, Decision, Present, Refusal, Resource};
 pub use command::{
-    Command, Field, IfMatch, NewOrder, OrderPatch, OrderTerms, Preconditions, Subject,
+    Command, Field, IfMatch, NewOrder, OrderPatch, OrderTerms, PhotoPatch, Preconditions, Subject,
 };
 pub use contact::Contact;
 pub use decide::decide;
@@ -47,6 +49,8 @@ pub use name_key::{
     normalized, whole_key,
 };
 pub use order::{Note, Order, OrderId, OrderStatus, Reason, Reference, Text};
+pub use photo::{AltText, NewPhoto, Photo, PhotoId, Photos};
+pub use photo_rules::may_get_photo;
 pub use query::{Inventory, OrderQuery, PetPosition, PetQuery, Reservations};
 pub use store_pet::{PetPatch, StorePet, Withdrawal, WithdrawalReason};
 pub use webhook::{

@@ -9,7 +9,12 @@ use crate::domain::PetStatus;
 
 impl Decision {
     pub(super) fn unchanged(result: &(impl Into<Resource> + Clone)) -> Self {
-        Self { changes: Vec::new(), releases: None, result: Some(result.clone().into()) }
+        Self {
+            changes: Vec::new(),
+            releases: None,
+            result: Some(result.clone().into()),
+            photo: None,
+        }
     }
 
     /// Adds or changes something.
@@ -20,7 +25,7 @@ impl Decision {
     ) -> Self {
         let (before, after) = (before.cloned().map(Into::into), Some(after.into()));
         let change = Change { kind, before, after: after.clone() };
-        Self { changes: vec![change], releases: None, result: after }
+        Self { changes: vec![change], releases: None, result: after, photo: None }
     }
 
     /// Adds the change of the animal's status that follows from the change of its order.

@@ -4,7 +4,7 @@
 
 use jiff::Timestamp;
 
-use super::{FieldPatch, FieldValue, FieldValues, Note, OrderId};
+use super::{FieldPatch, FieldValue, FieldValues, Note, OrderId, Photos};
 use crate::domain::{NewPet, PetId, PetName, PetStatus, words::words};
 
 /// An animal of the store, withdrawn or not. Times have milliseconds.
@@ -28,6 +28,7 @@ pub struct StorePet {
     pub withdrawn: Option<Withdrawal>,
     /// The values of its fields.
     pub fields: FieldValues,
+    pub photos: Photos,
 }
 
 impl StorePet {
@@ -44,6 +45,7 @@ impl StorePet {
             order_id: None,
             withdrawn: None,
             fields: FieldValues::NONE,
+            photos: Photos::NONE,
         }
     }
 
@@ -69,7 +71,7 @@ impl StorePet {
     pub fn length(&self) -> usize {
         let note = self.withdrawn.as_ref().and_then(|withdrawal| withdrawal.note.as_ref());
         let note = note.map_or(0, |note| note.as_str().len());
-        self.name.as_str().len() + note + self.fields.as_json().len()
+        self.name.as_str().len() + note + self.fields.as_json().len() + self.photos.length()
     }
 }
 

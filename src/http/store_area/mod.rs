@@ -12,6 +12,7 @@ mod members;
 mod orders;
 mod page;
 mod pets;
+mod photos;
 mod preconditions;
 mod shared;
 mod turns;
@@ -31,6 +32,7 @@ pub(crate) use self::{
         return_order,
     },
     pets::{add_pet, get_pet, list_pets, patch_pet, restore_pet, withdraw_pet},
+    photos::{add_photo, delete_photo, get_photo, patch_photo},
     shared::StoreArea,
     webhooks::{
         add_webhook, delete_webhook, enable_webhook, get_webhook, list_attempts, list_webhooks,

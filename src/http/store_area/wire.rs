@@ -8,7 +8,7 @@ use super::shared::StoreArea;
 use crate::{
     domain::{
         StoredResponse,
-        store_area::{Decision, Inventory, Resource},
+        store_area::{Decision, Inventory, PhotoId, Resource, StorePet},
     },
     edge::{ApiError, Response, response},
     http::etag,
@@ -75,6 +75,45 @@ pub(super) fn created(decisions: &[Decision]) -> StoredResponse {
         Some(Resource::Category(_)) | None => None,
     };
     response
+}
+
+/// The response to a command about a photo: the photo, with the tag of its animal. Nothing but the tag
+/// if it was deleted.
+pub(super) fn photo(decisions: &[Decision]) -> StoredResponse {
+    let decision = decisions.first();
+    let Some((Resource::Pet(pet), photo)) =
+        decision.and_then(|decision| Some((decision.result.as_ref()?, decision.photo)))
+    else {
+        return StoredResponse { status: StatusCode::NO_CONTENT.as_u16(), ..Default::default() };
+    };
+    let body = photo.and_then(|id| photo_of(pet, id));
+    let status = if body.is_some() { StatusCode::OK } else { StatusCode::NO_CONTENT };
+    StoredResponse {
+        status: status.as_u16(),
+        location: None,
+        etag: Some(tag(pet.version)),
+        body: body.unwrap_or_default(),
+    }
+}
+
+/// The same for a photo that was added.
+pub(super) fn added_photo(decisions: &[Decision]) -> StoredResponse {
+    let mut response = photo(decisions);
+    response.status = StatusCode::CREATED.as_u16();
+    if let Some(Decision { result: Some(Resource::Pet(pet)), photo: Some(photo), .. }) =
+        decisions.first()
+    {
+        response.location = Some(format!("/store/pets/{}/photos/{photo}", pet.id));
+    }
+    response
+}
+
+/// A photo of an animal; `None` if the animal does not have it.
+pub(super) fn photo_of(pet: &StorePet, id: PhotoId) -> Option<Vec<u8>> {
+    let at = pet.photos.position(id)?;
+    let mut out = Vec::with_capacity(2 * USUAL_LENGTH);
+    json::write_photo(&mut out, pet.id, at, pet.photos.all().get(at)?);
+    Some(out)
 }
 
 /// The response to several commands: what each is about, as it was after that command.

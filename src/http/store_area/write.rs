@@ -7,7 +7,7 @@ use bytes::Bytes;
 use hyper::{
     StatusCode,
     header::{self, HeaderValue},
-    http::request::Parts,
+    http::{request::Parts, uri::PathAndQuery},
 };
 use jiff::Timestamp;
 use serde_json::Value;
@@ -17,7 +17,7 @@ use super::{contacts, members::Members, shared::StoreArea, wire};
 use crate::{
     domain::{
         IdempotencyKey, KeyId, NamedActor, PetId, StoredResponse, WriteContext,
-        store_area::{Command, Conflict, FieldProblem, OrderId, Refusal, Resource},
+        store_area::{Command, Conflict, FieldProblem, OrderId, Photos, Refusal, Resource},
     },
     edge::{
         ApiError, Problem, Reservation, Response,
@@ -26,12 +26,16 @@ use crate::{
     },
     http::{access::auth, idempotency, query, routes::Call},
     json::{self, times},
+    photos::Format,
     store::{Executed, RespondTo},
 };
 
 /// How much longer, in bytes, a response usually is than the body: by what the request does not
 /// change. Very long names can exceed it.
 const USUAL_GROWTH: usize = 16 << 10;
+
+/// How much longer a picture may take to arrive than another body.
+const PICTURE_TIMES: u32 = 4;
 
 /// Why a batch is refused whose animals and orders are too long.
 const BATCH_TOO_LONG: &str = "The animals and orders of a batch must not exceed 2 MiB together, \
@@ -50,6 +54,8 @@ pub(super) struct Write<'r> {
     pub(super) now: Timestamp,
     /// The body, an empty object if the request has none.
     pub(super) body: Bytes,
+    /// What is the same for each repetition of a request that has no JSON.
+    fingerprint: Option<[u8; 32]>,
     room: Reservation,
 }
 
@@ -85,8 +91,39 @@ impl<'r> Write<'r> {
             key,
             now: times::to_milliseconds(area.app.clock.now()),
             body: text,
+            fingerprint: None,
             room,
         })
+    }
+
+    /// The same for a picture. Also returns its format.
+    pub(super) async fn read_picture(
+        area: &StoreArea,
+        Call { request, request_id, route, parameter, body, caller }: Call<'r>,
+    ) -> Result<(Self, Format), ApiError> {
+        let key = idempotency::key(&request.headers)?;
+        let max = area.app.photos.max_size();
+        let size = body::max_length_within(&body, max) + USUAL_GROWTH;
+        let room = area.http.memory.reserve_for_picture(size)?;
+        let timeout = area.http.body_timeout * PICTURE_TIMES;
+        let types = Format::ALL.map(|format| (media_type(format), format));
+        let (picture, format) =
+            body::read_picture(&request.headers, body, types, max, timeout).await?;
+        let caller = caller.ok_or_else(auth::missing_key)?;
+        let write = Self {
+            request,
+            parameter,
+            request_id,
+            operation: route.id,
+            caller: caller.key_id(),
+            actor: caller.actor(),
+            fingerprint: key.is_some().then(|| fingerprint_of_picture(request, &picture)),
+            key,
+            now: times::to_milliseconds(area.app.clock.now()),
+            body: picture,
+            room,
+        };
+        Ok((write, format))
     }
 
     /// The same for an operation that requires an `Idempotency-Key`. Fails with 400 without it.
@@ -157,7 +194,8 @@ impl<'r> Write<'r> {
     pub(super) async fn context(&self, area: &StoreArea) -> Result<WriteContext, ApiError> {
         let idempotency = match &self.key {
             Some(key) => {
-                let fingerprint = fingerprint(self.request, &self.body);
+                let fingerprint =
+                    self.fingerprint.unwrap_or_else(|| fingerprint(self.request, &self.body));
                 let requests = &area.app.requests;
                 Some(requests.of_key(self.caller, self.operation, key.clone(), fingerprint).await?)
             }
@@ -214,6 +252,25 @@ fn fingerprint(request: &Parts, body: &[u8]) -> [u8; 32] {
     hash.finalize().into()
 }
 
+/// The same of a picture: of its bytes, and of the query.
+fn fingerprint_of_picture(request: &Parts, picture: &[u8]) -> [u8; 32] {
+    let mut hash = Sha256::new();
+    let target = request.uri.path_and_query().map_or("", PathAndQuery::as_str);
+    hash.update(target.len().to_be_bytes());
+    hash.update(target);
+    hash.update(picture);
+    hash.finalize().into()
+}
+
+fn media_type(format: Format) -> &'static str {
+    match format {
+        Format::Jpeg => "image/jpeg",
+        Format::Png => "image/png",
+        Format::WebP => "image/webp",
+        Format::Gif => "image/gif",
+    }
+}
+
 /// Gives each integer one spelling.
 fn normalize_numbers(value: &mut Value) {
     match value {
@@ -228,7 +285,11 @@ fn normalize_numbers(value: &mut Value) {
     }
 }
 
-fn refused(refusal: Refusal, failed_index: Option<usize>, room: Reservation) -> ApiError {
+pub(super) fn refused(
+    refusal: Refusal,
+    failed_index: Option<usize>,
+    room: Reservation,
+) -> ApiError {
     let is_batch = failed_index.is_some();
     let of_conflict = |problem, conflict: Conflict| {
         (ApiError::new(problem, conflict.message), Some(wire::current(&conflict.current)))
@@ -261,6 +322,11 @@ fn refused(refusal: Refusal, failed_index: Option<usize>, room: Reservation) -> 
         Refusal::DuplicateValue { message, current, .. } => {
             let current = current.map(|current| wire::resource(&current));
             (ApiError::new(Problem::DuplicateValue, message), current)
+        }
+        Refusal::TooManyPhotos => {
+            let message =
+                format!("An animal can have at most {} photos. Delete one first.", Photos::MAX);
+            (ApiError::new(Problem::TooManyPhotos, message), None)
         }
         Refusal::NoIdentifierLeft => return ApiError::internal(Arc::new(NoIdentifierLeft)),
     };

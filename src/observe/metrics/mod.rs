@@ -7,6 +7,7 @@
 
 mod changes;
 mod exposition;
+mod photos;
 mod tasks;
 mod webhooks;
 
@@ -21,6 +22,7 @@ use std::{
 pub use self::{
     changes::ChangeMetrics,
     exposition::{Exposition, Kind},
+    photos::PhotoMetrics,
     tasks::{TaskMetrics, TaskRuns},
     webhooks::{WebhookMetrics, WebhookState},
 };

@@ -6,6 +6,7 @@ mod deliveries;
 pub(super) mod field_search;
 pub(super) mod fields;
 pub(super) mod keys;
+mod photos;
 mod requests;
 mod staff;
 mod webhooks;

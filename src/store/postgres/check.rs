@@ -12,7 +12,7 @@ use crate::{
         OpenError, StoreError,
         admin::keys,
         bulk::Snapshot,
-        check::{self, Checkup, DISAGREEMENTS, OneKind, UNIQUE_VALUES, ValueCheck},
+        check::{self, Checkup, DISAGREEMENTS, OneKind, PHOTOS, UNIQUE_VALUES, ValueCheck},
         tables::Table,
     },
 };
@@ -73,7 +73,11 @@ fn read(snapshot: &mut PostgresSnapshot) -> Result<Checkup, StoreError> {
         values.add_owner(&(row.try_get(0)?, row.try_get(1)?), row.try_get(2)?);
         Ok(ControlFlow::Continue(()))
     })?;
-    found.problems.extend(values.disagreement());
+    snapshot.each(PHOTOS, &[], |row| {
+        values.add_photo(row.try_get(0)?, row.try_get(1)?);
+        Ok(ControlFlow::Continue(()))
+    })?;
+    found.problems.extend(values.disagreements());
     for (statement, problem) in [
         (INDEXES, "the index {} is missing or incomplete"),
         (SEQUENCES, "the sequence of ids does not contain the last id of {}"),

@@ -21,6 +21,7 @@ pub(super) const CONTACTS: CopyTarget =
     CopyTarget { table: "order_contacts", columns: "order_id, contact" };
 pub(super) const UNIQUE_VALUES: CopyTarget =
     CopyTarget { table: "unique_values", columns: "field, key, pet_id" };
+pub(super) const PHOTOS: CopyTarget = CopyTarget { table: "photos", columns: "id, pet_id" };
 pub(super) const REQUESTS: CopyTarget = CopyTarget {
     table: "requests",
     columns: "caller, key, operation, fingerprint, status, location, etag, body, created_at, mark",

@@ -22,7 +22,8 @@ use crate::{
     domain::{
         Actor, NewPet, PetId, WriteContext,
         store_area::{
-            Act, FieldDefinition, FieldSet, FieldValues, Order, Resource, StorePet, UniqueKey,
+            Act, FieldDefinition, FieldSet, FieldValues, Order, PhotoId, Resource, StorePet,
+            UniqueKey,
         },
     },
     store::{
@@ -73,6 +74,8 @@ pub struct PostgresLoad {
     fields: FieldSet,
     /// Unique values that were not written yet: a connection has one COPY at a time.
     keys: Vec<(UniqueKey, PetId)>,
+    /// The same for photos.
+    photos: Vec<(PhotoId, PetId)>,
     /// Identifiers for the next animals, since the first one that has values.
     drawn: VecDeque<PetId>,
     /// When the animals are added.
@@ -93,6 +96,7 @@ impl PostgresLoad {
             added,
             fields: FieldSet::default(),
             keys: Vec::new(),
+            photos: Vec::new(),
             drawn: VecDeque::new(),
             context,
         })
@@ -133,6 +137,7 @@ impl PostgresLoad {
     fn finish(&mut self) -> Result<(), StoreError> {
         self.add_contacts()?;
         self.add_keys()?;
+        self.add_photos()?;
         self.finish_copying()
     }
 
@@ -160,6 +165,14 @@ impl PostgresLoad {
     fn add_keys(&mut self) -> Result<(), StoreError> {
         for ((field, key), id) in mem::take(&mut self.keys) {
             self.add_to(copy_target::UNIQUE_VALUES, &[&field, &key, &id.get()])?;
+        }
+        Ok(())
+    }
+
+    /// Writes the photos that wait.
+    fn add_photos(&mut self) -> Result<(), StoreError> {
+        for (photo, id) in mem::take(&mut self.photos) {
+            self.add_to(copy_target::PHOTOS, &[&photo.to_string(), &id.get()])?;
         }
         Ok(())
     }
@@ -225,6 +238,12 @@ impl Load for PostgresLoad {
             self.keys.extend(keys.map(|key| (key, pet.id)));
             if self.keys.len() >= WAITING_KEYS {
                 self.add_keys()?;
+            }
+        }
+        if let Resource::Pet(pet) = resource {
+            self.photos.extend(pet.photos.all().iter().map(|photo| (photo.id, pet.id)));
+            if self.photos.len() >= WAITING_KEYS {
+                self.add_photos()?;
             }
         }
         with_values(resource, |table, values| self.add_values(table.into(), values))?;

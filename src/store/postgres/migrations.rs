@@ -37,10 +37,11 @@ const STEPS: [&str; KNOWN as usize] = [
     include_str!("../../../migrations/postgres/0020_price_of_an_order.sql"),
     include_str!("../../../migrations/postgres/0021_contacts.sql"),
     include_str!("../../../migrations/postgres/0022_field_values.sql"),
+    include_str!("../../../migrations/postgres/0023_photos.sql"),
 ];
 
 /// The schema version of this release.
-const KNOWN: u32 = 22;
+const KNOWN: u32 = 23;
 
 /// How often processes that start at the same time may conflict. In each conflict, one of them
 /// succeeds.

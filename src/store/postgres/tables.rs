@@ -27,7 +27,7 @@ pub(super) static COLUMNS: LazyLock<[String; 4]> = LazyLock::new(|| {
 pub(super) fn column_type(column: &str) -> &'static str {
     match column {
         "name" | "name_key" | "words" | "status" | "reason" | "note" | "reference" | "label"
-        | "price" | "fields" => "text",
+        | "price" | "fields" | "photos" => "text",
         "holds" => "boolean",
         _ => "bigint",
     }

@@ -169,6 +169,7 @@ impl Load for SqliteLoad {
         }
         self.added.add_resource(resource);
         store_fields::insert(&self.connection, &self.fields, resource)?;
+        changes::write_photos(&self.connection, None, Some(resource))?;
         Ok(changes::insert(&self.connection, resource)?)
     }
 

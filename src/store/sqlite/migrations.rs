@@ -35,10 +35,11 @@ const STEPS: [&str; KNOWN as usize] = [
     include_str!("../../../migrations/sqlite/0023_price_of_an_order.sql"),
     include_str!("../../../migrations/sqlite/0024_contacts.sql"),
     include_str!("../../../migrations/sqlite/0025_field_values.sql"),
+    include_str!("../../../migrations/sqlite/0026_photos.sql"),
 ];
 
 /// The schema version of this release.
-const KNOWN: u32 = 25;
+const KNOWN: u32 = 26;
 
 /// Marks a file as petstore's in its header ("pets"), where `file` and SQLite's tools show it.
 const APPLICATION_ID: i64 = 0x7065_7473;

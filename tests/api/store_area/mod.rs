@@ -14,6 +14,7 @@ mod inventory;
 mod orders;
 mod patch_pet;
 mod pets;
+mod photos;
 mod prices;
 mod retries;
 mod scopes;

@@ -100,6 +100,11 @@ const SET_CONTACTS: &str = "
     ON CONFLICT (order_id) DO UPDATE SET contact = excluded.contact";
 const ERASE_CONTACTS: &str = "DELETE FROM order_contacts WHERE order_id = ANY($1)";
 
+const ADD_PHOTOS: &str =
+    "INSERT INTO photos (pet_id, id) SELECT * FROM unnest($1::bigint[], $2::text[])";
+const DROP_PHOTOS: &str = "DELETE FROM photos USING unnest($1::bigint[], $2::text[])
+        AS old (pet_id, id) WHERE photos.pet_id = old.pet_id AND photos.id = old.id";
+
 /// A row that is written, or kept as it is.
 pub(super) struct Row {
     sql: &'static str,
@@ -112,6 +117,8 @@ pub(super) struct Row {
     has_response: bool,
     /// Whether the contact of an order changes.
     has_new_contact: bool,
+    /// The photos that an animal loses, and those that it gets.
+    photos: [Vec<String>; 2],
 }
 
 /// The differences between what was read and what the commands left. In ascending order of
@@ -141,7 +148,11 @@ pub(super) fn writes(rows: &[Row]) -> impl Iterator<Item = Write<'_>> {
     let of_rows = rows
         .chunk_by(|one, next| std::ptr::eq(one.sql, next.sql))
         .filter_map(|rows| Write::of_rows(rows[0].sql, rows.iter().map(Row::values)));
-    Write::of_rows(KEEP_RESPONSES, ids).into_iter().chain(of_rows).chain(contacts(rows))
+    Write::of_rows(KEEP_RESPONSES, ids)
+        .into_iter()
+        .chain(of_rows)
+        .chain(contacts(rows))
+        .chain(photos(rows))
 }
 
 /// The statements for the contacts of these rows. The rows of their orders are locked before.
@@ -155,6 +166,19 @@ fn contacts(rows: &[Row]) -> impl Iterator<Item = Write<'_>> {
         orders.clone().filter_map(|(id, contact)| Some(vec![id, Value::Text(contact?.as_str())]));
     let erased = orders.filter(|(_, contact)| contact.is_none()).map(|(id, _)| vec![id]);
     [Write::of_rows(SET_CONTACTS, set), Write::of_rows(ERASE_CONTACTS, erased)]
+        .into_iter()
+        .flatten()
+}
+
+/// The statements for the photos of these rows.
+fn photos(rows: &[Row]) -> impl Iterator<Item = Write<'_>> {
+    let photos = |at: usize| {
+        rows.iter().flat_map(move |row| {
+            let id = tables::values(&row.resource)[0];
+            row.photos[at].iter().map(move |photo| vec![id, Value::Text(photo)])
+        })
+    };
+    [Write::of_rows(DROP_PHOTOS, photos(0)), Write::of_rows(ADD_PHOTOS, photos(1))]
         .into_iter()
         .flatten()
 }
@@ -182,12 +206,16 @@ impl Row {
             _ => None,
         };
         let has_new_contact = contact(&read) != contact(&now);
+        let [(_, before), (_, after)] = [&read, &now].map(|of| tables::photos(of.as_ref()));
+        let photos = [(before, after), (after, before)]
+            .map(|(of, other)| of.missing_in(other).map(|id| id.to_string()).collect());
         let resource = now.or(read)?;
         let keys = match &resource {
             Resource::Pet(pet) => Some(StoredKeys::of(pet.name.as_str())),
             Resource::Order(_) | Resource::Category(_) => None,
         };
-        Some(Self { sql, resource, keys, read: as_read, has_response: false, has_new_contact })
+        let has_response = false;
+        Some(Self { sql, resource, keys, read: as_read, has_response, has_new_contact, photos })
     }
 
     fn values(&self) -> Vec<Value<'_>> {

@@ -9,7 +9,7 @@ use crate::{
     domain::store_area::{Change, Decision, Resource},
     store::{
         columns::Value,
-        tables::{Table, values},
+        tables::{Table, photos, values},
     },
 };
 
@@ -23,6 +23,8 @@ static INSERT: LazyLock<[String; 4]> = LazyLock::new(|| {
 const SET_CONTACT: &str = "INSERT INTO order_contacts (order_id, contact) VALUES (?1, ?2)
     ON CONFLICT (order_id) DO UPDATE SET contact = excluded.contact";
 const ERASE_CONTACT: &str = "DELETE FROM order_contacts WHERE order_id = ?1";
+const ADD_PHOTO: &str = "INSERT INTO photos (id, pet_id) VALUES (?1, ?2)";
+const DROP_PHOTO: &str = "DELETE FROM photos WHERE id = ?1 AND pet_id = ?2";
 const RELEASE: &str = "UPDATE orders SET holds = 0 WHERE id = ?1 AND holds = 1";
 
 /// Writes a decision about what this transaction has read, so each change is of exactly one row.
@@ -33,6 +35,7 @@ pub(super) fn write(connection: &Connection, decision: &Decision) -> rusqlite::R
         {
             requests::keep_responses(connection, pet.id)?;
         }
+        write_photos(connection, before.as_ref(), after.as_ref())?;
         match (before, after) {
             (Some(before), Some(after)) if Table::of(before) == Table::of(after) => {
                 update(connection, before, after)?;
@@ -61,6 +64,27 @@ pub(in super::super) fn insert(
     let mut insert = connection.prepare_cached(&INSERT[Table::of(resource) as usize])?;
     expect_one(insert.execute(params_from_iter(values(resource)))?)?;
     write_contact(connection, None, resource)
+}
+
+/// Writes which photos an animal has no more, and which it has got.
+pub(in super::super) fn write_photos(
+    connection: &Connection,
+    before: Option<&Resource>,
+    after: Option<&Resource>,
+) -> rusqlite::Result<()> {
+    let (before, after) = (photos(before), photos(after));
+    if before == after {
+        return Ok(());
+    }
+    for (statement, (id, photos), (_, others)) in
+        [(DROP_PHOTO, before, after), (ADD_PHOTO, after, before)]
+    {
+        for photo in photos.missing_in(others) {
+            let mut write = connection.prepare_cached(statement)?;
+            expect_one(write.execute((photo.to_string(), id))?)?;
+        }
+    }
+    Ok(())
 }
 
 /// Writes the contact of an order if it changes, so an order without one costs nothing. SQLite

@@ -17,7 +17,7 @@ use super::{
 use crate::{
     domain::pet::HIGHEST_EXPECTED,
     store::{
-        check::{self, Checkup, DISAGREEMENTS, OneKind, UNIQUE_VALUES, ValueCheck},
+        check::{self, Checkup, DISAGREEMENTS, OneKind, PHOTOS, UNIQUE_VALUES, ValueCheck},
         tables::{Table, pet_with_order},
     },
 };
@@ -69,7 +69,8 @@ pub(in super::super) fn agreement(
 fn values(connection: &Connection, found: &mut Checkup) -> rusqlite::Result<()> {
     let mut values = ValueCheck::with(fields::read(connection)?);
     for table in [Table::Pets, Table::WithdrawnPets] {
-        let with_values = format!("{} WHERE fields IS NOT NULL", SELECT[table as usize]);
+        let with_values =
+            format!("{} WHERE fields IS NOT NULL OR photos IS NOT NULL", SELECT[table as usize]);
         let mut statement = connection.prepare(&with_values)?;
         let mut rows = statement.query([])?;
         let mut found = OneKind::of(&mut found.problems);
@@ -90,7 +91,12 @@ fn values(connection: &Connection, found: &mut Checkup) -> rusqlite::Result<()> 
     while let Some(row) = rows.next()? {
         values.add_owner(&(row.get(0)?, row.get(1)?), row.get(2)?);
     }
-    found.problems.extend(values.disagreement());
+    let mut statement = connection.prepare(PHOTOS)?;
+    let mut rows = statement.query([])?;
+    while let Some(row) = rows.next()? {
+        values.add_photo(row.get(0)?, row.get(1)?);
+    }
+    found.problems.extend(values.disagreements());
     Ok(())
 }
 

@@ -21,7 +21,7 @@ impl Operation {
     /// Its path with this id.
     pub(super) fn target(&self, id: &str) -> String {
         let path = match self.path.split_once('{') {
-            Some((before, rest)) => format!("{before}{id}{}", rest.split_once('}').unwrap().1),
+            Some((before, rest)) => format!("{before}{id}{}", rest.rsplit_once('}').unwrap().1),
             None => self.path.to_owned(),
         };
         format!("/v1{path}")

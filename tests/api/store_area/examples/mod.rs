@@ -16,6 +16,7 @@ use self::document::{Operation, REQUEST_ID, operation, operations, texts, yaml};
 use super::super::{
     contract::STORE_AREA,
     harness::{Reply, Server},
+    pictures,
 };
 
 /// Responses that no request of a client provokes. `placeOrder` over a store that fails produces
@@ -38,7 +39,8 @@ struct Request<'a> {
     id: &'a str,
     query: &'a str,
     fields: &'a [(&'a str, &'a str)],
-    /// JSON, or the name of an example of a request.
+    /// JSON, the name of an example of a request, `@picture`, `@truncated`, or another text after
+    /// `@` instead of a picture.
     body: &'a str,
 }
 
@@ -75,15 +77,23 @@ impl Book {
     }
 
     /// A body with its media type.
-    fn body(&mut self, operation: &Operation, body: &str) -> (&'static str, String) {
+    fn body(&mut self, operation: &Operation, body: &str) -> (&'static str, Vec<u8>) {
+        if let Some(text) = body.strip_prefix('@') {
+            let picture = match text {
+                "picture" => picture(),
+                "truncated" => picture()[..99].to_vec(),
+                text => text.as_bytes().to_vec(),
+            };
+            return ("image/png", picture);
+        }
         if body.is_empty() || body.starts_with(['{', '[']) {
-            return ("application/json", body.to_owned());
+            return ("application/json", body.as_bytes().to_vec());
         }
         self.shown.insert(format!("{} request {body}", operation.id));
         let content = operation.value["requestBody"]["content"].as_object().unwrap();
         let mut examples = content.iter().filter_map(|(media_type, content)| {
             let value = content["examples"].get(body)?.get("value")?;
-            Some((media_type.as_str(), value.to_string()))
+            Some((media_type.as_str(), value.to_string().into_bytes()))
         });
         let found = examples.next();
         found.unwrap_or_else(|| panic!("{} has no request example {body}", operation.id))
@@ -185,6 +195,11 @@ impl Book {
             self.wrong.join("\n\n")
         );
     }
+}
+
+/// A PNG of 960 x 720 pixels.
+fn picture() -> Vec<u8> {
+    pictures::png(960, 720)
 }
 
 /// The values that a header field may have in a response with this example. Empty for a tag of a

@@ -20,6 +20,7 @@ use crate::api::{
     contract,
     errors::failing,
     harness::{Server, soon},
+    pictures,
 };
 
 /// The keys of clients.
@@ -31,6 +32,8 @@ struct Clients {
     contract_reader: String,
     /// Has reached its rate limit.
     hasty: String,
+    /// A photo of the first animal: what is in the place of the parameters.
+    photo: &'static str,
 }
 
 /// A request that is valid, except for one reason.
@@ -75,6 +78,7 @@ pub(super) async fn provoke(book: &mut Book) {
     expired_cursor(book, &store).await;
     outages(book).await;
     too_many_fields(book).await;
+    photos(book).await;
 }
 
 async fn clients(store: &Store) -> Clients {
@@ -91,12 +95,15 @@ async fn clients(store: &Store) -> Clients {
         let batch = server.send(Method::POST, "/v1/store/batch", &headers, commands.to_string());
         batch.await.expect_error(404, "not_found");
     }
+    let photo = store.add_photo(1, &pictures::png(2, 2)).await.json();
+    let photo = format!("1/photos/{}", photo["id"].as_str().unwrap());
     Clients {
         administrator: store.key.clone(),
         writer: server.new_key(Scope::StoreWrite, None).await.0,
         reader: server.new_key(Scope::StoreRead, None).await.0,
         contract_reader: server.new_key(Scope::Read, None).await.0,
         hasty,
+        photo: String::leak(photo),
     }
 }
 
@@ -115,10 +122,17 @@ fn all_errors() -> impl Iterator<Item = (Operation, &'static str, String)> {
 fn valid(operation: &Operation, clients: &Clients) -> Spoiled {
     let mut request = Spoiled {
         key: clients.administrator.clone(),
-        id: if operation.id.ends_with("Field") { "breed" } else { "1" },
+        id: match operation.id {
+            id if id.ends_with("Field") => "breed",
+            "getPhoto" | "patchPhoto" | "deletePhoto" => clients.photo,
+            _ => "1",
+        },
         query: "",
         fields: Vec::new(),
-        body: operation.request_examples().first().map_or("", |name| name).to_owned(),
+        body: match operation.id {
+            "addPhoto" => "@picture".to_owned(),
+            _ => operation.request_examples().first().map_or("", |name| name).to_owned(),
+        },
     };
     if operation.has("If-Match") {
         request.set("if-match", "\"1\"");
@@ -156,6 +170,7 @@ fn spoil(
         }
         ("429", _) => request.key.clone_from(&clients.hasty),
         ("431", _) => request.set("x-long", &"x".repeat(17_000)),
+        ("413", _) if operation.id == "addPhoto" => request.body = "@".repeat((16 << 20) + 2),
         ("413", _) => request.body = json!({ "note": "x".repeat(70_000) }).to_string(),
         ("415", _) => request.set("content-type", "text/plain"),
         ("422", _) => request.set("idempotency-key", "used"),
@@ -163,6 +178,9 @@ fn spoil(
         // A category that does not exist is created.
         ("404", _) if operation.id == "putCategory" => request.id = "dogs",
         ("404", _) if operation.id.ends_with("Field") => request.id = "99",
+        ("404", _) if request.id == clients.photo => {
+            request.id = "1/photos/0123456789abcdef0123456789abcdef";
+        }
         ("404", _) if !needs_idempotency_key(operation) => request.id = "99",
         ("400", "unknown_parameter") if is_feed => request.query = "cursor=AAAA",
         ("400", "unknown_field") if operation.has("field") => request.query = "field.color=black",
@@ -177,7 +195,10 @@ fn spoil(
         ("400", "invalid_cursor") if is_feed => request.query = "after=AAAA",
         ("400", "invalid_cursor") => request.query = "cursor=AAAA",
         ("400", "missing_idempotency_key") => request.unset("idempotency-key"),
-        ("400", "invalid_body") if operation.id != "runBatch" => {
+        ("400", "invalid_image") => {
+            request.body = "@truncated".to_owned();
+        }
+        ("400", "invalid_body") if !["runBatch", "addPhoto"].contains(&operation.id) => {
             invalid_body(operation).clone_into(&mut request.body);
         }
         ("400", "unknown_member") if operation.id != "runBatch" => {
@@ -192,6 +213,7 @@ fn invalid_body(operation: &Operation) -> &'static str {
     match operation.id {
         "addStorePet" => r#"{"name": "Mia", "categoryId": 2, "fields": {"sex": "f"}}"#,
         "patchPet" => r#"{"name": null}"#,
+        "patchPhoto" => r#"{"alt": ""}"#,
         "withdrawPet" => r#"{"reason": "sold"}"#,
         "placeOrder" => r#"{"petId": 2, "expiresAt": "2026-11-01T00:00:00Z"}"#,
         "patchOrder" => r#"{"expiresAt": null}"#,
@@ -208,6 +230,7 @@ fn unknown_member(operation: &Operation) -> &'static str {
     match operation.id {
         "addStorePet" | "patchPet" => r#"{"categoryID": 1}"#,
         "withdrawPet" => r#"{"comment": ""}"#,
+        "patchPhoto" => r#"{"urls": null}"#,
         "placeOrder" => r#"{"petID": 1}"#,
         "patchOrder" => r#"{"status": "completed"}"#,
         "putCategory" => r#"{"name": "Dogs"}"#,
@@ -253,7 +276,9 @@ async fn show_raw(
     operation: &Operation,
     rest: &str,
 ) {
-    let (method, target, key) = (operation.method, operation.target("1"), &store.key);
+    let is_photo = operation.path.ends_with("{photoId}");
+    let id = if is_photo { "1/photos/0123456789abcdef0123456789abcdef" } else { "1" };
+    let (method, target, key) = (operation.method, operation.target(id), &store.key);
     let fields = format!("authorization: Bearer {key}\r\nx-request-id: {REQUEST_ID}\r\n");
     let request = format!("{method} {target} HTTP/1.1\r\nhost: x\r\n{fields}{rest}");
     let reply = closing(&store.server.raw(request).await);
@@ -266,13 +291,18 @@ async fn broken_heads_and_late_bodies(book: &mut Book) {
     let setup = Setup { body_timeout: Duration::from_millis(50), ..Setup::default() };
     let mut store = Store::open_with(setup).await;
     store.key = store.server.new_key(Scope::StoreAdmin, None).await.0;
+    let broken_picture = "idempotency-key: broken\r\ncontent-type: image/png\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n";
+    let late_picture =
+        "idempotency-key: late\r\ncontent-type: image/png\r\ncontent-length: 9\r\n\r\n{";
     let late = "idempotency-key: late\r\ncontent-type: application/json\r\n\
                 content-length: 9\r\n\r\n{";
     for (operation, status, name) in all_errors() {
         let example = format!("{} {status} {name}", operation.id);
         let rest = match (status, name.as_str()) {
             ("400", "invalid_request") => "host: y\r\n\r\n",
+            ("408", _) if operation.id == "addPhoto" => late_picture,
             ("408", _) => late,
+            ("400", "invalid_body") if operation.id == "addPhoto" => broken_picture,
             _ => continue,
         };
         show_raw(book, &store, &example, &operation, rest).await;
@@ -299,6 +329,20 @@ async fn too_many_fields(book: &mut Book) {
     let request =
         Request { key, id: "temper", fields: &fields, body: "create", ..Request::default() };
     book.show(&store.server, "putField 409 too_many_fields", request).await;
+}
+
+/// A service without photos, and an animal that has as many as it can have.
+async fn photos(book: &mut Book) {
+    let off = Store::open_with(Setup { photos: false, ..Setup::default() }).await;
+    let full = Store::open().await;
+    full.add("Luna", "available").await;
+    for _ in 0..20 {
+        assert_eq!(full.add_photo(1, &pictures::png(2, 2)).await.status, 201);
+    }
+    for (store, example) in [(&off, "501 photos_off"), (&full, "409 too_many_photos")] {
+        let request = Request { key: &store.key, id: "1", body: "@picture", ..Request::default() };
+        book.show(&store.server, &format!("addPhoto {example}"), request).await;
+    }
 }
 
 #[derive(Debug, thiserror::Error)]

@@ -1,0 +1,171 @@
+//! Adding several photos at once, their order, their texts, and deleting them.
+
+use bytes::Bytes;
+use hyper::StatusCode;
+use maud::html;
+use sha2::{Digest, Sha256};
+
+use super::{animal, commands::NotDone, parts::missing};
+use crate::{
+    console::{
+        ask::Question,
+        desk::{Desk, KEY_FIELD, owner_of},
+        forms::Errors,
+        layout::Menu,
+        markup,
+        reply::{Flash, Reply},
+        texts,
+        visit::Form,
+    },
+    domain::{
+        PetId,
+        store_area::{AltText, Command, Field, NewPhoto, PhotoId, PhotoPatch},
+    },
+    edge::{ApiError, Problem, UnreadBody, multipart::Multipart},
+    photos::{Format, PhotoError},
+    text,
+};
+
+/// How much longer a picture may take to arrive than a form.
+const PICTURE_TIMES: u32 = 4;
+
+/// Changes the text or the place of a photo, or deletes it.
+pub(super) async fn change(desk: &Desk<'_>) -> Result<Reply, ApiError> {
+    let form = &desk.visit.form;
+    let pet = desk.pet().await?;
+    let photo = PhotoId::parse(form.get("photo"));
+    let (Some(pet), Some(photo)) = (pet, photo) else {
+        return Ok(missing(Menu::Animals, texts::NO_PET));
+    };
+    let (id, preconditions) = (pet.id, desk.preconditions());
+    let at = pet.photos.position(photo).unwrap_or_default();
+    let position = match form.get("do") {
+        "up" => Some(at.saturating_sub(1)),
+        "down" => Some(at + 1),
+        _ => None,
+    };
+    let command = if form.get("do") == "delete" {
+        let name = markup::plain_name(pet.name.as_str());
+        let question = Question {
+            menu: Menu::Animals,
+            title: texts::really(texts::DELETE, &texts::photo_of(at + 1, &name, None)),
+            effects: vec![texts::PHOTO_IS_GONE.to_owned()],
+            yes: texts::DELETE,
+            back: &format!("/animals/{}", id.get()),
+        };
+        if let Some(asked) = question.ask(desk, &html! {}) {
+            return Ok(asked);
+        }
+        Command::DeletePhoto { id, photo, preconditions }
+    } else {
+        let typed = form.get("alt");
+        let alt = match AltText::new(typed.to_owned()) {
+            _ if typed.is_empty() => Field::Clear,
+            Some(alt) => Field::Set(alt),
+            None => return animal::show(desk, &Errors::text(texts::ALT_TOO_LONG)).await,
+        };
+        Command::PatchPhoto { id, photo, patch: PhotoPatch { alt, position }, preconditions }
+    };
+    match desk.execute(vec![command]).await? {
+        Ok(flash) => Ok(see(id, flash)),
+        Err(NotDone { why, .. }) => animal::show(desk, &Errors::text(&why)).await,
+    }
+}
+
+fn see(id: PetId, flash: Flash) -> Reply {
+    Reply::See(format!("/animals/{}#photos", id.get()), Some(flash))
+}
+
+/// Adds the pictures of a form, each by itself: those that arrive are kept, whatever becomes of the
+/// others.
+pub(in crate::console) async fn add(
+    desk: &mut Desk<'_>,
+    body: UnreadBody<'_>,
+) -> Result<Reply, ApiError> {
+    let Some(pet) = desk.pet().await? else {
+        return Ok(missing(Menu::Animals, texts::NO_PET));
+    };
+    let edge = &desk.visit.console.edge;
+    let max = desk.app().photos.max_size();
+    // For one picture, because they are read one after the other.
+    let _room = edge.response_memory.reserve_for_picture(max)?;
+    let timeout = edge.body_timeout * PICTURE_TIMES;
+    let mut form = Multipart::of(&desk.visit.request.headers, body, timeout)?;
+    let (mut key, mut added, mut failed) = (String::new(), 0_u32, Vec::new());
+    while let Some(part) = form.next(max).await? {
+        match (part.file, part.content) {
+            (None, Some(content)) if part.name == KEY_FIELD => {
+                key = String::from_utf8_lossy(&content).into_owned();
+                // A page that another member has left open.
+                let owner = owner_of(&Form::sent(&[(KEY_FIELD, &key)]));
+                if owner.is_some_and(|owner| owner != desk.session.member.id) {
+                    return animal::show(desk, &Errors::text(texts::STALE)).await;
+                }
+            }
+            // A form without a choice has an empty file.
+            (Some(file), Some(content)) if !file.is_empty() || !content.is_empty() => {
+                let number = added as usize + failed.len();
+                let one = add_one(desk, pet.id, &key, number, content).await?;
+                match one {
+                    Ok(()) => added += 1,
+                    Err(why) => failed.push((file, why)),
+                }
+            }
+            (Some(file), None) => failed.push((file, texts::PICTURE_TOO_LARGE.to_owned())),
+            _ => {}
+        }
+    }
+    if failed.is_empty() {
+        return Ok(see(pet.id, Flash::new("photos-added", added.into())));
+    }
+    let problem = html! {
+        @if added > 0 { p { (texts::photos_added(added)) } }
+        ul { @for (file, why) in &failed { li { (markup::text(file, markup::SHORT)) ": " (why) } } }
+    };
+    Ok(match animal::show(desk, &Errors::other(problem)).await? {
+        Reply::Page(page) => page.with_status(StatusCode::UNPROCESSABLE_ENTITY).into(),
+        reply => reply,
+    })
+}
+
+/// Adds a picture. A repetition of the same form adds it once.
+async fn add_one(
+    desk: &mut Desk<'_>,
+    id: PetId,
+    key: &str,
+    number: usize,
+    picture: Bytes,
+) -> Result<Result<(), String>, ApiError> {
+    let digest = Sha256::digest(&picture);
+    let Some(format) = format_of(&picture) else {
+        return Ok(Err(texts::NO_PICTURE.to_owned()));
+    };
+    let stored = match desk.app().photos.add(picture, format).await {
+        Ok(stored) => stored,
+        Err(PhotoError::Invalid(why)) => return Ok(Err(why)),
+        Err(PhotoError::Busy) => return Ok(Err(texts::TOO_MANY_PICTURES.to_owned())),
+        Err(error) => return Err(error.into()),
+    };
+    let (key, digest) = (format!("{key}-{number}"), text::hex_digits(&digest));
+    let fields = [("picture", &*digest), (KEY_FIELD, &*key)];
+    // A form without a key has its effect each time.
+    desk.visit.form = Form::sent(&fields[..if key.starts_with('-') { 1 } else { 2 }]);
+    let photo = NewPhoto { id: stored.id, alt: None, width: stored.width, height: stored.height };
+    Ok(desk.execute(vec![Command::AddPhoto { id, photo }]).await?.map(drop).map_err(|not| not.why))
+}
+
+/// What a picture begins with says its format, because browsers guess it from the name of the file.
+fn format_of(picture: &[u8]) -> Option<Format> {
+    match picture {
+        [0xff, 0xd8, ..] => Some(Format::Jpeg),
+        [0x89, b'P', b'N', b'G', ..] => Some(Format::Png),
+        [b'R', b'I', b'F', b'F', ..] => Some(Format::WebP),
+        [b'G', b'I', b'F', ..] => Some(Format::Gif),
+        _ => None,
+    }
+}
+
+/// The response of a form that was sent without its pictures.
+pub(super) fn without_body() -> ApiError {
+    ApiError::new(Problem::InvalidBody, texts::NO_PICTURE)
+}

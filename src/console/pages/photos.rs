@@ -1,0 +1,90 @@
+//! The photos of an animal, and the forms that change them.
+
+use maud::{Markup, html};
+
+use crate::{
+    console::{desk::Desk, markup, texts},
+    domain::store_area::{AltText, Photo, Photos, StorePet},
+};
+
+/// The field of the form with the pictures.
+const PICTURES: &str = "pictures";
+
+/// The photos, and the forms that change them.
+pub(super) fn card(desk: &Desk<'_>, pet: &StorePet) -> Markup {
+    let path = format!("/animals/{}", pet.id.get());
+    let (all, name) = (pet.photos.all(), markup::plain_name(pet.name.as_str()));
+    let may_change = desk.may_write() && pet.withdrawn.is_none();
+    let may_add = may_change && all.len() < Photos::MAX && desk.app().photos.place().is_some();
+    html! {
+        @if !all.is_empty() || may_add {
+            section.card.no-print #photos {
+                h2 { (texts::PHOTOS) }
+                @if !all.is_empty() {
+                    ol.photos {
+                        @for (at, photo) in all.iter().enumerate() {
+                            li {
+                                a href={ "/photos/" (photo.id) "-large.jpg" } {
+                                    img src={ "/photos/" (photo.id) "-small.jpg" } loading="lazy"
+                                        alt=(texts::photo_of(at + 1, &name, photo.alt.as_ref().map(AltText::as_str)));
+                                }
+                                @if may_change { (change_form(desk, pet, at, photo, &path)) }
+                            }
+                        }
+                    }
+                }
+                @if may_add {
+                    form.fields method="post" action={ (path) "/photos" } enctype="multipart/form-data"
+                        data-upload data-failed=(texts::NOT_ARRIVED) data-arrived=(texts::ARRIVED) {
+                        (desk.key("photos"))
+                        div.field {
+                            label for="pictures" { (texts::ADD_PHOTOS) }
+                            p.hint #pictures-hint { (texts::PHOTOS_HINT) }
+                            input #pictures type="file" name=(PICTURES) accept="image/*" multiple required
+                                aria-describedby="pictures-hint";
+                        }
+                        ul.uploads role="status" {}
+                        div.buttons { button.main { (texts::UPLOAD) } }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn change_form(desk: &Desk<'_>, pet: &StorePet, at: usize, photo: &Photo, path: &str) -> Markup {
+    let id = format!("alt-{}", photo.id);
+    let key = format!("photo-{}", photo.id);
+    let alt = photo.alt.as_ref().map_or("", AltText::as_str);
+    let press = |act: &str, label: &str| {
+        html! {
+            button name="do" value=(act) aria-label=(texts::photo_button(label, at + 1)) { (label) }
+        }
+    };
+    html! {
+        form.fields method="post" action={ (path) "/photos/change" } {
+            (desk.key(&key))
+            input type="hidden" name="version" value=(pet.version);
+            input type="hidden" name="photo" value=(photo.id);
+            div.field {
+                label for=(id) { (texts::alt_of(at + 1)) }
+                input #(id) type="text" name="alt" value=(alt) maxlength="500" dir="auto" autocomplete="off";
+            }
+            div.buttons {
+                (press("save", texts::SAVE))
+                @if at > 0 { (press("up", texts::MOVE_UP)) }
+                @if at + 1 < pet.photos.all().len() { (press("down", texts::MOVE_DOWN)) }
+                (press("delete", texts::DELETE))
+            }
+        }
+    }
+}
+
+/// The portrait, small, for a list; nothing if the animal has no photo.
+pub(super) fn thumbnail(pet: &StorePet) -> Markup {
+    html! {
+        @if let Some(photo) = pet.photos.all().first() {
+            img.thumbnail src={ "/photos/" (photo.id) "-small.jpg" } alt="" loading="lazy" width="40" height="40";
+        }
+    }
+}

@@ -1,0 +1,41 @@
+//! Photos.
+
+pub(in crate::console) const PHOTOS: &str = "Photos";
+pub(in crate::console) const ADD_PHOTOS: &str = "Add photos";
+pub(in crate::console) const PHOTOS_HINT: &str =
+    "JPEG, PNG, WebP or GIF. You can choose several, or take one.";
+pub(in crate::console) const UPLOAD: &str = "Upload";
+pub(in crate::console) const MOVE_UP: &str = "Earlier";
+pub(in crate::console) const MOVE_DOWN: &str = "Later";
+pub(in crate::console) const ARRIVED: &str = "Arrived";
+pub(in crate::console) const NOT_ARRIVED: &str = "Did not arrive. Choose it again.";
+pub(in crate::console) const NO_PICTURE: &str =
+    "This is not a picture that the store can keep. Choose a JPEG, PNG, WebP or GIF.";
+pub(in crate::console) const PICTURE_TOO_LARGE: &str =
+    "This picture is too large. Choose a smaller one.";
+pub(in crate::console) const TOO_MANY_PICTURES: &str =
+    "Too many pictures wait at the moment. Choose it again.";
+pub(in crate::console) const TOO_MANY_PHOTOS: &str =
+    "An animal can have at most 20 photos. Delete one first.";
+pub(in crate::console) const PHOTO_IS_GONE: &str =
+    "The photo disappears from the animal at once, and from the service a day later.";
+pub(in crate::console) const ALT_TOO_LONG: &str = "Enter at most 500 characters.";
+
+/// What a photo shows, for people who cannot see it.
+pub(in crate::console) fn photo_of(number: usize, animal: &str, alt: Option<&str>) -> String {
+    alt.map_or_else(|| format!("Photo {number} of {animal}"), str::to_owned)
+}
+
+/// The label of the field with the text of a photo.
+pub(in crate::console) fn alt_of(number: usize) -> String {
+    format!("What photo {number} shows")
+}
+
+/// What a button does, and with which photo.
+pub(in crate::console) fn photo_button(label: &str, number: usize) -> String {
+    format!("{label}: photo {number}")
+}
+
+pub(in crate::console) fn photos_added(count: u32) -> String {
+    if count == 1 { "1 photo arrived.".to_owned() } else { format!("{count} photos arrived.") }
+}

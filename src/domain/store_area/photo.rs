@@ -1,0 +1,131 @@
+//! The photos of an animal: what is known of them. The pictures themselves are in files.
+
+#![expect(missing_docs, reason = "a comment says what a name does not")]
+
+use std::fmt::{self, Write};
+
+use jiff::Timestamp;
+
+use super::{Text, field_values::write_text};
+
+/// The identifier of a photo, and the first part of the names of its files: 128 random bits, so that
+/// nobody can guess it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct PhotoId(pub u128);
+
+impl PhotoId {
+    /// `None` unless the text is 32 lowercase hexadecimal digits.
+    pub fn parse(text: &str) -> Option<Self> {
+        let is_valid =
+            text.len() == 32 && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
+        is_valid.then(|| u128::from_str_radix(text, 16).ok().map(Self)).flatten()
+    }
+}
+
+impl fmt::Display for PhotoId {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "{:032x}", self.0)
+    }
+}
+
+/// What a photo shows, for people who cannot see it: 1 to 500 characters without U+0000.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AltText(Text<500>);
+
+impl AltText {
+    /// `None` if the text is empty, too long, or contains U+0000.
+    pub fn new(text: String) -> Option<Self> {
+        if text.is_empty() { None } else { Text::new(text).map(Self) }
+    }
+
+    pub fn as_str(&self) -> &str {
+        self.0.as_str()
+    }
+}
+
+/// A photo of an animal, whose position is that in [`Photos`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Photo {
+    pub id: PhotoId,
+    pub alt: Option<AltText>,
+    /// Of the large size, in pixels.
+    pub width: u32,
+    pub height: u32,
+    pub added_at: Timestamp,
+}
+
+/// A photo whose files are in their place, and that no animal has yet.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewPhoto {
+    pub id: PhotoId,
+    pub alt: Option<AltText>,
+    pub width: u32,
+    pub height: u32,
+}
+
+/// The photos of an animal, in the order that the store chose. The first one is the portrait.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Photos(Option<Box<List>>);
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct List {
+    all: Vec<Photo>,
+    /// As a store keeps them.
+    stored: String,
+}
+
+impl Photos {
+    pub const NONE: Self = Self(None);
+
+    /// How many photos an animal can have.
+    pub const MAX: usize = 20;
+
+    pub fn new(all: Vec<Photo>) -> Self {
+        if all.is_empty() {
+            return Self::NONE;
+        }
+        let mut stored = String::new();
+        for Photo { id, alt, width, height, added_at } in &all {
+            let begin = if stored.is_empty() { '[' } else { ',' };
+            let added_at = added_at.as_millisecond();
+            let _ = write!(
+                stored,
+                "{begin}{{\"id\":\"{id}\",\"width\":{width},\"height\":{height},\
+                 \"addedAt\":{added_at}"
+            );
+            if let Some(alt) = alt {
+                stored.push_str(",\"alt\":");
+                write_text(&mut stored, alt.as_str());
+            }
+            stored.push('}');
+        }
+        stored.push(']');
+        Self(Some(Box::new(List { all, stored })))
+    }
+
+    pub fn all(&self) -> &[Photo] {
+        self.0.as_deref().map_or(&[], |list| &list.all)
+    }
+
+    /// As a store keeps them: `None` if there are none.
+    pub fn as_stored(&self) -> Option<&str> {
+        self.0.as_deref().map(|list| list.stored.as_str())
+    }
+
+    /// The position of a photo.
+    pub fn position(&self, id: PhotoId) -> Option<usize> {
+        self.all().iter().position(|photo| photo.id == id)
+    }
+
+    /// Those that `other` has not.
+    pub fn missing_in(&self, other: &Self) -> impl Iterator<Item = PhotoId> {
+        let ids = self.all().iter().map(|photo| photo.id);
+        ids.filter(|&id| other.position(id).is_none())
+    }
+
+    /// The approximate length of their representation, in bytes.
+    pub fn length(&self) -> usize {
+        let alt = |photo: &Photo| photo.alt.as_ref().map_or(0, |alt| alt.as_str().len());
+        self.all().iter().map(|photo| 384 + alt(photo)).sum()
+    }
+}

@@ -1,0 +1,90 @@
+//! What commands about the photos of an animal change.
+
+use jiff::Timestamp;
+
+use super::{
+    ChangeType, Decision, NewPhoto, Photo, PhotoId, PhotoPatch, Photos, Preconditions, Present,
+    Refusal, StorePet,
+    pet_rules::withdrawn,
+    rules::{NO_PET, changed, existing, require},
+};
+
+const NO_PHOTO: &str = "The animal has no photo with this id.";
+
+pub(super) fn add_photo(
+    new: &NewPhoto,
+    present: &Present,
+    now: Timestamp,
+) -> Result<Decision, Refusal> {
+    let pet = existing(present.pet.as_ref(), NO_PET)?;
+    may_get_photo(pet)?;
+    let NewPhoto { id, alt, width, height } = new.clone();
+    let photo = Photo { id, alt, width, height, added_at: now };
+    let all = pet.photos.all().iter().cloned().chain([photo]);
+    Ok(with_photos(pet, all.collect(), Some(id), now))
+}
+
+/// Rejects a photo of an animal that cannot get one.
+pub fn may_get_photo(pet: &StorePet) -> Result<(), Refusal> {
+    if pet.withdrawn.is_some() {
+        return Err(withdrawn(pet, "Restore it first."));
+    }
+    if pet.photos.all().len() >= Photos::MAX { Err(Refusal::TooManyPhotos) } else { Ok(()) }
+}
+
+pub(super) fn patch_photo(
+    id: PhotoId,
+    patch: &PhotoPatch,
+    preconditions: &Preconditions,
+    present: &Present,
+    now: Timestamp,
+) -> Result<Decision, Refusal> {
+    let (pet, from) = subject(id, preconditions, present)?;
+    let mut all = pet.photos.all().to_vec();
+    let mut photo = all.remove(from);
+    patch.alt.apply(&mut photo.alt);
+    let to = patch.position.map_or(from, |position| position.min(all.len()));
+    all.insert(to, photo);
+    if all == pet.photos.all() {
+        return Ok(Decision { photo: Some(id), ..Decision::unchanged(pet) });
+    }
+    Ok(with_photos(pet, all, Some(id), now))
+}
+
+pub(super) fn delete_photo(
+    id: PhotoId,
+    preconditions: &Preconditions,
+    present: &Present,
+    now: Timestamp,
+) -> Result<Decision, Refusal> {
+    let (pet, at) = subject(id, preconditions, present)?;
+    let mut all = pet.photos.all().to_vec();
+    all.remove(at);
+    Ok(with_photos(pet, all, None, now))
+}
+
+/// The animal of a photo that may change, and the position of the photo.
+fn subject<'p>(
+    id: PhotoId,
+    preconditions: &Preconditions,
+    present: &'p Present,
+) -> Result<(&'p StorePet, usize), Refusal> {
+    let pet = existing(present.pet.as_ref(), NO_PET)?;
+    let at = pet.photos.position(id).ok_or(Refusal::NotFound(NO_PHOTO))?;
+    require(preconditions, Some(pet))?;
+    if pet.withdrawn.is_some() {
+        return Err(withdrawn(pet, "Restore it first."));
+    }
+    Ok((pet, at))
+}
+
+fn with_photos(
+    pet: &StorePet,
+    all: Vec<Photo>,
+    photo: Option<PhotoId>,
+    now: Timestamp,
+) -> Decision {
+    let after = StorePet { photos: Photos::new(all), ..pet.clone() };
+    let decision = Decision::of(ChangeType::PetChanged, Some(pet), changed(after, now));
+    Decision { photo, ..decision }
+}

@@ -1,0 +1,87 @@
+//! The operations on photos.
+
+use super::{
+    preconditions,
+    shared::StoreArea,
+    wire,
+    write::{self, Write},
+};
+use crate::{
+    domain::{
+        PetId,
+        store_area::{AltText, Command, NewPhoto, PhotoId, Refusal, may_get_photo},
+    },
+    edge::{ApiError, Problem, Response, body::Accepted},
+    http::{idempotency, query, routes::Call},
+    json,
+    photos::PhotoError,
+};
+
+/// `POST /v1/store/pets/{petId}/photos`: adds a photo behind the others.
+pub(crate) async fn add_photo(area: &StoreArea, call: Call<'_>) -> Result<Response, ApiError> {
+    let [alt] = query::parameters(call.request.uri.query(), ["alt"])?;
+    query::check_utf8(call.request.uri.query())?;
+    let is_alt = "1 to 500 characters without U+0000";
+    let alt = query::filter("alt", alt.as_ref(), |text| AltText::new(text.to_owned()), is_alt)?;
+    let id = write::pet_id(query::path_integer(call.parameter))?;
+    if area.app.photos.place().is_none() {
+        return Err(PhotoError::Off.into());
+    }
+    // A repetition gets the first response, whatever became of the animal.
+    if idempotency::key(&call.request.headers)?.is_none() {
+        check(area, id).await?;
+    }
+    let (write, format) = Write::read_picture(area, call).await?;
+    let stored = area.app.photos.add(write.body.clone(), format).await?;
+    let photo = NewPhoto { id: stored.id, alt, width: stored.width, height: stored.height };
+    write.execute(area, Command::AddPhoto { id, photo }, wire::added_photo).await
+}
+
+/// Rejects a photo of an animal that cannot get one, before its picture is read.
+async fn check(area: &StoreArea, id: PetId) -> Result<(), ApiError> {
+    let pet = area.app.store.get_store_pet(id).await?.ok_or_else(write::no_pet)?;
+    may_get_photo(&pet).or_else(|refusal: Refusal| {
+        Err(write::refused(refusal, None, area.http.memory.reserve(pet.length())?))
+    })
+}
+
+/// `GET /v1/store/pets/{petId}/photos/{photoId}`.
+pub(crate) async fn get_photo(
+    area: &StoreArea,
+    Call { request, parameter, .. }: Call<'_>,
+) -> Result<Response, ApiError> {
+    let [] = query::parameters(request.uri.query(), [])?;
+    let (id, photo) = ids(parameter)?;
+    let pet = area.app.store.get_store_pet(id).await?.ok_or_else(write::no_pet)?;
+    let body = wire::photo_of(&pet, photo).ok_or_else(no_photo)?;
+    wire::respond_with(area, request, body, pet.version)
+}
+
+/// `PATCH /v1/store/pets/{petId}/photos/{photoId}`.
+pub(crate) async fn patch_photo(area: &StoreArea, call: Call<'_>) -> Result<Response, ApiError> {
+    let preconditions = preconditions::of(&call.request.headers)?;
+    let write = Write::read(area, call, Some(Accepted::Patch)).await?;
+    let patch = json::read_photo_patch(&write.body)?;
+    let (id, photo) = ids(write.parameter)?;
+    let command = Command::PatchPhoto { id, photo, patch, preconditions };
+    write.execute(area, command, wire::photo).await
+}
+
+/// `DELETE /v1/store/pets/{petId}/photos/{photoId}`.
+pub(crate) async fn delete_photo(area: &StoreArea, call: Call<'_>) -> Result<Response, ApiError> {
+    let preconditions = preconditions::of(&call.request.headers)?;
+    let write = Write::read(area, call, None).await?;
+    let (id, photo) = ids(write.parameter)?;
+    let command = Command::DeletePhoto { id, photo, preconditions };
+    write.execute(area, command, wire::photo).await
+}
+
+/// The identifiers in `{petId}/photos/{photoId}`: 404 if nothing can have them.
+fn ids(parameter: &str) -> Result<(PetId, PhotoId), ApiError> {
+    let (pet, photo) = parameter.split_once("/photos/").unwrap_or_default();
+    Ok((write::pet_id(query::path_integer(pet))?, PhotoId::parse(photo).ok_or_else(no_photo)?))
+}
+
+fn no_photo() -> ApiError {
+    ApiError::new(Problem::NotFound, "The animal has no photo with this id.")
+}

@@ -1,0 +1,62 @@
+//! The metrics of photos.
+
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+use super::{Counter, Exposition, Gauge, Histogram};
+
+/// What became of pictures, and what their files are.
+#[derive(Debug)]
+pub struct PhotoMetrics {
+    /// Pictures that wait or are decoded.
+    pub queue: Gauge,
+    /// How long it took to decode and encode each picture.
+    pub decoded: Histogram,
+    /// Photos whose files were written.
+    pub stored: Counter,
+    /// Pictures that were rejected.
+    pub invalid: Counter,
+    /// Writes, reads and deletions of files that failed.
+    pub failures: Counter,
+    photos: AtomicU64,
+    bytes: AtomicU64,
+}
+
+impl Default for PhotoMetrics {
+    fn default() -> Self {
+        Self {
+            queue: Gauge::default(),
+            decoded: Histogram::of_durations(),
+            stored: Counter::default(),
+            invalid: Counter::default(),
+            failures: Counter::default(),
+            photos: AtomicU64::default(),
+            bytes: AtomicU64::default(),
+        }
+    }
+}
+
+impl PhotoMetrics {
+    /// Notes how many photos have files, and their length.
+    pub fn note(&self, photos: u64, bytes: u64) {
+        self.photos.store(photos, Relaxed);
+        self.bytes.store(bytes, Relaxed);
+    }
+
+    /// Writes the metrics.
+    pub fn expose(&self, page: &mut Exposition) {
+        let help = "Pictures that wait or are decoded.";
+        page.gauge("petstore_photo_queue", help, &self.queue);
+        let help = "Duration of decoding and encoding a picture.";
+        page.histogram("petstore_photo_decode_duration_seconds", help, &self.decoded);
+        let help = "Photos whose files this process wrote.";
+        page.counter("petstore_photos_stored_total", help, &self.stored);
+        let help = "Pictures that this process rejected.";
+        page.counter("petstore_photos_invalid_total", help, &self.invalid);
+        let help = "Failed writes, reads and deletions of the files of photos.";
+        page.counter("petstore_photo_file_failures_total", help, &self.failures);
+        let help = "Photos with files, counted once an hour, with those that wait for deletion.";
+        page.number("petstore_photos", help, self.photos.load(Relaxed));
+        let help = "Length of the files of photos, counted once an hour.";
+        page.number("petstore_photo_bytes", help, self.bytes.load(Relaxed));
+    }
+}

@@ -1,0 +1,229 @@
+//! Looks at the structure of a picture before it is decoded: decoders accept pictures that are
+//! truncated, and some of what is rejected here could cost them much time.
+
+use memchr::memchr;
+
+use super::file::Format;
+
+/// The most bytes that are no part of the picture: cameras write some hundred KiB.
+const MAX_METADATA: usize = 8 << 20;
+
+/// The most pictures in one file, of which only the first is used.
+const MAX_FRAMES: usize = 1_000;
+
+/// What a client does about a picture that cannot be decoded.
+pub(super) const UNREADABLE: &str =
+    "The picture is damaged: it cannot be decoded. Save it again with another program.";
+
+/// What was found in a picture.
+#[derive(Default)]
+struct Parts {
+    metadata: usize,
+    frames: usize,
+}
+
+/// Why a walk through the parts of a picture ends early.
+enum End {
+    /// Something is missing.
+    Truncated,
+    /// Something follows.
+    Trailing,
+    /// What no picture of this format has.
+    Malformed,
+}
+
+/// Checks that a picture has this format, that it is complete, and that it is nothing else, too. Fails
+/// with a sentence for the client.
+pub(super) fn inspect(picture: &[u8], format: Format) -> Result<(), String> {
+    let name = format.as_str();
+    if !begins_like(picture, format) {
+        return Err(format!(
+            "The body is not a {name} picture, although its Content-Type says so. Send the type of \
+             the picture: image/jpeg, image/png, image/webp or image/gif."
+        ));
+    }
+    let walked = match format {
+        Format::Jpeg => jpeg(picture),
+        Format::Png => png(picture),
+        Format::WebP => webp(picture),
+        Format::Gif => gif(picture),
+    };
+    let parts = walked.map_err(|end| match end {
+        End::Truncated => {
+            format!("The {name} picture is truncated: its end is missing. Send the whole picture.")
+        }
+        End::Trailing => format!(
+            "The {name} picture is followed by other data. Save it again with another program."
+        ),
+        End::Malformed => UNREADABLE.to_owned(),
+    })?;
+    if parts.metadata > MAX_METADATA {
+        return Err(format!(
+            "The picture has {} bytes of metadata, and at most {MAX_METADATA} are allowed. Remove \
+             its metadata.",
+            parts.metadata
+        ));
+    }
+    if parts.frames > MAX_FRAMES {
+        return Err(format!(
+            "The file has more than {MAX_FRAMES} pictures. Send only the first of them."
+        ));
+    }
+    Ok(())
+}
+
+fn begins_like(picture: &[u8], format: Format) -> bool {
+    match format {
+        Format::Jpeg => picture.starts_with(b"\xff\xd8\xff"),
+        Format::Png => picture.starts_with(b"\x89PNG\r\n\x1a\n"),
+        Format::WebP => picture.starts_with(b"RIFF") && picture.get(8..12) == Some(b"WEBP"),
+        Format::Gif => picture.starts_with(b"GIF87a") || picture.starts_with(b"GIF89a"),
+    }
+}
+
+/// Reads a picture from its beginning to its end.
+struct Reader<'p> {
+    rest: &'p [u8],
+}
+
+impl<'p> Reader<'p> {
+    fn after(picture: &'p [u8], length: usize) -> Result<Self, End> {
+        let mut reader = Self { rest: picture };
+        reader.take(length)?;
+        Ok(reader)
+    }
+
+    fn take(&mut self, length: usize) -> Result<&'p [u8], End> {
+        let (taken, rest) = self.rest.split_at_checked(length).ok_or(End::Truncated)?;
+        self.rest = rest;
+        Ok(taken)
+    }
+
+    fn byte(&mut self) -> Result<u8, End> {
+        Ok(self.take(1)?[0])
+    }
+
+    fn u32(&mut self, from: fn([u8; 4]) -> u32) -> Result<usize, End> {
+        let bytes = self.take(4)?.try_into().map_err(|_| End::Truncated)?;
+        usize::try_from(from(bytes)).map_err(|_| End::Truncated)
+    }
+
+    fn end(self, parts: Parts) -> Result<Parts, End> {
+        if self.rest.is_empty() { Ok(parts) } else { Err(End::Trailing) }
+    }
+}
+
+/// A JPEG may be followed by other data: phones append a second picture or a short film.
+fn jpeg(picture: &[u8]) -> Result<Parts, End> {
+    let mut reader = Reader::after(picture, 2)?;
+    let mut parts = Parts::default();
+    loop {
+        if reader.byte()? != 0xff {
+            return Err(End::Malformed);
+        }
+        let mut marker = reader.byte()?;
+        while marker == 0xff {
+            marker = reader.byte()?;
+        }
+        match marker {
+            0xd9 => return Ok(parts),
+            0x01 | 0xd0..=0xd8 => continue,
+            _ => {}
+        }
+        let length = u16::from_be_bytes(reader.take(2)?.try_into().map_err(|_| End::Truncated)?);
+        reader.take(usize::from(length).checked_sub(2).ok_or(End::Malformed)?)?;
+        match marker {
+            0xe0..=0xef | 0xfe => parts.metadata += usize::from(length),
+            // The picture, up to the next marker that is not part of it.
+            0xda => loop {
+                let at = memchr(0xff, reader.rest).ok_or(End::Truncated)?;
+                match reader.rest.get(at + 1) {
+                    None => return Err(End::Truncated),
+                    Some(0x00 | 0xd0..=0xd7) => reader.take(at + 2)?,
+                    Some(0xff) => reader.take(at + 1)?,
+                    Some(_) => {
+                        reader.take(at)?;
+                        break;
+                    }
+                };
+            },
+            _ => {}
+        }
+    }
+}
+
+fn png(picture: &[u8]) -> Result<Parts, End> {
+    let mut reader = Reader::after(picture, 8)?;
+    let mut parts = Parts::default();
+    loop {
+        let length = reader.u32(u32::from_be_bytes)?;
+        let kind = reader.take(4)?;
+        reader.take(length)?;
+        // The check value.
+        reader.take(4)?;
+        match kind {
+            b"IEND" => return reader.end(parts),
+            b"fcTL" => parts.frames += 1,
+            b"IHDR" | b"PLTE" | b"IDAT" | b"fdAT" | b"tRNS" => {}
+            _ => parts.metadata += length,
+        }
+    }
+}
+
+fn webp(picture: &[u8]) -> Result<Parts, End> {
+    let mut reader = Reader::after(picture, 4)?;
+    let length = reader.u32(u32::from_le_bytes)?;
+    let content = reader.take(length + length % 2)?;
+    let mut parts = Parts::default();
+    let mut chunks = Reader::after(content, 4)?;
+    while !chunks.rest.is_empty() {
+        let kind = chunks.take(4)?;
+        let length = chunks.u32(u32::from_le_bytes)?;
+        chunks.take(length)?;
+        if length % 2 == 1 && !chunks.rest.is_empty() {
+            chunks.take(1)?;
+        }
+        match kind {
+            b"ANMF" => parts.frames += 1,
+            b"VP8 " | b"VP8L" | b"VP8X" | b"ALPH" | b"ANIM" => {}
+            _ => parts.metadata += length,
+        }
+    }
+    reader.end(parts)
+}
+
+fn gif(picture: &[u8]) -> Result<Parts, End> {
+    fn table(flags: u8) -> usize {
+        if flags & 0x80 == 0 { 0 } else { 3 << ((flags & 7) + 1) }
+    }
+    fn blocks(reader: &mut Reader<'_>) -> Result<usize, End> {
+        let mut total = 0;
+        loop {
+            match reader.byte()? {
+                0 => return Ok(total),
+                length => total += reader.take(length.into())?.len(),
+            }
+        }
+    }
+    let mut reader = Reader::after(picture, 10)?;
+    let flags = reader.take(3)?[0];
+    reader.take(table(flags))?;
+    let mut parts = Parts::default();
+    loop {
+        match reader.byte()? {
+            0x2c => {
+                let flags = reader.take(9)?[8];
+                reader.take(table(flags) + 1)?;
+                blocks(&mut reader)?;
+                parts.frames += 1;
+            }
+            0x21 => {
+                let is_control = reader.byte()? == 0xf9;
+                let length = blocks(&mut reader)?;
+                parts.metadata += if is_control { 0 } else { length };
+            }
+            0x3b => return reader.end(parts),
+            _ => return Err(End::Malformed),
+        }
+    }
+}

@@ -1,0 +1,180 @@
+//! Photos of animals: pictures become three sizes without metadata, in files that are on disk before
+//! any animal has them.
+
+mod decode;
+mod file;
+mod folder;
+mod inspect;
+
+use std::{
+    io,
+    path::PathBuf,
+    sync::{Arc, PoisonError},
+    time::Duration,
+};
+
+use bytes::Bytes;
+use rand::{RngExt, rngs::StdRng};
+use tokio::{
+    sync::{Mutex, OwnedSemaphorePermit, Semaphore},
+    task, time,
+};
+use tracing::error;
+
+pub use self::{
+    file::{Format, PhotoFile, Size},
+    folder::{Folder, ShardFiles, first_byte},
+};
+use crate::{
+    domain::{Clock, store_area::PhotoId},
+    observe::metrics::{Exposition, PhotoMetrics},
+};
+
+/// How many pictures are decoded at once, each by one core and within the memory of [`decode`].
+const DECODED_AT_ONCE: usize = 2;
+
+/// How many more wait for this. Their bodies are in memory.
+const WAITING: usize = 16;
+
+/// How long a picture may wait, and how long it may take.
+const LIMIT: Duration = Duration::from_secs(30);
+
+/// A picture that became a photo: its identifier, and the sides of the large size.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Stored {
+    /// Of the photo.
+    pub id: PhotoId,
+    /// In pixels.
+    pub width: u32,
+    /// In pixels.
+    pub height: u32,
+}
+
+/// How far the work that looks at all files has come.
+#[derive(Debug, Default)]
+pub(crate) struct Walk {
+    /// The next byte with which identifiers begin.
+    pub(crate) shard: u8,
+    pub(crate) photos: u64,
+    pub(crate) bytes: u64,
+}
+
+/// Why a picture does not become a photo.
+#[derive(Debug, thiserror::Error)]
+pub enum PhotoError {
+    /// There is no place for photos.
+    #[error("photos are off")]
+    Off,
+    /// Too many pictures wait.
+    #[error("too many pictures wait to be decoded")]
+    Busy,
+    /// A sentence for the client.
+    #[error("{0}")]
+    Invalid(String),
+    /// The files cannot be written.
+    #[error("the files of a photo cannot be written: {0}")]
+    Place(#[from] io::Error),
+    /// A thread did not end as it should.
+    #[error("the pictures of this process have no thread: {0}")]
+    Thread(#[from] task::JoinError),
+}
+
+/// Makes photos of pictures, and reads their files.
+pub struct Photos {
+    place: Option<Arc<Folder>>,
+    max_size: usize,
+    clock: Arc<dyn Clock>,
+    random: std::sync::Mutex<StdRng>,
+    /// Those that wait or are decoded.
+    admitted: Arc<Semaphore>,
+    decoded: Arc<Semaphore>,
+    pub(crate) walk: Mutex<Walk>,
+    /// The metrics of all photos.
+    pub metrics: Arc<PhotoMetrics>,
+}
+
+impl Photos {
+    /// The largest picture by default, in bytes.
+    pub const MAX_SIZE: usize = 16 << 20;
+
+    /// With files in this folder, or none, and pictures of at most `max_size` bytes.
+    pub fn new(
+        folder: Option<PathBuf>,
+        max_size: usize,
+        clock: Arc<dyn Clock>,
+        random: StdRng,
+    ) -> Self {
+        Self {
+            place: folder.map(|folder| Arc::new(Folder::new(folder))),
+            max_size,
+            clock,
+            random: std::sync::Mutex::new(random),
+            admitted: Arc::new(Semaphore::new(DECODED_AT_ONCE + WAITING)),
+            decoded: Arc::new(Semaphore::new(DECODED_AT_ONCE)),
+            walk: Mutex::default(),
+            metrics: Arc::default(),
+        }
+    }
+
+    /// Where the files are; `None` if photos are off.
+    pub fn place(&self) -> Option<&Arc<Folder>> {
+        self.place.as_ref()
+    }
+
+    /// The largest picture that is accepted, in bytes.
+    pub fn max_size(&self) -> usize {
+        self.max_size
+    }
+
+    /// Makes the three files of a photo. When this returns, they are on disk, and a task deletes them
+    /// after a day if no animal has the photo then.
+    pub async fn add(&self, picture: Bytes, format: Format) -> Result<Stored, PhotoError> {
+        let place = Arc::clone(self.place.as_ref().ok_or(PhotoError::Off)?);
+        let admitted = Arc::clone(&self.admitted).try_acquire_owned();
+        let _admitted: OwnedSemaphorePermit = admitted.map_err(|_| PhotoError::Busy)?;
+        let _waiting = self.metrics.queue.enter();
+        let decoding = Arc::clone(&self.decoded).acquire_owned();
+        let decoding = time::timeout(LIMIT, decoding).await.map_err(|_| PhotoError::Busy)?;
+        let decoding = decoding.map_err(|_| PhotoError::Busy)?;
+        let started = self.clock.instant();
+        // The permit is free only when the thread is: a decoder cannot be stopped.
+        let decoded = task::spawn_blocking(move || {
+            let _decoding = decoding;
+            decode::sizes(&picture, format)
+        });
+        let sizes = match time::timeout(LIMIT, decoded).await {
+            Ok(Ok(sizes)) => sizes,
+            Ok(Err(error)) if error.is_panic() => {
+                error!(%error, "a decoder panicked");
+                Err(inspect::UNREADABLE.to_owned())
+            }
+            Ok(Err(error)) => return Err(error.into()),
+            Err(_) => Err("The picture takes too long to decode. Send a smaller one.".to_owned()),
+        };
+        self.metrics.decoded.observe(self.clock.instant().saturating_duration_since(started));
+        let sizes = sizes.map_err(|reason| {
+            self.metrics.invalid.count();
+            PhotoError::Invalid(reason)
+        })?;
+        let id = {
+            let mut random = self.random.lock().unwrap_or_else(PoisonError::into_inner);
+            PhotoId(random.random())
+        };
+        let (width, height) = (sizes.width, sizes.height);
+        let written = task::spawn_blocking(move || place.write(id, &sizes.files)).await?;
+        written.inspect_err(|_| self.metrics.failures.count())?;
+        self.metrics.stored.count();
+        Ok(Stored { id, width, height })
+    }
+
+    /// The content of a file; `None` if it is not there.
+    pub async fn read(&self, file: PhotoFile) -> Result<Option<Vec<u8>>, PhotoError> {
+        let Some(place) = self.place.clone() else { return Ok(None) };
+        Ok(task::spawn_blocking(move || place.read(file)).await??)
+    }
+
+    /// Writes the metrics.
+    pub(crate) fn expose(&self, page: &mut Exposition) {
+        self.metrics.expose(page);
+    }
+}

@@ -1,0 +1,86 @@
+//! The photos whose files must stay, and the files that no photo has.
+
+use std::collections::BTreeSet;
+
+use async_trait::async_trait;
+use futures_util::FutureExt;
+use jiff::Timestamp;
+
+use super::{Database, Parameter, Sql, Values, values};
+use crate::{
+    domain::store_area::PhotoId,
+    store::{PhotoFiles, StoreError, columns::Columns},
+};
+
+const PHOTOS: &str = "SELECT id FROM photos WHERE id >= $1 AND id < $2 ORDER BY id";
+const ORPHANS: &str = "SELECT id, since FROM photo_orphans WHERE id >= $1 AND id < $2";
+const NOTE: &str = "INSERT INTO photo_orphans (id, since) VALUES ($1, $2)
+    ON CONFLICT (id) DO NOTHING";
+const FORGET: &str = "DELETE FROM photo_orphans WHERE id = $1";
+
+/// What was found in the place of the files.
+struct Found {
+    shard: u8,
+    present: Vec<PhotoId>,
+    now: Timestamp,
+    until: Timestamp,
+}
+
+#[async_trait]
+impl<D: Database> PhotoFiles for D {
+    async fn photos_in(&self, shard: u8) -> Result<Vec<PhotoId>, StoreError> {
+        self.read(shard, |on, shard| photos(on, *shard).boxed()).await
+    }
+
+    async fn note_orphans(
+        &self,
+        shard: u8,
+        present: Vec<PhotoId>,
+        now: Timestamp,
+        until: Timestamp,
+    ) -> Result<Vec<PhotoId>, StoreError> {
+        let found = Found { shard, present, now, until };
+        self.write(found, |on, found| note(on, found).boxed()).await
+    }
+}
+
+/// The lowest text of an identifier that begins with this byte, and a text above all of them.
+fn bounds(shard: u8) -> [String; 2] {
+    let above = shard.checked_add(1).map_or("g".to_owned(), |next| format!("{next:02x}"));
+    [format!("{shard:02x}"), above]
+}
+
+async fn photos<S: Sql>(on: &mut S, shard: u8) -> Result<Vec<PhotoId>, S::Error> {
+    let [from, to] = bounds(shard);
+    let rows = on.rows(PHOTOS, &[&from, &to]).await?;
+    rows.iter().map(|row| row.parsed(0, PhotoId::parse)).collect()
+}
+
+async fn note<S: Sql>(on: &mut S, found: &Found) -> Result<Vec<PhotoId>, S::Error> {
+    let &Found { shard, ref present, now, until } = found;
+    let [from, to] = bounds(shard);
+    let needed: BTreeSet<PhotoId> = photos(on, shard).await?.into_iter().collect();
+    let orphans: BTreeSet<PhotoId> =
+        present.iter().copied().filter(|id| !needed.contains(id)).collect();
+    let mut due = Vec::new();
+    let mut noted = BTreeSet::new();
+    let mut gone: Vec<Values<'_>> = Vec::new();
+    for row in &on.rows(ORPHANS, &[&from, &to]).await? {
+        let (id, since) = (row.parsed(0, PhotoId::parse)?, row.time(1)?);
+        if !orphans.contains(&id) {
+            gone.push(values![id.to_string()]);
+        } else if since <= until {
+            due.push(id);
+        }
+        noted.insert(id);
+    }
+    let new = orphans.difference(&noted);
+    let new = new.map(|id| values![id.to_string(), now.as_millisecond()]).collect::<Vec<_>>();
+    if !gone.is_empty() {
+        on.execute_each(FORGET, gone).await?;
+    }
+    if !new.is_empty() {
+        on.execute_each(NOTE, new).await?;
+    }
+    Ok(due)
+}

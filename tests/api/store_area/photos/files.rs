@@ -1,0 +1,196 @@
+//! The files of photos.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use futures_util::future::join_all;
+use jiff::SignedDuration;
+use petstore::{
+    domain::{Clock, store_area::PhotoId},
+    photos::{Format, PhotoError},
+};
+use reqwest::Method;
+
+use super::{Store, with_photos};
+use crate::api::pictures;
+
+impl Store {
+    async fn urls(&self, path: &str) -> Vec<String> {
+        let photo = self.get(path).await.ok();
+        let urls = photo["urls"].as_object().unwrap().values();
+        urls.map(|url| url.as_str().unwrap().to_owned()).collect()
+    }
+
+    async fn status(&self, url: &str) -> u16 {
+        self.server.send(Method::GET, url, &[], "").await.status.as_u16()
+    }
+
+    /// Lets the service look at all files.
+    async fn tend(&self) {
+        while self.server.app.tend_photos().await.unwrap() {}
+    }
+
+    async fn tend_after(&self, time: Duration) {
+        self.server.clock.advance(time);
+        self.tend().await;
+    }
+
+    /// Writes the files of a photo that no animal has, and returns the URL of one.
+    fn orphan(&self) -> String {
+        let place = self.server.app.photos.place().unwrap();
+        place.write(PhotoId(7), &[vec![1], vec![2], vec![3]]).unwrap();
+        format!("/photos/{}-small.jpg", PhotoId(7))
+    }
+}
+
+const DAY: Duration = Duration::from_hours(24);
+const SECOND: Duration = Duration::from_secs(1);
+const NEARLY_A_DAY: Duration = Duration::from_secs(24 * 60 * 60 - 1);
+
+#[tokio::test]
+async fn anybody_with_its_url_can_read_a_picture_forever() {
+    let (store, _, paths) = with_photos(&["a"]).await;
+    for url in store.urls(&paths[0]).await {
+        let reply = store.server.send(Method::GET, &url, &[], "").await;
+        assert_eq!(reply.status, 200);
+        assert_eq!(reply.header("cache-control"), Some("public, max-age=31536000, immutable"));
+        assert_eq!(reply.header("x-content-type-options"), Some("nosniff"));
+        let tag = reply.header("etag").unwrap();
+        assert!(tag.starts_with('"'), "{tag}");
+        let again = store.server.send(Method::GET, &url, &[("if-none-match", tag)], "").await;
+        assert_eq!((again.status.as_u16(), again.body.len()), (304, 0));
+        let head = store.server.send(Method::HEAD, &url, &[], "").await;
+        assert_eq!(head.header("content-length"), Some(&*reply.body.len().to_string()));
+        assert!(head.body.is_empty());
+        let post = store.server.send(Method::POST, &url, &[], "").await;
+        assert_eq!(post.header("allow"), Some("GET, HEAD"));
+    }
+}
+
+#[tokio::test]
+async fn every_other_path_below_photos_is_not_found() {
+    let (store, _, paths) = with_photos(&["a"]).await;
+    let url = store.urls(&paths[0]).await.remove(0);
+    let known = url.strip_prefix("/photos/").unwrap();
+    for file in [
+        "",
+        "x",
+        &known.to_uppercase(),
+        &known.replace(".jpg", ".png"),
+        &known.replace(".jpg", ".jpg.part"),
+        &known.replace("-small", "-huge"),
+        &format!("{}/{known}", &known[..2]),
+        &format!("..%2F{known}"),
+        &format!("%2e%2e/{known}"),
+        "00000000000000000000000000000000-small.jpg",
+    ] {
+        assert_eq!(store.status(&format!("/photos/{file}")).await, 404, "{file}");
+    }
+}
+
+#[tokio::test]
+async fn files_that_no_photo_has_stay_for_a_day() {
+    let (store, _, paths) = with_photos(&["a"]).await;
+    let (orphan, url) = (store.orphan(), store.urls(&paths[0]).await.remove(0));
+    store.tend().await;
+    store.tend_after(NEARLY_A_DAY).await;
+    assert_eq!(store.status(&orphan).await, 200);
+    store.tend_after(SECOND).await;
+    assert_eq!(store.status(&orphan).await, 404);
+    assert_eq!(store.status(&url).await, 200);
+    // It is noted once only, and forgotten with its files.
+    store.tend().await;
+    assert_eq!(store.server.count_rows("photo_orphans").await, 0);
+    assert_eq!(store.server.count_rows("photos").await, 1);
+}
+
+#[tokio::test]
+async fn a_file_that_was_not_written_completely_goes_the_same_way() {
+    let (store, ..) = with_photos(&["a"]).await;
+    let partial = store.server.photos.path().join(format!("00/{}-small.jpg.part", PhotoId(8)));
+    std::fs::write(&partial, "x").unwrap();
+    store.tend().await;
+    assert!(partial.exists());
+    store.tend_after(DAY).await;
+    assert!(!partial.exists());
+}
+
+#[tokio::test]
+async fn the_files_of_a_deleted_photo_stay_for_a_day() {
+    let (store, _, paths) = with_photos(&["a"]).await;
+    let url = store.urls(&paths[0]).await.remove(0);
+    store.tend_after(2 * DAY).await;
+    store.change(&format!("DELETE {}", paths[0]), 2, "").await;
+    store.tend().await;
+    store.tend_after(NEARLY_A_DAY).await;
+    assert_eq!(store.status(&url).await, 200);
+    store.tend_after(SECOND).await;
+    assert_eq!(store.status(&url).await, 404);
+}
+
+#[tokio::test]
+async fn the_photos_of_a_withdrawn_animal_keep_their_files() {
+    let (store, id, paths) = with_photos(&["a"]).await;
+    let url = store.urls(&paths[0]).await.remove(0);
+    store.withdraw(id, 2).await.ok();
+    store.tend().await;
+    store.tend_after(2 * DAY).await;
+    store.tend_after(2 * DAY).await;
+    assert_eq!(store.status(&url).await, 200);
+}
+
+#[tokio::test]
+async fn no_file_is_deleted_because_the_clock_jumps() {
+    let (store, ..) = with_photos(&["a"]).await;
+    let orphan = store.orphan();
+    store.tend().await;
+    let now = store.server.clock.now();
+    store.server.clock.set(now + SignedDuration::from_hours(31 * 24));
+    store.tend().await;
+    assert_eq!(store.status(&orphan).await, 200);
+}
+
+#[tokio::test]
+async fn a_place_that_fails_adds_no_photo() {
+    let (store, id, paths) = with_photos(&["a"]).await;
+    let shards = std::fs::read_dir(store.server.photos.path()).unwrap();
+    for shard in shards {
+        let shard = shard.unwrap().path();
+        std::fs::rename(&shard, shard.with_extension("gone")).unwrap();
+    }
+    let reply = store.add_photo(id, &pictures::png(4, 3)).await;
+    reply.expect_error(503, "unavailable");
+    assert_eq!(reply.header("retry-after"), Some("1"));
+    assert_eq!(store.pet(id).await["version"], 2);
+    assert_eq!(store.get(&paths[0]).await.status, 200);
+    assert!(store.server.api.metrics().contains("petstore_photo_file_failures_total 1"));
+}
+
+#[tokio::test]
+async fn two_pictures_are_decoded_while_sixteen_wait_and_more_are_rejected() {
+    let (store, ..) = with_photos(&[]).await;
+    let picture = Bytes::from(pictures::png(400, 300));
+    let photos = &store.server.app.photos;
+    let all = join_all((0..40).map(|_| photos.add(picture.clone(), Format::Png))).await;
+    let busy = all.iter().filter(|added| matches!(added, Err(PhotoError::Busy))).count();
+    let stored = all.iter().filter(|added| added.is_ok()).count();
+    assert_eq!((stored, busy), (18, 22));
+}
+
+#[tokio::test]
+async fn the_metrics_count_photos_and_their_files() {
+    let (store, id, _) = with_photos(&["a", "b"]).await;
+    store.send_picture(&format!("/pets/{id}/photos"), "image/png", &[], b"x").await;
+    store.tend().await;
+    let metrics = store.server.api.metrics();
+    for line in [
+        "petstore_photos_stored_total 2",
+        "petstore_photos_invalid_total 1",
+        "petstore_photo_decode_duration_seconds_count 3",
+        "petstore_photo_queue 0",
+        "petstore_photos 2",
+    ] {
+        assert!(metrics.contains(&format!("{line}\n")), "{line}");
+    }
+    assert!(!metrics.contains("petstore_photo_bytes 0\n"));
+}

@@ -1,0 +1,186 @@
+//! Photos on the command line: check, backup, restore, copy, export and import; and kills.
+
+use std::{fs, path::Path};
+
+use futures_util::future::join_all;
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use super::program::{Service, client, directory, run};
+use crate::api::pictures;
+
+fn key(here: &Path) -> String {
+    let scope = ["keys", "create", "--name", "till", "--scope", "store:write", "--create"];
+    run(here, &scope).expect_success().stdout.trim_end().to_owned()
+}
+
+/// Adds an animal.
+async fn add(service: &Service, key: &str) -> i64 {
+    let animal = json!({ "name": "Luna", "categoryId": 1 });
+    let request = client().post(format!("{}/store/pets", service.url)).bearer_auth(key);
+    let added: Value = request.json(&animal).send().await.unwrap().json().await.unwrap();
+    added["id"].as_i64().unwrap()
+}
+
+/// Adds a photo, and returns the URL of its large size.
+async fn send(service: &Service, key: &str, pet: i64) -> Result<String, reqwest::Error> {
+    let url = format!("{}/store/pets/{pet}/photos", service.url);
+    let request = client().post(url).bearer_auth(key).header("content-type", "image/png");
+    let response = request.body(pictures::png(64, 48)).send().await?.error_for_status()?;
+    let photo: Value = response.json().await?;
+    Ok(photo["urls"]["large"].as_str().unwrap().to_owned())
+}
+
+async fn is_there(service: &Service, url: &str) -> bool {
+    let origin = service.url.trim_end_matches("/v1");
+    client().get(format!("{origin}{url}")).send().await.unwrap().status() == 200
+}
+
+/// A folder with a database with an animal that has a photo, and the URL of that.
+async fn shop() -> (TempDir, String) {
+    let here = directory();
+    let key = key(here.path());
+    let service = Service::start(here.path(), &[]);
+    let pet = add(&service, &key).await;
+    let url = send(&service, &key, pet).await.unwrap();
+    service.kill();
+    (here, url)
+}
+
+/// The file of a photo below this folder.
+fn file(folder: &Path, url: &str) -> std::path::PathBuf {
+    let name = url.strip_prefix("/photos/").unwrap();
+    folder.join(&name[..2]).join(name)
+}
+
+#[tokio::test]
+async fn check_finds_photos_without_their_files_and_files_that_cannot_be_decoded() {
+    let (here, url) = shop().await;
+    let said = run(here.path(), &["check"]).expect_success().stdout;
+    assert!(said.ends_with("is valid: 1 animal, 1 key, 1 photo\n"), "{said}");
+    run(here.path(), &["check", "--photos-content"]).expect_success();
+    let said = run(here.path(), &["check", "--photos", "off"]).expect_success().stdout;
+    assert!(said.contains("1 photo without their files"), "{said}");
+    let file = file(&here.path().join("photos"), &url);
+    let content = fs::read(&file).unwrap();
+    fs::write(&file, &content[..content.len() / 2]).unwrap();
+    run(here.path(), &["check"]).expect_success();
+    let done = run(here.path(), &["check", "--photos-content"]);
+    assert!(done.stdout.contains("-large.jpg of a photo cannot be decoded"), "{done:?}");
+    fs::remove_file(&file).unwrap();
+    let done = run(here.path(), &["check"]);
+    assert_eq!(done.status.code(), Some(1));
+    assert!(done.stdout.starts_with("animal 1: the file "), "{done:?}");
+    assert!(done.stdout.contains("-large.jpg of a photo is missing"), "{done:?}");
+}
+
+#[tokio::test]
+async fn a_backup_has_the_files_of_photos_and_a_restore_brings_them_back() {
+    let (here, url) = shop().await;
+    let said = run(here.path(), &["backup", "copy.db"]).expect_success().stdout;
+    assert!(said.contains("Copied 1 photo from "), "{said}");
+    assert!(file(&here.path().join("copy.db.photos"), &url).exists());
+    let again = run(here.path(), &["backup", "copy.db", "--force"]).expect_success().stdout;
+    assert!(!again.contains("photo"), "{again}");
+    let other = directory();
+    let copy = here.path().join("copy.db").display().to_string();
+    let said = run(other.path(), &["restore", &copy]).expect_success().stdout;
+    assert!(said.contains("Copied 1 photo from "), "{said}");
+    run(other.path(), &["check", "--photos-content"]).expect_success();
+    assert!(is_there(&Service::start(other.path(), &[]), &url).await);
+    let third = directory();
+    run(third.path(), &["restore", &copy, "--photos", "off"]).expect_success();
+    assert!(!third.path().join("photos").exists());
+}
+
+#[tokio::test]
+async fn a_copy_has_the_files_of_photos_unless_both_use_the_same_folder() {
+    let (here, url) = shop().await;
+    fs::create_dir(here.path().join("new")).unwrap();
+    let copy = |to: &str, more: &[&str]| {
+        let arguments = [&["copy", "--from", "sqlite:petstore.db", "--to", to][..], more].concat();
+        run(here.path(), &arguments).expect_success().stderr
+    };
+    let said = copy("sqlite:new/petstore.db", &[]);
+    assert!(said.contains("Copied the files of 1 photo."), "{said}");
+    let check = ["check", "--database", "sqlite:new/petstore.db", "--photos-content"];
+    run(here.path(), &check).expect_success();
+    assert!(file(&here.path().join("new/photos"), &url).exists());
+    let said = copy("sqlite:same.db", &[]);
+    assert!(!said.contains("files"), "{said}");
+    let said = copy("sqlite:without.db", &["--to-photos", "off"]);
+    assert!(said.contains("The files of 1 photo were not copied"), "{said}");
+    fs::remove_file(file(&here.path().join("photos"), &url)).unwrap();
+    let said = copy("sqlite:missing.db", &["--to-photos", "other"]);
+    assert!(said.contains("those of 1 photo are missing"), "{said}");
+}
+
+#[tokio::test]
+async fn an_export_has_the_urls_of_photos_which_an_import_ignores_and_counts() {
+    let (here, url) = shop().await;
+    let lines = run(here.path(), &["export", "--all"]).expect_success().stdout;
+    assert!(lines.contains(&url), "{lines}");
+    fs::write(here.path().join("all.ndjson"), lines).unwrap();
+    let import = ["import", "all.ndjson", "--keep-ids", "--create", "--database", "sqlite:new.db"];
+    let said = run(here.path(), &import).expect_success().stderr;
+    assert!(said.contains("Ignored 1 photo, whose pictures are not in the file."), "{said}");
+    let said = run(here.path(), &["check", "--database", "sqlite:new.db"]).expect_success().stdout;
+    assert!(!said.contains("photo"), "{said}");
+}
+
+#[test]
+fn serve_names_what_is_wrong_with_the_place_of_photos() {
+    let here = directory();
+    fs::write(here.path().join("file"), "").unwrap();
+    let said = run(here.path(), &["serve", "--photos", "file"]).expect_one_line();
+    assert!(said.contains("--photos file: the folder cannot be used"), "{said}");
+    let done = run(here.path(), &["serve", "--photos", "s3://bucket/pets"]);
+    assert_eq!(done.status.code(), Some(2));
+    assert!(done.stderr.contains("keeps photos only in a folder"), "{done:?}");
+    for size in ["0", "65MiB", "many"] {
+        let done = run(here.path(), &["serve", "--max-photo-size", size]);
+        assert!(done.stderr.contains("a size from 1KiB to 64MiB"), "{done:?}");
+    }
+}
+
+#[tokio::test]
+async fn no_acknowledged_photo_is_lost_when_the_service_is_killed() {
+    let here = directory();
+    let key = key(here.path());
+    let mut acknowledged: Vec<String> = Vec::new();
+    for _ in 0..3 {
+        let service = Service::start(here.path(), &[]);
+        for url in &acknowledged {
+            assert!(is_there(&service, url).await, "{url}");
+        }
+        let pets = join_all((0..4).map(|_| add(&service, &key))).await;
+        let senders = pets.iter().map(async |&pet| {
+            let mut urls = Vec::new();
+            while let Ok(url) = send(&service, &key, pet).await {
+                urls.push(url);
+            }
+            urls
+        });
+        let enough = async {
+            // Some photos are there, and others on their way.
+            let folder = here.path().join("photos");
+            let count = || walk(&folder);
+            let before = count();
+            while count() < before + 12 {
+                tokio::task::yield_now().await;
+            }
+            service.signal("KILL");
+        };
+        let (urls, ()) = tokio::join!(join_all(senders), enough);
+        acknowledged.extend(urls.into_iter().flatten());
+        service.wait();
+    }
+    assert!(!acknowledged.is_empty());
+    run(here.path(), &["check", "--photos-content"]).expect_success();
+}
+
+/// How many files are in the folders of this folder.
+fn walk(folder: &Path) -> usize {
+    let Ok(shards) = fs::read_dir(folder) else { return 0 };
+    shards.map(|shard| fs::read_dir(shard.unwrap().path()).unwrap().count()).sum()
+}

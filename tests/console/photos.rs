@@ -1,0 +1,98 @@
+//! Photos on the page of an animal.
+
+use petstore::domain::Role;
+
+use super::browser::{Browser, Shop};
+use crate::api::pictures;
+
+async fn add(clerk: &mut Browser<'_>) -> String {
+    let form = [("name", "Luna"), ("category", "1"), ("status", "available")];
+    clerk.post("/add", &form).await.next().to_owned()
+}
+
+/// The photos on the page of an animal: what their pictures say.
+async fn texts(browser: &mut Browser<'_>, path: &str) -> Vec<String> {
+    let page = browser.get(path).await.expect(200);
+    let list = page.text.split("<ol class=\"photos\">").nth(1).unwrap_or_default();
+    let list = list.split("</ol>").next().unwrap();
+    list.split(" alt=\"").skip(1).map(|alt| alt.split('"').next().unwrap().to_owned()).collect()
+}
+
+/// The identifier of the photo at this position.
+async fn photo(browser: &mut Browser<'_>, path: &str, at: usize) -> String {
+    let page = browser.get(path).await.expect(200);
+    let value = page.text.split("name=\"photo\" value=\"").nth(at + 1).unwrap();
+    value.split('"').next().unwrap().to_owned()
+}
+
+#[tokio::test]
+async fn a_clerk_adds_several_photos_at_once_and_learns_which_did_not_arrive() {
+    let shop = Shop::open().await;
+    let mut clerk = shop.member("Cy", Role::Clerk).await;
+    let path = add(&mut clerk).await;
+    let (picture, target) = (pictures::png(8, 6), format!("{path}/photos"));
+    let key = clerk.get(&path).await.expect(200).key_before("name=\"pictures\"");
+    let files: [(&str, &[u8]); 2] = [("a.png", &picture), ("b.png", &picture)];
+    let next = clerk.upload(&target, &key, &files).await.next().to_owned();
+    assert_eq!(next, format!("{path}#photos"));
+    let both = ["Photo 1 of Luna", "Photo 2 of Luna"];
+    assert_eq!(texts(&mut clerk, &path).await, both);
+    // The same form again, because the response was lost.
+    clerk.upload(&target, &key, &files).await.expect(303);
+    assert_eq!(texts(&mut clerk, &path).await, both);
+    let key = clerk.get(&path).await.expect(200).key_before("name=\"pictures\"");
+    let files: [(&str, &[u8]); 3] =
+        [("c.png", &picture), ("letter.pdf", b"%PDF-1.7"), ("d.png", &picture[..70])];
+    let page = clerk.upload(&target, &key, &files).await.expect(422);
+    for text in ["1 photo arrived.", "letter.pdf", "d.png", "truncated"] {
+        assert!(page.text.contains(text), "{text}: {page:?}");
+    }
+    assert_eq!(texts(&mut clerk, &path).await.len(), 3);
+    // The portrait is on the list.
+    assert!(clerk.get("/animals").await.expect(200).text.contains("class=\"thumbnail\""));
+}
+
+#[tokio::test]
+async fn photos_change_their_order_and_text_and_can_be_deleted() {
+    let shop = Shop::open().await;
+    let mut clerk = shop.member("Cy", Role::Clerk).await;
+    let path = add(&mut clerk).await;
+    let (picture, target) = (pictures::png(8, 6), format!("{path}/photos/change"));
+    let files: [(&str, &[u8]); 2] = [("a.png", &picture), ("b.png", &picture)];
+    clerk.upload(&format!("{path}/photos"), "", &files).await.expect(303);
+    let second = photo(&mut clerk, &path, 1).await;
+    let form =
+        |act, version, alt| [("photo", &*second), ("version", version), ("do", act), ("alt", alt)];
+    clerk.post(&target, &form("save", "3", "On a chair")).await.expect(303);
+    assert_eq!(texts(&mut clerk, &path).await, ["Photo 1 of Luna", "On a chair"]);
+    clerk.post(&target, &form("up", "4", "On a chair")).await.expect(303);
+    assert_eq!(texts(&mut clerk, &path).await, ["On a chair", "Photo 2 of Luna"]);
+    // Somebody else has changed the animal.
+    let stale = clerk.post(&target, &form("down", "4", "On a chair")).await.expect(422);
+    assert!(stale.text.contains("On a chair"));
+    clerk.post(&target, &form("down", "5", "On a chair")).await.expect(303);
+    assert_eq!(texts(&mut clerk, &path).await, ["Photo 1 of Luna", "On a chair"]);
+    let sure = clerk.post(&target, &form("delete", "6", "")).await.expect(200).hidden("sure");
+    let form = [&form("delete", "6", "")[..], &[("sure", &sure)]].concat();
+    clerk.post(&target, &form).await.expect(303);
+    assert_eq!(texts(&mut clerk, &path).await, ["Photo 1 of Luna"]);
+}
+
+#[tokio::test]
+async fn a_picture_needs_no_session_and_a_viewer_changes_nothing() {
+    let shop = Shop::open().await;
+    let mut clerk = shop.member("Cy", Role::Clerk).await;
+    let path = add(&mut clerk).await;
+    let picture = pictures::png(8, 6);
+    let target = format!("{path}/photos");
+    clerk.upload(&target, "", &[("a.png", &picture)]).await.expect(303);
+    let url = format!("/photos/{}-small.jpg", photo(&mut clerk, &path, 0).await);
+    let mut stranger = shop.browser();
+    let file = stranger.stream(&url).await;
+    assert!(file.whole().unwrap().starts_with(b"\xff\xd8"));
+    stranger.get("/photos/x").await.expect(404);
+    let mut viewer = shop.member("Vi", Role::Viewer).await;
+    viewer.upload(&target, "", &[("a.png", &picture)]).await.expect(403);
+    let page = viewer.get(&path).await.expect(200);
+    assert!(page.text.contains(&url) && !page.text.contains("type=\"file\""));
+}
