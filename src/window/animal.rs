@@ -6,8 +6,9 @@ use super::texts;
 use crate::{
     domain::{
         PetId, PetStatus,
-        store_area::{FieldDefinition, FieldKind, FieldSet, FieldValue, StorePet},
+        store_area::{self, FieldDefinition, FieldKind, FieldSet, FieldValue, StorePet},
     },
+    photos::{PhotoFile, Size},
     text::readable::{LONG, SHORT, is_visible, readable},
 };
 
@@ -39,8 +40,16 @@ pub(super) struct Photo {
 }
 
 /// The photos of an animal, in their order.
-fn photos_of(_: &StorePet) -> Vec<Photo> {
-    Vec::new()
+fn photos_of(pet: &StorePet) -> Vec<Photo> {
+    let photo = |photo: &store_area::Photo| {
+        let [small, medium, large] = Size::ALL.map(|size| {
+            let file = PhotoFile { id: photo.id, size };
+            format!("/photos/{}", file.name())
+        });
+        let alt = photo.alt.as_ref().map(|alt| alt.as_str().to_owned());
+        Photo { small, medium, large, width: photo.width, height: photo.height, alt }
+    };
+    pet.photos.all().iter().map(photo).collect()
 }
 
 impl Animal {

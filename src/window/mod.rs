@@ -43,7 +43,9 @@ use self::{
 use crate::{
     app::App,
     domain::Client,
-    edge::{ApiError, Edge, Facts, Interface, RequestBody, Response, UnreadBody, etag::Tags},
+    edge::{
+        ApiError, Edge, Facts, Interface, RequestBody, Response, UnreadBody, etag::Tags, photos,
+    },
     store::Cause,
 };
 
@@ -138,6 +140,10 @@ impl Window {
             Page::sitemap => sitemap::file(shop, &self.files).await,
             Page::sitemapPart => sitemap::part(shop, &self.files, parameter),
             Page::robots => Ok(sitemap::robots(shop)),
+            Page::photo => {
+                photos::respond(&shop.app.photos, &self.edge.response_memory, headers, parameter)
+                    .await
+            }
             Page::asset => layout.asset(request.uri.path()),
         }
     }

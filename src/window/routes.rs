@@ -40,6 +40,7 @@ pages! {
     sitemap     "/sitemap.xml";
     sitemapPart "/sitemap-{before}.xml";
     robots      "/robots.txt";
+    photo       "/photos/{file}";
     asset       "/assets/{name}";
 }
 
