@@ -7,5 +7,6 @@ mod files;
 mod hostile;
 mod leaks;
 mod list;
+mod photos;
 mod sitemap;
 mod street;

@@ -6,22 +6,25 @@ use bytes::Bytes;
 use http_body_util::{BodyExt, Full};
 use hyper::{HeaderMap, Method, Request, StatusCode, header};
 use petstore::{
-    app,
+    app::{self, App},
     domain::{
         Client, NewPet, PetId, PetName, PetStatus, StoredResponse, WriteContext,
         store_area::{
-            Command, FieldChange, FieldDefinition, FieldKind, FieldName, FieldPatch, FieldValue,
-            Given, Label, Preconditions, Resource,
+            AltText, Command, FieldChange, FieldDefinition, FieldKind, FieldName, FieldPatch,
+            FieldValue, Given, Label, NewPhoto, PhotoId, Preconditions, Resource,
         },
     },
     edge::{self, Body},
+    photos::Format,
     store::{self, OpenMode, Written},
     window::{self, Window, WindowSettings},
 };
 use rand::{SeedableRng, rngs::StdRng};
 use serde_json::Value;
+use tempfile::TempDir;
 
 use crate::{
+    api::pictures,
     clock::ManualClock,
     database::Database,
     interface,
@@ -36,9 +39,12 @@ pub(crate) const URL: &str = "https://animals.example";
 
 pub(crate) struct Street {
     pub(crate) store: AnyStore,
+    app: Arc<App>,
     pub(crate) window: Window,
     pub(crate) clock: Arc<ManualClock>,
     pub(crate) database: Database,
+    /// The folder of the photos.
+    _photos: TempDir,
 }
 
 /// What somebody got.
@@ -71,10 +77,23 @@ impl Street {
         let four = NonZeroU32::new(4).unwrap();
         let store = store::open(&database.url(), mode, four, random).await.unwrap();
         let clock = ManualClock::at("2026-12-01T12:00:00Z");
-        let app = interface::app(Arc::clone(&store), clock.clone(), &app::Settings::default());
+        let photos = TempDir::new().unwrap();
+        let (of_app, folder) = (app::Settings::default(), Some(photos.path().to_owned()));
+        let app = interface::app_with(Arc::clone(&store), clock.clone(), &of_app, folder);
         let edge = interface::edge(clock.clone(), &edge::Settings::default());
-        let window = Window::new(app, Arc::new(window::counted(edge)), settings);
-        Self { store, window, clock, database }
+        let window = Window::new(Arc::clone(&app), Arc::new(window::counted(edge)), settings);
+        Self { store, app, window, clock, database, _photos: photos }
+    }
+
+    /// Gives an animal a photo, and returns its identifier.
+    pub(crate) async fn photo(&self, id: i64, alt: Option<&str>) -> PhotoId {
+        let picture = pictures::png(1200, 900).into();
+        let stored = self.app.photos.add(picture, Format::Png).await.unwrap();
+        let alt = alt.and_then(|alt| AltText::new(alt.to_owned()));
+        let photo = NewPhoto { id: stored.id, alt, width: stored.width, height: stored.height };
+        let id = PetId::new(id).unwrap();
+        change(&self.store, Command::AddPhoto { id, photo }).await;
+        stored.id
     }
 
     /// Adds an animal with these values of text fields.

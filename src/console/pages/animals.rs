@@ -66,16 +66,8 @@ pub(super) async fn show(desk: &Desk<'_>, form: &Form, errors: &Errors) -> Resul
         Some(_) => desk.app().search_pets(&query).await?,
         None => (Vec::new(), None),
     };
-    // A number is that of an animal, or a name.
-    if let Some(id) = text::integer(typed).and_then(PetId::new)
-        && query.after.is_none()
-        && let Some(pet) = desk.store().get_store_pet(id).await?
-    {
-        pets.retain(|other| other.id != id);
-        pets.insert(0, pet);
-    }
     if query.after.is_none() {
-        for pet in with_unique_value(desk, &fields, typed).await? {
+        for pet in meant(desk, &fields, typed).await? {
             pets.retain(|other| other.id != pet.id);
             pets.insert(0, pet);
         }
@@ -182,13 +174,18 @@ fn filters_of(fields: &FieldSet, form: &Form) -> Vec<ValueFilter> {
     filtered(fields).filter_map(value).collect()
 }
 
-/// The animals with what was typed as the value of a unique field, such as a scanned microchip.
-async fn with_unique_value(
+/// The animals that only what was typed means: as their number, or as the value of a unique field, such
+/// as a scanned microchip.
+async fn meant(
     desk: &Desk<'_>,
     fields: &FieldSet,
     typed: &str,
 ) -> Result<Vec<StorePet>, StoreError> {
     let mut found = Vec::new();
+    // A number can also be a name.
+    if let Some(id) = text::integer(typed).and_then(PetId::new) {
+        found.extend(desk.store().get_store_pet(id).await?);
+    }
     for field in fields.all().iter().filter(|field| field.is_unique) {
         if let Ok(value) = fields.searched(field.name.as_str(), typed) {
             for withdrawn in [true, false] {
