@@ -60,6 +60,8 @@ macro_rules! area_suite {
             texts_are_found_without_regard_to_case_and_accents_and_numbers_by_their_value,
             values_of_a_field_that_gets_another_kind_are_not_mixed_up,
             while_too_many_values_are_not_merged_there_is_no_search,
+            the_store_knows_which_files_photos_need,
+            a_file_is_due_a_day_after_it_was_seen_without_a_photo,
             the_times_of_any_clock_are_stored_listed_and_changed_again
         );
     };
@@ -73,7 +75,7 @@ macro_rules! area_suite {
 }
 pub(crate) use crate::store::{
     area_commands::*, area_field_search::*, area_fields::*, area_lists::*, area_offers::*,
-    area_requests::*, times::*,
+    area_photos::*, area_requests::*, times::*,
 };
 pub(crate) use area_suite;
 

@@ -318,8 +318,7 @@ async fn orders_withdrawn_animals_and_categories_are_copied_as_they_are(url: Dat
     }
     let order = area::place(&store, area::reserve(ids[0])).await;
     let note = Field::Set(Note::new("ö".repeat(2_000)).unwrap());
-    let patch = OrderPatch { note, ..OrderPatch::default() };
-    let preconditions = area::any();
+    let (patch, preconditions) = (OrderPatch { note, ..OrderPatch::default() }, area::any());
     area::change(&store, Command::PatchOrder { id: order, patch, preconditions }).await;
     area::place(&store, area::sell(ids[1])).await;
     let returned = area::place(&store, area::sell(ids[2])).await;
@@ -329,13 +328,14 @@ async fn orders_withdrawn_animals_and_categories_are_copied_as_they_are(url: Dat
     let label = area::label("Dogs");
     area::change(&store, Command::PutCategory { id: i64::MIN, label, preconditions }).await;
     area::change(&store, area::with_chip("1")).await;
+    area::change(&store, area::with_photo(ids[0], 1)).await;
     let all = |url: DatabaseUrl| blocking(move || resources(&mut *snapshot(&url)));
     let before = all(url.clone()).await;
     assert_eq!(before.len(), 4 + 3 + 1);
-
     let (copy, _directory) = moved(url).await;
     assert_eq!(all(copy.clone()).await, before);
     area::expect_taken_chip(&open(&copy).await).await;
+    assert_eq!(open(&copy).await.photos_in(0).await.unwrap().len(), 1);
 }
 
 async fn an_id_that_was_given_once_is_not_given_again_after_a_move(url: DatabaseUrl) {

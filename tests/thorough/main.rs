@@ -46,6 +46,7 @@ mod store {
     mod area_fields;
     mod area_lists;
     mod area_offers;
+    mod area_photos;
     mod area_requests;
     mod audit;
     mod bulk;
@@ -81,6 +82,7 @@ mod cli {
     mod exhausted_resources;
     mod export_all;
     mod files;
+    mod full_place;
     mod import;
     mod import_values;
     mod interrupted;

@@ -39,7 +39,7 @@ struct Request<'a> {
     id: &'a str,
     query: &'a str,
     fields: &'a [(&'a str, &'a str)],
-    /// JSON, the name of an example of a request, `@picture`, `@truncated`, or another text after
+    /// JSON, the name of an example of a request, `@picture`, `@small`, `@truncated`, or another text after
     /// `@` instead of a picture.
     body: &'a str,
 }
@@ -81,6 +81,7 @@ impl Book {
         if let Some(text) = body.strip_prefix('@') {
             let picture = match text {
                 "picture" => picture(),
+                "small" => pictures::png(2, 2),
                 "truncated" => picture()[..99].to_vec(),
                 text => text.as_bytes().to_vec(),
             };

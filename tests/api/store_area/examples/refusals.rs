@@ -260,6 +260,10 @@ async fn in_progress(book: &mut Book, store: &Store, clients: &Clients) {
         if name == "idempotency_in_progress" {
             let mut request = valid(&operation, clients);
             request.set("idempotency-key", "busy");
+            if operation.id == "addPhoto" {
+                // Does not take longer than the first request may.
+                request.body = "@small".to_owned();
+            }
             let example = format!("{} {status} {name}", operation.id);
             send(book, &store.server, &example, &request).await;
         }
