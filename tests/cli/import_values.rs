@@ -12,7 +12,8 @@ fn animals(exported: &str) -> Vec<String> {
     let lines = exported.lines().filter(|line| line.starts_with(r#"{"pet""#));
     let parts = lines.map(|line| {
         let name = line.split(r#""name":""#).nth(1).unwrap().split('"').next().unwrap();
-        format!("{name} {}", line.split(r#""fields":"#).nth(1).unwrap().trim_end_matches('}'))
+        let fields = line.split(r#""fields":"#).nth(1).unwrap().split(r#","photos""#).next();
+        format!("{name} {}", fields.unwrap().trim_end_matches('}'))
     });
     parts.collect()
 }
