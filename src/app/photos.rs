@@ -22,11 +22,18 @@ impl App {
         let Some(place) = self.photos.place() else { return Ok(false) };
         let mut walk = self.photos.walk.lock().await;
         let (shard, in_place) = (walk.shard, Arc::clone(place));
-        let listed = task::spawn_blocking(move || in_place.list(shard)).await;
-        let ShardFiles { photos, bytes } = self.of_place(listed)?;
+        let listed = task::spawn_blocking(move || {
+            if in_place.exists()? {
+                in_place.prepare()?;
+            }
+            Ok((in_place.list(shard)?, in_place.is_shared()?))
+        });
+        let (ShardFiles { photos, bytes }, is_shared) = self.of_place(listed.await)?;
         (walk.photos, walk.bytes) = (walk.photos + photos.len() as u64, walk.bytes + bytes);
         // Not by the times of files: their clock can be another one, and wrong.
-        if let Some(now) = self.confirmed_clock.now().await?
+        // Another database may need what this one does not know.
+        if !is_shared
+            && let Some(now) = self.confirmed_clock.now().await?
             && let Ok(until) = now.checked_sub(KEPT)
         {
             let present = photos.into_keys().collect();

@@ -6,14 +6,19 @@ use std::{
     fs::{self, File},
     io::{self, ErrorKind, Read, Write},
     path::{Path, PathBuf},
-    sync::{Mutex, PoisonError},
+    sync::{Mutex, OnceLock, PoisonError},
 };
+
+use sha2::{Digest, Sha256};
 
 use super::{
     decode,
     file::{PhotoFile, Size},
 };
 use crate::domain::store_area::PhotoId;
+
+/// The folder in it with an empty file for each database whose photos it has.
+const OWNERS: &str = "owners";
 
 /// After the name of a file that is being written.
 const PARTIAL: &str = ".part";
@@ -22,6 +27,8 @@ const PARTIAL: &str = ".part";
 #[derive(Debug)]
 pub struct Folder {
     path: PathBuf,
+    /// The database of the service, if this is a service.
+    owner: OnceLock<String>,
     /// Whether this process knows that the folders in it are on disk.
     is_prepared: Mutex<bool>,
 }
@@ -38,7 +45,34 @@ pub struct ShardFiles {
 impl Folder {
     /// The folder with this path, which may not exist yet.
     pub fn new(path: PathBuf) -> Self {
-        Self { path, is_prepared: Mutex::new(false) }
+        Self { path, owner: OnceLock::new(), is_prepared: Mutex::new(false) }
+    }
+
+    /// Names the database whose photos it has by its key, which the name does not tell.
+    pub(crate) fn belongs_to(&self, key: &[u8; 32]) {
+        let hash = Sha256::digest(key);
+        let _ = self.owner.set(hash.iter().take(16).map(|byte| format!("{byte:02x}")).collect());
+    }
+
+    /// Whether it also has photos of another database, of which this one does not know which files it
+    /// needs.
+    pub(crate) fn is_shared(&self) -> io::Result<bool> {
+        let owners = match fs::read_dir(self.path.join(OWNERS)) {
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(false),
+            owners => owners?,
+        };
+        let own = self.owner.get().map(String::as_str);
+        for other in owners {
+            if other?.file_name().to_str() != own {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Whether it is there.
+    pub(crate) fn exists(&self) -> io::Result<bool> {
+        self.path.try_exists()
     }
 
     /// Its path.
@@ -59,6 +93,12 @@ impl Folder {
                 Err(error) if error.kind() != ErrorKind::AlreadyExists => return Err(error),
                 _ => {}
             }
+        }
+        if let Some(owner) = self.owner.get() {
+            let owners = self.path.join(OWNERS);
+            fs::create_dir_all(&owners)?;
+            File::create(owners.join(owner))?;
+            sync(Some(&owners))?;
         }
         sync(Some(&self.path))?;
         *is_prepared = true;

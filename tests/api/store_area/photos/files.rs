@@ -105,6 +105,23 @@ async fn files_that_no_photo_has_stay_for_a_day() {
 }
 
 #[tokio::test]
+async fn no_file_is_deleted_from_a_folder_that_another_database_uses() {
+    let (store, ..) = with_photos(&["a"]).await;
+    let orphan = store.orphan();
+    let other = store.server.photos.path().join("owners/0123");
+    std::fs::write(&other, "").unwrap();
+    store.tend().await;
+    store.tend_after(DAY).await;
+    store.tend_after(DAY).await;
+    assert_eq!(store.status(&orphan).await, 200);
+    // The other database no longer exists.
+    std::fs::remove_file(other).unwrap();
+    store.tend().await;
+    store.tend_after(DAY).await;
+    assert_eq!(store.status(&orphan).await, 404);
+}
+
+#[tokio::test]
 async fn a_file_that_was_not_written_completely_goes_the_same_way() {
     let (store, ..) = with_photos(&["a"]).await;
     let partial = store.server.photos.path().join(format!("00/{}-small.jpg.part", PhotoId(8)));
