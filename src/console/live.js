@@ -111,10 +111,10 @@ function send(form, file, key, row, attempt = 1) {
     request.onload = () => {
       if (request.status < 400) return end(form.dataset.arrived);
       const page = new DOMParser().parseFromString(request.responseText, "text/html");
-      end(page.querySelector(".problem li, .problem")?.textContent ?? form.dataset.failed);
+      end(page.querySelector(".problem li, .problem")?.textContent ?? form.dataset.missing);
     };
     request.onerror = () => {
-      if (attempt > 4) return end(form.dataset.failed);
+      if (attempt > 4) return end(form.dataset.missing);
       setTimeout(() => send(form, file, key, row, attempt + 1).then(done), 2000 * attempt);
     };
     const content = new FormData();

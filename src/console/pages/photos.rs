@@ -35,7 +35,7 @@ pub(super) fn card(desk: &Desk<'_>, pet: &StorePet) -> Markup {
                 }
                 @if may_add {
                     form.fields method="post" action={ (path) "/photos" } enctype="multipart/form-data"
-                        data-upload data-failed=(texts::NOT_ARRIVED) data-arrived=(texts::ARRIVED) {
+                        data-upload data-missing=(texts::NOT_ARRIVED) data-arrived=(texts::ARRIVED) {
                         (desk.key("photos"))
                         div.field {
                             label for="pictures" { (texts::ADD_PHOTOS) }
