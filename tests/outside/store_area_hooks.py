@@ -178,7 +178,12 @@ def new_photo():
 
 @schemathesis.hook
 def before_call(context, case, kwargs):
-    if case.meta is None or not case.meta.generation.mode.is_positive:
+    if case.meta is None:
+        return
+    if not case.meta.generation.mode.is_positive:
+        if case.operation.definition.raw["operationId"] == "addPhoto" and case.body == picture():
+            # No schema says what a picture is, so this is what an invalid request would have.
+            case.body = b"not a picture"
         return
     use_new_idempotency_key(case)
     move_times(case.body)
