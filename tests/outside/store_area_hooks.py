@@ -205,7 +205,8 @@ def before_call(context, case, kwargs):
         use_one_condition(case)
     elif operation == "addPhoto":
         case.path_parameters["petId"] = new_animal()
-        case.media_type, case.body = "image/png", picture()
+        # A body that is set again, although it is the same, counts as one that violates the document.
+        case.media_type = "image/png"
         case.headers["Content-Type"] = "image/png"
     elif operation in ("getPhoto", "patchPhoto", "deletePhoto"):
         case.path_parameters["petId"], case.path_parameters["photoId"] = new_photo()
