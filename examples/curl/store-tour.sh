@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# A second tour with curl (7.84 or newer), for the people in the store: reserves,
-# sells and takes back an animal, changes it, and withdraws it. Needs an API key for
-# the store area:
+# A second tour with curl (7.84 or newer), for the people in the store: adds an animal,
+# reserves, sells and takes it back, changes it, gives it a photo, and withdraws it.
+# Needs an API key for the store area:
 #
 #   export PETSTORE_STORE_KEY=$(petstore keys create --name staff --scope store:write)
 #   examples/curl/store-tour.sh
@@ -12,19 +12,27 @@ url=${PETSTORE_URL:-http://127.0.0.1:8080/v1}
 key=${PETSTORE_STORE_KEY:?is missing: set it to an API key of scope store:write}
 
 response=$(mktemp)
-trap 'rm -f "$response"' EXIT
+picture=$(mktemp)
+trap 'rm -f "$response" "$picture"' EXIT
 
-# send STATUS METHOD PATH [JSON [VERSION]]: sends a request, and puts the content of
-# the response in `body`. With an Idempotency-Key, every change is safe to retry.
+# A PNG of one pixel.
+base64 --decode >"$picture" <<<'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGP4DwABAQEAsTj2FAAAAABJRU5ErkJggg=='
+
+# Retries after a broken connection, and after 429 and 503, when the time in Retry-After is
+# over. The file has only the last response; standard output would have all of them.
+request() {
+    curl --silent --show-error --max-time 30 --retry 5 --retry-all-errors --output "$response" "$@"
+}
+
+# send STATUS METHOD PATH [JSON|@PICTURE [VERSION]]: sends a request, and puts the content
+# of the response in `body`. With an Idempotency-Key, every change is safe to retry.
 send() {
-    local request=(--request "$2" "$url/$3" --header "Authorization: Bearer $key") status
-    [[ $2 == GET ]] || request+=(--header "Idempotency-Key: \"$(</proc/sys/kernel/random/uuid)\"")
-    [[ -z ${4-} ]] || request+=(--json "$4")
-    [[ -z ${5-} ]] || request+=(--header "If-Match: \"$5\"")
-    # Retries after a broken connection, and after 429 and 503, when the time in Retry-After is
-    # over. The file has only the last response; standard output would have all of them.
-    status=$(curl --silent --show-error --max-time 30 --retry 5 --retry-all-errors \
-        --output "$response" --write-out '%{http_code}' "${request[@]}")
+    local options=(--request "$2" --header "Authorization: Bearer $key") status
+    [[ $2 == GET ]] || options+=(--header "Idempotency-Key: \"$(</proc/sys/kernel/random/uuid)\"")
+    [[ -z ${4-} ]] || options+=(--json "$4")
+    [[ ${4-} != @* ]] || options+=(--header "Content-Type: image/png")
+    [[ -z ${5-} ]] || options+=(--header "If-Match: \"$5\"")
+    status=$(request --write-out '%{http_code}' "${options[@]}" "$url/$3")
     body=$(<"$response")
     [[ $status == "$1" ]] || { echo "store-tour.sh: the response was $status $body" >&2; exit 1; }
 }
@@ -36,8 +44,15 @@ of() {
 }
 
 name="Frank $(</proc/sys/kernel/random/uuid)"
-send 201 POST pets "{\"name\": \"$name\", \"categoryId\": 7}"
+microchip=276098$(shuf --input-range 100000000-999999999 --head-count 1)
+send 201 POST store/pets "{\"name\": \"$name\", \"categoryId\": 7,
+    \"fields\": {\"species\": \"Cat\", \"breed\": \"Siamese\", \"microchip\": \"$microchip\"}}"
 pet=$(of id)
+echo "added an animal with values: it is a $(of species), and $(of status)"
+
+send 200 GET "store/pets?field.microchip=$microchip"
+[[ $(of id) == "$pet" ]]
+echo "searched it by its microchip: found $(grep -o '"microchip":' <<<"$body" | wc -l)"
 
 send 201 POST store/orders "{\"petId\": $pet, \"reference\": \"R-1\"}"
 order=$(of id) status=$(of status)
@@ -73,7 +88,14 @@ send 200 GET "store/pets?name=${prefix// /%20}"
 [[ $(of id) == "$pet" ]]
 echo "searched it by its name, without accents: found $(grep -o '"id":' <<<"$body" | wc -l)"
 
-send 200 POST "store/pets/$pet/withdraw" '{"reason": "transferred", "note": "To the shelter in Petaluma."}' "$changed"
+send 201 POST "store/pets/$pet/photos" "@$picture"
+size="$(of width) by $(of height)" small=$(of small)
+send 200 GET "store/pets/$pet"
+echo "added a photo: it has $size pixels, and the animal version $(of version)"
+type=$(request --fail --write-out '%{content_type}' "${url%/v1}$small")
+echo "fetched its small picture without a key: $type"
+
+send 200 POST "store/pets/$pet/withdraw" '{"reason": "transferred", "note": "To the shelter in Petaluma."}' "$(of version)"
 echo "withdrew it: the reason is $(of reason)"
 send 404 GET "pets/$pet"
 echo "reading it by the contract: 404 $(of code)"

@@ -8,21 +8,28 @@ store area:
 """
 
 import os
+import random
 import uuid
 
 from generated import connect, error_of
 from petstore.api.pets import get_pet
-from petstore_store.api.animals import get_store_pet, list_store_pets, patch_pet, withdraw_pet
-from petstore_store.api.batch import run_batch
+from petstore_store.api.animals import (
+    add_store_pet,
+    get_store_pet,
+    list_store_pets,
+    patch_pet,
+    withdraw_pet,
+)
 from petstore_store.api.orders import complete_order, place_order, return_order
 from petstore_store.models import (
-    AddPetCommand,
+    NewFieldValues,
     OrderInput,
     Order,
     OrderError,
     PetError,
     PetPatch,
     StorePet,
+    StorePetInput,
     WithdrawalReason,
     WithdrawRequest,
 )
@@ -42,9 +49,13 @@ def rejected(response):
 def main():
     store = connect(os.environ["PETSTORE_STORE_KEY"])
     name = f"Frank {uuid.uuid4()}"
-    command = AddPetCommand(command="addPet", name=name, category_id=7)
-    [animal] = run_batch.sync(client=store, body=[command], idempotency_key=new_key())
+    microchip = f"276098{random.randrange(10**9):09}"
+    values = {"species": "Cat", "breed": "Siamese", "microchip": microchip}
+    new = StorePetInput(name=name, category_id=7, fields=NewFieldValues.from_dict(values))
+    animal = add_store_pet.sync(client=store, body=new, idempotency_key=new_key())
+    assert isinstance(animal, StorePet), animal
     pet = animal.id
+    print(f"added an animal with values: it is a {animal.fields['species']}, and {animal.status}")
 
     def place():
         new = OrderInput(pet_id=pet, reference="R-1")

@@ -1,16 +1,24 @@
 #!/usr/bin/env python3
-"""A second tour in Python, for the people in the store: reserves, sells and takes
-back an animal, changes it, and withdraws it. Needs an API key for the store area:
+"""A second tour in Python, for the people in the store: adds an animal, reserves, sells
+and takes it back, changes it, gives it a photo, and withdraws it. Needs an API key for
+the store area:
 
     export PETSTORE_STORE_KEY=$(petstore keys create --name staff --scope store:write)
     pip install requests
     python3 examples/python/store_tour.py
 """
 
+import base64
 import os
+import random
 import uuid
 
 from tour import Petstore, PetstoreError, error_of
+
+# A PNG of one pixel.
+PICTURE = base64.b64decode(
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGP4DwABAQEAsTj2FAAAAABJRU5ErkJggg=="
+)
 
 
 class Store(Petstore):
@@ -19,12 +27,16 @@ class Store(Petstore):
     def read(self, target, **filters):
         return self.request("GET", f"store/{target}", params=filters).json()
 
-    def write(self, method, target, body=None, version=None):
+    def write(self, method, target, body=None, version=None, picture=None):
         """Changes something. With an Idempotency-Key, every change is safe to retry."""
         headers = {"Idempotency-Key": f'"{uuid.uuid4()}"'}
         if version is not None:
             headers["If-Match"] = f'"{version}"'
-        return self.request(method, f"store/{target}", json=body, headers=headers).json()
+        if picture is not None:
+            headers["Content-Type"] = "image/png"
+        return self.request(
+            method, f"store/{target}", json=body, data=picture, headers=headers
+        ).json()
 
 
 def current_of(action, *arguments):
@@ -39,7 +51,15 @@ def current_of(action, *arguments):
 def main():
     store = Store(os.environ["PETSTORE_STORE_KEY"])
     name = f"Frank {uuid.uuid4()}"
-    pet = store.add({"name": name, "categoryId": 7})["id"]
+    microchip = f"276098{random.randrange(10**9):09}"
+    values = {"species": "Cat", "breed": "Siamese", "microchip": microchip}
+    animal = store.write("POST", "pets", {"name": name, "categoryId": 7, "fields": values})
+    pet = animal["id"]
+    print(f"added an animal with values: it is a {animal['fields']['species']}, and {animal['status']}")
+
+    found = store.read("pets", **{"field.microchip": microchip})
+    assert found == [animal]
+    print(f"searched it by its microchip: found {len(found)}")
 
     order = store.write("POST", "orders", {"petId": pet, "reference": "R-1"})
     animal = store.read(f"pets/{pet}")
@@ -72,8 +92,16 @@ def main():
     assert found == [changed]
     print(f"searched it by its name, without accents: found {len(found)}")
 
+    photo = store.write("POST", f"pets/{pet}/photos", picture=PICTURE)
+    animal = store.read(f"pets/{pet}")
+    assert animal["photos"][0]["id"] == photo["id"]
+    size = f"{photo['width']} by {photo['height']}"
+    print(f"added a photo: it has {size} pixels, and the animal version {animal['version']}")
+    small = Petstore(None).request("GET", photo["urls"]["small"])
+    print(f"fetched its small picture without a key: {small.headers['Content-Type']}")
+
     gone = {"reason": "transferred", "note": "To the shelter in Petaluma."}
-    animal = store.write("POST", f"pets/{pet}/withdraw", gone, changed["version"])
+    animal = store.write("POST", f"pets/{pet}/withdraw", gone, animal["version"])
     print(f"withdrew it: the reason is {animal['withdrawn']['reason']}")
     print("reading it by the contract:", error_of(store.request, "GET", f"pets/{pet}"))
 

@@ -7,7 +7,7 @@
 //   node build/generated-store.js
 
 import assert from "node:assert/strict";
-import { randomUUID } from "node:crypto";
+import { randomInt, randomUUID } from "node:crypto";
 
 import createClient from "openapi-fetch";
 
@@ -21,17 +21,36 @@ const options = {
   fetch: fetchWithRetries,
 };
 const contract = createClient<Contract>(options);
-const store = createClient<paths>(options);
+const store = createClient<paths>({
+  ...options,
+  // As the document declares the parameter `field`.
+  querySerializer: { object: { style: "form", explode: true } },
+});
+
+/** A PNG of one pixel. */
+const PICTURE = Buffer.from(
+  "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGP4DwABAQEAsTj2FAAAAABJRU5ErkJggg==",
+  "base64",
+);
 
 /** The header fields of a change, which make it safe to retry. */
 const once = () => ({ "Idempotency-Key": `"${randomUUID()}"` });
 
 const name = `Frank ${randomUUID()}`;
-const { data: pet } = await contract.POST("/pets", {
+const microchip = `276098${randomInt(1e8, 1e9)}`;
+const { data: pet } = await store.POST("/store/pets", {
   params: { header: once() },
-  body: { name, categoryId: 7 },
+  body: { name, categoryId: 7, fields: { species: "Cat", breed: "Siamese", microchip } },
 });
 assert(pet);
+console.log(`added an animal with values: it is a ${pet.fields["species"]}, and ${pet.status}`);
+
+const { data: withChip } = await store.GET("/store/pets", {
+  params: { query: { field: { "field.microchip": microchip } } },
+});
+assert.deepEqual(withChip, [pet]);
+console.log(`searched it by its microchip: found ${withChip?.length}`);
+
 const path = { petId: pet.id };
 
 async function read() {
@@ -103,8 +122,22 @@ const { data: found } = await store.GET("/store/pets", {
 assert.deepEqual(found, [changed]);
 console.log(`searched it by its name, without accents: found ${found?.length}`);
 
+const { data: photo } = await store.POST("/store/pets/{petId}/photos", {
+  params: { path, header: once() },
+  headers: { "Content-Type": "image/png" },
+  // The type of a body is that of JSON, but this one is sent as it is.
+  body: PICTURE as unknown as string,
+  bodySerializer: (body) => body,
+});
+assert(photo);
+animal = await read();
+console.log(`added a photo: it has ${photo.width} by ${photo.height} pixels, and the animal version ${animal.version}`);
+const small = await fetchWithRetries(new Request(new URL(photo.urls.small, options.baseUrl)));
+assert(small.ok);
+console.log(`fetched its small picture without a key: ${small.headers.get("Content-Type")}`);
+
 const { data: gone } = await store.POST("/store/pets/{petId}/withdraw", {
-  params: { path, header: { ...newest, ...once() } },
+  params: { path, header: { ...once(), "If-Match": `"${animal.version}"` } },
   body: { reason: "transferred", note: "To the shelter in Petaluma." },
 });
 console.log(`withdrew it: the reason is ${gone?.withdrawn?.reason}`);

@@ -1,22 +1,27 @@
-// A second tour in TypeScript, for the people in the store: reserves, sells and takes back an animal,
-// changes it, and withdraws it. Its types are generated from openapi-store.yaml. Needs an API key for
-// the store area:
+// A second tour in TypeScript, for the people in the store: adds an animal, reserves, sells and takes it
+// back, changes it, gives it a photo, and withdraws it. Its types are generated from openapi-store.yaml.
+// Needs an API key for the store area:
 //
 //   export PETSTORE_STORE_KEY=$(petstore keys create --name staff --scope store:write)
 //   cd examples/typescript && npm ci && npm run generate && npm run build
 //   node build/store-tour.js
 
 import assert from "node:assert/strict";
-import { randomUUID } from "node:crypto";
+import { randomInt, randomUUID } from "node:crypto";
 
 import { fetchWithRetries } from "./retries.js";
 import type { components } from "./store.js";
 
 type StorePet = components["schemas"]["StorePet"];
+type Photo = components["schemas"]["Photo"];
 type Order = components["schemas"]["Order"];
 type PetError = components["schemas"]["PetError"];
 
 const URL_OF_SERVICE = process.env["PETSTORE_URL"] ?? "http://127.0.0.1:8080/v1";
+
+/** A PNG of one pixel. */
+const PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGP4DwABAQEAsTj2FAAAAABJRU5ErkJggg==";
+const PICTURE = new Blob([Buffer.from(PIXEL, "base64")], { type: "image/png" });
 
 /** The service rejected a request. `current` is the present state, if that is the reason. */
 class PetstoreError extends Error {
@@ -25,14 +30,15 @@ class PetstoreError extends Error {
   }
 }
 
-/** Sends a request. With an Idempotency-Key, every change is safe to retry. */
+/** Sends a request, whose body is JSON or a picture. With an Idempotency-Key, every change is safe to retry. */
 async function send<T>(method: string, target: string, body?: object, version?: number): Promise<T> {
+  const isJson = body !== undefined && !(body instanceof Blob);
   const request = new Request(`${URL_OF_SERVICE}/${target}`, {
     method,
-    ...(body !== undefined && { body: JSON.stringify(body) }),
+    body: isJson ? JSON.stringify(body) : (body ?? null),
   });
   request.headers.set("Authorization", `Bearer ${process.env["PETSTORE_STORE_KEY"]}`);
-  if (body !== undefined) request.headers.set("Content-Type", "application/json");
+  if (isJson) request.headers.set("Content-Type", "application/json");
   if (method !== "GET") request.headers.set("Idempotency-Key", `"${randomUUID()}"`);
   if (version !== undefined) request.headers.set("If-Match", `"${version}"`);
   const response = await fetchWithRetries(request);
@@ -54,10 +60,18 @@ async function errorOf(action: Promise<unknown>): Promise<PetError> {
 const read = () => send<StorePet>("GET", `store/pets/${id}`);
 
 const name = `Frank ${randomUUID()}`;
-const { id } = await send<{ id: number }>("POST", "pets", { name, categoryId: 7 });
+const microchip = `276098${randomInt(1e8, 1e9)}`;
+const fields = { species: "Cat", breed: "Siamese", microchip };
+let animal = await send<StorePet>("POST", "store/pets", { name, categoryId: 7, fields });
+const { id } = animal;
+console.log(`added an animal with values: it is a ${animal.fields["species"]}, and ${animal.status}`);
+
+const withChip = await send<StorePet[]>("GET", `store/pets?field.microchip=${microchip}`);
+assert.deepEqual(withChip, [animal]);
+console.log(`searched it by its microchip: found ${withChip.length}`);
 
 let order = await send<Order>("POST", "store/orders", { petId: id, reference: "R-1" });
-let animal = await read();
+animal = await read();
 assert.equal(animal.orderId, order.id);
 console.log(`placed an order: it is ${order.status}, and the animal ${animal.status}`);
 
@@ -93,8 +107,15 @@ const found = await send<StorePet[]>("GET", `store/pets?name=${prefix}`);
 assert.deepEqual(found, [changed]);
 console.log(`searched it by its name, without accents: found ${found.length}`);
 
+const photo = await send<Photo>("POST", `store/pets/${id}/photos`, PICTURE);
+animal = await read();
+console.log(`added a photo: it has ${photo.width} by ${photo.height} pixels, and the animal version ${animal.version}`);
+const small = await fetchWithRetries(new Request(new URL(photo.urls.small, URL_OF_SERVICE)));
+assert(small.ok);
+console.log(`fetched its small picture without a key: ${small.headers.get("Content-Type")}`);
+
 const gone = { reason: "transferred", note: "To the shelter in Petaluma." };
-animal = await send<StorePet>("POST", `store/pets/${id}/withdraw`, gone, changed.version);
+animal = await send<StorePet>("POST", `store/pets/${id}/withdraw`, gone, animal.version);
 console.log(`withdrew it: the reason is ${animal.withdrawn?.reason}`);
 const missing = await errorOf(send("GET", `pets/${id}`));
 console.log(`reading it by the contract: ${missing.status} ${missing.code}`);

@@ -151,7 +151,11 @@ tour_generated_clients() {
                 php) php tour.php php ;;
             esac
         ) >"$folder/tour" || { cat "$folder/tour"; return 1; }
-        diff tests/outside/generated/tour.txt "$folder/tour"
+        case $generator in
+            # It sends the parameter `field` under its own name.
+            java) grep -v 'by its microchip' tests/outside/generated/tour.txt ;;
+            *) cat tests/outside/generated/tour.txt ;;
+        esac | diff - "$folder/tour"
     done
     stop_service
 }
@@ -192,8 +196,9 @@ take_tours() {
     tour "curl, store area" examples/store-tour.txt examples/curl/store-tour.sh
     tour "Python, store area" examples/store-tour.txt \
         "$to/venv/bin/python" examples/python/store_tour.py
-    # A generated client cannot omit what is required, or send an unknown member.
-    grep -vE 'without a version|does not exist' examples/store-tour.txt >"$scratch/store-tour.txt"
+    # A generated client cannot omit what is required, or send an unknown member. This one supports no search by the
+    # value of a field, and no body that is a picture.
+    grep -vE 'without a version|does not exist|microchip|photo|picture' examples/store-tour.txt >"$scratch/store-tour.txt"
     tour "openapi-python-client, store area" "$scratch/store-tour.txt" \
         "$to/venv/bin/python" examples/python/generated_store.py
     tour "Rust, store area" examples/store-tour.txt "$to/rust/debug/store_tour"

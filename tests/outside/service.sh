@@ -29,7 +29,8 @@ start_service() {
         postgres) start_cluster "$folder" ;;
     esac
     PETSTORE_KEY=$("$petstore" keys create --create --name test --scope store:write --database "$database")
-    "$petstore" serve --database "$database" \
+    # Over PostgreSQL, photos are off unless they have a folder.
+    "$petstore" serve --database "$database" --photos "$folder/photos" \
         --listen 127.0.0.1:0 --log-format json --secret-key-file "$folder/secret-key" 2>"$service_log" &
     service=$!
     PETSTORE_URL=

@@ -5,6 +5,7 @@ import java.net.http.HttpRequest;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.Consumer;
 import petstore.api.PetsApi;
 import petstore.model.NewPet;
@@ -52,6 +53,14 @@ class Tour {
     System.out.println("added an animal to the catalogue: it is " + pet.getStatus());
     var found = animals.listStorePets(null, null, name, null, null, null, null, null);
     System.out.println("found it by its name: " + found.size() + " animal");
+    var microchip = "276098%09d".formatted(ThreadLocalRandom.current().nextInt(1_000_000_000));
+    var input = new StorePetInput().name(name).categoryId(1L)
+        .putFieldsItem("species", new FieldValue("Cat"))
+        .putFieldsItem("breed", new FieldValue("Siamese"))
+        .putFieldsItem("microchip", new FieldValue(microchip));
+    var cat = animals.addStorePet(input, null);
+    System.out.println("added an animal with values: it is a " + cat.getFields().get("species").getString());
+    // This client cannot send the parameter that searches by the microchip.
 
     var order = new OrderInput().petId(pet.getId()).reference("R-1");
     var id = orders.placeOrder(name + "-1", order).getId();

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"math/rand"
 	"os"
 
 	"petstore"
@@ -42,6 +43,20 @@ func main() {
 		PetInput(*petstore.NewPetInput(name, 1)).Execute())
 	fmt.Println("added an animal to the catalogue: it is", pet.GetStatus())
 	fmt.Println("found it by its name:", len(must(animals.ListStorePets(ctx).Name(name).Execute())), "animal")
+	species, breed, microchip := "Cat", "Siamese", fmt.Sprintf("276098%09d", rand.Intn(1_000_000_000))
+	input := store.NewStorePetInput(name, 1)
+	input.SetFields(map[string]store.FieldValue{
+		"species":   {String: &species},
+		"breed":     {String: &breed},
+		"microchip": {String: &microchip},
+	})
+	cat := must(animals.AddStorePet(ctx).StorePetInput(*input).Execute())
+	fmt.Println("added an animal with values: it is a", *cat.Fields["species"].String)
+	found := must(animals.ListStorePets(ctx).Field(map[string]interface{}{"field.microchip": microchip}).Execute())
+	if found[0].Id != cat.Id {
+		panic("another animal")
+	}
+	fmt.Println("found it by its microchip:", len(found), "animal")
 
 	order := store.NewOrderInput(pet.Id)
 	order.SetReference("R-1")

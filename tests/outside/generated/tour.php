@@ -40,6 +40,13 @@ function check(bool $condition): void
 $pet = $pets->createPet(new Petstore\Model\NewPet(['name' => $name, 'category_id' => 1]));
 echo "added an animal to the catalogue: it is {$pet->getStatus()}\n";
 echo 'found it by its name: ', count($animals->listStorePets(name: $name)), " animal\n";
+$microchip = sprintf('276098%09d', random_int(0, 999_999_999));
+$fields = ['species' => 'Cat', 'breed' => 'Siamese', 'microchip' => $microchip];
+$cat = $animals->addStorePet(new Model\StorePetInput(['name' => $name, 'category_id' => 1, 'fields' => $fields]));
+echo "added an animal with values: it is a {$cat->getFields()['species']}\n";
+$found = $animals->listStorePets(field: ['field.microchip' => $microchip]);
+check($found == [$cat]);
+echo 'found it by its microchip: ', count($found), " animal\n";
 
 $order = new Model\OrderInput(['pet_id' => $pet->getId(), 'reference' => 'R-1']);
 $id = $orders->placeOrder("$name-1", $order)->getId();

@@ -2,6 +2,7 @@
 
 import json
 import os
+import random
 import sys
 
 import petstore
@@ -24,6 +25,14 @@ def print_error(what, call, *arguments):
 pet = pets.create_pet(petstore.NewPet(name=name, categoryId=1))
 print(f"added an animal to the catalogue: it is {pet.status.value}")
 print(f"found it by its name: {len(animals.list_store_pets(name=name))} animal")
+microchip = f"276098{random.randrange(10**9):09}"
+values = {"species": "Cat", "breed": "Siamese", "microchip": microchip}
+fields = {field: store.FieldValue(value) for field, value in values.items()}
+cat = animals.add_store_pet(store.StorePetInput(name=name, categoryId=1, fields=fields))
+print(f"added an animal with values: it is a {cat.fields['species'].actual_instance}")
+found = animals.list_store_pets(var_field={"field.microchip": microchip})
+assert found == [cat]
+print(f"found it by its microchip: {len(found)} animal")
 
 order = store.OrderInput(petId=pet.id, reference="R-1")
 placed = orders.place_order(f"{name}-1", order)

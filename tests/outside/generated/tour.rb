@@ -27,6 +27,13 @@ end
 pet = Petstore::PetsApi.new.create_pet(Petstore::NewPet.new(name: name, category_id: 1))
 puts "added an animal to the catalogue: it is #{pet.status}"
 puts "found it by its name: #{animals.list_store_pets(name: name).length} animal"
+microchip = format("276098%09d", rand(10**9))
+fields = {"species" => "Cat", "breed" => "Siamese", "microchip" => microchip}
+cat = animals.add_store_pet(PetstoreStore::StorePetInput.new(name: name, category_id: 1, fields: fields))
+puts "added an animal with values: it is a #{cat.fields["species"]}"
+found = animals.list_store_pets(field: {"field.microchip" => microchip})
+raise "another animal" unless found == [cat]
+puts "found it by its microchip: #{found.length} animal"
 
 order = PetstoreStore::OrderInput.new(pet_id: pet.id, reference: "R-1")
 placed = orders.place_order("#{name}-1", order)

@@ -1,5 +1,7 @@
 // A tour with the clients that OpenAPI Generator makes for TypeScript. The argument is the name of the animal.
 
+import { randomInt } from "node:crypto";
+
 import * as contract from "./petstore";
 import * as store from "./petstore_store";
 
@@ -24,6 +26,13 @@ async function tour() {
   const pet = await pets.createPet({ newPet: { name, categoryId: 1 } });
   console.log(`added an animal to the catalogue: it is ${pet.status}`);
   console.log(`found it by its name: ${(await animals.listStorePets({ name })).length} animal`);
+  const microchip = `276098${randomInt(1e8, 1e9)}`;
+  const fields = { species: "Cat", breed: "Siamese", microchip };
+  const cat = await animals.addStorePet({ storePetInput: { name, categoryId: 1, fields } });
+  console.log(`added an animal with values: it is a ${cat.fields["species"]}`);
+  const found = await animals.listStorePets({ field: { "field.microchip": microchip } });
+  if (found[0]?.id !== cat.id) throw new Error("another animal");
+  console.log(`found it by its microchip: ${found.length} animal`);
 
   const orderInput: store.OrderInput = { petId: pet.id, reference: "R-1" };
   const { id: orderId } = await orders.placeOrder({ idempotencyKey: `${name}-1`, orderInput });

@@ -1,17 +1,23 @@
-//! A second tour in Rust, for the people in the store: reserves, sells and takes back an animal,
-//! changes it, and withdraws it. Needs an API key for the store area:
+//! A second tour in Rust, for the people in the store: adds an animal, reserves, sells and takes it
+//! back, changes it, gives it a photo, and withdraws it. Needs an API key for the store area:
 //!
 //!     export PETSTORE_STORE_KEY=$(petstore keys create --name staff --scope store:write)
 //!     cargo run --manifest-path examples/rust/Cargo.toml --bin store_tour
 
-use std::env;
+use std::{collections::BTreeMap, env};
 
 use anyhow::{Context, bail, ensure};
-use petstore_tour::send_with_retries;
-use reqwest::{Client, Method, Url, header};
+use petstore_tour::{field, send_with_retries};
+use reqwest::{Client, Method, RequestBuilder, Url, header};
 use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::{Value, json};
 use uuid::Uuid;
+
+/// A PNG of one pixel.
+const PICTURE: &[u8] = b"\x89PNG\r\n\x1a\n\
+    \0\0\0\x0dIHDR\0\0\0\x01\0\0\0\x01\x08\0\0\0\0:~\x9bU\
+    \0\0\0\x0aIDATx\x9cc\xf8\x0f\0\x01\x01\x01\0\xb18\xf6\x14\
+    \0\0\0\0IEND\xaeB`\x82";
 
 #[derive(Debug, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -22,11 +28,19 @@ struct StorePet {
     version: i64,
     order_id: Option<i64>,
     withdrawn: Option<Withdrawn>,
+    fields: BTreeMap<String, Value>,
 }
 
 #[derive(Debug, PartialEq, Deserialize)]
 struct Withdrawn {
     reason: String,
+}
+
+#[derive(Debug, Deserialize)]
+struct Photo {
+    width: u32,
+    height: u32,
+    urls: BTreeMap<String, String>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -59,18 +73,26 @@ impl Store {
         body: Option<&Value>,
         version: Option<i64>,
     ) -> anyhow::Result<Result<T, Rejection>> {
-        let mut request = self.client.request(method.clone(), self.url.join(target)?);
-        request = request.bearer_auth(&self.key);
+        let mut request = self.client.request(method, self.url.join(target)?);
         if let Some(body) = body {
             request = request.json(body);
-        }
-        if method != Method::GET {
-            request = request.header("Idempotency-Key", format!("\"{}\"", Uuid::new_v4()));
         }
         if let Some(version) = version {
             request = request.header(header::IF_MATCH, format!("\"{version}\""));
         }
-        let response = send_with_retries(&self.client, request.build()?).await?;
+        self.send_request(request).await
+    }
+
+    async fn send_request<T: DeserializeOwned>(
+        &self,
+        request: RequestBuilder,
+    ) -> anyhow::Result<Result<T, Rejection>> {
+        let mut request = request.bearer_auth(&self.key).build()?;
+        if request.method() != Method::GET {
+            let key = format!("\"{}\"", Uuid::new_v4());
+            request.headers_mut().insert("Idempotency-Key", key.parse()?);
+        }
+        let response = send_with_retries(&self.client, request).await?;
         Ok(if response.status().is_success() {
             Ok(response.json().await?)
         } else {
@@ -110,13 +132,23 @@ async fn main() -> anyhow::Result<()> {
         key: env::var("PETSTORE_STORE_KEY").context("PETSTORE_STORE_KEY")?,
     };
     let name = format!("Frank {}", Uuid::new_v4());
-    let added: Value = store.post("pets", json!({ "name": name, "categoryId": 7 })).await?;
-    let id = &added["id"];
+    let microchip = format!("276098{:09}", Uuid::new_v4().as_u128() % 1_000_000_000);
+    let fields = json!({ "species": "Cat", "breed": "Siamese", "microchip": microchip });
+    let animal = json!({ "name": name, "categoryId": 7, "fields": fields });
+    let mut animal: StorePet = store.post("store/pets", animal).await?;
+    let id = animal.id;
     let path = format!("store/pets/{id}");
+    let species = animal.fields["species"].as_str().unwrap_or("nothing");
+    println!("added an animal with values: it is a {species}, and {}", animal.status);
+
+    let found: Vec<StorePet> =
+        store.get(&format!("store/pets?field.microchip={microchip}")).await?;
+    ensure!(found == [animal]);
+    println!("searched it by its microchip: found {}", found.len());
 
     let order = json!({ "petId": id, "reference": "R-1" });
     let mut order: Order = store.post("store/orders", order).await?;
-    let mut animal: StorePet = store.get(&path).await?;
+    animal = store.get(&path).await?;
     ensure!(animal.order_id == Some(order.id));
     println!("placed an order: it is {}, and the animal {}", order.status, animal.status);
 
@@ -157,9 +189,19 @@ async fn main() -> anyhow::Result<()> {
     ensure!(found == [changed]);
     println!("searched it by its name, without accents: found {}", found.len());
 
+    let request = store.client.post(store.url.join(&format!("{path}/photos"))?);
+    let request = request.header(header::CONTENT_TYPE, "image/png").body(PICTURE);
+    let Photo { width, height, urls } = done(store.send_request(request).await?)?;
+    animal = store.get(&path).await?;
+    let version = animal.version;
+    println!("added a photo: it has {width} by {height} pixels, and the animal version {version}");
+    let small = store.client.get(store.url.join(&urls["small"])?).build()?;
+    let small = send_with_retries(&store.client, small).await?.error_for_status()?;
+    println!("fetched its small picture without a key: {}", field(small.headers(), "content-type"));
+
     let gone = json!({ "reason": "transferred", "note": "To the shelter in Petaluma." });
-    let version = Some(found[0].version);
-    let gone = store.send(Method::POST, &format!("{path}/withdraw"), Some(&gone), version).await?;
+    let gone =
+        store.send(Method::POST, &format!("{path}/withdraw"), Some(&gone), Some(version)).await?;
     animal = done(gone)?;
     let reason = animal.withdrawn.context("it was not withdrawn")?.reason;
     println!("withdrew it: the reason is {reason}");
