@@ -51,7 +51,8 @@ impl Folder {
     /// Names the database whose photos it has by its key, which the name does not tell.
     pub(crate) fn belongs_to(&self, key: &[u8; 32]) {
         let hash = Sha256::digest(key);
-        let _ = self.owner.set(hash.iter().take(16).map(|byte| format!("{byte:02x}")).collect());
+        let beginning = u128::from_be_bytes(std::array::from_fn(|at| hash[at]));
+        let _ = self.owner.set(format!("{beginning:032x}"));
     }
 
     /// Whether it also has photos of another database, of which this one does not know which files it

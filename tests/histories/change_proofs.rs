@@ -28,6 +28,7 @@ fn shown(animal: Animal, version: i64) -> StorePet {
         order_id: None,
         withdrawn: None,
         fields: std::collections::BTreeMap::new(),
+        photos: Vec::new(),
     }
 }
 

@@ -23,6 +23,7 @@ fn pet(version: i64, status: &str, order_id: Option<i64>) -> Shown {
         order_id,
         withdrawn: None,
         fields: std::collections::BTreeMap::new(),
+        photos: Vec::new(),
     }))
 }
 

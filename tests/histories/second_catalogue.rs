@@ -364,6 +364,7 @@ fn shown_pet(pet: &StorePet) -> store_area::StorePet {
             note: None,
         }),
         fields: std::collections::BTreeMap::new(),
+        photos: Vec::new(),
     }
 }
 

@@ -365,6 +365,7 @@ fn outcome(response: &Response<'_>) -> Outcome {
                 note: None,
             }),
             fields: std::collections::BTreeMap::new(),
+            photos: Vec::new(),
         })),
         Shows::Order(id, order) => Shown::Order(Box::new(store_area::Order {
             id,

@@ -21,6 +21,7 @@ pub(crate) struct StorePet {
     pub(crate) order_id: Option<i64>,
     pub(crate) withdrawn: Option<Withdrawal>,
     pub(crate) fields: BTreeMap<String, String>,
+    pub(crate) photos: Vec<serde_json::Value>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
