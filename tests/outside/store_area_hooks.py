@@ -195,14 +195,15 @@ def before_call(context, case, kwargs):
         use_own_field(case, is_put=operation == "putField")
     for animal in case.body if isinstance(case.body, list) else [case.body]:
         use_valid_values(animal)
+    if operation == "addPhoto":
+        case.media_type, case.body = "image/png", Binary(picture())
+        case.headers["Content-Type"] = "image/png"
     if case.meta.phase.name == TestPhase.STATEFUL and fits(operation, case):
         return
     if operation == "putCategory":
         use_one_condition(case)
     elif operation == "addPhoto":
         case.path_parameters["petId"] = new_animal()
-        case.media_type, case.body = "image/png", Binary(picture())
-        case.headers["Content-Type"] = "image/png"
     elif operation in ("getPhoto", "patchPhoto", "deletePhoto"):
         case.path_parameters["petId"], case.path_parameters["photoId"] = new_photo()
         if "If-Match" in (case.headers or {}):
