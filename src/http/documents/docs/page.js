@@ -19,7 +19,7 @@ const nameOf = {
   ".body-param__text": () => "Request body",
   ".content-type": () => "Media type",
   ".examples-select-element": () => "Example",
-  ".parameters td > select, .parameters td > input": (control) =>
+  ".parameters td > select, .parameters td > input, .parameters textarea:not(.body-param__text)": (control) =>
     control.closest("tr").dataset.paramName,
   ".copy-to-clipboard button": () => "Copy to clipboard",
   "[aria-label='Remove authorization']": () => "Logout",
