@@ -30,8 +30,8 @@ impl Listening {
         }
     }
 
-    /// Reserves the address. That the default address is taken is not an error, because an operator
-    /// who has not asked for the listener may not need it.
+    /// Reserves the address. If the default address is in use, this is not an error, because the option
+    /// was not given and the listener may not be needed.
     pub(super) fn bind(&self) -> anyhow::Result<Option<Bound>> {
         match self.given {
             Some(ListenOrOff::Off) => Ok(None),

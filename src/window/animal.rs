@@ -12,7 +12,7 @@ use crate::{
     text::readable::{LONG, SHORT, is_visible, readable},
 };
 
-/// An animal with what everybody may know of it. A page or file is made of this and of nothing else,
+/// An animal with its public values only. A page or file is made of this and of nothing else,
 /// so it cannot tell more.
 pub(super) struct Animal {
     pub(super) id: PetId,
@@ -127,7 +127,7 @@ impl Animal {
         ["species", "breed"].iter().filter_map(|name| self.word(name)).collect()
     }
 
-    /// What somebody who does not see a photo hears instead.
+    /// The alternative text of a photo.
     pub(super) fn alt(&self, at: usize, photo: &Photo) -> String {
         if let Some(alt) = &photo.alt {
             return readable(alt, LONG);

@@ -30,7 +30,7 @@ const SUMMARY: usize = 160;
 
 /// `GET /animals/{id}`. Fails with 404 if there never was such an animal.
 pub(super) async fn page(shop: &Shop, layout: &Layout, id: &str) -> Result<Made, ApiError> {
-    let missing = || ApiError::new(Problem::NotFound, "There is no animal with this number.");
+    let missing = || ApiError::new(Problem::NotFound, "No animal has this number.");
     let id = integer(id).and_then(PetId::new).ok_or_else(missing)?;
     let pet = shop.store().get_store_pet(id).await?.ok_or_else(missing)?;
     if pet.withdrawn.is_some() {

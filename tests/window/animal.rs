@@ -83,7 +83,7 @@ async fn a_sold_animal_is_410_with_its_name_a_withdrawn_one_410_without_and_an_u
     assert!(page.text.contains("<meta name=\"robots\" content=\"noindex\">"), "{page:?}");
     for id in ["3", "0", "-1", "x", "01", "9007199254740992", "1%20"] {
         let page = street.get(&format!("/animals/{id}")).await.expect(404);
-        assert!(page.text.contains("There is no animal with this number."), "{page:?}");
+        assert!(page.text.contains("No animal has this number."), "{page:?}");
     }
 }
 

@@ -84,7 +84,7 @@ impl Journal {
         recent
     }
 
-    /// The number up to which the journal was read. It stays behind while nobody follows.
+    /// The number up to which the journal was read. It falls behind while no client follows.
     pub(crate) fn position(&self) -> i64 {
         self.recent.borrow().last
     }

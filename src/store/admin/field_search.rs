@@ -285,13 +285,13 @@ pub(in crate::store) fn merge<'t, S: Sql>(on: &'t mut S, (): &'t ()) -> Doing<'t
     .boxed()
 }
 
-/// By set and block: who leaves, and then who joins.
+/// By set and block: the animals that leave it, and then those that join it.
 type Sets = BTreeMap<(i64, i64), Vec<(u32, bool)>>;
 
 /// The sets that an animal is in, in the columns of its status, whether it is withdrawn, its category
 /// and its values. It is in none without values, or if the first column is null.
 fn sets_of<R: Columns>(fields: &FieldSet, row: &R, at: usize) -> Result<Vec<i64>, R::Error> {
-    // What nobody can read must not stop the others.
+    // A damaged value must not stop the others.
     let values = FieldValues::read(row, at + 3).unwrap_or_default();
     let Some(status) = Option::<PetStatus>::read(row, at)? else { return Ok(Vec::new()) };
     if values.is_empty() {
