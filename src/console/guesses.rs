@@ -2,10 +2,13 @@
 //! limit in browsers in which they have signed in before. Strangers cannot use it up.
 
 use std::{
-    hash::{BuildHasher, RandomState},
+    hash::BuildHasher,
     net::IpAddr,
     time::{Duration, Instant},
 };
+
+use highway::{HighwayBuildHasher, Key};
+use rand::{RngExt, rngs::StdRng};
 
 use super::texts;
 use crate::{
@@ -27,13 +30,13 @@ pub(super) struct Guesses {
     recorded: Meter,
     by_name: Option<RateLimit>,
     by_address: Option<RateLimit>,
-    place: RandomState,
+    place: HighwayBuildHasher,
     started: Instant,
 }
 
 impl Guesses {
     /// Counts from `now` on.
-    pub(super) fn new(now: Instant) -> Self {
+    pub(super) fn new(now: Instant, random: &mut StdRng) -> Self {
         let meters = || (0..METERS).map(|_| Meter::default()).collect();
         Self {
             members: meters(),
@@ -42,7 +45,7 @@ impl Guesses {
             recorded: Meter::default(),
             by_name: "60/h".parse().ok(),
             by_address: "600/h".parse().ok(),
-            place: RandomState::new(),
+            place: HighwayBuildHasher::new(Key(random.random())),
             started: now,
         }
     }
@@ -87,13 +90,19 @@ impl Guesses {
 
 #[cfg(test)]
 mod tests {
+    use rand::SeedableRng;
+
     use super::*;
     use crate::domain::{Clock, SystemClock, staff::StaffMember};
+
+    fn guesses(start: Instant) -> Guesses {
+        Guesses::new(start, &mut StdRng::seed_from_u64(1))
+    }
 
     #[test]
     fn a_stranger_uses_up_only_the_attempts_of_strangers() {
         let start = SystemClock.instant();
-        let guesses = Guesses::new(start);
+        let guesses = guesses(start);
         let from = |last: u8| IpAddr::from([192, 0, 2, last]);
         // Many addresses guess one name.
         let mut allowed = 0;
@@ -113,7 +122,7 @@ mod tests {
     #[test]
     fn strangers_who_fill_the_meters_of_all_names_leave_each_member_all_attempts() {
         let start = SystemClock.instant();
-        let guesses = Guesses::new(start);
+        let guesses = guesses(start);
         let mut address = 0_u32;
         for name in 0..3 * METERS {
             for _ in 0..60 {
@@ -131,7 +140,7 @@ mod tests {
     #[test]
     fn one_address_guesses_few_names() {
         let start = SystemClock.instant();
-        let guesses = Guesses::new(start);
+        let guesses = guesses(start);
         let address = IpAddr::from([192, 0, 2, 1]);
         let allowed = |name: &usize| guesses.take(&name.to_string(), address, None, start).is_ok();
         assert_eq!((0..1000).filter(allowed).count(), 600);

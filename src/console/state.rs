@@ -19,8 +19,13 @@ pub struct Console {
 
 impl Console {
     /// The console of `app`.
-    pub fn new(app: Arc<App>, edge: Arc<Edge>, settings: ConsoleSettings, random: StdRng) -> Self {
-        let guesses = Guesses::new(app.clock.instant());
+    pub fn new(
+        app: Arc<App>,
+        edge: Arc<Edge>,
+        settings: ConsoleSettings,
+        mut random: StdRng,
+    ) -> Self {
+        let guesses = Guesses::new(app.clock.instant(), &mut random);
         let passwords = Passwords::default();
         Self { app, edge, settings, random: Mutex::new(random), passwords, guesses }
     }
