@@ -6,8 +6,9 @@ use std::{
 };
 
 use fast_image_resize::{
-    PixelType, Resizer,
-    images::{Image, ImageRef},
+    Resizer,
+    images::{TypedImage, TypedImageRef},
+    pixels::U8x3,
 };
 use image::{
     DynamicImage, ExtendedColorType, ImageDecoder, ImageError, ImageFormat, ImageReader, Limits,
@@ -93,7 +94,17 @@ fn decode(picture: &[u8], format: Format) -> Result<RgbImage, String> {
         ImageError::Limits(_) => too_much_memory(),
         error => unreadable(error),
     })?;
-    let mut large = opaque(shrunk(whole)?, profile.as_deref());
+    let is_grey = !whole.color().has_color();
+    let mut large = opaque(whole);
+    if let Some(sides) = within(width, height, Size::Large) {
+        large = resized(&large, sides).ok_or_else(|| UNREADABLE.to_owned())?;
+    }
+    // A profile that cannot be used is ignored, as browsers do.
+    let profile = profile.and_then(|profile| ColorProfile::new_from_slice(&profile).ok());
+    if let Some(converted) = profile.and_then(|profile| in_srgb(&large, is_grey, &profile)) {
+        large = converted;
+    }
+    let mut large = DynamicImage::from(large);
     large.apply_orientation(orientation);
     Ok(large.into_rgb8())
 }
@@ -113,31 +124,28 @@ fn too_much_memory() -> String {
         .to_owned()
 }
 
-/// Pixels with 8 bits for each channel, and whether they are transparent in part.
-struct Pixels {
-    bytes: Vec<u8>,
-    width: u32,
-    height: u32,
-    has_alpha: bool,
+/// The picture on white, with 8 bits for each colour.
+fn opaque(decoded: DynamicImage) -> RgbImage {
+    if !decoded.color().has_alpha() {
+        return decoded.into_rgb8();
+    }
+    let (width, height) = (decoded.width(), decoded.height());
+    let mut bytes = decoded.into_rgba8().into_raw();
+    // In the same memory, because a large picture takes much of it.
+    let pixels = bytes.len() / 4;
+    for at in 0..pixels {
+        let alpha = bytes[at * 4 + 3];
+        for colour in 0..3 {
+            bytes[at * 3 + colour] = on_white(bytes[at * 4 + colour], alpha);
+        }
+    }
+    bytes.truncate(pixels * 3);
+    RgbImage::from_raw(width, height, bytes).unwrap_or_default()
 }
 
-impl Pixels {
-    fn channels(&self) -> usize {
-        if self.has_alpha { 4 } else { 3 }
-    }
-}
-
-/// The picture, at most as large as the large size. The first step, so that the others cost little.
-fn shrunk(decoded: DynamicImage) -> Result<Pixels, String> {
-    let (width, height, has_alpha) =
-        (decoded.width(), decoded.height(), decoded.color().has_alpha());
-    let bytes =
-        if has_alpha { decoded.into_rgba8().into_raw() } else { decoded.into_rgb8().into_raw() };
-    let pixels = Pixels { bytes, width, height, has_alpha };
-    match within(width, height, Size::Large) {
-        Some((to_width, to_height)) => resized(&pixels, to_width, to_height),
-        None => Ok(pixels),
-    }
+fn on_white(colour: u8, alpha: u8) -> u8 {
+    let (colour, alpha) = (u32::from(colour), u32::from(alpha));
+    u8::try_from((colour * alpha + 255 * (255 - alpha) + 127) / 255).unwrap_or(u8::MAX)
 }
 
 /// The sides that a picture has in this size; `None` if it is not larger.
@@ -150,71 +158,36 @@ fn within(width: u32, height: u32, size: Size) -> Option<(u32, u32)> {
     (longer > limit).then(|| (scaled(width), scaled(height)))
 }
 
-fn resized(from: &Pixels, width: u32, height: u32) -> Result<Pixels, String> {
-    let kind = if from.has_alpha { PixelType::U8x4 } else { PixelType::U8x3 };
-    let unreadable = || UNREADABLE.to_owned();
-    let source =
-        ImageRef::new(from.width, from.height, &from.bytes, kind).map_err(|_| unreadable())?;
-    let mut target = Image::new(width, height, kind);
-    Resizer::new().resize(&source, &mut target, None).map_err(|_| unreadable())?;
-    Ok(Pixels { bytes: target.into_vec(), width, height, has_alpha: from.has_alpha })
+/// For one type of pixels: a resizer for all that there are would take a fifth of the build.
+fn resized(from: &RgbImage, (width, height): (u32, u32)) -> Option<RgbImage> {
+    let source = TypedImageRef::<U8x3>::from_buffer(from.width(), from.height(), from).ok()?;
+    let mut to = RgbImage::new(width, height);
+    let mut target = TypedImage::<U8x3>::from_buffer(width, height, &mut to).ok()?;
+    Resizer::new().resize_typed(&source, &mut target, None).ok()?;
+    Some(to)
 }
 
 /// The picture in a smaller size; `None` if it is not larger.
 fn smaller(picture: &RgbImage, size: Size) -> Result<Option<RgbImage>, String> {
-    let (width, height) = picture.dimensions();
-    let Some((to_width, to_height)) = within(width, height, size) else { return Ok(None) };
-    let from = Pixels { bytes: picture.as_raw().clone(), width, height, has_alpha: false };
-    let to = resized(&from, to_width, to_height)?;
-    Ok(RgbImage::from_raw(to_width, to_height, to.bytes))
+    let Some(sides) = within(picture.width(), picture.height(), size) else { return Ok(None) };
+    resized(picture, sides).map(Some).ok_or_else(|| UNREADABLE.to_owned())
 }
 
-/// The picture in sRGB, on white.
-fn opaque(mut pixels: Pixels, profile: Option<&[u8]>) -> DynamicImage {
-    if let Some(profile) = profile.and_then(|profile| ColorProfile::new_from_slice(profile).ok()) {
-        // A profile that cannot be used is ignored, as browsers do.
-        if let Some(converted) = in_srgb(&pixels, &profile) {
-            pixels.bytes = converted;
-        }
-    }
-    let bytes = if pixels.has_alpha {
-        let (whole, _) = pixels.bytes.as_chunks::<4>();
-        whole
-            .iter()
-            .flat_map(|&[red, green, blue, alpha]| on_white([red, green, blue], alpha))
-            .collect()
-    } else {
-        pixels.bytes
-    };
-    RgbImage::from_raw(pixels.width, pixels.height, bytes).unwrap_or_default().into()
-}
-
-fn on_white(colour: [u8; 3], alpha: u8) -> [u8; 3] {
-    colour.map(|of| {
-        let (of, alpha) = (u32::from(of), u32::from(alpha));
-        u8::try_from((of * alpha + 255 * (255 - alpha) + 127) / 255).unwrap_or(u8::MAX)
-    })
-}
-
-fn in_srgb(pixels: &Pixels, profile: &ColorProfile) -> Option<Vec<u8>> {
-    let srgb = ColorProfile::new_srgb();
-    let options = TransformOptions::default();
-    let mut converted = vec![0; pixels.bytes.len()];
-    match profile.color_space {
-        DataColorSpace::Rgb => {
-            let layout = if pixels.has_alpha { Layout::Rgba } else { Layout::Rgb };
-            let transform = profile.create_transform_8bit(layout, &srgb, layout, options).ok()?;
-            transform.transform(&pixels.bytes, &mut converted).ok()?;
-        }
-        DataColorSpace::Gray if !pixels.has_alpha => {
-            let grey: Vec<u8> = pixels.bytes.iter().copied().step_by(pixels.channels()).collect();
-            let transform =
-                profile.create_transform_8bit(Layout::Gray, &srgb, Layout::Rgb, options).ok()?;
-            transform.transform(&grey, &mut converted).ok()?;
+/// The picture in sRGB, if its profile can be used.
+fn in_srgb(picture: &RgbImage, is_grey: bool, profile: &ColorProfile) -> Option<RgbImage> {
+    let (srgb, options) = (ColorProfile::new_srgb(), TransformOptions::default());
+    let mut converted = RgbImage::new(picture.width(), picture.height());
+    let (from, grey): (_, Vec<u8>) = match profile.color_space {
+        DataColorSpace::Rgb => (Layout::Rgb, Vec::new()),
+        DataColorSpace::Gray if is_grey => {
+            (Layout::Gray, picture.iter().copied().step_by(3).collect())
         }
         // The decoder has already made RGB of other spaces.
         _ => return None,
-    }
+    };
+    let transform = profile.create_transform_8bit(from, &srgb, Layout::Rgb, options).ok()?;
+    let source = if grey.is_empty() { picture.as_raw() } else { &grey };
+    transform.transform(source, &mut converted).ok()?;
     Some(converted)
 }
 
