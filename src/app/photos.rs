@@ -1,9 +1,8 @@
 //! The work that keeps the place of photos tidy.
 
-use std::sync::Arc;
+use std::{io, sync::Arc};
 
 use jiff::SignedDuration;
-use tokio::task;
 use tracing::info;
 
 use super::App;
@@ -21,29 +20,22 @@ impl App {
     pub async fn tend_photos(&self) -> Result<bool, StoreError> {
         let Some(place) = self.photos.place() else { return Ok(false) };
         let mut walk = self.photos.walk.lock().await;
-        let (shard, in_place) = (walk.shard, Arc::clone(place));
-        let listed = task::spawn_blocking(move || {
-            if in_place.exists()? {
-                in_place.prepare()?;
-            }
-            Ok((in_place.list(shard)?, in_place.is_shared()?))
-        });
-        let (ShardFiles { photos, bytes }, is_shared) = self.of_place(listed.await)?;
+        let shard = walk.shard;
+        let ShardFiles { photos, bytes } = self.of_place(place.list(shard).await)?;
         (walk.photos, walk.bytes) = (walk.photos + photos.len() as u64, walk.bytes + bytes);
         // Not by the times of files: their clock can be another one, and wrong.
         // Another database may need what this one does not know.
-        if !is_shared
+        if !self.of_place(place.is_shared().await)?
             && let Some(now) = self.confirmed_clock.now().await?
             && let Ok(until) = now.checked_sub(KEPT)
         {
             let present = photos.into_keys().collect();
             let due = self.store.note_orphans(shard, present, now, until).await?;
+            for &id in &due {
+                self.of_place(place.delete(id).await)?;
+            }
             if !due.is_empty() {
-                let (count, in_place) = (due.len(), Arc::clone(place));
-                let deleted = task::spawn_blocking(move || {
-                    due.into_iter().try_for_each(|id| in_place.delete(id))
-                });
-                self.of_place(deleted.await)?;
+                let count = due.len();
                 info!(count, "deleted the files of photos that no animal has had for a day");
             }
         }
@@ -57,14 +49,10 @@ impl App {
     }
 
     /// The result of work in the place of photos.
-    fn of_place<T>(
-        &self,
-        done: Result<std::io::Result<T>, task::JoinError>,
-    ) -> Result<T, StoreError> {
-        let done = done.map_err(PhotoError::from).and_then(|done| Ok(done?));
+    fn of_place<T>(&self, done: io::Result<T>) -> Result<T, StoreError> {
         done.map_err(|error| {
             self.photos.metrics.failures.count();
-            StoreError::Unavailable(Arc::new(error) as Cause)
+            StoreError::Unavailable(Arc::new(PhotoError::from(error)) as Cause)
         })
     }
 }

@@ -5,7 +5,6 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use anyhow::Context;
 use clap::Args;
 use rand::RngExt;
 
@@ -13,10 +12,13 @@ use super::{
     args::{BadSetting, DatabaseArgs},
     photos::{self, PhotoArgs},
 };
-use crate::domain::WriteContext;
-use crate::store::{
-    DatabaseUrl,
-    sqlite::{self, Copied, CopyError},
+use crate::{
+    domain::WriteContext,
+    photos::{Folder, Place},
+    store::{
+        DatabaseUrl,
+        sqlite::{self, Copied, CopyError},
+    },
 };
 
 /// Copy the database to a file, whether the service runs or not
@@ -61,8 +63,11 @@ impl Backup {
         };
         anyhow::ensure!(wrong.is_empty(), BadSetting(wrong));
         copy(from, to, self.force, None, (&to.display(), &self.database.database))?;
-        match self.photos.folder(&self.database.database) {
-            Some(folder) => copy_photos(&folder, &photos_of(to)),
+        match self.photos.open(&self.database.database)? {
+            Some(place) if place.as_folder().is_some() => photos::copy_all(place, photos_of(to)),
+            Some(bucket) => {
+                super::output::print(&format!("The photos stay in {bucket}; the copy has none\n"))
+            }
             None => Ok(()),
         }
     }
@@ -97,23 +102,10 @@ pub(super) fn copy(
 }
 
 /// The folder with the photos of a backup.
-pub(super) fn photos_of(backup: &Path) -> PathBuf {
+pub(super) fn photos_of(backup: &Path) -> Place {
     let mut path = backup.as_os_str().to_owned();
     path.push(".photos");
-    path.into()
-}
-
-/// Copies the files of photos that are not there yet, and prints a message if there are any.
-pub(super) fn copy_photos(from: &Path, to: &Path) -> anyhow::Result<()> {
-    let copied = photos::copy_all(from, to).with_context(|| {
-        format!("the photos in {} were not copied to {}", from.display(), to.display())
-    })?;
-    if copied > 0 {
-        let photos = super::output::counted(copied, "photo");
-        let (from, to) = (from.display(), to.display());
-        super::output::print(&format!("Copied {photos} from {from} to {to}\n"))?;
-    }
-    Ok(())
+    Folder::new(path.into()).into()
 }
 
 pub(super) fn file(database: &DatabaseArgs) -> anyhow::Result<&Path> {

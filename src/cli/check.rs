@@ -44,12 +44,12 @@ impl Check {
             }
             found => found?,
         };
-        let folder = self.photos.folder(database);
-        let has_place = folder.is_some();
+        let place = self.photos.open(database)?;
+        let has_place = place.is_some();
         // Otherwise, the animals may not be readable.
         let mut photos = 0;
         if found.problems.is_empty() {
-            (found.problems, photos) = photos::problems(database, folder, self.photos_content)?;
+            (found.problems, photos) = photos::problems(database, place, self.photos_content)?;
         }
         let mut text = String::new();
         for problem in &found.problems {

@@ -7,7 +7,7 @@ use clap::Args;
 
 use super::{
     args::{BadSetting, DatabaseUrlParser},
-    photos::{self, Copying, Place},
+    photos::{self, Copying, PlaceSetting},
     progress::Progress,
     values,
 };
@@ -16,7 +16,6 @@ use crate::{
         Clock, SystemClock,
         store_area::{Act, ActType, JournalSubject, Resource, StorePet, SubjectKind},
     },
-    photos::Folder,
     store::{
         self, DatabaseUrl, OpenMode,
         bulk::{self, CommitError, Ids, Load, Snapshot, Table},
@@ -61,14 +60,14 @@ pub(super) struct Copy {
     #[arg(long, env = "PETSTORE_COPY_WITH_CONTACTS", value_parser = values::switch)]
     with_contacts: bool,
 
-    /// The folder with the photos of the database to copy, or off; by default, `photos` next to the
-    /// SQLite file, and off over PostgreSQL
-    #[arg(long, value_name = "FOLDER", env = "PETSTORE_COPY_FROM_PHOTOS", value_parser = photos::place)]
-    from_photos: Option<Place>,
+    /// Where the photos of the database to copy are: a folder, `s3://BUCKET/PREFIX`, or off; by default,
+    /// `photos` next to the SQLite file, and off over PostgreSQL
+    #[arg(long, value_name = "PLACE", env = "PETSTORE_COPY_FROM_PHOTOS", value_parser = photos::place)]
+    from_photos: Option<PlaceSetting>,
 
-    /// The folder for the photos of the new database; the same default
-    #[arg(long, value_name = "FOLDER", env = "PETSTORE_COPY_TO_PHOTOS", value_parser = photos::place)]
-    to_photos: Option<Place>,
+    /// The place for the photos of the new database; the same default
+    #[arg(long, value_name = "PLACE", env = "PETSTORE_COPY_TO_PHOTOS", value_parser = photos::place)]
+    to_photos: Option<PlaceSetting>,
 }
 
 /// The numbers of copied rows.
@@ -101,7 +100,7 @@ impl Copy {
             "{} is not empty; nothing was copied; name a new database with --to",
             self.to
         );
-        let mut photos = self.photos();
+        let mut photos = self.photos()?;
         let copied = copy(&mut *from, &mut *to, self.with_contacts, &mut photos)
             .context("nothing was copied")?;
         // Before any animal has them.
@@ -137,19 +136,14 @@ impl Copy {
     }
 
     /// What becomes of the files of photos.
-    fn photos(&self) -> Photos {
-        let from = photos::folder(self.from_photos.as_ref(), &self.from);
-        let to = photos::folder(self.to_photos.as_ref(), &self.to);
-        let is_same = match (&from, &to) {
-            (Some(from), Some(to)) => {
-                let canonical = |path: &std::path::Path| path.canonicalize().ok();
-                from == to || canonical(from).is_some_and(|from| Some(from) == canonical(to))
-            }
-            _ => false,
-        };
-        let places = from.zip(to).filter(|_| !is_same);
-        let places = places.map(|(from, to)| (Folder::new(from), Copying::to(to)));
-        Photos { places, is_same, without_copy: 0 }
+    fn photos(&self) -> anyhow::Result<Photos> {
+        let from = photos::open(self.from_photos.as_ref(), "--from-photos", &self.from)?;
+        let to = photos::open(self.to_photos.as_ref(), "--to-photos", &self.to)?;
+        let places = from.zip(to);
+        let is_same = places.as_ref().is_some_and(|(from, to)| from.is(to));
+        let places = places.filter(|_| !is_same);
+        let copying = places.map(|(from, to)| Copying::new(from, to)).transpose()?;
+        Ok(Photos { copying, is_same, without_copy: 0 })
     }
 
     /// Whether both are the same database, also if two paths lead to the same file.
@@ -166,7 +160,7 @@ impl Copy {
 
 /// What becomes of the files of photos.
 struct Photos {
-    places: Option<(Folder, Copying)>,
+    copying: Option<Copying>,
     is_same: bool,
     without_copy: u64,
 }
@@ -174,8 +168,8 @@ struct Photos {
 impl Photos {
     fn add(&mut self, pet: &StorePet) -> std::io::Result<()> {
         for photo in pet.photos.all() {
-            match &mut self.places {
-                Some((from, to)) => to.copy(from, photo.id)?,
+            match &mut self.copying {
+                Some(copying) => copying.copy(photo.id)?,
                 None => self.without_copy += u64::from(!self.is_same),
             }
         }
@@ -184,8 +178,8 @@ impl Photos {
 
     /// Waits until all are on disk. Returns what to say about them.
     fn finish(self) -> std::io::Result<Option<String>> {
-        let (missing, copied) = match self.places {
-            Some((_, to)) => (to.missing, to.finish()?),
+        let (missing, copied) = match self.copying {
+            Some(copying) => (copying.missing, copying.finish()?),
             None => (0, 0),
         };
         let counted = |count| super::output::counted(count, "photo");

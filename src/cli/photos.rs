@@ -1,33 +1,43 @@
 //! Where the photos of animals are.
 
 use std::{
-    io,
+    env,
+    fmt::Display,
+    io::{self, ErrorKind},
     ops::ControlFlow,
-    path::{Path, PathBuf},
+    path::PathBuf,
     sync::Arc,
+    time::Duration,
 };
 
+use anyhow::Context;
 use clap::Args;
-use tracing::info;
+use futures_util::future::try_join_all;
+use tracing::{info, warn};
+use url::Url;
 
-use super::{args::BadSetting, values};
+use super::{args::BadSetting, runtime::Waiting, values};
 use crate::{
     domain::{
         SystemClock,
         store_area::{PhotoId, Resource, StorePet},
     },
-    photos::{Folder, PhotoFile, Photos, Size, first_byte},
+    observe::log::chain,
+    photos::{self, Bucket, Folder, PhotoFile, Photos, Place, Size, first_byte},
     store::{self, DatabaseUrl},
 };
+
+/// How long one request to a bucket may take.
+const REQUEST_LIMIT: Duration = Duration::from_secs(8);
 
 /// The place of photos.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Photos")]
 pub(super) struct PhotoArgs {
-    /// The folder with the files of photos, or off; by default, `photos` next to the SQLite file, and off
-    /// over PostgreSQL. Every process on a database needs the same one
-    #[arg(long, value_name = "FOLDER", env = "PETSTORE_PHOTOS", value_parser = place)]
-    pub(super) photos: Option<Place>,
+    /// Where the files of photos are: a folder, `s3://BUCKET/PREFIX`, or off; by default, `photos` next to
+    /// the SQLite file, and off over PostgreSQL. Every process on a database needs the same place
+    #[arg(long, value_name = "PLACE", env = "PETSTORE_PHOTOS", value_parser = place)]
+    pub(super) photos: Option<PlaceSetting>,
 }
 
 /// The photos of a service.
@@ -44,112 +54,153 @@ pub(super) struct ServicePhotoArgs {
 
 /// What `--photos` can be.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum PlaceSetting {
     Off,
     Folder(PathBuf),
+    Bucket(Url),
 }
 
 /// Parses a place of photos.
-pub(super) fn place(text: &str) -> Result<Place, &'static str> {
-    match text {
-        "" => Err("the folder is missing; name one, or off"),
-        "off" => Ok(Place::Off),
-        url if url.contains("://") => Err(
-            "this release keeps photos only in a folder, which can be a shared one; name a folder, or \
-                 off",
-        ),
-        folder => Ok(Place::Folder(folder.into())),
+pub(super) fn place(text: &str) -> Result<PlaceSetting, String> {
+    match text.split_once("://") {
+        _ if text.is_empty() => {
+            Err("the place is missing; name a folder, a bucket, or off".to_owned())
+        }
+        _ if text == "off" => Ok(PlaceSetting::Off),
+        None => Ok(PlaceSetting::Folder(text.into())),
+        Some(("s3", _)) => {
+            let url = Url::parse(text).map_err(|error| error.to_string())?;
+            Ok(PlaceSetting::Bucket(url))
+        }
+        Some((scheme, _)) => Err(format!("{scheme}:// is not known; write s3://BUCKET/PREFIX")),
     }
 }
 
-/// The folder of the photos of a database; `None` if they are off.
-pub(super) fn folder(photos: Option<&Place>, database: &DatabaseUrl) -> Option<PathBuf> {
-    match (photos, database) {
-        (Some(Place::Folder(folder)), _) => Some(folder.clone()),
-        (None, DatabaseUrl::Sqlite(file)) => Some(file.with_file_name("photos")),
-        (Some(Place::Off), _) | (None, DatabaseUrl::Postgres(_)) => None,
-    }
+/// The place of the photos of a database; `None` if they are off. `option` names the setting in an
+/// error.
+pub(super) fn open(
+    setting: Option<&PlaceSetting>,
+    option: &str,
+    database: &DatabaseUrl,
+) -> anyhow::Result<Option<Place>> {
+    Ok(match (setting, database) {
+        (Some(PlaceSetting::Folder(folder)), _) => Some(Folder::new(folder.clone()).into()),
+        (Some(PlaceSetting::Bucket(url)), _) => {
+            let variables = env::vars_os().filter_map(|(name, value)| {
+                Some((name.into_string().ok()?, value.into_string().ok()?))
+            });
+            let bucket = Bucket::new(url, variables, REQUEST_LIMIT)
+                .map_err(|reason| BadSetting(format!("{option} {url}: {reason}")))?;
+            Some(bucket.into())
+        }
+        (None, DatabaseUrl::Sqlite(file)) => {
+            Some(Folder::new(file.with_file_name("photos")).into())
+        }
+        (Some(PlaceSetting::Off), _) | (None, DatabaseUrl::Postgres(_)) => None,
+    })
 }
 
 impl PhotoArgs {
-    /// The folder of photos; `None` if they are off.
-    pub(super) fn folder(&self, database: &DatabaseUrl) -> Option<PathBuf> {
-        folder(self.photos.as_ref(), database)
+    /// The place of photos; `None` if they are off.
+    pub(super) fn open(&self, database: &DatabaseUrl) -> anyhow::Result<Option<Place>> {
+        open(self.photos.as_ref(), "--photos", database)
     }
 
-    /// The same for a service. A folder that was named must be there, or the service makes it.
-    fn of_service(&self, database: &DatabaseUrl) -> anyhow::Result<Option<PathBuf>> {
-        if let Some(Place::Folder(folder)) = &self.photos {
-            Folder::new(folder.clone()).prepare().map_err(|error| {
-                let folder = folder.display();
-                BadSetting(format!("--photos {folder}: the folder cannot be used: {error}"))
-            })?;
+    /// The same for a service. A place that was named must be there; the service makes a folder.
+    async fn of_service(&self, database: &DatabaseUrl) -> anyhow::Result<Option<Place>> {
+        let place = self.open(database)?;
+        let Some(place) = place else {
+            if self.photos.is_none() {
+                info!(
+                    "photos are off, because all processes on a database need the same place for \
+                     them; --photos names it"
+                );
+            }
+            return Ok(None);
+        };
+        if self.photos.is_some()
+            && let Err(error) = place.probe().await
+        {
+            let of_service = matches!(error.kind(), ErrorKind::Other | ErrorKind::TimedOut);
+            if place.as_folder().is_some() || !of_service {
+                let kind = if place.as_folder().is_some() { "folder" } else { "bucket" };
+                let error = chain(&error);
+                let message = format!("--photos {place}: the {kind} cannot be used: {error}");
+                return Err(BadSetting(message).into());
+            }
+            warn!(error = %chain(&error), "the bucket of photos does not respond; photos fail until it does");
         }
-        let folder = self.folder(database);
-        if self.photos.is_none() && folder.is_none() {
-            info!(
-                "photos are off, because all processes on a database need the same folder for them; \
-                 --photos names it"
-            );
-        }
-        Ok(folder)
+        Ok(Some(place))
     }
 }
 
 impl ServicePhotoArgs {
     /// What makes photos, and reads their files.
-    pub(super) fn open(&self, database: &DatabaseUrl) -> anyhow::Result<Photos> {
-        let (folder, random) = (self.place.of_service(database)?, super::runtime::random());
-        Ok(Photos::new(folder, self.max_photo_size, Arc::new(SystemClock), random))
+    pub(super) async fn open(&self, database: &DatabaseUrl) -> anyhow::Result<Photos> {
+        let (place, random) = (self.place.of_service(database).await?, super::runtime::random());
+        Ok(Photos::new(place, self.max_photo_size, Arc::new(SystemClock), random))
     }
 }
 
-/// Copies the files of all photos into another folder, except those that are there. Returns the number
-/// of photos.
-pub(super) fn copy_all(from: &Path, to: &Path) -> io::Result<u64> {
-    let (from, mut to) = (Folder::new(from.to_owned()), Copying::to(to.to_owned()));
-    for shard in 0..=u8::MAX {
-        for id in from.list(shard)?.photos.into_keys() {
-            to.copy(&from, id)?;
+/// Copies the files of all photos into another place, except those that are there, and prints a
+/// message if there are any.
+pub(super) fn copy_all(from: Place, to: Place) -> anyhow::Result<()> {
+    let names = format!("from {from} to {to}");
+    let copied = move || -> io::Result<u64> {
+        let mut copying = Copying::new(from, to)?;
+        for shard in 0..=u8::MAX {
+            let from = Arc::clone(&copying.from);
+            let listed = copying.waiting.wait(async move { from.list(shard).await })?;
+            for id in listed.photos.into_keys() {
+                copying.copy(id)?;
+            }
         }
+        copying.finish()
+    };
+    let copied = copied().with_context(|| format!("the photos were not copied {names}"))?;
+    if copied > 0 {
+        super::output::print(&format!("Copied {} {names}\n", counted(copied)))?;
     }
-    to.finish()
+    Ok(())
 }
 
-/// A folder into which photos are copied.
+fn counted(photos: u64) -> impl Display {
+    super::output::counted(photos, "photo")
+}
+
+/// Copies photos from one place to another.
 pub(super) struct Copying {
-    to: Folder,
-    /// The folders in it that got files.
+    from: Arc<Place>,
+    to: Arc<Place>,
+    waiting: Waiting,
+    /// The first bytes of identifiers with new files.
     changed: [bool; 256],
     copied: u64,
     pub(super) missing: u64,
 }
 
 impl Copying {
-    pub(super) fn to(folder: PathBuf) -> Self {
-        Self { to: Folder::new(folder), changed: [false; 256], copied: 0, missing: 0 }
+    pub(super) fn new(from: Place, to: Place) -> io::Result<Self> {
+        let (from, to) = (Arc::new(from), Arc::new(to));
+        let waiting = Waiting::new()?;
+        Ok(Self { from, to, waiting, changed: [false; 256], copied: 0, missing: 0 })
     }
 
-    /// Copies the files of a photo, if it has them.
-    pub(super) fn copy(&mut self, from: &Folder, id: PhotoId) -> io::Result<()> {
-        self.to.prepare()?;
-        let (mut is_missing, mut is_copied) = (false, false);
-        for size in Size::ALL {
-            match self.to.copy_from(from, PhotoFile { id, size }) {
-                Err(error) if error.kind() == io::ErrorKind::NotFound => is_missing = true,
-                copied => is_copied |= copied?,
-            }
-        }
-        self.changed[usize::from(first_byte(id))] |= is_copied;
-        self.copied += u64::from(is_copied);
-        self.missing += u64::from(is_missing);
+    /// Copies the files of a photo, if the first place has them.
+    pub(super) fn copy(&mut self, id: PhotoId) -> io::Result<()> {
+        let (from, to) = (Arc::clone(&self.from), Arc::clone(&self.to));
+        let copied = self.waiting.wait(async move { to.copy_from(&from, id).await })?;
+        self.changed[usize::from(first_byte(id))] |= copied.is_copied;
+        self.copied += u64::from(copied.is_copied);
+        self.missing += u64::from(copied.is_missing);
         Ok(())
     }
 
     /// Waits until all are on disk. Returns how many photos were copied.
     pub(super) fn finish(self) -> io::Result<u64> {
         for shard in (0..=u8::MAX).filter(|&shard| self.changed[usize::from(shard)]) {
-            self.to.sync_shard(shard)?;
+            let to = Arc::clone(&self.to);
+            self.waiting.wait(async move { to.sync(shard).await })?;
         }
         Ok(self.copied)
     }
@@ -161,22 +212,19 @@ const SHOWN: usize = 100;
 /// What is wrong with the files of the photos of a database, and how many photos it has.
 pub(super) fn problems(
     database: &DatabaseUrl,
-    folder: Option<PathBuf>,
+    place: Option<Place>,
     content: bool,
 ) -> anyhow::Result<(Vec<String>, u64)> {
-    let place = folder.map(Folder::new);
+    let (place, waiting) = (place.map(Arc::new), Waiting::new()?);
     let (mut photos, mut count, mut problems) = (0, 0, Vec::new());
     let mut failed: io::Result<()> = Ok(());
-    let mut check = |pet: &StorePet, place: &Folder| -> io::Result<()> {
+    let mut check = |pet: &StorePet, place: &Arc<Place>| -> io::Result<()> {
         for photo in pet.photos.all() {
-            for file in Size::ALL.map(|size| PhotoFile { id: photo.id, size }) {
-                let problem = if !place.has(file)? {
-                    "is missing"
-                } else if content && !place.is_readable(file)? {
-                    "cannot be decoded"
-                } else {
-                    continue;
-                };
+            let files = Size::ALL.map(|size| PhotoFile { id: photo.id, size });
+            let place = Arc::clone(place);
+            let states = try_join_all(files.map(|file| state(Arc::clone(&place), file, content)));
+            for (file, problem) in files.into_iter().zip(waiting.wait(states)?) {
+                let Some(problem) = problem else { continue };
                 count += 1;
                 if count <= SHOWN {
                     let (id, name) = (pet.id, file.name());
@@ -200,4 +248,23 @@ pub(super) fn problems(
         problems.push(format!("more of this kind: {}", count - SHOWN));
     }
     Ok((problems, photos))
+}
+
+/// What is wrong with a file.
+async fn state(
+    place: Arc<Place>,
+    file: PhotoFile,
+    content: bool,
+) -> io::Result<Option<&'static str>> {
+    let (is_there, is_readable) = if content {
+        let found = place.read(file).await?;
+        (found.is_some(), found.is_some_and(|found| photos::is_readable(&found)))
+    } else {
+        (place.has(file).await?, true)
+    };
+    Ok(match (is_there, is_readable) {
+        (false, _) => Some("is missing"),
+        (true, false) => Some("cannot be decoded"),
+        (true, true) => None,
+    })
 }

@@ -7,7 +7,7 @@ use clap::Args;
 use super::{
     args::{BadSetting, DatabaseArgs},
     backup,
-    photos::PhotoArgs,
+    photos::{self, PhotoArgs},
 };
 use crate::domain::{Actor, Clock, SystemClock, WriteContext};
 
@@ -56,8 +56,8 @@ impl Restore {
             Some(&context),
             (&self.database.database, &from.display()),
         )?;
-        match self.photos.folder(&self.database.database) {
-            Some(folder) => backup::copy_photos(&backup::photos_of(from), &folder),
+        match self.photos.open(&self.database.database)? {
+            Some(place) => photos::copy_all(backup::photos_of(from), place),
             None => Ok(()),
         }
     }

@@ -224,7 +224,7 @@ impl Serve {
         let database = &self.database.database;
         let (mode, mut random) = (OpenMode::CreateAndMigrate, super::runtime::random());
         let store = store::open(database, mode, self.database_connections, &mut random).await?;
-        let photos = Arc::new(self.photos.open(database)?);
+        let photos = Arc::new(self.photos.open(database).await?);
         // Nobody can connect before the schema is there.
         let listener = listener.listen()?;
         let management_listener = management_listener.map(Bound::listen).transpose()?;

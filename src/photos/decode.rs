@@ -58,7 +58,7 @@ pub(super) fn sizes(picture: &[u8], format: Format) -> Result<Sizes, String> {
 }
 
 /// Whether the content of a file can be decoded as a JPEG.
-pub(super) fn is_readable(file: &[u8]) -> bool {
+pub fn is_readable(file: &[u8]) -> bool {
     inspect(file, Format::Jpeg).is_ok() && decode(file, Format::Jpeg).is_ok()
 }
 

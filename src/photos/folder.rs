@@ -2,77 +2,51 @@
 //! function blocks.
 
 use std::{
-    collections::BTreeMap,
     fs::{self, File},
     io::{self, ErrorKind, Read, Write},
     path::{Path, PathBuf},
-    sync::{Mutex, OnceLock, PoisonError},
+    sync::{Mutex, PoisonError},
 };
 
-use sha2::{Digest, Sha256};
+use bytes::Bytes;
 
 use super::{
-    decode,
     file::{PhotoFile, Size},
+    files::{OWNERS, PARTIAL, ShardFiles, first_byte},
 };
 use crate::domain::store_area::PhotoId;
-
-/// The folder in it with an empty file for each database whose photos it has.
-const OWNERS: &str = "owners";
-
-/// After the name of a file that is being written.
-const PARTIAL: &str = ".part";
 
 /// See the module.
 #[derive(Debug)]
 pub struct Folder {
     path: PathBuf,
-    /// The database of the service, if this is a service.
-    owner: OnceLock<String>,
     /// Whether this process knows that the folders in it are on disk.
     is_prepared: Mutex<bool>,
-}
-
-/// What a folder has of the photos whose identifiers begin with one byte.
-#[derive(Debug, Default, PartialEq, Eq)]
-pub struct ShardFiles {
-    /// How many files each has, also those that were not written completely.
-    pub photos: BTreeMap<PhotoId, u32>,
-    /// The length of all.
-    pub bytes: u64,
 }
 
 impl Folder {
     /// The folder with this path, which may not exist yet.
     pub fn new(path: PathBuf) -> Self {
-        Self { path, owner: OnceLock::new(), is_prepared: Mutex::new(false) }
+        Self { path, is_prepared: Mutex::new(false) }
     }
 
-    /// Names the database whose photos it has by its key, which the name does not tell.
-    pub(crate) fn belongs_to(&self, key: &[u8; 32]) {
-        let hash = Sha256::digest(key);
-        let beginning = u128::from_be_bytes(std::array::from_fn(|at| hash[at]));
-        let _ = self.owner.set(format!("{beginning:032x}"));
+    /// Whether both are the same, also if two paths lead to it.
+    pub(super) fn is(&self, other: &Self) -> bool {
+        let [own, others] = [self, other].map(|folder| folder.path.canonicalize().ok());
+        self.path == other.path || own.is_some() && own == others
     }
 
-    /// Whether it also has photos of another database, of which this one does not know which files it
-    /// needs.
-    pub(crate) fn is_shared(&self) -> io::Result<bool> {
+    /// The names of the marks of all databases whose photos it has.
+    pub(super) fn marks(&self) -> io::Result<Vec<String>> {
         let owners = match fs::read_dir(self.path.join(OWNERS)) {
-            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(false),
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
             owners => owners?,
         };
-        let own = self.owner.get().map(String::as_str);
-        for other in owners {
-            if other?.file_name().to_str() != own {
-                return Ok(true);
-            }
-        }
-        Ok(false)
+        owners.map(|owner| Ok(owner?.file_name().to_string_lossy().into_owned())).collect()
     }
 
     /// Whether it is there.
-    pub(crate) fn exists(&self) -> io::Result<bool> {
+    pub(super) fn exists(&self) -> io::Result<bool> {
         self.path.try_exists()
     }
 
@@ -82,7 +56,7 @@ impl Folder {
     }
 
     /// Makes the folder and those in it, if they are not there.
-    pub fn prepare(&self) -> io::Result<()> {
+    pub(super) fn prepare(&self) -> io::Result<()> {
         let mut is_prepared = self.is_prepared.lock().unwrap_or_else(PoisonError::into_inner);
         if *is_prepared {
             return Ok(());
@@ -95,20 +69,28 @@ impl Folder {
                 _ => {}
             }
         }
-        if let Some(owner) = self.owner.get() {
-            let owners = self.path.join(OWNERS);
-            fs::create_dir_all(&owners)?;
-            File::create(owners.join(owner))?;
-            sync(Some(&owners))?;
-        }
         sync(Some(&self.path))?;
         *is_prepared = true;
         Ok(())
     }
 
+    /// The same, and leaves the mark of a database.
+    pub(super) fn mark(&self, owner: &str) -> io::Result<()> {
+        self.prepare()?;
+        let owners = self.path.join(OWNERS);
+        let mark = owners.join(owner);
+        if mark.try_exists()? {
+            return Ok(());
+        }
+        fs::create_dir_all(&owners)?;
+        File::create(mark)?;
+        sync(Some(&owners))?;
+        sync(Some(&self.path))
+    }
+
     /// Writes the files of a photo, the smallest first. When this returns, they are on disk. After an
     /// error, some of them may be there.
-    pub fn write(&self, id: PhotoId, files: &[Vec<u8>; 3]) -> io::Result<()> {
+    pub(super) fn write(&self, id: PhotoId, files: &[Bytes; 3]) -> io::Result<()> {
         let written = || {
             self.prepare()?;
             for (size, content) in Size::ALL.into_iter().zip(files) {
@@ -122,6 +104,13 @@ impl Folder {
         })
     }
 
+    /// Writes one file of a photo from another place. Its content is on disk then, and its name after
+    /// [`Self::sync_shard`].
+    pub(super) fn write_copy(&self, file: PhotoFile, content: &[u8]) -> io::Result<()> {
+        self.prepare()?;
+        self.write_file(file, content)
+    }
+
     fn write_file(&self, file: PhotoFile, content: &[u8]) -> io::Result<()> {
         let path = self.of(file);
         let partial = path.with_extension(format!("jpg{PARTIAL}"));
@@ -131,24 +120,13 @@ impl Folder {
         fs::rename(partial, path)
     }
 
-    /// Copies a file from another folder, unless it is there. Returns whether it was copied. The copy
-    /// is on disk, and its name after [`Self::sync_shard`]. Call [`Self::prepare`] before.
-    pub fn copy_from(&self, other: &Self, file: PhotoFile) -> io::Result<bool> {
-        if self.of(file).try_exists()? {
-            return Ok(false);
-        }
-        let content = other.read(file)?.ok_or(ErrorKind::NotFound)?;
-        self.write_file(file, &content)?;
-        Ok(true)
-    }
-
     /// Makes sure that the names of the files that begin with this byte are on disk.
-    pub fn sync_shard(&self, shard: u8) -> io::Result<()> {
+    pub(super) fn sync_shard(&self, shard: u8) -> io::Result<()> {
         sync(Some(&self.shard(shard)))
     }
 
     /// The content of a file; `None` if it is not there.
-    pub fn read(&self, file: PhotoFile) -> io::Result<Option<Vec<u8>>> {
+    pub(super) fn read(&self, file: PhotoFile) -> io::Result<Option<Vec<u8>>> {
         let mut open = match File::open(self.of(file)) {
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
             open => open?,
@@ -159,18 +137,13 @@ impl Folder {
         Ok(Some(content))
     }
 
-    /// Whether a file can be decoded, if it is there.
-    pub fn is_readable(&self, file: PhotoFile) -> io::Result<bool> {
-        Ok(self.read(file)?.is_none_or(|content| decode::is_readable(&content)))
-    }
-
     /// Whether the file is there.
-    pub fn has(&self, file: PhotoFile) -> io::Result<bool> {
+    pub(super) fn has(&self, file: PhotoFile) -> io::Result<bool> {
         self.of(file).try_exists()
     }
 
     /// What it has of the photos whose identifiers begin with this byte. Other files are ignored.
-    pub fn list(&self, shard: u8) -> io::Result<ShardFiles> {
+    pub(super) fn list(&self, shard: u8) -> io::Result<ShardFiles> {
         let mut found = ShardFiles::default();
         let entries = match fs::read_dir(self.shard(shard)) {
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(found),
@@ -179,15 +152,8 @@ impl Folder {
         for entry in entries {
             let entry = entry?;
             let name = entry.file_name();
-            let name = name.to_str().unwrap_or_default();
-            let name = name.strip_suffix(PARTIAL).unwrap_or(name);
-            let Some(file) = PhotoFile::parse(name).filter(|file| first_byte(file.id) == shard)
-            else {
-                continue;
-            };
-            *found.photos.entry(file.id).or_default() += 1;
             match entry.metadata() {
-                Ok(metadata) => found.bytes += metadata.len(),
+                Ok(metadata) => found.note(shard, &name.to_string_lossy(), metadata.len()),
                 Err(error) if error.kind() == ErrorKind::NotFound => {}
                 Err(error) => return Err(error),
             }
@@ -196,7 +162,7 @@ impl Folder {
     }
 
     /// Deletes the files of a photo, also those that were not written completely.
-    pub fn delete(&self, id: PhotoId) -> io::Result<()> {
+    pub(super) fn delete(&self, id: PhotoId) -> io::Result<()> {
         for size in Size::ALL {
             let path = self.of(PhotoFile { id, size });
             for path in [path.with_extension(format!("jpg{PARTIAL}")), path] {
@@ -216,11 +182,6 @@ impl Folder {
     fn shard(&self, byte: u8) -> PathBuf {
         self.path.join(format!("{byte:02x}"))
     }
-}
-
-/// The first byte of an identifier.
-pub fn first_byte(id: PhotoId) -> u8 {
-    id.0.to_be_bytes()[0]
 }
 
 /// Makes sure that the names in a folder are on disk.

@@ -1,16 +1,18 @@
 //! Photos of animals: pictures become three sizes without metadata, in files that are on disk before
 //! any animal has them.
 
+mod bucket;
+mod bucket_client;
 mod decode;
 mod file;
+mod files;
 mod folder;
 mod inspect;
+mod place;
 
 use std::{
     io,
-    path::PathBuf,
     sync::{Arc, PoisonError},
-    time::Duration,
 };
 
 use bytes::Bytes;
@@ -21,9 +23,14 @@ use tokio::{
 };
 use tracing::error;
 
+use self::files::LIMIT;
 pub use self::{
+    bucket::Bucket,
+    decode::is_readable,
     file::{Format, PhotoFile, Size},
-    folder::{Folder, ShardFiles, first_byte},
+    files::{ShardFiles, first_byte},
+    folder::Folder,
+    place::{CopiedFiles, Place},
 };
 use crate::{
     domain::{Clock, store_area::PhotoId},
@@ -35,9 +42,6 @@ const DECODED_AT_ONCE: usize = 2;
 
 /// How many more wait for this. Their bodies are in memory.
 const WAITING: usize = 16;
-
-/// How long a picture may wait, and how long it may take.
-const LIMIT: Duration = Duration::from_secs(30);
 
 /// A picture that became a photo: its identifier, and the sides of the large size.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -81,7 +85,7 @@ pub enum PhotoError {
 
 /// Makes photos of pictures, and reads their files.
 pub struct Photos {
-    place: Option<Arc<Folder>>,
+    place: Option<Place>,
     max_size: usize,
     clock: Arc<dyn Clock>,
     random: std::sync::Mutex<StdRng>,
@@ -97,15 +101,15 @@ impl Photos {
     /// The largest picture by default, in bytes.
     pub const MAX_SIZE: usize = 16 << 20;
 
-    /// With files in this folder, or none, and pictures of at most `max_size` bytes.
+    /// With files in this place, or none, and pictures of at most `max_size` bytes.
     pub fn new(
-        folder: Option<PathBuf>,
+        place: Option<Place>,
         max_size: usize,
         clock: Arc<dyn Clock>,
         random: StdRng,
     ) -> Self {
         Self {
-            place: folder.map(|folder| Arc::new(Folder::new(folder))),
+            place,
             max_size,
             clock,
             random: std::sync::Mutex::new(random),
@@ -117,7 +121,7 @@ impl Photos {
     }
 
     /// Where the files are; `None` if photos are off.
-    pub fn place(&self) -> Option<&Arc<Folder>> {
+    pub fn place(&self) -> Option<&Place> {
         self.place.as_ref()
     }
 
@@ -126,10 +130,10 @@ impl Photos {
         self.max_size
     }
 
-    /// Makes the three files of a photo. When this returns, they are on disk, and a task deletes them
-    /// after a day if no animal has the photo then.
+    /// Makes the three files of a photo. When this returns, they are where they stay, and a task deletes
+    /// them after a day if no animal has the photo then.
     pub async fn add(&self, picture: Bytes, format: Format) -> Result<Stored, PhotoError> {
-        let place = Arc::clone(self.place.as_ref().ok_or(PhotoError::Off)?);
+        let place = self.place.as_ref().ok_or(PhotoError::Off)?;
         let admitted = Arc::clone(&self.admitted).try_acquire_owned();
         let _admitted: OwnedSemaphorePermit = admitted.map_err(|_| PhotoError::Busy)?;
         let _waiting = self.metrics.queue.enter();
@@ -161,7 +165,7 @@ impl Photos {
             PhotoId(random.random())
         };
         let (width, height) = (sizes.width, sizes.height);
-        let written = task::spawn_blocking(move || place.write(id, &sizes.files)).await?;
+        let written = place.write(id, sizes.files.map(Bytes::from)).await;
         written.inspect_err(|_| self.metrics.failures.count())?;
         self.metrics.stored.count();
         Ok(Stored { id, width, height })
@@ -169,8 +173,8 @@ impl Photos {
 
     /// The content of a file; `None` if it is not there.
     pub async fn read(&self, file: PhotoFile) -> Result<Option<Vec<u8>>, PhotoError> {
-        let Some(place) = self.place.clone() else { return Ok(None) };
-        Ok(task::spawn_blocking(move || place.read(file)).await??)
+        let Some(place) = &self.place else { return Ok(None) };
+        Ok(place.read(file).await?)
     }
 
     /// Writes the metrics.

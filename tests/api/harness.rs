@@ -36,7 +36,7 @@ use tokio::{
 };
 
 use super::contract;
-use crate::{clock::ManualClock, database::Database, interface};
+use crate::{clock::ManualClock, database::Database, interface, photo_places};
 
 /// Waits for something that must happen soon, and fails after a timeout.
 pub(crate) async fn soon<T>(condition: impl Future<Output = T>) -> T {
@@ -58,7 +58,7 @@ pub(crate) struct Setup {
     pub(crate) response_memory: usize,
     pub(crate) rate_limit: Option<&'static str>,
     pub(crate) reservation: Duration,
-    pub(crate) photos: bool,
+    pub(crate) photos: photo_places::PlaceOf,
     /// Wraps the real store.
     pub(crate) wrap: fn(Arc<dyn Store>) -> Arc<dyn Store>,
 }
@@ -86,7 +86,7 @@ impl Default for Setup {
             response_memory: 256 << 20,
             rate_limit: None,
             reservation: Duration::from_hours(14 * 24),
-            photos: true,
+            photos: Box::new(|path| Some(photo_places::folder(path))),
             wrap: |store| store,
         }
     }
@@ -195,8 +195,8 @@ impl Server {
         };
         let seen = (setup.wrap)(Arc::clone(&store));
         let photos = tempfile::tempdir().unwrap();
-        let folder = setup.photos.then(|| photos.path().to_owned());
-        let app = interface::app_with(seen, clock.clone(), &app_settings, folder);
+        let app =
+            interface::app_with(seen, clock.clone(), &app_settings, (setup.photos)(photos.path()));
         let edge = Arc::new(interface::edge(clock.clone(), &edge_settings));
         let api = Arc::new(Api::new(Arc::clone(&app), edge, &settings).unwrap());
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();

@@ -1,13 +1,16 @@
 //! Photos on the command line: check, backup, restore, copy, export and import; and kills.
 
-use std::{fs, path::Path};
+use std::{fs, path::Path, process::Command};
 
 use futures_util::future::join_all;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use super::program::{Service, client, directory, run};
-use crate::api::pictures;
+use super::program::{Service, client, command, directory, finish, run};
+use crate::{
+    api::pictures,
+    photo_places::{FakeBucket, Mood},
+};
 
 fn key(here: &Path) -> String {
     let scope = ["keys", "create", "--name", "till", "--scope", "store:write", "--create"];
@@ -134,13 +137,80 @@ fn serve_names_what_is_wrong_with_the_place_of_photos() {
     fs::write(here.path().join("file"), "").unwrap();
     let said = run(here.path(), &["serve", "--photos", "file"]).expect_one_line();
     assert!(said.contains("--photos file: the folder cannot be used"), "{said}");
-    let done = run(here.path(), &["serve", "--photos", "s3://bucket/pets"]);
-    assert_eq!(done.status.code(), Some(2));
-    assert!(done.stderr.contains("keeps photos only in a folder"), "{done:?}");
+    for (place, reason) in [
+        ("", "the place is missing"),
+        ("https://bucket/pets", "https:// is not known; write s3://BUCKET/PREFIX"),
+        ("s3://", "the URL names no bucket"),
+        ("s3://bucket/pets?region=x", "only a bucket and a prefix are allowed"),
+        ("s3://bucket/a//b", "the prefix is not allowed"),
+    ] {
+        let done = run(here.path(), &["serve", "--photos", place]);
+        assert_eq!(done.status.code(), Some(2), "{place}");
+        assert!(done.stderr.contains(reason), "{place}: {done:?}");
+    }
     for size in ["0", "65MiB", "many"] {
         let done = run(here.path(), &["serve", "--max-photo-size", size]);
         assert!(done.stderr.contains("a size from 1KiB to 64MiB"), "{done:?}");
     }
+}
+
+/// A command whose photos are in this bucket.
+fn with_bucket(bucket: &FakeBucket, here: &Path, arguments: &[&str]) -> Command {
+    let mut command = command(here, arguments);
+    command.envs(bucket.variables()).env("PETSTORE_PHOTOS", FakeBucket::url().as_str());
+    command
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn photos_can_be_in_a_bucket_which_commands_check_and_copy_and_a_backup_leaves_alone() {
+    let bucket = FakeBucket::start().await;
+    let here = directory();
+    let (path, key) = (here.path(), key(here.path()));
+    let serve = ["serve", "--listen", "127.0.0.1:0"];
+    let service = Service::from(with_bucket(&bucket, path, &serve));
+    let pet = add(&service, &key).await;
+    let url = send(&service, &key, pet).await.unwrap();
+    assert!(is_there(&service, &url).await);
+    service.kill();
+    assert!(!path.join("photos").exists());
+    let run = |arguments: &[&str]| finish(&mut with_bucket(&bucket, path, arguments));
+    let said = run(&["check", "--photos-content"]).expect_success().stdout;
+    assert!(said.ends_with("1 photo\n"), "{said}");
+    let said = run(&["backup", "copy.db"]).expect_success().stdout;
+    assert!(said.ends_with("The photos stay in s3://shop/photos; the copy has none\n"), "{said}");
+    let copy = |from: &str, to: &str, from_photos: &str, to_photos: &str| {
+        let (from, to) = (format!("sqlite:{from}"), format!("sqlite:{to}"));
+        let databases = ["copy", "--from", &from, "--to", &to];
+        let places = ["--from-photos", from_photos, "--to-photos", to_photos];
+        run(&[&databases[..], &places[..]].concat()).expect_success().stderr
+    };
+    let said = copy("petstore.db", "local.db", "s3://shop/photos", "local");
+    assert!(said.contains("Copied the files of 1 photo."), "{said}");
+    assert!(file(&path.join("local"), &url).exists());
+    let said = copy("petstore.db", "same.db", "s3://shop/photos", "s3://shop/photos");
+    assert!(!said.contains("files"), "{said}");
+    let said = copy("local.db", "other.db", "local", "s3://shop/photos/other");
+    assert!(said.contains("Copied the files of 1 photo."), "{said}");
+    let large = bucket.names().into_iter().find(|name| name.ends_with("-large.jpg")).unwrap();
+    bucket.remove(&large);
+    let done = run(&["check"]);
+    assert!(done.stdout.contains("-large.jpg of a photo is missing"), "{done:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn serve_refuses_a_bucket_that_refuses_it_and_starts_while_a_bucket_does_not_respond() {
+    let bucket = FakeBucket::start().await;
+    let here = directory();
+    let serve = ["serve", "--listen", "127.0.0.1:0"];
+    bucket.is(Mood::Forbids);
+    let said = finish(&mut with_bucket(&bucket, here.path(), &serve)).expect_one_line();
+    assert!(said.contains("--photos s3://shop/photos: the bucket cannot be used"), "{said}");
+    bucket.is(Mood::Fails);
+    let service = Service::from(with_bucket(&bucket, here.path(), &serve));
+    let said = &service.first_lines;
+    let warns =
+        |line: &Value| line["message"].as_str().unwrap().starts_with("the bucket of photos");
+    assert!(said.iter().any(warns), "{said:?}");
 }
 
 #[tokio::test]

@@ -28,6 +28,8 @@ mod double;
 mod fuzz;
 #[path = "../shared/interface.rs"]
 mod interface;
+#[path = "../shared/photo_places.rs"]
+mod photo_places;
 #[path = "../shared/postgres.rs"]
 mod postgres_cluster;
 #[path = "../store/mod.rs"]

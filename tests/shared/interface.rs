@@ -1,6 +1,6 @@
 //! The parts of a service over a store, in this process.
 
-use std::{path::PathBuf, sync::Arc, time::Duration};
+use std::{sync::Arc, time::Duration};
 
 use petstore::{
     app::{self, App},
@@ -9,7 +9,7 @@ use petstore::{
     domain::{Clock, Networks},
     edge::{self, Edge},
     http::{self, Api, Settings},
-    photos::Photos,
+    photos::{Photos, Place},
     server,
     store::Store,
 };
@@ -24,19 +24,19 @@ pub(crate) fn app(
     app_with(store, clock, settings, None)
 }
 
-/// The same with a folder for photos.
+/// The same with a place for photos.
 pub(crate) fn app_with(
     store: Arc<dyn Store>,
     clock: Arc<dyn Clock>,
     settings: &app::Settings,
-    folder: Option<PathBuf>,
+    place: Option<Place>,
 ) -> Arc<App> {
     // Hundreds of stores in one process need more open files than a usual shell allows.
     server::raise_open_files_limit();
     let vault = Arc::new(Vault::with_key([7; 32]));
     let registrar = Registrar::new(vault, Networks::default(), StdRng::seed_from_u64(3));
     let random = StdRng::seed_from_u64(4);
-    let photos = Arc::new(Photos::new(folder, Photos::MAX_SIZE, Arc::clone(&clock), random));
+    let photos = Arc::new(Photos::new(place, Photos::MAX_SIZE, Arc::clone(&clock), random));
     let clock = Arc::new(ConfirmedClock::new(Arc::clone(&store), clock));
     Arc::new(App::new(store, clock, registrar, photos, settings))
 }

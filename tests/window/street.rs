@@ -78,8 +78,9 @@ impl Street {
         let store = store::open(&database.url(), mode, four, random).await.unwrap();
         let clock = ManualClock::at("2026-12-01T12:00:00Z");
         let photos = TempDir::new().unwrap();
-        let (of_app, folder) = (app::Settings::default(), Some(photos.path().to_owned()));
-        let app = interface::app_with(Arc::clone(&store), clock.clone(), &of_app, folder);
+        let of_app = app::Settings::default();
+        let place = Some(crate::photo_places::folder(photos.path()));
+        let app = interface::app_with(Arc::clone(&store), clock.clone(), &of_app, place);
         let edge = interface::edge(clock.clone(), &edge::Settings::default());
         let window = Window::new(Arc::clone(&app), Arc::new(window::counted(edge)), settings);
         Self { store, app, window, clock, database, _photos: photos }

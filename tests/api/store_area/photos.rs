@@ -1,6 +1,7 @@
 //! Photos of animals.
 
 mod files;
+mod in_bucket;
 mod pictures_of_clients;
 
 use petstore::domain::Scope;
@@ -224,7 +225,7 @@ async fn a_change_of_a_photo_is_a_change_of_its_animal() {
 
 #[tokio::test]
 async fn a_service_without_a_place_keeps_no_photos_and_does_everything_else() {
-    let store = Store::open_with(Setup { photos: false, ..Setup::default() }).await;
+    let store = Store::open_with(Setup { photos: Box::new(|_| None), ..Setup::default() }).await;
     let id = store.add("Luna", "available").await;
     store.add_photo(id, &pictures::png(4, 3)).await.expect_error(501, "photos_off");
     assert_eq!(store.pet(id).await["photos"], json!([]));

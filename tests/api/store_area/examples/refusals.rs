@@ -337,7 +337,7 @@ async fn too_many_fields(book: &mut Book) {
 
 /// A service without photos, and an animal that has as many as it can have.
 async fn photos(book: &mut Book) {
-    let off = Store::open_with(Setup { photos: false, ..Setup::default() }).await;
+    let off = Store::open_with(Setup { photos: Box::new(|_| None), ..Setup::default() }).await;
     let full = Store::open().await;
     full.add("Luna", "available").await;
     for _ in 0..20 {

@@ -15,35 +15,35 @@ use super::{Store, with_photos};
 use crate::api::pictures;
 
 impl Store {
-    async fn urls(&self, path: &str) -> Vec<String> {
+    pub(super) async fn urls(&self, path: &str) -> Vec<String> {
         let photo = self.get(path).await.ok();
         let urls = photo["urls"].as_object().unwrap().values();
         urls.map(|url| url.as_str().unwrap().to_owned()).collect()
     }
 
-    async fn status(&self, url: &str) -> u16 {
+    pub(super) async fn status(&self, url: &str) -> u16 {
         self.server.send(Method::GET, url, &[], "").await.status.as_u16()
     }
 
     /// Lets the service look at all files.
-    async fn tend(&self) {
+    pub(super) async fn tend(&self) {
         while self.server.app.tend_photos().await.unwrap() {}
     }
 
-    async fn tend_after(&self, time: Duration) {
+    pub(super) async fn tend_after(&self, time: Duration) {
         self.server.clock.advance(time);
         self.tend().await;
     }
 
     /// Writes the files of a photo that no animal has, and returns the URL of one.
-    fn orphan(&self) -> String {
+    pub(super) async fn orphan(&self) -> String {
         let place = self.server.app.photos.place().unwrap();
-        place.write(PhotoId(7), &[vec![1], vec![2], vec![3]]).unwrap();
+        place.write(PhotoId(7), [1, 2, 3].map(|byte| vec![byte].into())).await.unwrap();
         format!("/photos/{}-small.jpg", PhotoId(7))
     }
 }
 
-const DAY: Duration = Duration::from_hours(24);
+pub(super) const DAY: Duration = Duration::from_hours(24);
 const SECOND: Duration = Duration::from_secs(1);
 const NEARLY_A_DAY: Duration = Duration::from_secs(24 * 60 * 60 - 1);
 
@@ -91,7 +91,7 @@ async fn every_other_path_below_photos_is_not_found() {
 #[tokio::test]
 async fn files_that_no_photo_has_stay_for_a_day() {
     let (store, _, paths) = with_photos(&["a"]).await;
-    let (orphan, url) = (store.orphan(), store.urls(&paths[0]).await.remove(0));
+    let (orphan, url) = (store.orphan().await, store.urls(&paths[0]).await.remove(0));
     store.tend().await;
     store.tend_after(NEARLY_A_DAY).await;
     assert_eq!(store.status(&orphan).await, 200);
@@ -107,7 +107,7 @@ async fn files_that_no_photo_has_stay_for_a_day() {
 #[tokio::test]
 async fn no_file_is_deleted_from_a_folder_that_another_database_uses() {
     let (store, ..) = with_photos(&["a"]).await;
-    let orphan = store.orphan();
+    let orphan = store.orphan().await;
     let other = store.server.photos.path().join("owners/0123");
     std::fs::write(&other, "").unwrap();
     store.tend().await;
@@ -159,7 +159,7 @@ async fn the_photos_of_a_withdrawn_animal_keep_their_files() {
 #[tokio::test]
 async fn no_file_is_deleted_because_the_clock_jumps() {
     let (store, ..) = with_photos(&["a"]).await;
-    let orphan = store.orphan();
+    let orphan = store.orphan().await;
     store.tend().await;
     let now = store.server.clock.now();
     store.server.clock.set(now + SignedDuration::from_hours(31 * 24));

@@ -1,0 +1,42 @@
+//! The files of a place, whether it is a folder or a bucket.
+
+use std::{collections::BTreeMap, time::Duration};
+
+use super::file::PhotoFile;
+use crate::domain::store_area::PhotoId;
+
+/// How long an operation may take. After it, a write may still be carried out: then its files belong
+/// to no photo, and a task deletes them.
+pub(super) const LIMIT: Duration = Duration::from_secs(30);
+
+/// The folder in it with an empty file for each database whose photos it has.
+pub(super) const OWNERS: &str = "owners";
+
+/// After the name of a file that is being written.
+pub(super) const PARTIAL: &str = ".part";
+
+/// What a place has of the photos whose identifiers begin with one byte.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct ShardFiles {
+    /// How many files each has, also those that were not written completely.
+    pub photos: BTreeMap<PhotoId, u32>,
+    /// The length of all.
+    pub bytes: u64,
+}
+
+impl ShardFiles {
+    /// Counts a file with this name and length; ignores it if it belongs to no photo of the shard.
+    pub(super) fn note(&mut self, shard: u8, name: &str, length: u64) {
+        let name = name.strip_suffix(PARTIAL).unwrap_or(name);
+        let file = PhotoFile::parse(name).filter(|file| first_byte(file.id) == shard);
+        if let Some(file) = file {
+            *self.photos.entry(file.id).or_default() += 1;
+            self.bytes += length;
+        }
+    }
+}
+
+/// The first byte of an identifier.
+pub fn first_byte(id: PhotoId) -> u8 {
+    id.0.to_be_bytes()[0]
+}
