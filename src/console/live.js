@@ -96,7 +96,8 @@ document.addEventListener("submit", (event) => {
   }
   // If the service cannot be reached, "back" finds what was typed. The next page forgets it.
   if (edited.has(target) && !target.querySelector("[type=password], [autocomplete=one-time-code]")) {
-    const typed = { member: who(), page: location.href, action: target.action, fields: [...new FormData(target)] };
+    const fields = [...new FormData(target)].filter(([, value]) => typeof value === "string");
+    const typed = { member: who(), page: location.href, action: target.action, fields };
     sessionStorage.setItem("typed", JSON.stringify(typed));
   }
 });
@@ -147,6 +148,58 @@ document.addEventListener("submit", async (event) => {
   if (haveAll) return location.reload();
   [button.disabled, form.elements.pictures.value] = [false, ""];
   refresh(location.href).catch(() => {});
+});
+
+// What only the script can do.
+function showScripted() {
+  for (const part of document.querySelectorAll("[data-scripted]")) {
+    part.hidden = false;
+    part.querySelector("input").disabled = false;
+  }
+}
+
+// Adds an animal, and then its photos by the form on its page. If it is not added, they stay chosen.
+document.addEventListener("submit", async (event) => {
+  const { target: form, submitter } = event;
+  const files = form.querySelector("[data-scripted] input")?.files;
+  if (!files?.length || event.defaultPrevented) return;
+  event.preventDefault();
+  const typed = [...new FormData(form, submitter)].filter(([, value]) => typeof value === "string");
+  const response = await fetch(form.action, { method: "POST", body: new URLSearchParams(typed) }).catch(() => {});
+  const other = new DOMParser().parseFromString(await response?.text() ?? "", "text/html");
+  const [main, input] = [other.querySelector("main"), other.getElementById("pictures")];
+  sent.delete(form);
+  if (!input) {
+    // Nobody answers, or the session is over: the browser sends the form, and shows what there is.
+    form.querySelector("[data-scripted] input").value = "";
+    return form.requestSubmit(submitter);
+  }
+  if (response.redirected) history.pushState(null, "", response.url);
+  document.querySelector("main").replaceWith(document.adoptNode(main));
+  document.title = other.title;
+  input.files = files;
+  showTimes(main);
+  showScripted();
+  edited.add(input.form);
+  if (response.redirected) input.form.requestSubmit();
+  else main.querySelector("[autofocus]")?.focus();
+});
+
+// Photos change their order by dragging, too.
+const photo = (target) => target.closest?.(".photos > li");
+let dragged;
+document.addEventListener("dragstart", ({ target }) => { dragged = photo(target); });
+document.addEventListener("dragend", () => { dragged = undefined; });
+document.addEventListener("dragover", (event) => { if (dragged && photo(event.target)) event.preventDefault(); });
+document.addEventListener("drop", (event) => {
+  const [place, form] = [photo(event.target), dragged?.querySelector("form")];
+  if (!place || !form || place === dragged) return;
+  event.preventDefault();
+  const position = [...place.parentNode.children].indexOf(place);
+  for (const [name, value] of Object.entries({ do: "move", position })) {
+    form.append(Object.assign(document.createElement("input"), { type: "hidden", name, value }));
+  }
+  form.requestSubmit();
 });
 
 document.addEventListener("click", ({ target }) => {
@@ -212,6 +265,7 @@ if (member && member === who() && isLost && !unsent) {
 
 // What was typed before signing in again.
 document.querySelector("form[data-resubmit]")?.requestSubmit();
+showScripted();
 showTimes(document);
 setInterval(() => showTimes(document), 60000);
 if (live && document.querySelector("main[data-follow]")) {

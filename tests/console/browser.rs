@@ -58,7 +58,7 @@ impl Shop {
         let mode = OpenMode::CreateAndMigrate;
         let store = store::open(&url, mode, NonZeroU32::MIN, random).await.unwrap();
         let clock = ManualClock::at("2026-12-01T12:00:00Z");
-        let photos = Some(folder.path().join("photos"));
+        let photos = Some(crate::photo_places::folder(&folder.path().join("photos")));
         let of_app = app::Settings::default();
         let app = interface::app_with(Arc::clone(&store), clock.clone(), &of_app, photos);
         let edge = interface::edge(clock.clone(), &edge::Settings::default());

@@ -15,6 +15,7 @@ import {
   PASSWORD, browser, choose, choosePassword, complaints, confirm, done, fill, isThere, keyboard, measure, mouse, origin, person,
   prepare, press, says, screenshots, signIn, submit, text, value,
 } from "./console/people.mjs";
+import { photos } from "./console/photos.mjs";
 import { aNewStore, states } from "./console/states.mjs";
 
 const links = process.env.CONSOLE_LINKS.split(/\s+/).filter(Boolean);
@@ -53,6 +54,7 @@ try {
   await hostileNames(ben);
   await liveUpdates(anna, ben);
   await counter(anna, ben);
+  await photos();
   await aViewer(cleo);
   await theSessionEnds(ben);
   await states(anna, ben);

@@ -5,7 +5,7 @@ use maud::{Markup, html};
 use super::{
     animal_fields,
     paste::{self, Line, MAX_LINES, Pasted},
-    values,
+    photos, values,
 };
 use crate::{
     console::{
@@ -49,6 +49,7 @@ fn page(desk: &Desk<'_>, known: (&[Category], &FieldSet), errors: &Errors) -> Pa
                 form.fields method="post" action="/add" {
                     (desk.key("add"))
                     (animal_fields::inputs(&desk.visit.form, known, errors, None))
+                    (photos::of_new_animal(desk))
                     @let new = new_category(desk, categories)
                         .filter(|_| errors.of("category").is_some());
                     div.buttons {

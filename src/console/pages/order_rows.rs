@@ -3,6 +3,7 @@
 use futures_util::{StreamExt, TryStreamExt, stream};
 use maud::{Markup, html};
 
+use super::photos;
 use crate::{
     console::{
         desk::Desk,
@@ -103,6 +104,7 @@ fn table_row(
     html! {
         tr {
             td.first {
+                @if let Some(pet) = pet { (photos::thumbnail(pet)) }
                 a href={ "/animals/" (order.pet_id.get()) } { (markup::name(name, SHORT)) }
             }
             @if have_contacts {

@@ -42,6 +42,8 @@ pub(super) async fn change(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let position = match form.get("do") {
         "up" => Some(at.saturating_sub(1)),
         "down" => Some(at + 1),
+        // By dragging.
+        "move" => form.get("position").parse().ok(),
         _ => None,
     };
     let command = if form.get("do") == "delete" {

@@ -38,8 +38,7 @@ pub(super) fn card(desk: &Desk<'_>, pet: &StorePet) -> Markup {
                         data-upload data-missing=(texts::NOT_ARRIVED) data-arrived=(texts::ARRIVED) {
                         (desk.key("photos"))
                         div.field {
-                            label for="pictures" { (texts::ADD_PHOTOS) }
-                            p.hint #pictures-hint { (texts::PHOTOS_HINT) }
+                            (label_and_hint())
                             input #pictures type="file" name=(PICTURES) accept="image/*" multiple required
                                 aria-describedby="pictures-hint";
                         }
@@ -47,6 +46,27 @@ pub(super) fn card(desk: &Desk<'_>, pet: &StorePet) -> Markup {
                         div.buttons { button.main { (texts::UPLOAD) } }
                     }
                 }
+            }
+        }
+    }
+}
+
+fn label_and_hint() -> Markup {
+    html! {
+        label for="pictures" { (texts::ADD_PHOTOS) }
+        p.hint #pictures-hint { (texts::PHOTOS_HINT) }
+    }
+}
+
+/// The photos of an animal that is being added. Only the script can send them: it adds the animal, and
+/// then uses the form on the animal's page.
+pub(super) fn of_new_animal(desk: &Desk<'_>) -> Markup {
+    html! {
+        @if desk.app().photos.place().is_some() {
+            div.field hidden data-scripted {
+                (label_and_hint())
+                input #pictures type="file" name=(PICTURES) accept="image/*" multiple disabled
+                    aria-describedby="pictures-hint";
             }
         }
     }

@@ -1,0 +1,132 @@
+// A new arrival: an animal with its photos, added on a phone, put into order and found again by its microchip.
+
+import assert from "node:assert/strict";
+import { readdir } from "node:fs/promises";
+import { fileURLToPath } from "node:url";
+
+import { choose, confirm, done, fill, isThere, measure, origin, person, press, says, signIn, submit, text, value } from "./people.mjs";
+
+const folder = fileURLToPath(new URL("../../../docs/", import.meta.url));
+const pictures = (await readdir(folder)).filter((name) => /^console-.*\.webp$/.test(name)).slice(0, 3).map((name) => folder + name);
+const LETTER = fileURLToPath(new URL("../package.json", import.meta.url));
+
+export async function photos() {
+  const at = await person();
+  await at.page.setViewport({ width: 390, height: 844, hasTouch: true });
+  await signIn(at, "Ben");
+  Object.assign(at, { presses: 0, fields: 0, effort: [] });
+  const began = Date.now();
+  await add(at, "Pepper");
+  await theirOrder(at);
+  await found(at, "Pepper");
+  console.log(`On a phone, a clerk adds an animal with three photos, and finds it by its microchip: ${at.effort.join(", ")}; ${
+    Math.round((Date.now() - began) / 1000)} s.`);
+  await wrongForms(at);
+  await withoutScript();
+  await at.context.close();
+}
+
+async function choosePictures(at, files) {
+  at.presses += 1;
+  await (await at.page.waitForSelector("#pictures")).uploadFile(...files);
+}
+
+const shown = (at) => at.page.$$eval(".photos img", (all) => all.map(({ src }) => src));
+
+async function add(at, name) {
+  await at.page.goto(`${origin}/add`);
+  await fill(at, "#name", name);
+  await fill(at, "#category", "Dogs");
+  await choose(at, "#field-sex", "Female");
+  await press(at, "form[action='/add'] details summary");
+  await fill(at, "#field-microchip", "276098106234567");
+  await choosePictures(at, pictures);
+  await press(at, "form[action='/add'] button.main");
+  // After the last photo, the page of the animal is loaded anew.
+  await at.page.waitForFunction(() => document.querySelectorAll(".photos img").length === 3);
+  done(at, "add");
+  assert.match(at.page.url(), /\/animals\/\d+$/);
+  assert.equal(await text(at, "h1"), name);
+  await measure(at, undefined, "an animal with photos", [1280, 390, 320]);
+  await at.page.setViewport({ width: 390, height: 844, hasTouch: true });
+}
+
+// By buttons and by dragging; and a text says what a photo shows.
+async function theirOrder(at) {
+  const [one, two, three] = await shown(at);
+  await submit(at, ".photos > li:nth-child(2) button[value=up]");
+  assert.deepEqual(await shown(at), [two, one, three]);
+  const alt = await at.page.$eval(".photos > li:nth-child(1) input[name=alt]", ({ id }) => `#${id}`);
+  await fill(at, alt, "Pepper on a chair");
+  await submit(at, ".photos > li:nth-child(1) button[value=save]");
+  assert.equal(await value(at, alt), "Pepper on a chair");
+  done(at, "order and text");
+  await at.page.setViewport({ width: 1280, height: 2000 });
+  const moved = at.page.waitForNavigation();
+  const [from, to] = [await at.page.$(".photos > li:nth-child(3) img"), await at.page.$(".photos > li:nth-child(1) img")];
+  await from.dragAndDrop(to);
+  await moved;
+  assert.deepEqual(await shown(at), [three, two, one]);
+  await at.page.setViewport({ width: 390, height: 844, hasTouch: true });
+  Object.assign(at, { presses: 0, fields: 0 });
+}
+
+async function found(at, name) {
+  await at.page.goto(`${origin}/`);
+  await fill(at, "#q", "276098106234567");
+  at.presses += 1;
+  await Promise.all([at.page.waitForNavigation(), at.page.keyboard.press("Enter")]);
+  if (!at.page.url().includes("/animals/")) {
+    assert(await isThere(at, "td.first .thumbnail"));
+    await submit(at, "td.first a");
+  }
+  done(at, "find");
+  assert.equal(await text(at, "h1"), name);
+  await submit(at, "#work button[value=reserve]");
+  for (const path of ["/", "/orders"]) {
+    await at.page.goto(`${origin}${path}`);
+    assert(await isThere(at, "td.first .thumbnail"), `${path} shows the portrait`);
+  }
+}
+
+// What is wrong with the animal, or with a picture, is said, and what was chosen stays.
+async function wrongForms(at) {
+  await at.page.goto(`${origin}/add`);
+  await fill(at, "#category", "Dogs");
+  await choosePictures(at, [pictures[0], LETTER]);
+  await press(at, "form[action='/add'] button.main");
+  await at.page.waitForSelector("#name[aria-invalid=true]");
+  assert.equal(await at.page.$eval("#pictures", ({ files }) => files.length), 2);
+  assert.equal(await value(at, "#category"), "Dogs");
+  await fill(at, "#name", "Poppy");
+  await press(at, "form[action='/add'] button.main");
+  await at.page.waitForFunction(() => {
+    const rows = [...document.querySelectorAll(".uploads li")];
+    return rows.length === 2 && rows.every((row) => !row.querySelector("progress"));
+  });
+  const said = await text(at, ".uploads");
+  assert.match(said, /\.webp: Arrived/i);
+  assert.match(said, /package\.json: (?!Arrived)./i);
+  await measure(at, undefined, "a photo that did not arrive", [390, 320]);
+  await at.page.goto(at.page.url());
+  assert.equal((await shown(at)).length, 1);
+  await confirm(at, ".photos button[value=delete]");
+  assert.equal((await shown(at)).length, 0);
+}
+
+// Without the script, photos are added on the page of the animal.
+async function withoutScript() {
+  const at = await person();
+  await at.page.setJavaScriptEnabled(false);
+  await signIn(at, "Ben");
+  await at.page.goto(`${origin}/add`);
+  assert.equal(await at.page.$eval("#pictures", (input) => input.checkVisibility()), false);
+  await fill(at, "#name", "Piper");
+  await fill(at, "#category", "Dogs");
+  await submit(at, "form[action='/add'] button.main");
+  await choosePictures(at, pictures.slice(0, 2));
+  await submit(at, "form[data-upload] button");
+  await says(at, "2 photos");
+  assert.equal((await shown(at)).length, 2);
+  await at.context.close();
+}
