@@ -106,7 +106,7 @@ document.addEventListener("submit", (event) => {
 function send(form, file, key, row, attempt = 1) {
   return new Promise((done) => {
     const request = new XMLHttpRequest();
-    const [bar, result] = row.querySelectorAll("progress, span");
+    const [result, bar] = row.querySelectorAll("span, progress");
     const end = (text) => { bar.remove(); result.textContent = text; done(text === form.dataset.arrived); };
     request.upload.onprogress = ({ loaded, total }) => { bar.max = total; bar.value = loaded; };
     request.onload = () => {
