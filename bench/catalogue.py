@@ -66,6 +66,21 @@ class Catalogue:
                 "SELECT id, 'completed', 1, 1767225600000, 1767225600000, 1 FROM pets WHERE status = 'sold'"
             ).rowcount
 
+    def describe(self, count: int) -> None:
+        """Gives the newest animals values of all fields, and three photos each."""
+        draw, known = random.Random(SEED), names()
+        with closing(sqlite3.connect(self.database)) as connection, connection:
+            rows = [(*described(draw, known, pet), pet) for pet in range(self.size - count + 1, self.size + 1)]
+            connection.executemany("UPDATE pets SET fields = ?, photos = ? WHERE id = ?", rows)
+            # Otherwise the server would put the values into the tables of the search during the measurement.
+            connection.execute("DELETE FROM value_changes")
+
+    def on_offer(self, count: int) -> list[int]:
+        """Those of the newest animals that the window shows."""
+        with self.reading() as connection:
+            newest = "SELECT id FROM pets WHERE id > ? AND status <> 'sold'"
+            return [pet for (pet,) in connection.execute(newest, (self.size - count,))]
+
     def sample(self, count: int, seed: int) -> list[tuple[int, str]]:
         """Random animals: identifier and status."""
         draw = random.Random(seed)
@@ -193,6 +208,24 @@ def animals(draw: random.Random, known: list[str], count: int):
     drawn = draw.choices(known, k=count)
     drawn[::3] = [""] * len(drawn[::3])
     return zip(drawn, draw.choices(CATEGORIES, k=count), draw.choices(STATUSES, k=count))
+
+
+def described(draw: random.Random, known: list[str], pet: int) -> tuple[str, str]:
+    """The values of an animal's fields and its photos, as the server stores them."""
+    fields = {
+        "species": draw.choice(("Dog", "Cat", "Rabbit")),
+        "breed": draw.choice(known) + " mix",
+        "sex": draw.choice(("Female", "Male")),
+        "born": f"20{draw.randint(10, 25)}-{draw.randint(1, 12):02}-{draw.randint(1, 28):02}",
+        "colour": draw.choice(("black", "white", "brown and white", "tabby")),
+        "size": draw.choice(("Small", "Medium", "Large")),
+        "description": f"{draw.choice(known)} likes children, other animals and long walks. " * 5,
+        "price": f"{draw.randint(20, 400)}.00",
+        "microchip": f"2760981{pet:08}",
+    }
+    photo = {"width": 1920, "height": 1440, "addedAt": 1767225600000}
+    photos = [{"id": f"{draw.getrandbits(128):032x}", **photo} for _ in range(3)]
+    return json.dumps(fields), json.dumps(photos)
 
 
 def names() -> list[str]:

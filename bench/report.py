@@ -55,6 +55,9 @@ pairs: a client reserves an available animal, the oldest first (with an `Idempot
 keys ascend with the animals, and in the second row they are random UUIDs, as most clients send them. The baseline of K
 is the creates of D, and its ratio is that of the rates. The baseline of L is B, in the same process. I is the resident
 memory after the first 1,000 responses, and with one response on each open connection.
+
+M, N and O are of the window, without a key. The newest 100,000 animals have values of nine fields and three photos each;
+N asks for those on offer in random order, and its baseline gets one of median length. O is one file of 100 KB.
 """
 
 HEADINGS = [

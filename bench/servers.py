@@ -158,14 +158,17 @@ class Launcher:
     folder: Path
     file_sending: str = "read"
 
-    def petstore(self, kept: Kept, first: bytes, *options: str, preload: Path | None = None) -> Server:
+    def petstore(
+        self, kept: Kept, first: bytes, *options: str, preload: Path | None = None, listener: str = "--listen",
+    ) -> Server:
         """The server on a catalogue, started with the options of production.
-        `first` is a request that must get 200."""
+        `first` is a request to one of its listeners that must get 200."""
         port = free_port()
         command = [
             str(self.petstore_program), "serve",
             "--database", kept.url,
-            "--listen", f"127.0.0.1:{port}",
+            *(["--listen", "127.0.0.1:0"] if listener != "--listen" else []),
+            listener, f"127.0.0.1:{port}",
             # All load comes from one address.
             "--max-connections-per-address", "10000",
             *RECOMMENDED_OPTIONS, *options,

@@ -29,6 +29,11 @@ PLACES_SEED = 3
 BODIES = 201
 
 CREATES = 1_000
+
+# The animals with values of their fields and photos, and the length of a photo.
+DESCRIBED = 100_000
+PHOTO = 100_000
+
 STARTS = 10
 FIRST_ANSWERS = 1_000
 IDLE_CONNECTIONS = 4_096
@@ -81,16 +86,18 @@ def beside_nginx(
     must: float | None = None,
     goal: float | None = None,
     access_log: bool = False,
+    catalogue: Catalogue | None = None,
+    listener: str = "--listen",
 ) -> Row:
     """The requests put to the server, and to nginx, which answers each with
     the same file: a typical body of the server's."""
-    catalogue = bench.catalogues[USUAL]
+    catalogue = catalogue or bench.catalogues[USUAL]
     catalogue.warm()
     options = ["--access-log"] if access_log else []
     sent = bench.rotation(requests)
     nginx, petstore, logged = [], [], []
     for rounds in bench.sittings():
-        ours = bench.launcher.petstore(catalogue, requests[0], *options)
+        ours = bench.launcher.petstore(catalogue, requests[0], *options, listener=listener)
         with bench.running(ours):
             chosen, body = typical(ours, requests)
             theirs = bench.launcher.nginx(path(chosen), body, chosen, access_log)
@@ -205,6 +212,30 @@ def durable_appends(bench: Bench) -> float:
     file.unlink()
     writes, seconds = printed.split()
     return int(writes) / float(seconds)
+
+
+def window(bench: Bench) -> list[Row]:
+    catalogue = bench.copy(bench.catalogues[USUAL])
+    catalogue.describe(DESCRIBED)
+    pets = catalogue.on_offer(DESCRIBED)
+    random.Random(PLACES_SEED).shuffle(pets)
+    pages = [public(f"/animals/{pet}") for pet in pets]
+    photo = f"{PLACES_SEED:032x}-medium.jpg"
+    folder = catalogue.database.parent / "photos" / photo[:2]
+    folder.mkdir(parents=True)
+    # The server does not look at what it sends.
+    (folder / photo).write_bytes(random.Random(PLACES_SEED).randbytes(PHOTO))
+    to_window = {"catalogue": catalogue, "listener": "--window-listen"}
+    photos = [public(f"/photos/{photo}")]
+    return [
+        beside_nginx(bench, "M", "First page of the window", [public("/")], 0.70, 0.85, **to_window),
+        beside_nginx(bench, "N", f"Random pages of {DESCRIBED:,} animals", pages, 0.25, 0.40, **to_window),
+        beside_nginx(bench, "O", "A photo", photos, 0.50, 0.70, **to_window),
+    ]
+
+
+def public(target: str) -> bytes:
+    return f"GET {target} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode()
 
 
 def sales(bench: Bench) -> list[Row]:
@@ -346,5 +377,6 @@ WORKLOADS = {
     "J": new_connections,
     "K": sales,
     "L": pages_of_orders,
+    "M": window,
     "log": access_log,
 }
