@@ -218,12 +218,13 @@ async fn no_acknowledged_photo_is_lost_when_the_service_is_killed() {
     let here = directory();
     let key = key(here.path());
     let mut acknowledged: Vec<String> = Vec::new();
-    for _ in 0..3 {
+    let kills = std::env::var("PHOTO_KILLS").map_or(3, |kills| kills.parse().unwrap());
+    for _ in 0..kills {
         let service = Service::start(here.path(), &[]);
         for url in &acknowledged {
             assert!(is_there(&service, url).await, "{url}");
         }
-        let pets = join_all((0..4).map(|_| add(&service, &key))).await;
+        let pets = join_all((0..16).map(|_| add(&service, &key))).await;
         let senders = pets.iter().map(async |&pet| {
             let mut urls = Vec::new();
             while let Ok(url) = send(&service, &key, pet).await {
@@ -246,6 +247,7 @@ async fn no_acknowledged_photo_is_lost_when_the_service_is_killed() {
         service.wait();
     }
     assert!(!acknowledged.is_empty());
+    println!("{kills} times kill -9, {} acknowledged photos", acknowledged.len());
     run(here.path(), &["check", "--photos-content"]).expect_success();
 }
 

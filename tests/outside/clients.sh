@@ -174,6 +174,56 @@ take_curl_tour() {
     stop_service
 }
 
+# Two processes on one database keep photos in a bucket of another's implementation of Amazon S3.
+keep_photos_in_bucket() {
+    local deadline=$((SECONDS + 60)) moto other origin pet photo
+    "$outside/moto/bin/moto_server" -H 127.0.0.1 -p 0 2>"$scratch/moto" &
+    moto=$!
+    until grep -qs 'Running on http' "$scratch/moto"; do
+        if ! kill -0 "$moto" 2>/dev/null || ((SECONDS >= deadline)); then
+            cat "$scratch/moto"
+            return 1
+        fi
+        sleep 0.05
+    done
+    export AWS_ACCESS_KEY_ID=till AWS_SECRET_ACCESS_KEY=secret AWS_REGION=us-east-1
+    AWS_ENDPOINT_URL=$(sed -n 's/.*Running on \(http:[^ ]*\).*/\1/p' "$scratch/moto")
+    export AWS_ENDPOINT_URL
+    curl -fsS -X PUT "$AWS_ENDPOINT_URL/shop"
+    start_service postgres s3://shop/pets/photos
+    "$petstore" serve --database "$database" --photos s3://shop/pets/photos --listen 127.0.0.1:0 2>"$scratch/other" &
+    other=$!
+    until origin=$(sed -n 's|.*"message":"serving \(http:[^"]*\)/v1".*|\1|p' "$scratch/other") && [[ -n $origin ]]; do
+        kill -0 "$other"
+        sleep 0.05
+    done
+    pet=$(store_post pets -H 'Content-Type: application/json' -d '{"name": "Luna", "categoryId": 1}' | field id)
+    photo=$(store_post "pets/$pet/photos" -H 'Content-Type: image/webp' --data-binary @docs/window-list.webp |
+        sed -n 's|.*"large":"\([^"]*\)".*|\1|p')
+    echo "One process kept $photo, and the other one sends it:"
+    curl -fsS "$origin$photo" -o "$scratch/photo.jpg" -w '%{http_code} %{content_type} %{size_download} bytes\n'
+    "$petstore" check --database "$database" --photos s3://shop/pets/photos --photos-content
+    "$petstore" copy --from "$database" --from-photos s3://shop/pets/photos --to "sqlite:$scratch/copied.db" \
+        --to-photos "$scratch/copied"
+    cmp "$scratch/photo.jpg" "$scratch/copied/$(basename "$photo" | cut -c1-2)/$(basename "$photo")"
+    "$petstore" check --database "sqlite:$scratch/copied.db" --photos "$scratch/copied" --photos-content
+    kill -TERM "$other"
+    wait "$other"
+    stop_service
+    kill -TERM "$moto"
+    wait "$moto" || true
+}
+
+# store_post PATH ARGUMENTS...: what the store area responds to a POST.
+store_post() {
+    curl -fsS -X POST "$PETSTORE_URL/store/$1" -H "Authorization: Bearer $PETSTORE_KEY" "${@:2}"
+}
+
+# field NAME: the number with this name in a JSON object.
+field() {
+    sed -n "s/.*\"$1\":\([0-9]*\).*/\1/p"
+}
+
 take_tours() {
     local to=$outside/examples
     # A generated client cannot omit a required member.

@@ -17,8 +17,8 @@ start_cluster() {
     database=$(<"$folder/url")
 }
 
-# start_service BACKEND: starts a service with an empty database of `sqlite` or `postgres`, and sets
-# PETSTORE_URL, PETSTORE_KEY and `database`.
+# start_service BACKEND [PHOTOS]: starts a service with an empty database of `sqlite` or `postgres`, and with photos in
+# this place or in a folder, and sets PETSTORE_URL, PETSTORE_KEY and `database`.
 start_service() {
     local folder deadline=$((SECONDS + 90))
     folder=$(mktemp -d -p "$scratch")
@@ -29,8 +29,8 @@ start_service() {
         postgres) start_cluster "$folder" ;;
     esac
     PETSTORE_KEY=$("$petstore" keys create --create --name test --scope store:write --database "$database")
-    # Over PostgreSQL, photos are off unless they have a folder.
-    "$petstore" serve --database "$database" --photos "$folder/photos" \
+    # Over PostgreSQL, photos are off unless they have a place.
+    "$petstore" serve --database "$database" --photos "${2:-$folder/photos}" \
         --listen 127.0.0.1:0 --log-format json --secret-key-file "$folder/secret-key" 2>"$service_log" &
     service=$!
     PETSTORE_URL=

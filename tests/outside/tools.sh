@@ -18,7 +18,7 @@ missing_packages() {
                 echo postgresql
             ;;
         python3) command -v python3 >/dev/null || echo python3 ;;
-        python | examples-python | generators)
+        python | examples-python | generators | moto)
             missing_packages python3
             python3 -c 'import venv, ensurepip' 2>/dev/null || echo python3-venv
             ;;
@@ -125,6 +125,7 @@ install_tools() {
     for group; do
         case $group in
             python) install_python_tools "$outside/venv" tests/outside/requirements.txt ;;
+            moto) install_python_tools "$outside/moto" tests/outside/moto.txt ;;
             generators) install_python_tools "$outside/generators" tests/outside/generators.txt ;;
             examples-python) install_python_tools "$outside/examples/venv" examples/python/requirements.txt ;;
             node) install_node_tools "$outside/node" tests/outside ;;

@@ -64,13 +64,16 @@ export async function mouse(at, act, selector, text) {
   await at.page.keyboard.type(text);
 }
 
-// Clicks what is there now. A page that follows the store can replace an element after it is found and before it is
-// clicked, also because of the change that led to the page. A person clicks its successor without noticing.
+// Clicks what is there now. A page that follows the store can replace or move an element after it is found and before
+// it is clicked, also because of the change that led to the page. A person clicks its successor without noticing.
 async function click(at, selector, options) {
   for (;;) {
     const element = await at.page.waitForSelector(selector);
     try {
-      return await element.click(options);
+      await element.evaluate((target) => target.addEventListener("click", () => { target.isHit = true; }, { capture: true }));
+      await element.click(options);
+      // There is no answer after the page was left, which the click has done.
+      if (await element.evaluate(({ isHit }) => isHit === true).catch(() => true)) return;
     } catch (error) {
       const isReplaced = !(await element.evaluate(({ isConnected }) => isConnected).catch(() => false));
       if (!isReplaced) throw error;
