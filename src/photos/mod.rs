@@ -174,7 +174,7 @@ impl Photos {
     /// The content of a file; `None` if it is not there.
     pub async fn read(&self, file: PhotoFile) -> Result<Option<Vec<u8>>, PhotoError> {
         let Some(place) = &self.place else { return Ok(None) };
-        Ok(place.read(file).await?)
+        Ok(place.read(file).await.inspect_err(|_| self.metrics.failures.count())?)
     }
 
     /// Writes the metrics.

@@ -42,7 +42,7 @@ pub(super) async fn page(shop: &Shop, layout: &Layout, id: &str) -> Result<Made,
         let next = html! { p { (texts::GONE_NEXT) } };
         return Ok(layout.message(StatusCode::GONE, &title, &next));
     }
-    let fields = shop.store().fields().await?;
+    let fields = shop.fields().await?;
     let animal = Animal::of(&pet, &fields);
     let mut labels = Labels::default();
     labels.learn(shop.store(), [animal.category_id]).await?;

@@ -84,7 +84,7 @@ impl Window {
             edge,
             tags: Tags::new(app.store.etag_key()),
             layout: Layout::new(&settings),
-            shop: Arc::new(Shop { app, settings }),
+            shop: Arc::new(Shop::new(app, settings)),
             lists: Cache::default(),
             animals: Cache::default(),
             files: Arc::new(Semaphore::new(FILES_AT_ONCE)),
@@ -155,7 +155,7 @@ impl Window {
     }
 
     async fn query(&self, request: &Parts, takes_limit: bool) -> Result<Query, ApiError> {
-        let fields = self.shop.app.store.fields().await?;
+        let fields = self.shop.fields().await?;
         Query::parse(request.uri.query(), &fields, takes_limit)
     }
 

@@ -1,6 +1,6 @@
 //! What all pages and files read.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use jiff::{civil::Date, tz::TimeZone};
 
@@ -8,18 +8,20 @@ use super::{animal::Animal, labels::Labels, query::Query, selection, settings::W
 use crate::{
     app::App,
     domain::{PetId, store_area::FieldSet},
-    store::{Store, StoreError},
+    store::{Store, StoreError, Version},
 };
 
 /// A store and how the window shows it.
 pub(super) struct Shop {
     pub(super) app: Arc<App>,
     pub(super) settings: WindowSettings,
+    /// The fields, and the version of the store at which they were read.
+    fields: Mutex<Option<(Version, Arc<FieldSet>)>>,
 }
 
 /// A page of the list, as it was read.
 pub(super) struct Listed {
-    pub(super) fields: FieldSet,
+    pub(super) fields: Arc<FieldSet>,
     pub(super) animals: Vec<Animal>,
     pub(super) labels: Labels,
     /// The position after the animals, if more may follow.
@@ -27,6 +29,23 @@ pub(super) struct Listed {
 }
 
 impl Shop {
+    pub(super) fn new(app: Arc<App>, settings: WindowSettings) -> Self {
+        Self { app, settings, fields: Mutex::default() }
+    }
+
+    /// All fields. They are read again only after a write, because every page needs them.
+    pub(super) async fn fields(&self) -> Result<Arc<FieldSet>, StoreError> {
+        let known = || self.fields.lock().unwrap_or_else(PoisonError::into_inner);
+        let version = self.store().version().await?;
+        let found = known().clone().filter(|(read_at, _)| Some(*read_at) == version);
+        if let Some((_, fields)) = found {
+            return Ok(fields);
+        }
+        let fields = Arc::new(self.store().fields().await?);
+        *known() = version.map(|version| (version, Arc::clone(&fields)));
+        Ok(fields)
+    }
+
     pub(super) fn store(&self) -> &dyn Store {
         &*self.app.store
     }
@@ -45,7 +64,7 @@ impl Shop {
     }
 
     pub(super) async fn list(&self, query: &Query) -> Result<Listed, StoreError> {
-        let fields = self.store().fields().await?;
+        let fields = self.fields().await?;
         let (pets, next) = selection::find(self.store(), query, &fields).await?;
         let animals: Vec<_> = pets.iter().map(|pet| Animal::of(pet, &fields)).collect();
         let mut labels = Labels::first(self.store()).await?;

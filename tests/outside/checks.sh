@@ -3,6 +3,10 @@
 # Lints everything. --all-targets leaves out the test binaries that cargo test does not run.
 lint_code() {
     cargo clippy --locked --workspace --all-targets -- -D warnings
+}
+
+# Those that `--all-targets` leaves out.
+lint_other_tests() {
     cargo clippy --locked --test thorough --test disk -- -D warnings
 }
 
