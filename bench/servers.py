@@ -94,7 +94,7 @@ class Server:
             answered = now()
             if head.startswith(b"HTTP/1.1 200 "):
                 return answered - self.started
-            raise CannotRun(f"the server responded with {head.splitlines()[0].decode()}")
+            raise CannotRun(f"the server responded with {head.splitlines()[0].decode()}:\n{self.log.read_text()}")
         raise CannotRun(f"the server did not start:\n{self.log.read_text()}")
 
 
