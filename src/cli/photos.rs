@@ -145,6 +145,12 @@ impl ServicePhotoArgs {
 /// Copies the files of all photos into another place, except those that are there, and prints a
 /// message if there are any.
 pub(super) fn copy_all(from: Place, to: Place) -> anyhow::Result<()> {
+    // Then no thread is started.
+    if let Some(folder) = from.as_folder()
+        && !folder.exists()?
+    {
+        return Ok(());
+    }
     let names = format!("from {from} to {to}");
     let copied = move || -> io::Result<u64> {
         let mut copying = Copying::new(from, to)?;

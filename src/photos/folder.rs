@@ -46,7 +46,7 @@ impl Folder {
     }
 
     /// Whether it is there.
-    pub(super) fn exists(&self) -> io::Result<bool> {
+    pub(crate) fn exists(&self) -> io::Result<bool> {
         self.path.try_exists()
     }
 

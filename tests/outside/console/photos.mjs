@@ -51,7 +51,7 @@ async function add(at, name) {
   await fill(at, "[name='field.microchip']", "276098106234567");
   await choosePictures(at, pictures);
   await press(at, "form[action='/add'] button.main");
-  // After the last photo, the page of the animal is loaded anew.
+  // After the last photo, the page of the animal is loaded again.
   await at.page.waitForFunction(() => document.querySelectorAll(".photos img").length === 3);
   done(at, "add");
   assert.match(at.page.url(), /\/animals\/\d+$/);
