@@ -70,6 +70,8 @@ async function click(at, selector, options) {
   for (;;) {
     const element = await at.page.waitForSelector(selector);
     try {
+      // Without script, no page changes by itself, and no listener is called.
+      if (!at.page.isJavaScriptEnabled()) return await element.click(options);
       await element.evaluate((target) => target.addEventListener("click", () => { target.isHit = true; }, { capture: true }));
       await element.click(options);
       // There is no answer after the page was left, which the click has done.
