@@ -170,7 +170,7 @@ document.addEventListener("submit", async (event) => {
   const [main, input] = [other.querySelector("main"), other.getElementById("pictures")];
   sent.delete(form);
   if (!input) {
-    // Nobody answers, or the session is over: the browser sends the form, and shows what there is.
+    // The service does not respond, or the session is over: the browser sends the form, and shows what there is.
     form.querySelector("[data-scripted] input").value = "";
     return form.requestSubmit(submitter);
   }

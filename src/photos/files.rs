@@ -9,7 +9,7 @@ use crate::domain::store_area::PhotoId;
 /// to no photo, and a task deletes them.
 pub(super) const LIMIT: Duration = Duration::from_secs(30);
 
-/// The folder in it with an empty file for each database whose photos it has.
+/// The folder in a place with an empty file for each database whose photos it has.
 pub(super) const OWNERS: &str = "owners";
 
 /// After the name of a file that is being written.
