@@ -1,8 +1,14 @@
 //! Compares every response that any test receives with the OpenAPI document that its path belongs
 //! to: an undeclared status code, header field, member or error code fails the test.
 
-use std::{io::Read, sync::LazyLock};
+use std::{
+    collections::HashMap,
+    io::Read,
+    ptr,
+    sync::{Arc, LazyLock, Mutex, PoisonError},
+};
 
+use jsonschema::Validator;
 use reqwest::{
     Method, StatusCode,
     header::{HeaderMap, HeaderName},
@@ -95,7 +101,7 @@ pub(crate) fn check_head(method: &Method, path: &str, status: StatusCode, header
 /// Fails unless this is a change as the document declares it.
 pub(crate) fn check_change(change: &Value) {
     let schema = &STORE_AREA["components"]["schemas"]["Change"];
-    check_schema("an event", &STORE_AREA, &closed(schema), change);
+    check_schema("an event", &STORE_AREA, schema, change);
 }
 
 /// The decoded body.
@@ -161,7 +167,7 @@ fn error_with(headers: Value) -> Value {
     json!({ "headers": headers, "content": { "application/json": { "schema": schema } } })
 }
 
-fn check_headers(what: &str, document: &Value, declared: &Value, headers: &HeaderMap) {
+fn check_headers(what: &str, document: &Value, declared: &'static Value, headers: &HeaderMap) {
     let declared = declared["headers"].as_object().unwrap();
     // Every response of the deprecated path announces the deprecation, even without an operation.
     let deprecation = ["deprecation", "sunset", "link"];
@@ -187,18 +193,30 @@ fn check_headers(what: &str, document: &Value, declared: &Value, headers: &Heade
     }
 }
 
-fn check_body(what: &str, document: &Value, schema: &Value, body: &[u8]) {
+fn check_body(what: &str, document: &Value, schema: &'static Value, body: &[u8]) {
     let body = serde_json::from_slice(body)
         .unwrap_or_else(|error| panic!("{what} with a body that is no JSON: {error}"));
-    check_schema(what, document, &closed(schema), &body);
+    check_schema(what, document, schema, &body);
 }
 
+/// The validators of the schemas in the documents, by their addresses, because to make one takes
+/// longer than to use it. A schema has no members other than those that it declares.
+static VALIDATORS: LazyLock<Mutex<HashMap<usize, Arc<Validator>>>> = LazyLock::new(Mutex::default);
+
 /// OpenAPI 3.1 has the schemas of draft 2020-12. Those of 3.0 are nearest to draft 4.
-fn check_schema(what: &str, document: &Value, schema: &Value, value: &Value) {
-    let is_3_0 = document["openapi"].as_str().unwrap().starts_with("3.0.");
-    let draft = if is_3_0 { jsonschema::Draft::Draft4 } else { jsonschema::Draft::Draft202012 };
-    let options = jsonschema::options().with_draft(draft).should_validate_formats(!is_3_0);
-    let validator = options.build(schema).unwrap();
+fn validator(document: &Value, schema: &'static Value) -> Arc<Validator> {
+    let mut validators = VALIDATORS.lock().unwrap_or_else(PoisonError::into_inner);
+    let validator = validators.entry(ptr::from_ref(schema).addr()).or_insert_with(|| {
+        let is_3_0 = document["openapi"].as_str().unwrap().starts_with("3.0.");
+        let draft = if is_3_0 { jsonschema::Draft::Draft4 } else { jsonschema::Draft::Draft202012 };
+        let options = jsonschema::options().with_draft(draft).should_validate_formats(!is_3_0);
+        Arc::new(options.build(&closed(schema)).unwrap())
+    });
+    Arc::clone(validator)
+}
+
+fn check_schema(what: &str, document: &Value, schema: &'static Value, value: &Value) {
+    let validator = validator(document, schema);
     let errors: Vec<String> = validator.iter_errors(value).map(|error| error.to_string()).collect();
     assert!(errors.is_empty(), "{what}: {value} is not as declared: {errors:?}");
 }

@@ -2,7 +2,6 @@
 //! folder.
 
 mod audit;
-mod check;
 mod import_headings;
 mod keys;
 mod openapi;

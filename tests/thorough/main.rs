@@ -77,6 +77,7 @@ mod cli {
     use crate::{certificates, postgres_cluster, store::proxy};
 
     mod backup;
+    mod check;
     mod contacts;
     mod copy;
     mod exhausted_resources;

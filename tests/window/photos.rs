@@ -21,7 +21,7 @@ async fn photos_are_shown_in_their_order_with_their_sizes_and_texts() {
     let [at_first, at_second] = [first, second].map(|id| page.text.find(&id.to_string()).unwrap());
     assert!(at_first < at_second);
     assert!(page.text.contains("alt=\"Photo 2 of Luna, cat\""), "{page:?}");
-    assert!(page.text.contains("width=\"960\" height=\"720\""), "{page:?}");
+    assert!(page.text.contains("width=\"960\" height=\"72\""), "{page:?}");
     assert!(page.text.contains("loading=\"lazy\""), "{page:?}");
     let large = format!("{URL}/photos/{first}-large.jpg");
     assert!(page.text.contains(&format!("<meta property=\"og:image\" content=\"{large}\">")));

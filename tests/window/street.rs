@@ -88,7 +88,7 @@ impl Street {
 
     /// Gives an animal a photo, and returns its identifier.
     pub(crate) async fn photo(&self, id: i64, alt: Option<&str>) -> PhotoId {
-        let picture = pictures::png(1200, 900).into();
+        let picture = pictures::png(1200, 90).into();
         let stored = self.app.photos.add(picture, Format::Png).await.unwrap();
         let alt = alt.and_then(|alt| AltText::new(alt.to_owned()));
         let photo = NewPhoto { id: stored.id, alt, width: stored.width, height: stored.height };

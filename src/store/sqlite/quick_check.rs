@@ -1,5 +1,7 @@
 //! What is looked at whenever a database is opened.
 
+use std::sync::OnceLock;
+
 use rusqlite::Connection;
 
 use super::{migrations, rows::of_status};
@@ -41,23 +43,37 @@ pub(super) fn quick_check(connection: &Connection) -> rusqlite::Result<Option<St
     Ok(None)
 }
 
+/// The name and the statement of each table, index, view and trigger.
+type Objects = Vec<(String, String)>;
+
 /// Compares tables and indexes with those that the migrations create. Ignores additional ones.
 pub(super) fn schema(connection: &Connection) -> rusqlite::Result<Vec<String>> {
-    let objects = |connection: &Connection| -> rusqlite::Result<Vec<(String, String)>> {
-        connection
-            .prepare("SELECT name, sql FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY name")?
-            .query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?
-            .collect()
-    };
-    let fresh = Connection::open_in_memory()?;
-    migrations::create(&fresh)?;
     let found = objects(connection)?;
-    let problem = |(name, sql): (String, String)| match found.iter().find(|(of, _)| *of == name) {
+    let problem = |(name, sql): &(String, String)| match found.iter().find(|(of, _)| of == name) {
         None => Some(format!("{name} is missing")),
-        Some((_, other)) if *other != sql => Some(format!("{name} is not as petstore made it")),
+        Some((_, other)) if other != sql => Some(format!("{name} is not as petstore made it")),
         Some(_) => None,
     };
-    Ok(objects(&fresh)?.into_iter().filter_map(problem).collect())
+    Ok(created()?.iter().filter_map(problem).collect())
+}
+
+/// What the migrations create. They run for this only once in a process.
+fn created() -> rusqlite::Result<&'static Objects> {
+    static CREATED: OnceLock<Objects> = OnceLock::new();
+    if let Some(created) = CREATED.get() {
+        return Ok(created);
+    }
+    let fresh = Connection::open_in_memory()?;
+    migrations::create(&fresh)?;
+    let created = objects(&fresh)?;
+    Ok(CREATED.get_or_init(|| created))
+}
+
+fn objects(connection: &Connection) -> rusqlite::Result<Objects> {
+    connection
+        .prepare("SELECT name, sql FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY name")?
+        .query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?
+        .collect()
 }
 
 /// Without the key, the service cannot compute an `ETag`.
