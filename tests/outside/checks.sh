@@ -1,13 +1,12 @@
 # Checks of the built service, and of its package, documents and dependencies: functions of scripts/test.
 
-# Lints everything. --all-targets leaves out the test binaries that cargo test does not run.
-lint_code() {
-    cargo clippy --locked --workspace --all-targets -- -D warnings
-}
-
-# Those that `--all-targets` leaves out.
-lint_other_tests() {
-    cargo clippy --locked --test thorough --test disk -- -D warnings
+# expect_no_warning TARGETS...: fails if rustc or Clippy warns of these targets, or of those that
+# cargo test builds. cargo repeats the warnings of what it has compiled before.
+expect_no_warning() {
+    local said
+    said=$(cargo test --locked --no-run "$@" 2>&1) || { printf '%s\n' "$said"; return 1; }
+    printf '%s\n' "$said"
+    ! grep -q '^warning: .* generated [0-9]* warning' <<<"$said"
 }
 
 document_code() {
