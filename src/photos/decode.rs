@@ -34,15 +34,19 @@ static ONE_LARGE: Mutex<()> = Mutex::new(());
 /// The quality of the files: smaller values show, larger ones cost space.
 const QUALITY: u8 = 85;
 
-/// The files of a photo, in the order of their sizes, and the sides of the large one.
-pub(super) struct Sizes {
-    pub(super) files: [Vec<u8>; 3],
-    pub(super) width: u32,
-    pub(super) height: u32,
+/// The three sizes of a picture.
+#[derive(Debug)]
+pub struct Sizes {
+    /// The files, in the order of [`Size::ALL`].
+    pub files: [Vec<u8>; 3],
+    /// Of the large one, in pixels.
+    pub width: u32,
+    /// Of the large one, in pixels.
+    pub height: u32,
 }
 
 /// Decodes a picture, and makes the files of a photo. Fails with a sentence for the client.
-pub(super) fn sizes(picture: &[u8], format: Format) -> Result<Sizes, String> {
+pub fn sizes(picture: &[u8], format: Format) -> Result<Sizes, String> {
     inspect(picture, format)?;
     let large = decode(picture, format)?;
     let (width, height) = large.dimensions();

@@ -26,7 +26,7 @@ use tracing::error;
 use self::files::LIMIT;
 pub use self::{
     bucket::Bucket,
-    decode::is_readable,
+    decode::{Sizes, is_readable, sizes},
     file::{Format, PhotoFile, Size},
     files::{ShardFiles, first_byte},
     folder::Folder,
@@ -144,7 +144,7 @@ impl Photos {
         // The permit is free only when the thread is: a decoder cannot be stopped.
         let decoded = task::spawn_blocking(move || {
             let _decoding = decoding;
-            decode::sizes(&picture, format)
+            sizes(&picture, format)
         });
         let sizes = match time::timeout(LIMIT, decoded).await {
             Ok(Ok(sizes)) => sizes,

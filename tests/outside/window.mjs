@@ -1,6 +1,7 @@
 // Looks at every page of the window in Chromium, in each state, without script, on a computer and on phones, light and
 // dark: axe-core finds nothing, nothing scrolls sideways, the layout does not shift, and the browser reports nothing
-// and asks no other host. Then the HTML validator checks the same pages. Leaves screenshots.
+// and asks no other host. Then the HTML validator checks the same pages, the types of schema.org what they tell search
+// engines, and a reader of feeds the feed. Leaves screenshots.
 //
 //   PETSTORE_URL=... PETSTORE_KEY=... WINDOW_URL=... node window.mjs CHROMIUM FOLDER
 
@@ -10,6 +11,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 
 import axe from "axe-core";
 import puppeteer from "puppeteer-core";
+import Parser from "rss-parser";
 
 const [chromium, folder] = process.argv.slice(2);
 const { PETSTORE_URL: api, PETSTORE_KEY: key, WINDOW_URL: origin } = process.env;
@@ -119,12 +121,31 @@ assert.deepEqual(complaints, []);
 console.log(`axe-core finds nothing on ${Object.keys(PAGES).length} pages, at three widths, light and dark.`);
 
 let at = 0;
-const files = [];
+const [files, things] = [[], []];
 for (const path of Object.values(PAGES)) {
   at += 1;
   files.push(`${folder}/${at}.html`);
-  writeFileSync(files.at(-1), await (await fetch(`${origin}${path}`)).text());
+  const page = await (await fetch(`${origin}${path}`)).text();
+  writeFileSync(files.at(-1), page);
+  const [, thing] = page.match(/<script type="application\/ld\+json">(.*?)<\/script>/s) ?? [];
+  if (thing) things.push(JSON.stringify(JSON.parse(thing)));
 }
 const validator = new URL("node_modules/vnu-jar/build/dist/vnu.jar", import.meta.url).pathname;
 execFileSync("java", ["-jar", validator, "--also-check-svg", ...files], { stdio: ["ignore", "inherit", "inherit"] });
 console.log("The HTML validator finds nothing.");
+
+// Each type of schema.org with its properties, as TypeScript knows them.
+const types = new URL("things.ts", import.meta.url).pathname;
+writeFileSync(types, `import type { ItemList, Product, WithContext } from "schema-dts";
+export const things: WithContext<ItemList | Product>[] = [${things.join(",\n")}];\n`);
+const tsc = new URL("node_modules/typescript/bin/tsc", import.meta.url).pathname;
+execFileSync("node", [tsc, "--noEmit", "--strict", "--skipLibCheck", types], { stdio: ["ignore", "inherit", "inherit"] });
+console.log(`The types of schema.org have all that ${things.length} pages tell search engines.`);
+
+const feed = await new Parser().parseURL(`${origin}/animals.atom`);
+assert.equal(feed.title, "Paws & Co.");
+const [newest] = feed.items;
+assert.deepEqual([newest.title, newest.link, newest.id], [luna.name, luna.url, luna.url]);
+assert(Date.now() - new Date(newest.isoDate) < 600000, newest.isoDate);
+assert(feed.items.some(({ title }) => title === HOSTILE[0]), "a hostile name is not a title");
+console.log(`A reader of feeds finds ${feed.items.length} animals.`);

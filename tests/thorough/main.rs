@@ -89,6 +89,7 @@ mod cli {
     mod interrupted;
     mod management;
     mod metrics;
+    mod photos_on_disk;
     mod postgres;
     pub(crate) mod program;
     mod release_before;

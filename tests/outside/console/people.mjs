@@ -2,6 +2,7 @@
 // with axe-core, on a desktop and on a phone, light and dark, and horizontal scrolling at 400 % zoom.
 
 import assert from "node:assert/strict";
+import { setTimeout } from "node:timers/promises";
 
 import axe from "axe-core";
 import puppeteer from "puppeteer-core";
@@ -132,11 +133,25 @@ export function press(at, selector, hand = mouse) {
   return hand(at, "press", selector);
 }
 
-// Presses a button or a link that leads to another page, and returns the response.
+// Presses a button or a link that leads to another page, and returns the response. Each document has another origin of
+// its times, so no notice of the browser can be missed.
 export async function submit(at, selector, hand = mouse) {
-  const failed = (error) => assert.fail(`${selector}: ${error.message}`);
-  // Together: otherwise the end of the browser would fail the wait for the page, and hide why the press failed.
-  const [response] = await Promise.all([at.page.waitForNavigation(), press(at, selector, hand)]).catch(failed);
+  const { page } = at;
+  let response;
+  const note = (received) => {
+    if (received.request().isNavigationRequest() && received.frame() === page.mainFrame()) response = received;
+  };
+  const shown = () => page.evaluate(() => [performance.timeOrigin, document.readyState]).catch(() => []);
+  const [before] = await shown();
+  page.on("response", note);
+  await press(at, selector, hand).catch((error) => assert.fail(`${selector}: ${error.message}`));
+  for (const until = Date.now() + 30_000; ; await setTimeout(20)) {
+    const [now, state] = await shown();
+    if (now && now !== before && state === "complete") break;
+    if (Date.now() < until) continue;
+    assert.fail(`${selector} led nowhere. ${page.url()} has\n${await page.evaluate(() => document.body.innerText)}`);
+  }
+  page.off("response", note);
   return response;
 }
 
