@@ -1,7 +1,9 @@
 //! A photo of an animal as JSON.
 
+use serde::Deserialize;
+
 use super::{
-    Invalid, Object, elements, integer,
+    Invalid, Object, integer,
     members::{Kind, Members},
     string,
 };
@@ -21,19 +23,6 @@ const POSITION: Kind<usize> = Kind {
     is: "an integer from 0 on; 0 is the portrait",
 };
 
-const ID: Kind<PhotoId> = Kind {
-    read: |value| string(value).and_then(|id| PhotoId::parse(&id)),
-    is: "32 hexadecimal digits",
-};
-
-const SIDE: Kind<u32> = Kind {
-    read: |value| integer(value).and_then(|side| side.try_into().ok()),
-    is: "a number of pixels",
-};
-
-const ADDED_AT: Kind<jiff::Timestamp> =
-    Kind { read: |value| integer(value).and_then(at_millisecond), is: "a time in milliseconds" };
-
 /// The members that a request can change.
 const PATCH: &[&str] = &["alt", "position"];
 
@@ -45,22 +34,34 @@ pub(crate) fn read_photo_patch(body: &[u8]) -> Result<PhotoPatch, Invalid> {
     })
 }
 
+/// A photo as a store keeps it.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct Stored<'s> {
+    id: &'s str,
+    alt: Option<String>,
+    width: u32,
+    height: u32,
+    added_at: i64,
+}
+
 /// The photos of an animal as a store keeps them. `None` if the service has never written this.
 pub(crate) fn read_photos(stored: &str) -> Option<Photos> {
-    let photo = |object: &[u8]| {
-        let names = ["id", "width", "height", "addedAt", "alt"];
-        let members = Members::of(object, "The photo", &names)?;
-        Ok(Photo {
-            id: members.required("id", &ID)?,
-            alt: members.optional("alt", &ALT)?,
-            width: members.required("width", &SIDE)?,
-            height: members.required("height", &SIDE)?,
-            added_at: members.required("addedAt", &ADDED_AT)?,
+    let photo = |stored: Stored<'_>| {
+        let alt = match stored.alt {
+            Some(alt) => Some(AltText::new(alt)?),
+            None => None,
+        };
+        Some(Photo {
+            id: PhotoId::parse(stored.id)?,
+            alt,
+            width: stored.width,
+            height: stored.height,
+            added_at: at_millisecond(stored.added_at)?,
         })
     };
-    let all = elements(stored.as_bytes()).ok()?;
-    let all = all.into_iter().map(|object| photo(object.get().as_bytes()));
-    all.collect::<Result<Vec<_>, Invalid>>().ok().map(Photos::new)
+    let all: Vec<Stored<'_>> = serde_json::from_str(stored).ok()?;
+    all.into_iter().map(photo).collect::<Option<Vec<_>>>().map(Photos::new)
 }
 
 /// The photo of an animal at this position.

@@ -14,7 +14,7 @@ use crate::{
 
 /// An animal with its public values only. A page or file is made of this and of nothing else,
 /// so it cannot tell more.
-pub(super) struct Animal {
+pub(super) struct Animal<'f> {
     pub(super) id: PetId,
     /// As it was given.
     pub(super) name: String,
@@ -22,7 +22,7 @@ pub(super) struct Animal {
     pub(super) status: PetStatus,
     pub(super) category_id: i64,
     /// The public values, in the order of their fields.
-    pub(super) values: Vec<(FieldDefinition, FieldValue)>,
+    pub(super) values: Vec<(&'f FieldDefinition, FieldValue)>,
     pub(super) photos: Vec<Photo>,
     /// When it last changed, if that is known.
     pub(super) changed_at: Option<Timestamp>,
@@ -52,12 +52,12 @@ fn photos_of(pet: &StorePet) -> Vec<Photo> {
     pet.photos.all().iter().map(photo).collect()
 }
 
-impl Animal {
+impl<'f> Animal<'f> {
     /// What is public of an animal.
-    pub(super) fn of(pet: &StorePet, fields: &FieldSet) -> Self {
+    pub(super) fn of(pet: &StorePet, fields: &'f FieldSet) -> Self {
         let public = fields.all().iter().filter(|field| field.is_public);
         let value = |field: &FieldDefinition| pet.fields.get(field.name.as_str()).cloned();
-        let values = public.filter_map(|field| Some((field.clone(), value(field)?))).collect();
+        let values = public.filter_map(|field| Some((field, value(field)?))).collect();
         Self {
             id: pet.id,
             values,
@@ -90,7 +90,7 @@ impl Animal {
 
     /// The public text in the field with this name, if it is of this kind.
     pub(super) fn text(&self, name: &str, kinds: &[FieldKind]) -> Option<&str> {
-        let is_it = |(field, _): &&(FieldDefinition, FieldValue)| {
+        let is_it = |(field, _): &&(&FieldDefinition, FieldValue)| {
             field.name.as_str() == name && kinds.contains(&field.kind)
         };
         match self.values.iter().find(is_it)? {
@@ -185,7 +185,8 @@ mod tests {
         let name = PetName::new("Luna".to_owned()).unwrap();
         let new = NewPet { name, category_id: 1, status: PetStatus::Available };
         let pet = StorePet::added(PetId::new(1).unwrap(), new, Timestamp::UNIX_EPOCH);
-        let animal = Animal::of(&pet, &FieldSet::default());
+        let fields = FieldSet::default();
+        let animal = Animal::of(&pet, &fields);
         assert_eq!(animal.alt(1, &flat), "At\u{fffd}home");
         assert_eq!(animal.alt(1, &Photo { alt: None, ..flat }), "Photo 2 of Luna");
         assert_eq!(texts::photo(2, "Luna", Some("Dog")), "Photo 2 of Luna, dog");

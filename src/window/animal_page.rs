@@ -135,7 +135,7 @@ fn ask(shop: &Shop, animal: &Animal, name: &str) -> Markup {
 
 /// The public values, with their labels. Long texts follow below.
 fn facts(shop: &Shop, animal: &Animal, labels: &Labels) -> Markup {
-    let is_short = |(field, _): &&(FieldDefinition, FieldValue)| {
+    let is_short = |(field, _): &&(&FieldDefinition, FieldValue)| {
         field.kind != FieldKind::LongText && field.name.as_str() != "price"
     };
     let age = animal.age(shop.today());

@@ -14,7 +14,8 @@ use crate::{domain::store_area::FieldValue, edge::ApiError};
 
 /// `GET /animals.json`.
 pub(super) async fn page(shop: &Shop, query: &Query) -> Result<Made, ApiError> {
-    let listed = shop.list(query).await?;
+    let fields = shop.fields().await?;
+    let listed = shop.list(query, &fields).await?;
     let animals = listed.animals.iter().map(|animal| element(shop, animal, &listed.labels));
     let body = Value::Array(animals.collect()).to_string().into_bytes();
     let link = listed.next.and_then(|next| {

@@ -12,7 +12,8 @@ use crate::{
 
 /// `GET /animals.atom`.
 pub(super) async fn page(shop: &Shop) -> Result<Made, ApiError> {
-    let listed = shop.list(&Query::first()).await?;
+    let fields = shop.fields().await?;
+    let listed = shop.list(&Query::first(), &fields).await?;
     // An animal that is older than its times has none.
     let changed_at = |animal: &Animal| animal.changed_at.unwrap_or(Timestamp::UNIX_EPOCH);
     let newest = listed.animals.iter().map(changed_at).max().unwrap_or(Timestamp::UNIX_EPOCH);

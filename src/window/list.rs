@@ -24,7 +24,8 @@ const AT_FIRST: usize = 4;
 
 /// `GET /`.
 pub(super) async fn page(shop: &Shop, layout: &Layout, query: &Query) -> Result<Made, ApiError> {
-    let listed = shop.list(query).await?;
+    let fields = shop.fields().await?;
+    let listed = shop.list(query, &fields).await?;
     let next = listed.next.map(|next| format!("/{}", query.with_cursor(Some(next))));
     let mut drawings = Drawings::default();
     let cards = cards(shop, &listed, &mut drawings, false);
@@ -60,7 +61,8 @@ pub(super) async fn page(shop: &Shop, layout: &Layout, query: &Query) -> Result<
 
 /// `GET /embed`.
 pub(super) async fn embed(shop: &Shop, layout: &Layout, query: &Query) -> Result<Made, ApiError> {
-    let listed = shop.list(query).await?;
+    let fields = shop.fields().await?;
+    let listed = shop.list(query, &fields).await?;
     let mut drawings = Drawings::default();
     let cards = cards(shop, &listed, &mut drawings, true);
     let all = format!("/{}", query.with_cursor(None));
@@ -163,7 +165,7 @@ fn filter(query: &Query, listed: &Listed) -> Markup {
         details.filter open[!wanted.is_empty()] {
             summary { (texts::FILTER) }
             form method="get" action="/" role="search" {
-                @for field in choosable(&listed.fields) {
+                @for field in choosable(listed.fields) {
                     @let id = format!("field.{}", field.name.as_str());
                     @let chosen = wanted.fields.get(field.name.as_str()).map(String::as_str);
                     @let choices = field.choices.as_ref().map(Choices::all);

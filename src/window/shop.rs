@@ -20,9 +20,9 @@ pub(super) struct Shop {
 }
 
 /// A page of the list, as it was read.
-pub(super) struct Listed {
-    pub(super) fields: Arc<FieldSet>,
-    pub(super) animals: Vec<Animal>,
+pub(super) struct Listed<'f> {
+    pub(super) fields: &'f FieldSet,
+    pub(super) animals: Vec<Animal<'f>>,
     pub(super) labels: Labels,
     /// The position after the animals, if more may follow.
     pub(super) next: Option<PetId>,
@@ -63,10 +63,14 @@ impl Shop {
         format!("{}{path}", self.settings.url)
     }
 
-    pub(super) async fn list(&self, query: &Query) -> Result<Listed, StoreError> {
-        let fields = self.fields().await?;
-        let (pets, next) = selection::find(self.store(), query, &fields).await?;
-        let animals: Vec<_> = pets.iter().map(|pet| Animal::of(pet, &fields)).collect();
+    /// Reads a page of the list, with these fields.
+    pub(super) async fn list<'f>(
+        &self,
+        query: &Query,
+        fields: &'f FieldSet,
+    ) -> Result<Listed<'f>, StoreError> {
+        let (pets, next) = selection::find(self.store(), query, fields).await?;
+        let animals: Vec<_> = pets.iter().map(|pet| Animal::of(pet, fields)).collect();
         let mut labels = Labels::first(self.store()).await?;
         let categories: Vec<i64> = animals.iter().map(|animal| animal.category_id).collect();
         labels.learn(self.store(), categories).await?;
