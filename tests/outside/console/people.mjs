@@ -68,7 +68,8 @@ export async function mouse(at, act, selector, text) {
 // Clicks what is there now. A page that follows the store can replace or move an element after it is found and before
 // it is clicked, also because of the change that led to the page. A person clicks its successor without noticing.
 async function click(at, selector, options) {
-  for (;;) {
+  for (const until = Date.now() + 30_000; ; ) {
+    assert(Date.now() < until, "a click does not arrive there, perhaps because it is folded away");
     const element = await at.page.waitForSelector(selector);
     try {
       // Without script, no page changes by itself, and no listener is called.
@@ -134,7 +135,7 @@ export function press(at, selector, hand = mouse) {
 }
 
 // Presses a button or a link that leads to another page, and returns the response. Each document has another origin of
-// its times, so no notice of the browser can be missed.
+// its times.
 export async function submit(at, selector, hand = mouse) {
   const { page } = at;
   let response;
