@@ -147,5 +147,4 @@ assert.equal(feed.title, "Paws & Co.");
 const [newest] = feed.items;
 assert.deepEqual([newest.title, newest.link, newest.id], [luna.name, luna.url, luna.url]);
 assert(Date.now() - new Date(newest.isoDate) < 600000, newest.isoDate);
-assert(feed.items.some(({ title }) => title === HOSTILE[0]), "a hostile name is not a title");
 console.log(`A reader of feeds finds ${feed.items.length} animals.`);
