@@ -16,7 +16,9 @@ use targets::{TARGETS, Target};
 static TARGET: LazyLock<Target> = LazyLock::new(|| {
     let wanted = std::env::var("FUZZ_TARGET").unwrap_or_default();
     let target = TARGETS.into_iter().find(|(name, _)| *name == wanted);
-    target.unwrap_or_else(|| panic!("FUZZ_TARGET is one of body, query, cursor, key, head and picture"))
+    target.unwrap_or_else(|| {
+        panic!("FUZZ_TARGET is one of body, query, cursor, key, head and picture")
+    })
 });
 
 libfuzzer_sys::fuzz_target!(|input: &[u8]| TARGET.1(input));

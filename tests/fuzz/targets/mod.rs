@@ -1,5 +1,6 @@
 //! The fuzz targets. Each is a function of arbitrary bytes that fails if a response violates the
-//! contract, or if a picture becomes files that cannot be read. `main.rs` replays the corpus; the package in `fuzz/` runs a fuzzer.
+//! contract, or if a picture becomes files that cannot be read. `mod.rs` above replays the corpus; the
+//! package in `fuzz/` runs a fuzzer.
 
 mod body;
 mod cursor;
