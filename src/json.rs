@@ -31,7 +31,7 @@ pub(crate) use self::{
         write_order_with_contact, write_resource, write_webhook,
     },
     store_pet::{
-        PATCH, read_field_values, read_new_fields, read_new_pet, read_patch, read_store_pet,
+        PATCH, read_new_fields, read_new_pet, read_patch, read_store_pet, read_stored_fields,
         write_store_pet,
     },
 };

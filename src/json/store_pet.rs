@@ -1,5 +1,7 @@
 //! An animal of the store area as JSON.
 
+use std::collections::BTreeMap;
+
 use serde_json::value::RawValue;
 
 use super::{
@@ -48,16 +50,22 @@ const FIELDS: Kind<FieldPatch> =
     Kind { read: fields, is: "an object with the names and values of fields" };
 
 fn fields(value: &RawValue) -> Option<FieldPatch> {
+    let given = |(name, value): (_, &RawValue)| match value.get() {
+        "null" => (name, Given::Clear),
+        _ => (name, field_value(value).map_or(Given::Other, Given::Set)),
+    };
     let members = super::members(value.get().as_bytes(), "fields").ok()?;
-    let given = |value: &RawValue| match value.get() {
-        "null" => Given::Clear,
-        "true" | "false" => Given::Set(FieldValue::Boolean(value.get() == "true")),
+    Some(members.into_iter().map(given).collect())
+}
+
+fn field_value(value: &RawValue) -> Option<FieldValue> {
+    match value.get() {
+        "true" => Some(FieldValue::Boolean(true)),
+        "false" => Some(FieldValue::Boolean(false)),
         _ => super::string(value)
             .map(FieldValue::Text)
-            .or_else(|| super::integer(value).map(FieldValue::Integer))
-            .map_or(Given::Other, Given::Set),
-    };
-    Some(members.into_iter().map(|(name, value)| (name, given(value))).collect())
+            .or_else(|| super::integer(value).map(FieldValue::Integer)),
+    }
 }
 
 /// The values of a new animal in a file. `None` if one is null, or if it is not an object.
@@ -65,19 +73,22 @@ pub(crate) fn read_new_fields(object: &RawValue) -> Option<FieldPatch> {
     fields(object).filter(|given| given.values().all(|given| *given != Given::Clear))
 }
 
-/// The values in a JSON object, whatever their fields are. `None` if they are too long, or if one is
-/// no value of any kind.
-pub(crate) fn read_field_values(json: &str) -> Option<FieldValues> {
-    let value = |(name, given)| match given {
-        Given::Set(value) => Some((name, value)),
-        Given::Clear | Given::Other => None,
-    };
-    let given = fields(serde_json::from_str(json).ok()?)?;
-    FieldValues::new(given.into_iter().map(value).collect::<Option<_>>()?)
+/// The values of an animal as a store keeps them. `None` if they are too long, or if one is no value of
+/// any kind.
+pub(crate) fn read_stored_fields(stored: &str) -> Option<FieldValues> {
+    let members: BTreeMap<String, &RawValue> = serde_json::from_str(stored).ok()?;
+    field_values(members)
+}
+
+fn field_values<'a>(
+    members: impl IntoIterator<Item = (String, &'a RawValue)>,
+) -> Option<FieldValues> {
+    let value = |(name, value)| Some((name, field_value(value)?));
+    FieldValues::new(members.into_iter().map(value).collect::<Option<_>>()?)
 }
 
 const STORED_FIELDS: Kind<FieldValues> = Kind {
-    read: |value| read_field_values(value.get()),
+    read: |value| field_values(super::members(value.get().as_bytes(), "fields").ok()?),
     is: "an object of strings, integers, true and false, of at most 32 KiB",
 };
 

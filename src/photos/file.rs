@@ -52,6 +52,6 @@ impl PhotoFile {
 
     /// Its name.
     pub fn name(self) -> String {
-        format!("{}-{}.jpg", self.id, self.size.as_str())
+        [&self.id.to_string(), "-", self.size.as_str(), ".jpg"].concat()
     }
 }

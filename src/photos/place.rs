@@ -169,7 +169,10 @@ impl Place {
     /// The content of a file; `None` if it is not there.
     pub async fn read(&self, file: PhotoFile) -> io::Result<Option<Vec<u8>>> {
         match &self.at {
-            At::Folder(folder) => in_folder(folder, move |folder| folder.read(file)).await,
+            At::Folder(folder) => match folder.read_cached(file) {
+                Some(content) => Ok(Some(content)),
+                None => in_folder(folder, move |folder| folder.read(file)).await,
+            },
             At::Bucket(bucket) => within(bucket.read(file)).await,
         }
     }

@@ -166,7 +166,7 @@ impl Cell for FieldValues {
     }
 
     fn find<R: Columns>(row: &R, at: usize) -> Result<Option<Self>, R::Error> {
-        row.optional_parsed(at, json::read_field_values)
+        row.optional_parsed(at, json::read_stored_fields)
             .map(|values| Some(values.unwrap_or_default()))
     }
 }

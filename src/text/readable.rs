@@ -9,6 +9,10 @@ pub(crate) const LONG: usize = 1000;
 /// A text as people can read it: without control characters, which could hide or reorder what
 /// follows, and at most so many characters.
 pub(crate) fn readable(text: &str, longest: usize) -> String {
+    // Most texts.
+    if text.len() <= longest && text.bytes().all(|byte| matches!(byte, b' '..=b'~')) {
+        return text.to_owned();
+    }
     let visible = |character: char| match character {
         '\t' | '\n' | '\r' => ' ',
         '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => '\u{fffd}',

@@ -42,10 +42,8 @@ pub(super) struct Photo {
 /// The photos of an animal, in their order.
 fn photos_of(pet: &StorePet) -> Vec<Photo> {
     let photo = |photo: &store_area::Photo| {
-        let [small, medium, large] = Size::ALL.map(|size| {
-            let file = PhotoFile { id: photo.id, size };
-            format!("/photos/{}", file.name())
-        });
+        let path = |size| ["/photos/", &PhotoFile { id: photo.id, size }.name()].concat();
+        let [small, medium, large] = Size::ALL.map(path);
         let alt = photo.alt.as_ref().map(|alt| alt.as_str().to_owned());
         Photo { small, medium, large, width: photo.width, height: photo.height, alt }
     };

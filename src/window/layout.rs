@@ -5,7 +5,7 @@ use hyper::{
     StatusCode,
     header::{self, HeaderValue},
 };
-use maud::{DOCTYPE, Markup, PreEscaped, html};
+use maud::{DOCTYPE, Markup, html};
 use sha2::{Digest, Sha256};
 
 use super::{
@@ -47,8 +47,8 @@ pub(super) struct Head<'a> {
     pub(super) next: Option<&'a str>,
     /// The address of a picture.
     pub(super) picture: Option<&'a str>,
-    /// What it shows, as schema.org describes it.
-    pub(super) schema: Option<serde_json::Value>,
+    /// What it shows, as schema.org describes it, as JSON.
+    pub(super) schema: Option<Markup>,
     /// The drawings that it uses.
     pub(super) drawings: Markup,
 }
@@ -92,7 +92,7 @@ impl Layout {
 
     /// A page with its frame.
     pub(super) fn page(&self, head: &Head<'_>, content: &Markup) -> Made {
-        let body = html! {
+        let top = html! {
             a.skip href="#main" { (texts::SKIP) }
             header.top {
                 a.brand href="/" { (self.icon()) span { (self.store_name()) } }
@@ -100,18 +100,20 @@ impl Layout {
                     a.contact href=(contact.as_str()) { (texts::CONTACT) }
                 }
             }
-            main #main tabindex="-1" { (content) }
+        };
+        let bottom = html! {
             footer.bottom {
                 span { (self.store_name()) }
                 a href="/animals.atom" type="application/atom+xml" { (texts::FEED) }
             }
         };
-        self.document(head, "page", &body)
+        self.document(head, "page", &top, content, &bottom)
     }
 
     /// A page for a frame of another site.
     pub(super) fn embedded(&self, head: &Head<'_>, content: &Markup) -> Made {
-        self.document(head, "embedded", &html! { main #main { (content) } })
+        let none = html! {};
+        self.document(head, "embedded", &none, content, &none)
     }
 
     fn icon(&self) -> Markup {
@@ -120,7 +122,14 @@ impl Layout {
         } }
     }
 
-    fn document(&self, head: &Head<'_>, class: &str, body: &Markup) -> Made {
+    fn document(
+        &self,
+        head: &Head<'_>,
+        class: &str,
+        top: &Markup,
+        content: &Markup,
+        bottom: &Markup,
+    ) -> Made {
         let title = if head.title == self.store_name() {
             head.title.to_owned()
         } else {
@@ -159,10 +168,15 @@ impl Layout {
                     link rel="alternate" type="application/atom+xml" title=(texts::FEED)
                         href="/animals.atom";
                     @if let Some(schema) = &head.schema {
-                        script type="application/ld+json" { (in_script(schema)) }
+                        script type="application/ld+json" { (schema) }
                     }
                 }
-                body.(class) { (head.drawings) (body) }
+                body.(class) {
+                    (head.drawings)
+                    (top)
+                    main #main tabindex="-1" { (content) }
+                    (bottom)
+                }
             }
         };
         Made::new(HTML, document.into_string().into_bytes())
@@ -195,10 +209,4 @@ impl Asset {
         let digits = text::hex_digits(&Sha256::digest(&content)[..6]);
         Self { path: format!("/assets/{name}-{digits}.{ending}"), media_type, content }
     }
-}
-
-/// JSON inside of an element, which no text in it can end.
-fn in_script(schema: &serde_json::Value) -> PreEscaped<String> {
-    let json = schema.to_string();
-    PreEscaped(json.replace('<', "\\u003c").replace('>', "\\u003e").replace('&', "\\u0026"))
 }

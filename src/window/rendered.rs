@@ -30,6 +30,9 @@ const MAX_PAGES: usize = 256;
 /// The smallest page that is compressed, in bytes.
 const MIN_COMPRESSED: usize = 2 << 10;
 
+/// How many header fields a response has at most, because growing the map later costs more.
+const FIELDS: usize = 12;
+
 /// A page before it is sent.
 pub(super) struct Made {
     pub(super) status: StatusCode,
@@ -92,6 +95,7 @@ impl Rendered {
         let is_compressed = compressed.is_some();
         let mut response = Response::new(compressed.unwrap_or_else(|| self.plain.clone()).into());
         *response.status_mut() = self.status;
+        *response.headers_mut() = HeaderMap::with_capacity(FIELDS);
         let headers = response.headers_mut();
         headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(self.media_type));
         headers.insert(header::VARY, compression::VARY);

@@ -1,6 +1,7 @@
 //! What the pages show, as schema.org describes it, for search engines.
 
-use serde_json::{Map, Value, json};
+use maud::{Markup, PreEscaped};
+use serde::Serialize;
 
 use super::{
     animal::{Animal, shown},
@@ -12,50 +13,112 @@ use crate::{
     text::readable::{LONG, SHORT, readable},
 };
 
-/// The fields that schema.org has a name for, and the name, for a thing that can be sold.
-const NAMES: [(&str, &str); 3] = [("colour", "color"), ("color", "color"), ("size", "size")];
-
 /// The fields that are told in another way.
 const TOLD: [&str; 2] = ["price", "description"];
 
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct ItemList {
+    #[serde(rename = "@context")]
+    context: &'static str,
+    #[serde(rename = "@type")]
+    schema: &'static str,
+    number_of_items: usize,
+    #[serde(rename = "itemListElement")]
+    items: Vec<ListItem>,
+}
+
+#[derive(Serialize)]
+struct ListItem {
+    #[serde(rename = "@type")]
+    schema: &'static str,
+    position: usize,
+    name: String,
+    url: String,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Product<'a> {
+    #[serde(rename = "@context")]
+    context: &'static str,
+    #[serde(rename = "@type")]
+    schema: &'static str,
+    name: String,
+    url: String,
+    sku: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    category: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    description: Option<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    image: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    color: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    size: Option<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    additional_property: Vec<PropertyValue<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    offers: Option<Offer<'a>>,
+}
+
+#[derive(Serialize)]
+struct PropertyValue<'a> {
+    #[serde(rename = "@type")]
+    schema: &'static str,
+    #[serde(rename = "propertyID")]
+    property_id: &'a str,
+    name: String,
+    value: String,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Offer<'a> {
+    #[serde(rename = "@type")]
+    schema: &'static str,
+    url: String,
+    price: &'a str,
+    price_currency: &'a str,
+    availability: &'static str,
+}
+
+const CONTEXT: &str = "https://schema.org";
+
 /// A page of the list.
-pub(super) fn list(shop: &Shop, animals: &[Animal]) -> Value {
-    let item = |(at, animal): (usize, &Animal)| {
-        json!({
-            "@type": "ListItem",
-            "position": at + 1,
-            "name": animal.short_name(),
-            "url": shop.url(&animal.path()),
-        })
+pub(super) fn list(shop: &Shop, animals: &[Animal]) -> Markup {
+    let item = |(at, animal): (usize, &Animal)| ListItem {
+        schema: "ListItem",
+        position: at + 1,
+        name: animal.short_name(),
+        url: shop.url(&animal.path()),
     };
-    json!({
-        "@context": "https://schema.org",
-        "@type": "ItemList",
-        "numberOfItems": animals.len(),
-        "itemListElement": animals.iter().enumerate().map(item).collect::<Vec<_>>(),
+    in_script(&ItemList {
+        context: CONTEXT,
+        schema: "ItemList",
+        number_of_items: animals.len(),
+        items: animals.iter().enumerate().map(item).collect(),
     })
 }
 
 /// An animal on its own page.
-pub(super) fn animal(shop: &Shop, animal: &Animal, labels: &Labels) -> Value {
-    let mut product = Map::new();
-    let mut set = |name: &str, value: Value| drop(product.insert(name.to_owned(), value));
-    set("@context", json!("https://schema.org"));
-    set("@type", json!("Product"));
-    set("name", json!(animal.short_name()));
-    set("url", json!(shop.url(&animal.path())));
-    set("sku", json!(animal.id.to_string()));
-    if let Some(category) = labels.shown(animal.category_id) {
-        set("category", json!(category));
-    }
-    if let Some(text) = animal.description() {
-        set("description", json!(readable(text, LONG)));
-    }
-    if !animal.photos.is_empty() {
-        let images: Vec<_> = animal.photos.iter().map(|photo| shop.url(&photo.large)).collect();
-        set("image", json!(images));
-    }
-    let mut others = Vec::new();
+pub(super) fn animal(shop: &Shop, animal: &Animal, labels: &Labels) -> Markup {
+    let url = shop.url(&animal.path());
+    let mut product = Product {
+        context: CONTEXT,
+        schema: "Product",
+        name: animal.short_name(),
+        offers: offer(shop, animal, &url),
+        url,
+        sku: animal.id.to_string(),
+        category: labels.shown(animal.category_id),
+        description: animal.description().map(|text| readable(text, LONG)),
+        image: animal.photos.iter().map(|photo| shop.url(&photo.large)).collect(),
+        color: None,
+        size: None,
+        additional_property: Vec::new(),
+    };
     for (field, value) in &animal.values {
         let name = field.name.as_str();
         if TOLD.contains(&name) || field.kind == FieldKind::LongText {
@@ -66,37 +129,47 @@ pub(super) fn animal(shop: &Shop, animal: &Animal, labels: &Labels) -> Value {
             (FieldKind::Date, FieldValue::Text(date)) => date.clone(),
             _ => shown(field, value),
         };
-        match NAMES.iter().find(|(own, _)| *own == name) {
-            Some((_, theirs)) => set(theirs, json!(value)),
-            None => others.push(json!({
-                "@type": "PropertyValue",
-                "propertyID": name,
-                "name": readable(field.label.as_str(), SHORT),
-                "value": value,
-            })),
+        match name {
+            "colour" | "color" => product.color = Some(value),
+            "size" => product.size = Some(value),
+            _ => product.additional_property.push(PropertyValue {
+                schema: "PropertyValue",
+                property_id: name,
+                name: readable(field.label.as_str(), SHORT),
+                value,
+            }),
         }
     }
-    if !others.is_empty() {
-        set("additionalProperty", json!(others));
-    }
-    if let Some(offer) = offer(shop, animal) {
-        set("offers", offer);
-    }
-    Value::Object(product)
+    in_script(&product)
 }
 
 /// The offer, if there are a price and a currency.
-fn offer(shop: &Shop, animal: &Animal) -> Option<Value> {
+fn offer<'a>(shop: &'a Shop, animal: &'a Animal, url: &str) -> Option<Offer<'a>> {
     let price = animal
         .price()
         .filter(|price| Decimal::new(price).is_some_and(|price| price.ten_thousandths() >= 0))?;
     let currency = shop.settings.currency.as_ref()?;
-    let availability = if animal.is_reserved() { "Reserved" } else { "InStock" };
-    Some(json!({
-        "@type": "Offer",
-        "url": shop.url(&animal.path()),
-        "price": price,
-        "priceCurrency": currency.as_str(),
-        "availability": format!("https://schema.org/{availability}"),
-    }))
+    Some(Offer {
+        schema: "Offer",
+        url: url.to_owned(),
+        price,
+        price_currency: currency.as_str(),
+        availability: if animal.is_reserved() {
+            "https://schema.org/Reserved"
+        } else {
+            "https://schema.org/InStock"
+        },
+    })
+}
+
+/// JSON inside of an element, which no text in it can end.
+fn in_script(schema: &impl Serialize) -> Markup {
+    // Texts and numbers always have a form in JSON.
+    let mut json = serde_json::to_string(schema).unwrap_or_default();
+    for (character, escaped) in [('<', "\\u003c"), ('>', "\\u003e"), ('&', "\\u0026")] {
+        if json.contains(character) {
+            json = json.replace(character, escaped);
+        }
+    }
+    PreEscaped(json)
 }

@@ -60,7 +60,7 @@ impl Shop {
 
     /// The address for the public of a path of the window.
     pub(super) fn url(&self, path: &str) -> String {
-        format!("{}{path}", self.settings.url)
+        [&self.settings.url, path].concat()
     }
 
     /// Reads a page of the list, with these fields.

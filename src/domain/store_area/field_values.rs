@@ -128,6 +128,11 @@ impl FieldValues {
 /// Writes a JSON string (RFC 8259, section 7).
 pub(super) fn write_text(out: &mut String, text: &str) {
     out.push('"');
+    if !text.bytes().any(|byte| matches!(byte, b'"' | b'\\' | ..b' ')) {
+        out.push_str(text);
+        out.push('"');
+        return;
+    }
     for character in text.chars() {
         match character {
             '"' | '\\' => out.extend(['\\', character]),
