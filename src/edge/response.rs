@@ -103,19 +103,16 @@ pub(crate) fn events(body: Body) -> Response {
 /// The media type of events.
 pub(crate) const EVENT_STREAM: &str = "text/event-stream";
 
-pub(crate) fn json(status: StatusCode, body: impl Into<Bytes>) -> Response {
-    json_with_room(status, body, 0)
+/// A response with space for the header fields that responses have, because growing the map later costs
+/// more.
+pub(crate) fn with_body(body: impl Into<Bytes>) -> Response {
+    let mut response = Response::new(Body::Whole(body.into()));
+    *response.headers_mut() = HeaderMap::with_capacity(12);
+    response
 }
 
-/// A JSON response with space for this many header fields. Needed for more than six, because
-/// growing the map later costs more.
-pub(crate) fn json_with_room(
-    status: StatusCode,
-    body: impl Into<Bytes>,
-    fields: usize,
-) -> Response {
-    let mut response = Response::new(Body::Whole(body.into()));
-    *response.headers_mut() = HeaderMap::with_capacity(fields);
+pub(crate) fn json(status: StatusCode, body: impl Into<Bytes>) -> Response {
+    let mut response = with_body(body);
     *response.status_mut() = status;
     response
         .headers_mut()

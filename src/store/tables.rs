@@ -163,9 +163,11 @@ pub(super) fn photos(resource: Option<&Resource>) -> (i64, &Photos) {
 
 /// The order in the columns from `at` on, with its contact; `None` if they are null.
 pub(super) fn order<R: Columns>(row: &R, at: usize) -> Result<Option<Order>, R::Error> {
-    let Some(order) = Order::find(row, at)? else { return Ok(None) };
-    let contact = Cell::read(row, at + Order::COLUMNS.len())?;
-    Ok(Some(Order { contact, ..order }))
+    let mut order = Order::find(row, at)?;
+    if let Some(order) = &mut order {
+        order.contact = Cell::read(row, at + Order::COLUMNS.len())?;
+    }
+    Ok(order)
 }
 
 /// The animal in the columns from `at` on, without its order; `None` if they are null.

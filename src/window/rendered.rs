@@ -18,6 +18,7 @@ use crate::{
         ApiError, Response, ResponseMemory,
         compression::{self, GZIP},
         etag::{self, Tags},
+        response,
     },
     store::Version,
 };
@@ -29,9 +30,6 @@ const MAX_PAGES: usize = 256;
 
 /// The smallest page that is compressed, in bytes.
 const MIN_COMPRESSED: usize = 2 << 10;
-
-/// How many header fields a response has at most, because growing the map later costs more.
-const FIELDS: usize = 12;
 
 /// A page before it is sent.
 pub(super) struct Made {
@@ -93,9 +91,8 @@ impl Rendered {
         let wants_gzip = compression::prefers_gzip(request);
         let compressed = if wants_gzip { self.compressed() } else { None };
         let is_compressed = compressed.is_some();
-        let mut response = Response::new(compressed.unwrap_or_else(|| self.plain.clone()).into());
+        let mut response = response::with_body(compressed.unwrap_or_else(|| self.plain.clone()));
         *response.status_mut() = self.status;
-        *response.headers_mut() = HeaderMap::with_capacity(FIELDS);
         let headers = response.headers_mut();
         headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(self.media_type));
         headers.insert(header::VARY, compression::VARY);

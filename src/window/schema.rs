@@ -13,8 +13,8 @@ use crate::{
     text::readable::{LONG, SHORT, readable},
 };
 
-/// The fields that are told in another way.
-const TOLD: [&str; 2] = ["price", "description"];
+/// The fields whose values are in another property: `description`, and `price` of the offer.
+const ELSEWHERE: [&str; 2] = ["price", "description"];
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -121,7 +121,7 @@ pub(super) fn animal(shop: &Shop, animal: &Animal, labels: &Labels) -> Markup {
     };
     for (field, value) in &animal.values {
         let name = field.name.as_str();
-        if TOLD.contains(&name) || field.kind == FieldKind::LongText {
+        if ELSEWHERE.contains(&name) || field.kind == FieldKind::LongText {
             continue;
         }
         let value = match (field.kind, value) {
@@ -162,7 +162,7 @@ fn offer<'a>(shop: &'a Shop, animal: &'a Animal, url: &str) -> Option<Offer<'a>>
     })
 }
 
-/// JSON inside of an element, which no text in it can end.
+/// JSON inside of an element, which no text in it can close.
 fn in_script(schema: &impl Serialize) -> Markup {
     // Texts and numbers always have a form in JSON.
     let mut json = serde_json::to_string(schema).unwrap_or_default();

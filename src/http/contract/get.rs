@@ -10,9 +10,6 @@ use crate::{
     http::{etag, query, routes::Call},
 };
 
-/// The number of header fields in the response, including the deprecation.
-const HEADER_FIELDS: usize = 12;
-
 /// Responds with one animal, until the operation is removed.
 pub(crate) async fn get(
     contract: &Contract,
@@ -37,6 +34,6 @@ pub(crate) async fn get(
     let pet = contract.app.store.get_pet(id).await?.ok_or_else(not_found)?;
     let body = contract.http.memory.hold(wire::pet(pet.borrowed()))?;
     let tag = contract.http.tags.of(&body);
-    let response = response::json_with_room(StatusCode::OK, body, HEADER_FIELDS);
+    let response = response::json(StatusCode::OK, body);
     Ok(etag::respond(&request.headers, response, tag))
 }

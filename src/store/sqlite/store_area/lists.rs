@@ -131,7 +131,12 @@ pub(super) fn orders(connection: &Connection, query: &OrderQuery) -> rusqlite::R
         OrderQuery { status: Some(_), .. } => "INDEXED BY orders_by_status",
         _ => "NOT INDEXED",
     };
-    let mut list = format!("{} {index} WHERE id {behind} ?1", SELECT[Table::Orders as usize]);
+    // A join opens the table of contacts once, and a subquery would open it for each order.
+    let columns = Order::COLUMNS.join(", ");
+    let mut list = format!(
+        "SELECT {columns}, contact FROM orders {index}
+        LEFT JOIN order_contacts ON order_id = id WHERE id {behind} ?1"
+    );
     let mut values: Vec<&dyn ToSql> = vec![&after, &limit];
     for (column, value) in [
         ("status", status.as_ref().map(|value| value as &dyn ToSql)),
@@ -145,7 +150,12 @@ pub(super) fn orders(connection: &Connection, query: &OrderQuery) -> rusqlite::R
     }
     let _ = write!(list, " ORDER BY id{direction} LIMIT ?2");
     let mut statement = connection.prepare_cached(&list)?;
-    statement.query_map(&*values, |row| order(row, 0))?.filter_map(Result::transpose).collect()
+    let mut orders = Vec::with_capacity(limit.try_into().unwrap_or_default());
+    let mut rows = statement.query(&*values)?;
+    while let Some(row) = rows.next()? {
+        orders.extend(order(row, 0)?);
+    }
+    Ok(orders)
 }
 
 /// Whether every row that a page of orders reads belongs to it.
