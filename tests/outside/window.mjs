@@ -91,7 +91,7 @@ try {
   });
   for (const [what, path] of Object.entries(PAGES)) {
     for (const width of [1280, 390, 320]) {
-      for (const scheme of width === 320 ? ["light"] : ["light", "dark"]) {
+      for (const scheme of ["light", "dark"]) {
         await page.setViewport({ width, height: width === 320 ? 256 : 844 });
         await page.emulateMediaFeatures([{ name: "prefers-color-scheme", value: scheme }]);
         await page.goto(`${origin}${path}`);

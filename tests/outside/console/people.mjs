@@ -1,5 +1,5 @@
 // Browsers in which people use the console, by mouse or by keyboard; and what every page is measured by: WCAG 2.2 AA
-// with axe-core, on a desktop and on a phone, light and dark, and horizontal scrolling at 400 % zoom.
+// with axe-core, on a desktop and on a phone, in each of the colour schemes, and horizontal scrolling at 400 % zoom.
 
 import assert from "node:assert/strict";
 import { setTimeout } from "node:timers/promises";
@@ -10,6 +10,7 @@ import puppeteer from "puppeteer-core";
 export { axe };
 export const [chromium, screenshots] = process.argv.slice(2);
 export const { origin } = new URL(process.env.CONSOLE_URL);
+const schemes = process.env.CONSOLE_SCHEMES.split(" ");
 export const PASSWORD = "four quiet otters swim";
 
 // What a browser reported: errors, violations of the policy, and requests to other hosts.
@@ -235,7 +236,7 @@ export async function measure(at, path, what, widths = [1280, 360, 320]) {
     assert(weight < 60_000 || isLongName, `${what}: ${weight} bytes`);
   }
   for (const width of widths) {
-    for (const scheme of width === 320 ? ["light"] : ["light", "dark"]) {
+    for (const scheme of width === 320 ? ["light"] : schemes) {
       // 400 % zoom of a window of 1280 px is a width of 320 px.
       await page.setViewport({ width, height: 900 });
       await page.emulateMediaFeatures([
