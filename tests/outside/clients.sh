@@ -20,7 +20,7 @@ open_console() {
     cp -r tests/outside/console.mjs tests/outside/console "$outside/node"
     mkdir -p "$outside/console"
     CONSOLE_URL=$(sed -n 's/.*"message":"console at \([^"]*\)".*/\1/p' "$service_log") CONSOLE_LINKS=$links \
-        CONSOLE_SCHEMES=$schemes node "$outside/node/console.mjs" "$outside/chromium/chromium" "$outside/console"
+        CONSOLE_LOOKS=$looks node "$outside/node/console.mjs" "$outside/chromium/chromium" "$outside/console"
     "$petstore" check --database "$database"
     # One of the states is a service with too many passwords to check.
     stop_service 'the store is overloaded'

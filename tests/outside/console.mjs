@@ -1,6 +1,7 @@
 // Works through a day in a store in Chromium, as a member of the staff would: by mouse, by keyboard only, and
 // without script. Then two people do the same things at once. Measures every page and state against WCAG 2.2 AA
-// with axe-core, on a desktop and on a phone, light and dark, and looks for horizontal scrolling at 400 % zoom.
+// with axe-core, and looks for horizontal scrolling at 400 % zoom. With CONSOLE_LOOKS=all, also on a phone and in dark
+// colours.
 //
 //   CONSOLE_URL=... CONSOLE_LINKS='manager-link clerk-link viewer-link' node console.mjs CHROMIUM [SCREENSHOTS]
 //
