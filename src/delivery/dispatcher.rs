@@ -150,11 +150,15 @@ impl Dispatcher {
 
     /// Waits until there may be something to do.
     pub async fn due(&mut self) {
-        let pause = if self.is_at_rest() { LOOK_AT_REST } else { LOOK };
         tokio::select! {
-            () = time::sleep(pause) => {}
+            () = time::sleep(self.pause()) => {}
             Some(ended) = self.running.join_next() => self.ended.extend(ended.ok()),
         }
+    }
+
+    /// How long [`Self::due`] waits at most.
+    pub fn pause(&self) -> Duration {
+        if self.is_at_rest() { LOOK_AT_REST } else { LOOK }
     }
 
     /// Whether nothing is being sent or saved, and no change came in the last second.
