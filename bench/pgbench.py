@@ -3,6 +3,8 @@ server's statements."""
 
 from __future__ import annotations
 
+import csv
+import io
 import os
 import random
 import re
@@ -35,14 +37,22 @@ class Cluster:
     def fill(self, petstore: Path, size: int) -> str:
         """Creates the tables, a key and the animals; returns the key."""
         create = [petstore, "keys", "create", "--create", "--name", "bench", "--scope", "store:write"]
-        create += ["--database", self.url]
-        made = subprocess.run(create, check=True, text=True, capture_output=True, env=clean_environment())
-        draw = random.Random(SEED)
-        rows = "".join(f"{name}\t{category}\t{status}\n" for name, category, status in animals(draw, names(), size))
-        self.run("COPY pets (name, category_id, status) FROM STDIN", rows)
+        made = self.call([*create, "--database", self.url])
+        rows = io.StringIO()
+        csv.writer(rows).writerow(("name", "categoryId", "status"))
+        csv.writer(rows).writerows(animals(random.Random(SEED), names(), size))
+        # Also the words of the names, which the server would add in the background of the measurements.
+        self.call([petstore, "import", "--format", "csv", "--database", self.url, "-"], rows.getvalue())
         self.run("VACUUM ANALYZE pets")
         self.run("CHECKPOINT")
-        return made.stdout.strip()
+        return made
+
+    @staticmethod
+    def call(command: list, data: str = "") -> str:
+        """The output of a command; `data` is its input."""
+        environment = clean_environment()
+        done = subprocess.run(command, check=True, text=True, input=data, capture_output=True, env=environment)
+        return done.stdout.strip()
 
     def settle(self) -> None:
         """Cleans up after earlier writes now, rather than during the next measurement."""

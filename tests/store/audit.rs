@@ -7,7 +7,7 @@ use petstore::{
         WriteContext,
         store_area::{
             ActType, AuditEntry, AuditQuery, AuditType, Category, ChangeType, FieldValues,
-            JournalSubject, Label, Resource, SubjectKind,
+            JournalEntry, JournalSubject, Label, Resource, SubjectKind,
         },
     },
     store::{
@@ -17,7 +17,8 @@ use petstore::{
 };
 
 use crate::store::{
-    area::{change, pet_id, respond, to_status},
+    area::{cancel, change, pet_id, place, reserve, respond, to_status},
+    journal::log,
     retries,
     suite::{AnyStore, act, at, create, new_key, new_pet},
 };
@@ -85,6 +86,61 @@ const EVERYTHING: [&str; 6] = [
     "5 pet.changed pet:1",
     "6 key.revoked key:1",
 ];
+
+pub(crate) async fn a_page_begins_and_ends_at_any_change_also_between_an_order_and_its_animal(
+    store: AnyStore,
+) {
+    let id = create(&store, new_pet("", 1, Available)).await.id;
+    for _ in 0..2 {
+        let order = place(&store, reserve(id)).await;
+        change(&store, cancel(order)).await;
+        change(&store, to_status(id, Pending)).await;
+        change(&store, to_status(id, Available)).await;
+    }
+    let all = log(&store).await;
+    let last = all.last().unwrap().seq;
+    let kinds = [None, Some(ChangeType::OrderPlaced), Some(ChangeType::PetChanged)];
+    for (kind, after) in
+        kinds.into_iter().flat_map(|kind| (0..=last).map(move |after| (kind, after)))
+    {
+        let selected = |change: &&JournalEntry| {
+            change.seq > after && kind.is_none_or(|kind| change.kind == kind)
+        };
+        let expected: Vec<_> = all.iter().filter(selected).cloned().collect();
+        for limit in 1..5 {
+            let (mut from, mut found) = (after, Vec::new());
+            while from < last {
+                let page = store.changes_after(from, kind, limit).await.unwrap();
+                assert!(page.read_to > from && page.changes.len() <= limit as usize);
+                found.extend(page.changes);
+                from = page.read_to;
+            }
+            assert_eq!(found, expected, "above {after}, {limit} of {kind:?}");
+        }
+    }
+    for before in 1..=last + 1 {
+        for limit in [1, 2, 3, 20] {
+            let older = all.iter().rev().filter(|change| change.seq < before);
+            let expected: Vec<_> = older.take(limit as usize).cloned().collect();
+            assert_eq!(
+                store.history(id, before, limit).await.unwrap(),
+                expected,
+                "before {before}"
+            );
+        }
+    }
+    let whole: Vec<_> = all
+        .iter()
+        .map(|change| {
+            format!("{} {} {}", change.at.as_second(), change.kind.as_str(), change.subject)
+        })
+        .collect();
+    assert_eq!(lines(&store, &AuditQuery::default()).await, whole);
+    let order = JournalSubject { kind: SubjectKind::Order.into(), id: Some(2) };
+    let of_order = AuditQuery { subject: Some(order), ..AuditQuery::default() };
+    let expected: Vec<_> = whole.into_iter().filter(|line| line.ends_with("order:2")).collect();
+    assert_eq!(lines(&store, &of_order).await, expected);
+}
 
 pub(crate) async fn the_audit_trail_has_the_acts_between_the_changes(store: AnyStore) {
     assert_eq!(lines(&store, &AuditQuery::default()).await, [""; 0]);

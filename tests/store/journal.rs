@@ -45,6 +45,7 @@ macro_rules! journal_suite {
             the_history_of_an_animal_has_its_changes_and_those_of_its_orders_the_newest_first,
             old_changes_are_forgotten_from_the_oldest_on_but_never_the_newest,
             a_time_of_a_wrong_clock_does_not_decide_what_is_forgotten,
+            a_page_begins_and_ends_at_any_change_also_between_an_order_and_its_animal,
             the_audit_trail_has_the_acts_between_the_changes,
             the_audit_trail_is_searched_by_subject_actor_type_and_time,
             a_clock_that_was_set_back_hides_nothing_from_a_search_by_time,
