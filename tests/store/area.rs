@@ -56,6 +56,7 @@ macro_rules! area_suite {
             a_value_that_is_written_while_its_field_is_examined_keeps_the_field,
             a_command_is_decided_with_the_fields_as_they_are,
             of_many_animals_with_one_unique_value_one_is_added,
+            no_two_animals_have_one_chip_while_many_add_withdraw_and_restore,
             a_search_by_values_is_exact_while_animals_change_and_are_merged,
             texts_are_found_without_regard_to_case_and_accents_and_numbers_by_their_value,
             values_of_a_field_that_gets_another_kind_are_not_mixed_up,

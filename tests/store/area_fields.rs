@@ -1,5 +1,7 @@
 //! The values of fields. Part of the suite.
 
+use std::collections::HashMap;
+
 use futures_util::future::join_all;
 use petstore::{
     domain::{
@@ -7,14 +9,16 @@ use petstore::{
         StoredResponse,
         store_area::{
             Command, FieldChange, FieldDefinition, FieldName, FieldPatch, FieldValue, Given,
-            Refusal,
+            JournalEntry, Refusal, Resource, StorePet,
         },
     },
     store::{Executed, Written},
 };
+use serde_json::Value;
 
 use crate::store::{
-    area::{change, execute, refused},
+    area::{change, execute, refused, restore, withdraw},
+    journal::log,
     suite::{AnyStore, act, new_pet},
 };
 
@@ -102,5 +106,60 @@ pub(crate) async fn expect_one_with_each_chip(stores: &[&AnyStore]) {
         };
         let added = done.iter().filter(|done| matches!(done, Executed::Done { .. })).count();
         assert_eq!((added, done.iter().filter(is_duplicate).count()), (1, 23), "{done:?}");
+    }
+}
+
+pub(crate) async fn no_two_animals_have_one_chip_while_many_add_withdraw_and_restore(
+    store: AnyStore,
+) {
+    expect_one_owner_of_each_chip(&[&store]).await;
+}
+
+/// Adds, withdraws and restores animals with three chips by 64 clients, over several stores, and
+/// follows who had each chip through the log.
+pub(crate) async fn expect_one_owner_of_each_chip(stores: &[&AnyStore]) {
+    let clients = (0..64).map(|number| async move {
+        let store = stores[number % stores.len()];
+        let (mut done, mut refused) = (0, 0);
+        for round in 0..4 {
+            let chip = (1 + (number + round) % 3).to_string();
+            let mut commands = vec![with_chip(&chip)];
+            while let Some(command) = commands.pop() {
+                let is_new = matches!(command, Command::AddPet(..));
+                match execute(store, vec![command]).await {
+                    Executed::Done { changes, .. } => {
+                        done += 1;
+                        if is_new && let Some(Resource::Pet(StorePet { id, .. })) = changes[0].after
+                        {
+                            commands = vec![withdraw(id), restore(id), withdraw(id)];
+                        }
+                    }
+                    Executed::Refused { refusal: Refusal::DuplicateValue { .. }, .. } => {
+                        refused += 1;
+                    }
+                    // It could not be restored, so it cannot be withdrawn.
+                    Executed::Refused { refusal: Refusal::InvalidTransition(_), .. } => {}
+                    other => panic!("{other:?}"),
+                }
+            }
+        }
+        (done, refused)
+    });
+    let (done, refused): (Vec<u32>, Vec<u32>) = join_all(clients).await.into_iter().unzip();
+    let [done, refused] = [done, refused].map(|counts| counts.iter().sum::<u32>());
+    assert!(done > 10 && refused > 10, "{done} done, {refused} refused");
+    let mut owners = HashMap::new();
+    for JournalEntry { seq, pet, before, after, .. } in log(stores[0]).await {
+        let chip = |shown: Option<Box<str>>| {
+            let shown: Value = serde_json::from_str(&shown?).unwrap();
+            let chip = shown["fields"]["microchip"].as_str()?.to_owned();
+            shown["withdrawn"].is_null().then_some(chip)
+        };
+        if let Some(chip) = chip(before) {
+            assert_eq!(owners.remove(&chip), pet, "change {seq}");
+        }
+        if let Some(chip) = chip(after) {
+            assert_eq!(owners.insert(chip, pet.unwrap()), None, "change {seq}");
+        }
     }
 }

@@ -15,8 +15,9 @@ use tokio_postgres::Client;
 
 use crate::store::{
     area::{
-        add, any, cancel, change, complete, execute, expect_one_with_each_chip, now, order,
-        order_id, pet, pet_id, place, reserve, respond, restore, sell, to_status, withdraw,
+        add, any, cancel, change, complete, execute, expect_one_owner_of_each_chip,
+        expect_one_with_each_chip, now, order, order_id, pet, pet_id, place, reserve, respond,
+        restore, sell, to_status, withdraw,
     },
     postgres::{fresh, open},
     postgres_cluster::{Cluster, connect, fresh_url},
@@ -70,6 +71,7 @@ async fn of_many_animals_with_one_unique_value_two_processes_add_one() {
     let (store, url) = fresh().await;
     let second = open(&url, OpenMode::AsIs).await.unwrap();
     expect_one_with_each_chip(&[&store, &second]).await;
+    expect_one_owner_of_each_chip(&[&store, &second]).await;
 }
 
 #[tokio::test]
