@@ -3,7 +3,7 @@
 use super::{
     history::{Animal, Event, Moment, Operation, Patch},
     proofs::{STATUSES, animal, check, create, event, expect_of_each, get, list, list_of, status},
-    store_area::{Command, Order as Sale, Outcome, Shown, StorePet, Withdrawal},
+    store_area::{Command, Order as Sale, Outcome, Shown, StorePet, Withdrawal, values},
 };
 
 /// A command without `If-Match`, and the animal that the response shows.
@@ -17,6 +17,7 @@ fn store(called: Moment, returned: Moment, command: Command, pet: StorePet) -> E
 /// The animal as the store area shows it.
 fn shown(animal: Animal, version: i64) -> StorePet {
     let Animal { id, name, category_id, status } = animal;
+    let fields = values(&format!("n{id}"), &name);
     StorePet {
         id,
         name,
@@ -27,7 +28,7 @@ fn shown(animal: Animal, version: i64) -> StorePet {
         updated_at: None,
         order_id: None,
         withdrawn: None,
-        fields: std::collections::BTreeMap::new(),
+        fields,
         photos: Vec::new(),
     }
 }

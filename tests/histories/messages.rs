@@ -91,7 +91,11 @@ impl Command {
         let order = |id: &i64, what: &str| format!("/v1/store/orders/{id}{what}");
         let (target, body) = match self {
             Command::PatchPet { id, patch: Patch { name, category_id, status }, .. } => {
-                let body = json!({ "name": name, "categoryId": category_id, "status": status });
+                let fields = json!({ "breed": name });
+                let fields = name.is_some().then_some(fields);
+                let body = json!({
+                    "name": name, "categoryId": category_id, "status": status, "fields": fields,
+                });
                 (pet(id, ""), body)
             }
             Command::Withdraw { id, reason, .. } => {

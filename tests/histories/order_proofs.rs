@@ -4,7 +4,7 @@ use super::{
     checker::{self, Order as Ids},
     history::{Animal, Event, Moment, Operation},
     rules_proofs::{LATER, SOON, create, expire, rename, reserve, sell, withdraw},
-    store_area::{Command, Filter, Order, Outcome, Shown, StorePet, Withdrawal},
+    store_area::{Command, Filter, Order, Outcome, Shown, StorePet, Withdrawal, values},
 };
 
 fn event(called: Moment, returned: Moment, operation: Operation) -> Event {
@@ -242,8 +242,11 @@ fn a_repeated_request_gets_the_first_response() {
 fn a_change_of_an_old_version_is_rejected_with_the_present_one() {
     let named = |version, name: &str| {
         let Shown::Pet(pet) = pet(version, "available", None) else { unreachable!() };
-        Shown::Pet(Box::new(StorePet { name: name.to_owned(), ..*pet }))
+        let fields = values("Max", name);
+        Shown::Pet(Box::new(StorePet { name: name.to_owned(), fields, ..*pet }))
     };
+    let Shown::Pet(without_value) = named(2, "A") else { unreachable!() };
+    let without_value = StorePet { fields: values("Max", "Max"), ..*without_value };
     let history =
         [event(0, 1, create("available")), told(2, 9, rename(1, "A"), "200", named(2, "A"))];
     let other = |status, shown| told(3, 8, rename(1, "B"), status, shown);
@@ -256,6 +259,7 @@ fn a_change_of_an_old_version_is_rejected_with_the_present_one() {
             other("200", named(3, "B")),
             other("precondition_failed", named(1, "Max")),
             other("precondition_failed", named(3, "B")),
+            other("precondition_failed", Shown::Pet(Box::new(without_value))),
         ],
     );
 }

@@ -1,7 +1,7 @@
 //! The rules of the store area in the sequential catalogue. They are written down
 //! here a second time, and share nothing with those of the service.
 
-use super::store_area::{Command, Order, Outcome, Shown, StorePet};
+use super::store_area::{Command, Order, Outcome, Shown, StorePet, values};
 
 /// An animal, which may be withdrawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -61,6 +61,7 @@ impl Entry<'_> {
         (pet.id, pet.name.as_str(), pet.category_id, pet.status.as_str(), pet.version)
             == (id, self.name, self.category_id, self.status, self.version)
             && pet.order_id == self.reserved_by
+            && pet.fields == values(self.created_as, self.name)
             && withdrawn.map(|withdrawn| withdrawn.reason.as_str()) == self.withdrawn
     }
 }

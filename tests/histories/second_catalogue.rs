@@ -1,22 +1,31 @@
 //! A second sequential catalogue, which shares nothing with that of the checker. Its
 //! orders obey the rules of the service.
 
-use std::collections::BTreeMap;
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, LazyLock},
+};
 
 use jiff::Timestamp;
-use petstore::domain::{
-    NewPet, PetId, PetName,
-    store_area::{
-        Category, Command as Asked, Field, IfMatch, Label, NewOrder, Note, Order, OrderId,
-        OrderPatch, OrderTerms, PetPatch, Preconditions, Present, Reference, Refusal, Resource,
-        StorePet, decide,
+use petstore::{
+    domain::{
+        NewPet, PetId, PetName,
+        store_area::{
+            Category, Command as Asked, Field, FieldSet, FieldValue, Given, IfMatch, Label,
+            NewOrder, Note, Order, OrderId, OrderPatch, OrderTerms, PetPatch, Preconditions,
+            Present, Reference, Refusal, Resource, StorePet, decide,
+        },
     },
+    store,
 };
 
 use super::{
     history::{Animal, Operation, Patch},
     store_area::{self, BatchOutcome, Command, Filter, Outcome, Shown},
 };
+
+static FIELDS: LazyLock<Arc<FieldSet>> =
+    LazyLock::new(|| Arc::new(store::fields_of_new_database().unwrap()));
 
 #[derive(Debug, Clone, Default)]
 pub(super) struct World {
@@ -208,6 +217,7 @@ impl World {
             holder: holders.find(|one| Some(one.pet_id.get()) == pet_id && one.holds).cloned(),
             order,
             next_order: OrderId::new(new),
+            fields: Arc::clone(&FIELDS),
             ..Present::default()
         }
     }
@@ -281,11 +291,12 @@ fn asked(command: &Command) -> Option<(Asked, Timestamp)> {
     let asked = match command {
         Command::ReadPet { .. } | Command::ReadOrder { .. } => return None,
         Command::PatchPet { id, version, patch: Patch { name, category_id, status } } => {
+            let value = |name: &String| Given::Set(FieldValue::Text(name.clone()));
             let patch = PetPatch {
                 name: name.clone().map(|name| PetName::new(name).unwrap()),
                 category_id: *category_id,
                 status: status.map(|status| status.parse().unwrap()),
-                ..PetPatch::default()
+                fields: name.iter().map(|name| ("breed".to_owned(), value(name))).collect(),
             };
             Asked::PatchPet { id: pet(id), patch, preconditions: if_match(*version) }
         }
@@ -363,7 +374,7 @@ fn shown_pet(pet: &StorePet) -> store_area::StorePet {
             reason: withdrawal.reason.to_string(),
             note: None,
         }),
-        fields: std::collections::BTreeMap::new(),
+        fields: serde_json::from_str(pet.fields.as_json()).unwrap(),
         photos: Vec::new(),
     }
 }

@@ -364,7 +364,7 @@ fn outcome(response: &Response<'_>) -> Outcome {
                 reason: reason.to_owned(),
                 note: None,
             }),
-            fields: std::collections::BTreeMap::new(),
+            fields: store_area::values(pet.created_as, pet.name),
             photos: Vec::new(),
         })),
         Shows::Order(id, order) => Shown::Order(Box::new(store_area::Order {

@@ -24,6 +24,12 @@ pub(crate) struct StorePet {
     pub(crate) photos: Vec<serde_json::Value>,
 }
 
+/// The values of an animal's fields: each change of its name gives the new name to `breed`, too.
+pub(crate) fn values(created_as: &str, name: &str) -> BTreeMap<String, String> {
+    let is_changed = name != created_as;
+    is_changed.then(|| ("breed".to_owned(), name.to_owned())).into_iter().collect()
+}
+
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Withdrawal {
