@@ -178,9 +178,9 @@ impl Photos {
 
     /// Waits until all are on disk. Returns what to say about them.
     fn finish(self) -> std::io::Result<Option<String>> {
-        let (missing, copied) = match self.copying {
-            Some(copying) => (copying.missing, copying.finish()?),
-            None => (0, 0),
+        let [copied, missing] = match self.copying {
+            Some(copying) => copying.finish()?,
+            None => [0, 0],
         };
         let counted = |count| super::output::counted(count, "photo");
         Ok(match (copied, missing, self.without_copy) {

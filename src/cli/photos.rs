@@ -19,13 +19,16 @@ use url::Url;
 use super::{args::BadSetting, runtime::Waiting, values};
 use crate::{
     domain::{
-        SystemClock,
-        store_area::{PhotoId, Resource, StorePet},
+        PetId, SystemClock,
+        store_area::{PhotoId, Resource},
     },
     observe::log::chain,
     photos::{self, Bucket, Folder, PhotoFile, Photos, Place, Size, first_byte},
     store::{self, DatabaseUrl},
 };
+
+/// How many photos are copied or checked at once, because most of the time a request to a bucket waits.
+const AT_ONCE: usize = 16;
 
 /// How long one request to a bucket may take.
 const REQUEST_LIMIT: Duration = Duration::from_secs(8);
@@ -161,7 +164,8 @@ pub(super) fn copy_all(from: Place, to: Place) -> anyhow::Result<()> {
                 copying.copy(id)?;
             }
         }
-        copying.finish()
+        let [copied, _] = copying.finish()?;
+        Ok(copied)
     };
     let copied = copied().with_context(|| format!("the photos were not copied {names}"))?;
     if copied > 0 {
@@ -179,36 +183,50 @@ pub(super) struct Copying {
     from: Arc<Place>,
     to: Arc<Place>,
     waiting: Waiting,
+    /// Those that come next.
+    next: Vec<PhotoId>,
     /// The first bytes of identifiers with new files.
     changed: [bool; 256],
     copied: u64,
-    pub(super) missing: u64,
+    missing: u64,
 }
 
 impl Copying {
     pub(super) fn new(from: Place, to: Place) -> io::Result<Self> {
         let (from, to) = (Arc::new(from), Arc::new(to));
         let waiting = Waiting::new()?;
-        Ok(Self { from, to, waiting, changed: [false; 256], copied: 0, missing: 0 })
+        let next = Vec::with_capacity(AT_ONCE);
+        Ok(Self { from, to, waiting, next, changed: [false; 256], copied: 0, missing: 0 })
     }
 
-    /// Copies the files of a photo, if the first place has them.
+    /// Copies the files of a photo, if the first place has them, at once or with those that follow.
     pub(super) fn copy(&mut self, id: PhotoId) -> io::Result<()> {
-        let (from, to) = (Arc::clone(&self.from), Arc::clone(&self.to));
-        let copied = self.waiting.wait(async move { to.copy_from(&from, id).await })?;
-        self.changed[usize::from(first_byte(id))] |= copied.is_copied;
-        self.copied += u64::from(copied.is_copied);
-        self.missing += u64::from(copied.is_missing);
+        self.next.push(id);
+        if self.next.len() < AT_ONCE { Ok(()) } else { self.copy_next() }
+    }
+
+    fn copy_next(&mut self) -> io::Result<()> {
+        let copies = self.next.drain(..).map(|id| {
+            let (from, to) = (Arc::clone(&self.from), Arc::clone(&self.to));
+            async move { Ok((id, to.copy_from(&from, id).await?)) }
+        });
+        for (id, copied) in self.waiting.wait(try_join_all(copies))? {
+            self.changed[usize::from(first_byte(id))] |= copied.is_copied;
+            self.copied += u64::from(copied.is_copied);
+            self.missing += u64::from(copied.is_missing);
+        }
         Ok(())
     }
 
-    /// Waits until all are on disk. Returns how many photos were copied.
-    pub(super) fn finish(self) -> io::Result<u64> {
+    /// Waits until all are on disk. Returns how many photos were copied, and of how many files are
+    /// missing.
+    pub(super) fn finish(mut self) -> io::Result<[u64; 2]> {
+        self.copy_next()?;
         for shard in (0..=u8::MAX).filter(|&shard| self.changed[usize::from(shard)]) {
             let to = Arc::clone(&self.to);
             self.waiting.wait(async move { to.sync(shard).await })?;
         }
-        Ok(self.copied)
+        Ok([self.copied, self.missing])
     }
 }
 
@@ -224,18 +242,20 @@ pub(super) fn problems(
     let (place, waiting) = (place.map(Arc::new), Waiting::new()?);
     let (mut photos, mut count, mut problems) = (0, 0, Vec::new());
     let mut failed: io::Result<()> = Ok(());
-    let mut check = |pet: &StorePet, place: &Arc<Place>| -> io::Result<()> {
-        for photo in pet.photos.all() {
-            let files = Size::ALL.map(|size| PhotoFile { id: photo.id, size });
-            let place = Arc::clone(place);
-            let states = try_join_all(files.map(|file| state(Arc::clone(&place), file, content)));
-            for (file, problem) in files.into_iter().zip(waiting.wait(states)?) {
-                let Some(problem) = problem else { continue };
-                count += 1;
-                if count <= SHOWN {
-                    let (id, name) = (pet.id, file.name());
-                    problems.push(format!("animal {id}: the file {name} of a photo {problem}"));
-                }
+    let mut next = Vec::with_capacity(AT_ONCE);
+    let mut check = |next: &mut Vec<(PetId, PhotoId)>| -> io::Result<()> {
+        let Some(place) = &place else { return Ok(()) };
+        let files: Vec<_> = next
+            .drain(..)
+            .flat_map(|(pet, id)| Size::ALL.map(|size| (pet, PhotoFile { id, size })))
+            .collect();
+        let states = files.iter().map(|&(_, file)| state(Arc::clone(place), file, content));
+        for ((pet, file), problem) in files.iter().zip(waiting.wait(try_join_all(states))?) {
+            let Some(problem) = problem else { continue };
+            count += 1;
+            if count <= SHOWN {
+                let name = file.name();
+                problems.push(format!("animal {pet}: the file {name} of a photo {problem}"));
             }
         }
         Ok(())
@@ -243,13 +263,14 @@ pub(super) fn problems(
     store::snapshot(database)?.resources(&mut |resource| {
         if let Resource::Pet(pet) = &resource {
             photos += pet.photos.all().len() as u64;
-            if let Some(place) = &place {
-                failed = check(pet, place);
+            next.extend(pet.photos.all().iter().map(|photo| (pet.id, photo.id)));
+            if next.len() >= AT_ONCE {
+                failed = check(&mut next);
             }
         }
         if failed.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
     })?;
-    failed?;
+    failed.and_then(|()| check(&mut next))?;
     if count > SHOWN {
         problems.push(format!("more of this kind: {}", count - SHOWN));
     }

@@ -119,6 +119,38 @@ async fn a_copy_has_the_files_of_photos_unless_both_use_the_same_folder() {
 }
 
 #[tokio::test]
+async fn more_photos_than_are_handled_at_once_are_all_checked_and_copied() {
+    let (here, _) = shop().await;
+    let (path, key) = (here.path(), key(here.path()));
+    let service = Service::start(path, &[]);
+    let mut last = String::new();
+    for _ in 0..4 {
+        let pet = add(&service, &key).await;
+        for _ in 0..9 {
+            last = send(&service, &key, pet).await.unwrap();
+        }
+    }
+    service.kill();
+    let said = run(path, &["check", "--photos-content"]).expect_success().stdout;
+    assert!(said.ends_with("37 photos\n"), "{said}");
+    let said = run(path, &["backup", "copy.db"]).expect_success().stdout;
+    assert!(said.contains("Copied 37 photos from "), "{said}");
+    fs::remove_file(file(&path.join("photos"), &last)).unwrap();
+    let done = run(path, &["check", "--photos-content"]);
+    assert_eq!(done.stdout.matches("is missing").count(), 1, "{done:?}");
+    assert!(done.stdout.contains("animal 5: the file "), "{done:?}");
+    let copy =
+        ["copy", "--from", "sqlite:petstore.db", "--to", "sqlite:all.db", "--to-photos", "all"];
+    let said = run(path, &copy).expect_success().stderr;
+    assert!(
+        said.contains("Copied the files of 37 photos; those of 1 photo are missing."),
+        "{said}"
+    );
+    let there = run(path, &["check", "--database", "sqlite:all.db", "--photos", "all"]);
+    assert_eq!(there.stdout.matches("is missing").count(), 1, "{there:?}");
+}
+
+#[tokio::test]
 async fn an_export_has_the_urls_of_photos_which_an_import_ignores_and_counts() {
     let (here, url) = shop().await;
     let lines = run(here.path(), &["export", "--all"]).expect_success().stdout;
@@ -135,7 +167,9 @@ async fn an_export_has_the_urls_of_photos_which_an_import_ignores_and_counts() {
 fn serve_names_what_is_wrong_with_the_place_of_photos() {
     let here = directory();
     fs::write(here.path().join("file"), "").unwrap();
-    let said = run(here.path(), &["serve", "--photos", "file"]).expect_one_line();
+    // The usual port may be taken.
+    let serve = |place| run(here.path(), &["serve", "--listen", "127.0.0.1:0", "--photos", place]);
+    let said = serve("file").expect_one_line();
     assert!(said.contains("--photos file: the folder cannot be used"), "{said}");
     for (place, reason) in [
         ("", "the place is missing"),
@@ -144,7 +178,7 @@ fn serve_names_what_is_wrong_with_the_place_of_photos() {
         ("s3://bucket/pets?region=x", "only a bucket and a prefix are allowed"),
         ("s3://bucket/a//b", "the prefix is not allowed"),
     ] {
-        let done = run(here.path(), &["serve", "--photos", place]);
+        let done = serve(place);
         assert_eq!(done.status.code(), Some(2), "{place}");
         assert!(done.stderr.contains(reason), "{place}: {done:?}");
     }

@@ -174,22 +174,30 @@ take_curl_tour() {
     stop_service
 }
 
-# Two processes on one database keep photos in a bucket of another's implementation of Amazon S3.
+# Two processes on one database keep photos in a bucket of another's implementation of Amazon S3, which
+# verifies the signature of each request.
 keep_photos_in_bucket() {
-    local deadline=$((SECONDS + 60)) moto other origin pet photo
-    "$outside/moto/bin/moto_server" -H 127.0.0.1 -p 0 2>"$scratch/moto" &
-    moto=$!
-    until grep -qs 'Running on http' "$scratch/moto"; do
-        if ! kill -0 "$moto" 2>/dev/null || ((SECONDS >= deadline)); then
-            cat "$scratch/moto"
+    local deadline=$((SECONDS + 60)) port s3 other origin pet photo
+    mkdir -p "$scratch/s3/shop"
+    # It takes no port 0.
+    port=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
+    "$outside/cargo/bin/s3s-fs" --host 127.0.0.1 --port "$port" --access-key till --secret-key secret \
+        "$scratch/s3" >"$scratch/s3.log" 2>&1 &
+    s3=$!
+    export AWS_ACCESS_KEY_ID=till AWS_SECRET_ACCESS_KEY=secret AWS_REGION=us-east-1
+    export AWS_ENDPOINT_URL=http://127.0.0.1:$port
+    until curl -sS -o /dev/null "$AWS_ENDPOINT_URL" 2>/dev/null; do
+        if ! kill -0 "$s3" 2>/dev/null || ((SECONDS >= deadline)); then
+            cat "$scratch/s3.log"
             return 1
         fi
         sleep 0.05
     done
-    export AWS_ACCESS_KEY_ID=till AWS_SECRET_ACCESS_KEY=secret AWS_REGION=us-east-1
-    AWS_ENDPOINT_URL=$(sed -n 's/.*Running on \(http:[^ ]*\).*/\1/p' "$scratch/moto")
-    export AWS_ENDPOINT_URL
-    curl -fsS -X PUT "$AWS_ENDPOINT_URL/shop"
+    if AWS_SECRET_ACCESS_KEY=other "$petstore" serve --database "sqlite:$scratch/refused.db" \
+        --photos s3://shop/pets/photos --listen 127.0.0.1:0 2>"$scratch/refused"; then
+        return 1
+    fi
+    grep -o 'the bucket cannot be used.*SignatureDoesNotMatch' "$scratch/refused"
     start_service postgres s3://shop/pets/photos
     "$petstore" serve --database "$database" --photos s3://shop/pets/photos --listen 127.0.0.1:0 2>"$scratch/other" &
     other=$!
@@ -210,8 +218,8 @@ keep_photos_in_bucket() {
     kill -TERM "$other"
     wait "$other"
     stop_service
-    kill -TERM "$moto"
-    wait "$moto" || true
+    kill -TERM "$s3"
+    wait "$s3" || true
 }
 
 # store_post PATH ARGUMENTS...: what the store area responds to a POST.

@@ -18,7 +18,7 @@ missing_packages() {
                 echo postgresql
             ;;
         python3) command -v python3 >/dev/null || echo python3 ;;
-        python | examples-python | generators | moto)
+        python | examples-python | generators)
             missing_packages python3
             python3 -c 'import venv, ensurepip' 2>/dev/null || echo python3-venv
             ;;
@@ -98,9 +98,9 @@ install_node_tools() {
     echo "$stamp" >"$folder/stamp"
 }
 
-# Once per target folder; unoptimized, because the tools do little work.
-install_cargo_tools() {
-    cargo install --quiet --locked --debug --root "$outside/cargo" cargo-deny@0.20.2
+# install_cargo_tool PACKAGE ...: once per target folder; unoptimized, because the tools do little work.
+install_cargo_tool() {
+    cargo install --quiet --locked --debug --root "$outside/cargo" "$@"
 }
 
 # promtool from Prometheus' Debian package, unpacked instead of installed, because an installation
@@ -125,13 +125,13 @@ install_tools() {
     for group; do
         case $group in
             python) install_python_tools "$outside/venv" tests/outside/requirements.txt ;;
-            moto) install_python_tools "$outside/moto" tests/outside/moto.txt ;;
             generators) install_python_tools "$outside/generators" tests/outside/generators.txt ;;
             examples-python) install_python_tools "$outside/examples/venv" examples/python/requirements.txt ;;
             node) install_node_tools "$outside/node" tests/outside ;;
             examples-typescript) install_node_tools "$outside/examples/typescript" examples/typescript ;;
             chromium) tests/outside/install-chromium "$outside/chromium" ;;
-            cargo-deny) install_cargo_tools ;;
+            cargo-deny) install_cargo_tool cargo-deny@0.20.2 ;;
+            s3s-fs) install_cargo_tool s3s-fs@0.14.1 --features binary ;;
             promtool) install_promtool ;;
         esac
     done
