@@ -253,10 +253,17 @@ impl State {
                 Refusal::PreconditionFailed(self.as_read(&current).map(Box::new))
             }
             Refusal::InvalidTransition(conflict) => undo(conflict, Refusal::InvalidTransition),
-            Refusal::DuplicateValue { message, other, .. } => {
+            Refusal::DuplicateValue { mut message, field, other, .. } => {
                 let current = self.pets.get(&other).and_then(|pet| pet.read.clone());
                 let current = current.map(|pet| Box::new(Resource::Pet(pet)));
-                Refusal::DuplicateValue { message, other, current }
+                if current.is_none() {
+                    // Its identifier will be that of another animal.
+                    message = format!(
+                        "An earlier command of the batch adds an animal with the same {field}, \
+                         which must be unique."
+                    );
+                }
+                Refusal::DuplicateValue { message, field, other, current }
             }
             Refusal::OpenOrder(conflict) => undo(conflict, Refusal::OpenOrder),
             other => other,

@@ -126,6 +126,8 @@ pub enum Refusal {
     /// Another animal has the value of a unique field.
     DuplicateValue {
         message: String,
+        /// The name of the field.
+        field: String,
         other: PetId,
         /// This animal, if it was there before the commands.
         current: Option<Box<Resource>>,

@@ -56,4 +56,11 @@ impl Currency {
     pub fn as_str(&self) -> &str {
         &self.0
     }
+
+    /// A price as people read it: `249.5` is `249.50 EUR`.
+    pub fn amount(&self, price: &str) -> String {
+        let decimals = price.split_once('.').map(|(_, decimals)| decimals.len());
+        let zero = if decimals == Some(1) { "0" } else { "" };
+        format!("{price}{zero} {}", self.0)
+    }
 }

@@ -56,13 +56,12 @@ pub struct Choices(Vec<String>);
 impl Choices {
     /// `None` if there are too few or too many, or one of them is not valid.
     pub fn new(texts: Vec<String>) -> Option<Self> {
-        let is_valid = |text: &String| {
-            !text.is_empty() && text.chars().nth(64).is_none() && !text.contains('\0')
-        };
-        let different: HashSet<_> = texts.iter().map(|text| text.to_lowercase()).collect();
+        // Upper case first: some letters have two lower-case forms.
+        let different: HashSet<_> =
+            texts.iter().map(|text| text.to_uppercase().to_lowercase()).collect();
         let are_valid = (1..=100).contains(&texts.len())
             && different.len() == texts.len()
-            && texts.iter().all(is_valid);
+            && texts.iter().all(|text| is_text(text, 64));
         are_valid.then_some(Self(texts))
     }
 
@@ -97,6 +96,11 @@ impl FieldDefinition {
     pub const MAX: usize = 50;
 
     pub const HIGHEST_POSITION: i64 = 10_000;
+
+    /// Whether its values are the prices of animals.
+    pub fn is_price(&self) -> bool {
+        self.kind == FieldKind::Decimal && self.name.as_str() == "price"
+    }
 
     /// What is wrong, if its members do not fit together.
     pub fn problem(&self) -> Option<&'static str> {
@@ -146,4 +150,19 @@ impl FieldSet {
     pub fn find(&self, name: &str) -> Option<&FieldDefinition> {
         self.all.iter().find(|field| field.name.as_str() == name)
     }
+}
+
+/// Whether it is a text of at most `max` characters, one of them visible.
+pub(super) fn is_text(text: &str, max: usize) -> bool {
+    text.chars().nth(max).is_none() && !text.contains('\0') && text.chars().any(is_visible)
+}
+
+/// Whether a reader can see the character, and not only its effect on others.
+fn is_visible(character: char) -> bool {
+    let is_ignorable = matches!(character, '\u{AD}' | '\u{34F}' | '\u{61C}' | '\u{115F}' | '\u{1160}'
+        | '\u{17B4}' | '\u{17B5}' | '\u{180B}'..='\u{180F}' | '\u{200B}'..='\u{200F}'
+        | '\u{202A}'..='\u{202E}' | '\u{2060}'..='\u{206F}' | '\u{2800}' | '\u{3164}'
+        | '\u{FE00}'..='\u{FE0F}' | '\u{FEFF}' | '\u{FFA0}' | '\u{FFF0}'..='\u{FFFB}'
+        | '\u{E0000}'..='\u{E0FFF}');
+    !is_ignorable && !character.is_whitespace() && !character.is_control()
 }

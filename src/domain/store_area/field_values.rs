@@ -7,7 +7,9 @@ use std::{collections::BTreeMap, fmt::Write};
 use jiff::civil::Date;
 use sha2::{Digest, Sha256};
 
-use super::{Choices, Decimal, FieldDefinition, FieldKind, FieldName, FieldSet, whole_key};
+use super::{
+    Choices, Decimal, FieldDefinition, FieldKind, FieldName, FieldSet, field::is_text, whole_key,
+};
 
 /// How many choices a message shows.
 const SHOWN_CHOICES: usize = 20;
@@ -214,7 +216,9 @@ impl FieldSet {
             let problem = format!("field.{name} is of the kind longText, which has no search.");
             return Err(FieldProblem::Invalid(problem));
         }
+        // In one way, as in every parameter.
         let key = match field.in_cell(text) {
+            Given::Set(FieldValue::Integer(number)) if number.to_string() != text => None,
             Given::Set(FieldValue::Text(text)) if field.kind == FieldKind::Choice => {
                 is_text(&text, 64).then(|| whole_key(&text))
             }
@@ -307,20 +311,6 @@ impl FieldDefinition {
         let name = self.name.as_str();
         format!("{of}.{name} is of the kind {} and must be {is}.", self.kind)
     }
-}
-
-fn is_text(text: &str, max: usize) -> bool {
-    text.chars().nth(max).is_none() && !text.contains('\0') && text.chars().any(is_visible)
-}
-
-/// Whether a reader can see the character, and not only its effect on others.
-fn is_visible(character: char) -> bool {
-    let is_ignorable = matches!(character, '\u{AD}' | '\u{34F}' | '\u{61C}' | '\u{115F}' | '\u{1160}'
-        | '\u{17B4}' | '\u{17B5}' | '\u{180B}'..='\u{180F}' | '\u{200B}'..='\u{200F}'
-        | '\u{202A}'..='\u{202E}' | '\u{2060}'..='\u{206F}' | '\u{2800}' | '\u{3164}'
-        | '\u{FE00}'..='\u{FE0F}' | '\u{FEFF}' | '\u{FFA0}' | '\u{FFF0}'..='\u{FFFB}'
-        | '\u{E0000}'..='\u{E0FFF}');
-    !is_ignorable && !character.is_whitespace() && !character.is_control()
 }
 
 /// Whether the text is a date, in the only form in which a date is written.

@@ -3,8 +3,8 @@
 use jiff::Timestamp;
 
 use super::{
-    ChangeType, Decimal, Decision, FieldKind, FieldSet, FieldValue, NewOrder, Order, OrderPatch,
-    OrderStatus, OrderTerms, Preconditions, Present, Reason, Refusal, StorePet,
+    ChangeType, Decimal, Decision, FieldDefinition, FieldSet, FieldValue, NewOrder, Order,
+    OrderPatch, OrderStatus, OrderTerms, Preconditions, Present, Reason, Refusal, StorePet,
     pet_rules::withdrawn,
     rules::{NO_ORDER, NO_PET, existing, invalid_transition, require},
 };
@@ -61,9 +61,9 @@ pub(super) fn place_order(
 
 /// The price of an order that names none: that of the animal, unless it is of another kind.
 fn asking_price(pet: &StorePet, fields: &FieldSet) -> Option<Decimal> {
-    let is_decimal = fields.find("price").is_some_and(|field| field.kind == FieldKind::Decimal);
+    let is_price = fields.find("price").is_some_and(FieldDefinition::is_price);
     match pet.price() {
-        Some(FieldValue::Text(price)) if is_decimal => Decimal::new(price),
+        Some(FieldValue::Text(price)) if is_price => Decimal::new(price),
         _ => None,
     }
 }

@@ -96,7 +96,8 @@ fn check_unique(after: &StorePet, present: &Present) -> Result<(), Refusal> {
     for key in present.fields.unique_keys(&after.fields) {
         if let Some(&other) = present.owners.get(&key).filter(|&&owner| owner != after.id) {
             let message = format!("Animal {other} has the same {}, which must be unique.", key.0);
-            return Err(Refusal::DuplicateValue { message, other, current: None });
+            let field = key.0;
+            return Err(Refusal::DuplicateValue { message, field, other, current: None });
         }
     }
     Ok(())

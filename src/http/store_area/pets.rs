@@ -71,9 +71,13 @@ pub(crate) async fn list_pets(
     let name = query.name.as_ref().map(NamePrefix::as_str);
     let mut of_walk = vec![filters[0].1, filters[1].1, name, filters[3].1];
     for (name, value) in &values {
-        of_walk.extend([Some(name.as_str()), Some(value)]);
         filters.push((name, Some(value)));
     }
+    // The same filters in another order or case are the same walk.
+    let mut wanted: Vec<_> =
+        query.values.iter().map(|value| (value.field.as_str(), value.key.as_str())).collect();
+    wanted.sort_unstable();
+    of_walk.extend(wanted.into_iter().flat_map(|(field, key)| [Some(field), Some(key)]));
     let walk = Walk::new(cursor::PETS, &of_walk);
     if let Some(cursor) = cursor {
         let (key, id) = walk.decode(&cursor)?;

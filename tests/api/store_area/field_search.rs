@@ -56,6 +56,17 @@ async fn a_walk_through_a_search_by_values_has_each_animal_once() {
         }
         assert_eq!(walked, added, "{filter}");
     }
+    // The same filters in another order and case.
+    for _ in 0..2 {
+        store.new_with(json!({ "species": "Cat", "sex": "Male" })).await;
+    }
+    let both = "/pets?field.sex=Male&field.species=Cat";
+    let page = store.get(&format!("{both}&limit=1")).await;
+    let next = page
+        .following("next")
+        .replace("field.sex=Male&field.species=Cat", "field.species=cat&field.sex=MALE");
+    let [first, second] = [&page, &store.get(&next).await].map(|page| page.ids());
+    assert_eq!([first, second].concat(), store.get(both).await.ids());
     let cursor = store.get("/pets?field.species=cat&limit=50").await.following("next");
     let other = cursor.replace("=cat", "=dog");
     store.get(&other).await.expect_error(400, "invalid_cursor");
@@ -64,12 +75,15 @@ async fn a_walk_through_a_search_by_values_has_each_animal_once() {
 #[tokio::test]
 async fn a_search_by_what_no_field_is_or_allows_is_400() {
     let store = open().await;
+    store.define("litter", json!({ "label": "Litter", "kind": "integer" })).await;
     for (query, code, says) in [
         ("field.color=black", "unknown_field", "No field has the name \"color\""),
         ("field.=black", "unknown_field", "No field has the name"),
         ("field.born=2024", "invalid_parameter", "field.born is of the kind date and must be"),
         ("field.price=cheap", "invalid_parameter", "field.price is of the kind decimal"),
         ("field.colour=", "invalid_parameter", "field.colour is of the kind text"),
+        ("field.litter=01", "invalid_parameter", "field.litter is of the kind integer"),
+        ("field.litter=%2B1", "invalid_parameter", "field.litter is of the kind integer"),
         ("field.sex=%00", "invalid_parameter", "field.sex is of the kind choice"),
         ("field.description=calm", "invalid_parameter", "has no search"),
         (

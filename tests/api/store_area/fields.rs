@@ -148,6 +148,9 @@ async fn a_name_and_the_members_of_a_field_have_limits() {
         (choices(json!(["A", "a"])), "choices must be"),
         (choices(json!(["x".repeat(65)])), "choices must be"),
         (choices(json!([""])), "choices must be"),
+        (choices(json!(["A", " \u{200b}"])), "choices must be"),
+        (choices(json!(["ς", "σ"])), "choices must be"),
+        (choices(json!(["Maß", "MASS"])), "choices must be"),
         (json!({ "label": "L", "kind": "decimal", "unique": true }), "unique can be true only for"),
         (
             json!({ "label": "L", "kind": "choice", "choices": ["A"], "unique": true }),

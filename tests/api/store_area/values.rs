@@ -30,7 +30,7 @@ impl Store {
         self.change(&format!("PATCH /pets/{pet}"), version, patch).await
     }
 
-    async fn define(&self, name: &str, field: Value) {
+    pub(super) async fn define(&self, name: &str, field: Value) {
         let absent = [("if-none-match", "*")];
         let reply = self.send(&format!("PUT /fields/{name}"), &absent, field).await;
         assert_eq!(reply.status, 201, "{}", reply.json());
@@ -293,7 +293,8 @@ async fn each_command_of_a_batch_sees_the_unique_values_of_those_before_it() {
         "command": "addPet", "name": "Bo", "categoryId": 1, "fields": { "microchip": "1" }
     });
     let reply = store.batch(json!([add, add])).await;
-    reply.expect_error(409, "duplicate_value");
+    let message = "An earlier command of the batch adds an animal with the same microchip";
+    reply.expect_message(409, "duplicate_value", message);
     assert_eq!((&reply.json()["failedIndex"], reply.json().get("current")), (&json!(1), None));
     let first = store.new_with(json!({ "microchip": "1" })).await;
     let withdraw = |version: i64| {
