@@ -135,8 +135,9 @@ fn ask(shop: &Shop, animal: &Animal, name: &str) -> Markup {
 
 /// The public values, with their labels. Long texts follow below.
 fn facts(shop: &Shop, animal: &Animal, labels: &Labels) -> Markup {
+    // The price is above.
     let is_short = |(field, _): &&(&FieldDefinition, FieldValue)| {
-        field.kind != FieldKind::LongText && field.name.as_str() != "price"
+        field.kind != FieldKind::LongText && !field.is_price()
     };
     let age = animal.age(shop.today());
     let category = labels.shown(animal.category_id);

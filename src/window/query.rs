@@ -6,7 +6,7 @@ use std::{
     ops::RangeInclusive,
 };
 
-use percent_encoding::{NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
+use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 
 use crate::{
     domain::{
@@ -69,9 +69,6 @@ impl Query {
         takes_limit: bool,
     ) -> Result<Self, ApiError> {
         let query = query.unwrap_or_default();
-        if percent_decode_str(query).decode_utf8().is_err() {
-            return Err(invalid("The address must be UTF-8, with its bytes percent-encoded."));
-        }
         let mut parsed = Self::first();
         let mut seen = HashSet::new();
         for (name, value) in form_urlencoded::parse(query.as_bytes()) {
@@ -82,6 +79,10 @@ impl Query {
             };
             if value.is_empty() || !is_known {
                 continue;
+            }
+            // In place of bytes that are not UTF-8.
+            if value.contains('\u{FFFD}') {
+                return Err(invalid("The address must be UTF-8, with its bytes percent-encoded."));
             }
             if !seen.insert(name.clone().into_owned()) {
                 return Err(invalid(format!("The address has {name} more than once.")));
@@ -99,8 +100,9 @@ impl Query {
         match name {
             "categoryId" => {
                 let id = integer(value);
-                let id =
-                    id.ok_or_else(|| invalid("categoryId must be the number of a category."))?;
+                let id = id.ok_or_else(|| {
+                    invalid("This link is incomplete: categoryId must be the number of a category.")
+                })?;
                 self.filter.category_id = Some(id);
             }
             "name" => {
@@ -110,7 +112,7 @@ impl Query {
             }
             "cursor" => {
                 let id = integer(value).and_then(PetId::new);
-                let message = "cursor must be taken unchanged from the link to the next page.";
+                let message = "This link is incomplete or too old. Start from the first page.";
                 self.before =
                     Some(id.ok_or_else(|| ApiError::new(Problem::InvalidCursor, message))?);
             }

@@ -13,9 +13,6 @@ use crate::{
     text::readable::{LONG, SHORT, readable},
 };
 
-/// The fields whose values are in another property: `description`, and `price` of the offer.
-const ELSEWHERE: [&str; 2] = ["price", "description"];
-
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct ItemList {
@@ -121,7 +118,9 @@ pub(super) fn animal(shop: &Shop, animal: &Animal, labels: &Labels) -> Markup {
     };
     for (field, value) in &animal.values {
         let name = field.name.as_str();
-        if ELSEWHERE.contains(&name) || field.kind == FieldKind::LongText {
+        // They are in other properties: the price in the offer.
+        let is_description = name == "description" && field.kind == FieldKind::Text;
+        if field.is_price() || is_description || field.kind == FieldKind::LongText {
             continue;
         }
         let value = match (field.kind, value) {

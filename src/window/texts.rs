@@ -6,7 +6,7 @@ use crate::{domain::store_area::Currency, edge::Problem};
 
 pub(super) const LANGUAGE: &str = "en";
 pub(super) const NO_STORE: &str = "Our animals";
-pub(super) const SKIP: &str = "Skip to the animals";
+pub(super) const SKIP: &str = "Skip to content";
 pub(super) const LIST: &str = "Meet our animals";
 pub(super) const LATER_PAGE: &str = "More animals";
 pub(super) const BACK: &str = "All animals";
@@ -79,10 +79,7 @@ pub(super) fn photo(number: usize, name: &str, species: Option<&str>) -> String 
 
 /// A price with its currency.
 pub(super) fn price(price: &str, currency: Option<&Currency>) -> String {
-    match currency {
-        Some(currency) => format!("{price} {}", currency.as_str()),
-        None => price.to_owned(),
-    }
+    currency.map_or_else(|| price.to_owned(), |currency| currency.amount(price))
 }
 
 /// The age on this day of what was born on that day: in days below two weeks, in weeks below three
@@ -115,11 +112,11 @@ pub(super) fn date(date: Date) -> String {
 /// The title of the page about a problem, and what to do next.
 pub(super) fn problem(problem: Problem) -> (&'static str, &'static str) {
     match problem {
-        Problem::NotFound => ("Not found", "Look for it among all animals."),
+        Problem::NotFound => ("Not found", "Go to all animals."),
         Problem::InvalidParameter | Problem::InvalidCursor | Problem::InvalidRequest => {
-            ("That address is not valid", "Begin again with all animals.")
+            ("That address is not valid", "Go to all animals.")
         }
-        Problem::MethodNotAllowed => ("That is not possible here", "Begin again with all animals."),
+        Problem::MethodNotAllowed => ("That is not possible here", "Go to all animals."),
         _ => ("Something went wrong", "Wait for a moment, then load the page again."),
     }
 }

@@ -134,3 +134,22 @@ async fn a_field_that_the_store_defines_is_shown_once_it_is_public() {
     let page = street.get(&format!("/animals/{id}")).await.expect(200);
     assert!(page.text.contains("<dt>Hobby</dt><dd><bdi>Chess</bdi></dd>"), "{page:?}");
 }
+
+#[tokio::test]
+async fn a_public_price_or_description_of_another_kind_is_shown_as_any_other_field() {
+    let street = Street::open().await;
+    street.field("price", "Price", FieldKind::Text, true).await;
+    street.field("description", "In short", FieldKind::Text, true).await;
+    let id = street.add("Luna", &[("price", "on request"), ("description", "Calm")]).await;
+    let page = street.get(&format!("/animals/{id}")).await.expect(200);
+    for shown in [
+        "<dt>Price</dt><dd><bdi>on request</bdi></dd>",
+        "<dt>In short</dt><dd><bdi>Calm</bdi></dd>",
+    ] {
+        assert!(page.text.contains(shown), "{shown}: {page:?}");
+    }
+    let schema = page.schema();
+    assert_eq!(schema["description"], "Calm");
+    let others = schema["additionalProperty"].as_array().unwrap();
+    assert_eq!((others.len(), &others[0]["value"]), (1, &"on request".into()));
+}
