@@ -250,10 +250,25 @@ pub(super) fn reference(form: &Form) -> Result<Option<Reference>, String> {
 }
 
 /// Nothing typed leaves the price to the rules of orders.
+/// A number with decimals as people type it, in the form that the store has: `1 249,50` is `1249.50`.
+/// A comma with three digits behind it could also be one between thousands, so it stays, and is invalid.
+pub(super) fn decimal(typed: &str) -> String {
+    let mut number: String = typed.chars().filter(|character| !character.is_whitespace()).collect();
+    if let Some((whole, decimals)) = number.split_once(',')
+        && matches!(decimals.len(), 1 | 2)
+    {
+        number = format!("{whole}.{decimals}");
+    }
+    number
+}
+
 pub(super) fn price(form: &Form) -> Result<Field<Decimal>, String> {
     match form.get("price") {
         "" => Ok(Field::Keep),
-        typed => Decimal::new(typed).map(Field::Set).ok_or_else(|| texts::PRICE_INVALID.to_owned()),
+        typed => {
+            let price = Decimal::new(&decimal(typed)).map(Field::Set);
+            price.ok_or_else(|| texts::PRICE_INVALID.to_owned())
+        }
     }
 }
 

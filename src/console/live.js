@@ -107,12 +107,17 @@ function send(form, file, key, row, attempt = 1) {
   return new Promise((done) => {
     const request = new XMLHttpRequest();
     const [result, bar] = row.querySelectorAll("span, progress");
-    const end = (text) => { bar.remove(); result.textContent = text; done(text === form.dataset.arrived); };
+    const end = (text) => {
+      const hasArrived = text === form.dataset.arrived;
+      bar.remove();
+      [result.textContent, result.className] = [text, hasArrived ? "" : "error"];
+      done(hasArrived);
+    };
     request.upload.onprogress = ({ loaded, total }) => { bar.max = total; bar.value = loaded; };
     request.onload = () => {
       if (request.status < 400) return end(form.dataset.arrived);
       const page = new DOMParser().parseFromString(request.responseText, "text/html");
-      end(page.querySelector(".problem li, .problem")?.textContent ?? form.dataset.missing);
+      end(page.querySelector(".problem li span, .problem")?.textContent ?? form.dataset.missing);
     };
     request.onerror = () => {
       if (attempt > 4) return end(form.dataset.missing);
@@ -145,9 +150,10 @@ document.addEventListener("submit", async (event) => {
   for (const [at, file] of files.entries()) {
     haveAll = await send(form, file, `${form.elements._key.value}-${at}`, rows[at]) && haveAll;
   }
-  if (haveAll) return location.reload();
+  // The message about an animal that was just added stays.
+  if (haveAll && !document.querySelector(".flash")) return location.reload();
   [button.disabled, form.elements.pictures.value] = [false, ""];
-  refresh(location.href).catch(() => {});
+  refresh(location.href, haveAll).catch(() => {});
 });
 
 // What only the script can do.
@@ -192,11 +198,11 @@ document.addEventListener("dragstart", ({ target }) => { dragged = photo(target)
 document.addEventListener("dragend", () => { dragged = undefined; });
 document.addEventListener("dragover", (event) => { if (dragged && photo(event.target)) event.preventDefault(); });
 document.addEventListener("drop", (event) => {
-  const [place, form] = [photo(event.target), dragged?.querySelector("form")];
+  const [place, form] = [photo(event.target), dragged?.closest("form")];
   if (!place || !form || place === dragged) return;
   event.preventDefault();
   const position = [...place.parentNode.children].indexOf(place);
-  for (const [name, value] of Object.entries({ do: "move", position })) {
+  for (const [name, value] of Object.entries({ do: `move-${dragged.dataset.photo}`, position })) {
     form.append(Object.assign(document.createElement("input"), { type: "hidden", name, value }));
   }
   form.requestSubmit();

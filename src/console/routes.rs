@@ -115,7 +115,7 @@ pages! {
         completeOrder   POST   "/orders/{id}/complete"                Clerk        no;
         cancelOrder     POST   "/orders/{id}/cancel"                  Clerk        no;
         extendOrder     POST   "/orders/{id}/extend"                  Clerk        no;
-        saveContact     POST   "/orders/{id}/contact"                 Clerk        no;
+        saveOrder       POST   "/orders/{id}/change"                  Clerk        no;
         returnOrder     POST   "/orders/{id}/return"                  Clerk        no;
         activity        GET    "/activity"                            Manager      no;
         exportActivity  GET    "/activity/export"                     Manager      no;

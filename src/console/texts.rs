@@ -109,8 +109,8 @@ pub(super) const RESERVE: &str = "Reserve";
 pub(super) const SELL: &str = "Sell";
 pub(super) const SELL_NOW: &str = "Sell now";
 pub(super) const CANCEL_RESERVATION: &str = "Cancel the reservation";
-pub(super) const EXTEND: &str = "Extend";
-pub(super) const EXTEND_MORE: &str = "Hold it longer";
+pub(super) const EXTEND: &str = "Change the end";
+pub(super) const EXTEND_MORE: &str = "Hold it until another day";
 pub(super) const TAKE_BACK: &str = "Take it back";
 pub(super) const TAKE_BACK_HINT: &str =
     "The customer returns the animal. It becomes available again.";
@@ -163,7 +163,7 @@ pub(super) const NO_ORDERS: &str = "No orders here";
 pub(super) const NO_ORDERS_HINT: &str = "Open an animal to reserve or sell it.";
 pub(super) const NO_ORDER_FOUND: &str = "No order found";
 pub(super) const NO_ORDER_FOUND_HINT: &str =
-    "Check the number. Of an order that is closed, type the whole reference.";
+    "Check the number. For a closed order, type its complete reference.";
 pub(super) const ALL: &str = "All";
 pub(super) const PRINT: &str = "Print";
 pub(super) const SIGNATURE: &str = "Signature";
@@ -191,6 +191,11 @@ pub(super) const ALREADY_SENT: &str = "This form was already sent with other val
      changed this time. Look at the current state, and start again from here.";
 pub(super) const STALE: &str = "Somebody else has changed it in the meantime, so nothing was changed \
      this time. Look at the current state, and retry.";
+/// The animal with this number has the value of a unique field.
+pub(super) fn value_taken(other: i64) -> String {
+    format!("Animal {other} already has this value, and no two animals may have the same one.")
+}
+
 pub(super) const NOTHING_CHANGED: &str = "Nothing was changed, because of this animal:";
 
 pub(super) fn status(status: PetStatus) -> &'static str {
@@ -286,8 +291,8 @@ pub(super) fn flash(code: &str, id: i64) -> Option<(String, Option<(String, &'st
         "changed-many" => return Some((format!("{} changed.", animals(id)), None)),
         "cancelled" => "The reservation is cancelled. The animal is available.",
         "returned" => "Taken back. The animal is available.",
-        "extended" => "The reservation is extended.",
         "photos-added" => return Some((photos_added(u32::try_from(id).unwrap_or(u32::MAX)), None)),
+        "extended" => "The end of the reservation is changed.",
         "saved" => "Saved.",
         "withdrawn" => "Withdrawn.",
         "restored" => "Restored.",
@@ -336,7 +341,7 @@ pub(super) fn add_with_category(label: &str) -> String {
 }
 
 pub(super) fn unknown_category(text: &str) -> String {
-    format!("There is no category “{text}”. Type its number, or a name from the list.")
+    format!("There is no category “{text}”. Choose one from the list, or type its number.")
 }
 
 pub(super) fn ambiguous_category(text: &str, one: i64, other: i64) -> String {

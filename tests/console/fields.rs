@@ -69,6 +69,52 @@ async fn a_microchip_of_another_animal_is_refused_and_what_was_typed_stays() {
     let second = [("field.microchip", "276098106012345")];
     let page = clerk.post("/add", &[&ANIMAL[..], &second].concat()).await.expect(422);
     assert_eq!(page.typed("field.microchip"), "276098106012345");
+    let error = page.between("id=\"field.microchip-error\"", "</p>");
+    assert!(error.contains("Microchip: Animal 1 already has this value"), "{error}");
+    let other = add(&mut clerk, &[]).await;
+    let edit = format!("/animals/{other}/edit");
+    let page = clerk.post(&edit, &[&ANIMAL[..], &[("version", "1")], &second].concat()).await;
+    let error = page.expect(422).between("id=\"field.microchip-error\"", "</p>").to_owned();
+    assert!(error.contains("Animal 1 already has this value"), "{error}");
+}
+
+#[tokio::test]
+async fn a_value_that_only_somebody_else_changed_is_not_undone() {
+    let shop = Shop::open().await;
+    let mut clerk = shop.member("Cy", Role::Clerk).await;
+    let all = [("field.colour", "black"), ("field.breed", "Collie"), ("field.price", "80")];
+    let id = add(&mut clerk, &all).await;
+    let edit = format!("/animals/{id}/edit");
+    let save = |colour, breed, price| {
+        let values = [("field.colour", colour), ("field.breed", breed), ("field.price", price)];
+        [&ANIMAL[..], &[("version", "1")], &values].concat()
+    };
+    clerk.post(&edit, &save("grey", "Collie", "90")).await.expect(303);
+    let page = clerk.post(&edit, &save("black", "Poodle", "70")).await.expect(409);
+    let values = ["field.colour", "field.breed", "field.price"].map(|of| page.typed(of));
+    assert_eq!(values, ["grey", "Poodle", "70"]);
+    assert!(page.text.contains("<dt>Colour</dt><dd><bdi>grey</bdi></dd>"), "{page:?}");
+    assert_eq!(page.text.matches("fails\">different").count(), 2, "{page:?}");
+}
+
+#[tokio::test]
+async fn the_history_has_the_values_of_fields_before_and_after_each_change() {
+    let shop = Shop::open().await;
+    let mut clerk = shop.member("Cy", Role::Clerk).await;
+    let id = add(&mut clerk, &[("field.colour", "black"), ("field.price", "80")]).await;
+    let values = [("version", "1"), ("field.colour", ""), ("field.price", "90")];
+    let edit = format!("/animals/{id}/edit");
+    clerk.post(&edit, &[&ANIMAL[..], &values].concat()).await.expect(303);
+    let mut manager = shop.member("Mo", Role::Manager).await;
+    for page in [clerk.get(&format!("/animals/{id}")).await, manager.get("/activity").await] {
+        for line in [
+            "Colour: <del><bdi>black</bdi></del> → <ins><bdi>–</bdi></ins>",
+            "Price: <del><bdi>80</bdi></del> → <ins><bdi>90</bdi></ins>",
+            "Price: <ins><bdi>80</bdi></ins>",
+        ] {
+            assert!(page.text.contains(line), "{line}: {page:?}");
+        }
+    }
 }
 
 #[tokio::test]

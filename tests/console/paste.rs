@@ -74,7 +74,7 @@ async fn each_wrong_line_has_its_number_and_its_error() {
     assert_eq!(
         rows(&preview(&mut clerk, lines).await.expect(422)),
         [
-            "1 Rex Cats There is no category “Cats”. Type its number, or a name from the list.",
+            "1 Rex Cats There is no category “Cats”. Choose one from the list, or type its number.",
             "3 4 Enter the name of the animal.",
             "4 Max 4 lost The status must be available, reserved or sold.",
             "5 Max It needs a name and a category, but has 1 column.",

@@ -21,7 +21,7 @@ async fn texts(browser: &mut Browser<'_>, path: &str) -> Vec<String> {
 /// The identifier of the photo at this position.
 async fn photo(browser: &mut Browser<'_>, path: &str, at: usize) -> String {
     let page = browser.get(path).await.expect(200);
-    let value = page.text.split("name=\"photo\" value=\"").nth(at + 1).unwrap();
+    let value = page.text.split("data-photo=\"").nth(at + 1).unwrap();
     value.split('"').next().unwrap().to_owned()
 }
 
@@ -61,21 +61,35 @@ async fn photos_change_their_order_and_text_and_can_be_deleted() {
     let files: [(&str, &[u8]); 2] = [("a.png", &picture), ("b.png", &picture)];
     clerk.upload(&format!("{path}/photos"), "", &files).await.expect(303);
     let second = photo(&mut clerk, &path, 1).await;
-    let form =
-        |act, version, alt| [("photo", &*second), ("version", version), ("do", act), ("alt", alt)];
-    clerk.post(&target, &form("save", "3", "On a chair")).await.expect(303);
-    assert_eq!(texts(&mut clerk, &path).await, ["Photo 1 of Luna", "On a chair"]);
-    clerk.post(&target, &form("up", "4", "On a chair")).await.expect(303);
-    assert_eq!(texts(&mut clerk, &path).await, ["On a chair", "Photo 2 of Luna"]);
+    let first = photo(&mut clerk, &path, 0).await;
+    let alts = [&first, &second].map(|photo| format!("alt-{photo}"));
+    let pressed = ["up", "down", "delete"].map(|button| format!("{button}-{second}"));
+    let [up, down, delete] = pressed.each_ref().map(String::as_str);
+    let form = |act, version, texts: [&'static str; 2]| {
+        let [first, second] = alts.each_ref().map(String::as_str);
+        [("version", version), ("do", act), (first, texts[0]), (second, texts[1])]
+    };
+    // All texts are saved, whichever button is pressed.
+    let both = ["Asleep", "On a chair"];
+    clerk.post(&target, &form("save", "3", both)).await.expect(303);
+    assert_eq!(texts(&mut clerk, &path).await, both);
+    clerk.post(&target, &form(up, "5", ["Awake", "On a chair"])).await.expect(303);
+    assert_eq!(texts(&mut clerk, &path).await, ["On a chair", "Awake"]);
     // Somebody else has changed the animal.
-    let stale = clerk.post(&target, &form("down", "4", "On a chair")).await.expect(422);
-    assert!(stale.text.contains("On a chair"));
-    clerk.post(&target, &form("down", "5", "On a chair")).await.expect(303);
+    let stale = clerk.post(&target, &form(down, "5", ["Away", "Here"])).await.expect(422);
+    assert_eq!(alts.each_ref().map(|alt| stale.typed(alt)), ["Away", "Here"]);
+    clerk.post(&target, &form(down, "7", ["", "On a chair"])).await.expect(303);
     assert_eq!(texts(&mut clerk, &path).await, ["Photo 1 of Luna", "On a chair"]);
-    let sure = clerk.post(&target, &form("delete", "6", "")).await.expect(200).hidden("sure");
-    let form = [&form("delete", "6", "")[..], &[("sure", &sure)]].concat();
-    clerk.post(&target, &form).await.expect(303);
-    assert_eq!(texts(&mut clerk, &path).await, ["Photo 1 of Luna"]);
+    // Nothing to save.
+    clerk.post(&target, &form("save", "9", ["", "On a chair"])).await.expect(303);
+    let form = form(delete, "9", ["Asleep", "Gone"]);
+    let sure = clerk.post(&target, &form).await.expect(200).hidden("sure");
+    clerk.post(&target, &[&form[..], &[("sure", &sure)]].concat()).await.expect(303);
+    assert_eq!(texts(&mut clerk, &path).await, ["Asleep"]);
+    let history = clerk.get(&path).await.expect(200);
+    for line in ["Photo added", "Photo described", "Photos put in another order", "Photo deleted"] {
+        assert!(history.text.contains(line), "{line}: {history:?}");
+    }
 }
 
 #[tokio::test]

@@ -87,7 +87,7 @@ async function aDay(at, hand, which) {
   await fill(at, "#name", name, hand);
   await fill(at, "#category", "Lions", hand);
   await submit(at, "form[action='/add'] button", hand);
-  assert.equal(await text(at, "#category-error"), "There is no category “Lions”. Type its number, or a name from the list.");
+  assert.equal(await text(at, "#category-error"), "There is no category “Lions”. Choose one from the list, or type its number.");
   // What was typed is still there.
   assert.equal(await value(at, "#name"), name);
   assert(await isThere(at, "button[name=new-category]"));

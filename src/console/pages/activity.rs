@@ -21,8 +21,8 @@ use crate::{
         NamedActor,
         staff::StaffMember,
         store_area::{
-            AuditEntry, AuditPosition, AuditQuery, AuditType, Category, JournalSubject, OrderId,
-            SubjectKind,
+            AuditEntry, AuditPosition, AuditQuery, AuditType, Category, FieldSet, JournalSubject,
+            OrderId, SubjectKind,
         },
     },
     edge::ApiError,
@@ -88,6 +88,8 @@ pub(super) async fn activity(desk: &Desk<'_>) -> Result<Reply, ApiError> {
         AuditEntry::Act { .. } => None,
     });
     let categories = desk.categories_of(changes.flatten().collect()).await?;
+    let definitions = desk.store().fields().await?;
+    let known = (&*categories, &definitions);
     let order = |entry: &AuditEntry| {
         let JournalSubject { kind, id } = shown(entry).subject;
         id.filter(|_| *kind == SubjectKind::Order).and_then(OrderId::new)
@@ -111,7 +113,7 @@ pub(super) async fn activity(desk: &Desk<'_>) -> Result<Reply, ApiError> {
             };
             div.card.empty { strong { (what) } p { (hint) } }
         } @else {
-            (table(desk, &entries, &categories, &staff, &orders))
+            (table(desk, &entries, known, &staff, &orders))
         }
         (pages(first.as_deref(), next.as_deref()))
     };
@@ -121,13 +123,15 @@ pub(super) async fn activity(desk: &Desk<'_>) -> Result<Reply, ApiError> {
 fn form(fields: &Form) -> Markup {
     let input =
         |id, label, kind| Input { id, label, value: fields.get(id), kind, ..Input::default() };
+    let is_invalid = !fields.get("animal").is_empty() && fields.integer("animal").is_none();
+    let invalid = is_invalid.then_some(texts::NUMBER_INVALID);
     let mut types = vec![("", texts::ANY_TYPE.to_owned())];
     types.extend(AuditType::all().map(AuditType::as_str).map(|kind| (kind, texts::audited(kind))));
     html! {
         form.card.row method="get" action="/activity" role="search" {
             (input("since", texts::SINCE, "date").show())
             (input("until", texts::UP_TO, "date").show())
-            (input("animal", texts::ANIMAL_NUMBER, "text").show())
+            (Input { error: invalid, ..input("animal", texts::ANIMAL_NUMBER, "text") }.show())
             (input("type", texts::WHAT, "").choose(&types))
             button.main { (texts::FIND) }
         }
@@ -160,7 +164,7 @@ fn shown(entry: &AuditEntry) -> Shown<'_> {
 fn table(
     desk: &Desk<'_>,
     entries: &[AuditEntry],
-    categories: &[Category],
+    known: (&[Category], &FieldSet),
     staff: &[StaffMember],
     orders: &[order_rows::Row],
 ) -> Markup {
@@ -178,7 +182,7 @@ fn table(
                         subject.kind == SubjectKind::Order && subject.id == Some(order.id.get())
                     }) { ", " a href={ "/animals/" (pet.id) } { (markup::name(pet.name.as_str(), SHORT)) } }
                 }
-                td { (details(entry, categories)) }
+                td { (details(entry, known)) }
             }
         }
     };
@@ -205,9 +209,9 @@ fn link_to(subject: &JournalSubject, staff: &[StaffMember], name: Option<String>
     }
 }
 
-fn details(entry: &AuditEntry, categories: &[Category]) -> Markup {
+fn details(entry: &AuditEntry, known: (&[Category], &FieldSet)) -> Markup {
     match entry {
-        AuditEntry::Change(change) => history::differences(change, categories),
+        AuditEntry::Change(change) => history::differences(change, known),
         AuditEntry::Act { act, .. } => html! {
             @for (name, value) in &act.details {
                 div { (name) ": " (markup::text(value, SHORT)) }

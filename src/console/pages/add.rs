@@ -107,9 +107,7 @@ pub(super) async fn add_one(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let commands = [Command::AddPet(pet, given)].into_iter().chain(category).collect();
     match desk.execute(commands).await? {
         Ok(flash) => Ok(Reply::See(format!("/animals/{}", flash.id), Some(flash))),
-        Err(not_done) => {
-            Ok(page(desk, (&categories, &fields), &Errors::text(&not_done.why)).into())
-        }
+        Err(not_done) => Ok(page(desk, (&categories, &fields), &not_done.errors(&fields)).into()),
     }
 }
 

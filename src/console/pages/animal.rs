@@ -141,7 +141,8 @@ fn new_order(desk: &Desk<'_>, pet: &StorePet, errors: &Errors, title: &str) -> M
     let note = Input { kind: "textarea", ..Input::of("note", texts::NOTE, form, errors) };
     let in_currency = desk.currency().map(texts::price_in);
     let label = in_currency.as_deref().unwrap_or(texts::PRICE);
-    let price = Input { is_optional: true, ..Input::of("price", label, form, errors) };
+    let hint = pet.price().map(|_| texts::PRICE_HINT);
+    let price = Input { hint, is_optional: true, ..Input::of("price", label, form, errors) };
     let contact = Input {
         hint: Some(texts::CONTACT_HINT),
         is_optional: true,

@@ -2,12 +2,20 @@
 
 use jiff::Timestamp;
 
+use super::values;
 use crate::{
-    console::{desk::Desk, reply::Flash, texts},
+    console::{
+        desk::Desk,
+        forms::Errors,
+        markup::{self, SHORT},
+        reply::Flash,
+        texts,
+    },
     domain::{
         PetId, StoredResponse,
         store_area::{
-            ChangeType, Command, Decision, OrderStatus, Preconditions, Refusal, Resource, StorePet,
+            ChangeType, Command, Decision, FieldSet, OrderStatus, Preconditions, Refusal, Resource,
+            StorePet,
         },
     },
     edge::ApiError,
@@ -21,6 +29,21 @@ pub(super) struct NotDone {
     /// What it is about, if somebody else has changed that.
     pub(super) changed: Option<Resource>,
     pub(super) why: String,
+    /// The name of the field whose value another animal has.
+    field: Option<String>,
+}
+
+impl NotDone {
+    /// What is wrong with a form for the values of fields.
+    pub(super) fn errors(&self, fields: &FieldSet) -> Errors {
+        let Some(field) = self.field.as_ref().and_then(|name| fields.find(name)) else {
+            return Errors::text(&self.why);
+        };
+        let label = markup::readable(field.label.as_str(), SHORT);
+        let mut errors = Errors::default();
+        errors.add(values::input_of(field), format!("{label}: {}", self.why));
+        errors
+    }
 }
 
 impl Desk<'_> {
@@ -53,15 +76,17 @@ impl Desk<'_> {
                 Ok(Flash::parse(&text).unwrap_or_else(|| Flash::new("", 0)))
             }
             Executed::IdempotencyConflict => {
-                Err(NotDone { index: None, changed: None, why: texts::ALREADY_SENT.to_owned() })
+                let why = texts::ALREADY_SENT.to_owned();
+                Err(NotDone { index: None, changed: None, why, field: None })
             }
             Executed::Refused { index, refusal } => {
                 let (index, why) = (Some(index), refused(&refusal));
-                let changed = match refusal {
-                    Refusal::PreconditionFailed(present) => present.map(|present| *present),
-                    _ => None,
+                let (changed, field) = match refusal {
+                    Refusal::PreconditionFailed(present) => (present.map(|present| *present), None),
+                    Refusal::DuplicateValue { field, .. } => (None, Some(field)),
+                    _ => (None, None),
                 };
-                Err(NotDone { index, changed, why })
+                Err(NotDone { index, changed, why, field })
             }
         })
     }
@@ -145,12 +170,12 @@ fn refused(refusal: &Refusal) -> String {
         }
         Refusal::NotFound(_) => texts::IS_GONE.to_owned(),
         Refusal::Invalid(_) => texts::DAY_INVALID.to_owned(),
+        Refusal::DuplicateValue { other, .. } => texts::value_taken(other.get()),
         Refusal::TooManyPhotos => texts::TOO_MANY_PHOTOS.to_owned(),
         Refusal::PreconditionFailed(_)
         | Refusal::PreconditionRequired(_)
         | Refusal::TooLong
         | Refusal::Fields(_)
-        | Refusal::DuplicateValue { .. }
         | Refusal::NoIdentifierLeft => texts::STALE.to_owned(),
     }
 }

@@ -25,7 +25,9 @@ pub(super) async fn show(
 ) -> Result<Reply, ApiError> {
     let last = history::last(desk, theirs.id).await?;
     let path = format!("/animals/{}", theirs.id.get());
-    let yours = animal_fields::typed_again(&desk.visit.form, known.0);
+    let version = desk.visit.form.integer("version").unwrap_or(0);
+    let seen = history::at_version(desk, theirs, version).await?;
+    let yours = animal_fields::merged(&desk.visit.form, seen.as_ref(), theirs, known);
     let content = html! {
         h1 { (texts::CONFLICT) }
         p { (texts::CONFLICT_HINT) }
@@ -34,7 +36,7 @@ pub(super) async fn show(
                 h2 { (texts::THEIRS) }
                 dl {
                     @for (label, value, differs) in
-                        animal_fields::compared(desk, theirs, known) {
+                        animal_fields::compared(desk, theirs, &yours, known) {
                         dt { (label) }
                         dd {
                             (value)

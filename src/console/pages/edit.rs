@@ -77,8 +77,9 @@ pub(super) async fn save(desk: &Desk<'_>) -> Result<Reply, ApiError> {
             categories.extend(desk.categories_of([theirs.category_id].into()).await?);
             conflict::show(desk, &theirs, (&categories, &fields)).await
         }
-        Err(NotDone { why, .. }) => {
-            Ok(page(desk, &pet, form, (&categories, &fields), &Errors::text(&why)).into())
+        Err(not_done) => {
+            let errors = not_done.errors(&fields);
+            Ok(page(desk, &pet, form, (&categories, &fields), &errors).into())
         }
     }
 }

@@ -83,7 +83,7 @@ pub(super) async fn list(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiE
 /// The inputs for all members but the label and the name.
 fn inputs(form: &Form, errors: &Errors) -> Markup {
     let kinds = FieldKind::ALL.map(|kind| (kind.as_str(), texts::kind(kind)));
-    let kinds = [[("", texts::CHOOSE)].as_slice(), &kinds].concat();
+    let kinds = [[("", texts::CHOOSE_KIND)].as_slice(), &kinds].concat();
     let choices = Input {
         hint: Some(texts::FIELD_CHOICES_HINT),
         kind: "textarea",
@@ -131,8 +131,15 @@ fn form_of(field: &FieldDefinition) -> Form {
 }
 
 /// The field that was typed, under this name. Reads all inputs even without one, to find all errors.
-fn read(name: Option<FieldName>, form: &Form, errors: &mut Errors) -> Option<FieldDefinition> {
-    let label = errors.take("label", forms::label(form.get("label")));
+/// `next` is the position of a field for which none was typed.
+fn read(
+    name: Option<FieldName>,
+    next: i64,
+    form: &Form,
+    errors: &mut Errors,
+) -> Option<FieldDefinition> {
+    let label = forms::label(form.get("label"));
+    let label = errors.take("label", label.map_err(|_| texts::FIELD_LABEL_INVALID.to_owned()));
     let kind: Result<FieldKind, _> = form.get("kind").parse();
     let kind = errors.take("kind", kind.map_err(|_| texts::FIELD_KIND_MISSING.to_owned()));
     let lines = form.raw("choices").lines().map(str::trim).filter(|line| !line.is_empty());
@@ -144,7 +151,7 @@ fn read(name: Option<FieldName>, form: &Form, errors: &mut Errors) -> Option<Fie
         None
     };
     let position = match form.get("position") {
-        "" => Some(0),
+        "" => Some(next),
         _ => form.integer("position"),
     };
     let position = position.filter(|at| (0..=FieldDefinition::HIGHEST_POSITION).contains(at));
@@ -165,7 +172,10 @@ pub(super) async fn add(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let (form, mut errors) = (&desk.visit.form, Errors::default());
     let name = FieldName::new(form.get("name"));
     let name = errors.take("name", name.ok_or_else(|| texts::FIELD_NAME_INVALID.to_owned()));
-    let Some(field) = read(name, form, &mut errors) else {
+    let fields = desk.store().fields().await?;
+    let last = fields.all().iter().map(|field| field.position).max();
+    let next = last.map_or(0, |last| (last + 10).min(FieldDefinition::HIGHEST_POSITION));
+    let Some(field) = read(name, next, form, &mut errors) else {
         return list(desk, &errors).await;
     };
     match change(desk, FieldWish::Put(field), None).await? {
@@ -217,7 +227,7 @@ pub(super) async fn save(desk: &Desk<'_>) -> Result<Reply, ApiError> {
         return Ok(missing(Menu::Settings, texts::NO_FIELD));
     };
     let (form, mut errors) = (&desk.visit.form, Errors::default());
-    let Some(wanted) = read(Some(field.name.clone()), form, &mut errors) else {
+    let Some(wanted) = read(Some(field.name.clone()), field.position, form, &mut errors) else {
         return Ok(page(desk, &field, form, &errors));
     };
     match change(desk, FieldWish::Put(wanted), form.integer("version")).await? {

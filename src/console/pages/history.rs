@@ -1,5 +1,10 @@
 //! The history of an animal, from the log of changes.
 
+use std::{
+    cmp::Ordering,
+    collections::{BTreeMap, BTreeSet},
+};
+
 use jiff::{Timestamp, ToSpan};
 use maud::{Markup, html};
 use serde_json::Value;
@@ -13,12 +18,13 @@ use crate::{
         texts,
     },
     domain::{
-        PetId,
+        PetId, PetName,
         store_area::{
-            AuditEntry, AuditQuery, AuditType, Category, ChangeType, JournalEntry, StorePet,
-            SubjectKind,
+            AuditEntry, AuditQuery, AuditType, Category, ChangeType, FieldSet, JournalEntry,
+            StorePet, SubjectKind,
         },
     },
+    json,
     store::StoreError,
 };
 
@@ -40,6 +46,31 @@ pub(super) async fn last(desk: &Desk<'_>, id: PetId) -> Result<Option<JournalEnt
     Ok(desk.store().history(id, i64::MAX, 1).await?.pop())
 }
 
+/// How many changes of an animal are looked through for one of its versions.
+const RECENT: u32 = 100;
+
+/// The animal as a member saw it, before these changes. `None` if the log has that no more.
+pub(super) async fn at_version(
+    desk: &Desk<'_>,
+    now: &StorePet,
+    version: i64,
+) -> Result<Option<StorePet>, StoreError> {
+    let changes = desk.store().history(now.id, i64::MAX, RECENT).await?;
+    let was = |change: &JournalEntry| {
+        let is_it = change.subject.kind == SubjectKind::Pet && change.version == Some(version);
+        let shown = logged(change.after.as_deref().filter(|_| is_it));
+        Some(StorePet {
+            name: PetName::new(shown["name"].as_str()?.to_owned())?,
+            category_id: shown["categoryId"].as_i64()?,
+            status: shown["status"].as_str()?.parse().ok()?,
+            fields: json::read_stored_fields(&shown["fields"].to_string())?,
+            version,
+            ..now.clone()
+        })
+    };
+    Ok(changes.iter().find_map(was))
+}
+
 /// The changes of an animal and of its orders, the newest first.
 pub(super) async fn show(desk: &Desk<'_>, pet: &StorePet) -> Result<Markup, StoreError> {
     let before = desk.visit.query.integer("before").unwrap_or(i64::MAX);
@@ -56,6 +87,7 @@ pub(super) async fn show(desk: &Desk<'_>, pet: &StorePet) -> Result<Markup, Stor
         .collect();
     let ids = shown.iter().flat_map(|&change| categories_in(change)).collect();
     let categories = desk.categories_of(ids).await?;
+    let fields = desk.store().fields().await?;
     // An animal that was imported begins with the import, of which the log has one entry for all.
     let begins = changes.iter().any(|change| change.kind == ChangeType::PetAdded);
     let import = if has_more || begins { None } else { import_of(desk, pet).await? };
@@ -72,7 +104,7 @@ pub(super) async fn show(desk: &Desk<'_>, pet: &StorePet) -> Result<Markup, Stor
                             ", " a href={ "/orders/" (order) } { (texts::title_of_order(order)) }
                         }
                     }
-                    @if change.kind != ChangeType::PetsImported { (differences(change, &categories)) }
+                    @if change.kind != ChangeType::PetsImported { (differences(change, (&categories, &fields))) }
                     div.hint { (texts::actor(&change.actor)) ", " (markup::time(change.at, desk.visit.now)) }
                 }
             }
@@ -135,7 +167,10 @@ pub(super) fn categories_in(change: &JournalEntry) -> impl Iterator<Item = i64> 
 
 /// What a change changed, for people. The log has the number of a category, and the name may be
 /// another one since.
-pub(super) fn differences(change: &JournalEntry, categories: &[Category]) -> Markup {
+pub(super) fn differences(
+    change: &JournalEntry,
+    (categories, fields): (&[Category], &FieldSet),
+) -> Markup {
     let before = logged(change.before.as_deref());
     let after = logged(change.after.as_deref());
     let is_new = change.before.is_none();
@@ -152,17 +187,24 @@ pub(super) fn differences(change: &JournalEntry, categories: &[Category]) -> Mar
         }),
         _ => of[member].as_str().map(str::to_owned),
     };
-    let mut lines: Vec<(&str, Option<String>, String)> = Vec::new();
+    let mut lines: Vec<(String, Option<String>, String)> = Vec::new();
     let mut ends = None;
-    let mut add = |label, old: Option<String>, new: Option<String>| {
+    let mut add = |label: &str, old: Option<String>, new: Option<String>| {
         if let Some(new) = new.filter(|new| old.as_ref() != Some(new)) {
-            lines.push((label, old, new));
+            lines.push((label.to_owned(), old, new));
         }
     };
     for &(member, label) in texts::MEMBERS {
         if member != "status" || (change.subject.kind == SubjectKind::Pet && !is_new) {
             add(label, value(&before, member), value(&after, member));
         }
+    }
+    for name in names_of(&before["fields"], &after["fields"]) {
+        let label = fields.find(name).map_or(name, |field| field.label.as_str());
+        let [old, new] = [&before, &after].map(|of| of["fields"].get(name).map(texts::value));
+        // A value that is gone is shown, too.
+        let new = new.or_else(|| old.is_some().then(|| texts::NO_VALUE.to_owned()));
+        add(&markup::readable(label, SHORT), old, new);
     }
     if change.kind == ChangeType::OrderChanged && end(&before) != end(&after) {
         ends = end(&before).zip(end(&after));
@@ -175,7 +217,12 @@ pub(super) fn differences(change: &JournalEntry, categories: &[Category]) -> Mar
         add(texts::REASON, None, reason);
         add(texts::NOTE, None, withdrawal["note"].as_str().map(str::to_owned));
     }
+    let others: Vec<&str> = photos(&before["photos"], &after["photos"]).collect();
+    // The log has no contacts, which can be erased.
+    let is_contact = change.kind == ChangeType::OrderChanged && lines.is_empty() && ends.is_none();
     html! {
+        @for what in others { div { (what) } }
+        @if is_contact { div { (texts::CONTACT_CHANGED) } }
         @for (label, old, new) in lines {
             div {
                 (label) ": "
@@ -187,4 +234,29 @@ pub(super) fn differences(change: &JournalEntry, categories: &[Category]) -> Mar
             div { (texts::ENDS) ": " del { (markup::exact_time(old)) } " → " ins { (markup::exact_time(new)) } }
         }
     }
+}
+
+/// The names of the fields that an animal has values of, before or after a change.
+fn names_of<'v>(before: &'v Value, after: &'v Value) -> BTreeSet<&'v str> {
+    let names = |of: &'v Value| of.as_object().into_iter().flat_map(|all| all.keys());
+    names(before).chain(names(after)).map(String::as_str).collect()
+}
+
+/// What became of the photos of an animal.
+fn photos(before: &Value, after: &Value) -> impl Iterator<Item = &'static str> {
+    let all = |of: &Value| of.as_array().cloned().unwrap_or_default();
+    let (before, after) = (all(before), all(after));
+    let ids = |of: &[Value]| of.iter().map(|photo| photo["id"].clone()).collect::<Vec<_>>();
+    let alts = |of: &[Value]| {
+        let all = of.iter().map(|photo| (photo["id"].to_string(), photo["alt"].clone()));
+        all.collect::<BTreeMap<_, _>>()
+    };
+    let order = match after.len().cmp(&before.len()) {
+        Ordering::Greater => Some(texts::PHOTO_ADDED),
+        Ordering::Less => Some(texts::PHOTO_DELETED),
+        Ordering::Equal if ids(&before) != ids(&after) => Some(texts::PHOTOS_MOVED),
+        Ordering::Equal => None,
+    };
+    let is_described = after.len() == before.len() && alts(&before) != alts(&after);
+    order.into_iter().chain(is_described.then_some(texts::PHOTO_DESCRIBED))
 }

@@ -75,7 +75,7 @@ pub(super) async fn open(page: StaffPage, desk: &Desk<'_>) -> Result<Response, A
         StaffPage::completeOrder => orders::complete(desk).await,
         StaffPage::cancelOrder => orders::cancel(desk).await,
         StaffPage::extendOrder => orders::extend(desk).await,
-        StaffPage::saveContact => orders::save_contact(desk).await,
+        StaffPage::saveOrder => orders::save(desk).await,
         StaffPage::returnOrder => orders::take_back(desk).await,
         StaffPage::activity => activity::activity(desk).await,
         StaffPage::exportActivity => activity::export(desk).await,

@@ -1,4 +1,4 @@
-//! Orders: completing, extending, cancelling and returning them, and their contacts.
+//! Orders: completing, extending, cancelling, returning and changing them.
 
 use jiff::ToSpan;
 use maud::{Markup, html};
@@ -15,12 +15,13 @@ use crate::{
         markup::{self, LONG},
         reply::{Page, Reply},
         texts,
+        visit::Form,
     },
     domain::{
         Limit,
         store_area::{
-            Command, Field, Note, Order, OrderId, OrderPatch, OrderQuery, OrderStatus, Reason,
-            Reference,
+            Command, Decimal, Field, Note, Order, OrderId, OrderPatch, OrderQuery, OrderStatus,
+            Reason, Reference,
         },
     },
     edge::ApiError,
@@ -252,22 +253,38 @@ pub(super) fn buttons(desk: &Desk<'_>, order: &Order, errors: &Errors) -> Markup
                 }
             }
         }
-        @if desk.may_write() { (contact_form(desk, order, &path, errors)) }
+        @if desk.may_write() { (change_form(desk, order, &path, errors)) }
     }
 }
 
-/// The form that changes the contact of an order in any state.
-fn contact_form(desk: &Desk<'_>, order: &Order, path: &str, errors: &Errors) -> Markup {
-    let typed = Input::of("contact", texts::CONTACT, &desk.visit.form, errors);
-    let present = contact(desk, order).unwrap_or_default();
-    let value = if typed.error.is_some() { typed.value } else { present };
+/// The form that changes what people wrote about an order: the price only while it is reserved.
+fn change_form(desk: &Desk<'_>, order: &Order, path: &str, errors: &Errors) -> Markup {
+    let form = &desk.visit.form;
+    let in_currency = desk.currency().map(texts::price_in);
+    let price = order.price.as_ref().map_or("", Decimal::as_str);
+    let reserved = order.status == OrderStatus::Reserved;
+    let inputs = [
+        ("contact", texts::CONTACT, contact(desk, order).unwrap_or_default()),
+        ("price", in_currency.as_deref().unwrap_or(texts::PRICE), price),
+        ("reference", texts::REFERENCE, order.reference.as_ref().map_or("", Reference::as_str)),
+        ("note", texts::NOTE, order.note.as_ref().map_or("", Note::as_str)),
+    ];
+    let inputs = inputs.into_iter().filter(|(name, ..)| reserved || *name != "price");
+    let is_wrong =
+        ["contact", "price", "reference", "note"].iter().any(|name| errors.of(name).is_some());
     html! {
-        details.no-print open[typed.error.is_some()] {
-            summary { (texts::CHANGE_CONTACT) }
-            form.fields method="post" action={ (path) "/contact" } {
-                (desk.key("contact"))
+        details.no-print open[is_wrong] {
+            summary { (texts::CHANGE_ORDER) }
+            form.fields method="post" action={ (path) "/change" } {
+                (desk.key("change"))
                 input type="hidden" name="version" value=(order.version);
-                (Input { value, hint: Some(texts::CONTACT_HINT), is_optional: true, ..typed }.show())
+                @for (name, label, present) in inputs {
+                    @let typed = Input::of(name, label, form, errors);
+                    @let value = if is_wrong { typed.value } else { present };
+                    @let hint = (name == "contact").then_some(texts::CONTACT_HINT);
+                    @let kind = if name == "note" { "textarea" } else { "" };
+                    (Input { value, hint, kind, is_optional: true, ..typed }.show())
+                }
                 div { button { (texts::SAVE) } }
             }
         }
@@ -311,15 +328,33 @@ pub(super) async fn take_back(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     }
 }
 
-/// Changes or erases the contact.
-pub(super) async fn save_contact(desk: &Desk<'_>) -> Result<Reply, ApiError> {
-    let mut errors = Errors::default();
-    let Some(contact) = errors.take("contact", forms::contact(&desk.visit.form)) else {
+/// Changes what people wrote about the order. What the form does not have stays.
+pub(super) async fn save(desk: &Desk<'_>) -> Result<Reply, ApiError> {
+    fn field<T>(form: &Form, name: &str, typed: Option<T>) -> Field<T> {
+        if form.all(name).next().is_none() {
+            return Field::Keep;
+        }
+        typed.map_or(Field::Clear, Field::Set)
+    }
+    let (form, mut errors) = (&desk.visit.form, Errors::default());
+    let contact = errors.take("contact", forms::contact(form));
+    let price = errors.take("price", forms::price(form));
+    let reference = errors.take("reference", forms::reference(form));
+    let note = errors.take("note", forms::note(form, "note"));
+    let (Some(contact), Some(price), Some(reference), Some(note)) =
+        (contact, price, reference, note)
+    else {
         return show(desk, &errors).await;
     };
     let preconditions = desk.preconditions();
-    let contact = contact.map_or(Field::Clear, Field::Set);
-    let patch = OrderPatch { contact, ..OrderPatch::default() };
+    let price = if let Field::Set(price) = price { Some(price) } else { None };
+    let patch = OrderPatch {
+        contact: field(form, "contact", contact),
+        price: field(form, "price", price),
+        reference: field(form, "reference", reference),
+        note: field(form, "note", note),
+        ..OrderPatch::default()
+    };
     act_on_order(desk, |id| Command::PatchOrder { id, patch, preconditions }).await
 }
 

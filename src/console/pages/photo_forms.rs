@@ -5,7 +5,7 @@ use hyper::StatusCode;
 use maud::html;
 use sha2::{Digest, Sha256};
 
-use super::{animal, commands::NotDone, parts::missing};
+use super::{animal, commands::NotDone, parts::missing, photos::alt_input};
 use crate::{
     console::{
         ask::Question,
@@ -19,7 +19,9 @@ use crate::{
     },
     domain::{
         PetId,
-        store_area::{AltText, Command, Field, NewPhoto, PhotoId, PhotoPatch},
+        store_area::{
+            AltText, Command, Field, IfMatch, NewPhoto, Photo, PhotoId, PhotoPatch, Preconditions,
+        },
     },
     edge::{ApiError, Problem, UnreadBody, multipart::Multipart},
     photos::{Format, PhotoError},
@@ -29,28 +31,21 @@ use crate::{
 /// How much longer a picture may take to arrive than a form.
 const PICTURE_TIMES: u32 = 4;
 
-/// Changes the text or the place of a photo, or deletes it.
+/// Saves the texts of all photos, and moves or deletes one of them.
 pub(super) async fn change(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let form = &desk.visit.form;
-    let pet = desk.pet().await?;
-    let photo = PhotoId::parse(form.get("photo"));
-    let (Some(pet), Some(photo)) = (pet, photo) else {
+    let Some(pet) = desk.pet().await? else {
         return Ok(missing(Menu::Animals, texts::NO_PET));
     };
-    let (id, preconditions) = (pet.id, desk.preconditions());
-    let at = pet.photos.position(photo).unwrap_or_default();
-    let position = match form.get("do") {
-        "up" => Some(at.saturating_sub(1)),
-        "down" => Some(at + 1),
-        // By dragging.
-        "move" => form.get("position").parse().ok(),
-        _ => None,
-    };
-    let command = if form.get("do") == "delete" {
+    let id = pet.id;
+    let (act, photo) = form.get("do").split_once('-').unwrap_or(("save", ""));
+    let chosen = PhotoId::parse(photo);
+    let at = chosen.and_then(|photo| pet.photos.position(photo)).unwrap_or_default();
+    if act == "delete" {
         let name = markup::plain_name(pet.name.as_str());
         let question = Question {
             menu: Menu::Animals,
-            title: texts::really(texts::DELETE, &texts::photo_of(at + 1, &name, None)),
+            title: texts::really(texts::DELETE, &texts::this_photo(at + 1, &name)),
             effects: vec![texts::PHOTO_IS_GONE.to_owned()],
             yes: texts::DELETE,
             back: &format!("/animals/{}", id.get()),
@@ -58,17 +53,46 @@ pub(super) async fn change(desk: &Desk<'_>) -> Result<Reply, ApiError> {
         if let Some(asked) = question.ask(desk, &html! {}) {
             return Ok(asked);
         }
-        Command::DeletePhoto { id, photo, preconditions }
-    } else {
-        let typed = form.get("alt");
+    }
+    // The first of them checks that nobody else has changed the animal.
+    let mut first = Some(desk.preconditions());
+    let any = Preconditions { if_match: Some(IfMatch::Any), if_absent: false };
+    let mut preconditions = || first.take().unwrap_or_else(|| any.clone());
+    let mut commands = Vec::new();
+    for Photo { id: photo, alt: present, .. } in pet.photos.all() {
+        let Some(typed) = form.all(&alt_input(*photo)).next().map(str::trim) else { continue };
         let alt = match AltText::new(typed.to_owned()) {
             _ if typed.is_empty() => Field::Clear,
             Some(alt) => Field::Set(alt),
             None => return animal::show(desk, &Errors::text(texts::ALT_TOO_LONG)).await,
         };
-        Command::PatchPhoto { id, photo, patch: PhotoPatch { alt, position }, preconditions }
+        if typed != present.as_ref().map_or("", AltText::as_str) {
+            let patch = PhotoPatch { alt, position: None };
+            let preconditions = preconditions();
+            commands.push(Command::PatchPhoto { id, photo: *photo, patch, preconditions });
+        }
+    }
+    let position = match act {
+        "up" => Some(at.saturating_sub(1)),
+        "down" => Some(at + 1),
+        // By dragging.
+        "move" => form.get("position").parse().ok(),
+        _ => None,
     };
-    match desk.execute(vec![command]).await? {
+    match chosen {
+        Some(photo) if act == "delete" => {
+            commands.push(Command::DeletePhoto { id, photo, preconditions: preconditions() });
+        }
+        Some(photo) if position.is_some() => {
+            let patch = PhotoPatch { alt: Field::Keep, position };
+            commands.push(Command::PatchPhoto { id, photo, patch, preconditions: preconditions() });
+        }
+        _ => {}
+    }
+    if commands.is_empty() {
+        return Ok(see(id, Flash::new("saved", id.get())));
+    }
+    match desk.execute(commands).await? {
         Ok(flash) => Ok(see(id, flash)),
         Err(NotDone { why, .. }) => animal::show(desk, &Errors::text(&why)).await,
     }
@@ -122,7 +146,11 @@ pub(in crate::console) async fn add(
     }
     let problem = html! {
         @if added > 0 { p { (texts::photos_added(added)) } }
-        ul { @for (file, why) in &failed { li { (markup::text(file, markup::SHORT)) ": " (why) } } }
+        ul {
+            @for (file, why) in &failed {
+                li { (markup::text(file, markup::SHORT)) ": " span { (why) } }
+            }
+        }
     };
     Ok(match animal::show(desk, &Errors::other(problem)).await? {
         Reply::Page(page) => page.with_status(StatusCode::UNPROCESSABLE_ENTITY).into(),

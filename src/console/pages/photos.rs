@@ -4,7 +4,7 @@ use maud::{Markup, html};
 
 use crate::{
     console::{desk::Desk, markup, texts},
-    domain::store_area::{AltText, Photo, Photos, StorePet},
+    domain::store_area::{AltText, Photo, PhotoId, Photos, StorePet},
 };
 
 /// The field of the form with the pictures.
@@ -20,18 +20,17 @@ pub(super) fn card(desk: &Desk<'_>, pet: &StorePet) -> Markup {
         @if !all.is_empty() || may_add {
             section.card.no-print #photos {
                 h2 { (texts::PHOTOS) }
-                @if !all.is_empty() {
-                    ol.photos {
-                        @for (at, photo) in all.iter().enumerate() {
-                            li {
-                                a href={ "/photos/" (photo.id) "-large.jpg" } {
-                                    img src={ "/photos/" (photo.id) "-small.jpg" } loading="lazy"
-                                        alt=(texts::photo_of(at + 1, &name, photo.alt.as_ref().map(AltText::as_str)));
-                                }
-                                @if may_change { (change_form(desk, pet, at, photo, &path)) }
-                            }
-                        }
+                @if !all.is_empty() && may_change {
+                    form method="post" action={ (path) "/photos/change" } {
+                        (desk.key("photos-change"))
+                        input type="hidden" name="version" value=(pet.version);
+                        // For the Enter key, which presses the first button.
+                        button.hidden name="do" value="save" tabindex="-1" aria-hidden="true" { (texts::SAVE) }
+                        (list(desk, all, &name, may_change))
+                        div.buttons { button name="do" value="save" { (texts::SAVE_TEXTS) } }
                     }
+                } @else if !all.is_empty() {
+                    (list(desk, all, &name, may_change))
                 }
                 @if may_add {
                     form.fields method="post" action={ (path) "/photos" } enctype="multipart/form-data"
@@ -72,32 +71,53 @@ pub(super) fn of_new_animal(desk: &Desk<'_>) -> Markup {
     }
 }
 
-fn change_form(desk: &Desk<'_>, pet: &StorePet, at: usize, photo: &Photo, path: &str) -> Markup {
-    let id = format!("alt-{}", photo.id);
-    let key = format!("photo-{}", photo.id);
-    let alt = photo.alt.as_ref().map_or("", AltText::as_str);
+/// The photos, with the inputs and buttons of the form around them.
+fn list(desk: &Desk<'_>, all: &[Photo], name: &str, may_change: bool) -> Markup {
+    html! {
+        ol.photos {
+            @for (at, photo) in all.iter().enumerate() {
+                li data-photo=(photo.id) {
+                    a href={ "/photos/" (photo.id) "-large.jpg" } {
+                        img src={ "/photos/" (photo.id) "-small.jpg" } loading="lazy"
+                            alt=(texts::photo_of(at + 1, name, photo.alt.as_ref().map(AltText::as_str)));
+                    }
+                    @if may_change { (change(desk, at, photo, at + 1 == all.len())) }
+                }
+            }
+        }
+    }
+}
+
+/// The input with the text of a photo, and its buttons.
+fn change(desk: &Desk<'_>, at: usize, photo: &Photo, is_last: bool) -> Markup {
+    let id = alt_input(photo.id);
+    let kept = photo.alt.as_ref().map_or("", AltText::as_str);
+    let alt = desk.visit.form.all(&id).next().unwrap_or(kept);
     let press = |act: &str, label: &str| {
         html! {
-            button name="do" value=(act) aria-label=(texts::photo_button(label, at + 1)) { (label) }
+            button name="do" value={ (act) "-" (photo.id) } aria-label=(texts::photo_button(label, at + 1)) {
+                (label)
+            }
         }
     };
     html! {
-        form.fields method="post" action={ (path) "/photos/change" } {
-            (desk.key(&key))
-            input type="hidden" name="version" value=(pet.version);
-            input type="hidden" name="photo" value=(photo.id);
+        div.fields {
             div.field {
                 label for=(id) { (texts::alt_of(at + 1)) }
-                input #(id) type="text" name="alt" value=(alt) maxlength="500" dir="auto" autocomplete="off";
+                input #(id) name=(id) type="text" value=(alt) maxlength="500" dir="auto" autocomplete="off";
             }
             div.buttons {
-                (press("save", texts::SAVE))
                 @if at > 0 { (press("up", texts::MOVE_UP)) }
-                @if at + 1 < pet.photos.all().len() { (press("down", texts::MOVE_DOWN)) }
+                @if !is_last { (press("down", texts::MOVE_DOWN)) }
                 (press("delete", texts::DELETE))
             }
         }
     }
+}
+
+/// The name of the input with the text of a photo.
+pub(super) fn alt_input(photo: PhotoId) -> String {
+    format!("alt-{photo}")
 }
 
 /// The portrait, small, for a list; nothing if the animal has no photo.

@@ -5,7 +5,7 @@ use maud::{Markup, html};
 use crate::{
     console::{
         desk::Desk,
-        forms::{Errors, Input},
+        forms::{self, Errors, Input},
         markup::{self, LONG, SHORT},
         texts,
         visit::Form,
@@ -118,6 +118,7 @@ pub(super) fn patch(
             FieldKind::Text => typed.to_owned(),
             // Browsers send CR LF.
             FieldKind::LongText => typed.replace("\r\n", "\n"),
+            FieldKind::Decimal => forms::decimal(typed),
             _ => typed.trim().to_owned(),
         };
         let present =
@@ -152,14 +153,14 @@ pub(super) fn shown(
 }
 
 fn one(desk: &Desk<'_>, field: &FieldDefinition, value: &FieldValue) -> Markup {
-    match (field.kind, value) {
-        (FieldKind::Decimal, FieldValue::Text(text)) if field.name.as_str() == "price" => {
+    match value {
+        FieldValue::Text(text) if field.is_price() => {
             html! { (texts::amount(text, desk.currency())) }
         }
-        (_, FieldValue::Text(text)) => markup::text(text, LONG),
-        (_, FieldValue::Integer(number)) => html! { (number) },
-        (_, FieldValue::Boolean(true)) => html! { (texts::YES) },
-        (_, FieldValue::Boolean(false)) => html! { (texts::NO) },
+        FieldValue::Text(text) => markup::text(text, LONG),
+        FieldValue::Integer(number) => html! { (number) },
+        FieldValue::Boolean(true) => html! { (texts::YES) },
+        FieldValue::Boolean(false) => html! { (texts::NO) },
     }
 }
 

@@ -38,6 +38,7 @@ fn badge(stored: &StoredWebhook) -> Markup {
     match stored.webhook.disabled {
         Some(_) => markup::badge("off", texts::OFF),
         None if is_failing(stored) => markup::badge("fails", texts::FAILS),
+        None if stored.progress.last.is_none() => markup::badge("off", texts::NOT_USED),
         None => markup::badge("works", texts::WORKS),
     }
 }

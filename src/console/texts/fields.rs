@@ -1,5 +1,7 @@
 //! The texts about fields and their values.
 
+use serde_json::Value;
+
 use crate::domain::store_area::FieldKind;
 
 pub(in crate::console) const FIELDS: &str = "Fields";
@@ -19,6 +21,8 @@ pub(in crate::console) const FIELD_NAME_INVALID: &str = "Enter a name for progra
 pub(in crate::console) const FIELD_NAME_TAKEN: &str =
     "Another field has this name for programs. Enter a different one.";
 pub(in crate::console) const FIELD_KIND: &str = "Kind";
+pub(in crate::console) const CHOOSE_KIND: &str = "Choose a kind";
+pub(in crate::console) const FIELD_LABEL_INVALID: &str = "Enter a label of 1 to 255 characters.";
 pub(in crate::console) const FIELD_KIND_MISSING: &str = "Choose a kind.";
 pub(in crate::console) const FIELD_CHOICES: &str = "Choices";
 pub(in crate::console) const FIELD_CHOICES_HINT: &str =
@@ -26,8 +30,7 @@ pub(in crate::console) const FIELD_CHOICES_HINT: &str =
 pub(in crate::console) const FIELD_CHOICES_INVALID: &str =
     "Enter 1 to 100 different choices, one on each line, each with at most 64 characters.";
 pub(in crate::console) const FIELD_POSITION: &str = "Position";
-pub(in crate::console) const FIELD_POSITION_HINT: &str =
-    "From 0 to 10,000. Fields with lower positions come first.";
+pub(in crate::console) const FIELD_POSITION_HINT: &str = "From 0 to 10,000. Fields with lower positions come first. If it is empty, the field is the last one.";
 pub(in crate::console) const FIELD_POSITION_INVALID: &str = "Enter a position from 0 to 10,000.";
 pub(in crate::console) const FIELD_PUBLIC: &str = "Public";
 pub(in crate::console) const FIELD_PUBLIC_HINT: &str = "Everybody may see the values.";
@@ -59,13 +62,25 @@ pub(in crate::console) fn kind(kind: FieldKind) -> &'static str {
     }
 }
 
+/// A value as the log has it.
+pub(in crate::console) fn value(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Bool(true) => YES.to_owned(),
+        Value::Bool(false) => NO.to_owned(),
+        other => other.to_string(),
+    }
+}
+
 /// What is wrong with a value.
 pub(in crate::console) fn value_invalid(label: &str, kind: FieldKind) -> String {
     let enter = match kind {
-        FieldKind::Text => "Enter at most 255 characters, one of them visible.",
-        FieldKind::LongText => "Enter at most 8,000 characters, one of them visible.",
+        FieldKind::Text => "Enter at most 255 characters.",
+        FieldKind::LongText => "Enter at most 8,000 characters.",
         FieldKind::Integer => "Enter a whole number, such as 4.",
-        FieldKind::Decimal => "Enter a number with digits and a point, such as 249.00.",
+        FieldKind::Decimal => {
+            "Enter a number such as 249.00, with at most 12 digits before the point and 4 after it."
+        }
         FieldKind::Date => "Enter a date, such as 2024-05-03.",
         FieldKind::Boolean => "Choose yes or no.",
         FieldKind::Choice => "Choose one from the list.",

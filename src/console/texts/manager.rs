@@ -74,6 +74,8 @@ pub(in crate::console) const SENDS: &str = "Sends";
 pub(in crate::console) const SENDS_HINT: &str = "If you choose none, every change is sent.";
 pub(in crate::console) const EVERY_CHANGE: &str = "Every change";
 pub(in crate::console) const WORKS: &str = "Works";
+pub(in crate::console) const NOT_USED: &str = "Not used yet";
+pub(in crate::console) const URL_MISSING: &str = "Enter the address.";
 pub(in crate::console) const FAILS: &str = "Fails";
 pub(in crate::console) const OFF: &str = "Off";
 pub(in crate::console) const FAILS_SINCE: &str = "Fails since";
@@ -103,6 +105,11 @@ pub(in crate::console) const SECRET_HINT: &str =
     "Copy it into the settings of the program now. It is not shown again.";
 pub(in crate::console) const TOO_MANY_WEBHOOKS: &str =
     "There are 100 webhooks already. Delete one first.";
+/// What is wrong with an address, which the message for programs calls `url`.
+pub(in crate::console) fn url_invalid(why: &str) -> String {
+    why.strip_prefix("url ").map_or_else(|| why.to_owned(), |rest| format!("The address {rest}"))
+}
+
 pub(in crate::console) fn failing_webhooks(count: usize) -> String {
     match count {
         1 => "1 webhook does not get its messages.".to_owned(),

@@ -7,9 +7,11 @@ pub(in crate::console) const CONTACT: &str = "Contact";
 pub(in crate::console) const CONTACT_HINT: &str = "The customer's name and telephone number, for example. The service erases it some time \
      after the order closed.";
 pub(in crate::console) const CONTACT_TOO_LONG: &str = "Enter at most 500 characters.";
-pub(in crate::console) const CHANGE_CONTACT: &str = "Change the contact";
+pub(in crate::console) const CONTACT_CHANGED: &str = "Contact changed or erased";
+pub(in crate::console) const CHANGE_ORDER: &str = "Change the order";
 pub(in crate::console) const PRICE_INVALID: &str =
-    "Enter a price with digits and a point, such as 249.00.";
+    "Enter a price such as 249.00, with at most 12 digits before the point and 4 after it.";
+pub(in crate::console) const PRICE_HINT: &str = "If it is empty, the price of the animal.";
 
 /// The label of a price in this currency.
 pub(in crate::console) fn price_in(currency: &Currency) -> String {
@@ -18,7 +20,7 @@ pub(in crate::console) fn price_in(currency: &Currency) -> String {
 
 /// A price as it was written, in the currency of the store.
 pub(in crate::console) fn amount(price: &str, currency: Option<&Currency>) -> String {
-    currency.map_or_else(|| price.to_owned(), |currency| format!("{price} {}", currency.as_str()))
+    currency.map_or_else(|| price.to_owned(), |currency| currency.amount(price))
 }
 
 pub(in crate::console) fn order_is(id: i64, status: OrderStatus) -> String {

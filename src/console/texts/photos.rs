@@ -7,6 +7,7 @@ pub(in crate::console) const PHOTOS_HINT: &str =
 pub(in crate::console) const UPLOAD: &str = "Upload";
 pub(in crate::console) const MOVE_UP: &str = "Earlier";
 pub(in crate::console) const MOVE_DOWN: &str = "Later";
+pub(in crate::console) const SAVE_TEXTS: &str = "Save the descriptions";
 pub(in crate::console) const ARRIVED: &str = "Arrived";
 pub(in crate::console) const NOT_ARRIVED: &str = "Did not arrive. Choose it again.";
 pub(in crate::console) const NO_PICTURE: &str =
@@ -19,11 +20,20 @@ pub(in crate::console) const TOO_MANY_PHOTOS: &str =
     "An animal can have at most 20 photos. Delete one first.";
 pub(in crate::console) const PHOTO_IS_GONE: &str =
     "The photo disappears from the animal at once, and from the service a day later.";
+pub(in crate::console) const PHOTO_ADDED: &str = "Photo added";
+pub(in crate::console) const PHOTO_DELETED: &str = "Photo deleted";
+pub(in crate::console) const PHOTOS_MOVED: &str = "Photos put in another order";
+pub(in crate::console) const PHOTO_DESCRIBED: &str = "Photo described";
 pub(in crate::console) const ALT_TOO_LONG: &str = "Enter at most 500 characters.";
 
 /// What a photo shows, for people who cannot see it.
 pub(in crate::console) fn photo_of(number: usize, animal: &str, alt: Option<&str>) -> String {
     alt.map_or_else(|| format!("Photo {number} of {animal}"), str::to_owned)
+}
+
+/// A photo in the middle of a sentence.
+pub(in crate::console) fn this_photo(number: usize, animal: &str) -> String {
+    format!("photo {number} of {animal}")
 }
 
 /// The label of the field with the text of a photo.

@@ -124,7 +124,7 @@ pub(in crate::console) fn form(id: &str, command: &str) -> String {
         ("saveCategory", _) => super::NAME_CATEGORY,
         ("cancelOrder", _) => super::CANCEL_RESERVATION,
         ("extendOrder", _) => super::EXTEND_MORE,
-        ("saveContact", _) => super::CHANGE_CONTACT,
+        ("saveOrder", _) => super::CHANGE_ORDER,
         ("returnOrder", _) => super::TAKE_BACK,
         ("addMember", _) => super::ADD_MEMBER,
         ("changeMember" | "endSessionOfMember", _) => super::STAFF,

@@ -28,7 +28,13 @@ const LIST: &str = "/settings/webhooks";
 /// Adds a webhook, and shows its secret.
 pub(in super::super) async fn add(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let (form, mut errors) = (&desk.visit.form, Errors::default());
-    let url = errors.take("url", desk.app().webhooks.registrar.check_url(form.get("url")));
+    let url = match form.get("url") {
+        "" => Err(texts::URL_MISSING.to_owned()),
+        typed => {
+            desk.app().webhooks.registrar.check_url(typed).map_err(|why| texts::url_invalid(&why))
+        }
+    };
+    let url = errors.take("url", url);
     let description = match form.get("description") {
         "" => Some(None),
         text => {
