@@ -75,7 +75,7 @@ pub(super) const MEMBERS: &[(&str, &str)] = &[
 ];
 
 // Today
-pub(super) const FIND_LABEL: &str = "Find an animal by name or number";
+pub(super) const FIND_LABEL: &str = "Find an animal by name, number or microchip";
 pub(super) const FIND: &str = "Find";
 pub(super) const ENDING: &str = "Reservations that end soon";
 pub(super) const NONE_ENDING: &str = "No reservation ends in the next three days.";

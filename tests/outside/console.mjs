@@ -112,7 +112,7 @@ async function aDay(at, hand, which) {
   await submit(at, "#results td.number a", hand);
   await press(at, "#order summary", hand);
   await extend(at, hand);
-  await says(at, "The reservation is extended.");
+  await says(at, "The end of the reservation is changed.");
   done(at, "find the order and extend");
   await submit(at, "#work form[action$=cancel] button", hand);
   await says(at, "The reservation is cancelled.");
