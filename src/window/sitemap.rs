@@ -42,7 +42,7 @@ pub(super) async fn file(shop: &Arc<Shop>, files: &Arc<Semaphore>) -> Result<Res
     }
 }
 
-/// `GET /sitemap-{before}.xml`: a part of the addresses. Fails with 404 for what no index has.
+/// `GET /sitemap-{before}.xml`: a part of the addresses. Fails with 404 for what is no identifier.
 pub(super) fn part(
     shop: &Arc<Shop>,
     files: &Arc<Semaphore>,
