@@ -189,6 +189,6 @@ pub(super) fn remember(visit: &Visit<'_>, response: &mut Response, member: &Staf
 
 /// Whether the script of a page sends the request while nobody does anything. So an open page does
 /// not keep its session for ever.
-fn is_background(request: &Parts) -> bool {
+pub(super) fn is_background(request: &Parts) -> bool {
     request.uri.path() == "/live" || request.headers.contains_key("x-petstore-live")
 }

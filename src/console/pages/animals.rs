@@ -15,7 +15,7 @@ use crate::{
         layout::{Follows, Menu},
         markup::{self, SHORT},
         reply::{Page, Reply},
-        texts,
+        session, texts,
         visit::Form,
     },
     domain::{
@@ -67,9 +67,16 @@ pub(super) async fn show(desk: &Desk<'_>, form: &Form, errors: &Errors) -> Resul
         None => (Vec::new(), None),
     };
     if query.after.is_none() {
-        for pet in meant(desk, &fields, typed).await? {
+        let meant = meant(desk, &fields, typed).await?;
+        for pet in &meant {
             pets.retain(|other| other.id != pet.id);
-            pets.insert(0, pet);
+            pets.insert(0, pet.clone());
+        }
+        // Nothing else can be meant, so its page follows, but not while somebody types.
+        if let ([one], [_], true) = (&meant[..], &pets[..], errors.is_empty())
+            && !session::is_background(desk.visit.request)
+        {
+            return Ok(Reply::See(format!("/animals/{}", one.id), None));
         }
     }
     let open = pets.iter().filter_map(|pet| pet.order_id).filter(|_| desk.may_write());
