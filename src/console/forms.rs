@@ -284,7 +284,8 @@ pub(super) fn contact(form: &Form) -> Result<Option<Contact>, String> {
 }
 
 pub(super) fn note(form: &Form, name: &str) -> Result<Option<Note>, String> {
-    optional(form.get(name), texts::NOTE_TOO_LONG)
+    // Browsers send CR LF.
+    optional(&form.get(name).replace("\r\n", "\n"), texts::NOTE_TOO_LONG)
 }
 
 pub(super) fn reason(form: &Form) -> Result<Option<Reason>, String> {

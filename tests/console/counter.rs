@@ -120,11 +120,15 @@ async fn a_clerk_corrects_what_was_written_about_an_order_and_its_price_while_it
     let shop = Shop::open().await;
     let mut clerk = shop.member("Cy", Role::Clerk).await;
     let animal = add(&mut clerk, "Rex", "available").await;
-    let typed = [("until", "2026-12-03"), ("price", "80"), ("reference", "A-1"), ("note", "Red")];
+    let typed =
+        [("until", "2026-12-03"), ("price", "80"), ("reference", "A-1"), ("note", "Red\r\none")];
     clerk.post(&format!("{animal}/order"), &typed).await.expect(303);
+    // What a browser sends if nobody changes anything.
+    clerk.post("/orders/1/change", &[&[("version", "1")], &typed[1..]].concat()).await.expect(303);
     let page = clerk.get("/orders/1").await.expect(200);
     assert_eq!(["price", "reference"].map(|of| page.typed(of)), ["80", "A-1"]);
-    assert!(page.text.contains("\nRed</textarea>"), "{page:?}");
+    assert!(page.text.contains("name=\"version\" value=\"1\""), "{page:?}");
+    assert!(page.text.contains("\nRed\none</textarea>"), "{page:?}");
     let change = [("version", "1"), ("price", "75,50"), ("reference", "A-2"), ("note", "")];
     clerk.post("/orders/1/change", &change).await.expect(303);
     let page = clerk.get("/orders/1").await.expect(200);
@@ -137,8 +141,18 @@ async fn a_clerk_corrects_what_was_written_about_an_order_and_its_price_while_it
     let page = clerk.get("/orders/1").await.expect(200);
     assert!(!page.text.contains("name=\"price\""), "{page:?}");
     clerk.post("/orders/1/change", &[("version", "3"), ("note", "Blue")]).await.expect(303);
+    let stale = [("version", "3"), ("contact", "Ann"), ("reference", "A-4"), ("note", "")];
+    let page = clerk.post("/orders/1/change", &stale).await.expect(422);
+    assert_eq!(["contact", "reference"].map(|of| page.typed(of)), ["Ann", "A-4"]);
+    clerk.post("/orders/1/change", &[("version", "4"), ("note", "")]).await.expect(303);
     let history = clerk.get(&animal).await.expect(200);
-    assert!(history.text.contains("Price: <del>"), "{history:?}");
+    for line in [
+        "Price: <del><bdi>80</bdi></del> → <ins><bdi>75.50</bdi></ins>",
+        "Note: <del><bdi>Blue</bdi></del> → <ins><bdi>–</bdi></ins>",
+    ] {
+        assert!(history.text.contains(line), "{line}: {history:?}");
+    }
+    assert!(!history.text.contains("Contact changed"), "{history:?}");
     assert!(clerk.get("/orders/1").await.text.contains("75.50"));
 }
 

@@ -49,7 +49,7 @@ pub(super) async fn last(desk: &Desk<'_>, id: PetId) -> Result<Option<JournalEnt
 /// How many changes of an animal are looked through for one of its versions.
 const RECENT: u32 = 100;
 
-/// The animal as a member saw it, before these changes. `None` if the log has that no more.
+/// The animal as a member saw it, before these changes. `None` if the log no longer has it.
 pub(super) async fn at_version(
     desk: &Desk<'_>,
     now: &StorePet,
@@ -190,6 +190,9 @@ pub(super) fn differences(
     let mut lines: Vec<(String, Option<String>, String)> = Vec::new();
     let mut ends = None;
     let mut add = |label: &str, old: Option<String>, new: Option<String>| {
+        // A value that is gone is shown, too, unless all of it is gone.
+        let is_gone = old.is_some() && change.after.is_some();
+        let new = new.or_else(|| is_gone.then(|| texts::NO_VALUE.to_owned()));
         if let Some(new) = new.filter(|new| old.as_ref() != Some(new)) {
             lines.push((label.to_owned(), old, new));
         }
@@ -202,8 +205,6 @@ pub(super) fn differences(
     for name in names_of(&before["fields"], &after["fields"]) {
         let label = fields.find(name).map_or(name, |field| field.label.as_str());
         let [old, new] = [&before, &after].map(|of| of["fields"].get(name).map(texts::value));
-        // A value that is gone is shown, too.
-        let new = new.or_else(|| old.is_some().then(|| texts::NO_VALUE.to_owned()));
         add(&markup::readable(label, SHORT), old, new);
     }
     if change.kind == ChangeType::OrderChanged && end(&before) != end(&after) {

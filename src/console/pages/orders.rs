@@ -270,17 +270,18 @@ fn change_form(desk: &Desk<'_>, order: &Order, path: &str, errors: &Errors) -> M
         ("note", texts::NOTE, order.note.as_ref().map_or("", Note::as_str)),
     ];
     let inputs = inputs.into_iter().filter(|(name, ..)| reserved || *name != "price");
-    let is_wrong =
-        ["contact", "price", "reference", "note"].iter().any(|name| errors.of(name).is_some());
+    let action = format!("{path}/change");
+    // It was not saved.
+    let is_sent = desk.visit.request.uri.path() == action;
     html! {
-        details.no-print open[is_wrong] {
+        details.no-print open[is_sent] {
             summary { (texts::CHANGE_ORDER) }
-            form.fields method="post" action={ (path) "/change" } {
+            form.fields method="post" action=(action) {
                 (desk.key("change"))
                 input type="hidden" name="version" value=(order.version);
                 @for (name, label, present) in inputs {
                     @let typed = Input::of(name, label, form, errors);
-                    @let value = if is_wrong { typed.value } else { present };
+                    @let value = if is_sent { typed.value } else { present };
                     @let hint = (name == "contact").then_some(texts::CONTACT_HINT);
                     @let kind = if name == "note" { "textarea" } else { "" };
                     (Input { value, hint, kind, is_optional: true, ..typed }.show())
