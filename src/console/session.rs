@@ -110,7 +110,7 @@ pub(super) async fn with_or_without_code(visit: &Visit<'_>) -> Result<Option<Ses
     if !record.is_alive_at(visit.now) || member.disabled_at.is_some() {
         return Ok(None);
     }
-    if record.is_to_be_saved_at(visit.now) && !is_background(visit.request) {
+    if record.is_to_be_saved_at(visit.now) && !is_of_script(visit.request) {
         store.touch_session(digest, visit.now).await?;
     }
     Ok(Some(Session { member, record }))
@@ -187,8 +187,8 @@ pub(super) fn remember(visit: &Visit<'_>, response: &mut Response, member: &Staf
     Cookie::Browser.set(visit, response, &tags.join("."), Some(REMEMBERED_FOR));
 }
 
-/// Whether the script of a page sends the request while nobody does anything. So an open page does
-/// not keep its session for ever.
-pub(super) fn is_background(request: &Parts) -> bool {
+/// Whether the script of a page sends the request: to follow the store, which does not keep the session of
+/// an open page for ever, or what is typed into a search.
+pub(super) fn is_of_script(request: &Parts) -> bool {
     request.uri.path() == "/live" || request.headers.contains_key("x-petstore-live")
 }

@@ -74,7 +74,7 @@ pub(super) async fn show(desk: &Desk<'_>, form: &Form, errors: &Errors) -> Resul
         }
         // Nothing else can be meant, so its page follows, but not while somebody types.
         if let ([one], [_], true) = (&meant[..], &pets[..], errors.is_empty())
-            && !session::is_background(desk.visit.request)
+            && !session::is_of_script(desk.visit.request)
         {
             return Ok(Reply::See(format!("/animals/{}", one.id), None));
         }

@@ -70,9 +70,7 @@ pub(crate) async fn list_pets(
     ];
     let name = query.name.as_ref().map(NamePrefix::as_str);
     let mut of_walk = vec![filters[0].1, filters[1].1, name, filters[3].1];
-    for (name, value) in &values {
-        filters.push((name, Some(value)));
-    }
+    filters.extend(values.iter().map(|(name, value)| (name.as_str(), Some(*value))));
     // The same filters in another order or case are the same walk.
     let mut wanted: Vec<_> =
         query.values.iter().map(|value| (value.field.as_str(), value.key.as_str())).collect();
