@@ -9,12 +9,14 @@ tests that fail without a mutant. So an outdated list is always noticed.
 import argparse
 import os
 import pathlib
+import queue
 import re
 import shutil
 import signal
 import subprocess
 import sys
 import tomllib
+from concurrent import futures
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 FIELDS = {"name", "file", "from", "to", "target", "tests", "survives"}
@@ -75,7 +77,12 @@ class Cargo:
         self.tree = tree
         # The output of the last tests.
         self.said = ""
-        self.environment = os.environ | {"CARGO_TARGET_DIR": str(build), "RUST_BACKTRACE": "0"}
+        self.environment = os.environ | {
+            "CARGO_TARGET_DIR": str(build),
+            # Nobody reads a backtrace, and a build takes less time without line numbers.
+            "CARGO_PROFILE_DEV_DEBUG": "none",
+            "RUST_BACKTRACE": "0",
+        }
 
     def run(self, arguments: list[str], seconds: int | None = None) -> tuple[int | None, str]:
         """The exit code and the output; no code after a timeout."""
@@ -113,38 +120,64 @@ class Cargo:
         return "failed" if code else "passed"
 
 
-def run(mutants: list[dict], folder: pathlib.Path) -> int:
-    tree, build = folder / "tree", folder / "build"
-    copy_tree(tree)
-    cargo = Cargo(tree, build)
-    wrong = 0
-    for target, tests in sorted({(mutant["target"], mutant["tests"]) for mutant in mutants}):
-        without = cargo.test({"target": target, "tests": tests})
-        if without != "passed":
-            wrong += 1
-            print(f"WRONG     {target} {tests}, without a mutant: {without}\n{cargo.said}", flush=True)
-    survivors = []
-    for mutant in mutants:
-        file = tree / mutant["file"]
+class Worker:
+    """Plants mutants in a copy of its own, which has a target folder of its own."""
+
+    def __init__(self, folder: pathlib.Path):
+        self.tree = folder / "tree"
+        copy_tree(self.tree)
+        self.cargo = Cargo(self.tree, folder / "build")
+
+    def without(self, target: str, tests: str) -> tuple[int, str]:
+        """How many results are wrong without a mutant, and what to print."""
+        result = self.cargo.test({"target": target, "tests": tests})
+        if result == "passed":
+            return 0, ""
+        return 1, f"WRONG     {target} {tests}, without a mutant: {result}\n{self.cargo.said}"
+
+    def plant(self, mutant: dict) -> tuple[int, str]:
+        """The same with a mutant."""
+        file = self.tree / mutant["file"]
         sound = file.read_text()
         file.write_text(apply(mutant, sound))
         try:
-            result = cargo.test(mutant)
+            result = self.cargo.test(mutant)
         finally:
             file.write_text(sound)
-        if result == "failed":
-            verdict = "caught"
-        elif result == "passed":
-            verdict = "survived"
-            survivors.append(mutant["name"])
-        else:
-            verdict = "WRONG"
+        verdict = {"failed": "caught", "passed": "survived"}.get(result, "WRONG")
         expected = "survived" if "survives" in mutant else "caught"
-        wrong += verdict != expected
-        surprise = "" if verdict == expected else f"  <- it was to be {expected}"
-        print(f"{verdict:9} {mutant['name']}{surprise}", flush=True)
+        text = f"{verdict:9} {mutant['name']}"
+        if verdict != expected:
+            text += f"  <- it was to be {expected}"
         if verdict == "WRONG":
-            print(result, flush=True)
+            text += f"\n{result}"
+        return int(verdict != expected), text
+
+
+def run(mutants: list[dict], folder: pathlib.Path, jobs: int) -> int:
+    idle: queue.SimpleQueue[Worker] = queue.SimpleQueue()
+    for number in range(jobs):
+        idle.put(Worker(folder / str(number)))
+
+    def work(act) -> tuple[int, str]:
+        worker = idle.get()
+        try:
+            return act(worker)
+        finally:
+            idle.put(worker)
+
+    runs = sorted({(mutant["target"], mutant["tests"]) for mutant in mutants})
+    acts = [lambda worker, run=run: worker.without(*run) for run in runs]
+    acts += [lambda worker, mutant=mutant: worker.plant(mutant) for mutant in mutants]
+    wrong = 0
+    survivors = []
+    with futures.ThreadPoolExecutor(jobs) as pool:
+        for is_wrong, text in pool.map(work, acts):
+            wrong += is_wrong
+            if text.startswith("survived"):
+                survivors.append(text.split()[1])
+            if text:
+                print(text, flush=True)
     print(f"{len(mutants)} times a mutant was planted: {len(survivors)} survived {survivors}, {wrong} wrong")
     return 1 if wrong else 0
 
@@ -152,8 +185,9 @@ def run(mutants: list[dict], folder: pathlib.Path) -> int:
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python3 -m tests.mutants", description=__doc__)
     parser.add_argument("--check", action="store_true", help="only read the list, and compare it with the sources")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="how many at a time (default: one for each core)")
     parser.add_argument("--folder", type=pathlib.Path, default=ROOT / "target/mutants",
-                        help="the target folder of the copy")
+                        help="where the copies and their target folders are")
     parser.add_argument("names", nargs="*", metavar="NAME", help="these mutants, or all whose names begin with NAME")
     arguments = parser.parse_args()
     try:
@@ -162,7 +196,7 @@ def main() -> int:
             mutants = [mutant for mutant in mutants if mutant["name"].startswith(tuple(arguments.names))]
         if not mutants:
             raise Wrong("no mutant has this name")
-        return 0 if arguments.check else run(mutants, arguments.folder)
+        return 0 if arguments.check else run(mutants, arguments.folder, arguments.jobs)
     except Wrong as wrong:
         print(f"mutants.toml: {wrong}", file=sys.stderr)
         return 1
