@@ -83,10 +83,12 @@ impl ConfirmedClock {
     pub async fn now(&self) -> Result<Option<Timestamp>, StoreError> {
         let confirmed = self.store.confirmed_time(self.clock.now()).await?;
         let now = to_milliseconds(self.clock.now());
-        if !self.state().judge((self.clock.instant(), now), confirmed) {
-            return Ok(None);
-        }
-        if now.duration_since(confirmed).abs() >= MOVE {
+        let judged = self.state().judge((self.clock.instant(), now), confirmed);
+        let Some(rest) = judged else { return Ok(None) };
+        // Restarts in quick succession, each with a clock that is less than a day further ahead,
+        // would otherwise move the confirmed time by a day each.
+        let has_run_evenly = !rest.is_positive();
+        if has_run_evenly && now.duration_since(confirmed).abs() >= MOVE {
             if self.store.confirm_time(confirmed, now, None).await? {
                 self.state().seen = Some(now);
             } else if !is_near(now, confirmed) {
@@ -103,8 +105,13 @@ impl ConfirmedClock {
 }
 
 impl State {
-    /// Whether the clocks may be believed that show `present`.
-    fn judge(&mut self, present: (Instant, Timestamp), confirmed: Timestamp) -> bool {
+    /// For how long the clocks that show `present` must still run evenly until they move the
+    /// confirmed time (not positive: no longer); `None` if they may not be believed.
+    fn judge(
+        &mut self,
+        present: (Instant, Timestamp),
+        confirmed: Timestamp,
+    ) -> Option<SignedDuration> {
         let (instant, now) = present;
         let passed = |since: (Instant, Timestamp)| {
             let passed = instant.saturating_duration_since(since.0);
@@ -135,6 +142,7 @@ impl State {
             _ => {}
         }
         self.doubt = doubt;
-        doubt.is_none() && (!self.has_jumped || passed >= JUMP)
+        let is_believed = doubt.is_none() && (!self.has_jumped || passed >= JUMP);
+        is_believed.then_some(rest)
     }
 }

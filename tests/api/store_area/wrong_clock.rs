@@ -52,6 +52,12 @@ impl Process {
         }
     }
 
+    /// Whether the process believes its clock from its start.
+    async fn is_believed(&self) -> bool {
+        self.work().await;
+        self.is_confirmed()
+    }
+
     fn is_confirmed(&self) -> bool {
         self.api.metrics().contains("petstore_clock_confirmed 1")
     }
@@ -143,6 +149,23 @@ async fn a_weekend_without_power_is_believed_after_an_hour_and_not_before() {
     monday.work_for(3).await;
     assert_eq!(status(&store, order).await, "expired");
     assert!(monday.is_confirmed());
+}
+
+#[tokio::test]
+async fn the_errors_of_a_clock_do_not_add_up_over_quick_restarts() {
+    let (store, _) = shop().await;
+    for _ in 0..2 {
+        let first = Process::start(&store, SignedDuration::from_hours(20));
+        assert!(first.is_believed().await);
+        // A restart ten minutes later, with a clock that is 20 hours further ahead.
+        first.work_for(10).await;
+        let second = Process::start(&store, SignedDuration::from_hours(40));
+        assert!(!second.is_believed().await);
+    }
+    // A clock that runs evenly for long enough is right.
+    let right = Process::start(&store, SignedDuration::from_hours(20));
+    right.work_for(30).await;
+    assert!(Process::start(&store, SignedDuration::from_hours(40)).is_believed().await);
 }
 
 #[tokio::test]
