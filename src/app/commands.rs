@@ -1,8 +1,12 @@
 //! Commands on animals, orders and categories.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::{Arc, atomic::AtomicUsize, atomic::Ordering::Relaxed},
+    time::Duration,
+};
 
 use jiff::Timestamp;
+use tokio::sync::Semaphore;
 use tracing::info;
 
 use crate::{
@@ -18,6 +22,12 @@ use crate::{
     store::{Executed, RespondTo, Store, StoreError},
 };
 
+/// After so many commands, or times 512 bytes of responses, it is checked whether more changes than
+/// `BEHIND` wait to be merged into the search. Then commands wait for at most so many steps of it.
+const OFTEN: usize = 512;
+const BEHIND: u64 = 2_048;
+const STEPS: usize = 4;
+
 /// Carries out commands, and counts and logs what they change.
 pub(crate) struct Commands {
     store: Arc<dyn Store>,
@@ -25,6 +35,9 @@ pub(crate) struct Commands {
     pub(super) metrics: ChangeMetrics,
     /// How long a reservation lasts by default.
     reservation: Duration,
+    /// Since the last check of the search.
+    unchecked: AtomicUsize,
+    checks: Semaphore,
 }
 
 impl Commands {
@@ -33,7 +46,8 @@ impl Commands {
         clock: Arc<ConfirmedClock>,
         reservation: Duration,
     ) -> Self {
-        Self { store, clock, metrics: ChangeMetrics::default(), reservation }
+        let (metrics, unchecked) = (ChangeMetrics::default(), AtomicUsize::default());
+        Self { store, clock, metrics, reservation, unchecked, checks: Semaphore::new(1) }
     }
 
     /// Carries out commands in one transaction. See [`crate::store::StoreArea::execute`].
@@ -44,14 +58,31 @@ impl Commands {
         respond: RespondTo,
     ) -> Result<Executed, StoreError> {
         let (actor, request_id) = (context.actor.actor, context.request_id.clone());
+        self.let_search_keep_up(commands.len()).await;
         let executed = self.store.execute(commands, context, respond).await?;
-        if let Executed::Done { changes, .. } = &executed {
+        if let Executed::Done { changes, response } = &executed {
             self.metrics.count(changes);
+            self.unchecked.fetch_add(response.body.len() >> 9, Relaxed);
             for change in changes {
                 log(change, actor, request_id.as_deref());
             }
         }
         Ok(executed)
+    }
+
+    /// Helps the task that merges changes into the search. So no client can keep the search away.
+    async fn let_search_keep_up(&self, commands: usize) {
+        if self.unchecked.fetch_add(commands, Relaxed) < OFTEN {
+            return;
+        }
+        let _turn = self.checks.acquire().await;
+        for _ in 0..STEPS {
+            // The commands do not depend on it.
+            if !matches!(self.store.merge_values(BEHIND).await, Ok(true)) {
+                break;
+            }
+        }
+        self.unchecked.store(0, Relaxed);
     }
 
     /// When a reservation ends that is made now without another end. If the clock is behind the time

@@ -36,6 +36,17 @@ impl DatabaseArgs {
     }
 }
 
+/// Merges the values of animals that were added into the search. If this fails, or is ended, the service
+/// does it.
+pub(super) fn merge_values(database: DatabaseUrl) {
+    let database = DatabaseArgs { database };
+    let _ = runtime::block_on(async {
+        let store = database.open(OpenMode::AsIs).await?;
+        while store.merge_values(0).await? {}
+        Ok(())
+    });
+}
+
 /// Parses a database URL. clap's own error would show the URL with its password.
 #[derive(Clone)]
 pub(super) struct DatabaseUrlParser;

@@ -113,6 +113,7 @@ impl Copy {
             CommitError::NotDone(error) => anyhow::Error::from(error).context("nothing was copied"),
             unknown @ CommitError::Unknown(_) => unknown.into(),
         })?;
+        drop(to);
         let Copied { animals, orders, categories, fields, keys, requests, rows } = copied;
         let rows = bulk::TABLES.iter().zip(rows);
         let rows: Vec<_> =
@@ -132,6 +133,7 @@ impl Copy {
         if let Some(photos) = photos {
             super::output::print_message(&photos);
         }
+        super::args::merge_values(self.to);
         Ok(())
     }
 

@@ -21,7 +21,7 @@ use self::{
     fields::ImportedFields,
 };
 use super::{
-    args::{BadSetting, CreateArgs, DatabaseArgs},
+    args::{BadSetting, CreateArgs, DatabaseArgs, merge_values},
     heading_args::HeadingArgs,
     output::counted,
     progress::Progress,
@@ -166,6 +166,9 @@ impl Import {
             ),
         };
         super::output::print_message(&format!("{done} {what} into {database}.{rejected}{ignored}"));
+        if !self.dry_run {
+            merge_values(self.database.database);
+        }
         Ok(if invalid == 0 { ExitCode::SUCCESS } else { SOME_REJECTED.into() })
     }
 

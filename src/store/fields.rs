@@ -4,8 +4,8 @@ use async_trait::async_trait;
 
 use super::{StoreError, Written};
 use crate::domain::{
-    StoredResponse, WriteContext,
-    store_area::{Act, FieldChange, FieldName, FieldSet},
+    PetId, StoredResponse, WriteContext,
+    store_area::{Act, FieldChange, FieldName, FieldSet, UniqueKey},
 };
 
 /// Stores the fields with which animals are described.
@@ -13,6 +13,9 @@ use crate::domain::{
 pub trait Fields: Send + Sync {
     /// All fields.
     async fn fields(&self) -> Result<FieldSet, StoreError>;
+
+    /// The animal in the catalogue that has a unique value.
+    async fn owner(&self, of: UniqueKey) -> Result<Option<PetId>, StoreError>;
 
     /// Begins to look for values of a field, unless any field has changed since `seen`. Afterwards,
     /// the fields have the next version, and each transaction that writes a value of this one says

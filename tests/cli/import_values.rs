@@ -1,6 +1,12 @@
 //! `petstore import` of animals with values.
 
-use std::fs;
+use std::{fs, num::NonZeroU32};
+
+use petstore::{
+    domain::store_area::PetQuery,
+    store::{self, OpenMode},
+};
+use rand::{SeedableRng, rngs::StdRng};
 
 use super::{
     import::{BACKENDS, expect_rejected, fresh},
@@ -81,5 +87,33 @@ fn an_invalid_value_and_two_columns_for_one_field_are_named() {
         let line = format!("{{\"name\":\"Bo\",\"categoryId\":1,\"fields\":{fields}}}\n");
         let told = expect_rejected(here.path(), "bad.ndjson", line.as_bytes(), &[]);
         assert!(told[0].starts_with(&format!("line 1: {expected}")), "{told:?}");
+    }
+}
+
+/// How many animals the first page of a search by a value has.
+async fn found(database: &str) -> usize {
+    let (one, random) = (NonZeroU32::MIN, &mut StdRng::seed_from_u64(1));
+    let store = store::open(&database.parse().unwrap(), OpenMode::AsIs, one, random).await.unwrap();
+    let dogs = store.fields().await.unwrap().searched("species", "dog").unwrap();
+    let query = PetQuery { values: vec![dogs], ..PetQuery::default() };
+    store.list_store_pets(&query).await.unwrap().0.len()
+}
+
+#[tokio::test]
+async fn the_search_has_the_values_of_many_animals_right_after_an_import_and_a_copy() {
+    for backend in BACKENDS {
+        let here = directory();
+        let [database, other] = [fresh(backend, "petstore").await, fresh(backend, "other").await];
+        let rows = "Rex,1,Dog\n".repeat(9_000);
+        fs::write(here.path().join("dogs.csv"), format!("name,categoryId,species\n{rows}"))
+            .unwrap();
+        let import = ["import", "dogs.csv", "--create", "--database", &database];
+        run(here.path(), &import).expect_success();
+        let at = |database: &str| {
+            database.replace("sqlite:", &format!("sqlite:{}/", here.path().display()))
+        };
+        assert_eq!(found(&at(&database)).await, 20, "{backend}");
+        run(here.path(), &["copy", "--from", &database, "--to", &other]).expect_success();
+        assert_eq!(found(&at(&other)).await, 20, "{backend}");
     }
 }

@@ -163,6 +163,22 @@ async fn an_animal_is_found_by_its_microchip_and_a_list_is_filtered_by_choices()
 }
 
 #[tokio::test]
+async fn while_the_search_by_values_is_not_ready_names_and_microchips_are_found() {
+    let shop = Shop::open().await;
+    let mut clerk = shop.member("Cy", Role::Clerk).await;
+    let luna = add(&mut clerk, &[("field.microchip", "276098106012345")]).await;
+    let many = "WITH RECURSIVE n (i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n WHERE i < 8200)
+        INSERT INTO pets (name, category_id, status, fields)
+        SELECT 'Max', 1, 'sold', '{\"sex\":\"Male\"}' FROM n";
+    shop.database().execute(many, []).unwrap();
+    clerk.get("/animals?field.sex=Male").await.expect(503);
+    let page = clerk.get("/animals?q=lun").await.expect(200).text;
+    assert!(page.contains(&format!("href=\"/animals/{luna}\"")), "{page}");
+    let scanned = clerk.get("/animals?q=276098106012345").await;
+    assert_eq!(scanned.next(), format!("/animals/{luna}"));
+}
+
+#[tokio::test]
 async fn a_manager_adds_changes_and_deletes_a_field() {
     let shop = Shop::open().await;
     let mut manager = shop.member("Mo", Role::Manager).await;

@@ -174,3 +174,33 @@ pub(crate) async fn while_too_many_values_are_not_merged_there_is_no_search(stor
     let last = PetQuery { after: Some(PetPosition { key: None, id: pet_id(8_990) }), ..query };
     assert_eq!(store.list_store_pets(&last).await.unwrap().0.len(), 10);
 }
+
+pub(crate) async fn values_of_many_bytes_are_merged_in_small_steps_and_before_that_there_is_no_search(
+    store: AnyStore,
+) {
+    let long = "🐈".repeat(6_500);
+    let values = [("description", long.as_str()), ("sex", "Male")];
+    for _ in 0..17 {
+        let add = || Command::AddPet(new_pet("Rex", 1, Available), given(&values));
+        let done = execute(&store, (0..10).map(|_| add()).collect()).await;
+        assert!(matches!(done, Executed::Done { .. }));
+    }
+    let query =
+        PetQuery { values: vec![filter(&store, ("sex", "male")).await], ..Default::default() };
+    let refused = store.list_store_pets(&query).await;
+    assert!(matches!(refused, Err(StoreError::Overloaded)), "{refused:?}");
+    let has_more = store.merge_values(1_024).await.unwrap();
+    assert!(has_more, "no step began although they are long, or one step merged all of them");
+    merge(&store).await;
+    assert_eq!(store.list_store_pets(&query).await.unwrap().0.len(), 20);
+}
+
+pub(crate) async fn the_animal_with_a_unique_value_is_found_without_the_search(store: AnyStore) {
+    let chip = [("microchip", "Ä 1")];
+    change(&store, Command::AddPet(new_pet("Rex", 1, Available), given(&chip))).await;
+    let key = |text: &str| ("microchip".to_owned(), text.to_owned());
+    assert_eq!(store.owner(key("a 1")).await.unwrap(), Some(pet_id(1)));
+    assert_eq!(store.owner(key("Ä 1")).await.unwrap(), None);
+    change(&store, withdraw(pet_id(1))).await;
+    assert_eq!(store.owner(key("a 1")).await.unwrap(), None);
+}

@@ -21,7 +21,7 @@ use crate::{
     domain::{
         Limit, PetId, PetStatus,
         store_area::{
-            Category, Choices, FieldDefinition, FieldKind, FieldSet, NamePrefix, Order,
+            Category, Choices, FieldDefinition, FieldKind, FieldSet, Given, NamePrefix, Order,
             PetPosition, PetQuery, StorePet, ValueFilter,
         },
     },
@@ -195,11 +195,18 @@ async fn meant(
     }
     for field in fields.all().iter().filter(|field| field.is_unique) {
         if let Ok(value) = fields.searched(field.name.as_str(), typed) {
-            for withdrawn in [true, false] {
-                let values = vec![value.clone()];
-                let query = PetQuery { values, withdrawn, ..PetQuery::default() };
-                found.extend(desk.store().list_store_pets(&query).await?.0);
+            let query = PetQuery { values: vec![value], withdrawn: true, ..PetQuery::default() };
+            match desk.store().list_store_pets(&query).await {
+                // Until the search is ready, the list has only what the names say.
+                Err(StoreError::Overloaded) => {}
+                withdrawn => found.extend(withdrawn?.0),
             }
+        }
+        if let Given::Set(value) = field.in_cell(typed)
+            && let Some(key) = fields.unique_key(field.name.as_str(), &value)
+            && let Some(owner) = desk.store().owner(key).await?
+        {
+            found.extend(desk.store().get_store_pet(owner).await?);
         }
     }
     Ok(found)

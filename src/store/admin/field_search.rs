@@ -14,7 +14,7 @@ use futures_util::FutureExt;
 use roaring::RoaringBitmap;
 use sha2::{Digest, Sha256};
 
-use super::{Doing, Parameter, Sql, Values, fields, values};
+use super::{Doing, Parameter, Sql, fields, values};
 use crate::{
     domain::{
         PetId, PetStatus,
@@ -26,11 +26,14 @@ use crate::{
     },
 };
 
-/// While more animals than this are not merged, there is no search: it would take more than 10 ms.
-const MOST_CHANGED: usize = 8_192;
-
-/// So many changes are merged in one transaction, in some milliseconds.
-const STEP: i64 = 1_024;
+/// While more changes than this wait to be merged, or so many times 512 bytes of values, there is no search: it
+/// would take more than 10 ms.
+const MOST_CHANGED: u64 = 8_192;
+/// So many changes are merged in one transaction, in some milliseconds, or so many bytes of values.
+/// This many changes are read at once.
+const STEP: usize = 1_024;
+const STEP_BYTES: usize = 2 << 20;
+const PART: usize = 64;
 
 /// An identifier without these bits is the number of its block.
 const BLOCK_BITS: u32 = 16;
@@ -42,17 +45,14 @@ const BLOCKS: [i64; 2] = [2, 16];
 /// How many sets a search looks into: those of three values, the category, and three statuses.
 const SETS: usize = 7;
 
-const UNMERGED: &str = "SELECT count(*) FROM (SELECT 1 FROM value_changes LIMIT $1) AS changes";
-const CHANGED: [&str; 2] = [
-    "SELECT pet_id, (SELECT status FROM pets WHERE id = pet_id),
-        (SELECT category_id FROM pets WHERE id = pet_id),
-        (SELECT fields FROM pets WHERE id = pet_id)
-    FROM (SELECT DISTINCT pet_id FROM value_changes LIMIT $1) AS changed",
-    "SELECT pet_id, (SELECT status FROM withdrawn_pets WHERE id = pet_id),
-        (SELECT category_id FROM withdrawn_pets WHERE id = pet_id),
-        (SELECT fields FROM withdrawn_pets WHERE id = pet_id)
-    FROM (SELECT DISTINCT pet_id FROM value_changes LIMIT $1) AS changed",
-];
+/// How many changes wait, counted up to $1, and the bytes of their values. No store reads the values for
+/// this.
+const UNMERGED: &str = "SELECT count(*), coalesce(sum(bytes), 0) FROM (
+        SELECT coalesce(octet_length(fields), 0)
+            + coalesce((SELECT octet_length(fields) FROM pets WHERE id = pet_id), 0) AS bytes
+        FROM value_changes LIMIT $1
+    ) AS changes";
+
 const NEXT_BLOCK: [&str; 2] = [
     "SELECT min(block) FROM value_blocks WHERE value = $1 AND block >= $2",
     "SELECT max(block) FROM value_blocks WHERE value = $1 AND block <= $2",
@@ -61,15 +61,15 @@ const SETS_OF: &str = "SELECT block, value, pets FROM value_blocks
     WHERE value IN ($1, $2, $3, $4, $5, $6, $7) AND block >= $8 AND block < $9 ORDER BY block";
 /// One merge after the other.
 const ONE_MERGES: &str = "UPDATE value_merges SET number = number + 1";
-const TAKE: &str = "SELECT number, pet_id, status, withdrawn, category_id, fields
-    FROM value_changes ORDER BY number LIMIT $1";
+const TAKE: &str = "DELETE FROM value_changes
+    WHERE number IN (SELECT number FROM value_changes ORDER BY number LIMIT $1)
+    RETURNING pet_id, status, withdrawn, category_id, fields";
 const PRESENT: &str = "SELECT status, FALSE, category_id, fields FROM pets WHERE id = $1
     UNION ALL SELECT status, TRUE, category_id, fields FROM withdrawn_pets WHERE id = $1";
 const SET: &str = "SELECT pets FROM value_blocks WHERE value = $1 AND block = $2";
 const PUT: &str = "INSERT INTO value_blocks (value, block, pets) VALUES ($1, $2, $3)
     ON CONFLICT (value, block) DO UPDATE SET pets = excluded.pets";
 const REMOVE: &str = "DELETE FROM value_blocks WHERE value = $1 AND block = $2";
-const DONE: &str = "DELETE FROM value_changes WHERE number = $1";
 
 /// A page of animals, and the position after it if more follow.
 pub(in crate::store) type Page = (Vec<StorePet>, Option<PetPosition>);
@@ -83,9 +83,15 @@ pub(in crate::store) fn find<'t, S: Sql>(
 ) -> Doing<'t, S, Option<Page>> {
     async move {
         // Before the sets, so that what is merged meanwhile is not missed.
-        let most = i64::try_from(MOST_CHANGED + 1).unwrap_or(i64::MAX);
-        let changed = on.rows(CHANGED[usize::from(query.withdrawn)], &[&most]).await?;
-        if changed.len() > MOST_CHANGED {
+        if is_due(on, &MOST_CHANGED).await? {
+            return Ok(None);
+        }
+        let Some(first) = query.values.first() else { return Ok(None) };
+        let name = |at| query.values.get(at).unwrap_or(first).field.as_str();
+        let most = i64::try_from(MOST_CHANGED).unwrap_or(i64::MAX).saturating_add(1);
+        let sql = S::CHANGED[usize::from(query.withdrawn)];
+        let changed = on.rows(sql, &[&name(0), &name(1), &name(2), &most]).await?;
+        if changed.len() as u64 > MOST_CHANGED {
             return Ok(None);
         }
         let order = Order::of(query);
@@ -220,11 +226,12 @@ async fn in_sets<S: Sql>(
     Ok(found)
 }
 
-/// Whether more changes than `few` wait to be merged.
+/// Whether more changes than `few` wait to be merged, or so many times 512 bytes of values.
 pub(in crate::store) fn is_due<'t, S: Sql>(on: &'t mut S, few: &'t u64) -> Doing<'t, S, bool> {
     async move {
         let few = i64::try_from(*few).unwrap_or(i64::MAX);
-        Ok(on.number(UNMERGED, &[&few.saturating_add(1)]).await? > few)
+        let row = on.row(UNMERGED, &[&few.saturating_add(1)]).await?.ok_or_else(S::no_row)?;
+        Ok(row.value::<i64>(0)? > few || row.value::<i64>(1)? >> 9 > few)
     }
     .boxed()
 }
@@ -238,22 +245,27 @@ pub(in crate::store) fn merge<'t, S: Sql>(on: &'t mut S, (): &'t ()) -> Doing<'t
     async move {
         on.execute(ONE_MERGES, &[]).await?;
         let fields = fields::set(&on.rows(fields::LIST, &[]).await?)?;
-        let taken = on.rows(TAKE, &[&STEP]).await?;
-        let (mut sets, mut ids): (Sets, _) = (BTreeMap::new(), BTreeSet::new());
-        for row in &taken {
-            let id = row.value(1)?;
-            ids.insert(id);
-            for set in sets_of(&fields, row, 2)? {
-                sets.entry((set, id >> BLOCK_BITS)).or_default().push((low(id), false));
-            }
-        }
-        let ids: Vec<i64> = ids.into_iter().collect();
-        let present = on.rows_each(PRESENT, ids.iter().map(|id| values![*id]).collect()).await?;
-        for (&id, rows) in ids.iter().zip(&present) {
-            for row in rows {
-                for set in sets_of(&fields, row, 0)? {
-                    sets.entry((set, id >> BLOCK_BITS)).or_default().push((low(id), true));
+        let mut sets: Sets = BTreeMap::new();
+        let (mut taken, mut bytes, mut has_more) = (0, 0, true);
+        while has_more && taken < STEP && bytes < STEP_BYTES {
+            let part = on.rows(TAKE, &[&i64::try_from(PART).unwrap_or(i64::MAX)]).await?;
+            (taken, has_more) = (taken + part.len(), part.len() == PART);
+            let mut ids = BTreeSet::new();
+            let mut put = |id: i64, row: &S::Row, at: usize, is_in: bool| {
+                bytes += row.text(at + 3)?.map_or(0, str::len);
+                for set in sets_of(&fields, row, at)? {
+                    sets.entry((set, id >> BLOCK_BITS)).or_default().push((low(id), is_in));
                 }
+                Ok(())
+            };
+            for row in &part {
+                let id = row.value(0)?;
+                ids.insert(id);
+                put(id, row, 1, false)?;
+            }
+            let present = ids.iter().map(|id| values![*id]).collect();
+            for (&id, rows) in ids.iter().zip(on.rows_each(PRESENT, present).await?) {
+                rows.iter().try_for_each(|row| put(id, row, 0, true))?;
             }
         }
         let of_sets = sets.keys().map(|&(set, block)| values![set, block]).collect();
@@ -277,10 +289,7 @@ pub(in crate::store) fn merge<'t, S: Sql>(on: &'t mut S, (): &'t ()) -> Doing<'t
         }
         on.execute_each(PUT, put).await?;
         on.execute_each(REMOVE, remove).await?;
-        let numbers: Result<Vec<Values<'_>>, S::Error> =
-            taken.iter().map(|row| Ok(values![row.value::<i64>(0)?])).collect();
-        on.execute_each(DONE, numbers?).await?;
-        Ok(i64::try_from(taken.len()).is_ok_and(|taken| taken == STEP))
+        Ok(has_more)
     }
     .boxed()
 }

@@ -6,8 +6,10 @@ use futures_util::FutureExt;
 use super::{Database, Parameter, Sql, Values, nothing, record, requests, values};
 use crate::{
     domain::{
-        StoredResponse, WriteContext,
-        store_area::{Act, Choices, FieldChange, FieldDefinition, FieldName, FieldSet, Label},
+        PetId, StoredResponse, WriteContext,
+        store_area::{
+            Act, Choices, FieldChange, FieldDefinition, FieldName, FieldSet, Label, UniqueKey,
+        },
     },
     store::{Fields, StoreError, Written, columns::Columns},
 };
@@ -24,6 +26,7 @@ pub(in crate::store) const PUT: &str = "INSERT INTO fields
     ON CONFLICT (name) DO UPDATE SET label = excluded.label, kind = excluded.kind,
         choices = excluded.choices, is_public = excluded.is_public, is_unique = excluded.is_unique,
         position = excluded.position, version = excluded.version";
+const OWNER: &str = "SELECT pet_id FROM unique_values WHERE field = $1 AND key = $2";
 /// Before all fields are put.
 pub(in crate::store) const CLEAR: &str =
     "DELETE FROM fields; UPDATE field_state SET version = version + 1";
@@ -38,6 +41,11 @@ const UNUSED: &str = "UPDATE fields SET examined = NULL WHERE name = $1 AND exam
 impl<D: Database> Fields for D {
     async fn fields(&self) -> Result<FieldSet, StoreError> {
         self.read((), |on, ()| list(on).boxed()).await
+    }
+
+    async fn owner(&self, (field, key): UniqueKey) -> Result<Option<PetId>, StoreError> {
+        let id = self.find(OWNER, values![field, key], |row| row.value::<i64>(0)).await?;
+        Ok(id.and_then(PetId::new))
     }
 
     async fn examine_field(&self, name: FieldName, seen: i64) -> Result<bool, StoreError> {

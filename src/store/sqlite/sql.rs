@@ -39,6 +39,19 @@ impl Columns for Row {
     }
 }
 
+/// A patch removes members that are null.
+macro_rules! changed {
+    ($table:literal) => {
+        concat!(
+            "SELECT pet_id, status, category_id, json_patch('{}', json_object(
+                $1, fields -> $1, $2, fields -> $2, $3, fields -> $3))
+            FROM (SELECT DISTINCT pet_id FROM value_changes LIMIT $4) AS changed LEFT JOIN ",
+            $table,
+            " ON id = pet_id"
+        )
+    };
+}
+
 impl Sql for Connection {
     type Error = Error;
     type Row = Row;
@@ -52,6 +65,7 @@ impl Sql for Connection {
     const AUDITED: [&'static str; 2] = journal::AUDITED;
     const DRAW_WEBHOOK_ID: &'static str = "UPDATE webhook_ids SET last = last + 1 RETURNING last";
     const FORGET_REQUESTS: &'static str = requests::FORGET;
+    const CHANGED: [&'static str; 2] = [changed!("pets"), changed!("withdrawn_pets")];
 
     fn rows<'t>(
         &'t mut self,

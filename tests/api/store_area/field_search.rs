@@ -104,3 +104,16 @@ async fn a_search_by_what_no_field_is_or_allows_is_400() {
         assert!(message.contains(says), "{query}: {message}");
     }
 }
+
+#[tokio::test]
+async fn a_client_that_changes_values_without_a_pause_does_not_keep_the_search_away() {
+    let store = open().await;
+    // No task merges.
+    let add = json!({
+        "command": "addPet", "name": "Luna", "categoryId": 1, "fields": { "species": "Cat" }
+    });
+    for _ in 0..90 {
+        store.batch(json!(vec![add.clone(); 100])).await.ok();
+    }
+    assert_eq!(found(&store, "field.species=cat&limit=3").await, [1, 2, 3]);
+}
