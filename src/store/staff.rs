@@ -34,8 +34,8 @@ pub trait Staff: Send + Sync {
         digest: TokenDigest,
     ) -> Result<Option<(StaffSession, StaffMember)>, StoreError>;
 
-    /// Every session that has not been ended, in the order in which they began.
-    async fn list_sessions(&self) -> Result<Vec<StaffSession>, StoreError>;
+    /// The sessions of a member, or of all, that have not been ended, in the order in which they began.
+    async fn list_sessions(&self, of: Option<StaffId>) -> Result<Vec<StaffSession>, StoreError>;
 
     /// Records when a session was used. Ignores an earlier time, and an ended session.
     async fn touch_session(&self, digest: TokenDigest, at: Timestamp) -> Result<(), StoreError>;

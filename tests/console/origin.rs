@@ -91,7 +91,7 @@ async fn behind_a_proxy_with_tls_the_session_is_for_https() {
     browser.fields.insert("x-forwarded-proto", "https".to_owned());
     browser.post(&link, &[("new", PASSWORD), ("again", PASSWORD)]).await.expect(303);
     assert!(browser.cookies.contains_key("__Host-petstore"));
-    let sessions = shop.store.list_sessions().await.unwrap();
+    let sessions = shop.store.list_sessions(None).await.unwrap();
     assert_eq!(sessions[0].address, "198.51.100.3");
 }
 

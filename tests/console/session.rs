@@ -52,7 +52,7 @@ async fn a_session_is_new_at_each_sign_in_and_replaces_that_of_the_browser() {
     let mut old = shop.browser();
     old.cookies.insert("petstore".to_owned(), before);
     assert!(!old.is_in().await);
-    assert_eq!(shop.store.list_sessions().await.unwrap().len(), 1);
+    assert_eq!(shop.store.list_sessions(None).await.unwrap().len(), 1);
     assert!(shop.acts().await.contains(&"staff.signed_in staff:1 by staff:1".to_owned()));
 }
 
@@ -150,7 +150,7 @@ async fn a_database_has_no_secret_of_a_session_or_a_link() {
     let shop = Shop::open().await;
     let browser = shop.member("Ana", Role::Clerk).await;
     let secret = &browser.cookies["petstore"];
-    let shown = format!("{:?}", shop.store.list_sessions().await.unwrap());
+    let shown = format!("{:?}", shop.store.list_sessions(None).await.unwrap());
     assert!(!shown.contains(secret), "{shown}");
     let presented = petstore::domain::staff::TokenDigest::of_presented(secret).unwrap();
     assert!(shop.store.find_session(presented).await.unwrap().is_some());

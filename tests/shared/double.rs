@@ -11,7 +11,7 @@ macro_rules! double {
             use petstore::{
                 domain::{
                     IdempotentRequest, Limit, PetId, StoredResponse, WriteContext,
-                    staff::{StaffChange, StaffMember, StaffSession, TokenDigest},
+                    StaffId, staff::{StaffChange, StaffMember, StaffSession, TokenDigest},
                     store_area::{
                         Act, Attempt, AuditEntry, AuditPosition, AuditQuery, Category, ChangePage,
                         ChangeType, Command, DeliveryUpdate, FieldChange, FieldName, FieldSet, Inventory, JournalState, JournalEntry,
@@ -74,7 +74,7 @@ macro_rules! double {
                 $how => find_staff(by: StaffKey) -> Option<StaffMember>;
                 $how => write_staff(change: StaffChange, context: WriteContext) -> StaffWritten;
                 $how => find_session(digest: TokenDigest) -> Option<(StaffSession, StaffMember)>;
-                $how => list_sessions() -> Vec<StaffSession>;
+                $how => list_sessions(of: Option<StaffId>) -> Vec<StaffSession>;
                 $how => touch_session(digest: TokenDigest, at: Timestamp) -> ();
                 $how => forget_sessions(seen: Timestamp, begun: Timestamp) -> usize;
                 $how => record_act(act: Act, context: WriteContext) -> ();

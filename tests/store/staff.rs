@@ -83,7 +83,7 @@ fn sessions(of: &StaffMember, begins: Option<StaffSession>, ends: EndedSessions)
 }
 
 async fn digests(store: &AnyStore) -> Vec<TokenDigest> {
-    store.list_sessions().await.unwrap().into_iter().map(|session| session.digest).collect()
+    store.list_sessions(None).await.unwrap().into_iter().map(|session| session.digest).collect()
 }
 
 pub(crate) async fn a_member_is_read_as_written_and_found_by_number_name_and_link(store: AnyStore) {

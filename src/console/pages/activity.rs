@@ -32,9 +32,10 @@ use crate::{
 /// How many entries a page shows.
 const SHOWN: u32 = 50;
 
-/// When an export has so many bytes, it ends after the present part. How many entries are read at
-/// once.
+/// When an export has so many bytes, or has looked through so many parts of the log, it ends after the
+/// present part. How many entries are read at once.
 const EXPORTED: usize = 4 << 20;
+const EXPORTED_PARTS: usize = 400;
 const AT_ONCE: u32 = 100;
 
 /// How many parts of the log one page looks through.
@@ -230,7 +231,7 @@ pub(super) async fn export(desk: &Desk<'_>) -> Result<Reply, ApiError> {
         let _ = writer.write_record(cells.map(harmless));
     };
     row(&mut writer, texts::EXPORT_COLUMNS);
-    loop {
+    for part in 1.. {
         let (entries, next) = desk.store().list_audit(&query).await?;
         for entry in &entries {
             let Shown { at, actor, what, subject } = shown(entry);
@@ -248,7 +249,7 @@ pub(super) async fn export(desk: &Desk<'_>) -> Result<Reply, ApiError> {
         if next.is_none() {
             break;
         }
-        if size >= EXPORTED {
+        if size >= EXPORTED || part == EXPORTED_PARTS {
             row(&mut writer, [texts::EXPORT_CUT, "", "", "", "", ""]);
             break;
         }

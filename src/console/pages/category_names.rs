@@ -100,17 +100,24 @@ impl Desk<'_> {
 
     /// The steps double until a number is free, and halve until the number before it is used.
     async fn search_free_number(&self) -> Result<Option<i64>, StoreError> {
+        // Most numbers that are used have a name.
+        let (first, _) = self.first_categories().await?;
+        let named: HashSet<i64> = first.iter().map(|category| category.id).collect();
+        let is_used = async |number| match named.contains(&number) {
+            true => Ok::<_, StoreError>(true),
+            false => self.is_used(number).await,
+        };
         let (mut used, mut step) = (0_i64, 1_i64);
         let mut free = loop {
             let Some(number) = used.checked_add(step) else { return Ok(None) };
-            if !self.is_used(number).await? {
+            if !is_used(number).await? {
                 break number;
             }
             (used, step) = (number, step.saturating_mul(2));
         };
         while free - used > 1 {
             let middle = used + (free - used) / 2;
-            *(if self.is_used(middle).await? { &mut used } else { &mut free }) = middle;
+            *(if is_used(middle).await? { &mut used } else { &mut free }) = middle;
         }
         Ok(Some(free))
     }

@@ -9,6 +9,7 @@ use super::{
 use crate::{
     console::{desk::Desk, forms::Errors, markup, reply::Reply, texts},
     domain::{
+        StaffId,
         staff::{EndedSessions, StaffChange, StaffSession},
         store_area::ActType,
     },
@@ -24,8 +25,7 @@ pub(in crate::console) async fn account(
     errors: &Errors,
 ) -> Result<Reply, ApiError> {
     let (session, now) = (&desk.session, desk.visit.now);
-    let own = desk.store().list_sessions().await?;
-    let own = own.into_iter().filter(|of| of.staff == session.member.id);
+    let own = desk.store().list_sessions(Some(session.member.id)).await?.into_iter();
     let second = session.member.second_factor.as_ref();
     let content = html! {
         p { (texts::you_are(session.member.name.as_str(), session.member.role)) }
@@ -141,18 +141,18 @@ pub(in crate::console) async fn set_password(desk: &Desk<'_>) -> Result<Reply, A
 
 /// `POST /account/sessions/end`.
 pub(in crate::console) async fn end_session(desk: &Desk<'_>) -> Result<Reply, ApiError> {
-    end_named_session(desk, |session| session.staff == desk.session.member.id, PAGE).await
+    end_named_session(desk, Some(desk.session.member.id), PAGE).await
 }
 
-/// Ends the session that the form names, if it `may` be ended, and shows the page `next`.
+/// Ends the session that the form names, one of this member or of any, and shows the page `next`.
 pub(super) async fn end_named_session(
     desk: &Desk<'_>,
-    may: impl Fn(&StaffSession) -> bool,
+    of: Option<StaffId>,
     next: &str,
 ) -> Result<Reply, ApiError> {
     let name = desk.visit.form.raw("session");
-    let mut all = desk.store().list_sessions().await?.into_iter();
-    let Some(ended) = all.find(|session| session.digest.name() == name && may(session)) else {
+    let mut all = desk.store().list_sessions(of).await?.into_iter();
+    let Some(ended) = all.find(|session| session.digest.name() == name) else {
         return Ok(see(next, "session-ended"));
     };
     let Some(member) = desk.store().find_staff(StaffKey::Id(ended.staff)).await? else {

@@ -32,7 +32,7 @@ pub(in crate::console) async fn members(
     errors: &Errors,
 ) -> Result<Reply, ApiError> {
     let store = desk.store();
-    let (staff, begun) = (store.list_staff().await?, store.list_sessions().await?);
+    let (staff, begun) = (store.list_staff().await?, store.list_sessions(None).await?);
     let name_of = |of: &StaffSession| {
         staff.iter().find(|member| member.id == of.staff).map(|of| of.name.as_str().to_owned())
     };
@@ -213,5 +213,5 @@ pub(in crate::console) async fn change_member(desk: &Desk<'_>) -> Result<Reply, 
 
 /// `POST /settings/sessions/end`.
 pub(in crate::console) async fn end_session_of_member(desk: &Desk<'_>) -> Result<Reply, ApiError> {
-    end_named_session(desk, |_| true, PAGE).await
+    end_named_session(desk, None, PAGE).await
 }

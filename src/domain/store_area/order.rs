@@ -79,4 +79,15 @@ pub struct Order {
 impl Order {
     /// How long a reservation lasts at most.
     pub const LONGEST_RESERVATION: SignedDuration = SignedDuration::from_hours(400 * 24);
+
+    /// The length of its texts, in bytes.
+    pub fn length(&self) -> usize {
+        let texts = [
+            self.reference.as_ref().map(Text::as_str),
+            self.note.as_ref().map(Text::as_str),
+            self.reason.as_ref().map(Text::as_str),
+            self.contact.as_ref().map(Contact::as_str),
+        ];
+        texts.into_iter().flatten().map(str::len).sum()
+    }
 }

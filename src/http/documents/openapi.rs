@@ -12,6 +12,7 @@ use std::{
 use hyper::{header::HeaderValue, http::request::Parts};
 use jiff::Timestamp;
 use serde_json::{Value, json};
+use tokio::{sync::OnceCell, task};
 
 use super::{document::Document, server_url};
 use crate::{
@@ -101,7 +102,7 @@ pub(crate) struct Served {
     /// Those of the settings. If there are none, a document names the address in the request.
     servers: Servers,
     tls: bool,
-    kept: Mutex<HashMap<Form, Arc<Document>>>,
+    kept: Mutex<HashMap<Form, Arc<OnceCell<Document>>>>,
 }
 
 /// What a document depends on.
@@ -126,16 +127,17 @@ impl Served {
         format: Format,
         now: Timestamp,
     ) -> Result<Response, ApiError> {
-        let document = self.document(request, format, now)?;
+        let (form, kept) = self.kept(request, format, now);
+        let document = kept.get_or_try_init(|| rendered(form, now)).await?;
         Ok(document.response(&request.headers).await)
     }
 
-    fn document(
+    fn kept(
         &self,
         request: &Parts,
         format: Format,
         now: Timestamp,
-    ) -> Result<Arc<Document>, ApiError> {
+    ) -> (Form, Arc<OnceCell<Document>>) {
         let is_store_area = request.uri.path().starts_with("/openapi-store.");
         let document = if is_store_area { OpenApi::StoreArea } else { OpenApi::Contract };
         let named = server_url::of(request, self.tls).filter(|_| self.servers.is_empty());
@@ -146,19 +148,25 @@ impl Served {
         if kept.len() >= MAX_KEPT && !kept.contains_key(&form) {
             form.servers.clone_from(&self.servers);
         }
-        if let Some(document) = kept.get(&form) {
-            return Ok(Arc::clone(document));
-        }
-        let text = text(document, format, &form.servers, now);
-        let text = text.map_err(|error| ApiError::internal(Arc::new(error)))?;
-        let media_type = HeaderValue::from_static(match format {
+        let kept = Arc::clone(kept.entry(form.clone()).or_default());
+        (form, kept)
+    }
+}
+
+/// Renders and hashes a document on a separate thread, because the file is large.
+async fn rendered(form: Form, now: Timestamp) -> Result<Document, ApiError> {
+    let render = move || {
+        let text = text(form.document, form.format, &form.servers, now)?;
+        let media_type = HeaderValue::from_static(match form.format {
             Format::Yaml => "application/yaml",
             Format::Json => "application/json",
         });
-        let document = Arc::new(Document::new(media_type, text.into()));
-        kept.insert(form, Arc::clone(&document));
-        Ok(document)
-    }
+        Ok(Document::new(media_type, text.into()))
+    };
+    let rendered = task::spawn_blocking(render)
+        .await
+        .unwrap_or_else(|error| Err(serde_json::Error::io(error.into())));
+    rendered.map_err(|error| ApiError::internal(Arc::new(error)))
 }
 
 /// Removes from `value` every object that is removed with `getPet`, and every reference to one.

@@ -69,18 +69,8 @@ pub(crate) async fn list_orders(
         let cursor = walk.encode("", id.get());
         page::next_link(area, "/store/orders", query.limit, &filters, &cursor)
     });
-    let element = Element { length, write: contacts::writer(caller) };
+    let element = Element { length: Order::length, write: contacts::writer(caller) };
     page::respond(area, request, orders, element, next).await.map(contacts::vary)
-}
-
-fn length(order: &Order) -> usize {
-    let of_reference = order.reference.as_ref().map_or(0, |text| text.as_str().len());
-    let of_note = order.note.as_ref().map_or(0, |text| text.as_str().len());
-    let of_contact = order.contact.as_ref().map_or(0, |contact| contact.as_str().len());
-    of_reference
-        + of_note
-        + of_contact
-        + order.reason.as_ref().map_or(0, |text| text.as_str().len())
 }
 
 /// `POST /v1/store/orders`.

@@ -64,8 +64,11 @@ const SESSION: &str = concat!(
     columns!(),
     " FROM staff_sessions JOIN staff ON staff.id = staff_id WHERE digest = $1"
 );
-const SESSIONS: &str =
-    concat!("SELECT ", session_columns!(), " FROM staff_sessions ORDER BY begun_at, digest");
+const SESSIONS: &str = concat!(
+    "SELECT ",
+    session_columns!(),
+    " FROM staff_sessions WHERE staff_id = coalesce($1, staff_id) ORDER BY begun_at, digest"
+);
 const TOUCH: &str = "UPDATE staff_sessions SET seen_at = $2 WHERE digest = $1 AND seen_at < $2";
 const FORGET: &str = "DELETE FROM staff_sessions WHERE seen_at <= $1 OR begun_at <= $2";
 
@@ -106,8 +109,8 @@ impl<D: Database> Staff for D {
         self.find(SESSION, digest, |row| Ok((session(row)?, member(row, 7)?))).await
     }
 
-    async fn list_sessions(&self) -> Result<Vec<StaffSession>, StoreError> {
-        self.list(SESSIONS, values![], session).await
+    async fn list_sessions(&self, of: Option<StaffId>) -> Result<Vec<StaffSession>, StoreError> {
+        self.list(SESSIONS, values![of.map(|of| of.0)], session).await
     }
 
     async fn touch_session(&self, digest: TokenDigest, at: Timestamp) -> Result<(), StoreError> {

@@ -105,17 +105,15 @@ fn write_contact(
     if former.is_some() {
         connection.pragma_update(None, "secure_delete", true)?;
     }
+    let id = order.id.get();
     let written = match &order.contact {
-        Some(contact) => {
-            let values = (order.id.get(), contact.as_str());
-            connection.prepare_cached(SET_CONTACT)?.execute(values)?
-        }
-        None => connection.prepare_cached(ERASE_CONTACT)?.execute([order.id.get()])?,
+        Some(contact) => connection.execute(SET_CONTACT, (id, contact.as_str())),
+        None => connection.execute(ERASE_CONTACT, [id]),
     };
     if former.is_some() {
         connection.pragma_update(None, "secure_delete", false)?;
     }
-    expect_one(written)
+    expect_one(written?)
 }
 
 /// Writes only the columns that change, so that SQLite does not write to the indexes of the others.

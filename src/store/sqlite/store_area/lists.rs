@@ -83,7 +83,7 @@ pub(super) fn pets(
     let mut statement = connection.prepare_cached(&list)?;
     let after = query.after.as_ref().map_or(0, |after| after.id.get());
     let rows = statement.query([after, one_more(query.limit)])?;
-    read_up_to(longest, rows, |row| pet_with_order(row))
+    read_up_to(longest, rows, |row| pet_with_order(row), StorePet::length)
 }
 
 /// The same for the animals of [`crate::store::StoreArea::list_on_offer`].
@@ -95,29 +95,34 @@ pub(super) fn on_offer(
 ) -> rusqlite::Result<Option<Vec<StorePet>>> {
     let mut statement = connection.prepare_cached(&ON_OFFER)?;
     let rows = statement.query([before.map_or(i64::MAX, PetId::get), one_more(limit)])?;
-    read_up_to(longest, rows, |row| pet(row, 0)?.ok_or_else(|| row.invalid(0)))
+    read_up_to(longest, rows, |row| pet(row, 0)?.ok_or_else(|| row.invalid(0)), StorePet::length)
 }
 
-/// The animals in the rows. `None` if their texts have more than about `longest` bytes.
-fn read_up_to(
+/// What is in the rows. `None` if the texts have more than about `longest` bytes.
+fn read_up_to<T>(
     longest: usize,
     mut rows: Rows<'_>,
-    read: impl Fn(&Row<'_>) -> rusqlite::Result<StorePet>,
-) -> rusqlite::Result<Option<Vec<StorePet>>> {
-    let (mut pets, mut length) = (Vec::new(), 0);
+    read: impl Fn(&Row<'_>) -> rusqlite::Result<T>,
+    length_of: fn(&T) -> usize,
+) -> rusqlite::Result<Option<Vec<T>>> {
+    let (mut found, mut length) = (Vec::new(), 0);
     while let Some(row) = rows.next()? {
-        let pet = read(row)?;
-        length += pet.length();
+        let one = read(row)?;
+        length += length_of(&one);
         if length > longest {
             return Ok(None);
         }
-        pets.push(pet);
+        found.push(one);
     }
-    Ok(Some(pets))
+    Ok(Some(found))
 }
 
-/// The orders of a page, and one more if more follow.
-pub(super) fn orders(connection: &Connection, query: &OrderQuery) -> rusqlite::Result<Vec<Order>> {
+/// The orders of a page, and one more if more follow. `None` as for [`pets`].
+pub(super) fn orders(
+    connection: &Connection,
+    query: &OrderQuery,
+    longest: usize,
+) -> rusqlite::Result<Option<Vec<Order>>> {
     let (first, behind, direction) =
         if query.newest_first { (i64::MAX, "<", " DESC") } else { (0, ">", "") };
     let (after, limit) = (query.after.map_or(first, OrderId::get), one_more(query.limit));
@@ -150,12 +155,8 @@ pub(super) fn orders(connection: &Connection, query: &OrderQuery) -> rusqlite::R
     }
     let _ = write!(list, " ORDER BY id{direction} LIMIT ?2");
     let mut statement = connection.prepare_cached(&list)?;
-    let mut orders = Vec::with_capacity(limit.try_into().unwrap_or_default());
-    let mut rows = statement.query(&*values)?;
-    while let Some(row) = rows.next()? {
-        orders.extend(order(row, 0)?);
-    }
-    Ok(orders)
+    let read = |row: &Row<'_>| order(row, 0)?.ok_or_else(|| row.invalid(0));
+    read_up_to(longest, statement.query(&*values)?, read, Order::length)
 }
 
 /// Whether every row that a page of orders reads belongs to it.

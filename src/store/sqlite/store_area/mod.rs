@@ -136,11 +136,15 @@ impl StoreArea for SqliteStore {
         &self,
         query: &OrderQuery,
     ) -> Result<(Vec<Order>, Option<OrderId>), StoreError> {
-        let orders = if lists::is_quick(query) {
-            self.readers.read(|connection| lists::orders(connection, query))?
+        let list = |on: &Connection| lists::orders(on, query, USUAL_PAGE);
+        let is_quick = lists::is_quick(query);
+        let orders = if is_quick && let Some(orders) = self.readers.read(list)? {
+            orders
         } else {
-            let query = query.clone();
-            self.searches.read(move |connection| lists::orders(connection, &query)).await?
+            let (query, reads) =
+                (query.clone(), if is_quick { &self.large_pages } else { &self.searches });
+            let list = move |on: &Connection| lists::orders(on, &query, usize::MAX);
+            reads.read(list).await?.unwrap_or_default()
         };
         Ok(query.limit.page(orders, |order| order.id))
     }
