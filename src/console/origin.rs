@@ -69,10 +69,12 @@ fn came_over_http(headers: &HeaderMap) -> bool {
 /// Rejects a form that another site sends: by `Sec-Fetch-Site`, which browsers send to HTTPS and to
 /// this machine, and otherwise by `Origin`. Fails with 403.
 pub(super) fn check_site(visitor: &Visitor, headers: &HeaderMap) -> Result<(), ApiError> {
+    let origin = headers.get(header::ORIGIN).map(|origin| *origin == *visitor.origin);
     let is_own = match headers.get(HeaderName::from_static("sec-fetch-site")) {
-        // `none`: the person reloaded the page or opened it by hand.
-        Some(site) => site == "same-origin" || site == "none",
-        None => headers.get(header::ORIGIN).is_some_and(|origin| *origin == *visitor.origin),
+        // The person reloaded the page or opened it by hand.
+        Some(site) if site == "none" => origin.unwrap_or(true),
+        Some(site) => site == "same-origin",
+        None => origin.unwrap_or(false),
     };
     if is_own {
         return Ok(());
