@@ -69,7 +69,7 @@ pub(crate) fn failing(
 ) -> Arc<dyn Store> {
     let failing = Arc::new(Failing(Arc::clone(&store), error));
     let pets = Arc::<Failing<_>>::clone(&failing);
-    Arc::new(WithPets { pets, area: failing, rest: store })
+    Arc::new(WithPets { pets, area: failing, rest: store, asked: Arc::default() })
 }
 
 #[async_trait]

@@ -4,7 +4,7 @@ use std::{
     collections::BTreeMap,
     net::IpAddr,
     num::NonZeroU32,
-    sync::{Arc, Mutex},
+    sync::{Arc, Mutex, atomic::AtomicUsize},
 };
 
 use bytes::Bytes;
@@ -25,7 +25,11 @@ use petstore::{
 use rand::{SeedableRng, rngs::StdRng};
 use tempfile::TempDir;
 
-use crate::{clock::ManualClock, interface};
+use crate::{
+    clock::ManualClock,
+    interface,
+    with_pets::{Unchanged, WithPets},
+};
 
 /// A password that is allowed.
 pub(crate) const PASSWORD: &str = "correct horse battery";
@@ -36,6 +40,8 @@ pub(crate) struct Shop {
     pub(crate) api: Arc<Api>,
     pub(crate) console: Console,
     pub(crate) clock: Arc<ManualClock>,
+    /// How often the store was asked for something.
+    pub(crate) asked: Arc<AtomicUsize>,
     random: Mutex<StdRng>,
     // Dropped last.
     folder: TempDir,
@@ -57,6 +63,10 @@ impl Shop {
         let random = &mut StdRng::seed_from_u64(1);
         let mode = OpenMode::CreateAndMigrate;
         let store = store::open(&url, mode, NonZeroU32::MIN, random).await.unwrap();
+        let asked = Arc::<AtomicUsize>::default();
+        let (pets, area) = (Arc::clone(&store), Arc::new(Unchanged(Arc::clone(&store))));
+        let store: Arc<dyn Store> =
+            Arc::new(WithPets { pets, area, rest: store, asked: Arc::clone(&asked) });
         let clock = ManualClock::at("2026-12-01T12:00:00Z");
         let photos = Some(crate::photo_places::folder(&folder.path().join("photos")));
         let of_app = app::Settings::default();
@@ -68,7 +78,7 @@ impl Shop {
         let random_of_console = StdRng::from_rng(&mut *random);
         let console = Console::new(Arc::clone(&app), edge, settings, random_of_console);
         let random = Mutex::new(StdRng::from_rng(random));
-        Self { store, app, api, console, clock, random, folder }
+        Self { store, app, api, console, clock, asked, random, folder }
     }
 
     /// The database, to put rows into it that would take long to make otherwise.

@@ -101,7 +101,7 @@ impl Faulty {
     /// The store with this fault.
     pub(crate) fn store(self: &Arc<Self>) -> Arc<dyn Store> {
         let (pets, area) = (Arc::<Self>::clone(self), Arc::<Self>::clone(self));
-        Arc::new(WithPets { pets, area, rest: Arc::clone(&self.store) })
+        Arc::new(WithPets { pets, area, rest: Arc::clone(&self.store), asked: Arc::default() })
     }
 
     /// Waits until nothing is committed any more.

@@ -1,6 +1,9 @@
 //! A store with the animals and commands of a double, which has to implement only those.
 
-use std::sync::Arc;
+use std::sync::{
+    Arc,
+    atomic::{AtomicUsize, Ordering},
+};
 
 use async_trait::async_trait;
 use jiff::Timestamp;
@@ -23,6 +26,8 @@ pub(crate) struct WithPets {
     pub(crate) pets: Arc<dyn Pets>,
     pub(crate) area: Arc<dyn Commands>,
     pub(crate) rest: Arc<dyn Store>,
+    /// How often the rest was asked.
+    pub(crate) asked: Arc<AtomicUsize>,
 }
 
 #[async_trait]
@@ -34,6 +39,21 @@ pub(crate) trait Commands: Send + Sync {
         context: WriteContext,
         respond: RespondTo,
     ) -> Result<Executed, StoreError>;
+}
+
+/// The commands of a store.
+pub(crate) struct Unchanged(pub(crate) Arc<dyn Store>);
+
+#[async_trait]
+impl Commands for Unchanged {
+    async fn execute(
+        &self,
+        commands: Vec<Command>,
+        context: WriteContext,
+        respond: RespondTo,
+    ) -> Result<Executed, StoreError> {
+        self.0.execute(commands, context, respond).await
+    }
 }
 
 #[async_trait]
@@ -124,7 +144,10 @@ impl Keys for WithPets {
 /// Asks the rest of the store.
 macro_rules! ask {
     ($this:expr, $method:ident, $($argument:expr),*) => {
-        $this.rest.$method($($argument),*).await
+        {
+            $this.asked.fetch_add(1, Ordering::Relaxed);
+            $this.rest.$method($($argument),*).await
+        }
     };
 }
 macro_rules! execute {

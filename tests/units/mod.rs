@@ -12,6 +12,7 @@ mod headers;
 mod idempotency;
 mod journal;
 mod key;
+mod limits;
 mod name_key;
 mod network;
 mod order;
