@@ -6,7 +6,6 @@ use std::{
 };
 
 use jiff::Timestamp;
-use tokio::sync::Semaphore;
 use tracing::info;
 
 use crate::{
@@ -22,11 +21,10 @@ use crate::{
     store::{Executed, RespondTo, Store, StoreError},
 };
 
-/// After so many commands, or times 512 bytes of responses, it is checked whether more changes than
-/// `BEHIND` wait to be merged into the search. Then commands wait for at most so many steps of it.
+/// After so many commands, or times 512 bytes of responses, the next one does a step of the work that
+/// merges changes into the search, if more than `BEHIND` wait. So no client can keep the search away.
 const OFTEN: usize = 512;
 const BEHIND: u64 = 2_048;
-const STEPS: usize = 4;
 
 /// Carries out commands, and counts and logs what they change.
 pub(crate) struct Commands {
@@ -37,7 +35,6 @@ pub(crate) struct Commands {
     reservation: Duration,
     /// Since the last check of the search.
     unchecked: AtomicUsize,
-    checks: Semaphore,
 }
 
 impl Commands {
@@ -47,7 +44,7 @@ impl Commands {
         reservation: Duration,
     ) -> Self {
         let (metrics, unchecked) = (ChangeMetrics::default(), AtomicUsize::default());
-        Self { store, clock, metrics, reservation, unchecked, checks: Semaphore::new(1) }
+        Self { store, clock, metrics, reservation, unchecked }
     }
 
     /// Carries out commands in one transaction. See [`crate::store::StoreArea::execute`].
@@ -58,7 +55,11 @@ impl Commands {
         respond: RespondTo,
     ) -> Result<Executed, StoreError> {
         let (actor, request_id) = (context.actor.actor, context.request_id.clone());
-        self.let_search_keep_up(commands.len()).await;
+        if self.unchecked.fetch_add(commands.len(), Relaxed) >= OFTEN {
+            self.unchecked.store(0, Relaxed);
+            // The commands do not depend on it.
+            let _ = self.store.merge_values(BEHIND).await;
+        }
         let executed = self.store.execute(commands, context, respond).await?;
         if let Executed::Done { changes, response } = &executed {
             self.metrics.count(changes);
@@ -68,21 +69,6 @@ impl Commands {
             }
         }
         Ok(executed)
-    }
-
-    /// Helps the task that merges changes into the search. So no client can keep the search away.
-    async fn let_search_keep_up(&self, commands: usize) {
-        if self.unchecked.fetch_add(commands, Relaxed) < OFTEN {
-            return;
-        }
-        let _turn = self.checks.acquire().await;
-        for _ in 0..STEPS {
-            // The commands do not depend on it.
-            if !matches!(self.store.merge_values(BEHIND).await, Ok(true)) {
-                break;
-            }
-        }
-        self.unchecked.store(0, Relaxed);
     }
 
     /// When a reservation ends that is made now without another end. If the clock is behind the time

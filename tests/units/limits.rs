@@ -4,7 +4,7 @@ use petstore::domain::{
     Limit, PetId,
     store_area::{
         AltText, Choices, Contact, FieldDefinition, FieldName, Label, Note, Photos, Reason,
-        Reference, StoredWebhook,
+        Reference, Webhook,
     },
 };
 use serde_json::{Value, json};

@@ -196,11 +196,9 @@ async fn meant(
     for field in fields.all().iter().filter(|field| field.is_unique) {
         if let Ok(value) = fields.searched(field.name.as_str(), typed) {
             let query = PetQuery { values: vec![value], withdrawn: true, ..PetQuery::default() };
-            match desk.store().list_store_pets(&query).await {
-                // Until the search is ready, the list has only what the names say.
-                Err(StoreError::Overloaded) => {}
-                withdrawn => found.extend(withdrawn?.0),
-            }
+            // Until the search is ready, they are not found.
+            let withdrawn = desk.store().list_store_pets(&query).await;
+            found.extend(withdrawn.map_or_else(|_| Vec::new(), |(pets, _)| pets));
         }
         if let Given::Set(value) = field.in_cell(typed)
             && let Some(key) = fields.unique_key(field.name.as_str(), &value)

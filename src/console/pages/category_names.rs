@@ -102,28 +102,24 @@ impl Desk<'_> {
     async fn search_free_number(&self) -> Result<Option<i64>, StoreError> {
         // Most numbers that are used have a name.
         let (first, _) = self.first_categories().await?;
-        let named: HashSet<i64> = first.iter().map(|category| category.id).collect();
-        let is_used = async |number| match named.contains(&number) {
-            true => Ok::<_, StoreError>(true),
-            false => self.is_used(number).await,
-        };
         let (mut used, mut step) = (0_i64, 1_i64);
         let mut free = loop {
             let Some(number) = used.checked_add(step) else { return Ok(None) };
-            if !is_used(number).await? {
+            if !self.is_used(number, &first).await? {
                 break number;
             }
             (used, step) = (number, step.saturating_mul(2));
         };
         while free - used > 1 {
             let middle = used + (free - used) / 2;
-            *(if is_used(middle).await? { &mut used } else { &mut free }) = middle;
+            *(if self.is_used(middle, &first).await? { &mut used } else { &mut free }) = middle;
         }
         Ok(Some(free))
     }
 
-    async fn is_used(&self, number: i64) -> Result<bool, StoreError> {
-        let mut is_used = self.category(number).await?.is_some();
+    async fn is_used(&self, number: i64, first: &[Category]) -> Result<bool, StoreError> {
+        let mut is_used = first.iter().any(|category| category.id == number)
+            || self.category(number).await?.is_some();
         for withdrawn in [false, true] {
             let (category_id, limit) = (Some(number), Limit::new(1).unwrap_or_default());
             let query = PetQuery { category_id, withdrawn, limit, ..PetQuery::default() };

@@ -163,10 +163,9 @@ async fn rendered(form: Form, now: Timestamp) -> Result<Document, ApiError> {
         });
         Ok(Document::new(media_type, text.into()))
     };
-    let rendered = task::spawn_blocking(render)
-        .await
-        .unwrap_or_else(|error| Err(serde_json::Error::io(error.into())));
-    rendered.map_err(|error| ApiError::internal(Arc::new(error)))
+    let rendered =
+        task::spawn_blocking(render).await.map_err(|error| serde_json::Error::io(error.into()));
+    rendered.flatten().map_err(|error| ApiError::internal(Arc::new(error)))
 }
 
 /// Removes from `value` every object that is removed with `getPet`, and every reference to one.

@@ -22,7 +22,7 @@ use crate::{
     },
     store::{
         columns::{Cell, Columns},
-        tables::pet_with_order,
+        tables::{Table, pet_with_order},
     },
 };
 
@@ -53,6 +53,15 @@ const UNMERGED: &str = "SELECT count(*), coalesce(sum(bytes), 0) FROM (
         FROM value_changes LIMIT $1
     ) AS changes";
 
+/// At most $4 changed animals, in this table or not. `values` makes an object of the values of the fields
+/// $1, $2 and $3, so that no others are read.
+pub(in crate::store) fn changed(table: Table, values: &str) -> String {
+    format!(
+        "SELECT pet_id, status, category_id, {values} FROM (
+            SELECT DISTINCT pet_id FROM value_changes LIMIT $4
+        ) AS changed LEFT JOIN {table} ON id = pet_id"
+    )
+}
 const NEXT_BLOCK: [&str; 2] = [
     "SELECT min(block) FROM value_blocks WHERE value = $1 AND block >= $2",
     "SELECT max(block) FROM value_blocks WHERE value = $1 AND block <= $2",
@@ -75,11 +84,11 @@ const REMOVE: &str = "DELETE FROM value_blocks WHERE value = $1 AND block = $2";
 pub(in crate::store) type Page = (Vec<StorePet>, Option<PetPosition>);
 
 /// The animals of a page with values, in the order of their identifiers. `None` if too many are not
-/// merged. `pets_of` selects animals with [`PAGE`] identifiers, each with its open order.
+/// merged. `pets_of` selects animals with [`PAGE`] identifiers, each with its open order; `changed`: see [`changed`].
 pub(in crate::store) fn find<'t, S: Sql>(
     on: &'t mut S,
     query: &'t PetQuery,
-    pets_of: &'static str,
+    [pets_of, changed]: &'static [String; 2],
 ) -> Doing<'t, S, Option<Page>> {
     async move {
         // Before the sets, so that what is merged meanwhile is not missed.
@@ -89,8 +98,7 @@ pub(in crate::store) fn find<'t, S: Sql>(
         let Some(first) = query.values.first() else { return Ok(None) };
         let name = |at| query.values.get(at).unwrap_or(first).field.as_str();
         let most = i64::try_from(MOST_CHANGED).unwrap_or(i64::MAX).saturating_add(1);
-        let sql = S::CHANGED[usize::from(query.withdrawn)];
-        let changed = on.rows(sql, &[&name(0), &name(1), &name(2), &most]).await?;
+        let changed = on.rows(changed, &[&name(0), &name(1), &name(2), &most]).await?;
         if changed.len() as u64 > MOST_CHANGED {
             return Ok(None);
         }

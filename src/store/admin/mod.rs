@@ -77,9 +77,6 @@ pub(super) trait Sql: Send + Sized + 'static {
     /// Forgets at most $2 requests that are older than $1 marks.
     const FORGET_REQUESTS: &'static str;
 
-    /// At most $4 changed animals, in the catalogue and withdrawn, with the values of these three fields.
-    const CHANGED: [&'static str; 2];
-
     /// The rows of a result.
     fn rows<'t>(
         &'t mut self,

@@ -30,18 +30,6 @@ const NOTED: &str = "SELECT location::bigint FROM requests WHERE caller = 0 AND 
 /// The constraint that a write violates if another one has the same idempotency key.
 const REQUEST: &str = "requests_pkey";
 
-macro_rules! changed {
-    ($table:literal) => {
-        concat!(
-            "SELECT pet_id, status, category_id, json_strip_nulls(json_build_object($1::text, fields::json -> $1,
-                $2::text, fields::json -> $2, $3::text, fields::json -> $3))::text
-            FROM (SELECT DISTINCT pet_id FROM value_changes LIMIT $4) AS changed LEFT JOIN ",
-            $table,
-            " ON id = pet_id"
-        )
-    };
-}
-
 impl Sql for Connection {
     type Error = Failure;
     type Row = Row;
@@ -55,7 +43,6 @@ impl Sql for Connection {
     const AUDITED: [&'static str; 2] = journal::AUDITED;
     const DRAW_WEBHOOK_ID: &'static str = "SELECT nextval('webhook_ids')";
     const FORGET_REQUESTS: &'static str = requests::FORGET;
-    const CHANGED: [&'static str; 2] = [changed!("pets"), changed!("withdrawn_pets")];
 
     fn rows<'t>(
         &'t mut self,

@@ -39,19 +39,6 @@ impl Columns for Row {
     }
 }
 
-/// A patch removes members that are null.
-macro_rules! changed {
-    ($table:literal) => {
-        concat!(
-            "SELECT pet_id, status, category_id, json_patch('{}', json_object(
-                $1, fields -> $1, $2, fields -> $2, $3, fields -> $3))
-            FROM (SELECT DISTINCT pet_id FROM value_changes LIMIT $4) AS changed LEFT JOIN ",
-            $table,
-            " ON id = pet_id"
-        )
-    };
-}
-
 impl Sql for Connection {
     type Error = Error;
     type Row = Row;
@@ -65,7 +52,6 @@ impl Sql for Connection {
     const AUDITED: [&'static str; 2] = journal::AUDITED;
     const DRAW_WEBHOOK_ID: &'static str = "UPDATE webhook_ids SET last = last + 1 RETURNING last";
     const FORGET_REQUESTS: &'static str = requests::FORGET;
-    const CHANGED: [&'static str; 2] = [changed!("pets"), changed!("withdrawn_pets")];
 
     fn rows<'t>(
         &'t mut self,
@@ -186,12 +172,10 @@ mod tests {
 
     #[test]
     fn each_parameter_gets_the_value_of_its_number_in_whatever_order_they_appear() {
-        let mut connection = Connection::open_in_memory().unwrap();
-        let text = |sql, values: Parameters<'_>| -> rusqlite::Result<String> {
-            done(connection.rows(sql, values))?[0].value(0)
-        };
+        let connection = Connection::open_in_memory().unwrap();
+        let text =
+            |sql, values: Parameters<'_>| rows(&connection, sql, values)?[0].value::<String>(0);
         let concatenated = "SELECT $2 || $1 || $2 || $3";
-        let mut text = text;
         assert_eq!(text(concatenated, &[&"a", &"b", &"c"]).unwrap(), "babc");
         assert_eq!(text(concatenated, &[&"c", &"a", &"b"]).unwrap(), "acab");
         for (sql, values) in [

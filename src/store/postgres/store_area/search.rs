@@ -33,14 +33,16 @@ const ORDER: &str = "CASE WHEN page.status = 'pending' THEN (SELECT id FROM orde
     WHERE pet_id = page.id AND holds AND orders.status = 'reserved') END";
 
 /// See [`field_search::find`].
-pub(super) static PETS_OF: LazyLock<[String; 2]> = LazyLock::new(|| {
+pub(super) static PETS_OF: LazyLock<[[String; 2]; 2]> = LazyLock::new(|| {
     let ids: Vec<_> = (1..=field_search::PAGE).map(|number| format!("${number}")).collect();
+    let values = "json_strip_nulls(json_build_object($1::text, fields::json -> $1,
+        $2::text, fields::json -> $2, $3::text, fields::json -> $3))::text";
     [Table::Pets, Table::WithdrawnPets].map(|table| {
-        format!(
-            "SELECT page.*, {ORDER} FROM (SELECT {} FROM {table} WHERE id IN ({})) AS page",
-            table.selected(),
-            ids.join(", ")
-        )
+        let (columns, ids) = (table.selected(), ids.join(", "));
+        let pets = format!(
+            "SELECT page.*, {ORDER} FROM (SELECT {columns} FROM {table} WHERE id IN ({ids})) AS page"
+        );
+        [pets, field_search::changed(table, values)]
     })
 });
 

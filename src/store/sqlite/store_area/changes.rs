@@ -107,7 +107,9 @@ fn write_contact(
     }
     let id = order.id.get();
     let written = match &order.contact {
-        Some(contact) => connection.execute(SET_CONTACT, (id, contact.as_str())),
+        Some(contact) => connection
+            .prepare_cached(SET_CONTACT)
+            .and_then(|mut set| set.execute((id, contact.as_str()))),
         None => connection.execute(ERASE_CONTACT, [id]),
     };
     if former.is_some() {

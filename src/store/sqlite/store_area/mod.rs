@@ -25,18 +25,19 @@ use crate::{
             PetQuery, Reservations, StorePet,
         },
     },
-    store::{
-        Executed, RespondTo, StoreArea, StoreError,
-        admin::{Database, field_search},
-        tables::Table,
-    },
+    store::{Executed, RespondTo, StoreArea, StoreError, admin::field_search, tables::Table},
 };
 
 /// See [`field_search::find`].
-static PETS_OF: LazyLock<[String; 2]> = LazyLock::new(|| {
+static PETS_OF: LazyLock<[[String; 2]; 2]> = LazyLock::new(|| {
     let ids: Vec<_> = (1..=field_search::PAGE).map(|number| format!("${number}")).collect();
-    [Table::Pets, Table::WithdrawnPets]
-        .map(|table| format!("{} WHERE id IN ({})", rows::SELECT[table as usize], ids.join(", ")))
+    // A patch removes the members that are null.
+    let values =
+        "json_patch('{}', json_object($1, fields -> $1, $2, fields -> $2, $3, fields -> $3))";
+    [Table::Pets, Table::WithdrawnPets].map(|table| {
+        let pets = format!("{} WHERE id IN ({})", rows::SELECT[table as usize], ids.join(", "));
+        [pets, field_search::changed(table, values)]
+    })
 });
 
 #[async_trait]
@@ -137,14 +138,14 @@ impl StoreArea for SqliteStore {
         query: &OrderQuery,
     ) -> Result<(Vec<Order>, Option<OrderId>), StoreError> {
         let list = |on: &Connection| lists::orders(on, query, USUAL_PAGE);
-        let is_quick = lists::is_quick(query);
-        let orders = if is_quick && let Some(orders) = self.readers.read(list)? {
+        let orders = if lists::is_quick(query)
+            && let Some(orders) = self.readers.read(list)?
+        {
             orders
         } else {
-            let (query, reads) =
-                (query.clone(), if is_quick { &self.large_pages } else { &self.searches });
+            let query = query.clone();
             let list = move |on: &Connection| lists::orders(on, &query, usize::MAX);
-            reads.read(list).await?.unwrap_or_default()
+            self.searches.read(list).await?.unwrap_or_default()
         };
         Ok(query.limit.page(orders, |order| order.id))
     }
@@ -184,13 +185,6 @@ impl StoreArea for SqliteStore {
 
     async fn count_of_category(&self, id: i64) -> Result<u64, StoreError> {
         self.counts.read(move |connection| lists::of_category(connection, id)).await
-    }
-
-    async fn merge_values(&self, few: u64) -> Result<bool, StoreError> {
-        if !self.read(few, field_search::is_due).await? {
-            return Ok(false);
-        }
-        self.write((), field_search::merge).await
     }
 
     async fn has_values(&self, name: &FieldName) -> Result<bool, StoreError> {
