@@ -13,6 +13,17 @@ pub(crate) fn hex_digits(bytes: &[u8]) -> String {
     bytes.iter().flat_map(|&byte| hex(byte)).map(char::from).collect()
 }
 
+/// A text for a comparison without regard to case and to space around it.
+pub(crate) fn compared(text: &str) -> String {
+    text.trim().to_lowercase()
+}
+
+/// The heading of a column for a comparison without regard to case and space: `Category ID` is
+/// `categoryid`.
+pub(crate) fn heading(text: &str) -> String {
+    text.split_whitespace().collect::<String>().to_lowercase()
+}
+
 /// Parses an int64 in its only valid spelling: decimal digits with an optional minus sign, without a plus
 /// sign or leading zeros.
 pub(crate) fn integer(text: &str) -> Option<i64> {

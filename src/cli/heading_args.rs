@@ -2,13 +2,13 @@
 
 use clap::Args;
 
-use super::values;
+use super::{args::BadSetting, values};
 use crate::{
     domain::store_area::FieldDefinition,
-    files::{Headings, Mapping},
+    files::{Headings, Labels, Mapping},
 };
 
-/// What the headings of a CSV file stand for.
+/// The meaning of the headings of a CSV file.
 #[derive(Debug, Args)]
 pub(super) struct HeadingArgs {
     /// A column of a CSV file that has another name there, such as 'Animal
@@ -26,8 +26,12 @@ impl HeadingArgs {
         !self.map.is_empty() || self.ignore_unknown_columns
     }
 
-    pub(super) fn headings(&self, fields: Vec<FieldDefinition>) -> Headings {
+    pub(super) fn check(&self) -> Result<(), BadSetting> {
+        Mapping::conflict(&self.map).map_or(Ok(()), |conflict| Err(BadSetting(conflict)))
+    }
+
+    pub(super) fn headings(&self, fields: Vec<FieldDefinition>, labels: Labels) -> Headings {
         let (mapped, ignores_unknown) = (self.map.clone(), self.ignore_unknown_columns);
-        Headings { fields, mapped, ignores_unknown }
+        Headings { fields, labels, mapped, ignores_unknown }
     }
 }

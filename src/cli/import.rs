@@ -114,6 +114,7 @@ impl Import {
             format == Format::Csv || !self.headings.are_given(),
             bad("--map and --ignore-unknown-columns are for CSV files")
         );
+        self.headings.check()?;
         let source = self.open()?;
         // Opened before the file is read, which may take long, so that an error comes early.
         // Closed as soon as possible: no checkpoint can finish while it is open.
@@ -190,7 +191,7 @@ impl Import {
         format: Format,
         fields: &ImportedFields,
     ) -> Result<Box<dyn Rows + 's>, ReadError> {
-        let headings = self.headings.headings(fields.present().to_vec());
+        let headings = self.headings.headings(fields.present().to_vec(), fields.labels.clone());
         files::read(file, format, self.keep_ids, &headings)
     }
 
@@ -213,6 +214,10 @@ impl Import {
         let not_imported = || format!("nothing was imported: {}", self.name());
         let (ids, fields) = taken(catalogue, self.keep_ids)?;
         let mut rows = self.read(source, format, &fields).with_context(not_imported)?;
+        if !rows.left_out().is_empty() {
+            let left_out = format!("Columns that are left out: {}.", rows.left_out());
+            super::output::print_message(&left_out);
+        }
         let mut progress = Progress::of_bytes("Checking", source.length());
         let mut checked = Checked::new(ids, fields);
         while let Some(row) = rows.next().with_context(not_imported)? {
@@ -250,7 +255,7 @@ impl Import {
             checked.valid -= 1;
             if checked.invalid <= REPORTED {
                 let reason = format!("{order} is the id of no reserved order in the file");
-                let invalid = InvalidRow { column: Some("orderId"), reason };
+                let invalid = InvalidRow::of("orderId", reason);
                 progress.suspend(|| super::output::print_message(&rejection(line, &invalid)));
             }
         })?;
@@ -333,7 +338,5 @@ impl Import {
 }
 
 fn rejection(line: u64, invalid: &InvalidRow) -> String {
-    let InvalidRow { column, reason } = invalid;
-    let column = column.map_or(String::new(), |column| format!("{column} "));
-    format!("line {line}: {column}{reason}")
+    format!("line {line}: {invalid}")
 }

@@ -40,11 +40,10 @@ impl Rejects {
     /// Adds a row exactly as it is in the file, so that a user can correct it.
     pub(super) fn write(&mut self, row: &RawRow, invalid: &InvalidRow) -> anyhow::Result<()> {
         let line = row.line.to_string();
-        let column = invalid.column.unwrap_or_default();
         self.write_record([
             line.as_bytes(),
-            column.as_bytes(),
-            visible(&invalid.reason).as_bytes(),
+            invalid.columns().as_bytes(),
+            visible(&invalid.to_string()).as_bytes(),
             &row.text,
         ])
     }

@@ -186,7 +186,7 @@ pub(super) fn category(typed: &str, categories: &[Category]) -> Result<i64, Stri
 
 /// Whether a category has the name that was typed.
 pub(super) fn is_named(category: &Category, typed: &str) -> bool {
-    names_of(category)[..2].iter().any(|name| compared(name) == compared(typed))
+    names_of(category)[..2].iter().any(|name| text::compared(name) == text::compared(typed))
 }
 
 /// The names of a category: its label in full and as it is shown, and its number.
@@ -194,11 +194,6 @@ pub(super) fn names_of(category: &Category) -> [String; 4] {
     let (label, id) = (category.label.as_str(), category.id);
     let number = texts::category_number(id);
     [label.to_owned(), markup::readable(label, markup::SHORT), number, id.to_string()]
-}
-
-/// Names that differ only in case or in space around them are the same.
-pub(super) fn compared(name: &str) -> String {
-    name.trim().to_lowercase()
 }
 
 /// A status by its name in the contract, or by the word that the pages show.
@@ -249,7 +244,6 @@ pub(super) fn reference(form: &Form) -> Result<Option<Reference>, String> {
     optional(form.get("reference"), texts::REFERENCE_TOO_LONG)
 }
 
-/// Nothing typed leaves the price to the rules of orders.
 /// A number with decimals as people type it, in the form that the store has: `1 249,50` is `1249.50`.
 /// A comma with three digits behind it could also be one between thousands, so it stays, and is invalid.
 pub(super) fn decimal(typed: &str) -> String {
@@ -262,6 +256,7 @@ pub(super) fn decimal(typed: &str) -> String {
     number
 }
 
+/// Nothing typed leaves the price to the rules of orders.
 pub(super) fn price(form: &Form) -> Result<Field<Decimal>, String> {
     match form.get("price") {
         "" => Ok(Field::Keep),

@@ -13,15 +13,18 @@ use csv::{ByteRecord, ErrorKind, Reader, ReaderBuilder};
 use super::{
     header::{Columns, Headings},
     row::{
-        CATEGORY_ID, FIELDS, ID, InvalidRow, NAME, RawRow, ReadError, Row, Rows, STATUS, Writer,
-        invalid, invalid_category_id, invalid_id, invalid_status, name,
+        CATEGORY_ID, ID, InvalidRow, NAME, RawRow, ReadError, Row, Rows, STATUS, Writer,
+        invalid_category_id, invalid_id, invalid_status, labelled, name, quoted,
     },
     source::{self, Bounded, MAX_ROW, Source},
 };
 use crate::{
-    domain::{NewPet, PetId, PetRef, PetStatus, store_area::FieldPatch},
+    domain::{
+        PetId, PetRef, PetStatus,
+        store_area::{FieldPatch, Given},
+    },
     json::members::imported,
-    text::integer,
+    text::{compared, integer},
 };
 
 const BUFFER: usize = 64 << 10;
@@ -106,37 +109,56 @@ impl<'s> CsvRows<'s> {
 
     fn row(&self) -> Result<Row, InvalidRow> {
         let columns = &self.columns;
-        let (found, expected) = (self.record.len(), columns.count);
+        let (found, expected) = (self.record.len(), columns.headings.len());
         if found != expected {
             let reason = format!("the row has {found} fields, and the header {expected}");
-            return Err(InvalidRow { column: None, reason });
+            return Err(InvalidRow::whole(reason));
         }
-        let text = |at: usize, column| {
-            str::from_utf8(self.record.get(at).unwrap_or_default())
-                .map_err(|_| invalid(column, "is not UTF-8"))
-        };
-        let status = match columns.status.map(|at| text(at, STATUS)).transpose()? {
-            None | Some("") => PetStatus::default(),
-            Some(status) => status.parse().map_err(|_| invalid_status())?,
-        };
-        let category_id = integer(text(columns.category_id, CATEGORY_ID)?);
-        let id = columns.id.map(|at| {
-            let id = integer(text(at, ID)?).and_then(imported).and_then(PetId::new);
-            id.ok_or_else(invalid_id)
+        let mut problems = InvalidRow::default();
+        let name = self.cell(columns.name, &mut problems, |text| name(text.to_owned()));
+        let category_id =
+            self.cell(columns.category, &mut problems, |text| match &columns.labels {
+                Some(labels) => labelled(labels, text),
+                None => integer(text).ok_or_else(|| invalid_category_id(text)),
+            });
+        let status = columns.status.map_or(Some(PetStatus::default()), |at| {
+            self.cell(at, &mut problems, |text| match text {
+                "" => Ok(PetStatus::default()),
+                _ => compared(text).parse().map_err(|_| invalid_status(text)),
+            })
         });
-        let pet = NewPet {
-            name: name(text(columns.name, NAME)?.to_owned())?,
-            category_id: category_id.ok_or_else(invalid_category_id)?,
-            status,
-        };
+        let id = columns.id.map_or(Some(None), |at| {
+            self.cell(at, &mut problems, |text| {
+                let id = integer(text).and_then(imported).and_then(PetId::new);
+                id.map(Some).ok_or_else(|| invalid_id(text))
+            })
+        });
         let mut fields = FieldPatch::new();
         for (at, field) in &columns.fields {
-            let cell = text(*at, FIELDS)?;
-            if !cell.is_empty() {
-                fields.insert(field.name.as_str().to_owned(), field.in_cell(cell));
-            }
+            let value = self.cell(*at, &mut problems, |text| {
+                let value = field.accepted(&field.in_cell(text));
+                match value {
+                    _ if text.is_empty() => Ok(None),
+                    Some(value) => Ok(Some((field.name.as_str().to_owned(), Given::Set(value)))),
+                    None => Err(format!("{}, but was {}", field.rule(), quoted(text))),
+                }
+            });
+            fields.extend(value.flatten());
         }
-        Ok(Row::Pet { id: id.transpose()?, pet, fields })
+        problems.or_pet((name, category_id, status), id, Some(fields))
+    }
+
+    /// The value in a cell of the record, as `read` makes it. Otherwise, adds the problem.
+    fn cell<T>(
+        &self,
+        at: usize,
+        problems: &mut InvalidRow,
+        read: impl FnOnce(&str) -> Result<T, String>,
+    ) -> Option<T> {
+        let bytes = self.record.get(at).unwrap_or_default();
+        let text = str::from_utf8(bytes).map_err(|_| "is not UTF-8".to_owned());
+        let wrong = |reason| InvalidRow::of(&*self.columns.headings[at], reason);
+        problems.take(text.and_then(read).map_err(wrong))
     }
 }
 
@@ -147,7 +169,7 @@ impl Rows for CsvRows<'_> {
         }
         Ok(Some(match self.well_formed()? {
             Ok(()) => self.row(),
-            Err(reason) => Err(InvalidRow { column: None, reason }),
+            Err(reason) => Err(InvalidRow::whole(reason)),
         }))
     }
 
@@ -162,6 +184,16 @@ impl Rows for CsvRows<'_> {
         let passed = text[..first].split(|&byte| byte == b'\n').count() as u64 - 1;
         let line = self.record.position().map_or(1, csv::Position::line) + passed;
         Ok(RawRow { line, text: text[first..last].to_vec() })
+    }
+
+    fn column_of(&self, field: &str) -> String {
+        let mut columns = self.columns.fields.iter();
+        let column = columns.find(|(_, of)| of.name.as_str() == field);
+        column.map_or(field, |(at, _)| &self.columns.headings[*at]).to_owned()
+    }
+
+    fn left_out(&self) -> &str {
+        &self.columns.left_out
     }
 
     fn bytes_read(&self) -> u64 {
@@ -259,45 +291,4 @@ fn without_formulas(name: &str) -> Cow<'_, str> {
     }
     changed.push_str(&name[copied..]);
     changed.into()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn text_that_a_spreadsheet_would_read_as_a_formula_is_quoted() {
-        for (name, expected) in [
-            ("=HYPERLINK(\"http://x\")", "'=HYPERLINK(\"http://x\")"),
-            ("+1", "'+1"),
-            ("-1", "'-1"),
-            ("@SUM(A1)", "'@SUM(A1)"),
-            ("\t=1", "\t'=1"),
-            ("\r=1", "\r'=1"),
-            ("  =1", "  '=1"),
-            ("＝1", "'＝1"),
-            ("Rex;=1", "Rex;'=1"),
-            ("Rex\t@x, -y", "Rex\t'@x, '-y"),
-            ("Rex\n=1\n=2", "Rex\n'=1\n'=2"),
-            ("Rex\",=1", "Rex\",'=1"),
-            ("Mary-Ann = 1 + 1", "Mary-Ann = 1 + 1"),
-            ("Frank", "Frank"),
-            ("'=1", "'=1"),
-            ("", ""),
-        ] {
-            assert_eq!(without_formulas(name), expected);
-        }
-    }
-
-    #[test]
-    fn quotes_must_follow_rfc_4180() {
-        for good in ["", "a", "a,b", "\"\"", "\"a\",b", "a,\"b\nc\"", "\"a\"\"b\",\"\"\"\"", ",,"] {
-            assert!(is_well_quoted(good.as_bytes()), "{good}");
-        }
-        for bad in
-            ["\"", "a\"", "\"a", "a\"b\"", "\"a\"b", "\"a\" ,b", "a,\"b", "\"a\"\"", " \"a\""]
-        {
-            assert!(!is_well_quoted(bad.as_bytes()), "{bad}");
-        }
-    }
 }

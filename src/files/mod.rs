@@ -18,7 +18,7 @@ pub use self::{
     csv::CsvWriter,
     header::{Headings, Mapping},
     ndjson::NdjsonWriter,
-    row::{InvalidRow, RawRow, ReadError, Row, Rows, Writer},
+    row::{InvalidRow, Labels, RawRow, ReadError, Row, Rows, Writer, add_label, quoted},
     seen_ids::SeenIds,
     source::{MAX_ROW, Source},
 };

@@ -13,15 +13,15 @@ use serde_json::value::RawValue;
 use super::{
     resources,
     row::{
-        CATEGORY_ID, FIELDS, ID, InvalidRow, NAME, RawRow, ReadError, Row, Rows, Writer, invalid,
+        CATEGORY_ID, FIELDS, ID, InvalidRow, NAME, RawRow, ReadError, Row, Rows, STATUS, Writer,
         invalid_category_id, invalid_id, invalid_status, name,
     },
     source::{self, Bounded, MAX_ROW, Source},
 };
 use crate::{
     domain::{
-        NewPet, PetId, PetRef,
-        store_area::{FieldDefinition, Resource},
+        PetId, PetRef, PetStatus,
+        store_area::{FieldDefinition, FieldPatch, Resource},
     },
     json::{self, members::imported},
 };
@@ -59,6 +59,16 @@ struct Members<'a> {
 /// A member that is present, perhaps as `null`, which is not a valid status.
 fn given<'de: 'a, 'a, D: Deserializer<'de>>(value: D) -> Result<Option<&'a RawValue>, D::Error> {
     Deserialize::deserialize(value).map(Some)
+}
+
+/// A member that must be present, as `parse` reads it.
+fn required<'a, T>(
+    name: &str,
+    value: Option<&'a RawValue>,
+    parse: impl FnOnce(&'a RawValue) -> Result<T, String>,
+) -> Result<T, InvalidRow> {
+    let value = value.ok_or_else(|| "is missing".to_owned());
+    value.and_then(parse).map_err(|reason| InvalidRow::of(name, reason))
 }
 
 impl<'s> NdjsonRows<'s> {
@@ -99,11 +109,11 @@ impl<'s> NdjsonRows<'s> {
     }
 
     fn row(&self) -> Result<Row, InvalidRow> {
-        let whole = |reason: &str| InvalidRow { column: None, reason: reason.to_owned() };
-        let line = str::from_utf8(&self.line).map_err(|_| whole("the line is not UTF-8"))?;
+        let line =
+            str::from_utf8(&self.line).map_err(|_| InvalidRow::whole("the line is not UTF-8"))?;
         // serde would accept an array of the members in their order.
         if !line.trim_start().starts_with('{') {
-            return Err(whole("the line is not a JSON object"));
+            return Err(InvalidRow::whole("the line is not a JSON object"));
         }
         if resources::is_tagged(line) {
             return resources::parse(line);
@@ -111,30 +121,32 @@ impl<'s> NdjsonRows<'s> {
         let members: Members<'_> = serde_json::from_str(line).map_err(|error| {
             let text = error.to_string();
             let reason = text.rsplit_once(" at line ").map_or(&*text, |(reason, _)| reason);
-            whole(&format!("not a valid JSON animal, at byte {}: {reason}", error.column()))
+            let at = error.column();
+            InvalidRow::whole(format!("not a valid JSON animal, at byte {at}: {reason}"))
         })?;
-        let missing = |column| invalid(column, "is missing");
-        let text = members.name.ok_or_else(|| missing(NAME))?;
-        let text = json::string(text).ok_or_else(|| invalid(NAME, "must be a string"))?;
-        let category_id = members.category_id.ok_or_else(|| missing(CATEGORY_ID))?;
-        let status = members.status.map(|status| {
-            let status = json::string(status).and_then(|status| status.parse().ok());
-            status.ok_or_else(invalid_status)
+        let mut problems = InvalidRow::default();
+        let text = problems.take(required(NAME, members.name, |text| {
+            json::string(text).ok_or_else(|| "must be a string".to_owned()).and_then(name)
+        }));
+        let category_id = problems.take(required(CATEGORY_ID, members.category_id, |id| {
+            json::integer(id).ok_or_else(|| invalid_category_id(id.get()))
+        }));
+        let status = members.status.map_or(Ok(PetStatus::default()), |status| {
+            let word = json::string(status).and_then(|status| status.parse().ok());
+            word.ok_or_else(|| InvalidRow::of(STATUS, invalid_status(status.get())))
         });
-        let id = self.with_ids.then(|| {
-            let id = members.id.ok_or_else(|| missing(ID))?;
-            json::integer(id).and_then(imported).and_then(PetId::new).ok_or_else(invalid_id)
-        });
-        let pet = NewPet {
-            name: name(text)?,
-            category_id: json::integer(category_id).ok_or_else(invalid_category_id)?,
-            status: status.transpose()?.unwrap_or_default(),
+        let read_id = |id: &RawValue| {
+            let known = json::integer(id).and_then(imported).and_then(PetId::new);
+            known.map(Some).ok_or_else(|| invalid_id(id.get()))
         };
-        let fields = members.fields.map(|fields| {
-            json::read_new_fields(fields)
-                .ok_or_else(|| invalid(FIELDS, "must be an object with values that are not null"))
+        let id = if self.with_ids { required(ID, members.id, read_id) } else { Ok(None) };
+        let fields = members.fields.map_or(Ok(FieldPatch::new()), |fields| {
+            let is = "must be an object with values that are not null";
+            json::read_new_fields(fields).ok_or_else(|| InvalidRow::of(FIELDS, is))
         });
-        Ok(Row::Pet { id: id.transpose()?, pet, fields: fields.transpose()?.unwrap_or_default() })
+        let (status, id) = (problems.take(status), problems.take(id));
+        let fields = problems.take(fields);
+        problems.or_pet((text, category_id, status), id, fields)
     }
 }
 

@@ -67,6 +67,6 @@ pub(super) fn parse(line: &str) -> Result<Row, InvalidRow> {
     parsed().map_err(|invalid: Invalid| {
         let reason = invalid.to_string().replace("at line 1, column", "at byte");
         let reason = reason.trim_end_matches('.').to_owned();
-        InvalidRow { column: None, reason }
+        InvalidRow::whole(reason)
     })
 }

@@ -2,7 +2,7 @@
 
 #![expect(missing_docs, reason = "a comment says what a name does not")]
 
-use std::io;
+use std::{collections::BTreeMap, fmt, io, ops::ControlFlow};
 
 use crate::{
     domain::{
@@ -10,9 +10,10 @@ use crate::{
         store_area::{FieldDefinition, FieldPatch, Resource},
     },
     json::members::UP_TO_HIGHEST_IMPORTED,
+    text::compared,
 };
 
-/// What a row of a file has.
+/// The content of a row of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Row {
     Pet {
@@ -29,12 +30,64 @@ pub enum Row {
     Field(FieldDefinition),
 }
 
-/// Why a row is not valid.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct InvalidRow {
-    /// The column or member that is invalid; `None` if it is the whole row.
-    pub column: Option<&'static str>,
-    pub reason: String,
+/// The problems of a row that is not valid, each with the column or member, by its name in the file.
+/// A problem of the whole row has none.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct InvalidRow(Vec<(Option<String>, String)>);
+
+impl InvalidRow {
+    pub fn whole(reason: impl Into<String>) -> Self {
+        Self(vec![(None, reason.into())])
+    }
+
+    pub fn of(column: impl Into<String>, reason: impl Into<String>) -> Self {
+        Self(vec![(Some(column.into()), reason.into())])
+    }
+
+    /// The value, or its problems are added to these.
+    pub fn take<T>(&mut self, value: Result<T, Self>) -> Option<T> {
+        value.map_err(|Self(problems)| self.0.extend(problems)).ok()
+    }
+
+    /// An animal of these parts, which are there if there are no problems.
+    pub(super) fn or_pet(
+        self,
+        (name, category_id, status): (Option<PetName>, Option<i64>, Option<PetStatus>),
+        id: Option<Option<PetId>>,
+        fields: Option<FieldPatch>,
+    ) -> Result<Row, Self> {
+        let (Some(name), Some(category_id), Some(status)) = (name, category_id, status) else {
+            return Err(self);
+        };
+        let (Some(id), Some(fields), []) = (id, fields, &self.0[..]) else { return Err(self) };
+        Ok(Row::Pet { id, pet: NewPet { name, category_id, status }, fields })
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The columns with problems.
+    pub fn columns(&self) -> String {
+        let columns: Vec<&str> =
+            self.0.iter().filter_map(|(column, _)| column.as_deref()).collect();
+        columns.join(", ")
+    }
+}
+
+impl fmt::Display for InvalidRow {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let problem = |(column, reason): &(Option<String>, String)| match column {
+            Some(column) => format!("{column} {reason}"),
+            None => reason.clone(),
+        };
+        f.write_str(&self.0.iter().map(problem).collect::<Vec<_>>().join("; "))
+    }
+}
+
+/// The beginning of a text from a file.
+pub fn quoted(text: &str) -> String {
+    format!("{:?}", text.chars().take(40).collect::<String>())
 }
 
 /// A row as it is in the file.
@@ -65,6 +118,16 @@ pub trait Rows {
     /// The row that was read last, as it is in the file.
     fn raw_row(&self) -> io::Result<RawRow>;
 
+    /// The column or member with the values of the field that has this name.
+    fn column_of(&self, field: &str) -> String {
+        format!("fields.{field}")
+    }
+
+    /// The headings of the columns that are left out, for a message.
+    fn left_out(&self) -> &str {
+        ""
+    }
+
     fn bytes_read(&self) -> u64;
 }
 
@@ -79,31 +142,62 @@ pub trait Writer {
 pub(super) const ID: &str = "id";
 pub(super) const NAME: &str = "name";
 pub(super) const CATEGORY_ID: &str = "categoryId";
+pub(super) const CATEGORY: &str = "category";
 pub(super) const STATUS: &str = "status";
 pub(super) const FIELDS: &str = "fields";
 
-pub(super) fn invalid(column: &'static str, reason: impl Into<String>) -> InvalidRow {
-    InvalidRow { column: Some(column), reason: reason.into() }
-}
-
-pub(super) fn name(text: String) -> Result<PetName, InvalidRow> {
+pub(super) fn name(text: String) -> Result<PetName, String> {
     if text.len() > PetName::MAX_LENGTH {
-        let reason = format!("is longer than {} bytes", PetName::MAX_LENGTH);
-        return Err(invalid(NAME, reason));
+        return Err(format!("is longer than {} bytes", PetName::MAX_LENGTH));
     }
-    PetName::new(text).ok_or_else(|| invalid(NAME, "must not contain U+0000"))
+    PetName::new(text).ok_or_else(|| "must not contain U+0000".to_owned())
 }
 
-pub(super) fn invalid_category_id() -> InvalidRow {
+/// The categories of a store by their labels, as [`compared`]. None if there are too many for memory.
+pub type Labels = BTreeMap<String, Vec<i64>>;
+
+const MOST_LABELS: usize = 10_000;
+
+/// Adds a category. Breaks if there are too many.
+pub fn add_label(labels: &mut Labels, id: i64, label: &str) -> ControlFlow<()> {
+    labels.entry(compared(label)).or_default().push(id);
+    if labels.len() <= MOST_LABELS {
+        return ControlFlow::Continue(());
+    }
+    labels.clear();
+    ControlFlow::Break(())
+}
+
+/// The category with this label.
+pub(super) fn labelled(labels: &Labels, label: &str) -> Result<i64, String> {
+    const INSTEAD: &str = "use a column categoryId with numbers";
+    let found = quoted(label);
+    Err(match labels.get(&compared(label)).map(Vec::as_slice) {
+        Some([id]) => return Ok(*id),
+        Some([one, other, ..]) => {
+            format!("{found} is the label of the categories {one} and {other}; {INSTEAD}")
+        }
+        _ if labels.is_empty() => {
+            format!("must be the label of a category, but there are none, or too many; {INSTEAD}")
+        }
+        _ => {
+            let some: Vec<String> = labels.keys().take(10).map(|label| quoted(label)).collect();
+            format!("must be a label of a category, such as {}, but was {found}", some.join(", "))
+        }
+    })
+}
+
+/// `found` is the value in the file.
+pub(super) fn invalid_category_id(found: &str) -> String {
     let range = format!("from {} to {}", i64::MIN, i64::MAX);
-    invalid(CATEGORY_ID, format!("must be an integer {range} without leading zeros"))
+    format!("must be an integer {range} without leading zeros, but was {}", quoted(found))
 }
 
-pub(super) fn invalid_status() -> InvalidRow {
+pub(super) fn invalid_status(found: &str) -> String {
     let [a, b, c] = PetStatus::ALL;
-    invalid(STATUS, format!("must be one of {a}, {b} and {c}"))
+    format!("must be one of {a}, {b} and {c}, but was {}", quoted(found))
 }
 
-pub(super) fn invalid_id() -> InvalidRow {
-    invalid(ID, format!("must be {UP_TO_HIGHEST_IMPORTED}"))
+pub(super) fn invalid_id(found: &str) -> String {
+    format!("must be {UP_TO_HIGHEST_IMPORTED}, but was {}", quoted(found))
 }

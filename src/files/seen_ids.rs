@@ -20,7 +20,7 @@ impl SeenIds {
              CREATE TABLE pets (id INTEGER PRIMARY KEY, row INTEGER NOT NULL);
              CREATE TABLE orders (id INTEGER PRIMARY KEY, row INTEGER NOT NULL);
              CREATE TABLE categories (id INTEGER PRIMARY KEY, row INTEGER NOT NULL);
-             CREATE TABLE keys (field TEXT, key TEXT, row INTEGER NOT NULL,
+             CREATE TABLE keys (field TEXT, key TEXT, row INTEGER NOT NULL, place INTEGER NOT NULL,
                 PRIMARY KEY (field, key)) WITHOUT ROWID;
              -- The animals of the store area in the file, each with the order that holds it.
              CREATE TABLE animals (id INTEGER PRIMARY KEY, line INTEGER NOT NULL,
@@ -44,16 +44,23 @@ impl SeenIds {
         }
     }
 
-    /// Records that `row` has an animal with a unique value, or returns the row that already has one.
-    pub fn record_key(&self, (field, key): &UniqueKey, row: u64) -> rusqlite::Result<Option<u64>> {
+    /// Records that `row` has an animal with a unique value, and at which `place`: a line or an id.
+    /// Or returns the row and the place of the animal that already has it.
+    pub fn record_key(
+        &self,
+        (field, key): &UniqueKey,
+        row: u64,
+        place: i64,
+    ) -> rusqlite::Result<Option<(u64, i64)>> {
         let row = row.cast_signed();
-        let insert = "INSERT OR IGNORE INTO keys (field, key, row) VALUES (?1, ?2, ?3)";
-        if self.0.prepare_cached(insert)?.execute(params![field, key, row])? == 1 {
+        let insert = "INSERT OR IGNORE INTO keys (field, key, row, place) VALUES (?1, ?2, ?3, ?4)";
+        if self.0.prepare_cached(insert)?.execute(params![field, key, row, place])? == 1 {
             return Ok(None);
         }
-        let find = "SELECT row FROM keys WHERE field = ?1 AND key = ?2";
-        let row = self.0.prepare_cached(find)?.query_row([field, key], |row| row.get(0));
-        Ok(Some(row.map(i64::cast_unsigned)?))
+        let find = "SELECT row, place FROM keys WHERE field = ?1 AND key = ?2";
+        let holder = |row: &rusqlite::Row<'_>| Ok((row.get::<_, i64>(0)?, row.get(1)?));
+        let (row, place) = self.0.prepare_cached(find)?.query_row([field, key], holder)?;
+        Ok(Some((row.cast_unsigned(), place)))
     }
 
     fn record_in(&self, table: &str, id: i64, row: u64) -> rusqlite::Result<Option<u64>> {

@@ -172,9 +172,13 @@ pub static KEYS: Table = Table {
 pub static UNIQUE_VALUES: Table = Table {
     name: "unique_values",
     rows: "unique value",
-    columns: "field, key",
+    columns: "field, key, pet_id",
     order: "field, key",
 };
+
+/// The categories, for what needs no more than their labels.
+pub static CATEGORIES: Table =
+    Table { name: "categories", rows: "category", columns: "id, label", order: "id" };
 
 /// The other tables, each after those to which it refers. The secrets in them are encrypted. Acts get new
 /// identifiers, in their order. Links with which staff choose a password, and sessions, are not copied.

@@ -13,7 +13,11 @@ fn a_column_with_another_heading_is_the_one_that_the_map_says_and_others_are_ign
     fs::write(here.path().join("animals.csv"), FILE).unwrap();
     let import = ["import", "animals.csv", "--create", "--ignore-unknown-columns"];
     let map = ["--map", "Animal Name=name", "--map", "Status = now=status"];
-    run(here.path(), &[&import[..], &map].concat()).expect_success();
+    let said = run(here.path(), &[&import[..], &map].concat()).expect_success().stderr;
+    assert!(
+        said.starts_with("Columns that are left out: \"Kind\".\nImported 2 animals "),
+        "{said}"
+    );
     let exported = run(here.path(), &["export"]).expect_success().stdout;
     assert_eq!(exported, "id,name,categoryId,status\n1,Luna,1,available\n2,Frank,2,pending\n");
 }
@@ -30,7 +34,7 @@ fn unknown_columns_are_listed_with_the_closest_names() {
         reason.unwrap_or_else(|| panic!("{line}")).trim_end().to_owned()
     };
     let rest = "; petstore reads name, categoryId, status, id, species, breed, sex, born, colour, size, \
-                description, price, microchip. Name each column with --map 'HEADING=NAME', or leave them out with --ignore-unknown-columns";
+                description, price, microchip, category. Name each column with --map 'HEADING=NAME', or leave them out with --ignore-unknown-columns";
     assert_eq!(
         rejected(FILE, &[]),
         format!(
@@ -40,14 +44,21 @@ fn unknown_columns_are_listed_with_the_closest_names() {
     );
     // A name that another column has is not suggested.
     assert_eq!(
-        rejected("name,Name,categoryId\n", &["--map", "Name=chip"]),
+        rejected("name,Chip,categoryId\n", &["--map", "Chip=chip"]),
         "--map names \"chip\", which is no field of the store; names: name, categoryId, status, id, \
-         species, breed, sex, born, colour, size, description, price, microchip"
+         species, breed, sex, born, colour, size, description, price, microchip, \
+         category"
     );
+    // Words that share a few letters are not suggested.
     assert_eq!(
-        rejected("name,Name,categoryId\n", &[]),
-        format!("the header has unknown columns: \"Name\"{rest}")
+        rejected("name,Adoption Fee,categoryId\n", &[]),
+        format!("the header has unknown columns: \"Adoption Fee\"{rest}")
     );
+    assert!(rejected("name\n", &[]).ends_with(
+        "the header has no column \"categoryId\"; add it with the number of each animal's category, or \
+         add category with its label, or name the column that has one of them with --map \
+         'HEADING=categoryId' or --map 'HEADING=category'"
+    ));
     assert_eq!(
         rejected("name,categoryId\n", &["--map", "Name=name"]),
         "the header has no column \"Name\", which --map names; it has \"name\", \"categoryId\""
@@ -66,7 +77,16 @@ fn a_map_must_name_a_column_and_is_for_csv_only() {
     fs::write(here.path().join("animals.ndjson"), "{}\n").unwrap();
     for (arguments, says) in [
         (&["animals.csv", "--map", "Name"][..], "write HEADING=NAME, such as 'Animal Name=name'"),
-        (&["animals.csv", "--map", "Name=Nam"], "\"Nam\" is not one of name, categoryId"),
+        (
+            &["animals.csv", "--map", "Name=Nam"],
+            "\"Nam\" is not one of the names: name, categoryId",
+        ),
+        (&["animals.csv", "--map", "Name"], "status, id, and the names of the fields of the store"),
+        (
+            &["animals.csv", "--map", "A=name", "--map", "B=Name"],
+            "--map has \"name\" twice; a column has one name, and a name has one column",
+        ),
+        (&["animals.csv", "--map", "A=name", "--map", "A=breed"], "--map has \"A\" twice"),
         (&["animals.ndjson", "--map", "Name=name"], "--map and --ignore-unknown-columns are for"),
         (&["animals.ndjson", "--ignore-unknown-columns"], "are for CSV files"),
     ] {
@@ -74,4 +94,27 @@ fn a_map_must_name_a_column_and_is_for_csv_only() {
         assert_eq!(done.status.code(), Some(2), "{done:?}");
         assert!(done.expect_one_line().contains(says), "{says}");
     }
+}
+
+#[test]
+fn a_member_counts_in_any_case_and_with_any_space_so_that_it_is_never_left_out() {
+    let here = directory();
+    for (id, [name, category, status]) in (1..).zip([
+        ["Name", "CategoryId", "Status"],
+        ["NAME", "category id", "STATUS"],
+        [" name ", "CATEGORYID", "status\t"],
+        ["n ame", "Category\u{a0}ID", " Status"],
+    ]) {
+        let file = format!("{name},{category},{status},Kind\nLuna,1,Sold,Dog\n");
+        fs::write(here.path().join("animals.csv"), file).unwrap();
+        let import = ["import", "animals.csv", "--create", "--ignore-unknown-columns"];
+        run(here.path(), &import).expect_success();
+        let exported = run(here.path(), &["export"]).expect_success().stdout;
+        assert_eq!(exported.lines().last(), Some(&*format!("{id},Luna,1,sold")));
+    }
+    let file = "name,categoryId,Status,State\nLuna,1,sold,sold\n";
+    fs::write(here.path().join("animals.csv"), file).unwrap();
+    let import = ["import", "animals.csv", "--map", "State=status", "--ignore-unknown-columns"];
+    let told = run(here.path(), &import).expect_one_line();
+    assert!(told.contains("both \"Status\" and \"State\" are the column status"), "{told}");
 }

@@ -1,15 +1,16 @@
 //! `petstore import` of animals with values.
 
-use std::{fs, num::NonZeroU32};
+use std::{fs, num::NonZeroU32, path::Path};
 
 use petstore::{
     domain::store_area::PetQuery,
     store::{self, OpenMode},
 };
 use rand::{SeedableRng, rngs::StdRng};
+use serde_json::{Value, json};
 
 use super::{
-    import::{BACKENDS, expect_rejected, fresh},
+    import::{BACKENDS, expect_rejected, export, fresh},
     program::{directory, run},
 };
 
@@ -54,9 +55,9 @@ async fn values_are_imported_from_columns_with_the_name_or_label_of_a_field_and_
         fs::write(here.path().join("again.csv"), again).unwrap();
         let import = ["import", "again.csv", "--database", &database];
         let done = run(here.path(), &import);
-        for line in [2, 4] {
+        for (line, chip, holder) in [(2, 2, "the animal 3"), (4, 3, "line 3")] {
             let expected = format!(
-                "line {line}: fields have a microchip that another animal has; it must be unique\n"
+                "line {line}: Microchip must be unique, but {holder} also has \"{chip}\"\n"
             );
             assert!(done.stderr.contains(&expected), "{done:?}");
         }
@@ -71,10 +72,10 @@ async fn values_are_imported_from_columns_with_the_name_or_label_of_a_field_and_
 #[test]
 fn an_invalid_value_and_two_columns_for_one_field_are_named() {
     let here = directory();
-    let csv = "name,categoryId,sex\nBo,1,male\n";
-    let told = expect_rejected(here.path(), "bad.csv", csv.as_bytes(), &[]);
-    let expected = "line 2: fields are invalid: fields.sex is of the kind choice and must be one of \
-                    Female, Male, Unknown";
+    let csv = "name,categoryId,Gender\nBo,1,m\n";
+    let told = expect_rejected(here.path(), "bad.csv", csv.as_bytes(), &["--map", "Gender=sex"]);
+    let expected = "line 2: Gender is of the kind choice and must be one of Female, Male, Unknown, \
+                    but was \"m\"";
     assert_eq!(told[0], expected);
     let csv = "name,categoryId,sex,Sex\nBo,1,Male,Male\n";
     let told = expect_rejected(here.path(), "bad.csv", csv.as_bytes(), &[]);
@@ -83,6 +84,12 @@ fn an_invalid_value_and_two_columns_for_one_field_are_named() {
         ("null", "fields must be an object with values that are not null"),
         (r#"{"sex":null}"#, "fields must be an object with values that are not null"),
         (r#"{"color":"red"}"#, "fields are invalid: No field has the name \"color\""),
+        (
+            r#"{"sex":"m","born":7}"#,
+            "fields are invalid: fields.born is of the kind date and must be a date as a string of the form \
+             YYYY-MM-DD; fields.sex is of the kind choice and must be one of Female, Male, Unknown, but was \
+             \"m\"",
+        ),
     ] {
         let line = format!("{{\"name\":\"Bo\",\"categoryId\":1,\"fields\":{fields}}}\n");
         let told = expect_rejected(here.path(), "bad.ndjson", line.as_bytes(), &[]);
@@ -115,5 +122,114 @@ async fn the_search_has_the_values_of_many_animals_right_after_an_import_and_a_c
         assert_eq!(found(&at(&database)).await, 20, "{backend}");
         run(here.path(), &["copy", "--from", &database, "--to", &other]).expect_success();
         assert_eq!(found(&at(&other)).await, 20, "{backend}");
+    }
+}
+
+#[test]
+fn a_choice_is_accepted_in_any_case_and_kept_as_the_field_has_it() {
+    let here = directory();
+    fs::write(here.path().join("animals.csv"), "name,categoryId,Sex\nBo,1,MALE\n").unwrap();
+    run(here.path(), &["import", "animals.csv", "--create"]).expect_success();
+    let line = r#"{"name":"Luna","categoryId":1,"fields":{"sex":"female"}}"#;
+    fs::write(here.path().join("animals.ndjson"), line).unwrap();
+    run(here.path(), &["import", "animals.ndjson"]).expect_success();
+    let exported = run(here.path(), &["export", "--all"]).expect_success().stdout;
+    assert_eq!(animals(&exported), [r#"Bo {"sex":"Male""#, r#"Luna {"sex":"Female""#]);
+}
+
+#[test]
+fn all_problems_of_a_row_are_named_by_the_headings_of_the_file_with_their_values() {
+    let here = directory();
+    let csv = "Animal,categoryId,STATUS,Date of Birth,Sex\nBo,x,gone,3.4.2024,m\nMo,1,sold,,f\n";
+    let map = ["--map", "Animal=name", "--map", "Date of Birth=born"];
+    let told = expect_rejected(here.path(), "bad.csv", csv.as_bytes(), &map);
+    let sex = "is of the kind choice and must be one of Female, Male, Unknown, but was";
+    let four = format!(
+        "categoryId must be an integer from -9223372036854775808 to 9223372036854775807 without \
+         leading zeros, but was \"x\"; STATUS must be one of available, pending and sold, but was \
+         \"gone\"; Sex {sex} \"m\"; Date of Birth is of the kind date and must be a date as a string \
+         of the form YYYY-MM-DD, but was \"3.4.2024\""
+    );
+    assert_eq!(told[..2], [format!("line 2: {four}"), format!("line 3: Sex {sex} \"f\"")]);
+    let skip = ["import", "bad.csv", "--create", "--skip-invalid", "--rejects", "rejects.csv"];
+    let done = run(here.path(), &[&skip[..], &map].concat());
+    assert_eq!(done.status.code(), Some(3), "{done:?}");
+    let rejects = csv::Reader::from_path(here.path().join("rejects.csv")).unwrap();
+    let rejects: Vec<_> = rejects.into_records().map(Result::unwrap).collect();
+    let columns: Vec<_> = rejects.iter().map(|row| (&row[1], &row[2])).collect();
+    let of_one = format!("Sex {sex} \"f\"");
+    let all = [("categoryId, STATUS, Sex, Date of Birth", &*four), ("Sex", &of_one)];
+    assert_eq!(columns, all);
+}
+
+/// Adds fields and categories to a new database.
+fn prepare(here: &Path, database: &str, lines: &[Value]) {
+    let lines: String = lines.iter().map(|line| format!("{line}\n")).collect();
+    fs::write(here.join("store.ndjson"), lines).unwrap();
+    let import = ["import", "store.ndjson", "--keep-ids", "--create", "--database", database];
+    run(here, &import).expect_success();
+}
+
+#[tokio::test]
+async fn a_column_category_has_the_label_of_a_category_in_any_case() {
+    for backend in BACKENDS {
+        let here = directory();
+        let database = fresh(backend, "petstore").await;
+        let category =
+            |id: i64, label: &str| json!({"category": {"id": id, "label": label, "version": 1}});
+        let import = |file: &str, more: &[&str]| {
+            fs::write(here.path().join("animals.csv"), file).unwrap();
+            run(here.path(), &[&["import", "animals.csv", "--database", &database], more].concat())
+        };
+        let labels = [category(-4, "Cats"), category(7, "Small Dogs"), category(8, "cats ")];
+        prepare(here.path(), &database, &labels[..2]);
+        import("name,Category\nLuna,CATS\nBo,small dogs\n", &[]).expect_success();
+        import("name,Kind\nMo, Cats\n", &["--map", "Kind=category"]).expect_success();
+        let animals = "1,Luna,-4,available\n2,Bo,7,available\n3,Mo,-4,available\n";
+        let exported = export(here.path(), &database, "csv");
+        assert_eq!(exported, format!("id,name,categoryId,status\n{animals}"), "{backend}");
+        let done = import("name,Category\nLuna,Dogs\n", &[]);
+        let expected = "line 2: Category must be a label of a category, such as \"cats\", \"small dogs\", but was \
+                        \"Dogs\"\n";
+        assert!(done.stderr.starts_with(expected), "{done:?}");
+        // The number counts if a file has both.
+        let both = "name,Category,categoryId\nTom,Cats,7\n";
+        assert!(import(both, &[]).stderr.contains("unknown columns: \"Category\""));
+        let done = import(both, &["--ignore-unknown-columns"]).expect_success();
+        assert!(done.stderr.starts_with("Columns that are left out: \"Category\"."), "{done:?}");
+        prepare(here.path(), &database, &labels[2..]);
+        let done = import("name,Category\nLuna,Cats\n", &[]);
+        let expected = "line 2: Category \"Cats\" is the label of the categories -4 and 8; use a column \
+                        categoryId with numbers\n";
+        assert!(done.stderr.starts_with(expected), "{done:?}");
+    }
+    let told = expect_rejected(directory().path(), "bad.csv", b"name,category\nLuna,Cats\n", &[]);
+    assert!(told[0].contains("but there are none, or too many; use a column"), "{told:?}");
+}
+
+#[test]
+fn a_heading_that_can_be_two_columns_is_rejected() {
+    let here = directory();
+    let field = |name: &str, label: &str| {
+        json!({"field": {"name": name, "label": label, "kind": "text", "choices": null,
+            "public": true, "unique": false, "position": 1, "version": 1}})
+    };
+    prepare(
+        here.path(),
+        "sqlite:petstore.db",
+        &[field("a", "Colour"), field("b", "Colour"), field("c", "Status")],
+    );
+    for (heading, one, other) in [("Colour", "a", "b"), ("STATUS", "status", "c")] {
+        let file = format!("name,categoryId,{heading}\nLuna,1,sold\n");
+        fs::write(here.path().join("animals.csv"), file).unwrap();
+        let import = ["import", "animals.csv"];
+        let said = run(here.path(), &import).expect_one_line();
+        let expected = format!(
+            "line 1: the column \"{heading}\" can be {one} or {other}; say which with --map \
+             '{heading}={one}'\n"
+        );
+        assert!(said.ends_with(&expected), "{said}");
+        let map = format!("{heading}={one}");
+        run(here.path(), &[&import[..], &["--map", &map]].concat()).expect_success();
     }
 }

@@ -2,18 +2,15 @@
 
 use std::ops::ControlFlow;
 
-use super::fields::ImportedFields;
+use super::fields::{IN_CATALOGUE, ImportedFields};
 use crate::{
     domain::store_area::Resource,
-    files::{InvalidRow, Row, Rows, SeenIds},
+    files::{InvalidRow, Row, Rows, SeenIds, add_label},
     store::{
         self,
         bulk::{self, Snapshot, Value},
     },
 };
-
-/// Replaces the number of a row, for an id that an animal in the catalogue has.
-const IN_CATALOGUE: u64 = 0;
 
 /// The result of validating a file.
 pub(super) struct Checked {
@@ -49,24 +46,24 @@ impl Checked {
         let (id, taken) = match row {
             Row::Field(field) => return Ok(self.fields.add(field)),
             Row::Pet { id: None, fields, .. } => {
-                return self.fields.problem_of_new(fields, ids, number);
+                return self.fields.problem_of_new(fields, ids, number, rows);
             }
             Row::Pet { id: Some(id), .. } => (id.get(), ids.record(*id, number)?),
             Row::Resource(resource, _) => (id_of(resource), ids.record_resource(resource, number)?),
         };
         let by = match (taken, row) {
             (None, Row::Pet { fields, .. }) => {
-                return self.fields.problem_of_new(fields, ids, number);
+                return self.fields.problem_of_new(fields, ids, number, rows);
             }
             (None, Row::Field(_)) => return Ok(None),
             (None, Row::Resource(resource, _)) => {
                 if let Resource::Pet(pet) = resource
-                    && let Some(invalid) = self.fields.problem_of(pet, ids, number)?
+                    && let Some(invalid) = self.fields.problem_of(pet, ids, number, rows)?
                 {
                     return Ok(Some(invalid));
                 }
                 let problem = ids.disagreement(resource, rows.raw_row()?.line)?;
-                return Ok(problem.map(|reason| InvalidRow { column: None, reason }));
+                return Ok(problem.map(InvalidRow::whole));
             }
             (Some(IN_CATALOGUE), Row::Resource(Resource::Order(_), _)) => {
                 "an order in the database"
@@ -77,11 +74,11 @@ impl Checked {
             (Some(IN_CATALOGUE), _) => "an animal in the catalogue",
             (Some(_), _) => {
                 let reason = format!("{id} is the id of an earlier row; each id must occur once");
-                return Ok(Some(InvalidRow { column: Some("id"), reason }));
+                return Ok(Some(InvalidRow::of("id", reason)));
             }
         };
         let reason = format!("{id} is the id of {by}; ids must be free");
-        Ok(Some(InvalidRow { column: Some("id"), reason }))
+        Ok(Some(InvalidRow::of("id", reason)))
     }
 
     pub(super) fn count(&mut self, row: &Row) {
@@ -125,12 +122,17 @@ pub(super) fn taken(
     let mut fields = ImportedFields::new(catalogue.fields()?);
     let (mut recorded, mut has_animals) = (Ok(None), false);
     catalogue.rows(&bulk::UNIQUE_VALUES, &mut |row| {
-        if let [Value::Text(field), Value::Text(key)] = row {
-            recorded = ids.record_key(&((*field).to_owned(), (*key).to_owned()), IN_CATALOGUE);
+        if let [Value::Text(field), Value::Text(key), Value::Integer(pet)] = row {
+            let key = ((*field).to_owned(), (*key).to_owned());
+            recorded = ids.record_key(&key, IN_CATALOGUE, *pet);
         }
         goes_on(&recorded)
     })?;
     recorded?;
+    catalogue.rows(&bulk::CATEGORIES, &mut |row| {
+        let [Value::Integer(id), Value::Text(label)] = row else { return ControlFlow::Break(()) };
+        add_label(&mut fields.labels, *id, label)
+    })?;
     if keep_ids {
         let mut recorded = Ok(None);
         // Also those of withdrawn animals, which are never given again.

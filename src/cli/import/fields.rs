@@ -2,10 +2,14 @@
 
 use crate::{
     domain::store_area::{
-        FieldDefinition, FieldPatch, FieldProblem, FieldSet, FieldValues, StorePet,
+        FieldDefinition, FieldPatch, FieldProblem, FieldSet, FieldValue, FieldValues, Given,
+        StorePet,
     },
-    files::{InvalidRow, SeenIds},
+    files::{InvalidRow, Labels, Rows, SeenIds, quoted},
 };
+
+/// Replaces the number of a row, for an id or a value that an animal in the catalogue has.
+pub(super) const IN_CATALOGUE: u64 = 0;
 
 /// The fields of the database, and those of the file.
 #[derive(Default)]
@@ -17,6 +21,8 @@ pub(super) struct ImportedFields {
     given: Vec<FieldDefinition>,
     /// The fields with which the animals of the file are described.
     set: FieldSet,
+    /// The labels of the categories of the database.
+    pub(super) labels: Labels,
 }
 
 impl ImportedFields {
@@ -33,7 +39,7 @@ impl ImportedFields {
     /// Adds a field of the file, or says why it is invalid.
     pub(super) fn add(&mut self, field: &FieldDefinition) -> Option<InvalidRow> {
         let name = field.name.as_str();
-        let invalid = |reason| Some(InvalidRow { column: Some("name"), reason });
+        let invalid = |reason| Some(InvalidRow::of("name", reason));
         if self.given.iter().any(|given| given.name == field.name) {
             return invalid(format!(
                 "{name:?} is the name of an earlier field; each must occur once"
@@ -65,6 +71,7 @@ impl ImportedFields {
         pet: &StorePet,
         ids: &SeenIds,
         number: u64,
+        rows: &dyn Rows,
     ) -> anyhow::Result<Option<InvalidRow>> {
         if pet.fields.is_empty() {
             return Ok(None);
@@ -75,7 +82,7 @@ impl ImportedFields {
         if pet.withdrawn.is_some() {
             return Ok(None);
         }
-        self.duplicate(&pet.fields, ids, number)
+        self.duplicate(&pet.fields, ids, number, rows)
     }
 
     /// The same for a new animal.
@@ -84,9 +91,10 @@ impl ImportedFields {
         given: &FieldPatch,
         ids: &SeenIds,
         number: u64,
+        rows: &dyn Rows,
     ) -> anyhow::Result<Option<InvalidRow>> {
         match self.values(given) {
-            Ok(values) => self.duplicate(&values, ids, number),
+            Ok(values) => self.duplicate(&values, ids, number, rows),
             Err(invalid) => Ok(Some(invalid)),
         }
     }
@@ -96,14 +104,20 @@ impl ImportedFields {
         values: &FieldValues,
         ids: &SeenIds,
         number: u64,
+        rows: &dyn Rows,
     ) -> anyhow::Result<Option<InvalidRow>> {
-        for key in self.set.unique_keys(values) {
-            if ids.record_key(&key, number)?.is_some() {
-                let reason = format!("have a {} that another animal has; it must be unique", key.0);
-                return Ok(Some(InvalidRow { column: Some("fields"), reason }));
+        let keys = self.set.unique_keys(values);
+        let line = if keys.is_empty() { 0 } else { rows.raw_row()?.line };
+        let mut problems = InvalidRow::default();
+        for key in keys {
+            if let Some((row, place)) = ids.record_key(&key, number, line.cast_signed())? {
+                let holder = if row == IN_CATALOGUE { "the animal" } else { "line" };
+                let (column, value) = (rows.column_of(&key.0), quoted(&key.1));
+                let reason = format!("must be unique, but {holder} {place} also has {value}");
+                let _ = problems.take::<()>(Err(InvalidRow::of(column, reason)));
             }
         }
-        Ok(None)
+        Ok(Some(problems).filter(|problems| !problems.is_empty()))
     }
 
     /// Whether the values of a new animal are valid, and those that must be unique are of this row.
@@ -111,7 +125,7 @@ impl ImportedFields {
         self.values(given).is_ok_and(|values| {
             let keys = self.set.unique_keys(&values);
             let is_own =
-                |key| matches!(ids.record_key(key, number), Ok(Some(first)) if first == number);
+                |key| matches!(ids.record_key(key, number, 0), Ok(Some((first, _))) if first == number);
             keys.iter().all(is_own)
         })
     }
@@ -120,6 +134,21 @@ impl ImportedFields {
     pub(super) fn values(&self, given: &FieldPatch) -> Result<FieldValues, InvalidRow> {
         if given.is_empty() {
             return Ok(FieldValues::NONE);
+        }
+        let mut problems = InvalidRow::default();
+        for (name, given) in given {
+            let one = FieldPatch::from([(name.clone(), given.clone())]);
+            let applied = self.set.apply(&FieldValues::NONE, &one);
+            let _ = problems.take(applied.map_err(|problem| match (self.set.find(name), given) {
+                (Some(field), Given::Set(FieldValue::Text(text))) => {
+                    let reason = format!("{}, but was {}", field.rule(), quoted(text));
+                    InvalidRow::of(format!("fields.{name}"), reason)
+                }
+                _ => invalid(problem),
+            }));
+        }
+        if !problems.is_empty() {
+            return Err(problems);
         }
         self.set.apply(&FieldValues::NONE, given).map_err(invalid)
     }
@@ -158,5 +187,5 @@ impl ImportedFields {
 fn invalid(problem: FieldProblem) -> InvalidRow {
     let (FieldProblem::Unknown(reason) | FieldProblem::Invalid(reason)) = problem;
     let reason = format!("are invalid: {}", reason.trim_end_matches('.'));
-    InvalidRow { column: Some("fields"), reason }
+    InvalidRow::of("fields", reason)
 }

@@ -12,6 +12,7 @@ use crate::{
         store_area::{Category, PetQuery},
     },
     store::StoreError,
+    text,
 };
 
 /// How many categories a form proposes.
@@ -64,11 +65,11 @@ impl Desk<'_> {
     ) -> Result<Vec<Category>, StoreError> {
         let (mut categories, mut after) = self.first_categories().await?;
         let typed: HashSet<_> =
-            typed.into_iter().map(|typed| forms::compared(typed.as_ref())).collect();
+            typed.into_iter().map(|typed| text::compared(typed.as_ref())).collect();
         while after.is_some() {
             let (page, next) = self.store().list_categories(after, most()).await?;
             let is_typed = |category: &Category| {
-                forms::names_of(category).iter().any(|name| typed.contains(&forms::compared(name)))
+                forms::names_of(category).iter().any(|name| typed.contains(&text::compared(name)))
             };
             categories.extend(page.into_iter().filter(is_typed));
             after = next;

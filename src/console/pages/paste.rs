@@ -7,6 +7,7 @@ use crate::{
         texts,
     },
     domain::{NewPet, PetStatus, store_area::Category},
+    text,
 };
 
 /// How many animals can be added at once.
@@ -85,10 +86,10 @@ fn cells(line: &str, separator: char) -> Vec<String> {
 /// The columns that a line names, if it names at least those of the name and the category.
 fn header(cells: &[String]) -> Option<Columns> {
     let place = |names: &[&str]| {
-        cells.iter().position(|cell| names.contains(&cell.to_lowercase().as_str()))
+        cells.iter().position(|cell| names.contains(&text::heading(cell).as_str()))
     };
     let name = place(&["name", "animal"])?;
-    let category = place(&["category", "categoryid", "category id"])?;
+    let category = place(&["category", "categoryid"])?;
     Some([name, category, place(&["status"]).unwrap_or(usize::MAX)])
 }
 

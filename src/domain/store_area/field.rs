@@ -56,9 +56,7 @@ pub struct Choices(Vec<String>);
 impl Choices {
     /// `None` if there are too few or too many, or one of them is not valid.
     pub fn new(texts: Vec<String>) -> Option<Self> {
-        // Upper case first: some letters have two lower-case forms.
-        let different: HashSet<_> =
-            texts.iter().map(|text| text.to_uppercase().to_lowercase()).collect();
+        let different: HashSet<_> = texts.iter().map(|text| in_no_case(text)).collect();
         let are_valid = (1..=100).contains(&texts.len())
             && different.len() == texts.len()
             && texts.iter().all(|text| is_text(text, 64));
@@ -68,6 +66,17 @@ impl Choices {
     pub fn all(&self) -> &[String] {
         &self.0
     }
+
+    /// The choice with this text, in any case.
+    pub fn find(&self, text: &str) -> Option<&String> {
+        let key = in_no_case(text);
+        self.0.iter().find(|choice| in_no_case(choice) == key)
+    }
+}
+
+/// A text without its case. Upper case first: some letters have two lower-case forms.
+fn in_no_case(text: &str) -> String {
+    text.to_uppercase().to_lowercase()
 }
 
 /// A field, as the store defines it.

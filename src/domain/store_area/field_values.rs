@@ -147,7 +147,7 @@ pub(super) fn write_text(out: &mut String, text: &str) {
 
 impl FieldSet {
     /// The values after a change, or why it is not possible. A value that stays as it was is valid,
-    /// also if it is no longer one of the choices.
+    /// even if it is no longer one of the choices.
     pub fn apply(
         &self,
         before: &FieldValues,
@@ -159,11 +159,10 @@ impl FieldSet {
             match given {
                 Given::Clear => drop(values.remove(name)),
                 Given::Set(value) if values.get(name) == Some(value) => {}
-                Given::Set(value) if field.allows(value) => {
-                    values.insert(name.clone(), value.clone());
-                }
-                Given::Set(_) | Given::Other => {
-                    return Err(FieldProblem::Invalid(field.is("fields")));
+                given => {
+                    let value = field.accepted(given);
+                    let value = value.ok_or_else(|| FieldProblem::Invalid(field.is("fields")))?;
+                    values.insert(name.clone(), value);
                 }
             }
         }
@@ -174,15 +173,11 @@ impl FieldSet {
         })
     }
 
-    /// What is wrong with values in a store. Their choices may have been removed meanwhile.
+    /// Why values in a store are not valid, if so.
     pub fn problem_of(&self, values: &FieldValues) -> Option<FieldProblem> {
         values.iter().find_map(|(name, value)| {
             let Some(field) = self.find(name) else { return Some(self.unknown(name)) };
-            let is_valid = match (field.kind, value) {
-                (FieldKind::Choice, FieldValue::Text(text)) => is_text(text, 64),
-                _ => field.allows(value),
-            };
-            (!is_valid).then(|| FieldProblem::Invalid(field.is("fields")))
+            (!field.allows(value)).then(|| FieldProblem::Invalid(field.is("fields")))
         })
     }
 
@@ -219,9 +214,6 @@ impl FieldSet {
         // In one way, as in every parameter.
         let key = match field.in_cell(text) {
             Given::Set(FieldValue::Integer(number)) if number.to_string() != text => None,
-            Given::Set(FieldValue::Text(text)) if field.kind == FieldKind::Choice => {
-                is_text(&text, 64).then(|| whole_key(&text))
-            }
             Given::Set(value) if field.allows(&value) => field.kind.key(&value),
             _ => None,
         };
@@ -268,7 +260,19 @@ impl FieldDefinition {
         }
     }
 
-    /// Whether a new value is valid.
+    /// A new value as the store keeps it: a choice has the case of the field. `None` if it is not
+    /// valid.
+    pub fn accepted(&self, given: &Given) -> Option<FieldValue> {
+        let Given::Set(value) = given else { return None };
+        match (value, &self.choices) {
+            (FieldValue::Text(text), Some(choices)) => {
+                choices.find(text).cloned().map(FieldValue::Text)
+            }
+            _ => self.allows(value).then(|| value.clone()),
+        }
+    }
+
+    /// Whether a value in a store is valid. It may have been one of the choices before.
     fn allows(&self, value: &FieldValue) -> bool {
         match (self.kind, value) {
             (FieldKind::Text, FieldValue::Text(text)) => is_text(text, 255),
@@ -277,15 +281,18 @@ impl FieldDefinition {
             (FieldKind::Decimal, FieldValue::Text(text)) => Decimal::new(text).is_some(),
             (FieldKind::Date, FieldValue::Text(text)) => is_date(text),
             (FieldKind::Boolean, FieldValue::Boolean(_)) => true,
-            (FieldKind::Choice, FieldValue::Text(text)) => {
-                self.choices.as_ref().is_some_and(|choices| choices.all().contains(text))
-            }
+            (FieldKind::Choice, FieldValue::Text(text)) => is_text(text, 64),
             _ => false,
         }
     }
 
-    /// What a value must be: a sentence, for a member or a parameter with this name before the point.
+    /// The rule for a value: a sentence about a member or a parameter with this name before the point.
     fn is(&self, of: &str) -> String {
+        format!("{of}.{} {}.", self.name.as_str(), self.rule())
+    }
+
+    /// The rule for a value, as the rest of a sentence that begins with the name of the field.
+    pub fn rule(&self) -> String {
         let is = match self.kind {
             FieldKind::Text => {
                 "a string of 1 to 255 characters, one of them visible, without U+0000".to_owned()
@@ -308,8 +315,7 @@ impl FieldDefinition {
                 format!("one of {}{more}", shown.join(", "))
             }
         };
-        let name = self.name.as_str();
-        format!("{of}.{name} is of the kind {} and must be {is}.", self.kind)
+        format!("is of the kind {} and must be {is}", self.kind)
     }
 }
 
