@@ -25,7 +25,7 @@ pub(crate) use self::{
     journal::{write_audit_entry, write_change},
     object::Object,
     pet::write_pet,
-    photo::{read_photo_patch, read_photos, write_photo},
+    photo::{read_photo_patch, read_photos, with_photos_below, write_photo},
     resources::{
         read_category, read_order, write_attempt, write_category, write_order,
         write_order_with_contact, write_resource, write_webhook,

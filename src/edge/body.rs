@@ -156,22 +156,21 @@ pub(crate) async fn read_form(
     collect(body, max, timeout).await
 }
 
-/// Reads a picture of one of these media types, of at most `max` bytes, and returns which of them it is.
-/// Fails like [`read`].
-pub(crate) async fn read_picture<T>(
+/// Reads a picture of at most `max` bytes, whose media type may be that of any picture. Fails like
+/// [`read`].
+pub(crate) async fn read_picture(
     headers: &HeaderMap,
     body: UnreadBody<'_>,
-    types: impl IntoIterator<Item = (&'static str, T)>,
     max: usize,
     timeout: Duration,
-) -> Result<(Bytes, T), ApiError> {
-    let found = types.into_iter().find(|(name, _)| has_type(headers, name.as_bytes()));
-    let Some((_, found)) = found else {
-        let message = "The body must be a picture, without Content-Encoding, whose Content-Type is \
-                       image/jpeg, image/png, image/webp or image/gif.";
+) -> Result<Bytes, ApiError> {
+    let name = media_type(headers).unwrap_or_default().to_ascii_lowercase();
+    if !name.starts_with(b"image/") && name != b"application/octet-stream" {
+        let message = "The body must be a picture, with a Content-Type such as image/jpeg, and without \
+                       Content-Encoding. Send the bytes of the picture, not a form.";
         return Err(ApiError::new(Problem::UnsupportedMediaType, message));
-    };
-    Ok((collect(body, max, timeout).await?, found))
+    }
+    collect(body, max, timeout).await
 }
 
 async fn collect(body: UnreadBody<'_>, max: usize, timeout: Duration) -> Result<Bytes, ApiError> {
@@ -193,14 +192,15 @@ async fn collect(body: UnreadBody<'_>, max: usize, timeout: Duration) -> Result<
     }
 }
 
-/// Whether there is exactly one `Content-Type`, of this type with any parameters (JSON defines
-/// none), and no `Content-Encoding`.
 fn has_type(headers: &HeaderMap, expected: &[u8]) -> bool {
+    media_type(headers).is_some_and(|name| name.eq_ignore_ascii_case(expected))
+}
+
+/// The media type in `Content-Type`, without parameters (JSON defines none), if there is exactly one
+/// and no `Content-Encoding`.
+fn media_type(headers: &HeaderMap) -> Option<&[u8]> {
     let mut types = headers.get_all(header::CONTENT_TYPE).iter();
-    let (Some(value), None) = (types.next(), types.next()) else {
-        return false;
-    };
-    let essence = value.as_bytes().split(|&byte| byte == b';').next().unwrap_or_default();
-    essence.trim_ascii().eq_ignore_ascii_case(expected)
-        && !headers.contains_key(header::CONTENT_ENCODING)
+    let (Some(value), None) = (types.next(), types.next()) else { return None };
+    let name = value.as_bytes().split(|&byte| byte == b';').next()?;
+    (!headers.contains_key(header::CONTENT_ENCODING)).then_some(name.trim_ascii())
 }

@@ -1,7 +1,9 @@
 //! The interface for programs.
 
-use std::{sync::Arc, time::Duration};
+use std::{mem, sync::Arc, time::Duration};
 
+use bytes::Bytes;
+use futures_util::StreamExt;
 use hyper::{
     Request, StatusCode,
     header::{HeaderValue, InvalidHeaderValue},
@@ -21,7 +23,10 @@ use super::{
 use crate::{
     app::App,
     domain::{Actor, Client},
-    edge::{ApiError, BaseUrl, Edge, Facts, Interface, RequestBody, Response, UnreadBody, photos},
+    edge::{
+        ApiError, BaseUrl, Body, Edge, Facts, Interface, RequestBody, Response, UnreadBody, photos,
+    },
+    json,
     observe::metrics::Exposition,
 };
 
@@ -32,6 +37,8 @@ pub struct Api {
     contract: Contract,
     store_area: StoreArea,
     documents: Documents,
+    /// The path of the base URL, without `/v1`.
+    photos_below: String,
     /// The `Link` value that names the replacement of `getPet`.
     successor: HeaderValue,
 }
@@ -58,7 +65,9 @@ impl Api {
         });
         let pets_path = format!("{}/pets", context.base_path);
         let successor = format!(r#"<{pets_path}>; rel="successor-version""#);
+        let photos_below = context.base_path.trim_end_matches("/v1").to_owned();
         Ok(Self {
+            photos_below,
             contract: Contract::new(Arc::clone(&app), Arc::clone(&context), pets_path),
             store_area: StoreArea::new(Arc::clone(&app), context),
             documents: Documents::new(settings, Arc::clone(&app.clock)),
@@ -86,6 +95,24 @@ impl Api {
     async fn photo_file(&self, call: Call<'_>) -> Result<Response, ApiError> {
         let (photos, memory) = (&self.app.photos, &self.edge.response_memory);
         photos::respond(photos, memory, &call.request.headers, call.parameter).await
+    }
+
+    /// Puts the path of the base URL before the paths of photos, which are without it in the store.
+    fn add_prefix(&self, body: &mut Body) {
+        let (prefix, memory) = (self.photos_below.clone(), self.edge.response_memory.clone());
+        let add = move |json: Bytes| match json::with_photos_below(&prefix, &json) {
+            // It had the room until now, except that for the prefix.
+            Some(longer) => match memory.reserve(0) {
+                Ok(room) => room.fill(longer),
+                Err(_) => longer.into(),
+            },
+            None => json,
+        };
+        *body = match mem::take(body) {
+            Body::Whole(json) => Body::Whole(add(json)),
+            Body::Stream(events) => Body::Stream(Box::pin(events.map(add))),
+            file @ Body::File(_) => file,
+        };
     }
 
     /// All metrics, as a page for Prometheus.
@@ -209,6 +236,9 @@ impl Interface for Api {
         }
         if found.is_deprecated() {
             deprecation::announce(headers, &self.successor);
+        }
+        if !self.photos_below.is_empty() && facts.principal.is_some() {
+            self.add_prefix(response.body_mut());
         }
     }
 }

@@ -1,5 +1,6 @@
 //! A photo of an animal as JSON.
 
+use memchr::{memchr, memmem};
 use serde::Deserialize;
 
 use super::{
@@ -62,6 +63,21 @@ pub(crate) fn read_photos(stored: &str) -> Option<Photos> {
     };
     let all: Vec<Stored<'_>> = serde_json::from_str(stored).ok()?;
     all.into_iter().map(photo).collect::<Option<Vec<_>>>().map(Photos::new)
+}
+
+/// The same JSON with the paths of photos below `prefix`; `None` if there are none. No value of a client
+/// is an object behind `"urls":`.
+pub(crate) fn with_photos_below(prefix: &str, json: &[u8]) -> Option<Vec<u8>> {
+    let (mut out, mut rest) = (Vec::new(), json);
+    while let Some(at) = memmem::find(rest, br#""urls":{"small":"/photos/"#) {
+        let (before, urls) = rest.split_at(at);
+        let (urls, after) = urls.split_at(memchr(b'}', urls)?);
+        let urls =
+            String::from_utf8_lossy(urls).replace("\"/photos/", &format!("\"{prefix}/photos/"));
+        out.extend([before, urls.as_bytes()].concat());
+        rest = after;
+    }
+    (rest.len() < json.len()).then(|| [&out, rest].concat())
 }
 
 /// The photo of an animal at this position.

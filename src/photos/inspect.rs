@@ -72,6 +72,13 @@ pub(super) fn inspect(picture: &[u8], format: Format) -> Result<(), String> {
     Ok(())
 }
 
+impl Format {
+    /// The format of a picture, by its first bytes.
+    pub fn of(picture: &[u8]) -> Option<Self> {
+        Self::ALL.into_iter().find(|&format| begins_like(picture, format))
+    }
+}
+
 fn begins_like(picture: &[u8], format: Format) -> bool {
     match format {
         Format::Jpeg => picture.starts_with(b"\xff\xd8\xff"),

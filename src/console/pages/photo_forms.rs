@@ -167,7 +167,7 @@ async fn add_one(
     picture: Bytes,
 ) -> Result<Result<(), String>, ApiError> {
     let digest = Sha256::digest(&picture);
-    let Some(format) = format_of(&picture) else {
+    let Some(format) = Format::of(&picture) else {
         return Ok(Err(texts::NO_PICTURE.to_owned()));
     };
     let stored = match desk.app().photos.add(picture, format).await {
@@ -182,17 +182,6 @@ async fn add_one(
     desk.visit.form = Form::sent(&fields[..if key.starts_with('-') { 1 } else { 2 }]);
     let photo = NewPhoto { id: stored.id, alt: None, width: stored.width, height: stored.height };
     Ok(desk.execute(vec![Command::AddPhoto { id, photo }]).await?.map(drop).map_err(|not| not.why))
-}
-
-/// What a picture begins with says its format, because browsers guess it from the name of the file.
-fn format_of(picture: &[u8]) -> Option<Format> {
-    match picture {
-        [0xff, 0xd8, ..] => Some(Format::Jpeg),
-        [0x89, b'P', b'N', b'G', ..] => Some(Format::Png),
-        [b'R', b'I', b'F', b'F', ..] => Some(Format::WebP),
-        [b'G', b'I', b'F', ..] => Some(Format::Gif),
-        _ => None,
-    }
 }
 
 /// The response of a form that was sent without its pictures.

@@ -14,7 +14,7 @@ use crate::{
     edge::{ApiError, Problem, Response, body::Accepted},
     http::{idempotency, query, routes::Call},
     json,
-    photos::PhotoError,
+    photos::{Format, PhotoError},
 };
 
 /// `POST /v1/store/pets/{petId}/photos`: adds a photo behind the others.
@@ -31,7 +31,13 @@ pub(crate) async fn add_photo(area: &StoreArea, call: Call<'_>) -> Result<Respon
     if idempotency::key(&call.request.headers)?.is_none() {
         check(area, id).await?;
     }
-    let (write, format) = Write::read_picture(area, call).await?;
+    let write = Write::read_picture(area, call).await?;
+    // The bytes say the format, because many clients send another type or the same one always.
+    let format = Format::of(&write.body).ok_or_else(|| {
+        area.app.photos.metrics.invalid.count();
+        let message = "The body is not a JPEG, PNG, WebP or GIF picture. Send the bytes of one.";
+        PhotoError::Invalid(message.to_owned())
+    })?;
     let stored = area.app.photos.add(write.body.clone(), format).await?;
     let photo = NewPhoto { id: stored.id, alt, width: stored.width, height: stored.height };
     write.execute(area, Command::AddPhoto { id, photo }, wire::added_photo).await

@@ -26,7 +26,6 @@ use crate::{
     },
     http::{access::auth, idempotency, query, routes::Call},
     json::{self, times},
-    photos::Format,
     store::{Executed, RespondTo},
 };
 
@@ -96,21 +95,19 @@ impl<'r> Write<'r> {
         })
     }
 
-    /// The same for a picture. Also returns its format.
+    /// The same for a picture.
     pub(super) async fn read_picture(
         area: &StoreArea,
         Call { request, request_id, route, parameter, body, caller }: Call<'r>,
-    ) -> Result<(Self, Format), ApiError> {
+    ) -> Result<Self, ApiError> {
         let key = idempotency::key(&request.headers)?;
         let max = area.app.photos.max_size();
         let size = body::max_length_within(&body, max) + USUAL_GROWTH;
         let room = area.http.memory.reserve_for_picture(size)?;
         let timeout = area.http.body_timeout * PICTURE_TIMES;
-        let types = Format::ALL.map(|format| (media_type(format), format));
-        let (picture, format) =
-            body::read_picture(&request.headers, body, types, max, timeout).await?;
+        let picture = body::read_picture(&request.headers, body, max, timeout).await?;
         let caller = caller.ok_or_else(auth::missing_key)?;
-        let write = Self {
+        Ok(Self {
             request,
             parameter,
             request_id,
@@ -122,8 +119,7 @@ impl<'r> Write<'r> {
             now: times::to_milliseconds(area.app.clock.now()),
             body: picture,
             room,
-        };
-        Ok((write, format))
+        })
     }
 
     /// The same for an operation that requires an `Idempotency-Key`. Fails with 400 without it.
@@ -260,15 +256,6 @@ fn fingerprint_of_picture(request: &Parts, picture: &[u8]) -> [u8; 32] {
     hash.update(target);
     hash.update(picture);
     hash.finalize().into()
-}
-
-fn media_type(format: Format) -> &'static str {
-    match format {
-        Format::Jpeg => "image/jpeg",
-        Format::Png => "image/png",
-        Format::WebP => "image/webp",
-        Format::Gif => "image/gif",
-    }
 }
 
 /// Gives each integer one spelling.

@@ -224,6 +224,32 @@ async fn a_change_of_a_photo_is_a_change_of_its_animal() {
 }
 
 #[tokio::test]
+async fn the_paths_of_photos_begin_with_the_path_of_the_base_url_wherever_clients_get_them() {
+    let base_url = Some("https://pets.example/shop/v1");
+    let store = Store::open_with(Setup { base_url, ..Setup::default() }).await;
+    let kept = json!({ "breed": "/photos/x", "description": "\"urls\":{\"small\":\"/photos/" });
+    let id = store.new_with(kept.clone()).await;
+    let added = store.add_photo(id, &pictures::png(4, 3)).await.json();
+    let (second, photo) = (store.new_photo(id).await, added["id"].as_str().unwrap());
+    let url = |size| format!("/shop/photos/{photo}-{size}.jpg");
+    let urls = json!({ "small": url("small"), "medium": url("medium"), "large": url("large") });
+    assert_eq!(added["urls"], urls);
+    let pet = store.pet(id).await;
+    assert_eq!((&pet["photos"][0]["urls"], &pet["fields"]), (&urls, &kept));
+    assert!(pet["photos"][1]["urls"]["large"].as_str().unwrap().starts_with("/shop/photos/"));
+    let wrong = store.change(&format!("PATCH {second}"), 1, json!({ "alt": "a" })).await;
+    assert_eq!(wrong.json()["current"]["photos"][0]["urls"], urls);
+    assert_eq!(store.get("/pets").await.json()[0]["photos"][0]["urls"], urls);
+    let changes = store.get("/changes?after=start&type=pet.changed").await.json();
+    assert_eq!(changes[0]["after"]["photos"][0]["urls"], urls);
+    let mut events = store.stream("/changes?after=start&type=pet.changed", &[]).await;
+    assert_eq!(events.change().await.0["after"]["photos"][0]["urls"], urls);
+    // A proxy strips the path.
+    let file = store.server.send(Method::GET, &url("small")[5..], &[], "").await;
+    assert_eq!(file.status, 200);
+}
+
+#[tokio::test]
 async fn a_service_without_a_place_keeps_no_photos_and_does_everything_else() {
     let store = Store::open_with(Setup { photos: Box::new(|_| None), ..Setup::default() }).await;
     let id = store.add("Luna", "available").await;
