@@ -303,8 +303,9 @@ fn show(key: &ApiKey, record: &KeyRecord, database: &DatabaseArgs) -> anyhow::Re
         )
     })?;
     let until = record.expires_at.map_or("forever".to_owned(), |expiry| format!("until {expiry}"));
+    let rate = record.rate_limit.map_or(String::new(), |limit| format!(" at most {limit},"));
     super::output::print_message(&format!(
-        "Key {} ({}) in {}: scope {}, {}, valid {until}. It is not shown again.",
+        "Key {} ({}) in {}: scope {}, {},{rate} valid {until}. It is not shown again.",
         record.id,
         record.name,
         database.database,

@@ -38,11 +38,11 @@ mod variables;
 mod webhooks;
 mod window;
 
-use std::process::ExitCode;
+use std::{env, process::ExitCode};
 
 use clap::{
     CommandFactory, FromArgMatches, Parser, Subcommand,
-    error::{ContextKind, ErrorKind},
+    error::{ContextKind, ContextValue, ErrorKind},
 };
 use rustix::{fs::Mode, process::umask};
 
@@ -185,11 +185,15 @@ fn invalid_arguments(error: &clap::Error) -> ExitCode {
         let first: Vec<&str> =
             text.lines().map(str::trim).take_while(|line| !line.is_empty()).collect();
         let mut line = first.join(" ");
-        for tip in text.lines().filter_map(|line| line.trim().strip_prefix("tip: ")) {
-            line.extend(["; ", tip]);
-        }
-        if !text.contains("tip: ") && error.get(ContextKind::Usage).is_some() {
-            line.push_str("; --help shows what is allowed");
+        if let Some(instead) = instead(error) {
+            line.extend(["; ", &instead]);
+        } else {
+            for tip in text.lines().filter_map(|line| line.trim().strip_prefix("tip: ")) {
+                line.extend(["; ", tip]);
+            }
+            if !text.contains("tip: ") && error.get(ContextKind::Usage).is_some() {
+                line.push_str("; --help shows what is allowed");
+            }
         }
         if let Some(variable) = variables::named_in(command(), &line) {
             line.extend([" (set by the environment variable ", &variable, ")"]);
@@ -197,4 +201,26 @@ fn invalid_arguments(error: &clap::Error) -> ExitCode {
         print_message(&line);
     }
     ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(WRONG_SETTING))
+}
+
+/// The command that somebody meant, where clap has no tip, or a wrong one.
+fn instead(error: &clap::Error) -> Option<String> {
+    let text = |kind| error.get(kind).map(ToString::to_string);
+    if let Some(ContextValue::Strings(valid)) = error.get(ContextKind::ValidValue) {
+        let scope = format!("store:{}", text(ContextKind::InvalidValue)?);
+        return valid.contains(&scope).then(|| format!("perhaps {scope}"));
+    }
+    let found = text(ContextKind::InvalidArg)?;
+    let command = env::args().nth(1).filter(|_| error.kind() == ErrorKind::UnknownArgument)?;
+    Some(match &*found {
+        "--version" => "petstore --version shows the version".to_owned(),
+        "--database" if command.starts_with('-') => {
+            "write it after the command: petstore keys list --database …".to_owned()
+        }
+        file if command == "export" && !file.starts_with('-') => {
+            format!("to write a file: petstore export >{file}")
+        }
+        file if file.ends_with(".db") => format!("to name a database: --database {file}"),
+        _ => return None,
+    })
 }

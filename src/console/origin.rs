@@ -41,7 +41,8 @@ pub(super) fn visitor(
     let name = host::without_port(&host);
     let address: Option<IpAddr> = name.parse().ok();
     if !is_configured && address.is_none() && name != "localhost" {
-        return Err(ApiError::new(Problem::InvalidRequest, texts::FOREIGN_HOST));
+        let message = texts::foreign_host(&host, configured);
+        return Err(ApiError::new(Problem::InvalidRequest, message));
     }
     let peer = client.address();
     let is_secure = settings.tls || is_configured && scheme == "https";

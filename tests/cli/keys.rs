@@ -41,6 +41,10 @@ fn create_takes_scope_expiry_rate_limit_and_deployment() {
     ];
     let done = run(here.path(), &arguments).expect_success();
     assert!(done.stdout.starts_with("pets_test_"));
+    assert!(
+        done.stderr.contains(": scope read, staging, at most 60/min, valid until "),
+        "{done:?}"
+    );
     let key = &listed(here.path())[0];
     assert_eq!((&key["name"], &key["scope"]), (&"robot".into(), &"read".into()));
     assert_eq!((&key["deployment"], &key["rateLimit"]), (&"staging".into(), &"60/min".into()));

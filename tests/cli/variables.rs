@@ -34,6 +34,11 @@ fn a_misspelt_option_or_command_is_shown_the_nearest_one_and_others_the_help() {
         (&["serve", "--deployment", "prod"], "a similar value exists: 'production'"),
         (&["serve", "--zzz"], "--help shows what is allowed"),
         (&["keys", "create"], "--help shows what is allowed"),
+        (&["serve", "--version"], "petstore --version shows the version"),
+        (&["--database", "x", "keys", "list"], "after the command: petstore keys list --database"),
+        (&["export", "out.csv"], "to write a file: petstore export >out.csv"),
+        (&["check", "x.db"], "to name a database: --database x.db"),
+        (&["keys", "create", "--name", "x", "--scope", "admin"], "]; perhaps store:admin"),
     ] {
         let line = run(here.path(), arguments).expect_one_line();
         assert!(line.contains(says), "{line}");

@@ -63,7 +63,15 @@ async fn only_hosts_that_no_stranger_controls_are_accepted() {
     ] {
         let mut browser = shop.browser();
         browser.origin = origin.to_owned();
-        browser.get("/sign-in").await.expect(status);
+        let page = browser.get("/sign-in").await.expect(status);
+        if status == 400 {
+            let host = origin.trim_start_matches("http://");
+            let told = format!(
+                "The request is for the host &quot;{host}&quot;, and that of --console-url is \
+                 console.test:8081."
+            );
+            assert!(page.text.contains(&told), "{page:?}");
+        }
     }
 }
 

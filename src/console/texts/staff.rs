@@ -139,7 +139,13 @@ pub(in crate::console) const NEW_KEY_HINT: &str =
 pub(in crate::console) const INCOMPLETE_FORM: &str =
     "This form is not complete. Reload the page, and send it again.";
 pub(in crate::console) const NOT_ALLOWED: &str = "Your role does not include this page.";
-pub(in crate::console) const FOREIGN_HOST: &str = "The console does not have this host name. Open it at its address, or let the operator set --console-url.";
+/// `expected` is the host of `--console-url`, if it is set.
+pub(in crate::console) fn foreign_host(host: &str, expected: &str) -> String {
+    let expected = if expected.is_empty() { "not set" } else { expected };
+    format!(
+        "The request is for the host \"{host:.255}\", and that of --console-url is {expected}. Open the console at its own address. A proxy must pass on the host with its port (nginx: proxy_set_header Host $http_host)."
+    )
+}
 pub(in crate::console) const NEEDS_HTTPS: &str = "The console needs HTTPS, because a password must not be sent in the clear. Open it with https://, or on the machine where it runs.";
 pub(in crate::console) const FOREIGN_FORM: &str = "This form was sent by another site, so it was not carried out. Open the console and send the form there.";
 pub(in crate::console) const CONNECTION_REPLACED: &str =
