@@ -156,7 +156,7 @@ pub(in crate::store) fn change<R: Columns>(row: &R) -> Result<JournalEntry, R::E
 }
 
 /// The members that the representation of an order did not always have, each with the null that an
-/// older one has.
+/// older one has. A new member of an order belongs here.
 const ADDED: [(&str, &str); 2] =
     [("\"price\":", ",\"price\":null"), ("\"contact\":", ",\"contact\":null")];
 

@@ -29,7 +29,10 @@ pub(super) fn column_type(column: &str) -> &'static str {
         "name" | "name_key" | "words" | "status" | "reason" | "note" | "reference" | "label"
         | "price" | "fields" | "photos" => "text",
         "holds" => "boolean",
-        _ => "bigint",
+        "id" | "category_id" | "version" | "created_at" | "updated_at" | "withdrawn_at"
+        | "pet_id" | "expires_at" | "closed_at" => "bigint",
+        // No statement with such a type can be prepared.
+        _ => "type_of_a_column_that_column_type_does_not_know",
     }
 }
 

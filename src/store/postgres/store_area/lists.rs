@@ -151,12 +151,13 @@ pub(super) async fn orders(
     connection: &mut Connection,
     query: &OrderQuery,
 ) -> Result<(Vec<Order>, Option<OrderId>), Failure> {
-    let first = if query.newest_first { i64::MAX } else { 0 };
-    let (after, fetched) =
-        (query.after.map_or(first, OrderId::get), i64::from(query.limit.get()) + 1);
-    let status = query.status.map(OrderStatus::as_str);
-    let pet = query.pet_id.map(PetId::get);
-    let reference = query.reference.as_ref().map(Text::as_str);
+    // All members, so that the compiler asks what a new one does here.
+    let &OrderQuery { status, pet_id, ref reference, limit, newest_first, after } = query;
+    let first = if newest_first { i64::MAX } else { 0 };
+    let (after, fetched) = (after.map_or(first, OrderId::get), i64::from(limit.get()) + 1);
+    let status = status.map(OrderStatus::as_str);
+    let pet = pet_id.map(PetId::get);
+    let reference = reference.as_ref().map(Text::as_str);
     let mut values: Vec<&(dyn ToSql + Sync)> = vec![&after, &fetched];
     // By the most selective filter.
     let sql = if pet.is_some() {
@@ -171,11 +172,11 @@ pub(super) async fn orders(
     } else {
         &ORDERS
     };
-    let statement = connection.prepared(&sql[usize::from(query.newest_first)]).await?;
+    let statement = connection.prepared(&sql[usize::from(newest_first)]).await?;
     let rows = connection.query(&statement, &values).await?;
     let orders: Result<Vec<_>, _> =
         rows.iter().filter_map(|row| order(row, 0).transpose()).collect();
-    Ok(query.limit.page(orders?, |order| order.id))
+    Ok(limit.page(orders?, |order| order.id))
 }
 
 pub(super) async fn due(

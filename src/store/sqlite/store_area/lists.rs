@@ -123,12 +123,14 @@ pub(super) fn orders(
     query: &OrderQuery,
     longest: usize,
 ) -> rusqlite::Result<Option<Vec<Order>>> {
+    // All members, so that the compiler asks what a new one does here.
+    let &OrderQuery { status, pet_id, ref reference, limit, newest_first, after } = query;
     let (first, behind, direction) =
-        if query.newest_first { (i64::MAX, "<", " DESC") } else { (0, ">", "") };
-    let (after, limit) = (query.after.map_or(first, OrderId::get), one_more(query.limit));
-    let status = query.status.map(OrderStatus::as_str);
-    let pet = query.pet_id.map(PetId::get);
-    let reference = query.reference.as_ref().map(Text::as_str);
+        if newest_first { (i64::MAX, "<", " DESC") } else { (0, ">", "") };
+    let (after, limit) = (after.map_or(first, OrderId::get), one_more(limit));
+    let status = status.map(OrderStatus::as_str);
+    let pet = pet_id.map(PetId::get);
+    let reference = reference.as_ref().map(Text::as_str);
     // The most selective one.
     let index = match query {
         OrderQuery { reference: Some(_), .. } => "INDEXED BY orders_by_reference",
@@ -161,7 +163,8 @@ pub(super) fn orders(
 
 /// Whether every row that a page of orders reads belongs to it.
 pub(super) fn is_quick(query: &OrderQuery) -> bool {
-    let filters = [query.status.is_some(), query.pet_id.is_some(), query.reference.is_some()];
+    let OrderQuery { status, pet_id, reference, limit: _, newest_first: _, after: _ } = query;
+    let filters = [status.is_some(), pet_id.is_some(), reference.is_some()];
     filters.into_iter().filter(|&is_there| is_there).count() <= 1
 }
 
