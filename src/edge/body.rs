@@ -15,7 +15,7 @@ use hyper::{
 };
 
 use super::error::{ApiError, Problem};
-use crate::domain::PetName;
+use crate::{domain::PetName, photos::Format};
 
 /// The body of a request, from a connection or from a test.
 pub trait RequestBody:
@@ -156,18 +156,19 @@ pub(crate) async fn read_form(
     collect(body, max, timeout).await
 }
 
-/// Reads a picture of at most `max` bytes, whose media type may be that of any picture. Fails like
-/// [`read`].
+/// Reads a picture of at most `max` bytes, whose media type is that of any [`Format`]: its bytes say
+/// which it is, because generated clients send a fixed one. Fails like [`read`].
 pub(crate) async fn read_picture(
     headers: &HeaderMap,
     body: UnreadBody<'_>,
     max: usize,
     timeout: Duration,
 ) -> Result<Bytes, ApiError> {
-    let name = media_type(headers).unwrap_or_default().to_ascii_lowercase();
-    if !name.starts_with(b"image/") && name != b"application/octet-stream" {
-        let message = "The body must be a picture, with a Content-Type such as image/jpeg, and without \
-                       Content-Encoding. Send the bytes of the picture, not a form.";
+    let is_of = |format: Format| has_type(headers, format!("image/{}", format.as_str()).as_bytes());
+    if !Format::ALL.into_iter().any(is_of) {
+        let message = "The body must be a picture, without Content-Encoding, whose Content-Type is \
+                       image/jpeg, image/png, image/webp or image/gif. Send the bytes of the picture, \
+                       not a form.";
         return Err(ApiError::new(Problem::UnsupportedMediaType, message));
     }
     collect(body, max, timeout).await
@@ -192,15 +193,14 @@ async fn collect(body: UnreadBody<'_>, max: usize, timeout: Duration) -> Result<
     }
 }
 
+/// Whether there is exactly one `Content-Type`, of this type with any parameters (JSON defines
+/// none), and no `Content-Encoding`.
 fn has_type(headers: &HeaderMap, expected: &[u8]) -> bool {
-    media_type(headers).is_some_and(|name| name.eq_ignore_ascii_case(expected))
-}
-
-/// The media type in `Content-Type`, without parameters (JSON defines none), if there is exactly one
-/// and no `Content-Encoding`.
-fn media_type(headers: &HeaderMap) -> Option<&[u8]> {
     let mut types = headers.get_all(header::CONTENT_TYPE).iter();
-    let (Some(value), None) = (types.next(), types.next()) else { return None };
-    let name = value.as_bytes().split(|&byte| byte == b';').next()?;
-    (!headers.contains_key(header::CONTENT_ENCODING)).then_some(name.trim_ascii())
+    let (Some(value), None) = (types.next(), types.next()) else {
+        return false;
+    };
+    let essence = value.as_bytes().split(|&byte| byte == b';').next().unwrap_or_default();
+    essence.trim_ascii().eq_ignore_ascii_case(expected)
+        && !headers.contains_key(header::CONTENT_ENCODING)
 }

@@ -1,9 +1,6 @@
 //! Makes the three sizes of a picture.
 
-use std::{
-    io::Cursor,
-    sync::{Mutex, PoisonError},
-};
+use std::io::ErrorKind;
 
 use fast_image_resize::{
     Resizer,
@@ -11,25 +8,16 @@ use fast_image_resize::{
     pixels::U8x3,
 };
 use image::{
-    DynamicImage, ExtendedColorType, ImageDecoder, ImageError, ImageFormat, ImageReader, Limits,
-    RgbImage, codecs::jpeg::JpegEncoder, metadata::Orientation,
+    ColorType, DynamicImage, ExtendedColorType, ImageDecoder, ImageError, ImageFormat, ImageReader,
+    Limits, RgbImage, codecs::jpeg::JpegEncoder, metadata::Orientation,
 };
 use moxcms::{ColorProfile, DataColorSpace, Layout, TransformOptions};
 
 use super::{
     file::{Format, Size},
-    inspect::{UNREADABLE, inspect},
+    guarded::Guarded,
+    inspect::{MAX_METADATA, Plan, UNREADABLE, inspect},
 };
-
-/// The largest picture, in pixels.
-const MAX_PIXELS: u64 = 50_000_000;
-
-/// The most memory that a decoder may use for what it decodes, in bytes.
-const MAX_MEMORY: u64 = 256 << 20;
-
-/// Of larger pictures, only one is decoded at once, so that two need no more memory together.
-const LARGE: u64 = 16_000_000;
-static ONE_LARGE: Mutex<()> = Mutex::new(());
 
 /// The quality of the files: smaller values show, larger ones cost space.
 const QUALITY: u8 = 85;
@@ -47,8 +35,12 @@ pub struct Sizes {
 
 /// Decodes a picture, and makes the files of a photo. Fails with a sentence for the client.
 pub fn sizes(picture: &[u8], format: Format) -> Result<Sizes, String> {
-    inspect(picture, format)?;
-    let large = decode(picture, format)?;
+    sizes_of(picture, &inspect(picture, format)?)
+}
+
+/// The same for a picture that was inspected.
+pub(super) fn sizes_of(picture: &[u8], plan: &Plan) -> Result<Sizes, String> {
+    let large = decode(picture, plan)?;
     let (width, height) = large.dimensions();
     let medium = smaller(&large, Size::Medium)?;
     let small = smaller(medium.as_ref().unwrap_or(&large), Size::Small)?;
@@ -63,48 +55,45 @@ pub fn sizes(picture: &[u8], format: Format) -> Result<Sizes, String> {
 
 /// Whether the content of a file can be decoded as a JPEG.
 pub fn is_readable(file: &[u8]) -> bool {
-    inspect(file, Format::Jpeg).is_ok() && decode(file, Format::Jpeg).is_ok()
+    inspect(file, Format::Jpeg).is_ok_and(|plan| decode(file, &plan).is_ok())
 }
 
 /// The large size: turned as it should be seen, in sRGB, on white.
-fn decode(picture: &[u8], format: Format) -> Result<RgbImage, String> {
-    let unreadable = |_: ImageError| UNREADABLE.to_owned();
-    let mut reader = ImageReader::with_format(Cursor::new(picture), of(format));
-    let mut limits = Limits::no_limits();
-    limits.max_alloc = Some(MAX_MEMORY);
-    reader.limits(limits);
-    let mut decoder = reader.into_decoder().map_err(|error| match error {
+fn decode(picture: &[u8], plan: &Plan) -> Result<RgbImage, String> {
+    let failed = |error: ImageError| match error {
         ImageError::Limits(_) => too_much_memory(),
-        error => unreadable(error),
-    })?;
+        ImageError::IoError(error) if error.kind() == ErrorKind::OutOfMemory => too_much_memory(),
+        _ => UNREADABLE.to_owned(),
+    };
+    let picture = Guarded::new(picture, plan);
+    let mut reader = ImageReader::with_format(picture, of(plan.format));
+    let mut limits = Limits::no_limits();
+    // Beside the picture itself, a PNG needs it for its profile, and a GIF for a frame that is not as
+    // large as the picture.
+    limits.max_alloc = Some(match plan.format {
+        Format::Png => MAX_METADATA as u64,
+        _ => plan.memory,
+    });
+    reader.limits(limits);
+    let mut decoder = reader.into_decoder().map_err(failed)?;
     let (width, height) = decoder.dimensions();
-    let pixels = u64::from(width) * u64::from(height);
-    if pixels > MAX_PIXELS {
-        return Err(format!(
-            "The picture has {width} x {height} pixels, and at most {MAX_PIXELS} pixels are allowed. \
-             Send a smaller one."
-        ));
-    }
-    if pixels == 0 {
+    let length = usize::try_from(decoder.total_bytes()).ok();
+    let length = length.filter(|&length| length as u64 <= plan.memory);
+    let (Some(length), true) = (length, (width, height) == (plan.width, plan.height)) else {
         return Err(UNREADABLE.to_owned());
-    }
-    if decoder.total_bytes() > MAX_MEMORY {
-        return Err(too_much_memory());
-    }
+    };
     let orientation = decoder.orientation().unwrap_or(Orientation::NoTransforms);
     let profile = decoder.icc_profile().unwrap_or_default();
-    let _one = (pixels > LARGE).then(|| ONE_LARGE.lock().unwrap_or_else(PoisonError::into_inner));
-    let whole = DynamicImage::from_decoder(decoder).map_err(|error| match error {
-        ImageError::Limits(_) => too_much_memory(),
-        error => unreadable(error),
-    })?;
-    let is_grey = !whole.color().has_color();
-    let mut large = opaque(whole);
+    let colour = decoder.color_type();
+    let mut whole = vec![0; length];
+    decoder.read_image(&mut whole).map_err(failed)?;
+    let mut large = RgbImage::from_raw(width, height, opaque(whole, colour)).unwrap_or_default();
     if let Some(sides) = within(width, height, Size::Large) {
         large = resized(&large, sides).ok_or_else(|| UNREADABLE.to_owned())?;
     }
     // A profile that cannot be used is ignored, as browsers do.
     let profile = profile.and_then(|profile| ColorProfile::new_from_slice(&profile).ok());
+    let is_grey = !colour.has_color();
     if let Some(converted) = profile.and_then(|profile| in_srgb(&large, is_grey, &profile)) {
         large = converted;
     }
@@ -128,23 +117,37 @@ fn too_much_memory() -> String {
         .to_owned()
 }
 
-/// The picture on white, with 8 bits for each colour.
-fn opaque(decoded: DynamicImage) -> RgbImage {
-    if !decoded.color().has_alpha() {
-        return decoded.into_rgb8();
+/// The pixels on white, with 8 bits for each of three colours. They stay in the same memory, because
+/// a large picture takes much of it.
+fn opaque(mut bytes: Vec<u8>, colour: ColorType) -> Vec<u8> {
+    if colour == ColorType::Rgb8 {
+        return bytes;
     }
-    let (width, height) = (decoded.width(), decoded.height());
-    let mut bytes = decoded.into_rgba8().into_raw();
-    // In the same memory, because a large picture takes much of it.
-    let pixels = bytes.len() / 4;
-    for at in 0..pixels {
-        let alpha = bytes[at * 4 + 3];
-        for colour in 0..3 {
-            bytes[at * 3 + colour] = on_white(bytes[at * 4 + colour], alpha);
-        }
+    let [length, channels] = [colour.bytes_per_pixel(), colour.channel_count()].map(usize::from);
+    let (is_wide, pixels) = (length == 2 * channels, bytes.len() / length);
+    bytes.resize(bytes.len().max(pixels * 3), 0);
+    let convert = |at: usize| {
+        let channel = |number: usize| {
+            if !is_wide {
+                return bytes[at * length + number];
+            }
+            let first = at * length + 2 * number;
+            let value = u16::from_ne_bytes([bytes[first], bytes[first + 1]]);
+            u8::try_from((u32::from(value) + 128) / 257).unwrap_or(u8::MAX)
+        };
+        let alpha = if colour.has_alpha() { channel(channels - 1) } else { u8::MAX };
+        let colours = if colour.has_color() { [0, 1, 2] } else { [0; 3] };
+        let opaque = colours.map(|number| on_white(channel(number), alpha));
+        bytes[at * 3..][..3].copy_from_slice(&opaque);
+    };
+    if length < 3 {
+        (0..pixels).rev().for_each(convert);
+    } else {
+        (0..pixels).for_each(convert);
     }
     bytes.truncate(pixels * 3);
-    RgbImage::from_raw(width, height, bytes).unwrap_or_default()
+    bytes.shrink_to_fit();
+    bytes
 }
 
 fn on_white(colour: u8, alpha: u8) -> u8 {

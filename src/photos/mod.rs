@@ -7,6 +7,7 @@ mod decode;
 mod file;
 mod files;
 mod folder;
+mod guarded;
 mod inspect;
 mod place;
 
@@ -18,12 +19,11 @@ use std::{
 use bytes::Bytes;
 use rand::{RngExt, rngs::StdRng};
 use tokio::{
-    sync::{Mutex, OwnedSemaphorePermit, Semaphore},
+    sync::{Mutex, Semaphore},
     task, time,
 };
 use tracing::error;
 
-use self::files::LIMIT;
 pub use self::{
     bucket::Bucket,
     decode::{Sizes, is_readable, sizes},
@@ -32,16 +32,24 @@ pub use self::{
     folder::Folder,
     place::{CopiedFiles, Place},
 };
+use self::{
+    decode::sizes_of,
+    files::LIMIT,
+    inspect::{MAX_MEMORY, Plan, inspect},
+};
 use crate::{
     domain::{Clock, store_area::PhotoId},
     observe::metrics::{Exposition, PhotoMetrics},
 };
 
-/// How many pictures are decoded at once, each by one core and within the memory of [`decode`].
-const DECODED_AT_ONCE: usize = 2;
+/// How many pictures are decoded at once, each by one core. Together, they need no more memory than one.
+const DECODED_AT_ONCE: u32 = 2;
 
-/// How many more wait for this. Their bodies are in memory.
-const WAITING: usize = 16;
+/// Permits for the memory of a picture.
+const MEMORY: u32 = 1 << 10;
+
+/// How many are decoded or wait for this. Their bodies are in memory.
+const ADMITTED: usize = 2 + 16;
 
 /// A picture that became a photo: its identifier, and the sides of the large size.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -89,8 +97,9 @@ pub struct Photos {
     max_size: usize,
     clock: Arc<dyn Clock>,
     random: std::sync::Mutex<StdRng>,
-    /// Those that wait or are decoded.
+    /// For those that wait or are decoded.
     admitted: Arc<Semaphore>,
+    /// For [`MEMORY`].
     decoded: Arc<Semaphore>,
     pub(crate) walk: Mutex<Walk>,
     /// The metrics of all photos.
@@ -113,8 +122,8 @@ impl Photos {
             max_size,
             clock,
             random: std::sync::Mutex::new(random),
-            admitted: Arc::new(Semaphore::new(DECODED_AT_ONCE + WAITING)),
-            decoded: Arc::new(Semaphore::new(DECODED_AT_ONCE)),
+            admitted: Arc::new(Semaphore::new(ADMITTED)),
+            decoded: Arc::new(Semaphore::new(MEMORY as usize)),
             walk: Mutex::default(),
             metrics: Arc::default(),
         }
@@ -135,31 +144,34 @@ impl Photos {
     pub async fn add(&self, picture: Bytes, format: Format) -> Result<Stored, PhotoError> {
         let place = self.place.as_ref().ok_or(PhotoError::Off)?;
         let admitted = Arc::clone(&self.admitted).try_acquire_owned();
-        let _admitted: OwnedSemaphorePermit = admitted.map_err(|_| PhotoError::Busy)?;
-        let _waiting = self.metrics.queue.enter();
-        let decoding = Arc::clone(&self.decoded).acquire_owned();
+        let admitted = admitted.map_err(|_| PhotoError::Busy)?;
+        let inspected =
+            task::spawn_blocking(move || (inspect(&picture, format), picture, admitted));
+        let (plan, picture, admitted) = inspected.await?;
+        let plan = plan.map_err(|reason| self.invalid(reason))?;
+        let decoding = Arc::clone(&self.decoded).acquire_many_owned(permits(&plan));
         let decoding = time::timeout(LIMIT, decoding).await.map_err(|_| PhotoError::Busy)?;
         let decoding = decoding.map_err(|_| PhotoError::Busy)?;
-        let started = self.clock.instant();
-        // The permit is free only when the thread is: a decoder cannot be stopped.
+        let (clock, metrics) = (Arc::clone(&self.clock), Arc::clone(&self.metrics));
+        // A decoder cannot be stopped: what it uses is free, and counted, when its thread ends.
         let decoded = task::spawn_blocking(move || {
-            let _decoding = decoding;
-            sizes(&picture, format)
+            let (_decoding, started) = (decoding, clock.instant());
+            let sizes = sizes_of(&picture, &plan);
+            metrics.decoded.observe(clock.instant().saturating_duration_since(started));
+            (sizes, admitted)
         });
-        let sizes = match time::timeout(LIMIT, decoded).await {
-            Ok(Ok(sizes)) => sizes,
+        let (sizes, _admitted) = match time::timeout(LIMIT, decoded).await {
+            Ok(Ok((sizes, admitted))) => (sizes.map_err(|reason| self.invalid(reason))?, admitted),
             Ok(Err(error)) if error.is_panic() => {
                 error!(%error, "a decoder panicked");
-                Err(inspect::UNREADABLE.to_owned())
+                return Err(self.invalid(inspect::UNREADABLE.to_owned()));
             }
             Ok(Err(error)) => return Err(error.into()),
-            Err(_) => Err("The picture takes too long to decode. Send a smaller one.".to_owned()),
+            Err(_) => {
+                let reason = "The picture takes too long to decode. Send a smaller one.";
+                return Err(self.invalid(reason.to_owned()));
+            }
         };
-        self.metrics.decoded.observe(self.clock.instant().saturating_duration_since(started));
-        let sizes = sizes.map_err(|reason| {
-            self.metrics.invalid.count();
-            PhotoError::Invalid(reason)
-        })?;
         let id = {
             let mut random = self.random.lock().unwrap_or_else(PoisonError::into_inner);
             PhotoId(random.random())
@@ -171,6 +183,11 @@ impl Photos {
         Ok(Stored { id, width, height })
     }
 
+    fn invalid(&self, reason: String) -> PhotoError {
+        self.metrics.invalid.count();
+        PhotoError::Invalid(reason)
+    }
+
     /// The content of a file; `None` if it is not there.
     pub async fn read(&self, file: PhotoFile) -> Result<Option<Vec<u8>>, PhotoError> {
         let Some(place) = &self.place else { return Ok(None) };
@@ -179,6 +196,17 @@ impl Photos {
 
     /// Writes the metrics.
     pub(crate) fn expose(&self, page: &mut Exposition) {
+        let free = self.admitted.available_permits() as u64;
+        let help = "Pictures that wait or are decoded.";
+        page.number("petstore_photo_queue", help, ADMITTED as u64 - free);
         self.metrics.expose(page);
     }
+}
+
+/// The part of [`MEMORY`] that a picture gets: at least what makes them so few at once, and all of it if
+/// its need is not known.
+fn permits(plan: &Plan) -> u32 {
+    let part = plan.memory * u64::from(MEMORY) / MAX_MEMORY;
+    let part = u32::try_from(part).unwrap_or(MEMORY).max(MEMORY / DECODED_AT_ONCE);
+    if plan.is_guarded { MEMORY } else { part }
 }

@@ -2,13 +2,11 @@
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-use super::{Counter, Exposition, Gauge, Histogram};
+use super::{Counter, Exposition, Histogram};
 
 /// What became of pictures, and what their files are.
 #[derive(Debug)]
 pub struct PhotoMetrics {
-    /// Pictures that wait or are decoded.
-    pub queue: Gauge,
     /// How long it took to decode and encode each picture.
     pub decoded: Histogram,
     /// Photos whose files were written.
@@ -24,7 +22,6 @@ pub struct PhotoMetrics {
 impl Default for PhotoMetrics {
     fn default() -> Self {
         Self {
-            queue: Gauge::default(),
             decoded: Histogram::of_durations(),
             stored: Counter::default(),
             invalid: Counter::default(),
@@ -44,8 +41,6 @@ impl PhotoMetrics {
 
     /// Writes the metrics.
     pub fn expose(&self, page: &mut Exposition) {
-        let help = "Pictures that wait or are decoded.";
-        page.gauge("petstore_photo_queue", help, &self.queue);
         let help = "Duration of decoding and encoding a picture.";
         page.histogram("petstore_photo_decode_duration_seconds", help, &self.decoded);
         let help = "Photos whose files this process wrote.";

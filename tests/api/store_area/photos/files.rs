@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use bytes::Bytes;
-use futures_util::future::join_all;
+use futures_util::{FutureExt, future::join_all};
 use jiff::SignedDuration;
 use petstore::{
     domain::{Clock, store_area::PhotoId},
@@ -194,6 +194,26 @@ async fn two_pictures_are_decoded_while_sixteen_wait_and_more_are_rejected() {
     assert_eq!((stored, busy), (18, 22));
 }
 
+#[test]
+fn a_picture_counts_until_its_thread_ends_although_nobody_waits_for_it() {
+    let mut runtime = tokio::runtime::Builder::new_current_thread();
+    let runtime = runtime.enable_all().max_blocking_threads(1).build().unwrap();
+    runtime.block_on(async {
+        let (store, ..) = with_photos(&[]).await;
+        let (free, busy) = std::sync::mpsc::channel::<()>();
+        let thread = tokio::task::spawn_blocking(move || busy.recv());
+        let added = store.server.app.photos.add(pictures::png(4, 3).into(), Format::Png);
+        assert!(added.now_or_never().is_none());
+        let queue = || store.server.api.metrics().contains("petstore_photo_queue 1\n");
+        assert!(queue());
+        free.send(()).unwrap();
+        thread.await.unwrap().unwrap();
+        while queue() {
+            tokio::task::yield_now().await;
+        }
+    });
+}
+
 #[tokio::test]
 async fn the_metrics_count_photos_and_their_files() {
     let (store, id, _) = with_photos(&["a", "b"]).await;
@@ -205,7 +225,7 @@ async fn the_metrics_count_photos_and_their_files() {
     for line in [
         "petstore_photos_stored_total 2",
         "petstore_photos_invalid_total 1",
-        "petstore_photo_decode_duration_seconds_count 3",
+        "petstore_photo_decode_duration_seconds_count 2",
         "petstore_photo_queue 0",
         "petstore_photos 2",
     ] {

@@ -200,7 +200,9 @@ fn png_of_sides(width: u32, height: u32) -> Vec<u8> {
 #[tokio::test]
 async fn a_picture_with_too_many_pixels_is_invalid_and_never_decoded() {
     let store = open().await;
-    for (width, height) in [(60_000, 60_000), (7_072, 7_071), (2_000_000_000, 1)] {
+    for (width, height) in
+        [(60_000, 60_000), (7_072, 7_071), (2_000_000_000, 1), (50_000_000, 1), (1, 65_536)]
+    {
         store.expect_invalid("image/png", &png_of_sides(width, height), "pixels").await;
     }
     store.expect_invalid("image/png", &png_of_sides(u32::MAX, u32::MAX), "").await;
@@ -214,23 +216,112 @@ async fn a_picture_with_too_many_pixels_is_invalid_and_never_decoded() {
 }
 
 #[tokio::test]
-async fn the_bytes_say_the_format_whatever_type_of_picture_the_request_has() {
+async fn a_picture_that_needs_too_much_memory_is_invalid_and_never_decoded() {
+    let store = open().await;
+    let mut png = png_of_sides(8_000, 6_000);
+    // Four colours of 16 bits.
+    png[24..26].copy_from_slice(&[16, 6]);
+    let check = crc32fast::hash(&png[12..29]);
+    png[29..33].copy_from_slice(&check.to_be_bytes());
+    store.expect_invalid("image/png", &png, "needs 366 MiB of memory").await;
+    let mut jpeg = pictures::of("image/jpeg", 4, 3);
+    let frame = jpeg.windows(2).position(|marker| marker == b"\xff\xc0").unwrap();
+    // Progressive.
+    jpeg[frame + 1] = 0xc2;
+    jpeg[frame + 5..frame + 9].copy_from_slice(&[0x17, 0x70, 0x1f, 0x40]);
+    store.expect_invalid("image/jpeg", &jpeg, "pixels are allowed").await;
+    let webp = tables(65_536);
+    store.expect_invalid("image/webp", &webp, "needs too much memory").await;
+}
+
+/// A lossless WebP of one pixel whose tables take 68 KiB of memory for each 10 bytes.
+fn tables(count: u64) -> Vec<u8> {
+    let (mut bits, mut length) = (Vec::new(), 0_u32);
+    let mut write = |value: u64, count: u32| {
+        for bit in (0..count).map(|at| value >> at & 1) {
+            if length.is_multiple_of(8) {
+                bits.push(0_u8);
+            }
+            *bits.last_mut().unwrap() |= u8::try_from(bit << (length % 8)).unwrap();
+            length += 1;
+        }
+    };
+    // One pixel, a cache of colours, and a picture of one pixel that says how many tables there are.
+    for (value, count) in [(0x2f, 8), (0, 32), (0, 1), (1, 1), (11, 4), (1, 1), (0, 3), (0, 1)] {
+        write(value, count);
+    }
+    let last = count - 1;
+    for symbol in [last & 0xff, last >> 8, 0, 0, 0] {
+        write(0b101 | symbol << 3, 11);
+    }
+    for _ in 0..count {
+        // 2,048 symbols of 11 bits, and four tables of one symbol.
+        for (value, count) in [(0, 1), (11, 4), (0, 42), (1, 3), (1, 1), (5, 3), (2_046, 12)] {
+            write(value, count);
+        }
+        write(0x1111, 16);
+    }
+    write(0, 40);
+    write(0, 40);
+    bits.truncate(bits.len() / 2 * 2);
+    let mut webp = b"RIFF".to_vec();
+    webp.extend(u32::try_from(bits.len() + 12).unwrap().to_le_bytes());
+    webp.extend(b"WEBPVP8L");
+    webp.extend(u32::try_from(bits.len()).unwrap().to_le_bytes());
+    webp.extend(bits);
+    webp
+}
+
+#[tokio::test]
+async fn grey_pictures_and_those_of_16_bits_keep_their_colours() {
+    let store = open().await;
+    let half = image::DynamicImage::from(RgbImage::from_pixel(2_000, 16, image::Rgb([60; 3])));
+    for (colours, expected) in [
+        (half.to_luma8().into(), [60; 3]),
+        (half.to_luma_alpha8().into(), [60; 3]),
+        (half.to_luma16().into(), [60; 3]),
+        (half.to_luma_alpha16().into(), [60; 3]),
+        (half.to_rgb16().into(), [60; 3]),
+        (image::RgbaImage::from_pixel(9, 9, image::Rgba([200, 0, 0, 51])).into(), [244, 204, 204]),
+        (
+            image::DynamicImage::from(image::ImageBuffer::from_pixel(
+                9,
+                9,
+                image::Rgba([51_400_u16, 0, 0, 13_107]),
+            )),
+            [244, 204, 204],
+        ),
+    ] {
+        let mut png = std::io::Cursor::new(Vec::new());
+        image::DynamicImage::write_to(&colours, &mut png, ImageFormat::Png).unwrap();
+        let (_, files) = store.files_of("image/png", &png.into_inner()).await;
+        assert_colour(&decoded(&files[2]), 4, 4, expected);
+    }
+}
+
+#[tokio::test]
+async fn the_bytes_say_the_format_whichever_of_the_four_types_the_request_has() {
     let store = open().await;
     for other in FORMATS {
         let picture = pictures::of(other, 4, 3);
-        for media_type in ["image/jpeg", "image/heic", "IMAGE/x; a=b", "application/octet-stream"] {
+        for media_type in FORMATS.into_iter().chain(["IMAGE/PNG; a=b"]) {
             store.files_of(media_type, &picture).await;
         }
     }
     let svg = b"<svg xmlns=\"http://www.w3.org/2000/svg\"/>";
     let reason = "The body is not a JPEG, PNG, WebP or GIF picture.";
-    for media_type in [FORMATS[0], "image/svg+xml", "application/octet-stream"] {
+    for media_type in FORMATS {
         store.expect_invalid(media_type, svg, reason).await;
         store.expect_invalid(media_type, b"", reason).await;
     }
-    for media_type in
-        ["text/html", "application/json", "imagejpeg", "multipart/form-data; boundary=x"]
-    {
+    for media_type in [
+        "image/svg+xml",
+        "image/heic",
+        "application/octet-stream",
+        "text/html",
+        "imagejpeg",
+        "multipart/form-data; boundary=x",
+    ] {
         let reply = store.send_one(media_type, &pictures::png(4, 3)).await;
         let says = "Send the bytes of the picture, not a form.";
         reply.expect_message(415, "unsupported_media_type", says);
