@@ -15,9 +15,15 @@ use moxcms::{ColorProfile, DataColorSpace, Layout, TransformOptions};
 
 use super::{
     file::{Format, Size},
-    guarded::Guarded,
-    inspect::{MAX_METADATA, Plan, UNREADABLE, inspect},
+    guarded::{Guarded, MAX_MEMORY},
+    inspect::{MAX_METADATA, UNREADABLE, inspect},
 };
+
+/// The largest picture, in pixels.
+const MAX_PIXELS: u64 = 50_000_000;
+
+/// The longest side, in pixels: a resizer needs memory for each.
+const MAX_SIDE: u32 = 65_535;
 
 /// The quality of the files: smaller values show, larger ones cost space.
 const QUALITY: u8 = 85;
@@ -35,12 +41,7 @@ pub struct Sizes {
 
 /// Decodes a picture, and makes the files of a photo. Fails with a sentence for the client.
 pub fn sizes(picture: &[u8], format: Format) -> Result<Sizes, String> {
-    sizes_of(picture, &inspect(picture, format)?)
-}
-
-/// The same for a picture that was inspected.
-pub(super) fn sizes_of(picture: &[u8], plan: &Plan) -> Result<Sizes, String> {
-    let large = decode(picture, plan)?;
+    let large = decode(picture, format)?;
     let (width, height) = large.dimensions();
     let medium = smaller(&large, Size::Medium)?;
     let small = smaller(medium.as_ref().unwrap_or(&large), Size::Small)?;
@@ -55,37 +56,67 @@ pub(super) fn sizes_of(picture: &[u8], plan: &Plan) -> Result<Sizes, String> {
 
 /// Whether the content of a file can be decoded as a JPEG.
 pub fn is_readable(file: &[u8]) -> bool {
-    inspect(file, Format::Jpeg).is_ok_and(|plan| decode(file, &plan).is_ok())
+    decode(file, Format::Jpeg).is_ok()
 }
 
-/// The large size: turned as it should be seen, in sRGB, on white.
-fn decode(picture: &[u8], plan: &Plan) -> Result<RgbImage, String> {
-    let failed = |error: ImageError| match error {
+/// Whether a picture can need more than half of the memory. Fails like [`sizes`].
+pub(super) fn is_large(picture: &[u8], format: Format) -> Result<bool, String> {
+    decoder(picture, format).map(|(_, memory)| memory > MAX_MEMORY / 2)
+}
+
+/// A decoder within the limits, and the memory that it needs.
+fn decoder(picture: &[u8], format: Format) -> Result<(impl ImageDecoder, u64), String> {
+    let parts = inspect(picture, format)?;
+    let mut reader = ImageReader::with_format(Guarded::new(picture, parts.is_guarded), of(format));
+    let mut limits = Limits::no_limits();
+    limits.max_alloc = Some(MAX_METADATA as u64);
+    reader.limits(limits.clone());
+    let mut decoder = reader.into_decoder().map_err(failed)?;
+    let (width, height) = decoder.dimensions();
+    let pixels = u64::from(width) * u64::from(height);
+    if pixels > MAX_PIXELS || width.max(height) > MAX_SIDE {
+        return Err(format!(
+            "The picture has {width} x {height} pixels. At most {MAX_PIXELS} pixels are allowed, and \
+             {MAX_SIDE} for each side. Send a smaller one."
+        ));
+    }
+    if pixels == 0 {
+        return Err(UNREADABLE.to_owned());
+    }
+    let decoded = decoder.total_bytes().max(3 * pixels);
+    // A decoder can have a copy of the file.
+    let files = 2 * picture.len() as u64;
+    let of_pixel = decoded / pixels + parts.of_pixel;
+    let free = MAX_MEMORY.saturating_sub(files + of_pixel * pixels);
+    if free == 0 {
+        return Err(format!(
+            "The picture has {width} x {height} pixels, and {} are allowed for a {} picture of its kind and \
+             length. Send a smaller one, or a JPEG that is not progressive.",
+            MAX_MEMORY.saturating_sub(files) / of_pixel,
+            format.as_str()
+        ));
+    }
+    // A frame of a film can be larger than the picture.
+    limits.max_alloc = Some(free);
+    decoder.set_limits(limits).map_err(failed)?;
+    Ok((decoder, if parts.is_guarded { MAX_MEMORY } else { MAX_MEMORY - free }))
+}
+
+fn failed(error: ImageError) -> String {
+    match error {
         ImageError::Limits(_) => too_much_memory(),
         ImageError::IoError(error) if error.kind() == ErrorKind::OutOfMemory => too_much_memory(),
         _ => UNREADABLE.to_owned(),
-    };
-    let picture = Guarded::new(picture, plan);
-    let mut reader = ImageReader::with_format(picture, of(plan.format));
-    let mut limits = Limits::no_limits();
-    // Beside the picture itself, a PNG needs it for its profile, and a GIF for a frame that is not as
-    // large as the picture.
-    limits.max_alloc = Some(match plan.format {
-        Format::Png => MAX_METADATA as u64,
-        _ => plan.memory,
-    });
-    reader.limits(limits);
-    let mut decoder = reader.into_decoder().map_err(failed)?;
-    let (width, height) = decoder.dimensions();
-    let length = usize::try_from(decoder.total_bytes()).ok();
-    let length = length.filter(|&length| length as u64 <= plan.memory);
-    let (Some(length), true) = (length, (width, height) == (plan.width, plan.height)) else {
-        return Err(UNREADABLE.to_owned());
-    };
+    }
+}
+
+/// The large size: turned as it should be seen, in sRGB, on white.
+fn decode(picture: &[u8], format: Format) -> Result<RgbImage, String> {
+    let (mut decoder, _) = decoder(picture, format)?;
+    let ((width, height), colour) = (decoder.dimensions(), decoder.color_type());
     let orientation = decoder.orientation().unwrap_or(Orientation::NoTransforms);
     let profile = decoder.icc_profile().unwrap_or_default();
-    let colour = decoder.color_type();
-    let mut whole = vec![0; length];
+    let mut whole = vec![0; usize::try_from(decoder.total_bytes()).unwrap_or_default()];
     decoder.read_image(&mut whole).map_err(failed)?;
     let mut large = RgbImage::from_raw(width, height, opaque(whole, colour)).unwrap_or_default();
     if let Some(sides) = within(width, height, Size::Large) {
@@ -117,33 +148,29 @@ fn too_much_memory() -> String {
         .to_owned()
 }
 
-/// The pixels on white, with 8 bits for each of three colours. They stay in the same memory, because
-/// a large picture takes much of it.
+/// The pixels on white, with 8 bits for each of three colours, in the same memory, because a large
+/// picture takes much of it.
 fn opaque(mut bytes: Vec<u8>, colour: ColorType) -> Vec<u8> {
     if colour == ColorType::Rgb8 {
         return bytes;
     }
     let [length, channels] = [colour.bytes_per_pixel(), colour.channel_count()].map(usize::from);
-    let (is_wide, pixels) = (length == 2 * channels, bytes.len() / length);
+    let (wide, pixels) = (length / channels, bytes.len() / length);
     bytes.resize(bytes.len().max(pixels * 3), 0);
-    let convert = |at: usize| {
-        let channel = |number: usize| {
-            if !is_wide {
-                return bytes[at * length + number];
+    for at in 0..pixels {
+        // One that becomes longer must not overwrite the next ones.
+        let at = if length < 3 { pixels - 1 - at } else { at };
+        let channel = |number: usize| match &bytes[at * length + number * wide..][..wide] {
+            &[one, other] => {
+                let value = u32::from(u16::from_ne_bytes([one, other]));
+                u8::try_from((value + 128) / 257).unwrap_or(u8::MAX)
             }
-            let first = at * length + 2 * number;
-            let value = u16::from_ne_bytes([bytes[first], bytes[first + 1]]);
-            u8::try_from((u32::from(value) + 128) / 257).unwrap_or(u8::MAX)
+            one => one[0],
         };
         let alpha = if colour.has_alpha() { channel(channels - 1) } else { u8::MAX };
         let colours = if colour.has_color() { [0, 1, 2] } else { [0; 3] };
-        let opaque = colours.map(|number| on_white(channel(number), alpha));
-        bytes[at * 3..][..3].copy_from_slice(&opaque);
-    };
-    if length < 3 {
-        (0..pixels).rev().for_each(convert);
-    } else {
-        (0..pixels).for_each(convert);
+        let pixel = colours.map(|number| on_white(channel(number), alpha));
+        bytes[at * 3..][..3].copy_from_slice(&pixel);
     }
     bytes.truncate(pixels * 3);
     bytes.shrink_to_fit();

@@ -14,6 +14,19 @@ words! {
     }
 }
 
+impl Format {
+    /// The format of a picture that begins like this.
+    pub(crate) fn of(picture: &[u8]) -> Option<Self> {
+        match picture {
+            [0xff, 0xd8, 0xff, ..] => Some(Self::Jpeg),
+            [0x89, b'P', b'N', b'G', b'\r', b'\n', 0x1a, b'\n', ..] => Some(Self::Png),
+            [b'R', b'I', b'F', b'F', _, _, _, _, b'W', b'E', b'B', b'P', ..] => Some(Self::WebP),
+            [b'G', b'I', b'F', b'8', b'7' | b'9', b'a', ..] => Some(Self::Gif),
+            _ => None,
+        }
+    }
+}
+
 words! {
     /// A size of a photo: the longer side has at most so many pixels.
     pub enum Size {
