@@ -1,11 +1,11 @@
 //! What all pages share.
 
-use std::sync::{Arc, Mutex, PoisonError, atomic::Ordering::Relaxed};
+use std::sync::{Arc, Mutex, PoisonError, Weak, atomic::Ordering::Relaxed};
 
 use rand::rngs::StdRng;
 
 use super::{guesses::Guesses, passwords::Passwords, settings::ConsoleSettings};
-use crate::{app::App, edge::Edge};
+use crate::{app::App, domain::StaffId, edge::Edge};
 
 /// The console of a store.
 pub struct Console {
@@ -15,6 +15,8 @@ pub struct Console {
     random: Mutex<StdRng>,
     pub(super) passwords: Passwords,
     pub(super) guesses: Guesses,
+    /// The member of each form with photos that arrives.
+    pub(super) uploads: Mutex<Vec<Weak<StaffId>>>,
 }
 
 impl Console {
@@ -27,7 +29,15 @@ impl Console {
     ) -> Self {
         let guesses = Guesses::new(app.clock.instant(), &mut random);
         let passwords = Passwords::default();
-        Self { app, edge, settings, random: Mutex::new(random), passwords, guesses }
+        Self {
+            app,
+            edge,
+            settings,
+            random: Mutex::new(random),
+            passwords,
+            guesses,
+            uploads: Mutex::default(),
+        }
     }
 
     /// How many hashes of passwords were computed.

@@ -6,16 +6,28 @@ use bytes::Bytes;
 use http_body_util::BodyExt;
 use hyper::{HeaderMap, header};
 use memchr::memmem;
+use tokio::time::{self, Instant};
 
 use super::{ApiError, Problem, body::UnreadBody};
 
 /// The largest head of a part, in bytes.
 const MAX_HEAD: usize = 8 << 10;
 
+/// The most parts of a form.
+const MAX_PARTS: u32 = 100;
+
+/// How much longer a whole form may take than one of its parts.
+const WHOLE: u32 = 10;
+
 /// A form with files that arrives.
 pub(crate) struct Multipart<'r> {
     body: UnreadBody<'r>,
     timeout: Duration,
+    /// The end of the time for the whole form.
+    end: Instant,
+    /// How many parts and bytes may still come.
+    parts: u32,
+    bytes: usize,
     /// What has arrived and was not read yet.
     rest: Vec<u8>,
     /// What stands before each part, with the line end before it.
@@ -32,11 +44,13 @@ pub(crate) struct Part {
 }
 
 impl<'r> Multipart<'r> {
-    /// A form whose parts arrive within `timeout` each. Fails with 415 for another body.
+    /// A form of at most `bytes` whose parts arrive within `timeout` each, and all of them within ten
+    /// times as long. Fails with 415 for another body.
     pub(crate) fn of(
         headers: &HeaderMap,
         body: UnreadBody<'r>,
         timeout: Duration,
+        bytes: usize,
     ) -> Result<Self, ApiError> {
         let value = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
         let boundary = value.and_then(|value| {
@@ -51,16 +65,18 @@ impl<'r> Multipart<'r> {
         };
         let delimiter = format!("\r\n--{boundary}").into_bytes();
         // As if a line came before the first delimiter.
-        Ok(Self { body, timeout, rest: b"\r\n".to_vec(), delimiter })
+        let (end, rest) = (time::sleep(timeout * WHOLE).deadline(), b"\r\n".to_vec());
+        Ok(Self { body, timeout, end, parts: MAX_PARTS, bytes, rest, delimiter })
     }
 
     /// The next part, of at most `max` bytes. A longer one is skipped, and has no content. Fails with 400
-    /// or 408 if the form is not complete.
+    /// or 408 if the form is not complete, and with 413 if it is too large or has too many parts.
     pub(crate) async fn next(&mut self, max: usize) -> Result<Option<Part>, ApiError> {
-        let (timeout, part) = (self.timeout, self.read(max));
-        match tokio::time::timeout(timeout, part).await {
-            Ok(part) => part,
-            Err(_) => Err(ApiError::new(Problem::BodyTimeout, "The body did not arrive in time.")),
+        self.parts = self.parts.checked_sub(1).ok_or_else(too_large)?;
+        let (end, timeout) = (self.end, self.timeout);
+        match time::timeout_at(end, time::timeout(timeout, self.read(max))).await {
+            Ok(Ok(part)) => part,
+            _ => Err(ApiError::new(Problem::BodyTimeout, "The body did not arrive in time.")),
         }
     }
 
@@ -109,10 +125,15 @@ impl<'r> Multipart<'r> {
     async fn more(&mut self) -> Result<(), ApiError> {
         let frame = self.body.frame().await.ok_or_else(invalid)?.map_err(|_| invalid())?;
         if let Ok(data) = frame.into_data() {
+            self.bytes = self.bytes.checked_sub(data.len()).ok_or_else(too_large)?;
             self.rest.extend_from_slice(&data);
         }
         Ok(())
     }
+}
+
+fn too_large() -> ApiError {
+    ApiError::new(Problem::BodyTooLarge, "The form is too large, or has too many parts. Send less.")
 }
 
 fn invalid() -> ApiError {

@@ -68,7 +68,9 @@ impl Shop {
         let store: Arc<dyn Store> =
             Arc::new(WithPets { pets, area, rest: store, asked: Arc::clone(&asked) });
         let clock = ManualClock::at("2026-12-01T12:00:00Z");
-        let photos = Some(crate::photo_places::folder(&folder.path().join("photos")));
+        let photos = crate::photo_places::folder(&folder.path().join("photos"));
+        photos.probe().await.unwrap();
+        let photos = Some(photos);
         let of_app = app::Settings::default();
         let app = interface::app_with(Arc::clone(&store), clock.clone(), &of_app, photos);
         let edge = interface::edge(clock.clone(), &edge::Settings::default());

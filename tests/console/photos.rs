@@ -110,3 +110,14 @@ async fn a_picture_needs_no_session_and_a_viewer_changes_nothing() {
     let page = viewer.get(&path).await.expect(200);
     assert!(page.text.contains(&url) && !page.text.contains("type=\"file\""));
 }
+
+#[tokio::test]
+async fn a_form_has_at_most_100_parts() {
+    let shop = Shop::open().await;
+    let mut clerk = shop.member("Cy", Role::Clerk).await;
+    let path = add(&mut clerk).await;
+    let empty: (&str, &[u8]) = ("a.png", b"");
+    let target = format!("{path}/photos");
+    clerk.upload(&target, "", &vec![empty; 98]).await.expect(422);
+    clerk.upload(&target, "", &vec![empty; 100]).await.expect(413);
+}

@@ -1,5 +1,7 @@
 //! Adding several photos at once, their order, their texts, and deleting them.
 
+use std::sync::{Arc, PoisonError, Weak};
+
 use bytes::Bytes;
 use hyper::StatusCode;
 use maud::html;
@@ -8,6 +10,7 @@ use sha2::{Digest, Sha256};
 use super::{animal, commands::NotDone, parts::missing, photos::alt_input};
 use crate::{
     console::{
+        Console,
         ask::Question,
         desk::{Desk, KEY_FIELD, owner_of},
         forms::Errors,
@@ -18,9 +21,10 @@ use crate::{
         visit::Form,
     },
     domain::{
-        PetId,
+        PetId, StaffId,
         store_area::{
-            AltText, Command, Field, IfMatch, NewPhoto, Photo, PhotoId, PhotoPatch, Preconditions,
+            AltText, Command, Field, IfMatch, NewPhoto, Photo, PhotoId, PhotoPatch, Photos,
+            Preconditions,
         },
     },
     edge::{ApiError, Problem, UnreadBody, multipart::Multipart},
@@ -30,6 +34,21 @@ use crate::{
 
 /// How much longer a picture may take to arrive than a form.
 const PICTURE_TIMES: u32 = 4;
+
+/// How many forms with photos of a member can arrive at once.
+const FORMS_OF_MEMBER: usize = 2;
+
+/// Counts a form with photos of a member that arrives, until the result is dropped.
+fn arriving(console: &Console, member: StaffId) -> Result<Arc<StaffId>, PhotoError> {
+    let mut all = console.uploads.lock().unwrap_or_else(PoisonError::into_inner);
+    all.retain(|form| form.strong_count() > 0);
+    if all.iter().filter_map(Weak::upgrade).filter(|of| **of == member).count() >= FORMS_OF_MEMBER {
+        return Err(PhotoError::Busy);
+    }
+    let form = Arc::new(member);
+    all.push(Arc::downgrade(&form));
+    Ok(form)
+}
 
 /// Saves the texts of all photos, and moves or deletes one of them.
 pub(super) async fn change(desk: &Desk<'_>) -> Result<Reply, ApiError> {
@@ -111,12 +130,15 @@ pub(in crate::console) async fn add(
     let Some(pet) = desk.pet().await? else {
         return Ok(missing(Menu::Animals, texts::NO_PET));
     };
-    let edge = &desk.visit.console.edge;
+    let console = desk.visit.console;
+    let (edge, _arriving) = (&console.edge, arriving(console, desk.session.member.id)?);
     let max = desk.app().photos.max_size();
     // For one picture, because they are read one after the other.
     let _room = edge.response_memory.reserve_for_picture(max)?;
     let timeout = edge.body_timeout * PICTURE_TIMES;
-    let mut form = Multipart::of(&desk.visit.request.headers, body, timeout)?;
+    // For as many as an animal has.
+    let max_form = (Photos::MAX + 1) * max;
+    let mut form = Multipart::of(&desk.visit.request.headers, body, timeout, max_form)?;
     let (mut key, mut added, mut failed) = (String::new(), 0_u32, Vec::new());
     while let Some(part) = form.next(max).await? {
         match (part.file, part.content) {
