@@ -100,9 +100,6 @@ impl App {
         settings: &Settings,
     ) -> Self {
         let clock = Arc::clone(confirmed_clock.machine());
-        if let Some(place) = photos.place() {
-            place.belongs_to(&store.etag_key());
-        }
         let &Settings { deployment, rate_limit, keep_changes, keep_contacts, reservation } =
             settings;
         let (of_keys, of_clock) = (Arc::<dyn Store>::clone(&store), Arc::clone(&confirmed_clock));

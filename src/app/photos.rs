@@ -1,13 +1,14 @@
 //! The work that keeps the place of photos tidy.
 
-use std::{io, sync::Arc};
+use std::{io, mem, sync::Arc};
 
 use jiff::SignedDuration;
-use tracing::info;
+use tracing::{info, warn};
 
 use super::App;
 use crate::{
-    photos::{PhotoError, ShardFiles, Walk},
+    domain::store_area::PhotoId,
+    photos::{self, PhotoError, ShardFiles, Walk},
     store::{Cause, StoreError},
 };
 
@@ -21,38 +22,72 @@ impl App {
         let Some(place) = self.photos.place() else { return Ok(false) };
         let mut walk = self.photos.walk.lock().await;
         let shard = walk.shard;
-        let ShardFiles { photos, bytes } = self.of_place(place.list(shard).await)?;
-        (walk.photos, walk.bytes) = (walk.photos + photos.len() as u64, walk.bytes + bytes);
-        // Not by the times of files: their clock can be another one, and wrong.
-        // Another database may need what this one does not know.
-        if !self.of_place(place.is_shared().await)?
-            && let Some(now) = self.confirmed_clock.now().await?
-            && let Ok(until) = now.checked_sub(KEPT)
+        let own = photos::mark_of(&self.store.etag_key(), &self.store.incarnation().await?);
+        let others = self.of_place(place.other_marks(&own).await)?;
+        // Their files were there before they were.
+        let needed = self.store.photos_in(shard).await?;
+        let mut failed = None;
+        let mut keep_on = |error| {
+            self.photos.metrics.failures.count();
+            failed.get_or_insert(error);
+        };
+        if let Some(ShardFiles { photos, bytes }) =
+            place.list(shard).await.map_err(&mut keep_on).ok()
         {
-            let present = photos.into_keys().collect();
-            let due = self.store.note_orphans(shard, present, now, until).await?;
-            for &id in &due {
-                self.of_place(place.delete(id).await)?;
+            let is_complete = |id: &&PhotoId| photos.get(id).is_some_and(|&files| files >= 3);
+            let missing = needed.len() - needed.iter().filter(is_complete).count();
+            let count = photos.len() as u64;
+            // Not by the times of files: their clock can be another one, and wrong.
+            // Another database may need what this one does not know.
+            if others.is_empty()
+                && let Some(now) = self.confirmed_clock.now().await?
+                && let Ok(until) = now.checked_sub(KEPT)
+            {
+                let present = photos.into_keys().collect();
+                let due = self.store.note_orphans(shard, present, now, until).await?;
+                let mut deleted = 0;
+                for id in due {
+                    match place.delete(id).await {
+                        Ok(()) => deleted += 1,
+                        Err(error) => keep_on(error),
+                    }
+                }
+                if deleted > 0 {
+                    info!(deleted, "deleted the files of photos that no animal has had for a day");
+                }
             }
-            if !due.is_empty() {
-                let count = due.len();
-                info!(count, "deleted the files of photos that no animal has had for a day");
-            }
+            walk.photos += count;
+            walk.bytes += bytes;
+            walk.missing += missing as u64;
         }
+        walk.failed = walk.failed.take().or(failed);
         walk.shard = shard.wrapping_add(1);
-        let has_more = walk.shard != 0;
-        if !has_more {
-            self.photos.metrics.note(walk.photos, walk.bytes);
-            *walk = Walk::default();
+        if walk.shard != 0 {
+            return Ok(true);
         }
-        Ok(has_more)
+        let Walk { photos, bytes, missing, failed, .. } = mem::take(&mut *walk);
+        self.photos.metrics.note([photos, bytes, missing, 1 + others.len() as u64]);
+        if missing > 0 {
+            warn!(%place, missing, "photos have no files in this place; is it the right one?");
+        }
+        if !others.is_empty() {
+            warn!(
+                %place,
+                own,
+                others = others.join(" "),
+                "the place of photos has marks of other databases in `owners`, or of an earlier copy of \
+                 this one, so no files are deleted; delete the marks of databases that no longer use it"
+            );
+        }
+        failed.map_or(Ok(false), |failed| Err(unavailable(failed)))
     }
 
     /// The result of work in the place of photos.
     fn of_place<T>(&self, done: io::Result<T>) -> Result<T, StoreError> {
-        done.map_err(|error| {
-            self.photos.metrics.failures.count();
-            StoreError::Unavailable(Arc::new(PhotoError::from(error)) as Cause)
-        })
+        done.inspect_err(|_| self.photos.metrics.failures.count()).map_err(unavailable)
     }
+}
+
+fn unavailable(error: io::Error) -> StoreError {
+    StoreError::Unavailable(Arc::new(PhotoError::from(error)) as Cause)
 }

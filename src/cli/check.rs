@@ -67,6 +67,9 @@ impl Check {
                     super::output::counted(photos, "photo")
                 ),
             };
+            if let Some(place) = self.photos.open(database)? {
+                text.push_str(&photos::line_of_marks(place)?.unwrap_or_default());
+            }
             writeln!(text, "{database} is valid: {animals}, {keys}{photos_of}")?;
         }
         super::output::print(&text)?;

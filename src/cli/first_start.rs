@@ -13,6 +13,7 @@ use super::{keys, pages::Urls, staff, values};
 use crate::{
     domain::{Clock, Deployment, KeyRecord, Role, StaffName, SystemClock},
     http::Settings,
+    photos::Place,
     store::{DatabaseUrl, Store},
 };
 
@@ -21,6 +22,7 @@ use crate::{
 pub(super) async fn log(
     store: &dyn Store,
     database: &DatabaseUrl,
+    photos: Option<&Place>,
     settings: &Settings,
     address: SocketAddr,
     urls: Urls,
@@ -33,6 +35,7 @@ pub(super) async fn log(
     info!(
         deployment = deployment.as_str(),
         %database,
+        photos = photos.map_or("off".to_owned(), ToString::to_string),
         docs = %docs,
         "serving {}", url_at(address)
     );

@@ -70,6 +70,14 @@ pub(super) fn place(text: &str) -> Result<PlaceSetting, String> {
             Err("the place is missing; name a folder, a bucket, or off".to_owned())
         }
         _ if text == "off" => Ok(PlaceSetting::Off),
+        None if ["off", "no", "none"].contains(&&*text.to_ascii_lowercase()) => {
+            Err(format!("write off for no photos, or ./{text} for a folder"))
+        }
+        None if text.get(..3).is_some_and(|start| start.eq_ignore_ascii_case("s3:"))
+            || text.starts_with("s3//") =>
+        {
+            Err(format!("write s3://BUCKET/PREFIX for a bucket, or ./{text} for a folder"))
+        }
         None => Ok(PlaceSetting::Folder(text.into())),
         Some(("s3", _)) => {
             let url = Url::parse(text).map_err(|error| error.to_string())?;
@@ -121,17 +129,16 @@ impl PhotoArgs {
             }
             return Ok(None);
         };
-        if self.photos.is_some()
-            && let Err(error) = place.probe().await
-        {
+        if let Err(error) = place.probe().await {
             let of_service = matches!(error.kind(), ErrorKind::Other | ErrorKind::TimedOut);
-            if place.as_folder().is_some() || !of_service {
+            if self.photos.is_some() && (place.as_folder().is_some() || !of_service) {
                 let kind = if place.as_folder().is_some() { "folder" } else { "bucket" };
                 let error = chain(&error);
                 let message = format!("--photos {place}: the {kind} cannot be used: {error}");
                 return Err(BadSetting(message).into());
             }
-            warn!(error = %chain(&error), "the bucket of photos does not respond; photos fail until it does");
+            let error = chain(&error);
+            warn!(%place, error, "the place of photos cannot be used; photos fail until it can");
         }
         Ok(Some(place))
     }
@@ -232,6 +239,15 @@ impl Copying {
 
 /// How many problems with files are shown.
 const SHOWN: usize = 100;
+
+/// A line about a place that several databases use, if this one does.
+pub(super) fn line_of_marks(place: Place) -> anyhow::Result<Option<String>> {
+    let marks = Waiting::new()?.wait(async move { place.marks().await })?;
+    let marks = (marks.len() > 1).then(|| marks.join(", "));
+    Ok(marks.map(|marks| {
+        format!("several databases use this place of photos, so no files are deleted: {marks}\n")
+    }))
+}
 
 /// What is wrong with the files of the photos of a database, and how many photos it has.
 pub(super) fn problems(

@@ -40,6 +40,8 @@ pub fn start(format: Option<LogFormat>, level: Option<LevelFilter>) -> WorkerGua
     let of_changes = if terminal { LevelFilter::WARN } else { LevelFilter::INFO };
     let levels = Targets::new()
         .with_default(level.unwrap_or(LevelFilter::INFO))
+        // It says in several lines what the service says in one.
+        .with_target("object_store", level.unwrap_or(LevelFilter::WARN))
         .with_target(CHANGES, level.unwrap_or(of_changes));
     // The thread flushes when no line waits, so lines that wait together cost one system call.
     let (writer, guard) = tracing_appender::non_blocking(io::BufWriter::new(io::stderr()));

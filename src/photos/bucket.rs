@@ -13,7 +13,6 @@ use object_store::{
     aws::{AmazonS3, AmazonS3Builder, AmazonS3ConfigKey},
     path::Path,
 };
-use tokio::sync::OnceCell;
 use url::Url;
 
 use super::{
@@ -34,8 +33,6 @@ pub struct Bucket {
     client: AmazonS3,
     /// What the names of all its objects begin with.
     prefix: Path,
-    /// Whether the mark of the database is there.
-    mark: OnceCell<()>,
 }
 
 impl Bucket {
@@ -82,7 +79,7 @@ impl Bucket {
             .with_disable_bulk_delete(true)
             .build()
             .map_err(|error| error.to_string())?;
-        Ok(Self { url: url.clone(), client, prefix, mark: OnceCell::new() })
+        Ok(Self { url: url.clone(), client, prefix })
     }
 
     /// Writes an object and deletes it, to know whether the bucket is there and allows this. An error
@@ -106,11 +103,6 @@ impl Bucket {
     pub(super) async fn mark(&self, owner: &str) -> io::Result<()> {
         let mark = self.owners().join(owner);
         Ok(self.client.put(&mark, Bytes::new().into()).await.map(drop)?)
-    }
-
-    /// The same, if this process has not done so.
-    pub(super) async fn mark_once(&self, owner: &str) -> io::Result<()> {
-        self.mark.get_or_try_init(|| self.mark(owner)).await.copied()
     }
 
     /// The names of all marks.

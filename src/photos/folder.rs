@@ -66,34 +66,34 @@ impl Folder {
     }
 
     /// Makes the folder and those in it, if they are not there.
-    pub(super) fn prepare(&self) -> io::Result<()> {
+    pub(super) fn make(&self) -> io::Result<()> {
+        fs::create_dir_all(&self.path)?;
+        sync(self.path.parent().filter(|parent| !parent.as_os_str().is_empty()))?;
+        self.prepare()
+    }
+
+    /// Makes the folders in it, but not the folder: if that is away, it comes back.
+    fn prepare(&self) -> io::Result<()> {
         let mut is_prepared = self.is_prepared.lock().unwrap_or_else(PoisonError::into_inner);
         if *is_prepared {
             return Ok(());
         }
-        fs::create_dir_all(&self.path)?;
-        sync(self.path.parent().filter(|parent| !parent.as_os_str().is_empty()))?;
         for shard in 0..=u8::MAX {
-            match fs::create_dir(self.shard(shard)) {
-                Err(error) if error.kind() != ErrorKind::AlreadyExists => return Err(error),
-                _ => {}
-            }
+            make_one(&self.shard(shard))?;
         }
         sync(Some(&self.path))?;
         *is_prepared = true;
         Ok(())
     }
 
-    /// The same, and leaves the mark of a database.
+    /// Leaves the mark of a database, unless the folder is away.
     pub(super) fn mark(&self, owner: &str) -> io::Result<()> {
-        self.prepare()?;
         let owners = self.path.join(OWNERS);
-        let mark = owners.join(owner);
-        if mark.try_exists()? {
-            return Ok(());
+        match make_one(&owners) {
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
+            made => made?,
         }
-        fs::create_dir_all(&owners)?;
-        File::create(mark)?;
+        File::create(owners.join(owner))?;
         sync(Some(&owners))?;
         sync(Some(&self.path))
     }
@@ -101,14 +101,20 @@ impl Folder {
     /// Writes the files of a photo, the smallest first. When this returns, they are on disk. After an
     /// error, some of them may be there.
     pub(super) fn write(&self, id: PhotoId, files: &[Bytes; 3]) -> io::Result<()> {
-        let written = || {
+        let write = || {
             self.prepare()?;
             for (size, content) in Size::ALL.into_iter().zip(files) {
                 self.write_file(PhotoFile { id, size }, content)?;
             }
             self.sync_shard(first_byte(id))
         };
-        written().inspect_err(|_| {
+        let mut written = write();
+        if written.as_ref().is_err_and(|error| error.kind() == ErrorKind::NotFound) {
+            // Somebody has replaced the folder, or removed those in it that were empty.
+            *self.is_prepared.lock().unwrap_or_else(PoisonError::into_inner) = false;
+            written = write();
+        }
+        written.inspect_err(|_| {
             // Otherwise, a task deletes them later. A full disk gets their space back now.
             let _ = self.delete(id);
         })
@@ -117,7 +123,10 @@ impl Folder {
     /// Writes one file of a photo from another place. Its content is on disk then, and its name after
     /// [`Self::sync_shard`].
     pub(super) fn write_copy(&self, file: PhotoFile, content: &[u8]) -> io::Result<()> {
-        self.prepare()?;
+        match self.prepare() {
+            Err(error) if error.kind() == ErrorKind::NotFound => self.make()?,
+            prepared => prepared?,
+        }
         self.write_file(file, content)
     }
 
@@ -210,6 +219,14 @@ impl Folder {
 
     fn shard(&self, byte: u8) -> PathBuf {
         self.path.join(format!("{byte:02x}"))
+    }
+}
+
+/// Makes a folder in one that is there, unless it is there, too.
+fn make_one(path: &Path) -> io::Result<()> {
+    match fs::create_dir(path) {
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(()),
+        made => made,
     }
 }
 

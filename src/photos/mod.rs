@@ -19,11 +19,12 @@ use std::{
 use bytes::Bytes;
 use rand::{RngExt, rngs::StdRng};
 use tokio::{
-    sync::{Mutex, Semaphore},
+    sync::{Mutex, OwnedSemaphorePermit, Semaphore},
     task, time,
 };
 use tracing::error;
 
+pub(crate) use self::place::mark_of;
 pub use self::{
     bucket::Bucket,
     decode::{Sizes, is_readable, sizes},
@@ -32,21 +33,15 @@ pub use self::{
     folder::Folder,
     place::{CopiedFiles, Place},
 };
-use self::{
-    decode::sizes_of,
-    files::LIMIT,
-    inspect::{MAX_MEMORY, Plan, inspect},
-};
+use self::{decode::is_large, files::LIMIT};
 use crate::{
     domain::{Clock, store_area::PhotoId},
     observe::metrics::{Exposition, PhotoMetrics},
 };
 
-/// How many pictures are decoded at once, each by one core. Together, they need no more memory than one.
+/// How many pictures are decoded at once, each by one core. One that
+/// needs more than half of the memory is decoded by itself.
 const DECODED_AT_ONCE: u32 = 2;
-
-/// Permits for the memory of a picture.
-const MEMORY: u32 = 1 << 10;
 
 /// How many are decoded or wait for this. Their bodies are in memory.
 const ADMITTED: usize = 2 + 16;
@@ -69,6 +64,10 @@ pub(crate) struct Walk {
     pub(crate) shard: u8,
     pub(crate) photos: u64,
     pub(crate) bytes: u64,
+    /// The photos whose files are not all there.
+    pub(crate) missing: u64,
+    /// The first failure, which keeps no other file from its turn.
+    pub(crate) failed: Option<io::Error>,
 }
 
 /// Why a picture does not become a photo.
@@ -99,7 +98,6 @@ pub struct Photos {
     random: std::sync::Mutex<StdRng>,
     /// For those that wait or are decoded.
     admitted: Arc<Semaphore>,
-    /// For [`MEMORY`].
     decoded: Arc<Semaphore>,
     pub(crate) walk: Mutex<Walk>,
     /// The metrics of all photos.
@@ -123,7 +121,7 @@ impl Photos {
             clock,
             random: std::sync::Mutex::new(random),
             admitted: Arc::new(Semaphore::new(ADMITTED)),
-            decoded: Arc::new(Semaphore::new(MEMORY as usize)),
+            decoded: Arc::new(Semaphore::new(DECODED_AT_ONCE as usize)),
             walk: Mutex::default(),
             metrics: Arc::default(),
         }
@@ -145,18 +143,19 @@ impl Photos {
         let place = self.place.as_ref().ok_or(PhotoError::Off)?;
         let admitted = Arc::clone(&self.admitted).try_acquire_owned();
         let admitted = admitted.map_err(|_| PhotoError::Busy)?;
-        let inspected =
-            task::spawn_blocking(move || (inspect(&picture, format), picture, admitted));
-        let (plan, picture, admitted) = inspected.await?;
-        let plan = plan.map_err(|reason| self.invalid(reason))?;
-        let decoding = Arc::clone(&self.decoded).acquire_many_owned(permits(&plan));
-        let decoding = time::timeout(LIMIT, decoding).await.map_err(|_| PhotoError::Busy)?;
-        let decoding = decoding.map_err(|_| PhotoError::Busy)?;
+        let decoding = self.places(1).await?;
+        let examined =
+            task::spawn_blocking(move || (is_large(&picture, format), picture, admitted, decoding));
+        let (is_large, picture, admitted, mut decoding) = examined.await?;
+        if is_large.map_err(|reason| self.invalid(reason))? {
+            drop(decoding);
+            decoding = self.places(DECODED_AT_ONCE).await?;
+        }
         let (clock, metrics) = (Arc::clone(&self.clock), Arc::clone(&self.metrics));
         // A decoder cannot be stopped: what it uses is free, and counted, when its thread ends.
         let decoded = task::spawn_blocking(move || {
             let (_decoding, started) = (decoding, clock.instant());
-            let sizes = sizes_of(&picture, &plan);
+            let sizes = sizes(&picture, format);
             metrics.decoded.observe(clock.instant().saturating_duration_since(started));
             (sizes, admitted)
         });
@@ -183,6 +182,12 @@ impl Photos {
         Ok(Stored { id, width, height })
     }
 
+    async fn places(&self, count: u32) -> Result<OwnedSemaphorePermit, PhotoError> {
+        let places = Arc::clone(&self.decoded).acquire_many_owned(count);
+        let places = time::timeout(LIMIT, places).await.map_err(|_| PhotoError::Busy)?;
+        places.map_err(|_| PhotoError::Busy)
+    }
+
     fn invalid(&self, reason: String) -> PhotoError {
         self.metrics.invalid.count();
         PhotoError::Invalid(reason)
@@ -201,12 +206,4 @@ impl Photos {
         page.number("petstore_photo_queue", help, ADMITTED as u64 - free);
         self.metrics.expose(page);
     }
-}
-
-/// The part of [`MEMORY`] that a picture gets: at least what makes them so few at once, and all of it if
-/// its need is not known.
-fn permits(plan: &Plan) -> u32 {
-    let part = plan.memory * u64::from(MEMORY) / MAX_MEMORY;
-    let part = u32::try_from(part).unwrap_or(MEMORY).max(MEMORY / DECODED_AT_ONCE);
-    if plan.is_guarded { MEMORY } else { part }
 }

@@ -1,9 +1,10 @@
 //! The place where the files of photos are: a folder or a bucket.
 
 use std::{
+    error::Error,
     fmt,
     io::{self, ErrorKind},
-    sync::{Arc, OnceLock},
+    sync::Arc,
 };
 
 use bytes::Bytes;
@@ -20,11 +21,7 @@ use crate::domain::store_area::PhotoId;
 
 /// See the module. Its operations end within 30 seconds.
 #[derive(Debug)]
-pub struct Place {
-    at: At,
-    /// The name of the mark of the database, if this is a service.
-    owner: OnceLock<String>,
-}
+pub struct Place(At);
 
 #[derive(Debug)]
 enum At {
@@ -43,27 +40,20 @@ pub struct CopiedFiles {
 
 impl From<Folder> for Place {
     fn from(folder: Folder) -> Self {
-        Self { at: At::Folder(Arc::new(folder)), owner: OnceLock::new() }
+        Self(At::Folder(Arc::new(folder)))
     }
 }
 
 impl From<Bucket> for Place {
     fn from(bucket: Bucket) -> Self {
-        Self { at: At::Bucket(Box::new(bucket)), owner: OnceLock::new() }
+        Self(At::Bucket(Box::new(bucket)))
     }
 }
 
 impl Place {
-    /// Names the database whose photos it has by its key, which the mark does not tell.
-    pub(crate) fn belongs_to(&self, key: &[u8; 32]) {
-        let hash = Sha256::digest(key);
-        let beginning = u128::from_be_bytes(std::array::from_fn(|at| hash[at]));
-        let _ = self.owner.set(format!("{beginning:032x}"));
-    }
-
     /// The folder, unless it is a bucket.
     pub fn as_folder(&self) -> Option<&Folder> {
-        match &self.at {
+        match &self.0 {
             At::Folder(folder) => Some(folder),
             At::Bucket(_) => None,
         }
@@ -71,7 +61,7 @@ impl Place {
 
     /// Whether both are the same, also if two paths lead to one folder.
     pub fn is(&self, other: &Self) -> bool {
-        match (&self.at, &other.at) {
+        match (&self.0, &other.0) {
             (At::Folder(one), At::Folder(other)) => one.is(other),
             (At::Bucket(one), At::Bucket(other)) => one.to_string() == other.to_string(),
             _ => false,
@@ -81,55 +71,44 @@ impl Place {
     /// Makes the folder if it is not there, or writes to the bucket and deletes that again. An error
     /// whose kind is [`ErrorKind::Other`] or [`ErrorKind::TimedOut`] may pass by itself.
     pub async fn probe(&self) -> io::Result<()> {
-        match &self.at {
-            At::Folder(folder) => in_folder(folder, Folder::prepare).await,
+        match &self.0 {
+            At::Folder(folder) => in_folder(folder, Folder::make).await,
             At::Bucket(bucket) => within(bucket.probe()).await,
         }
     }
 
-    /// Whether it also has photos of another database, of which this one does not know which files it
-    /// needs. Leaves the mark of this one if it is missing, except in a folder that is not there yet.
-    pub(crate) async fn is_shared(&self) -> io::Result<bool> {
-        let marks = match &self.at {
+    /// The marks of all databases whose photos it has.
+    pub async fn marks(&self) -> io::Result<Vec<String>> {
+        match &self.0 {
             At::Folder(folder) => in_folder(folder, Folder::marks).await,
             At::Bucket(bucket) => within(bucket.marks()).await,
-        };
-        let (marks, owner) = (marks?, self.owner.get());
-        if let Some(owner) = owner.filter(|owner| !marks.contains(owner)).cloned() {
-            match &self.at {
-                At::Folder(folder) => {
-                    let mark = move |folder: &Folder| {
-                        if folder.exists()? { folder.mark(&owner) } else { Ok(()) }
-                    };
-                    in_folder(folder, mark).await?;
-                }
-                At::Bucket(bucket) => within(bucket.mark(&owner)).await?,
+        }
+    }
+
+    /// The marks of other databases, of which this one does not know which files they need. Leaves the
+    /// mark of this one if it is missing, except in a folder that is not there.
+    pub(crate) async fn other_marks(&self, own: &str) -> io::Result<Vec<String>> {
+        let mut marks = self.marks().await?;
+        let all = marks.len();
+        marks.retain(|mark| mark != own);
+        if marks.len() == all {
+            let own = own.to_owned();
+            match &self.0 {
+                At::Folder(folder) => in_folder(folder, move |folder| folder.mark(&own)).await?,
+                At::Bucket(bucket) => within(bucket.mark(&own)).await?,
             }
         }
-        Ok(marks.iter().any(|mark| Some(mark) != owner))
+        Ok(marks)
     }
 
     /// Writes the files of a photo. When this returns, they are on disk, or a bucket has them. After an
     /// error, some of them may be there.
     pub async fn write(&self, id: PhotoId, files: [Bytes; 3]) -> io::Result<()> {
-        let owner = self.owner.get().cloned();
-        match &self.at {
-            At::Folder(folder) => {
-                let write = move |folder: &Folder| {
-                    owner.as_deref().map_or(Ok(()), |owner| folder.mark(owner))?;
-                    folder.write(id, &files)
-                };
-                in_folder(folder, write).await
-            }
+        match &self.0 {
+            At::Folder(folder) => in_folder(folder, move |folder| folder.write(id, &files)).await,
             At::Bucket(bucket) => {
                 let files = Size::ALL.map(|size| PhotoFile { id, size }).into_iter().zip(files);
-                let written = async {
-                    if let Some(owner) = owner {
-                        bucket.mark_once(&owner).await?;
-                    }
-                    bucket.write(files.collect()).await
-                };
-                within(written).await
+                within(bucket.write(files.collect())).await
             }
         }
     }
@@ -147,7 +126,7 @@ impl Place {
                 copied.is_missing = true;
                 continue;
             };
-            match &self.at {
+            match &self.0 {
                 At::Folder(folder) => {
                     in_folder(folder, move |folder| folder.write_copy(file, &content)).await?;
                 }
@@ -160,7 +139,7 @@ impl Place {
 
     /// Makes sure that the names of the files that begin with this byte are on disk.
     pub async fn sync(&self, shard: u8) -> io::Result<()> {
-        match &self.at {
+        match &self.0 {
             At::Folder(folder) => in_folder(folder, move |folder| folder.sync_shard(shard)).await,
             At::Bucket(_) => Ok(()),
         }
@@ -168,7 +147,7 @@ impl Place {
 
     /// The content of a file; `None` if it is not there.
     pub async fn read(&self, file: PhotoFile) -> io::Result<Option<Vec<u8>>> {
-        match &self.at {
+        match &self.0 {
             At::Folder(folder) => match folder.read_cached(file) {
                 Some(content) => Ok(Some(content)),
                 None => in_folder(folder, move |folder| folder.read(file)).await,
@@ -179,7 +158,7 @@ impl Place {
 
     /// Whether the file is there.
     pub async fn has(&self, file: PhotoFile) -> io::Result<bool> {
-        match &self.at {
+        match &self.0 {
             At::Folder(folder) => in_folder(folder, move |folder| folder.has(file)).await,
             At::Bucket(bucket) => within(bucket.has(file)).await,
         }
@@ -187,7 +166,7 @@ impl Place {
 
     /// What it has of the photos whose identifiers begin with this byte. Other files are ignored.
     pub async fn list(&self, shard: u8) -> io::Result<ShardFiles> {
-        match &self.at {
+        match &self.0 {
             At::Folder(folder) => in_folder(folder, move |folder| folder.list(shard)).await,
             At::Bucket(bucket) => within(bucket.list(shard)).await,
         }
@@ -195,7 +174,7 @@ impl Place {
 
     /// Deletes the files of a photo, also those that were not written completely.
     pub async fn delete(&self, id: PhotoId) -> io::Result<()> {
-        match &self.at {
+        match &self.0 {
             At::Folder(folder) => in_folder(folder, move |folder| folder.delete(id)).await,
             At::Bucket(bucket) => within(bucket.delete(id)).await,
         }
@@ -204,11 +183,19 @@ impl Place {
 
 impl fmt::Display for Place {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.at {
+        match &self.0 {
             At::Folder(folder) => folder.path().display().fmt(formatter),
             At::Bucket(bucket) => bucket.fmt(formatter),
         }
     }
+}
+
+/// The name of the mark of a database with this key. Who sees it learns neither the key nor the
+/// incarnation.
+pub(crate) fn mark_of(key: &[u8; 32], incarnation: &str) -> String {
+    let hash = Sha256::new().chain_update(key).chain_update(incarnation).finalize();
+    let beginning = u128::from_be_bytes(std::array::from_fn(|at| hash[at]));
+    format!("{beginning:032x}")
 }
 
 /// Does blocking work in a folder. A folder that does not respond keeps its thread.
@@ -225,5 +212,17 @@ async fn in_folder<T: Send + 'static>(
 async fn within<T>(work: impl Future<Output = io::Result<T>>) -> io::Result<T> {
     let slow =
         |_| io::Error::new(ErrorKind::TimedOut, "the place of photos does not respond in time");
-    time::timeout(LIMIT, work).await.map_err(slow)?
+    time::timeout(LIMIT, work).await.map_err(slow)?.map_err(brief)
+}
+
+/// The error of a bucket in few words: the code of its service, or the last cause.
+fn brief(error: io::Error) -> io::Error {
+    let Some(mut cause) = error.get_ref().map(|cause| cause as &dyn Error) else { return error };
+    let text = cause.to_string();
+    let code = text.split_once("<Code>").and_then(|(_, rest)| rest.split_once("</Code>"));
+    while let Some(source) = cause.source() {
+        cause = source;
+    }
+    let reason = code.map_or_else(|| cause.to_string(), |(code, _)| code.to_owned());
+    io::Error::new(error.kind(), reason)
 }

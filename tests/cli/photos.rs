@@ -62,6 +62,12 @@ async fn check_finds_photos_without_their_files_and_files_that_cannot_be_decoded
     let said = run(here.path(), &["check"]).expect_success().stdout;
     assert!(said.ends_with("is valid: 1 animal, 1 key, 1 photo\n"), "{said}");
     run(here.path(), &["check", "--photos-content"]).expect_success();
+    for mark in ["one", "other"] {
+        fs::create_dir_all(here.path().join("photos/owners")).unwrap();
+        fs::write(here.path().join("photos/owners").join(mark), "").unwrap();
+    }
+    let said = run(here.path(), &["check"]).expect_success().stdout;
+    assert!(said.starts_with("several databases use this place of photos, so no files"), "{said}");
     let said = run(here.path(), &["check", "--photos", "off"]).expect_success().stdout;
     assert!(said.contains("1 photo without their files"), "{said}");
     let file = file(&here.path().join("photos"), &url);
@@ -177,6 +183,12 @@ fn serve_names_what_is_wrong_with_the_place_of_photos() {
         ("s3://", "the URL names no bucket"),
         ("s3://bucket/pets?region=x", "only a bucket and a prefix are allowed"),
         ("s3://bucket/a//b", "the prefix is not allowed"),
+        ("s3:/bucket", "write s3://BUCKET/PREFIX for a bucket, or ./s3:/bucket for a folder"),
+        ("S3:bucket", "write s3://BUCKET/PREFIX"),
+        ("s3//bucket", "write s3://BUCKET/PREFIX"),
+        ("OFF", "write off for no photos, or ./OFF for a folder"),
+        ("none", "write off for no photos"),
+        ("no", "write off for no photos"),
     ] {
         let done = serve(place);
         assert_eq!(done.status.code(), Some(2), "{place}");
@@ -242,9 +254,15 @@ async fn serve_refuses_a_bucket_that_refuses_it_and_starts_while_a_bucket_does_n
     bucket.is(Mood::Fails);
     let service = Service::from(with_bucket(&bucket, here.path(), &serve));
     let said = &service.first_lines;
-    let warns =
-        |line: &Value| line["message"].as_str().unwrap().starts_with("the bucket of photos");
-    assert!(said.iter().any(warns), "{said:?}");
+    let says = |text: &'static str| {
+        move |line: &&Value| line["message"].as_str().unwrap().starts_with(text)
+    };
+    let warning = said.iter().find(says("the place of photos cannot be used")).unwrap();
+    let error = warning["error"].as_str().unwrap();
+    assert!(error.contains("503") && error.len() < 120, "{error}");
+    assert_eq!(said.iter().find(says("serving")).unwrap()["photos"], "s3://shop/photos");
+    let retries = says("Encountered");
+    assert!(!said.iter().any(|line| retries(&line)), "{said:?}");
 }
 
 #[tokio::test]

@@ -51,6 +51,7 @@ macro_rules! double {
                 ) -> Written;
             }
             methods! { $double, PhotoFiles:
+                $how => incarnation() -> String;
                 $how => photos_in(shard: u8) -> Vec<PhotoId>;
                 $how => note_orphans(
                     shard: u8, present: Vec<PhotoId>, now: Timestamp, until: Timestamp

@@ -15,8 +15,8 @@ pub struct PhotoMetrics {
     pub invalid: Counter,
     /// Writes, reads and deletions of files that failed.
     pub failures: Counter,
-    photos: AtomicU64,
-    bytes: AtomicU64,
+    /// Photos, bytes of their files, photos without files, and databases.
+    counted: [AtomicU64; 4],
 }
 
 impl Default for PhotoMetrics {
@@ -26,17 +26,18 @@ impl Default for PhotoMetrics {
             stored: Counter::default(),
             invalid: Counter::default(),
             failures: Counter::default(),
-            photos: AtomicU64::default(),
-            bytes: AtomicU64::default(),
+            counted: Default::default(),
         }
     }
 }
 
 impl PhotoMetrics {
-    /// Notes how many photos have files, and their length.
-    pub fn note(&self, photos: u64, bytes: u64) {
-        self.photos.store(photos, Relaxed);
-        self.bytes.store(bytes, Relaxed);
+    /// Notes how many photos have files, their length, how many have none, and how many databases have a
+    /// mark in their place.
+    pub fn note(&self, counted: [u64; 4]) {
+        for (number, counted) in self.counted.iter().zip(counted) {
+            number.store(counted, Relaxed);
+        }
     }
 
     /// Writes the metrics.
@@ -49,9 +50,14 @@ impl PhotoMetrics {
         page.counter("petstore_photos_invalid_total", help, &self.invalid);
         let help = "Failed writes, reads and deletions of the files of photos.";
         page.counter("petstore_photo_file_failures_total", help, &self.failures);
+        let [photos, bytes, missing, databases] = &self.counted;
         let help = "Photos with files, counted once an hour, with those that wait for deletion.";
-        page.number("petstore_photos", help, self.photos.load(Relaxed));
+        page.number("petstore_photos", help, photos.load(Relaxed));
         let help = "Length of the files of photos, counted once an hour.";
-        page.number("petstore_photo_bytes", help, self.bytes.load(Relaxed));
+        page.number("petstore_photo_bytes", help, bytes.load(Relaxed));
+        let help = "Photos of animals without all of their files, counted once an hour.";
+        page.number("petstore_photos_missing", help, missing.load(Relaxed));
+        let help = "Databases with a mark in the place of photos; above 1, no files are deleted.";
+        page.number("petstore_photo_databases", help, databases.load(Relaxed));
     }
 }

@@ -76,6 +76,11 @@ pub(super) trait Sql: Send + Sized + 'static {
     const DRAW_WEBHOOK_ID: &'static str;
     /// Forgets at most $2 requests that are older than $1 marks.
     const FORGET_REQUESTS: &'static str;
+    /// The text from which [`Self::incarnation_of`] makes the incarnation of the database.
+    const INCARNATION: &'static str;
+
+    /// See [`super::PhotoFiles::incarnation`].
+    fn incarnation_of(found: &str) -> Option<String>;
 
     /// The rows of a result.
     fn rows<'t>(

@@ -28,6 +28,10 @@ struct Found {
 
 #[async_trait]
 impl<D: Database> PhotoFiles for D {
+    async fn incarnation(&self) -> Result<String, StoreError> {
+        self.read((), |on, ()| incarnation(on).boxed()).await
+    }
+
     async fn photos_in(&self, shard: u8) -> Result<Vec<PhotoId>, StoreError> {
         self.read(shard, |on, shard| photos(on, *shard).boxed()).await
     }
@@ -42,6 +46,11 @@ impl<D: Database> PhotoFiles for D {
         let found = Found { shard, present, now, until };
         self.write(found, |on, found| note(on, found).boxed()).await
     }
+}
+
+async fn incarnation<S: Sql>(on: &mut S) -> Result<String, S::Error> {
+    let row = on.row(S::INCARNATION, &[]).await?.ok_or_else(S::no_row)?;
+    row.parsed(0, S::incarnation_of)
 }
 
 /// The lowest text of an identifier that begins with this byte, and a text above all of them.

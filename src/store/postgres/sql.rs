@@ -43,6 +43,14 @@ impl Sql for Connection {
     const AUDITED: [&'static str; 2] = journal::AUDITED;
     const DRAW_WEBHOOK_ID: &'static str = "SELECT nextval('webhook_ids')";
     const FORGET_REQUESTS: &'static str = requests::FORGET;
+    /// A standby has these numbers from its primary.
+    const INCARNATION: &'static str =
+        "SELECT concat_ws(' ', system_identifier, oid, 'etag_key'::regclass::oid)
+        FROM pg_control_system(), pg_database WHERE datname = current_database()";
+
+    fn incarnation_of(found: &str) -> Option<String> {
+        Some(found.to_owned())
+    }
 
     fn rows<'t>(
         &'t mut self,

@@ -1,5 +1,7 @@
 //! Statements and transactions for administration.
 
+use std::{fs, os::unix::fs::MetadataExt, time::UNIX_EPOCH};
+
 use futures_util::{FutureExt, future};
 use rusqlite::{
     CachedStatement, Connection, Error,
@@ -52,6 +54,14 @@ impl Sql for Connection {
     const AUDITED: [&'static str; 2] = journal::AUDITED;
     const DRAW_WEBHOOK_ID: &'static str = "UPDATE webhook_ids SET last = last + 1 RETURNING last";
     const FORGET_REQUESTS: &'static str = requests::FORGET;
+    const INCARNATION: &'static str = "SELECT file FROM pragma_database_list WHERE name = 'main'";
+
+    /// A copy of a file has another inode or another time of birth; a file that is moved keeps both.
+    fn incarnation_of(file: &str) -> Option<String> {
+        let found = fs::metadata(file).ok()?;
+        let born = found.created().ok().and_then(|born| born.duration_since(UNIX_EPOCH).ok());
+        Some(format!("{} {}", found.ino(), born.unwrap_or_default().as_nanos()))
+    }
 
     fn rows<'t>(
         &'t mut self,

@@ -109,11 +109,13 @@ async fn no_file_is_deleted_from_a_folder_that_another_database_uses() {
     let (store, ..) = with_photos(&["a"]).await;
     let orphan = store.orphan().await;
     let other = store.server.photos.path().join("owners/0123");
+    store.tend().await;
     std::fs::write(&other, "").unwrap();
     store.tend().await;
     store.tend_after(DAY).await;
     store.tend_after(DAY).await;
     assert_eq!(store.status(&orphan).await, 200);
+    assert!(store.server.api.metrics().contains("petstore_photo_databases 2\n"));
     // The other database no longer exists.
     std::fs::remove_file(other).unwrap();
     store.tend().await;
@@ -168,19 +170,79 @@ async fn no_file_is_deleted_because_the_clock_jumps() {
 }
 
 #[tokio::test]
-async fn a_place_that_fails_adds_no_photo() {
+async fn a_folder_that_is_away_adds_no_photo_is_never_made_and_comes_back() {
     let (store, id, paths) = with_photos(&["a"]).await;
-    let shards = std::fs::read_dir(store.server.photos.path()).unwrap();
-    for shard in shards {
-        let shard = shard.unwrap().path();
-        std::fs::rename(&shard, shard.with_extension("gone")).unwrap();
-    }
+    let (folder, away) =
+        (store.server.photos.path(), store.server.photos.path().with_extension("away"));
+    std::fs::rename(folder, &away).unwrap();
+    store.tend().await;
     let reply = store.add_photo(id, &pictures::png(4, 3)).await;
     reply.expect_error(503, "unavailable");
     assert_eq!(reply.header("retry-after"), Some("1"));
     assert_eq!(store.pet(id).await["version"], 2);
     assert_eq!(store.get(&paths[0]).await.status, 200);
-    assert!(store.server.api.metrics().contains("petstore_photo_file_failures_total 1"));
+    let metrics = store.server.api.metrics();
+    assert!(metrics.contains("petstore_photo_file_failures_total 1\n"), "{metrics}");
+    assert!(metrics.contains("petstore_photos_missing 1\n"), "{metrics}");
+    assert!(!folder.exists());
+    std::fs::rename(&away, folder).unwrap();
+    store.new_photo(id).await;
+    store.tend().await;
+    assert!(store.server.api.metrics().contains("petstore_photos_missing 0\n"));
+}
+
+#[tokio::test]
+async fn a_folder_that_was_replaced_or_lost_its_empty_folders_takes_photos_at_once() {
+    let (store, id, _) = with_photos(&["a"]).await;
+    let folder = store.server.photos.path();
+    for shard in 0..=u8::MAX {
+        // Except that with the photo, and the marks.
+        let _ = std::fs::remove_dir(folder.join(format!("{shard:02x}")));
+    }
+    store.new_photo(id).await;
+    std::fs::remove_dir_all(folder).unwrap();
+    std::fs::create_dir(folder).unwrap();
+    store.new_photo(id).await;
+}
+
+#[tokio::test]
+async fn an_entry_that_cannot_be_deleted_or_listed_keeps_no_other_from_its_turn() {
+    let (store, ..) = with_photos(&[]).await;
+    let place = store.server.app.photos.place().unwrap();
+    let [first, second, third] = [1, 2, 200].map(|shard: u128| PhotoId(shard << 120));
+    for id in [first, second, third] {
+        place.write(id, [1, 2, 3].map(|byte| vec![byte].into())).await.unwrap();
+    }
+    let folder = store.server.photos.path();
+    // Folders with the name of a picture, and a file instead of a folder.
+    let bad = PhotoId((1 << 120) - 1);
+    for name in [format!("00/{bad}-small.jpg"), format!("01/{}-large.jpg", PhotoId(first.0 + 1))] {
+        std::fs::create_dir_all(folder.join(name).join("x")).unwrap();
+    }
+    std::fs::remove_dir(folder.join("77")).unwrap();
+    std::fs::write(folder.join("77"), "").unwrap();
+    let walk = async || {
+        let mut failed = 0;
+        loop {
+            match store.server.app.tend_photos().await {
+                Ok(true) => {}
+                Ok(false) => return failed,
+                Err(_) => failed += 1,
+            }
+            if failed > 0 {
+                return failed;
+            }
+        }
+    };
+    assert_eq!(walk().await, 1);
+    store.server.clock.advance(DAY);
+    assert_eq!(walk().await, 1);
+    for id in [first, second, third] {
+        assert_eq!(store.status(&format!("/photos/{id}-small.jpg")).await, 404, "{id}");
+    }
+    let metrics = store.server.api.metrics();
+    // Those that could not be deleted are two, and the others were counted once.
+    assert!(metrics.contains("petstore_photos 5\n"), "{metrics}");
 }
 
 #[tokio::test]
