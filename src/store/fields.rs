@@ -17,10 +17,6 @@ pub trait Fields: Send + Sync {
     /// The animal in the catalogue that has a unique value.
     async fn owner(&self, of: UniqueKey) -> Result<Option<PetId>, StoreError>;
 
-    /// Merges some of the values that were changed into the sets of the search, if more than `few`
-    /// changes wait. Returns whether there may be more to do.
-    async fn merge_values(&self, few: u64) -> Result<bool, StoreError>;
-
     /// Begins to look for values of a field, unless any field has changed since `seen`. Afterwards,
     /// the fields have the next version, and each transaction that writes a value of this one says
     /// so. Returns whether it began.

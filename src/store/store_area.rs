@@ -95,6 +95,10 @@ pub trait StoreArea: Send + Sync {
     /// number of all animals.
     async fn count_of_category(&self, id: i64) -> Result<u64, StoreError>;
 
+    /// Merges some of the values that were changed into the sets of the search, if more than `few`
+    /// changes wait. Returns whether there may be more to do.
+    async fn merge_values(&self, few: u64) -> Result<bool, StoreError>;
+
     /// Whether an animal, withdrawn or not, has a value of this field. The time that this takes grows
     /// with the number of all animals. Holds up no write.
     async fn has_values(&self, name: &FieldName) -> Result<bool, StoreError>;

@@ -25,11 +25,8 @@ use petstore::{
 use rand::{SeedableRng, rngs::StdRng};
 use tempfile::TempDir;
 
-use crate::{
-    clock::ManualClock,
-    interface,
-    with_pets::{Unchanged, WithPets},
-};
+use super::reads::Unchanged;
+use crate::{clock::ManualClock, interface, with_pets::WithPets};
 
 /// A password that is allowed.
 pub(crate) const PASSWORD: &str = "correct horse battery";

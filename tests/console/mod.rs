@@ -13,6 +13,7 @@ mod origin;
 mod pages;
 mod paste;
 mod photos;
+mod reads;
 mod second_factor;
 mod session;
 mod settings;

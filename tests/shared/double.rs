@@ -42,7 +42,6 @@ macro_rules! double {
             }
             methods! { $double, Fields:
                 $how => fields() -> FieldSet;
-                $how => merge_values(few: u64) -> bool;
                 $how => owner(of: UniqueKey) -> Option<PetId>;
                 $how => examine_field(name: FieldName, seen: i64) -> bool;
                 $how => write_field(
@@ -102,6 +101,7 @@ macro_rules! double {
                 $how => count_of_category(id: i64) -> u64;
                 $how => has_values(name: &FieldName) -> bool;
                 $how => tend_search(few: u64) -> bool;
+                $how => merge_values(few: u64) -> bool;
             }
         };
     };

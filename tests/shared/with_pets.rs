@@ -41,21 +41,6 @@ pub(crate) trait Commands: Send + Sync {
     ) -> Result<Executed, StoreError>;
 }
 
-/// The commands of a store.
-pub(crate) struct Unchanged(pub(crate) Arc<dyn Store>);
-
-#[async_trait]
-impl Commands for Unchanged {
-    async fn execute(
-        &self,
-        commands: Vec<Command>,
-        context: WriteContext,
-        respond: RespondTo,
-    ) -> Result<Executed, StoreError> {
-        self.0.execute(commands, context, respond).await
-    }
-}
-
 #[async_trait]
 impl Pets for WithPets {
     async fn list_pets(

@@ -101,26 +101,27 @@ impl Desk<'_> {
 
     /// The steps double until a number is free, and halve until the number before it is used.
     async fn search_free_number(&self) -> Result<Option<i64>, StoreError> {
-        // Most numbers that are used have a name.
-        let (first, _) = self.first_categories().await?;
         let (mut used, mut step) = (0_i64, 1_i64);
+        // Most numbers that are used have a name, and follow each other.
+        for category in self.first_categories().await?.0 {
+            used += i64::from(category.id == used + 1);
+        }
         let mut free = loop {
             let Some(number) = used.checked_add(step) else { return Ok(None) };
-            if !self.is_used(number, &first).await? {
+            if !self.is_used(number).await? {
                 break number;
             }
             (used, step) = (number, step.saturating_mul(2));
         };
         while free - used > 1 {
             let middle = used + (free - used) / 2;
-            *(if self.is_used(middle, &first).await? { &mut used } else { &mut free }) = middle;
+            *(if self.is_used(middle).await? { &mut used } else { &mut free }) = middle;
         }
         Ok(Some(free))
     }
 
-    async fn is_used(&self, number: i64, first: &[Category]) -> Result<bool, StoreError> {
-        let mut is_used = first.iter().any(|category| category.id == number)
-            || self.category(number).await?.is_some();
+    async fn is_used(&self, number: i64) -> Result<bool, StoreError> {
+        let mut is_used = self.category(number).await?.is_some();
         for withdrawn in [false, true] {
             let (category_id, limit) = (Some(number), Limit::new(1).unwrap_or_default());
             let query = PetQuery { category_id, withdrawn, limit, ..PetQuery::default() };

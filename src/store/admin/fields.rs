@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use futures_util::FutureExt;
 
-use super::{Database, Parameter, Sql, Values, field_search, nothing, record, requests, values};
+use super::{Database, Parameter, Sql, Values, nothing, record, requests, values};
 use crate::{
     domain::{
         PetId, StoredResponse, WriteContext,
@@ -46,11 +46,6 @@ impl<D: Database> Fields for D {
     async fn owner(&self, (field, key): UniqueKey) -> Result<Option<PetId>, StoreError> {
         let id = self.find(OWNER, values![field, key], |row| row.value::<i64>(0)).await?;
         Ok(id.and_then(PetId::new))
-    }
-
-    async fn merge_values(&self, few: u64) -> Result<bool, StoreError> {
-        Ok(self.read(few, field_search::is_due).await?
-            && self.write((), field_search::merge).await?)
     }
 
     async fn examine_field(&self, name: FieldName, seen: i64) -> Result<bool, StoreError> {

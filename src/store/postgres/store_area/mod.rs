@@ -30,7 +30,10 @@ use crate::{
             PetQuery, Reservations, StorePet,
         },
     },
-    store::{Executed, RespondTo, StoreArea, StoreError, admin::field_search},
+    store::{
+        Executed, RespondTo, StoreArea, StoreError,
+        admin::{Database, field_search},
+    },
 };
 
 /// How long a count of all animals may take, including retries.
@@ -143,6 +146,11 @@ impl StoreArea for PostgresStore {
                 lists::of_category(on, id).boxed()
             })
             .await
+    }
+
+    async fn merge_values(&self, few: u64) -> Result<bool, StoreError> {
+        Ok(self.read(few, field_search::is_due).await?
+            && self.write((), field_search::merge).await?)
     }
 
     async fn has_values(&self, name: &FieldName) -> Result<bool, StoreError> {

@@ -25,7 +25,11 @@ use crate::{
             PetQuery, Reservations, StorePet,
         },
     },
-    store::{Executed, RespondTo, StoreArea, StoreError, admin::field_search, tables::Table},
+    store::{
+        Executed, RespondTo, StoreArea, StoreError,
+        admin::{Database, field_search},
+        tables::Table,
+    },
 };
 
 /// See [`field_search::find`].
@@ -185,6 +189,11 @@ impl StoreArea for SqliteStore {
 
     async fn count_of_category(&self, id: i64) -> Result<u64, StoreError> {
         self.counts.read(move |connection| lists::of_category(connection, id)).await
+    }
+
+    async fn merge_values(&self, few: u64) -> Result<bool, StoreError> {
+        Ok(self.read(few, field_search::is_due).await?
+            && self.write((), field_search::merge).await?)
     }
 
     async fn has_values(&self, name: &FieldName) -> Result<bool, StoreError> {

@@ -1,0 +1,66 @@
+//! How often pages ask the store.
+
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, atomic::Ordering},
+};
+
+use async_trait::async_trait;
+use petstore::{
+    domain::{Role, WriteContext, store_area::Command},
+    store::{Executed, RespondTo, Store, StoreError},
+};
+
+use super::browser::Shop;
+use crate::with_pets::Commands;
+
+/// The commands of a store.
+pub(crate) struct Unchanged(pub(crate) Arc<dyn Store>);
+
+#[async_trait]
+impl Commands for Unchanged {
+    async fn execute(
+        &self,
+        commands: Vec<Command>,
+        context: WriteContext,
+        respond: RespondTo,
+    ) -> Result<Executed, StoreError> {
+        self.0.execute(commands, context, respond).await
+    }
+}
+
+#[tokio::test]
+async fn no_page_asks_the_store_more_than_a_few_times() {
+    let shop = Shop::open().await;
+    let mut manager = shop.member("Mo", Role::Manager).await;
+    let many = "WITH RECURSIVE n (id) AS (SELECT 1 UNION ALL SELECT id + 1 FROM n WHERE id < 300)
+        INSERT INTO categories SELECT id, 'Kind ' || id, 1 FROM n";
+    shop.database().execute(many, []).unwrap();
+    for _ in 0..60 {
+        let add = [("name", "Luna"), ("category", "7"), ("status", "available")];
+        manager.post("/add", &add).await.expect(303);
+    }
+    let mut asked = BTreeMap::new();
+    for page in [
+        "/",
+        "/animals",
+        "/animals?q=luna&status=all",
+        "/animals?category=7",
+        "/animals/1",
+        "/animals/1/edit",
+        "/add",
+        "/orders",
+        "/categories",
+        "/activity",
+        "/settings/staff",
+        "/settings/fields",
+        "/settings/webhooks",
+        "/settings/keys",
+        "/account",
+    ] {
+        shop.asked.store(0, Ordering::Relaxed);
+        manager.get(page).await.expect(200);
+        asked.insert(page, shop.asked.load(Ordering::Relaxed));
+    }
+    assert!(asked.values().all(|&asked| asked > 0 && asked <= 16), "{asked:?}");
+}
